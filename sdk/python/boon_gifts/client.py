@@ -19,6 +19,7 @@ from .transport import NotSent, Reply, Transport
 
 _API = "/api/integration/"
 _VISIBLE = re.compile("[!-~]+")
+_NAMES_A_CALL = re.compile("[!-~]([ -~]{0,253}[!-~])?")
 
 
 class _All:
@@ -117,7 +118,7 @@ class Client:
         - UnknownOutcome: the reversal got no answer either. Keep its key, and call reverse_redemption(ALL,
           original_key=key) until there is an answer.
         """
-        key = idempotency_key or new_key()
+        key = new_key() if idempotency_key is None else idempotency_key
         body = _how_much(amount, members)
         till = {"attempts": 3, "timeout": 5.0, "deadline": 20.0}
         try:
@@ -209,8 +210,8 @@ class Client:
                 attempts = 1
             else:
                 key = new_key() if key is None else key
-        if key is not None and not _VISIBLE.fullmatch(key):
-            raise ValueError("the Idempotency-Key must be visible ASCII characters, and at least one")
+        if key is not None and not _NAMES_A_CALL.fullmatch(key):
+            raise ValueError("the Idempotency-Key must be 1 to 255 printable ASCII characters, with no space at its ends")
         if self._account and method == "GET" and "accountID=" not in path:
             path += ("&" if "?" in path else "?") + urlencode({"accountID": self._account})
         text = None if body is None else _write(body, "").encode()
@@ -218,7 +219,7 @@ class Client:
         if answer is not None:
             return answer
         if not looks and not sure:
-            raise UnknownOutcome(path.rsplit("/", 1)[-1], key, failure) from failure
+            raise UnknownOutcome(path.rsplit("/", 1)[-1], key, str(failure)) from failure
         if isinstance(failure, BoonError):
             raise failure
         raise Unreachable(str(failure)) from failure

@@ -24,9 +24,12 @@ class BoonError(Failure):
         self.messages = messages  # every problem that was found, not only the first
         self.request_id = request_id  # by which the operators find the call in their logs
         self.retry_after = retry_after  # seconds until a repeat makes sense; 0: not said
-        texts = "; ".join((m.path + ": " if m.path else "") + m.text for m in messages)
-        asked = f" [request {request_id}]" if request_id else ""
-        super().__init__(f"{code} (HTTP {status}): {texts}{asked}" if code else f"HTTP {status}: {texts}{asked}")
+        super().__init__(code, status, messages, request_id, retry_after)  # as a copy in another process is made
+
+    def __str__(self) -> str:
+        what = f"{self.code} (HTTP {self.status})" if self.code else f"HTTP {self.status}"
+        texts = "; ".join((m.path + ": " if m.path else "") + m.text for m in self.messages)
+        return f"{what}: {texts}" + (f" [request {self.request_id}]" if self.request_id else "")
 
     @property
     def refused(self) -> bool:
@@ -53,9 +56,12 @@ class UnknownOutcome(Failure):
     """No attempt brought a definite answer: the call took effect once, or not at all. Repeat it with the same key to
     find out, or ask what_became_of(key); a redemption can be reversed by it. __cause__ is the last attempt's error."""
 
-    def __init__(self, what: str, key: Optional[str], why: object) -> None:
-        self.key = key  # the Idempotency-Key; None: the call takes none
-        super().__init__(f"it is unknown whether {what} {key or ''} took effect: {why}")
+    def __init__(self, what: str, key: Optional[str], why: str) -> None:
+        self.what, self.key, self.why = what, key, why  # key: the Idempotency-Key; None: the call takes none
+        super().__init__(what, key, why)
+
+    def __str__(self) -> str:
+        return f"it is unknown whether {self.what} {self.key or ''} took effect: {self.why}"
 
 
 class Voided(Failure):
@@ -64,4 +70,7 @@ class Voided(Failure):
 
     def __init__(self, key: str) -> None:
         self.key = key  # the Idempotency-Key of the redemption; it is spent
-        super().__init__("the redemption was voided, nothing was taken from the gift")
+        super().__init__(key)
+
+    def __str__(self) -> str:
+        return "the redemption was voided, nothing was taken from the gift"

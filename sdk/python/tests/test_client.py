@@ -1,13 +1,14 @@
 """The client alone: what is repeated, what is raised, what is refused before anything is sent."""
 
 import os
+import pickle
 import socket
 import ssl
 import threading
 import unittest
 from decimal import Decimal
 
-from boon_gifts import ALL, BoonError, Client, Unreachable, UnknownOutcome, Voided, new_key
+from boon_gifts import ALL, BoonError, Client, Message, Unreachable, UnknownOutcome, Voided, new_key
 
 from .lines import Scripted, problem
 
@@ -164,8 +165,9 @@ class ClientTest(unittest.TestCase):
         for key in ("", "a b", "a\r\nX: y", "a\n", "é"):
             self.assertRaises(ValueError, Client, "https://host", key)
         c, s = self.serve(DONE)
-        for key in ("", "a b", "a\r\nX: y", "a\n", "é"):
+        for key in ("", " a", "a ", "a\r\nX: y", "a\n", "é", "a" * 256):
             self.assertRaises(ValueError, c.redeem_gift, 1, idempotency_key=key)
+            self.assertRaises(ValueError, c.redeem_safely, 1, idempotency_key=key)
         for path in ("", "x", "/a b", "/a\r\nX: y", "/a\n", "http://other/"):
             self.assertRaises(ValueError, c.call, "GET", path)
         self.assertRaises(ValueError, c.call, "GET /x HTTP/1.1\r\nX: y\r\n", "/x")
@@ -210,6 +212,12 @@ class ClientTest(unittest.TestCase):
                 os._exit(0)
         os.waitpid(pid, 0)
         self.assertEqual((len(s.asked), s.connections), (2, 2))
+
+    def test_failures_pass_between_processes(self):
+        for e in (BoonError("NOT_FOUND", 404, [Message("amount", "Because.")], "req-1", 7), Unreachable("why"),
+                  UnknownOutcome("redeem-gift", "mine", "why"), Voided("mine")):
+            copy = pickle.loads(pickle.dumps(e))
+            self.assertEqual((str(copy), vars(copy)), (str(e), vars(e)))
 
     def test_keys_differ(self):
         self.assertEqual(len({new_key() for _ in range(1000)}), 1000)
