@@ -211,7 +211,7 @@ class Client:
             else:
                 key = new_key() if key is None else key
         if key is not None and not _NAMES_A_CALL.fullmatch(key):
-            raise ValueError("the Idempotency-Key must be 1 to 255 printable ASCII characters, with no space at its ends")
+            raise ValueError("the Idempotency-Key must be 1 to 255 printable ASCII characters, no space at its ends")
         if self._account and method == "GET" and "accountID=" not in path:
             path += ("&" if "?" in path else "?") + urlencode({"accountID": self._account})
         text = None if body is None else _write(body, "").encode()
