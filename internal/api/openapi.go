@@ -19,6 +19,7 @@ import (
 // openapi.yaml is the description of the interface as people write it, openapi.json the same as programs read it.
 //
 //go:generate go test -run TestOpenAPIFileIsGenerated -update .
+//go:generate go test -run TestOpenAPI30FileIsGenerated -update .
 //go:embed openapi.json
 var openAPIFile []byte
 
