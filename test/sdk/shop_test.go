@@ -106,3 +106,29 @@ func TestClientInPython(t *testing.T) {
 	}
 	python(t, env, "-W", "error", "-m", "unittest", "discover", "-t", ".", "-s", "tests")
 }
+
+// TestTypeScript compiles the client in TypeScript, compares its types with the interface, and runs its example shop
+// and its tests.
+func TestTypeScript(t *testing.T) {
+	t.Parallel()
+	const folder = "../../sdk/typescript"
+	for _, name := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("LEFT OUT: there is no %s, so nobody runs the client in TypeScript", name)
+		}
+	}
+	install := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	install.Dir = folder
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Skipf("LEFT OUT: npm ci failed, so nobody runs the client in TypeScript: %s", out)
+	}
+	env := service(t)
+	run(t, env, folder, "npm", "run", "-s", "types:check")
+	run(t, env, folder, "npx", "tsc")
+	if got := run(t, env, folder, "node", "examples/shop.js"); got != story {
+		t.Errorf("the shop tells\n%s", got)
+	}
+	if out := run(t, env, folder, "node", "--test", "tests/"); t.Failed() {
+		t.Log(out)
+	}
+}
