@@ -216,7 +216,9 @@ func TestDocPagesAreServed(t *testing.T) {
 		w.do("GET", path, "").want(200)
 		w.do("POST", path, "").refused(405, gift.NotSupported)
 	}
-	w.do("GET", "/docs/assets/nothing.js", "").refused(404, gift.NotFound)
+	for _, path := range []string{"/docs/assets/nothing.js", "/docs/nothing", "/docs/reference/nothing"} {
+		w.do("GET", path, "").refused(404, gift.NotFound)
+	}
 }
 
 // TestCancellationIsAllOrNone: one gift that cannot be cancelled keeps all of its order, and every such gift is named.
