@@ -44,7 +44,8 @@ type Records interface {
 
 	// Clock reads the clock of a test account; AdvanceClock moves it to where move says, or gives the error of move.
 	Clock(ctx context.Context, account gift.ID) (gift.Clock, error)
-	AdvanceClock(ctx context.Context, account gift.ID, move func(gift.Clock) (gift.Clock, error)) (gift.Clock, error)
+	AdvanceClock(ctx context.Context, account gift.ID,
+		move func(gift.Clock) (gift.Clock, gift.TrailEntry, error)) (gift.Clock, error)
 
 	// TillBucket reads the bucket of wrong codes of a key at a location, or at all of its locations together; CountMisses
 	// takes n out of both, durably, gives the location's, and tells whether they are an event (gift.MissCount.Add);

@@ -113,9 +113,12 @@ func advanceClock(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	asked.Key = c.key
-	clock, err := c.Records.AdvanceClock(c.ctx, c.account.ID, func(was gift.Clock) (gift.Clock, error) {
-		return was.Set(asked, c.account.Zone, c.Now().UTC())
-	})
+	move := func(was gift.Clock) (gift.Clock, gift.TrailEntry, error) {
+		is, err := was.Set(asked, c.account.Zone, c.Now().UTC())
+		return is, gift.TrailEntry{AccountID: c.account.ID, Actor: c.actor(gift.ID{}).Actor, Action: gift.ClockAdvanced,
+			RequestID: c.requestID, What: "the test clock shows " + is.Now(c.Now()).UTC().Format(time.RFC3339)}, err
+	}
+	clock, err := c.Records.AdvanceClock(c.ctx, c.account.ID, move)
 	if err != nil {
 		return ledger.Answer{}, stored(err)
 	}

@@ -3,6 +3,9 @@ package api_test
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,6 +33,12 @@ func TestTheClockOfATestAccount(t *testing.T) {
 	}
 	if after := at(w.do("POST", path, `{"now":"`+set+`"}`, as(sandboxKey)...)); after.Sub(before) > 3_654*24*time.Hour {
 		t.Errorf("a repeat leads to %s", after)
+	}
+	moved := w.trail(url.Values{}, as(sandboxKey)...)
+	moved = slices.DeleteFunc(moved, func(d deed) bool { return d.Action != "clock.advanced" })
+	if len(moved) != 1 || moved[0].KeyName == "" || moved[0].Address == "" || moved[0].RequestID == "" ||
+		!strings.Contains(moved[0].What, set[:len("2036-11-25T18")]) {
+		t.Errorf("the audit trail has %+v, want one advance", moved)
 	}
 	w.do("POST", path, `{"advance":"-P1D","now":"x"}`, as(sandboxKey)...).refused(400, gift.ValidationFailure)
 	w.do("GET", path, "", as(harborKey)...).refused(422, gift.NotSupported)

@@ -453,7 +453,8 @@ func TestPeopleAtATill(t *testing.T) {
 			done["paired"] = e.KeyName + " from " + e.Address + e.User
 		}
 	}
-	for _, what := range []string{"gift.redeemedBen", "gift.redemption_reversedAna", "paired"} {
+	for _, what := range []string{"gift.redeemedBen", "gift.redemption_reversedAna", "paired", "till.signed_inBen",
+		"till.signed_inAna"} {
 		if done[what] != "Counter 1 from 127.0.0.1" {
 			t.Errorf("the audit trail says of %s %q", what, done)
 		}
@@ -523,6 +524,11 @@ func TestWrongPINs(t *testing.T) {
 			}
 		}
 		d.want(http.StatusOK, `"person":"Ben"`, "POST", personPath, `{"name":"Ben","pin":"4711"}`)
+	}
+	status, text, _ := s.call("GET", "/api/integration/audit?limit=200", examples.HarborOfficeKey, "")
+	audit := string(text)
+	if n := strings.Count(audit, `"the PIN of Ana rests after 5 wrong ones at till Counter 1"`); status != 200 || n != 1 {
+		t.Errorf("the audit trail tells %d times that Ana's PIN rests: %s", n, audit)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"boon.example/internal/api"
@@ -56,19 +57,68 @@ func (t *tills) signIn(c *api.Call) (answer, error) {
 	if p == nil {
 		return nil, gift.RefuseAt(gift.NotFound, "name", "Nobody of this name signs in here.")
 	}
-	right, err := t.try(c.Context(), s.caller.Account.RestKey(p), p.PIN, typed)
+	key := s.caller.Account.RestKey(p)
+	right, err := t.try(c.Context(), key, p.PIN, typed)
 	if err != nil {
 		return nil, err
 	}
 	if !right {
+		if err := t.tellRest(c, s, key, p.Name); err != nil {
+			return nil, err
+		}
 		return nil, gift.RefuseAt(gift.NotAuthorized, "pin", "This is not the PIN of %s.", p.Name)
 	}
 	s.person, s.until = p, c.Now.Add(signedInFor).Truncate(time.Second)
-	t.setCookie(c.Writer, personCookie, t.proof(s), signedInFor)
 	if err := c.By(s.caller.By(p)); err != nil {
 		return nil, err
 	}
+	if err := t.addTrail(c, s, p.Name, gift.TillSignedIn, p.Name+" signed in at till "+s.caller.Name); err != nil {
+		return nil, err
+	}
+	t.setCookie(c.Writer, personCookie, t.proof(s), signedInFor)
 	return t.tell(c, s)
+}
+
+// addTrail writes what was done at a till into the audit trail.
+func (t *tills) addTrail(c *api.Call, s *session, person string, action gift.EventType, what string) error {
+	err := t.Store.AddTrail(c.Context(), gift.TrailEntry{AccountID: s.caller.Account.ID, Action: action, What: what,
+		Actor: gift.Actor{KeyID: s.caller.KeyID, Person: person, Address: c.Address()}, RequestID: c.RequestID()})
+	if err != nil {
+		return api.Stored(fmt.Errorf("writing the audit trail: %w", err))
+	}
+	return nil
+}
+
+// rests tells of whose PINs rest, once an hour for each: a device that goes on guessing fills no audit trail.
+type rests struct {
+	mu   sync.Mutex
+	told map[gift.Till]time.Time
+}
+
+func (r *rests) isNew(person gift.Till, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now.Before(r.told[person].Add(time.Hour)) {
+		return false
+	}
+	if r.told == nil {
+		r.told = map[gift.Till]time.Time{}
+	}
+	r.told[person] = now
+	return true
+}
+
+// tellRest writes into the audit trail that a PIN rests, if the wrong one just now was the last that may be tried.
+func (t *tills) tellRest(c *api.Call, s *session, person gift.Till, name string) error {
+	b, err := t.Store.TillBucket(c.Context(), person)
+	if err != nil {
+		return api.Stored(fmt.Errorf("reading how many PINs may be tried: %w", err))
+	}
+	if pinRate.Left(b, c.Now) > 0 || !t.rests.isNew(person, c.Now) {
+		return nil
+	}
+	return t.addTrail(c, s, "", gift.PINLimited, fmt.Sprintf("the PIN of %s rests after %d wrong ones at till %s", name,
+		gift.PINBurst, s.caller.Name))
 }
 
 // try checks a PIN, unless too many wrong ones were tried: then right and wrong ones are answered alike.

@@ -35,6 +35,8 @@ type Store interface {
 	// TillBucket reads the bucket of a person's wrong PINs; CountWrongPINs takes n out of it, durably.
 	TillBucket(context.Context, gift.Till) (ratelimit.Bucket, error)
 	CountWrongPINs(ctx context.Context, person gift.Till, now time.Time, n int) (ratelimit.Bucket, error)
+	// AddTrail writes into the audit trail.
+	AddTrail(context.Context, gift.TrailEntry) error
 	// Activity gives a page of the changes of all gifts of an account, the newest first.
 	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)
 	// GiftsNamed finds gifts of an account by their ids, in no order.
@@ -57,14 +59,16 @@ type tills struct {
 	pages  pages
 	pins   *ratelimit.Limiter[gift.Till]
 	busy   chan struct{} // has a value for each PIN that is being checked
+	rests  rests
 }
+
+var pinRate = ratelimit.Rate{Burst: gift.PINBurst, Refill: gift.PINRefill}
 
 // Handler serves everything under Path.
 func Handler(c Config) http.Handler {
 	t := &tills{Config: c, secure: strings.HasPrefix(c.PublicURL, "https://"), pages: readPages(),
 		busy: make(chan struct{}, pinsAtOnce)}
-	t.pins = ratelimit.NewLimiter(ratelimit.Rate{Burst: gift.PINBurst, Refill: gift.PINRefill},
-		ratelimit.Records[gift.Till](wrongPINs{c.Store}), time.Now)
+	t.pins = ratelimit.NewLimiter(pinRate, ratelimit.Records[gift.Till](wrongPINs{c.Store}), time.Now)
 	mux := http.NewServeMux()
 	for pattern, page := range map[string]string{
 		"GET " + Path: "till.html", "GET " + Path + "/{$}": "till.html", "GET " + pairPath: "pair.html",

@@ -16,6 +16,11 @@ import (
 // TrailColumns are those of the audit trail beside entries.
 const TrailColumns = `account_id, id, made_at, key_id, action, made_by, person, address, request_id, what`
 
+// AddTrail writes what was done that changes neither a gift nor the set-up.
+func (s *Setup) AddTrail(ctx context.Context, e gift.TrailEntry) error {
+	return s.db.Write(ctx, func(tx *sql.Tx) error { return s.addTrail(ctx, tx, &e) })
+}
+
 // addTrail writes what was done, in the transaction that does it. Without a key, it was the user of this process.
 func (s *Setup) addTrail(ctx context.Context, tx *sql.Tx, e *gift.TrailEntry) error {
 	by := ""
