@@ -701,9 +701,13 @@ func (s *stage) keys(t *testing.T, op contract.Route, r row) {
 		}
 		return
 	}
+	places := everyPlace
+	if r.at == nowhereAtAll {
+		places = everyPlace[:1]
+	}
 	for _, good := range everyGood {
 		k := s.make(good, "delivered")
-		for _, place := range everyPlace {
+		for _, place := range places {
 			for _, key := range deadKeys {
 				s.expect(t, s.ask(op, ways(r.by)[0], k, key, place), key, unauthenticated, append(foreign(key), k.secrets()...),
 					op.OperationID)
@@ -737,21 +741,17 @@ func (s *stage) keys(t *testing.T, op contract.Route, r row) {
 func (s *stage) permissions(t *testing.T, operations []contract.Route) {
 	for _, op := range operations {
 		for _, r := range authority[op.OperationID] {
-			for _, name := range gift.PermissionNames() {
-				if r.by == "webhook" {
-					continue
-				}
-				for _, at := range []string{"", pier} {
-					if !r.open {
-						s.permitted(t, op, r, permittedKey(name, at))
-					}
-				}
+			if r.by == "webhook" || r.open {
+				continue
+			}
+			for _, good := range everyGood {
+				s.permitted(t, op, r, good)
 			}
 		}
 	}
 }
 
-func (s *stage) permitted(t *testing.T, op contract.Route, r row, key string) {
+func (s *stage) permitted(t *testing.T, op contract.Route, r row, good string) {
 	places, by := everyPlace[:3], ""
 	if r.at == nowhereAtAll {
 		places = everyPlace[:1]
@@ -772,21 +772,23 @@ func (s *stage) permitted(t *testing.T, op contract.Route, r row, key string) {
 	if strings.HasPrefix(r.by, "reload") {
 		state = "reloaded"
 	}
-	for _, good := range everyGood {
-		k := s.make(good, state)
-		for _, place := range places {
-			want := r.verdict(key, place, good, state)
-			if r.by == "" && op.Method == http.MethodPost && want == done && limitedTo(key) != "" {
-				want = malformed // the gift would be good everywhere
-			}
-			var hidden []string
-			if want != done && want != r.states[state] {
-				hidden = k.secrets()
-			}
-			call := fmt.Sprintf("%s by %s of a gift for %s at %q", op.OperationID, by, good, place)
-			s.expect(t, s.ask(op, by, k, key, place), key, want, append(hidden, foreign(key)...), call)
-			if want == done && op.Method == http.MethodPost {
-				k = s.make(good, state)
+	k := s.make(good, state)
+	for _, name := range gift.PermissionNames() {
+		for _, key := range []string{permittedKey(name, ""), permittedKey(name, pier)} {
+			for _, place := range places {
+				want := r.verdict(key, place, good, state)
+				if r.by == "" && op.Method == http.MethodPost && want == done && limitedTo(key) != "" {
+					want = malformed // the gift would be good everywhere
+				}
+				hidden := foreign(key)
+				if want != done && want != r.states[state] {
+					hidden = append(hidden, k.secrets()...)
+				}
+				call := fmt.Sprintf("%s by %s of a gift for %s at %q", op.OperationID, by, good, place)
+				s.expect(t, s.ask(op, by, k, key, place), key, want, hidden, call)
+				if want == done && op.Method == http.MethodPost {
+					k = s.make(good, state)
+				}
 			}
 		}
 	}
