@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -106,6 +108,12 @@ func ServerOfTheExample(t *testing.T) http.Handler {
 	clock := func() time.Time { return time.Date(2026, 11, 20, 15, 4, 0, 0, time.UTC).Add(time.Since(begun)) }
 	engine := ledger.Start(db, ledger.Options{Now: clock})
 	t.Cleanup(engine.Stop)
+	ctx, stop := context.WithCancel(context.Background())
+	var looking sync.WaitGroup
+	look := db.WatchEvents() // for those that wait: elsewhere, a transaction may be open that holds up events
+	looking.Go(func() { look(ctx) })
+	t.Cleanup(looking.Wait)
+	t.Cleanup(stop)
 	return New(Config{
 		Engine: engine, Records: db, Hooks: db, Directory: func() *gift.Directory { return directory },
 		Fingerprint: db.Keys().Fingerprint, Cursors: db.Keys(),
