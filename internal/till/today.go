@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// maxToday is how many entries of a day are listed.
+	// maxToday is how many entries of a day are listed, the newest.
 	maxToday = 500
-	// maxPages is how many pages of the account's entries are looked through for them, gift.MaxRead each.
-	maxPages = 50
+	// maxPages is how many pages of the till's entries are summed up, gift.MaxRead each: more than a day has seconds for.
+	maxPages = 10
 )
 
 // told is the word for what was done of a kind.
@@ -62,33 +62,41 @@ func (t *tills) today(c *api.Call) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := dayBegins(now, s.caller.Account.Zone)
-	filter := gift.ChangeFilter{AccountID: s.caller.Account.ID, KeyID: s.caller.KeyID, From: from, Limit: maxToday + 1}
-	var done []gift.Change
-	complete := false
-	for range maxPages {
-		page, err := t.Store.Activity(c.Context(), filter)
+	d := &doneToday{from: dayBegins(now, s.caller.Account.Zone)}
+	if err := t.read(c.Context(), s.caller, d); err != nil {
+		return nil, api.Stored(err)
+	}
+	return d.write, nil
+}
+
+// doneToday is what was done with a till on a day.
+type doneToday struct {
+	from     time.Time
+	all      []gift.Change // the newest first
+	complete bool          // these are all
+	codes    map[gift.ID]string
+}
+
+// listed are those that are shown one by one.
+func (d *doneToday) listed() []gift.Change { return d.all[:min(maxToday, len(d.all))] }
+
+// read reads what a caller did.
+func (t *tills) read(ctx context.Context, by *gift.Caller, d *doneToday) error {
+	filter := gift.ChangeFilter{AccountID: by.Account.ID, KeyID: by.KeyID, From: d.from, Limit: gift.MaxRead}
+	for page := 0; page < maxPages && !d.complete; page++ {
+		page, err := t.Store.Activity(ctx, filter)
 		if err != nil {
-			return nil, api.Stored(err)
+			return err
 		}
 		for _, change := range page.Changes {
 			if order(change.Kind) >= 0 {
-				done = append(done, change)
+				d.all = append(d.all, change)
 			}
 		}
-		if complete = page.Next.IsZero(); complete || len(done) > maxToday {
-			break
-		}
 		filter.Before = page.Next
+		d.complete = page.Next.IsZero()
 	}
-	if len(done) > maxToday {
-		done, complete = done[:maxToday], false
-	}
-	codes, err := t.lastFours(c.Context(), s.caller.Account.ID, done)
-	if err != nil {
-		return nil, api.Stored(err)
-	}
-	return func(w *wire.Writer) { writeToday(w, done, codes, complete, from) }, nil
+	return t.lastFours(ctx, by.Account.ID, d)
 }
 
 // dayBegins is when the day of a zone began.
@@ -97,18 +105,18 @@ func dayBegins(now time.Time, zone *time.Location) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, zone)
 }
 
-// lastFours are the ends of the codes of gifts, by which a cashier knows them.
-func (t *tills) lastFours(ctx context.Context, account gift.ID, done []gift.Change) (map[gift.ID]string, error) {
+// lastFours reads the ends of the codes of the gifts that are listed, by which a cashier knows them.
+func (t *tills) lastFours(ctx context.Context, account gift.ID, d *doneToday) error {
 	var ids []gift.ID
-	for n := range done {
-		ids = append(ids, done[n].VoucherID)
+	for _, e := range d.listed() {
+		ids = append(ids, e.VoucherID)
 	}
 	gifts, err := t.Store.GiftsNamed(ctx, account, ids)
-	codes := make(map[gift.ID]string, len(gifts))
+	d.codes = make(map[gift.ID]string, len(gifts))
 	for n := range gifts {
-		codes[gifts[n].ID] = gifts[n].Card.Code.LastFour()
+		d.codes[gifts[n].ID] = gifts[n].Card.Code.LastFour()
 	}
-	return codes, err
+	return err
 }
 
 // order is the place of a kind among totals; -1: it is none of theirs.
@@ -116,19 +124,18 @@ func order(k gift.Kind) int {
 	return slices.IndexFunc(totals, func(t told) bool { return t.kind == k })
 }
 
-func writeToday(w *wire.Writer, done []gift.Change, codes map[gift.ID]string, complete bool, from time.Time) {
-	w.Text("day", from.Format(time.DateOnly))
-	w.Text("timeZone", from.Location().String())
-	w.Instant("from", from)
-	w.Boolean("complete", complete)
+func (d *doneToday) write(w *wire.Writer) {
+	w.Text("day", d.from.Format(time.DateOnly))
+	w.Text("timeZone", d.from.Location().String())
+	w.Instant("from", d.from)
+	w.Boolean("complete", d.complete)
 	w.List("entries")
-	for n := range done {
-		e := &done[n]
+	for _, e := range d.listed() {
 		w.Open()
 		w.ID("entryID", e.ID)
-		w.TextOrNull("lastFour", codes[e.VoucherID])
-		w.Text("kind", string(countedAs(e)))
-		w.Amount("amount", e.Unit, moved(e))
+		w.TextOrNull("lastFour", d.codes[e.VoucherID])
+		w.Text("kind", string(countedAs(&e)))
+		w.Amount("amount", e.Unit, moved(&e))
 		w.TextOrNull("currency", e.Unit.Code)
 		w.Instant("at", e.At)
 		w.TextOrNull("person", e.Actor.Person)
@@ -136,9 +143,9 @@ func writeToday(w *wire.Writer, done []gift.Change, codes map[gift.ID]string, co
 		w.Close()
 	}
 	w.EndList()
-	writeSums(w, done)
+	writeSums(w, d.all)
 	people := map[string][]gift.Change{}
-	for _, e := range done {
+	for _, e := range d.all {
 		people[e.Actor.Person] = append(people[e.Actor.Person], e)
 	}
 	w.List("byPerson")

@@ -2,6 +2,7 @@
 package lookup
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -24,24 +25,27 @@ type Reader struct {
 	db      *db.DB
 	secrets lookupBatcher
 	lists   chan struct{} // lists that are being read
+	tills   chan struct{} // lists of one key each, which are short: they wait for none of the others
 }
 
 // New reads from an open database.
-func New(d *db.DB) *Reader { return &Reader{db: d, lists: make(chan struct{}, 2)} }
+func New(d *db.DB) *Reader {
+	return &Reader{db: d, lists: make(chan struct{}, 2), tills: make(chan struct{}, 2)}
+}
 
 // listShare is how long a list rests after it was read, in times of its reading, before the next one may use its
 // reader. There are two readers for lists: so they take no more than half of one processor from those who redeem.
 const listShare = 3
 
-// listSlot waits for a reader for a list; release lets the next one have it, after a rest.
-func (r *Reader) listSlot(ctx context.Context) (release func(), _ error) {
+// waitFor waits for one of some readers; release lets the next list have it, after a rest of share times the reading.
+func waitFor(ctx context.Context, readers chan struct{}, share time.Duration) (release func(), _ error) {
 	select {
-	case r.lists <- struct{}{}:
+	case readers <- struct{}{}:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("waiting for other lists: %w", ctx.Err())
 	}
 	begun := time.Now()
-	return func() { time.AfterFunc(listShare*time.Since(begun), func() { <-r.lists }) }, nil
+	return func() { time.AfterFunc(share*time.Since(begun), func() { <-readers }) }, nil
 }
 
 // Gifts selects at most f.Limit gifts, the newest first, however many have to be looked at.
@@ -61,7 +65,7 @@ func (r *Reader) Gifts(ctx context.Context, f gift.Filter) (all []gift.Gift, _ e
 
 // List gives a page of gifts, the newest first: in descending order of their ids.
 func (r *Reader) List(ctx context.Context, f gift.Filter) (page gift.Page, err error) {
-	release, err := r.listSlot(ctx)
+	release, err := waitFor(ctx, r.lists, listShare)
 	if err != nil {
 		return page, err
 	}
@@ -293,13 +297,17 @@ var selectEntries = db.SelectByKeys("entries", `SELECT `+record.EntryColumns+`,
 
 // Activity gives a page of the changes of all gifts of an account, the newest first: in descending order of their ids.
 func (r *Reader) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.ChangePage, err error) {
-	release, err := r.listSlot(ctx)
+	readers, share := r.lists, time.Duration(listShare)
+	if !f.KeyID.IsZero() {
+		readers, share = r.tills, 1
+	}
+	release, err := waitFor(ctx, readers, share)
 	if err != nil {
 		return page, err
 	}
 	defer release()
 	ids, next, read, err := r.walk(ctx, f.Before, floor(f.From), f.Limit,
-		func(before gift.ID, n int) (string, []any) { return Changes(f, before, n) })
+		func(before gift.ID, n int) (string, []any) { return r.Changes(f, before, n) })
 	if err != nil {
 		return page, fmt.Errorf("listing entries: %w", err)
 	}
@@ -325,12 +333,14 @@ func (r *Reader) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.C
 }
 
 // Changes is the text that gives the next n entries before one, and whether each fits the filter.
-func Changes(f gift.ChangeFilter, before gift.ID, n int) (string, []any) {
+func (r *Reader) Changes(f gift.ChangeFilter, before gift.ID, n int) (string, []any) {
 	w := &where{}
 	account, limit := w.arg(db.KeyOf(f.AccountID)), w.arg(n)
-	within := strings.ReplaceAll(bounds(w, before, f.To), "{id}", "t.id")
-	if !f.KeyID.IsZero() {
-		w.and(`k.key_id = %s`, db.KeyOf(f.KeyID))
+	within, order := "", `{k}.id DESC`
+	if f.KeyID.IsZero() {
+		within = strings.ReplaceAll(bounds(w, before, f.To), "{id}", "t.id")
+	} else {
+		within, order = r.ofKey(w, f, before)
 	}
 	if f.ByKeys {
 		w.and(`k.key_id IS NOT NULL`)
@@ -358,7 +368,29 @@ func Changes(f gift.ChangeFilter, before gift.ID, n int) (string, []any) {
 	}
 	return `SELECT k.id, ` + fits +
 		` FROM (SELECT t.id, t.voucher_id, t.key_id, t.location_id, t.kind, t.made_at FROM entry AS t WHERE t.account_id = ` +
-		account + within + ` ORDER BY t.id DESC LIMIT ` + limit + `) AS k ORDER BY k.id DESC`, w.args
+		account + within + ` ORDER BY ` + strings.ReplaceAll(order, "{k}", "t") + ` LIMIT ` + limit + `) AS k ORDER BY ` +
+		strings.ReplaceAll(order, "{k}", "k"), w.args
+}
+
+// ofKey is what a key did in the filter's time, before an entry, and the order that it is found in. PostgreSQL has an
+// index, entry_of_key: with an equation in place of these bounds it may follow the primary key, along which it reads
+// what all other keys of the account did. SQLite does follow that, fast, since an index would cost each redemption a
+// twentieth.
+func (r *Reader) ofKey(w *where, f gift.ChangeFilter, before gift.ID) (within, order string) {
+	last := gift.ID(bytes.Repeat([]byte{0xff}, len(before)))
+	if !f.To.IsZero() {
+		last = gift.IDsBefore(f.To)
+	}
+	if !before.IsZero() && slices.Compare(before[:], last[:]) < 0 {
+		last = before
+	}
+	key, from, to := w.arg(db.KeyOf(f.KeyID)), w.arg(db.KeyOf(floor(f.From))), w.arg(db.KeyOf(last))
+	within = r.db.Text(db.Text{
+		SQLite: ` AND t.id >= ` + from + ` AND t.id < ` + to + ` AND t.key_id = ` + key,
+		Postgres: ` AND t.key_id IS NOT NULL AND (t.key_id, t.id) >= (` + key + `, ` + from + `) AND (t.key_id, t.id) < (` +
+			key + `, ` + to + `)`,
+	})
+	return within, r.db.Text(db.Text{SQLite: `{k}.id DESC`, Postgres: `{k}.key_id DESC, {k}.id DESC`})
 }
 
 // mayBeSeen is the condition that a gift is limited to one of some locations.

@@ -12,7 +12,7 @@ func TestListsRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := New(nil)
-		release, err := r.listSlot(t.Context())
+		release, err := waitFor(t.Context(), r.lists, listShare)
 		if err != nil {
 			t.Fatal(err)
 		}
