@@ -110,7 +110,7 @@ func TestStates(t *testing.T) {
 			"has no value"},
 		"purchase failed": {func(g *gift.Gift) { g.Status = gift.PurchaseFailed }, Unpaid, false, "not completed"},
 		"blocked": {func(g *gift.Gift) { g.Blocked = gift.ReasonStolen }, Blocked, false,
-			"This gift is blocked and cannot be used now. Ask "},
+			"This gift is blocked and cannot be used now. Please ask "},
 		"blocked while it waits": {func(g *gift.Gift) { g.Blocked, g.Status = "X", gift.Pending }, Blocked, false,
 			"blocked"},
 		"blocked before it begins": {func(g *gift.Gift) { g.Blocked, g.ValidFrom = "X", day(20) }, Blocked, false, "blocked"},

@@ -21,7 +21,7 @@ func TestRedirectedMessage(t *testing.T) {
 				t.Fatal(err)
 			}
 			if m.To != g.Card.Contact || m.QR != nil || !strings.Contains(m.Text, "no longer work") ||
-				!strings.Contains(m.Text, "somebody else") ||
+				!strings.Contains(m.Text, "someone else") ||
 				method == gift.Email && (!strings.Contains(m.HTML, "no longer work") || m.Subject == "") {
 				t.Errorf("%s: %+v", method, m)
 			}

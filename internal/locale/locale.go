@@ -261,12 +261,17 @@ func (l *Locale) Moment(t time.Time) string {
 // EndOfDay writes that something ends with a day: the end of March 30, 2026 (New York time).
 func (l *Locale) EndOfDay(t time.Time) string { return l.Text("until.midnight", l.Day(t), l.zone(t)) }
 
-// zone names a time zone as people do: by its city, or, where the id has none, by its abbreviation.
+// zone names a time zone as people do: by its city, as the language calls it where the texts know, or, where the id has
+// none, by its abbreviation.
 func (l *Locale) zone(t time.Time) string {
 	id := t.Location().String()
 	slash := strings.LastIndexByte(id, '/')
 	if slash < 0 || strings.HasPrefix(id, "Etc/") || strings.ContainsAny(id[slash:], "0123456789") {
 		return t.Format("MST")
 	}
-	return l.Text("zone.city", strings.ReplaceAll(id[slash+1:], "_", " "))
+	city := strings.ReplaceAll(id[slash+1:], "_", " ")
+	if name := "zone.city." + city; names[name] {
+		city = l.Text(name)
+	}
+	return l.Text("zone.city", city)
 }

@@ -151,8 +151,8 @@ func TestMoment(t *testing.T) {
 		gift.English:  "March 30, 2026, 8:00 PM (New York time)",
 		gift.German:   "30. März 2026, 20:00 Uhr (Ortszeit New York)",
 		gift.French:   "30 mars 2026 à 20:00 (heure de New York)",
-		gift.Spanish:  "30 de marzo de 2026, 20:00 (hora de New York)",
-		gift.Japanese: "2026年3月30日 20:00（New York時間）",
+		gift.Spanish:  "30 de marzo de 2026, 20:00 (hora de Nueva York)",
+		gift.Japanese: "2026年3月30日 20:00（ニューヨーク時間）",
 	} {
 		if got := For(l).Moment(at); got != want {
 			t.Errorf("%s: %q, want %q", l, got, want)

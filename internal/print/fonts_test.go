@@ -99,7 +99,7 @@ func TestJapanese(t *testing.T) {
 	}
 	p := open(t, pdf)
 	checkEdges(t, p)
-	for _, want := range []string{"朝顔 様", "弁より", l.Text("card.terms"), l.Text("print.scan")} {
+	for _, want := range []string{"朝顔様", "弁より", l.Text("card.terms"), l.Text("print.scan")} {
 		if !strings.Contains(p.text(), want) {
 			t.Errorf("%q is not on the page: %s", want, p.text())
 		}
@@ -142,7 +142,7 @@ func TestJapaneseExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := open(t, pdf)
-	for _, want := range []string{a.Name, "いつもありがとう", "¥3,000", "朝顔 様", "弁より", "お誕生日おめでとう。", "浅草店",
+	for _, want := range []string{a.Name, "いつもありがとう", "¥3,000", "朝顔様", "弁より", "お誕生日おめでとう。", "浅草店",
 		"このギフトに有効期限はありません。"} {
 		if !strings.Contains(p.text(), want) {
 			t.Errorf("%q is not on the page: %s", want, p.text())

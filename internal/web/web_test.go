@@ -290,7 +290,7 @@ func TestGiftPageStates(t *testing.T) {
 		"not activated": {func(g *gift.Gift) { g.Status, g.Loaded, g.Balance, g.Fixed = gift.NotActivated, 0, 0, 2500 },
 			"Not activated This card has no value", false},
 		"blocked": {func(g *gift.Gift) { g.Blocked = gift.ReasonStolen },
-			"Blocked This gift is blocked and cannot be used now. Ask ", false},
+			"Blocked This gift is blocked and cannot be used now. Please ask ", false},
 		"purchase failed": {func(g *gift.Gift) { g.Status = gift.PurchaseFailed },
 			"Purchase not completed The purchase of this gift was not completed", false},
 	} {
