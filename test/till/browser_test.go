@@ -5,6 +5,7 @@ package till
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"image/png"
 	"os"
@@ -50,11 +51,10 @@ func chromium() string {
 	return ""
 }
 
-// newDevice starts a browser. camera is a film that its camera shows; "": it has none.
-func newDevice(t *testing.T, url, camera, profile string) *device {
-	t.Helper()
+// browser starts one. camera is a film that its camera shows; "": it has none. It is gone with the context.
+func browser(ctx context.Context, camera, profile string) (context.Context, context.CancelFunc) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium()),
-		chromedp.WSURLReadTimeout(time.Minute), chromedp.UserDataDir(profile),
+		chromedp.WSURLReadTimeout(time.Minute), chromedp.UserDataDir(profile), chromedp.Flag("disable-gpu", true),
 		chromedp.Flag("lang", "en-US"), chromedp.Flag("autoplay-policy", "no-user-gesture-required"))
 	if camera != "" {
 		options = append(options, chromedp.Flag("use-fake-device-for-media-stream", true),
@@ -63,23 +63,75 @@ func newDevice(t *testing.T, url, camera, profile string) *device {
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // chromium refuses a sandbox to root
 	}
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
 	ctx, end := chromedp.NewContext(ctx)
-	t.Cleanup(func() { end(); stop() })
+	return ctx, func() { end(); stop() }
+}
+
+// shared is a browser that is started once: each device in it keeps what it keeps apart from the others.
+var shared struct {
+	once sync.Once
+	ctx  context.Context
+	end  context.CancelFunc
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if shared.end != nil {
+		shared.end()
+	}
+	os.Exit(code)
+}
+
+// newDevice makes a device without a camera that knows nothing yet, and can be put away but not switched off.
+func newDevice(t *testing.T, url string) *device {
+	t.Helper()
+	shared.once.Do(func() {
+		profile, err := os.MkdirTemp("", "boon-till-")
+		if err != nil {
+			shared.err = err
+			return
+		}
+		ctx, end := browser(context.Background(), "", profile)
+		shared.ctx, shared.end = ctx, func() { end(); os.RemoveAll(profile) }
+		shared.err = chromedp.Do(ctx)
+	})
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	ctx, end := chromedp.NewContext(shared.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(end)
 	d := &device{T: t, ctx: ctx, url: url}
+	d.begin()
+	return d
+}
+
+// ownBrowser makes a device that is a browser of its own, with a profile that another one may open later.
+func ownBrowser(t *testing.T, url, camera, profile string) *device {
+	t.Helper()
+	ctx, end := browser(context.Background(), camera, profile)
+	t.Cleanup(end)
+	d := &device{T: t, ctx: ctx, url: url}
+	d.begin()
+	return d
+}
+
+func (d *device) begin() {
+	d.Helper()
 	focused := chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		_, err := cdp.Call(ctx, target, emulation.SetFocusEmulationEnabled,
 			emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		return err
 	})
-	if err := chromedp.Do(ctx, focused); err != nil {
-		t.Fatal(err)
+	if err := chromedp.Do(d.ctx, focused); err != nil {
+		d.Fatal(err)
 	}
-	if err := chromedp.Listen(ctx, d.note); err != nil {
-		t.Fatal(err)
+	if err := chromedp.Listen(d.ctx, d.note); err != nil {
+		d.Fatal(err)
 	}
 	d.look("light", 375, 667)
-	return d
 }
 
 // note keeps what the page asks for and what the console says.
@@ -163,65 +215,73 @@ func visible(selector string) string {
 	return fmt.Sprintf("[...document.querySelectorAll(%q)].find(e => e.checkVisibility())", selector)
 }
 
-// text is what an element says that can be seen; "" where there is none.
+// says is the expression of what an element says that can be seen, without the spaces that do not break; "" where there
+// is none.
+func says(selector string) string {
+	return "(" + visible(selector) + `?.innerText ?? "").replace(/[\u00a0\u202f]/g, " ").trim()`
+}
+
+// text is what an element says that can be seen.
 func (d *device) text(selector string) string {
 	d.Helper()
-	ctx, cancel := context.WithTimeout(d.ctx, slow)
-	defer cancel()
-	// without the spaces that do not break
-	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](
-		"("+visible(selector)+`?.innerText ?? "").replace(/[\u00a0\u202f]/g, " ").trim()`))
+	text, err := evaluate[string](d, says(selector))
 	if err != nil {
 		return err.Error()
 	}
 	return text
 }
 
+// becomes waits until an expression, or the promise of one, is as another that is said of its value, v, and gives what
+// it was at last. It waits in the page, so that a wait costs little.
+func becomes[T any](d *device, limit time.Duration, expression, wanted string) (got T, ok bool) {
+	d.Helper()
+	const longest = 2 * time.Second // of a page, as another may come that knows nothing of it
+	wait := fmt.Sprintf(`(async () => {
+		for (const until = performance.now() + %d;; await new Promise(later => setTimeout(later, 25))) {
+			const v = await (%s), ok = %s;
+			if (ok || performance.now() > until) return {v, ok};
+		}
+	})()`, min(limit, longest).Milliseconds(), expression, wanted)
+	for begun := time.Now(); ; {
+		state := look[struct {
+			V  T
+			OK bool
+		}](d, wait)
+		if state.OK || time.Since(begun) > limit {
+			return state.V, state.OK
+		}
+	}
+}
+
 // shows waits until an element that can be seen holds a text.
 func (d *device) shows(selector, want string) {
 	d.Helper()
-	d.showsWithin(slow, selector, want)
-}
-
-func (d *device) showsWithin(limit time.Duration, selector, want string) {
-	d.Helper()
-	begun := time.Now()
-	for got := ""; ; time.Sleep(20 * time.Millisecond) {
-		if got = d.text(selector); strings.Contains(got, want) && (want != "" || got == "") {
-			return
-		}
-		if time.Since(begun) > limit {
-			d.picture("failed")
-			d.Fatalf("after %v, %s says %q, want %q; the page shows:\n%s", limit, selector, got, want, d.text("body"))
-		}
+	wanted := `v === ""`
+	if want != "" {
+		wanted = fmt.Sprintf("v.includes(%q)", want)
+	}
+	if got, ok := becomes[string](d, slow, says(selector), wanted); !ok {
+		d.picture("failed")
+		d.Fatalf("after %v, %s says %q, want %q; the page shows:\n%s", slow, selector, got, want, d.text("body"))
 	}
 }
 
 // until waits until an expression is true, or a promise of one.
 func (d *device) until(what, expression string) {
 	d.Helper()
-	for begun := time.Now(); !look[bool](d, expression); time.Sleep(50 * time.Millisecond) {
-		if time.Since(begun) > slow {
-			d.picture("failed")
-			d.Fatalf("after %v, %s; the page shows:\n%s", slow, what, d.text("body"))
-		}
+	if _, ok := becomes[bool](d, slow, expression, "v"); !ok {
+		d.picture("failed")
+		d.Fatalf("after %v, %s; the page shows:\n%s", slow, what, d.text("body"))
 	}
 }
 
 // at waits until a view is shown, and no gift is being looked up, whose answer would draw another.
 func (d *device) at(view string) {
 	d.Helper()
-	begun := time.Now()
-	for {
-		got := look[string](d, `document.body?.classList.contains("looking") ? "" : document.body?.dataset.at ?? ""`)
-		if got == view {
-			return
-		}
-		if time.Since(begun) > slow {
-			d.picture("failed")
-			d.Fatalf("the view is %q, want %q:\n%s", got, view, d.text("body"))
-		}
-		time.Sleep(20 * time.Millisecond)
+	const where = `document.body?.classList.contains("looking") ? "" : document.body?.dataset.at ?? ""`
+	if got, ok := becomes[string](d, slow, where, fmt.Sprintf("v === %q", view)); !ok {
+		d.picture("failed")
+		d.Fatalf("the view is %q, want %q:\n%s", got, view, d.text("body"))
 	}
 }
 
@@ -349,7 +409,9 @@ func (d *device) calm() {
 // that are small for a thumb.
 func (d *device) audit(name string) {
 	d.Helper()
-	js[*string](d, axe.Load)
+	if js[bool](d, `typeof axe !== "object"`) {
+		js[*string](d, axe.Load)
+	}
 	const own = `(() => {
 		const all = [];
 		if (document.documentElement.scrollWidth > innerWidth) all.push("scrolls sideways: " + document.documentElement.scrollWidth);

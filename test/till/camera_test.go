@@ -56,12 +56,13 @@ func film(t *testing.T, text string) string {
 // only, or fails at it, the shipped one reads. No browser of this kind reads codes itself: what stands for that has its
 // interface.
 func TestOwnDecoder(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
 	}
 	filmed, own := s.sell("25.50"), s.sell("12")
-	d := s.till("Counter 1", s.server.URL, film(t, filmed.GiftURL))
+	d := s.pair(ownBrowser(t, s.server.URL, film(t, filmed.GiftURL), t.TempDir()), "Counter 1")
 	d.at("home")
 	const class = `globalThis.BarcodeDetector = class {
 		static async getSupportedFormats() { return FORMATS; }

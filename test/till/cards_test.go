@@ -10,6 +10,7 @@ import (
 
 // TestProtectedCard: a card with a verification code is taken only with the right one, for which the till asks.
 func TestProtectedCard(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
@@ -32,7 +33,7 @@ func TestProtectedCard(t *testing.T) {
 	if right == wrong {
 		wrong = "0001"
 	}
-	d := s.till("Counter 1", s.server.URL, "")
+	d := s.till("Counter 1", s.server.URL)
 	g := &client.SentGift{Voucher: client.Voucher{VoucherCode: code}}
 	d.find(g, "$0.00")
 	d.shows(".reasons", "has not been sold yet")
@@ -66,18 +67,19 @@ func TestProtectedCard(t *testing.T) {
 // TestCashOut: what is left is paid in cash where the law lets a guest ask for it, the till may, and somebody said yes;
 // it is taken back at once, from the list of the day, or by its key where nobody learned whether it was paid.
 func TestCashOut(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
 	}
 	g := s.sell("4.20")
-	d := s.till("Counter 1", s.server.URL, "")
+	d := s.till("Counter 1", s.server.URL)
 	d.find(g, "$4.20")
 	if d.text(".do-cash") != "" {
 		t.Error("a till that may not pay out offers it")
 	}
 	l := newLine(t, s.server.URL)
-	d = s.till("Counter 2", l.URL, "", "--may", "cash-out")
+	d = s.till("Counter 2", l.URL, "--may", "cash-out")
 	d.find(g, "$4.20")
 	d.tap(".do-cash")
 	d.shows("dialog h2", "Pay $4.20 in cash?")

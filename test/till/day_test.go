@@ -18,12 +18,13 @@ import (
 // TestDay is a day at a counter: gifts are scanned off a camera, typed, pasted and read by a hand scanner; taken in
 // part and as a whole; one is undone; and the day's sums are right.
 func TestDay(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
 	}
 	first := s.sell("25.50")
-	d := s.till("Counter 1", s.server.URL, film(t, first.GiftURL))
+	d := s.pair(ownBrowser(t, s.server.URL, film(t, first.GiftURL), t.TempDir()), "Counter 1")
 	d.at("home")
 	js[*string](d, `globalThis.felt = [];
 		navigator.vibrate = (pattern) => felt.push("buzz " + pattern) > 0;
@@ -65,11 +66,11 @@ func TestDay(t *testing.T) {
 	d.scanner(second.GiftURL)
 	d.at("gift")
 	d.keypad("2050")
-	d.shows(".take-side .rest", "Rest to pay: $8.50")
+	d.shows(".take-side .rest", "Left to pay: $8.50")
 	d.shows("button.take", "Take $12.00")
 	d.tap("button.take")
 	d.shows("h1", "Taken")
-	d.shows(".result .rest", "Rest to pay: $8.50")
+	d.shows(".result .rest", "Left to pay: $8.50")
 	s.holds(second, "0.00")
 
 	// the next guest's is scanned while the last result is still there
@@ -184,7 +185,7 @@ func (d *device) refusals(s *shop, usedUp *client.SentGift) {
 	}
 	d.clear()
 	d.find(&promise.Gifts[0], "$5.00")
-	d.shows(".reasons", "It is good from ")
+	d.shows(".reasons", "It is valid from ")
 	d.tap(".back")
 
 	// good for some items only: the cashier says for which
@@ -240,12 +241,13 @@ func (d *device) today(s *shop, third *client.SentGift) {
 
 // TestKeyboard: a day without a mouse or a finger.
 func TestKeyboard(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
 	}
 	g := s.sell("25.50")
-	d := s.till("Counter 1", s.server.URL, "")
+	d := s.till("Counter 1", s.server.URL)
 	d.at("home")
 	d.open("/till")
 	d.at("home")
@@ -261,7 +263,7 @@ func TestKeyboard(t *testing.T) {
 	d.shows(".worth .figure", "$25.50")
 	d.keys("30.5")
 	d.shows(".entry-figure", "$30.50")
-	d.shows(".take-side .rest", "Rest to pay: $5.00")
+	d.shows(".take-side .rest", "Left to pay: $5.00")
 	d.keys("\b\b\b\b")
 	d.keys("450\r")
 	d.shows("h1", "Taken")

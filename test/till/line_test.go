@@ -134,12 +134,13 @@ func (s *shop) takes(g *client.SentGift) (n int) {
 // TestBadLine: however the line is cut, the till says that it does not know, asks by itself, and ends in yes, with the
 // amount taken once.
 func TestBadLine(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
 	}
 	l := newLine(t, s.server.URL)
-	d := s.till("Counter 1", l.URL, "")
+	d := s.till("Counter 1", l.URL)
 	for _, cut := range []struct {
 		name string
 		how  int32
@@ -170,13 +171,14 @@ func TestBadLine(t *testing.T) {
 // TestClosed: a till that is closed while nothing is known goes on as it is opened again, also as another process; one
 // that comes back late takes nothing any more, as the guest has gone.
 func TestClosed(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
 	}
 	l := newLine(t, s.server.URL)
 	profile := t.TempDir()
-	d := newDevice(t, l.URL, "", profile)
+	d := ownBrowser(t, l.URL, "", profile)
 	d.open(strings.TrimPrefix(s.pairLink("Counter 1"), s.server.URL))
 	d.tap("button.pair")
 	d.tap("a.open")
@@ -207,7 +209,7 @@ func TestClosed(t *testing.T) {
 	g = start(before)
 	d.close() // the device goes off
 	l.cut.Store(whole)
-	d = newDevice(t, l.URL, "", profile)
+	d = ownBrowser(t, l.URL, "", profile)
 	d.open("/till")
 	d.shows("h1", "Taken") // moments later: the guest still waits
 	s.holds(g, "0.00")
@@ -234,12 +236,13 @@ func TestClosed(t *testing.T) {
 
 // TestPaysOtherwise: a guest who does not want to wait pays otherwise, and nothing is taken, even if it was.
 func TestPaysOtherwise(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
 	}
 	l := newLine(t, s.server.URL)
-	d := s.till("Counter 1", l.URL, "")
+	d := s.till("Counter 1", l.URL)
 	for _, cut := range []int32{before, after} {
 		g := s.sell("10")
 		d.find(g, "$10.00")
@@ -258,11 +261,12 @@ func TestPaysOtherwise(t *testing.T) {
 
 // TestTwice: a second tap does nothing new, however fast it comes.
 func TestTwice(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
 	}
-	d := s.till("Counter 1", s.server.URL, "")
+	d := s.till("Counter 1", s.server.URL)
 	for range 3 {
 		g := s.sell("10")
 		d.find(g, "$10.00")
@@ -286,6 +290,7 @@ func TestTwice(t *testing.T) {
 
 // TestTwoTills: of two tills that take all of one gift at the same moment, one gets it, and the other is told.
 func TestTwoTills(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
@@ -293,7 +298,7 @@ func TestTwoTills(t *testing.T) {
 	g := s.sell("25.50")
 	var tills []*device
 	for _, name := range []string{"Counter 1", "Counter 2"} {
-		d := s.till(name, s.server.URL, "")
+		d := s.till(name, s.server.URL)
 		d.find(g, "$25.50")
 		d.tap(".all")
 		tills = append(tills, d)
@@ -329,11 +334,12 @@ func TestTwoTills(t *testing.T) {
 
 // TestRevoked: a till that is lost is switched off, and soon it does nothing, whatever it shows.
 func TestRevoked(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
 	}
-	d := s.till("Counter 1", s.server.URL, "")
+	d := s.till("Counter 1", s.server.URL)
 	g := s.sell("25.50")
 	d.find(g, "$25.50")
 	d.tap(".all")
@@ -353,7 +359,7 @@ func TestRevoked(t *testing.T) {
 	d.until("a revoked till is still known", `fetch("/till/state").then(r => r.status === 401)`)
 	d.tap("button.take")
 	d.shows("h1", "Not taken")
-	d.shows(".result .words", "This device is no till")
+	d.shows(".result .words", "This device is not a till")
 	s.holds(g, "25.50")
 	d.tap(".next")
 	d.at("unpaired")
@@ -364,12 +370,13 @@ func TestRevoked(t *testing.T) {
 // TestOpensOffline: the till goes to the home screen; what it is made of lies on the device, and no answer of the
 // service does.
 func TestOpensOffline(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
 	}
 	l := newLine(t, s.server.URL)
-	d := s.till("Counter 1", l.URL, "")
+	d := s.pair(ownBrowser(t, l.URL, "", t.TempDir()), "Counter 1") // what is put away soon is not installed
 	d.at("home")
 	const kept = `caches.open("boon-till").then(c => c.keys()).then(all => all.map(r => new URL(r.url).pathname).join(" "))`
 	begun := time.Now()

@@ -14,12 +14,13 @@ func (d *device) clear() {
 // TestLooks has axe-core look at every page of the till, in three languages, both themes and three widths. No word of
 // another language is left, and no page is heavy.
 func TestLooks(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
 	}
 	l := newLine(t, s.server.URL)
-	d := s.till("Counter 1", l.URL, "")
+	d := s.till("Counter 1", l.URL)
 	d.at("home")
 	languages := []string{"en", "de", "es"}
 	if testing.Short() {
@@ -42,7 +43,7 @@ func TestLooks(t *testing.T) {
 		d.tap(".all")
 		d.onOneLine(language, ".worth .figure", ".entry-figure")
 		d.tap("button.take")
-		d.waitFor(`document.querySelector("[data-view=result]").dataset.look === "yes"`)
+		d.until("the result does not look yes", `document.querySelector("[data-view=result]").dataset.look === "yes"`)
 		d.onOneLine(language, ".result .figure")
 		d.scanner(g.VoucherCode)
 		d.at("gift")
@@ -50,16 +51,16 @@ func TestLooks(t *testing.T) {
 		l.cut.Store(after)
 		d.tap("button.take")
 		d.at("result")
-		d.waitFor(`document.querySelector("[data-view=result]").dataset.look === "unknown"`)
+		d.until("the result does not look unknown", `document.querySelector("[data-view=result]").dataset.look === "unknown"`)
 		d.everyWay(language+" unknown", func() {})
 		l.cut.Store(whole)
-		d.waitFor(`document.querySelector("[data-view=result]").dataset.look === "yes"`)
+		d.until("the result does not look yes", `document.querySelector("[data-view=result]").dataset.look === "yes"`)
 		d.everyWay(language+" taken", func() {})
 		d.scanner(g.VoucherCode)
 		d.at("gift")
 		d.everyWay(language+" nothing left", func() {})
 		d.tap(".open-today")
-		d.waitFor(visible(".today .full") + " !== undefined")
+		d.until("the day is not listed", visible(".today .full")+" !== undefined")
 		d.everyWay(language+" today", func() {})
 		d.look("dark", 360, 640)
 		d.audit(language + " today, 360 wide")
@@ -75,7 +76,7 @@ func TestLooks(t *testing.T) {
 		t.Errorf("the page weighs %.0f bytes", weight)
 	}
 	d.look("light", 375, 667)
-	empty := newDevice(t, s.server.URL, "", t.TempDir())
+	empty := newDevice(t, s.server.URL)
 	for _, language := range languages {
 		empty.open("/till/pair?lang=" + language)
 		empty.everyWay(language+" pair", func() {})
@@ -110,12 +111,6 @@ func (d *device) onOneLine(language string, selectors ...string) {
 	}
 	d.picture(language + " dear " + selectors[0][1:6])
 	d.look("light", 375, 667)
-}
-
-// waitFor waits until an expression is true.
-func (d *device) waitFor(condition string) {
-	d.Helper()
-	look[bool](d, `new Promise(done => { const look = () => (`+condition+`) ? done(true) : setTimeout(look, 20); look(); })`)
 }
 
 // everyWay audits what show shows, in both themes and three widths.

@@ -10,6 +10,7 @@ import (
 // TestPeople: where the set-up names people, one of them signs in with a PIN before anything is taken, and wrong ones
 // are told so. What they did stands under their name; who may not undo is not offered it.
 func TestPeople(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
@@ -25,7 +26,7 @@ func TestPeople(t *testing.T) {
 	s.apply(fmt.Sprintf(setupFile,
 		fmt.Sprintf("    people: [{name: Ana, pin: %q, may: [reverse]}, {name: Ben, pin: %q}]\n",
 			ana, ben)))
-	d := s.till("Counter 1", s.server.URL, "")
+	d := s.till("Counter 1", s.server.URL)
 	d.at("people")
 	for _, language := range []string{"de", "es", "en"} {
 		d.open("/till?lang=" + language)
@@ -78,7 +79,7 @@ func TestPeople(t *testing.T) {
 	d.tap(".names li:nth-child(2) button")
 	for range 5 {
 		d.keys("1111\r")
-		d.waitFor(`document.querySelector(".pin").value === ""`)
+		d.until("the PIN is still there", `document.querySelector(".pin").value === ""`)
 	}
 	d.keys("2580\r")
 	d.shows(".pin-form .error", "Too many wrong PINs.")

@@ -45,12 +45,13 @@ func (s *shop) references(g *client.SentGift) (all []string) {
 
 // TestSale is a card that is sold at the counter, loaded and undone, also when the line is bad.
 func TestSale(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
 	}
 	l := newLine(t, s.server.URL)
-	d := s.till("Counter 1", l.URL, "", "--may", "activate,reload")
+	d := s.till("Counter 1", l.URL, "--may", "activate,reload")
 	card := s.stock("")
 	d.at("home")
 	inLanguages := func(what string, act func()) {
@@ -129,7 +130,7 @@ func TestSale(t *testing.T) {
 	d.tap(".next")
 	d.calm()
 
-	plain := s.till("Counter 2", s.server.URL, "")
+	plain := s.till("Counter 2", s.server.URL)
 	plain.find(fixed, "$0.00")
 	plain.shows(".reasons", "has not been sold yet")
 	plain.tap(".back")
@@ -141,6 +142,7 @@ func TestSale(t *testing.T) {
 
 // TestStorefronts: of several storefronts, somebody says once on a device which is its own, and it stays that.
 func TestStorefronts(t *testing.T) {
+	t.Parallel()
 	s := openShop(t)
 	if s == nil {
 		return
@@ -149,7 +151,7 @@ func TestStorefronts(t *testing.T) {
 	file := strings.Replace(fmt.Sprintf(setupFile, ""), "name: Web shop}",
 		"name: Web shop}, {id: "+kiosk+", name: Kiosk}", 1)
 	s.apply(file)
-	d := s.till("Counter 1", s.server.URL, "", "--may", "activate,reload")
+	d := s.till("Counter 1", s.server.URL, "--may", "activate,reload")
 	card := s.stock("")
 	d.find(card, "New card")
 	d.keypad("2500")

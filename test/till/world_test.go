@@ -118,9 +118,14 @@ func (s *shop) pairLink(name string, more ...string) string {
 }
 
 // till is a device that is paired. url is what it asks: the server, or what lies between.
-func (s *shop) till(name, url, camera string, more ...string) *device {
+func (s *shop) till(name, url string, more ...string) *device {
 	s.Helper()
-	d := newDevice(s.T, url, camera, s.TempDir())
+	return s.pair(newDevice(s.T, url), name, more...)
+}
+
+// pair makes a device a till.
+func (s *shop) pair(d *device, name string, more ...string) *device {
+	s.Helper()
 	d.open(strings.TrimPrefix(s.pairLink(name, more...), s.server.URL))
 	d.shows("h1", "Make this device a till")
 	d.tap("button.pair")
