@@ -264,7 +264,7 @@ func TestGift(t *testing.T) {
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	for l, want := range map[gift.Language]string{
-		gift.English: "Whoever has this page", gift.German: "Wer diese Seite", gift.French: "Toute personne disposant de cette page",
+		gift.English: "Whoever has this page", gift.German: "Wer diese Seite", gift.French: "Toute personne disposant",
 		gift.Spanish: "Quien tenga esta página",
 	} {
 		c := aCard()
