@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"boon.example/internal/sealed"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
@@ -50,7 +52,8 @@ func (c *doctorCmd) Run(t *terminal) error {
 	d.clock()
 	d.disk(c.Data)
 	d.readable("the data folder", c.Data)
-	for _, file := range []string{c.Config, c.TLSKey, c.KeyCopy} {
+	d.settings(c.Config)
+	for _, file := range []string{c.TLSKey, c.KeyCopy} {
 		if file != "" {
 			d.readable("the file", file)
 		}
@@ -142,6 +145,30 @@ func (d diagnosis) readable(what, name string) {
 	}
 }
 
+// settings tells of a --config file that others can change, or read where secrets stand in it.
+func (d diagnosis) settings(name string) {
+	if name == "" {
+		return
+	}
+	info, err := os.Stat(name)
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(name)
+	}
+	if err != nil {
+		d.wrong("the settings: %v", err)
+		return
+	}
+	var set struct{ Database, SMTP, SMS string }
+	_ = yaml.Unmarshal(text, &set) // it was understood before
+	switch mode := info.Mode().Perm(); {
+	case mode&0o022 != 0:
+		d.wrong("the settings in %s may be changed by others than their owner (mode %04o)", name, mode)
+	case mode&0o044 != 0 && set.Database+set.SMTP+set.SMS != "":
+		d.wrong("%s has secrets, and may be read by others than its owner (mode %04o)", name, mode)
+	}
+}
+
 // keys tells where the key file is, and what of it is kept elsewhere. That others cannot read it was seen when it was
 // opened.
 func (d diagnosis) keys(used store.KeyFile, data, kept string) {
@@ -212,12 +239,12 @@ func (d diagnosis) version(ctx context.Context, base string) {
 	}
 	defer answer.Body.Close()
 	said, err := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
-	running, alive := strings.CutPrefix(strings.TrimSpace(string(said)), "alive ")
+	words := strings.Fields(string(said)) // alive, version, commit
 	switch ours := thisBuild().Version; {
-	case err != nil || !alive:
+	case err != nil || len(words) < 2 || words[0] != "alive":
 		d.wrong("%s is no boon serve that tells its version", base)
-	case running != ours:
-		d.note("the service runs version %s, this program is %s", running, ours)
+	case words[1] != ours:
+		d.note("the service runs version %s, this program is %s", words[1], ours)
 	default:
 		d.fact("service", "runs this version")
 	}

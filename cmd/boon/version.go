@@ -7,8 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// version is set by release builds (-ldflags "-X main.version=v1.2.3"); else the module's own is shown.
-var version string
+// Both are set by builds of releases and images (-ldflags "-X main.version=v1.2.3"); else what Go has noted is shown.
+var version, commit string
 
 type versionCmd struct {
 	JSON bool `name:"json" help:"Print JSON."`
@@ -31,7 +31,7 @@ type build struct {
 }
 
 func thisBuild() build {
-	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{Version: version, Commit: commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

@@ -9,24 +9,26 @@ import (
 	"runtime"
 )
 
-// Replace writes a file, with mode 0600, and puts it in the place of the one that has its name.
+// Replace writes a file and puts it in the place of the one that has its name, whose owner and mode it gets: root may
+// replace what a service must read. Where there is none, it has mode 0600. One whose owner this process may not give it
+// is left alone.
 func Replace(name string, content []byte) error {
-	return write(name, content, os.Rename)
+	return write(name, content, func(f *os.File) error { return takeAfter(f, name) }, os.Rename)
 }
 
 // Create writes a new file, with mode 0600. One that is there already is left alone: the error is then fs.ErrExist.
 func Create(name string, content []byte) error {
-	return write(name, content, os.Link) // unlike a rename, a link never replaces
+	return write(name, content, func(*os.File) error { return nil }, os.Link) // unlike a rename, a link never replaces
 }
 
-func write(name string, content []byte, publish func(from, to string) error) error {
+func write(name string, content []byte, prepare func(*os.File) error, publish func(from, to string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // after a rename there is none
 	_, err = f.Write(content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(err, prepare(f), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return named(f.Name(), name, publish)

@@ -21,7 +21,7 @@ func (a *app) routes(pages http.Handler) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)
 	a.hooks(mux)
-	alive := strings.TrimSpace("alive " + a.Version)
+	alive := strings.Join(strings.Fields("alive "+a.Version+" "+a.Commit), " ")
 	mux.Handle("/healthz", a.reads(func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, alive) }))
 	mux.Handle("/readyz", a.reads(a.ready))
 	if a.AdminListen == "" && !a.beyond { // it tells too much of the service for other machines

@@ -41,7 +41,7 @@ type Config struct {
 	Outbox       bool          // keep e-mail and SMS for /outbox instead of sending them
 	OutboxAnyway bool          // even if others than this machine can open it
 	Version      string        // of the program, for the log and /healthz
-	Commit       string        // it was built from, for the metrics
+	Commit       string        // it was built from
 	// KeepRequests is how long idempotency records of calls that moved no value are kept; at least, and by
 	// default, the constant of that name.
 	KeepRequests time.Duration

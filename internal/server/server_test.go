@@ -304,7 +304,7 @@ func TestLogsAndFilesHoldNoSecret(t *testing.T) {
 func TestOperatorsAddresses(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{Version: "v1.2.3", Commit: "c0ffee"})
-	if _, alive, err := s.call("GET", "/healthz", "", ""); string(alive) != "alive v1.2.3\n" {
+	if _, alive, err := s.call("GET", "/healthz", "", ""); string(alive) != "alive v1.2.3 c0ffee\n" {
 		t.Errorf("/healthz says %q, %v", alive, err)
 	}
 	s.sell(`{"value":25,"deliveryMethodID":3}`)

@@ -6,6 +6,8 @@
 // The server has its data in a temporary folder, holds a template database with the schema, and is gone when the
 // command ends, however it ends. Where PostgreSQL is missing and apt is there, it is installed. Where memory is
 // plentiful, that folder and those of the command are in memory: tests that need a disk bring one of their own.
+//
+// Where the environment has PGBOUNCER, session or transaction, the way to the server is by a PgBouncer in that mode.
 package main
 
 import (
@@ -54,9 +56,18 @@ func run(command []string) (code int, err error) {
 	if err := template(server.URL); err != nil {
 		return 1, fmt.Errorf("making the template database: %w", err)
 	}
+	url := server.URL
+	if mode := os.Getenv("PGBOUNCER"); mode != "" {
+		bouncer, err := server.Bounce(mode)
+		if err != nil {
+			return 1, err
+		}
+		defer func() { err = errors.Join(err, bouncer.Kill()) }()
+		url = bouncer.URL
+	}
 	c := exec.Command(command[0], command[1:]...)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	c.Env = append(os.Environ(), pgtest.Variable+"="+server.URL)
+	c.Env = append(os.Environ(), pgtest.Variable+"="+url)
 	if err := c.Start(); err != nil {
 		return 1, err
 	}

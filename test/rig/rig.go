@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -214,14 +215,17 @@ func (s *Server) Strike() { _ = s.cmd.Process.Kill() } // it may have gone alrea
 // Pid is the process's.
 func (s *Server) Pid() int { return s.cmd.Process.Pid }
 
-// FreeAddress finds a port that can be listened on again after a kill.
-func FreeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+// FreeAddress finds a port that can be listened on again after a kill: one that no system gives to a connection or to
+// who listens on port 0, which Linux takes from 32768 on.
+func FreeAddress() (address string, err error) {
+	for range 100 {
+		address = fmt.Sprintf("127.0.0.1:%d", 10_000+rand.N(20_000))
+		var l net.Listener
+		if l, err = net.Listen("tcp", address); err == nil {
+			return address, l.Close()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String(), nil
+	return "", err
 }
 
 // Workshop is a temporary folder with the program in it.

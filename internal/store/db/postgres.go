@@ -128,7 +128,16 @@ func (p *postgres) snapshot() *sql.TxOptions {
 }
 
 func (p *postgres) commit(conn *sql.Conn, tx *sql.Tx) error {
-	onConn(conn, forgetNotices)
+	behind := false
+	onConn(conn, func(c *pgx.Conn) {
+		forgetNotices(c)
+		behind = pooled(c)
+	})
+	if behind {
+		if _, err := tx.Exec(durablyNow); err != nil {
+			return err
+		}
+	}
 	err := tx.Commit()
 	warned := false
 	onConn(conn, func(c *pgx.Conn) { warned = noticed(c) })
@@ -154,6 +163,19 @@ func (p *postgres) risks(ctx context.Context) (risks []string, err error) {
 		err := rows.Scan(&setting)
 		risks = append(risks, fmt.Sprintf("The database %s has %s=off: when its machine loses power, redemptions that were "+
 			"answered may be lost, or the whole database damaged. Turn %s on.", p.db.Place, setting, setting))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	const unlimited = `SELECT name FROM pg_settings
+		WHERE name IN ('lock_timeout', 'idle_in_transaction_session_timeout') AND setting = '0' ORDER BY 1`
+	err = Each(ctx, p.db.Readers, unlimited, nil, func(rows *sql.Rows) error {
+		var setting string
+		err := rows.Scan(&setting)
+		risks = append(risks, fmt.Sprintf("Our sessions on %s have %s=0, which a pooler does not pass on: gifts that an "+
+			"instance had locked when it vanished stay locked. Set it for the role (docs/operating.md, PgBouncer).",
+			p.db.Place, setting))
 		return err
 	})
 	return risks, err
@@ -271,7 +293,10 @@ func openPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer) (wr
 	open := func() *sql.DB {
 		db := sql.OpenDB(stdlib.GetConnector(*config, stdlib.OptionAfterConnect(func(ctx context.Context,
 			conn *pgx.Conn) error {
-			_, err := conn.Exec(ctx, durably)
+			var process uint32
+			err := conn.QueryRow(ctx, durably, pgx.QueryExecModeSimpleProtocol).Scan(nil, &process)
+			// A pooler makes up the number that it tells at the start, as no process is ours alone.
+			conn.PgConn().CustomData()[behindPooler] = process != conn.PgConn().PID()
 			return err
 		})))
 		db.SetMaxOpenConns(max(2, size/2))
@@ -284,8 +309,17 @@ func openPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer) (wr
 
 // durably makes a session wait for its commits, whatever server, database or role have as their default, now or later:
 // what is weaker than "on" is not on the standby's disk, or not even on the primary's, when the caller is told. What
-// is stronger stays.
-const durably = `SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')
-	THEN 'on' ELSE current_setting('synchronous_commit') END, false)`
+// is stronger stays. A pooler may give each transaction another session, so that there each waits by itself.
+const (
+	durably    = `SELECT ` + waited + `false), pg_backend_pid()`
+	durablyNow = `SELECT ` + waited + `true)`
+	waited     = `set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')
+		THEN 'on' ELSE current_setting('synchronous_commit') END, `
+)
+
+// A connection knows whether a pooler, such as PgBouncer, stands between it and the server.
+const behindPooler = "behind a pooler"
+
+func pooled(c *pgx.Conn) bool { return c.PgConn().CustomData()[behindPooler] == true }
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -159,6 +160,9 @@ func (p *batchExecutor) commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.commitTimeout)
 	defer cancel()
 	forgetNotices(p.conn)
+	if pooled(p.conn) {
+		p.unsent.Queue(durablyNow)
+	}
 	arrived := false // an answer to the COMMIT
 	p.unsent.Queue(`COMMIT`).Fn = func(results pgx.BatchResults) error {
 		tag, err := results.Exec()
@@ -181,9 +185,13 @@ func (p *batchExecutor) commit(ctx context.Context) error {
 }
 
 // refused tells that the COMMIT was not done, from an error of what was sent before it: the server refused a
-// statement, and did nothing that came after it, or nothing was sent and the transaction is still open.
+// statement, and did nothing that came after it, or nothing was sent and the transaction is still open. An error of
+// class 08 may be a pooler's, which has lost the server and does not know how far it came.
 func (p *batchExecutor) refused(err error) bool {
-	return sqlState(err) != "" || errors.Is(err, ErrMissed) || !p.conn.IsClosed() && p.conn.PgConn().TxStatus() != 'I'
+	if state := sqlState(err); state != "" {
+		return !strings.HasPrefix(state, "08")
+	}
+	return errors.Is(err, ErrMissed) || !p.conn.IsClosed() && p.conn.PgConn().TxStatus() != 'I'
 }
 
 // rollBack leaves the connection as it was, or closes it.

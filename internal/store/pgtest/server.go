@@ -155,23 +155,28 @@ func (s *Server) runOnce() error {
 	defer said.Close()
 	s.process = s.command("postgres", s.args...)
 	s.process.Stdout, s.process.Stderr = said, said
-	started := make(chan error)
-	s.ended = make(chan error, 1)
-	go func() {
-		// The kernel kills the server when the thread that started it ends: this one stays until then, and longer, for
-		// it may have started others.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := s.process.Start()
-		started <- err
-		if err == nil {
-			s.ended <- s.process.Wait()
-		}
-	}()
-	if err := <-started; err != nil {
+	if s.ended, err = startBound(s.process); err != nil {
 		return fmt.Errorf("starting postgres: %w", err)
 	}
 	return s.awaitReady()
+}
+
+// startBound starts a process that dies with this one.
+func startBound(c *exec.Cmd) (ended chan error, err error) {
+	started := make(chan error)
+	ended = make(chan error, 1)
+	go func() {
+		// The kernel kills the process when the thread that started it ends: this one stays until then, and longer, for
+		// it may have started others.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := c.Start()
+		started <- err
+		if err == nil {
+			ended <- c.Wait()
+		}
+	}()
+	return ended, <-started
 }
 
 func (s *Server) awaitReady() error {

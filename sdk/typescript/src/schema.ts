@@ -7489,7 +7489,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is. The text tells the version of the program, where it is known. */
+            /** @description It is. The text tells version and commit of the program, where they are known. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -7497,7 +7497,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example alive v0.2.0 */
+                    /** @example alive v0.2.0 03d9c02b3f85 */
                     "text/plain": string;
                 };
             };
