@@ -16,6 +16,7 @@ import (
 	"path"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -496,6 +497,7 @@ func (c *call) write(status int, a ledger.Answer) {
 	if a.Replayed {
 		h.Set("Idempotent-Replayed", "true")
 	}
+	h.Set("Content-Length", strconv.Itoa(len(a.Body))) // else net/http sends what is not short in chunks
 	c.w.WriteHeader(status)
 	c.w.Write(a.Body) // a caller that has gone is no failure of ours
 }

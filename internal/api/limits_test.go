@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,7 +51,9 @@ func TestTheLargestOrder(t *testing.T) {
 	}
 	order := `{"monetaryGift":{"value":5,"deliveryMethodID":1},"recipients":[` + strings.Join(to, ",") + `],` + purchase +
 		`}`
-	w.post("send-gift", order).want(201)
+	if r := w.post("send-gift", order).want(201); r.header.Get("Content-Length") != strconv.Itoa(len(r.body)) {
+		t.Errorf("an answer of %d bytes has the Content-Length %q", len(r.body), r.header.Get("Content-Length"))
+	}
 	w.post("send-gift", order+strings.Repeat(" ", 2<<20-len(order))).want(201)
 	w.post("send-gift", order+strings.Repeat(" ", 2<<20+1-len(order))).refused(413, gift.ValidationFailure)
 }

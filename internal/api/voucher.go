@@ -174,6 +174,7 @@ func (w *writer) eligibility(unit gift.Currency, v *ticket.Eligibility) {
 		w.Null("eligibility")
 		return
 	}
+	w.Grow(256 + 48*len(v.Eligible) + 96*len(v.LeftOut))
 	w.Object("eligibility")
 	w.Amount("maximumAmount", unit, v.Most)
 	w.List("eligibleLines")

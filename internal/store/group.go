@@ -111,10 +111,14 @@ var (
 		FROM entry AS e WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.kind = 'CANCELLATION' ORDER BY e.id DESC LIMIT 1`)
 	selectCodes = db.SelectByKeys("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, "B", false)
 
-	// updateBalance writes what redemptions change, updateVoucher all that can change.
+	// updateBalance writes what redemptions change, updateHolds what holds do, and updateVoucher all that can change: a
+	// column that is written has SQLite write its indexes, though it stays the same.
 	updateBalance = db.UpdateByKeys("writing balances", "NNNBBN",
 		`UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5 `+
 			`WHERE t.account_id = $1 AND t.id = $6 AND t.seq = $7`)
+	updateHolds = db.UpdateByKeys("writing holds", "NNNBNNTBN",
+		`UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5, held = $6, holds_end = $7, holds = $8 `+
+			`WHERE t.account_id = $1 AND t.id = $9 AND t.seq = $10`)
 	updateVoucher = db.UpdateByKeys("writing vouchers", "NNNBNNTNNTNNBN",
 		`UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5, held = $6, holds_end = $7, holds = $8, `+
 			`loaded = $9, wrong_codes = $10, blocked = $11, extended = $12, `+
@@ -138,7 +142,7 @@ var (
 )
 
 var groupQueries = []*db.Query{selectVouchers, selectRequests, selectUndoable, selectReversed,
-	selectDeliveredBy, selectCancelled, selectCodes, updateVoucher, updateBalance, selectHoldEnds,
+	selectDeliveredBy, selectCancelled, selectCodes, updateVoucher, updateHolds, updateBalance, selectHoldEnds,
 	record.SelectHolds, updateReplays, updateCard, updateSold, deleteJobs, selectDeliveries, selectJobs,
 	selectResends, insertResend, updateDelivery, updateJob, addTally, insertGivenBack, insertUsed, feed.Insert,
 	record.InsertTerms, record.InsertItems, record.InsertVoucher, record.InsertCard, record.InsertSecret,
@@ -438,23 +442,29 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 				return w
 			})
 	}
-	var whole []gift.Voucher // of which more than the balance changed
-	changed = slices.DeleteFunc(changed, func(v gift.Voucher) bool {
-		before := g.loaded[record.RefOf(&v)]
-		more := v.Holds != nil || before.Holds != nil || v.Loaded != before.Loaded || v.WrongCodes != before.WrongCodes ||
-			v.Blocked != before.Blocked || !v.Extended.Equal(before.Extended) || v.Replaced != before.Replaced
-		if more {
-			whole = append(whole, v)
+	const balance, holds, all = 0, 1, 2
+	var by [all + 1][]gift.Voucher // what of them changed
+	for _, v := range changed {
+		before, what := g.loaded[record.RefOf(&v)], balance
+		if v.Holds != nil || before.Holds != nil {
+			what = holds
 		}
-		return more
-	})
-	return append(update(updateBalance, changed, func(v *gift.Voucher, seq int) []any {
+		if v.Loaded != before.Loaded || v.WrongCodes != before.WrongCodes || v.Blocked != before.Blocked ||
+			!v.Extended.Equal(before.Extended) || v.Replaced != before.Replaced {
+			what = all
+		}
+		by[what] = append(by[what], v)
+	}
+	return slices.Concat(update(updateBalance, by[balance], func(v *gift.Voucher, seq int) []any {
 		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.KeyOf(v.ID), seq}
-	}), update(updateVoucher, whole, func(v *gift.Voucher, seq int) []any {
+	}), update(updateHolds, by[holds], func(v *gift.Voucher, seq int) []any {
+		held, end, list := record.HoldColumns(v.Holds)
+		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, db.KeyOf(v.ID), seq}
+	}), update(updateVoucher, by[all], func(v *gift.Voucher, seq int) []any {
 		held, end, list := record.HoldColumns(v.Holds)
 		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, int64(v.Loaded),
 			v.WrongCodes, string(v.Blocked), db.Micros(v.Extended), v.Replaced, db.KeyOf(v.ID), seq}
-	})...), nil
+	})), nil
 }
 
 // saveGivenBack notes what was undone, where no guard on entries does.

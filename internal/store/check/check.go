@@ -184,7 +184,7 @@ func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 	var entries []placed
 	err = c.db.Snapshot(ctx, func(tx *sql.Tx) error {
 		full := false
-		err := db.Each(ctx, tx, selectPage, []any{db.KeyOf(from.AccountID), db.KeyOf(from.ID), limit},
+		err := c.db.EachWithin(ctx, tx, selectPage, []any{db.KeyOf(from.AccountID), db.KeyOf(from.ID), limit},
 			func(rows *sql.Rows) error {
 				var v gift.Voucher
 				var list gift.ID
@@ -202,7 +202,7 @@ func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 				n++
 			}
 			args := []any{db.KeyOf(rest[0].AccountID), db.KeyOf(rest[0].ID), db.KeyOf(rest[n-1].ID), longest}
-			err = db.Each(ctx, tx, c.db.Text(selectPageHistories), args, func(rows *sql.Rows) error {
+			err = c.db.EachWithin(ctx, tx, c.db.Text(selectPageHistories), args, func(rows *sql.Rows) error {
 				var e placed
 				err := rows.Scan(append(record.EntryFields(&e.Entry), db.ScanID(&e.at.Writer), &e.at.N)...)
 				e.digest = c.chains.Digest(e.at, &e.Entry, vouchers[e.VoucherID], items[e.VoucherID])

@@ -41,10 +41,21 @@ func Collect[T any](
 
 // each is Each on a reader, by a statement that is prepared, if it is.
 func (d *DB) each(ctx context.Context, query string, args []any, fn func(*sql.Rows) error) error {
-	stmt := d.reads[query]
-	if stmt == nil {
-		return Each(ctx, d.Readers, query, args, fn)
+	if stmt := d.reads[query]; stmt != nil {
+		return eachOf(ctx, stmt, args, fn)
 	}
+	return Each(ctx, d.Readers, query, args, fn)
+}
+
+// EachWithin is Each in a Snapshot, by a statement that is prepared, if it is.
+func (d *DB) EachWithin(ctx context.Context, tx *sql.Tx, query string, args []any, fn func(*sql.Rows) error) error {
+	if stmt := d.reads[query]; stmt != nil {
+		return eachOf(ctx, tx.StmtContext(ctx, stmt), args, fn)
+	}
+	return Each(ctx, tx, query, args, fn)
+}
+
+func eachOf(ctx context.Context, stmt *sql.Stmt, args []any, fn func(*sql.Rows) error) error {
 	rows, err := stmt.QueryContext(ctx, args...)
 	if err != nil {
 		return err
