@@ -209,16 +209,10 @@ func (d *Desk) Kept(key string) ([]ledger.Request, error) {
 	return all, stored(err)
 }
 
-// History gives what happened to a gift of the account, the oldest first.
-func (d *Desk) History(voucher gift.ID) (entries []gift.Entry, err error) {
-	const page = 200
-	for seq := 0; ; seq = entries[len(entries)-1].Seq {
-		more, err := d.c.Records.History(d.c.ctx, d.c.account.ID, voucher, seq, page)
-		entries = append(entries, more...)
-		if err != nil || len(more) < page {
-			return entries, stored(err)
-		}
-	}
+// Newest gives the newest of what happened to a gift of the account, so many entries at most, the oldest of them first.
+func (d *Desk) Newest(g *gift.Gift, most int) ([]gift.Entry, error) {
+	entries, err := d.c.Records.History(d.c.ctx, d.c.account.ID, g.ID, max(0, g.Seq-most), most)
+	return entries, stored(err)
 }
 
 // Parts gives an entry of a gift of the account and what became of it, however long the gift's history is; none where

@@ -87,32 +87,31 @@ func (s *Shop) Apply(setUp []byte) {
 // Missed has so many wrong codes be tried by a provider at the Pier.
 func (s *Shop) Missed(config string, n int) {
 	s.Helper()
-	s.place.Use(s.TB, func(records *store.Store) error {
-		d, err := records.Directory(s.Context())
-		if err != nil {
-			return err
-		}
-		id, err := gift.ParseID(config)
-		if err != nil {
-			return err
-		}
+	s.as(config, func(records *store.Store, account *gift.Account, p *gift.Provider) error {
 		pier, err := gift.ParseID(Pier)
 		if err != nil {
 			return err
 		}
-		for _, platform := range gift.Platforms() {
-			if account, p := d.Provider(platform, id); p != nil {
-				till := gift.Till{AccountID: account.ID, KeyID: id, LocationID: pier, Places: len(p.Sites)}
-				_, _, err := records.CountMisses(s.Context(), till, time.Now(), n)
-				return err
-			}
-		}
-		return gift.NoSuchGift()
+		till := gift.Till{AccountID: account.ID, KeyID: p.ID, LocationID: pier, Places: len(p.Sites)}
+		_, _, err = records.CountMisses(s.Context(), till, time.Now(), n)
+		return err
 	})
 }
 
 // Kept has so many calls of a provider that moved nothing be kept today.
 func (s *Shop) Kept(config string, n int64) {
+	s.Helper()
+	s.as(config, func(records *store.Store, account *gift.Account, p *gift.Provider) error {
+		day, _ := gift.Day(time.Now(), account.Zone)
+		count := ledger.CountKey{AccountID: account.ID, Kind: ledger.KeptCount, Owner: p.ID}
+		return records.Group(s.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
+			return ledger.Changes{Counts: map[ledger.CountKey]gift.Count{count: {Day: day, Kept: n}}}
+		})
+	})
+}
+
+// as does something to the records of a provider.
+func (s *Shop) as(config string, do func(*store.Store, *gift.Account, *gift.Provider) error) {
 	s.Helper()
 	s.place.Use(s.TB, func(records *store.Store) error {
 		d, err := records.Directory(s.Context())
@@ -125,11 +124,7 @@ func (s *Shop) Kept(config string, n int64) {
 		}
 		for _, platform := range gift.Platforms() {
 			if account, p := d.Provider(platform, id); p != nil {
-				day, _ := gift.Day(time.Now(), account.Zone)
-				count := ledger.CountKey{AccountID: account.ID, Kind: ledger.KeptCount, Owner: id}
-				return records.Group(s.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
-					return ledger.Changes{Counts: map[ledger.CountKey]gift.Count{count: {Day: day, Kept: n}}}
-				})
+				return do(records, account, p)
 			}
 		}
 		return gift.NoSuchGift()

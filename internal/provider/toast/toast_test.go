@@ -515,6 +515,22 @@ func TestThief(t *testing.T) {
 	}
 }
 
+// TestNetworks: a set-up may say where Toast calls from; whoever has its secret elsewhere is nobody, and moves nothing.
+func TestNetworks(t *testing.T) {
+	t.Parallel()
+	for networks, want := range map[string]string{"203.0.113.0/24, 2001:db8::/32": "ERROR_INVALID_TOKEN",
+		"203.0.113.0/24, 127.0.0.0/8": "ACCEPT 9.00 1.00"} {
+		r := &restaurant{providertest.Open(t, server.Config{}, setUp(", networks: ["+networks+"]")), config, secret, pierGUID}
+		g := r.Gift("10")
+		r.want(want, "REDEEM", g.Code, redeem("1"))
+		refused := strings.HasPrefix(want, "ERROR")
+		if strings.Contains(r.Service.Log.String(), `"code":"NOT_AUTHORIZED"`) != refused ||
+			strings.Contains(r.History(g.ID), `"REDEMPTION"`) == refused {
+			t.Errorf("%s: the log does not say why, or the history is %s", networks, r.History(g.ID))
+		}
+	}
+}
+
 // TestMalformed: what is no call of Toast's is refused in its words, and moves nothing.
 func TestMalformed(t *testing.T) {
 	t.Parallel()

@@ -109,6 +109,13 @@ func (c *call) show() api.Reply {
 		date(c.card.CreatedAt), ends, c.currency.Code, false, c.self("/transactions")})
 }
 
+// make refuses to make a card. What VTEX is answered names no code, so that nobody could be given it: its
+// administration shows cards to whoever may look at them.
+func (c *call) make() api.Reply {
+	return c.failed(gift.Refuse(gift.NotSupported, "No gift card is made here, as its code would be told to nobody. "+
+		"Sell a gift where gifts are sent; a Credit can load it."))
+}
+
 // change is the body of what changes something.
 type change struct {
 	Operation string          `json:"operation"`
@@ -272,9 +279,12 @@ func (c *call) own(e *gift.Entry) bool {
 	return is && e.Actor.KeyID == c.caller.KeyID && c.caller.Enabled(e.Actor.LocationID)
 }
 
+// maxListed is how many changes of a card are looked at for a list, the newest: the protocol knows no pages.
+const maxListed = 200
+
 // transactions lists the provider's transactions on the card.
 func (c *call) transactions() api.Reply {
-	all, err := c.History(c.card.ID)
+	all, err := c.Newest(&c.card, maxListed)
 	if err != nil {
 		return c.failed(err)
 	}

@@ -37,6 +37,7 @@ func routes() []route {
 	const look, take = api.PriorityValidate, api.PriorityRedeem
 	return []route{
 		{"POST", "giftcards/_search", gift.MayValidate, look, (*call).search},
+		{"POST", "giftcards", 0, look, (*call).make},
 		{"GET", "giftcards/*", gift.MayValidate, look, (*call).show},
 		{"POST", "giftcards/*/transactions", 0, take, (*call).transact},
 		{"GET", "giftcards/*/transactions", gift.MayValidate, look, (*call).transactions},

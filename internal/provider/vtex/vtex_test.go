@@ -173,6 +173,51 @@ func TestRedemptionsGiveAttemptsBack(t *testing.T) {
 	h.want(200, "[]", "POST", "giftcards/_search", search(next.Code))
 }
 
+// TestALongHistory: the list of a card that was used a thousand times has the transactions among its newest changes;
+// an older one is found by its id as ever.
+func TestALongHistory(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	g := h.Gift("50")
+	card := "giftcards/" + g.ID
+	token := h.token(card)
+	old := h.want(200, "", "POST", card+"/transactions", debit("1", token, "old"))
+	var uses sync.WaitGroup
+	for n := range 8 {
+		uses.Go(func() {
+			for m := range 125 {
+				h.send("POST", card+"/transactions", debit("0.01", token, fmt.Sprint("use-", n, "-", m)))
+			}
+		})
+	}
+	uses.Wait()
+	last := h.want(200, "", "POST", card+"/transactions", debit("2", token, "last"))
+	h.want(200, `"balance":37.00`, "GET", card, "")
+	var listed []struct{ ID string }
+	a := h.send("GET", card+"/transactions", "")
+	if err := json.Unmarshal([]byte(a.Body), &listed); err != nil || len(listed) != 200 ||
+		listed[199].ID != fmt.Sprint(last["id"]) || strings.Contains(a.Body, fmt.Sprint(old["id"])) {
+		t.Errorf("%d transactions are listed, %v: %.200s", len(listed), err, a.Body)
+	}
+	h.want(200, `"requestId":"old"`, "GET", card+"/transactions/"+fmt.Sprint(old["id"]), "")
+}
+
+// TestNoNewCards: a card that VTEX asks for is refused, and nothing is sold.
+func TestNoNewCards(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	asked := `{"relationName":"loyalty","caption":"c","profileId":"a@example.com","emissionDate":"2026-11-25T00:00:00",` +
+		`"expiringDate":"2027-11-25T00:00:00","restrictedToOwner":false,"multipleRedemptions":true,"multipleCredits":true,` +
+		`"currencyCode":"USD"}`
+	h.want(400, `"NOT_SUPPORTED"`, "POST", "/giftcards", asked)
+	if a := h.API("gifting/gifts?limit=1", ""); !strings.Contains(a["text"].(string), `"gifts":[]`) {
+		t.Errorf("there is a gift: %s", a["text"])
+	}
+	if a := (&hub{h.Shop, config, h.app, otherSecret}).send("POST", "giftcards", asked); a.Status != 403 || a.Body != "" {
+		t.Errorf("with a wrong token: %d %s", a.Status, a.Body)
+	}
+}
+
 // TestNetworks: a set-up may say where a platform calls from; whoever has its secret elsewhere is nobody.
 func TestNetworks(t *testing.T) {
 	t.Parallel()

@@ -153,14 +153,13 @@ func TestLimits(t *testing.T) {
 		[]byte("limits: {redeemedPerDay: 40}, permissions: [validate, redeem]"), 1)
 	s := &site{providertest.Open(t, server.Config{}, limited), config, app, pierSite}
 	g := s.Gift("50")
+	s.Missed(config, gift.ShopGuessBurst-1)
 	a := s.want(200, "", "redeem", redeem(g.Code, "30", uuid.NewString()))
 	s.want(404, refused("GIFT_CARD_NOT_FOUND"), "redeem", redeem(g.Code, "10.01", uuid.NewString()))
 	s.want(200, `"remainingBalance":10.00`, "redeem", redeem(g.Code, "10", uuid.NewString()))
 	s.want(403, "", "void", void(a["transactionId"])) // which the set-up does not permit
-	s.Missed(config, gift.ShopGuessBurst)
-	for n := 0; n < 100 && s.send("balance", s.token(code(g.Code), nil)).Status == 200; n++ {
-		time.Sleep(100 * time.Millisecond) // what is counted elsewhere is known soon
-	}
+	s.want(200, `"balance":10.00`, "balance", code(g.Code))
+	s.want(404, refused("GIFT_CARD_NOT_FOUND"), "balance", code("999990000007")) // the last one that may be wrong
 	s.want(404, refused("GIFT_CARD_NOT_FOUND"), "balance", code(g.Code))
 	if !strings.Contains(s.Service.Log.String(), `"code":"RATE_LIMITED"`) {
 		t.Error("the guesses were not limited")
