@@ -1,8 +1,9 @@
 // Command screenshots takes the pictures in docs/pictures, in two languages: the gift page on a phone and the PDF in
 // every state, the mails as a phone and a desk show them, all in three designs and both themes, the till, and the
-// outbox, and /docs. It runs a service of its own and needs chromium and pdftoppm.
+// outbox, and /docs; and what tickets and calls of platforms are answered. It runs a service of its own and needs
+// chromium and pdftoppm, but for the answers.
 //
-//	go -C test run ./screenshots [-to ../docs/pictures]
+//	go -C test run ./screenshots [-to ../docs/pictures] [-answers]
 package main
 
 import (
@@ -21,23 +22,19 @@ import (
 func main() {
 	log.SetFlags(0)
 	to := flag.String("to", "../docs/pictures", "folder for the pictures")
+	answers := flag.Bool("answers", false, "draw the answers only, which needs no browser")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *to); err != nil {
+	if err := run(ctx, *to, *answers); err != nil {
 		log.Fatalf("screenshots: %v", err)
 	}
 }
 
-func run(ctx context.Context, to string) (err error) {
+func run(ctx context.Context, to string, answers bool) (err error) {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
-	b, closeBrowser, err := launch(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeBrowser()
 	dir, err := os.MkdirTemp("", "boon-screenshots-")
 	if err != nil {
 		return err
@@ -52,7 +49,16 @@ func run(ctx context.Context, to string) (err error) {
 			err = stopped
 		}
 	}()
-	s := &studio{world: w, browser: b, to: to}
+	s := &studio{world: w, to: to}
+	if answers {
+		return s.answers(ctx)
+	}
+	b, closeBrowser, err := launch(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeBrowser()
+	s.browser = b
 	for _, d := range designs {
 		for _, take := range []func(context.Context, string, string) error{s.pages, s.mails, s.papers} {
 			if err := take(ctx, d.name, d.id); err != nil {
@@ -66,7 +72,10 @@ func run(ctx context.Context, to string) (err error) {
 	if err := s.docs(); err != nil {
 		return err
 	}
-	return s.outbox(ctx)
+	if err := s.outbox(ctx); err != nil {
+		return err
+	}
+	return s.answers(ctx)
 }
 
 // studio takes pictures and saves them.
