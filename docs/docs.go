@@ -35,7 +35,8 @@ func Source(file string) string {
 }
 
 // HTML renders Markdown of ours. root leads from the page to the service's address ("../" from /docs/errors). A link to
-// a document that is not served is left as text, and so is a diagram left out, as the pages run no script for it.
+// a document that is not served is left as text, a picture as its description, and a diagram is left out, as the pages
+// run no script for it.
 func HTML(markdown, root string) template.HTML {
 	ctx := parser.NewContext(parser.WithIDs(headingIDs{}))
 	ctx.Set(rootKey, root)
@@ -74,7 +75,9 @@ func (links) Transform(doc *ast.Document, reader text.Reader, ctx parser.Context
 				gone = append(gone, n)
 			}
 		case *ast.Image:
-			gone = append(gone, n)
+			if entering {
+				gone = append(gone, n)
+			}
 		case *ast.FencedCodeBlock:
 			if entering && string(n.Language(reader.Source())) == "mermaid" {
 				gone = append(gone, n)
