@@ -108,6 +108,29 @@ func testEvents(t *testing.T, open opener) {
 	}
 }
 
+// testEventsOfACommit: of the entries of a gift that one commit made, the events come in the order of its history.
+func testEventsOfACommit(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	g := issue(t, s, account, 1)[0]
+	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&g.Voucher)}}, func(st *ledger.State) (c ledger.Changes) {
+		v := *st.Vouchers[ref(&g.Voucher)]
+		for range 5 {
+			after, e, err := v.Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon}, Amount: 1})
+			must(t, err)
+			v, c.Entries = after, append(c.Entries, e)
+		}
+		c.Vouchers = []gift.Voucher{v}
+		return c
+	})
+	all, _ := settled(t, s, gift.EventQuery{AccountID: account, Limit: 2}, 6)
+	for n := range all {
+		if all[n].Sequence() != n+1 {
+			t.Errorf("event %d is number %d of its gift", n+1, all[n].Sequence())
+		}
+	}
+}
+
 // counted counts look-ups.
 type counted struct {
 	feed.Gifts

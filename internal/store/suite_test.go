@@ -62,6 +62,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"activity is listed":                        testActivity,
 		"history is paged":                          testHistory,
 		"events come in the order of commits":       testEvents,
+		"events of a commit come in their order":    testEventsOfACommit,
 		"small pages of events take few look-ups":   testSmallPages,
 		"followers miss nothing":                    testFollowers,
 		"old events are forgotten":                  testForgetEvents,
