@@ -237,7 +237,7 @@ func becomes[T any](d *device, limit time.Duration, expression, wanted string) (
 	d.Helper()
 	const longest = 2 * time.Second // of a page, as another may come that knows nothing of it
 	wait := fmt.Sprintf(`(async () => {
-		for (const until = performance.now() + %d;; await new Promise(later => setTimeout(later, 25))) {
+		for (const until = performance.now() + %d;; await new Promise(later => setTimeout(later, 50))) {
 			const v = await (%s), ok = %s;
 			if (ok || performance.now() > until) return {v, ok};
 		}

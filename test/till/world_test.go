@@ -104,7 +104,12 @@ func (s *shop) apply(file string) {
 // pairLink makes a link for a device, as whoever runs the shop does.
 func (s *shop) pairLink(name string, more ...string) string {
 	s.Helper()
-	out, err := s.Installation.Run(append([]string{"till", "pair", "--location", pier, "--name", name, "--public-url",
+	return s.pairLinkAt(pier, name, more...)
+}
+
+func (s *shop) pairLinkAt(location, name string, more ...string) string {
+	s.Helper()
+	out, err := s.Installation.Run(append([]string{"till", "pair", "--location", location, "--name", name, "--public-url",
 		s.server.URL},
 		more...)...)
 	if err != nil {
@@ -132,6 +137,14 @@ func (s *shop) pair(d *device, name string, more ...string) *device {
 	d.shows("h1", "Paired with Harbor Coffee, Pier 39")
 	d.tap("a.open")
 	return d
+}
+
+// pairAt makes a device a till of another location.
+func (s *shop) pairAt(d *device, location, name string, more ...string) {
+	s.Helper()
+	d.open(strings.TrimPrefix(s.pairLinkAt(location, name, more...), s.server.URL))
+	d.tap("button.pair")
+	d.tap("a.open")
 }
 
 // sell makes a printed gift of dollars, and gives it.
