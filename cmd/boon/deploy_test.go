@@ -161,3 +161,47 @@ func TestPing(t *testing.T) {
 		t.Errorf("nobody listens: exit %d", code)
 	}
 }
+
+// TestDeployTellsWhatWasTried: each file of deploy/ has a line in its README, which says how it was tried.
+func TestDeployTellsWhatWasTried(t *testing.T) {
+	t.Parallel()
+	table, err := os.ReadFile(deployed + "/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := regexp.MustCompile(`\]\(([^)]+)\)`)
+	var told []string
+	for line := range strings.Lines(string(table)) {
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		if len(cells) != 3 || !links.MatchString(cells[0]) {
+			continue
+		}
+		if cells[2] == "" {
+			t.Errorf("nothing is said of how %s was tried", cells[0])
+		}
+		for _, link := range links.FindAllStringSubmatch(cells[0], -1) {
+			folder, _, in := strings.Cut(link[1], "/")
+			if told = append(told, link[1]); in {
+				told = append(told, folder+"/")
+			}
+		}
+	}
+	files := 0
+	err = filepath.WalkDir(deployed, func(path string, d fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(deployed, path)
+		if name = filepath.ToSlash(name); err != nil || d.IsDir() || name == "README.md" {
+			return err
+		}
+		files++
+		for _, prefix := range told {
+			if strings.HasPrefix(name, prefix) {
+				return nil
+			}
+		}
+		t.Errorf("deploy/README.md has no line for %s", name)
+		return nil
+	})
+	if err != nil || files < 15 {
+		t.Errorf("%d files: %v", files, err)
+	}
+}

@@ -10,8 +10,8 @@ import (
 )
 
 // Replace writes a file and puts it in the place of the one that has its name, whose owner and mode it gets: root may
-// replace what a service must read. Where there is none, it has mode 0600. One whose owner this process may not give it
-// is left alone.
+// replace what a service must read. Where there is none, it has mode 0600, and root gives it to the folder's owner. A
+// file whose owner this process may not set is left alone.
 func Replace(name string, content []byte) error {
 	return write(name, content, func(f *os.File) error { return takeAfter(f, name) }, os.Rename)
 }

@@ -31,11 +31,25 @@ func TestReplaceKeepsOwnerAndMode(t *testing.T) {
 	if err := Replace(name, []byte("new")); err != nil {
 		t.Fatal(err)
 	}
+	belongs(t, name, owner, 0o400)
+	if err := os.Chown(filepath.Dir(name), owner, -1); err != nil {
+		t.Fatal(err)
+	}
+	first := filepath.Join(filepath.Dir(name), "first")
+	if err := Replace(first, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	belongs(t, first, owner, 0o600)
+}
+
+// belongs fails unless a file has an owner and a mode.
+func belongs(t *testing.T, name string, owner int, mode os.FileMode) {
+	t.Helper()
 	info, err := os.Stat(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if is := info.Sys().(*syscall.Stat_t); int(is.Uid) != owner || info.Mode() != 0o400 {
-		t.Errorf("owner %d, mode %v; want %d and 0400", is.Uid, info.Mode(), owner)
+	if is := info.Sys().(*syscall.Stat_t); int(is.Uid) != owner || info.Mode() != mode {
+		t.Errorf("%s: owner %d, mode %v; want %d and %v", name, is.Uid, info.Mode(), owner, mode)
 	}
 }

@@ -6,14 +6,17 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
-// takeAfter gives a file the owner and the mode of the one that has a name, if one has.
+// takeAfter gives a file the owner and the mode of the one that has a name. Where none has, root gives it to the owner
+// of the folder.
 func takeAfter(f *os.File, name string) error {
 	old, err := os.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	first := errors.Is(err, fs.ErrNotExist)
+	if first {
+		old, err = os.Stat(filepath.Dir(name))
 	}
 	if err != nil {
 		return err
@@ -23,10 +26,13 @@ func takeAfter(f *os.File, name string) error {
 		return err
 	}
 	is, was := made.Sys().(*syscall.Stat_t), old.Sys().(*syscall.Stat_t)
-	if is.Uid != was.Uid || is.Gid != was.Gid {
+	if (is.Uid != was.Uid || is.Gid != was.Gid) && (!first || is.Uid == 0) {
 		if err := f.Chown(int(was.Uid), int(was.Gid)); err != nil {
 			return err
 		}
+	}
+	if first {
+		return nil
 	}
 	return f.Chmod(old.Mode().Perm())
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"boon.example/internal/gift"
@@ -16,9 +17,10 @@ import (
 
 // A few gifts at a time, with a pause in between, so that no redemption waits for many.
 const (
-	every = time.Hour
-	batch = 20
-	pause = 100 * time.Millisecond
+	every  = time.Hour
+	batch  = 20
+	pause  = 100 * time.Millisecond
+	breath = 10 * time.Millisecond // between two looks for what has ended
 )
 
 // Keeper erases in all accounts.
@@ -62,12 +64,12 @@ func (k *Keeper) Account(ctx context.Context, account *gift.Account, now time.Ti
 	}
 	before := now.AddDate(0, 0, -account.PersonalDataDays)
 	var failed error
-	for after := (gift.ID{}); ; {
-		ids, err := k.Store.Eraser.Ended(ctx, account.ID, after, before, batch)
-		if err != nil || len(ids) == 0 {
+	for after, more := (gift.ID{}), true; more; {
+		var ids []gift.ID
+		if ids, after, more, err = k.Store.Eraser.Ended(ctx, account.ID, after, before); err != nil {
 			return n, errors.Join(err, failed)
 		}
-		if n == 0 {
+		if n == 0 && failed == nil && len(ids) > 0 {
 			what := fmt.Sprintf("erases what gifts of account %s say of people that ended more than %d days ago", account.ID,
 				account.PersonalDataDays)
 			err := k.Store.LogExport(ctx, gift.TrailEntry{AccountID: account.ID, Action: gift.PersonErased, What: what})
@@ -75,17 +77,30 @@ func (k *Keeper) Account(ctx context.Context, account *gift.Account, now time.Ti
 				return n, err
 			}
 		}
-		for _, id := range ids {
-			done, err := k.Store.Eraser.Gifts(ctx, erase.Request{Account: account, Force: true}, []gift.ID{id})
-			if n += done.Gifts; err != nil {
-				failed = err
+		for some := range slices.Chunk(ids, batch) {
+			for _, id := range some {
+				done, err := k.Store.Eraser.Gifts(ctx, erase.Request{Account: account, Force: true}, []gift.ID{id})
+				if n += done.Gifts; err != nil {
+					failed = err
+				}
+			}
+			if !wait(ctx, pause) {
+				return n, ctx.Err()
 			}
 		}
-		after = ids[len(ids)-1]
-		select {
-		case <-ctx.Done():
+		if !wait(ctx, breath) {
 			return n, ctx.Err()
-		case <-time.After(pause):
 		}
+	}
+	return n, failed
+}
+
+// wait tells whether there is time left.
+func wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -231,6 +232,41 @@ func testEraseHidesNothing(t *testing.T, open opener) {
 	run(t, s, `UPDATE erasure SET after = before WHERE account_id = $1`, account.ID[:])
 	if found, _ := chainProblems(t, s); len(found) < 3 {
 		t.Errorf("erasures that were changed: %q", found)
+	}
+}
+
+// testEnded: of more gifts than are looked at at a time, those that ended long ago are found, each once.
+func testEnded(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	var want []gift.ID
+	for range 3 {
+		var c ledger.Changes
+		for n := range 200 {
+			g, e := newGift(account)
+			if n%50 == 0 {
+				g.ValidUntil = noon.Add(time.Hour)
+				want = append(want, g.ID)
+			}
+			c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, e)
+		}
+		save(t, s, c)
+	}
+	look := func(before time.Time) (found []gift.ID, pages int) {
+		for after, more := (gift.ID{}), true; more; pages++ {
+			var ids []gift.ID
+			var err error
+			ids, after, more, err = s.Eraser.Ended(t.Context(), account, after, before)
+			must(t, err)
+			found = append(found, ids...)
+		}
+		return found, pages
+	}
+	if found, pages := look(time.Now().Add(time.Hour)); pages != 2 || !slices.Equal(found, want) {
+		t.Errorf("in %d pages: %d gifts, want %d in 2", pages, len(found), len(want))
+	}
+	if found, _ := look(noon); len(found) != 0 {
+		t.Errorf("before they were made %d have ended", len(found))
 	}
 }
 

@@ -95,6 +95,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"what was erased is gone":                   testErase,
 		"an erasure hides nothing":                  testEraseHidesNothing,
 		"a gift that waits is not erased":           testEraseWaiting,
+		"gifts that ended are found":                testEnded,
 		"verify walks and finds":                    testVerify,
 		"verify finds long answers":                 testVerifyLongAnswers,
 	}

@@ -22,8 +22,8 @@ import (
 
 // TestSecretsAtRest uses a service as tills do, kills it again and again, rotates its keys, and takes a backup. Then
 // neither the database, its log, the backup nor what was logged holds a code, a token, a verification code, an API key,
-// the secret of a webhook or a key of the key file; nor do events, calls of webhooks, what these answered, spans and
-// metrics, which hold no address either.
+// the secret of a webhook or a key of the key file, nor the database a person's contact once it was erased; nor do
+// events, calls of webhooks, what these answered, spans and metrics, which hold no address either.
 func TestSecretsAtRest(t *testing.T) {
 	t.Parallel()
 	data, backups := filepath.Join(t.TempDir(), "data"), t.TempDir()
@@ -61,6 +61,7 @@ func TestSecretsAtRest(t *testing.T) {
 		logs.WriteString(s.Logs())
 	}
 	check(t, i.Verify())
+	forgotten(t, i, data)
 
 	keys, err := keyParts(filepath.Join(data, "boon.key"))
 	check(t, err)
@@ -84,6 +85,18 @@ func TestSecretsAtRest(t *testing.T) {
 	if found := standing(t, known, []string{"4321", "1"}); len(found) != 1 {
 		t.Errorf("of a verification code that is in a line, %q is found", found)
 	}
+}
+
+// forgotten erases the people of all gifts. What was found of them before is in no file any more, and the books hold.
+func forgotten(t *testing.T, i *rig.Installation, data string) {
+	t.Helper()
+	searched(t, data, contacts).report(t, contacts...)
+	for _, contact := range contacts {
+		_, err := i.Run("erase", "--contact", contact, "--force", "--vacuum")
+		check(t, err)
+	}
+	searched(t, data, contacts).report(t)
+	check(t, i.Verify())
 }
 
 // ids are of requests and traces, and have four digits in a row by chance.

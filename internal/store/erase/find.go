@@ -13,7 +13,7 @@ import (
 )
 
 // findPage is how many rows are looked at at a time.
-const findPage = 2_000
+const findPage = 500
 
 // Find gives the gifts of an account that have a contact: those that go or went to it, and those whose customer has it,
 // also of a reload or an activation. It reads every card and every entry; seen is told how many.
@@ -82,22 +82,38 @@ func (e *Eraser) scan(ctx context.Context, query string, account gift.ID, ask Re
 const ended = `SELECT v.id, c.sender FROM voucher AS v
 	JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 	JOIN entry AS e ON e.account_id = v.account_id AND e.id = v.last
-	WHERE v.account_id = $1 AND v.id > $2 AND v.id < $3 AND e.made_at < $4
+	WHERE v.account_id = $1 AND v.id > $2 AND v.id <= $3 AND e.made_at < $4
 		AND (v.status IN (2, 6, 7) OR coalesce(v.extended, v.valid_until) < $4)
 		AND (c.recipient <> '' OR c.contact <> '' OR c.message <> '' OR c.first_name <> '' OR c.last_name <> ''
 			OR c.email_address <> '' OR c.notes <> '')
-	ORDER BY v.id LIMIT $5`
+	ORDER BY v.id`
 
-// Ended gives gifts of an account, at most limit, that follow one, ended before an instant, and still tell of people.
-func (e *Eraser) Ended(ctx context.Context, account, after gift.ID, before time.Time, limit int) ([]gift.ID, error) {
-	last := gift.IDsBefore(before)
-	ids, err := db.Collect(ctx, e.db, ended, []any{db.KeyOf(account), db.KeyOf(after), db.KeyOf(last), before.UnixMicro(),
-		limit}, func(from db.Scanner) (id gift.ID, err error) {
-		err = from.Scan(db.ScanID(&id), new(string))
+// Ended looks at the next gifts of an account that follow one: which of them ended before an instant and still tell
+// of people. It gives the last that it has looked at, and whether there are more. Few at a time, as all are looked at
+// again and again: no statement takes long, or keeps the write-ahead log from being emptied.
+func (e *Eraser) Ended(ctx context.Context, account, after gift.ID, before time.Time) (ids []gift.ID, last gift.ID,
+	more bool, err error) {
+	const page = `SELECT v.id FROM voucher AS v WHERE v.account_id = $1 AND v.id > $2 AND v.id < $3
+		ORDER BY v.id LIMIT 1 OFFSET $4`
+	scan := func(from db.Scanner) (id gift.ID, err error) {
+		err = from.Scan(db.ScanID(&id))
 		return id, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("looking for gifts that ended: %w", err)
 	}
-	return ids, nil
+	last = gift.IDsBefore(before)
+	key, from := db.KeyOf(account), db.KeyOf(after)
+	ends, err := db.Collect(ctx, e.db, page, []any{key, from, db.KeyOf(last), findPage - 1}, scan)
+	if err == nil {
+		if more = len(ends) > 0; more {
+			last = ends[0]
+		}
+		ids, err = db.Collect(ctx, e.db, ended, []any{key, from, db.KeyOf(last), before.UnixMicro()},
+			func(from db.Scanner) (id gift.ID, err error) {
+				err = from.Scan(db.ScanID(&id), new(string))
+				return id, err
+			})
+	}
+	if err != nil {
+		return nil, last, false, fmt.Errorf("looking for gifts that ended: %w", err)
+	}
+	return ids, last, more, nil
 }
