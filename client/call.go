@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -177,6 +178,9 @@ func (c *Client) attempt(ctx context.Context, k call, body []byte) (_ Meta, sent
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
+		if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted {
+			return Meta{}, wrote.Load(), fmt.Errorf("calling the service: %w: %w", errFinal, err)
+		}
 		dial, ok := errors.AsType[*net.OpError](err)
 		return Meta{}, wrote.Load() || !ok || dial.Op != "dial", fmt.Errorf("calling the service: %w", err)
 	}

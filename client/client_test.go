@@ -3,10 +3,13 @@ package client_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -412,8 +415,10 @@ func TestRepeats(t *testing.T) {
 				"0")
 		},
 		"internal error": func(w http.ResponseWriter, _ *http.Request) { refuse(w, 500, client.UnexpectedError) },
-		"rate limited":   func(w http.ResponseWriter, _ *http.Request) { refuse(w, 429, client.RateLimited) },
-		"still running":  func(w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.RequestInProgress) },
+		"rate limited": func(w http.ResponseWriter, _ *http.Request) {
+			refuse(w, 429, client.RateLimited, "Retry-After", "0")
+		},
+		"still running": func(w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.RequestInProgress) },
 		"a proxy's answer": func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "<h1>Bad gateway</h1>", http.StatusBadGateway)
 		},
@@ -799,6 +804,69 @@ func TestWaitsAsLongAsTold(t *testing.T) {
 			t.Errorf("came back after %v, was told 7 s", pause)
 		}
 	})
+}
+
+// A till waits for its limit as long as the service says, in its time for the sale; then it tells of the refusal.
+func TestTillWaitsForItsLimit(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		after    string
+		attempts int
+		most     time.Duration
+	}{{"4", 3, 9 * time.Second}, {"8", 3, 18 * time.Second}, {"10", 2, 11 * time.Second}, {"11", 1, 0}} {
+		n := 0
+		inBubble(t, func(w http.ResponseWriter, _ *http.Request) {
+			n++
+			refuse(w, 429, client.RateLimited, "Retry-After", tt.after)
+		}, func(t *testing.T, c *client.Client) {
+			start := time.Now()
+			_, err := c.RedeemSafely(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", All: true})
+			if !errors.Is(err, client.RateLimited) || !client.Refused(err) || n != tt.attempts || time.Since(start) > tt.most {
+				t.Errorf("told to come back in %s s: %d attempts, %v, %v", tt.after, n, time.Since(start), err)
+			}
+		})
+	}
+}
+
+// A certificate that is not trusted is a definite end: nothing has left, and another attempt would meet it again.
+func TestUntrustedGetNothing(t *testing.T) {
+	t.Parallel()
+	met := 0
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		met++
+		io.WriteString(w, redeemed)
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	defer s.Close()
+	sale := client.RedeemGiftRequest{VoucherID: "v1", All: true}
+	for _, pool := range []*x509.CertPool{nil, s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs} {
+		address := s.URL
+		if pool != nil { // the certificate is known, and not of this name
+			address = strings.Replace(address, "127.0.0.1", "localhost", 1)
+		}
+		c, err := client.New(address, key, client.WithHTTPClient(&http.Client{
+			Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}})) //nolint:gosec // TLS 1.2 is the least
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.RedeemSafely(t.Context(), sale)
+		_, unknown := errors.AsType[*client.UnknownOutcome](err)
+		if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); !untrusted || unknown ||
+			errors.Is(err, client.ErrVoided) {
+			t.Errorf("an untrusted service is met with %v", err)
+		}
+	}
+	if met != 0 {
+		t.Errorf("%d requests went to one", met)
+	}
+	c, err := client.New(s.URL, key, client.WithHTTPClient(s.Client()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.RedeemSafely(t.Context(), sale); err != nil || met != 1 {
+		t.Error(err)
+	}
 }
 
 func TestPausesGrowWithinBounds(t *testing.T) {

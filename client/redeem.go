@@ -78,6 +78,12 @@ func (c *Client) redeem(ctx context.Context, k call) (*Redemption, error) {
 	return &a, nil
 }
 
+func (c *Client) redeemInTime(ctx context.Context, k call) (*Redemption, error) {
+	ctx, cancel := context.WithTimeout(ctx, tillDeadline)
+	defer cancel()
+	return c.redeem(ctx, k)
+}
+
 // ReverseRedemptionRequest asks to undo a redemption, named by RedemptionID or, when its answer never came, by the
 // Idempotency-Key it was made with.
 type ReverseRedemptionRequest struct {
@@ -123,15 +129,17 @@ func (c *Client) reverse(ctx context.Context, k call) (*Reversal, error) {
 	return &a, nil
 }
 
-// How a till behaves: the service decides a redemption within 4 seconds, so 5 are enough for each attempt.
+// How a till behaves: the service decides a redemption within 4 seconds, so 5 are enough for each attempt. The deadline
+// is for all attempts and the pauses that the service asks for.
 const (
 	tillTimeout  = 5 * time.Second
 	tillAttempts = 3
+	tillDeadline = 20 * time.Second
 )
 
 // RedeemSafely redeems as a till must, so that the guest never pays twice and never for nothing. It waits at most 5
 // seconds for an answer and tries three times under one key; when there is still none, it reverses the redemption by
-// that key, in another three tries. So it ends in one of four ways, within about half a minute:
+// that key, in another three tries. So it ends in one of four ways, within 40 seconds:
 //
 //   - a Redemption and no error: the amount was taken, once;
 //   - an error for which [Refused] holds: nothing was taken, because of what the error says;
@@ -146,7 +154,7 @@ func (c *Client) RedeemSafely(ctx context.Context, r RedeemGiftRequest) (*Redemp
 	}
 	k := post(OpRedeemGift, redemptionPath, r, r.IdempotencyKey)
 	k.attempts, k.perAttempt = tillAttempts, tillTimeout
-	done, err := c.redeem(ctx, k)
+	done, err := c.redeemInTime(ctx, k)
 	unknown, ok := errors.AsType[*UnknownOutcome](err)
 	if !ok {
 		return done, err
@@ -156,7 +164,9 @@ func (c *Client) RedeemSafely(ctx context.Context, r RedeemGiftRequest) (*Redemp
 		PointOfSaleSystemOrganizationIdentifier: r.PointOfSaleSystemOrganizationIdentifier}
 	v := post(OpReverseRedemption, redemptionPath, void, "")
 	v.attempts, v.perAttempt = tillAttempts, tillTimeout
-	_, failed := c.reverse(context.WithoutCancel(ctx), v)
+	voiding, cancel := context.WithTimeout(context.WithoutCancel(ctx), tillDeadline)
+	defer cancel()
+	_, failed := c.reverse(voiding, v)
 	if failed == nil || errors.Is(failed, AlreadyReversed) || errors.Is(failed, NotFound) {
 		return nil, fmt.Errorf("%w: %w", ErrVoided, unknown.Err)
 	}

@@ -51,7 +51,7 @@ class Client:
     """Calls one service with one API key. Members of requests and answers have the names of the service's reference.
 
     Every call that changes something is made under an Idempotency-Key and is repeated with it while there is no answer,
-    or 500, 503 or REQUEST_IN_PROGRESS. It raises BoonError (the service's no), UnknownOutcome, or Unreachable.
+    or 5xx, 429 or REQUEST_IN_PROGRESS. It raises BoonError (the service's no), UnknownOutcome, or Unreachable.
     timeout limits each attempt, deadline the whole call, in seconds; a Retry-After above max_pause is not waited for.
     """
 

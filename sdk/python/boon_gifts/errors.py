@@ -38,8 +38,8 @@ class BoonError(Failure):
 
     @property
     def passing(self) -> bool:
-        """Whether a repeat of the same call may fare better at once."""
-        return self.status >= 500 or self.code == "REQUEST_IN_PROGRESS"
+        """Whether a repeat of the same call may fare better."""
+        return self.status >= 500 or self.status == 429 or self.code == "REQUEST_IN_PROGRESS"
 
     @property
     def of_the_moment(self) -> bool:

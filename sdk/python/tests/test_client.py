@@ -5,8 +5,10 @@ import pickle
 import socket
 import ssl
 import threading
+import time
 import unittest
 from decimal import Decimal
+from unittest import mock
 
 from boon_gifts import ALL, BoonError, Client, Message, Unreachable, UnknownOutcome, Voided, new_key
 
@@ -45,7 +47,7 @@ class ClientTest(unittest.TestCase):
 
     def test_repeats_under_the_same_key(self):
         for first in [None, problem(500, "UNEXPECTED_ERROR"), problem(503, "UNAVAILABLE", Retry_After="0"),
-                      problem(409, "REQUEST_IN_PROGRESS"), (502, {}, b"<html>"),
+                      problem(429, "RATE_LIMITED", Retry_After="0"), problem(409, "REQUEST_IN_PROGRESS"), (502, {}, b"<html>"),
                       (200, {"Content-Length": "99", "Connection": "close"}, b'{"amount":1')]:
             c, s = self.serve(first, first, DONE)
             self.assertEqual(c.redeem_gift(1, voucherID="v")["redemptionID"], "r1")
@@ -53,7 +55,7 @@ class ClientTest(unittest.TestCase):
             self.assertEqual(len({a["key"] for a in s.asked}), 1)
 
     def test_refusals_are_raised_at_once(self):
-        for status in (400, 401, 403, 404, 409, 422, 429):
+        for status in (400, 401, 403, 404, 409, 422, 429):  # 429: the pause is above max_pause
             c, s = self.serve(problem(status, "SOME_CODE", Retry_After="7"))
             with self.assertRaises(BoonError) as raised:
                 c.redeem_gift(1, voucherID="v")
@@ -97,6 +99,16 @@ class ClientTest(unittest.TestCase):
         c, s = self.serve(problem(503, "UNAVAILABLE", Retry_After="5"), max_pause=10, deadline=4)
         self.assertRaises(UnknownOutcome, c.redeem_gift, 1, voucherID="v")
         self.assertEqual(len(s.asked), 1, "the deadline was slept over")
+
+    def test_a_till_waits_for_its_limit(self):
+        for after, attempts in (("4", 3), ("8", 3), ("10", 2), ("11", 1)):
+            c, s = self.serve(problem(429, "RATE_LIMITED", Retry_After=after), max_pause=10)
+            slept = []
+            clock = mock.Mock(wraps=time, monotonic=lambda: sum(slept), sleep=slept.append)
+            with mock.patch("boon_gifts.client.time", clock), self.assertRaises(BoonError) as raised:
+                c.redeem_safely(1, voucherID="v")
+            self.assertEqual((raised.exception.code, len(s.asked)), ("RATE_LIMITED", attempts), after)
+            self.assertTrue(all(float(after) <= pause < float(after) + 0.01 for pause in slept), slept)
 
     def test_a_trickle_does_not_hold_the_caller(self):
         done, all_sent = threading.Event(), threading.Event()

@@ -23,7 +23,8 @@ async function main() {
     body: {voucherPublicToken: gift.giftURL}});
   console.log("worth:", money(shown.currentBalance));
   const key = randomUUID(); // kept with the sale before it is used
-  const paid = await till.redeemSafely({voucherID: shown.voucherID, amount: 9.5, reference: "check 1"}, key);
+  const paid = await till.redeemSafely(
+    {voucherID: shown.voucherID, amount: 9.5, reference: "check 1"}, {idempotencyKey: key});
   console.log("taken:", money(paid.amount), "left:", money(paid.currentBalance));
   try {
     await till.redeemSafely({voucherID: shown.voucherID, amount: 20});

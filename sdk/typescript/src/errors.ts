@@ -14,8 +14,12 @@ export class BoonError extends Error {
 
   /** A repeat may fare better. */
   get passing(): boolean {
-    return this.status === 500 || this.status === 503 || this.code === "REQUEST_IN_PROGRESS";
+    return this.status >= 500 || this.status === 429 || this.code === "REQUEST_IN_PROGRESS";
   }
+
+  /** It is about the key or the load now: it comes before the service looks at the Idempotency-Key, and says nothing
+   * about what an earlier attempt did. */
+  get ofTheMoment(): boolean { return [401, 403, 429].includes(this.status); }
 
   static of(answer: Response, text: string): BoonError {
     const requestID = answer.headers.get("X-Request-ID") ?? "", after = answer.headers.get("Retry-After") ?? "";

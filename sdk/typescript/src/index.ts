@@ -1,18 +1,28 @@
 import {randomUUID} from "node:crypto";
+import {setTimeout as pause} from "node:timers/promises";
 import createClient, {type Client as Calls} from "openapi-fetch";
 import {BoonError, UnknownOutcome, Unreachable, Voided} from "./errors.js";
 import type {components, paths} from "./schema.js";
 
 export * from "./errors.js";
-export {verify} from "./webhook.js";
+export * from "./webhook.js";
 export type {components, paths} from "./schema.js";
 
 export interface Options {
-  /** Limits each attempt, in milliseconds. */ timeout?: number;
+  /** Limits each attempt; all times are in milliseconds. */ timeout?: number;
   attempts?: number;
   /** Limits the whole call. */ deadline?: number;
   /** The longest first pause. */ pause?: number;
   /** The longest pause; a Retry-After above it is not waited for. */ maxPause?: number;
+}
+
+export interface Sale {
+  /** Absent: a new one. A till that must be able to ask after a crash makes it first and keeps it. */
+  idempotencyKey?: string;
+  /** Ends the attempts; what may have been taken is given back all the same. */
+  signal?: AbortSignal;
+  /** Limits the attempts, and once more those of the reversal: 20,000 ms at most. */
+  deadline?: number;
 }
 
 const normal = {timeout: 60_000, attempts: 4, deadline: 150_000, pause: 250, maxPause: 10_000};
@@ -23,7 +33,8 @@ const reverse = "/api/integration/redemption/reverse-redemption";
 export type Redeem = components["schemas"]["RedeemGift"];
 export type Redemption = components["schemas"]["RedeemGiftAnswer"];
 
-/** Calls one service with one key. Every POST that changes something has an Idempotency-Key from its first attempt on. */
+/** Calls one service with one key. A POST that changes something has an Idempotency-Key, and is repeated with it while
+ * there is no answer, or 5xx, 429 or REQUEST_IN_PROGRESS. */
 export class Client {
   /** The calls of openapi-fetch, which fail with BoonError, Unreachable or UnknownOutcome. */
   readonly api: Calls<paths>;
@@ -40,6 +51,9 @@ export class Client {
     this.#base = base.replace(/\/+$/, "");
     this.#key = key;
     this.#options = {...normal, ...options};
+    for (const [name, value] of Object.entries(this.#options)) {
+      if (!(value > 0)) throw new TypeError(`${name} must be above 0`); // NaN, too
+    }
     this.api = this.#calls(this.#options);
   }
 
@@ -49,13 +63,15 @@ export class Client {
   }
 
   /** Redeems as a till must: three tries of 5 seconds under one key; without an answer it is reversed by that key, in
-   * another three. It fails with BoonError (nothing was taken), Unreachable (nothing was sent), Voided (nothing is
-   * taken) or UnknownOutcome: then keep its key, and reverse by it until there is an answer. */
-  async redeemSafely(body: Redeem, idempotencyKey: string = randomUUID()): Promise<Redemption> {
+   * another three. Within 40 seconds it fails with BoonError (nothing was taken), Unreachable (nothing was sent), Voided
+   * (nothing is taken) or UnknownOutcome: then keep its key, and reverse by it until there is an answer. */
+  async redeemSafely(body: Redeem, {idempotencyKey = randomUUID(), signal, deadline}: Sale = {}): Promise<Redemption> {
     if (body.amount === undefined) throw new TypeError("nothing was sent: amount is missing; null is all that is left");
-    const api = this.#calls({...this.#options, ...till});
+    const limit = Math.min(deadline ?? till.deadline, till.deadline);
+    if (!(limit > 0)) throw new TypeError("nothing was sent: deadline must be above 0");
+    const api = this.#calls({...this.#options, ...till, deadline: limit});
     try {
-      const {data} = await api.POST(redeem, {body, params: {header: {"Idempotency-Key": idempotencyKey}}});
+      const {data} = await api.POST(redeem, {body, params: {header: {"Idempotency-Key": idempotencyKey}}, signal});
       return data!;
     } catch (unknown) {
       if (!(unknown instanceof UnknownOutcome)) throw unknown;
@@ -94,46 +110,56 @@ async function repeat(request: Request, key: string, o: Required<Options>): Prom
   headers.set("Authorization", `Bearer ${key}`);
   headers.set("Accept", "application/json, application/problem+json");
   if (keyed && !headers.has("Idempotency-Key")) headers.set("Idempotency-Key", randomUUID());
+  if (headers.has("Idempotency-Key") && !/^[!-~]([ -~]{0,253}[!-~])?$/.test(headers.get("Idempotency-Key")!)) {
+    throw new TypeError("nothing was sent: the Idempotency-Key must be 1 to 255 printable ASCII characters");
+  }
   const body = request.body ? await request.text() : undefined;
   const attempts = request.method === "POST" && changes && !keyed ? 1 : o.attempts;
-  const end = Date.now() + o.deadline;
-  let unsure = false;
-  for (let n = 1; ; n++) {
-    let failure: unknown;
-    let wait = 0;
-    try {
-      const left = Math.max(1, Math.min(o.timeout, end - Date.now()));
-      const signal = AbortSignal.any([request.signal, AbortSignal.timeout(left)]);
-      const answer = await fetch(request.url, {method: request.method, headers, body, signal, redirect: "manual"});
-      const text = await answer.text();
-      if (answer.ok) {
-        if (text) JSON.parse(text); // an answer that was cut off fails
-        return new Response(text || null, {status: answer.status, headers: answer.headers});
-      }
-      const no = BoonError.of(answer, text);
-      failure = no;
-      unsure = no.refused ? unsure && [401, 403, 429].includes(no.status) : true;
-      if (!no.passing) return fail();
-      wait = no.retryAfter;
-      if (wait > o.maxPause) return fail();
-    } catch (e) {
-      if (e instanceof BoonError || e instanceof UnknownOutcome) throw e;
-      failure = e;
-      unsure ||= !notSent(e);
+  const end = performance.now() + o.deadline;
+  if (request.signal.aborted) throw new Unreachable(request.signal.reason);
+  for (let n = 1, unsure = false; ; n++) {
+    const left = Math.ceil(Math.max(1, Math.min(o.timeout, end - performance.now())));
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(left)]);
+    const got = await attempt(request.url, {method: request.method, headers, body, signal, redirect: "manual"});
+    if (got instanceof Response) return got;
+    const {failure, after, effect, again} = got;
+    unsure = effect === "unknown" || unsure && effect !== "none";
+    const wait = after + Math.min(o.pause * 2 ** (n - 1), o.maxPause) * (0.5 + Math.random() / 2);
+    if (again && n < attempts && after <= o.maxPause && performance.now() + wait < end) {
+      await pause(wait, undefined, {signal: request.signal}).catch(() => {});
+      if (!request.signal.aborted) continue;
     }
-    wait += Math.min(o.pause * 2 ** (n - 1), o.maxPause) * (0.5 + Math.random() / 2);
-    if (n >= attempts || request.signal.aborted || Date.now() + wait >= end) return fail();
-    await new Promise((done) => setTimeout(done, wait));
-
-    function fail(): never {
-      if (unsure && changes) throw new UnknownOutcome(headers.get("Idempotency-Key") ?? "", failure);
-      throw failure instanceof BoonError ? failure : new Unreachable(failure);
-    }
+    if (unsure && changes) throw new UnknownOutcome(headers.get("Idempotency-Key") ?? "", failure);
+    throw failure instanceof BoonError ? failure : new Unreachable(failure);
   }
 }
 
-/** Whether no connection was made. */
-function notSent(e: unknown): boolean {
-  const code = (e as {cause?: {code?: string}}).cause?.code ?? "";
-  return ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"].includes(code);
+/** What went wrong in an attempt: whether any may have taken effect is known to be "none", "unknown", or the "same" as
+ * before it. */
+interface Wrong {failure: unknown; after: number; effect: "none" | "unknown" | "same"; again: boolean}
+
+async function attempt(url: string, init: RequestInit): Promise<Response | Wrong> {
+  let answer: Response, body: ArrayBuffer;
+  try {
+    answer = await fetch(url, init);
+    body = await answer.arrayBuffer();
+  } catch (failure) {
+    const code = (failure as {cause?: {code?: string}}).cause?.code ?? "";
+    const untrusted = /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT_)/.test(code); // the next try meets it, too
+    const sent = !untrusted && !["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"].includes(code);
+    return {failure, after: 0, effect: sent ? "unknown" : "same", again: !untrusted};
+  }
+  const {status, headers} = answer;
+  if (!answer.ok) {
+    const no = BoonError.of(answer, Buffer.from(body).toString());
+    return {failure: no, after: no.retryAfter, effect: !no.refused ? "unknown" : no.ofTheMoment ? "same" : "none",
+      again: no.passing};
+  }
+  try {
+    const file = /^(text\/csv|application\/pdf)\b/.test(headers.get("Content-Type") ?? "");
+    if (!file) JSON.parse(Buffer.from(body).toString() || "null");
+  } catch (failure) { // what it did is done; a repeat would be answered no better
+    return {failure, after: 0, effect: "unknown", again: false};
+  }
+  return new Response(body.byteLength ? body : null, {status, headers});
 }

@@ -1,91 +1,137 @@
+// The client against a running service. BOON_URL, BOON_SHOP_KEY, BOON_TILL_KEY and BOON_OFFICE_KEY are in the
+// environment, as test/sdk sets them; the last may do everything.
 import assert from "node:assert/strict";
-import {createHmac, randomBytes} from "node:crypto";
-import {createServer} from "node:http";
-import net from "node:net";
+import {execFileSync} from "node:child_process";
+import {randomUUID} from "node:crypto";
 import test from "node:test";
 import {BoonError, Client, UnknownOutcome, Unreachable, Voided, verify} from "../dist/index.js";
 import {sell} from "../examples/shop.js";
+import {losing} from "./lines.js";
 
-const listen = (server) => new Promise((done) => server.listen(0, "127.0.0.1", () =>
-  done(`http://127.0.0.1:${server.address().port}`)));
-
-/** A line that closes instead of handing on the answer where lose(request) says so. */
-async function losing(t, lose) {
-  const to = new URL(process.env.BOON_URL), open = new Set();
-  const server = net.createServer((caller) => {
-    const service = net.connect(to.port, to.hostname);
-    let lost = false;
-    for (const s of [caller, service]) {
-      open.add(s);
-      s.on("error", () => {});
-      s.on("close", () => { caller.destroy(); service.destroy(); });
-    }
-    caller.on("data", (d) => { if (/^(POST|GET) /.test(d)) lost = lose(String(d)); service.write(d); });
-    service.on("data", (d) => lost ? caller.destroy() : caller.write(d));
-  });
-  t.after(() => { server.close(); for (const s of open) s.destroy(); });
-  return listen(server);
-}
-
-const balance = async (gift) => (await new Client(process.env.BOON_URL, process.env.BOON_TILL_KEY).api.POST(
-  "/api/integration/redemption/validate-gift", {body: {voucherPublicToken: gift.giftURL}})).data.currentBalance;
+const {BOON_URL: URL, BOON_SHOP_KEY, BOON_TILL_KEY, BOON_OFFICE_KEY, BOON_TLS_URL} = process.env;
+const [shop, till, office] = [BOON_SHOP_KEY, BOON_TILL_KEY, BOON_OFFICE_KEY].map((key) => new Client(URL, key));
+const redemption = "/api/integration/redemption/", gifting = "/api/integration/gifting/";
+const at = (gift) => ({params: {path: {voucherID: gift.voucherID}}});
+const balance = async (gift) => (await shop.api.GET(`${gifting}gifts/{voucherID}`, at(gift))).data.currentBalance;
+const kinds = async (gift) => (await shop.api.GET(`${gifting}gifts/{voucherID}/history`, at(gift))).data.entries.map((e) => e.kind);
+const post = async (client, path, body) => (await client.api.POST(path, {body})).data;
+/** The till behind a line that loses answers. */
+const behind = async (t, lose) => new Client(await losing(t, URL, lose), BOON_TILL_KEY, {pause: 10, maxPause: 100});
 
 test("a lost answer takes the money once", async (t) => {
   const gift = await sell(), keys = [];
-  const url = await losing(t, (r) => {
-    const k = /idempotency-key: (\S+)/i.exec(r);
-    if (k) keys.push(k[1]);
+  const client = await behind(t, (r) => {
+    if (r.includes("redeem-gift")) keys.push(/idempotency-key: (\S+)/i.exec(r)[1]);
     return keys.length === 1;
   });
-  const paid = await new Client(url, process.env.BOON_TILL_KEY).redeemSafely({voucherID: gift.voucherID, amount: 9.5});
-  assert.equal(paid.currentBalance, 15.5);
-  assert.equal(await balance(gift), 15.5);
-  assert.equal(keys.length, 2);
-  assert.equal(keys[0], keys[1]);
+  const {data, response} = await client.api.POST(`${redemption}redeem-gift`, {body: {voucherID: gift.voucherID, amount: 9.5}});
+  assert.deepEqual([data.currentBalance, response.headers.get("Idempotent-Replayed")], [15.5, "true"]);
+  assert.deepEqual([await balance(gift), await kinds(gift)], [15.5, ["ISSUED", "REDEMPTION"]]);
+  assert.deepEqual(keys, [keys[0], keys[0]]);
 });
 
-test("without any answer the redemption is voided", async (t) => {
+test("a dead line is voided", async (t) => {
   const gift = await sell();
   let lost = 0;
-  const url = await losing(t, (r) => r.includes("redeem-gift") && ++lost > 0);
-  const sale = {voucherID: gift.voucherID, amount: 9.5};
-  await assert.rejects(new Client(url, process.env.BOON_TILL_KEY).redeemSafely(sale), Voided);
-  assert.equal(lost, 3);
+  const client = await behind(t, (r) => r.includes("redeem-gift") && ++lost > 0);
+  await assert.rejects(client.redeemSafely({voucherID: gift.voucherID, amount: 9.5}), Voided);
+  assert.deepEqual([lost, await balance(gift), await kinds(gift)], [3, 25, ["ISSUED", "REDEMPTION", "REVERSAL"]]);
+});
+
+test("an abort on the way gives the money back", async (t) => {
+  const gift = await sell(), stop = new AbortController();
+  const client = await behind(t, (r) => { if (r.includes("redeem-gift")) stop.abort(); return false; });
+  await assert.rejects(client.redeemSafely({voucherID: gift.voucherID, amount: 9.5}, {signal: stop.signal}), Voided);
   assert.equal(await balance(gift), 25);
 });
 
-test("without an answer to the reversal the outcome is unknown; unreached, nothing was sent", async (t) => {
-  const gift = await sell(), url = await losing(t, () => true);
-  const quick = {pause: 1};
-  await assert.rejects(new Client(url, process.env.BOON_TILL_KEY, quick).redeemSafely(
-    {voucherID: gift.voucherID, amount: 1}, "sale-unknown"), (e) => e instanceof UnknownOutcome && e.idempotencyKey === "sale-unknown");
-  const closed = createServer(), nowhere = await listen(closed);
-  await new Promise((done) => closed.close(done));
-  await assert.rejects(new Client(nowhere, "k", quick).redeemSafely({amount: 1}), Unreachable);
-  const never = new Client(nowhere, "k");
-  for (const amount of [NaN, undefined]) {
-    await assert.rejects(never.redeemSafely({amount}), TypeError);
-    await assert.rejects(never.api.POST("/api/integration/redemption/hold-gift", {body: {amount}}), TypeError);
+test("what is unknown is found out by the key", async (t) => {
+  const gift = await sell(), client = await behind(t, (r) => r.startsWith("POST "));
+  await assert.rejects(client.redeemSafely({voucherID: gift.voucherID, amount: 9.5}, {idempotencyKey: "sale-unknown"}),
+    (e) => e instanceof UnknownOutcome && e.idempotencyKey === "sale-unknown");
+  const {data} = await till.api.GET("/api/integration/requests/{key}",
+    {params: {path: {key: "sale-unknown"}, query: {operation: "redeem-gift"}}});
+  const [{state, status, answer}] = data.requests;
+  assert.deepEqual([state, status, answer.amount], ["finished", 200, 9.5]);
+  await assert.rejects(till.api.GET("/api/integration/requests/{key}", {params: {path: {key: randomUUID()}}}),
+    (e) => e.code === "NOT_FOUND");
+});
+
+test("hold, capture, release", async () => {
+  const {voucherID} = await sell();
+  const held = await post(till, `${redemption}hold-gift`, {voucherID, amount: 12});
+  assert.equal(held.availableBalance, 13);
+  assert.equal((await post(till, `${redemption}capture-hold`, {holdID: held.holdID, amount: 4.25})).currentBalance, 20.75);
+  const header = {"Idempotency-Key": randomUUID()};
+  await till.api.POST(`${redemption}hold-gift`, {body: {voucherID}, params: {header}});
+  const released = await post(till, `${redemption}release-hold`, {idempotencyKey: header["Idempotency-Key"]});
+  assert.equal(released.availableBalance, 20.75);
+});
+
+test("refusals", async () => {
+  const {voucherID} = await sell();
+  for (const [call, code] of [[() => till.redeemSafely({voucherID, amount: 26}), "INSUFFICIENT_BALANCE"],
+    [() => till.api.GET(`${gifting}gifts/{voucherID}`, at({voucherID: "none"})), "NOT_AUTHORIZED"],
+    [() => new Client(URL, "wrong").redeemSafely({voucherID, amount: 1}), "UNAUTHENTICATED"],
+    [() => till.redeemSafely({voucherID, amount: 0.001}), "VALIDATION_FAILURE"],
+    [() => post(till, `${redemption}activate-gift`, {voucherID}), "NOT_AUTHORIZED"],
+    [() => post(office, `${redemption}activate-gift`, {voucherID}), "VALIDATION_FAILURE"]]) {
+    await assert.rejects(call(), (e) => e instanceof BoonError && e.code === code && e.requestID !== "");
   }
 });
 
-test("no redirect is followed, and a refusal is told", async (t) => {
-  let asked = 0;
-  const server = createServer((_, r) => { asked++; r.writeHead(307, {Location: "/elsewhere"}).end(); });
-  t.after(() => server.close());
-  await assert.rejects(new Client(await listen(server), "k").api.POST("/api/integration/redemption/validate-gift",
-    {body: {voucherCode: "1"}}), (e) => e instanceof BoonError && e.status === 307);
-  assert.equal(asked, 1);
-  server.closeAllConnections();
+test("calls share a client", async () => {
+  const gift = await sell(), references = Array.from({length: 40}, (_, n) => `check ${n}`);
+  const paid = await Promise.all(references.map((reference) => till.redeemSafely(
+    {voucherID: gift.voucherID, amount: 0.1, reference})));
+  assert.deepEqual(paid.map((p) => p.reference), references);
+  assert.equal(await balance(gift), 21);
 });
 
-test("messages of webhooks", () => {
-  const secret = randomBytes(24), body = Buffer.from("{}"), sent = String(Math.floor(Date.now() / 1000));
-  const good = "v1," + createHmac("sha256", secret).update(`m.${sent}.{}`).digest("base64");
-  const h = {"webhook-id": "m", "webhook-timestamp": sent, "webhook-signature": `v1,AAAA ${good}`};
-  const text = "whsec_" + secret.toString("base64");
-  assert.ok(verify(text, h, body));
-  assert.ok(!verify(text, h, Buffer.from("[]")));
-  assert.ok(!verify(text, h, body, Date.now() + 301_000));
-  assert.ok(!verify(text, {...h, "webhook-signature": "v1,AAAA"}, body));
+test("over TLS, with who is trusted only", {skip: BOON_TLS_URL ? false : "there is no BOON_TLS_URL"}, async () => {
+  const gift = await sell(), sale = {voucherID: gift.voucherID, amount: 1}; // the certificate is in NODE_EXTRA_CA_CERTS
+  assert.equal((await new Client(BOON_TLS_URL, BOON_TILL_KEY).redeemSafely(sale)).currentBalance, 24);
+  const named = BOON_TLS_URL.replace("127.0.0.1", "localhost"); // which is not in the certificate
+  await assert.rejects(new Client(named, BOON_TILL_KEY).redeemSafely(sale), (e) => e instanceof Unreachable &&
+    e.cause.cause.code === "ERR_TLS_CERT_ALTNAME_INVALID");
+  const script = `const {Client} = await import(process.env.CLIENT);
+    await new Client(process.env.BOON_TLS_URL, "k").redeemSafely({amount: 1}).catch((e) => console.log(e.constructor.name));`;
+  const env = {...process.env, CLIENT: import.meta.resolve("../dist/index.js"), NODE_EXTRA_CA_CERTS: ""};
+  assert.equal(execFileSync(process.execPath, ["--input-type=module", "-e", script], {env}).toString(), "Unreachable\n");
+  assert.equal((await kinds(gift)).length, 2);
+});
+
+test("a card is sold, loaded and exported", async () => {
+  const paid = {externalTransactionReferenceNumber: randomUUID(), externalTransactionCustomerFirstName: "Carla",
+    externalTransactionCustomerLastName: "Diaz", externalTransactionCustomerEmailAddress: "carla@example.com",
+    externalStorefrontID: "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21"};
+  const where = {organizationID: "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11"};
+  const {orderID} = await post(office, `${gifting}create-stock`, {count: 1});
+  const {data: csv} = await office.api.GET(`${gifting}orders/{orderID}/stock`,
+    {params: {path: {orderID}, query: {format: "csv"}}, parseAs: "text"});
+  const {data: {gifts: [{voucherID}]}} = await office.api.GET(`${gifting}gifts`, {params: {query: {orderID}}});
+  assert.match(csv, /^code,lastFour,.*\r?\n[0-9]{12},/);
+  const sold = await post(office, `${redemption}activate-gift`, {voucherID, amount: 20.5, paymentMethodID: 2, ...where, ...paid});
+  assert.equal(sold.currentBalance, 20.5);
+  assert.equal((await post(office, `${redemption}reload-gift`, {voucherID, amount: 5, ...where, ...paid})).currentBalance, 25.5);
+});
+
+test("a webhook signs with its secret", async () => {
+  const made = await post(office, "/api/integration/webhooks", {url: "https://example.com/boon"});
+  const path = (webhookID) => ({params: {path: {webhookID}}});
+  await assert.rejects(office.api.PATCH("/api/integration/webhooks/{webhookID}", {...path("none"), body: {enabled: false}}), BoonError);
+  await office.api.DELETE("/api/integration/webhooks/{webhookID}", path(made.webhookID));
+  assert.ok(!verify(made.secret, {}, "{}")); // which it could not say of what is no secret
+});
+
+test("lists and cancels", async () => {
+  const sold = [await sell(), await sell(), await sell()], listed = [];
+  for (let cursor; cursor !== null;) {
+    const {data} = await shop.api.GET(`${gifting}gifts`, {params: {query: {limit: 2, ...cursor && {cursor}}}});
+    listed.push(...data.gifts.map((g) => g.voucherID));
+    cursor = data.nextCursor;
+  }
+  for (const gift of sold) assert.ok(listed.includes(gift.voucherID));
+  const done = await post(shop, `${gifting}cancel-gift`, {voucherID: sold[0].voucherID, cause: "CANCELLED"});
+  assert.equal(done.vouchers[0].outcome, "DONE");
 });
