@@ -79,7 +79,7 @@ var arrows = map[string][]string{
 	"internal/store/db":    {"internal/durable", "internal/gift", "internal/sealed", "internal/store/files"},
 	"internal/store/files": {"internal/durable"},
 	"internal/cashout":     {"internal/gift", "internal/wire"},
-	"internal/reference":   {"docs"},
+	"internal/reference":   {"client", "docs"},
 	"internal/api": {"internal/reference", "internal/cashout", "internal/clientip", "internal/gift", "internal/ledger",
 		"internal/ratelimit",
 		"internal/ticket", "internal/ticket/format", "internal/wire"},

@@ -2,9 +2,11 @@ package reference
 
 import (
 	"cmp"
+	"encoding/json"
 	"html/template"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"boon.example/docs"
@@ -25,6 +27,7 @@ type operation struct {
 type field struct {
 	Name, In, Type string
 	Required       bool
+	When           string // when else it is required, or what may stand in its place
 	Description    template.HTML
 	Fields         []field
 }
@@ -39,11 +42,11 @@ type answer struct {
 
 // call is an example of a call.
 type call struct {
-	method, address, body string // address is the path with its query
-	path                  string // with its parameters in braces
-	query                 []member
-	params                map[string]string
-	open, once            bool // it needs no key; it takes an Idempotency-Key
+	id, method, address, body string // address is the path with its query
+	path                      string // with its parameters in braces
+	query                     []member
+	params                    map[string]string
+	open, once, file          bool // it needs no key; it takes an Idempotency-Key; its answer is no JSON
 }
 
 const root3 = "../../" // from the page of an operation to the service
@@ -68,7 +71,7 @@ func readOperation(path string, at member) operation {
 	body := at.in("requestBody", "content", "application/json")
 	o.Body = readFields(body.in("schema"), 0)
 	name := exampleName(at, body)
-	o.call = call{method: o.Method, path: path, address: path, params: map[string]string{},
+	o.call = call{id: o.ID, method: o.Method, path: path, address: path, params: map[string]string{},
 		open: at.in("security").is()}
 	query := url.Values{}
 	for _, p := range at.in("parameters").list() {
@@ -78,6 +81,15 @@ func readOperation(path string, at member) operation {
 		o.Params = append(o.Params, f)
 		o.call.once = o.call.once || f.Name == "Idempotency-Key"
 		value := p.in("examples", name, "value")
+		if !value.is() && f.Required { // any that it can have, or a word in its place
+			value = node{raw: json.RawMessage(strconv.Quote(strings.ToUpper(f.Name)))}
+			if p.in("schema", "format").text() == "uuid" {
+				value.raw = json.RawMessage(`"01a1f97c-7e44-7b04-8d11-5b0c6b3e9b04"`)
+			}
+			for _, one := range p.in("schema", "enum").list() {
+				value = one
+			}
+		}
 		switch {
 		case !value.is():
 		case f.In == "path":
@@ -94,6 +106,8 @@ func readOperation(path string, at member) operation {
 	o.call.body = body.in("examples", name, "value").indented()
 	for _, status := range at.in("responses").members() {
 		o.Answers = append(o.Answers, readAnswer(status))
+		content := status.in("content")
+		o.call.file = o.call.file || status.name == "200" && content.is() && !content.in("application/json").is()
 		for _, media := range status.in("content").members() {
 			if example := media.in("examples", name, "value"); example.is() {
 				o.Example = cmp.Or(example.indented(), example.text())
@@ -149,6 +163,9 @@ func readFields(schema node, depth int) (all []field) {
 			continue // a rule about a member that is described elsewhere
 		}
 		f.Required = slices.Contains(required, p.name)
+		if !f.Required {
+			f.When = requiredWhen(schema, p.name)
+		}
 		all = append(all, f)
 	}
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
@@ -163,6 +180,32 @@ func readFields(schema node, depth int) (all []field) {
 		all = readFields(schema.in("items"), depth)
 	}
 	return all
+}
+
+// requiredWhen says it of a member that one of several kinds requires, or a rule about a constant.
+func requiredWhen(schema node, name string) string {
+	var kinds []string
+	asked := false
+	for _, kind := range schema.in("oneOf").list() {
+		needs := kind.in("required").texts()
+		kinds, asked = append(kinds, strings.Join(needs, " with ")), asked || slices.Contains(needs, name)
+	}
+	if asked {
+		return "one of " + strings.Join(kinds, ", ")
+	}
+	for _, rule := range append(schema.in("allOf").list(), schema) {
+		for _, of := range rule.in("if", "properties").members() {
+			constant := of.in("const")
+			switch {
+			case !constant.is():
+			case slices.Contains(rule.in("then", "required").texts(), name):
+				return "required if " + of.name + " is " + constant.text()
+			case slices.Contains(rule.in("else", "required").texts(), name):
+				return "required unless " + of.name + " is " + constant.text()
+			}
+		}
+	}
+	return ""
 }
 
 func readField(name string, schema node, depth int) field {

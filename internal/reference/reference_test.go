@@ -57,6 +57,28 @@ func TestEveryOperationIsThere(t *testing.T) {
 	}
 }
 
+// What a call must have is told, also where that depends on what else it has.
+func TestRequiredIsTold(t *testing.T) {
+	t.Parallel()
+	all, _ := pages(t)
+	for _, tt := range []struct{ operation, member, told string }{
+		{"sendGift", "paymentMethodID", "required"},
+		{"sendGift", "monetaryGift", "one of monetaryGift, itemGift"},
+		{"sendGift", "externalStorefrontID", "required if paymentMethodID is 2"},
+		{"sendGift", "promotionID", "required unless paymentMethodID is 2"},
+		{"sendGift", "notes", ""},
+		{"redeemGift", "voucherCode", "one of voucherID, voucherCode, voucherPublicToken"},
+		{"redeemGift", "amount", ""},
+	} {
+		page := string(all["/docs/reference/"+tt.operation].Body)
+		_, rest, _ := strings.Cut(page, `<div data-field="`+tt.member+`">`)
+		line, _, _ := strings.Cut(rest, "</dt>")
+		if _, told, _ := strings.Cut(line, `<span class="needed">`); line == "" || strings.TrimSuffix(told, "</span>") != tt.told {
+			t.Errorf("%s of %s is told to be %q", tt.member, tt.operation, told)
+		}
+	}
+}
+
 // Every link of a page leads to a page, and to a place on it; no page is heavy; none names a key or has a script or a
 // style within.
 func TestPagesAreSound(t *testing.T) {

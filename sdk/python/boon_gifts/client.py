@@ -36,6 +36,7 @@ class Answer(Dict[str, Any]):
 
     request_id: str = ""
     idempotency_key: Optional[str] = None  # under which the call was made
+    body: bytes = b""  # as it came: of an export, the file
     replayed: bool = False  # the service had given this answer before; nothing happened twice
 
 
@@ -316,10 +317,13 @@ def _write(value: Any, where: str) -> str:
 def _read(reply: Reply, key: Optional[str]) -> Answer:
     if not 200 <= reply.status <= 299:
         raise _problem(reply)
-    members = json.loads(reply.body, parse_float=Decimal) if reply.body else {}
+    kind = reply.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    none = not reply.body or kind in ("text/csv", "application/pdf")
+    members = {} if none else json.loads(reply.body, parse_float=Decimal)
     if not isinstance(members, dict):
         raise ValueError("the service's answer could not be read")
     answer = Answer(members)
+    answer.body = reply.body
     answer.request_id, answer.idempotency_key = reply.headers.get("X-Request-ID", ""), key
     answer.replayed = reply.headers.get("Idempotent-Replayed") == "true"
     return answer

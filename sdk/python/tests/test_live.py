@@ -127,6 +127,8 @@ class LiveTest(unittest.TestCase):
                 "externalStorefrontID": "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21"}
         at = {"organizationID": "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11"}
         order = self.office.call("POST", "/api/integration/gifting/create-stock", {"count": 1})["orderID"]
+        cards = self.office.call("GET", f"/api/integration/gifting/orders/{order}/stock?format=csv").body.decode()
+        self.assertRegex(cards, "^code,lastFour,.*\r?\n[0-9]{12},")
         card = next(self.office.gifts(orderID=order))["voucherID"]
         sold = self.office.activate_gift(voucherID=card, amount=Decimal("20.50"), paymentMethodID=2, **at, **paid)
         self.assertEqual(str(sold["currentBalance"]), "20.50")

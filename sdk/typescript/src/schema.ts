@@ -4,222 +4,67 @@
  */
 
 export interface paths {
-    "/api/integration/gifting/send-gift": {
+    "/api/integration/audit": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * Create and send gifts
-         * @description Makes one gift, or one for each recipient, all in one transaction or none, and sends them. Money is never captured here: an external
-         *     purchase was paid on another system, a promotional gift needs no payment.
-         *
-         *     A printed gift is DELIVERED at once. A gift sent by e-mail or SMS is PENDING until the gateway accepts the message, then
-         *     DELIVERED, or FAILED_DELIVERY when it is refused for good. Codes are 12 random digits, unique in the whole system; tokens are
-         *     128 random bits.
-         *
-         *     An order of more than 16 gifts may be held back for up to 30 seconds while tills redeem: wait a minute for its answer.
+         * Who did what
+         * @description What people and API keys did to the account's gifts, set-up and test clock, which codes left, and who signed in at a till, or had a PIN rest there after five
+         *     wrong ones (once an hour), the newest first, in pages. Messages that were sent, and holds
+         *     that ran out, are nobody's doing, and in the histories of gifts only. One page looks at 2,000 changes at most: it may have fewer than the limit, or none, and a
+         *     nextCursor. A key that is limited to locations reads no audit trail.
          */
-        post: operations["sendGift"];
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/integration/gifting/cancel-gift": {
+    "/api/integration/events": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * Take gifts out of use
-         * @description Reports that an external purchase failed (PENDING, DELIVERED and FAILED_DELIVERY become PURCHASE_FAILED, only while nothing was
-         *     redeemed), or cancels (those and CLAIMED become CANCELLED). All gifts that are meant, or none, unless skipNotAllowed says otherwise; a gift that is
-         *     there already counts as done. A key that is limited to locations means those that it may see. Balances stay as they are; a redemption can still be
-         *     reversed. reinstate-gift takes it back.
+         * What happens in the account
+         * @description Events in the order in which they were committed, those of a gift in the order of its history. Whoever goes on from nextCursor every time
+         *     misses none and sees none twice. They are kept for 90 days. A key that is enabled for some locations sees what happened there, and the events of gifts that are good
+         *     there only. One page looks at 1,000 commits at most: it may have few events, or none.
          */
-        post: operations["cancelGift"];
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/integration/gifting/reinstate-gift": {
+    "/api/integration/gifting/activity": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * Bring gifts back into use
-         * @description Takes a cancellation or a failed purchase back: the gift has the status and the balance that it had before, and its code is good again. All gifts
-         *     that are meant, or none; a gift that is in use counts as done. One that was PENDING goes out at its deliveryDate, or at once when that is
-         *     over; one whose message was accepted by the gateway while it was out of use is DELIVERED. A resend that was dropped meanwhile is not repeated.
+         * Everything that happened to the account's gifts
+         * @description Every change of every gift, the newest first, in pages; a key that is enabled for some locations sees those of the gifts that it may look up. One page
+         *     looks at 2,000 changes at most: where few of them fit the filters, it has fewer than the limit, or none, and a nextCursor. Go on until that is
+         *     null. Changes are listed in the order in which they were made; after a server's clock was set back, that need not be the order of `at`.
          */
-        post: operations["reinstateGift"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/gifting/resend-gift": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
+        get: operations["listActivity"];
         put?: never;
-        /**
-         * Send a gift again
-         * @description Sends a gift once more: to the same address, to a corrected one, or by another method. Balance and validity stay what they are, code and token
-         *     only for the same address: a gift that goes to somebody else, or from or to paper, gets new ones, which the answer has, and those before find
-         *     nothing from then on. Whom the gift had reached by message is told that it went elsewhere. The history keeps both addresses, masked.
-         *     A message that was still to go out, to whatever address, is taken back, and what becomes of one that is on its way no longer counts.
-         *
-         *     The status stays until it is known what became of the new message: FAILED_DELIVERY becomes DELIVERED when it is accepted; a gift that was
-         *     DELIVERED becomes FAILED_DELIVERY when it is refused for good; a CLAIMED gift stays CLAIMED. A gift that is to be printed is delivered at once,
-         *     and the answer has its printURL.
-         *
-         *     A gift that waits for its deliveryDate goes on waiting, now for the new address: nobody's birthday is spoiled by a correction. To send it at
-         *     once, call reschedule-gift with the present time.
-         *
-         *     Only gifts that are PENDING, DELIVERED, FAILED_DELIVERY or CLAIMED can be sent again, and at most 10 times within 24 hours, so that a loop in
-         *     a program floods nobody. The eleventh is RATE_LIMITED, the code that HTTP clients know how to wait for: Retry-After says when the oldest of the
-         *     ten is a day old, nothing was done, and the same call works then under the same Idempotency-Key. Refused calls do not count.
-         */
-        post: operations["resendGift"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/gifting/reschedule-gift": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Change when a gift is delivered
-         * @description Gives a gift that waits another deliveryDate, earlier or later; the present time sends it at once. It works for a gift that was not scheduled too,
-         *     as long as it waits, for instance to be tried again. Validity stays as it is.
-         *
-         *     A gift waits while it is PENDING and nobody has begun to send it. Either the new date holds and nothing was sent before it, or the call is
-         *     refused and changes nothing; there is nothing in between.
-         */
-        post: operations["rescheduleGift"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/gifting/replace-gift": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Replace a card that was lost
-         * @description Gives a gift a new code, token and page. Its history, balance and holds stay. Whoever shows the old code or token at a till is refused with
-         *     REDEMPTION_NOT_ALLOWED, "This card was replaced on 3 March 2026.", and the old page says so too; neither tells the new one. On the printable
-         *     sheet of its order the gift stands no more.
-         *
-         *     A blocked gift stays blocked and is not sent: unblock it when its new card has arrived. With deliver, it is sent like a gift that is sent again, within the same
-         *     limits, and whom it had reached elsewhere is told. Without, a message that still waits goes out with the new code.
-         */
-        post: operations["replaceGift"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/gifting/transfer-balance": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Move value from one gift to another
-         * @description Moves all that is available of a gift, or an amount of it, to another gift of the account, in one transaction. Nothing is redeemed by it: a gift
-         *     that is empty then is REDEEMED, one that was REDEEMED is CLAIMED, and else the status stays. What is held stays where it is. The two entries,
-         *     TRANSFER_OUT and TRANSFER_IN, name each other.
-         *
-         *     Both gifts are of one program, and of money or of pieces with the same label. Both are in use, and neither is blocked or expired. What is moved
-         *     becomes good for no more than it was: the other gift is not good elsewhere, for other items, sooner or longer. It has at most maxGiftValue then.
-         */
-        post: operations["transferBalance"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/gifting/block-gift": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Block a gift
-         * @description A blocked gift cannot be redeemed, held or sent again, and its message waits; validate-gift gives the reason BLOCKED. Status and balance stay. What is
-         *     held of it can still be captured, and what was redeemed given back. A gift that is blocked for this reason counts as done; another reason takes the
-         *     place of the first.
-         */
-        post: operations["blockGift"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/gifting/unblock-gift": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Let a blocked gift be used again
-         * @description A gift that is not blocked counts as done. A message that waited for this goes out, and the count of wrong verification codes begins anew.
-         */
-        post: operations["unblockGift"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -249,7 +94,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/integration/gifting/extend-gift": {
+    "/api/integration/gifting/block-gift": {
         parameters: {
             query?: never;
             header?: never;
@@ -259,17 +104,19 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a gift valid for longer
-         * @description Only a promotional gift that expires can be made valid for longer, also when it has expired. Its validity is never made shorter.
+         * Block a gift
+         * @description A blocked gift cannot be redeemed, held or sent again, and its message waits; validate-gift gives the reason BLOCKED. Status and balance stay. What is
+         *     held of it can still be captured, and what was redeemed given back. A gift that is blocked for this reason counts as done; another reason takes the
+         *     place of the first.
          */
-        post: operations["extendGift"];
+        post: operations["blockGift"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/integration/redemption/validate-gift": {
+    "/api/integration/gifting/cancel-gift": {
         parameters: {
             query?: never;
             header?: never;
@@ -279,185 +126,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * See whether a gift is good here
-         * @description Finds a gift by its code or token and tells what it is worth and whether it can be redeemed at this location. The answer is 200 whenever the gift
-         *     exists and may be used at this account and location, even if it cannot be redeemed now: look at isRedeemable and
-         *     notRedeemableReasons. With ticketData, eligibility tells how much of the gift the ticket allows.
-         *
-         *     It changes nothing and keeps nothing: an Idempotency-Key is ignored.
+         * Take gifts out of use
+         * @description Reports that an external purchase failed (PENDING, DELIVERED and FAILED_DELIVERY become PURCHASE_FAILED, only while nothing was
+         *     redeemed), or cancels (those and CLAIMED become CANCELLED). All gifts that are meant, or none, unless skipNotAllowed says otherwise; a gift that is
+         *     there already counts as done. A key that is limited to locations means those that it may see. Balances stay as they are; a redemption can still be
+         *     reversed. reinstate-gift takes it back.
          */
-        post: operations["validateGift"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/redemption/redeem-gift": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Take from a gift
-         * @description Decrements the balance of a gift. A gift of which something is left becomes CLAIMED, one that is used up REDEEMED. The redemption is
-         *     durable before the answer is sent, and the balance never goes below zero, however many tills call at once. The server gives up
-         *     after 4 seconds; see Idempotency above for what a till does then.
-         */
-        post: operations["redeemGift"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/redemption/hold-gift": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Hold an amount of a gift
-         * @description Keeps an amount of a gift for one sale: it cannot be redeemed or held by others until it is captured, released, or its time is over. A hold changes
-         *     neither balance nor status. The members are those of redeem-gift, and expiresInSeconds.
-         */
-        post: operations["holdGift"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/redemption/capture-hold": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Redeem what is held
-         * @description A redemption in every respect, of what is held, at the location where it is held. What is not taken is released, unless final is false: then it
-         *     stays held for another capture, for as long as the hold lasts. A gift that expired meanwhile still pays what it holds.
-         */
-        post: operations["captureHold"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/redemption/release-hold": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * End a hold before its time
-         * @description What is still held is available again. A hold that was released before, or is over, counts as done. A till that does not know whether its hold arrived names
-         *     it by its idempotencyKey: either it is released, or the answer is NOT_FOUND and it can never take effect any more.
-         */
-        post: operations["releaseHold"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/redemption/reload-gift": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Put more value into a gift
-         * @description Gifts of money that were paid for can be reloaded where the set-up says so of their program. The balance may come to the account's maxGiftValue, and a gift that
-         *     was redeemed in full can be used again. It counts against issuedPerDay. Permission `reload`.
-         */
-        post: operations["reloadGift"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/redemption/cash-out-gift": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Pay the rest of a gift out in cash
-         * @description Takes all that is left of a gift of money that was paid for, where the law of the location's jurisdiction lets a guest ask for it (cashOutAllowed): the table of
-         *     laws is data of the server, and no legal advice. It counts against redeemedPerDay; reverse-redemption takes it back. Permission `cash-out`.
-         */
-        post: operations["cashOutGift"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/redemption/reverse-reload": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Take a reload back
-         * @description The whole of it, once, as long as that much is available. A till that does not know whether its reload arrived names
-         *     it by its idempotencyKey: either it is taken back, or the answer is NOT_FOUND and it can never take effect any more. Permission `reload`.
-         */
-        post: operations["reverseReload"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/redemption/reverse-redemption": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Undo a redemption, whole or in part
-         * @description Gives back to a gift what a redemption took; a REDEEMED gift becomes CLAIMED again. It works on a cancelled or expired gift too: the
-         *     money goes back, whether it can be spent is another matter. A till that does not know whether its redemption arrived names it
-         *     by its idempotencyKey: either it is undone, or the answer is NOT_FOUND and it can never take effect any more. A cash-out is taken
-         *     back in the same way, as a whole, with the permission cash-out, too.
-         */
-        post: operations["reverseRedemption"];
+        post: operations["cancelGift"];
         delete?: never;
         options?: never;
         head?: never;
@@ -487,7 +162,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/integration/redemption/activate-gift": {
+    "/api/integration/gifting/extend-gift": {
         parameters: {
             query?: never;
             header?: never;
@@ -497,32 +172,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a card its value, as it is sold
-         * @description A card that create-stock made is DELIVERED from then on, with its fixed worth or with what was paid for it as its balance, and names its purchase in
-         *     look-ups and for cancel-gift. What it is worth counts against the daily limit issuedPerDay.
+         * Make a gift valid for longer
+         * @description Only a promotional gift that expires can be made valid for longer, also when it has expired. Its validity is never made shorter.
          */
-        post: operations["activateGift"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/redemption/reverse-activation": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Take an activation back
-         * @description The card is NOT_ACTIVATED again, worth nothing, and names no purchase, as long as nothing else happened to it. A till that does not know whether its
-         *     activation arrived names it by its idempotencyKey: either it is undone, or the answer is NOT_FOUND and it can never take effect any more.
-         */
-        post: operations["reverseActivation"];
+        post: operations["extendGift"];
         delete?: never;
         options?: never;
         head?: never;
@@ -616,29 +269,421 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/integration/gifting/activity": {
+    "/api/integration/gifting/reinstate-gift": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /**
-         * Everything that happened to the account's gifts
-         * @description Every change of every gift, the newest first, in pages; a key that is enabled for some locations sees those of the gifts that it may look up. One page
-         *     looks at 2,000 changes at most: where few of them fit the filters, it has fewer than the limit, or none, and a nextCursor. Go on until that is
-         *     null. Changes are listed in the order in which they were made; after a server's clock was set back, that need not be the order of `at`.
-         */
-        get: operations["listActivity"];
+        get?: never;
         put?: never;
-        post?: never;
+        /**
+         * Bring gifts back into use
+         * @description Takes a cancellation or a failed purchase back: the gift has the status and the balance that it had before, and its code is good again. All gifts
+         *     that are meant, or none; a gift that is in use counts as done. One that was PENDING goes out at its deliveryDate, or at once when that is
+         *     over; one whose message was accepted by the gateway while it was out of use is DELIVERED. A resend that was dropped meanwhile is not repeated.
+         */
+        post: operations["reinstateGift"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/integration/audit": {
+    "/api/integration/gifting/replace-gift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace a card that was lost
+         * @description Gives a gift a new code, token and page. Its history, balance and holds stay. Whoever shows the old code or token at a till is refused with
+         *     REDEMPTION_NOT_ALLOWED, "This card was replaced on 3 March 2026.", and the old page says so too; neither tells the new one. On the printable
+         *     sheet of its order the gift stands no more.
+         *
+         *     A blocked gift stays blocked and is not sent: unblock it when its new card has arrived. With deliver, it is sent like a gift that is sent again, within the same
+         *     limits, and whom it had reached elsewhere is told. Without, a message that still waits goes out with the new code.
+         */
+        post: operations["replaceGift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/gifting/reschedule-gift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change when a gift is delivered
+         * @description Gives a gift that waits another deliveryDate, earlier or later; the present time sends it at once. It works for a gift that was not scheduled too,
+         *     as long as it waits, for instance to be tried again. Validity stays as it is.
+         *
+         *     A gift waits while it is PENDING and nobody has begun to send it. Either the new date holds and nothing was sent before it, or the call is
+         *     refused and changes nothing; there is nothing in between.
+         */
+        post: operations["rescheduleGift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/gifting/resend-gift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a gift again
+         * @description Sends a gift once more: to the same address, to a corrected one, or by another method. Balance and validity stay what they are, code and token
+         *     only for the same address: a gift that goes to somebody else, or from or to paper, gets new ones, which the answer has, and those before find
+         *     nothing from then on. Whom the gift had reached by message is told that it went elsewhere. The history keeps both addresses, masked.
+         *     A message that was still to go out, to whatever address, is taken back, and what becomes of one that is on its way no longer counts.
+         *
+         *     The status stays until it is known what became of the new message: FAILED_DELIVERY becomes DELIVERED when it is accepted; a gift that was
+         *     DELIVERED becomes FAILED_DELIVERY when it is refused for good; a CLAIMED gift stays CLAIMED. A gift that is to be printed is delivered at once,
+         *     and the answer has its printURL.
+         *
+         *     A gift that waits for its deliveryDate goes on waiting, now for the new address: nobody's birthday is spoiled by a correction. To send it at
+         *     once, call reschedule-gift with the present time.
+         *
+         *     Only gifts that are PENDING, DELIVERED, FAILED_DELIVERY or CLAIMED can be sent again, and at most 10 times within 24 hours, so that a loop in
+         *     a program floods nobody. The eleventh is RATE_LIMITED, the code that HTTP clients know how to wait for: Retry-After says when the oldest of the
+         *     ten is a day old, nothing was done, and the same call works then under the same Idempotency-Key. Refused calls do not count.
+         */
+        post: operations["resendGift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/gifting/send-gift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create and send gifts
+         * @description Makes one gift, or one for each recipient, all in one transaction or none, and sends them. Money is never captured here: an external
+         *     purchase was paid on another system, a promotional gift needs no payment.
+         *
+         *     A printed gift is DELIVERED at once. A gift sent by e-mail or SMS is PENDING until the gateway accepts the message, then
+         *     DELIVERED, or FAILED_DELIVERY when it is refused for good. Codes are 12 random digits, unique in the whole system; tokens are
+         *     128 random bits.
+         *
+         *     An order of more than 16 gifts may be held back for up to 30 seconds while tills redeem: wait a minute for its answer.
+         */
+        post: operations["sendGift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/gifting/transfer-balance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move value from one gift to another
+         * @description Moves all that is available of a gift, or an amount of it, to another gift of the account, in one transaction. Nothing is redeemed by it: a gift
+         *     that is empty then is REDEEMED, one that was REDEEMED is CLAIMED, and else the status stays. What is held stays where it is. The two entries,
+         *     TRANSFER_OUT and TRANSFER_IN, name each other.
+         *
+         *     Both gifts are of one program, and of money or of pieces with the same label. Both are in use, and neither is blocked or expired. What is moved
+         *     becomes good for no more than it was: the other gift is not good elsewhere, for other items, sooner or longer. It has at most maxGiftValue then.
+         */
+        post: operations["transferBalance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/gifting/unblock-gift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a blocked gift be used again
+         * @description A gift that is not blocked counts as done. A message that waited for this goes out, and the count of wrong verification codes begins anew.
+         */
+        post: operations["unblockGift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/redemption/activate-gift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a card its value, as it is sold
+         * @description A card that create-stock made is DELIVERED from then on, with its fixed worth or with what was paid for it as its balance, and names its purchase in
+         *     look-ups and for cancel-gift. What it is worth counts against the daily limit issuedPerDay.
+         */
+        post: operations["activateGift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/redemption/capture-hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redeem what is held
+         * @description A redemption in every respect, of what is held, at the location where it is held. What is not taken is released, unless final is false: then it
+         *     stays held for another capture, for as long as the hold lasts. A gift that expired meanwhile still pays what it holds.
+         */
+        post: operations["captureHold"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/redemption/cash-out-gift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pay the rest of a gift out in cash
+         * @description Takes all that is left of a gift of money that was paid for, where the law of the location's jurisdiction lets a guest ask for it (cashOutAllowed): the table of
+         *     laws is data of the server, and no legal advice. It counts against redeemedPerDay; reverse-redemption takes it back. Permission `cash-out`.
+         */
+        post: operations["cashOutGift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/redemption/hold-gift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hold an amount of a gift
+         * @description Keeps an amount of a gift for one sale: it cannot be redeemed or held by others until it is captured, released, or its time is over. A hold changes
+         *     neither balance nor status. The members are those of redeem-gift, and expiresInSeconds.
+         */
+        post: operations["holdGift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/redemption/redeem-gift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take from a gift
+         * @description Decrements the balance of a gift. A gift of which something is left becomes CLAIMED, one that is used up REDEEMED. The redemption is
+         *     durable before the answer is sent, and the balance never goes below zero, however many tills call at once. The server gives up
+         *     after 4 seconds; see Idempotency above for what a till does then.
+         */
+        post: operations["redeemGift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/redemption/release-hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a hold before its time
+         * @description What is still held is available again. A hold that was released before, or is over, counts as done. A till that does not know whether its hold arrived names
+         *     it by its idempotencyKey: either it is released, or the answer is NOT_FOUND and it can never take effect any more.
+         */
+        post: operations["releaseHold"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/redemption/reload-gift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put more value into a gift
+         * @description Gifts of money that were paid for can be reloaded where the set-up says so of their program. The balance may come to the account's maxGiftValue, and a gift that
+         *     was redeemed in full can be used again. It counts against issuedPerDay. Permission `reload`.
+         */
+        post: operations["reloadGift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/redemption/reverse-activation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take an activation back
+         * @description The card is NOT_ACTIVATED again, worth nothing, and names no purchase, as long as nothing else happened to it. A till that does not know whether its
+         *     activation arrived names it by its idempotencyKey: either it is undone, or the answer is NOT_FOUND and it can never take effect any more.
+         */
+        post: operations["reverseActivation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/redemption/reverse-redemption": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo a redemption, whole or in part
+         * @description Gives back to a gift what a redemption took; a REDEEMED gift becomes CLAIMED again. It works on a cancelled or expired gift too: the
+         *     money goes back, whether it can be spent is another matter. A till that does not know whether its redemption arrived names it
+         *     by its idempotencyKey: either it is undone, or the answer is NOT_FOUND and it can never take effect any more. A cash-out is taken
+         *     back in the same way, as a whole, with the permission cash-out, too.
+         */
+        post: operations["reverseRedemption"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/redemption/reverse-reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a reload back
+         * @description The whole of it, once, as long as that much is available. A till that does not know whether its reload arrived names
+         *     it by its idempotencyKey: either it is taken back, or the answer is NOT_FOUND and it can never take effect any more. Permission `reload`.
+         */
+        post: operations["reverseReload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/redemption/validate-gift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * See whether a gift is good here
+         * @description Finds a gift by its code or token and tells what it is worth and whether it can be redeemed at this location. The answer is 200 whenever the gift
+         *     exists and may be used at this account and location, even if it cannot be redeemed now: look at isRedeemable and
+         *     notRedeemableReasons. With ticketData, eligibility tells how much of the gift the ticket allows.
+         *
+         *     It changes nothing and keeps nothing: an Idempotency-Key is ignored.
+         */
+        post: operations["validateGift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/requests/{key}": {
         parameters: {
             query?: never;
             header?: never;
@@ -646,12 +691,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who did what
-         * @description What people and API keys did to the account's gifts and to its set-up, and which codes left, the newest first, in pages. Messages that were sent, and holds
-         *     that ran out, are nobody's doing, and in the histories of gifts only. One page looks at 2,000 changes at most: it may have fewer than the limit, or none, and a
-         *     nextCursor. A key that is limited to locations reads no audit trail.
+         * What became of a call
+         * @description By the Idempotency-Key of the call, for whoever does not know whether it arrived. NOT_FOUND says that it has not, or was made at a
+         *     location that this key is not enabled for; it may still be on its way, or, where several instances serve, be running at another one. To be
+         *     certain of a redemption use reverse-redemption with
+         *     its idempotencyKey.
          */
-        get: operations["listAudit"];
+        get: operations["getRequest"];
         put?: never;
         post?: never;
         delete?: never;
@@ -715,20 +761,20 @@ export interface paths {
         patch: operations["changeWebhook"];
         trace?: never;
     };
-    "/api/integration/webhooks/{webhookID}/rotate-secret": {
+    "/api/integration/webhooks/{webhookID}/attempts": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * A new secret
-         * @description The webhook gets a new secret. For 24 hours messages are signed with both.
+         * Calls of a webhook
+         * @description Every call of the last 30 days, the newest first, in pages.
          */
-        post: operations["rotateWebhook"];
+        get: operations["listAttempts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -755,65 +801,20 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/integration/webhooks/{webhookID}/attempts": {
+    "/api/integration/webhooks/{webhookID}/rotate-secret": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /**
-         * Calls of a webhook
-         * @description Every call of the last 30 days, the newest first, in pages.
-         */
-        get: operations["listAttempts"];
+        get?: never;
         put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
-         * What happens in the account
-         * @description Events in the order in which they were committed, those of a gift in the order of its history. Whoever goes on from nextCursor every time
-         *     misses none and sees none twice. They are kept for 90 days. A key that is enabled for some locations sees what happened there, and the events of gifts that are good
-         *     there only. One page looks at 1,000 commits at most: it may have few events, or none.
+         * A new secret
+         * @description The webhook gets a new secret. For 24 hours messages are signed with both.
          */
-        get: operations["listEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/integration/requests/{key}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What became of a call
-         * @description By the Idempotency-Key of the call, for whoever does not know whether it arrived. NOT_FOUND says that it has not, or was made at a
-         *     location that this key is not enabled for; it may still be on its way, or, where several instances serve, be running at another one. To be
-         *     certain of a redemption use reverse-redemption with
-         *     its idempotencyKey.
-         */
-        get: operations["getRequest"];
-        put?: never;
-        post?: never;
+        post: operations["rotateWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -852,57 +853,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/healthz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Whether the process is alive */
-        get: operations["getHealth"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/readyz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Whether it can serve */
-        get: operations["getReadiness"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/openapi.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** This file */
-        get: operations["getOpenAPI"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/docs": {
         parameters: {
             query?: never;
@@ -915,6 +865,23 @@ export interface paths {
          * @description Guide and reference, made from this file. They need nothing from any other host.
          */
         get: operations["getDocs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/assets/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the pages are made of */
+        get: operations["getDocsAsset"];
         put?: never;
         post?: never;
         delete?: never;
@@ -943,23 +910,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/docs/{page}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** A page of the guide, or what programs read */
-        get: operations["getDocsPage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/docs/reference/{operation}": {
         parameters: {
             query?: never;
@@ -977,15 +927,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/docs/assets/{file}": {
+    "/docs/{page}": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** What the pages are made of */
-        get: operations["getDocsAsset"];
+        /** A page of the guide, or what programs read */
+        get: operations["getDocsPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the process is alive */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This file */
+        get: operations["getOpenAPI"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether it can serve */
+        get: operations["getReadiness"];
         put?: never;
         post?: never;
         delete?: never;
@@ -995,935 +996,543 @@ export interface paths {
         trace?: never;
     };
 }
-export interface webhooks {
-    event: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * An event, sent to a webhook
-         * @description What the service sends to the URL of a webhook that wants the event's type, as Standard Webhooks has it. Check the signature before anything else.
-         */
-        post: operations["event"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
+export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description One gift definition, its recipients and how it was paid. */
-        SendGift: ({
-            /** @description The gift, when it is a value. Exactly one of monetaryGift and itemGift is given. */
-            monetaryGift?: components["schemas"]["MonetaryGift"] | (null | "");
-            /** @description The gift, when it is a quantity of an item. */
-            itemGift?: components["schemas"]["ItemGift"] | (null | "");
-            /**
-             * @description One gift is made for each recipient, in this order, all in one transaction. Beside it, recipientDescription, recipientContact and message are left
-             *     out of the gift definition; each of them is refused there. One recipientContact can stand in at most 10 of them, and an order whose
-             *     answer would have more than 8 MiB is refused.
-             */
-            recipients?: components["schemas"]["Recipient"][] | string | null;
-            /**
-             * @description Who appears as the sender. When absent: the gift definition's, else for an external purchase the customer's first and last
-             *     name, else the account's name.
-             */
-            senderDescription?: string | null;
-            /**
-             * @description 2 for an external transaction (paid on another system; no payment is captured here), 4 for a promotional gift.
-             * @enum {integer}
-             */
-            paymentMethodID: 2 | 4;
-            /** @description External purchase, required. Tracks the purchase back to the system where it was made. */
-            externalTransactionReferenceNumber?: string | null;
-            /** @description External purchase, required. The customer's first name. */
-            externalTransactionCustomerFirstName?: string | null;
-            /** @description External purchase, required. The customer's last name. */
-            externalTransactionCustomerLastName?: string | null;
-            /** @description External purchase, required. The customer's e-mail address, one addr-spec without a display name. */
-            externalTransactionCustomerEmailAddress?: string | null;
-            /** @description External purchase, required. A storefront of the account, which tracks where gifts were purchased. */
-            externalStorefrontID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description Promotional gift, required. A promotion of the account, which tracks its gifts and may name eligible items. */
-            promotionID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description Promotional gift. The start of its validity. When absent, the promotion's; one of the two must say. */
-            validStarting?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /**
-             * @description Promotional gift. For how many calendar days of the account's time zone it is valid, so that it ends at the same local
-             *     clock time as it started, over changes of daylight saving time too. When absent, the promotion's; one of the two must
-             *     say. Purchased gifts do not expire.
-             */
-            validForDays?: number | string | null;
-            /** @description Promotional gift. The terms of the promotion. When absent, the promotion's, in the recipient's language where it has them in that; one of the two must say. */
-            promotionalTerms?: string | null;
-            /** @description Why the gift was sent. Kept for the merchant, shown to nobody else. */
-            notes?: string | null;
-            /** @description The id of a related order in a system of yours. */
-            relatedOrderID?: string | null;
-            /** @description The number of a related order in a system of yours. */
-            relatedOrderNumber?: string | null;
-        } & (unknown & unknown)) & ({
-            monetaryGift: Record<string, never>;
-            /** @enum {unknown} */
-            itemGift?: null | "";
-        } | {
-            itemGift: Record<string, never>;
-            /** @enum {unknown} */
-            monetaryGift?: null | "";
-        });
-        /** @description A gift of a value in the account's currency. */
-        MonetaryGift: {
-            /** @description What the gift is worth, exact, above 0 and at most the account's limit (10,000.00 unless set otherwise). */
-            value: number;
-            /**
-             * @description The gifting program: `22222222-2222-2222-2222-222222222222` business gift cards (the default for external transactions),
-             *     `33333333-3333-3333-3333-333333333333` promotional gift cards (the default for promotional gifts),
-             *     `55555555-5555-5555-5555-555555555555` distribution network. The account must be subscribed to it. A promotional payment in
-             *     a purchase program, and the reverse, are allowed.
-             */
-            programID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description The account the gift is good for. With an account key it may be left out and must be the key's; a system key must name it. */
-            accountID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /**
-             * @description Limits the gift to one location of the account. When the account's subscription to the program covers some locations only, it
-             *     must name one of those.
-             */
-            organizationID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /**
-             * @description 1 e-mail, 2 SMS, 3 printed or delivered by other means. Required here or in every recipient; a recipient's own wins.
-             * @enum {integer|string|null}
-             */
-            deliveryMethodID?: 1 | 2 | 3 | null | "";
-            /** @description Who appears as the sender, when the request's own senderDescription is absent. */
-            senderDescription?: string | null;
-            /** @description The recipient's name or nickname. */
-            recipientDescription?: string | null;
-            /**
-             * @description Where the gift is sent. E-mail: one address without a display name. SMS: a 10-digit mobile number of the North American
-             *     plan, with or without +1 or 1 before it, or + and 8 to 15 digits (E.164), of a country in the account's textCountries (by default the United
-             *     States and Canada); spaces, dots, dashes and parentheses are accepted, paid numbers never. Required for both; refused for a printed gift.
-             */
-            recipientContact?: string | null;
-            /** @description A message to the recipient. It may have line breaks. */
-            message?: string | null;
-            /**
-             * @description In which language the recipient is written to: a BCP 47 tag such as de or pt-BR, kept in its canonical form. Mails, SMS, page and print are in
-             *     en, de, fr, es or ja: of another language, or when absent, in the account's. A recipient's own wins.
-             */
-            recipientLanguage?: string | null;
-            /** @description True sends the gift at deliveryDate; false sends it at once, whatever deliveryDate says. Required beside a deliveryDate. */
-            hasScheduledDelivery?: boolean | string | null;
-            /**
-             * @description When to send the gift, at most 5 years ahead and not more than 5 minutes past; UTC when it has no offset. Required when hasScheduledDelivery
-             *     is true. A printed gift does not wait for it. When hasScheduledDelivery is false, it is ignored, whatever it says.
-             */
-            deliveryDate?: string | null;
-            /**
-             * @description In which time zone the recipient is shown dates: an IANA id such as America/New_York, or a Windows id such as Eastern Standard
-             *     Time, letter case included. When absent, the account's.
-             */
-            deliveryTimezoneId?: string | null;
-            /** @description The look of the gift card, a design of the account. When absent, the location's default, else the account's, else the built-in one. */
-            voucherDesignID?: ((string | unknown | unknown) | null) | unknown | unknown;
-        } & (unknown & unknown);
-        /** @description A gift of a quantity of an item. */
-        ItemGift: {
-            /** @description The name of the item. */
-            label: string & (unknown & unknown);
-            /** @description The terms of the gift. They may have line breaks. */
-            terms?: string | null;
-            /** @description How many items. */
-            quantity: number;
-            /** @description What the gift is worth in the account's currency, for display; exact, at most the account's limit. */
-            equivalentValue?: number | string | null;
-            /**
-             * @description The gifting program: `22222222-2222-2222-2222-222222222222` business gift cards (the default for external transactions),
-             *     `33333333-3333-3333-3333-333333333333` promotional gift cards (the default for promotional gifts),
-             *     `55555555-5555-5555-5555-555555555555` distribution network. The account must be subscribed to it. A promotional payment in
-             *     a purchase program, and the reverse, are allowed.
-             */
-            programID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description The account the gift is good for. With an account key it may be left out and must be the key's; a system key must name it. */
-            accountID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /**
-             * @description Limits the gift to one location of the account. When the account's subscription to the program covers some locations only, it
-             *     must name one of those.
-             */
-            organizationID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /**
-             * @description 1 e-mail, 2 SMS, 3 printed or delivered by other means. Required here or in every recipient; a recipient's own wins.
-             * @enum {integer|string|null}
-             */
-            deliveryMethodID?: 1 | 2 | 3 | null | "";
-            /** @description Who appears as the sender, when the request's own senderDescription is absent. */
-            senderDescription?: string | null;
-            /** @description The recipient's name or nickname. */
-            recipientDescription?: string | null;
-            /**
-             * @description Where the gift is sent. E-mail: one address without a display name. SMS: a 10-digit mobile number of the North American
-             *     plan, with or without +1 or 1 before it, or + and 8 to 15 digits (E.164), of a country in the account's textCountries (by default the United
-             *     States and Canada); spaces, dots, dashes and parentheses are accepted, paid numbers never. Required for both; refused for a printed gift.
-             */
-            recipientContact?: string | null;
-            /** @description A message to the recipient. It may have line breaks. */
-            message?: string | null;
-            /**
-             * @description In which language the recipient is written to: a BCP 47 tag such as de or pt-BR, kept in its canonical form. Mails, SMS, page and print are in
-             *     en, de, fr, es or ja: of another language, or when absent, in the account's. A recipient's own wins.
-             */
-            recipientLanguage?: string | null;
-            /** @description True sends the gift at deliveryDate; false sends it at once, whatever deliveryDate says. Required beside a deliveryDate. */
-            hasScheduledDelivery?: boolean | string | null;
-            /**
-             * @description When to send the gift, at most 5 years ahead and not more than 5 minutes past; UTC when it has no offset. Required when hasScheduledDelivery
-             *     is true. A printed gift does not wait for it. When hasScheduledDelivery is false, it is ignored, whatever it says.
-             */
-            deliveryDate?: string | null;
-            /**
-             * @description In which time zone the recipient is shown dates: an IANA id such as America/New_York, or a Windows id such as Eastern Standard
-             *     Time, letter case included. When absent, the account's.
-             */
-            deliveryTimezoneId?: string | null;
-            /** @description The look of the gift card, a design of the account. When absent, the location's default, else the account's, else the built-in one. */
-            voucherDesignID?: ((string | unknown | unknown) | null) | unknown | unknown;
-        } & (unknown & unknown);
-        /** @description How many cards to make, and what they will be worth. */
-        CreateStock: {
-            /** @description How many cards. */
-            count: number;
-            /**
-             * @description What each card is worth once it is activated, exact, at most the account's limit. With it, or with label and quantity, the cards are of fixed worth; else
-             *     each activation says how much was paid.
-             */
-            value?: number | string | null;
-            /** @description In place of value: the name of an item. */
-            label?: string | null;
-            /** @description Of an item. They may have line breaks. */
-            terms?: string | null;
-            /** @description Of an item, required: how many each card is good for once it is activated. */
-            quantity?: number | string | null;
-            /** @description What that is worth in the account's currency, exact, at most the account's limit. Activations count it against the daily limit. */
-            equivalentValue?: number | string | null;
-            /**
-             * @description The gifting program: `22222222-2222-2222-2222-222222222222` business gift cards (the default for external transactions),
-             *     `33333333-3333-3333-3333-333333333333` promotional gift cards (the default for promotional gifts),
-             *     `55555555-5555-5555-5555-555555555555` distribution network. The account must be subscribed to it. A promotional payment in
-             *     a purchase program, and the reverse, are allowed.
-             */
-            programID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /**
-             * @description Limits the gift to one location of the account. When the account's subscription to the program covers some locations only, it
-             *     must name one of those.
-             */
-            organizationID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description The look of the gift card, a design of the account. When absent, the location's default, else the account's, else the built-in one. */
-            voucherDesignID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description True gives each card a verification code of four digits as well, without which nothing is redeemed or held of it. Default false. */
-            verificationCodes?: boolean | string | null;
-        } & ({
-            /** @enum {unknown} */
-            label?: null | "";
-            /** @enum {unknown} */
-            terms?: null | "";
-            /** @enum {unknown} */
-            quantity?: null | "";
-            /** @enum {unknown} */
-            equivalentValue?: null | "";
-        } | {
-            /** @enum {unknown} */
-            value?: null | "";
-            label: string;
-            quantity: number;
-        });
-        /** @description One receiver of a gift. recipientContact is needed for e-mail and SMS and must be absent for a printed gift. */
-        Recipient: {
-            /**
-             * @description 1 e-mail, 2 SMS, 3 printed. When absent, the gift definition's.
-             * @enum {integer|string|null}
-             */
-            deliveryMethodID?: 1 | 2 | 3 | null | "";
-            /** @description The recipient's name or nickname. */
-            recipientDescription?: string | null;
-            /**
-             * @description Where the gift is sent. E-mail: one address without a display name. SMS: a 10-digit mobile number of the North American
-             *     plan, with or without +1 or 1 before it, or + and 8 to 15 digits (E.164), of a country in the account's textCountries (by default the United
-             *     States and Canada); spaces, dots, dashes and parentheses are accepted, paid numbers never. Required for both; refused for a printed gift.
-             */
-            recipientContact?: string | null;
-            /** @description A message to the recipient. It may have line breaks. */
-            message?: string | null;
-            /**
-             * @description In which language the recipient is written to: a BCP 47 tag such as de or pt-BR, kept in its canonical form. Mails, SMS, page and print are in
-             *     en, de, fr, es or ja: of another language, or when absent, in the account's. A recipient's own wins.
-             */
-            recipientLanguage?: string | null;
-        } & (unknown & unknown & unknown);
-        /** @description Which gift, and where. */
-        ValidateGift: {
-            /**
-             * @description The location. When neither it nor pointOfSaleSystemOrganizationIdentifier is given, the key's only location, else the account's only
-             *     one is meant; with several, one of the two must be sent. If both are given they must agree.
-             */
-            organizationID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
-            pointOfSaleSystemOrganizationIdentifier?: string | null;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
-            voucherCode?: string | number | null;
-            /**
-             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
-             */
-            voucherPublicToken?: string | null;
-            /** @description The ticket (check). It caps what the gift pays; one that is good for certain items pays these only. */
-            ticketData?: components["schemas"]["TicketData"] | (null | "");
-            /** @description The program that the gift is expected to belong to; another one is MISSING_OR_INVALID_GIFT_PROGRAM. */
-            targetProgramID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /**
-             * @description False ignores targetProgramID.
-             * @default true
-             */
-            validateTargetProgram: boolean | string | null;
-            /**
-             * @description GIFT expects a purchased gift, NOT_GIFT a promotional one; the other is INVALID_VOUCHER_TYPE.
-             * @enum {string|null}
-             */
-            targetTypeCode?: "GIFT" | "NOT_GIFT" | null | "";
-            /**
-             * @description False ignores targetTypeCode.
-             * @default true
-             */
-            validateTargetType: boolean | string | null;
-        } & ({
-            voucherCode: string | number;
-            /** @enum {unknown} */
-            voucherPublicToken?: null | "";
-        } | {
-            voucherPublicToken: string;
-            /** @enum {unknown} */
-            voucherCode?: null | "";
-        });
-        /** @description A ticket in a format. */
-        TicketData: {
-            /**
-             * @description The format of data: `standard`, or a platform's own order as it came. `square`: Order of the Orders API, calculated. `toast`: Order or Check.
-             *     `clover`: Order of REST v3, expanded with lineItems.modifications, lineItems.discounts, lineItems.taxRates, discounts, serviceCharge and payments.
-             *     `shopify`: Order or DraftOrder of the Admin REST API, or a POS cart. `lightspeed-x`: Sale. An unknown one is NOT_SUPPORTED.
-             * @enum {string}
-             */
-            format: "standard" | "square" | "toast" | "clover" | "shopify" | "lightspeed-x";
-            /**
-             * @description The ticket itself: PointOfSaleTicket where format is standard, else the platform's order, with its envelope or without. Of an order, members that are
-             *     not used are left alone. Voids, returns, fees, gratuities and gift cards on it are never paid by a gift; what is still due, less the gift cards, is the most that any can pay.
-             */
-            data: Record<string, never>;
-            /** @description How to read the order of a platform. */
-            options?: {
-                /** @description Toast: which check of the order is to be paid. Needed where several are open. */
-                checkGuid?: string | null;
-                /**
-                 * @description What names the item of a line, for gifts that are good for certain ones. Toast: item.guid (the default), multiLocationId, plu, externalId, itemGroup.guid.
-                 *     Clover: item.id, itemCode, name. Shopify: variant_id, sku, product_id. Others have one: Square catalog_object_id, Lightspeed product.id.
-                 * @enum {string|null}
-                 */
-                itemID?: "item.guid" | "multiLocationId" | "plu" | "externalId" | "itemGroup.guid" | "item.id" | "itemCode" | "name" | "variant_id" | "sku" | "product_id" | "catalog_object_id" | "product.id" | "" | null;
-                /** @description Lightspeed: whether the shop shows prices with tax. Default: true, unless the currency is USD or CAD. */
-                taxInclusive?: boolean | string | null;
-            } | string | null;
-        };
-        /**
-         * @description The standard schema of a ticket. What a till tells beside the members used here is no reason to refuse a guest: it is left alone, unknown members too.
-         *     Numbers may be negative and finer than the currency; what can be applied is rounded once, at the end, half up.
-         */
-        PointOfSaleTicket: {
-            /** @description The lines of the ticket, in its order. */
-            lineItems: ({
-                /** @description The item, compared with the items that the gift is good for, letter case included. */
-                itemID?: string | null;
-                /** @description Its name. */
-                itemName?: string | null;
-                /** @description The price of one, an exact decimal. */
-                itemUnitPrice?: number | string | null;
-                /** @description How many; absent is 1. */
-                quantity?: number | string | null;
-                /** @description The price of the line, an exact decimal. */
-                itemTotalPrice?: number | string | null;
-            } | {
-                itemTotalPrice: number;
-            } | {
-                itemUnitPrice: number;
-            })[];
-            /** @description The totals of the ticket; only grandTotal is used. */
-            totals?: {
-                /** @description Not used. */
-                subTotal?: number | string | boolean | Record<string, never> | unknown[] | null;
-                /** @description Not used. */
-                taxTotal?: number | string | boolean | Record<string, never> | unknown[] | null;
-                /** @description Not used. */
-                discountTotal?: number | string | boolean | Record<string, never> | unknown[] | null;
-                /** @description Not used. */
-                serviceChargeTotal?: number | string | boolean | Record<string, never> | unknown[] | null;
-                /** @description What is to be paid. A monetary gift pays no more, where it is given; else no more than the sum of the lines. */
-                grandTotal?: number | string | null;
-            } | string | null;
-        };
-        /** @description What to take from which gift, and where. */
-        RedeemGift: {
-            /**
-             * @description The location. When neither it nor pointOfSaleSystemOrganizationIdentifier is given, the key's only location, else the account's only
-             *     one is meant; with several, one of the two must be sent. If both are given they must agree.
-             */
-            organizationID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
-            pointOfSaleSystemOrganizationIdentifier?: string | null;
-            /** @description The gift, by the voucherID that validate-gift gave. */
-            voucherID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
-            voucherCode?: string | number | null;
-            /**
-             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
-             */
-            voucherPublicToken?: string | null;
-            /**
-             * @description How much to take: money of a monetary gift, a whole quantity of an item gift. Absent: all that is available, or with a
-             *     ticket the maximumAmount that validate-gift tells of it.
-             */
-            amount?: number | null;
-            /**
-             * @description True takes what is there when amount is more (split tender); else more than is available is INSUFFICIENT_BALANCE and nothing is taken.
-             * @default false
-             */
-            allowPartial: boolean | string | null;
-            /** @description The till's own id of the sale; it stands in the gift's history. */
-            reference?: string | null;
-            /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. */
-            verificationCode?: string | null;
-            /** @description The ticket (check). It caps what the gift pays; one that is good for certain items pays these only. */
-            ticketData?: components["schemas"]["TicketData"] | (null | "");
-            /** @description The program that the gift is expected to belong to; another one is MISSING_OR_INVALID_GIFT_PROGRAM. */
-            targetProgramID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /**
-             * @description False ignores targetProgramID.
-             * @default true
-             */
-            validateTargetProgram: boolean | string | null;
-            /**
-             * @description GIFT expects a purchased gift, NOT_GIFT a promotional one; the other is INVALID_VOUCHER_TYPE.
-             * @enum {string|null}
-             */
-            targetTypeCode?: "GIFT" | "NOT_GIFT" | null | "";
-            /**
-             * @description False ignores targetTypeCode.
-             * @default true
-             */
-            validateTargetType: boolean | string | null;
-        } & ({
-            voucherID: string;
-            /** @enum {unknown} */
-            voucherCode?: null | "";
-            /** @enum {unknown} */
-            voucherPublicToken?: null | "";
-        } | {
-            /** @enum {unknown} */
-            voucherID?: null | "";
-            voucherCode: string | number;
-            /** @enum {unknown} */
-            voucherPublicToken?: null | "";
-        } | {
-            /** @enum {unknown} */
-            voucherID?: null | "";
-            /** @enum {unknown} */
-            voucherCode?: null | "";
-            voucherPublicToken: string;
-        });
         /** @description Which card to give its value, where, and who paid for it. The members of the payment are those of an external purchase of send-gift. */
         ActivateGift: {
             /**
+             * Format: double
+             * @description How much was paid for the card, and how much it is worth from now on, at most the account's limit. Refused for a card of fixed worth, required else.
+             */
+            amount?: number | null;
+            /**
+             * Format: uuid
+             * @description External purchase, required. A storefront of the account, which tracks where gifts were purchased.
+             */
+            externalStorefrontID: (string) | null;
+            /** @description External purchase, required. The customer's e-mail address, one addr-spec without a display name. */
+            externalTransactionCustomerEmailAddress: (string) | null;
+            /** @description External purchase, required. The customer's first name. */
+            externalTransactionCustomerFirstName: (string) | null;
+            /** @description External purchase, required. The customer's last name. */
+            externalTransactionCustomerLastName: (string) | null;
+            /** @description External purchase, required. Tracks the purchase back to the system where it was made. */
+            externalTransactionReferenceNumber: (string) | null;
+            /**
+             * Format: uuid
              * @description The location. When neither it nor pointOfSaleSystemOrganizationIdentifier is given, the key's only location, else the account's only
              *     one is meant; with several, one of the two must be sent. If both are given they must agree.
              */
-            organizationID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
-            pointOfSaleSystemOrganizationIdentifier?: string | null;
-            /** @description The card, by its voucherID. */
-            voucherID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
-            voucherCode?: string | number | null;
-            /**
-             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
-             */
-            voucherPublicToken?: string | null;
-            /** @description How much was paid for the card, and how much it is worth from now on, at most the account's limit. Refused for a card of fixed worth, required else. */
-            amount?: number | null;
+            organizationID?: string | null;
             /**
              * @description 2, as of an external purchase of send-gift, or left out.
-             * @enum {integer|string|null}
+             * @enum {string|null}
              */
-            paymentMethodID?: 2 | null | "";
-            /** @description External purchase, required. Tracks the purchase back to the system where it was made. */
-            externalTransactionReferenceNumber: ((string) | null) & string;
-            /** @description External purchase, required. The customer's first name. */
-            externalTransactionCustomerFirstName: ((string) | null) & string;
-            /** @description External purchase, required. The customer's last name. */
-            externalTransactionCustomerLastName: ((string) | null) & string;
-            /** @description External purchase, required. The customer's e-mail address, one addr-spec without a display name. */
-            externalTransactionCustomerEmailAddress: ((string) | null) & string;
-            /** @description External purchase, required. A storefront of the account, which tracks where gifts were purchased. */
-            externalStorefrontID: ((((string) | unknown | unknown) | null) & string) | unknown | unknown;
+            paymentMethodID?: 2 | "" | null;
+            /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
+            pointOfSaleSystemOrganizationIdentifier?: string | null;
             /** @description The till's own id of the sale; it stands in the gift's history. */
             reference?: string | null;
-        } & ({
-            voucherID: string;
-            /** @enum {unknown} */
-            voucherCode?: null | "";
-            /** @enum {unknown} */
-            voucherPublicToken?: null | "";
-        } | {
-            /** @enum {unknown} */
-            voucherID?: null | "";
-            voucherCode: string | number;
-            /** @enum {unknown} */
-            voucherPublicToken?: null | "";
-        } | {
-            /** @enum {unknown} */
-            voucherID?: null | "";
-            /** @enum {unknown} */
-            voucherCode?: null | "";
-            voucherPublicToken: string;
-        });
-        /** @description Which activation to take back. */
-        ReverseActivation: {
-            /** @description The activation. */
-            activationID?: ((string | unknown | unknown) | null) | unknown | unknown;
+            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            voucherCode?: string | null;
             /**
-             * @description The Idempotency-Key that the activation was made with, in place of activationID. If it never arrived, the answer is NOT_FOUND and the key is spent: should
-             *     the activation still come, it is refused with REDEMPTION_NOT_ALLOWED.
+             * Format: uuid
+             * @description The card, by its voucherID.
              */
-            idempotencyKey?: string | null;
-        } & ({
+            voucherID?: string | null;
+            /**
+             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             */
+            voucherPublicToken?: string | null;
+        };
+        /** @description What was put into the card, durable before the answer was sent. */
+        ActivateGiftAnswer: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            activatedAt: string;
+            /**
+             * Format: uuid
+             * @description Names this activation.
+             */
             activationID: string;
-            /** @enum {unknown} */
-            idempotencyKey?: null | "";
-        } | {
-            /** @enum {unknown} */
-            activationID?: null | "";
-            idempotencyKey: string;
-        });
-        /** @description What to hold of which gift, where, and for how long. */
-        HoldGift: {
             /**
-             * @description The location. When neither it nor pointOfSaleSystemOrganizationIdentifier is given, the key's only location, else the account's only
-             *     one is meant; with several, one of the two must be sent. If both are given they must agree.
+             * Format: double
+             * @description What was put in, in the gift's unit.
              */
-            organizationID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
-            pointOfSaleSystemOrganizationIdentifier?: string | null;
-            /** @description The gift, by the voucherID that validate-gift gave. */
-            voucherID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
-            voucherCode?: string | number | null;
-            /**
-             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
-             */
-            voucherPublicToken?: string | null;
-            /**
-             * @description How much to take: money of a monetary gift, a whole quantity of an item gift. Absent: all that is available, or with a
-             *     ticket the maximumAmount that validate-gift tells of it.
-             */
-            amount?: number | null;
-            /**
-             * @description True takes what is there when amount is more (split tender); else more than is available is INSUFFICIENT_BALANCE and nothing is taken.
-             * @default false
-             */
-            allowPartial: boolean | string | null;
-            /** @description The till's own id of the sale; it stands in the gift's history. */
-            reference?: string | null;
-            /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. */
-            verificationCode?: string | null;
-            /** @description The ticket (check). It caps what the gift pays; one that is good for certain items pays these only. */
-            ticketData?: components["schemas"]["TicketData"] | (null | "");
-            /** @description The program that the gift is expected to belong to; another one is MISSING_OR_INVALID_GIFT_PROGRAM. */
-            targetProgramID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /**
-             * @description False ignores targetProgramID.
-             * @default true
-             */
-            validateTargetProgram: boolean | string | null;
-            /**
-             * @description GIFT expects a purchased gift, NOT_GIFT a promotional one; the other is INVALID_VOUCHER_TYPE.
-             * @enum {string|null}
-             */
-            targetTypeCode?: "GIFT" | "NOT_GIFT" | null | "";
-            /**
-             * @description False ignores targetTypeCode.
-             * @default true
-             */
-            validateTargetType: boolean | string | null;
-            /** @description After how many seconds what is not captured is available again. Default 900. */
-            expiresInSeconds?: number | string | null;
-        } & ({
-            voucherID: string;
-            /** @enum {unknown} */
-            voucherCode?: null | "";
-            /** @enum {unknown} */
-            voucherPublicToken?: null | "";
-        } | {
-            /** @enum {unknown} */
-            voucherID?: null | "";
-            voucherCode: string | number;
-            /** @enum {unknown} */
-            voucherPublicToken?: null | "";
-        } | {
-            /** @enum {unknown} */
-            voucherID?: null | "";
-            /** @enum {unknown} */
-            voucherCode?: null | "";
-            voucherPublicToken: string;
-        });
-        /** @description Which hold to redeem, and how much of it. */
-        CaptureHold: {
-            /**
-             * Format: uuid
-             * @description The hold.
-             */
-            holdID: string;
-            /** @description How much to take. Absent, all that is held. */
-            amount?: number | null;
-            /** @description False keeps the rest held, for another capture; else it is released. Default true. */
-            final?: boolean | string | null;
-            /** @description The till's own id of the sale; it stands in the gift's history. */
-            reference?: string | null;
-        };
-        /** @description Which hold to end before its time. */
-        ReleaseHold: {
-            /** @description The hold. */
-            holdID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /**
-             * @description The Idempotency-Key that the hold was made with, in place of holdID. If it never arrived, the answer is NOT_FOUND and the key is spent: should
-             *     the hold still come, it is refused with REDEMPTION_NOT_ALLOWED.
-             */
-            idempotencyKey?: string | null;
-        } & ({
-            holdID: string;
-            /** @enum {unknown} */
-            idempotencyKey?: null | "";
-        } | {
-            /** @enum {unknown} */
-            holdID?: null | "";
-            idempotencyKey: string;
-        });
-        /** @description Which redemption to undo, and how much of it; or which cash-out. */
-        ReverseRedemption: {
-            /** @description The redemption, or the cashOutID. */
-            redemptionID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /**
-             * @description The Idempotency-Key that the redemption was made with, in place of redemptionID, for a till that does not know whether its redemption arrived.
-             *     If it never did, the answer is NOT_FOUND and the key is spent: should the redemption still come, it is refused with
-             *     REDEMPTION_NOT_ALLOWED.
-             */
-            idempotencyKey?: string | null;
-            /**
-             * @description Beside idempotencyKey, what the key was sent with. Default redeem-gift; but a key that only captured a hold is refused without it, and that of a
-             *     cash-out is not looked for.
-             * @enum {string|null}
-             */
-            operation?: "redeem-gift" | "capture-hold" | "cash-out-gift" | "" | null;
-            /** @description How much to give back. Absent, all that is left of the redemption; more than is left is refused. At most 100 parts, of which the last is all that is left; of a cash-out, one. */
-            amount?: number | null;
-            /** @description Why; it stands in the gift's history. */
-            reason?: string | null;
-            /** @description Where the reversal is made; it need not be where the redemption was. */
-            organizationID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
-            pointOfSaleSystemOrganizationIdentifier?: string | null;
-        } & ({
-            redemptionID: string;
-            /** @enum {unknown} */
-            idempotencyKey?: null | "";
-            /** @enum {unknown} */
-            operation?: null | "";
-        } | {
-            /** @enum {unknown} */
-            redemptionID?: null | "";
-            idempotencyKey: string;
-        });
-        /** @description How much to put into which gift, where, and what paid for it. */
-        ReloadGift: {
-            /**
-             * @description The location. When neither it nor pointOfSaleSystemOrganizationIdentifier is given, the key's only location, else the account's only
-             *     one is meant; with several, one of the two must be sent. If both are given they must agree.
-             */
-            organizationID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
-            pointOfSaleSystemOrganizationIdentifier?: string | null;
-            /** @description The gift, by the voucherID that validate-gift gave. */
-            voucherID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
-            voucherCode?: string | number | null;
-            /**
-             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
-             */
-            voucherPublicToken?: string | null;
-            /** @description How much to put into it. Its balance may come to the account's maxGiftValue. */
             amount: number;
-            /** @description Tracks the payment back to the system where it was made. */
-            externalTransactionReferenceNumber: string & (unknown & unknown);
-            /** @description The customer's first name. */
-            externalTransactionCustomerFirstName: string & (unknown & unknown);
-            /** @description The customer's last name. */
-            externalTransactionCustomerLastName: string & (unknown & unknown);
-            /** @description The customer's e-mail address, one addr-spec without a display name. */
-            externalTransactionCustomerEmailAddress: string;
+            /**
+             * Format: double
+             * @description How much can be redeemed or held: the current balance without what is held.
+             */
+            availableBalance: number;
+            /** @description ISO 4217 code; null for an item gift. */
+            currency: string | null;
+            /**
+             * Format: double
+             * @description The balance.
+             */
+            currentBalance: number;
+            /**
+             * Format: double
+             * @description How much of the current balance is held for sales to come.
+             */
+            heldBalance: number;
+            /** @description Whether it can be redeemed here now. */
+            isRedeemable: boolean;
             /**
              * Format: uuid
-             * @description A storefront of the account, where it was paid.
+             * @description The location.
              */
-            externalStorefrontID: string;
-            /** @description The till's own id of the sale; it stands in the gift's history. */
-            reference?: string | null;
-        } & ({
-            voucherID: string;
-            /** @enum {unknown} */
-            voucherCode?: null | "";
-            /** @enum {unknown} */
-            voucherPublicToken?: null | "";
-        } | {
-            /** @enum {unknown} */
-            voucherID?: null | "";
-            voucherCode: string | number;
-            /** @enum {unknown} */
-            voucherPublicToken?: null | "";
-        } | {
-            /** @enum {unknown} */
-            voucherID?: null | "";
-            /** @enum {unknown} */
-            voucherCode?: null | "";
-            voucherPublicToken: string;
-        });
-        /** @description Which gift to pay out in cash, and where. */
-        CashOutGift: {
-            /**
-             * @description The location. When neither it nor pointOfSaleSystemOrganizationIdentifier is given, the key's only location, else the account's only
-             *     one is meant; with several, one of the two must be sent. If both are given they must agree.
-             */
-            organizationID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
-            pointOfSaleSystemOrganizationIdentifier?: string | null;
-            /** @description The gift, by the voucherID that validate-gift gave. */
-            voucherID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
-            voucherCode?: string | number | null;
-            /**
-             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
-             */
-            voucherPublicToken?: string | null;
-            /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. */
-            verificationCode?: string | null;
-        } & ({
-            voucherID: string;
-            /** @enum {unknown} */
-            voucherCode?: null | "";
-            /** @enum {unknown} */
-            voucherPublicToken?: null | "";
-        } | {
-            /** @enum {unknown} */
-            voucherID?: null | "";
-            voucherCode: string | number;
-            /** @enum {unknown} */
-            voucherPublicToken?: null | "";
-        } | {
-            /** @enum {unknown} */
-            voucherID?: null | "";
-            /** @enum {unknown} */
-            voucherCode?: null | "";
-            voucherPublicToken: string;
-        });
-        /** @description Which reload to take back. */
-        ReverseReload: {
-            /** @description The reload. */
-            reloadID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /**
-             * @description The Idempotency-Key that the reload was made with, in place of reloadID. If it never arrived, the answer is NOT_FOUND and the key is spent: should
-             *     the reload still come, it is refused with REDEMPTION_NOT_ALLOWED.
-             */
-            idempotencyKey?: string | null;
-        } & ({
-            reloadID: string;
-            /** @enum {unknown} */
-            idempotencyKey?: null | "";
-        } | {
-            /** @enum {unknown} */
-            reloadID?: null | "";
-            idempotencyKey: string;
-        });
-        /** @description Which gifts to take out of use, and why. */
-        CancelGift: {
-            /** @description One gift. */
-            voucherID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description All gifts of one send-gift request. */
-            orderID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description Of a system key, the account that is meant; may be left out where it serves one only. With the key of an account it must be that. */
-            accountID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description All gifts of one external purchase, as far as the key may see them. */
-            externalTransactionReferenceNumber?: string | null;
-            /**
-             * @description Beside the reference, the storefront of the purchase. Needed where purchases at several storefronts, or through several partners, have the
-             *     same reference; one purchase is never taken for another.
-             */
-            externalStorefrontID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /**
-             * @description PURCHASE_FAILED reports that the external purchase failed; CANCELLED is the merchant's decision.
-             * @enum {string}
-             */
-            cause: "PURCHASE_FAILED" | "CANCELLED";
-            /** @description Why; it stands in the gift's history. */
-            reason?: string | null;
-            /** @description Gifts that may not be taken out of use are left as they are, and the answer names them; else one such gift is a refusal of all. Default false. */
-            skipNotAllowed?: boolean | string | null;
-            /** @description Open holds are released first; else a gift of which something is held may not be taken out of use. Default false. */
-            releaseHolds?: boolean | string | null;
-        } & ({
-            voucherID: string;
-            /** @enum {unknown} */
-            orderID?: null | "";
-            /** @enum {unknown} */
-            externalTransactionReferenceNumber?: null | "";
-            /** @enum {unknown} */
-            externalStorefrontID?: null | "";
-        } | {
-            /** @enum {unknown} */
-            voucherID?: null | "";
-            orderID: string;
-            /** @enum {unknown} */
-            externalTransactionReferenceNumber?: null | "";
-            /** @enum {unknown} */
-            externalStorefrontID?: null | "";
-        } | {
-            /** @enum {unknown} */
-            voucherID?: null | "";
-            /** @enum {unknown} */
-            orderID?: null | "";
-            externalTransactionReferenceNumber: string;
-        });
-        /** @description Which gifts to bring back into use. */
-        ReinstateGift: {
-            /** @description One gift. */
-            voucherID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description All gifts of one send-gift request, as far as the key may see them. */
-            orderID?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description Why; it stands in the gift's history. */
-            reason?: string | null;
-        } & ({
-            voucherID: string;
-            /** @enum {unknown} */
-            orderID?: null | "";
-        } | {
-            /** @enum {unknown} */
-            voucherID?: null | "";
-            orderID: string;
-        });
-        /** @description Which gift to send again, and where. What is left out stays as it is. */
-        ResendGift: {
+            organizationID: string;
+            /** @description The till's own id of the sale. */
+            reference: string | null;
+            requestID: components["schemas"]["AnswerID"];
+            status: components["schemas"]["Status"];
+            statusID: components["schemas"]["StatusID"];
             /**
              * Format: uuid
              * @description The gift.
              */
             voucherID: string;
-            /**
-             * @description 1 e-mail, 2 SMS, 3 printed. When absent, as before.
-             * @enum {integer|string|null}
-             */
-            deliveryMethodID?: 1 | 2 | 3 | null | "";
-            /**
-             * @description Where to send it: an e-mail address, or a mobile number as in send-gift. When absent, where it was sent before; needed with a
-             *     method that is not the gift's present one, and not given for a printed gift.
-             */
-            recipientContact?: string | null;
         };
-        /** @description When a gift is to be delivered. */
-        RescheduleGift: {
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            /** @description When to send the gift, at most 5 years ahead and not more than 5 minutes past; UTC when it has no offset. */
-            deliveryDate: string;
-            /**
-             * @description In which time zone the recipient is shown dates: an IANA id such as America/New_York, or a Windows id such as Eastern Standard
-             *     Time, letter case included. When absent, as before.
-             */
-            deliveryTimezoneId?: string | null;
-        };
-        /** @description Which gift may not be used, and why. */
-        BlockGift: {
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            /**
-             * @description Why.
-             * @enum {string}
-             */
-            reasonCode: "LOST" | "STOLEN" | "FRAUD" | "CHARGEBACK" | "OTHER";
-            /** @description Why, in words; it stands in the gift's history. */
-            reason?: string | null;
-        };
-        /** @description Which gift may be used again. */
-        UnblockGift: {
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            /** @description Why, in words; it stands in the gift's history. */
-            reason?: string | null;
+        /** @description A page of the account's activity. */
+        ActivityAnswer: {
+            /** @description The newest first. */
+            entries: components["schemas"]["Change"][];
+            /** @description Asks for the next page; null on the last. */
+            nextCursor: string | null;
+            requestID: components["schemas"]["AnswerID"];
         };
         /** @description Which balance to correct, by how much, and why. */
         AdjustGift: {
             /**
-             * Format: uuid
-             * @description The gift.
+             * Format: double
+             * @description What to add to the balance; below zero, what to take of it. Money of a monetary gift, a whole quantity of an item gift.
              */
-            voucherID: string;
-            /** @description What to add to the balance; below zero, what to take of it. Money of a monetary gift, a whole quantity of an item gift. */
             amount: number;
+            /** @description Why, in words, 3 characters at least; it stands in the gift's history. */
+            reason: string;
             /**
              * @description Why.
              * @enum {string}
              */
             reasonCode: "COMPLIMENTARY" | "SUPPORT" | "MISTAKE" | "FRAUD" | "PURCHASE_REFUNDED" | "MIGRATION";
-            /** @description Why, in words, 3 characters at least; it stands in the gift's history. */
-            reason: string & (unknown & unknown);
-        };
-        /** @description Which gift to make valid for longer, and until when. */
-        ExtendGift: {
             /**
              * Format: uuid
              * @description The gift.
              */
             voucherID: string;
-            /** @description The first instant at which it is no longer valid, later than until now. */
-            validUntil: string;
         };
-        /** @description How far the clock of the test account is to be advanced. One of advance and now. */
-        ClockChange: {
-            /** @description An ISO 8601 duration of whole numbers and at most 50 years, such as P30D, P1Y6M or PT12H; PT0S only does what is due. In the account's time zone. */
-            advance?: string;
-            /** @description The instant that the clock is to show. The same as the last time changes nothing. */
-            now?: string;
+        /** @description How the balance was corrected, durable before the answer was sent. */
+        AdjustGiftAnswer: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            adjustedAt: string;
+            /**
+             * Format: uuid
+             * @description Names this adjustment.
+             */
+            adjustmentID: string;
+            /**
+             * Format: double
+             * @description What was added, in the gift's unit; below zero, it was taken.
+             */
+            amount: number;
+            /**
+             * Format: double
+             * @description How much can be redeemed or held: the current balance without what is held.
+             */
+            availableBalance: number;
+            /** @description ISO 4217 code; null for an item gift. */
+            currency: string | null;
+            /**
+             * Format: double
+             * @description The balance now.
+             */
+            currentBalance: number;
+            /**
+             * Format: double
+             * @description How much of the current balance is held for sales to come.
+             */
+            heldBalance: number;
+            /** @description The request's reason. */
+            reason: string;
+            /** @description The request's reasonCode. */
+            reasonCode: string;
+            requestID: components["schemas"]["AnswerID"];
+            status: components["schemas"]["Status"];
+            statusID: components["schemas"]["StatusID"];
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /** @description The X-Request-ID of the call; in a replayed answer that of the first one. */
+        AnswerID: string;
+        /** @description A page of attempts. */
+        AttemptsAnswer: {
+            /** @description The newest first. */
+            attempts: {
+                /** @description The first 1,024 bytes of the answer; null: it was empty, or there was none. */
+                answer: string | null;
+                /**
+                 * Format: uuid
+                 * @description The call.
+                 */
+                attemptID: string;
+                /**
+                 * Format: date-time
+                 * @description When.
+                 */
+                attemptedAt: string;
+                /**
+                 * Format: uuid
+                 * @description The event, whose id was sent as webhook-id.
+                 */
+                eventID: string;
+                /** @description Why there was no answer; null: there was one. */
+                failure: string | null;
+                /** @description How long it took. */
+                milliseconds: number;
+                /** @description The HTTP status of the answer; null: there was none. */
+                status: number | null;
+                /** @description Its type. */
+                type: string;
+            }[];
+            /** @description Where the next page begins; null: this is the last one. */
+            nextCursor: string | null;
+            requestID: components["schemas"]["AnswerID"];
+        };
+        /** @description A page of the audit trail. */
+        AuditAnswer: {
+            /** @description The newest first. */
+            entries: components["schemas"]["AuditEntry"][];
+            /** @description Asks for the next page; null on the last. */
+            nextCursor: string | null;
+            requestID: components["schemas"]["AnswerID"];
+        };
+        /** @description One thing that somebody did in the account. Every member is always present. */
+        AuditEntry: {
+            /** @description Of a change of a gift, the type of its event. Others: setup.changed, codes.exported, sheet.revoked, person.erased, clock.advanced, till.signed_in and till.pin_limited. */
+            action: string;
+            /** @description The address of the client; null at the command line, and before 0.2. */
+            address: string | null;
+            /**
+             * Format: date-time
+             * @description When it was done.
+             */
+            at: string;
+            /**
+             * Format: uuid
+             * @description Of a change of a gift, that of its entry.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The API key; null for somebody at the command line.
+             */
+            keyID: string | null;
+            /** @description Its name. */
+            keyName: string | null;
+            /** @description Who was signed in at the till. */
+            person: string | null;
+            /** @description The X-Request-ID of the call. */
+            requestID: string | null;
+            /** @description The operating system's user at the command line. */
+            user: string | null;
+            /**
+             * Format: uuid
+             * @description The gift; null where it was none.
+             */
+            voucherID: string | null;
+            /** @description What was done, in words; null for a change of a gift, whose history tells it. */
+            what: string | null;
+        };
+        /** @description Which gift may not be used, and why. */
+        BlockGift: {
+            /** @description Why, in words; it stands in the gift's history. */
+            reason?: string | null;
+            /**
+             * @description Why.
+             * @enum {string}
+             */
+            reasonCode: "LOST" | "STOLEN" | "FRAUD" | "CHARGEBACK" | "OTHER";
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /** @description The gift as it is now. */
+        BlockGiftAnswer: {
+            /**
+             * @description Why it is blocked, a reasonCode of block-gift or VERIFICATION_CODE; null when it is not, and in validate-gift.
+             * @enum {string|null}
+             */
+            blockedReason: "LOST" | "STOLEN" | "FRAUD" | "CHARGEBACK" | "OTHER" | "VERIFICATION_CODE" | null;
+            /**
+             * @description DONE. ALREADY_DONE: it was so already, and nothing was entered in its history.
+             * @enum {string}
+             */
+            outcome: "DONE" | "ALREADY_DONE";
+            requestID: components["schemas"]["AnswerID"];
+            status: components["schemas"]["Status"];
+            statusID: components["schemas"]["StatusID"];
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /** @description Which gifts to take out of use, and why. */
+        CancelGift: {
+            /**
+             * Format: uuid
+             * @description Of a system key, the account that is meant; may be left out where it serves one only. With the key of an account it must be that.
+             */
+            accountID?: string | null;
+            /**
+             * @description PURCHASE_FAILED reports that the external purchase failed; CANCELLED is the merchant's decision.
+             * @enum {string}
+             */
+            cause: "PURCHASE_FAILED" | "CANCELLED";
+            /**
+             * Format: uuid
+             * @description Beside the reference, the storefront of the purchase. Needed where purchases at several storefronts, or through several partners, have the
+             *     same reference; one purchase is never taken for another.
+             */
+            externalStorefrontID?: string | null;
+            /** @description All gifts of one external purchase, as far as the key may see them. */
+            externalTransactionReferenceNumber?: string | null;
+            /**
+             * Format: uuid
+             * @description All gifts of one send-gift request.
+             */
+            orderID?: string | null;
+            /** @description Why; it stands in the gift's history. */
+            reason?: string | null;
+            /** @description Open holds are released first; else a gift of which something is held may not be taken out of use. Default false. */
+            releaseHolds?: boolean | null;
+            /** @description Gifts that may not be taken out of use are left as they are, and the answer names them; else one such gift is a refusal of all. Default false. */
+            skipNotAllowed?: boolean | null;
+            /**
+             * Format: uuid
+             * @description One gift.
+             */
+            voucherID?: string | null;
+        };
+        /** @description The gifts as they are now. */
+        CancelGiftAnswer: {
+            requestID: components["schemas"]["AnswerID"];
+            /** @description Every gift that was meant, in no particular order. */
+            vouchers: {
+                /**
+                 * Format: double
+                 * @description How much can be redeemed or held: the current balance without what is held.
+                 */
+                availableBalance: number;
+                /**
+                 * Format: double
+                 * @description Its balance, which this does not change.
+                 */
+                currentBalance: number;
+                /**
+                 * Format: double
+                 * @description How much of the current balance is held for sales to come.
+                 */
+                heldBalance: number;
+                /**
+                 * @description DONE. ALREADY_DONE: it was where it was to go, and nothing was entered in its history. NOT_ALLOWED: skipNotAllowed left it as it was.
+                 * @enum {string}
+                 */
+                outcome: "DONE" | "ALREADY_DONE" | "NOT_ALLOWED";
+                /** @description Of NOT_ALLOWED, why; else null. */
+                reason: string | null;
+                status: components["schemas"]["Status"];
+                statusID: components["schemas"]["StatusID"];
+                /**
+                 * Format: uuid
+                 * @description The gift.
+                 */
+                voucherID: string;
+            }[];
+        };
+        /** @description Which hold to redeem, and how much of it. */
+        CaptureHold: {
+            /**
+             * Format: double
+             * @description How much to take. Absent, all that is held.
+             */
+            amount?: number | null;
+            /** @description False keeps the rest held, for another capture; else it is released. Default true. */
+            final?: boolean | null;
+            /**
+             * Format: uuid
+             * @description The hold.
+             */
+            holdID: string;
+            /** @description The till's own id of the sale; it stands in the gift's history. */
+            reference?: string | null;
+        };
+        /** @description What was taken of the hold, durable before the answer was sent. */
+        CaptureHoldAnswer: {
+            /**
+             * Format: double
+             * @description What was taken, in the gift's unit.
+             */
+            amount: number;
+            /**
+             * Format: double
+             * @description How much can be redeemed or held: the current balance without what is held.
+             */
+            availableBalance: number;
+            /** @description ISO 4217 code; null for an item gift. */
+            currency: string | null;
+            /**
+             * Format: double
+             * @description What is left.
+             */
+            currentBalance: number;
+            /**
+             * Format: double
+             * @description How much of the current balance is held for sales to come.
+             */
+            heldBalance: number;
+            /**
+             * Format: uuid
+             * @description The hold.
+             */
+            holdID: string;
+            /** @description Whether more can be redeemed here now. */
+            isRedeemable: boolean;
+            /**
+             * Format: uuid
+             * @description The location.
+             */
+            organizationID: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            redeemedAt: string;
+            /**
+             * Format: uuid
+             * @description Names this decrement; reverse-redemption undoes it.
+             */
+            redemptionID: string;
+            /** @description The till's own id of the sale. */
+            reference: string | null;
+            requestID: components["schemas"]["AnswerID"];
+            status: components["schemas"]["Status"];
+            statusID: components["schemas"]["StatusID"];
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /** @description Which gift to pay out in cash, and where. */
+        CashOutGift: {
+            /**
+             * Format: uuid
+             * @description The location. When neither it nor pointOfSaleSystemOrganizationIdentifier is given, the key's only location, else the account's only
+             *     one is meant; with several, one of the two must be sent. If both are given they must agree.
+             */
+            organizationID?: string | null;
+            /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
+            pointOfSaleSystemOrganizationIdentifier?: string | null;
+            /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. */
+            verificationCode?: string | null;
+            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            voucherCode?: string | null;
+            /**
+             * Format: uuid
+             * @description The gift, by the voucherID that validate-gift gave.
+             */
+            voucherID?: string | null;
+            /**
+             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             */
+            voucherPublicToken?: string | null;
+        };
+        /** @description What is to be paid to the guest, durable before the answer was sent. */
+        CashOutGiftAnswer: {
+            /**
+             * Format: double
+             * @description What is to be paid.
+             */
+            amount: number;
+            /**
+             * Format: double
+             * @description What is available, 0.
+             * @enum {number}
+             */
+            availableBalance: 0;
+            /**
+             * Format: uuid
+             * @description Names this entry of the gift's history.
+             */
+            cashOutID: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            cashedOutAt: string;
+            /** @description ISO 4217 code. */
+            currency: string;
+            /**
+             * Format: double
+             * @description What is left, 0.
+             * @enum {number}
+             */
+            currentBalance: 0;
+            /**
+             * Format: double
+             * @description What is held, 0.
+             * @enum {number}
+             */
+            heldBalance: 0;
+            /**
+             * Format: uuid
+             * @description The location.
+             */
+            organizationID: string;
+            requestID: components["schemas"]["AnswerID"];
+            status: components["schemas"]["Status"];
+            statusID: components["schemas"]["StatusID"];
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /** @description One change of one of the account's gifts. */
+        Change: components["schemas"]["Entry"] & {
+            currency: components["schemas"]["Currency"];
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /** @description What is to be another way. What is absent stays. */
+        ChangeWebhook: {
+            /** @description For people; an empty text takes it away. */
+            description?: string | null;
+            /** @description Whether events are sent; true unless given. Switched on again, it goes on where it stood. */
+            enabled?: boolean | null;
+            /** @description Which events: their types, of which gift.* is all that are about gifts. Absent or empty: all. */
+            types?: string[] | null;
+            /** @description As in creating; absent, it stays. */
+            url?: string | null;
         };
         /** @description The clock of a test account. */
         ClockAnswer: {
@@ -1932,266 +1541,730 @@ export interface components {
              * @description The test account.
              */
             accountID: string;
+            /** @description Messages to be sent, gifts with holds that are over, and events of gifts that end, that are due by the clock and not done yet. More than 0: repeat the call. */
+            due: number;
             /**
              * Format: date-time
              * @description What its clock shows.
              */
             now: string;
-            /** @description Messages to be sent, gifts with holds that are over, and events of gifts that end, that are due by the clock and not done yet. More than 0: repeat the call. */
-            due: number;
             requestID: components["schemas"]["AnswerID"];
         };
-        /** @description Where events are to be sent, and which. */
-        CreateWebhook: {
-            /**
-             * @description Where events are posted: an https address without user name and fragment, at port 443 or 1024 and above. Hosts that are not public
-             *     (loopback, private, link-local and metadata addresses, localhost) are refused here and at each call, redirects are not followed.
-             */
-            url: string;
-            /** @description Which events: their types, of which gift.* is all that are about gifts. Absent or empty: all. */
-            types?: string[] | string | null;
-            /** @description For people. */
-            description?: string | null;
-            /** @description Whether events are sent; true unless given. Switched on again, it goes on where it stood. */
-            enabled?: boolean | string | null;
+        /** @description How far the clock of the test account is to be advanced. One of advance and now. */
+        ClockChange: {
+            /** @description An ISO 8601 duration of whole numbers and at most 50 years, such as P30D, P1Y6M or PT12H; PT0S only does what is due. In the account's time zone. */
+            advance?: string;
+            /** @description The instant that the clock is to show. The same as the last time changes nothing. */
+            now?: string;
         };
-        /** @description What is to be another way. What is absent stays. */
-        ChangeWebhook: {
-            /** @description As in creating; absent, it stays. */
-            url?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description Which events: their types, of which gift.* is all that are about gifts. Absent or empty: all. */
-            types?: string[] | string | null;
-            /** @description For people; an empty text takes it away. */
-            description?: string | null;
-            /** @description Whether events are sent; true unless given. Switched on again, it goes on where it stood. */
-            enabled?: boolean | string | null;
-        };
-        /** @description Nothing is to be said. */
-        RotateWebhook: Record<string, never>;
-        /** @description Which events are to be sent once more. */
-        ReplayWebhook: {
-            /** @description Events at this time or later; at most 90 days ago. */
-            from: string;
-            /** @description Events before this time; absent: until now. */
-            to?: ((string | unknown | unknown) | null) | unknown | unknown;
-            /** @description Only these, as in creating; absent or empty: those that the webhook wants. */
-            types?: string[] | string | null;
-        };
-        /** @description Where events are sent. */
-        Webhook: {
-            /**
-             * Format: uuid
-             * @description The webhook.
-             */
-            webhookID: string;
-            /** @description Where events are posted. */
-            url: string;
-            /** @description Which events; empty: all. */
-            types: string[];
-            /** @description For people. */
-            description: string | null;
-            /** @description Whether events are sent. */
-            enabled: boolean;
-            /**
-             * @description Why the service switched it off: GONE, it answered 410; FAILING, it took nothing for five days, of which a mail told. Null: it did not.
-             * @enum {string|null}
-             */
-            switchedOff: "GONE" | "FAILING" | null;
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description Until when messages are signed with the secret before the last rotation, too; null: there was none.
-             */
-            oldSecretUntil: string | null;
-        };
-        /** @description The webhook as it is now. */
-        WebhookAnswer: {
-            /**
-             * Format: uuid
-             * @description The webhook.
-             */
-            webhookID: string;
-            /** @description Where events are posted. */
-            url: string;
-            /** @description Which events; empty: all. */
-            types: string[];
-            /** @description For people. */
-            description: string | null;
-            /** @description Whether events are sent. */
-            enabled: boolean;
-            /**
-             * @description Why the service switched it off: GONE, it answered 410; FAILING, it took nothing for five days, of which a mail told. Null: it did not.
-             * @enum {string|null}
-             */
-            switchedOff: "GONE" | "FAILING" | null;
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description Until when messages are signed with the secret before the last rotation, too; null: there was none.
-             */
-            oldSecretUntil: string | null;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description The webhook as it was made. */
-        CreateWebhookAnswer: {
-            /**
-             * Format: uuid
-             * @description The webhook.
-             */
-            webhookID: string;
-            /** @description Where events are posted. */
-            url: string;
-            /** @description Which events; empty: all. */
-            types: string[];
-            /** @description For people. */
-            description: string | null;
-            /** @description Whether events are sent. */
-            enabled: boolean;
-            /**
-             * @description Why the service switched it off: GONE, it answered 410; FAILING, it took nothing for five days, of which a mail told. Null: it did not.
-             * @enum {string|null}
-             */
-            switchedOff: "GONE" | "FAILING" | null;
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description Until when messages are signed with the secret before the last rotation, too; null: there was none.
-             */
-            oldSecretUntil: string | null;
-            /** @description What its messages are signed with: whsec_ and a key in base64. It is shown this once. */
-            secret: string;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description All webhooks of the account. */
-        WebhooksAnswer: {
-            /** @description In the order in which they were made. */
-            webhooks: components["schemas"]["Webhook"][];
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description Which webhook is no more. */
-        DeleteWebhookAnswer: {
-            /**
-             * Format: uuid
-             * @description The webhook.
-             */
-            webhookID: string;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description The new secret. */
-        RotateWebhookAnswer: {
-            /**
-             * Format: uuid
-             * @description The webhook.
-             */
-            webhookID: string;
-            /** @description What its messages are signed with: whsec_ and a key in base64. It is shown this once. */
-            secret: string;
-            /**
-             * Format: date-time
-             * @description Until when they are signed with the one before, too.
-             */
-            oldSecretUntil: string | null;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description What will be sent once more. */
-        ReplayWebhookAnswer: {
-            /**
-             * Format: uuid
-             * @description The webhook.
-             */
-            webhookID: string;
-            /**
-             * Format: uuid
-             * @description Names the replay.
-             */
-            replayID: string;
-            /**
-             * Format: date-time
-             * @description Events at this time or later.
-             */
-            from: string;
-            /**
-             * Format: date-time
-             * @description Events before this time.
-             */
-            to: string;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description A page of attempts. */
-        AttemptsAnswer: {
-            /** @description The newest first. */
-            attempts: {
-                /**
-                 * Format: uuid
-                 * @description The call.
-                 */
-                attemptID: string;
-                /**
-                 * Format: uuid
-                 * @description The event, whose id was sent as webhook-id.
-                 */
-                eventID: string;
-                /** @description Its type. */
-                type: string;
-                /**
-                 * Format: date-time
-                 * @description When.
-                 */
-                attemptedAt: string;
-                /** @description How long it took. */
-                milliseconds: number;
-                /** @description The HTTP status of the answer; null: there was none. */
-                status: number | null;
-                /** @description The first 1,024 bytes of the answer; null: it was empty, or there was none. */
-                answer: string | null;
-                /** @description Why there was no answer; null: there was one. */
-                failure: string | null;
-            }[];
-            /** @description Where the next page begins; null: this is the last one. */
-            nextCursor: string | null;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /**
-         * @description PENDING: created, not delivered yet. DELIVERED: accepted by the mail or SMS gateway, or printed. FAILED_DELIVERY: refused by the gateway for good,
-         *     or, of an SMS, reported as undelivered later (what becomes of an e-mail behind the merchant's mail server is not heard); still redeemable. CLAIMED: redeemed in part. REDEEMED: redeemed in full. PURCHASE_FAILED and
-         *     CANCELLED: taken out of use. NOT_ACTIVATED: a card of a stock that was not sold yet. Expiry is not a status. Compare isRedeemable rather than this.
-         * @enum {string}
-         */
-        Status: "PENDING" | "PURCHASE_FAILED" | "DELIVERED" | "FAILED_DELIVERY" | "CLAIMED" | "REDEEMED" | "CANCELLED" | "NOT_ACTIVATED";
-        /** @description The status as a number, 1 PENDING, 2 PURCHASE_FAILED, 3 DELIVERED, 4 FAILED_DELIVERY, 5 CLAIMED, 6 REDEEMED, 7 CANCELLED, 8 NOT_ACTIVATED. */
-        StatusID: number;
-        /** @description The X-Request-ID of the call; in a replayed answer that of the first one. */
-        AnswerID: string;
-        /** @description ISO 4217 code of the account's currency, which says how many decimals its amounts have; null for an item gift. */
-        Currency: string | null;
         /**
          * @description The kind of failure. New codes may be added; treat an unknown one by the HTTP status.
          * @enum {string}
          */
         Code: "VALIDATION_FAILURE" | "NOT_FOUND" | "INVALID_CODE_FORMAT" | "INVALID_TOKEN_FORMAT" | "NOT_SUPPORTED" | "ACCOUNT_MISCONFIGURED" | "MISSING_OR_INVALID_GIFT_PROGRAM" | "INVALID_VOUCHER_TYPE" | "ITEM_ELIGIBILITY_FAILURE" | "ALREADY_REDEEMED" | "REDEMPTION_NOT_ALLOWED" | "NOT_AUTHORIZED" | "UNEXPECTED_ERROR" | "UNAUTHENTICATED" | "INSUFFICIENT_BALANCE" | "ALREADY_REVERSED" | "HOLD_NOT_OPEN" | "ALREADY_ACTIVATED" | "IDEMPOTENCY_MISMATCH" | "REQUEST_IN_PROGRESS" | "RATE_LIMITED" | "UNAVAILABLE";
+        /** @description How many cards to make, and what they will be worth. */
+        CreateStock: {
+            /** @description How many cards. */
+            count: number;
+            /**
+             * Format: double
+             * @description What that is worth in the account's currency, exact, at most the account's limit. Activations count it against the daily limit.
+             */
+            equivalentValue?: number | null;
+            /** @description In place of value: the name of an item. */
+            label?: string | null;
+            /**
+             * Format: uuid
+             * @description Limits the gift to one location of the account. When the account's subscription to the program covers some locations only, it
+             *     must name one of those.
+             */
+            organizationID?: string | null;
+            /**
+             * Format: uuid
+             * @description The gifting program: `22222222-2222-2222-2222-222222222222` business gift cards (the default for external transactions),
+             *     `33333333-3333-3333-3333-333333333333` promotional gift cards (the default for promotional gifts),
+             *     `55555555-5555-5555-5555-555555555555` distribution network. The account must be subscribed to it. A promotional payment in
+             *     a purchase program, and the reverse, are allowed.
+             */
+            programID?: string | null;
+            /** @description Of an item, required: how many each card is good for once it is activated. */
+            quantity?: number | null;
+            /** @description Of an item. They may have line breaks. */
+            terms?: string | null;
+            /**
+             * Format: double
+             * @description What each card is worth once it is activated, exact, at most the account's limit. With it, or with label and quantity, the cards are of fixed worth; else
+             *     each activation says how much was paid.
+             */
+            value?: number | null;
+            /** @description True gives each card a verification code of four digits as well, without which nothing is redeemed or held of it. Default false. */
+            verificationCodes?: boolean | null;
+            /**
+             * Format: uuid
+             * @description The look of the gift card, a design of the account. When absent, the location's default, else the account's, else the built-in one.
+             */
+            voucherDesignID?: string | null;
+        };
+        /** @description The cards that were made. Their codes are in no answer. */
+        CreateStockAnswer: {
+            /**
+             * Format: uuid
+             * @description The account.
+             */
+            accountID: string;
+            /** @description How many there are. */
+            count: number;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            createdAt: string;
+            /** @description ISO 4217 code; null for an item. */
+            currency: string | null;
+            /**
+             * Format: double
+             * @description Of an item, else null.
+             */
+            equivalentValue: number | null;
+            /** @description Of an item, else null. */
+            label: string | null;
+            /**
+             * Format: uuid
+             * @description Names the cards together, in look-ups and for their sheets.
+             */
+            orderID: string;
+            /**
+             * Format: uuid
+             * @description The only location where they will be good; null is all of the account's.
+             */
+            organizationID: string | null;
+            /**
+             * Format: uuid
+             * @description The gifting program.
+             */
+            programID: string;
+            /** @description Of an item, else null. */
+            quantity: number | null;
+            requestID: components["schemas"]["AnswerID"];
+            status: components["schemas"]["Status"];
+            statusID: components["schemas"]["StatusID"];
+            /** @description Of an item, else null. */
+            terms: string | null;
+            /**
+             * @description What their balances will count.
+             * @enum {string}
+             */
+            unit: "money" | "items";
+            /**
+             * Format: double
+             * @description What each will be worth; null: what is paid for it, or an item.
+             */
+            value: number | null;
+            /** @description Whether each has a verification code. */
+            verificationCodes: boolean;
+            /**
+             * Format: uuid
+             * @description The look of the cards; null is the built-in one.
+             */
+            voucherDesignID: string | null;
+        };
+        /** @description Where events are to be sent, and which. */
+        CreateWebhook: {
+            /** @description For people. */
+            description?: string | null;
+            /** @description Whether events are sent; true unless given. Switched on again, it goes on where it stood. */
+            enabled?: boolean | null;
+            /** @description Which events: their types, of which gift.* is all that are about gifts. Absent or empty: all. */
+            types?: string[] | null;
+            /**
+             * @description Where events are posted: an https address without user name and fragment, at port 443 or 1024 and above. Hosts that are not public
+             *     (loopback, private, link-local and metadata addresses, localhost) are refused here and at each call, redirects are not followed.
+             */
+            url: string;
+        };
+        /** @description The webhook as it was made. */
+        CreateWebhookAnswer: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            createdAt: string;
+            /** @description For people. */
+            description: string | null;
+            /** @description Whether events are sent. */
+            enabled: boolean;
+            /**
+             * Format: date-time
+             * @description Until when messages are signed with the secret before the last rotation, too; null: there was none.
+             */
+            oldSecretUntil: string | null;
+            requestID: components["schemas"]["AnswerID"];
+            /** @description What its messages are signed with: whsec_ and a key in base64. It is shown this once. */
+            secret: string;
+            /**
+             * @description Why the service switched it off: GONE, it answered 410; FAILING, it took nothing for five days, of which a mail told. Null: it did not.
+             * @enum {string|null}
+             */
+            switchedOff: "GONE" | "FAILING" | null;
+            /** @description Which events; empty: all. */
+            types: string[];
+            /** @description Where events are posted. */
+            url: string;
+            /**
+             * Format: uuid
+             * @description The webhook.
+             */
+            webhookID: string;
+        };
+        /** @description ISO 4217 code of the account's currency, which says how many decimals its amounts have; null for an item gift. */
+        Currency: string | null;
+        /** @description Which webhook is no more. */
+        DeleteWebhookAnswer: {
+            requestID: components["schemas"]["AnswerID"];
+            /**
+             * Format: uuid
+             * @description The webhook.
+             */
+            webhookID: string;
+        };
+        /** @description How much of a gift can be applied to a ticket. Amounts are in the gift's own unit, money or items. */
+        Eligibility: {
+            /** @description The lines that count. */
+            eligibleLines: {
+                /**
+                 * Format: double
+                 * @description What it counts for; negative for a void or a coupon.
+                 */
+                amount: number;
+                /** @description Its place in lineItems, or in the list that the platform has for it, from 0. */
+                index: number;
+            }[];
+            /** @description The lines left out. */
+            excludedLines: {
+                /** @description Its place in lineItems, or in the list that the platform has for it, from 0. */
+                index: number;
+                /** @description Why it does not count. */
+                reason: string;
+            }[];
+            /**
+             * Format: double
+             * @description The most that can be applied.
+             */
+            maximumAmount: number;
+        };
+        /** @description One change of a gift's balance, its status, or how it is delivered. Entries are only ever added. */
+        Entry: {
+            /**
+             * Format: double
+             * @description What it added to the balance, in the gift's unit: the original balance for ISSUED, negative for a REDEMPTION, a CASH_OUT and a RELOAD_REVERSAL, positive for a REVERSAL and
+             *     a RELOAD, either for an ADJUSTMENT, else 0. The amounts up to an entry add up to its currentBalance.
+             */
+            amount: number;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /**
+             * Format: double
+             * @description What of the balance was not held after it; null for an entry that version 0.1 made.
+             */
+            availableBalance: number | null;
+            /**
+             * Format: uuid
+             * @description Of a TRANSFER_OUT or TRANSFER_IN, the entry in the history of the other gift; else null.
+             */
+            counterpartEntryID: string | null;
+            /**
+             * Format: uuid
+             * @description The other gift of a transfer; else null.
+             */
+            counterpartVoucherID: string | null;
+            /**
+             * Format: double
+             * @description The balance after it.
+             */
+            currentBalance: number;
+            /**
+             * Format: uuid
+             * @description Names the entry.
+             */
+            entryID: string;
+            /**
+             * Format: uuid
+             * @description Of an ACTIVATION and a RELOAD, where it was paid.
+             */
+            externalStorefrontID: string | null;
+            /** @description Of an ACTIVATION and a RELOAD, what paid for it. */
+            externalTransactionReferenceNumber: string | null;
+            /**
+             * Format: double
+             * @description What it added to what is held: positive for a HOLD, negative for what captures, releases or expires, else 0. Those up to an entry add up to what is held after it.
+             */
+            heldAmount: number;
+            /**
+             * Format: uuid
+             * @description Of a HOLD, its id; of what captures, releases or ends it, the hold.
+             */
+            holdID: string | null;
+            /**
+             * Format: uuid
+             * @description The API key that caused it; null where the service itself did.
+             */
+            keyID: string | null;
+            /** @description The name of that key. */
+            keyName: string | null;
+            /**
+             * @description What happened.
+             * @enum {string}
+             */
+            kind: "ISSUED" | "DELIVERED" | "FAILED_DELIVERY" | "REDEMPTION" | "REVERSAL" | "CANCELLATION" | "REINSTATEMENT" | "RESENT" | "RESCHEDULED" | "HOLD" | "HOLD_RELEASED" | "HOLD_EXPIRED" | "ACTIVATION" | "ACTIVATION_REVERSAL" | "RELOAD" | "RELOAD_REVERSAL" | "ADJUSTMENT" | "TRANSFER_OUT" | "TRANSFER_IN" | "CASH_OUT" | "BLOCKED" | "UNBLOCKED" | "WRONG_VERIFICATION_CODE" | "REPLACED" | "EXTENDED";
+            /**
+             * Format: uuid
+             * @description The location it happened at.
+             */
+            organizationID: string | null;
+            /** @description The name of that location. */
+            organizationName: string | null;
+            /** @description Who was signed in at the till; null where nobody need be. */
+            person: string | null;
+            /** @description What the caller or the gateway said of the cause; of RESENT and RESCHEDULED, what was changed. */
+            reason: string | null;
+            /** @description Of BLOCKED and ADJUSTMENT, why; of a REVERSAL, CASH_OUT if it undoes a cash-out. */
+            reasonCode: string | null;
+            /**
+             * Format: uuid
+             * @description Of a REDEMPTION, its id; of a REVERSAL, the redemption or cash-out it undoes.
+             */
+            redemptionID: string | null;
+            /** @description Of a REDEMPTION, a HOLD, an ACTIVATION or a RELOAD, the till's own id of the sale. */
+            reference: string | null;
+            /** @description The X-Request-ID of the call that caused it. */
+            requestID: string | null;
+            /**
+             * Format: uuid
+             * @description Of a REVERSAL, a RELOAD_REVERSAL and an ACTIVATION_REVERSAL, its id.
+             */
+            reversalID: string | null;
+            /**
+             * Format: uuid
+             * @description Of what undoes another entry, that one's entryID; of a RELOAD_REVERSAL, the reloadID.
+             */
+            reverses: string | null;
+            /** @description Its number in this gift's history, from 1 without gaps. */
+            seq: number;
+            status: components["schemas"]["Status"];
+            statusID: components["schemas"]["StatusID"];
+            /** @description The person who caused it; null, as only keys do so far. */
+            user: string | null;
+            /**
+             * Format: date-time
+             * @description Of EXTENDED, the first instant at which it is no longer valid.
+             */
+            validUntil: string | null;
+        };
+        /** @description One thing that happened in the account. Every member is always present. */
+        Event: {
+            /**
+             * Format: uuid
+             * @description The account.
+             */
+            accountID: string;
+            /** @description What it is about. */
+            data: {
+                /** @description The change, with the balance after it; null where there is none. */
+                entry: components["schemas"]["Entry"] | null;
+                /** @description The gift as it is now, without code, token and link; null where the event is about none. */
+                gift: components["schemas"]["Voucher"] | null;
+                /** @description The API key; null where the event is about none. */
+                key: {
+                    /**
+                     * Format: uuid
+                     * @description Its id.
+                     */
+                    keyID: string;
+                    /** @description Its name, if it is known. */
+                    keyName: string | null;
+                } | null;
+            };
+            /**
+             * Format: uuid
+             * @description The same whenever the event is read; that of its entry, where it has one.
+             */
+            id: string;
+            /**
+             * @description The mode of the account.
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            occurredAt: string;
+            /** @description The number of the entry in the history of its gift: 1, 2, 3 and so on; null where the event has no entry. */
+            sequence: number | null;
+            /**
+             * @description What happened. Each kind of entry has a type of its own; gift.hold_captured is the redemption of a hold. guessing.limited comes when a key tried
+             *     too many wrong codes within an hour. gift.expiring comes seven days before a gift ends, and gift.expired when it ends, once for each end, where
+             *     something is left of it then.
+             * @enum {string}
+             */
+            type: "gift.activated" | "gift.activation_reversed" | "gift.adjusted" | "gift.blocked" | "gift.cancelled" | "gift.cashed_out" | "gift.created" | "gift.delivered" | "gift.delivery_failed" | "gift.expired" | "gift.expiring" | "gift.extended" | "gift.held" | "gift.hold_captured" | "gift.hold_expired" | "gift.hold_released" | "gift.redeemed" | "gift.redemption_reversed" | "gift.reinstated" | "gift.reload_reversed" | "gift.reloaded" | "gift.replaced" | "gift.rescheduled" | "gift.resent" | "gift.transferred" | "gift.unblocked" | "gift.verification_failed" | "guessing.limited" | "key.created" | "key.revoked";
+        };
+        /** @description A page of events. */
+        EventsAnswer: {
+            /** @description The oldest first. */
+            events: components["schemas"]["Event"][];
+            /** @description Whether there is more to read already. */
+            hasMore: boolean;
+            /** @description Where to go on: the next call's after. It is never null. */
+            nextCursor: string;
+            requestID: components["schemas"]["AnswerID"];
+        };
+        /** @description Which gift to make valid for longer, and until when. */
+        ExtendGift: {
+            /** @description The first instant at which it is no longer valid, later than until now. */
+            validUntil: string;
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /** @description Until when the gift is valid now. */
+        ExtendGiftAnswer: {
+            /** @description Whether it can be redeemed now. */
+            isRedeemable: boolean;
+            requestID: components["schemas"]["AnswerID"];
+            status: components["schemas"]["Status"];
+            statusID: components["schemas"]["StatusID"];
+            /**
+             * Format: date-time
+             * @description The first instant at which it is no longer valid.
+             */
+            validUntil: string;
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /** @description A page of gifts. */
+        GiftsAnswer: {
+            /** @description The newest first. */
+            gifts: components["schemas"]["Voucher"][];
+            /** @description Asks for the next page; null on the last. */
+            nextCursor: string | null;
+            requestID: components["schemas"]["AnswerID"];
+        };
+        /** @description A page of a gift's history. */
+        HistoryAnswer: {
+            /** @description The oldest first. */
+            entries: components["schemas"]["Entry"][];
+            /** @description Asks for the next page; null on the last. */
+            nextCursor: string | null;
+            requestID: components["schemas"]["AnswerID"];
+        };
+        /** @description What to hold of which gift, where, and for how long. */
+        HoldGift: {
+            /**
+             * @description True takes what is there when amount is more (split tender); else more than is available is INSUFFICIENT_BALANCE and nothing is taken.
+             * @default false
+             */
+            allowPartial?: boolean | null;
+            /**
+             * Format: double
+             * @description How much to take: money of a monetary gift, a whole quantity of an item gift. Absent: all that is available, or with a
+             *     ticket the maximumAmount that validate-gift tells of it.
+             */
+            amount?: number | null;
+            /** @description After how many seconds what is not captured is available again. Default 900. */
+            expiresInSeconds?: number | null;
+            /**
+             * Format: uuid
+             * @description The location. When neither it nor pointOfSaleSystemOrganizationIdentifier is given, the key's only location, else the account's only
+             *     one is meant; with several, one of the two must be sent. If both are given they must agree.
+             */
+            organizationID?: string | null;
+            /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
+            pointOfSaleSystemOrganizationIdentifier?: string | null;
+            /** @description The till's own id of the sale; it stands in the gift's history. */
+            reference?: string | null;
+            /**
+             * Format: uuid
+             * @description The program that the gift is expected to belong to; another one is MISSING_OR_INVALID_GIFT_PROGRAM.
+             */
+            targetProgramID?: string | null;
+            /**
+             * @description GIFT expects a purchased gift, NOT_GIFT a promotional one; the other is INVALID_VOUCHER_TYPE.
+             * @enum {string|null}
+             */
+            targetTypeCode?: "GIFT" | "NOT_GIFT" | "" | null;
+            /** @description The ticket (check). It caps what the gift pays; one that is good for certain items pays these only. */
+            ticketData?: components["schemas"]["TicketData"] | null;
+            /**
+             * @description False ignores targetProgramID.
+             * @default true
+             */
+            validateTargetProgram?: boolean | null;
+            /**
+             * @description False ignores targetTypeCode.
+             * @default true
+             */
+            validateTargetType?: boolean | null;
+            /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. */
+            verificationCode?: string | null;
+            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            voucherCode?: string | null;
+            /**
+             * Format: uuid
+             * @description The gift, by the voucherID that validate-gift gave.
+             */
+            voucherID?: string | null;
+            /**
+             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             */
+            voucherPublicToken?: string | null;
+        };
+        /** @description What is held, durable before the answer was sent. */
+        HoldGiftAnswer: {
+            /**
+             * Format: double
+             * @description What is held by this hold, in the gift's unit.
+             */
+            amount: number;
+            /**
+             * Format: double
+             * @description How much can be redeemed or held: the current balance without what is held.
+             */
+            availableBalance: number;
+            /** @description ISO 4217 code; null for an item gift. */
+            currency: string | null;
+            /**
+             * Format: double
+             * @description The balance, which a hold does not change.
+             */
+            currentBalance: number;
+            /**
+             * Format: date-time
+             * @description The first instant at which it is no longer held.
+             */
+            expiresAt: string;
+            /**
+             * Format: double
+             * @description How much of the current balance is held for sales to come.
+             */
+            heldBalance: number;
+            /**
+             * Format: uuid
+             * @description Names this hold, for capture-hold and release-hold.
+             */
+            holdID: string;
+            /**
+             * Format: uuid
+             * @description The location.
+             */
+            organizationID: string;
+            /** @description The till's own id of the sale. */
+            reference: string | null;
+            requestID: components["schemas"]["AnswerID"];
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /** @description A gift of a quantity of an item. */
+        ItemGift: {
+            /**
+             * Format: uuid
+             * @description The account the gift is good for. With an account key it may be left out and must be the key's; a system key must name it.
+             */
+            accountID?: string | null;
+            /**
+             * @description When to send the gift, at most 5 years ahead and not more than 5 minutes past; UTC when it has no offset. Required when hasScheduledDelivery
+             *     is true. A printed gift does not wait for it. When hasScheduledDelivery is false, it is ignored, whatever it says.
+             */
+            deliveryDate?: string | null;
+            /**
+             * @description 1 e-mail, 2 SMS, 3 printed or delivered by other means. Required here or in every recipient; a recipient's own wins.
+             * @enum {string|null}
+             */
+            deliveryMethodID?: 1 | 2 | 3 | "" | null;
+            /**
+             * @description In which time zone the recipient is shown dates: an IANA id such as America/New_York, or a Windows id such as Eastern Standard
+             *     Time, letter case included. When absent, the account's.
+             */
+            deliveryTimezoneId?: string | null;
+            /**
+             * Format: double
+             * @description What the gift is worth in the account's currency, for display; exact, at most the account's limit.
+             */
+            equivalentValue?: number | null;
+            /** @description True sends the gift at deliveryDate; false sends it at once, whatever deliveryDate says. Required beside a deliveryDate. */
+            hasScheduledDelivery?: boolean | null;
+            /** @description The name of the item. */
+            label: string;
+            /** @description A message to the recipient. It may have line breaks. */
+            message?: string | null;
+            /**
+             * Format: uuid
+             * @description Limits the gift to one location of the account. When the account's subscription to the program covers some locations only, it
+             *     must name one of those.
+             */
+            organizationID?: string | null;
+            /**
+             * Format: uuid
+             * @description The gifting program: `22222222-2222-2222-2222-222222222222` business gift cards (the default for external transactions),
+             *     `33333333-3333-3333-3333-333333333333` promotional gift cards (the default for promotional gifts),
+             *     `55555555-5555-5555-5555-555555555555` distribution network. The account must be subscribed to it. A promotional payment in
+             *     a purchase program, and the reverse, are allowed.
+             */
+            programID?: string | null;
+            /** @description How many items. */
+            quantity: number;
+            /**
+             * @description Where the gift is sent. E-mail: one address without a display name. SMS: a 10-digit mobile number of the North American
+             *     plan, with or without +1 or 1 before it, or + and 8 to 15 digits (E.164), of a country in the account's textCountries (by default the United
+             *     States and Canada); spaces, dots, dashes and parentheses are accepted, paid numbers never. Required for both; refused for a printed gift.
+             */
+            recipientContact?: string | null;
+            /** @description The recipient's name or nickname. */
+            recipientDescription?: string | null;
+            /**
+             * @description In which language the recipient is written to: a BCP 47 tag such as de or pt-BR, kept in its canonical form. Mails, SMS, page and print are in
+             *     en, de, fr, es or ja: of another language, or when absent, in the account's. A recipient's own wins.
+             */
+            recipientLanguage?: string | null;
+            /** @description Who appears as the sender, when the request's own senderDescription is absent. */
+            senderDescription?: string | null;
+            /** @description The terms of the gift. They may have line breaks. */
+            terms?: string | null;
+            /**
+             * Format: uuid
+             * @description The look of the gift card, a design of the account. When absent, the location's default, else the account's, else the built-in one.
+             */
+            voucherDesignID?: string | null;
+        };
+        /** @description A gift of a value in the account's currency. */
+        MonetaryGift: {
+            /**
+             * Format: uuid
+             * @description The account the gift is good for. With an account key it may be left out and must be the key's; a system key must name it.
+             */
+            accountID?: string | null;
+            /**
+             * @description When to send the gift, at most 5 years ahead and not more than 5 minutes past; UTC when it has no offset. Required when hasScheduledDelivery
+             *     is true. A printed gift does not wait for it. When hasScheduledDelivery is false, it is ignored, whatever it says.
+             */
+            deliveryDate?: string | null;
+            /**
+             * @description 1 e-mail, 2 SMS, 3 printed or delivered by other means. Required here or in every recipient; a recipient's own wins.
+             * @enum {string|null}
+             */
+            deliveryMethodID?: 1 | 2 | 3 | "" | null;
+            /**
+             * @description In which time zone the recipient is shown dates: an IANA id such as America/New_York, or a Windows id such as Eastern Standard
+             *     Time, letter case included. When absent, the account's.
+             */
+            deliveryTimezoneId?: string | null;
+            /** @description True sends the gift at deliveryDate; false sends it at once, whatever deliveryDate says. Required beside a deliveryDate. */
+            hasScheduledDelivery?: boolean | null;
+            /** @description A message to the recipient. It may have line breaks. */
+            message?: string | null;
+            /**
+             * Format: uuid
+             * @description Limits the gift to one location of the account. When the account's subscription to the program covers some locations only, it
+             *     must name one of those.
+             */
+            organizationID?: string | null;
+            /**
+             * Format: uuid
+             * @description The gifting program: `22222222-2222-2222-2222-222222222222` business gift cards (the default for external transactions),
+             *     `33333333-3333-3333-3333-333333333333` promotional gift cards (the default for promotional gifts),
+             *     `55555555-5555-5555-5555-555555555555` distribution network. The account must be subscribed to it. A promotional payment in
+             *     a purchase program, and the reverse, are allowed.
+             */
+            programID?: string | null;
+            /**
+             * @description Where the gift is sent. E-mail: one address without a display name. SMS: a 10-digit mobile number of the North American
+             *     plan, with or without +1 or 1 before it, or + and 8 to 15 digits (E.164), of a country in the account's textCountries (by default the United
+             *     States and Canada); spaces, dots, dashes and parentheses are accepted, paid numbers never. Required for both; refused for a printed gift.
+             */
+            recipientContact?: string | null;
+            /** @description The recipient's name or nickname. */
+            recipientDescription?: string | null;
+            /**
+             * @description In which language the recipient is written to: a BCP 47 tag such as de or pt-BR, kept in its canonical form. Mails, SMS, page and print are in
+             *     en, de, fr, es or ja: of another language, or when absent, in the account's. A recipient's own wins.
+             */
+            recipientLanguage?: string | null;
+            /** @description Who appears as the sender, when the request's own senderDescription is absent. */
+            senderDescription?: string | null;
+            /**
+             * Format: double
+             * @description What the gift is worth, exact, above 0 and at most the account's limit (10,000.00 unless set otherwise).
+             */
+            value: number;
+            /**
+             * Format: uuid
+             * @description The look of the gift card, a design of the account. When absent, the location's default, else the account's, else the built-in one.
+             */
+            voucherDesignID?: string | null;
+        };
+        /**
+         * @description An operation that keeps an Idempotency-Key.
+         * @enum {string}
+         */
+        Operation: "send-gift" | "redeem-gift" | "hold-gift" | "capture-hold" | "release-hold" | "reverse-redemption" | "cancel-gift" | "reinstate-gift" | "resend-gift" | "reschedule-gift" | "transfer-balance" | "create-stock" | "activate-gift" | "reverse-activation" | "reload-gift" | "reverse-reload" | "block-gift" | "unblock-gift" | "adjust-gift" | "extend-gift" | "cash-out-gift" | "replace-gift";
+        /**
+         * @description The standard schema of a ticket. What a till tells beside the members used here is no reason to refuse a guest: it is left alone, unknown members too.
+         *     Numbers may be negative and finer than the currency; what can be applied is rounded once, at the end, half up.
+         */
+        PointOfSaleTicket: {
+            /** @description The lines of the ticket, in its order. */
+            lineItems: {
+                /** @description The item, compared with the items that the gift is good for, letter case included. */
+                itemID?: string | null;
+                /** @description Its name. */
+                itemName?: string | null;
+                /**
+                 * Format: double
+                 * @description The price of the line, an exact decimal.
+                 */
+                itemTotalPrice?: number | null;
+                /**
+                 * Format: double
+                 * @description The price of one, an exact decimal.
+                 */
+                itemUnitPrice?: number | null;
+                /**
+                 * Format: double
+                 * @description How many; absent is 1.
+                 */
+                quantity?: number | null;
+            }[];
+            /** @description The totals of the ticket; only grandTotal is used. */
+            totals?: {
+                /** @description Not used. */
+                discountTotal?: unknown;
+                /**
+                 * Format: double
+                 * @description What is to be paid. A monetary gift pays no more, where it is given; else no more than the sum of the lines.
+                 */
+                grandTotal?: number | null;
+                /** @description Not used. */
+                serviceChargeTotal?: unknown;
+                /** @description Not used. */
+                subTotal?: unknown;
+                /** @description Not used. */
+                taxTotal?: unknown;
+            } | null;
+        };
         /** @description A failure (RFC 9457, with code, messages and requestID added). */
         Problem: {
-            /**
-             * Format: uri
-             * @description The address of the page about this code.
-             */
-            type: string;
-            /** @description What the code means, in a few words. */
-            title: string;
-            /** @description The HTTP status. */
-            status: number;
             code: components["schemas"]["Code"];
             /** @description Every problem found. */
             messages: {
@@ -2204,250 +2277,324 @@ export interface components {
                 text: string;
             }[];
             requestID: components["schemas"]["AnswerID"];
+            /** @description The HTTP status. */
+            status: number;
+            /** @description What the code means, in a few words. */
+            title: string;
+            /**
+             * Format: uri
+             * @description The address of the page about this code.
+             */
+            type: string;
         };
-        /** @description A gift. Every member is always present; null says "none". Where the recipient was contacted is not in it. */
-        Voucher: {
+        /** @description One receiver of a gift. recipientContact is needed for e-mail and SMS and must be absent for a printed gift. */
+        Recipient: {
+            /**
+             * @description 1 e-mail, 2 SMS, 3 printed. When absent, the gift definition's.
+             * @enum {string|null}
+             */
+            deliveryMethodID?: 1 | 2 | 3 | "" | null;
+            /** @description A message to the recipient. It may have line breaks. */
+            message?: string | null;
+            /**
+             * @description Where the gift is sent. E-mail: one address without a display name. SMS: a 10-digit mobile number of the North American
+             *     plan, with or without +1 or 1 before it, or + and 8 to 15 digits (E.164), of a country in the account's textCountries (by default the United
+             *     States and Canada); spaces, dots, dashes and parentheses are accepted, paid numbers never. Required for both; refused for a printed gift.
+             */
+            recipientContact?: string | null;
+            /** @description The recipient's name or nickname. */
+            recipientDescription?: string | null;
+            /**
+             * @description In which language the recipient is written to: a BCP 47 tag such as de or pt-BR, kept in its canonical form. Mails, SMS, page and print are in
+             *     en, de, fr, es or ja: of another language, or when absent, in the account's. A recipient's own wins.
+             */
+            recipientLanguage?: string | null;
+        };
+        /** @description What to take from which gift, and where. */
+        RedeemGift: {
+            /**
+             * @description True takes what is there when amount is more (split tender); else more than is available is INSUFFICIENT_BALANCE and nothing is taken.
+             * @default false
+             */
+            allowPartial?: boolean | null;
+            /**
+             * Format: double
+             * @description How much to take: money of a monetary gift, a whole quantity of an item gift. Absent: all that is available, or with a
+             *     ticket the maximumAmount that validate-gift tells of it.
+             */
+            amount?: number | null;
+            /**
+             * Format: uuid
+             * @description The location. When neither it nor pointOfSaleSystemOrganizationIdentifier is given, the key's only location, else the account's only
+             *     one is meant; with several, one of the two must be sent. If both are given they must agree.
+             */
+            organizationID?: string | null;
+            /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
+            pointOfSaleSystemOrganizationIdentifier?: string | null;
+            /** @description The till's own id of the sale; it stands in the gift's history. */
+            reference?: string | null;
+            /**
+             * Format: uuid
+             * @description The program that the gift is expected to belong to; another one is MISSING_OR_INVALID_GIFT_PROGRAM.
+             */
+            targetProgramID?: string | null;
+            /**
+             * @description GIFT expects a purchased gift, NOT_GIFT a promotional one; the other is INVALID_VOUCHER_TYPE.
+             * @enum {string|null}
+             */
+            targetTypeCode?: "GIFT" | "NOT_GIFT" | "" | null;
+            /** @description The ticket (check). It caps what the gift pays; one that is good for certain items pays these only. */
+            ticketData?: components["schemas"]["TicketData"] | null;
+            /**
+             * @description False ignores targetProgramID.
+             * @default true
+             */
+            validateTargetProgram?: boolean | null;
+            /**
+             * @description False ignores targetTypeCode.
+             * @default true
+             */
+            validateTargetType?: boolean | null;
+            /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. */
+            verificationCode?: string | null;
+            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            voucherCode?: string | null;
+            /**
+             * Format: uuid
+             * @description The gift, by the voucherID that validate-gift gave.
+             */
+            voucherID?: string | null;
+            /**
+             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             */
+            voucherPublicToken?: string | null;
+        };
+        /** @description What was taken, durable before the answer was sent. */
+        RedeemGiftAnswer: {
+            /**
+             * Format: double
+             * @description What was taken, in the gift's unit.
+             */
+            amount: number;
+            /**
+             * Format: double
+             * @description How much can be redeemed or held: the current balance without what is held.
+             */
+            availableBalance: number;
+            /** @description ISO 4217 code; null for an item gift. */
+            currency: string | null;
+            /**
+             * Format: double
+             * @description What is left.
+             */
+            currentBalance: number;
+            /**
+             * Format: double
+             * @description How much of the current balance is held for sales to come.
+             */
+            heldBalance: number;
+            /** @description Whether more can be redeemed here now. */
+            isRedeemable: boolean;
+            /**
+             * Format: uuid
+             * @description The location.
+             */
+            organizationID: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            redeemedAt: string;
+            /**
+             * Format: uuid
+             * @description Names this decrement; reverse-redemption undoes it.
+             */
+            redemptionID: string;
+            /** @description The till's own id of the sale. */
+            reference: string | null;
+            requestID: components["schemas"]["AnswerID"];
+            status: components["schemas"]["Status"];
+            statusID: components["schemas"]["StatusID"];
             /**
              * Format: uuid
              * @description The gift.
              */
             voucherID: string;
-            /**
-             * @description The 12 digits on the card, the first of them not 0. A secret, like the token. Of a gift that is looked up, sent again or rescheduled, code,
-             *     token and giftURL are null without the permission codes.
-             */
-            voucherCode: string | null;
-            /** @description The token in the QR code, 22 letters and digits. A secret, like the code. */
-            voucherPublicToken: string | null;
-            /**
-             * Format: uri
-             * @description The address of the gift's page; it holds the token.
-             */
-            giftURL: string | null;
-            /** @description The last four digits of the code, to tell gifts apart. */
-            lastFour: string;
-            /**
-             * @description live, or test: a gift of a test account is worth nothing.
-             * @enum {string}
-             */
-            mode: "live" | "test";
+        };
+        /** @description Which gifts to bring back into use. */
+        ReinstateGift: {
             /**
              * Format: uuid
-             * @description The send-gift request that made it.
+             * @description All gifts of one send-gift request, as far as the key may see them.
              */
-            orderID: string;
-            /** @description Of an external purchase, its reference, else null. */
-            externalTransactionReferenceNumber: string | null;
+            orderID?: string | null;
+            /** @description Why; it stands in the gift's history. */
+            reason?: string | null;
             /**
              * Format: uuid
-             * @description Of an external purchase, its storefront, else null.
+             * @description One gift.
              */
-            externalStorefrontID: string | null;
+            voucherID?: string | null;
+        };
+        /** @description Which hold to end before its time. */
+        ReleaseHold: {
             /**
              * Format: uuid
-             * @description Of a promotional gift, its promotion, else null.
+             * @description The hold.
              */
-            promotionID: string | null;
+            holdID?: string | null;
+            /**
+             * @description The Idempotency-Key that the hold was made with, in place of holdID. If it never arrived, the answer is NOT_FOUND and the key is spent: should
+             *     the hold still come, it is refused with REDEMPTION_NOT_ALLOWED.
+             */
+            idempotencyKey?: string | null;
+        };
+        /** @description What is no longer held, durable before the answer was sent. */
+        ReleaseHoldAnswer: {
+            /**
+             * Format: double
+             * @description What was still held by this hold, in the gift's unit.
+             */
+            amount: number;
+            /**
+             * Format: double
+             * @description How much can be redeemed or held: the current balance without what is held.
+             */
+            availableBalance: number;
+            /** @description ISO 4217 code; null for an item gift. */
+            currency: string | null;
+            /**
+             * Format: double
+             * @description The balance, which this does not change.
+             */
+            currentBalance: number;
+            /**
+             * Format: double
+             * @description How much of the current balance is held for sales to come.
+             */
+            heldBalance: number;
             /**
              * Format: uuid
-             * @description The account the gift is good for.
+             * @description The hold.
              */
-            accountID: string;
+            holdID: string;
             /**
              * Format: uuid
-             * @description The only location it may be used at; null, all of the account's.
+             * @description The location where it was made.
              */
-            organizationID: string | null;
+            organizationID: string;
+            /** @description The reference of the hold. */
+            reference: string | null;
+            /**
+             * Format: date-time
+             * @description When it was released or noted to be over.
+             */
+            releasedAt: string;
+            requestID: components["schemas"]["AnswerID"];
             /**
              * Format: uuid
-             * @description The gifting program.
+             * @description The gift.
              */
-            programID: string;
+            voucherID: string;
+        };
+        /** @description How much to put into which gift, where, and what paid for it. */
+        ReloadGift: {
             /**
-             * @description The program's name.
-             * @enum {string}
+             * Format: double
+             * @description How much to put into it. Its balance may come to the account's maxGiftValue.
              */
-            programName: "Business gift cards" | "Promotional gift cards" | "Distribution network";
-            /** @description Whether the program is promotional, whatever the payment was. */
-            programIsPromotional: boolean;
+            amount: number;
             /**
-             * @description 1 monetary, 2 item, 3 promotional monetary, 4 promotional item. Use isItemType and isPromoType rather.
-             * @enum {integer}
+             * Format: uuid
+             * @description A storefront of the account, where it was paid.
              */
-            voucherTypeID: 1 | 2 | 3 | 4;
-            /** @description Whether it is a quantity of an item. */
-            isItemType: boolean;
-            /** @description Whether no payment was taken for it, whatever the program is. */
-            isPromoType: boolean;
+            externalStorefrontID: string;
+            /** @description The customer's e-mail address, one addr-spec without a display name. */
+            externalTransactionCustomerEmailAddress: string;
+            /** @description The customer's first name. */
+            externalTransactionCustomerFirstName: string;
+            /** @description The customer's last name. */
+            externalTransactionCustomerLastName: string;
+            /** @description Tracks the payment back to the system where it was made. */
+            externalTransactionReferenceNumber: string;
+            /**
+             * Format: uuid
+             * @description The location. When neither it nor pointOfSaleSystemOrganizationIdentifier is given, the key's only location, else the account's only
+             *     one is meant; with several, one of the two must be sent. If both are given they must agree.
+             */
+            organizationID?: string | null;
+            /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
+            pointOfSaleSystemOrganizationIdentifier?: string | null;
+            /** @description The till's own id of the sale; it stands in the gift's history. */
+            reference?: string | null;
+            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            voucherCode?: string | null;
+            /**
+             * Format: uuid
+             * @description The gift, by the voucherID that validate-gift gave.
+             */
+            voucherID?: string | null;
+            /**
+             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             */
+            voucherPublicToken?: string | null;
+        };
+        /** @description What was loaded, durable before the answer was sent. */
+        ReloadGiftAnswer: {
+            /**
+             * Format: double
+             * @description What was loaded.
+             */
+            amount: number;
+            /**
+             * Format: double
+             * @description How much can be redeemed or held: the current balance without what is held.
+             */
+            availableBalance: number;
+            /** @description ISO 4217 code. */
+            currency: string;
+            /**
+             * Format: double
+             * @description The balance now.
+             */
+            currentBalance: number;
+            /**
+             * Format: double
+             * @description How much of the current balance is held for sales to come.
+             */
+            heldBalance: number;
+            /** @description Whether it can be redeemed here now. */
+            isRedeemable: boolean;
+            /**
+             * Format: uuid
+             * @description The location.
+             */
+            organizationID: string;
+            /** @description The till's own id of the sale. */
+            reference: string | null;
+            /**
+             * Format: uuid
+             * @description Names this reload; reverse-reload takes it back.
+             */
+            reloadID: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            reloadedAt: string;
+            requestID: components["schemas"]["AnswerID"];
             status: components["schemas"]["Status"];
             statusID: components["schemas"]["StatusID"];
-            /** @description Whether it can be redeemed now: its status, its period and its balance allow it and, in validate-gift, this location. Use this. */
-            isRedeemable: boolean;
-            /** @description Whether the balance is above 0. */
-            hasRemainingBalance: boolean;
-            /** @description Whether the status is DELIVERED, FAILED_DELIVERY or CLAIMED. */
-            isInRedeemableStatus: boolean;
-            /** @description Whether it is valid now. */
-            isInRedeemablePeriod: boolean;
-            /** @description Why it cannot be redeemed; empty when it can. */
-            notRedeemableReasons: {
-                /** @description The code that a redemption would fail with; BLOCKED and NOT_ACTIVATED tell more than its REDEMPTION_NOT_ALLOWED. */
-                code: components["schemas"]["Code"] | ("BLOCKED" | "NOT_ACTIVATED");
-                /** @description A plain sentence for a cashier's screen. */
-                text: string;
-            }[];
-            /**
-             * @description Why it is blocked, a reasonCode of block-gift or VERIFICATION_CODE; null when it is not, and in validate-gift.
-             * @enum {string|null}
-             */
-            blockedReason: "LOST" | "STOLEN" | "FRAUD" | "CHARGEBACK" | "OTHER" | "VERIFICATION_CODE" | null;
-            currency: components["schemas"]["Currency"];
-            /**
-             * @description What the balances count.
-             * @enum {string}
-             */
-            unit: "money" | "items";
-            /** @description What was put into it, at first and since: exact money, or a whole quantity of items. A card that is NOT_ACTIVATED has 0. */
-            originalBalance: number;
-            /** @description What is left of it. */
-            currentBalance: number;
-            /** @description How much of the current balance is held for sales to come. */
-            heldBalance: number;
-            /** @description How much can be redeemed or held: the current balance without what is held. */
-            availableBalance: number;
-            /** @description A monetary gift's originalBalance, or what a card that is NOT_ACTIVATED is going to be worth (0: what is paid for it); else null. */
-            value: number | null;
-            /** @description An item gift's label, else null. */
-            label: string | null;
-            /** @description The terms of an item gift. */
-            terms: string | null;
-            /** @description An item gift's originalBalance, or what a card that is NOT_ACTIVATED is going to be good for; else null. */
-            quantity: number | null;
-            /** @description The equivalent value of an item gift in the account's currency. */
-            equivalentValue: number | null;
-            /** @description The terms of the promotion. */
-            promotionalTerms: string | null;
-            /**
-             * Format: date-time
-             * @description The first instant at which it is valid; null, from the start.
-             */
-            validFrom: string | null;
-            /**
-             * Format: date-time
-             * @description The first instant at which it is no longer valid; null, it does not expire.
-             */
-            validUntil: string | null;
-            /** @description Who appears as the sender. */
-            senderDescription: string;
-            /** @description The recipient's name. */
-            recipientDescription: string | null;
-            /** @description The message to the recipient. */
-            message: string | null;
-            /** @description The language that the sender said the recipient reads, as a canonical BCP 47 tag; null, none. */
-            recipientLanguage: string | null;
-            /**
-             * @description 1 e-mail, 2 SMS, 3 printed.
-             * @enum {integer}
-             */
-            deliveryMethodID: 1 | 2 | 3;
-            /**
-             * Format: date-time
-             * @description When delivery is or was scheduled; null, at once.
-             */
-            deliveryDate: string | null;
-            /**
-             * Format: date-time
-             * @description When it was delivered; null, not yet.
-             */
-            deliveredAt: string | null;
             /**
              * Format: uuid
-             * @description The design of the card; null is the built-in one.
+             * @description The gift.
              */
-            voucherDesignID: string | null;
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
-            createdAt: string;
-            /** @description Whether it is good for certain items only. Then redeem-gift needs the ticket, unless the promotion says otherwise. */
-            requiresEligibleItems: boolean;
-            /** @description The items that it is good for, as they were when it was made; null, any. */
-            eligibleItems: {
-                /** @description The itemID of a line of a ticket; null where the item is named by its group, or else by its name. */
-                id: string | null;
-                /** @description What people call it; null where the set-up gives no name. Without id and group, the name of a line. */
-                name: string | null;
-                /** @description All items of this group: Toast's itemGroup, Square's category_id, Shopify's product_id; null, none. */
-                group: string | null;
-            }[] | null;
-            /** @description What the ticket says about it; null where no ticket was given. */
-            eligibility: components["schemas"]["Eligibility"] | null;
-            /** @description Whether the law at the location lets the guest ask for the balance in cash now, as a help for the cashier; false where no location is meant. */
-            cashOutAllowed: boolean;
-        };
-        /** @description How much of a gift can be applied to a ticket. Amounts are in the gift's own unit, money or items. */
-        Eligibility: {
-            /** @description The most that can be applied. */
-            maximumAmount: number;
-            /** @description The lines that count. */
-            eligibleLines: {
-                /** @description Its place in lineItems, or in the list that the platform has for it, from 0. */
-                index: number;
-                /** @description What it counts for; negative for a void or a coupon. */
-                amount: number;
-            }[];
-            /** @description The lines left out. */
-            excludedLines: {
-                /** @description Its place in lineItems, or in the list that the platform has for it, from 0. */
-                index: number;
-                /** @description Why it does not count. */
-                reason: string;
-            }[];
-        };
-        /** @description A new gift. */
-        SentGift: components["schemas"]["Voucher"] & {
-            /** @description Of a new gift it is told to every key. */
-            voucherCode: string;
-            /** @description Of a new gift it is told to every key. */
-            voucherPublicToken: string;
-            /** @description Of a new gift it is told to every key. */
-            giftURL: string;
-            /** @description Whose it is: the place in recipients, from 0; 0 in the single form. */
-            recipientIndex: number;
-            /**
-             * Format: uri
-             * @description The address of a PDF to print, for a printed gift; else null. Whoever has it can print and spend the gift. ?paper=letter or ?paper=a4 chooses the paper.
-             */
-            printURL: string | null;
-            /** @description Of a printed gift: the members whose text has characters that no font of the service has, and that are left out on paper. Of gifts by other methods none. */
-            notPrintable: ("senderDescription" | "recipientDescription" | "message" | "label" | "terms" | "promotionalTerms")[];
-        };
-        /** @description What was made. */
-        SendGiftAnswer: {
-            /**
-             * Format: uuid
-             * @description Names this request's gifts together.
-             */
-            orderID: string;
-            /**
-             * Format: uri
-             * @description The address of a PDF with all printed gifts of the order, ten cards to a page with cut marks; null when none is printed. Whoever has it can print and spend them. It works for 24 hours: an answer that is given again later still has it, dead. ?paper=letter or ?paper=a4 chooses the paper.
-             */
-            printURL: string | null;
-            /** @description One for each recipient, in their order. */
-            gifts: components["schemas"]["SentGift"][];
-            requestID: components["schemas"]["AnswerID"];
+            voucherID: string;
         };
         /** @description Which card to replace, and where the new code goes. */
         ReplaceGift: {
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            /** @description Why; it stands in the gift's history. */
-            reason: string;
             /** @description Sends the gift with its new code, as resend-gift does. Absent, it is sent nowhere, and the answer has the code. */
             deliver?: {
                 /**
@@ -2457,922 +2604,72 @@ export interface components {
                 deliveryMethodID: 1 | 2 | 3;
                 /** @description Where to send it, as in resend-gift. When absent, where it was sent before. */
                 recipientContact?: string | null;
-            } | string | null;
-        };
-        /** @description How much to move from which gift to which. */
-        TransferBalance: {
-            /**
-             * Format: uuid
-             * @description The gift that gives.
-             */
-            fromVoucherID: string;
-            /**
-             * Format: uuid
-             * @description The gift that receives.
-             */
-            toVoucherID: string;
-            /** @description How much to move. Absent, all that is available. */
-            amount?: number | null;
-        };
-        /** @description The gift, and the call it was asked for with. */
-        VoucherAnswer: components["schemas"]["Voucher"] & {
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description The gift as it is now, and where it can be seen. */
-        ResentGiftAnswer: components["schemas"]["Voucher"] & {
-            /**
-             * Format: uri
-             * @description The address of a PDF to print, for a printed gift; else null. Whoever has it can print and spend the gift. ?paper=letter or ?paper=a4 chooses the paper.
-             */
-            printURL: string | null;
-            /** @description Of a printed gift: the members whose text has characters that no font of the service has, and that are left out on paper. Of gifts by other methods none. */
-            notPrintable: ("senderDescription" | "recipientDescription" | "message" | "label" | "terms" | "promotionalTerms")[];
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description The cards that were made. Their codes are in no answer. */
-        CreateStockAnswer: {
-            /**
-             * Format: uuid
-             * @description Names the cards together, in look-ups and for their sheets.
-             */
-            orderID: string;
-            /** @description How many there are. */
-            count: number;
-            /**
-             * Format: uuid
-             * @description The account.
-             */
-            accountID: string;
-            /**
-             * Format: uuid
-             * @description The only location where they will be good; null is all of the account's.
-             */
-            organizationID: string | null;
-            /**
-             * Format: uuid
-             * @description The gifting program.
-             */
-            programID: string;
-            /** @description ISO 4217 code; null for an item. */
-            currency: string | null;
-            /**
-             * @description What their balances will count.
-             * @enum {string}
-             */
-            unit: "money" | "items";
-            /** @description What each will be worth; null: what is paid for it, or an item. */
-            value: number | null;
-            /** @description Of an item, else null. */
-            label: string | null;
-            /** @description Of an item, else null. */
-            terms: string | null;
-            /** @description Of an item, else null. */
-            quantity: number | null;
-            /** @description Of an item, else null. */
-            equivalentValue: number | null;
-            /**
-             * Format: uuid
-             * @description The look of the cards; null is the built-in one.
-             */
-            voucherDesignID: string | null;
-            /** @description Whether each has a verification code. */
-            verificationCodes: boolean;
-            status: components["schemas"]["Status"];
-            statusID: components["schemas"]["StatusID"];
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            createdAt: string;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description What was put into the card, durable before the answer was sent. */
-        ActivateGiftAnswer: {
-            /**
-             * Format: uuid
-             * @description Names this activation.
-             */
-            activationID: string;
+            } | null;
+            /** @description Why; it stands in the gift's history. */
+            reason: string;
             /**
              * Format: uuid
              * @description The gift.
              */
             voucherID: string;
-            /**
-             * Format: uuid
-             * @description The location.
-             */
-            organizationID: string;
-            /** @description What was put in, in the gift's unit. */
-            amount: number;
-            /** @description The balance. */
-            currentBalance: number;
-            /** @description How much of the current balance is held for sales to come. */
-            heldBalance: number;
-            /** @description How much can be redeemed or held: the current balance without what is held. */
-            availableBalance: number;
-            /** @description ISO 4217 code; null for an item gift. */
-            currency: string | null;
-            status: components["schemas"]["Status"];
-            statusID: components["schemas"]["StatusID"];
-            /** @description Whether it can be redeemed here now. */
-            isRedeemable: boolean;
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            activatedAt: string;
-            /** @description The till's own id of the sale. */
-            reference: string | null;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description What was taken back, durable before the answer was sent. */
-        ReverseActivationAnswer: {
-            /**
-             * Format: uuid
-             * @description Names this reversal.
-             */
-            reversalID: string;
-            /**
-             * Format: uuid
-             * @description The activation that it undoes.
-             */
-            activationID: string;
-            /**
-             * Format: uuid
-             * @description The card.
-             */
-            voucherID: string;
-            /**
-             * Format: uuid
-             * @description The location where it was activated.
-             */
-            organizationID: string;
-            /** @description What was taken back, in the gift's unit. */
-            amount: number;
-            /**
-             * @description The balance: none.
-             * @constant
-             */
-            currentBalance: 0;
-            /** @description How much of the current balance is held for sales to come. */
-            heldBalance: number;
-            /** @description How much can be redeemed or held: the current balance without what is held. */
-            availableBalance: number;
-            /** @description ISO 4217 code; null for an item gift. */
-            currency: string | null;
-            status: components["schemas"]["Status"];
-            statusID: components["schemas"]["StatusID"];
-            /**
-             * @description False: it has no value any more.
-             * @constant
-             */
-            isRedeemable: false;
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            reversedAt: string;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description What was taken, durable before the answer was sent. */
-        RedeemGiftAnswer: {
-            /**
-             * Format: uuid
-             * @description Names this decrement; reverse-redemption undoes it.
-             */
-            redemptionID: string;
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            /**
-             * Format: uuid
-             * @description The location.
-             */
-            organizationID: string;
-            /** @description What was taken, in the gift's unit. */
-            amount: number;
-            /** @description What is left. */
-            currentBalance: number;
-            /** @description How much of the current balance is held for sales to come. */
-            heldBalance: number;
-            /** @description How much can be redeemed or held: the current balance without what is held. */
-            availableBalance: number;
-            /** @description ISO 4217 code; null for an item gift. */
-            currency: string | null;
-            status: components["schemas"]["Status"];
-            statusID: components["schemas"]["StatusID"];
-            /** @description Whether more can be redeemed here now. */
-            isRedeemable: boolean;
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            redeemedAt: string;
-            /** @description The till's own id of the sale. */
-            reference: string | null;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description What was taken of the hold, durable before the answer was sent. */
-        CaptureHoldAnswer: {
-            /**
-             * Format: uuid
-             * @description The hold.
-             */
-            holdID: string;
-            /**
-             * Format: uuid
-             * @description Names this decrement; reverse-redemption undoes it.
-             */
-            redemptionID: string;
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            /**
-             * Format: uuid
-             * @description The location.
-             */
-            organizationID: string;
-            /** @description What was taken, in the gift's unit. */
-            amount: number;
-            /** @description What is left. */
-            currentBalance: number;
-            /** @description How much of the current balance is held for sales to come. */
-            heldBalance: number;
-            /** @description How much can be redeemed or held: the current balance without what is held. */
-            availableBalance: number;
-            /** @description ISO 4217 code; null for an item gift. */
-            currency: string | null;
-            status: components["schemas"]["Status"];
-            statusID: components["schemas"]["StatusID"];
-            /** @description Whether more can be redeemed here now. */
-            isRedeemable: boolean;
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            redeemedAt: string;
-            /** @description The till's own id of the sale. */
-            reference: string | null;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description What is held, durable before the answer was sent. */
-        HoldGiftAnswer: {
-            /**
-             * Format: uuid
-             * @description Names this hold, for capture-hold and release-hold.
-             */
-            holdID: string;
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            /**
-             * Format: uuid
-             * @description The location.
-             */
-            organizationID: string;
-            /** @description What is held by this hold, in the gift's unit. */
-            amount: number;
-            /** @description The balance, which a hold does not change. */
-            currentBalance: number;
-            /** @description How much of the current balance is held for sales to come. */
-            heldBalance: number;
-            /** @description How much can be redeemed or held: the current balance without what is held. */
-            availableBalance: number;
-            /** @description ISO 4217 code; null for an item gift. */
-            currency: string | null;
-            /**
-             * Format: date-time
-             * @description The first instant at which it is no longer held.
-             */
-            expiresAt: string;
-            /** @description The till's own id of the sale. */
-            reference: string | null;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description What is no longer held, durable before the answer was sent. */
-        ReleaseHoldAnswer: {
-            /**
-             * Format: uuid
-             * @description The hold.
-             */
-            holdID: string;
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            /**
-             * Format: uuid
-             * @description The location where it was made.
-             */
-            organizationID: string;
-            /** @description What was still held by this hold, in the gift's unit. */
-            amount: number;
-            /** @description The balance, which this does not change. */
-            currentBalance: number;
-            /** @description How much of the current balance is held for sales to come. */
-            heldBalance: number;
-            /** @description How much can be redeemed or held: the current balance without what is held. */
-            availableBalance: number;
-            /** @description ISO 4217 code; null for an item gift. */
-            currency: string | null;
-            /**
-             * Format: date-time
-             * @description When it was released or noted to be over.
-             */
-            releasedAt: string;
-            /** @description The reference of the hold. */
-            reference: string | null;
-            requestID: components["schemas"]["AnswerID"];
         };
         /** @description The gift as it is now, with its new code. */
         ReplaceGiftAnswer: components["schemas"]["ResentGiftAnswer"] & {
-            /** @description Whether deliver was given: then code, token and link are null for a key without the permission codes. */
-            sent: boolean;
             /**
              * Format: date-time
              * @description When.
              */
             replacedAt: string;
+            /** @description Whether deliver was given: then code, token and link are null for a key without the permission codes. */
+            sent: boolean;
         };
-        /** @description What was moved, durable before the answer was sent. */
-        TransferBalanceAnswer: {
-            /** @description What was moved, in the unit of the gifts. */
-            amount: number;
-            /** @description ISO 4217 code; null for item gifts. */
-            currency: string | null;
-            /** @description The gift as it is now. */
-            from: {
-                /**
-                 * Format: uuid
-                 * @description The gift.
-                 */
-                voucherID: string;
-                /**
-                 * Format: uuid
-                 * @description The entry in its history.
-                 */
-                entryID: string;
-                /** @description The balance now. */
-                currentBalance: number;
-                /** @description How much of the current balance is held for sales to come. */
-                heldBalance: number;
-                /** @description How much can be redeemed or held: the current balance without what is held. */
-                availableBalance: number;
-                status: components["schemas"]["Status"];
-                statusID: components["schemas"]["StatusID"];
-            };
-            /** @description The gift as it is now. */
-            to: {
-                /**
-                 * Format: uuid
-                 * @description The gift.
-                 */
-                voucherID: string;
-                /**
-                 * Format: uuid
-                 * @description The entry in its history.
-                 */
-                entryID: string;
-                /** @description The balance now. */
-                currentBalance: number;
-                /** @description How much of the current balance is held for sales to come. */
-                heldBalance: number;
-                /** @description How much can be redeemed or held: the current balance without what is held. */
-                availableBalance: number;
-                status: components["schemas"]["Status"];
-                statusID: components["schemas"]["StatusID"];
-            };
+        /** @description Which events are to be sent once more. */
+        ReplayWebhook: {
+            /** @description Events at this time or later; at most 90 days ago. */
+            from: string;
+            /** @description Events before this time; absent: until now. */
+            to?: string | null;
+            /** @description Only these, as in creating; absent or empty: those that the webhook wants. */
+            types?: string[] | null;
+        };
+        /** @description What will be sent once more. */
+        ReplayWebhookAnswer: {
             /**
              * Format: date-time
-             * @description When.
+             * @description Events at this time or later.
              */
-            transferredAt: string;
+            from: string;
+            /**
+             * Format: uuid
+             * @description Names the replay.
+             */
+            replayID: string;
             requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description What was given back, durable before the answer was sent. */
-        ReverseRedemptionAnswer: {
-            /**
-             * Format: uuid
-             * @description Names this reversal.
-             */
-            reversalID: string;
-            /**
-             * Format: uuid
-             * @description The redemption that it undoes, or the cashOutID.
-             */
-            redemptionID: string;
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            /**
-             * Format: uuid
-             * @description Where the reversal was made, the request's location, else the key's only one, else the account's only one, else null.
-             */
-            organizationID: string | null;
-            /** @description What this call gave back, in the gift's unit. */
-            amount: number;
-            /** @description The balance now. */
-            currentBalance: number;
-            /** @description How much of the current balance is held for sales to come. */
-            heldBalance: number;
-            /** @description How much can be redeemed or held: the current balance without what is held. */
-            availableBalance: number;
-            /** @description ISO 4217 code; null for an item gift. */
-            currency: string | null;
-            status: components["schemas"]["Status"];
-            statusID: components["schemas"]["StatusID"];
-            /** @description Whether it can be redeemed now. */
-            isRedeemable: boolean;
             /**
              * Format: date-time
-             * @description When.
+             * @description Events before this time.
              */
-            reversedAt: string;
-            /** @description The request's reason. */
-            reason: string | null;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description What was loaded, durable before the answer was sent. */
-        ReloadGiftAnswer: {
+            to: string;
             /**
              * Format: uuid
-             * @description Names this reload; reverse-reload takes it back.
+             * @description The webhook.
              */
-            reloadID: string;
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            /**
-             * Format: uuid
-             * @description The location.
-             */
-            organizationID: string;
-            /** @description What was loaded. */
-            amount: number;
-            /** @description The balance now. */
-            currentBalance: number;
-            /** @description How much of the current balance is held for sales to come. */
-            heldBalance: number;
-            /** @description How much can be redeemed or held: the current balance without what is held. */
-            availableBalance: number;
-            /** @description ISO 4217 code. */
-            currency: string;
-            status: components["schemas"]["Status"];
-            statusID: components["schemas"]["StatusID"];
-            /** @description Whether it can be redeemed here now. */
-            isRedeemable: boolean;
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            reloadedAt: string;
-            /** @description The till's own id of the sale. */
-            reference: string | null;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description What is to be paid to the guest, durable before the answer was sent. */
-        CashOutGiftAnswer: {
-            /**
-             * Format: uuid
-             * @description Names this entry of the gift's history.
-             */
-            cashOutID: string;
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            /**
-             * Format: uuid
-             * @description The location.
-             */
-            organizationID: string;
-            /** @description What is to be paid. */
-            amount: number;
-            /**
-             * @description What is left, 0.
-             * @constant
-             */
-            currentBalance: 0;
-            /**
-             * @description What is held, 0.
-             * @constant
-             */
-            heldBalance: 0;
-            /**
-             * @description What is available, 0.
-             * @constant
-             */
-            availableBalance: 0;
-            /** @description ISO 4217 code. */
-            currency: string;
-            status: components["schemas"]["Status"];
-            statusID: components["schemas"]["StatusID"];
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            cashedOutAt: string;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description What was taken back, durable before the answer was sent. */
-        ReverseReloadAnswer: {
-            /**
-             * Format: uuid
-             * @description Names this reversal.
-             */
-            reversalID: string;
-            /**
-             * Format: uuid
-             * @description The reload that it takes back.
-             */
-            reloadID: string;
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            /**
-             * Format: uuid
-             * @description The location where it was loaded.
-             */
-            organizationID: string;
-            /** @description What was taken back. */
-            amount: number;
-            /** @description The balance now. */
-            currentBalance: number;
-            /** @description How much of the current balance is held for sales to come. */
-            heldBalance: number;
-            /** @description How much can be redeemed or held: the current balance without what is held. */
-            availableBalance: number;
-            /** @description ISO 4217 code. */
-            currency: string;
-            status: components["schemas"]["Status"];
-            statusID: components["schemas"]["StatusID"];
-            /** @description Whether it can be redeemed there now. */
-            isRedeemable: boolean;
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            reversedAt: string;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description The gifts as they are now. */
-        CancelGiftAnswer: {
-            /** @description Every gift that was meant, in no particular order. */
-            vouchers: {
-                /**
-                 * Format: uuid
-                 * @description The gift.
-                 */
-                voucherID: string;
-                status: components["schemas"]["Status"];
-                statusID: components["schemas"]["StatusID"];
-                /** @description Its balance, which this does not change. */
-                currentBalance: number;
-                /** @description How much of the current balance is held for sales to come. */
-                heldBalance: number;
-                /** @description How much can be redeemed or held: the current balance without what is held. */
-                availableBalance: number;
-                /**
-                 * @description DONE. ALREADY_DONE: it was where it was to go, and nothing was entered in its history. NOT_ALLOWED: skipNotAllowed left it as it was.
-                 * @enum {string}
-                 */
-                outcome: "DONE" | "ALREADY_DONE" | "NOT_ALLOWED";
-                /** @description Of NOT_ALLOWED, why; else null. */
-                reason: string | null;
-            }[];
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description The gift as it is now. */
-        BlockGiftAnswer: {
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            /**
-             * @description Why it is blocked, a reasonCode of block-gift or VERIFICATION_CODE; null when it is not, and in validate-gift.
-             * @enum {string|null}
-             */
-            blockedReason: "LOST" | "STOLEN" | "FRAUD" | "CHARGEBACK" | "OTHER" | "VERIFICATION_CODE" | null;
-            status: components["schemas"]["Status"];
-            statusID: components["schemas"]["StatusID"];
-            /**
-             * @description DONE. ALREADY_DONE: it was so already, and nothing was entered in its history.
-             * @enum {string}
-             */
-            outcome: "DONE" | "ALREADY_DONE";
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description How the balance was corrected, durable before the answer was sent. */
-        AdjustGiftAnswer: {
-            /**
-             * Format: uuid
-             * @description Names this adjustment.
-             */
-            adjustmentID: string;
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            /** @description What was added, in the gift's unit; below zero, it was taken. */
-            amount: number;
-            /** @description The balance now. */
-            currentBalance: number;
-            /** @description How much of the current balance is held for sales to come. */
-            heldBalance: number;
-            /** @description How much can be redeemed or held: the current balance without what is held. */
-            availableBalance: number;
-            /** @description ISO 4217 code; null for an item gift. */
-            currency: string | null;
-            status: components["schemas"]["Status"];
-            statusID: components["schemas"]["StatusID"];
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            adjustedAt: string;
-            /** @description The request's reasonCode. */
-            reasonCode: string;
-            /** @description The request's reason. */
-            reason: string;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description Until when the gift is valid now. */
-        ExtendGiftAnswer: {
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            /**
-             * Format: date-time
-             * @description The first instant at which it is no longer valid.
-             */
-            validUntil: string;
-            status: components["schemas"]["Status"];
-            statusID: components["schemas"]["StatusID"];
-            /** @description Whether it can be redeemed now. */
-            isRedeemable: boolean;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description One change of a gift's balance, its status, or how it is delivered. Entries are only ever added. */
-        Entry: {
-            /**
-             * Format: uuid
-             * @description Names the entry.
-             */
-            entryID: string;
-            /** @description Its number in this gift's history, from 1 without gaps. */
-            seq: number;
-            /**
-             * @description What happened.
-             * @enum {string}
-             */
-            kind: "ISSUED" | "DELIVERED" | "FAILED_DELIVERY" | "REDEMPTION" | "REVERSAL" | "CANCELLATION" | "REINSTATEMENT" | "RESENT" | "RESCHEDULED" | "HOLD" | "HOLD_RELEASED" | "HOLD_EXPIRED" | "ACTIVATION" | "ACTIVATION_REVERSAL" | "RELOAD" | "RELOAD_REVERSAL" | "ADJUSTMENT" | "TRANSFER_OUT" | "TRANSFER_IN" | "CASH_OUT" | "BLOCKED" | "UNBLOCKED" | "WRONG_VERIFICATION_CODE" | "REPLACED" | "EXTENDED";
-            /**
-             * @description What it added to the balance, in the gift's unit: the original balance for ISSUED, negative for a REDEMPTION, a CASH_OUT and a RELOAD_REVERSAL, positive for a REVERSAL and
-             *     a RELOAD, either for an ADJUSTMENT, else 0. The amounts up to an entry add up to its currentBalance.
-             */
-            amount: number;
-            /** @description The balance after it. */
-            currentBalance: number;
-            /** @description What of the balance was not held after it; null for an entry that version 0.1 made. */
-            availableBalance: number | null;
-            /** @description What it added to what is held: positive for a HOLD, negative for what captures, releases or expires, else 0. Those up to an entry add up to what is held after it. */
-            heldAmount: number;
-            status: components["schemas"]["Status"];
-            statusID: components["schemas"]["StatusID"];
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            at: string;
-            /**
-             * Format: uuid
-             * @description The API key that caused it; null where the service itself did.
-             */
-            keyID: string | null;
-            /** @description The name of that key. */
-            keyName: string | null;
-            /** @description The person who caused it; null, as only keys do so far. */
-            user: string | null;
-            /** @description Who was signed in at the till; null where nobody need be. */
-            person: string | null;
-            /**
-             * Format: uuid
-             * @description The location it happened at.
-             */
-            organizationID: string | null;
-            /** @description The name of that location. */
-            organizationName: string | null;
-            /**
-             * Format: uuid
-             * @description Of a REDEMPTION, its id; of a REVERSAL, the redemption or cash-out it undoes.
-             */
-            redemptionID: string | null;
-            /**
-             * Format: uuid
-             * @description Of a REVERSAL, a RELOAD_REVERSAL and an ACTIVATION_REVERSAL, its id.
-             */
-            reversalID: string | null;
-            /**
-             * Format: uuid
-             * @description Of a HOLD, its id; of what captures, releases or ends it, the hold.
-             */
-            holdID: string | null;
-            /**
-             * Format: uuid
-             * @description Of a TRANSFER_OUT or TRANSFER_IN, the entry in the history of the other gift; else null.
-             */
-            counterpartEntryID: string | null;
-            /**
-             * Format: uuid
-             * @description The other gift of a transfer; else null.
-             */
-            counterpartVoucherID: string | null;
-            /**
-             * Format: uuid
-             * @description Of what undoes another entry, that one's entryID; of a RELOAD_REVERSAL, the reloadID.
-             */
-            reverses: string | null;
-            /** @description Of an ACTIVATION and a RELOAD, what paid for it. */
-            externalTransactionReferenceNumber: string | null;
-            /**
-             * Format: uuid
-             * @description Of an ACTIVATION and a RELOAD, where it was paid.
-             */
-            externalStorefrontID: string | null;
-            /** @description Of a REDEMPTION, a HOLD, an ACTIVATION or a RELOAD, the till's own id of the sale. */
-            reference: string | null;
-            /** @description Of BLOCKED and ADJUSTMENT, why; of a REVERSAL, CASH_OUT if it undoes a cash-out. */
-            reasonCode: string | null;
-            /** @description What the caller or the gateway said of the cause; of RESENT and RESCHEDULED, what was changed. */
-            reason: string | null;
-            /**
-             * Format: date-time
-             * @description Of EXTENDED, the first instant at which it is no longer valid.
-             */
-            validUntil: string | null;
-            /** @description The X-Request-ID of the call that caused it. */
-            requestID: string | null;
-        };
-        /** @description A page of a gift's history. */
-        HistoryAnswer: {
-            /** @description The oldest first. */
-            entries: components["schemas"]["Entry"][];
-            /** @description Asks for the next page; null on the last. */
-            nextCursor: string | null;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description One change of one of the account's gifts. */
-        Change: components["schemas"]["Entry"] & {
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
-            voucherID: string;
-            currency: components["schemas"]["Currency"];
-        };
-        /** @description A page of the account's activity. */
-        ActivityAnswer: {
-            /** @description The newest first. */
-            entries: components["schemas"]["Change"][];
-            /** @description Asks for the next page; null on the last. */
-            nextCursor: string | null;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description One thing that somebody did in the account. Every member is always present. */
-        AuditEntry: {
-            /**
-             * Format: uuid
-             * @description Of a change of a gift, that of its entry.
-             */
-            id: string;
-            /**
-             * Format: date-time
-             * @description When it was done.
-             */
-            at: string;
-            /** @description Of a change of a gift, the type of its event. Others: setup.changed, codes.exported, sheet.revoked and person.erased. */
-            action: string;
-            /**
-             * Format: uuid
-             * @description The API key; null for somebody at the command line.
-             */
-            keyID: string | null;
-            /** @description Its name. */
-            keyName: string | null;
-            /** @description Who was signed in at the till. */
-            person: string | null;
-            /** @description The operating system's user at the command line. */
-            user: string | null;
-            /** @description The address of the client; null at the command line, and before 0.2. */
-            address: string | null;
-            /**
-             * Format: uuid
-             * @description The gift; null where it was none.
-             */
-            voucherID: string | null;
-            /** @description What was done, in words; null for a change of a gift, whose history tells it. */
-            what: string | null;
-            /** @description The X-Request-ID of the call. */
-            requestID: string | null;
-        };
-        /** @description A page of the audit trail. */
-        AuditAnswer: {
-            /** @description The newest first. */
-            entries: components["schemas"]["AuditEntry"][];
-            /** @description Asks for the next page; null on the last. */
-            nextCursor: string | null;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description One thing that happened in the account. Every member is always present. */
-        Event: {
-            /**
-             * Format: uuid
-             * @description The same whenever the event is read; that of its entry, where it has one.
-             */
-            id: string;
-            /**
-             * @description What happened. Each kind of entry has a type of its own; gift.hold_captured is the redemption of a hold. guessing.limited comes when a key tried
-             *     too many wrong codes within an hour. gift.expiring comes seven days before a gift ends, and gift.expired when it ends, once for each end, where
-             *     something is left of it then.
-             * @enum {string}
-             */
-            type: "gift.activated" | "gift.activation_reversed" | "gift.adjusted" | "gift.blocked" | "gift.cancelled" | "gift.cashed_out" | "gift.created" | "gift.delivered" | "gift.delivery_failed" | "gift.expired" | "gift.expiring" | "gift.extended" | "gift.held" | "gift.hold_captured" | "gift.hold_expired" | "gift.hold_released" | "gift.redeemed" | "gift.redemption_reversed" | "gift.reinstated" | "gift.reload_reversed" | "gift.reloaded" | "gift.replaced" | "gift.rescheduled" | "gift.resent" | "gift.transferred" | "gift.unblocked" | "gift.verification_failed" | "guessing.limited" | "key.created" | "key.revoked";
-            /**
-             * Format: uuid
-             * @description The account.
-             */
-            accountID: string;
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            occurredAt: string;
-            /**
-             * @description The mode of the account.
-             * @enum {string}
-             */
-            mode: "live" | "test";
-            /** @description The number of the entry in the history of its gift: 1, 2, 3 and so on; null where the event has no entry. */
-            sequence: number | null;
-            /** @description What it is about. */
-            data: {
-                /** @description The gift as it is now, without code, token and link; null where the event is about none. */
-                gift: Record<string, never> & (components["schemas"]["Voucher"] | null);
-                /** @description The change, with the balance after it; null where there is none. */
-                entry: Record<string, never> & (components["schemas"]["Entry"] | null);
-                /** @description The API key; null where the event is about none. */
-                key: {
-                    /**
-                     * Format: uuid
-                     * @description Its id.
-                     */
-                    keyID: string;
-                    /** @description Its name, if it is known. */
-                    keyName: string | null;
-                } | null;
-            };
-        };
-        /** @description A page of events. */
-        EventsAnswer: {
-            /** @description The oldest first. */
-            events: components["schemas"]["Event"][];
-            /** @description Where to go on: the next call's after. It is never null. */
-            nextCursor: string;
-            /** @description Whether there is more to read already. */
-            hasMore: boolean;
-            requestID: components["schemas"]["AnswerID"];
-        };
-        /** @description A page of gifts. */
-        GiftsAnswer: {
-            /** @description The newest first. */
-            gifts: components["schemas"]["Voucher"][];
-            /** @description Asks for the next page; null on the last. */
-            nextCursor: string | null;
-            requestID: components["schemas"]["AnswerID"];
+            webhookID: string;
         };
         /** @description What became of the calls with one Idempotency-Key. */
         RequestsAnswer: {
+            requestID: components["schemas"]["AnswerID"];
             /** @description One for each operation that the key was used with. */
             requests: {
+                /** @description The body of its answer, as it was given; null unless finished. */
+                answer: {
+                    [key: string]: unknown;
+                } | null;
+                /**
+                 * Format: date-time
+                 * @description When it was answered; null unless finished.
+                 */
+                finishedAt: string | null;
                 /** @description The Idempotency-Key. */
                 key: string;
                 operation: components["schemas"]["Operation"];
@@ -3384,507 +2681,1159 @@ export interface components {
                 state: "finished" | "running" | "spent";
                 /** @description The HTTP status of its answer; null unless finished. */
                 status: number | null;
-                /** @description The body of its answer, as it was given; null unless finished. */
-                answer: {
-                    [key: string]: unknown;
-                } | null;
-                /**
-                 * Format: date-time
-                 * @description When it was answered; null unless finished.
-                 */
-                finishedAt: string | null;
             }[];
+        };
+        /** @description When a gift is to be delivered. */
+        RescheduleGift: {
+            /** @description When to send the gift, at most 5 years ahead and not more than 5 minutes past; UTC when it has no offset. */
+            deliveryDate: string;
+            /**
+             * @description In which time zone the recipient is shown dates: an IANA id such as America/New_York, or a Windows id such as Eastern Standard
+             *     Time, letter case included. When absent, as before.
+             */
+            deliveryTimezoneId?: string | null;
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /** @description Which gift to send again, and where. What is left out stays as it is. */
+        ResendGift: {
+            /**
+             * @description 1 e-mail, 2 SMS, 3 printed. When absent, as before.
+             * @enum {string|null}
+             */
+            deliveryMethodID?: 1 | 2 | 3 | "" | null;
+            /**
+             * @description Where to send it: an e-mail address, or a mobile number as in send-gift. When absent, where it was sent before; needed with a
+             *     method that is not the gift's present one, and not given for a printed gift.
+             */
+            recipientContact?: string | null;
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /** @description The gift as it is now, and where it can be seen. */
+        ResentGiftAnswer: components["schemas"]["Voucher"] & {
+            /** @description Of a printed gift: the members whose text has characters that no font of the service has, and that are left out on paper. Of gifts by other methods none. */
+            notPrintable: ("senderDescription" | "recipientDescription" | "message" | "label" | "terms" | "promotionalTerms")[];
+            /**
+             * Format: uri
+             * @description The address of a PDF to print, for a printed gift; else null. Whoever has it can print and spend the gift. ?paper=letter or ?paper=a4 chooses the paper.
+             */
+            printURL: string | null;
             requestID: components["schemas"]["AnswerID"];
         };
+        /** @description Which activation to take back. */
+        ReverseActivation: {
+            /**
+             * Format: uuid
+             * @description The activation.
+             */
+            activationID?: string | null;
+            /**
+             * @description The Idempotency-Key that the activation was made with, in place of activationID. If it never arrived, the answer is NOT_FOUND and the key is spent: should
+             *     the activation still come, it is refused with REDEMPTION_NOT_ALLOWED.
+             */
+            idempotencyKey?: string | null;
+        };
+        /** @description What was taken back, durable before the answer was sent. */
+        ReverseActivationAnswer: {
+            /**
+             * Format: uuid
+             * @description The activation that it undoes.
+             */
+            activationID: string;
+            /**
+             * Format: double
+             * @description What was taken back, in the gift's unit.
+             */
+            amount: number;
+            /**
+             * Format: double
+             * @description How much can be redeemed or held: the current balance without what is held.
+             */
+            availableBalance: number;
+            /** @description ISO 4217 code; null for an item gift. */
+            currency: string | null;
+            /**
+             * Format: double
+             * @description The balance: none.
+             * @enum {number}
+             */
+            currentBalance: 0;
+            /**
+             * Format: double
+             * @description How much of the current balance is held for sales to come.
+             */
+            heldBalance: number;
+            /**
+             * @description False: it has no value any more.
+             * @enum {boolean}
+             */
+            isRedeemable: false;
+            /**
+             * Format: uuid
+             * @description The location where it was activated.
+             */
+            organizationID: string;
+            requestID: components["schemas"]["AnswerID"];
+            /**
+             * Format: uuid
+             * @description Names this reversal.
+             */
+            reversalID: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            reversedAt: string;
+            status: components["schemas"]["Status"];
+            statusID: components["schemas"]["StatusID"];
+            /**
+             * Format: uuid
+             * @description The card.
+             */
+            voucherID: string;
+        };
+        /** @description Which redemption to undo, and how much of it; or which cash-out. */
+        ReverseRedemption: {
+            /**
+             * Format: double
+             * @description How much to give back. Absent, all that is left of the redemption; more than is left is refused. At most 100 parts, of which the last is all that is left; of a cash-out, one.
+             */
+            amount?: number | null;
+            /**
+             * @description The Idempotency-Key that the redemption was made with, in place of redemptionID, for a till that does not know whether its redemption arrived.
+             *     If it never did, the answer is NOT_FOUND and the key is spent: should the redemption still come, it is refused with
+             *     REDEMPTION_NOT_ALLOWED.
+             */
+            idempotencyKey?: string | null;
+            /**
+             * @description Beside idempotencyKey, what the key was sent with. Default redeem-gift; but a key that only captured a hold is refused without it, and that of a
+             *     cash-out is not looked for.
+             * @enum {string|null}
+             */
+            operation?: "redeem-gift" | "capture-hold" | "cash-out-gift" | "" | null;
+            /**
+             * Format: uuid
+             * @description Where the reversal is made; it need not be where the redemption was.
+             */
+            organizationID?: string | null;
+            /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
+            pointOfSaleSystemOrganizationIdentifier?: string | null;
+            /** @description Why; it stands in the gift's history. */
+            reason?: string | null;
+            /**
+             * Format: uuid
+             * @description The redemption, or the cashOutID.
+             */
+            redemptionID?: string | null;
+        };
+        /** @description What was given back, durable before the answer was sent. */
+        ReverseRedemptionAnswer: {
+            /**
+             * Format: double
+             * @description What this call gave back, in the gift's unit.
+             */
+            amount: number;
+            /**
+             * Format: double
+             * @description How much can be redeemed or held: the current balance without what is held.
+             */
+            availableBalance: number;
+            /** @description ISO 4217 code; null for an item gift. */
+            currency: string | null;
+            /**
+             * Format: double
+             * @description The balance now.
+             */
+            currentBalance: number;
+            /**
+             * Format: double
+             * @description How much of the current balance is held for sales to come.
+             */
+            heldBalance: number;
+            /** @description Whether it can be redeemed now. */
+            isRedeemable: boolean;
+            /**
+             * Format: uuid
+             * @description Where the reversal was made, the request's location, else the key's only one, else the account's only one, else null.
+             */
+            organizationID: string | null;
+            /** @description The request's reason. */
+            reason: string | null;
+            /**
+             * Format: uuid
+             * @description The redemption that it undoes, or the cashOutID.
+             */
+            redemptionID: string;
+            requestID: components["schemas"]["AnswerID"];
+            /**
+             * Format: uuid
+             * @description Names this reversal.
+             */
+            reversalID: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            reversedAt: string;
+            status: components["schemas"]["Status"];
+            statusID: components["schemas"]["StatusID"];
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /** @description Which reload to take back. */
+        ReverseReload: {
+            /**
+             * @description The Idempotency-Key that the reload was made with, in place of reloadID. If it never arrived, the answer is NOT_FOUND and the key is spent: should
+             *     the reload still come, it is refused with REDEMPTION_NOT_ALLOWED.
+             */
+            idempotencyKey?: string | null;
+            /**
+             * Format: uuid
+             * @description The reload.
+             */
+            reloadID?: string | null;
+        };
+        /** @description What was taken back, durable before the answer was sent. */
+        ReverseReloadAnswer: {
+            /**
+             * Format: double
+             * @description What was taken back.
+             */
+            amount: number;
+            /**
+             * Format: double
+             * @description How much can be redeemed or held: the current balance without what is held.
+             */
+            availableBalance: number;
+            /** @description ISO 4217 code. */
+            currency: string;
+            /**
+             * Format: double
+             * @description The balance now.
+             */
+            currentBalance: number;
+            /**
+             * Format: double
+             * @description How much of the current balance is held for sales to come.
+             */
+            heldBalance: number;
+            /** @description Whether it can be redeemed there now. */
+            isRedeemable: boolean;
+            /**
+             * Format: uuid
+             * @description The location where it was loaded.
+             */
+            organizationID: string;
+            /**
+             * Format: uuid
+             * @description The reload that it takes back.
+             */
+            reloadID: string;
+            requestID: components["schemas"]["AnswerID"];
+            /**
+             * Format: uuid
+             * @description Names this reversal.
+             */
+            reversalID: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            reversedAt: string;
+            status: components["schemas"]["Status"];
+            statusID: components["schemas"]["StatusID"];
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /** @description Nothing is to be said. */
+        RotateWebhook: Record<string, never>;
+        /** @description The new secret. */
+        RotateWebhookAnswer: {
+            /**
+             * Format: date-time
+             * @description Until when they are signed with the one before, too.
+             */
+            oldSecretUntil: string | null;
+            requestID: components["schemas"]["AnswerID"];
+            /** @description What its messages are signed with: whsec_ and a key in base64. It is shown this once. */
+            secret: string;
+            /**
+             * Format: uuid
+             * @description The webhook.
+             */
+            webhookID: string;
+        };
+        /** @description One gift definition, its recipients and how it was paid. */
+        SendGift: {
+            /**
+             * Format: uuid
+             * @description External purchase, required. A storefront of the account, which tracks where gifts were purchased.
+             */
+            externalStorefrontID?: string | null;
+            /** @description External purchase, required. The customer's e-mail address, one addr-spec without a display name. */
+            externalTransactionCustomerEmailAddress?: string | null;
+            /** @description External purchase, required. The customer's first name. */
+            externalTransactionCustomerFirstName?: string | null;
+            /** @description External purchase, required. The customer's last name. */
+            externalTransactionCustomerLastName?: string | null;
+            /** @description External purchase, required. Tracks the purchase back to the system where it was made. */
+            externalTransactionReferenceNumber?: string | null;
+            /** @description The gift, when it is a quantity of an item. */
+            itemGift?: components["schemas"]["ItemGift"] | null;
+            /** @description The gift, when it is a value. Exactly one of monetaryGift and itemGift is given. */
+            monetaryGift?: components["schemas"]["MonetaryGift"] | null;
+            /** @description Why the gift was sent. Kept for the merchant, shown to nobody else. */
+            notes?: string | null;
+            /**
+             * @description 2 for an external transaction (paid on another system; no payment is captured here), 4 for a promotional gift.
+             * @enum {integer}
+             */
+            paymentMethodID: 2 | 4;
+            /**
+             * Format: uuid
+             * @description Promotional gift, required. A promotion of the account, which tracks its gifts and may name eligible items.
+             */
+            promotionID?: string | null;
+            /** @description Promotional gift. The terms of the promotion. When absent, the promotion's, in the recipient's language where it has them in that; one of the two must say. */
+            promotionalTerms?: string | null;
+            /**
+             * @description One gift is made for each recipient, in this order, all in one transaction. Beside it, recipientDescription, recipientContact and message are left
+             *     out of the gift definition; each of them is refused there. One recipientContact can stand in at most 10 of them, and an order whose
+             *     answer would have more than 8 MiB is refused.
+             */
+            recipients?: components["schemas"]["Recipient"][] | null;
+            /** @description The id of a related order in a system of yours. */
+            relatedOrderID?: string | null;
+            /** @description The number of a related order in a system of yours. */
+            relatedOrderNumber?: string | null;
+            /**
+             * @description Who appears as the sender. When absent: the gift definition's, else for an external purchase the customer's first and last
+             *     name, else the account's name.
+             */
+            senderDescription?: string | null;
+            /**
+             * @description Promotional gift. For how many calendar days of the account's time zone it is valid, so that it ends at the same local
+             *     clock time as it started, over changes of daylight saving time too. When absent, the promotion's; one of the two must
+             *     say. Purchased gifts do not expire.
+             */
+            validForDays?: number | null;
+            /** @description Promotional gift. The start of its validity. When absent, the promotion's; one of the two must say. */
+            validStarting?: string | null;
+        };
+        /** @description What was made. */
+        SendGiftAnswer: {
+            /** @description One for each recipient, in their order. */
+            gifts: components["schemas"]["SentGift"][];
+            /**
+             * Format: uuid
+             * @description Names this request's gifts together.
+             */
+            orderID: string;
+            /**
+             * Format: uri
+             * @description The address of a PDF with all printed gifts of the order, ten cards to a page with cut marks; null when none is printed. Whoever has it can print and spend them. It works for 24 hours: an answer that is given again later still has it, dead. ?paper=letter or ?paper=a4 chooses the paper.
+             */
+            printURL: string | null;
+            requestID: components["schemas"]["AnswerID"];
+        };
+        /** @description A new gift. */
+        SentGift: components["schemas"]["Voucher"] & {
+            /** @description Of a new gift it is told to every key. */
+            giftURL: string;
+            /** @description Of a printed gift: the members whose text has characters that no font of the service has, and that are left out on paper. Of gifts by other methods none. */
+            notPrintable: ("senderDescription" | "recipientDescription" | "message" | "label" | "terms" | "promotionalTerms")[];
+            /**
+             * Format: uri
+             * @description The address of a PDF to print, for a printed gift; else null. Whoever has it can print and spend the gift. ?paper=letter or ?paper=a4 chooses the paper.
+             */
+            printURL: string | null;
+            /** @description Whose it is: the place in recipients, from 0; 0 in the single form. */
+            recipientIndex: number;
+            /** @description Of a new gift it is told to every key. */
+            voucherCode: string;
+            /** @description Of a new gift it is told to every key. */
+            voucherPublicToken: string;
+        };
         /**
-         * @description An operation that keeps an Idempotency-Key.
+         * @description PENDING: created, not delivered yet. DELIVERED: accepted by the mail or SMS gateway, or printed. FAILED_DELIVERY: refused by the gateway for good,
+         *     or, of an SMS, reported as undelivered later (what becomes of an e-mail behind the merchant's mail server is not heard); still redeemable. CLAIMED: redeemed in part. REDEEMED: redeemed in full. PURCHASE_FAILED and
+         *     CANCELLED: taken out of use. NOT_ACTIVATED: a card of a stock that was not sold yet. Expiry is not a status. Compare isRedeemable rather than this.
          * @enum {string}
          */
-        Operation: "send-gift" | "redeem-gift" | "hold-gift" | "capture-hold" | "release-hold" | "reverse-redemption" | "cancel-gift" | "reinstate-gift" | "resend-gift" | "reschedule-gift" | "transfer-balance" | "create-stock" | "activate-gift" | "reverse-activation" | "reload-gift" | "reverse-reload" | "block-gift" | "unblock-gift" | "adjust-gift" | "extend-gift" | "cash-out-gift" | "replace-gift";
+        Status: "PENDING" | "PURCHASE_FAILED" | "DELIVERED" | "FAILED_DELIVERY" | "CLAIMED" | "REDEEMED" | "CANCELLED" | "NOT_ACTIVATED";
+        /** @description The status as a number, 1 PENDING, 2 PURCHASE_FAILED, 3 DELIVERED, 4 FAILED_DELIVERY, 5 CLAIMED, 6 REDEEMED, 7 CANCELLED, 8 NOT_ACTIVATED. */
+        StatusID: number;
+        /** @description A ticket in a format. */
+        TicketData: {
+            /**
+             * @description The ticket itself: PointOfSaleTicket where format is standard, else the platform's order, with its envelope or without. Of an order, members that are
+             *     not used are left alone. Voids, returns, fees, gratuities and gift cards on it are never paid by a gift; what is still due, less the gift cards, is the most that any can pay.
+             */
+            data: Record<string, never>;
+            /**
+             * @description The format of data: `standard`, or a platform's own order as it came. `square`: Order of the Orders API, calculated. `toast`: Order or Check.
+             *     `clover`: Order of REST v3, expanded with lineItems.modifications, lineItems.discounts, lineItems.taxRates, discounts, serviceCharge and payments.
+             *     `shopify`: Order or DraftOrder of the Admin REST API, or a POS cart. `lightspeed-x`: Sale. An unknown one is NOT_SUPPORTED.
+             * @enum {string}
+             */
+            format: "standard" | "square" | "toast" | "clover" | "shopify" | "lightspeed-x";
+            /** @description How to read the order of a platform. */
+            options?: {
+                /** @description Toast: which check of the order is to be paid. Needed where several are open. */
+                checkGuid?: string | null;
+                /**
+                 * @description What names the item of a line, for gifts that are good for certain ones. Toast: item.guid (the default), multiLocationId, plu, externalId, itemGroup.guid.
+                 *     Clover: item.id, itemCode, name. Shopify: variant_id, sku, product_id. Others have one: Square catalog_object_id, Lightspeed product.id.
+                 * @enum {string|null}
+                 */
+                itemID?: "item.guid" | "multiLocationId" | "plu" | "externalId" | "itemGroup.guid" | "item.id" | "itemCode" | "name" | "variant_id" | "sku" | "product_id" | "catalog_object_id" | "product.id" | "" | null;
+                /** @description Lightspeed: whether the shop shows prices with tax. Default: true, unless the currency is USD or CAD. */
+                taxInclusive?: boolean | null;
+            } | null;
+        };
+        /** @description How much to move from which gift to which. */
+        TransferBalance: {
+            /**
+             * Format: double
+             * @description How much to move. Absent, all that is available.
+             */
+            amount?: number | null;
+            /**
+             * Format: uuid
+             * @description The gift that gives.
+             */
+            fromVoucherID: string;
+            /**
+             * Format: uuid
+             * @description The gift that receives.
+             */
+            toVoucherID: string;
+        };
+        /** @description What was moved, durable before the answer was sent. */
+        TransferBalanceAnswer: {
+            /**
+             * Format: double
+             * @description What was moved, in the unit of the gifts.
+             */
+            amount: number;
+            /** @description ISO 4217 code; null for item gifts. */
+            currency: string | null;
+            /** @description The gift as it is now. */
+            from: {
+                /**
+                 * Format: double
+                 * @description How much can be redeemed or held: the current balance without what is held.
+                 */
+                availableBalance: number;
+                /**
+                 * Format: double
+                 * @description The balance now.
+                 */
+                currentBalance: number;
+                /**
+                 * Format: uuid
+                 * @description The entry in its history.
+                 */
+                entryID: string;
+                /**
+                 * Format: double
+                 * @description How much of the current balance is held for sales to come.
+                 */
+                heldBalance: number;
+                status: components["schemas"]["Status"];
+                statusID: components["schemas"]["StatusID"];
+                /**
+                 * Format: uuid
+                 * @description The gift.
+                 */
+                voucherID: string;
+            };
+            requestID: components["schemas"]["AnswerID"];
+            /** @description The gift as it is now. */
+            to: {
+                /**
+                 * Format: double
+                 * @description How much can be redeemed or held: the current balance without what is held.
+                 */
+                availableBalance: number;
+                /**
+                 * Format: double
+                 * @description The balance now.
+                 */
+                currentBalance: number;
+                /**
+                 * Format: uuid
+                 * @description The entry in its history.
+                 */
+                entryID: string;
+                /**
+                 * Format: double
+                 * @description How much of the current balance is held for sales to come.
+                 */
+                heldBalance: number;
+                status: components["schemas"]["Status"];
+                statusID: components["schemas"]["StatusID"];
+                /**
+                 * Format: uuid
+                 * @description The gift.
+                 */
+                voucherID: string;
+            };
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            transferredAt: string;
+        };
+        /** @description Which gift may be used again. */
+        UnblockGift: {
+            /** @description Why, in words; it stands in the gift's history. */
+            reason?: string | null;
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /** @description Which gift, and where. */
+        ValidateGift: {
+            /**
+             * Format: uuid
+             * @description The location. When neither it nor pointOfSaleSystemOrganizationIdentifier is given, the key's only location, else the account's only
+             *     one is meant; with several, one of the two must be sent. If both are given they must agree.
+             */
+            organizationID?: string | null;
+            /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
+            pointOfSaleSystemOrganizationIdentifier?: string | null;
+            /**
+             * Format: uuid
+             * @description The program that the gift is expected to belong to; another one is MISSING_OR_INVALID_GIFT_PROGRAM.
+             */
+            targetProgramID?: string | null;
+            /**
+             * @description GIFT expects a purchased gift, NOT_GIFT a promotional one; the other is INVALID_VOUCHER_TYPE.
+             * @enum {string|null}
+             */
+            targetTypeCode?: "GIFT" | "NOT_GIFT" | "" | null;
+            /** @description The ticket (check). It caps what the gift pays; one that is good for certain items pays these only. */
+            ticketData?: components["schemas"]["TicketData"] | null;
+            /**
+             * @description False ignores targetProgramID.
+             * @default true
+             */
+            validateTargetProgram?: boolean | null;
+            /**
+             * @description False ignores targetTypeCode.
+             * @default true
+             */
+            validateTargetType?: boolean | null;
+            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            voucherCode?: string | null;
+            /**
+             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             */
+            voucherPublicToken?: string | null;
+        };
+        /** @description A gift. Every member is always present; null says "none". Where the recipient was contacted is not in it. */
+        Voucher: {
+            /**
+             * Format: uuid
+             * @description The account the gift is good for.
+             */
+            accountID: string;
+            /**
+             * Format: double
+             * @description How much can be redeemed or held: the current balance without what is held.
+             */
+            availableBalance: number;
+            /**
+             * @description Why it is blocked, a reasonCode of block-gift or VERIFICATION_CODE; null when it is not, and in validate-gift.
+             * @enum {string|null}
+             */
+            blockedReason: "LOST" | "STOLEN" | "FRAUD" | "CHARGEBACK" | "OTHER" | "VERIFICATION_CODE" | null;
+            /** @description Whether the law at the location lets the guest ask for the balance in cash now, as a help for the cashier; false where no location is meant. */
+            cashOutAllowed: boolean;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            currency: components["schemas"]["Currency"];
+            /**
+             * Format: double
+             * @description What is left of it.
+             */
+            currentBalance: number;
+            /**
+             * Format: date-time
+             * @description When it was delivered; null, not yet.
+             */
+            deliveredAt: string | null;
+            /**
+             * Format: date-time
+             * @description When delivery is or was scheduled; null, at once.
+             */
+            deliveryDate: string | null;
+            /**
+             * @description 1 e-mail, 2 SMS, 3 printed.
+             * @enum {integer}
+             */
+            deliveryMethodID: 1 | 2 | 3;
+            /** @description What the ticket says about it; null where no ticket was given. */
+            eligibility: components["schemas"]["Eligibility"] | null;
+            /** @description The items that it is good for, as they were when it was made; null, any. */
+            eligibleItems: {
+                /** @description All items of this group: Toast's itemGroup, Square's category_id, Shopify's product_id; null, none. */
+                group: string | null;
+                /** @description The itemID of a line of a ticket; null where the item is named by its group, or else by its name. */
+                id: string | null;
+                /** @description What people call it; null where the set-up gives no name. Without id and group, the name of a line. */
+                name: string | null;
+            }[] | null;
+            /**
+             * Format: double
+             * @description The equivalent value of an item gift in the account's currency.
+             */
+            equivalentValue: number | null;
+            /**
+             * Format: uuid
+             * @description Of an external purchase, its storefront, else null.
+             */
+            externalStorefrontID: string | null;
+            /** @description Of an external purchase, its reference, else null. */
+            externalTransactionReferenceNumber: string | null;
+            /**
+             * Format: uri
+             * @description The address of the gift's page; it holds the token.
+             */
+            giftURL: string | null;
+            /** @description Whether the balance is above 0. */
+            hasRemainingBalance: boolean;
+            /**
+             * Format: double
+             * @description How much of the current balance is held for sales to come.
+             */
+            heldBalance: number;
+            /** @description Whether it is valid now. */
+            isInRedeemablePeriod: boolean;
+            /** @description Whether the status is DELIVERED, FAILED_DELIVERY or CLAIMED. */
+            isInRedeemableStatus: boolean;
+            /** @description Whether it is a quantity of an item. */
+            isItemType: boolean;
+            /** @description Whether no payment was taken for it, whatever the program is. */
+            isPromoType: boolean;
+            /** @description Whether it can be redeemed now: its status, its period and its balance allow it and, in validate-gift, this location. Use this. */
+            isRedeemable: boolean;
+            /** @description An item gift's label, else null. */
+            label: string | null;
+            /** @description The last four digits of the code, to tell gifts apart. */
+            lastFour: string;
+            /** @description The message to the recipient. */
+            message: string | null;
+            /**
+             * @description live, or test: a gift of a test account is worth nothing.
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            /** @description Why it cannot be redeemed; empty when it can. */
+            notRedeemableReasons: {
+                /** @description The code that a redemption would fail with; BLOCKED and NOT_ACTIVATED tell more than its REDEMPTION_NOT_ALLOWED. */
+                code: components["schemas"]["Code"];
+                /** @description A plain sentence for a cashier's screen. */
+                text: string;
+            }[];
+            /**
+             * Format: uuid
+             * @description The send-gift request that made it.
+             */
+            orderID: string;
+            /**
+             * Format: uuid
+             * @description The only location it may be used at; null, all of the account's.
+             */
+            organizationID: string | null;
+            /**
+             * Format: double
+             * @description What was put into it, at first and since: exact money, or a whole quantity of items. A card that is NOT_ACTIVATED has 0.
+             */
+            originalBalance: number;
+            /**
+             * Format: uuid
+             * @description The gifting program.
+             */
+            programID: string;
+            /** @description Whether the program is promotional, whatever the payment was. */
+            programIsPromotional: boolean;
+            /**
+             * @description The program's name.
+             * @enum {string}
+             */
+            programName: "Business gift cards" | "Promotional gift cards" | "Distribution network";
+            /**
+             * Format: uuid
+             * @description Of a promotional gift, its promotion, else null.
+             */
+            promotionID: string | null;
+            /** @description The terms of the promotion. */
+            promotionalTerms: string | null;
+            /** @description An item gift's originalBalance, or what a card that is NOT_ACTIVATED is going to be good for; else null. */
+            quantity: number | null;
+            /** @description The recipient's name. */
+            recipientDescription: string | null;
+            /** @description The language that the sender said the recipient reads, as a canonical BCP 47 tag; null, none. */
+            recipientLanguage: string | null;
+            /** @description Whether it is good for certain items only. Then redeem-gift needs the ticket, unless the promotion says otherwise. */
+            requiresEligibleItems: boolean;
+            /** @description Who appears as the sender. */
+            senderDescription: string;
+            status: components["schemas"]["Status"];
+            statusID: components["schemas"]["StatusID"];
+            /** @description The terms of an item gift. */
+            terms: string | null;
+            /**
+             * @description What the balances count.
+             * @enum {string}
+             */
+            unit: "money" | "items";
+            /**
+             * Format: date-time
+             * @description The first instant at which it is valid; null, from the start.
+             */
+            validFrom: string | null;
+            /**
+             * Format: date-time
+             * @description The first instant at which it is no longer valid; null, it does not expire.
+             */
+            validUntil: string | null;
+            /**
+             * Format: double
+             * @description A monetary gift's originalBalance, or what a card that is NOT_ACTIVATED is going to be worth (0: what is paid for it); else null.
+             */
+            value: number | null;
+            /**
+             * @description The 12 digits on the card, the first of them not 0. A secret, like the token. Of a gift that is looked up, sent again or rescheduled, code,
+             *     token and giftURL are null without the permission codes.
+             */
+            voucherCode: string | null;
+            /**
+             * Format: uuid
+             * @description The design of the card; null is the built-in one.
+             */
+            voucherDesignID: string | null;
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+            /** @description The token in the QR code, 22 letters and digits. A secret, like the code. */
+            voucherPublicToken: string | null;
+            /**
+             * @description 1 monetary, 2 item, 3 promotional monetary, 4 promotional item. Use isItemType and isPromoType rather.
+             * @enum {integer}
+             */
+            voucherTypeID: 1 | 2 | 3 | 4;
+        };
+        /** @description The gift, and the call it was asked for with. */
+        VoucherAnswer: components["schemas"]["Voucher"] & {
+            requestID: components["schemas"]["AnswerID"];
+        };
+        /** @description Where events are sent. */
+        Webhook: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            createdAt: string;
+            /** @description For people. */
+            description: string | null;
+            /** @description Whether events are sent. */
+            enabled: boolean;
+            /**
+             * Format: date-time
+             * @description Until when messages are signed with the secret before the last rotation, too; null: there was none.
+             */
+            oldSecretUntil: string | null;
+            /**
+             * @description Why the service switched it off: GONE, it answered 410; FAILING, it took nothing for five days, of which a mail told. Null: it did not.
+             * @enum {string|null}
+             */
+            switchedOff: "GONE" | "FAILING" | null;
+            /** @description Which events; empty: all. */
+            types: string[];
+            /** @description Where events are posted. */
+            url: string;
+            /**
+             * Format: uuid
+             * @description The webhook.
+             */
+            webhookID: string;
+        };
+        /** @description The webhook as it is now. */
+        WebhookAnswer: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            createdAt: string;
+            /** @description For people. */
+            description: string | null;
+            /** @description Whether events are sent. */
+            enabled: boolean;
+            /**
+             * Format: date-time
+             * @description Until when messages are signed with the secret before the last rotation, too; null: there was none.
+             */
+            oldSecretUntil: string | null;
+            requestID: components["schemas"]["AnswerID"];
+            /**
+             * @description Why the service switched it off: GONE, it answered 410; FAILING, it took nothing for five days, of which a mail told. Null: it did not.
+             * @enum {string|null}
+             */
+            switchedOff: "GONE" | "FAILING" | null;
+            /** @description Which events; empty: all. */
+            types: string[];
+            /** @description Where events are posted. */
+            url: string;
+            /**
+             * Format: uuid
+             * @description The webhook.
+             */
+            webhookID: string;
+        };
+        /** @description All webhooks of the account. */
+        WebhooksAnswer: {
+            requestID: components["schemas"]["AnswerID"];
+            /** @description In the order in which they were made. */
+            webhooks: components["schemas"]["Webhook"][];
+        };
     };
     responses: {
-        /** @description UNAUTHENTICATED. The key is missing, unknown, expired or revoked. */
-        Unauthenticated: {
-            headers: {
-                "X-Request-ID": components["headers"]["RequestID"];
-                "Boon-Version": components["headers"]["Version"];
-                "WWW-Authenticate": components["headers"]["Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 401;
-                    /** @enum {unknown} */
-                    code?: "UNAUTHENTICATED";
-                };
-            };
-        };
-        /** @description VALIDATION_FAILURE. The body is larger than 1 MiB, or 2 MiB of send-gift. */
-        TooLarge: {
-            headers: {
-                "X-Request-ID": components["headers"]["RequestID"];
-                "Boon-Version": components["headers"]["Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 413;
-                    /** @enum {unknown} */
-                    code?: "VALIDATION_FAILURE";
-                };
-            };
-        };
-        /** @description NOT_SUPPORTED. The content type is not a JSON type, or the body is compressed. */
-        UnsupportedMediaType: {
-            headers: {
-                "X-Request-ID": components["headers"]["RequestID"];
-                "Boon-Version": components["headers"]["Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 415;
-                    /** @enum {unknown} */
-                    code?: "NOT_SUPPORTED";
-                };
-            };
-        };
         /** @description VALIDATION_FAILURE. A parameter is malformed, unknown or repeated; messages name it. */
         BadLookUp: {
             headers: {
-                "X-Request-ID": components["headers"]["RequestID"];
                 "Boon-Version": components["headers"]["Version"];
+                "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 400;
-                    /** @enum {unknown} */
-                    code?: "VALIDATION_FAILURE";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description NOT_FOUND. There is no such record in the account. For a key that is enabled for some locations, a gift that is not limited to one of them is not found either. */
         NotFound: {
             headers: {
-                "X-Request-ID": components["headers"]["RequestID"];
                 "Boon-Version": components["headers"]["Version"];
+                "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 404;
-                    /** @enum {unknown} */
-                    code?: "NOT_FOUND";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description NOT_AUTHORIZED. The key lacks a permission, which the message names. */
         Permission: {
             headers: {
-                "X-Request-ID": components["headers"]["RequestID"];
                 "Boon-Version": components["headers"]["Version"];
+                "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 403;
-                    /** @enum {unknown} */
-                    code?: "NOT_AUTHORIZED";
-                };
-            };
-        };
-        /** @description NOT_SUPPORTED. A system key cannot do this. */
-        SystemKey: {
-            headers: {
-                "X-Request-ID": components["headers"]["RequestID"];
-                "Boon-Version": components["headers"]["Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 422;
-                    /** @enum {unknown} */
-                    code?: "NOT_SUPPORTED";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description RATE_LIMITED. Too many wrong codes, too many calls without a valid key, or too many changes of webhooks. */
         RateLimited: {
             headers: {
-                "X-Request-ID": components["headers"]["RequestID"];
                 "Boon-Version": components["headers"]["Version"];
                 "Retry-After": components["headers"]["RetryAfterAlways"];
+                "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 429;
-                    /** @enum {unknown} */
-                    code?: "RATE_LIMITED";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description UNEXPECTED_ERROR. An internal failure; requestID finds it in the logs. Repeat with the same Idempotency-Key. */
-        UnexpectedError: {
+        /** @description NOT_SUPPORTED. A system key cannot do this. */
+        SystemKey: {
             headers: {
-                "X-Request-ID": components["headers"]["RequestID"];
                 "Boon-Version": components["headers"]["Version"];
+                "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 500;
-                    /** @enum {unknown} */
-                    code?: "UNEXPECTED_ERROR";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description VALIDATION_FAILURE. The body is larger than 1 MiB, or 2 MiB of send-gift. */
+        TooLarge: {
+            headers: {
+                "Boon-Version": components["headers"]["Version"];
+                "X-Request-ID": components["headers"]["RequestID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description UNAUTHENTICATED. The key is missing, unknown, expired or revoked. */
+        Unauthenticated: {
+            headers: {
+                "Boon-Version": components["headers"]["Version"];
+                "WWW-Authenticate": components["headers"]["Authenticate"];
+                "X-Request-ID": components["headers"]["RequestID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description UNAVAILABLE. Overload, or the store is away. Nobody says what became of the call; repeat it with the same Idempotency-Key. */
         Unavailable: {
             headers: {
-                "X-Request-ID": components["headers"]["RequestID"];
                 "Boon-Version": components["headers"]["Version"];
                 "Retry-After": components["headers"]["RetryAfterAlways"];
+                "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 503;
-                    /** @enum {unknown} */
-                    code?: "UNAVAILABLE";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description UNEXPECTED_ERROR. An internal failure; requestID finds it in the logs. Repeat with the same Idempotency-Key. */
+        UnexpectedError: {
+            headers: {
+                "Boon-Version": components["headers"]["Version"];
+                "X-Request-ID": components["headers"]["RequestID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description NOT_FOUND. What every path under /api/ answers that is not in this file. */
         UnknownPath: {
             headers: {
-                "X-Request-ID": components["headers"]["RequestID"];
                 "Boon-Version": components["headers"]["Version"];
+                "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 404;
-                    /** @enum {unknown} */
-                    code?: "NOT_FOUND";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description NOT_SUPPORTED. The content type is not a JSON type, or the body is compressed. */
+        UnsupportedMediaType: {
+            headers: {
+                "Boon-Version": components["headers"]["Version"];
+                "X-Request-ID": components["headers"]["RequestID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description NOT_SUPPORTED. What every path under /api/ answers to a method that it does not have. */
         WrongMethod: {
             headers: {
-                "X-Request-ID": components["headers"]["RequestID"];
-                "Boon-Version": components["headers"]["Version"];
                 Allow: components["headers"]["Allow"];
+                "Boon-Version": components["headers"]["Version"];
+                "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 405;
-                    /** @enum {unknown} */
-                    code?: "NOT_SUPPORTED";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
     };
     parameters: {
+        /** @description Of a system key, the account that is meant; may be left out where it serves one only. With the key of an account it must be that. */
+        AccountID: string;
+        /** @description The `nextCursor` of the page before; absent for the first page. A cursor stays right while records are added. */
+        Cursor: string;
         /**
          * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
          *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
          *     refused by every account: whoever sends one believes that a repeat is safe.
          */
         IdempotencyKey: string;
-        /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-        RequestID: string;
-        /** @description The webhook. */
-        WebhookID: string;
-        /** @description The gift. */
-        VoucherID: string;
         /** @description How many to give at most. */
         Limit: number;
-        /** @description Of a system key, the account that is meant; may be left out where it serves one only. With the key of an account it must be that. */
-        AccountID: string;
-        /** @description The `nextCursor` of the page before; absent for the first page. A cursor stays right while records are added. */
-        Cursor: string;
+        /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+        RequestID: string;
+        /** @description The gift. */
+        VoucherID: string;
+        /** @description The webhook. */
+        WebhookID: string;
     };
     requestBodies: never;
     headers: {
-        /** @description Names this call in logs and in support questions; the caller's own, when it sent a usable one. */
-        RequestID: string;
-        /** @description The version of the server. */
-        Version: string;
+        /** @description The methods that this path has. */
+        Allow: string;
+        /** @description How to authenticate (RFC 9110, section 11.6.1). */
+        Authenticate: string;
         /** @description Present when the answer was given before, to an earlier call with the same Idempotency-Key. */
         Replayed: "true";
+        /** @description Names this call in logs and in support questions; the caller's own, when it sent a usable one. */
+        RequestID: string;
         /** @description How many seconds to wait before a repeat makes sense. */
         RetryAfter: number;
         /** @description How many seconds to wait before a repeat makes sense. */
         RetryAfterAlways: number;
-        /** @description How to authenticate (RFC 9110, section 11.6.1). */
-        Authenticate: string;
-        /** @description The methods that this path has. */
-        Allow: string;
+        /** @description The version of the server. */
+        Version: string;
     };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    sendGift: {
+    listAudit: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only what was done at this time or later. */
+                from?: string;
+                /** @description Only what was done before this time. */
+                to?: string;
+                /** @description How many to give at most. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before; absent for the first page. A cursor stays right while records are added. */
+                cursor?: components["parameters"]["Cursor"];
+            };
             header?: {
-                /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
             };
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SendGift"];
-            };
-        };
+        requestBody?: never;
         responses: {
-            /** @description The gifts were made. */
-            201: {
+            /** @description A page of the audit trail. */
+            200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SendGiftAnswer"];
+                    "application/json": components["schemas"]["AuditAnswer"];
                 };
             };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
-                };
-            };
+            400: components["responses"]["BadLookUp"];
             401: components["responses"]["Unauthenticated"];
-            /** @description NOT_AUTHORIZED. The key lacks a permission. accountID is not the key's account, or the key is not enabled for the location. */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description ACCOUNT_MISCONFIGURED: no gateway for the delivery method is set up. REQUEST_IN_PROGRESS: the first call with this key still runs. */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "ACCOUNT_MISCONFIGURED" | "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description MISSING_OR_INVALID_GIFT_PROGRAM: there is no such program. NOT_SUPPORTED: the account is not subscribed to it, there or at all.
-             *     IDEMPOTENCY_MISMATCH: the key was used with another request.
-             */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "MISSING_OR_INVALID_GIFT_PROGRAM" | "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
+            403: components["responses"]["Permission"];
+            422: components["responses"]["SystemKey"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];
             503: components["responses"]["Unavailable"];
         };
     };
-    cancelGift: {
+    listEvents: {
         parameters: {
-            query?: never;
-            header?: {
+            query?: {
+                /** @description A nextCursor of this list, asked for the same types. Without it, the list begins with the oldest event; with now, after the newest. */
+                after?: string;
+                /** @description Only events of these types, with commas between them. gift.* is all that begin so. */
+                type?: string;
                 /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 * @description For how many seconds to wait for an event if there is none; 0 without it. At most 64 calls of an account may wait at once, others are
+                 *     refused with RATE_LIMITED.
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                wait?: number;
+                /** @description How many to give at most. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
             };
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CancelGift"];
-            };
-        };
+        requestBody?: never;
         responses: {
-            /** @description The gifts are out of use. */
+            /** @description A page of events. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CancelGiftAnswer"];
+                    "application/json": components["schemas"]["EventsAnswer"];
                 };
             };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
-                };
-            };
+            400: components["responses"]["BadLookUp"];
             401: components["responses"]["Unauthenticated"];
-            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for gifts that the key may not cancel, because of where they are good. */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. The account has no such gift, order or purchase, or the key is not enabled for the locations of its gifts. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /**
-             * @description REDEMPTION_NOT_ALLOWED: a gift's status does not allow it, or something was redeemed of a failed purchase; messages name the vouchers.
-             *     REQUEST_IN_PROGRESS: the first call with this key still runs.
-             */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "REDEMPTION_NOT_ALLOWED" | "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description IDEMPOTENCY_MISMATCH: the key was used with another request. */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
+            403: components["responses"]["Permission"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["SystemKey"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];
             503: components["responses"]["Unavailable"];
         };
     };
-    reinstateGift: {
+    listActivity: {
+        parameters: {
+            query?: {
+                /** @description Only changes at this time or later. */
+                from?: string;
+                /** @description Only changes before this time. */
+                to?: string;
+                /** @description Only what this API key caused. */
+                keyID?: string;
+                /** @description Only what happened at this location. */
+                organizationID?: string;
+                /** @description Only changes of this kind. */
+                kind?: "ISSUED" | "DELIVERED" | "FAILED_DELIVERY" | "REDEMPTION" | "REVERSAL" | "CANCELLATION" | "REINSTATEMENT" | "RESENT" | "RESCHEDULED" | "HOLD" | "HOLD_RELEASED" | "HOLD_EXPIRED" | "ACTIVATION" | "ACTIVATION_REVERSAL" | "RELOAD" | "RELOAD_REVERSAL" | "ADJUSTMENT" | "TRANSFER_OUT" | "TRANSFER_IN" | "CASH_OUT" | "BLOCKED" | "UNBLOCKED" | "WRONG_VERIFICATION_CODE" | "REPLACED" | "EXTENDED";
+                /** @description How many to give at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before; absent for the first page. A cursor stays right while records are added. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of changes. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityAnswer"];
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    adjustGift: {
         parameters: {
             query?: never;
             header?: {
@@ -3902,219 +3851,72 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReinstateGift"];
+                "application/json": components["schemas"]["AdjustGift"];
             };
         };
         responses: {
-            /** @description The gifts are in use. */
+            /** @description The balance is corrected. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CancelGiftAnswer"];
+                    "application/json": components["schemas"]["AdjustGiftAnswer"];
                 };
             };
             /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
             400: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["Unauthenticated"];
             /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
             403: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. The account has no such gift or order, or the key is not enabled for the locations of its gifts. */
-            404: {
-                headers: {
                     "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /** @description REQUEST_IN_PROGRESS: the first call with this key still runs. */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    resendGift: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ResendGift"];
-            };
-        };
-        responses: {
-            /** @description The gift is on its way again, or can be printed. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ResentGiftAnswer"];
-                };
-            };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description NOT_FOUND. The account has no such gift, or none that the key may see. */
             404: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
-             * @description REDEMPTION_NOT_ALLOWED: the gift is CANCELLED or PURCHASE_FAILED. ALREADY_REDEEMED: nothing is left on it. ACCOUNT_MISCONFIGURED: no gateway
-             *     for the delivery method is set up. REQUEST_IN_PROGRESS: the first call with this key still runs.
+             * @description INSUFFICIENT_BALANCE: less than that is left, or is not held. REDEMPTION_NOT_ALLOWED: the gift is out of use or not activated, or PENDING and would be
+             *     worth nothing. REQUEST_IN_PROGRESS: the first call with this key still runs.
              */
             409: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "REDEMPTION_NOT_ALLOWED" | "ALREADY_REDEEMED" | "ACCOUNT_MISCONFIGURED" | "REQUEST_IN_PROGRESS";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["TooLarge"];
@@ -4122,431 +3924,13 @@ export interface operations {
             /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
             422: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-            /**
-             * @description RATE_LIMITED. The gift was sent again 10 times within 24 hours, and Retry-After says when once more is possible; or too many calls without a
-             *     valid key.
-             */
-            429: {
-                headers: {
                     "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Retry-After": components["headers"]["RetryAfterAlways"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 429;
-                        /** @enum {unknown} */
-                        code?: "RATE_LIMITED";
-                    };
-                };
-            };
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    rescheduleGift: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RescheduleGift"];
-            };
-        };
-        responses: {
-            /** @description The gift waits for its new date. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ResentGiftAnswer"];
-                };
-            };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. The account has no such gift, or none that the key may see. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /**
-             * @description REDEMPTION_NOT_ALLOWED: the gift does not wait any more, or its message is just being sent. ALREADY_REDEEMED: nothing is left on it.
-             *     REQUEST_IN_PROGRESS: the first call with this key still runs.
-             */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "REDEMPTION_NOT_ALLOWED" | "ALREADY_REDEEMED" | "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    replaceGift: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ReplaceGift"];
-            };
-        };
-        responses: {
-            /** @description It was replaced. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplaceGiftAnswer"];
-                };
-            };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. The account has no such gift, or none that the key may see. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /**
-             * @description REDEMPTION_NOT_ALLOWED: the gift is CANCELLED, PURCHASE_FAILED, NOT_ACTIVATED or expired, or its message is just being sent. ALREADY_REDEEMED:
-             *     nothing is left on it. ACCOUNT_MISCONFIGURED: no gateway for the delivery method is set up. REQUEST_IN_PROGRESS: the first call with this key
-             *     still runs.
-             */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "REDEMPTION_NOT_ALLOWED" | "ALREADY_REDEEMED" | "ACCOUNT_MISCONFIGURED" | "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    transferBalance: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["TransferBalance"];
-            };
-        };
-        responses: {
-            /** @description It was moved. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TransferBalanceAnswer"];
-                };
-            };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. The account has no such gift, or none that the key may see; the path of each message tells which of the two. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /**
-             * @description ALREADY_REDEEMED: there is nothing to move. INSUFFICIENT_BALANCE: less than that is available. REDEMPTION_NOT_ALLOWED: one of the gifts is not in
-             *     use, blocked or expired, or the value would become good for more. REQUEST_IN_PROGRESS: the first call with this key still runs.
-             */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "ALREADY_REDEEMED" | "INSUFFICIENT_BALANCE" | "REDEMPTION_NOT_ALLOWED" | "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description MISSING_OR_INVALID_GIFT_PROGRAM: the gifts belong to two programs. INVALID_VOUCHER_TYPE: they are of two types. NOT_SUPPORTED: a system key cannot do this.
-             *     IDEMPOTENCY_MISMATCH: the key was used with another request.
-             */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "MISSING_OR_INVALID_GIFT_PROGRAM" | "INVALID_VOUCHER_TYPE" | "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -4579,9 +3963,9 @@ export interface operations {
             /** @description The gift is blocked. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4591,70 +3975,50 @@ export interface operations {
             /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
             400: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["Unauthenticated"];
             /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
             403: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description NOT_FOUND. The account has no such gift, or none that the key may see. */
             404: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description REQUEST_IN_PROGRESS: the first call with this key still runs. */
             409: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "REQUEST_IN_PROGRESS";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["TooLarge"];
@@ -4662,18 +4026,13 @@ export interface operations {
             /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
             422: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -4681,7 +4040,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    unblockGift: {
+    cancelGift: {
         parameters: {
             query?: never;
             header?: {
@@ -4699,1585 +4058,86 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["UnblockGift"];
+                "application/json": components["schemas"]["CancelGift"];
             };
         };
         responses: {
-            /** @description The gift is not blocked. */
+            /** @description The gifts are out of use. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BlockGiftAnswer"];
+                    "application/json": components["schemas"]["CancelGiftAnswer"];
                 };
             };
             /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
             400: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["Unauthenticated"];
-            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
+            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for gifts that the key may not cancel, because of where they are good. */
             403: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description NOT_FOUND. The account has no such gift, or none that the key may see. */
+            /** @description NOT_FOUND. The account has no such gift, order or purchase, or the key is not enabled for the locations of its gifts. */
             404: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /** @description REQUEST_IN_PROGRESS: the first call with this key still runs. */
-            409: {
-                headers: {
                     "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    adjustGift: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AdjustGift"];
-            };
-        };
-        responses: {
-            /** @description The balance is corrected. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AdjustGiftAnswer"];
-                };
-            };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. The account has no such gift, or none that the key may see. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
-             * @description INSUFFICIENT_BALANCE: less than that is left, or is not held. REDEMPTION_NOT_ALLOWED: the gift is out of use or not activated, or PENDING and would be
-             *     worth nothing. REQUEST_IN_PROGRESS: the first call with this key still runs.
-             */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "INSUFFICIENT_BALANCE" | "REDEMPTION_NOT_ALLOWED" | "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    extendGift: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ExtendGift"];
-            };
-        };
-        responses: {
-            /** @description The gift is valid for longer. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ExtendGiftAnswer"];
-                };
-            };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. The account has no such gift, or none that the key may see. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /** @description REDEMPTION_NOT_ALLOWED: the gift is out of use. REQUEST_IN_PROGRESS: the first call with this key still runs. */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "REDEMPTION_NOT_ALLOWED" | "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: the gift is not promotional or does not expire, or a system key calls. IDEMPOTENCY_MISMATCH: the key was used with another request. */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    validateGift: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ValidateGift"];
-            };
-        };
-        responses: {
-            /** @description The gift exists and may be used here. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["VoucherAnswer"];
-                };
-            };
-            /**
-             * @description VALIDATION_FAILURE: something is missing or wrong; messages list everything that is. INVALID_CODE_FORMAT: voucherCode is not 12
-             *     digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
-             */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE" | "INVALID_CODE_FORMAT" | "INVALID_TOKEN_FORMAT";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /**
-             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names. The gift belongs to another account or is limited to another location, or the key is not enabled for this
-             *     location. Such a code counts as a wrong one.
-             */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. There is no such gift, or the account has no such location. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /** @description REDEMPTION_NOT_ALLOWED: the purchase of the gift failed, or the card was replaced. ACCOUNT_MISCONFIGURED: the account has no location yet. */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "REDEMPTION_NOT_ALLOWED" | "ACCOUNT_MISCONFIGURED";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description NOT_SUPPORTED: a system key, a ticket in an unknown format, or point-of-sale redemption is not enabled at the location.
-             *     MISSING_OR_INVALID_GIFT_PROGRAM and INVALID_VOUCHER_TYPE: the gift is not of the program or type that was expected.
-             *     ITEM_ELIGIBILITY_FAILURE: no item on the ticket is eligible.
-             */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "MISSING_OR_INVALID_GIFT_PROGRAM" | "INVALID_VOUCHER_TYPE" | "ITEM_ELIGIBILITY_FAILURE";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    redeemGift: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this call, so that it can be repeated and reversed safely; make a fresh one, such as a GUID, for every sale. Optional, unless the account
-                 *     requires it. Redemptions and reversals remember theirs for ever.
-                 */
-                "Idempotency-Key"?: string;
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RedeemGift"];
-            };
-        };
-        responses: {
-            /** @description It was taken. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RedeemGiftAnswer"];
-                };
-            };
-            /**
-             * @description VALIDATION_FAILURE: something is missing or wrong, the ticket has nothing to pay, or amount is more than it allows. INVALID_CODE_FORMAT:
-             *     voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
-             */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE" | "INVALID_CODE_FORMAT" | "INVALID_TOKEN_FORMAT";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /**
-             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names. The gift is limited to another location or, found by code or token, belongs to another account; or the key is not
-             *     enabled for this location.
-             */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. There is no such gift, or the account has no such location. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /**
-             * @description ALREADY_REDEEMED: nothing is left. INSUFFICIENT_BALANCE: less is available than amount; messages name what is available and held, and nothing was taken.
-             *     REDEMPTION_NOT_ALLOWED: not delivered or activated yet, blocked, a wrong verification code, taken out of use, outside its period, or reversed by its key before it arrived.
-             *     ACCOUNT_MISCONFIGURED: the account has no location yet. REQUEST_IN_PROGRESS: the first call with this key still runs.
-             */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "ALREADY_REDEEMED" | "INSUFFICIENT_BALANCE" | "REDEMPTION_NOT_ALLOWED" | "ACCOUNT_MISCONFIGURED" | "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description NOT_SUPPORTED: a system key, a ticket in an unknown format, or point-of-sale redemption is not enabled at the location.
-             *     MISSING_OR_INVALID_GIFT_PROGRAM and INVALID_VOUCHER_TYPE: the gift is not of the program or type that was expected.
-             *     ITEM_ELIGIBILITY_FAILURE: no item on the ticket is eligible. IDEMPOTENCY_MISMATCH: the key was used with another request.
-             */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "MISSING_OR_INVALID_GIFT_PROGRAM" | "INVALID_VOUCHER_TYPE" | "ITEM_ELIGIBILITY_FAILURE" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    holdGift: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["HoldGift"];
-            };
-        };
-        responses: {
-            /** @description It is held. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HoldGiftAnswer"];
-                };
-            };
-            /**
-             * @description VALIDATION_FAILURE: something is missing or wrong, the ticket has nothing to pay, or amount is more than it allows. INVALID_CODE_FORMAT:
-             *     voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
-             */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE" | "INVALID_CODE_FORMAT" | "INVALID_TOKEN_FORMAT";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /**
-             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names. The gift is limited to another location or, found by code or token, belongs to another account; or the key is not
-             *     enabled for this location.
-             */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. There is no such gift, or the account has no such location. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /**
-             * @description As for redeem-gift: ALREADY_REDEEMED, INSUFFICIENT_BALANCE, REDEMPTION_NOT_ALLOWED (also when the gift has 100 open holds, or the hold was released by
-             *     its key before it arrived), ACCOUNT_MISCONFIGURED, REQUEST_IN_PROGRESS.
-             */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "ALREADY_REDEEMED" | "INSUFFICIENT_BALANCE" | "REDEMPTION_NOT_ALLOWED" | "ACCOUNT_MISCONFIGURED" | "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description NOT_SUPPORTED: a system key, a ticket in an unknown format, or point-of-sale redemption is not enabled at the location.
-             *     MISSING_OR_INVALID_GIFT_PROGRAM and INVALID_VOUCHER_TYPE: the gift is not of the program or type that was expected.
-             *     ITEM_ELIGIBILITY_FAILURE: no item on the ticket is eligible. IDEMPOTENCY_MISMATCH: the key was used with another request.
-             */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "MISSING_OR_INVALID_GIFT_PROGRAM" | "INVALID_VOUCHER_TYPE" | "ITEM_ELIGIBILITY_FAILURE" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    captureHold: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CaptureHold"];
-            };
-        };
-        responses: {
-            /** @description It was taken. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CaptureHoldAnswer"];
-                };
-            };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /** @description NOT_AUTHORIZED. The key lacks a permission, which the message names. */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. The account has no such hold, or it was made where the key is not enabled. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /**
-             * @description HOLD_NOT_OPEN: it was captured, released, or its time was over; messages say which, and when. INSUFFICIENT_BALANCE: less is held than amount.
-             *     REDEMPTION_NOT_ALLOWED: the capture was reversed by its key before it arrived. REQUEST_IN_PROGRESS: the first call with this key still runs.
-             */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "HOLD_NOT_OPEN" | "INSUFFICIENT_BALANCE" | "REDEMPTION_NOT_ALLOWED" | "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    releaseHold: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ReleaseHold"];
-            };
-        };
-        responses: {
-            /** @description It is not held any more. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReleaseHoldAnswer"];
-                };
-            };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /**
-             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names; or it is not enabled where the hold was made, if idempotencyKey names it, as
-             *     NOT_FOUND would say that nothing is held.
-             */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. The account has no such hold, or it was made where the key is not enabled. By idempotencyKey: it never arrived, and will be refused if it does. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /** @description HOLD_NOT_OPEN: it was captured. REQUEST_IN_PROGRESS: the first call with this key still runs. */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "HOLD_NOT_OPEN" | "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    reloadGift: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ReloadGift"];
-            };
-        };
-        responses: {
-            /** @description It is loaded. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReloadGiftAnswer"];
-                };
-            };
-            /**
-             * @description VALIDATION_FAILURE: something is missing or wrong, or with amount the gift would be worth more than one may be. INVALID_CODE_FORMAT:
-             *     voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
-             */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE" | "INVALID_CODE_FORMAT" | "INVALID_TOKEN_FORMAT";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /**
-             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names. The gift is limited to another location or, found by code or token, belongs to another account; or the key is not
-             *     enabled for this location.
-             */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. There is no such gift, or the account has no such location. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /**
-             * @description REDEMPTION_NOT_ALLOWED: the gift is cancelled, expired, not delivered yet, or its purchase failed, or the reload was taken back by its key before it
-             *     arrived. ACCOUNT_MISCONFIGURED: the account has no location. REQUEST_IN_PROGRESS: the first call with this key still runs.
-             */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "REDEMPTION_NOT_ALLOWED" | "ACCOUNT_MISCONFIGURED" | "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description NOT_SUPPORTED: the gift is promotional or an item gift, its program is not reloadable, a system key, or point-of-sale redemption is not enabled at the location.
-             *     IDEMPOTENCY_MISMATCH: the key was used with another request.
-             */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    cashOutGift: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CashOutGift"];
-            };
-        };
-        responses: {
-            /** @description Pay the guest amount. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CashOutGiftAnswer"];
-                };
-            };
-            /**
-             * @description VALIDATION_FAILURE: something is missing or wrong. INVALID_CODE_FORMAT:
-             *     voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
-             */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE" | "INVALID_CODE_FORMAT" | "INVALID_TOKEN_FORMAT";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /**
-             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names. The gift is limited to another location or, found by code or token, belongs to another account; or the key is not
-             *     enabled for this location.
-             */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. There is no such gift, or the account has no such location. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /**
-             * @description ALREADY_REDEEMED: nothing is left. REDEMPTION_NOT_ALLOWED: the gift cannot be redeemed now, something is held, or verificationCode is wrong. ACCOUNT_MISCONFIGURED: the account has no
-             *     location. REQUEST_IN_PROGRESS: the first call with this key still runs.
-             */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "ALREADY_REDEEMED" | "REDEMPTION_NOT_ALLOWED" | "ACCOUNT_MISCONFIGURED" | "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description NOT_SUPPORTED: the law does not let a guest ask for it here, and the message names the limit; the gift is promotional or an item gift; a system key; or
-             *     point-of-sale redemption is not enabled at the location. IDEMPOTENCY_MISMATCH: the key was used with another request.
-             */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    reverseReload: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ReverseReload"];
-            };
-        };
-        responses: {
-            /** @description It is taken back. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReverseReloadAnswer"];
-                };
-            };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /**
-             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names; or it is not enabled where the reload was made, if idempotencyKey names it, as
-             *     NOT_FOUND would say that nothing was loaded.
-             */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. The account has no such reload, or it was made where the key is not enabled. By idempotencyKey: it never arrived, and will be refused if it does. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /**
-             * @description ALREADY_REVERSED: it was taken back. INSUFFICIENT_BALANCE: less than it is available; the message says how much. REDEMPTION_NOT_ALLOWED: it is all
-             *     that there is in a gift whose purchase failed. REQUEST_IN_PROGRESS: the first call with this key still runs.
-             */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "ALREADY_REVERSED" | "INSUFFICIENT_BALANCE" | "REDEMPTION_NOT_ALLOWED" | "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    reverseRedemption: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ReverseRedemption"];
-            };
-        };
-        responses: {
-            /** @description It was given back. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReverseRedemptionAnswer"];
-                };
-            };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong, or less is left of the redemption than amount. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /**
-             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names. The key is not enabled for the location; or for the one where the redemption was made, if idempotencyKey names it, as
-             *     NOT_FOUND would say that nothing was taken.
-             */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /**
-             * @description NOT_FOUND. The account has no such redemption or location, or the redemption was made where the key is not enabled. By idempotencyKey:
-             *     it never arrived, and will be refused if it does; a location that the account does not have is VALIDATION_FAILURE then.
-             */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /**
-             * @description ALREADY_REVERSED: nothing is left of the redemption. ACCOUNT_MISCONFIGURED: a location is named, and the account has none yet.
+             * @description REDEMPTION_NOT_ALLOWED: a gift's status does not allow it, or something was redeemed of a failed purchase; messages name the vouchers.
              *     REQUEST_IN_PROGRESS: the first call with this key still runs.
              */
             409: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "ALREADY_REVERSED" | "ACCOUNT_MISCONFIGURED" | "REQUEST_IN_PROGRESS";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            /** @description IDEMPOTENCY_MISMATCH: the key was used with another request. */
             422: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -6310,9 +4170,9 @@ export interface operations {
             /** @description The cards were made. */
             201: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6322,53 +4182,38 @@ export interface operations {
             /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
             400: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["Unauthenticated"];
             /** @description NOT_AUTHORIZED. The key lacks the permission stock, or is not enabled for the location. */
             403: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description REQUEST_IN_PROGRESS: the first call with this key still runs. */
             409: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "REQUEST_IN_PROGRESS";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["TooLarge"];
@@ -6379,18 +4224,13 @@ export interface operations {
              */
             422: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "MISSING_OR_INVALID_GIFT_PROGRAM" | "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -6398,7 +4238,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    activateGift: {
+    extendGift: {
         parameters: {
             query?: never;
             header?: {
@@ -6416,248 +4256,83 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ActivateGift"];
+                "application/json": components["schemas"]["ExtendGift"];
             };
         };
         responses: {
-            /** @description The card has its value. */
+            /** @description The gift is valid for longer. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ActivateGiftAnswer"];
-                };
-            };
-            /**
-             * @description VALIDATION_FAILURE: something is missing or wrong, or the card's worth is fixed, or it is not and amount is missing. INVALID_CODE_FORMAT:
-             *     voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
-             */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE" | "INVALID_CODE_FORMAT" | "INVALID_TOKEN_FORMAT";
-                    };
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            /**
-             * @description NOT_AUTHORIZED. The key lacks the permission activate. The card is limited to another location or, found by code or token, belongs to another account; or the key is not
-             *     enabled for this location.
-             */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
-                };
-            };
-            /** @description NOT_FOUND. There is no such card, or the account has no such location. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            /**
-             * @description ALREADY_ACTIVATED: it is in use, or was. REDEMPTION_NOT_ALLOWED: it was cancelled or blocked, or the activation was taken back by its key before it arrived.
-             *     ACCOUNT_MISCONFIGURED: the account has no location yet. REQUEST_IN_PROGRESS: the first call with this key still runs.
-             */
-            409: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "ALREADY_ACTIVATED" | "REDEMPTION_NOT_ALLOWED" | "ACCOUNT_MISCONFIGURED" | "REQUEST_IN_PROGRESS";
-                    };
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: a system key, or point-of-sale redemption is not enabled at the location. IDEMPOTENCY_MISMATCH: the key was used with another request. */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    reverseActivation: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
-                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
-                 *     refused by every account: whoever sends one believes that a repeat is safe.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ReverseActivation"];
-            };
-        };
-        responses: {
-            /** @description It is taken back. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReverseActivationAnswer"];
+                    "application/json": components["schemas"]["ExtendGiftAnswer"];
                 };
             };
             /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
             400: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 400;
-                        /** @enum {unknown} */
-                        code?: "VALIDATION_FAILURE";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["Unauthenticated"];
-            /**
-             * @description NOT_AUTHORIZED. The key lacks the permission activate; or it is not enabled where the activation was made, if idempotencyKey names it, as
-             *     NOT_FOUND would say that nothing was activated.
-             */
+            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
             403: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 403;
-                        /** @enum {unknown} */
-                        code?: "NOT_AUTHORIZED";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description NOT_FOUND. The account has no such activation, or it was made where the key is not enabled. By idempotencyKey: it never arrived, and will be refused if it does. */
+            /** @description NOT_FOUND. The account has no such gift, or none that the key may see. */
             404: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ALREADY_REVERSED: it was taken back before. REDEMPTION_NOT_ALLOWED: something else happened to the card since. REQUEST_IN_PROGRESS: the first call with this key still runs. */
+            /** @description REDEMPTION_NOT_ALLOWED: the gift is out of use. REQUEST_IN_PROGRESS: the first call with this key still runs. */
             409: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "ALREADY_REVERSED" | "REDEMPTION_NOT_ALLOWED" | "REQUEST_IN_PROGRESS";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            /** @description NOT_SUPPORTED: the gift is not promotional or does not expire, or a system key calls. IDEMPOTENCY_MISMATCH: the key was used with another request. */
             422: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED" | "IDEMPOTENCY_MISMATCH";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -6712,8 +4387,8 @@ export interface operations {
             /** @description A page of gifts. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6749,8 +4424,8 @@ export interface operations {
             /** @description The gift. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6791,8 +4466,8 @@ export interface operations {
             /** @description A page of the history. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6829,10 +4504,10 @@ export interface operations {
             /** @description The codes. Whoever has them can activate the cards with a key, and spend them once they are activated. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
                     /** @description A name for the file. */
                     "Content-Disposition": string;
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6846,49 +4521,34 @@ export interface operations {
             /** @description NOT_FOUND. The account has no such stock, or the key may see none of its cards. */
             404: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description REDEMPTION_NOT_ALLOWED. No card is left to be printed. */
             409: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 409;
-                        /** @enum {unknown} */
-                        code?: "REDEMPTION_NOT_ALLOWED";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description NOT_SUPPORTED. A system key cannot do this. */
             422: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -6896,65 +4556,1856 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    listActivity: {
+    reinstateGift: {
         parameters: {
-            query?: {
-                /** @description Only changes at this time or later. */
-                from?: string;
-                /** @description Only changes before this time. */
-                to?: string;
-                /** @description Only what this API key caused. */
-                keyID?: string;
-                /** @description Only what happened at this location. */
-                organizationID?: string;
-                /** @description Only changes of this kind. */
-                kind?: "ISSUED" | "DELIVERED" | "FAILED_DELIVERY" | "REDEMPTION" | "REVERSAL" | "CANCELLATION" | "REINSTATEMENT" | "RESENT" | "RESCHEDULED" | "HOLD" | "HOLD_RELEASED" | "HOLD_EXPIRED" | "ACTIVATION" | "ACTIVATION_REVERSAL" | "RELOAD" | "RELOAD_REVERSAL" | "ADJUSTMENT" | "TRANSFER_OUT" | "TRANSFER_IN" | "CASH_OUT" | "BLOCKED" | "UNBLOCKED" | "WRONG_VERIFICATION_CODE" | "REPLACED" | "EXTENDED";
-                /** @description How many to give at most. */
-                limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before; absent for the first page. A cursor stays right while records are added. */
-                cursor?: components["parameters"]["Cursor"];
-            };
+            query?: never;
             header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
             };
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReinstateGift"];
+            };
+        };
         responses: {
-            /** @description A page of changes. */
+            /** @description The gifts are in use. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ActivityAnswer"];
+                    "application/json": components["schemas"]["CancelGiftAnswer"];
                 };
             };
-            400: components["responses"]["BadLookUp"];
+            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Permission"];
-            422: components["responses"]["SystemKey"];
+            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. The account has no such gift or order, or the key is not enabled for the locations of its gifts. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description REQUEST_IN_PROGRESS: the first call with this key still runs. */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];
             503: components["responses"]["Unavailable"];
         };
     };
-    listAudit: {
+    replaceGift: {
         parameters: {
-            query?: {
-                /** @description Only what was done at this time or later. */
-                from?: string;
-                /** @description Only what was done before this time. */
-                to?: string;
-                /** @description How many to give at most. */
-                limit?: number;
-                /** @description The `nextCursor` of the page before; absent for the first page. A cursor stays right while records are added. */
-                cursor?: components["parameters"]["Cursor"];
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
             };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplaceGift"];
+            };
+        };
+        responses: {
+            /** @description It was replaced. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplaceGiftAnswer"];
+                };
+            };
+            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. The account has no such gift, or none that the key may see. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description REDEMPTION_NOT_ALLOWED: the gift is CANCELLED, PURCHASE_FAILED, NOT_ACTIVATED or expired, or its message is just being sent. ALREADY_REDEEMED:
+             *     nothing is left on it. ACCOUNT_MISCONFIGURED: no gateway for the delivery method is set up. REQUEST_IN_PROGRESS: the first call with this key
+             *     still runs.
+             */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rescheduleGift: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RescheduleGift"];
+            };
+        };
+        responses: {
+            /** @description The gift waits for its new date. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResentGiftAnswer"];
+                };
+            };
+            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. The account has no such gift, or none that the key may see. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description REDEMPTION_NOT_ALLOWED: the gift does not wait any more, or its message is just being sent. ALREADY_REDEEMED: nothing is left on it.
+             *     REQUEST_IN_PROGRESS: the first call with this key still runs.
+             */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resendGift: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResendGift"];
+            };
+        };
+        responses: {
+            /** @description The gift is on its way again, or can be printed. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResentGiftAnswer"];
+                };
+            };
+            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. The account has no such gift, or none that the key may see. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description REDEMPTION_NOT_ALLOWED: the gift is CANCELLED or PURCHASE_FAILED. ALREADY_REDEEMED: nothing is left on it. ACCOUNT_MISCONFIGURED: no gateway
+             *     for the delivery method is set up. REQUEST_IN_PROGRESS: the first call with this key still runs.
+             */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description RATE_LIMITED. The gift was sent again 10 times within 24 hours, and Retry-After says when once more is possible; or too many calls without a
+             *     valid key.
+             */
+            429: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Retry-After": components["headers"]["RetryAfterAlways"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sendGift: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendGift"];
+            };
+        };
+        responses: {
+            /** @description The gifts were made. */
+            201: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SendGiftAnswer"];
+                };
+            };
+            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description NOT_AUTHORIZED. The key lacks a permission. accountID is not the key's account, or the key is not enabled for the location. */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ACCOUNT_MISCONFIGURED: no gateway for the delivery method is set up. REQUEST_IN_PROGRESS: the first call with this key still runs. */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /**
+             * @description MISSING_OR_INVALID_GIFT_PROGRAM: there is no such program. NOT_SUPPORTED: the account is not subscribed to it, there or at all.
+             *     IDEMPOTENCY_MISMATCH: the key was used with another request.
+             */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    transferBalance: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransferBalance"];
+            };
+        };
+        responses: {
+            /** @description It was moved. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransferBalanceAnswer"];
+                };
+            };
+            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. The account has no such gift, or none that the key may see; the path of each message tells which of the two. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description ALREADY_REDEEMED: there is nothing to move. INSUFFICIENT_BALANCE: less than that is available. REDEMPTION_NOT_ALLOWED: one of the gifts is not in
+             *     use, blocked or expired, or the value would become good for more. REQUEST_IN_PROGRESS: the first call with this key still runs.
+             */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /**
+             * @description MISSING_OR_INVALID_GIFT_PROGRAM: the gifts belong to two programs. INVALID_VOUCHER_TYPE: they are of two types. NOT_SUPPORTED: a system key cannot do this.
+             *     IDEMPOTENCY_MISMATCH: the key was used with another request.
+             */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unblockGift: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UnblockGift"];
+            };
+        };
+        responses: {
+            /** @description The gift is not blocked. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockGiftAnswer"];
+                };
+            };
+            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. The account has no such gift, or none that the key may see. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description REQUEST_IN_PROGRESS: the first call with this key still runs. */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    activateGift: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ActivateGift"];
+            };
+        };
+        responses: {
+            /** @description The card has its value. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivateGiftAnswer"];
+                };
+            };
+            /**
+             * @description VALIDATION_FAILURE: something is missing or wrong, or the card's worth is fixed, or it is not and amount is missing. INVALID_CODE_FORMAT:
+             *     voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
+             */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /**
+             * @description NOT_AUTHORIZED. The key lacks the permission activate. The card is limited to another location or, found by code or token, belongs to another account; or the key is not
+             *     enabled for this location.
+             */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. There is no such card, or the account has no such location. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description ALREADY_ACTIVATED: it is in use, or was. REDEMPTION_NOT_ALLOWED: it was cancelled or blocked, or the activation was taken back by its key before it arrived.
+             *     ACCOUNT_MISCONFIGURED: the account has no location yet. REQUEST_IN_PROGRESS: the first call with this key still runs.
+             */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description NOT_SUPPORTED: a system key, or point-of-sale redemption is not enabled at the location. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    captureHold: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CaptureHold"];
+            };
+        };
+        responses: {
+            /** @description It was taken. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaptureHoldAnswer"];
+                };
+            };
+            /** @description VALIDATION_FAILURE. Something is missing or wrong. */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description NOT_AUTHORIZED. The key lacks a permission, which the message names. */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. The account has no such hold, or it was made where the key is not enabled. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description HOLD_NOT_OPEN: it was captured, released, or its time was over; messages say which, and when. INSUFFICIENT_BALANCE: less is held than amount.
+             *     REDEMPTION_NOT_ALLOWED: the capture was reversed by its key before it arrived. REQUEST_IN_PROGRESS: the first call with this key still runs.
+             */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cashOutGift: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CashOutGift"];
+            };
+        };
+        responses: {
+            /** @description Pay the guest amount. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CashOutGiftAnswer"];
+                };
+            };
+            /**
+             * @description VALIDATION_FAILURE: something is missing or wrong. INVALID_CODE_FORMAT:
+             *     voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
+             */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /**
+             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names. The gift is limited to another location or, found by code or token, belongs to another account; or the key is not
+             *     enabled for this location.
+             */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. There is no such gift, or the account has no such location. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description ALREADY_REDEEMED: nothing is left. REDEMPTION_NOT_ALLOWED: the gift cannot be redeemed now, something is held, or verificationCode is wrong. ACCOUNT_MISCONFIGURED: the account has no
+             *     location. REQUEST_IN_PROGRESS: the first call with this key still runs.
+             */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /**
+             * @description NOT_SUPPORTED: the law does not let a guest ask for it here, and the message names the limit; the gift is promotional or an item gift; a system key; or
+             *     point-of-sale redemption is not enabled at the location. IDEMPOTENCY_MISMATCH: the key was used with another request.
+             */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    holdGift: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HoldGift"];
+            };
+        };
+        responses: {
+            /** @description It is held. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HoldGiftAnswer"];
+                };
+            };
+            /**
+             * @description VALIDATION_FAILURE: something is missing or wrong, the ticket has nothing to pay, or amount is more than it allows. INVALID_CODE_FORMAT:
+             *     voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
+             */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /**
+             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names. The gift is limited to another location or, found by code or token, belongs to another account; or the key is not
+             *     enabled for this location.
+             */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. There is no such gift, or the account has no such location. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description As for redeem-gift: ALREADY_REDEEMED, INSUFFICIENT_BALANCE, REDEMPTION_NOT_ALLOWED (also when the gift has 100 open holds, or the hold was released by
+             *     its key before it arrived), ACCOUNT_MISCONFIGURED, REQUEST_IN_PROGRESS.
+             */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /**
+             * @description NOT_SUPPORTED: a system key, a ticket in an unknown format, or point-of-sale redemption is not enabled at the location.
+             *     MISSING_OR_INVALID_GIFT_PROGRAM and INVALID_VOUCHER_TYPE: the gift is not of the program or type that was expected.
+             *     ITEM_ELIGIBILITY_FAILURE: no item on the ticket is eligible. IDEMPOTENCY_MISMATCH: the key was used with another request.
+             */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeemGift: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated and reversed safely; make a fresh one, such as a GUID, for every sale. Optional, unless the account
+                 *     requires it. Redemptions and reversals remember theirs for ever.
+                 */
+                "Idempotency-Key"?: string;
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RedeemGift"];
+            };
+        };
+        responses: {
+            /** @description It was taken. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RedeemGiftAnswer"];
+                };
+            };
+            /**
+             * @description VALIDATION_FAILURE: something is missing or wrong, the ticket has nothing to pay, or amount is more than it allows. INVALID_CODE_FORMAT:
+             *     voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
+             */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /**
+             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names. The gift is limited to another location or, found by code or token, belongs to another account; or the key is not
+             *     enabled for this location.
+             */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. There is no such gift, or the account has no such location. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description ALREADY_REDEEMED: nothing is left. INSUFFICIENT_BALANCE: less is available than amount; messages name what is available and held, and nothing was taken.
+             *     REDEMPTION_NOT_ALLOWED: not delivered or activated yet, blocked, a wrong verification code, taken out of use, outside its period, or reversed by its key before it arrived.
+             *     ACCOUNT_MISCONFIGURED: the account has no location yet. REQUEST_IN_PROGRESS: the first call with this key still runs.
+             */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /**
+             * @description NOT_SUPPORTED: a system key, a ticket in an unknown format, or point-of-sale redemption is not enabled at the location.
+             *     MISSING_OR_INVALID_GIFT_PROGRAM and INVALID_VOUCHER_TYPE: the gift is not of the program or type that was expected.
+             *     ITEM_ELIGIBILITY_FAILURE: no item on the ticket is eligible. IDEMPOTENCY_MISMATCH: the key was used with another request.
+             */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    releaseHold: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReleaseHold"];
+            };
+        };
+        responses: {
+            /** @description It is not held any more. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseHoldAnswer"];
+                };
+            };
+            /** @description VALIDATION_FAILURE. Something is missing or wrong. */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /**
+             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names; or it is not enabled where the hold was made, if idempotencyKey names it, as
+             *     NOT_FOUND would say that nothing is held.
+             */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. The account has no such hold, or it was made where the key is not enabled. By idempotencyKey: it never arrived, and will be refused if it does. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description HOLD_NOT_OPEN: it was captured. REQUEST_IN_PROGRESS: the first call with this key still runs. */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reloadGift: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReloadGift"];
+            };
+        };
+        responses: {
+            /** @description It is loaded. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReloadGiftAnswer"];
+                };
+            };
+            /**
+             * @description VALIDATION_FAILURE: something is missing or wrong, or with amount the gift would be worth more than one may be. INVALID_CODE_FORMAT:
+             *     voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
+             */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /**
+             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names. The gift is limited to another location or, found by code or token, belongs to another account; or the key is not
+             *     enabled for this location.
+             */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. There is no such gift, or the account has no such location. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description REDEMPTION_NOT_ALLOWED: the gift is cancelled, expired, not delivered yet, or its purchase failed, or the reload was taken back by its key before it
+             *     arrived. ACCOUNT_MISCONFIGURED: the account has no location. REQUEST_IN_PROGRESS: the first call with this key still runs.
+             */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /**
+             * @description NOT_SUPPORTED: the gift is promotional or an item gift, its program is not reloadable, a system key, or point-of-sale redemption is not enabled at the location.
+             *     IDEMPOTENCY_MISMATCH: the key was used with another request.
+             */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reverseActivation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReverseActivation"];
+            };
+        };
+        responses: {
+            /** @description It is taken back. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReverseActivationAnswer"];
+                };
+            };
+            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /**
+             * @description NOT_AUTHORIZED. The key lacks the permission activate; or it is not enabled where the activation was made, if idempotencyKey names it, as
+             *     NOT_FOUND would say that nothing was activated.
+             */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. The account has no such activation, or it was made where the key is not enabled. By idempotencyKey: it never arrived, and will be refused if it does. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ALREADY_REVERSED: it was taken back before. REDEMPTION_NOT_ALLOWED: something else happened to the card since. REQUEST_IN_PROGRESS: the first call with this key still runs. */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reverseRedemption: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReverseRedemption"];
+            };
+        };
+        responses: {
+            /** @description It was given back. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReverseRedemptionAnswer"];
+                };
+            };
+            /** @description VALIDATION_FAILURE. Something is missing or wrong, or less is left of the redemption than amount. */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /**
+             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names. The key is not enabled for the location; or for the one where the redemption was made, if idempotencyKey names it, as
+             *     NOT_FOUND would say that nothing was taken.
+             */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description NOT_FOUND. The account has no such redemption or location, or the redemption was made where the key is not enabled. By idempotencyKey:
+             *     it never arrived, and will be refused if it does; a location that the account does not have is VALIDATION_FAILURE then.
+             */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description ALREADY_REVERSED: nothing is left of the redemption. ACCOUNT_MISCONFIGURED: a location is named, and the account has none yet.
+             *     REQUEST_IN_PROGRESS: the first call with this key still runs.
+             */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reverseReload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReverseReload"];
+            };
+        };
+        responses: {
+            /** @description It is taken back. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReverseReloadAnswer"];
+                };
+            };
+            /** @description VALIDATION_FAILURE. Something is missing or wrong. */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /**
+             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names; or it is not enabled where the reload was made, if idempotencyKey names it, as
+             *     NOT_FOUND would say that nothing was loaded.
+             */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. The account has no such reload, or it was made where the key is not enabled. By idempotencyKey: it never arrived, and will be refused if it does. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description ALREADY_REVERSED: it was taken back. INSUFFICIENT_BALANCE: less than it is available; the message says how much. REDEMPTION_NOT_ALLOWED: it is all
+             *     that there is in a gift whose purchase failed. REQUEST_IN_PROGRESS: the first call with this key still runs.
+             */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    validateGift: {
+        parameters: {
+            query?: never;
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
@@ -6962,23 +6413,131 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ValidateGift"];
+            };
+        };
         responses: {
-            /** @description A page of the audit trail. */
+            /** @description The gift exists and may be used here. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AuditAnswer"];
+                    "application/json": components["schemas"]["VoucherAnswer"];
+                };
+            };
+            /**
+             * @description VALIDATION_FAILURE: something is missing or wrong; messages list everything that is. INVALID_CODE_FORMAT: voucherCode is not 12
+             *     digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
+             */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /**
+             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names. The gift belongs to another account or is limited to another location, or the key is not enabled for this
+             *     location. Such a code counts as a wrong one.
+             */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. There is no such gift, or the account has no such location. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description REDEMPTION_NOT_ALLOWED: the purchase of the gift failed, or the card was replaced. ACCOUNT_MISCONFIGURED: the account has no location yet. */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /**
+             * @description NOT_SUPPORTED: a system key, a ticket in an unknown format, or point-of-sale redemption is not enabled at the location.
+             *     MISSING_OR_INVALID_GIFT_PROGRAM and INVALID_VOUCHER_TYPE: the gift is not of the program or type that was expected.
+             *     ITEM_ELIGIBILITY_FAILURE: no item on the ticket is eligible.
+             */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRequest: {
+        parameters: {
+            query?: {
+                /** @description Of a system key, the account that is meant; may be left out where it serves one only. With the key of an account it must be that. */
+                accountID?: components["parameters"]["AccountID"];
+                /** @description Only this operation, where one key served several. */
+                operation?: components["schemas"]["Operation"];
+            };
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path: {
+                /** @description The Idempotency-Key, percent-encoded. */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is known. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestsAnswer"];
                 };
             };
             400: components["responses"]["BadLookUp"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Permission"];
-            422: components["responses"]["SystemKey"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];
             503: components["responses"]["Unavailable"];
@@ -6999,8 +6558,8 @@ export interface operations {
             /** @description The webhooks. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7034,8 +6593,8 @@ export interface operations {
             /** @description The webhook is added. */
             201: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7071,8 +6630,8 @@ export interface operations {
             /** @description The webhook. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7107,8 +6666,8 @@ export interface operations {
             /** @description The webhook is deleted. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7147,96 +6706,12 @@ export interface operations {
             /** @description The webhook is changed. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookAnswer"];
-                };
-            };
-            400: components["responses"]["BadLookUp"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Permission"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["SystemKey"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    rotateWebhook: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path: {
-                /** @description The webhook. */
-                webhookID: components["parameters"]["WebhookID"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RotateWebhook"];
-            };
-        };
-        responses: {
-            /** @description The new secret. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RotateWebhookAnswer"];
-                };
-            };
-            400: components["responses"]["BadLookUp"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Permission"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["SystemKey"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    replayWebhook: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
-                "X-Request-ID"?: components["parameters"]["RequestID"];
-            };
-            path: {
-                /** @description The webhook. */
-                webhookID: components["parameters"]["WebhookID"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ReplayWebhook"];
-            };
-        };
-        responses: {
-            /** @description The replay begins. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplayWebhookAnswer"];
                 };
             };
             400: components["responses"]["BadLookUp"];
@@ -7274,8 +6749,8 @@ export interface operations {
             /** @description A page of attempts. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7292,86 +6767,85 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    listEvents: {
+    replayWebhook: {
         parameters: {
-            query?: {
-                /** @description A nextCursor of this list, asked for the same types. Without it, the list begins with the oldest event; with now, after the newest. */
-                after?: string;
-                /** @description Only events of these types, with commas between them. gift.* is all that begin so. */
-                type?: string;
-                /**
-                 * @description For how many seconds to wait for an event if there is none; 0 without it. At most 64 calls of an account may wait at once, others are
-                 *     refused with RATE_LIMITED.
-                 */
-                wait?: number;
-                /** @description How many to give at most. */
-                limit?: components["parameters"]["Limit"];
-            };
+            query?: never;
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
             };
-            path?: never;
+            path: {
+                /** @description The webhook. */
+                webhookID: components["parameters"]["WebhookID"];
+            };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayWebhook"];
+            };
+        };
         responses: {
-            /** @description A page of events. */
+            /** @description The replay begins. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EventsAnswer"];
+                    "application/json": components["schemas"]["ReplayWebhookAnswer"];
                 };
             };
             400: components["responses"]["BadLookUp"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Permission"];
             404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["SystemKey"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];
             503: components["responses"]["Unavailable"];
         };
     };
-    getRequest: {
+    rotateWebhook: {
         parameters: {
-            query?: {
-                /** @description Of a system key, the account that is meant; may be left out where it serves one only. With the key of an account it must be that. */
-                accountID?: components["parameters"]["AccountID"];
-                /** @description Only this operation, where one key served several. */
-                operation?: components["schemas"]["Operation"];
-            };
+            query?: never;
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
             };
             path: {
-                /** @description The Idempotency-Key, percent-encoded. */
-                key: string;
+                /** @description The webhook. */
+                webhookID: components["parameters"]["WebhookID"];
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateWebhook"];
+            };
+        };
         responses: {
-            /** @description The key is known. */
+            /** @description The new secret. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RequestsAnswer"];
+                    "application/json": components["schemas"]["RotateWebhookAnswer"];
                 };
             };
             400: components["responses"]["BadLookUp"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Permission"];
             404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["SystemKey"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];
             503: components["responses"]["Unavailable"];
@@ -7392,8 +6866,8 @@ export interface operations {
             /** @description The clock. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7404,17 +6878,12 @@ export interface operations {
             /** @description NOT_SUPPORTED. The account is live, or a system key calls. */
             422: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -7447,8 +6916,8 @@ export interface operations {
             /** @description The clock was advanced. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7462,103 +6931,16 @@ export interface operations {
             /** @description NOT_SUPPORTED. The account is live, or a system key calls. */
             422: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 422;
-                        /** @enum {unknown} */
-                        code?: "NOT_SUPPORTED";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getHealth: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description It is. The text tells version and commit of the program, where they are known. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example alive v0.2.0 03d9c02b3f85 */
-                    "text/plain": string;
-                };
-            };
-        };
-    };
-    getReadiness: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The store is reachable and migrated. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain": string;
-                };
-            };
-            /** @description It is stopping, or the store is away. */
-            503: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain": string;
-                };
-            };
-        };
-    };
-    getOpenAPI: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The file as JSON, with the version and the address of this server. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
             503: components["responses"]["Unavailable"];
         };
     };
@@ -7574,124 +6956,12 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
                     "text/html": string;
-                };
-            };
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getErrorDocs: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getDocsPage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description tills, events, states, setup; reference, the list of operations; collection.json, the operations for Postman and Bruno; search.json, the index of the search. */
-                page: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page or a file. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                    "application/json": {
-                        [key: string]: unknown;
-                    } | {
-                        [key: string]: unknown;
-                    }[];
-                };
-            };
-            /** @description NOT_FOUND. There is no such page. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
-                };
-            };
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getOperationDocs: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The operationId in this file. */
-                operation: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description NOT_FOUND. There is no such page. */
-            404: {
-                headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
-                    "Boon-Version": components["headers"]["Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
-                    };
                 };
             };
             503: components["responses"]["Unavailable"];
@@ -7712,8 +6982,8 @@ export interface operations {
             /** @description A script or style sheet. */
             200: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7724,66 +6994,194 @@ export interface operations {
             /** @description NOT_FOUND. There is no such file. */
             404: {
                 headers: {
-                    "X-Request-ID": components["headers"]["RequestID"];
                     "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
-                        status?: 404;
-                        /** @enum {unknown} */
-                        code?: "NOT_FOUND";
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getErrorDocs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOperationDocs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operationId in this file. */
+                operation: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description NOT_FOUND. There is no such page. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDocsPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description tills, events, states, setup; reference, the list of operations; collection.json, the operations for Postman and Bruno; search.json, the index of the search. */
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page or a file. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/html": string;
+                };
+            };
+            /** @description NOT_FOUND. There is no such page. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is. The text tells version and commit of the program, where they are known. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example alive v0.2.0 03d9c02b3f85 */
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getOpenAPI: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file as JSON, with the version and the address of this server. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
                     };
                 };
             };
             503: components["responses"]["Unavailable"];
         };
     };
-    event: {
+    getReadiness: {
         parameters: {
             query?: never;
-            header: {
-                /** @description The id of the event, the same each time that it is sent: what was seen before is to be ignored. */
-                "webhook-id": string;
-                /** @description When it was sent. Refuse what is older than five minutes. */
-                "webhook-timestamp": string;
-                /**
-                 * @description v1, and the base64 of HMAC-SHA-256 over the id, a full stop, the timestamp, a full stop and the body, with the key that the secret has after
-                 *     whsec_ in base64. For a day after a rotation there are two, with a space between them; one that is right is enough.
-                 */
-                "webhook-signature": string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
-        /** @description The event. */
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Event"];
-            };
-        };
+        requestBody?: never;
         responses: {
-            /** @description The receiver wants no more: the webhook is switched off. */
-            410: {
+            /** @description The store is reachable and migrated. */
+            200: {
                 headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "text/plain": string;
+                };
             };
-            /** @description It was taken. */
-            "2XX": {
+            /** @description It is stopping, or the store is away. */
+            503: {
                 headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
-                content?: never;
-            };
-            /** @description It was not taken and is sent again later. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
+                content: {
+                    "text/plain": string;
                 };
-                content?: never;
             };
         };
     };
