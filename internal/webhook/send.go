@@ -86,15 +86,19 @@ func NewSender(g *Guard, agent string, descriptors uint64) *Sender {
 	s := &Sender{agent: agent, at: map[string]string{}}
 	t := &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			ctx, cancel := context.WithTimeout(ctx, CallTimeout) // it does not end with the call
+			defer cancel()
 			c, err := g.connect(ctx, network, address, false)
 			return s.remember(address, c, err)
 		},
-		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout: CallTimeout, MaxResponseHeaderBytes: 16 << 10, DisableCompression: true,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		MaxResponseHeaderBytes: 16 << 10, DisableCompression: true,
 		MaxIdleConns: int(min(max(descriptors/16, minIdle), maxIdle)), MaxIdleConnsPerHost: atOnce,
 		IdleConnTimeout: 30 * time.Second,
 	}
 	t.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, CallTimeout)
+		defer cancel()
 		c, err := dialTLS(ctx, g, t.TLSClientConfig, network, address)
 		return s.remember(address, c, err)
 	}
@@ -182,7 +186,9 @@ func (s *Sender) Send(ctx context.Context, address string, secrets []gift.Webhoo
 		return Outcome{Words: failure(err)}
 	}
 	defer answer.Body.Close()
-	o.Status = answer.StatusCode
+	if o.Status = answer.StatusCode; o.Status == http.StatusSwitchingProtocols {
+		return o // what follows is no body: reading it would end with the connection, not with ctx
+	}
 	o.Answer, err = io.ReadAll(io.LimitReader(answer.Body, MaxAnswer))
 	if err != nil && o.Succeeded() { // the rest of its answer may never come, and it may not have taken the message
 		return Outcome{Answer: o.Answer, Words: failure(err)}

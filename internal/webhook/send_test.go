@@ -137,33 +137,67 @@ func TestNoAnswerIn15Seconds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var dripping sync.WaitGroup
 			defer dripping.Wait()
-			g := &Guard{Allow: []netip.Prefix{netip.MustParsePrefix("8.8.8.8/32")},
-				Resolve: func(context.Context, string) ([]netip.Addr, error) {
-					return []netip.Addr{netip.MustParseAddr("8.8.8.8")}, nil
-				},
-				Dial: func(context.Context, string, string) (net.Conn, error) {
-					ours, theirs := net.Pipe()
-					dripping.Go(func() {
-						sent := bufio.NewReader(theirs)
-						if _, err := http.ReadRequest(sent); err != nil {
-							t.Error(err)
-						}
-						go io.Copy(io.Discard, sent)
-						for head, rest, ok := strings.Cut(answer, "x"); ok && head+rest != ""; head, rest, ok = strings.Cut(rest, "x") {
-							if _, err := io.WriteString(theirs, head+"x"); err != nil {
-								return
-							}
-							time.Sleep(time.Second)
-						}
-					})
-					return ours, nil
-				}}
+			g := pipes(&dripping, func(theirs net.Conn) {
+				sent := bufio.NewReader(theirs)
+				if _, err := http.ReadRequest(sent); err != nil {
+					t.Error(err)
+				}
+				go io.Copy(io.Discard, sent)
+				for head, rest, ok := strings.Cut(answer, "x"); ok && head+rest != ""; head, rest, ok = strings.Cut(rest, "x") {
+					if _, err := io.WriteString(theirs, head+"x"); err != nil {
+						return
+					}
+					time.Sleep(time.Second)
+				}
+			})
 			s := NewSender(g, "Boon/test", 0)
 			defer s.Close()
 			o := s.Send(t.Context(), "http://slow.example/", []gift.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
 			if o.Succeeded() || o.Took != 15*time.Second || o.Words != "There was no whole answer within 15 seconds." {
 				t.Errorf("%s: %+v", name, o)
 			}
+		})
+	}
+}
+
+// pipes is a guard whose connections end in serve.
+func pipes(serving *sync.WaitGroup, serve func(net.Conn)) *Guard {
+	return &Guard{Allow: []netip.Prefix{netip.MustParsePrefix("8.8.8.8/32")},
+		Resolve: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("8.8.8.8")}, nil
+		},
+		Dial: func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			serving.Go(func() { serve(theirs) })
+			return ours, nil
+		}}
+}
+
+// TestNothingOutlivesACall: neither an endpoint that never shakes hands, nor one that takes the connection for another
+// protocol and falls silent, keeps a call beyond its time, or a connection.
+func TestNothingOutlivesACall(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]Outcome{
+		"https://silent.example/": {Words: "There was no whole answer within 15 seconds.", Took: 15 * time.Second},
+		"http://switch.example/":  {Status: http.StatusSwitchingProtocols},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var serving sync.WaitGroup
+			s := NewSender(pipes(&serving, func(theirs net.Conn) {
+				sent := bufio.NewReader(theirs)
+				if strings.HasPrefix(url, "http:") {
+					if r, err := http.ReadRequest(sent); err == nil {
+						io.Copy(io.Discard, r.Body)
+					}
+					io.WriteString(theirs, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+				}
+				io.Copy(io.Discard, sent) // until the other end closes
+			}), "Boon/test", 0)
+			o := s.Send(t.Context(), url, []gift.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
+			if o.Succeeded() || o.Status != want.Status || o.Words != want.Words || o.Took != want.Took {
+				t.Errorf("%s: %+v", url, o)
+			}
+			serving.Wait()
 		})
 	}
 }
