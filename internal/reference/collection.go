@@ -2,6 +2,8 @@ package reference
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,7 +13,12 @@ type (
 		Info      map[string]string `json:"info"`
 		Auth      map[string]any    `json:"auth"`
 		Variables []pair            `json:"variable"`
+		Events    []event           `json:"event"`
 		Items     []folder          `json:"item"`
+	}
+	event struct {
+		Listen string         `json:"listen"`
+		Script map[string]any `json:"script"`
 	}
 	folder struct {
 		Name  string `json:"name"`
@@ -47,15 +54,24 @@ type (
 	}
 )
 
+// carried are the members that one call's answer has and the next one's request names.
+var carried = []string{"voucherID", "voucherCode", "orderID", "redemptionID", "holdID", "reloadID", "activationID",
+	"webhookID"}
+
 // makeCollection gives the operations to Postman and what reads its files. The key is a variable, which each user fills
-// in; an Idempotency-Key is made for each call.
+// in; what is carried are others, which a script fills in; an Idempotency-Key is made for each call.
 func makeCollection(operations []operation, publicURL, version string) []byte {
 	c := collection{
-		Info: map[string]string{"name": "Boon", "version": version,
+		Info: map[string]string{"name": "Boon", "version": version, "description": "Fill in the variable key. " +
+			"Each call is about what was made before it: send a gift, then redeem it.",
 			"schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},
 		Auth: map[string]any{"type": "apikey", "apikey": []pair{{"key", "Authorization", "string"},
 			{"value", "{{key}}", "string"}, {"in", "header", "string"}}},
 		Variables: []pair{{"baseUrl", publicURL, "string"}, {"key", "", "string"}},
+		Events:    []event{{"test", map[string]any{"type": "text/javascript", "exec": carrying()}}},
+	}
+	for _, name := range carried {
+		c.Variables = append(c.Variables, pair{name, example(operations, name), "string"})
 	}
 	places := map[string]int{}
 	for _, o := range operations {
@@ -74,6 +90,34 @@ func makeCollection(operations []operation, publicURL, version string) []byte {
 	return b
 }
 
+// carrying is the script that runs after each call, by lines.
+func carrying() []string {
+	text, err := assets.ReadFile("assets/collection.js")
+	names, failed := json.Marshal(carried)
+	if err != nil || failed != nil {
+		panic("the script is part of the program")
+	}
+	return strings.Split(strings.Replace(strings.TrimSpace(string(text)), "MADE", string(names), 1), "\n")
+}
+
+// example is a value that a carried member has in one of the calls.
+func example(operations []operation, name string) string {
+	for _, o := range operations {
+		if value := o.call.params[name]; value != "" {
+			return value
+		}
+		for _, m := range carriedMember.FindAllStringSubmatch(o.call.body, -1) {
+			if m[1] == name {
+				return m[2]
+			}
+		}
+	}
+	panic("no call has " + name)
+}
+
+// carriedMember is one in the body of an example, which has a line for each.
+var carriedMember = regexp.MustCompile(`(?m)^  "(` + strings.Join(carried, "|") + `)": "([^"]*)"`)
+
 func (c call) request() request {
 	r := request{Method: c.method, Headers: []pair{}, URL: address{Host: []string{"{{baseUrl}}"}}}
 	if c.open {
@@ -86,7 +130,11 @@ func (c call) request() request {
 		if name, is := strings.CutPrefix(part, "{"); is {
 			name = strings.TrimSuffix(name, "}")
 			part = ":" + name
-			r.URL.Variable = append(r.URL.Variable, pair{name, c.params[name], "string"})
+			value := c.params[name]
+			if slices.Contains(carried, name) {
+				value = "{{" + name + "}}"
+			}
+			r.URL.Variable = append(r.URL.Variable, pair{name, value, "string"})
 		}
 		r.URL.Path = append(r.URL.Path, part)
 	}
@@ -97,7 +145,7 @@ func (c call) request() request {
 	}
 	if c.body != "" {
 		r.Headers = append(r.Headers, pair{"Content-Type", "application/json", ""})
-		r.Body = &body{"raw", c.body, map[string]any{"raw": map[string]string{"language": "json"}}}
+		r.Body = &body{"raw", carriedMember.ReplaceAllString(c.body, `  "$1": "{{$1}}"`), map[string]any{"raw": map[string]string{"language": "json"}}}
 	}
 	return r
 }
