@@ -197,6 +197,7 @@ func TestNothingOutlivesACall(t *testing.T) {
 			if o.Succeeded() || o.Status != want.Status || o.Words != want.Words || o.Took != want.Took {
 				t.Errorf("%s: %+v", url, o)
 			}
+			synctest.Wait() // a dial that went beyond the call may have begun to serve
 			serving.Wait()
 		})
 	}
