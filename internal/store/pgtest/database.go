@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -121,6 +122,7 @@ var asked sync.Map
 // where there is one: a TestMain hands its *testing.M to it, and the tests open what Database says. Tests by rapid draw
 // a quarter there, unless asked for a number: each takes several times as long, and the rules are the same.
 func Main(m interface{ Run() int }) int {
+	debug.SetGCPercent(400) // the heap of a test is small: it would be collected all the time
 	code := m.Run()
 	if !Available() {
 		return code
