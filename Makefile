@@ -15,7 +15,7 @@ TEST      = test -count=1 -vet=off -ldflags=-w -timeout=30m
 # The race detector as make test uses it: where goroutines meet. It does not look into SQLite, which is C made into Go and takes ten times as long
 # under it, nor at tests that make many calls one after the other, nor at one that counts memory, of which it takes more. make race looks at everything.
 RACE      = $(TEST) -race -short -gcflags=modernc.org/...=-race=false -skip "TestAuthority|TestSchemasSayWhatTheServerDoes|TestParametersSayWhatTheServerDoes|TestMemoryOfARequestIsBounded"
-MEET      = ./internal/delivery ./internal/load ./internal/mail ./internal/ratelimit ./internal/sealed ./internal/server \
+MEET      = ./internal/server ./internal/delivery ./internal/load ./internal/mail ./internal/ratelimit ./internal/sealed \
             ./internal/sms ./internal/web ./internal/webhook
 # Of the many tests of the interface, those that call it more than once at a time.
 MEET_API  = -run "Race|Racing|AtOnce|Wait|Overload|Instances|Judged|Thief|Against|While|Guess|Example|TakenBack|Exports" ./internal/api
@@ -45,19 +45,21 @@ test:
 	taken=$$(($$(date +%s) - begun)); printf 'make test took %d min %d s.\n' $$((taken / 60)) $$((taken % 60))
 
 tests: bin/with-postgres
-	@# At the same time: the programs mostly wait, for browsers and for lines that are cut. The race detector follows the product.
-	bin/with-postgres $(PROGRAMS) $(TEST) ./... & programs=$$!; \
-	bin/with-postgres $(GO) $(TEST) ./... && $(CLIENT) $(TEST) ./... && $(MAKE) --no-print-directory races; product=$$?; wait $$programs && exit $$product
+	@# At the same time: the programs mostly wait, for browsers and for lines that are cut. The race detector follows the product. The longest begin first.
+	bin/with-postgres $(PROGRAMS) $(TEST) ./torture ./till ./... & programs=$$!; \
+	bin/with-postgres $(GO) $(TEST) ./internal/api ./cmd/boon ./... && $(CLIENT) $(TEST) ./... && $(MAKE) --no-print-directory races; product=$$?; wait $$programs && exit $$product
 	@for tool in chromium zbarimg pdftoppm nginx promtool node npm python3 php helm pgbouncer systemd-analyze; do command -v $$tool >/dev/null || \
 	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner, the proxy of deploy/nginx, the alert rules, the scripts of the till alone, the clients in Python and TypeScript, the samples in PHP, the Helm chart, PgBouncer, the unit of systemd) did not run in full."; done
 	@find /usr/share/fonts /usr/local/share/fonts -name '*.tt[cf]' 2>/dev/null | grep -qi 'vl-gothic\|cjk' || echo "LEFT OUT: there is no Japanese font, so no page in Japanese was printed."
 	@test -w /dev/fuse || echo "LEFT OUT: power cuts and failing disks (test/power), which need Linux, /dev/fuse and the right to mount."
 
-# Only the store and the engine run on PostgreSQL, too.
+# Only the store and the engine run on PostgreSQL, too. What all need is compiled first: the two sequences would each do it.
 races: bin/with-postgres
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then echo "Where goroutines meet, under the race detector:"; \
-	  bin/with-postgres sh -c 'server=$$TEST_POSTGRES_URL; unset TEST_POSTGRES_URL; $(GO) $(RACE) -p=4 $(MEET) && $(GO) $(RACE) $(MEET_API) && $(CLIENT) $(RACE) ./... && $(PROGRAMS) $(RACE) ./client && \
-	    TEST_POSTGRES_URL=$$server $(GO) $(RACE) ./internal/store ./internal/ledger'; \
+	  $(GO) build -race -gcflags=modernc.org/...=-race=false ./internal/... && \
+	  bin/with-postgres sh -c 'embedded="env -u TEST_POSTGRES_URL"; $$embedded $(GO) $(RACE) $(MEET) & meet=$$!; \
+	    $(GO) $(RACE) ./internal/store ./internal/ledger && $$embedded $(GO) $(RACE) $(MEET_API) && \
+	    $$embedded $(CLIENT) $(RACE) ./... && $$embedded $(PROGRAMS) $(RACE) ./client; rest=$$?; wait $$meet && exit $$rest'; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi
 
 # On the disk, whose time the promise about overload counts in.
