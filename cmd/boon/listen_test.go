@@ -175,3 +175,36 @@ func TestForwardLeavesWhatFails(t *testing.T) {
 		t.Errorf("%d messages, and it printed\n%swant\n%s", n, out.String(), want)
 	}
 }
+
+// TestPeopleSeeWhatHappened: a line for each event, and one in the audit trail for who did it; names command
+// no terminal.
+func TestPeopleSeeWhatHappened(t *testing.T) {
+	t.Parallel()
+	to := []string{"--url", served(t).String(), "--key", "boon_live_scripts_of_tests_harbor_coffee_head_office"}
+	if code, _, log := typed(t, append([]string{"gift", "send", "--value", "20", "--print", "Ana", "--purchase", "WEB-1",
+		"--first-name", "Carla", "--last-name", "Diaz", "--customer", "carla@example.com", "--storefront",
+		"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21"}, to...)...); code != exitOK {
+		t.Fatal(log)
+	}
+	const when, id = `\d{4}-\d\d-\d\d \S+.*  `, `[0-9a-f-]{36}`
+	for command, want := range map[string]string{
+		"events tail --all --no-follow --type gift.*": `(?m)^` + when + `gift\.created +` + id + ` +\S*20\.00.* +\S*20\.00.*$`,
+		"audit": `(?m)^` + when + `.*\S  +127\.0\.0\.1 +gift\.created +` + id + `$`,
+	} {
+		code, told, log := typed(t, append(strings.Fields(command), to...)...)
+		if code != exitOK || len(regexp.MustCompile(want).FindAllString(told, -1)) != 1 {
+			t.Errorf("boon %s: %d %s\n%s", command, code, log, told)
+		}
+	}
+	const hostile = "Pier\x1b]0;owned\x07\u009b2J\u202e\n39"
+	e := &client.Event{Type: hostile}
+	e.Data.Gift = &client.Voucher{VoucherID: hostile}
+	e.Data.Entry = &client.Entry{OrganizationName: hostile, KeyName: hostile, Person: hostile}
+	key := &client.Event{Type: hostile}
+	key.Data.Key = &client.EventKey{KeyName: hostile}
+	var shown bytes.Buffer
+	table(&shown, nil, [][]string{eventRow(e), eventRow(key)})
+	if strings.ContainsAny(shown.String(), "\x1b\x07\u009b\u202e") || strings.Count(shown.String(), "\n") != 2 {
+		t.Errorf("a terminal is sent %q", shown.String())
+	}
+}

@@ -219,7 +219,7 @@ func TestAuthorityOverWebhooks(t *testing.T) {
 }
 
 // TestEventsHoldNoSecrets: an event tells of its gift and entry without what a gift could be spent with, and without
-// the recipient's address.
+// the recipient's address. A webhook is sent what the feed has, whose members are documented.
 func TestEventsHoldNoSecrets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -230,10 +230,18 @@ func TestEventsHoldNoSecrets(t *testing.T) {
 	if err != nil || len(page.Events) < 2 {
 		t.Fatalf("%d events, %v", len(page.Events), err)
 	}
+	var listed struct{ Events []json.RawMessage }
+	err = json.Unmarshal(w.get("/events").want(200).body, &listed)
+	if err != nil || len(listed.Events) != len(page.Events) {
+		t.Fatalf("%d events are listed, %v", len(listed.Events), err)
+	}
 	sequence := 0
 	for i := range page.Events {
 		e := &page.Events[i]
 		body := string(api.New(w.config).EventBody(e))
+		if body != string(listed.Events[i]) {
+			t.Errorf("a webhook is sent %s, the feed has %s", body, listed.Events[i])
+		}
 		if !json.Valid([]byte(body)) {
 			t.Errorf("no JSON: %s", body)
 		}

@@ -124,6 +124,28 @@ func TestOldRecordsAreForgotten(t *testing.T) {
 	})
 }
 
+// TestEventsAreKept: for 90 days, which is longer than records are.
+func TestEventsAreKept(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *records) {
+		now := time.Now()
+		r.put(ledger.SendGift, "k", now.Add(-100*day))
+		for _, age := range []time.Duration{91 * day, 90*day + time.Hour, 90*day - time.Hour, time.Minute} {
+			r.enter(now.Add(-age))
+		}
+		r.pass(now, 400*day)
+		var page gift.EventPage
+		for begun := time.Now(); len(page.Events) < 2 && time.Since(begun) < time.Minute; time.Sleep(10 * time.Millisecond) {
+			var err error // others may have something under way on the same server
+			if page, err = r.store.Events(t.Context(), gift.EventQuery{AccountID: r.account, Limit: 9}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(page.Events) != 2 || now.Sub(page.Events[0].At).Round(time.Hour) != 90*day-time.Hour {
+			t.Errorf("%+v are kept", page.Events)
+		}
+	})
+}
+
 // TestAClockThatIsAheadForgetsNextToNothing: a service that starts with a clock 40 days ahead deletes nothing for that,
 // and nothing at once when a redemption under that clock has been stored; in a day it deletes two days' worth, and when
 // the clock is right again, nothing more.

@@ -356,6 +356,25 @@ func TestAThiefWithATestKey(t *testing.T) {
 			}
 		}
 	}
+	const events = "/api/integration/events"
+	for key, other := range map[string]string{sandboxKey: examples.HarborOfficeKey, examples.HarborOfficeKey: sandboxKey} {
+		var feed, foreign struct {
+			Events     []struct{ Mode, AccountID string }
+			NextCursor string
+		}
+		s.must("GET", events, key, "", &feed)
+		s.must("GET", events, other, "", &foreign)
+		s.refusedWith(400, "VALIDATION_FAILURE", "GET", events+"?after="+foreign.NextCursor, key, "")
+		for _, e := range feed.Events {
+			if test := key == sandboxKey; (e.Mode == gift.TestMode) != test || (e.AccountID == sandboxID) != test {
+				t.Errorf("%.14s reads %+v", key, e)
+			}
+		}
+		if len(feed.Events) < 2 {
+			t.Errorf("%.14s reads %+v", key, feed)
+		}
+	}
+	s.refusedWith(422, "NOT_SUPPORTED", "GET", events, sandboxSystem, "")
 	s.refusedWith(403, "NOT_AUTHORIZED", "POST", "/api/integration/gifting/send-gift", sandboxSystem,
 		strings.Replace(sandboxOrder(`{"accountID":"`+examples.HarborAccount+`","value":5,"deliveryMethodID":3}`), sandboxShop,
 			examples.HarborStorefront, 1))

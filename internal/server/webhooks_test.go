@@ -83,6 +83,37 @@ func TestAWebhookIsCalled(t *testing.T) {
 	}
 }
 
+// TestAWebhookThatPointsHome: one that is called at the service itself is a caller without a key, whose calls make no
+// event and so no further call.
+func TestAWebhookThatPointsHome(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{WebhooksAllow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	const hooks = "/api/integration/webhooks"
+	refused := map[string]int{sendPath: 401, hooks: 401, "/till/pair": 400, "/providers/toast/x": 400, "/": 405}
+	ids := map[string]string{}
+	for path := range refused {
+		var hook struct{ WebhookID string }
+		s.must("POST", hooks, examples.HarborOfficeKey, `{"url":"`+s.url+path+`","types":["gift.*"]}`, &hook)
+		ids[path] = hook.WebhookID
+	}
+	s.stock("1")
+	for path, id := range ids {
+		var page struct{ Attempts []struct{ Status int } }
+		s.eventually(func() bool {
+			s.must("GET", hooks+"/"+id+"/attempts", examples.HarborOfficeKey, "", &page)
+			return len(page.Attempts) > 0
+		})
+		if page.Attempts[0].Status != refused[path] {
+			t.Errorf("%s answers with %+v", path, page)
+		}
+	}
+	var feed struct{ Events []struct{ Type string } }
+	s.must("GET", "/api/integration/events?type=gift.*", examples.HarborOfficeKey, "", &feed)
+	if len(feed.Events) != 1 {
+		t.Errorf("%+v", feed)
+	}
+}
+
 // oldHook stores an endpoint that was made 40 days ago, has failed for some of them, and was called so many days ago.
 func (s *service) oldHook(accountID, url string, failing int, called ...int) gift.ID {
 	s.Helper()

@@ -56,9 +56,11 @@ type receiver struct {
 	answer func(n int) webhook.Outcome // to its nth call; nil: 200
 
 	refuses gift.ID
+	refused []time.Time
 
 	mu    sync.Mutex
 	calls int
+	signs int // signatures of its last message
 	most  int // calls in flight
 	now   int
 	taken []gift.ID // the events that it took, in order
@@ -208,6 +210,7 @@ func (w *world) send(ctx context.Context, url string, secrets []gift.WebhookSecr
 	defer w.inFlight.Add(-1)
 	r.mu.Lock()
 	r.calls++
+	r.signs = len(secrets)
 	n := r.calls
 	r.now++
 	r.most = max(r.most, r.now)
@@ -240,6 +243,7 @@ func (w *world) send(ctx context.Context, url string, secrets []gift.WebhookSecr
 	check(w.t, err)
 	if id == r.refuses {
 		o.Status = http.StatusBadRequest
+		r.refused = append(r.refused, at)
 	}
 	if o.Succeeded() {
 		r.mu.Lock()
@@ -425,6 +429,37 @@ func TestQuickCallsAreFew(t *testing.T) {
 	}
 }
 
+// TestRotation: for a day after a rotation who knows either secret takes each message, then who knows the new one.
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r := w.hook(nil)
+		stop := w.start(5 * time.Minute)
+		defer stop()
+		secret, err := gift.NewWebhookSecret(rand.Reader)
+		check(t, err)
+		w.change(func(hooks []*gift.Webhook) []*gift.Webhook {
+			rotated := hooks[0].Rotate(secret, time.Now())
+			return []*gift.Webhook{&rotated}
+		})
+		for n, step := range []struct {
+			after time.Duration
+			signs int
+		}{{0, 2}, {23 * time.Hour, 2}, {time.Hour, 1}} {
+			time.Sleep(step.after)
+			if n > 0 {
+				r.secret = secret
+			}
+			w.redeem()
+			time.Sleep(10 * time.Minute)
+			if len(r.got()) != n+1 || r.signs != step.signs {
+				t.Errorf("%d messages, the last with %d signatures; want %d and %d", len(r.got()), r.signs, n+1, step.signs)
+			}
+		}
+	})
+}
+
 // TestAProcessIsKilled: what it had sent but not written down comes again from another, once its lease is over, and so
 // does what happened since; nothing is lost.
 func TestAProcessIsKilled(t *testing.T) {
@@ -456,7 +491,8 @@ func TestAProcessIsKilled(t *testing.T) {
 	})
 }
 
-// TestOneBadEvent: an event that is always refused keeps no other from arriving, and is given up after ten attempts.
+// TestOneBadEvent: an event that is always refused keeps no other from arriving, comes again by the schedule, and is
+// given up after ten attempts.
 func TestOneBadEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -473,6 +509,12 @@ func TestOneBadEvent(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		if got := r.got(); len(got) != 100 || slices.Contains(got, bad) || r.calls != 110 {
 			t.Errorf("%d events in %d calls", len(got), r.calls)
+		}
+		for n := range r.refused[1:] {
+			want, _ := webhook.Retry(n+1, 0.5)
+			if late := r.refused[n+1].Sub(r.refused[n]) - want; late < 0 || late > time.Second {
+				t.Errorf("attempt %d comes %v later than it should", n+2, late)
+			}
 		}
 	})
 }
@@ -552,9 +594,12 @@ func TestReplays(t *testing.T) {
 		stop := w.start(10 * time.Second)
 		defer stop()
 		var all []gift.ID
-		for range 60 {
+		for n := range 60 {
 			time.Sleep(time.Minute)
 			all = append(all, w.redeem())
+			if n == 40 {
+				w.issue() // of another type
+			}
 		}
 		from := time.Now().Add(-30*time.Minute - 30*time.Second)
 		time.Sleep(time.Minute)
