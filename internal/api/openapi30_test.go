@@ -2,10 +2,12 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -118,6 +120,7 @@ func schema(s object) object {
 	}
 	alternatives(s)
 	oneType(s)
+	distinct(s)
 	if s["type"] == "number" && s["format"] == nil {
 		s["format"] = "double" // a float of 32 bits does not hold cents
 	}
@@ -125,6 +128,27 @@ func schema(s object) object {
 		s["items"] = object{}
 	}
 	return s
+}
+
+// distinct names the values of an enumeration where generators would call two of them the same: product.id and
+// product_id.
+func distinct(s object) {
+	var names []any
+	called, twice := map[string]bool{}, false
+	list, _ := s["enum"].([]any)
+	for _, v := range list {
+		value, ok := v.(string)
+		if !ok {
+			return
+		}
+		name := strings.ToLower(strings.NewReplacer(".", "", "_", "").Replace(value))
+		twice = twice || called[name]
+		called[name] = true
+		names = append(names, cmp.Or(strings.ReplaceAll(value, ".", "_dot_"), "none"))
+	}
+	if twice {
+		s["x-enum-varnames"] = names
+	}
 }
 
 // alternatives keeps of oneOf, anyOf and allOf what is a type or a reference. The others are conditions.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -19,19 +18,13 @@ import (
 // collection by hand, on Debian 12, and was answered the same.
 func TestCollection(t *testing.T) {
 	t.Parallel()
-	has(t, "node")
-	has(t, "npm")
-	get := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	get.Dir = "newman"
-	if out, err := get.CombinedOutput(); err != nil {
-		t.Skipf("LEFT OUT: newman cannot be had, so nobody runs the collection: %s", out)
-	}
+	newman := tool(t, ".bin/newman")
 	s := boontest.Example(t, server.Config{Outbox: true})
 	folder := t.TempDir()
 	write(t, folder, "collection.json", collection(t, s.URL))
 	report := filepath.Join(folder, "report.json")
-	run(t, os.Environ(), "newman", "node_modules/.bin/newman", "run", filepath.Join(folder, "collection.json"),
-		"--env-var", "baseUrl="+s.URL, "--env-var", "key="+examples.HarborOfficeKey, "--color", "off",
+	run(t, os.Environ(), folder, newman, "run", "collection.json", "--color", "off",
+		"--env-var", "baseUrl="+s.URL, "--env-var", "key="+examples.HarborOfficeKey,
 		"--reporters", "json", "--reporter-json-export", report)
 	var played struct {
 		Run struct {

@@ -232,7 +232,7 @@ func judge(t *testing.T, samples map[string]string, said string) {
 func has(t *testing.T, program string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil {
-		t.Skipf("LEFT OUT: there is no %s, so its samples are not run", program)
+		t.Skipf("LEFT OUT: there is no %s", program)
 	}
 }
 

@@ -99,11 +99,57 @@ func TestShopInPython(t *testing.T) {
 	}
 }
 
-// TestClientInPython runs the tests of the client in Python, those that need a service, too.
+// TestClientInPython has pip install the client, and runs its tests on what was installed, those that need a service,
+// too.
 func TestClientInPython(t *testing.T) {
 	t.Parallel()
 	env := overTLS(t, service(t))
-	python(t, env, "-W", "error", "-m", "unittest", "discover", "-t", ".", "-s", "tests")
+	folder := t.TempDir()
+	run(t, env, ".", "cp", "-r", "../../sdk/python/.", filepath.Join(folder, "source")) // for pip builds where it lies
+	installed, left := installed(t, filepath.Join(folder, "source"), filepath.Join(folder, "venv"))
+	if left != "" {
+		t.Log("LEFT OUT: nobody installs the client in Python: " + left)
+		python(t, env, "-W", "error", "-m", "unittest", "discover", "-t", ".", "-s", "tests")
+		return
+	}
+	if err := os.RemoveAll(filepath.Join(folder, "source/boon_gifts")); err != nil {
+		t.Fatal(err)
+	}
+	run(t, env, filepath.Join(folder, "source"), installed, "-W", "error", "-m", "unittest", "discover", "-t", ".",
+		"-s", "tests")
+	run(t, env, folder, installed, "-c", "import os, boon_gifts as b\n"+
+		"assert 'site-packages' in b.__file__ and os.path.exists(os.path.dirname(b.__file__) + '/py.typed')")
+}
+
+// installed has pip put a package into an environment of its own, without asking an index, and gives its Python. The
+// first Python that has pip, setuptools and wheel does it.
+func installed(t *testing.T, source, venv string) (python, left string) {
+	t.Helper()
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		out, err := exec.CommandContext(t.Context(), name, "-c", "import ensurepip, setuptools, wheel").CombinedOutput()
+		if err != nil {
+			left = fmt.Sprintf("%v: %s", err, out)
+			continue
+		}
+		run(t, os.Environ(), ".", name, "-m", "venv", "--system-site-packages", venv)
+		python = filepath.Join(venv, "bin/python")
+		run(t, os.Environ(), ".", python, "-m", "pip", "install", "--no-index", "--no-build-isolation", "--quiet", source)
+		return python, ""
+	}
+	return "", left
+}
+
+// TestTypesInPython has pyright, at its strictest, check the client and the example as the oldest Python would.
+func TestTypesInPython(t *testing.T) {
+	t.Parallel()
+	pyright, folder := tool(t, "pyright/index.js"), t.TempDir()
+	for _, part := range []string{"boon_gifts", "examples"} {
+		run(t, os.Environ(), ".", "cp", "-r", "../../sdk/python/"+part, folder)
+	}
+	write(t, folder, "pyrightconfig.json", `{"typeCheckingMode": "strict", "pythonVersion": "3.9"}`)
+	if said := run(t, os.Environ(), folder, "node", pyright); t.Failed() {
+		t.Log(said)
+	}
 }
 
 const typescript = "../../sdk/typescript"

@@ -11,7 +11,7 @@ import time
 import uuid
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 from .errors import BoonError, Failure, Message, Unreachable, UnknownOutcome, Voided
@@ -121,15 +121,15 @@ class Client:
         """
         key = new_key() if idempotency_key is None else idempotency_key
         body = _how_much(amount, members)
-        till = {"attempts": 3, "timeout": 5.0, "deadline": 20.0}
+        till = 3, 5.0, 20.0  # attempts; seconds for each, and for all
         try:
-            return self._do("redemption/redeem-gift", body, key, **till)
+            return self._do("redemption/redeem-gift", body, key, *till)
         except UnknownOutcome as unknown:
             where = ("organizationID", "pointOfSaleSystemOrganizationIdentifier")
             void = {m: body[m] for m in where if m in body}
             void.update(idempotencyKey=key, reason="no answer to the till")
             try:
-                self._do("redemption/reverse-redemption", void, None, **till)
+                self._do("redemption/reverse-redemption", void, None, *till)
             except Failure as e:
                 if getattr(e, "code", "") not in ("NOT_FOUND", "ALREADY_REVERSED"):
                     raise UnknownOutcome("redeem-gift", key, f"{unknown.__cause__}; it could not be voided: {e}") from e
@@ -307,10 +307,11 @@ def _write(value: Any, where: str) -> str:
     if isinstance(value, datetime):
         return json.dumps(_instant(value, where))
     if isinstance(value, Mapping):
-        dot = where + "." if where else ""
-        return "{" + ",".join(json.dumps(str(k)) + ":" + _write(v, f"{dot}{k}") for k, v in value.items()) + "}"
+        members, dot = cast(Mapping[Any, Any], value), where + "." if where else ""
+        return "{" + ",".join(json.dumps(str(k)) + ":" + _write(v, f"{dot}{k}") for k, v in members.items()) + "}"
     if isinstance(value, (list, tuple)):
-        return "[" + ",".join(_write(v, f"{where}[{i}]") for i, v in enumerate(value)) + "]"
+        elements = cast(Sequence[Any], value)
+        return "[" + ",".join(_write(v, f"{where}[{i}]") for i, v in enumerate(elements)) + "]"
     return json.dumps(value)
 
 
@@ -319,10 +320,10 @@ def _read(reply: Reply, key: Optional[str]) -> Answer:
         raise _problem(reply)
     kind = reply.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     none = not reply.body or kind in ("text/csv", "application/pdf")
-    members = {} if none else json.loads(reply.body, parse_float=Decimal)
+    members: Any = {} if none else json.loads(reply.body, parse_float=Decimal)
     if not isinstance(members, dict):
         raise ValueError("the service's answer could not be read")
-    answer = Answer(members)
+    answer = Answer(cast(Dict[str, Any], members))
     answer.body = reply.body
     answer.request_id, answer.idempotency_key = reply.headers.get("X-Request-ID", ""), key
     answer.replayed = reply.headers.get("Idempotent-Replayed") == "true"
@@ -334,8 +335,9 @@ def _problem(reply: Reply) -> BoonError:
     asked, after = reply.headers.get("X-Request-ID", ""), _retry_after(reply.headers.get("Retry-After", ""))
     if reply.headers.get("Content-Type", "").partition(";")[0].strip().lower() == "application/problem+json":
         try:
-            p = json.loads(reply.body)
-            messages = [Message(m.get("path") or "", m["text"]) for m in p.get("messages") or []]
+            p: Any = json.loads(reply.body)
+            told: List[Any] = p.get("messages") or []
+            messages = [Message(m.get("path") or "", m["text"]) for m in told]
             if p["code"]:
                 return BoonError(str(p["code"]), reply.status, messages, p.get("requestID") or asked, after)
         except (ValueError, KeyError, TypeError, AttributeError):
