@@ -151,6 +151,30 @@ func (s *service) oldHook(accountID, url string, failing int, called ...int) gif
 	return w.ID
 }
 
+// TestAddressesAreCheckedWhenCalled: a webhook that leads to this machine, as one that was allowed before does, or one
+// whose name was public when it was made, is not called.
+func TestAddressesAreCheckedWhenCalled(t *testing.T) {
+	t.Parallel()
+	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("an internal service was called")
+	}))
+	t.Cleanup(inside.Close)
+	p := boontest.NewPlace(t)
+	s := &service{T: t, data: p.Data, database: p.Database, logs: &boontest.Log{}}
+	s.apply(examples.HarborCoffee())
+	hook := s.oldHook(examples.HarborAccount, strings.Replace(inside.URL, "127.0.0.1", "localhost", 1), 0)
+	s.run(server.Config{})
+	s.stock("1")
+	var page struct{ Attempts []struct{ Failure string } }
+	s.eventually(func() bool {
+		s.must("GET", "/api/integration/webhooks/"+hook.String()+"/attempts", examples.HarborOfficeKey, "", &page)
+		return len(page.Attempts) > 0
+	})
+	if page.Attempts[0].Failure != "The host has no address that may be called." {
+		t.Errorf("%+v", page)
+	}
+}
+
 // TestATestAccountTellsNobody: the mail about a failing webhook of a test account stays in the outbox.
 func TestATestAccountTellsNobody(t *testing.T) {
 	t.Parallel()
