@@ -1,0 +1,35 @@
+package gift_test
+
+import (
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// TestKeysWorkInOneMode: whatever a set-up was made to say, a key of one mode is none at an account of the other.
+func TestKeysWorkInOneMode(t *testing.T) {
+	t.Parallel()
+	account := gift.ID{1}
+	for _, test := range []struct{ key, account bool }{{true, true}, {false, false}, {true, false}, {false, true}} {
+		d := gift.Directory{Accounts: map[gift.ID]*gift.Account{account: {ID: account, Test: test.account}},
+			Keys: map[gift.KeyHash]*gift.Key{
+				gift.HashKey("own"):     {Kind: gift.AccountKey, AccountID: account, Test: test.key},
+				gift.HashKey("partner"): {Kind: gift.SystemKey, Accounts: []gift.ID{account}, Test: test.key},
+			}}
+		same := test.key == test.account
+		if _, ok := d.Authenticate("own", time.Now()); ok != same {
+			t.Errorf("%+v: an account's key works: %t", test, ok)
+		}
+		partner, ok := d.Authenticate("partner", time.Now())
+		if !ok {
+			t.Fatal("a system key does not work")
+		}
+		if _, err := d.SendingAccount(partner, account, ""); (err == nil) != same {
+			t.Errorf("%+v: a system key sends: %v", test, err)
+		}
+		if _, err := d.AccountOf(partner, gift.ID{}, ""); (err == nil) != same {
+			t.Errorf("%+v: a system key looks up: %v", test, err)
+		}
+	}
+}
