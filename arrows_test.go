@@ -1,6 +1,7 @@
 package boon_test
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path"
@@ -200,14 +201,18 @@ func TestProgramsFit(t *testing.T) {
 	}
 }
 
-// large are the packages that stay whole, as parting them would export what their parts share: the rules of
-// internal/gift read each other's state; internal/ledger has a command of a few lines for each thing that moves value,
-// all on the state of one group; internal/setup is one reader of one file, which tells lines; internal/api and cmd/boon
-// are a file for each operation around one way of answering.
-var large = []string{"cmd/boon", "internal/api", "internal/gift", "internal/ledger", "internal/setup"}
+// large are the packages that stay whole (docs/adr/0018-five-large-packages.md), and the lines of code each may have:
+// what it had in November 2026 and a little room. Who raises a number says why in the commit.
+var large = map[string]int{
+	"cmd/boon":        5_500,
+	"internal/api":    4_800,
+	"internal/gift":   5_500,
+	"internal/ledger": 2_600,
+	"internal/setup":  2_600,
+}
 
-// TestPackagesFit: no package has more than 2,000 lines of code: lines that are neither blank nor a comment, without
-// tests.
+// TestPackagesFit: no package has more than 2,000 lines of code, none of large more than its own number: lines that are
+// neither blank nor a comment, without tests. What has become small leaves large.
 func TestPackagesFit(t *testing.T) {
 	for folder := range arrows {
 		files, err := filepath.Glob(folder + "/*.go")
@@ -229,8 +234,12 @@ func TestPackagesFit(t *testing.T) {
 				}
 			}
 		}
-		if code > 2_000 && !slices.Contains(large, folder) {
-			t.Errorf("%s has %d lines of code, 2,000 are the most", folder, code)
+		most, isLarge := large[folder]
+		if isLarge && code <= 2_000 {
+			t.Errorf("%s has %d lines of code: it is large no more", folder, code)
+		}
+		if most = cmp.Or(most, 2_000); code > most {
+			t.Errorf("%s has %d lines of code, %d are the most", folder, code, most)
 		}
 	}
 }
