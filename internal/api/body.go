@@ -104,7 +104,11 @@ func (c *call) room(n int64) []byte {
 // lost here, and seen.
 func (c *call) giveBack() {
 	if c.lent != nil {
-		clear(c.lent[:])
+		used := trusted
+		if len(c.body) > 0 && &c.body[0] == &c.lent[0] { // it has not grown beyond
+			used = len(c.body)
+		}
+		clear(c.lent[:used])
 		c.bodies.Put(c.lent)
 		c.lent, c.body = nil, nil
 	}

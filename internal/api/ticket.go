@@ -30,7 +30,7 @@ func readTicket(o *wire.Object, currency gift.Currency, at *gift.Location) *tick
 	switch {
 	case name == "":
 		data.Add(data.At("format"), "Say the format of the ticket, such as %q.", ticket.Standard)
-	case !slices.Contains(format.Names(), name):
+	case !format.Known(name):
 		data.Refuse(refuseAt(gift.NotSupported, data.At("format"),
 			"This ticket format is not supported; the known ones are %s.", list(format.Names())))
 	case !data.Given(content):

@@ -83,6 +83,22 @@ func TestAGiftForAGroup(t *testing.T) {
 	w.get("/gifting/gifts/"+w.send(latte).id).want(200, "eligibleItems", `[{"id":null,"name":"Pie Large","group":null}]`)
 }
 
+// Names of items are compared composed and to the letter: one that only looks like another is another.
+func TestLookalikesAreOtherItems(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.promote(func(p *gift.Promotion) { p.EligibleItems = []gift.Item{{Name: "Caf\u00e9"}} })
+	g := w.send(latte)
+	for name, same := range map[string]bool{"Caf\u00e9": true, "Cafe\u0301": true, "caf\u00e9": false, "Cafe": false,
+		"Caf\u200b\u00e9": false, "\u202eCaf\u00e9": false, "\u0421af\u00e9": false} {
+		ask := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":{"format":"square","data":` +
+			`{"line_items":[{"name":"` + name + `","total_money":{"amount":100}}],"total_money":{"amount":100}}}}`
+		if r := w.post("validate-gift", ask); same != (r.status == 200) {
+			t.Errorf("%+q: %d %s", name, r.status, r.body)
+		}
+	}
+}
+
 // Wrong orders of platforms are refused with the place of everything that is wrong.
 func TestPlatformTicketsAreRefused(t *testing.T) {
 	t.Parallel()

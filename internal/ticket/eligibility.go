@@ -38,13 +38,13 @@ func EligibilityOf(t *Ticket, eligibleItems []gift.Item, v *gift.Voucher) Eligib
 	var verdict Eligibility
 	for n := range t.Lines {
 		l := &t.Lines[n]
-		if reason := j.leftOut(l); reason != "" {
+		if offer, reason := j.assess(l); reason != "" {
 			verdict.LeftOut = append(verdict.LeftOut, LeftOut{n, reason})
 		} else {
 			if verdict.Eligible == nil {
 				verdict.Eligible = make([]Share, 0, len(t.Lines)-n)
 			}
-			verdict.Eligible = append(verdict.Eligible, Share{n, j.offer(l).Round(j.unit)})
+			verdict.Eligible = append(verdict.Eligible, Share{n, offer})
 		}
 	}
 	verdict.NoneEligible = len(eligibleItems) > 0 && len(verdict.Eligible) == 0
@@ -97,9 +97,11 @@ func item(l *Line) string {
 
 // named reports whether the gift is good for the item of a line.
 func (j *assessment) named(l *Line) bool {
-	return l.LeftOut == Allowed && (len(j.items) == 0 || slices.ContainsFunc(j.items, func(i gift.Item) bool {
-		return i.Is(l.ItemID, l.Group, l.ItemName)
-	}))
+	return l.LeftOut == Allowed && (len(j.items) == 0 || j.lists(l))
+}
+
+func (j *assessment) lists(l *Line) bool {
+	return slices.ContainsFunc(j.items, func(i gift.Item) bool { return i.Is(l.ItemID, l.Group, l.ItemName) })
 }
 
 func (j *assessment) offer(l *Line) gift.Decimal {
@@ -124,21 +126,24 @@ func (j *assessment) most() gift.Amount {
 	return min(most, grand.Round(j.unit))
 }
 
-// leftOut is why a gift may not pay a line; "" when it may.
-func (j *assessment) leftOut(l *Line) string {
+// assess gives what a line offers, or why the gift may not pay it.
+func (j *assessment) assess(l *Line) (offer gift.Amount, reason string) {
 	switch named := j.named(l); {
 	case l.LeftOut != Allowed:
-		return l.LeftOut.String()
+		return 0, l.LeftOut.String()
 	case !named && l.ItemID == "":
-		return "This line has no itemID, so it cannot be told whether this gift is good for it."
+		return 0, "This line has no itemID, so it cannot be told whether this gift is good for it."
 	case !named:
-		return "This gift is not good for this item."
+		return 0, "This gift is not good for this item."
 	case l.Weighed && j.unit == gift.Pieces:
-		return "This line is sold by weight or measure; an item gift pays for pieces only."
-	case j.offer(l).Round(j.unit) == 0:
-		return NothingToPay.String()
-	case j.sums != nil && j.sums[item(l)].Round(j.unit) <= 0:
-		return "There is nothing left to pay for this item."
+		return 0, "This line is sold by weight or measure; an item gift pays for pieces only."
 	}
-	return ""
+	offer = j.offer(l).Round(j.unit)
+	switch {
+	case offer == 0:
+		return 0, NothingToPay.String()
+	case j.sums != nil && j.sums[item(l)].Round(j.unit) <= 0:
+		return 0, "There is nothing left to pay for this item."
+	}
+	return offer, ""
 }

@@ -5,10 +5,12 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"maps"
+	"math/big"
 	"net/http"
 	"strings"
 	"sync"
@@ -249,6 +251,15 @@ func TestForgedTokens(t *testing.T) {
 		}
 		return token
 	}
+	named := jwt.NewWithClaims(jwt.SigningMethodRS256, claims) // by a key that the token itself brings, or names
+	n, e := keys()[1].N, big.NewInt(int64(keys()[1].E))
+	named.Header["kid"], named.Header["jku"] = "../../../dev/null", "http://127.0.0.1/keys"
+	named.Header["jwk"] = map[string]string{"kty": "RSA", "n": base64.RawURLEncoding.EncodeToString(n.Bytes()),
+		"e": base64.RawURLEncoding.EncodeToString(e.Bytes())}
+	brought, err := named.SignedString(keys()[1])
+	if err != nil {
+		t.Fatal(err)
+	}
 	other := strings.Split(s.token(code("000000000000"), nil), ".")
 	parts := strings.Split(good, ".")
 	for name, token := range map[string]string{
@@ -256,6 +267,7 @@ func TestForgedTokens(t *testing.T) {
 		"the key as secret": sign(jwt.SigningMethodHS256, []byte(publicPEM(keys()[0]))),
 		"PS256":             sign(jwt.SigningMethodPS256, keys()[0]),
 		"another's key":     sign(jwt.SigningMethodRS256, keys()[1]),
+		"its own key":       brought,
 		"another's body":    parts[0] + "." + other[1] + "." + parts[2],
 		"no token":          `{"data":{"request":` + code(g.Code) + `}}`,
 		"nothing":           "",

@@ -32,21 +32,24 @@ type kind struct {
 	read    func(*reader, tape.Value) *ticket.Ticket
 }
 
-// kinds lists the formats, the first of which is the interface's own.
-func kinds() []kind {
-	return []kind{
-		{Standard, nil, (*reader).standard},
-		{Square, []string{"catalog_object_id"}, (*reader).square},
-		{Toast, []string{"item.guid", "multiLocationId", "plu", "externalId", "itemGroup.guid"}, (*reader).toast},
-		{Clover, []string{"item.id", "itemCode", "name"}, (*reader).clover},
-		{Shopify, []string{"variant_id", "sku", "product_id"}, (*reader).shopify},
-		{LightspeedX, []string{"product.id"}, (*reader).lightspeedX},
-	}
+// kinds are the formats, the first of which is the interface's own. They are only read.
+var kinds = []kind{
+	{Standard, nil, (*reader).standard},
+	{Square, []string{"catalog_object_id"}, (*reader).square},
+	{Toast, []string{"item.guid", "multiLocationId", "plu", "externalId", "itemGroup.guid"}, (*reader).toast},
+	{Clover, []string{"item.id", "itemCode", "name"}, (*reader).clover},
+	{Shopify, []string{"variant_id", "sku", "product_id"}, (*reader).shopify},
+	{LightspeedX, []string{"product.id"}, (*reader).lightspeedX},
+}
+
+// Known reports whether there is a format of that name.
+func Known(name string) bool {
+	return slices.ContainsFunc(kinds, func(k kind) bool { return k.name == name })
 }
 
 // Names are those of all formats.
 func Names() (names []string) {
-	for _, k := range kinds() {
+	for _, k := range kinds {
 		names = append(names, k.name)
 	}
 	return names
@@ -54,7 +57,7 @@ func Names() (names []string) {
 
 // ItemIDs are the members of a format that may name the item of a line; the first one does where none is chosen.
 func ItemIDs(name string) []string {
-	for _, k := range kinds() {
+	for _, k := range kinds {
 		if k.name == name {
 			return k.itemIDs
 		}
@@ -73,19 +76,20 @@ type Options struct {
 // Read reads a ticket in one of the formats. What is wrong with it is added to problems; then what it gives is of no
 // use.
 func Read(name string, data tape.Value, o Options, c gift.Currency, problems *wire.Problems) *ticket.Ticket {
-	all := kinds()
-	n := slices.IndexFunc(all, func(k kind) bool { return k.name == name })
+	n := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
 	if n < 0 {
 		return nil
 	}
 	r := &reader{Problems: problems, currency: c, options: o}
-	if r.options.ItemID == "" && len(all[n].itemIDs) > 0 {
-		r.options.ItemID = all[n].itemIDs[0]
+	if r.options.ItemID == "" && len(kinds[n].itemIDs) > 0 {
+		r.options.ItemID = kinds[n].itemIDs[0]
 	}
 	before := problems.Len()
-	t := all[n].read(r, data)
-	if is := looksLike(data); problems.Len() > before && is != "" && is != name {
-		problems.Add("ticketData.format", "This ticket looks like one of the format %q.", is)
+	t := kinds[n].read(r, data)
+	if problems.Len() > before {
+		if is := looksLike(data); is != "" && is != name {
+			problems.Add("ticketData.format", "This ticket looks like one of the format %q.", is)
+		}
 	}
 	if t != nil && name != Standard {
 		t.Format = name
