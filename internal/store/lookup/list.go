@@ -336,11 +336,11 @@ func (r *Reader) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.C
 func (r *Reader) Changes(f gift.ChangeFilter, before gift.ID, n int) (string, []any) {
 	w := &where{}
 	account, limit := w.arg(db.KeyOf(f.AccountID)), w.arg(n)
-	within, order := "", `{k}.id DESC`
+	within := ""
 	if f.KeyID.IsZero() {
 		within = strings.ReplaceAll(bounds(w, before, f.To), "{id}", "t.id")
 	} else {
-		within, order = r.ofKey(w, f, before)
+		within = ofKey(w, f, before)
 	}
 	if f.ByKeys {
 		w.and(`k.key_id IS NOT NULL`)
@@ -368,15 +368,13 @@ func (r *Reader) Changes(f gift.ChangeFilter, before gift.ID, n int) (string, []
 	}
 	return `SELECT k.id, ` + fits +
 		` FROM (SELECT t.id, t.voucher_id, t.key_id, t.location_id, t.kind, t.made_at FROM entry AS t WHERE t.account_id = ` +
-		account + within + ` ORDER BY ` + strings.ReplaceAll(order, "{k}", "t") + ` LIMIT ` + limit + `) AS k ORDER BY ` +
-		strings.ReplaceAll(order, "{k}", "k"), w.args
+		account + within + ` ORDER BY t.id DESC LIMIT ` + limit + `) AS k ORDER BY k.id DESC`, w.args
 }
 
-// ofKey is what a key did in the filter's time, before an entry, and the order that it is found in. PostgreSQL has an
-// index, entry_of_key: with an equation in place of these bounds it may follow the primary key, along which it reads
-// what all other keys of the account did. SQLite does follow that, fast, since an index would cost each redemption a
-// twentieth.
-func (r *Reader) ofKey(w *where, f gift.ChangeFilter, before gift.ID) (within, order string) {
+// ofKey is what a key did in the filter's time, before an entry. It is found along the primary key, among what all keys
+// did in that time: a day of 20,000 entries takes some milliseconds, and an index by keys would cost each redemption a
+// fiftieth on PostgreSQL, and a twentieth on SQLite.
+func ofKey(w *where, f gift.ChangeFilter, before gift.ID) string {
 	last := gift.ID(bytes.Repeat([]byte{0xff}, len(before)))
 	if !f.To.IsZero() {
 		last = gift.IDsBefore(f.To)
@@ -385,12 +383,7 @@ func (r *Reader) ofKey(w *where, f gift.ChangeFilter, before gift.ID) (within, o
 		last = before
 	}
 	key, from, to := w.arg(db.KeyOf(f.KeyID)), w.arg(db.KeyOf(floor(f.From))), w.arg(db.KeyOf(last))
-	within = r.db.Text(db.Text{
-		SQLite: ` AND t.id >= ` + from + ` AND t.id < ` + to + ` AND t.key_id = ` + key,
-		Postgres: ` AND t.key_id IS NOT NULL AND (t.key_id, t.id) >= (` + key + `, ` + from + `) AND (t.key_id, t.id) < (` +
-			key + `, ` + to + `)`,
-	})
-	return within, r.db.Text(db.Text{SQLite: `{k}.id DESC`, Postgres: `{k}.key_id DESC, {k}.id DESC`})
+	return ` AND t.id >= ` + from + ` AND t.id < ` + to + ` AND t.key_id = ` + key
 }
 
 // mayBeSeen is the condition that a gift is limited to one of some locations.
