@@ -3,16 +3,17 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"sync/atomic"
 
+	"boon.example/internal/load"
 	"boon.example/test/rig"
 )
 
 // holds are amounts that are held to be captured or released, each once.
 type holds struct {
 	trial *trial
+	gifts []load.Gift // each has one, as long as there are enough
 	ids   []string
 	used  atomic.Int64
 }
@@ -34,7 +35,7 @@ func (h *holds) make() error {
 	client := rig.NewClient(parallel, 0)
 	defer client.Close()
 	return inParallel(len(h.ids), func(n int) error {
-		g := h.trial.gifts[rand.IntN(len(h.trial.gifts))]
+		g := h.gifts[n%len(h.gifts)]
 		a, err := client.Post("http://"+h.trial.service.address+rig.Hold, key, "",
 			fmt.Sprintf(`{"voucherID":%q,"amount":0.01,"expiresInSeconds":3600}`, g.ID))
 		if err != nil {

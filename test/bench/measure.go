@@ -91,6 +91,7 @@ type what struct {
 	target *load.Target
 	next   load.Next
 	before func() error // each time; nil: nothing
+	beside *what        // measured just before it, in the same store, to compare with; nil: nothing
 }
 
 func (h *trial) asked(gifts []load.Gift) *load.Orders {
@@ -99,21 +100,33 @@ func (h *trial) asked(gifts []load.Gift) *load.Orders {
 
 // whats are the calls of the table, the empty handler first.
 func (h *trial) whats() []what {
-	many, hot, holds := h.asked(h.gifts), h.asked(h.gifts[:1]), &holds{trial: h}
+	many, hot := h.asked(h.gifts), h.asked(h.gifts[:1])
+	quarter := func(n int) []load.Gift { return h.gifts[n*len(h.gifts)/4 : (n+1)*len(h.gifts)/4] }
+	captured, released := &holds{trial: h, gifts: quarter(1)}, &holds{trial: h, gifts: quarter(2)}
+	// Who holds, captures or releases has gifts of its own, and is compared with redemptions of others just before.
+	redeem := &what{flag: "beside", name: "redeem, just before", target: h.target,
+		next: h.target.Redeem(h.asked(quarter(3)))}
 	return []what{
-		{"empty", "empty handler", h.nothing, h.nothing.Redeem(many), nil},
-		{"validate", "validate", h.target, h.target.Validate(many), nil},
-		{"ticket", "validate, standard ticket of 20 lines", h.target, h.target.Validate(h.withTicket("standard")), nil},
-		{"toast", "validate, Toast order of 20 lines", h.target, h.target.Validate(h.withTicket("toast")), nil},
-		{"square", "validate, Square order of 20 lines", h.target, h.target.Validate(h.withTicket("square")), nil},
-		{"clover", "validate, Clover order of 20 lines", h.target, h.target.Validate(h.withTicket("clover")), nil},
-		{"skipped", "validate, as long as Square's, of no line", h.target, h.target.Validate(h.withTicket("skipped")), nil},
-		{"redeem", "redeem", h.target, h.target.Redeem(many), nil},
-		{"hot", "redeem, one hot gift", h.target, h.target.Redeem(hot), nil},
-		{"hold", "hold", h.target, h.target.Hold(many), nil},
-		{"capture", "capture of a hold", h.target, h.target.OfHold("capture-hold", many, holds.next), holds.make},
-		{"release", "release of a hold", h.target, h.target.OfHold("release-hold", many, holds.next), holds.make},
-		{"send", "send, one printed gift", h.target, h.target.Send(many), nil},
+		{flag: "empty", name: "empty handler", target: h.nothing, next: h.nothing.Redeem(many)},
+		{flag: "validate", name: "validate", target: h.target, next: h.target.Validate(many)},
+		{flag: "ticket", name: "validate, standard ticket of 20 lines", target: h.target,
+			next: h.target.Validate(h.withTicket("standard"))},
+		{flag: "toast", name: "validate, Toast order of 20 lines", target: h.target,
+			next: h.target.Validate(h.withTicket("toast"))},
+		{flag: "square", name: "validate, Square order of 20 lines", target: h.target,
+			next: h.target.Validate(h.withTicket("square"))},
+		{flag: "clover", name: "validate, Clover order of 20 lines", target: h.target,
+			next: h.target.Validate(h.withTicket("clover"))},
+		{flag: "skipped", name: "validate, as long as Square's, of no line", target: h.target,
+			next: h.target.Validate(h.withTicket("skipped"))},
+		{flag: "redeem", name: "redeem", target: h.target, next: h.target.Redeem(many)},
+		{flag: "hot", name: "redeem, one hot gift", target: h.target, next: h.target.Redeem(hot)},
+		{flag: "hold", name: "hold", target: h.target, next: h.target.Hold(h.asked(quarter(0))), beside: redeem},
+		{flag: "capture", name: "capture of a hold", target: h.target,
+			next: h.target.OfHold("capture-hold", many, captured.next), before: captured.make, beside: redeem},
+		{flag: "release", name: "release of a hold", target: h.target,
+			next: h.target.OfHold("release-hold", many, released.next), before: released.make, beside: redeem},
+		{flag: "send", name: "send, one printed gift", target: h.target, next: h.target.Send(many)},
 	}
 }
 
@@ -175,6 +188,7 @@ func (h *trial) rates() error {
 	})
 	all := map[string][]reading{}
 	at := func(w what, connections int) string { return fmt.Sprint(w.name, connections) }
+	beside := func(w what, connections int) string { return at(w, connections) + " beside" }
 	for round := range h.options.repeat {
 		progress("%s: rates, %d of %d", h.title(), round+1, h.options.repeat)
 		for _, connections := range h.options.connections {
@@ -183,6 +197,13 @@ func (h *trial) rates() error {
 					if err := w.before(); err != nil {
 						return fmt.Errorf("making holds: %w", err)
 					}
+				}
+				if w.beside != nil {
+					r, err := h.take(*w.beside, connections, h.options.duration)
+					if err != nil {
+						return fmt.Errorf("%s over %d connections: %w", w.beside.name, connections, err)
+					}
+					all[beside(w, connections)] = append(all[beside(w, connections)], r)
 				}
 				stop := h.profiled(w, connections, round)
 				r, err := h.take(w, connections, h.options.duration)
@@ -201,19 +222,18 @@ func (h *trial) rates() error {
 	}
 	for _, connections := range h.options.connections {
 		for _, w := range whats {
-			unit := "redeem"
-			if strings.HasPrefix(w.name, "validate, ") {
-				unit = "validate"
+			unit, with := "validate", all[fmt.Sprint("validate", connections)]
+			if w.beside != nil {
+				unit, with = "redemption just before it", all[beside(w, connections)]
 			}
-			redeem, other := all[fmt.Sprint(unit, connections)], all[at(w, connections)]
-			if unit == "redeem" && !slices.Contains([]string{"hold", "capture", "release"}, w.flag) ||
-				len(redeem) != len(other) {
+			other := all[at(w, connections)]
+			if w.beside == nil && !strings.HasPrefix(w.name, "validate, ") || len(with) != len(other) {
 				continue
 			}
 			costs, busy := make([]float64, len(other)), make([]float64, len(other)) // within the same round
 			for n := range other {
-				costs[n] = redeem[n].rate / other[n].rate
-				busy[n] = (other[n].cpu.service + other[n].cpu.database) / (redeem[n].cpu.service + redeem[n].cpu.database)
+				costs[n] = with[n].rate / other[n].rate
+				busy[n] = (other[n].cpu.service + other[n].cpu.database) / (with[n].cpu.service + with[n].cpu.database)
 			}
 			itself := func(c float64) float64 { return c }
 			h.report.note("**a %s** over %d connections costs %.2f of a %s, %.2f to %.2f; %.2f of its CPU.", w.name,

@@ -89,7 +89,7 @@ func (h *trial) pgbench() error {
 	if err != nil {
 		return err
 	}
-	service, err := h.repeated(what{"redeem", "redeem", h.target, h.target.Redeem(h.asked(h.gifts)), nil}, 256)
+	service, err := h.repeated(what{name: "redeem", target: h.target, next: h.target.Redeem(h.asked(h.gifts))}, 256)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -23,6 +22,7 @@ import (
 	"boon.example/internal/load"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
+	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -123,7 +123,7 @@ func sweep(stock string) error {
 // stocked gives the folder of a store with so many gifts, made where it is not there yet. The name tells the schema,
 // the set-up and the mix of orders, so that a stock of another kind is not taken for it.
 func stocked(ctx context.Context, o options, name string, n int) (string, error) {
-	kind, err := kindOf(ctx)
+	kind, err := kindOf()
 	if err != nil {
 		return "", err
 	}
@@ -151,28 +151,15 @@ func stocked(ctx context.Context, o options, name string, n int) (string, error)
 	return dir, os.Rename(p.dir, dir)
 }
 
-// kindOf is a short name of the schema that the store makes, of the set-up and of the mix of orders.
-func kindOf(ctx context.Context) (string, error) {
-	dir, err := os.MkdirTemp("", "boon-bench-")
-	if err != nil {
-		return "", err
+// kindOf is a short name of the schema that stores have, of the set-up and of the mix of orders.
+func kindOf() (string, error) {
+	all := fmt.Append([]byte(setupFile), mix)
+	steps, err := fs.Glob(db.Migrations, "migrations/*.sql") // of both databases
+	for _, file := range steps {
+		text, failed := db.Migrations.ReadFile(file)
+		all, err = append(all, text...), errors.Join(err, failed)
 	}
-	defer os.RemoveAll(dir)
-	s, err := store.Open(ctx, store.Options{Dir: dir})
-	if err != nil {
-		return "", err
-	}
-	if err := s.Close(); err != nil {
-		return "", err
-	}
-	db, err := sql.Open("sqlite", filepath.Join(dir, store.DatabaseName))
-	if err != nil {
-		return "", err
-	}
-	defer db.Close()
-	var text string
-	err = db.QueryRowContext(ctx, `SELECT group_concat(sql, ';') || (SELECT page_size FROM pragma_page_size) FROM sqlite_schema`).Scan(&text)
-	sum := sha256.Sum256(fmt.Append([]byte(text+setupFile), mix))
+	sum := sha256.Sum256(all)
 	return fmt.Sprintf("%x", sum[:4]), err
 }
 

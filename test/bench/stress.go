@@ -119,7 +119,7 @@ func each[T any](all []T, figure func(T) float64) string {
 }
 
 func (h *trial) flood(gifts *load.Orders) (f flood, _ error) {
-	peak, err := h.take(what{"redeem", "redeem", h.target, h.target.Redeem(gifts), nil}, 256, 3*time.Second)
+	peak, err := h.take(what{name: "redeem", target: h.target, next: h.target.Redeem(gifts)}, 256, 3*time.Second)
 	if err != nil {
 		return f, err
 	}
