@@ -174,10 +174,37 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
+	r.grey(paths)
 	if len(r.asked) < 2*len(paths) {
 		t.Errorf("only %d requests were seen", len(r.asked))
 	}
 	r.quiet()
+}
+
+// grey fails the test where a card that nothing can be paid with looks as bright as one that is good.
+func (r *reader) grey(paths map[string]string) {
+	r.Helper()
+	colours := map[string]string{}
+	for _, state := range []string{"ready", "expired", "blocked", "unsold"} {
+		path := paths["gift "+state]
+		if path == "" {
+			return // the short tests look at one
+		}
+		if err := r.open(r.ctx, r.url+path, look{"light", phone, 1}); err != nil {
+			r.Fatal(err)
+		}
+		const ground = `getComputedStyle(document.querySelector(".card")).backgroundColor`
+		colour, err := chromedp.Run(r.ctx, chromedp.Evaluate[string](ground))
+		if err != nil {
+			r.Fatal(err)
+		}
+		colours[state] = colour
+	}
+	for _, state := range []string{"blocked", "unsold"} {
+		if colours[state] != colours["expired"] || colours[state] == colours["ready"] {
+			r.Errorf("a card that is %s is %s: one that expired is %s", state, colours[state], colours["expired"])
+		}
+	}
 }
 
 // languages are those of the pages for guests.

@@ -62,6 +62,7 @@ func TestLooks(t *testing.T) {
 		d.tap(".open-today")
 		d.until("the day is not listed", visible(".today .full")+" !== undefined")
 		d.everyWay(language+" today", func() {})
+		d.headsStand(language)
 		d.look("dark", 360, 640)
 		d.audit(language + " today, 360 wide")
 		d.look("light", 375, 667)
@@ -110,6 +111,22 @@ func (d *device) onOneLine(language string, selectors ...string) {
 		}
 	}
 	d.picture(language + " dear " + selectors[0][1:6])
+	d.look("light", 375, 667)
+}
+
+// headsStand fails the test where the heads of the day's list, with an amount of millions, stand off their columns.
+func (d *device) headsStand(language string) {
+	d.Helper()
+	for _, width := range []int64{360, 375, 768} {
+		d.look("light", width, 667)
+		off := js[string](d, `(() => { const edge = (e, side) => e.getBoundingClientRect()[side].toFixed(0);
+			const at = (row) => [edge(row.cells[0], "left"), edge(row.cells[1], "left"), edge(row.cells[2], "right")].join(" ");
+			const rows = [...document.querySelector(".entries.long").rows].map(at);
+			return rows.every(r => r === rows[0]) && rows.length > 2 ? "" : rows.join(", "); })()`)
+		if off != "" {
+			d.Errorf("%s, %d wide: the columns stand at %s", language, width, off)
+		}
+	}
 	d.look("light", 375, 667)
 }
 
