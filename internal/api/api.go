@@ -27,6 +27,7 @@ import (
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/reference"
 	"boon.example/internal/wire"
 )
 
@@ -91,6 +92,7 @@ type API struct {
 	memory  memory
 	hooks   hookLimiter
 	told    keyNames
+	docs    func() map[string]reference.Page
 }
 
 // Limits of one request.
@@ -138,6 +140,7 @@ func New(c Config) *API {
 	for pattern, methods := range byPattern() {
 		a.mux.Handle(pattern, a.resource(methods))
 	}
+	a.docs = sync.OnceValue(func() map[string]reference.Page { return docPages(Version, a.PublicURL) })
 	served := a.serveDocs()
 	for _, pattern := range docPatterns {
 		a.mux.Handle(pattern, served)
