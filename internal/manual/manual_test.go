@@ -108,38 +108,71 @@ func TestPage(t *testing.T) {
 	if strings.Contains(page.String(), "secret") || strings.Contains(page.String(), "hidden") {
 		t.Error("the page tells what is hidden")
 	}
-	if _, err := exec.LookPath("groff"); err != nil {
-		return
-	}
-	groff := exec.Command("groff", "-man", "-ww", "-z", "-Tutf8")
-	groff.Stdin = &page
-	if out, err := groff.CombinedOutput(); err != nil || len(out) > 0 {
-		t.Errorf("groff: %v\n%s", err, out)
+	for _, reader := range [][]string{{"groff", "-man", "-ww", "-z", "-Tutf8"}, {"mandoc", "-Tlint", "-Werror"}} {
+		if _, err := exec.LookPath(reader[0]); err != nil {
+			t.Logf("LEFT OUT: there is no %s", reader[0])
+			continue
+		}
+		c := exec.Command(reader[0], reader[1:]...)
+		c.Stdin = bytes.NewReader(page.Bytes())
+		if out, err := c.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s: %v\n%s", reader[0], err, out)
+		}
 	}
 }
 
-// TestBash has bash itself complete a line, with a program that answers as boon does.
-func TestBash(t *testing.T) {
-	t.Parallel()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("there is no bash")
-	}
-	dir := t.TempDir()
-	stand := "#!/bin/sh\nshift 2\nprintf '%s\\n' \"$@\" >" + dir + "/asked\nprintf 'text\\tHow\\njson\\tHow\\n'\n"
-	if err := os.WriteFile(filepath.Join(dir, "boon"), []byte(stand), 0o700); err != nil { //nolint:gosec // it is run
+// stand is a folder with a program that answers as boon does, and notes what it was asked.
+func stand(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	text := "#!/bin/sh\nshift 2\nprintf '%s\\n' \"$@\" >" + dir + "/asked\nprintf 'text\\tHow: so\\njson\\tHow: so\\n'\n"
+	if err := os.WriteFile(filepath.Join(dir, "boon"), []byte(text), 0o700); err != nil { //nolint:gosec // it is run
 		t.Fatal(err)
 	}
-	out, err := exec.Command(bash, "-c", manual.Script("bash")+`
-COMP_WORDS=("`+dir+`/boon" gift send --format = "") COMP_CWORD=5; _boon; printf '%s,' "${COMPREPLY[@]}"`).CombinedOutput()
-	if err != nil || string(out) != "text,json," {
-		t.Errorf("bash completes %q, %v", out, err)
+	return dir
+}
+
+// shell has a shell run a text, and compares what it prints, and what it asked boon.
+func shell(t *testing.T, dir string, command []string, want, asked string) {
+	t.Helper()
+	if _, err := exec.LookPath(command[0]); err != nil {
+		t.Skip("LEFT OUT: there is no " + command[0])
 	}
-	asked, err := os.ReadFile(filepath.Join(dir, "asked"))
-	if err != nil || string(asked) != "gift\nsend\n--format\n=\n\n" {
-		t.Errorf("bash asked %q, %v", asked, err)
+	c := exec.Command(command[0], command[1:]...)
+	c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "HOME="+dir)
+	out, err := c.CombinedOutput()
+	if err != nil || string(out) != want {
+		t.Errorf("%s completes %q, %v", command[0], out, err)
 	}
-	if manual.Script("bash") == "" || manual.Script("zsh") == "" || manual.Script("fish") == "" {
-		t.Error("a shell has no script")
+	got, err := os.ReadFile(filepath.Join(dir, "asked"))
+	if err != nil || string(got) != asked {
+		t.Errorf("%s asked %q, %v", command[0], got, err)
 	}
+}
+
+// TestBash has bash itself complete a line.
+func TestBash(t *testing.T) {
+	t.Parallel()
+	dir := stand(t)
+	shell(t, dir, []string{"bash", "-c", manual.Script("bash") + `
+COMP_WORDS=(boon gift send --format = "") COMP_CWORD=5; _boon; printf '%s,' "${COMPREPLY[@]}"`},
+		"text,json,", "gift\nsend\n--format\n=\n\n")
+}
+
+// TestFish has fish itself complete a line.
+func TestFish(t *testing.T) {
+	t.Parallel()
+	dir := stand(t)
+	shell(t, dir, []string{"fish", "--no-config", "-c", manual.Script("fish") + `
+complete -C "boon gift send --format "`}, "json\tHow: so\ntext\tHow: so\n", "gift\nsend\n--format\n\n") // fish sorts
+}
+
+// TestZsh has zsh run the script with a line as its completion has it, and show what it would describe.
+func TestZsh(t *testing.T) {
+	t.Parallel()
+	dir := stand(t)
+	shell(t, dir, []string{"zsh", "-f", "-c", `compdef() { :; }
+_describe() { print -rl -- "${(@P)2}"; }
+` + manual.Script("zsh") + `
+words=(boon gift send --format "") CURRENT=5; _boon`}, "text:How: so\njson:How: so\n", "gift\nsend\n--format\n\n")
 }
