@@ -33,6 +33,7 @@ type app struct {
 	auditor   *ledger.Auditor
 	expiry    *expiry.Teller
 	directory atomic.Pointer[gift.Directory]
+	reading   sync.Mutex // of the set-up: who began earlier does not put an older one in the place of a newer
 	api       *api.API
 	handler   http.Handler
 	carriers  carriers
@@ -141,6 +142,8 @@ func (a *app) close() {
 
 // readSetup takes a new snapshot of the set-up, if it has changed.
 func (a *app) readSetup(ctx context.Context) error {
+	a.reading.Lock()
+	defer a.reading.Unlock()
 	d, err := a.store.Directory(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the set-up: %w", err)
