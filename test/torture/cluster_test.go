@@ -99,6 +99,11 @@ func (l *underLoad) end(what string) *storm.Report {
 	}
 	for _, s := range l.servers {
 		s.Kill()
+		for line := range strings.Lines(s.Logs()) {
+			if strings.Contains(line, `"code":"UNEXPECTED_ERROR"`) {
+				l.Errorf("the log tells of %s", line)
+			}
+		}
 	}
 	if err := l.boon.Verify(); err != nil {
 		l.Error(err)
