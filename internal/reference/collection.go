@@ -145,7 +145,8 @@ func (c call) request() request {
 	}
 	if c.body != "" {
 		r.Headers = append(r.Headers, pair{"Content-Type", "application/json", ""})
-		r.Body = &body{"raw", carriedMember.ReplaceAllString(c.body, `  "$1": "{{$1}}"`), map[string]any{"raw": map[string]string{"language": "json"}}}
+		text := carriedMember.ReplaceAllString(c.body, `  "$1": "{{$1}}"`)
+		r.Body = &body{"raw", text, map[string]any{"raw": map[string]string{"language": "json"}}}
 	}
 	return r
 }

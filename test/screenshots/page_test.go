@@ -174,7 +174,9 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
-	r.grey(paths)
+	if !testing.Short() {
+		r.grey(paths)
+	}
 	if len(r.asked) < 2*len(paths) {
 		t.Errorf("only %d requests were seen", len(r.asked))
 	}
@@ -188,7 +190,7 @@ func (r *reader) grey(paths map[string]string) {
 	for _, state := range []string{"ready", "expired", "blocked", "unsold"} {
 		path := paths["gift "+state]
 		if path == "" {
-			return // the short tests look at one
+			r.Fatalf("there is no gift that is %s", state)
 		}
 		if err := r.open(r.ctx, r.url+path, look{"light", phone, 1}); err != nil {
 			r.Fatal(err)

@@ -373,7 +373,7 @@ func (r *Reader) Changes(f gift.ChangeFilter, before gift.ID, n int) (string, []
 
 // ofKey is what a key did in the filter's time, before an entry. It is found along the primary key, among what all keys
 // did in that time: a day of 20,000 entries takes some milliseconds, and an index by keys would cost each redemption a
-// fiftieth on PostgreSQL, and a twentieth on SQLite.
+// hundredth on PostgreSQL, and a twentieth on SQLite.
 func ofKey(w *where, f gift.ChangeFilter, before gift.ID) string {
 	last := gift.ID(bytes.Repeat([]byte{0xff}, len(before)))
 	if !f.To.IsZero() {
