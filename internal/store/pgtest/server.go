@@ -137,7 +137,7 @@ func (s *Server) makeRole() error {
 }
 
 // Run starts the server after it was made, killed or stopped, and returns when it takes connections. The processes of
-// a killed server may take a moment to notice; until then it would not start.
+// a killed server may take a moment to be gone; until then it would not start.
 func (s *Server) Run() error {
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		err := s.runOnce()
@@ -202,8 +202,16 @@ func (s *Server) awaitReady() error {
 // Dir is the folder with all that it keeps and says.
 func (s *Server) Dir() string { return s.dir }
 
-// Kill ends the server without a warning, as kill -9 does. Its other processes notice and follow.
-func (s *Server) Kill() error { return s.end(syscall.SIGKILL) }
+// Kill ends the server with all its processes, without a warning: one that outlived it might still answer and commit.
+func (s *Server) Kill() error {
+	if s.process == nil || s.process.Process == nil {
+		return nil
+	}
+	if err := s.signalAll(syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return err
+	}
+	return s.end(syscall.SIGKILL)
+}
 
 // Stop ends the server in order, cutting off who is connected.
 func (s *Server) Stop() error { return s.end(syscall.SIGINT) }
@@ -215,17 +223,18 @@ func (s *Server) Pause() error { return s.signalAll(syscall.SIGSTOP) }
 // Resume lets a paused server go on.
 func (s *Server) Resume() error { return s.signalAll(syscall.SIGCONT) }
 
-// signalAll signals the server first, so that it starts no more processes, and then those that it has started.
+// signalAll signals the processes that the server has started, and then the server, which is stopped meanwhile, so that
+// it starts no more.
 func (s *Server) signalAll(sig syscall.Signal) error {
 	server := s.process.Process.Pid
-	if err := syscall.Kill(server, sig); err != nil {
+	if err := syscall.Kill(server, syscall.SIGSTOP); err != nil {
 		return err
 	}
 	said, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", server, server))
 	if err != nil {
-		return err
+		return errors.Join(err, syscall.Kill(server, syscall.SIGCONT))
 	}
-	for _, field := range strings.Fields(string(said)) {
+	for _, field := range append(strings.Fields(string(said)), strconv.Itoa(server)) {
 		pid, err := strconv.Atoi(field)
 		if err != nil {
 			return err
