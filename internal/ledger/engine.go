@@ -346,7 +346,7 @@ func (l *lane) commit(group []*task) {
 		for n := range group {
 			l.commit(group[n : n+1])
 		}
-	case broken:
+	case broken && !errors.Is(err, ErrInTheWay):
 		group[0].fail(err)
 	case errors.Is(err, ErrUnknown):
 		l.settle(group, err)

@@ -497,6 +497,26 @@ func TestFaultsInPairs(t *testing.T) {
 	}
 }
 
+// TestInTheWay: where another writer was in the way for as long as it was tried, the caller comes again and loses
+// nothing; what breaks a constraint by itself is an error of ours.
+func TestInTheWay(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]error{
+		ledger.ErrRejected: ledger.ErrRejected,
+		fmt.Errorf("%w: %w", ledger.ErrRejected, ledger.ErrInTheWay): gift.Unavailable,
+	} {
+		f := &faulty{fail: func(n int) bool { return n == 2 }, err: err}
+		b := setup(t, func(s ledger.Store) ledger.Store { f.Store = s; return f }, ledger.Options{})
+		id := b.gift(100)
+		if _, got := b.redeem(t.Context(), id, 30, "k"); !errors.Is(got, want) {
+			t.Errorf("%v: the caller got %v, want %v", err, got, want)
+		}
+		if answer, err := b.redeem(t.Context(), id, 30, "k"); err != nil || answer.Replayed || b.balance(id) != 70 {
+			t.Errorf("the repeat: %v, replayed %v, balance %d, want 70", err, answer.Replayed, b.balance(id))
+		}
+	}
+}
+
 // TestUnknownCommitsAreSettledByTheRecords: when nobody knows whether a commit took effect, who has a key gets the true
 // outcome, and who has none is told that it is unknown.
 func TestUnknownCommitsAreSettledByTheRecords(t *testing.T) {

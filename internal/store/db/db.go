@@ -190,8 +190,12 @@ func (d *DB) CallerTimeout() time.Duration { return d.backend.callerTimeout() }
 // Away tells from an error that the database could not be reached in time, or that this instance lacks a key for what
 // is in it.
 func (d *DB) Away(err error) bool {
-	return errors.Is(err, sealed.ErrUnknownKey) || d.Timeout() > 0 && d.backend.retryable(err)
+	return errors.Is(err, sealed.ErrUnknownKey) || d.Timeout() > 0 && d.Passing(err)
 }
+
+// Passing tells that what failed did nothing and may succeed later: another transaction was in the way, or the database
+// was away.
+func (d *DB) Passing(err error) bool { return d.backend.retryable(err) }
 
 // Rejected tells that a statement broke a constraint.
 func (d *DB) Rejected(err error) bool { return d.backend.rejected(err) }
