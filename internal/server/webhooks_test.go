@@ -78,6 +78,7 @@ func TestAWebhookIsCalled(t *testing.T) {
 		page.Attempts[0].EventID != event.ID {
 		t.Errorf("%+v", page)
 	}
+	s.measures("boon_webhook_endpoints 1", "boon_webhook_endpoints_failing 0", "boon_webhook_behind_seconds 0")
 	if log := s.logs.String(); strings.Contains(log, "thank you") || strings.Contains(log, hook.Secret[6:]) {
 		t.Errorf("the log tells: %s", log)
 	}

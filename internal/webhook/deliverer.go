@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"boon.example/internal/gift"
@@ -62,6 +63,7 @@ type Deliverer struct {
 	ownReads chan struct{} // has a value while a lane reads for itself
 	flushAt  time.Time
 	moveAt   time.Time // when the places of idle lanes are written
+	seen     atomic.Pointer[sight]
 
 	mu       sync.Mutex
 	attempts []gift.WebhookAttempt // to be saved
@@ -275,6 +277,7 @@ func (d *Deliverer) flush(ctx context.Context, all bool) {
 		return
 	}
 	d.flushAt = now.Add(flushEvery)
+	d.look()
 	idle := all || !now.Before(d.moveAt)
 	if idle {
 		d.moveAt = now.Add(moveEvery)

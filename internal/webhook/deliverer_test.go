@@ -47,7 +47,9 @@ type world struct {
 	inFlight  atomic.Int64
 	most      atomic.Int64 // calls in flight
 	receivers map[string]*receiver
-	at        func(url string) string // where calls end
+	at        func(url string) string       // where calls end
+	deliverer *webhook.Deliverer            // the last that was started
+	still     atomic.Pointer[chan struct{}] // if it is set, the deliverer waits for it
 }
 
 // receiver is an endpoint.
@@ -167,8 +169,14 @@ func (c counting) ReleaseWebhooks(ctx context.Context, owner gift.ID) error {
 
 // start starts a deliverer; stop ends it.
 func (w *world) start(every time.Duration) (stop func()) {
-	d := &webhook.Deliverer{
-		Store: counting{w.store, &w.reads, &w.killed}, Send: w.send, Directory: w.directory.Load,
+	w.deliverer = &webhook.Deliverer{
+		Store: counting{w.store, &w.reads, &w.killed}, Send: w.send,
+		Directory: func() *gift.Directory {
+			if still := w.still.Load(); still != nil {
+				<-*still
+			}
+			return w.directory.Load()
+		},
 		Destination: func(url string) string { return w.at(url) },
 		Render:      func(e *gift.Event) []byte { return []byte(`{"type":"` + string(e.Type) + `"}`) },
 		SwitchOff:   w.switchOff, Log: slog.New(slog.DiscardHandler), Random: func() float64 { return 0.5 }, Every: every,
@@ -177,7 +185,7 @@ func (w *world) start(every time.Duration) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		d.Run(ctx)
+		w.deliverer.Run(ctx)
 	}()
 	return func() {
 		cancel()
@@ -396,6 +404,62 @@ func TestSlowOnesDelayNoOther(t *testing.T) {
 				t.Errorf("%d calls at once of a slow one", most)
 			}
 		}
+	})
+}
+
+// TestHealth: a deliverer tells how many endpoints fail, for how long events have waited for one that does not, and that
+// it stands still itself.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.hook(nil)
+		w.hook(func(n int) webhook.Outcome {
+			if n == 2 || n == 3 { // the second event, and again after five seconds
+				return webhook.Outcome{Status: 500}
+			}
+			return webhook.Outcome{Status: 200}
+		})
+		slow := w.hook(func(int) webhook.Outcome { return webhook.Outcome{Status: 200, Took: 10 * time.Second} })
+		stop := w.start(250 * time.Millisecond)
+		is := func(when string, want webhook.Health) {
+			t.Helper()
+			got := w.deliverer.Health()
+			if got.Behind -= want.Behind; got.Behind < -2*time.Second || got.Behind > 2*time.Second {
+				t.Errorf("%s: %v off what it should be, %v behind", when, got.Behind, want.Behind)
+			}
+			if got.Behind, want.Behind = 0, 0; got != want {
+				t.Errorf("%s: %+v, want %+v", when, got, want)
+			}
+		}
+		time.Sleep(time.Minute)
+		is("nothing to do", webhook.Health{Endpoints: 3})
+		w.redeem()
+		time.Sleep(8 * time.Second)
+		is("one is slow", webhook.Health{Endpoints: 3, Behind: 8 * time.Second})
+		time.Sleep(time.Minute)
+		is("all got it", webhook.Health{Endpoints: 3})
+		w.redeem()
+		time.Sleep(2 * time.Minute)
+		is("one fails", webhook.Health{Endpoints: 3, Failing: 1})
+		time.Sleep(4 * time.Minute)
+		is("it works again", webhook.Health{Endpoints: 3})
+		for range 10 {
+			w.redeem()
+		}
+		time.Sleep(45 * time.Second)
+		is("events of a while", webhook.Health{Endpoints: 3, Behind: 45 * time.Second})
+		time.Sleep(2 * time.Minute)
+		is("all got them", webhook.Health{Endpoints: 3})
+		if got := len(slow.got()); got != 12 {
+			t.Errorf("the slow one got %d", got)
+		}
+		still := make(chan struct{})
+		w.still.Store(&still)
+		time.Sleep(10 * time.Minute)
+		is("the deliverer stands still", webhook.Health{Endpoints: 3, Behind: 10 * time.Minute})
+		close(still)
+		stop()
 	})
 }
 

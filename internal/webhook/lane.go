@@ -37,8 +37,10 @@ type lane struct {
 	state   gift.WebhookState
 	inStep  bool
 	waiting bool // in step, at the end
-	changed bool // state is to be saved
-	moved   bool // likewise, but there is no hurry
+	// behindSince is since when it has not been waiting.
+	behindSince time.Time
+	changed     bool // state is to be saved
+	moved       bool // likewise, but there is no hurry
 }
 
 const (
@@ -62,10 +64,17 @@ func (l *lane) wants(t gift.EventType) bool { return l.types == nil || slices.Co
 
 // rouse wakes the lane.
 func (l *lane) rouse() {
-	l.waiting = false
+	l.fallBehind()
 	select {
 	case l.wake <- struct{}{}:
 	default:
+	}
+}
+
+// fallBehind notes that the lane does not wait for events any more, but they for it.
+func (l *lane) fallBehind() {
+	if l.waiting {
+		l.waiting, l.behindSince = false, time.Now()
 	}
 }
 
@@ -126,7 +135,8 @@ func (l *lane) aside() (due *gift.WebhookAside, next time.Time) {
 func (l *lane) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.inStep, l.waiting = false, false
+	l.inStep = false
+	l.fallBehind()
 }
 
 // sleep waits until there may be something to do.

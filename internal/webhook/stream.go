@@ -106,7 +106,8 @@ func (s *stream) begin(ctx context.Context, w *gift.Webhook) {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l := &lane{stream: s, hook: w, types: w.EventTypes(), state: state, changed: !known, cancel: cancel,
-		wake: make(chan struct{}, 1), done: make(chan struct{})}
+		behindSince: time.Now(),
+		wake:        make(chan struct{}, 1), done: make(chan struct{})}
 	s.lanes[w.ID] = l
 	go l.run(ctx)
 }
