@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -369,5 +370,29 @@ func TestEveryCodeHasItsPlaceOnTheErrorsPage(t *testing.T) {
 		if n := strings.Count(html, `id="`+string(c)+`"`); n != 1 {
 			t.Errorf("%s has %d places", c, n)
 		}
+	}
+}
+
+// TestOpenAPIKnowsTheFamiliesOfEvents: whoever asks for events may name the families that there are, and no other.
+func TestOpenAPIKnowsTheFamiliesOfEvents(t *testing.T) {
+	t.Parallel()
+	var families []string
+	for _, kind := range gift.EventTypes() {
+		if family, _, _ := strings.Cut(string(kind), "."); !slices.Contains(families, family) {
+			families = append(families, family)
+		}
+	}
+	file, err := os.ReadFile("openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	patterns := regexp.MustCompile(`\((gift\|[a-z|]*)\)`).FindAllSubmatch(file, -1)
+	for _, p := range patterns {
+		if told := slices.Sorted(strings.SplitSeq(string(p[1]), "|")); !slices.Equal(told, families) {
+			t.Errorf("openapi.yaml has the families %s, there are %s", told, families)
+		}
+	}
+	if len(patterns) < 3 {
+		t.Errorf("only %d patterns were found", len(patterns))
 	}
 }
