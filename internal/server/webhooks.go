@@ -33,22 +33,14 @@ func (a *app) webhooks() (_ *webhook.Deliverer, stop func()) {
 		Render: a.api.EventBody, SwitchOff: a.switchOff, Log: a.Logger, Random: rand.Float64, Tracer: a.telemetry.Tracer,
 		Observe: func(o webhook.Outcome) { calls.WithLabelValues(o.Word()).Inc() },
 	}
-	a.metrics.watchWebhooks(d)
-	return d, sender.Close
-}
-
-// watchWebhooks adds how the endpoints fare that this instance calls.
-func (m *metrics) watchWebhooks(d *webhook.Deliverer) {
-	gauge := func(name, help string, of func(webhook.Health) float64) {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help},
-			func() float64 { return of(d.Health()) }))
+	gauge := func(name, help string, is func() float64) {
+		a.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, is))
 	}
-	gauge("boon_webhook_endpoints", "Endpoints of webhooks that this instance calls.",
-		func(h webhook.Health) float64 { return float64(h.Endpoints) })
-	gauge("boon_webhook_endpoints_failing", "Those of them that took nothing since a call failed.",
-		func(h webhook.Health) float64 { return float64(h.Failing) })
-	gauge("boon_webhook_behind_seconds", "For how long the one of the others that is longest behind has had events "+
-		"before it; 0: none is behind.", func(h webhook.Health) float64 { return h.Behind.Seconds() })
+	gauge("boon_webhook_endpoints", "Endpoints that are called.", func() float64 { return float64(d.Health().Endpoints) })
+	gauge("boon_webhook_endpoints_failing", "Those that fail.", func() float64 { return float64(d.Health().Failing) })
+	gauge("boon_webhook_behind_seconds", "For how long events have waited for one of the others; 0: none do.",
+		func() float64 { return d.Health().Behind.Seconds() })
+	return d, sender.Close
 }
 
 // hookStore is what the operations of webhooks ask of the store. A change is seen by this instance at once.

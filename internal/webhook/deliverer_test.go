@@ -407,8 +407,8 @@ func TestSlowOnesDelayNoOther(t *testing.T) {
 	})
 }
 
-// TestHealth: a deliverer tells how many endpoints fail, for how long events have waited for one that does not, and that
-// it stands still itself.
+// TestHealth: a deliverer tells how many endpoints fail, for how long events have waited for another, and that it
+// stands still itself.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

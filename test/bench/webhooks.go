@@ -24,8 +24,7 @@ import (
 // What the webhooks part does.
 const (
 	hookAccounts = 1_000
-	hookGifts    = 20    // of each account
-	hookRate     = 1_000 // redemptions a second, of all accounts together
+	hookGifts    = 20 // of each account
 	hookNetwork  = "127.0.0.0/8"
 )
 
@@ -42,7 +41,8 @@ type hookUse struct {
 // The second is like the first, and tells how much chance makes; the third tells what a thousand accounts cost without
 // webhooks, the fifth what their webhooks cost, the sixth what the dead ones do.
 var hookUses = []hookUse{
-	{name: "none", accounts: 50}, {name: "none, again", accounts: 50}, {name: "none of a thousand accounts", accounts: hookAccounts},
+	{name: "none", accounts: 50}, {name: "none, again", accounts: 50},
+	{name: "none of a thousand accounts", accounts: hookAccounts},
 	{"one", 50, 1, false, "gift.*"},
 	{"one of each of a thousand accounts", hookAccounts, 1, false, "gift.*"},
 	{"one of each of a thousand accounts, a hundred dead", hookAccounts, 1, true, "gift.*"},
@@ -181,7 +181,7 @@ func (w *hooks) serve() (*child, error) {
 
 // redeem is a load of redemptions by some accounts in turn.
 func (w *hooks) redeem(c *child, accounts int) (load.Plan, error) {
-	plan := load.Plan{Connections: 64, Rate: hookRate}
+	plan := load.Plan{Connections: 64, Rate: float64(w.options.hookRate)}
 	nexts := make([]load.Next, accounts)
 	for n := range nexts {
 		target, err := load.NewTarget("http://"+c.address, hookKey(n))
