@@ -23,7 +23,7 @@ import (
 
 type doctorCmd struct {
 	KeyCopy string `placeholder:"FILE" help:"The copy of the key file that is kept elsewhere: it is compared with the one in use."`
-	URL     string `setting:"env" name:"url" placeholder:"URL" help:"A running service, whose version is compared with that of this program."`
+	URL     string `setting:"env" name:"url" placeholder:"URL" help:"A running service, whose version and clock are compared with ours."`
 	serveCmd
 }
 
@@ -49,7 +49,7 @@ func (c *doctorCmd) Run(t *terminal) error {
 		return err
 	}
 	d := diagnosis{&r}
-	d.clock()
+	d.clock(clockIsKept())
 	d.disk(c.Data)
 	d.readable("the data folder", c.Data)
 	d.settings(c.Config)
@@ -59,7 +59,7 @@ func (c *doctorCmd) Run(t *terminal) error {
 		}
 	}
 	d.keys(config.KeyFile, c.Data, c.KeyCopy)
-	d.version(t, c.URL)
+	d.service(t, c.URL)
 	if config.SMTP != nil {
 		d.gateway(t, "email", net.JoinHostPort(config.SMTP.Host, strconv.Itoa(config.SMTP.Port)))
 	}
@@ -89,11 +89,11 @@ func (d diagnosis) note(format string, args ...any) {
 }
 
 // clock tells whether the system keeps it right.
-func (d diagnosis) clock() {
-	switch synced, known := clockIsKept(); {
+func (d diagnosis) clock(kept, known bool) {
+	switch {
 	case !known:
 		d.fact("clock", "%s; whether it is kept right is not known here", time.Now().UTC().Format(time.RFC3339))
-	case synced:
+	case kept:
 		d.fact("clock", "%s, kept right by the system", time.Now().UTC().Format(time.RFC3339))
 	default:
 		d.fact("clock", "%s", time.Now().UTC().Format(time.RFC3339))
@@ -220,8 +220,11 @@ func (d diagnosis) keyCopy(used, kept string) {
 // answerWithin is how long others may take.
 const answerWithin = 10 * time.Second
 
-// version compares this program with a service.
-func (d diagnosis) version(ctx context.Context, base string) {
+// clocksApart is how far the clocks of two machines may differ. An answer tells whole seconds, and takes its time.
+const clocksApart = 3 * time.Second
+
+// service compares this program, and this machine's clock, with a service.
+func (d diagnosis) service(ctx context.Context, base string) {
 	if base == "" {
 		return
 	}
@@ -238,6 +241,12 @@ func (d diagnosis) version(ctx context.Context, base string) {
 		return
 	}
 	defer answer.Body.Close()
+	if theirs, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+		if apart := time.Since(theirs); apart.Abs() > clocksApart {
+			d.wrong("the clock of the service and that of this machine are %s apart: keep both right with NTP",
+				apart.Abs().Round(time.Second))
+		}
+	}
 	said, err := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
 	words := strings.Fields(string(said)) // alive, version, commit
 	switch ours := thisBuild().Version; {

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"boon.example/internal/server"
 )
 
 // patient is a data folder, and files beside it.
@@ -53,6 +56,10 @@ func TestDoctor(t *testing.T) {
 	}))
 	defer older.Close()
 	other := httptest.NewServer(http.NotFoundHandler())
+	ahead := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Date", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+	}))
+	defer ahead.Close()
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	for _, tt := range []struct {
@@ -63,6 +70,7 @@ func TestDoctor(t *testing.T) {
 		{"the settings of the package", []string{"--config", deployed + "/package/boon.yaml"}, ""},
 		{"an older service", []string{"--url", older.URL}, ""}, // a note, see below
 		{"no service", []string{"--url", other.URL}, "is no boon serve that tells its version"},
+		{"another clock", []string{"--url", ahead.URL}, "apart: keep both right with NTP"},
 		{"copy lost", []string{"--key-copy", filepath.Join(p.dir, "nowhere")}, "nowhere: no such file"},
 		{"copy beside", []string{"--key-copy", p.file("data/copy", string(keys), 0o600)}, "lies beside the key file"},
 		{"key file left", []string{"--key-file", p.file("copy", string(keys), 0o600)}, "is left from before"},
@@ -91,5 +99,25 @@ func TestDoctor(t *testing.T) {
 	code, said := p.asked("doctor", "--data", filepath.Join(p.dir, "none"), "--listen", "127.0.0.1:0")
 	if code != exitFailed || !strings.Contains(said, "nothing can be written to the data folder") {
 		t.Errorf("no folder: exit %d\n%s", code, said)
+	}
+}
+
+// TestDoctorReadsTheClock: what the kernel says of the clock, and what is told of it.
+func TestDoctorReadsTheClock(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		kept, known bool
+		fact, note  string
+	}{
+		{true, true, "kept right by the system", ""},
+		{false, true, "Z", "nothing keeps the clock right"},
+		{false, false, "not known here", ""},
+	} {
+		var r server.Report
+		diagnosis{&r}.clock(tt.kept, tt.known)
+		if len(r.Facts) != 1 || !strings.HasSuffix(r.Facts[0].Value, tt.fact) || len(r.Wrong) > 0 ||
+			!strings.HasPrefix(strings.Join(r.Notes, "; "), tt.note) || len(r.Notes) > 0 != (tt.note != "") {
+			t.Errorf("kept %v, known %v: %+v", tt.kept, tt.known, r)
+		}
 	}
 }

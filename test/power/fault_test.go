@@ -5,6 +5,8 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -62,6 +64,7 @@ func binary(t *testing.T) string {
 func TestDiskFaults(t *testing.T) {
 	needDisk(t)
 	boon := binary(t)
+	t.Run("boon doctor sees it", func(t *testing.T) { doctorSees(t, boon) })
 	failing := func(errno syscall.Errno, steps ...step) func(*disk) {
 		return func(d *disk) { d.breakDown(on(errno, steps...), false) }
 	}
@@ -110,6 +113,36 @@ func TestDiskCannotRead(t *testing.T) {
 	w.settle()
 	w.should(w.till.Look())
 	w.check()
+}
+
+// doctorSees: boon doctor on a folder whose disk is slow to sync, or fails to.
+func doctorSees(t *testing.T, boon string) {
+	t.Parallel()
+	w := newWard(t, boon)
+	doctor := func() string {
+		said, _ := exec.CommandContext(t.Context(), boon, "doctor", "--data", w.mount, "--listen", "127.0.0.1:0",
+			"--admin-listen", "").CombinedOutput()
+		return string(said)
+	}
+	if said := doctor(); !strings.Contains(said, "Nothing looks wrong.") {
+		t.Error(said)
+	}
+	slow := func() syscall.Errno { time.Sleep(120 * time.Millisecond); return 0 }
+	fails := func() syscall.Errno { return syscall.EIO }
+	for want, sync := range map[string]func() syscall.Errno{
+		"WRONG: the disk takes ": slow,
+		"WRONG: the data folder does not keep what is written to it:": fails,
+	} {
+		w.disk.breakDown(func(what step, name string) syscall.Errno {
+			if what == syncing && strings.HasPrefix(name, ".boon-doctor") {
+				return sync()
+			}
+			return 0
+		}, false)
+		if said := doctor(); !strings.Contains(said, want) {
+			t.Errorf("want %q:\n%s", want, said)
+		}
+	}
 }
 
 // on fails steps on the files that hold money.
