@@ -17,7 +17,8 @@ import (
 
 // A few gifts at a time, with a pause in between, so that no redemption waits for many.
 const (
-	every  = time.Hour
+	every  = time.Hour      // a round; what failed in it is tried again in the next
+	again  = 23 * time.Hour // until an account is looked through once more: each look reads all of its gifts
 	batch  = 20
 	pause  = 100 * time.Millisecond
 	breath = 10 * time.Millisecond // between two looks for what has ended
@@ -28,6 +29,8 @@ type Keeper struct {
 	Store     *store.Store
 	Directory func() *gift.Directory
 	Logger    *slog.Logger
+
+	looked map[gift.ID]time.Time // when all that was due in an account was erased
 }
 
 // Run erases until ctx ends.
@@ -35,16 +38,32 @@ func (k *Keeper) Run(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		for _, account := range k.Directory().Accounts {
-			if _, err := k.Account(ctx, account, time.Now()); err != nil && ctx.Err() == nil {
-				k.Logger.Error("what old gifts say of people could not be erased; this is tried again",
-					"account", account.ID.String(), "error", err)
-			}
-		}
+		k.Round(ctx, time.Now())
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+	}
+}
+
+// Round erases in the accounts that are due at a time of the machine's clock: once a day each. Rounds come one after
+// the other.
+func (k *Keeper) Round(ctx context.Context, now time.Time) {
+	if k.looked == nil {
+		k.looked = map[gift.ID]time.Time{}
+	}
+	for _, account := range k.Directory().Accounts {
+		if now.Sub(k.looked[account.ID]) < again {
+			continue
+		}
+		_, err := k.Account(ctx, account, now)
+		switch {
+		case err == nil:
+			k.looked[account.ID] = now
+		case ctx.Err() == nil:
+			k.Logger.Error("what old gifts say of people could not be erased; this is tried again",
+				"account", account.ID.String(), "error", err)
 		}
 	}
 }
