@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/misses"
 	"boon.example/internal/store/pgtest"
+	"boon.example/internal/store/record"
 )
 
 // arguments are as many as a question asks for.
@@ -149,4 +150,40 @@ func faults(plan []string) (found []string) {
 		}
 	}
 	return found
+}
+
+// TestGroupsKeepTheirPlans: what finds rows by keys is planned once on each connection of PostgreSQL, however few rows
+// it is for; other statements as PostgreSQL sees fit.
+func TestGroupsKeepTheirPlans(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t) // the other database makes a plan when it prepares a statement
+	s, _ := openPostgresForTest(t)
+	g := issue(t, s, newID(), 1)[0]
+	s.db.Writer.SetMaxOpenConns(1)
+	s.db.Readers.SetMaxOpenConns(1)
+	const times = 7 // PostgreSQL begins to compare after five
+	for range times {
+		v := g.Voucher
+		_, err := tryRedeem(t.Context(), s, &v, 1)
+		must(t, err)
+		_, err = s.GiftByCode(t.Context(), g.Card.Code)
+		must(t, err)
+	}
+	for _, of := range []struct {
+		pool *sql.DB
+		text string
+	}{{s.db.Writer, selectVouchers.Arrays}, {s.db.Writer, updateBalance.Arrays},
+		{s.db.Writer, record.InsertEntry.Arrays}, {s.db.Readers, readTexts(s.db)[0]}} {
+		var kept, anew int
+		must(t, of.pool.QueryRowContext(t.Context(), `SELECT sum(generic_plans), sum(custom_plans)
+			FROM pg_prepared_statements WHERE statement = $1`, of.text).Scan(&kept, &anew))
+		if kept < times || anew != 0 {
+			t.Errorf("was planned %d times, and not %d times:\n%s", anew, kept, of.text)
+		}
+		var mode string
+		must(t, of.pool.QueryRowContext(t.Context(), `SHOW plan_cache_mode`).Scan(&mode))
+		if mode != "auto" {
+			t.Errorf("the mode of all statements is %s", mode)
+		}
+	}
 }

@@ -53,6 +53,7 @@ func (p *postgres) read(ctx context.Context, batches []Batch) error {
 	defer conn.Close()
 	return conn.Raw(func(driverConn any) error {
 		b := batchExecutor{conn: driverConn.(*stdlib.Conn).Conn(), spread: p.db.Spread, begun: true}
+		b.planOnce()
 		return b.execBatch(ctx, batches)
 	})
 }
@@ -64,6 +65,7 @@ func (p *batchExecutor) execBatch(ctx context.Context, batches []Batch) error {
 	if !p.begun {
 		p.begun = true
 		p.unsent.Queue(`BEGIN`)
+		p.planOnce()
 	}
 	asks := p.spread // there, only this program can tell whether each row was hit
 	for i := range batches {
@@ -74,6 +76,16 @@ func (p *batchExecutor) execBatch(ctx context.Context, batches []Batch) error {
 		return nil
 	}
 	return p.send(ctx)
+}
+
+// planOnce has what follows, up to the end of the transaction, keep its plan: for what batches ask there is one. Left to
+// itself, PostgreSQL takes an array that it does not know yet for ten rows, finds each group of fewer cheaper than that,
+// and plans it anew, which costs more than its rows do. What is no batch is left alone: a list is planned better by who
+// knows its limit; and Citus plans by the arguments.
+func (p *batchExecutor) planOnce() {
+	if !p.spread {
+		p.unsent.Queue(`SELECT set_config('plan_cache_mode', 'force_generic_plan', true)`)
+	}
 }
 
 // send sends what was not sent yet, and reads the answers.
