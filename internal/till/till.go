@@ -26,6 +26,7 @@ type Config struct {
 	Directory func() *gift.Directory          // the newest set-up
 	Refresh   func(ctx context.Context) error // reads it anew
 	Keys      Keys
+	Day       int // how many entries of a till's day are summed up, the newest; 0: 20,000
 }
 
 // Store is what the tills need of a database.

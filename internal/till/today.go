@@ -15,8 +15,8 @@ import (
 const (
 	// maxToday is how many entries of a day are listed, the newest.
 	maxToday = 500
-	// maxPages is how many pages of the till's entries are summed up, gift.MaxRead each: more than a day has seconds for.
-	maxPages = 10
+	// mostToday is how many entries of a day are summed up, the newest: more than a till's day has time for.
+	mostToday = 20_000
 )
 
 // told is the word for what was done of a kind.
@@ -82,12 +82,14 @@ func (d *doneToday) listed() []gift.Change { return d.all[:min(maxToday, len(d.a
 
 // read reads what a caller did.
 func (t *tills) read(ctx context.Context, by *gift.Caller, d *doneToday) error {
-	filter := gift.ChangeFilter{AccountID: by.Account.ID, KeyID: by.KeyID, From: d.from, Limit: gift.MaxRead}
-	for page := 0; page < maxPages && !d.complete; page++ {
+	filter := gift.ChangeFilter{AccountID: by.Account.ID, KeyID: by.KeyID, From: d.from}
+	for left := cmp.Or(t.Day, mostToday); left > 0 && !d.complete; {
+		filter.Limit = min(gift.MaxRead, left)
 		page, err := t.Store.Activity(ctx, filter)
 		if err != nil {
 			return err
 		}
+		left -= len(page.Changes)
 		for _, change := range page.Changes {
 			if order(change.Kind) >= 0 {
 				d.all = append(d.all, change)

@@ -17,8 +17,9 @@ export function showToday(view, today, device, reverse) {
   $(".full").hidden = !any;
   $(".print").hidden = !any;
   const counted = today.sums.reduce((all, s) => all + s.count, 0);
-  $(".part").hidden = today.complete && counted === today.entries.length;
-  $(".part").textContent = today.complete ? t("till.today.newest", number(today.entries.length)) : t("till.today.part");
+  $(".too-much").hidden = today.complete;
+  $(".part").hidden = !today.complete || counted === today.entries.length;
+  $(".part").textContent = t("till.today.newest", number(today.entries.length));
   if (!any) return;
   $(".totals").replaceChildren(...totals(today.sums, device).flatMap(([name, units]) => {
     const sum = money(units, device.currency, device.decimals);
