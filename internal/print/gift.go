@@ -75,8 +75,12 @@ func (p *page) head(c *Card) {
 	} else {
 		p.box(p.bold, []string{v.Merchant}, x+pad, top, room, 12, 15, text)
 	}
-	p.box(p.regular, []string{v.Headline}, x+pad, y+30, room, 10, 15, text)
-	p.box(p.bold, []string{printed(v, v.Amount())}, x+pad, y+39, room, 15, 34, text)
+	worth := y + 44
+	if v.Partly || v.Test != "" { // there is more below
+		worth = y + 39
+	}
+	p.box(p.regular, []string{v.Headline}, x+pad, worth-9, room, 10, 15, text)
+	p.box(p.bold, []string{printed(v, v.Amount())}, x+pad, worth, room, 15, 34, text)
 	if v.Partly {
 		left := v.Text("card.left", printed(v, v.Worth))
 		if v.Held != nil {
