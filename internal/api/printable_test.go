@@ -20,6 +20,9 @@ func TestNotPrintable(t *testing.T) {
 	}
 	w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"senderDescription":"朝",`+purchase+`}`).want(201,
 		"gifts[0].notPrintable", `["senderDescription"]`)
+	w.post("send-gift", `{"itemGift":{"label":"朝顔","quantity":2,"deliveryMethodID":3},"paymentMethodID":4,"promotionID":"`+
+		spring+`","validStarting":"`+w.now().Format(time.RFC3339)+`","validForDays":30,"promotionalTerms":"朝のみ"}`).want(201,
+		"gifts[0].notPrintable", `["label","promotionalTerms"]`)
 }
 
 // TestNotPrintableAgain: so do the calls that send a gift again, replace its card or put it off, if it goes in print.
