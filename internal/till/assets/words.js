@@ -24,4 +24,5 @@ export const decimalSign = new Intl.NumberFormat(language).formatToParts(1.5).fi
 
 export const number = (n) => new Intl.NumberFormat(language).format(n);
 export const clock = (at, timeZone) => new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit", timeZone }).format(new Date(at));
-export const day = (at, timeZone) => new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone }).format(new Date(at));
+/** A day stays on one line. */
+export const day = (at, timeZone) => new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone }).format(new Date(at)).replaceAll(" ", "\u00a0");
