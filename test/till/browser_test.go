@@ -385,7 +385,16 @@ func (d *device) picture(name string) {
 	if _, err := png.Decode(bytes.NewReader(shot)); err != nil {
 		d.Log(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, name+".png"), shot, 0o600); err != nil {
+	d.keep(name+".png", shot)
+}
+
+// keep saves a file, where TILL_PICTURES says.
+func (d *device) keep(name string, content []byte) {
+	folder := os.Getenv("TILL_PICTURES")
+	if folder == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
 		d.Log(err)
 	}
 }

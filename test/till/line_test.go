@@ -22,8 +22,9 @@ import (
 // line lies between a till and the service, and can be cut.
 type line struct {
 	*httptest.Server
-	to  string
-	cut atomic.Int32
+	to      string
+	cut     atomic.Int32
+	tooMuch atomic.Bool // the day's list is told to leave something out
 }
 
 // How calls end on a line. Pages still come through, but where it is gone.
@@ -63,6 +64,9 @@ func (l *line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		cutOff(w)
 		return
+	}
+	if l.tooMuch.Load() && r.URL.Path == "/till/today" {
+		body = bytes.Replace(body, []byte(`"complete":true`), []byte(`"complete":false`), 1)
 	}
 	for name, values := range answer.Header {
 		w.Header()[name] = values

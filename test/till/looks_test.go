@@ -2,6 +2,7 @@ package till
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -69,6 +70,7 @@ func TestLooks(t *testing.T) {
 		d.tap(".entries .do button")
 		d.everyWay(language+" question", func() {})
 		d.tap("dialog .secondary")
+		d.saysTooMuch(l, language)
 	}
 	weight := js[float64](d, `(() => { let sum = performance.getEntriesByType("navigation")[0].decodedBodySize;
 		for (const r of performance.getEntriesByType("resource")) if (!r.name.includes("/vendor/") && !r.name.includes("/state") && !r.name.includes("/icon") && r.initiatorType !== "fetch")
@@ -87,6 +89,26 @@ func TestLooks(t *testing.T) {
 	}
 	d.calm()
 	empty.calm()
+}
+
+// saysTooMuch fails the test where sums that are not those of the whole day look as if they were, on screen or paper.
+func (d *device) saysTooMuch(l *line, language string) {
+	d.Helper()
+	words := map[string]string{"en": "There was too much today", "de": "Heute war es zu viel",
+		"es": "Hoy ha habido demasiadas operaciones"}[language]
+	if got := d.text(".today"); strings.Contains(got, words) {
+		d.Errorf("%s: of a day that is whole it says %s", language, got)
+	}
+	d.open("/till?lang=" + language)
+	d.at("home")
+	l.tooMuch.Store(true)
+	defer l.tooMuch.Store(false)
+	d.tap(".open-today")
+	d.shows(".full .notice:first-child", words) // above the sums
+	d.everyWay(language+" too much", func() {})
+	if text := d.printed(language + " too much"); text != "" && !strings.Contains(text, words) {
+		d.Errorf("%s: the paper does not say %q:\n%s", language, words, text)
+	}
 }
 
 // digitsFit fails the test where the twelve digits cannot be seen at once on a small phone.
