@@ -183,28 +183,31 @@ func TestPages(t *testing.T) {
 	r.quiet()
 }
 
-// grey fails the test where a card that nothing can be paid with looks as bright as one that is good.
+// grey fails the test where a card that nothing can be paid with looks as bright as one that is good, in either theme.
 func (r *reader) grey(paths map[string]string) {
 	r.Helper()
-	colours := map[string]string{}
-	for _, state := range []string{"ready", "expired", "blocked", "unsold"} {
-		path := paths["gift "+state]
-		if path == "" {
-			r.Fatalf("there is no gift that is %s", state)
+	const ground = `getComputedStyle(document.querySelector(".card")).backgroundColor`
+	for _, theme := range []string{"light", "dark"} {
+		colours := map[string]string{}
+		for _, state := range []string{"ready", "expired", "redeemed", "cancelled", "blocked", "unsold"} {
+			path := paths["gift "+state]
+			if path == "" {
+				r.Fatalf("there is no gift that is %s", state)
+			}
+			if err := r.open(r.ctx, r.url+path, look{theme, phone, 1}); err != nil {
+				r.Fatal(err)
+			}
+			colour, err := chromedp.Run(r.ctx, chromedp.Evaluate[string](ground))
+			if err != nil {
+				r.Fatal(err)
+			}
+			colours[state] = colour
 		}
-		if err := r.open(r.ctx, r.url+path, look{"light", phone, 1}); err != nil {
-			r.Fatal(err)
-		}
-		const ground = `getComputedStyle(document.querySelector(".card")).backgroundColor`
-		colour, err := chromedp.Run(r.ctx, chromedp.Evaluate[string](ground))
-		if err != nil {
-			r.Fatal(err)
-		}
-		colours[state] = colour
-	}
-	for _, state := range []string{"blocked", "unsold"} {
-		if colours[state] != colours["expired"] || colours[state] == colours["ready"] {
-			r.Errorf("a card that is %s is %s: one that expired is %s", state, colours[state], colours["expired"])
+		for state, colour := range colours {
+			if state != "ready" && (colour != colours["expired"] || colour == colours["ready"]) {
+				r.Errorf("%s: a card that is %s is %s; one that expired is %s, and a good one %s", theme, state, colour,
+					colours["expired"], colours["ready"])
+			}
 		}
 	}
 }
@@ -212,7 +215,8 @@ func (r *reader) grey(paths map[string]string) {
 // languages are those of the pages for guests.
 var languages = []string{"en", "de", "fr", "es", "ja"}
 
-// TestPagesInEveryLanguage looks at the pages of guests in each language as TestPages does, from a phone to a desk.
+// TestPagesInEveryLanguage looks at the pages of guests in each language as TestPages does, from a phone to a desk, and
+// at what a gift can be in turn.
 func TestPagesInEveryLanguage(t *testing.T) {
 	r := newReader(t)
 	if r == nil {
@@ -223,26 +227,41 @@ func TestPagesInEveryLanguage(t *testing.T) {
 		t.Fatal(err)
 	}
 	paths := []string{g.path, r.wordy(), "/g/" + strings.Repeat("0", 22)}
-	widths := []int64{375, 768, 1280}
+	var states []gift
+	if !testing.Short() {
+		if states, err = r.gifts(r.ctx, designs[1].id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	widths, looks := []int64{375, 768, 1280}, 0
 	for i, language := range languages {
-		for j, path := range paths {
-			for _, theme := range []string{"light", "dark"} {
-				for k, width := range widths {
-					if (i+j+k)%len(widths) > 0 && (path != g.path || testing.Short()) { // a third of the others
-						continue
+		for _, theme := range []string{"light", "dark"} {
+			for k, width := range widths {
+				as := look{theme, width, 1}
+				for j, path := range paths {
+					if (i+j+k)%len(widths) == 0 || path == g.path && !testing.Short() { // a third of the others
+						r.seeIn(language, path, as)
 					}
-					for _, complaint := range r.see(path+"?lang="+language, look{theme, width, 1}) {
-						t.Errorf("%s in %s, %s, %d wide: %s", path, language, theme, width, complaint)
-					}
-					said, err := chromedp.Run(r.ctx, chromedp.Evaluate[string]("document.documentElement.lang"))
-					if err != nil || said != language {
-						t.Errorf("%s in %s is in %q, %v", path, language, said, err)
-					}
+				}
+				if looks++; states != nil {
+					r.seeIn(language, states[looks%len(states)].path, as)
 				}
 			}
 		}
 	}
 	r.quiet()
+}
+
+// seeIn looks at a page in a language.
+func (r *reader) seeIn(language, path string, as look) {
+	r.Helper()
+	for _, complaint := range r.see(path+"?lang="+language, as) {
+		r.Errorf("%s in %s, %s, %d wide: %s", path, language, as.theme, as.width, complaint)
+	}
+	said, err := chromedp.Run(r.ctx, chromedp.Evaluate[string]("document.documentElement.lang"))
+	if err != nil || said != language {
+		r.Errorf("%s in %s is in %q, %v", path, language, said, err)
+	}
 }
 
 // quiet tells what the console said, and what was asked of other hosts.
