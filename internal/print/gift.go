@@ -80,7 +80,7 @@ func (p *page) head(c *Card) {
 		worth = y + 39
 	}
 	p.box(p.regular, []string{v.Headline}, x+pad, worth-9, room, 10, 15, text)
-	p.box(p.bold, []string{printed(v, v.Amount())}, x+pad, worth, room, 15, 34, text)
+	p.amount(v, x+pad, worth, room, 15, 34, text)
 	if v.Partly {
 		left := v.Text("card.left", printed(v, v.Worth))
 		if v.Held != nil {
@@ -133,6 +133,16 @@ func (d *document) plate(logo *Picture, x, y, width, height, inner float64) floa
 	d.pdf.RoundedRect(x, y, w+2*inner, height, inner, "1234", "F")
 	d.image(logo, x+inner, y+(height-h)/2, w, h)
 	return w + 2*inner
+}
+
+// amount writes what a gift is worth into a box. It begins with a number: an item in a script that is written from
+// right to left turns nothing around it.
+func (d *document) amount(v *card.View, x, y, width, height, most float64, c card.Color) {
+	lines, size, _ := d.bold.fit([]string{printed(v, v.Amount())}, width, height, most, smallest)
+	for n := range lines {
+		lines[n].rightToLeft = false
+	}
+	d.lines(d.bold, lines, x, y, width, size, c)
 }
 
 // printed writes an amount for paper.

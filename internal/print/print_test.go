@@ -453,6 +453,23 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// TestItemsTurnNothing: the number of items stands before them, as on the page, in whatever script they are.
+func TestItemsTurnNothing(t *testing.T) {
+	t.Parallel()
+	c := aCard()
+	c.View.Worth = card.Worth{Number: "3", Unit: "אבג", Item: true}
+	c.View.Balance = c.View.Worth
+	sheet, err := BuiltIn().Order(t.Context(), []Card{c}, A4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"page": printGift(t, c, A4).text(), "sheet": open(t, sheet).text()} {
+		if !strings.Contains(text, "3 × גבא") {
+			t.Errorf("on the %s stands %s", name, text)
+		}
+	}
+}
+
 // wordy draws a card of texts as long as the interface allows.
 func wordy(t *rapid.T) Card {
 	word := rapid.SampledFrom([]string{"a", "Wort", "WWWWWWWWWWWWWWWWWWWWWWWWW", "ж", "ω", "é", "\n", "\n\n",

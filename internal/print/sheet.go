@@ -88,7 +88,7 @@ func (d *document) small(c *Card, x, y, width, height float64) {
 	} else {
 		d.box(d.bold, []string{v.Merchant}, at, y+3.5, inner, 6.5, 9.5, text)
 	}
-	d.box(d.bold, []string{printed(v, v.Amount())}, at, y+11, inner, 9, 17, text)
+	d.amount(v, at, y+11, inner, 9, 17, text)
 	d.test(v, x+1.5, y+1.5, column+pad*1.5, band)
 	low := y + band + 3
 	if v.Recipient != "" {
