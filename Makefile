@@ -10,6 +10,8 @@
 
 GO       ?= go
 FUZZTIME ?= 20s
+# The service is built without C, and so is everything here: compiled once. Only the race detector needs a C compiler.
+export CGO_ENABLED = 0
 # make vet has looked at everything, and no test needs what a debugger does.
 TEST      = test -count=1 -vet=off -ldflags=-w -timeout=30m
 # The race detector as make test uses it: where goroutines meet. It does not look into SQLite, which is C made into Go and takes ten times as long
@@ -33,7 +35,7 @@ demo:
 	@bin/boon demo
 
 build:
-	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/boon ./cmd/boon
+	@$(GO) build -trimpath -o bin/boon ./cmd/boon
 
 # A private PostgreSQL server that is gone when its command ends; installed where it is missing and apt is there.
 bin/with-postgres: FORCE
@@ -55,8 +57,8 @@ tests: bin/with-postgres
 
 # Only the store and the engine run on PostgreSQL, too. What all need is compiled first: the two sequences would each do it.
 races: bin/with-postgres
-	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then echo "Where goroutines meet, under the race detector:"; \
-	  $(GO) build -race -gcflags=modernc.org/...=-race=false ./internal/... && \
+	@if command -v $$($(GO) env CC) >/dev/null; then echo "Where goroutines meet, under the race detector:"; \
+	  export CGO_ENABLED=1; $(GO) build -race -gcflags=modernc.org/...=-race=false ./internal/... && \
 	  bin/with-postgres sh -c 'embedded="env -u TEST_POSTGRES_URL"; $$embedded $(GO) $(RACE) $(MEET) & meet=$$!; \
 	    $(GO) $(RACE) ./internal/store ./internal/ledger && $$embedded $(GO) $(RACE) $(MEET_API) && \
 	    $$embedded $(CLIENT) $(RACE) ./... && $$embedded $(PROGRAMS) $(RACE) ./client; rest=$$?; wait $$meet && exit $$rest'; \
@@ -67,9 +69,9 @@ torture: bin/with-postgres
 	@TESTS_ON_DISK=1 bin/with-postgres $(PROGRAMS) run ./torture -promises all
 
 race: bin/with-postgres
-	bin/with-postgres $(GO) test -race ./...
-	$(CLIENT) test -race ./...
-	bin/with-postgres $(PROGRAMS) test -race ./...
+	CGO_ENABLED=1 bin/with-postgres $(GO) test -race ./...
+	CGO_ENABLED=1 $(CLIENT) test -race ./...
+	CGO_ENABLED=1 bin/with-postgres $(PROGRAMS) test -race ./...
 
 vet:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt differs in: $$unformatted"; exit 1; }
