@@ -152,7 +152,6 @@ func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 	for n, srv := range servers {
 		go func() { failed <- srv.Serve(listeners[n]) }()
 	}
-	a.background.Go(a.api.MakeDocs)
 	if a.Ready != nil {
 		a.Ready(listener.Addr().String())
 	}
