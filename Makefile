@@ -14,13 +14,18 @@ FUZZTIME ?= 20s
 export CGO_ENABLED = 0
 # make vet has looked at everything, and no test needs what a debugger does.
 TEST      = test -count=1 -vet=off -ldflags=-w -timeout=30m
+# What storms, browsers and disks do at full length, make torture and make race do.
+SHORT     = $(TEST) -short
 # The race detector as make test uses it: where goroutines meet. It does not look into SQLite, which is C made into Go and takes ten times as long
 # under it, nor at tests that make many calls one after the other, nor at one that counts memory, of which it takes more. make race looks at everything.
-RACE      = $(TEST) -race -short -gcflags=modernc.org/...=-race=false -skip "TestAuthority|TestSchemasSayWhatTheServerDoes|TestParametersSayWhatTheServerDoes|TestMemoryOfARequestIsBounded"
-MEET      = ./internal/server ./internal/delivery ./internal/load ./internal/mail ./internal/ratelimit ./internal/sealed \
-            ./internal/sms ./internal/web ./internal/webhook
-# Of the many tests of the interface, those that call it more than once at a time.
+RACE      = $(SHORT) -race -gcflags=modernc.org/...=-race=false
+MEET      = ./internal/delivery ./internal/load ./internal/mail ./internal/ratelimit ./internal/sealed ./internal/sms ./internal/web \
+            ./internal/webhook
+# Of the tests of the service, not those of what it says, or refuses, to one who asks alone.
+MEET_SERVER = -skip "Memory|TestCheck|TestRefuses|TestStartsLoudly|Nginx|Board|Language|LooksChange|TestNames|TestOutbox|Address|Forged|Proxies|TestPrint|WhatIsNot|TooLong|Unclean|PublicURL|OtherOrigins|TestToday|WhoMaySell|WhatSaysTEST|Networks|Notice" ./internal/server
+# Of the tests of the interface, those that call it more than once at a time; of those of the store, those that use it so.
 MEET_API  = -run "Race|Racing|AtOnce|Wait|Overload|Instances|Judged|Thief|Against|While|Guess|Example|TakenBack|Exports" ./internal/api
+MEET_STORE = -run "TestStore$$|AtOnce|While|Beside|ChainsHold|Timeouts|Copy|Event|Expiry|PowerCut|StayNoted|Unconfirmed" ./internal/store
 # The programs that use the whole are a module of their own, so that the product needs none of their dependencies.
 PROGRAMS  = $(GO) -C test
 # So is the client, whose callers need none of ours.
@@ -48,7 +53,7 @@ test:
 
 tests: bin/with-postgres
 	@# At the same time: the programs mostly wait, for browsers and for lines that are cut. The race detector follows the product. The longest begin first.
-	bin/with-postgres $(PROGRAMS) $(TEST) ./torture ./till ./... & programs=$$!; \
+	bin/with-postgres $(PROGRAMS) $(SHORT) ./torture ./till ./... & programs=$$!; \
 	bin/with-postgres $(GO) $(TEST) ./internal/api ./cmd/boon ./... && $(CLIENT) $(TEST) ./... && $(MAKE) --no-print-directory races; product=$$?; wait $$programs && exit $$product
 	@for tool in chromium zbarimg pdftoppm nginx promtool node npm python3 php helm pgbouncer zsh fish mandoc java systemd-analyze; do command -v $$tool >/dev/null || \
 	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner, the proxy of deploy/nginx, the alert rules, the scripts of the till alone, the clients in Python and TypeScript, the samples in PHP, the Helm chart, PgBouncer, the completions, the manual page, the client of openapi-generator, the unit of systemd) did not run in full."; done
@@ -59,8 +64,8 @@ tests: bin/with-postgres
 races: bin/with-postgres
 	@if command -v $$($(GO) env CC) >/dev/null; then echo "Where goroutines meet, under the race detector:"; \
 	  export CGO_ENABLED=1; $(GO) build -race -gcflags=modernc.org/...=-race=false ./internal/... && \
-	  bin/with-postgres sh -c 'embedded="env -u TEST_POSTGRES_URL"; $$embedded $(GO) $(RACE) $(MEET) & meet=$$!; \
-	    $(GO) $(RACE) ./internal/store ./internal/ledger && $$embedded $(GO) $(RACE) $(MEET_API) && \
+	  bin/with-postgres sh -c 'embedded="env -u TEST_POSTGRES_URL"; $$embedded $(GO) $(RACE) $(MEET_SERVER) & meet=$$!; \
+	    $(GO) $(RACE) $(MEET_STORE) && $(GO) $(RACE) ./internal/ledger && $$embedded $(GO) $(RACE) $(MEET) && $$embedded $(GO) $(RACE) $(MEET_API) && \
 	    $$embedded $(CLIENT) $(RACE) ./... && $$embedded $(PROGRAMS) $(RACE) ./client; rest=$$?; wait $$meet && exit $$rest'; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi
 

@@ -49,10 +49,16 @@ func needDisk(t *testing.T) {
 	}
 }
 
+// build makes the program, once.
+var build = sync.OnceValues(func() (string, error) {
+	_, path, err := rig.Workshop()
+	return path, err
+})
+
 func binary(t *testing.T) string {
 	t.Helper()
-	path := t.TempDir() + "/boon"
-	if err := rig.Build(path, rig.Boon); err != nil {
+	path, err := build()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -60,7 +66,8 @@ func binary(t *testing.T) string {
 
 // TestDiskFaults has the disk fail under a server in every way. What was asked for meanwhile is answered 503 or, where
 // nobody can tell, once it can be told; reading goes on; what was acknowledged is there; and the service goes on by
-// itself once the disk does, be it after a power cut. Each key has one effect.
+// itself once the disk does, be it after a power cut, which the short version leaves to make torture. Each key has one
+// effect.
 func TestDiskFaults(t *testing.T) {
 	needDisk(t)
 	boon := binary(t)

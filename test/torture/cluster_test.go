@@ -150,7 +150,8 @@ func (c *cluster) disturb(toxic string) error {
 	return err
 }
 
-// TestCutConnections puts a bad line between the instances and the database: slow, resetting, and half open.
+// TestCutConnections puts a bad line between the instances and the database: slow, resetting, and half open; three
+// times each, of which the short version is one.
 func TestCutConnections(t *testing.T) {
 	c := newCluster(t, 32)
 	toxics := []string{
@@ -160,7 +161,10 @@ func TestCutConnections(t *testing.T) {
 		`{"name":"lost calls","type":"timeout","stream":"upstream","attributes":{"timeout":0}}`,
 		`{"name":"cut","type":"limit_data","stream":"downstream","attributes":{"bytes":2000}}`,
 	}
-	const rounds = 3
+	rounds := 3
+	if testing.Short() {
+		rounds = 1
+	}
 	for range rounds {
 		for _, toxic := range toxics {
 			time.Sleep(300 * time.Millisecond)
