@@ -243,12 +243,13 @@ func TestTill(t *testing.T) {
 	}
 }
 
-// TestTillsRunNothingInline: a till's pages have neither script nor style inside, their policy lets none in, and nothing
-// of another host.
+// TestTillsRunNothingInline: a till's pages have neither script nor style inside, their policy lets none in, and
+// nothing of another host.
 func TestTillsRunNothingInline(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
-	inside := regexp.MustCompile(`<style|<script>|<script [^>]*type="module">|\s(style|on\w+)=|(src|href)="(https?:|//)`)
+	inside := regexp.MustCompile(`<style|<script>|<script [^>]*type="module">|\s(style|on\w+)=|` +
+		`(src|href)="(https?:|//)`)
 	for _, path := range []string{"/till", "/till/pair"} {
 		_, page, resp := s.device().do("GET", path, "")
 		policy := resp.Header.Get("Content-Security-Policy")
