@@ -113,8 +113,8 @@ func (v *Voucher) TellsOfItsEnd() bool { return v.Balance > 0 && v.Status.Receiv
 
 // EventNote is what an event without an entry tells.
 type EventNote struct {
-	GiftID ID `json:"gift,omitzero"`
-	KeyID  ID `json:"key,omitzero"`
+	GiftID ID
+	KeyID  ID
 }
 
 // KeyEvents are the events of keys that are changed from what a set-up says of them. Keys of systems belong to no

@@ -297,7 +297,7 @@ func (f *Feed) read(ctx context.Context, walks []*walk) (map[gift.ID]*gift.Event
 					return nil, fmt.Errorf("event %d: %w: %w; run boon verify", s.place.Position, gift.UnexpectedError, err)
 				}
 				events[s.id] = &gift.Event{ID: s.id, Type: gift.EventType(strings.TrimSpace(s.kinds)), AccountID: account,
-					At: s.madeAt, Note: b.EventNote}
+					At: s.madeAt, Note: b.note()}
 			}
 		}
 	}

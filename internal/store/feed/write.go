@@ -44,17 +44,22 @@ func Rows(entries []gift.Entry) (rows [][]any) {
 	return rows
 }
 
-// body is an event without an entry as it is kept.
+// body is an event without an entry as it is kept, for 90 days: members may be added, not changed.
 type body struct {
-	ID gift.ID `json:"id"`
-	gift.EventNote
+	ID     gift.ID `json:"id"`
+	GiftID gift.ID `json:"gift,omitzero"`
+	KeyID  gift.ID `json:"key,omitzero"`
 }
+
+func bodyOf(id gift.ID, n gift.EventNote) body { return body{id, n.GiftID, n.KeyID} }
+
+func (b *body) note() gift.EventNote { return gift.EventNote{GiftID: b.GiftID, KeyID: b.KeyID} }
 
 // Add writes events that have no entry, in the transaction of their cause.
 func Add(ctx context.Context, tx *sql.Tx, events ...gift.Event) error {
 	for i := range events {
 		e := &events[i]
-		text, err := json.Marshal(body{gift.ID(uuid.Must(uuid.NewV7())), e.Note})
+		text, err := json.Marshal(bodyOf(gift.ID(uuid.Must(uuid.NewV7())), e.Note))
 		if err == nil {
 			_, err = tx.ExecContext(ctx, Insert.One, db.KeyOf(e.AccountID), db.Micros(e.At), " "+string(e.Type)+" ",
 				[]byte{}, string(text))
