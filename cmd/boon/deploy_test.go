@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,22 +78,51 @@ func TestComposeStandsOnWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestChartRenders lints and renders the chart where helm is, as it is by default and with everything on.
+// TestChartRenders lints and renders the chart where helm is, as it is by default and with everything on; test/helm/run
+// builds helm for it. Without the address that guests open it renders nothing.
 func TestChartRenders(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("helm"); err != nil {
 		t.Skip("there is no helm")
 	}
-	full := []string{"--set", "ingress.enabled=true,ingress.host=gifts.example.com,settings.OUTBOX=true"}
-	for _, more := range [][]string{nil, full} {
-		for _, args := range [][]string{{"lint", "--strict"}, {"template", "x"}} {
-			args = append(append(args, deployed+"/helm/boon", "--set", "publicURL=https://gifts.example.com"), more...)
-			cmd := exec.CommandContext(t.Context(), "helm", args...)
-			cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("helm %s: %v\n%s", strings.Join(args, " "), err, out)
+	helm := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), "helm", args...)
+		cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	chart := deployed + "/helm/boon"
+	reached := []string{chart, "--set", "publicURL=https://gifts.example.com"}
+	full := slices.Concat(reached,
+		[]string{"--set", "ingress.enabled=true,ingress.host=gifts.example.com,settings.OUTBOX=true"})
+	for _, tt := range []struct {
+		args  []string
+		kinds string
+		has   []string
+	}{
+		{reached, "Deployment PodDisruptionBudget Service", []string{`BOON_PUBLIC_URL, value: "https://gifts.example.com"`}},
+		{full, "Deployment Ingress PodDisruptionBudget Service", []string{`BOON_OUTBOX, value: "true"`, `host: "gifts.example.com"`}},
+	} {
+		if out, err := helm(slices.Concat([]string{"lint", "--strict"}, tt.args)...); err != nil {
+			t.Errorf("helm lint: %v\n%s", err, out)
+		}
+		out, err := helm(slices.Concat([]string{"template", "x"}, tt.args)...)
+		var kinds []string
+		for _, kind := range regexp.MustCompile(`(?m)^kind: (\S+)`).FindAllStringSubmatch(out, -1) {
+			kinds = append(kinds, kind[1])
+		}
+		slices.Sort(kinds)
+		if err != nil || strings.Join(kinds, " ") != tt.kinds {
+			t.Errorf("helm template: %q, want %s; %v\n%s", kinds, tt.kinds, err, out)
+		}
+		for _, text := range tt.has {
+			if !strings.Contains(out, text) {
+				t.Errorf("%s is not in\n%s", text, out)
 			}
 		}
+	}
+	if out, err := helm("template", "x", chart); err == nil || !strings.Contains(out, "publicURL is needed") {
+		t.Errorf("without an address for guests: %v\n%s", err, out)
 	}
 }
 

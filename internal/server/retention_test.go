@@ -1,16 +1,11 @@
 package server_test
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"boon.example/examples"
-	"boon.example/internal/gift"
-	"boon.example/internal/retention"
 	"boon.example/internal/server"
 )
 
@@ -55,41 +50,5 @@ func TestNamesOfOldGifts(t *testing.T) {
 	}
 	if told != 1 {
 		t.Errorf("%+v", trail)
-	}
-}
-
-// TestAnAccountIsLookedThroughOnceADay: what ended is erased in the first round, what ended since a day later, and
-// after a round that failed in the next.
-func TestAnAccountIsLookedThroughOnceADay(t *testing.T) {
-	t.Parallel()
-	s := start(t, server.Config{})
-	account, err := gift.ParseID(examples.HarborAccount)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keeper := &retention.Keeper{Store: s.place().Open(t), Logger: slog.New(slog.DiscardHandler),
-		Directory: func() *gift.Directory {
-			return &gift.Directory{Accounts: map[gift.ID]*gift.Account{account: {ID: account, PersonalDataDays: 1}}}
-		}}
-	from := time.Now().Add(48 * time.Hour)
-	failing, fail := context.WithCancel(t.Context())
-	fail()
-	for _, tt := range []struct {
-		after  time.Duration
-		ctx    context.Context
-		erased bool
-	}{
-		{0, t.Context(), true}, {time.Hour, t.Context(), false}, {24 * time.Hour, t.Context(), true},
-		{48 * time.Hour, failing, false}, {49 * time.Hour, t.Context(), true},
-	} {
-		used := s.sell(`{"value":5,"deliveryMethodID":3,"recipientDescription":"Ana"}`)
-		s.must("POST", "/api/integration/redemption/redeem-gift", examples.HarborTillKey,
-			fmt.Sprintf(`{"voucherID":%q}`, used.VoucherID), nil)
-		keeper.Round(tt.ctx, from.Add(tt.after))
-		var shown struct{ RecipientDescription string }
-		s.must("GET", giftPath+used.VoucherID, examples.HarborOfficeKey, "", &shown)
-		if erased := shown.RecipientDescription == ""; erased != tt.erased {
-			t.Errorf("after %s erased: %v, want %v", tt.after, erased, tt.erased)
-		}
 	}
 }
