@@ -101,7 +101,8 @@ func TestChartRenders(t *testing.T) {
 		has   []string
 	}{
 		{reached, "Deployment PodDisruptionBudget Service", []string{`BOON_PUBLIC_URL, value: "https://gifts.example.com"`}},
-		{full, "Deployment Ingress PodDisruptionBudget Service", []string{`BOON_OUTBOX, value: "true"`, `host: "gifts.example.com"`}},
+		{full, "Deployment Ingress PodDisruptionBudget Service",
+			[]string{`BOON_OUTBOX, value: "true"`, `host: "gifts.example.com"`}},
 	} {
 		if out, err := helm(slices.Concat([]string{"lint", "--strict"}, tt.args)...); err != nil {
 			t.Errorf("helm lint: %v\n%s", err, out)
