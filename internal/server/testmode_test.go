@@ -160,7 +160,7 @@ func TestAPromotionalYearInASecond(t *testing.T) {
 	s.must("POST", "/api/integration/redemption/hold-gift", sandboxKey, `{"voucherID":"`+promotion+`","amount":5}`, &held)
 	other.must("POST", redeemPath, sandboxKey, one, nil)
 	if g := s.shown(sandboxKey, promotion); g.HeldBalance != "5.00" || g.CurrentBalance != "24.00" ||
-		held.ExpiresAt.Before(began.Now.AddDate(0, 0, 41)) {
+		!g.IsInRedeemablePeriod || held.ExpiresAt.Before(began.Now.AddDate(0, 0, 41)) {
 		t.Errorf("%+v is held until %s", g, held.ExpiresAt)
 	}
 	s.advance("P7D")
@@ -181,11 +181,30 @@ func TestAPromotionalYearInASecond(t *testing.T) {
 	}
 	other.must("POST", redeemPath, sandboxKey, one, nil)
 
+	const ended = "This gift has expired"
+	page := func(of string) string {
+		t.Helper()
+		status, text, err := s.call("GET", of+"?lang=en", "", "")
+		if err != nil || status != http.StatusOK {
+			t.Fatalf("its page: %d %v", status, err)
+		}
+		return string(text)
+	}
+	u, err := url.Parse(order.Gifts[0].GiftURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(page(u.Path), ended) {
+		t.Error("before its time is over, the page says that it is")
+	}
 	var later clockAnswer
 	s.must("POST", clockPath, sandboxKey, `{"now":"`+in(365)+`"}`, &later)
 	other.refusedWith(409, "REDEMPTION_NOT_ALLOWED", "POST", redeemPath, sandboxKey, one)
 	if g := s.shown(sandboxKey, promotion); g.IsInRedeemablePeriod || g.CurrentBalance != "23.00" {
 		t.Errorf("after its time: %+v", g)
+	}
+	if !strings.Contains(page(u.Path), ended) {
+		t.Error("after its time, the page does not say so")
 	}
 	made := s.shown(sandboxKey, s.sandboxGift(`{"value":5,"deliveryMethodID":3}`).VoucherID)
 	if made.CreatedAt.Before(later.Now) {
@@ -421,6 +440,7 @@ func TestSimulatedRecipients(t *testing.T) {
 		"4155550101":                       {"FAILED_DELIVERY", "FAILED_DELIVERY"},
 		"4155550102":                       {"PENDING", "DELIVERED"},
 		"4155550199":                       {"DELIVERED", "DELIVERED"},
+		"4155550201":                       {"DELIVERED", "DELIVERED"}, // is none of them
 	} {
 		method := "2"
 		if strings.Contains(to, "@") {
@@ -443,9 +463,14 @@ func TestSimulatedRecipients(t *testing.T) {
 		t.Errorf("a text left: %v", m)
 	default:
 	}
+	live := s.sell(`{"value":5,"deliveryMethodID":1,"recipientContact":"bounced@simulator.boon.example"}`)
+	if mail := receive(t, mails.letters); !strings.Contains(mail, "bounced@simulator.boon.example") {
+		t.Errorf("the mail of a live account is %s", mail)
+	}
+	s.become(live, "DELIVERED")
 	s.withStore(func(st *store.Store) error {
 		kept, err := st.Messages(t.Context(), gift.ID{}, 100)
-		if err != nil || len(kept) != 8 {
+		if err != nil || len(kept) != 9 {
 			t.Errorf("%d messages are in the outbox, %v", len(kept), err)
 		}
 		for _, m := range kept {
