@@ -2,12 +2,14 @@ package api
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -60,8 +62,17 @@ func docPages(version, publicURL string) map[string]reference.Page {
 	return pages
 }
 
-// MakeDocs makes all pages of /docs, a fifth of a second's work, which else the first call for one does.
-func (a *API) MakeDocs() { a.docs() }
+// docsDelay keeps the pages of /docs out of the way of the first calls of a service that has just started.
+const docsDelay = 3 * time.Second
+
+// MakeDocs makes all pages of /docs in a moment, a fifth of a second's work, which else the first call for one does.
+func (a *API) MakeDocs(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(docsDelay):
+		a.docs()
+	}
+}
 
 // serveDocs answers GET with a page.
 func (a *API) serveDocs() http.HandlerFunc {

@@ -111,7 +111,7 @@ func (a *app) start(ctx context.Context, worker *delivery.Worker) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.stopBackground = cancel
 	for _, run := range []func(context.Context){a.refreshSetup, a.forget, a.store.WatchEvents(), a.expireHolds,
-		a.keepKeyUses, a.watchFiles, a.auditor.Run, a.expiry.Run, a.tests.Run, a.retention().Run, a.makeDocs} {
+		a.keepKeyUses, a.watchFiles, a.auditor.Run, a.expiry.Run, a.tests.Run, a.retention().Run, a.api.MakeDocs} {
 		a.background.Go(func() { run(running) })
 	}
 	hooks, stopCalls := a.webhooks()
@@ -121,17 +121,6 @@ func (a *app) start(ctx context.Context, worker *delivery.Worker) {
 	}
 	if a.carriers.email != nil || a.carriers.sms != nil {
 		a.background.Go(func() { worker.Run(running) })
-	}
-}
-
-// docsDelay keeps the pages of /docs out of the way of the first calls of a service that has just started.
-const docsDelay = 3 * time.Second
-
-func (a *app) makeDocs(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(docsDelay):
-		a.api.MakeDocs()
 	}
 }
 

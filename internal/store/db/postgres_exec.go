@@ -78,10 +78,10 @@ func (p *batchExecutor) execBatch(ctx context.Context, batches []Batch) error {
 	return p.send(ctx)
 }
 
-// planOnce has what follows, up to the end of the transaction, keep its plan: for what batches ask there is one. Left to
-// itself, PostgreSQL takes an array that it does not know yet for ten rows, finds each group of fewer cheaper than that,
-// and plans it anew, which costs more than its rows do. What is no batch is left alone: a list is planned better by who
-// knows its limit; and Citus plans by the arguments.
+// planOnce has what follows, up to the end of the transaction, keep its plan: for what batches ask there is one. Left
+// to itself, PostgreSQL takes an array that it does not know yet for ten rows, finds each group of fewer cheaper than
+// that, and plans it anew, which costs more than its rows do. What is no batch is left alone: a list is planned better
+// by who knows its limit; and Citus plans by the arguments.
 func (p *batchExecutor) planOnce() {
 	if !p.spread {
 		p.unsent.Queue(`SELECT set_config('plan_cache_mode', 'force_generic_plan', true)`)
