@@ -285,10 +285,11 @@ func (d *device) at(view string) {
 	}
 }
 
-// tap touches what a selector finds and can be seen. A button that was just drawn may ignore it, as the second tap of a
-// double tap: tap waits that long.
+// tap touches what a selector finds, once it can be seen. A button that was just drawn may ignore it, as the second tap
+// of a double tap: tap waits that long.
 func (d *device) tap(selector string) {
 	d.Helper()
+	d.until(selector+" cannot be seen", "!!"+visible(selector))
 	time.Sleep(450 * time.Millisecond)
 	d.tapNow(selector)
 }
