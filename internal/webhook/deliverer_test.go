@@ -169,7 +169,7 @@ func (c counting) ReleaseWebhooks(ctx context.Context, owner gift.ID) error {
 
 // start starts a deliverer; stop ends it.
 func (w *world) start(every time.Duration) (stop func()) {
-	w.deliverer = &webhook.Deliverer{
+	d := &webhook.Deliverer{
 		Store: counting{w.store, &w.reads, &w.killed}, Send: w.send,
 		Directory: func() *gift.Directory {
 			if still := w.still.Load(); still != nil {
@@ -181,11 +181,12 @@ func (w *world) start(every time.Duration) (stop func()) {
 		Render:      func(e *gift.Event) []byte { return []byte(`{"type":"` + string(e.Type) + `"}`) },
 		SwitchOff:   w.switchOff, Log: slog.New(slog.DiscardHandler), Random: func() float64 { return 0.5 }, Every: every,
 	}
+	w.deliverer = d // the last that was started
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w.deliverer.Run(ctx)
+		d.Run(ctx)
 	}()
 	return func() {
 		cancel()
