@@ -167,6 +167,9 @@ func (d *device) refusals(s *shop, usedUp *client.SentGift) {
 	}
 	d.tap(".back")
 	d.tap("#digits")
+	d.keys("12345678")
+	d.until("digits are not grouped as they are printed", `document.querySelector("#digits").value.trim() === "1234 5678"`)
+	d.clear()
 	d.keys("123456789012")
 	d.shows(".home .error", "no gift with this code")
 	d.clear()
