@@ -64,8 +64,8 @@ tests: bin/with-postgres
 races: bin/with-postgres
 	@if command -v $$($(GO) env CC) >/dev/null; then echo "Where goroutines meet, under the race detector:"; \
 	  export CGO_ENABLED=1; $(GO) build -race -gcflags=modernc.org/...=-race=false ./internal/... && \
-	  bin/with-postgres sh -c 'embedded="env -u TEST_POSTGRES_URL"; $$embedded $(GO) $(RACE) $(MEET_SERVER) & meet=$$!; \
-	    $(GO) $(RACE) $(MEET_STORE) && $(GO) $(RACE) ./internal/ledger && $$embedded $(GO) $(RACE) $(MEET) && $$embedded $(GO) $(RACE) $(MEET_API) && \
+	  bin/with-postgres sh -c 'embedded="env -u TEST_POSTGRES_URL"; { $$embedded $(GO) $(RACE) $(MEET_SERVER) && $$embedded $(GO) $(RACE) $(MEET); } & meet=$$!; \
+	    $(GO) $(RACE) $(MEET_STORE) && $(GO) $(RACE) ./internal/ledger && $$embedded $(GO) $(RACE) $(MEET_API) && \
 	    $$embedded $(CLIENT) $(RACE) ./... && $$embedded $(PROGRAMS) $(RACE) ./client; rest=$$?; wait $$meet && exit $$rest'; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi
 
