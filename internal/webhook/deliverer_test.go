@@ -181,7 +181,7 @@ func (w *world) start(every time.Duration) (stop func()) {
 		Render:      func(e *gift.Event) []byte { return []byte(`{"type":"` + string(e.Type) + `"}`) },
 		SwitchOff:   w.switchOff, Log: slog.New(slog.DiscardHandler), Random: func() float64 { return 0.5 }, Every: every,
 	}
-	w.deliverer = d // the last that was started
+	w.deliverer = d
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
