@@ -15,6 +15,7 @@ type holds struct {
 	trial *trial
 	gifts []load.Gift // each has one, as long as there are enough
 	ids   []string
+	made  atomic.Int64 // of all measurements, each of another gift than the one before
 	used  atomic.Int64
 }
 
@@ -26,16 +27,19 @@ func (h *holds) next() string {
 	return ""
 }
 
-// make holds as many amounts as a service can capture or release in a measurement, half as many again.
+// make holds as many amounts as a service can capture or release in a measurement, half as many again. What the
+// measurement before left open counts: else gifts would gather holds, and each call would read and write them all.
 func (h *holds) make() error {
 	const perSecond = 15_000
 	d := h.trial.options.duration
-	h.ids = make([]string, int((d+d/5).Seconds()*perSecond))
-	h.used.Store(0)
+	left := h.ids[min(h.used.Swap(0), int64(len(h.ids))):]
+	h.ids = make([]string, max(len(left), int((d+d/5).Seconds()*perSecond)))
+	copy(h.ids, left)
 	client := rig.NewClient(parallel, 0)
 	defer client.Close()
-	return inParallel(len(h.ids), func(n int) error {
-		g := h.gifts[n%len(h.gifts)]
+	return inParallel(len(h.ids)-len(left), func(n int) error {
+		n += len(left)
+		g := h.gifts[int(h.made.Add(1))%len(h.gifts)]
 		a, err := client.Post("http://"+h.trial.service.address+rig.Hold, key, "",
 			fmt.Sprintf(`{"voucherID":%q,"amount":0.01,"expiresInSeconds":3600}`, g.ID))
 		if err != nil {
