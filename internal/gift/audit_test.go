@@ -1,6 +1,7 @@
 package gift
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -194,6 +195,121 @@ func TestAuditOfLoads(t *testing.T) {
 		tt.spoil(&v, history)
 		if found := strings.Join(Audit(v, history), "; "); !strings.Contains(found, tt.want) {
 			t.Errorf("%s: found %q", name, found)
+		}
+	}
+}
+
+// TestAuditRecomputesEveryKind: of whatever kind an entry is, another amount, another balance, something more that is
+// held, and the lack of it are seen.
+func TestAuditRecomputesEveryKind(t *testing.T) {
+	t.Parallel()
+	n := byte(0)
+	next := func() Context {
+		n++
+		return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute), Actor: Actor{LocationID: shop}}
+	}
+	books := map[string]struct {
+		v       Voucher
+		history []Entry
+	}{}
+	begin := func(g Gift) (*Voucher, func(Voucher, Entry, error), func(string)) {
+		g, issued := g.Begin(next())
+		v, history := g.Voucher, []Entry{issued}
+		note := func(after Voucher, e Entry, err error) {
+			t.Helper()
+			if err != nil || e.Kind == "" {
+				t.Fatalf("%+v: %v", e, err)
+			}
+			v, history = after, append(history, e)
+		}
+		return &v, note, func(name string) {
+			books[name] = struct {
+				v       Voucher
+				history []Entry
+			}{v, history}
+		}
+	}
+	all := &Caller{Kind: AccountKey, Account: reloading, Permissions: AllPermissions}
+	sure := func(v Voucher, e Entry, _ bool) (Voucher, Entry, error) { return v, e, nil }
+
+	v, note, end := begin(Gift{Voucher{ID: theGift, ProgramID: BusinessProgram.ID, Currency: usd, Loaded: 1000,
+		Balance: 1000}, Card{Method: Email}})
+	after, _, moved, err := v.Reschedule(Delivery{Method: Email}, Reschedule{Context: next(), Caller: all,
+		Date: now.AddDate(0, 1, 0), Waiting: true})
+	note(after, moved, err)
+	note(sure(v.Deliver(Outcome{Context: next()})))
+	note(sure(v.Deliver(Outcome{Context: next(), Delivered: true})))
+	again, _, resent, _, err := v.Resend(Delivery{Method: Email, Contact: "ana@example.com"}, Resend{Context: next(),
+		Caller: all})
+	note(again, resent, err)
+	note(v.Hold(Hold{Redeem{Context: next(), LocationID: shop, Amount: 100}, time.Hour}))
+	held := Held{Entry: Entry{ID: v.Holds[0].ID, VoucherID: theGift, Kind: HoldMade, Until: v.Holds[0].Until,
+		Actor: Actor{LocationID: shop}}}
+	note(v.Capture(held, Capture{Context: next(), Caller: all, Amount: 40, KeepRest: true}))
+	note(sure(v.ReleaseOne(next())))
+	note(v.Hold(Hold{Redeem{Context: next(), LocationID: shop, Amount: 100}, time.Minute}))
+	note(sure(v.ExpireOne(next())))
+	note(v.Load(Load{Context: next(), Amount: 500, Account: reloading}))
+	reload := Entry{ID: v.Last, VoucherID: theGift, Kind: Reload, Delta: 500, Actor: Actor{LocationID: shop}}
+	note(v.ReverseReload(Undoable{Entry: reload}, Undo{Context: next(), Caller: all}))
+	note(v.Adjust(Adjust{Context: next(), Caller: all, Amount: -7, ReasonCode: ReasonMistake, Reason: "typed wrong"}))
+	note(v.Block(Block{Context: next(), Caller: all, ReasonCode: ReasonLost}))
+	note(v.Replace(Replace{Context: next(), Caller: all}))
+	note(v.Unblock(Unblock{Context: next(), Caller: all}))
+	cancelled, gone, _, err := v.Cancel(Cancel{Context: next(), Caller: all, To: Cancelled})
+	note(cancelled, gone, err)
+	back, reinstated, _, err := v.Reinstate(Reinstate{Context: next(), Caller: all, Before: Claimed})
+	note(back, reinstated, err)
+	other := voucherIn(Delivered)
+	other.ID = id(200)
+	less, _, out, err := v.Transfer(other, Transfer{Context: next(), EntryIn: id(201), Amount: 30, Caller: all})
+	note(less, out[0], err)
+	_, more, in, err := other.Transfer(*v, Transfer{Context: Context{EntryID: id(202), Now: now}, EntryIn: next().EntryID,
+		Amount: 70, Caller: all})
+	note(more, in[1], err)
+	note(v.PayOut(PayOut{Context: next(), Law: cashLaw, Account: inJurisdiction("US-CA")}))
+	cash := Entry{ID: v.Last, VoucherID: theGift, Kind: CashOut, Delta: -993, Actor: Actor{LocationID: shop}}
+	note(v.Reverse(Undoable{Entry: cash}, Reverse{Context: next(), Caller: all}))
+	end("a gift")
+
+	card, note, end := begin(Gift{Voucher{ID: theGift, Status: NotActivated, Fixed: 500, Verification: "0471"},
+		Card{Method: Printed}})
+	note(card.Activate(Activate{Context: next(), Account: &Account{}}))
+	note(card.ReverseActivation(Undoable{Entry: Entry{ID: card.Last, VoucherID: theGift, Kind: Activation, Delta: 500}},
+		Undo{Context: next(), Caller: all}))
+	note(card.Activate(Activate{Context: next(), Account: &Account{}}))
+	missed, wrong := card.MissCode(next())
+	note(missed, wrong, nil)
+	end("a card")
+
+	given, note, end := begin(Gift{Voucher{ID: theGift, Promotional: true, Loaded: 1000, Balance: 1000,
+		ValidUntil: now.AddDate(0, 1, 0)}, Card{Method: Printed}})
+	note(given.Extend(Extend{Context: next(), Caller: all, Until: now.AddDate(1, 0, 0)}))
+	end("a promotional gift")
+
+	seen := map[Kind]bool{}
+	for name, b := range books {
+		if found := Audit(b.v, b.history); len(found) > 0 {
+			t.Fatalf("%s, which is sound: %q", name, found)
+		}
+		for i, e := range b.history {
+			seen[e.Kind] = true
+			for what, spoil := range map[string]func([]Entry) []Entry{
+				"more":         func(h []Entry) []Entry { h[i].Delta++; return h },
+				"less":         func(h []Entry) []Entry { h[i].Delta--; return h },
+				"more is left": func(h []Entry) []Entry { h[i].Balance++; return h },
+				"more is held": func(h []Entry) []Entry { h[i].Held++; return h },
+				"it is gone":   func(h []Entry) []Entry { return slices.Delete(h, i, i+1) },
+			} {
+				if found := Audit(b.v, spoil(slices.Clone(b.history))); len(found) == 0 {
+					t.Errorf("%s, %s of %s: nothing is found", name, what, e.Kind)
+				}
+			}
+		}
+	}
+	for _, kind := range Kinds() {
+		if !seen[kind] {
+			t.Errorf("no history has a %s", kind)
 		}
 	}
 }

@@ -39,6 +39,7 @@ func suite(t *testing.T, open opener) { runSuite(t, suiteTests(), open) }
 func suiteTests() map[string]func(*testing.T, opener) {
 	return map[string]func(*testing.T, opener){
 		"a gift comes back whole":                   testGiftRoundTrip,
+		"verification codes are sealed":             testVerificationCodes,
 		"webhooks come back whole":                  testWebhooks,
 		"how far webhooks came is kept":             testWebhookProgress,
 		"webhooks are delivered by one":             testWebhookLeases,
