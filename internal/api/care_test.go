@@ -95,6 +95,11 @@ func TestABlockedCard(t *testing.T) {
 	w.get("/gifting/activity?kind=BLOCKED").want(200, "entries[0].reasonCode", "FRAUD", "entries[1].reasonCode",
 		"STOLEN").has("entries", 2)
 	w.get("/requests/b").want(200, "requests[0].operation", "block-gift", "requests[0].answer.blockedReason", "STOLEN")
+	small := w.send(money("5"))
+	w.block(small, "OTHER").want(200, "blockedReason", "OTHER")
+	refused(w.cashOut(small))
+	w.unblock(small).want(200)
+	w.cashOut(small).want(200)
 	w.sound()
 }
 
@@ -159,6 +164,14 @@ func TestAdjustments(t *testing.T) {
 	w.adjust(gone, "1").refused(409, gift.RedemptionNotAllowed)
 	waits := w.send(mailed("ann@example.com"))
 	all := w.get("/gifting/gifts/"+waits.id).want(200, "status", "PENDING").at("currentBalance")
+	for _, why := range []string{"COMPLIMENTARY", "SUPPORT", "MISTAKE", "FRAUD", "PURCHASE_REFUNDED", "MIGRATION"} {
+		w.post("adjust-gift", strings.Replace(adjustBody(waits.id, "1"), "FRAUD", why, 1)).want(200, "reasonCode", why)
+		w.adjust(waits, "-1").want(200)
+	}
+	w.post("adjust-gift", strings.Replace(adjustBody(waits.id, "1"), "FRAUD", "LOST", 1)).refused(400,
+		gift.ValidationFailure, "reasonCode")
+	w.post("adjust-gift", strings.Replace(adjustBody(waits.id, "1"), "why", "ok", 1)).refused(400,
+		gift.ValidationFailure, "reason")
 	never := w.adjust(waits, "-"+all).refused(409, gift.RedemptionNotAllowed)
 	if text := never.at("messages[0].text"); text != "Gift "+waits.id+
 		" cannot be adjusted to nothing: it is PENDING; cancel it instead." {

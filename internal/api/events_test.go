@@ -96,6 +96,17 @@ func TestADayByItsEvents(t *testing.T) {
 	}
 }
 
+// TestEventsTellWhatIsAvailable: beside what a gift has, and after each entry.
+func TestEventsTellWhatIsAvailable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.holdGift(w.send(money("10")), "6").want(200)
+	w.feed(1, url.Values{"type": {"gift.held"}})
+	w.get("/events?type=gift.held").want(200, "events[0].data.gift.currentBalance", "10.00",
+		"events[0].data.gift.heldBalance", "6.00", "events[0].data.gift.availableBalance", "4.00",
+		"events[0].data.entry.currentBalance", "10.00", "events[0].data.entry.availableBalance", "4.00")
+}
+
 func cents(t *testing.T, n json.Number) gift.Amount {
 	t.Helper()
 	a, err := dollars.ParseSigned(gift.Number(n))

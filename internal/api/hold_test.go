@@ -123,6 +123,11 @@ func TestRestaurant(t *testing.T) {
 		"operation")
 	w.post("reverse-redemption", `{"idempotencyKey":"tip","operation":"capture-hold"}`).want(200, "amount", "10.00",
 		"redemptionID", tip.at("redemptionID"), "currentBalance", "44.50")
+	w.post("hold-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":900,"allowPartial":true,`+
+		`"ticketData":{"format":"standard","data":{"lineItems":[{"itemTotalPrice":30}]}}}`).want(200, "amount", "30.00",
+		"currentBalance", "44.50", "availableBalance", "14.50")
+	w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":15,"allowPartial":true}`).want(200,
+		"amount", "14.50", "currentBalance", "30.00", "availableBalance", "0.00", "status", "CLAIMED")
 	item := w.send(`{"itemGift":{"label":"Latte","quantity":3,"deliveryMethodID":3},` + purchase + `}`)
 	hold = w.holdGift(item, "2").want(200, "amount", "2", "currency", "null", "availableBalance", "1").at("holdID")
 	w.capture(hold, `,"amount":0.5`).refused(400, gift.ValidationFailure, "amount")

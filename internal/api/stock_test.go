@@ -91,6 +91,10 @@ func TestStockOfAnyWorth(t *testing.T) {
 	}
 	w.post("activate-gift", activateBody(card, "10000"), once("k")...).want(200, "currentBalance", "10000.00")
 
+	w.get("/gifting/gifts/"+w.stock(`"count":1,"programID":"` + gift.DistributionProgram.ID.String() + `","organizationID":"` +
+		pier + `","voucherDesignID":"` + design + `"`)[0].id).want(200, "programName", gift.DistributionProgram.Name,
+		"organizationID", pier, "voucherDesignID", design)
+
 	item := w.stock(`"count":2,"label":"Latte","terms":"Any size.","quantity":3,"equivalentValue":13.5`)
 	w.get("/gifting/gifts/"+item[0].id).want(200, "quantity", "3", "value", "null", "label", "Latte", "currentBalance",
 		"0",
