@@ -79,6 +79,28 @@ func part(value, request string) string {
 	return `{"value":` + value + `,"requestId":"` + request + `"}`
 }
 
+// TestRepeats: a request debits a card once, whatever happened since, and is told what it was told first; of another
+// card it is another debit.
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	g, other := h.Gift("50"), h.Gift("50")
+	debited := func(card providertest.Card, value, request string) providertest.Answer {
+		return h.send("POST", "/giftcards/"+card.ID+"/transactions", debit(value, h.token("/giftcards/"+card.ID), request))
+	}
+	first := debited(g, "20", "r-1")
+	debited(g, "5", "r-2")
+	if again := debited(g, "20.0", "r-1"); first.Status != 200 || again.Status != 200 || again.Body != first.Body {
+		t.Errorf("a repeat is told %d %s, not %d %s", again.Status, again.Body, first.Status, first.Body)
+	}
+	if a := debited(other, "20", "r-1"); a.Status != 200 || a.Body == first.Body {
+		t.Errorf("of another card: %d %s", a.Status, a.Body)
+	}
+	h.want(200, `"balance":25.00`, "GET", "/giftcards/"+g.ID, "")
+	h.want(200, `"balance":30.00`, "GET", "/giftcards/"+other.ID, "")
+	h.Verify()
+}
+
 // TestStory is an order from the search to the return of a part, as the Hub asks for it: it looks before it posts, and
 // repeats.
 func TestStory(t *testing.T) {

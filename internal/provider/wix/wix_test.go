@@ -112,6 +112,30 @@ func void(transaction any) string { return fmt.Sprintf(`{"transactionId":"%v"}`,
 
 func refused(code string) string { return `{"applicationError":{"code":"` + code + `"}}` }
 
+// TestRepeats: an order is redeemed of a card once, whatever happened since, and told what it was told first; of
+// another card it is another redemption.
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	g, other := s.Gift("50"), s.Gift("50")
+	order := uuid.NewString()
+	first := s.send("redeem", s.token(redeem(g.Code, "20", order), nil))
+	s.want(200, `"remainingBalance":25.00`, "redeem", redeem(g.Code, "5", uuid.NewString()))
+	if again := s.send("redeem", s.token(redeem(g.Code, "20.0", order), nil)); first.Status != 200 || again.Body !=
+		first.Body || !strings.Contains(first.Body, `"remainingBalance":30.00`) {
+		t.Errorf("a repeat is told %s, not %d %s", again.Body, first.Status, first.Body)
+	}
+	if a := s.send("redeem", s.token(redeem(other.Code, "20", order), nil)); a.Status != 200 || a.Body == first.Body {
+		t.Errorf("of another card: %d %s", a.Status, a.Body)
+	}
+	for _, card := range []providertest.Card{g, other} {
+		if n := strings.Count(s.History(card.ID), `"REDEMPTION"`); n != map[bool]int{true: 2, false: 1}[card.ID == g.ID] {
+			t.Errorf("%d redemptions of card %s", n, card.ID)
+		}
+	}
+	s.Verify()
+}
+
 // TestStory is a purchase on a site: the shopper applies a code, the order takes a part, a second one fails and is
 // voided.
 func TestStory(t *testing.T) {
