@@ -80,6 +80,20 @@ func TestCashOut(t *testing.T) {
 	}
 	l := newLine(t, s.server.URL)
 	d = s.till("Counter 2", l.URL, "--may", "cash-out")
+	held, err := s.api.HoldGift(t.Context(), client.HoldGiftRequest{RedeemGiftRequest: client.RedeemGiftRequest{
+		VoucherID: g.VoucherID, OrganizationID: pier, Amount: client.MustDecimal("1.20")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.find(g, "$3.00") // what is held is another sale's, and nothing is paid out meanwhile
+	d.shows(".worth .facts", "$1.20")
+	if d.text(".do-cash") != "" {
+		t.Error("a gift of which something is held is paid out")
+	}
+	d.tap(".back")
+	if _, err := s.api.ReleaseHold(t.Context(), client.ReleaseHoldRequest{HoldID: held.HoldID}); err != nil {
+		t.Fatal(err)
+	}
 	d.find(g, "$4.20")
 	d.tap(".do-cash")
 	d.shows("dialog h2", "Pay $4.20 in cash?")
