@@ -17,6 +17,7 @@ import (
 const (
 	SendGift = "/api/integration/gifting/send-gift"
 	Cancel   = "/api/integration/gifting/cancel-gift"
+	Restore  = "/api/integration/gifting/reinstate-gift"
 	Gifts    = "/api/integration/gifting/gifts/"
 	Validate = "/api/integration/redemption/validate-gift"
 	Redeem   = "/api/integration/redemption/redeem-gift"

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,7 +30,8 @@ type Report struct {
 	Doubled      int   // in the ledger, and acknowledged to no caller
 	Replays      int   // old requests repeated in the end
 	Gifts        int
-	Unexplained  int // gifts whose history of calls no order explains
+	Done         Done // what succeeded
+	Unexplained  int  // gifts whose history of calls no order explains
 	Problems     []string
 	Slowest      time.Duration // until a call was answered, or cut off
 	Silence      time.Duration // the longest in which no call was answered
@@ -45,9 +47,35 @@ func (r *Report) Sound() bool {
 func (r *Report) String() string {
 	return fmt.Sprintf("%d calls answered, %d repeats (%d after 503), %d above their keys' limit, %d given up and "+
 		"asked about; %d movements of %d gifts: lost %d, doubled %d, "+
-		"not linearizable %d; %d old requests repeated; at most %.2f s until an answer and %.1f s without any", r.Calls,
-		r.Retries, r.Refused, r.Limited, r.GivenUp, r.Moves, r.Gifts, r.Lost, r.Doubled,
-		r.Unexplained, r.Replays, r.Slowest.Seconds(), r.Silence.Seconds())
+		"not linearizable %d; %d old requests repeated; at most %.2f s until an answer and %.1f s without any; done: %s",
+		r.Calls, r.Retries, r.Refused, r.Limited, r.GivenUp, r.Moves, r.Gifts, r.Lost, r.Doubled,
+		r.Unexplained, r.Replays, r.Slowest.Seconds(), r.Silence.Seconds(), r.Done)
+}
+
+// Done is how many calls of each kind succeeded and did something.
+type Done [kinds]int
+
+func (d Done) String() string {
+	var all []string
+	for k, n := range d {
+		if kind(k) != sell { // of which nothing is written down
+			all = append(all, fmt.Sprintf("%d %s", n, words[k]))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// enough is so many calls that every kind is among them, by far.
+const enough = 20_000
+
+// missing are the kinds of which none succeeded.
+func (s *Storm) missing(d Done) (none []string) {
+	for k, n := range d {
+		if n == 0 && kind(k) != sell && !(kind(k) == payBack && s.CashIsFinal) {
+			none = append(none, words[k])
+		}
+	}
+	return none
 }
 
 // Check holds what the service at url says against what the tills were told. No till may be busy.
@@ -58,6 +86,12 @@ func (s *Storm) Check(url string) *Report {
 	byGift := map[*voucher][]*op{}
 	for _, o := range s.history {
 		byGift[o.gift] = append(byGift[o.gift], o)
+		if o.code == "OK" && (o.did || o.kind != cancel && o.kind != reinstate) {
+			r.Done[o.kind]++
+		}
+	}
+	if none := s.missing(r.Done); len(none) > 0 && r.Calls >= enough {
+		s.problem("of %d calls, none was one of these that succeeded: %s", r.Calls, strings.Join(none, ", "))
 	}
 	r.Slowest, r.Silence = s.slowest, s.silence()
 	r.Replays = s.repeatOld(url)
@@ -269,13 +303,18 @@ func (o *op) entered() string {
 		return wrongEntered
 	case o.code != "OK":
 		return ""
-	case o.kind == replace, o.kind == extend:
+	case (o.kind == cancel || o.kind == reinstate) && !o.did:
+		return ""
+	case slices.Contains(unnamed, o.kind):
 		return operations[o.kind].entry
 	case operations[o.kind].entry != "":
 		return o.id
 	}
 	return ""
 }
+
+// unnamed are those whose answers name no entry.
+var unnamed = []kind{replace, extend, cancel, reinstate}
 
 const wrongEntered = "WRONG_VERIFICATION_CODE"
 
@@ -293,7 +332,8 @@ func (s *Storm) entries(url string, v *voucher) (map[string]int, error) {
 		}
 		for _, e := range page.Entries {
 			switch {
-			case e.Kind == wrongEntered, e.Kind == operations[replace].entry, e.Kind == operations[extend].entry:
+			case e.Kind == wrongEntered,
+				slices.ContainsFunc(unnamed, func(k kind) bool { return operations[k].entry == e.Kind }):
 				found[e.Kind]++
 			case slices.ContainsFunc(operations[:], func(o operation) bool { return o.entry == e.Kind }):
 				found[e.EntryID]++

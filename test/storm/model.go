@@ -15,6 +15,7 @@ type state struct {
 	gone    bool
 	blocked bool
 	dormant bool   // a card that was not activated
+	shelved bool   // it was one before it was cancelled
 	code    string // what its card shows; those that it had before lead to no value
 	token   string
 	wrong   int     // verification codes in a row
@@ -74,6 +75,7 @@ func model(start state, undone, holds int) porcupine.Model {
 		Equal: func(a, b any) bool {
 			x, y := a.(state), b.(state)
 			return x.balance == y.balance && x.gone == y.gone && x.blocked == y.blocked && x.dormant == y.dormant &&
+				x.shelved == y.shelved &&
 				x.touched == y.touched && x.code == y.code && x.token == y.token && x.wrong == y.wrong && x.valid == y.valid &&
 				slices.Equal(x.left, y.left) && slices.Equal(x.holds, y.holds)
 		},
@@ -128,6 +130,9 @@ func (o asked) explain(s state) (state, bool) {
 	if o.code != "OK" || e.code != "OK" {
 		return e.state, o.code == e.code && o.wrong == e.wrong
 	}
+	if (o.kind == cancel || o.kind == reinstate) && o.did == e.kept {
+		return e.state, false
+	}
 	if !e.kept && o.kind != look {
 		e.state.touched = o.kind != activate
 	}
@@ -157,6 +162,12 @@ func (o asked) effect(s state) effect {
 		return o.add(s)
 	case cancel:
 		return o.cancel(s)
+	case reinstate:
+		same := !s.gone
+		if !same {
+			s.gone, s.dormant, s.shelved = false, s.shelved, false
+		}
+		return effect{code: "OK", state: s, kept: same}
 	case give, receive:
 		return o.transfer(s)
 	case adjust:
@@ -223,7 +234,7 @@ func (o asked) cancel(s state) effect {
 	case s.balance == 0 && !s.dormant, open > 0 && !o.keep:
 		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s, kept: true}
 	}
-	s.gone, s.dormant = true, false
+	s.gone, s.shelved, s.dormant = true, s.dormant, false
 	for n, h := range s.holds {
 		if h > 0 {
 			s.holds = set(s.holds, n, over)

@@ -27,7 +27,17 @@ func TestModel(t *testing.T) {
 		"a void first":                      {whole, op{kind: void, code: "NOT_FOUND"}, 0, true, 500},
 		"limited, and could be cancelled":   {whole, op{kind: cancel, code: limited}, -1, false, 0},
 		"limited, and cancelled before":     {cancelled, op{kind: cancel, code: limited}, -1, true, 500},
-		"a look is never limited":           {whole, op{kind: look, code: limited}, -1, false, 0},
+		"reinstated": {cancelled, op{kind: reinstate, did: true, code: "OK", balance: 500}, -1,
+			true, 500},
+		"reinstated, and not told so": {cancelled, op{kind: reinstate, code: "OK", balance: 500}, -1, false, 0},
+		"reinstated what was in use": {whole, op{kind: reinstate, did: true, code: "OK", balance: 500}, -1,
+			false, 0},
+		"in use already":               {whole, op{kind: reinstate, code: "OK", balance: 500}, -1, true, 500},
+		"reinstated without its value": {cancelled, op{kind: reinstate, did: true, code: "OK"}, -1, false, 0},
+		"limited, and was cancelled":   {cancelled, op{kind: reinstate, code: limited}, -1, false, 0},
+		"cancelled twice": {cancelled, op{kind: cancel, did: true, code: "OK", balance: 500}, -1,
+			false, 0},
+		"a look is never limited": {whole, op{kind: look, code: limited}, -1, false, 0},
 		"given back more than was taken": {empty, op{kind: reverse, amount: 400, code: "OK", moved: 400, balance: 400}, 0,
 			false, 0},
 		"looked at, and it is another value": {whole, op{kind: look, code: "OK", balance: 400}, -1, false, 0},
@@ -74,7 +84,7 @@ func TestModelOfHolds(t *testing.T) {
 		"released again":           {op{kind: release, code: "OK", moved: 1, balance: 500, held: 300}, 2, 1},
 		"withdrawn first":          {op{kind: withdraw, code: "NOT_FOUND"}, 3, 1},
 		"cancelled by the way":     {op{kind: cancel, code: "OK", balance: 500}, -1, 0},
-		"cancelled and released":   {op{kind: cancel, keep: true, code: "OK", balance: 500}, -1, 1},
+		"cancelled and released":   {op{kind: cancel, keep: true, did: true, code: "OK", balance: 500}, -1, 1},
 		"given what is held":       {op{kind: give, code: "OK", moved: 500, held: 300}, -1, 0},
 		"given what is free":       {op{kind: give, code: "OK", moved: 200, balance: 300, held: 300}, -1, 1},
 		"received":                 {op{kind: receive, code: "OK", moved: 70, balance: 570, held: 300}, -1, 1},
@@ -272,6 +282,25 @@ func TestModelOfValue(t *testing.T) {
 		c.op.gift, c.op.ended = &voucher{}, 1
 		if got := (asked{&c.op, c.n, c.of, []int64{1e18}}).explains(c.from); len(got) != c.want {
 			t.Errorf("%s: explained by %+v, want %d", name, got, c.want)
+		}
+	}
+}
+
+// TestMissing: a storm in which some kind of call never succeeded says so.
+func TestMissing(t *testing.T) {
+	var all Done
+	for k := range all {
+		all[k] = 1
+	}
+	s := &Storm{}
+	if none := s.missing(all); len(none) > 0 {
+		t.Errorf("of everything, %q is missing", none)
+	}
+	for k := range kinds {
+		some := all
+		some[k] = 0
+		if none := s.missing(some); (len(none) == 1 && none[0] == words[k] && words[k] != "") == (k == sell) {
+			t.Errorf("without %d, %q is missing", k, none)
 		}
 	}
 }

@@ -42,6 +42,7 @@ const (
 	give    // to another gift
 	receive // the same call, as the other gift sees it
 	cancel
+	reinstate
 	look
 	sell
 	kinds
@@ -67,9 +68,19 @@ var operations = [kinds]operation{
 	extend:     {rig.Extend, "extend-gift", "EXTENDED", 0},
 	payOut:     {rig.CashOut, "cash-out-gift", "CASH_OUT", -1},
 	payBack:    {rig.Reverse, "reverse-redemption", "REVERSAL", 1},
-	deactivate: {rig.Unsell, "reverse-activation", "ACTIVATION_REVERSAL", -1}, cancel: {rig.Cancel, "cancel-gift", "", 0},
-	look: {rig.Validate, "", "", 0}, sell: {rig.SendGift, "send-gift", "", 0},
+	deactivate: {rig.Unsell, "reverse-activation", "ACTIVATION_REVERSAL", -1},
+	cancel:     {rig.Cancel, "cancel-gift", "CANCELLATION", 0},
+	reinstate:  {rig.Restore, "reinstate-gift", "REINSTATEMENT", 0},
+	look:       {rig.Validate, "", "", 0}, sell: {rig.SendGift, "send-gift", "", 0},
 }
+
+// words are what the report calls them.
+var words = [kinds]string{redeem: "redeemed", hold: "held", capture: "captured", reverse: "reversed",
+	void: "reversed by key", release: "released", withdraw: "released by key", load: "reloaded",
+	unload: "reloads reversed", activate: "activated", deactivate: "activations reversed", adjust: "adjusted",
+	block: "blocked", unblock: "unblocked", replace: "replaced", extend: "extended", payOut: "cashed out",
+	payBack: "cash taken back", give: "transferred", receive: "received", cancel: "cancelled", reinstate: "reinstated",
+	look: "looked at", sell: "sold"}
 
 // shown is what of a card's verification code a till is shown.
 type shown int
@@ -105,6 +116,7 @@ type op struct {
 	balance           int64
 	held              int64
 	until             int64  // hold: when it is over
+	did               bool   // cancel, reinstate: it was not so already
 	gone              bool   // look: the gift is cancelled
 	blocked           bool   // look: it is blocked
 	wrong             bool   // refused, for its verification code
@@ -236,6 +248,8 @@ func (t *till) write(o *op) {
 		o.body = fmt.Sprintf(`{"fromVoucherID":%q,"toVoucherID":%q%s}`, o.gift.id, o.to.id, amount)
 	case cancel:
 		o.body = fmt.Sprintf(`{"voucherID":%q,"cause":"CANCELLED","releaseHolds":%v}`, o.gift.id, o.keep)
+	case reinstate:
+		o.body = fmt.Sprintf(`{"voucherID":%q}`, o.gift.id)
 	case look:
 		name := t.byCard(o, t.lot.IntN(2) == 0)
 		o.body = "{" + name + "}"
@@ -325,7 +339,7 @@ func (o *op) received(a *rig.Answer) *op {
 
 // balances are what an answer says of a gift.
 type balances struct {
-	Status, EntryID                               string
+	Status, EntryID, Outcome                      string
 	CurrentBalance, HeldBalance, AvailableBalance json.Number
 }
 
@@ -355,8 +369,9 @@ func (o *op) read(a *rig.Answer) error {
 		said.balances = said.From
 	case receive:
 		said.balances = said.To
-	case cancel:
+	case cancel, reinstate:
 		said.balances = said.Vouchers[0]
+		o.did = said.Outcome == "DONE"
 	}
 	o.id = cmp.Or(said.EntryID, said.ReversalID, said.ReloadID, said.ActivationID, said.AdjustmentID, said.CashOutID,
 		said.RedemptionID,
@@ -387,7 +402,7 @@ func (o *op) read(a *rig.Answer) error {
 	if wrong[2] = err; err == nil && available != o.balance-o.held {
 		err = fmt.Errorf("%d is available of %d, of which %d is held", available, o.balance, o.held)
 	}
-	if o.kind != look && o.kind != cancel && o.kind != replace {
+	if o.kind != look && o.kind != cancel && o.kind != reinstate && o.kind != replace {
 		o.moved, wrong[3] = o.gift.counted(said.Amount)
 	}
 	return errors.Join(append(wrong[:], err)...)

@@ -1,8 +1,8 @@
 // Package storm is many tills that use a service at once, over HTTP, and write down what they were told: they activate,
-// reload, adjust, block, replace, extend, cash out, redeem, hold, capture and release, undo all that, transfer, cancel
-// and look, with right and wrong verification codes, on many gifts and a hot one, from two accounts with many keys
-// each, and repeat old requests. A call that is not answered is repeated until its outcome is known, or given up and
-// asked about in the end.
+// reload, adjust, block, replace, extend, cash out, redeem, hold, capture and release, undo all that, transfer, cancel,
+// reinstate and look, with right and wrong verification codes, on many gifts and a hot one, from two accounts with many
+// keys each, and repeat old requests. A call that is not answered is repeated until its outcome is known, or given up
+// and asked about in the end.
 //
 // Afterwards it holds what was acknowledged against what is there. It knows the interface, and nothing of what is
 // behind it.
@@ -97,8 +97,8 @@ func New(o Options, urls ...string) *Storm {
 	}
 	s := &Storm{Options: o, epoch: time.Now(), urls: urls, client: rig.NewClient(o.Clients, 6*time.Second),
 		kept: map[string]int{}, wrong: map[string]int{}}
-	for _, a := range rig.Accounts() {
-		s.shops = append(s.shops, &shop{Account: a, slots: make([]*voucher, o.Gifts)})
+	for n, a := range rig.Accounts() { // the second begins with other gifts, so that a short storm has all kinds, too
+		s.shops = append(s.shops, &shop{Account: a, slots: make([]*voucher, o.Gifts), sold: 2 * n})
 	}
 	return s
 }
@@ -234,7 +234,10 @@ func (t *till) serve() {
 	case p < 897:
 		t.look(v)
 	case p < 900:
-		t.finish(&op{kind: cancel, gift: v, keep: t.lot.IntN(2) == 0})
+		if t.finish(&op{kind: cancel, gift: v, keep: t.lot.IntN(2) == 0}); t.lot.IntN(2) == 0 {
+			t.take(kind(t.lot.IntN(int(capture))), v)
+			t.finish(&op{kind: reinstate, gift: v})
+		}
 	case p < 970:
 		t.repeat()
 	default:
