@@ -1,6 +1,7 @@
 package cashout
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,17 @@ func TestLaw(t *testing.T) {
 	for _, r := range Law() {
 		if r.Source == "" || r.Name == "" {
 			t.Errorf("%s has no source or no name", r.Jurisdiction)
+		}
+	}
+}
+
+// TestNoAdvice: whoever reads of the table is told what it is not.
+func TestNoAdvice(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"../../docs/operating.md", "../api/openapi.yaml"} {
+		text, err := os.ReadFile(name)
+		if err != nil || !strings.Contains(string(text), "no legal advice") {
+			t.Errorf("%s does not say so, %v", name, err)
 		}
 	}
 }
