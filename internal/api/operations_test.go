@@ -194,6 +194,36 @@ func TestReversalNeedsTheLocationOfTheRedemption(t *testing.T) {
 	w.post("reverse-redemption", body, append(once("k"), as(pierKey)...)...).want(200, "organizationID", pier)
 }
 
+// TestAGiftIsNamedOnce: whatever is asked of a gift at a till, it is named in one of the three ways, and by one alone.
+func TestAGiftIsNamedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for operation, fresh := range map[string]func() (g made, more string){
+		"redeem-gift":   func() (made, string) { return w.send(money("5")), `,"amount":1` },
+		"hold-gift":     func() (made, string) { return w.send(money("5")), `,"amount":1` },
+		"cash-out-gift": func() (made, string) { return w.send(money("5")), "" },
+		"reload-gift":   func() (made, string) { return w.send(money("5")), `,"amount":1,` + paidAt(shop) },
+		"activate-gift": func() (made, string) { return w.stock(`"count":1`)[0], `,"amount":1,` + purchase },
+	} {
+		ask := func(more string, names ...string) reply {
+			return w.post(operation, `{`+strings.Join(names, ",")+`,"organizationID":"`+pier+`"`+more+`}`)
+		}
+		named := func(g made) []string {
+			return []string{`"voucherID":"` + g.id + `"`, `"voucherCode":"` + g.code + `"`,
+				`"voucherPublicToken":"` + g.token + `"`}
+		}
+		for n := range named(made{}) {
+			g, more := fresh()
+			all := named(g)
+			ask(more, all[n], all[(n+1)%3]).refused(400, gift.ValidationFailure)
+			ask(more, all...).refused(400, gift.ValidationFailure)
+			ask(more, `"reference":null`).refused(400, gift.ValidationFailure)
+			ask(more, all[n]).want(200, "voucherID", g.id)
+		}
+	}
+	w.sound()
+}
+
 func TestRedeemNamesTheGiftAsValidateDoes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
