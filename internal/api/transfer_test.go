@@ -46,12 +46,16 @@ func TestWhatIsNotTransferred(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, full := w.send(money("25")), w.send(money("10000"))
-	promotion := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},` + promotion + `}`)
+	given := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},` + promotion + `}`)
+	ofOneProgram := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3,"programID":"` +
+		gift.BusinessProgram.ID.String() + `"},` + promotion + `}`)
 	items := w.send(`{"itemGift":{"label":"Latte","quantity":2,"deliveryMethodID":3},` + purchase + `}`)
-	w.post("transfer-balance", transferBody(promotion, a, "")).refused(422, gift.MissingOrInvalidGiftProgram,
-		"toVoucherID")
-	w.post("transfer-balance", transferBody(a, promotion, "")).refused(422, gift.MissingOrInvalidGiftProgram,
-		"toVoucherID")
+	for _, promotional := range []made{given, ofOneProgram} {
+		for _, pair := range [][2]made{{promotional, a}, {a, promotional}} {
+			w.post("transfer-balance", transferBody(pair[0], pair[1], "")).refused(422, gift.MissingOrInvalidGiftProgram,
+				"toVoucherID")
+		}
+	}
 	w.post("transfer-balance", transferBody(items, a, "")).refused(422, gift.InvalidVoucherType, "toVoucherID")
 	w.post("transfer-balance", transferBody(a, full, "0.01")).refused(400, gift.ValidationFailure, "amount")
 	w.post("transfer-balance", transferBody(a, full, "25.01")).refused(409, gift.InsufficientBalance, "amount")
