@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/store/pgtest"
 )
 
 // gate admits calls, or none, and notes what it was asked.
@@ -51,6 +52,7 @@ func (g *gate) forget() (asked []string) {
 // so far.
 func TestAdmission(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	g := &gate{}
 	w := newWorld(t, func(c *api.Config) { c.Admission = g })
 	w.post("redeem-gift", "{}", as("boon_test_wrong")...).refused(401, gift.Unauthenticated, "")

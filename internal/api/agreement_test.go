@@ -58,6 +58,7 @@ type agreement struct {
 // schema cannot say.
 func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	var file struct {
 		Components struct{ Schemas map[string]any }
 	}
@@ -330,6 +331,7 @@ func (a *agreement) ask(what string, object map[string]any) {
 // TestParametersSayWhatTheServerDoes does the same for the parameters of every look-up.
 func TestParametersSayWhatTheServerDoes(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	type parameter struct {
 		Ref      string `json:"$ref"`
 		Name, In string

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"boon.example/internal/api"
+	"boon.example/internal/store/pgtest"
 )
 
 // target is the interface, to be fuzzed: whatever comes, the answer is one that the OpenAPI file allows, and no
@@ -18,6 +19,7 @@ import (
 type target struct{ http.Handler }
 
 func newTarget(f *testing.F) target {
+	pgtest.Once(f)
 	var calls atomic.Int64
 	w := newWorld(f, func(c *api.Config) { // each call is a client of its own, or all would soon be limited
 		c.ClientAddress = func(*http.Request) netip.Addr {

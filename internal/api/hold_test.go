@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/pgtest"
 )
 
 // capture captures of a hold.
@@ -312,6 +313,7 @@ func TestRefundOfACancelledGift(t *testing.T) {
 
 func TestBadInputOfHolds(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	w := newWorld(t)
 	g := w.send(money("10"))
 	hold := w.holdGift(g, "6").want(200).at("holdID")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/store/pgtest"
 )
 
 // tongues is a send-gift request for three recipients: in the gift's language, in one of their own, and in one that
@@ -49,6 +50,7 @@ func TestTheRecipientsLanguageStaysWithTheGift(t *testing.T) {
 // TestLanguagesThatAreNone are refused with their paths, and in a sentence that does not repeat them.
 func TestLanguagesThatAreNone(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	w := newWorld(t)
 	for _, bad := range []string{"german", "Deutsch", "de_AT", "de-", "%s", "de\\r\\nBcc: a@example.com", "<b>", "de;q=1",
 		"de-" + strings.Repeat("aaaa-", 6) + "aaa", " de", "d\\u00e9", "x"} {

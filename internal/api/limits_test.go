@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/store/pgtest"
 )
 
 // A body of 1 MiB is read, one byte more is not, whether its length is told beforehand or not.
@@ -62,6 +63,7 @@ func TestTheLargestOrder(t *testing.T) {
 // for each gift.
 func TestOrdersWhoseAnswersWouldBeTooLong(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	w := newWorld(t)
 	order := func(n int) string {
 		return `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3,"terms":"` + strings.Repeat("é", 4000) +

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/store/pgtest"
 )
 
 // whole gives, for each operation, requests that between them have every member there is.
@@ -154,6 +155,7 @@ func (w *world) eachMember(t *testing.T, try func(t *testing.T, operation string
 
 func TestEveryMemberRefusesWhatItIsNot(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	w := newWorld(t)
 	integers := []string{"deliveryMethodID", "paymentMethodID", "itemGift.quantity", "validForDays", "expiresInSeconds",
 		"count"}
@@ -198,6 +200,7 @@ func TestEveryTextRefusesControlCharacters(t *testing.T) {
 
 func TestEveryMemberIsSuggestedAndTakenOnce(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	w := newWorld(t)
 	w.eachMember(t, func(t *testing.T, operation string, body func() string, p place) {
 		value := p.in[p.name]

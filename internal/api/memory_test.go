@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/store/pgtest"
 )
 
 // What a request may take: a small multiple of the longest body, and what a thousand gifts are, with their codes,
@@ -22,6 +23,7 @@ const (
 // TestMemoryOfARequestIsBounded counts all memory that a request is given, from the first byte of its body to the
 // last of its answer, of which it never holds more at once. It runs alone: what is counted is the whole process's.
 func TestMemoryOfARequestIsBounded(t *testing.T) {
+	pgtest.Once(t)
 	w := newWorld(t)
 	h := api.New(w.config)
 	key := ""

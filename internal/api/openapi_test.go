@@ -292,6 +292,7 @@ func TestEveryParameterAndHeaderIsDescribed(t *testing.T) {
 // not.
 func TestDocPages(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	remote := regexp.MustCompile(`(?i)(src|action|<link[^>]*href)="?(https?:)?//|@import|url\("?(https?:)?//`)
 	handler := ServerOfTheExample(t)
 	for path, p := range docPages("1.2.3", "https://cards.example.org") {
@@ -340,6 +341,7 @@ func TestRoutesAreThoseOfTheFile(t *testing.T) {
 // The pages, and what is answered beside them, are as the file says.
 func TestServedDocs(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	checker := contract.New(t, theFile)
 	handler := checker.Handler(ServerOfTheExample(t))
 	for path, want := range map[string]int{

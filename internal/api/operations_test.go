@@ -240,6 +240,7 @@ func TestRedeemNamesTheGiftAsValidateDoes(t *testing.T) {
 
 func TestDocPagesAreServed(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	w := newWorld(t)
 	for _, path := range []string{"/openapi.json", "/docs", "/docs/errors", "/docs/reference",
 		"/docs/reference/sendGift"} {

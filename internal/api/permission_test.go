@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
+	"boon.example/internal/store/pgtest"
 )
 
 // needed says, for every operation of the OpenAPI file, which permission a key needs; "": none.
@@ -72,6 +73,7 @@ func (w *world) addKeys(keys ...*gift.Key) {
 // this one alone.
 func TestEachOperationNeedsItsPermission(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	s := newStage(t)
 	operations, err := contract.Routes(theFile)
 	if err != nil {

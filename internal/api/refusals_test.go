@@ -241,6 +241,7 @@ func (w *world) promptly(t *testing.T, call func()) {
 
 func TestBodiesThatEveryOperationRefuses(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	w := newWorld(t)
 	for operation := range paths {
 		for _, c := range badBodies {
@@ -258,6 +259,7 @@ func (w *world) in(t testing.TB) *world {
 
 func TestBadInputOfRedeemAndValidate(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	w := newWorld(t)
 	g := w.send(money("25.50"))
 	item := w.send(`{"itemGift":{"label":"Latte","quantity":3,"deliveryMethodID":3},` + purchase + `}`)
@@ -368,6 +370,7 @@ func TestBadInputOfRedeemAndValidate(t *testing.T) {
 
 func TestBadInputOfSend(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	w := newWorld(t)
 	gift1 := func(members string) string {
 		return `{"monetaryGift":{"value":5,"deliveryMethodID":3,` + members + `},` + purchase + `}`
@@ -474,6 +477,7 @@ func TestBadInputOfSend(t *testing.T) {
 
 func TestBadInputOfReverseAndCancel(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	w := newWorld(t)
 	r := w.redeem(w.send(money("5")), "2").at("redemptionID")
 	for _, c := range []struct {

@@ -10,12 +10,14 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/store/pgtest"
 )
 
 // TestSlowReadersOfLargeAnswers: callers who ask for large answers and do not read them hold some memory, and no
 // more; then others are told to come again, tills are served, and all is as before when they have gone.
 func TestSlowReadersOfLargeAnswers(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	w := newWorld(t)
 	order := `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3,"terms":"` + strings.Repeat("é", 4000) +
 		`"},"recipients":[{}` +
@@ -66,6 +68,7 @@ func (w *world) slowReaders(n int, order, key string) (slow []net.Conn) {
 // TestOrdersLeaveMemoryToLookUps: large orders, which may wait for long, take no more than a part of the memory.
 func TestOrdersLeaveMemoryToLookUps(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	w := newWorld(t)
 	order := func(n int, storefront string) string {
 		return `{"itemGift":{"label":"Latte","quantity":1,"deliveryMethodID":3,"terms":"` + strings.Repeat("é", 4000) +

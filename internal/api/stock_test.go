@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/store/pgtest"
 )
 
 // changed is a request body with a member left out, or with another value.
@@ -108,6 +109,7 @@ func TestStockOfAnyWorth(t *testing.T) {
 // TestBadStock: what is wrong with each member is told at it.
 func TestBadStock(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	w := newWorld(t)
 	for body, path := range map[string]string{
 		`{}`: "count", `{"count":0}`: "count", `{"count":10001}`: "count", `{"count":-1}`: "count", `{"count":1.5}`: "count",
@@ -207,9 +209,6 @@ func TestStolenCards(t *testing.T) {
 // TestTheLargestStock: 10,000 cards are one order, made as a whole, and their codes leave together.
 func TestTheLargestStock(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("many cards")
-	}
 	w := newWorld(t)
 	first := w.post("create-stock", `{"count":10000,"value":25,"verificationCodes":true}`, once("s")...).want(201, "count",
 		"10000")

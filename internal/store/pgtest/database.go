@@ -118,9 +118,20 @@ var second atomic.Bool
 // asked are the tests that asked for a database.
 var asked sync.Map
 
+// once are those of them that called Once.
+var once sync.Map
+
+// Once tells that a test looks at what is decided before a store is asked, or after, and alike over both: forms,
+// permissions, pages, memory, programs in other languages. With -short, it does not run again on PostgreSQL.
+func Once(t TB) {
+	t.Helper()
+	once.Store(t.Name(), true)
+}
+
 // Main runs a package's tests on the embedded database, and those that asked Database for one once more on PostgreSQL,
-// where there is one: a TestMain hands its *testing.M to it, and the tests open what Database says. Tests by rapid draw
-// a quarter there, unless asked for a number: each takes several times as long, and the rules are the same.
+// where there is one: a TestMain hands its *testing.M to it, and the tests open what Database says. With -short, those
+// that called Once are left out there. Tests by rapid draw a quarter there, unless asked for a number: each takes
+// several times as long, and the rules are the same.
 func Main(m interface{ Run() int }) int {
 	debug.SetGCPercent(400) // the heap of a test is small: it would be collected all the time
 	code := m.Run()
@@ -129,7 +140,9 @@ func Main(m interface{ Run() int }) int {
 	}
 	var names []string
 	for name := range asked.Range {
-		names = append(names, name.(string))
+		if _, told := once.Load(name); !told || flag.Lookup("test.short").Value.String() == "false" {
+			names = append(names, name.(string))
+		}
 	}
 	if len(names) == 0 {
 		return code
