@@ -11,6 +11,7 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/boontest"
 	"boon.example/internal/server"
+	"boon.example/internal/store/pgtest"
 )
 
 // TestCollection has newman, which is Postman without its windows, play the collection of /docs from its first call to
@@ -18,6 +19,7 @@ import (
 // collection by hand, on Debian 12, with the office's key alone, and carried the values from call to call, too.
 func TestCollection(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	newman := tool(t, ".bin/newman")
 	s := boontest.Example(t, server.Config{Outbox: true})
 	folder := t.TempDir()

@@ -12,11 +12,13 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/boontest"
 	"boon.example/internal/server"
+	"boon.example/internal/store/pgtest"
 )
 
 // TestOpenAPI30 has oapi-codegen make a client of sdk/openapi-3.0.json, and that client redeem a gift.
 func TestOpenAPI30(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	folder := t.TempDir()
 	for from, to := range map[string]string{"go.mod": "go.mod", "go.sum": "go.sum", "testdata/main.go": "main.go"} {
 		text, err := os.ReadFile(filepath.Join("../oapi", from))

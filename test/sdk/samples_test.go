@@ -16,6 +16,7 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/boontest"
 	"boon.example/internal/server"
+	"boon.example/internal/store/pgtest"
 )
 
 // drivers run the samples of a language, each in a file of its own, and print a line for each: the operation, and the
@@ -62,6 +63,7 @@ done
 // that most are refused; none of them for how it was made.
 func TestSamples(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	s := boontest.Example(t, server.Config{Outbox: true})
 	env := append(os.Environ(), "BOON_URL="+s.URL, "BOON_KEY="+examples.HarborOfficeKey,
 		"BOON_TILL_KEY="+examples.HarborTillKey)

@@ -103,6 +103,7 @@ func TestShopInPython(t *testing.T) {
 // too.
 func TestClientInPython(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	env := overTLS(t, service(t))
 	folder := t.TempDir()
 	run(t, env, ".", "cp", "-r", "../../sdk/python/.", filepath.Join(folder, "source")) // for pip builds where it lies
@@ -193,6 +194,7 @@ func TestShopInTypeScript(t *testing.T) {
 // TestClientInTypeScript compares the types of the client with the interface, and runs its tests.
 func TestClientInTypeScript(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	if out := node(t, overTLS(t, service(t)), "--test", "tests/"); t.Failed() {
 		t.Log(out)
 	}

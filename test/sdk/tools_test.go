@@ -12,6 +12,7 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/boontest"
 	"boon.example/internal/server"
+	"boon.example/internal/store/pgtest"
 )
 
 // fetched gets the programs from npm that its lock file names, once, and says why it cannot.
@@ -62,6 +63,7 @@ func TestOpenAPIIsRead(t *testing.T) {
 // redeem a gift. Its version, 5.0.0-beta2, is the newest that npm has with its Java inside; newer ones come from Maven.
 func TestOpenAPIGenerator(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	has(t, "java")
 	jar, folder := tool(t, "@openapitools/openapi-generator-cli/bin/openapi-generator.jar"), t.TempDir()
 	run(t, os.Environ(), folder, "java", "-jar", jar, "generate",
