@@ -14,7 +14,7 @@ FUZZTIME ?= 20s
 export CGO_ENABLED = 0
 # make vet has looked at everything, and no test needs what a debugger does.
 TEST      = test -count=1 -vet=off -ldflags=-w -timeout=30m
-# What storms, browsers and disks do at full length, make torture and make race do.
+# What storms, browsers and disks do at full length, make torture and make race do; and on PostgreSQL, what says nothing of a store (pgtest.Once).
 SHORT     = $(TEST) -short
 # The race detector as make test uses it: where goroutines meet. It does not look into SQLite, which is C made into Go and takes ten times as long
 # under it, nor at tests that make many calls one after the other, nor at one that counts memory, of which it takes more. make race looks at everything.
@@ -54,7 +54,7 @@ test:
 tests: bin/with-postgres
 	@# At the same time: the programs mostly wait, for browsers and for lines that are cut. The race detector follows the product. The longest begin first.
 	bin/with-postgres $(PROGRAMS) $(SHORT) ./torture ./till ./... & programs=$$!; \
-	bin/with-postgres $(GO) $(TEST) ./internal/api ./cmd/boon ./... && $(CLIENT) $(TEST) ./... && $(MAKE) --no-print-directory races; product=$$?; wait $$programs && exit $$product
+	bin/with-postgres $(GO) $(SHORT) ./internal/api ./cmd/boon ./... && $(CLIENT) $(SHORT) ./... && $(MAKE) --no-print-directory races; product=$$?; wait $$programs && exit $$product
 	@for tool in chromium zbarimg pdftoppm nginx promtool node npm python3 php helm pgbouncer zsh fish mandoc java systemd-analyze; do command -v $$tool >/dev/null || \
 	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner, the proxy of deploy/nginx, the alert rules, the scripts of the till alone, the clients in Python and TypeScript, the samples in PHP, the Helm chart, PgBouncer, the completions, the manual page, the client of openapi-generator, the unit of systemd) did not run in full."; done
 	@find /usr/share/fonts /usr/local/share/fonts -name '*.tt[cf]' 2>/dev/null | grep -qi 'vl-gothic\|cjk' || echo "LEFT OUT: there is no Japanese font, so no page in Japanese was printed."
