@@ -20,6 +20,7 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/api"
 	"boon.example/internal/server"
+	"boon.example/internal/store/pgtest"
 )
 
 // TestLooksChangeNothing opens every address that there is, as people, tills, link previews and scanners do, with GET
@@ -28,6 +29,7 @@ import (
 // would notice.
 func TestLooksChangeNothing(t *testing.T) {
 	t.Parallel()
+	pgtest.Once(t)
 	s := start(t, server.Config{Outbox: true})
 	printed := s.sell(`{"value":25,"deliveryMethodID":3,"recipientDescription":"Ana"}`)
 	mailed := s.sell(`{"value":25,"deliveryMethodID":1,"recipientDescription":"Ana","recipientContact":"ana@example.com"}`)
