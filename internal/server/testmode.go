@@ -71,7 +71,11 @@ func (a *app) expireTestHolds(ctx context.Context) error {
 		if clock.Ahead == 0 {
 			continue // as it is with all others
 		}
-		if _, err := a.settleSome(ctx, account, true); err != nil {
+		due, err := a.store.DueHoldsOf(ctx, id, clock.Now(time.Now()), settleHolds)
+		if err == nil {
+			_, err = a.enterHolds(ctx, due)
+		}
+		if err != nil {
 			return err
 		}
 	}

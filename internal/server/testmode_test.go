@@ -283,6 +283,38 @@ func TestEndsOfGiftsAreEvents(t *testing.T) {
 	check(examples.HarborOfficeKey, "gift.expiring "+live.Gifts[0].VoucherID, "gift.expiring "+live.Gifts[1].VoucherID)
 }
 
+// TestTheClockGoesOn: what becomes due by the clock of a test account while nobody advances it is done as well.
+func TestTheClockGoesOn(t *testing.T) {
+	t.Parallel()
+	s := startTesting(t, server.Config{HoldsEvery: 50 * time.Millisecond})
+	var order struct{ Gifts []soldGift }
+	s.must("POST", sendPath, sandboxKey, `{"paymentMethodID":4,"promotionID":"`+sandboxPromo+`","validStarting":"`+
+		time.Now().UTC().Format(time.RFC3339)+`","monetaryGift":{"value":5,"deliveryMethodID":3}}`, &order)
+	id := order.Gifts[0].VoucherID
+	s.advance("P1D")
+	s.must("POST", "/api/integration/redemption/hold-gift", sandboxKey, `{"voucherID":"`+id+`","amount":2,"expiresInSeconds":60}`, nil)
+	s.withStore(func(st *store.Store) error { // as if so much time went by
+		account, err := gift.ParseID(sandboxID)
+		if err != nil {
+			return err
+		}
+		_, err = st.AdvanceClock(t.Context(), account, func(c gift.Clock) (gift.Clock, gift.TrailEntry, error) {
+			c.Ahead += 100 * 24 * time.Hour
+			return c, gift.TrailEntry{AccountID: account, Action: gift.ClockAdvanced}, nil
+		})
+		return err
+	})
+	s.eventually(func() bool {
+		_, history, _ := s.call("GET", giftPath+id+"/history", sandboxKey, "")
+		return strings.Contains(string(history), `"HOLD_EXPIRED"`)
+	})
+	s.beside(server.Config{HoldsEvery: time.Hour}) // looks for ends as it starts, then once a minute
+	s.eventually(func() bool {
+		_, events, _ := s.call("GET", "/api/integration/events?type=gift.hold_expired,gift.expiring,gift.expired", sandboxKey, "")
+		return strings.Count(string(events), `"type":"gift.`) == 3
+	})
+}
+
 // TestListsFollowTheClock: what was made and done since a time of the clock is found by that time.
 func TestListsFollowTheClock(t *testing.T) {
 	t.Parallel()
