@@ -1,6 +1,7 @@
 package format
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -102,6 +103,9 @@ func squareRules() []rule {
 		{"what is in returns is brought back too", Square, `{"line_items":[` + m(``) + `],"total_money":{"amount":1000},` +
 			`"returns":[{"return_line_items":[{"catalog_object_id":"MUG","quantity":"1","total_money":{"amount":400}}]}]}`,
 			[]string{"MUG|Mug|0 × - = 6", "6 0 0 0 6"}},
+		{"a gift card that is brought back comes off no goods", Square, `{"line_items":[` + m(``) + `],"total_money":{"amount":1000},` +
+			`"returns":[{"return_line_items":[{"catalog_object_id":"MUG","item_type":"GIFT_CARD","quantity":"1",` +
+			`"total_money":{"amount":400}}]}]}`, []string{"MUG|Mug|1 × - = 10", "10 0 0 0 6"}},
 		{"what was tendered is paid, less the gratuity", Square, `{"line_items":[` + m(``) + `],"total_money":{"amount":1000},` +
 			`"tenders":[{"amount_money":{"amount":700},"tip_money":{"amount":200}}]}`,
 			[]string{"MUG|Mug|1 × - = 10", "10 0 0 0 5"}},
@@ -141,16 +145,28 @@ func toastRules() []rule {
 			[]string{"*", "0 0 0 0 0"}},
 		{"what is called Gift Card and is no item is one", Toast, toastOrder(`{"displayName":"Gift Card","item":null,`+
 			`"quantity":1,"price":10}`, due), []string{"|Gift Card|1 × - = 10" + giftCard, "0 0 0 0 0"}},
+		{"a card that is sold is a gift card, by each of its types", Toast, toastOrder(m(`,"selectionType":"TOAST_CARD_SELL"`)+","+
+			m(`,"selectionType":"CASH_CARD_SELL"`)+","+m(`,"selectionType":"GIFT_CARD"`), `,"totalAmount":30`),
+			[]string{"MUG|Mug|1 × - = 10" + giftCard, "MUG|Mug|1 × - = 10" + giftCard, "MUG|Mug|1 × - = 10" + giftCard,
+				"0 0 0 0 0"}},
+		{"an item that is called Gift Card is an item", Toast, toastOrder(`{"displayName":"Gift Card","item":{"guid":"MUG"},`+
+			`"quantity":1,"price":10}`, due), []string{"MUG|Gift Card|1 × - = 10", "10 0 0 0 10"}},
 		{"a negative selection is brought back", Toast, toastOrder(m(``)+`,{"item":{"guid":"MUG"},"quantity":1,"price":-4}`,
 			`,"totalAmount":6`), []string{"MUG|Mug|0 × - = 6", "MUG||1 × - = -4" + returned, "6 0 0 0 6"}},
 		{"payments are counted off, but for failed ones", Toast, toastOrder(m(``), due+`,"payments":[{"amount":3},`+
 			`{"amount":3,"paymentStatus":"DENIED"},{"amount":3,"voidInfo":{"voidDate":"x"}},`+
-			`{"amount":3,"paymentStatus":"ERROR_NETWORK"},{"amount":2,"tipAmount":1,"paymentStatus":"CAPTURED"}]`),
+			`{"amount":3,"paymentStatus":"ERROR_NETWORK"},{"amount":2,"tipAmount":1,"paymentStatus":"CAPTURED"},`+
+			`{"amount":3,"paymentStatus":"OPEN"},{"amount":3,"paymentStatus":"CANCELLED"},`+
+			`{"amount":3,"paymentStatus":"PROCESSING_VOID"},{"amount":3,"paymentStatus":"VOIDED"}]`),
 			[]string{"*", "10 0 0 0 5"}},
 		{"a closed check has nothing due", Toast, toastOrder(m(``), due+`,"paymentStatus":"CLOSED"`),
 			[]string{"*", "10 0 0 0 0"}},
 		{"a paid check has nothing due", Toast, toastOrder(m(``), due+`,"paymentStatus":"PAID"`), []string{"*", "10 0 0 0 0"}},
 		{"a voided order has nothing due", Toast, `{"voided":true,"checks":[{"selections":[` + m(``) + `],"totalAmount":10}]}`,
+			[]string{"*", "10 0 0 0 0"}},
+		{"a deleted order has nothing due", Toast, `{"deleted":true,"checks":[{"selections":[` + m(``) + `],"totalAmount":10}]}`,
+			[]string{"*", "10 0 0 0 0"}},
+		{"a voided check has nothing due", Toast, `{"voided":true,"selections":[` + m(``) + `],"totalAmount":10}`,
 			[]string{"*", "10 0 0 0 0"}},
 		{"excess food has nothing due", Toast, `{"excessFood":true,"checks":[{"selections":[` + m(``) + `],"totalAmount":10}]}`,
 			[]string{"*", "10 0 0 0 0"}},
@@ -179,6 +195,9 @@ func cloverRules() []rule {
 		{"an order discount is spread by the largest remainder, of equal ones the earlier", Clover,
 			cloverOrderOf(m(``)+","+m(``)+","+m(``), `,"discounts":[{"amount":-100}],"total":2900`),
 			[]string{"MUG|Mug|1 × 10 = 9.66", "MUG|Mug|1 × 10 = 9.67", "MUG|Mug|1 × 10 = 9.67", "29 0 1 0 29"}},
+		{"the largest remainders are rounded up", Clover, cloverOrderOf(m(``)+`,{"price":500},{"price":501}`,
+			`,"discounts":[{"amount":-100}],"total":1901`), []string{"MUG|Mug|1 × 10 = 9.5", "||1 × 5 = 4.75", "||1 × 5.01 = 4.76",
+			"19.01 0 1 0 19.01"}},
 		{"an order discount is not spread over gift cards", Clover, cloverOrderOf(m(``)+`,{"price":5000,"isRevenue":false}`,
 			`,"discounts":[{"percentage":10}],"total":5900`),
 			[]string{"MUG|Mug|1 × 10 = 9", "||1 × 50 = 50" + giftCard, "9 0 1 0 9"}},
@@ -186,6 +205,19 @@ func cloverRules() []rule {
 			`,"total":500`), []string{"||1 × - = 5 weighed", "5 0 0 0 5"}},
 		{"what is exchanged or refunded is no line", Clover, cloverOrderOf(m(`,"exchanged":true`)+","+m(`,"refunded":true`),
 			`,"total":0`), []string{"MUG|Mug|1 × 10 = 10" + refunded, "MUG|Mug|1 × 10 = 10" + refunded, "0 0 0 0 0"}},
+		{"a fee of the platform is none either", Clover, cloverOrderOf(m(``)+`,{"price":200,"isPlatformOrderFee":true}`,
+			`,"total":1200`), []string{"*", "||1 × 2 = 2" + fee, "10 0 0 2 12"}},
+		{"tax that is inside a gift card's price comes off once", Clover, cloverOrderOf(m(``)+`,{"price":5000,"isRevenue":false,`+
+			`"taxRates":[{"rate":2000000}]}`, `,"isVat":true,"total":6000`), []string{"*", "||1 × 50 = 50" + giftCard, "10 10 0 0 10"}},
+		{"a tax is rounded once, for all of its lines", Clover, cloverOrderOf(`{"price":100,"taxRates":[{"id":"T","rate":825000}]},`+
+			`{"price":100,"taxRates":[{"id":"T","rate":825000}]},{"price":100,"taxRates":[{"id":"T","rate":825000}]}`, `,"total":325`),
+			[]string{"*", "*", "*", "3 0.25 0 0 3.25"}},
+		{"a tax may be an amount on each line", Clover, cloverOrderOf(m(`,"taxRates":[{"taxAmount":30}]`), `,"total":1030`),
+			[]string{"*", "10 0.3 0 0 10.3"}},
+		{"a refunded order has nothing due", Clover, cloverOrderOf(m(``), `,"total":1000,"paymentState":"REFUNDED"`),
+			[]string{"*", "10 0 0 0 0"}},
+		{"a credited order has nothing due", Clover, cloverOrderOf(m(``), `,"total":1000,"paymentState":"CREDITED"`),
+			[]string{"*", "10 0 0 0 0"}},
 		{"a fee is no line, but a charge", Clover, cloverOrderOf(m(``)+`,{"price":200,"isOrderFee":true}`, `,"total":1200`),
 			[]string{"*", "||1 × 2 = 2" + fee, "10 0 0 2 12"}},
 		{"taxes are rounded once for each rate", Clover, cloverOrderOf(m(`,"taxRates":[{"id":"T","rate":825000}]`)+","+
@@ -216,8 +248,9 @@ func shopifyRules() []rule {
 	due := `,"subtotal_price":"10.00","total_price":"10.00"`
 	three := `{"id":7,"variant_id":1,"quantity":3,"price":"10.00","current_quantity":2`
 	return []rule{
-		{"a tip line is told by members that may be null", Shopify, shopifyOrderOf(m(`,"tip_payment_method":null`), due),
-			[]string{"1|Mug|1 × 10 = 10" + tip, "0 0 0 0 10"}},
+		{"a tip line is told by members that may be null", Shopify, shopifyOrderOf(m(`,"tip_payment_method":null`)+","+
+			m(`,"tip_payment_gateway":null`), `,"total_price":"20.00"`),
+			[]string{"1|Mug|1 × 10 = 10" + tip, "1|Mug|1 × 10 = 10" + tip, "0 0 0 0 20"}},
 		{"what was taken off is no line", Shopify, shopifyOrderOf(m(`,"current_quantity":0`), `,"current_subtotal_price":"0",`+
 			`"total_price":"10.00","current_total_price":"0"`), []string{"1|Mug|0 × 10 = 0" + refunded, "0 0 0 0 0"}},
 		{"without a refund, what is left keeps its part of the discounts", Shopify, shopifyOrderOf(three+
@@ -235,6 +268,8 @@ func shopifyRules() []rule {
 			`"total_outstanding":"4.00"`), []string{"*", "10 0 0 0 4"}},
 		{"a paid order that does not tell has nothing due", Shopify, shopifyOrderOf(m(``), due+`,"financial_status":"paid"`),
 			[]string{"*", "10 0 0 0 0"}},
+		{"nor has a refunded one", Shopify, shopifyOrderOf(m(``), due+`,"financial_status":"refunded"`), []string{"*", "10 0 0 0 0"}},
+		{"nor has a voided one", Shopify, shopifyOrderOf(m(``), due+`,"financial_status":"voided"`), []string{"*", "10 0 0 0 0"}},
 		{"shipping is no line, but a charge", Shopify, shopifyOrderOf(m(``), `,"subtotal_price":"10.00","total_price":"15.00",`+
 			`"shipping_lines":[{"price":"6.00","discounted_price":"5.00"}]`), []string{"*", "10 0 0 5 15"}},
 		{"a gift card comes off what is due with its tax", Shopify, shopifyOrderOf(m(``)+`,{"quantity":1,"price":"25.00",`+
@@ -292,6 +327,100 @@ func lightspeedRules() []rule {
 			[]string{"||1 × - = 10 weighed", "10 0.8 0 0 10.8"}},
 		{"without a total a line is price times quantity", LightspeedX, saleOf(`{"quantity":3,"pricing":{"price":3.33333}}`,
 			due), []string{"||3 × 3.33 = 10", "10 0.8 0 0 10.8"}},
+	}
+}
+
+// TestCurrencies: amounts are read in currencies with no decimals and with three, and rounded to them, half up.
+func TestCurrencies(t *testing.T) {
+	t.Parallel()
+	yen, dinar := gift.Currency{Code: "JPY"}, gift.Currency{Code: "KWD", Decimals: 3}
+	square := func(code string) string {
+		return `{"line_items":[{"total_money":{"amount":1234,"currency":"` + code + `"}}],"total_money":{"amount":1234}}`
+	}
+	clover := func(code string) string { // one and a half of a pound
+		return `{"currency":"` + code + `","total":1499,"lineItems":[{"price":999,"unitQty":1500}]}`
+	}
+	shopify := func(code, price string) string {
+		return `{"order":{"currency":"` + code + `","line_items":[{"price":"` + price + `"}],"total_price":"` + price + `"}}`
+	}
+	cart := func(price string) string {
+		return `{"lineItems":[{"price":` + price + `}],"subtotal":"` + price + `","grandTotal":"` + price + `"}`
+	}
+	toast := func(price string) string { return toastOrder(`{"price":`+price+`}`, `,"totalAmount":`+price) }
+	sale := func(price string) string {
+		return saleOf(`{"pricing":{"price":`+price+`,"total":`+price+`}}`, `,"totals":{"price":`+price+`,"price_incl_tax":`+price+`}`)
+	}
+	for _, tt := range []struct {
+		format, order string
+		currency      gift.Currency
+		line, due     string
+	}{
+		{Square, square("JPY"), yen, "||1 × - = 1234", "1234"}, {Square, square("KWD"), dinar, "||1 × - = 1.234", "1.234"},
+		{Clover, clover("JPY"), yen, "||1 × - = 1499 weighed", "1499"},
+		{Clover, clover("KWD"), dinar, "||1 × - = 1.499 weighed", "1.499"},
+		{Shopify, shopify("JPY", "1234.5"), yen, "||1 × 1235 = 1235", "1235"},
+		{Shopify, shopify("KWD", "1.2345"), dinar, "||1 × 1.235 = 1.235", "1.235"},
+		{Shopify, cart("1234.49"), yen, "||1 × 1234 = 1234", "1234"},
+		{Shopify, cart("1.2344"), dinar, "||1 × 1.234 = 1.234", "1.234"},
+		{Toast, toast("1234.5"), yen, "||1 × - = 1235", "1235"}, {Toast, toast("1.2344"), dinar, "||1 × - = 1.234", "1.234"},
+		{LightspeedX, sale("1234.5"), yen, "||1 × 1235 = 1235", "1235"},
+		{LightspeedX, sale("1.23449"), dinar, "||1 × 1.234 = 1.234", "1.234"},
+	} {
+		got, problems := read(tt.format, tt.order, Options{}, tt.currency)
+		if len(problems) > 0 {
+			t.Errorf("%s in %s: %q", tt.format, tt.currency.Code, problems)
+			continue
+		}
+		if lines := told(got); lines[0] != tt.line || !strings.HasSuffix(lines[1], " "+tt.due) || got.Difference != 0 {
+			t.Errorf("%s in %s: %q, want %q and %s due", tt.format, tt.currency.Code, lines, tt.line, tt.due)
+		}
+	}
+}
+
+// TestRoundingIsNoDifference: a cent a line is rounding; beyond that the smaller sum holds, and the difference is told.
+func TestRoundingIsNoDifference(t *testing.T) {
+	t.Parallel()
+	for total, want := range map[int]struct{ due, difference gift.Amount }{
+		1997: {1997, 3}, 1998: {1998, 0}, 2000: {2000, 0}, 2002: {2002, 0}, 2003: {2000, -3}} {
+		got, problems := read(Square, `{"line_items":[{`+mugSquare+`},{`+mugSquare+fmt.Sprintf(
+			`}],"total_money":{"amount":%d}}`, total), Options{}, usd)
+		if len(problems) > 0 || got.Totals.Grand.Round(usd) != want.due || got.Difference != want.difference {
+			t.Errorf("of %d: %q, %d apart, want %+v", total, told(got), got.Difference, want)
+		}
+	}
+	vat := cloverOrderOf("{"+mugClover+`,"taxRates":[{"rate":2000000}]}`, `,"isVat":true,"total":1000`)
+	if got, problems := read(Clover, vat, Options{}, usd); len(problems) > 0 || got.Difference != 0 {
+		t.Errorf("tax that is inside prices: %q %q, %d apart", problems, told(got), got.Difference)
+	}
+}
+
+// TestGroups: the group of an item is where the platform has one, and ids are composed.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	for format, order := range map[string]string{
+		Square:  squareOrder(`{`+mugSquare+`,"category_id":"CUPS"}`, ``),
+		Toast:   toastOrder(`{`+mugToast+`,"itemGroup":{"guid":"CUPS"}}`, `,"totalAmount":10`),
+		Shopify: shopifyOrderOf(`{`+mugShopify+`,"product_id":"CUPS"}`, `,"total_price":"10"`),
+	} {
+		if got, problems := read(format, order, Options{}, usd); len(problems) > 0 || got.Lines[0].Group != "CUPS" {
+			t.Errorf("%s: %q %+v", format, problems, got.Lines)
+		}
+	}
+	got, problems := read(Square, squareOrder(`{"catalog_object_id":"Café","total_money":{"amount":100}}`, ``), Options{}, usd)
+	if len(problems) > 0 || got.Lines[0].ItemID != "Café" {
+		t.Errorf("%q %+v", problems, got.Lines)
+	}
+}
+
+// TestAGoneCheckIsPaidByNothing: one that is voided or deleted can be named, and has nothing due.
+func TestAGoneCheckIsPaidByNothing(t *testing.T) {
+	t.Parallel()
+	for gone, due := range map[string]gift.Amount{"voided": 0, "deleted": 0, "other": 10_00} {
+		got, problems := read(Toast, `{"checks":[{"guid":"A","`+gone+`":true,"selections":[{`+mugToast+`}],"totalAmount":10},{"guid":"B"}]}`,
+			Options{CheckGUID: "a"}, usd)
+		if len(problems) > 0 || got.Totals.Grand.Round(usd) != due {
+			t.Errorf("%s: %q %q, want %d", gone, problems, told(got), due)
+		}
 	}
 }
 
