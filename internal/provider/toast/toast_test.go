@@ -1,6 +1,7 @@
 package toast_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -385,6 +386,11 @@ func TestCashOut(t *testing.T) {
 	}
 	r.want("ACCEPT 4.99", "REVERSE", small.Code, of(id))
 	r.want("ERROR_TRANSACTION_CANNOT_BE_REVERSED", "REVERSE", small.Code, of(id))
+	r = &restaurant{providertest.Open(t, server.Config{}, bytes.Replace(setUp(""), []byte(", cash-out]"), []byte("]"), 1)),
+		config, secret, pierGUID}
+	small = r.Gift("4.99")
+	r.want("ERROR_TOAST_TRANSACTION_TYPE_NOT_SUPPORTED", "REDEEM", small.Code, cash("4.99"))
+	r.want("ACCEPT 4.99", "GET_BALANCE", small.Code, "")
 }
 
 // TestCards: which cards are good for what.
