@@ -195,8 +195,8 @@ func cloverRules() []rule {
 		{"an order discount is spread by the largest remainder, of equal ones the earlier", Clover,
 			cloverOrderOf(m(``)+","+m(``)+","+m(``), `,"discounts":[{"amount":-100}],"total":2900`),
 			[]string{"MUG|Mug|1 × 10 = 9.66", "MUG|Mug|1 × 10 = 9.67", "MUG|Mug|1 × 10 = 9.67", "29 0 1 0 29"}},
-		{"the largest remainders are rounded up", Clover, cloverOrderOf(m(``)+`,{"price":500},{"price":501}`,
-			`,"discounts":[{"amount":-100}],"total":1901`), []string{"MUG|Mug|1 × 10 = 9.5", "||1 × 5 = 4.75", "||1 × 5.01 = 4.76",
+		{"the largest remainders are rounded up", Clover, cloverOrderOf(`{"price":501},`+m(``)+`,{"price":500}`,
+			`,"discounts":[{"amount":-100}],"total":1901`), []string{"||1 × 5.01 = 4.76", "MUG|Mug|1 × 10 = 9.5", "||1 × 5 = 4.75",
 			"19.01 0 1 0 19.01"}},
 		{"an order discount is not spread over gift cards", Clover, cloverOrderOf(m(``)+`,{"price":5000,"isRevenue":false}`,
 			`,"discounts":[{"percentage":10}],"total":5900`),
@@ -275,6 +275,15 @@ func shopifyRules() []rule {
 		{"a gift card comes off what is due with its tax", Shopify, shopifyOrderOf(m(``)+`,{"quantity":1,"price":"25.00",`+
 			`"gift_card":true,"tax_lines":[{"price":"2.00"}]}`, `,"total_price":"37.00"`),
 			[]string{"*", "||1 × 25 = 25" + giftCard, "10 0 0 0 10"}},
+		{"and once where that is inside its price", Shopify, shopifyOrderOf(m(``)+`,{"quantity":1,"price":"25.00","gift_card":true,`+
+			`"tax_lines":[{"price":"2.00"}]}`, `,"taxes_included":true,"total_price":"35.00"`),
+			[]string{"*", "||1 × 25 = 25" + giftCard, "10 0 0 0 10"}},
+		{"so it does off a draft", Shopify, `{"draft_order":{"line_items":[` + m(``) + `,{"quantity":1,"price":"25.00","gift_card":true,` +
+			`"tax_lines":[{"price":"2.00"}]}],"total_price":"37.00"}}`,
+			[]string{"*", "||1 × 25 = 25" + giftCard, "10 0 0 0 10"}},
+		{"and once off one with taxes included", Shopify, `{"draft_order":{"taxes_included":true,"line_items":[` + m(``) +
+			`,{"quantity":1,"price":"25.00","gift_card":true,"tax_lines":[{"price":"2.00"}]}],"total_price":"35.00"}}`,
+			[]string{"*", "||1 × 25 = 25" + giftCard, "10 0 0 0 10"}},
 		{"without a name the title and its variant are one", Shopify, shopifyOrderOf(`{"title":"Mug","variant_title":"Blue",`+
 			`"quantity":1,"price":"10.00"}`, due), []string{"|Mug - Blue|1 × 10 = 10", "10 0 0 0 10"}},
 		{"in another currency the customer's counts", Shopify, `{"order":{"currency":"EUR","presentment_currency":"USD",` +
@@ -294,6 +303,11 @@ func shopifyRules() []rule {
 			`"subtotal_price":"10.00","total_price":"10.00"}}`, []string{"*", "10 0 0 0 0"}},
 		{"a draft without its envelope is told by its invoice", Shopify, `{"line_items":[` + m(``) + `],"invoice_url":"x",` +
 			`"subtotal_price":"10.00","total_price":"10.00"}`, []string{"*", "10 0 0 0 10"}},
+		{"a part of a piece in a cart is weighed", Shopify, `{"lineItems":[{"title":"Tea","quantity":0.5,"price":10}],"subtotal":"5",` +
+			`"grandTotal":"5"}`, []string{"|Tea|1 × - = 5 weighed", "5 0 0 0 5"}},
+		{"a negative line of a cart is brought back", Shopify, `{"lineItems":[{"variantId":1,"price":10},{"variantId":1,` +
+			`"quantity":-1,"price":4}],"subtotal":"6","grandTotal":"6"}`, []string{"1||0 × 10 = 6", "1||-1 × 4 = -4" + returned,
+			"6 0 0 0 6"}},
 		{"a cart's line without a price has nothing to pay", Shopify, `{"lineItems":[{"title":"Mug"}],"subtotal":"0",` +
 			`"grandTotal":"0"}`, []string{"|Mug|1 × - = 0" + nothing, "0 0 0 0 0"}},
 	}
@@ -431,6 +445,7 @@ func TestOptions(t *testing.T) {
 	toast := toastOrder(`{"item":{"guid":"G","multiLocationId":"M","externalId":"E"},"itemGroup":{"guid":"S"},"plu":"P",`+
 		`"quantity":1,"price":10}`, `,"totalAmount":10`)
 	clover := cloverOrderOf(`{"name":"Mug","item":{"id":"I"},"itemCode":"C","price":1000}`, `,"total":1000`)
+	shop := shopifyOrderOf(`{"variant_id":"V","sku":"S","product_id":"P","price":"10"}`, `,"total_price":"10"`)
 	sale := saleOf(`{`+mugX+`,"tax":{"amount":0.8,"total":0.8}}`, `,"totals":{"price":10,"tax":0.8,"price_incl_tax":10.8}`)
 	for _, tt := range []struct {
 		format, order string
@@ -446,6 +461,8 @@ func TestOptions(t *testing.T) {
 		{Clover, clover, Options{ItemID: "item.id"}, usd, "I|Mug|1 × 10 = 10"},
 		{Clover, clover, Options{ItemID: "itemCode"}, usd, "C|Mug|1 × 10 = 10"},
 		{Clover, clover, Options{ItemID: "name"}, usd, "Mug|Mug|1 × 10 = 10"},
+		{Shopify, shop, Options{}, usd, "V||1 × 10 = 10"}, {Shopify, shop, Options{ItemID: "sku"}, usd, "S||1 × 10 = 10"},
+		{Shopify, shop, Options{ItemID: "product_id"}, usd, "P||1 × 10 = 10"},
 		{LightspeedX, sale, Options{}, usd, "MUG||1 × 10 = 10"},
 		{LightspeedX, sale, Options{}, nzd, "MUG||1 × 10.8 = 10.8"},
 		{LightspeedX, sale, Options{TaxInclusive: &yes}, usd, "MUG||1 × 10.8 = 10.8"},
@@ -520,6 +537,8 @@ func TestRefusals(t *testing.T) {
 		{Shopify, `{"lineItems":[{"variantId":1.5}]}`, Options{}, []string{
 			at + "lineItems[0].variantId: This must be a whole number", at + "subtotal: This is needed.",
 			at + "grandTotal: This is needed."}},
+		{Shopify, `{"draft_order":{"currency":"EUR","line_items":[],"total_price":"1.00"}}`, Options{},
+			[]string{at + "draft_order.currency: The ticket must be in USD"}},
 		{Shopify, `{"draft_order":{"line_items":[{"price":"1.00"}]}}`, Options{},
 			[]string{at + "draft_order.total_price: This is needed."}},
 		{LightspeedX, saleOf(`{"quantity":"1"},{"pricing":5}`, ``), Options{}, []string{
