@@ -2,6 +2,7 @@ package toast
 
 import (
 	"testing"
+	"time"
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
@@ -44,4 +45,12 @@ func FuzzInformation(f *testing.F) {
 			t.Errorf("%q is %d", x.asked.RedeemedValue, amount)
 		}
 	})
+}
+
+// TestAnsweredInTime: Toast waits half a second, and the answer has to travel.
+func TestAnsweredInTime(t *testing.T) {
+	t.Parallel()
+	if Within >= 500*time.Millisecond {
+		t.Errorf("a call may take %v", Within)
+	}
 }

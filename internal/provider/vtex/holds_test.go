@@ -150,6 +150,27 @@ func (h *hub) untilHeld(card, token string) {
 	h.Fatal("nothing is held")
 }
 
+// TestAnotherPlace: what was taken where the shop is no more cannot be settled or given back from where it is now.
+func TestAnotherPlace(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	g := h.Gift("50")
+	card := "giftcards/" + g.ID
+	token := h.token(card)
+	path := card + "/transactions/" + fmt.Sprint(h.want(200, "", "POST", card+"/transactions", debit("10", token, "r-1"))["id"])
+	moved := strings.Replace(string(setUp(`permissions: [validate, redeem, reverse]`)), "sites: [{name: web, location: "+
+		providertest.Pier, "sites: [{name: web, location: "+providertest.Wharf, 1)
+	h.Apply([]byte(moved))
+	for n := 0; n < 100 && h.send("GET", path, "").Status == 200; n++ {
+		time.Sleep(100 * time.Millisecond) // a new set-up is read soon
+	}
+	h.want(404, `"NOT_FOUND"`, "GET", path, "")
+	h.want(404, `"NOT_FOUND"`, "POST", path+"/settlements", part("10", "s-1"))
+	h.want(404, `"NOT_FOUND"`, "POST", path+"/cancellations", part("10", "c-1"))
+	h.want(200, "[]", "GET", card+"/transactions", "")
+	h.want(200, `"balance":40.00`, "GET", card, "")
+}
+
 // TestCredit: a Credit is a reload, within the merchant's rules, and is taken back as a whole.
 func TestCredit(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package vtex
 
 import (
 	"testing"
+	"time"
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
@@ -20,5 +21,22 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 				t.Errorf("%s is told with %d", code, reply.Status)
 			}
 		}
+	}
+}
+
+// TestAnsweredInTime: a shop waits a second and a half, and the answer has to travel.
+func TestAnsweredInTime(t *testing.T) {
+	t.Parallel()
+	if within >= 1500*time.Millisecond {
+		t.Errorf("a call may take %v", within)
+	}
+}
+
+// TestHeldForDays: a Debit is held for as many days as the set-up says.
+func TestHeldForDays(t *testing.T) {
+	t.Parallel()
+	c := &call{provider: &gift.Provider{HoldDays: 45}}
+	if lasts := c.holdTime(); lasts != 1080*time.Hour {
+		t.Errorf("it is held for %v", lasts)
 	}
 }

@@ -214,8 +214,7 @@ func (c *call) command(op ledger.Operation, amount gift.Amount, reference string
 	case ledger.RedeemGift:
 		return &ledger.Redeem{VoucherID: c.card.ID, Notice: c.caller.Account.BalanceNotice, Redeem: redeem}
 	case ledger.HoldGift:
-		lasts := time.Duration(c.provider.HoldDays) * 24 * time.Hour
-		return &ledger.Hold{VoucherID: c.card.ID, Hold: gift.Hold{Redeem: redeem, Lasts: lasts}}
+		return &ledger.Hold{VoucherID: c.card.ID, Hold: gift.Hold{Redeem: redeem, Lasts: c.holdTime()}}
 	}
 	load := gift.Load{Amount: amount, Reference: reference, Account: c.caller.Account,
 		Purchase: gift.Purchase{Reference: reference, StorefrontID: c.provider.StorefrontID}}
@@ -225,6 +224,9 @@ func (c *call) command(op ledger.Operation, amount gift.Amount, reference string
 			return v.Load(load)
 		}}
 }
+
+// holdTime is for how long a Debit is held.
+func (c *call) holdTime() time.Duration { return time.Duration(c.provider.HoldDays) * 24 * time.Hour }
 
 type made struct {
 	Card string `json:"cardId"`

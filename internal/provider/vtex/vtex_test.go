@@ -152,6 +152,11 @@ func TestStory(t *testing.T) {
 		t.Errorf("given back: %s", a.Body)
 	}
 	h.want(200, `"balance":50.00`, "GET", card, "")
+	// a requestId counts for each card
+	second := h.Gift("50")
+	other := "/giftcards/" + second.ID
+	h.want(200, `"cardId":"`+second.ID+`"`, "POST", other+"/transactions", debit("30.0", h.token(other), "r-1"))
+	h.want(200, `"balance":20.00`, "GET", other, "")
 	if a := h.History(g.ID); !strings.Contains(a, `"v5195004lux-01/r-1"`) || !strings.Contains(a, `"keyName":"VTEX"`) {
 		t.Errorf("the history: %s", a)
 	}
