@@ -79,6 +79,8 @@ func TestJudge(t *testing.T) {
 		line("LATTE", "", "2", "9"), line("SANDWICH", "", "1", "12.50"), line("MOCHA", "", "1", "0"),
 		line("", "", "1", "3"), line("MOCHA", "", "0", "5"), line("latte", "", "1", "4.50"),
 	}
+	weighed := line("MOCHA", "", "1", "3")
+	weighed.Weighed = true
 	coffee := goodFor("LATTE", "MOCHA")
 	coffeeLeftOut := []LeftOut{{1, notGood}, {2, nothing}, {3, noID}, {5, notGood}}
 	most := func(a gift.Amount) gift.Eligibility { return gift.Eligibility{Most: a} }
@@ -110,6 +112,10 @@ func TestJudge(t *testing.T) {
 		{"a grand total of nothing", on("0", lines[0]), coffee, money(5000), Eligibility{[]Share{{0, 900}}, nil, most(0)}},
 		{"pieces", on("7", lines...), coffee, pieces(9), Eligibility{[]Share{{0, 2}, {2, 1}},
 			[]LeftOut{{1, notGood}, {3, noID}, {4, nothing}, {5, notGood}}, most(3)}},
+		{"pieces, and nothing by weight", on("", lines[0], weighed), coffee, pieces(9), Eligibility{[]Share{{0, 2}},
+			[]LeftOut{{1, "This line is sold by weight or measure; an item gift pays for pieces only."}}, most(2)}},
+		{"money, by weight too", on("", lines[0], weighed), coffee, money(5000), Eligibility{[]Share{{0, 900}, {1, 300}}, nil,
+			most(1200)}},
 		{"pieces, balance", on("", lines[0]), coffee, pieces(1), Eligibility{[]Share{{0, 2}}, nil, most(1)}},
 		{"pieces of anything", on("0", lines[:2]...), nil, pieces(9), Eligibility{[]Share{{0, 2}, {1, 1}}, nil, most(3)}},
 		{"nothing fits", on("", lines[1]), coffee, money(5000), Eligibility{nil, []LeftOut{{0, notGood}}, none}},

@@ -324,6 +324,7 @@ func lightspeedRules() []rule {
 			[]string{"MUG||2 × 5 = 10", "10 0.8 0 0 10.8"}},
 		{"a voided sale has nothing due", LightspeedX, saleOf(m(``), due+`,"state":"voided"`), []string{"*", "10 0.8 0 0 0"}},
 		{"a closed sale has nothing due", LightspeedX, saleOf(m(``), due+`,"status":"CLOSED"`), []string{"*", "10 0.8 0 0 0"}},
+		{"nor has one whose state says so", LightspeedX, saleOf(m(``), due+`,"state":"closed"`), []string{"*", "10 0.8 0 0 0"}},
 		{"payments are counted off", LightspeedX, saleOf(m(``), due+`,"payments":[{"amount":6.8}]`),
 			[]string{"*", "10 0.8 0 0 4"}},
 		{"a discount on the sale is spread where the lines are before it", LightspeedX, saleOf(m(``)+","+m(``),
@@ -337,6 +338,19 @@ func lightspeedRules() []rule {
 		{"returns only leave nothing due, and no tax below zero", LightspeedX, saleOf(`{"product_id":"MUG","quantity":-1,`+
 			`"unit_price":200,"total_price":-200,"total_tax":-30,"is_return":true}`, `,"total_price":-200,"total_tax":-30`),
 			[]string{"MUG||-1 × 200 = -200" + returned, "0 0 0 0 0"}},
+		{"what says that it is returned is, whatever its sign", LightspeedX, saleOf(m(``)+","+
+			`{"product":{"id":"MUG"},"quantity":1,"pricing":{"price":4,"total":4},"return":{"is_return":true}}`,
+			`,"totals":{"price":6,"tax":0,"price_incl_tax":6}`),
+			[]string{"MUG||0 × 10 = 6", "MUG||-1 × 4 = -4" + returned, "6 0 0 0 6"}},
+		{"and so in the flat shape", LightspeedX, saleOf(m(``)+`,{"product_id":"MUG","quantity":1,"unit_price":4,"total_price":4,`+
+			`"is_return":true}`, `,"total_price":6,"total_tax":0`),
+			[]string{"MUG||0 × 10 = 6", "MUG||-1 × 4 = -4" + returned, "6 0 0 0 6"}},
+		{"a tip is no charge", LightspeedX, saleOf(m(``), due+`,"adjustments":[{"adjustment_type":"TIP","total":2}]`),
+			[]string{"*", "10 0.8 0 0 10.8"}},
+		{"a negative line is brought back, whether it says so or not", LightspeedX, saleOf(m(``)+","+
+			`{"product":{"id":"MUG"},"quantity":-1,"pricing":{"price":4,"total":-4}}`,
+			`,"totals":{"price":6,"tax":0,"price_incl_tax":6}`),
+			[]string{"MUG||0 × 10 = 6", "MUG||-1 × 4 = -4" + returned, "6 0 0 0 6"}},
 		{"a part of a piece is weighed", LightspeedX, saleOf(`{"quantity":0.5,"pricing":{"price":20,"total":10}}`, due),
 			[]string{"||1 × - = 10 weighed", "10 0.8 0 0 10.8"}},
 		{"without a total a line is price times quantity", LightspeedX, saleOf(`{"quantity":3,"pricing":{"price":3.33333}}`,
@@ -465,6 +479,7 @@ func TestOptions(t *testing.T) {
 		{Shopify, shop, Options{ItemID: "product_id"}, usd, "P||1 × 10 = 10"},
 		{LightspeedX, sale, Options{}, usd, "MUG||1 × 10 = 10"},
 		{LightspeedX, sale, Options{}, nzd, "MUG||1 × 10.8 = 10.8"},
+		{LightspeedX, sale, Options{}, gift.Currency{Code: "CAD", Decimals: 2}, "MUG||1 × 10 = 10"},
 		{LightspeedX, sale, Options{TaxInclusive: &yes}, usd, "MUG||1 × 10.8 = 10.8"},
 		{LightspeedX, sale, Options{TaxInclusive: &no}, nzd, "MUG||1 × 10 = 10"},
 	} {
