@@ -292,7 +292,8 @@ func TestTheClockGoesOn(t *testing.T) {
 		time.Now().UTC().Format(time.RFC3339)+`","monetaryGift":{"value":5,"deliveryMethodID":3}}`, &order)
 	id := order.Gifts[0].VoucherID
 	s.advance("P1D")
-	s.must("POST", "/api/integration/redemption/hold-gift", sandboxKey, `{"voucherID":"`+id+`","amount":2,"expiresInSeconds":60}`, nil)
+	s.must("POST", "/api/integration/redemption/hold-gift", sandboxKey,
+		`{"voucherID":"`+id+`","amount":2,"expiresInSeconds":60}`, nil)
 	s.withStore(func(st *store.Store) error { // as if so much time went by
 		account, err := gift.ParseID(sandboxID)
 		if err != nil {
@@ -310,7 +311,8 @@ func TestTheClockGoesOn(t *testing.T) {
 	})
 	s.beside(server.Config{HoldsEvery: time.Hour}) // looks for ends as it starts, then once a minute
 	s.eventually(func() bool {
-		_, events, _ := s.call("GET", "/api/integration/events?type=gift.hold_expired,gift.expiring,gift.expired", sandboxKey, "")
+		const told = "/api/integration/events?type=gift.hold_expired,gift.expiring,gift.expired"
+		_, events, _ := s.call("GET", told, sandboxKey, "")
 		return strings.Count(string(events), `"type":"gift.`) == 3
 	})
 }

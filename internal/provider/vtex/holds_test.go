@@ -156,8 +156,8 @@ func TestAnotherPlace(t *testing.T) {
 	h := open(t)
 	g := h.Gift("50")
 	card := "giftcards/" + g.ID
-	token := h.token(card)
-	path := card + "/transactions/" + fmt.Sprint(h.want(200, "", "POST", card+"/transactions", debit("10", token, "r-1"))["id"])
+	made := h.want(200, "", "POST", card+"/transactions", debit("10", h.token(card), "r-1"))
+	path := card + "/transactions/" + fmt.Sprint(made["id"])
 	moved := strings.Replace(string(setUp(`permissions: [validate, redeem, reverse]`)), "sites: [{name: web, location: "+
 		providertest.Pier, "sites: [{name: web, location: "+providertest.Wharf, 1)
 	h.Apply([]byte(moved))
