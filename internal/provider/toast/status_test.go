@@ -26,6 +26,29 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 	}
 }
 
+// TestCardsOfAnotherTime: a card that is not yet valid, or not yet sold, is not active; a promotion's is no card at all.
+func TestCardsOfAnotherTime(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	refused := gift.Refuse(gift.RedemptionNotAllowed, "no")
+	for _, tt := range []struct {
+		card gift.Voucher
+		want string
+	}{
+		{gift.Voucher{Status: gift.Delivered, ValidFrom: now.Add(time.Hour)}, notActivated},
+		{gift.Voucher{Status: gift.Delivered, ValidUntil: now}, invalidCard},
+		{gift.Voucher{Status: gift.Pending}, notActivated},
+		{gift.Voucher{Status: gift.NotActivated}, notActivated},
+		{gift.Voucher{Status: gift.Pending, Promotional: true}, invalidCard},
+		{gift.Voucher{Status: gift.Delivered}, invalidCard},
+	} {
+		x := &transaction{Desk: &api.Desk{Now: now}, card: gift.Gift{Voucher: tt.card}}
+		if got := x.statusOf(refused); got != tt.want {
+			t.Errorf("%+v: %s, want %s", tt.card, got, tt.want)
+		}
+	}
+}
+
 // FuzzInformation: whatever a body holds, what is read of it can be carried out or is refused.
 func FuzzInformation(f *testing.F) {
 	for _, text := range []string{`{"redeemTransactionInformation":{"giftCardIdentifier":"481516234299","redeemedValue":"5.0"}}`,

@@ -70,6 +70,9 @@ func TestStoryWithHolds(t *testing.T) {
 	if got := h.sum(path + "/settlements"); got != 22_50 {
 		t.Errorf("settled: %d", got)
 	}
+	if a := h.send("GET", card+"/transactions", ""); strings.Count(a.Body, `"cardId"`) != 1 {
+		t.Errorf("what is settled counts as a transaction of its own: %s", a.Body)
+	}
 	// a return: first what was not invoiced, then what was, the oldest first
 	h.want(200, "[]", "GET", path+"/cancellations", "")
 	h.want(200, `"value":5.00`, "POST", path+"/cancellations", part("5", "c-1"))
