@@ -26,7 +26,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 	}
 }
 
-// TestCardsOfAnotherTime: a card that is not yet valid, or not yet sold, is not active; a promotion's is no card at all.
+// TestCardsOfAnotherTime: a card that is not yet valid, or not yet sold, is not active; a promotion's is no card.
 func TestCardsOfAnotherTime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
