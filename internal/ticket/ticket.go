@@ -95,9 +95,12 @@ func (l *Line) price() gift.Decimal {
 	return l.Total
 }
 
-// pieces is how many pieces the line adds, or takes back. A price that is taken off says nothing about pieces.
+// pieces is how many pieces the line adds, or takes back. What is free uses up no gift, and a price that is taken off
+// says nothing about pieces.
 func (l *Line) pieces() gift.Decimal {
 	switch {
+	case l.Total.Sign() == 0:
+		return gift.Decimal{}
 	case l.void():
 		return l.Quantity.Less()
 	case l.Total.Sign() < 0:
