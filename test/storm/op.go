@@ -374,8 +374,7 @@ func (o *op) read(a *rig.Answer) error {
 		o.did = said.Outcome == "DONE"
 	}
 	o.id = cmp.Or(said.EntryID, said.ReversalID, said.ReloadID, said.ActivationID, said.AdjustmentID, said.CashOutID,
-		said.RedemptionID,
-		said.HoldID)
+		said.RedemptionID, said.HoldID)
 	o.until, o.gone = said.ExpiresAt.UnixNano(), o.kind == look && said.Status == "CANCELLED"
 	for _, why := range said.NotRedeemableReasons {
 		o.blocked = o.blocked || o.kind == look && why.Code == "BLOCKED"
