@@ -228,7 +228,7 @@ func (r *request) refuse(err error) (ledger.Answer, error) {
 // actor is who causes an entry.
 func (c *call) actor(location gift.ID) gift.Context {
 	return gift.Context{RequestID: c.requestID, Actor: gift.Actor{KeyID: c.caller.KeyID, LocationID: location,
-		Person: c.caller.Person, Address: c.ClientAddress(c.r).String()}}
+		Person: c.caller.Person, Address: c.ClientAddress(c.r).String(), Till: c.caller.Till == gift.PairedTill}}
 }
 
 // answer makes a success of the members that write writes; every one ends with the requestID.

@@ -104,6 +104,7 @@ type Actor struct {
 	LocationID ID     // zero: not at a location
 	Person     string // who stood at the till; "": the till asks for nobody
 	Address    string // of the client; "": it was not noted
+	Till       bool   // the key is that of a paired till
 }
 
 // Context is what every command carries beside its own arguments: the id of the entry to be made, who asks, and when.

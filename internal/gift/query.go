@@ -39,6 +39,7 @@ type ChangeFilter struct {
 	AccountID  ID
 	Locations  []ID // only of gifts that Filter.Locations would select
 	KeyID      ID
+	Till       bool // KeyID is a paired till's, whose entries are found without reading those of others
 	ByKeys     bool // only what keys caused, not the service itself
 	LocationID ID   // where the change was made
 	Kind       Kind

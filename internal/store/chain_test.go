@@ -229,7 +229,8 @@ func TestChainsFindEveryChangedColumn(t *testing.T) {
 	// of holds.
 	free := []string{"voucher.balance", "voucher.status", "voucher.seq", "voucher.last", "voucher.held",
 		"voucher.holds_end", "voucher.loaded", "voucher.wrong_codes", "voucher.blocked", "voucher.extended",
-		"voucher.replaced", "voucher.expiring_told", "voucher.expired_told", "entry.held_after", "entry.address"}
+		"voucher.replaced", "voucher.expiring_told", "voucher.expired_told", "entry.held_after", "entry.address",
+		"entry.till"}
 	for name, open := range databases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

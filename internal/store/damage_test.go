@@ -131,7 +131,7 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 		"an entry": {spent, `DELETE FROM entry WHERE voucher_id = $1 AND seq = 2`,
 			"gift $1: entry 1 is numbered 3"},
 		"an entry beside the history": {spent,
-			`INSERT INTO entry SELECT account_id, zeroblob(16), voucher_id, seq, previous, kind, delta, balance, status, made_at, key_id, location_id, reverses, hold_id, held, held_until, reference, reason, request_id, details, writer, n, held_after, address FROM entry WHERE id = $2`, "has other entries than those"},
+			`INSERT INTO entry SELECT account_id, zeroblob(16), voucher_id, seq, previous, kind, delta, balance, status, made_at, key_id, location_id, reverses, hold_id, held, held_until, reference, reason, request_id, details, writer, n, held_after, address, till FROM entry WHERE id = $2`, "has other entries than those"},
 		"the way to the last entry": {spent, `UPDATE voucher SET last = $2 WHERE id = $1`, "gift $1: it says"},
 		"the way to an entry before": {spent, `UPDATE entry SET previous = id WHERE voucher_id = $1 AND seq = 3`,
 			"gift $1: entry 1 is numbered 3"},

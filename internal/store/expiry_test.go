@@ -57,9 +57,18 @@ func tellAll(t *testing.T, instances []*Store, account gift.ID, now time.Time) {
 		})
 	}
 	all.Wait()
-	if due, err := instances[0].DueExpiry(t.Context(), account, now, 100); err != nil || due != 0 {
-		t.Errorf("%d are due still, %v", due, err)
+	// A gift is stepped over while the server still holds it for one who was cut off: a later round tells of it.
+	for range 100 {
+		due, err := instances[0].DueExpiry(t.Context(), account, now, 100)
+		must(t, err)
+		if due == 0 {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+		_, err = instances[0].TellExpiry(t.Context(), account, now, 4)
+		must(t, err)
 	}
+	t.Error("some are due still")
 }
 
 // testExpiry: each end of a gift that is good for something is told of once, as expiring and as expired, whichever

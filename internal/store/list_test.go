@@ -46,10 +46,11 @@ func listFilters(account gift.ID) map[string]gift.Filter {
 
 func changeFilters(account gift.ID) map[string]gift.ChangeFilter {
 	f := gift.ChangeFilter{AccountID: account, Before: idAt(noon.AddDate(50, 0, 0)), Limit: 50}
-	key, place, kind, time, seen := f, f, f, f, f
+	key, till, place, kind, time, seen := f, f, f, f, f, f
+	till.KeyID, till.Till = newID(), true
 	key.KeyID, place.LocationID, kind.Kind, seen.Locations = newID(), newID(), gift.Cancellation, []gift.ID{newID()}
 	time.From, time.To = noon, noon.AddDate(1, 0, 0)
-	return map[string]gift.ChangeFilter{"none": f, "key": key, "location": place, "kind": kind, "time": time,
+	return map[string]gift.ChangeFilter{"none": f, "key": key, "till": till, "location": place, "kind": kind, "time": time,
 		"locations": seen}
 }
 
@@ -139,6 +140,9 @@ func TestListsFollowAnIndex(t *testing.T) {
 		if name == "key" && !strings.Contains(plan, "(account_id=? AND id>? AND id<?)") {
 			t.Errorf("what a key did today is found among all that the account ever did: %s", plan)
 		}
+		if name == "till" && !strings.Contains(plan, "entry_of_till (account_id=? AND key_id=? AND id>? AND id<?)") {
+			t.Errorf("what a till did today is found among what others did: %s", plan)
+		}
 	}
 	for name, f := range listFilters(account) {
 		text, args := s.Candidates(f, f.Before, 100)
@@ -155,6 +159,7 @@ var (
 	// of a list whose parts were limited before they are put together
 	badForParts = regexp.MustCompile(`Seq Scan|Bitmap|Materialize`)
 	ofDay       = regexp.MustCompile(`using entry_pkey .*\n +Index Cond: .*id >= .*id < `)
+	ofTill      = regexp.MustCompile(`using entry_of_till .*\n +Index Cond: .*key_id = .*id >= .*id < `)
 )
 
 // TestListPlans: the same on PostgreSQL, with and without figures.
@@ -186,6 +191,9 @@ func checkListPlan(t *testing.T, s *Store, name, text string) {
 	plan := planOf(t, s.db.Readers, text)
 	if name == "key" && !ofDay.MatchString(strings.Join(plan, "\n")) {
 		t.Errorf("what a key did today is found among all that the account ever did: %s", plan)
+	}
+	if name == "till" && !ofTill.MatchString(strings.Join(plan, "\n")) {
+		t.Errorf("what a till did today is found among what others did: %s", plan)
 	}
 	bad := badForLists
 	if strings.Contains(text, "UNION") {
@@ -228,6 +236,14 @@ func testActivity(t *testing.T, open opener) {
 		if err != nil || len(page.Changes) != 1 || page.Changes[0].ID != taken.ID {
 			t.Errorf("%+v gives %+v, %v", f, page.Changes, err)
 		}
+	}
+	counter := gift.Actor{KeyID: newID(), Till: true}
+	sold, err := redeemBy(t.Context(), s, counter, &gifts[2].Voucher, 1)
+	must(t, err)
+	f = gift.ChangeFilter{AccountID: gifts[0].AccountID, KeyID: counter.KeyID, Till: true, Limit: 10}
+	page, err := s.Activity(t.Context(), f)
+	if err != nil || len(page.Changes) != 1 || page.Changes[0].ID != sold.ID || page.Changes[0].Actor != counter {
+		t.Errorf("a till did %+v, %v", page.Changes, err)
 	}
 	f = gift.ChangeFilter{AccountID: gifts[0].AccountID, Limit: 10, To: noon.Add(-time.Hour)}
 	if page, err := s.Activity(t.Context(), f); err != nil || len(page.Changes) != 0 {

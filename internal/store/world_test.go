@@ -134,11 +134,16 @@ func redeem(t testing.TB, s *Store, v *gift.Voucher, amount gift.Amount) gift.En
 	return e
 }
 
-func tryRedeem(ctx context.Context, s *Store, v *gift.Voucher, amount gift.Amount) (e gift.Entry, refused error) {
+func tryRedeem(ctx context.Context, s *Store, v *gift.Voucher, amount gift.Amount) (gift.Entry, error) {
+	return redeemBy(ctx, s, gift.Actor{}, v, amount)
+}
+
+func redeemBy(ctx context.Context, s *Store, by gift.Actor, v *gift.Voucher, amount gift.Amount) (e gift.Entry,
+	refused error) {
 	err := s.Group(ctx, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) (c ledger.Changes) {
 		var after gift.Voucher
-		after, e, refused = st.Vouchers[ref(v)].Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon},
-			Amount: amount})
+		after, e, refused = st.Vouchers[ref(v)].Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon,
+			Actor: by}, LocationID: by.LocationID, Amount: amount})
 		if refused == nil {
 			c = ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
 		}

@@ -82,7 +82,7 @@ func (d *doneToday) listed() []gift.Change { return d.all[:min(maxToday, len(d.a
 
 // read reads what a caller did.
 func (t *tills) read(ctx context.Context, by *gift.Caller, d *doneToday) error {
-	filter := gift.ChangeFilter{AccountID: by.Account.ID, KeyID: by.KeyID, From: d.from}
+	filter := gift.ChangeFilter{AccountID: by.Account.ID, KeyID: by.KeyID, Till: true, From: d.from}
 	for left := cmp.Or(t.Day, mostToday); left > 0 && !d.complete; {
 		filter.Limit = min(gift.MaxRead, left)
 		page, err := t.Store.Activity(ctx, filter)

@@ -10,7 +10,7 @@ import (
 
 // EntryColumns are those of an entry.
 const EntryColumns = `e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status, e.made_at, e.key_id, ` +
-	`e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference, e.reason, e.request_id, e.details, e.held_after, e.address`
+	`e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference, e.reason, e.request_id, e.details, e.held_after, e.address, e.till`
 
 // EntryFields are where EntryColumns are read into.
 func EntryFields(e *gift.Entry) []any {
@@ -19,7 +19,7 @@ func EntryFields(e *gift.Entry) []any {
 		&e.Balance, &e.Status, db.ScanTime(&e.At),
 		db.ScanID(&e.Actor.KeyID), db.ScanID(&e.Actor.LocationID), db.ScanID(&e.Reverses), db.ScanID(&e.HoldID), &e.Held,
 		db.ScanTime(&e.Until), &e.Reference, &e.Reason, &e.RequestID, scanDetails{e},
-		scanHeldAfter{&e.HeldAfter}, &e.Actor.Address,
+		scanHeldAfter{&e.HeldAfter}, &e.Actor.Address, &e.Actor.Till,
 	}
 }
 
@@ -27,7 +27,7 @@ func EntryFields(e *gift.Entry) []any {
 const PlacedColumns = EntryColumns + `, e.writer, e.n`
 
 // PlacedTypes are the types of PlacedColumns: see db.InsertRows.
-const PlacedTypes = "BBBNBTNNNNBBBBNNTTTTNTBN"
+const PlacedTypes = "BBBNBTNNNNBBBBNNTTTTNTFBN"
 
 // InsertEntry writes rows that EntryRow made.
 var InsertEntry = db.InsertRows("entry", PlacedColumns, PlacedTypes, "")
@@ -39,7 +39,7 @@ func EntryRow(e *gift.Entry, at chain.Place) []any {
 		int64(e.Delta), int64(e.Balance), int64(e.Status), db.Micros(e.At),
 		db.OrNull(e.Actor.KeyID), db.OrNull(e.Actor.LocationID), db.OrNull(e.Reverses), db.OrNull(e.HoldID),
 		int64(e.Held), db.Micros(e.Until), e.Reference, e.Reason, e.RequestID,
-		DetailsText(e), heldAfter(e.HeldAfter), e.Actor.Address, db.KeyOf(at.Writer), at.N,
+		DetailsText(e), heldAfter(e.HeldAfter), e.Actor.Address, e.Actor.Till, db.KeyOf(at.Writer), at.N,
 	}
 }
 

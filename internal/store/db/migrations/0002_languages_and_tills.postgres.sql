@@ -173,6 +173,10 @@ ALTER TABLE job ADD COLUMN trace TEXT NOT NULL DEFAULT '';
 -- The address of the client that caused the entry; '': it was not noted.
 ALTER TABLE entry ADD COLUMN address TEXT NOT NULL DEFAULT '';
 
+-- Whether a paired till made it. A till reads its own day, which lies among those of all others.
+ALTER TABLE entry ADD COLUMN till BOOLEAN NOT NULL DEFAULT FALSE;
+CREATE INDEX entry_of_till ON entry (account_id, key_id, id) WHERE till;
+
 -- What was done to the set-up of an account, and which codes left: with the entries that keys caused, its audit trail.
 CREATE TABLE trail (
     account_id BYTEA   NOT NULL CHECK (length(account_id) = 16),

@@ -145,6 +145,10 @@ ALTER TABLE job ADD COLUMN trace TEXT NOT NULL DEFAULT '';
 -- The address of the client that caused the entry; '': it was not noted.
 ALTER TABLE entry ADD COLUMN address TEXT NOT NULL DEFAULT '';
 
+-- Whether a paired till made it. A till reads its own day, which lies among those of all others.
+ALTER TABLE entry ADD COLUMN till INTEGER NOT NULL DEFAULT 0 CHECK (till IN (0, 1));
+CREATE INDEX entry_of_till ON entry (account_id, key_id, id) WHERE till;
+
 -- What was done to the set-up of an account, and which codes left: with the entries that keys caused, its audit trail.
 CREATE TABLE trail (
     account_id BLOB    NOT NULL CHECK (length(account_id) = 16),
@@ -170,6 +174,7 @@ CREATE INDEX voucher_expiring ON voucher (account_id, coalesce(extended, valid_u
     WHERE coalesce(extended, valid_until) <> expiring_told;
 CREATE INDEX voucher_expired ON voucher (account_id, coalesce(extended, valid_until))
     WHERE coalesce(extended, valid_until) <> expired_told;
-INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('voucher', 'voucher_expiring', '10000000 1000000 2'),
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('entry', 'entry_of_till', '1000000 100000 1000 1'),
+    ('voucher', 'voucher_expiring', '10000000 1000000 2'),
     ('voucher', 'voucher_expired', '10000000 1000000 2');
 ANALYZE sqlite_schema; -- reads it

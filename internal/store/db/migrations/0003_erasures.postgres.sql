@@ -17,7 +17,7 @@ FOR EACH ROW EXECUTE FUNCTION never('erasures are never forgotten');
 DROP TRIGGER entry_never_changes ON entry;
 CREATE TRIGGER entry_never_changes BEFORE UPDATE OF account_id, id, voucher_id, seq, previous, kind, delta, balance,
     status, made_at, key_id, location_id, reverses, hold_id, held, held_until, reference, request_id, writer, n,
-    held_after, address ON entry
+    held_after, address, till ON entry
 FOR EACH ROW EXECUTE FUNCTION never('ledger entries are never changed');
 CREATE FUNCTION entry_erased() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

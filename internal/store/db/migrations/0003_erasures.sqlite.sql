@@ -17,7 +17,7 @@ BEGIN SELECT RAISE(ABORT, 'erasures are never forgotten'); END;
 DROP TRIGGER entry_never_changes;
 CREATE TRIGGER entry_never_changes BEFORE UPDATE OF account_id, id, voucher_id, seq, previous, kind, delta, balance,
     status, made_at, key_id, location_id, reverses, hold_id, held, held_until, reference, request_id, writer, n,
-    held_after, address ON entry
+    held_after, address, till ON entry
 BEGIN SELECT RAISE(ABORT, 'ledger entries are never changed'); END;
 CREATE TRIGGER entry_erased BEFORE UPDATE OF reason, details ON entry
 WHEN NOT EXISTS (SELECT 1 FROM erasure AS x WHERE x.account_id = OLD.account_id AND x.entry_id = OLD.id)
