@@ -70,16 +70,16 @@ func (p *page) head(c *Card) {
 		if rest := room - w - 4; rest > 25 {
 			p.middle(p.bold, v.Merchant, x+pad+w+4, top, rest, plate, 13, text)
 		} else {
-			p.box(p.bold, []string{v.Merchant}, x+pad, top+plate+1, room, 6, 11, text)
+			p.label(p.bold, v.Merchant, x+pad, top+plate+1, room, 6, 11, text)
 		}
 	} else {
-		p.box(p.bold, []string{v.Merchant}, x+pad, top, room, 12, 15, text)
+		p.label(p.bold, v.Merchant, x+pad, top, room, 12, 15, text)
 	}
 	worth := y + 44
 	if v.Partly || v.Test != "" { // there is more below
 		worth = y + 39
 	}
-	p.box(p.regular, []string{v.Headline}, x+pad, worth-9, room, 10, 15, text)
+	p.label(p.regular, v.Headline, x+pad, worth-9, room, 10, 15, text)
 	p.amount(v, x+pad, worth, room, 15, 34, text)
 	if v.Partly {
 		left := v.Text("card.left", printed(v, v.Worth))
@@ -118,10 +118,22 @@ func (d *document) test(v *card.View, x, y, width, height float64) {
 	d.pdf.SetAlpha(1, "Normal")
 }
 
-// middle writes one text into a box, its lines in the middle of the height.
+// label writes one text of a card into a box. It stands on the left in every script, as the rest of the card does.
+func (d *document) label(f *face, text string, x, y, width, height, most float64, c card.Color) {
+	lines, size, _ := f.fit([]string{text}, width, height, most, smallest)
+	d.left(f, lines, x, y, size, c)
+}
+
+// middle is label with the lines in the middle of the height.
 func (d *document) middle(f *face, text string, x, y, width, height, most float64, c card.Color) {
 	lines, size, _ := f.fit([]string{text}, width, height, most, smallest)
-	d.lines(f, lines, x, y+(height-float64(len(lines))*size*leading)/2, width, size, c)
+	d.left(f, lines, x, y+(height-float64(len(lines))*size*leading)/2, size, c)
+}
+
+func (d *document) left(f *face, lines []wrapped, x, y, size float64, c card.Color) {
+	for n, line := range lines {
+		d.lines(f, []wrapped{line}, x, y+float64(n)*size*leading, line.width*size, size, c)
+	}
 }
 
 // plate draws a logo on a white ground, on which any logo can be seen, and gives the ground's width.

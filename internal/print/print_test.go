@@ -9,6 +9,7 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -467,6 +468,28 @@ func TestItemsTurnNothing(t *testing.T) {
 		if !strings.Contains(text, "3 × גבא") {
 			t.Errorf("on the %s stands %s", name, text)
 		}
+	}
+}
+
+// TestACardStandsOnTheLeft: merchant and headline begin where the amount does, whatever script they are in; a message
+// begins on the side of its own.
+func TestACardStandsOnTheLeft(t *testing.T) {
+	t.Parallel()
+	c := aCard()
+	c.Logo, c.View.Merchant, c.View.Headline, c.View.Message = nil, "אבג", "דהו", []string{"זחט"}
+	begins := map[string]float64{}
+	p := printGift(t, c, A4)
+	for n, text := range p.texts {
+		begins[text] = p.spots[n][0]
+	}
+	const points = 1 / millimetresPerPoint
+	for _, text := range []string{"גבא", "והד", c.View.Worth.Number} {
+		if x, there := begins[text]; !there || math.Abs(x-(margin+8)*points) > 1 {
+			t.Errorf("%q begins at %.1f in %q", text, x, p.texts)
+		}
+	}
+	if x := begins["טחז"]; x < 300 {
+		t.Errorf("the message begins at %.1f", x)
 	}
 }
 

@@ -86,7 +86,7 @@ func (d *document) small(c *Card, x, y, width, height float64) {
 		w := d.plate(c.Logo, at, y+3, 14, 7, 0.8)
 		d.middle(d.bold, v.Merchant, at+w+1.5, y+3, inner-w-1.5, 7, 8.5, text)
 	} else {
-		d.box(d.bold, []string{v.Merchant}, at, y+3.5, inner, 6.5, 9.5, text)
+		d.label(d.bold, v.Merchant, at, y+3.5, inner, 6.5, 9.5, text)
 	}
 	d.amount(v, at, y+11, inner, 9, 17, text)
 	d.test(v, x+1.5, y+1.5, column+pad*1.5, band)
