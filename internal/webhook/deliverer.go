@@ -16,10 +16,9 @@ import (
 
 // Store is what a deliverer needs of a store.
 type Store interface {
-	// Events gives a page of the events of an account, EventPages of several, and EventsEnd the place after its newest.
+	// Events gives a page of the events of an account, EventPages of several.
 	Events(context.Context, gift.EventQuery) (gift.EventPage, error)
 	EventPages(context.Context, []gift.EventQuery) ([]gift.EventPage, error)
-	EventsEnd(ctx context.Context, account gift.ID) (gift.EventPlace, error)
 	// NewEvents tells which accounts have events after a position, and up to which it looked; of what is committed out of
 	// turn it tells later. Before 0, it tells of none, and where the newest is.
 	NewEvents(ctx context.Context, after int64) (accounts []gift.ID, upTo int64, err error)
@@ -194,11 +193,7 @@ func (d *Deliverer) keep(ctx context.Context, account gift.ID, hooks []*gift.Web
 		if err != nil {
 			return err
 		}
-		end, err := d.Store.EventsEnd(ctx, account)
-		if err != nil {
-			return err
-		}
-		s = newStream(d, account, states, end)
+		s = newStream(d, account, states)
 		d.streams[account] = s
 	}
 	locations := 0

@@ -43,7 +43,8 @@ type world struct {
 	voucher   gift.Voucher
 	directory atomic.Pointer[gift.Directory]
 	reads     atomic.Int64 // of pages of events
-	killed    atomic.Bool  // nothing is written
+	own       atomic.Int64
+	killed    atomic.Bool // nothing is written
 	inFlight  atomic.Int64
 	most      atomic.Int64 // calls in flight
 	receivers map[string]*receiver
@@ -140,11 +141,13 @@ func (w *world) hook(answer func(n int) webhook.Outcome, types ...string) *recei
 type counting struct {
 	*store.Store
 	reads  *atomic.Int64
+	own    *atomic.Int64 // those of them that a lane made for itself
 	killed *atomic.Bool
 }
 
 func (c counting) Events(ctx context.Context, q gift.EventQuery) (gift.EventPage, error) {
 	c.reads.Add(1)
+	c.own.Add(1)
 	return c.Store.Events(ctx, q)
 }
 
@@ -170,7 +173,7 @@ func (c counting) ReleaseWebhooks(ctx context.Context, owner gift.ID) error {
 // start starts a deliverer; stop ends it.
 func (w *world) start(every time.Duration) (stop func()) {
 	d := &webhook.Deliverer{
-		Store: counting{w.store, &w.reads, &w.killed}, Send: w.send,
+		Store: counting{w.store, &w.reads, &w.own, &w.killed}, Send: w.send,
 		Directory: func() *gift.Directory {
 			if still := w.still.Load(); still != nil {
 				<-*still
@@ -517,9 +520,30 @@ func TestRotation(t *testing.T) {
 				r.secret = secret
 			}
 			w.redeem()
-			time.Sleep(10 * time.Minute)
+			time.Sleep(11 * time.Minute) // not when the deliverer looks, too
 			if len(r.got()) != n+1 || r.signs != step.signs {
 				t.Errorf("%d messages, the last with %d signatures; want %d and %d", len(r.got()), r.signs, n+1, step.signs)
+			}
+		}
+	})
+}
+
+// TestAccountsAreTakenOverTogether: who takes accounts over reads what happened meanwhile for many of them at a time.
+// What an endpoint reads for itself has to wait for all others, which would be minutes for thousands.
+func TestAccountsAreTakenOverTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r := w.hook(nil)
+		for restart := range 3 {
+			for range 10 {
+				w.redeem()
+			}
+			stop := w.start(time.Second)
+			time.Sleep(time.Minute)
+			stop()
+			if got, own := len(r.got()), w.own.Load(); got != 10*(restart+1) || own > 0 {
+				t.Errorf("after %d restarts %d events came, and %d pages were read for one endpoint", restart, got, own)
 			}
 		}
 	})
@@ -571,7 +595,7 @@ func TestOneBadEvent(t *testing.T) {
 			time.Sleep(time.Hour)
 			w.redeem()
 		}
-		time.Sleep(10 * time.Minute)
+		time.Sleep(11 * time.Minute)
 		if got := r.got(); len(got) != 100 || slices.Contains(got, bad) || r.calls != 110 {
 			t.Errorf("%d events in %d calls", len(got), r.calls)
 		}
@@ -602,7 +626,7 @@ func TestSwitchedOff(t *testing.T) {
 		for range 40 {
 			w.redeem()
 		}
-		time.Sleep(10 * time.Minute)
+		time.Sleep(11 * time.Minute)
 		if why := off(); !slices.Equal(why, []gift.WebhookOff{gift.WebhookGone, ""}) || gone.calls > 8 {
 			t.Errorf("%v, %d calls", why, gone.calls)
 		}

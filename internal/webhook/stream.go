@@ -45,11 +45,11 @@ const (
 	maxPages  = 8 // that are read of an account before others have their turn
 )
 
-func newStream(d *Deliverer, account gift.ID, states []gift.WebhookState, end gift.EventPlace) *stream {
-	s := &stream{Deliverer: d, account: account, behind: true, calls: make(chan struct{}, accountCalls),
+func newStream(d *Deliverer, account gift.ID, states []gift.WebhookState) *stream {
+	s := &stream{Deliverer: d, account: account, calls: make(chan struct{}, accountCalls),
 		paces: paces{free: map[string]time.Time{}},
 		lanes: map[gift.ID]*lane{}, states: map[gift.ID]gift.WebhookState{},
-		unsaved: map[gift.ID]bool{}, types: []gift.EventType{}, start: end, end: end}
+		unsaved: map[gift.ID]bool{}, types: []gift.EventType{}}
 	for _, state := range states {
 		s.states[state.WebhookID] = state
 	}
@@ -84,6 +84,9 @@ func (s *stream) sync(ctx context.Context, hooks []*gift.Webhook) {
 		s.states[l.hook.ID], s.unsaved[l.hook.ID] = l.state, l.changed || l.moved
 		delete(s.lanes, l.hook.ID)
 	}
+	if len(s.lanes) == 0 {
+		s.stand(wanted)
+	}
 	s.widen(wanted)
 	for id, w := range wanted {
 		if s.lanes[id] == nil {
@@ -92,12 +95,29 @@ func (s *stream) sync(ctx context.Context, hooks []*gift.Webhook) {
 	}
 }
 
-// begin starts the lane of an endpoint. One that never had a lane begins where it was made.
-func (s *stream) begin(ctx context.Context, w *gift.Webhook) {
-	state, known := s.states[w.ID]
-	if !known {
+// stand has a stream without lanes go on where the endpoint does that came furthest. So the accounts that a process
+// takes over are read together, but for endpoints that are behind others of theirs.
+func (s *stream) stand(wanted map[gift.ID]*gift.Webhook) {
+	furthest := gift.EventPlace{}
+	for _, w := range wanted {
+		if state, _ := s.state(w); furthest.Before(state.After) {
+			furthest = state.After
+		}
+	}
+	s.recent, s.start, s.end, s.behind = nil, furthest, furthest, true
+}
+
+// state is how far an endpoint has come. One that never had a lane begins where it was made.
+func (s *stream) state(w *gift.Webhook) (state gift.WebhookState, known bool) {
+	if state, known = s.states[w.ID]; !known {
 		state = gift.WebhookState{AccountID: s.account, WebhookID: w.ID, After: w.Start}
 	}
+	return state, known
+}
+
+// begin starts the lane of an endpoint.
+func (s *stream) begin(ctx context.Context, w *gift.Webhook) {
+	state, known := s.state(w)
 	if state.FailingSince.Before(w.ChangedAt) && !state.FailingSince.IsZero() { // it may work now
 		state.FailingSince = time.Time{}
 		for i := range state.Aside {
