@@ -31,9 +31,10 @@ type Event struct {
 	Mode       string    `json:"mode"`
 	Sequence   int       `json:"sequence"` // of its entry in the history of its gift; 0: it has none
 	Data       struct {
-		Gift  *Voucher  `json:"gift"`
-		Entry *Entry    `json:"entry"`
-		Key   *EventKey `json:"key"`
+		Gift    *Voucher      `json:"gift"`
+		Entry   *Entry        `json:"entry"`
+		Key     *EventKey     `json:"key"`
+		Webhook *EventWebhook `json:"webhook"`
 	} `json:"data"`
 	// Cursor is the After from which every event of this one's page comes again, and all that follow.
 	Cursor string `json:"-"`
@@ -44,6 +45,12 @@ type Event struct {
 type EventKey struct {
 	KeyID   string `json:"keyID"`
 	KeyName string `json:"keyName"`
+}
+
+// EventWebhook is the webhook that an event is about.
+type EventWebhook struct {
+	WebhookID string `json:"webhookID"`
+	Host      string `json:"host"` // where its events went then
 }
 
 // Events goes through the events of the key's account in the order in which they were committed, fetching pages as

@@ -59,6 +59,8 @@ func eventRow(e *client.Event) []string {
 		return append(row, e.Data.Gift.VoucherID)
 	case e.Data.Key != nil:
 		return append(row, e.Data.Key.KeyName)
+	case e.Data.Webhook != nil:
+		return append(row, e.Data.Webhook.WebhookID, e.Data.Webhook.Host)
 	}
 	return row
 }

@@ -202,9 +202,11 @@ func TestPeopleSeeWhatHappened(t *testing.T) {
 	e.Data.Entry = &client.Entry{OrganizationName: hostile, KeyName: hostile, Person: hostile}
 	key := &client.Event{Type: hostile}
 	key.Data.Key = &client.EventKey{KeyName: hostile}
+	hook := &client.Event{Type: hostile}
+	hook.Data.Webhook = &client.EventWebhook{WebhookID: hostile, Host: hostile}
 	var shown bytes.Buffer
-	table(&shown, nil, [][]string{eventRow(e), eventRow(key)})
-	if strings.ContainsAny(shown.String(), "\x1b\x07\u009b\u202e") || strings.Count(shown.String(), "\n") != 2 {
+	table(&shown, nil, [][]string{eventRow(e), eventRow(key), eventRow(hook)})
+	if strings.ContainsAny(shown.String(), "\x1b\x07\u009b\u202e") || strings.Count(shown.String(), "\n") != 3 {
 		t.Errorf("a terminal is sent %q", shown.String())
 	}
 }

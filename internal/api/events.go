@@ -176,5 +176,13 @@ func (w *writer) event(e *gift.Event, s view, names names) {
 		w.TextOrNull("keyName", names.key(e.Note.KeyID))
 		w.Close()
 	}
+	if e.Note.WebhookID.IsZero() {
+		w.Null("webhook")
+	} else {
+		w.Object("webhook")
+		w.ID("webhookID", e.Note.WebhookID)
+		w.TextOrNull("host", e.Note.Host)
+		w.Close()
+	}
 	w.Close()
 }

@@ -27,7 +27,8 @@ type told struct {
 			Amount, CurrentBalance        json.Number
 			HeldAmount                    json.Number
 		}
-		Key *struct{ KeyID, KeyName string }
+		Key     *struct{ KeyID, KeyName string }
+		Webhook *struct{ WebhookID, Host string }
 	}
 }
 

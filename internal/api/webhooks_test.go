@@ -75,6 +75,39 @@ func TestWebhooks(t *testing.T) {
 	w.hooks("POST", "", `{"url":"https://example.com"}`).refused(400, gift.ValidationFailure, "")
 }
 
+// TestWebhooksAreEvents: who watches the events learns of an endpoint that somebody adds, changes or takes away, though
+// no more of its address than the host. Neither a replay nor what changes nothing is one.
+func TestWebhooksAreEvents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := w.hooks("POST", "", `{"url":"https://thief.example:8443/hook?token=SECRET"}`).want(201).at("webhookID")
+	w.hooks("PATCH", "/"+h, `{"types":["gift.*"]}`).want(200)
+	w.hooks("POST", "/"+h+"/rotate-secret", `{}`).want(200)
+	from := w.now().Add(-time.Hour).UTC().Format(time.RFC3339)
+	w.hooks("POST", "/"+h+"/replay", `{"from":"`+from+`"}`).want(200)
+	w.hooks("PATCH", "/"+h, `{"url":"https://other.example/"}`).want(200)
+	w.hooks("DELETE", "/"+h, "").want(200)
+	all, cursor := w.feed(5, url.Values{"type": {"webhook.*"}})
+	var told []string
+	for _, e := range all {
+		told = append(told, e.Type+" "+e.Data.Webhook.Host)
+		if e.Data.Webhook.WebhookID != h || e.Data.Key != nil || e.Data.Gift != nil || e.Sequence != 0 {
+			t.Errorf("event %+v", e)
+		}
+	}
+	if want := []string{"webhook.created thief.example:8443", "webhook.changed thief.example:8443",
+		"webhook.changed thief.example:8443", "webhook.changed other.example", "webhook.deleted other.example"}; !slices.
+		Equal(told, want) {
+		t.Errorf("told %v", told)
+	}
+	if more, _ := w.feed(0, url.Values{"type": {"webhook.*"}, "after": {cursor}}); len(more) > 0 {
+		t.Errorf("more events: %+v", more)
+	}
+	if body := string(w.get("/events?type=webhook.*").want(200).body); strings.Contains(body, "SECRET") {
+		t.Errorf("events tell more than the host: %s", body)
+	}
+}
+
 // TestWebhooksAreChecked: every problem of a request is told with its place.
 func TestWebhooksAreChecked(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// EventType is what an event tells: of a gift, an API key, or an import.
+// EventType is what an event tells: of a gift, an API key, or a webhook.
 type EventType string
 
 // The types of events of gifts that have an entry: one for each kind, and HoldCaptured for a redemption of a hold.
@@ -45,6 +45,9 @@ const (
 	EventKeyCreated      EventType = "key.created"
 	EventKeyRevoked      EventType = "key.revoked"
 	EventGuessingLimited EventType = "guessing.limited" // GuessAlarm was reached
+	EventWebhookCreated  EventType = "webhook.created"
+	EventWebhookChanged  EventType = "webhook.changed" // by a caller, or switched off by the service
+	EventWebhookDeleted  EventType = "webhook.deleted"
 )
 
 // ExpiringBefore is how long before the end of a gift's validity EventExpiring tells of it.
@@ -67,7 +70,7 @@ var kindEvents = map[Kind]EventType{
 // EventTypes lists them all.
 func EventTypes() []EventType {
 	all := []EventType{EventHoldCaptured, EventExpiring, EventExpired, EventKeyCreated, EventKeyRevoked,
-		EventGuessingLimited}
+		EventGuessingLimited, EventWebhookCreated, EventWebhookChanged, EventWebhookDeleted}
 	for _, kind := range Kinds() {
 		if t := kindEvents[kind]; !slices.Contains(all, t) {
 			all = append(all, t)
@@ -113,13 +116,37 @@ func (v *Voucher) TellsOfItsEnd() bool { return v.Balance > 0 && v.Status.Receiv
 
 // EventNote is what an event without an entry tells.
 type EventNote struct {
-	GiftID ID
-	KeyID  ID
+	GiftID    ID
+	KeyID     ID
+	WebhookID ID
+	Host      string // of that webhook; the rest of its address may be secret
 }
 
-// KeyEvents are the events of keys that are changed from what a set-up says of them. Keys of systems belong to no
-// account, and have none.
-func KeyEvents(before *Directory, changed []*Key, now time.Time) (events []Event) {
+// SetupEvents are the events of a change of a set-up.
+func SetupEvents(before *Directory, c *Changes, now time.Time) []Event {
+	return append(keyEvents(before, c.Keys, now), webhookEvents(before, c.Webhooks, now)...)
+}
+
+// webhookEvents are those of endpoints. That events are to be sent to one once more is no change of it.
+func webhookEvents(before *Directory, changed []*Webhook, now time.Time) (events []Event) {
+	for _, w := range changed {
+		was, t := before.Webhook(w.AccountID, w.ID), EventWebhookChanged
+		switch {
+		case w.Deleted:
+			t = EventWebhookDeleted
+		case was == nil:
+			t = EventWebhookCreated
+		case was.Replay != w.Replay:
+			continue
+		}
+		events = append(events, Event{Type: t, AccountID: w.AccountID, At: now,
+			Note: EventNote{WebhookID: w.ID, Host: w.Host()}})
+	}
+	return events
+}
+
+// keyEvents are those of API keys. Keys of systems belong to no account, and have none.
+func keyEvents(before *Directory, changed []*Key, now time.Time) (events []Event) {
 	known := make(map[ID]*Key, len(before.Keys))
 	for _, k := range before.Keys {
 		known[k.ID] = k

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -244,6 +245,15 @@ func (d *Directory) Webhook(account, id ID) *Webhook {
 		}
 	}
 	return nil
+}
+
+// Host is where its events go, with the port if there is one.
+func (w *Webhook) Host() string {
+	u, err := url.Parse(w.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Host
 }
 
 // RoomForWebhook refuses one more endpoint than an account may have.

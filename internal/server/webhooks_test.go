@@ -239,6 +239,12 @@ func TestWebhooksAreSwitchedOff(t *testing.T) {
 			return !is.Enabled && is.SwitchedOff == why
 		})
 	}
+	for name, id := range ids {
+		_, told, err := s.call("GET", "/api/integration/events?type=webhook.changed", examples.HarborOfficeKey, "")
+		if err != nil || strings.Count(string(told), id.String()) != 1 {
+			t.Errorf("events do not tell once that the %s one was switched off: %s, %v", name, told, err)
+		}
+	}
 	_, page, err := s.call("GET", "/outbox", "", "")
 	if n := strings.Count(string(page), "A webhook of Harbor Coffee was switched off"); err != nil || n != 1 ||
 		!strings.Contains(string(page), "owner@harbor.example") {

@@ -46,14 +46,20 @@ func Rows(entries []gift.Entry) (rows [][]any) {
 
 // body is an event without an entry as it is kept, for 90 days: members may be added, not changed.
 type body struct {
-	ID     gift.ID `json:"id"`
-	GiftID gift.ID `json:"gift,omitzero"`
-	KeyID  gift.ID `json:"key,omitzero"`
+	ID        gift.ID `json:"id"`
+	GiftID    gift.ID `json:"gift,omitzero"`
+	KeyID     gift.ID `json:"key,omitzero"`
+	WebhookID gift.ID `json:"webhook,omitzero"`
+	Host      string  `json:"host,omitzero"`
 }
 
-func bodyOf(id gift.ID, n gift.EventNote) body { return body{id, n.GiftID, n.KeyID} }
+func bodyOf(id gift.ID, n gift.EventNote) body {
+	return body{id, n.GiftID, n.KeyID, n.WebhookID, n.Host}
+}
 
-func (b *body) note() gift.EventNote { return gift.EventNote{GiftID: b.GiftID, KeyID: b.KeyID} }
+func (b *body) note() gift.EventNote {
+	return gift.EventNote{GiftID: b.GiftID, KeyID: b.KeyID, WebhookID: b.WebhookID, Host: b.Host}
+}
 
 // Add writes events that have no entry, in the transaction of their cause.
 func Add(ctx context.Context, tx *sql.Tx, events ...gift.Event) error {

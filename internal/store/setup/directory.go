@@ -152,7 +152,7 @@ func (s *Setup) Configure(ctx context.Context, change func(current *gift.Directo
 		if err != nil {
 			return err
 		}
-		events := gift.KeyEvents(current, c.Keys, time.Now())
+		events := gift.SetupEvents(current, &c, time.Now())
 		err = s.db.Write(ctx, func(tx *sql.Tx) error {
 			if err := s.configure(ctx, tx, current.Version, asked, &c, rows); err != nil {
 				return err
