@@ -19,7 +19,8 @@ SHORT     = $(TEST) -short
 # The race detector as make test uses it: where goroutines meet. It does not look into SQLite, which is C made into Go and takes ten times as long
 # under it, nor at tests that make many calls one after the other, nor at one that counts memory, of which it takes more. make race looks at everything.
 RACE      = $(SHORT) -race -gcflags=modernc.org/...=-race=false
-MEET      = ./internal/delivery ./internal/load ./internal/mail ./internal/ratelimit ./internal/sealed ./internal/sms ./internal/web \
+# Nor at hours of a gateway that is away, one message after the other.
+MEET      = -skip "TestBreaker" ./internal/delivery ./internal/load ./internal/mail ./internal/ratelimit ./internal/sealed ./internal/sms ./internal/web \
             ./internal/webhook
 # Of the tests of the service, not those of what it says, or refuses, to one who asks alone.
 MEET_SERVER = -skip "Memory|TestCheck|TestRefuses|TestStartsLoudly|Nginx|Board|Language|LooksChange|TestNames|TestOutbox|Address|Forged|Proxies|TestPrint|WhatIsNot|TooLong|Unclean|PublicURL|OtherOrigins|TestToday|WhoMaySell|WhatSaysTEST|Networks|Notice" ./internal/server
@@ -62,13 +63,15 @@ tests: bin/with-postgres
 	@find /usr/share/fonts /usr/local/share/fonts -name '*.tt[cf]' 2>/dev/null | grep -qi 'vl-gothic\|cjk' || echo "LEFT OUT: there is no Japanese font, so no page in Japanese was printed."
 	@test -w /dev/fuse || echo "LEFT OUT: power cuts and failing disks (test/power), which need Linux, /dev/fuse and the right to mount."
 
-# Only the store and the engine run on PostgreSQL, too. What all need is compiled first: the two sequences would each do it.
+# Only the store and the engine run on PostgreSQL, too. What all need is compiled first: the three sequences would each do it.
 races: bin/with-postgres
 	@if command -v $$($(GO) env CC) >/dev/null; then echo "Where goroutines meet, under the race detector:"; \
 	  export CGO_ENABLED=1; $(GO) build -race -gcflags=modernc.org/...=-race=false ./internal/... && \
-	  bin/with-postgres sh -c 'embedded="env -u TEST_POSTGRES_URL"; { $$embedded $(GO) $(RACE) $(MEET_SERVER) && $$embedded $(GO) $(RACE) $(MEET); } & meet=$$!; \
-	    $(GO) $(RACE) $(MEET_STORE) && $(GO) $(RACE) $(MEET_LEDGER) && $$embedded $(GO) $(RACE) $(MEET_API) && \
-	    $$embedded $(CLIENT) $(RACE) ./... && $$embedded $(PROGRAMS) $(RACE) ./client; rest=$$?; wait $$meet && exit $$rest'; \
+	  bin/with-postgres sh -c 'embedded="env -u TEST_POSTGRES_URL"; $$embedded $(GO) $(RACE) $(MEET) & meet=$$!; \
+	    { $(GO) $(RACE) $(MEET_STORE) && $(GO) $(RACE) $(MEET_LEDGER); } & stored=$$!; \
+	    $$embedded $(GO) $(RACE) $(MEET_SERVER) && $$embedded $(GO) $(RACE) $(MEET_API) && \
+	    $$embedded $(CLIENT) $(RACE) ./... && $$embedded $(PROGRAMS) $(RACE) ./client; rest=$$?; \
+	    wait $$meet && wait $$stored && exit $$rest'; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi
 
 # On the disk, whose time the promise about overload counts in.
