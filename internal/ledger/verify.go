@@ -20,9 +20,9 @@ type VoucherReader interface {
 type Check interface {
 	// Chains follows the hash chains. pause is told after every few rows how many there were; its error ends the check.
 	Chains(ctx context.Context, pause func(rows int) error) error
-	// Page gives the first vouchers, at most limit, at or after a place in the order of account and id, and their whole
-	// histories by id, as of one moment; none of a history with more entries than longest. It holds entries against
-	// their chains.
+	// Page gives the first vouchers, at most limit, at or after a place in the order of account and id, or with a limit
+	// of one the voucher there, and their whole histories by id, as of one moment; none of a history with more entries
+	// than longest. It holds entries against their chains.
 	Page(ctx context.Context, from Ref, limit, longest int) ([]gift.Voucher, map[gift.ID][]gift.Entry, error)
 	// Missing finds what is in a chain and was on no page. All pages have been read.
 	Missing()

@@ -192,6 +192,7 @@ var parts = []part{
 	{"pages", true, (*trial).pages},
 	{"webhooks", true, (*trial).webhooks},
 	{"traces", true, (*trial).traces},
+	{"citus", true, (*trial).citus},
 }
 
 // measure takes the parts that are asked for.

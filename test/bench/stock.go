@@ -64,8 +64,9 @@ const (
 // place is a store on the disk: a folder with boon's data, for PostgreSQL with the server's beside it, and the list of
 // its gifts.
 type place struct {
-	dir    string
-	server *pgtest.Server // nil: the embedded store
+	dir     string
+	server  *pgtest.Server // nil: the embedded store, or one of Citus
+	cluster string         // the database's URL, of one of Citus
 }
 
 func (p *place) data() string  { return filepath.Join(p.dir, "boon") }
@@ -73,7 +74,7 @@ func (p *place) gifts() string { return filepath.Join(p.dir, "gifts") }
 
 func (p *place) database() string {
 	if p.server == nil {
-		return ""
+		return p.cluster
 	}
 	return p.server.URL
 }

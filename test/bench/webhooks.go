@@ -167,8 +167,13 @@ func (w *hooks) open() (err error) {
 	if w.sender, err = w.serve(); err != nil {
 		return err
 	}
-	w.gifts = make([][]load.Gift, hookAccounts)
-	return inParallel(hookAccounts, func(n int) (err error) {
+	return w.stock(hookAccounts)
+}
+
+// stock makes gifts for the first accounts.
+func (w *hooks) stock(accounts int) error {
+	w.gifts = make([][]load.Gift, accounts)
+	return inParallel(accounts, func(n int) (err error) {
 		w.gifts[n], err = newShop(w.sender, hookKey(n), hookID(n, 3)).orderSurely(w.ctx, hookGifts, stockKey(n))
 		return err
 	})
@@ -179,8 +184,8 @@ func (w *hooks) serve() (*child, error) {
 	return spawn("serve", "-data", w.place.data(), "-database", w.place.database(), "-webhooks-allow", hookNetwork)
 }
 
-// redeem is a load of redemptions by some accounts in turn.
-func (w *hooks) redeem(c *child, accounts int) (load.Plan, error) {
+// calls is a load of redemptions, or else validations, by some accounts in turn.
+func (w *hooks) calls(c *child, call string, accounts int) (load.Plan, error) {
 	plan := load.Plan{Connections: 64, Rate: float64(w.options.hookRate)}
 	nexts := make([]load.Next, accounts)
 	for n := range nexts {
@@ -188,7 +193,10 @@ func (w *hooks) redeem(c *child, accounts int) (load.Plan, error) {
 		if err != nil {
 			return plan, err
 		}
-		plan.Target, nexts[n] = target, target.Redeem(&load.Orders{Gifts: w.gifts[n], Amount: "0.01"})
+		orders := &load.Orders{Gifts: w.gifts[n], Amount: "0.01"}
+		if plan.Target, nexts[n] = target, target.Validate(orders); call == "redeem" {
+			nexts[n] = target.Redeem(orders)
+		}
 	}
 	var turn atomic.Uint64
 	plan.Next = func(b []byte) ([]byte, load.Note) { return nexts[turn.Add(1)%uint64(accounts)](b) }
@@ -300,7 +308,7 @@ func (w *hooks) take(use, round int) (r hookReading, err error) {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, redeems.stop()) }()
-	plan, err := w.redeem(redeems, hookUses[use].accounts)
+	plan, err := w.calls(redeems, "redeem", hookUses[use].accounts)
 	if err != nil {
 		return r, err
 	}

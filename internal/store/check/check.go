@@ -154,6 +154,11 @@ type placed struct {
 const selectPage = `SELECT ` + record.VoucherAndItems + ` FROM voucher AS v
 	WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
 
+// selectOne gives the voucher ($1, $2). A cluster looks for it on one node, for a page on all.
+const selectOne = `SELECT ` + record.VoucherColumns + `,
+		(SELECT i.items FROM item_list AS i WHERE i.account_id = $1 AND i.id = v.items_id) AS items
+	FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2 LIMIT $3`
+
 // selectPageHistories gives the histories of the vouchers of account $1 from $2 to $3, of those that have no more
 // than $4 entries. What is said of selectHistory holds here.
 var selectPageHistories = db.Text{
@@ -183,8 +188,11 @@ func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 	items := make(map[gift.ID]gift.ID, limit)
 	var entries []placed
 	err = c.db.Snapshot(ctx, func(tx *sql.Tx) error {
-		full := false
-		err := c.db.EachWithin(ctx, tx, selectPage, []any{db.KeyOf(from.AccountID), db.KeyOf(from.ID), limit},
+		full, query := false, selectPage
+		if limit == 1 {
+			query = selectOne
+		}
+		err := c.db.EachWithin(ctx, tx, query, []any{db.KeyOf(from.AccountID), db.KeyOf(from.ID), limit},
 			func(rows *sql.Rows) error {
 				var v gift.Voucher
 				var list gift.ID

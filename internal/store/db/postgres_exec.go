@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,7 +105,7 @@ func (w *Batch) queue(b *pgx.Batch, spread bool) {
 	text, calls := w.Arrays, 1
 	alone := text == "" || spread
 	if alone {
-		text, calls = w.One, len(w.Rows)
+		text, calls = cmp.Or(w.Spread, w.One), len(w.Rows)
 	}
 	if alone && w.Lock != "" {
 		for _, row := range w.Rows {

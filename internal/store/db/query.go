@@ -23,7 +23,8 @@ type Query struct {
 	What      string // for errors: "writing into entry"
 	One, Many string // SQLite; many is "" when rows go one by one
 	Arrays    string // PostgreSQL: all rows, each column an array; "": they go one by one
-	Lock      string // PostgreSQL, where rows go one by one: locks one before One reads it; "": none is
+	Spread    string // Citus, where rows go one by one; "": One
+	Lock      string // Citus: locks a row before Spread reads it; "": none is
 	Scoped    bool   // $1 is the account; what follows are the columns of a row
 	Exact     bool   // each row must hit one
 }
@@ -114,12 +115,17 @@ func SelectByKeys(what, text, of string, scoped bool) *Query {
 		from = 2
 	}
 	one, many := ByKeys(strings.Replace(text, " {lock}", "", 1), from)
+	spread := ""
+	if scoped { // Citus finds the node of a sub-select by an account that is named, not by one that is compared
+		spread = strings.NewReplacer("account_id = v.account_id", "account_id = $1", "account_id = c.account_id",
+			"account_id = $1").Replace(one)
+	}
 	lock := ""
 	if read, locks := strings.CutSuffix(text, " {lock}"); locks { // Citus locks no row of a query with a sub-select
 		lock, _ = ByKeys("SELECT 1 "+read[strings.LastIndex(read, "FROM "):]+lockRows, from)
 	}
 	each := strings.NewReplacer("{keys}", "= wanted.k", " {lock}", lockRows).Replace(text)
-	return &Query{What: what, One: one, Many: many, Lock: lock, Scoped: scoped,
+	return &Query{What: what, One: one, Many: many, Spread: spread, Lock: lock, Scoped: scoped,
 		Arrays: "SELECT found.* FROM unnest(" + ArrayPlaceholders(from, of) + ") AS wanted (k) CROSS JOIN LATERAL (" + each +
 			" OFFSET 0) AS found"}
 }

@@ -2,6 +2,7 @@ package pgtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -24,57 +25,94 @@ func HasCitus() bool {
 	return err == nil
 }
 
-// Cluster is a coordinator and two workers with Citus. They are gone when the test ends.
+// Cluster is a coordinator and its workers, with Citus.
 type Cluster struct {
 	Nodes []*Server // the coordinator first
 	made  int
 	mu    sync.Mutex
 }
 
-// Citus starts a cluster.
-func Citus(t TB) *Cluster {
-	t.Helper()
+// StartCluster starts a cluster with so many workers; with none the coordinator keeps everything. settings are as for
+// Start.
+func StartCluster(workers int, settings ...string) (*Cluster, error) {
 	c := &Cluster{}
-	for range 3 {
-		s, err := Start("shared_preload_libraries=citus", "citus.node_conninfo=sslmode=disable", "fsync=off",
-			"full_page_writes=off", "max_worker_processes=200", // Citus keeps one for each database
-			"max_prepared_transactions=500", "citus.recover_2pc_interval=1s") // settles what a node left that went away
+	settings = append([]string{"shared_preload_libraries=citus", "citus.node_conninfo=sslmode=disable",
+		"max_worker_processes=200",                                        // Citus keeps one for each database
+		"max_prepared_transactions=500", "citus.recover_2pc_interval=1s"}, // settles what a node left that went away
+		settings...)
+	for range workers + 1 {
+		s, err := Start(settings...)
 		if err != nil {
-			t.Fatalf("starting a node: %v", err)
+			return nil, errors.Join(fmt.Errorf("starting a node: %w", err), c.Close())
 		}
-		t.Cleanup(func() {
-			if err := s.Close(); err != nil {
-				t.Errorf("stopping a node: %v", err)
-			}
-		})
 		c.Nodes = append(c.Nodes, s)
 	}
-	return c
+	return c, nil
 }
 
-// Fresh makes a database on all nodes, and gives the coordinator's URL for the role boon. Tables are split into so many
-// shards.
-func (c *Cluster) Fresh(t TB, shards int) string {
-	t.Helper()
+// Close stops all nodes.
+func (c *Cluster) Close() (err error) {
+	for _, s := range c.Nodes {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}
+
+// Database makes a database on all nodes, and gives the coordinator's URL for the role boon. Tables are split into so
+// many shards.
+func (c *Cluster) Database(shards int) (url string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.made++
 	name := fmt.Sprintf("spread%d", c.made)
 	for _, s := range c.Nodes {
-		must(t, admin(s.Admin, "CREATE DATABASE "+name+" OWNER boon"))
-		must(t, admin(of(s.Admin, name), "CREATE EXTENSION citus"))
+		if err = admin(s.Admin, "CREATE DATABASE "+name+" OWNER boon"); err == nil {
+			err = admin(of(s.Admin, name), "CREATE EXTENSION citus")
+		}
+		if err != nil {
+			return "", err
+		}
 	}
-	coordinator := of(c.Nodes[0].Admin, name)
-	must(t, admin(coordinator, fmt.Sprintf("ALTER DATABASE %s SET citus.shard_count = %d", name, shards)))
+	statements := []string{fmt.Sprintf("ALTER DATABASE %s SET citus.shard_count = %d", name, shards)}
 	for i, s := range c.Nodes {
 		host, port, _ := net.SplitHostPort(s.Address)
-		statement := fmt.Sprintf(`SELECT citus_add_node('%s', %s)`, host, port)
+		add := "citus_add_node"
 		if i == 0 {
-			statement = fmt.Sprintf(`SELECT citus_set_coordinator_host('%s', %s)`, host, port)
+			add = "citus_set_coordinator_host"
 		}
-		must(t, admin(coordinator, statement))
+		statements = append(statements, fmt.Sprintf(`SELECT %s('%s', %s)`, add, host, port))
+		if len(c.Nodes) == 1 {
+			statements = append(statements,
+				fmt.Sprintf(`SELECT citus_set_node_property('%s', %s, 'shouldhaveshards', true)`, host, port))
+		}
 	}
-	return of(c.Nodes[0].URL, name)
+	for _, text := range statements {
+		if err := admin(of(c.Nodes[0].Admin, name), text); err != nil {
+			return "", err
+		}
+	}
+	return of(c.Nodes[0].URL, name), nil
+}
+
+// Citus starts a cluster with two workers, which is gone when the test ends.
+func Citus(t TB) *Cluster {
+	t.Helper()
+	c, err := StartCluster(2, "fsync=off", "full_page_writes=off")
+	must(t, err)
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("stopping a node: %v", err)
+		}
+	})
+	return c
+}
+
+// Fresh is Database for a test.
+func (c *Cluster) Fresh(t TB, shards int) string {
+	t.Helper()
+	url, err := c.Database(shards)
+	must(t, err)
+	return url
 }
 
 // of is the URL of a server, for another of its databases.
