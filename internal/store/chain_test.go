@@ -34,7 +34,8 @@ func unguarded(t *testing.T, s *Store) {
 	if s.db.File == "" {
 		guards = `SELECT 'ALTER TABLE ' || c.relname || ' DISABLE TRIGGER USER' FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 				WHERE n.nspname = current_schema() AND c.relkind = 'r'
-			UNION ALL SELECT 'ALTER TABLE ' || c.conrelid::regclass || ' DROP CONSTRAINT ' || c.conname FROM pg_constraint c
+			UNION ALL SELECT 'ALTER TABLE ' || r.relname || ' DROP CONSTRAINT ' || c.conname FROM pg_constraint c
+				JOIN pg_class r ON r.oid = c.conrelid -- where Citus shows no shards
 				JOIN pg_namespace n ON n.oid = c.connamespace WHERE n.nspname = current_schema() AND c.contype IN ('c', 'f') ORDER BY 1`
 	}
 	var texts []string

@@ -97,7 +97,7 @@ func countBatches(s *db.Query, rows []countRow, scan func(db.Scanner) error) []d
 	return record.ByAccount(rows, func(r countRow) gift.ID { return r.account },
 		func(account gift.ID, of []countRow) db.Batch {
 			w := record.RowsOf(s, of, func(r *countRow) []any { return []any{r.what} })
-			w.Account, w.Scan = account, scan
+			w.Account, w.Scan, w.Shared = account, scan, true
 			return w
 		})
 }

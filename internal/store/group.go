@@ -243,19 +243,20 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 
 func (g *group) wantRequests(wanted []ledger.RequestKey) (batches []db.Batch) {
 	wanted = record.DistinctKeys(wanted)
+	scan := func(from db.Scanner) error {
+		r, _, err := record.ScanRequest(g.db.Keys, from)
+		if err != nil {
+			return err
+		}
+		// The key may have served other operations too, and those may be wanted or not.
+		if _, is := slices.BinarySearchFunc(wanted, r.RequestKey, record.CompareKeys); is {
+			g.state.Requests[r.RequestKey] = &r
+		}
+		return nil
+	}
 	return record.ByAccount(wanted, func(k ledger.RequestKey) gift.ID { return k.AccountID },
 		func(account gift.ID, of []ledger.RequestKey) db.Batch {
-			w := db.Batch{Query: selectRequests, Account: account, Scan: func(from db.Scanner) error {
-				r, _, err := record.ScanRequest(g.db.Keys, from)
-				if err != nil {
-					return err
-				}
-				// The key may have served other operations too, and those may be wanted or not.
-				if slices.Contains(of, r.RequestKey) {
-					g.state.Requests[r.RequestKey] = &r
-				}
-				return nil
-			}}
+			w := db.Batch{Query: selectRequests, Account: account, Scan: scan, Shared: true}
 			for i := range of {
 				if i == 0 || of[i].Key != of[i-1].Key {
 					w.Rows = append(w.Rows, []any{of[i].Key})

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -21,12 +22,14 @@ type statements struct {
 	mu    sync.Mutex
 	seen  map[string]bool
 	trips int
+	sent  int // statements
 }
 
 func (s *statements) note(queries ...*pgx.QueuedQuery) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trips++
+	s.sent += len(queries)
 	for _, q := range queries {
 		s.seen[strings.Join(strings.Fields(q.SQL), " ")] = true
 	}
@@ -106,7 +109,7 @@ var withoutAccount = map[string]string{
 var small = regexp.MustCompile(`\b(schema_version|forgotten|key_check|setup_version|information_schema\.\w+|copy_progress)\b`)
 
 // named tells that a statement names the account of every row that it touches.
-var named = regexp.MustCompile(`\baccount_id = \$\d|\(SELECT \$1::BYTEA AS c1, .*\baccount_id = w\.c1\b|^INSERT INTO \w+ \((\w+, )*account_id\b`)
+var named = regexp.MustCompile(`\baccount_id = \$\d|\(SELECT \* FROM unnest\(\$1::BYTEA\[\], .*\baccount_id = w\.c1\b|unnest\(\$1::BYTEA\[\], .*\baccount_id = (wanted|w)\.a\b|^INSERT INTO \w+ \((\w+, )*account_id\b`)
 
 // TestStatementsNameTheAccount: where accounts are spread over machines, a statement that names its account asks one
 // of them, one that does not asks all. And it is what keeps a statement within its account: a new one that names none
@@ -268,4 +271,55 @@ func TestRoundTrips(t *testing.T) {
 		_, err := s.Gift(t.Context(), g.AccountID, g.ID)
 		must(t, err)
 	})
+}
+
+// TestAccountsShareStatements: a group of the gifts of many accounts takes as many statements as one of a single account.
+func TestAccountsShareStatements(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t) // in the other database a statement costs no round trip
+	all := &statements{seen: map[string]bool{}}
+	s, _ := openServerForTest(t, all)
+	const size = 20
+	one, many := issue(t, s, newID(), size), []gift.Gift(nil)
+	for range size {
+		many = append(many, issue(t, s, newID(), 1)...)
+	}
+	redeem := func(gifts []gift.Gift) (sent int) {
+		before := all.sent
+		redeemTogether(t, s, gifts, 1)
+		return all.sent - before
+	}
+	redeem(one[:1]) // what is looked up once
+	if of, from := redeem(many), redeem(one); of != from {
+		t.Errorf("%d statements for gifts of %d accounts, %d for those of one", of, size, from)
+	}
+	for i := range many {
+		g, err := s.Gift(t.Context(), many[i].AccountID, many[i].ID)
+		must(t, err)
+		if want := many[i].Balance - 1; g.Balance != want {
+			t.Errorf("gift %d has %d left, want %d", i, g.Balance, want)
+		}
+	}
+}
+
+// redeemTogether redeems some of each gift in one group, under a key each, which is looked for first.
+func redeemTogether(t *testing.T, s *Store, gifts []gift.Gift, amount gift.Amount) {
+	t.Helper()
+	var want ledger.Want
+	for i := range gifts {
+		want.Vouchers = append(want.Vouchers, ref(&gifts[i].Voucher))
+		want.Requests = append(want.Requests, ledger.RequestKey{AccountID: gifts[i].AccountID, Operation: ledger.RedeemGift,
+			Key: gifts[i].ID.String()})
+	}
+	must(t, s.Group(t.Context(), want, func(st *ledger.State) (c ledger.Changes) {
+		for _, v := range st.Vouchers {
+			after, e, err := v.Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon}, Amount: amount})
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			c.Vouchers, c.Entries = append(c.Vouchers, after), append(c.Entries, e)
+		}
+		return c
+	}))
 }

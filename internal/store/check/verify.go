@@ -345,8 +345,8 @@ const (
 // selectSearch gives those of the pairs of a key and a gift that gift_search has.
 var selectSearch = &db.Query{What: "reading what gifts are found by", Scoped: true,
 	One: strings.NewReplacer("{key}", "$2", "{gift}", "$3").Replace(selectKeysOf),
-	Arrays: `SELECT r.* FROM unnest(` + db.ArrayPlaceholders(2, "BB") + `) AS w (k, g) CROSS JOIN LATERAL (` +
-		strings.NewReplacer("{key}", "w.k", "{gift}", "w.g").Replace(selectKeysOf) + ` OFFSET 0) AS r`}
+	Arrays: `SELECT r.* FROM unnest(` + db.ArrayPlaceholders(1, "BBB") + `) AS w (a, k, g) CROSS JOIN LATERAL (` +
+		strings.NewReplacer("$1", "w.a", "{key}", "w.k", "{gift}", "w.g").Replace(selectKeysOf) + ` OFFSET 0) AS r`}
 
 // checkSearch looks for gifts that are not found by what their cards say. What they were found by earlier may find
 // them, too.

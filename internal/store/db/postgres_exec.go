@@ -69,9 +69,18 @@ func (p *batchExecutor) execBatch(ctx context.Context, batches []Batch) error {
 		p.planOnce()
 	}
 	asks := p.spread // there, only this program can tell whether each row was hit
-	for i := range batches {
-		batches[i].queue(&p.unsent, p.spread)
-		asks = asks || batches[i].Scan != nil
+	for len(batches) > 0 {
+		n := 1
+		for !p.spread && n < len(batches) && batches[0].goesWith(&batches[n]) {
+			n++
+		}
+		asks = asks || batches[0].Scan != nil
+		if of := batches[:n]; p.spread || of[0].Arrays == "" {
+			of[0].queueRows(&p.unsent, p.spread)
+		} else {
+			queueArrays(&p.unsent, of)
+		}
+		batches = batches[n:]
 	}
 	if !asks {
 		return nil
@@ -96,39 +105,52 @@ func (p *batchExecutor) send(ctx context.Context) error {
 	return p.conn.SendBatch(ctx, &b).Close()
 }
 
-// queue adds a batch: all its rows at once, column by column, or one by one. A row alone, which names its account or
-// its hash, is what a database that is spread over machines knows where to send.
-func (w *Batch) queue(b *pgx.Batch, spread bool) {
-	if len(w.Rows) == 0 {
+// goesWith reports whether one statement does both batches.
+func (w *Batch) goesWith(next *Batch) bool {
+	return w.Query == next.Query && w.Scoped && w.Arrays != "" && len(w.Rows) > 0 &&
+		(w.Scan == nil && next.Scan == nil || w.Shared && next.Shared)
+}
+
+// queueArrays adds batches of one query, of one account each, as a statement for all their rows, column by column.
+func queueArrays(b *pgx.Batch, batches []Batch) {
+	w := &batches[0]
+	columns := columnsOf(batches)
+	if columns == nil {
 		return
 	}
-	text, calls := w.Arrays, 1
-	alone := text == "" || spread
-	if alone {
-		text, calls = cmp.Or(w.Spread, w.One), len(w.Rows)
+	b.Queue(w.Arrays, columns...).Fn = func(results pgx.BatchResults) error {
+		_, err := w.receive(results)
+		switch {
+		case w.Exact && sqlState(err) == divisionByZero: // see UpdateByKeys
+			return fmt.Errorf("%s: %w", w.What, ErrMissed)
+		case err != nil:
+			return fmt.Errorf("%s: %w", w.What, err)
+		}
+		return nil
 	}
-	if alone && w.Lock != "" {
+}
+
+// queueRows adds a statement for each row of a batch. A row alone, which names its account or its hash, is what a
+// database that is spread over machines knows where to send.
+func (w *Batch) queueRows(b *pgx.Batch, spread bool) {
+	text := w.One
+	if spread {
+		text = cmp.Or(w.Spread, w.One)
+	}
+	if w.Lock != "" {
 		for _, row := range w.Rows {
 			b.Queue(w.Lock, append(w.scope(), row...)...).Exec(func(pgconn.CommandTag) error { return nil })
 		}
 	}
 	var hits int64
-	for call := range calls {
-		args := w.scope()
-		if !alone {
-			args = append(args, columnsOf(w.Rows)...)
-		} else {
-			args = append(args, w.Rows[call]...)
-		}
-		b.Queue(text, args...).Fn = func(results pgx.BatchResults) error {
-			n, err := w.receive(results)
-			hits += n
+	for n, row := range w.Rows {
+		b.Queue(text, append(w.scope(), row...)...).Fn = func(results pgx.BatchResults) error {
+			hit, err := w.receive(results)
+			hits += hit
 			switch {
-			case w.Exact && sqlState(err) == divisionByZero: // see UpdateByKeys
-				return fmt.Errorf("%s: %w", w.What, ErrMissed)
 			case err != nil:
 				return fmt.Errorf("%s: %w", w.What, err)
-			case alone && call == calls-1:
+			case n == len(w.Rows)-1:
 				return w.checkHits(hits)
 			}
 			return nil
@@ -136,15 +158,30 @@ func (w *Batch) queue(b *pgx.Batch, spread bool) {
 	}
 }
 
-// columnsOf turns rows into an array for each column.
-func columnsOf(rows [][]any) []any {
-	columns := make([]any, len(rows[0]))
-	for c := range columns {
-		column := make(pgtype.FlatArray[any], len(rows))
-		for r := range rows {
-			column[r] = rows[r][c]
+// columnsOf turns the rows of batches into an array for each column, and one of their accounts before where they have
+// some; nil: there are no rows.
+func columnsOf(batches []Batch) (columns []any) {
+	rows := 0
+	for i := range batches {
+		rows += len(batches[i].Rows)
+	}
+	if rows == 0 {
+		return nil
+	}
+	column := func(value func(w *Batch, row []any) any) pgtype.FlatArray[any] {
+		all := make(pgtype.FlatArray[any], 0, rows)
+		for i := range batches {
+			for _, row := range batches[i].Rows {
+				all = append(all, value(&batches[i], row))
+			}
 		}
-		columns[c] = column
+		return all
+	}
+	if batches[0].Scoped {
+		columns = append(columns, column(func(w *Batch, _ []any) any { return w.Account[:] }))
+	}
+	for c := range batches[0].Rows[0] {
+		columns = append(columns, column(func(_ *Batch, row []any) any { return row[c] }))
 	}
 	return columns
 }

@@ -22,10 +22,10 @@ const lockRows = ` FOR NO KEY UPDATE`
 type Query struct {
 	What      string // for errors: "writing into entry"
 	One, Many string // SQLite; many is "" when rows go one by one
-	Arrays    string // PostgreSQL: all rows, each column an array; "": they go one by one
+	Arrays    string // PostgreSQL: all rows, each column an array, accounts first where Scoped; "": they go one by one
 	Spread    string // Citus, where rows go one by one; "": One
 	Lock      string // Citus: locks a row before Spread reads it; "": none is
-	Scoped    bool   // $1 is the account; what follows are the columns of a row
+	Scoped    bool   // $1 is the account, or an array of those of the rows; what follows are the columns of a row
 	Exact     bool   // each row must hit one
 }
 
@@ -35,6 +35,7 @@ type Batch struct {
 	Account gift.ID
 	Rows    [][]any
 	Scan    func(Scanner) error // reads a row that comes back; nil: nothing does
+	Shared  bool                // Scan reads those of the same query for other accounts, too
 }
 
 // Scanner is a row that came back.
@@ -85,15 +86,14 @@ func UpdateByKeys(what, types, text string) *Query {
 // ErrMissed tells that a row that was to be changed is not there, or not as it was.
 var ErrMissed = errors.New("a row that was to be changed is not there, or not as it was")
 
-// keyTable is a table w of the account as c1 and of columns of these types as c2 and so on, each of an array. Were the
-// account a constant there, the planner could begin with all rows of it.
+// keyTable is a table w of accounts as c1 and of columns of these types as c2 and so on, each of an array.
 func keyTable(types string) string {
-	columns := make([]string, len(types))
+	columns := make([]string, 1+len(types))
 	for i := range columns {
-		columns[i] = fmt.Sprint("c", i+2)
+		columns[i] = fmt.Sprint("c", i+1)
 	}
-	return "(SELECT $1::BYTEA AS c1, r.* FROM unnest(" + ArrayPlaceholders(2, types) + ") AS r (" + strings.Join(columns,
-		", ") + ") OFFSET 0) AS w"
+	return "(SELECT * FROM unnest(" + ArrayPlaceholders(1, "B"+types) + ") AS r (" + strings.Join(columns, ", ") +
+		") OFFSET 0) AS w"
 }
 
 // DeleteByKeys takes out rows of an account from a table by a column of their key, a BYTEA; those only that a condition
@@ -124,10 +124,13 @@ func SelectByKeys(what, text, of string, scoped bool) *Query {
 	if read, locks := strings.CutSuffix(text, " {lock}"); locks { // Citus locks no row of a query with a sub-select
 		lock, _ = ByKeys("SELECT 1 "+read[strings.LastIndex(read, "FROM "):]+lockRows, from)
 	}
-	each := strings.NewReplacer("{keys}", "= wanted.k", " {lock}", lockRows).Replace(text)
+	each, columns := strings.NewReplacer("{keys}", "= wanted.k", " {lock}", lockRows).Replace(text), "k"
+	if scoped {
+		each, columns, of = strings.ReplaceAll(each, "$1", "wanted.a"), "a, k", "B"+of
+	}
 	return &Query{What: what, One: one, Many: many, Spread: spread, Lock: lock, Scoped: scoped,
-		Arrays: "SELECT found.* FROM unnest(" + ArrayPlaceholders(from, of) + ") AS wanted (k) CROSS JOIN LATERAL (" + each +
-			" OFFSET 0) AS found"}
+		Arrays: "SELECT found.* FROM unnest(" + ArrayPlaceholders(1, of) + ") AS wanted (" + columns +
+			") CROSS JOIN LATERAL (" + each + " OFFSET 0) AS found"}
 }
 
 // SelectEach selects rows of an account, $1, for each row of its batch, which says more: $2 and so on.

@@ -15,7 +15,7 @@ func ByRef(s *db.Query, refs []ledger.Ref, scan func(db.Scanner) error) []db.Bat
 	slices.SortFunc(refs, CompareRefs)
 	return ByAccount(slices.Compact(refs), func(r ledger.Ref) gift.ID { return r.AccountID },
 		func(account gift.ID, of []ledger.Ref) db.Batch {
-			w := db.Batch{Query: s, Account: account, Rows: make([][]any, len(of)), Scan: scan}
+			w := db.Batch{Query: s, Account: account, Rows: make([][]any, len(of)), Scan: scan, Shared: true}
 			for i := range of {
 				w.Rows[i] = []any{db.KeyOf(of[i].ID)}
 			}
