@@ -38,14 +38,16 @@ type hookUse struct {
 }
 
 // hookUses come one after the other in every round, from another one on in each. All redemptions are of these accounts.
-// The second is like the first, and tells how much chance makes; the third tells what a thousand accounts cost without
-// webhooks, the fifth what their webhooks cost, the sixth what the dead ones do.
+// Those again are like the ones before, and tell how much chance makes; "none of a thousand accounts" is what those
+// cost without webhooks.
 var hookUses = []hookUse{
 	{name: "none", accounts: 50}, {name: "none, again", accounts: 50},
 	{name: "none of a thousand accounts", accounts: hookAccounts},
 	{"one", 50, 1, false, "gift.*"},
 	{"one of each of a thousand accounts", hookAccounts, 1, false, "gift.*"},
 	{"one of each of a thousand accounts, a hundred dead", hookAccounts, 1, true, "gift.*"},
+	{"one of each of a thousand accounts, again", hookAccounts, 1, false, "gift.*"},
+	{"one of each of a thousand accounts, a hundred dead, again", hookAccounts, 1, true, "gift.*"},
 	{"twenty", 50, gift.MaxWebhooks, true, "gift.*"},
 }
 
