@@ -273,7 +273,8 @@ func TestRoundTrips(t *testing.T) {
 	})
 }
 
-// TestAccountsShareStatements: a group of the gifts of many accounts takes as many statements as one of a single account.
+// TestAccountsShareStatements: a group of the gifts of many accounts takes as many statements as one of a single
+// account.
 func TestAccountsShareStatements(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // in the other database a statement costs no round trip

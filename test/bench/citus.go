@@ -17,15 +17,17 @@ type spread struct {
 	workers int // of a cluster of Citus; below 0: plain PostgreSQL
 }
 
-var spreads = []spread{{"PostgreSQL, one node", -1}, {"Citus, one node", 0}, {"Citus, a coordinator and two workers", 2}}
+var spreads = []spread{
+	{"PostgreSQL, one node", -1}, {"Citus, one node", 0}, {"Citus, a coordinator and two workers", 2},
+}
 
 const (
 	shards         = 32
 	spreadAccounts = 200
 )
 
-// citus compares calls of spreadAccounts merchants on plain PostgreSQL, on one node of Citus and on a coordinator with two
-// workers. All nodes share this machine, so that a cluster shows what Citus costs and not what more machines bring.
+// citus compares calls of spreadAccounts merchants on plain PostgreSQL, on one node of Citus and on a coordinator with
+// two workers. All nodes share this machine, so that a cluster shows what Citus costs and not what more machines bring.
 func (h *trial) citus() error {
 	switch {
 	case h.name != "postgres":
