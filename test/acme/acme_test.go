@@ -100,12 +100,12 @@ func (a authority) client() *http.Client {
 	}
 }
 
-// eventually asks until it holds, a minute at most.
+// eventually asks until it holds, three minutes at most: what an order fails for, it is made again for after one.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("after a minute still not: %s", what)
+			t.Fatalf("after three minutes still not: %s", what)
 		}
 	}
 }

@@ -48,6 +48,7 @@ type options struct {
 	neighbour   float64
 	pages       time.Duration
 	hookRate    int
+	hookSales   int
 }
 
 func main() {
@@ -93,6 +94,7 @@ func parse(args []string) (o options, err error) {
 	f.StringVar(&o.write, "write", "", "put the figures into this file, between its markers")
 	f.DurationVar(&o.refusals, "refusals", 0, "fail when under overload the median refusal takes longer")
 	f.IntVar(&o.hookRate, "hooks", 1_000, "redemptions a second beside webhooks, of all accounts together")
+	f.IntVar(&o.hookSales, "sales", 0, "printed gifts made a second beside them, an event each")
 	f.Float64Var(&o.neighbour, "neighbour", 0,
 		"fail when a neighbour's orders make the p99 of redemptions more than so many times that of an idle service")
 	f.DurationVar(&o.pages, "pages", 0, "fail when a page takes longer, at its p99, or has more than 100 KB")

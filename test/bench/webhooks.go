@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -73,6 +75,7 @@ type hooks struct {
 	silent   net.Listener                   // takes connections and says nothing
 	refusing int                            // a port at which nobody listens
 	delays   atomic.Pointer[load.Histogram] // of the deliveries that arrived in this measurement
+	sold     atomic.Int64                   // gifts beside the redemptions
 }
 
 // webhooks compares redemptions at one rate without webhooks, with one for each of fifty accounts, with a thousand, of
@@ -205,6 +208,38 @@ func (w *hooks) calls(c *child, call string, accounts int) (load.Plan, error) {
 	return plan, nil
 }
 
+// sell makes gifts for some accounts in turn, as many a second as are asked for, until ctx ends. What it gives waits for
+// that and tells what failed.
+func (w *hooks) sell(ctx context.Context, c *child, accounts int) (ended func() error) {
+	const sellers, size = 4, 10
+	var all sync.WaitGroup
+	failed := make([]error, sellers)
+	for n := range min(sellers, w.options.hookSales) {
+		all.Go(func() {
+			s := newShop(c, "", "")
+			tick := time.NewTicker(sellers * size * time.Second / time.Duration(w.options.hookSales))
+			defer tick.Stop()
+			for account := n; ; account = (account + sellers) % accounts {
+				select {
+				case <-ctx.Done():
+					return
+				case <-tick.C:
+				}
+				s.key, s.sale = hookKey(account), load.Sale("10000", hookID(account, 3), "bench-order")
+				gifts, err := s.order(ctx, size, "")
+				if w.sold.Add(int64(len(gifts))); err != nil && ctx.Err() == nil {
+					failed[n] = err
+					return
+				}
+			}
+		})
+	}
+	return func() error {
+		all.Wait()
+		return errors.Join(failed...)
+	}
+}
+
 func (w *hooks) close() (err error) {
 	if w.sender != nil {
 		err = w.sender.stop()
@@ -314,6 +349,9 @@ func (w *hooks) take(use, round int) (r hookReading, err error) {
 	if err != nil {
 		return r, err
 	}
+	selling, stopSelling := context.WithCancel(w.ctx)
+	defer stopSelling()
+	soldAll := w.sell(selling, redeems, hookUses[use].accounts)
 	plan.Duration = max(2*time.Second, hookTime(w.options)/5)
 	run, err := load.Start(w.ctx, plan)
 	if err != nil {
@@ -323,25 +361,27 @@ func (w *hooks) take(use, round int) (r hookReading, err error) {
 	stop := w.profiled(use, round, redeems)
 	delays := new(load.Histogram)
 	w.delays.Store(delays)
-	before := w.used(redeems)
+	before, sold := w.used(redeems), w.sold.Load()
 	plan.Duration = hookTime(w.options)
 	if run, err = load.Start(w.ctx, plan); err != nil {
 		return r, err
 	}
 	run.Wait()
 	after, s := w.used(redeems), run.Stats()
+	sold = w.sold.Load() - sold
 	seconds, redeemed, arrived := run.Took().Seconds(), float64(max(1, s.OK.Count())), float64(delays.Count())
 	each := func(n int) float64 { return (after[n] - before[n]) * 1e6 / redeemed }
 	r = hookReading{rate: redeemed / seconds, latency: [2]float64{ms(s.OK.Quantile(0.5)), ms(s.OK.Quantile(0.99))},
 		service: each(0), sender: each(1), database: each(2), arrived: arrived / seconds,
 		delays: [2]float64{ms(delays.Quantile(0.5)), ms(delays.Quantile(0.99))}}
 	if u := hookUses[use]; u.types == "gift.*" {
-		r.due = redeemed / seconds * float64(u.each)
+		r.due = (redeemed + float64(sold)) / seconds * float64(u.each)
 		if u.dead {
 			r.due *= 0.9
 		}
 	}
-	return r, errors.Join(failure(s), stop())
+	stopSelling()
+	return r, errors.Join(failure(s), stop(), soldAll())
 }
 
 // used is the processor time so far of the service that redeems, of the one that delivers, and of the database.

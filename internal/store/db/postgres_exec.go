@@ -111,7 +111,7 @@ func (w *Batch) goesWith(next *Batch) bool {
 		(w.Scan == nil && next.Scan == nil || w.Shared && next.Shared)
 }
 
-// queueArrays adds batches of one query, of one account each, as a statement for all their rows, column by column.
+// queueArrays adds batches of one query as a statement for all their rows, column by column.
 func queueArrays(b *pgx.Batch, batches []Batch) {
 	w := &batches[0]
 	columns := columnsOf(batches)
