@@ -208,8 +208,8 @@ func (w *hooks) calls(c *child, call string, accounts int) (load.Plan, error) {
 	return plan, nil
 }
 
-// sell makes gifts for some accounts in turn, as many a second as are asked for, until ctx ends. What it gives waits for
-// that and tells what failed.
+// sell makes gifts for some accounts in turn, as many a second as are asked for, until ctx ends. What it gives waits
+// for that and tells what failed.
 func (w *hooks) sell(ctx context.Context, c *child, accounts int) (ended func() error) {
 	const sellers, size = 4, 10
 	var all sync.WaitGroup
