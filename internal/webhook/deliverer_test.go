@@ -43,6 +43,7 @@ type world struct {
 	voucher   gift.Voucher
 	directory atomic.Pointer[gift.Directory]
 	reads     atomic.Int64 // of pages of events
+	rendered  atomic.Int64 // events
 	own       atomic.Int64
 	killed    atomic.Bool // nothing is written
 	inFlight  atomic.Int64
@@ -181,8 +182,11 @@ func (w *world) start(every time.Duration) (stop func()) {
 			return w.directory.Load()
 		},
 		Destination: func(url string) string { return w.at(url) },
-		Render:      func(e *gift.Event) []byte { return []byte(`{"type":"` + string(e.Type) + `"}`) },
-		SwitchOff:   w.switchOff, Log: slog.New(slog.DiscardHandler), Random: func() float64 { return 0.5 }, Every: every,
+		Render: func(e *gift.Event) []byte {
+			w.rendered.Add(1)
+			return []byte(`{"type":"` + string(e.Type) + `"}`)
+		},
+		SwitchOff: w.switchOff, Log: slog.New(slog.DiscardHandler), Random: func() float64 { return 0.5 }, Every: every,
 	}
 	w.deliverer = d
 	ctx, cancel := context.WithCancel(context.Background())
@@ -581,7 +585,7 @@ func TestAProcessIsKilled(t *testing.T) {
 }
 
 // TestOneBadEvent: an event that is always refused keeps no other from arriving, comes again by the schedule, and is
-// given up after ten attempts.
+// given up after ten attempts, for each of which it alone is read.
 func TestOneBadEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -598,6 +602,9 @@ func TestOneBadEvent(t *testing.T) {
 		time.Sleep(11 * time.Minute)
 		if got := r.got(); len(got) != 100 || slices.Contains(got, bad) || r.calls != 110 {
 			t.Errorf("%d events in %d calls", len(got), r.calls)
+		}
+		if n := w.rendered.Load(); n != 110 {
+			t.Errorf("%d events were read and rendered for 110 calls", n)
 		}
 		for n := range r.refused[1:] {
 			want, _ := webhook.Retry(n+1, 0.5)

@@ -350,7 +350,7 @@ func (l *lane) settle(a *gift.WebhookAside, taken bool) {
 
 // find reads an event again.
 func (l *lane) find(ctx context.Context, a *gift.WebhookAside) (event, error) {
-	q := gift.EventQuery{AccountID: l.account, Types: []gift.EventType{a.Type}, After: a.Before, Limit: ownPage}
+	q := gift.EventQuery{AccountID: l.account, Types: []gift.EventType{a.Type}, After: a.Before, Limit: 1}
 	for {
 		page, err := l.readOwn(ctx, q)
 		if err != nil {
