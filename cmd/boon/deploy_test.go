@@ -78,8 +78,8 @@ func TestComposeStandsOnWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestChartRenders lints and renders the chart where helm is, as it is by default and with everything on; test/helm/run
-// builds helm for it. Without the address that guests open it renders nothing.
+// TestChartRenders lints and renders the chart where helm is, as it is by default and with everything on; test/helm/get
+// brings helm. Without the address that guests open it renders nothing.
 func TestChartRenders(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("helm"); err != nil {
