@@ -133,8 +133,9 @@ func (a *Auditor) round(ctx context.Context) error {
 	}
 	whole := true
 	for from, more := (Ref{}), true; more; {
-		page, histories, err := checkPage(ctx, check, from, auditPage, a.Longest, a.found)
+		page, histories, err := check.Page(ctx, from, auditPage, a.Longest)
 		if err == nil {
+			audit(page, histories, a.Longest, a.found)
 			whole = a.count(page) && whole
 			err = pause(len(page) + countEntries(histories))
 		}
@@ -171,12 +172,13 @@ func (a *Auditor) count(page []gift.Voucher) bool {
 // checkChanged checks some of the changed gifts. Of a long history only its length is known.
 func (a *Auditor) checkChanged(ctx context.Context, check Check) (rows int, err error) {
 	for at, m := range a.someChanged() {
-		page, histories, err := checkPage(ctx, check, at, 1, a.Longest, a.found)
+		page, histories, err := check.One(ctx, at, a.Longest)
 		if err != nil {
 			return rows, err
 		}
+		audit(page, histories, a.Longest, a.found)
 		history := histories[at.ID]
-		tooLong := len(page) > 0 && page[0].ID == at.ID && page[0].Seq > a.Longest
+		tooLong := len(page) > 0 && page[0].Seq > a.Longest
 		if tooLong && page[0].Seq < m.seq || !tooLong && (len(history) < m.seq || history[m.seq-1].ID != m.last) {
 			a.found(fmt.Sprintf("gift %s: entry %d (%s) was answered and is not there", at.ID, m.seq, m.last))
 		}

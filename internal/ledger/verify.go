@@ -20,10 +20,12 @@ type VoucherReader interface {
 type Check interface {
 	// Chains follows the hash chains. pause is told after every few rows how many there were; its error ends the check.
 	Chains(ctx context.Context, pause func(rows int) error) error
-	// Page gives the first vouchers, at most limit, at or after a place in the order of account and id, or with a limit
-	// of one the voucher there, and their whole histories by id, as of one moment; none of a history with more entries
-	// than longest. It holds entries against their chains.
+	// Page gives the first vouchers, at most limit, at or after a place in the order of account and id, and their whole
+	// histories by id, as of one moment; none of a history with more entries than longest. It holds entries against
+	// their chains.
 	Page(ctx context.Context, from Ref, limit, longest int) ([]gift.Voucher, map[gift.ID][]gift.Entry, error)
+	// One is such a page of one voucher alone; of none, if it is not there.
+	One(ctx context.Context, voucher Ref, longest int) ([]gift.Voucher, map[gift.ID][]gift.Entry, error)
 	// Missing finds what is in a chain and was on no page. All pages have been read.
 	Missing()
 	// Records looks for damage that no single voucher shows: broken pages, secrets that do not open or lead nowhere,
@@ -55,10 +57,11 @@ func Verify(ctx context.Context, store VoucherReader, progress func(done, total 
 	}
 	const size, longest = 500, 1 << 62
 	for from, more := (Ref{}), true; more; {
-		page, histories, err := checkPage(ctx, check, from, size, longest, r.add)
+		page, histories, err := check.Page(ctx, from, size, longest)
 		if err != nil {
 			return r, fmt.Errorf("reading the ledger: %w", err)
 		}
+		audit(page, histories, longest, r.add)
 		r.Vouchers += int64(len(page))
 		r.Entries += int64(countEntries(histories))
 		progress(r.Vouchers, max(total, r.Vouchers))
@@ -71,13 +74,8 @@ func Verify(ctx context.Context, store VoucherReader, progress func(done, total 
 	return r, nil
 }
 
-// checkPage checks the vouchers of a page with histories of at most longest entries.
-func checkPage(ctx context.Context, check Check, from Ref, limit, longest int, found func(string)) (
-	page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
-	page, histories, err = check.Page(ctx, from, limit, longest)
-	if err != nil {
-		return nil, nil, err // half a page, at a stop of the service, would look as if entries were missing
-	}
+// audit checks vouchers that were read with their histories, but for those with more entries than longest.
+func audit(page []gift.Voucher, histories map[gift.ID][]gift.Entry, longest int, found func(string)) {
 	for _, v := range page {
 		if v.Seq > longest {
 			continue
@@ -86,7 +84,6 @@ func checkPage(ctx context.Context, check Check, from Ref, limit, longest int, f
 			found(fmt.Sprintf("gift %s: %s", v.ID, problem))
 		}
 	}
-	return page, histories, err
 }
 
 func countEntries(histories map[gift.ID][]gift.Entry) (n int) {

@@ -157,7 +157,7 @@ const selectPage = `SELECT ` + record.VoucherAndItems + ` FROM voucher AS v
 // selectOne gives the voucher ($1, $2). A cluster looks for it on one node, for a page on all.
 const selectOne = `SELECT ` + record.VoucherColumns + `,
 		(SELECT i.items FROM item_list AS i WHERE i.account_id = $1 AND i.id = v.items_id) AS items
-	FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2 LIMIT $3`
+	FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2`
 
 // selectPageHistories gives the histories of the vouchers of account $1 from $2 to $3, of those that have no more
 // than $4 entries. What is said of selectHistory holds here.
@@ -183,27 +183,35 @@ var selectPageHistories = db.Text{
 // between them.
 func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 	page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
-	histories = make(map[gift.ID][]gift.Entry, limit)
-	vouchers := make(map[gift.ID]*gift.Voucher, limit)
-	items := make(map[gift.ID]gift.ID, limit)
+	return c.read(ctx, longest, selectPage, db.KeyOf(from.AccountID), db.KeyOf(from.ID), limit)
+}
+
+// One implements ledger.Check.
+func (c *Check) One(ctx context.Context, voucher ledger.Ref, longest int) (
+	page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
+	return c.read(ctx, longest, selectOne, db.KeyOf(voucher.AccountID), db.KeyOf(voucher.ID))
+}
+
+// read gives the vouchers that a query selects, and their histories.
+func (c *Check) read(ctx context.Context, longest int, query string, args ...any) (
+	page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
+	histories = map[gift.ID][]gift.Entry{}
+	vouchers := map[gift.ID]*gift.Voucher{}
+	items := map[gift.ID]gift.ID{}
 	var entries []placed
 	err = c.db.Snapshot(ctx, func(tx *sql.Tx) error {
-		full, query := false, selectPage
-		if limit == 1 {
-			query = selectOne
-		}
-		err := c.db.EachWithin(ctx, tx, query, []any{db.KeyOf(from.AccountID), db.KeyOf(from.ID), limit},
-			func(rows *sql.Rows) error {
-				var v gift.Voucher
-				var list gift.ID
-				fields := record.VoucherFields(c.db.Keys, &v)
-				fields[len(fields)-2] = db.ScanID(&list)
-				err := rows.Scan(fields...)
-				if full = full || vouchers[v.ID] != nil; !full {
-					page, vouchers[v.ID], items[v.ID] = append(page, v), &v, list
-				}
-				return err
-			})
+		full := false
+		err := c.db.EachWithin(ctx, tx, query, args, func(rows *sql.Rows) error {
+			var v gift.Voucher
+			var list gift.ID
+			fields := record.VoucherFields(c.db.Keys, &v)
+			fields[len(fields)-2] = db.ScanID(&list)
+			err := rows.Scan(fields...)
+			if full = full || vouchers[v.ID] != nil; !full {
+				page, vouchers[v.ID], items[v.ID] = append(page, v), &v, list
+			}
+			return err
+		})
 		for rest := page; err == nil && len(rest) > 0; {
 			n := 1
 			for n < len(rest) && rest[n].AccountID == rest[0].AccountID {
