@@ -279,16 +279,17 @@ type Store interface {
 	// Group loads what want names, locked against every other writer, hands it to decide, saves what decide returns and
 	// commits, all in one transaction. When it returns nil, the changes are on stable storage. When it returns an error,
 	// nothing was changed, unless the error is ErrUnknown: then the commit may or may not have taken effect. ErrRejected
-	// says that the changes broke a constraint; with ErrInTheWay, that it may have been another writer's doing. decide is
-	// pure; it may be called again on fresh state when the database asked for a retry.
+	// says that the changes broke a constraint or a row was not as it was loaded; with ErrInTheWay, that it may have been
+	// another writer's doing. decide is pure; it may be called again on fresh state when the database asked for a retry.
 	Group(ctx context.Context, want Want, decide func(*State) Changes) error
 }
 
 var (
 	// ErrUnknown tells that nobody knows whether a commit took effect. The idempotency records will tell.
 	ErrUnknown = errors.New("the outcome of the commit is unknown")
-	// ErrRejected tells that the database refused the changes because they break one of its constraints.
-	ErrRejected = errors.New("the changes break a constraint of the database")
+	// ErrRejected tells that the database refused the changes, because they break one of its constraints or because a row
+	// is not as it was loaded.
+	ErrRejected = errors.New("the database refuses the changes")
 	// ErrInTheWay tells that another writer was in the way for as long as it was tried.
 	ErrInTheWay = errors.New("another writer was in the way")
 )

@@ -160,12 +160,19 @@ func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (batches []db.Batch) {
 	return append(batches, added)
 }
 
-// saveRescheduled writes the new times of jobs, in the order in which they were decided.
-func saveRescheduled(jobs []ledger.Job) (batches []db.Batch) {
-	for _, j := range jobs {
-		due := j.Due.UnixMicro()
-		batches = append(batches, db.Batch{Query: updateJob, Account: j.AccountID,
-			Rows: [][]any{{due, due, j.Attempts, db.KeyOf(j.ID)}}})
+// saveRescheduled writes the new times of jobs, of each the one that was decided last.
+func saveRescheduled(jobs []ledger.Job) []db.Batch {
+	newest := map[ledger.Ref]*ledger.Job{}
+	for i := range jobs {
+		newest[ledger.Ref{AccountID: jobs[i].AccountID, ID: jobs[i].ID}] = &jobs[i]
 	}
-	return batches
+	return record.ByAccount(slices.SortedFunc(maps.Keys(newest), record.CompareRefs),
+		func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) db.Batch {
+			w := record.RowsOf(updateJob, of, func(r *ledger.Ref) []any {
+				due := newest[*r].Due.UnixMicro()
+				return []any{due, due, newest[*r].Attempts, db.KeyOf(r.ID)}
+			})
+			w.Account = account
+			return w
+		})
 }

@@ -47,7 +47,9 @@ func testRedirect(t *testing.T, open opener) {
 				t.Errorf("gift %d: job %+v", i, post.Jobs[0])
 			}
 		}
-		moved := st.Deliveries[second].Jobs[0]
+		before := st.Deliveries[second].Jobs[0] // of two commands in one group, the last one holds
+		before.Due, before.Attempts = noon.Add(2*time.Hour), 1
+		moved := before
 		moved.Due, moved.Attempts = noon.Add(3*time.Hour), 0
 		return ledger.Changes{
 			Resends: []ledger.Resent{resent},
@@ -55,7 +57,7 @@ func testRedirect(t *testing.T, open opener) {
 				{AccountID: account, VoucherID: first.ID, Delivery: to}},
 			Jobs:        []ledger.Job{{ID: resent.ID, AccountID: account, VoucherID: first.ID, Due: to.DeliveryDate}},
 			Done:        []ledger.Done{{JobID: leased[0].ID, AccountID: account, VoucherID: first.ID}},
-			Rescheduled: []ledger.Job{moved},
+			Rescheduled: []ledger.Job{before, moved},
 		}
 	})
 	if _, err := s.GiftOf(t.Context(), leased[0]); !errors.Is(err, ledger.ErrTakenBack) {
@@ -75,9 +77,15 @@ func testRedirect(t *testing.T, open opener) {
 		}
 		return ledger.Changes{}
 	})
+	err := s.Group(t.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
+		return ledger.Changes{Rescheduled: []ledger.Job{{ID: newID(), AccountID: account, Due: noon}}}
+	})
+	if !errors.Is(err, ledger.ErrRejected) || !errors.Is(err, ledger.ErrInTheWay) {
+		t.Errorf("a job that is gone was put off: %v", err)
+	}
 	var method gift.Method
 	var contact string
-	err := db.Each(t.Context(), s.db.Readers, `SELECT method, contact FROM resend WHERE account_id = $1`,
+	err = db.Each(t.Context(), s.db.Readers, `SELECT method, contact FROM resend WHERE account_id = $1`,
 		[]any{db.KeyOf(account)}, func(rows *sql.Rows) error { return rows.Scan(&method, &contact) })
 	if err != nil || method != gift.Email || contact != "former@example.com" {
 		t.Errorf("it went by %v to %q before, %v", method, contact, err)

@@ -36,7 +36,7 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 		return err
 	})
 	switch {
-	case err != nil && s.db.Rejected(err) && s.db.Passing(err):
+	case errors.Is(err, db.ErrMissed), err != nil && s.db.Rejected(err) && s.db.Passing(err):
 		return fmt.Errorf("%w: %w: %w", ledger.ErrRejected, ledger.ErrInTheWay, err)
 	case err != nil && s.db.Rejected(err):
 		return fmt.Errorf("%w: %w", ledger.ErrRejected, err)
