@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
+	"boon.example/internal/store/pgtest"
 )
 
 // follow reads the events of an account from a place on, page by page, until nothing more is there.
@@ -32,7 +34,7 @@ func follow(t *testing.T, s *Store, q gift.EventQuery) (all []gift.Event, end gi
 }
 
 // settled follows until n events were read: while a transaction that has nothing to do with them is open anywhere on a
-// server, they are not shown yet.
+// server, they are not shown for a second.
 func settled(t *testing.T, s *Store, q gift.EventQuery, n int) (all []gift.Event, end gift.EventPlace) {
 	t.Helper()
 	for range 3_000 {
@@ -43,6 +45,43 @@ func settled(t *testing.T, s *Store, q gift.EventQuery, n int) (all []gift.Event
 	}
 	t.Fatalf("%d events, want %d", len(all), n)
 	return nil, end
+}
+
+// TestFeedWaitsForItsOwnDatabase: a transaction that is left open in another database of the server holds no event up,
+// one in this database does.
+func TestFeedWaitsForItsOwnDatabase(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t) // the embedded database has one writer
+	writes := func(database string) *sql.Tx {
+		pool, err := sql.Open("pgx", database)
+		must(t, err)
+		t.Cleanup(func() { pool.Close() })
+		tx, err := pool.Begin()
+		must(t, err)
+		t.Cleanup(func() { tx.Rollback() })
+		_, err = tx.Exec(`SELECT pg_current_xact_id()`)
+		must(t, err)
+		return tx
+	}
+	o := Options{Dir: t.TempDir(), Database: pgtest.Fresh(t)}
+	s, err := Open(t.Context(), o)
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	writes(pgtest.Fresh(t))
+	account := newID()
+	q := gift.EventQuery{AccountID: account, Limit: 100}
+	issue(t, s, account, 1)
+	settled(t, s, q, 1)
+	own := writes(o.Database)
+	issue(t, s, account, 1)
+	for range 250 {
+		if all, _ := follow(t, s, q); len(all) != 1 {
+			t.Fatalf("%d events beside an open transaction of this database, want 1", len(all))
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	must(t, own.Commit())
+	settled(t, s, q, 2)
 }
 
 func typesOf(events []gift.Event) (all []gift.EventType) {

@@ -105,8 +105,8 @@ var withoutAccount = map[string]string{
 	`INSERT INTO api_key`:                       "a key of a system has no account",
 }
 
-// small are the tables with a row or two.
-var small = regexp.MustCompile(`\b(schema_version|forgotten|key_check|setup_version|information_schema\.\w+|copy_progress)\b`)
+// small are the tables with a row or two, and what a server tells of its sessions.
+var small = regexp.MustCompile(`\b(pg_stat_activity|schema_version|forgotten|key_check|setup_version|information_schema\.\w+|copy_progress)\b`)
 
 // named tells that a statement names the account of every row that it touches.
 var named = regexp.MustCompile(`\baccount_id = \$\d|\(SELECT \* FROM unnest\(\$1::BYTEA\[\], .*\baccount_id = w\.c1\b|unnest\(\$1::BYTEA\[\], .*\baccount_id = (wanted|w)\.a\b|^INSERT INTO \w+ \((\w+, )*account_id\b`)
