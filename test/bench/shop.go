@@ -111,7 +111,7 @@ func inParallel(n int, do func(int) error) error {
 
 // orderSurely makes an order, again under its key when the machine has other work.
 func (s *shop) orderSurely(ctx context.Context, n int, idempotencyKey string) (gifts []load.Gift, err error) {
-	for range 20 {
+	for range 240 { // two minutes: others, who come again at once, may be first many times
 		if gifts, err = s.order(ctx, n, idempotencyKey); !errors.Is(err, errAway) {
 			return gifts, err
 		}
