@@ -2,7 +2,6 @@
 package admission
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -21,13 +20,14 @@ type Control struct {
 	mu      sync.Mutex
 	atMost  [api.Priorities]int // calls in flight of each priority and those below it
 	inUse   [api.Priorities]int // calls in flight, counted the same way
-	waiting [api.Priorities][]*waiter
+	waiting [api.Priorities][]waiter
+	timed   bool // refuseLate is to come
 }
 
 // waiter is a call that waits for its turn.
 type waiter struct {
-	turn chan struct{} // gets one value when the call is admitted
-	gone bool          // it has given up
+	until time.Time
+	turn  chan bool // gets one value: whether the call is admitted
 }
 
 const (
@@ -37,6 +37,8 @@ const (
 	// queueTimeout and the time that a full service takes for a call stay within a second, after which a till no longer
 	// wants the answer.
 	queueTimeout = 450 * time.Millisecond
+	// refusalInterval is how much later a refusal may come. One timer for all that wait costs less than one for each.
+	refusalInterval = 10 * time.Millisecond
 )
 
 // New gives each priority a share, so that calls that take long leave places to those above them.
@@ -48,46 +50,41 @@ func New(most int, refused func(api.Priority)) *Control {
 	return a
 }
 
-// Enter waits until the call may be handled, and reports whether it may; then Leave must follow.
-func (a *Control) Enter(ctx context.Context, p api.Priority) bool {
+// Enter waits until the call may be handled, and reports whether it may; then Leave must follow. A call whose caller
+// has gone waits too: leaving the line would cost more than the place that it gives back at once.
+func (a *Control) Enter(p api.Priority) bool {
 	a.mu.Lock()
 	if a.fits(p) {
 		a.count(p, +1)
 		a.mu.Unlock()
 		return true
 	}
-	w := &waiter{turn: make(chan struct{}, 1)}
+	w := waiter{time.Now().Add(queueTimeout), make(chan bool, 1)}
 	a.waiting[p] = append(a.waiting[p], w)
+	if !a.timed {
+		a.timed = true
+		time.AfterFunc(queueTimeout, a.refuseLate)
+	}
 	a.mu.Unlock()
-	timeout := time.NewTimer(queueTimeout)
-	defer timeout.Stop()
-	select {
-	case <-w.turn:
-		return true
-	case <-timeout.C:
-	case <-ctx.Done():
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	w.gone = true
-	select {
-	case <-w.turn: // in the meantime
-		return true
-	default:
-		a.refused(p)
-		a.forget(p)
-		return false
-	}
+	return <-w.turn
 }
 
-// forget takes calls that have given up from the front of a queue, where most of them stand: all wait for the same
-// time. While those above them take every place, nothing else would.
-func (a *Control) forget(p api.Priority) {
-	queue := a.waiting[p]
-	for len(queue) > 0 && queue[0].gone {
-		queue = queue[1:]
+// refuseLate refuses the calls that have waited for too long, and comes again as long as others wait.
+func (a *Control) refuseLate() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := time.Now()
+	a.timed = false
+	for p := range a.waiting {
+		for len(a.waiting[p]) > 0 && !a.waiting[p][0].until.After(now) {
+			a.next(api.Priority(p)) <- false
+			a.refused(api.Priority(p))
+		}
+		a.timed = a.timed || len(a.waiting[p]) > 0
 	}
-	a.waiting[p] = queue
+	if a.timed {
+		time.AfterFunc(refusalInterval, a.refuseLate)
+	}
 }
 
 // Leave ends what Enter began, and admits those whose turn it is.
@@ -95,16 +92,19 @@ func (a *Control) Leave(p api.Priority) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.count(p, -1)
-	for next := range a.waiting {
-		for len(a.waiting[next]) > 0 && a.fits(api.Priority(next)) {
-			w := a.waiting[next][0]
-			a.waiting[next] = a.waiting[next][1:]
-			if !w.gone {
-				a.count(api.Priority(next), +1)
-				w.turn <- struct{}{}
-			}
+	for n := range a.waiting {
+		for p := api.Priority(n); len(a.waiting[p]) > 0 && a.fits(p); {
+			a.count(p, +1)
+			a.next(p) <- true
 		}
 	}
+}
+
+// next takes the call that came first from a line that has one.
+func (a *Control) next(p api.Priority) chan<- bool {
+	first := a.waiting[p][0]
+	a.waiting[p] = a.waiting[p][1:]
+	return first.turn
 }
 
 func (a *Control) fits(p api.Priority) bool {
@@ -127,11 +127,7 @@ func (a *Control) State() (inFlight, waiting int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, queue := range a.waiting {
-		for _, w := range queue {
-			if !w.gone {
-				waiting++
-			}
-		}
+		waiting += len(queue)
 	}
 	return a.inUse[0], waiting
 }

@@ -1,9 +1,9 @@
 package admission
 
 import (
-	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,9 +25,9 @@ func newEntrance(most int) *entrance {
 }
 
 // try makes a call in the background, and waits until it has been admitted or waits itself.
-func (e *entrance) try(ctx context.Context, name string, p api.Priority) {
+func (e *entrance) try(name string, p api.Priority) {
 	go func() {
-		if e.Enter(ctx, p) {
+		if e.Enter(p) {
 			e.admitted = append(e.admitted, name)
 		}
 	}()
@@ -41,7 +41,7 @@ func TestAdmissionSharesPlaces(t *testing.T) {
 		e := newEntrance(8)
 		for _, p := range []api.Priority{api.PriorityRead, api.PriorityWrite, api.PriorityValidate, api.PriorityRedeem} {
 			for range 9 {
-				e.try(t.Context(), p.String(), p)
+				e.try(p.String(), p)
 			}
 		}
 		if want := strings.Fields("read read write write validate validate redeem redeem"); !slices.Equal(e.admitted, want) {
@@ -64,33 +64,29 @@ func TestAdmissionKeepsNoPlaceEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEntrance(8)
 		for range 7 {
-			e.try(t.Context(), "redeem", api.PriorityRedeem)
+			e.try("redeem", api.PriorityRedeem)
 		}
-		e.try(t.Context(), "read", api.PriorityRead)
+		e.try("read", api.PriorityRead)
 		if len(e.admitted) != 8 {
 			t.Errorf("admitted %v, want 8 calls", e.admitted)
 		}
 	})
 }
 
-// A free place goes to the highest priority, and within it to the call that came first and has not given up.
+// A free place goes to the highest priority, and within it to the call that came first.
 func TestAdmissionOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := newEntrance(4)
 		for range 4 {
-			e.try(t.Context(), "", api.PriorityRedeem)
+			e.try("", api.PriorityRedeem)
 		}
 		e.admitted = nil
-		e.try(t.Context(), "read", api.PriorityRead)
-		e.try(t.Context(), "write", api.PriorityWrite)
-		gone, cancel := context.WithCancel(t.Context())
-		e.try(gone, "gone", api.PriorityRedeem)
-		e.try(t.Context(), "redeem 1", api.PriorityRedeem)
-		e.try(t.Context(), "validate", api.PriorityValidate)
-		e.try(t.Context(), "redeem 2", api.PriorityRedeem)
-		cancel()
-		synctest.Wait()
+		e.try("read", api.PriorityRead)
+		e.try("write", api.PriorityWrite)
+		e.try("redeem 1", api.PriorityRedeem)
+		e.try("validate", api.PriorityValidate)
+		e.try("redeem 2", api.PriorityRedeem)
 		for range 4 {
 			e.Leave(api.PriorityRedeem)
 			synctest.Wait()
@@ -106,33 +102,29 @@ func TestAdmissionOrder(t *testing.T) {
 	})
 }
 
-// Calls that have given up are forgotten at once, also while nothing below redemptions gets its turn.
-func TestAdmissionForgetsCallsThatGaveUp(t *testing.T) {
+// A call waits for queueTimeout, and never for more than refusalInterval beyond it, whenever it came.
+func TestAdmissionRefusesInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		e := newEntrance(4)
-		for range 4 {
-			e.try(t.Context(), "", api.PriorityRedeem)
+		e := newEntrance(1)
+		e.try("", api.PriorityRedeem)
+		var refused sync.WaitGroup
+		for n := range 200 {
+			refused.Go(func() {
+				time.Sleep(time.Duration(n*7919%2000) * time.Millisecond)
+				came := time.Now()
+				if e.Enter(api.Priority(n % int(api.Priorities))) {
+					t.Error("a call was admitted beside one that has the only place")
+				}
+				if waited := time.Since(came); waited < queueTimeout || waited > queueTimeout+refusalInterval {
+					t.Errorf("a call was refused after %s", waited)
+				}
+			})
 		}
-		for range 50 {
-			for range 20 {
-				e.try(t.Context(), "read", api.PriorityRead)
-			}
-			time.Sleep(queueTimeout)
+		refused.Wait()
+		if _, waiting := e.State(); waiting != 0 || e.refusals != [api.Priorities]int{50, 50, 50, 50} {
+			t.Errorf("%d calls wait, and %v were refused", waiting, e.refusals)
 		}
-		gone, cancel := context.WithCancel(t.Context())
-		e.try(gone, "read", api.PriorityRead)
-		e.try(t.Context(), "read", api.PriorityRead)
-		cancel()
-		synctest.Wait()
-		e.mu.Lock()
-		n := len(e.waiting[api.PriorityRead])
-		e.mu.Unlock()
-		if n != 1 {
-			t.Errorf("%d calls are kept, and one waits", n)
-		}
-		time.Sleep(queueTimeout)
-		synctest.Wait()
 	})
 }
 
@@ -145,7 +137,7 @@ func TestAdmissionLosesNoPlace(t *testing.T) {
 			p := api.Priority(n % int(api.Priorities))
 			go func() {
 				time.Sleep(time.Duration(n*7919%1000) * time.Millisecond)
-				if e.Enter(t.Context(), p) {
+				if e.Enter(p) {
 					time.Sleep(time.Duration(n*104729%50) * time.Millisecond)
 					e.Leave(p)
 				}

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
 	"boon.example/internal/gift"
@@ -12,7 +11,7 @@ import (
 // sender takes no place, and has left when its answer is written.
 type Admission interface {
 	// Enter waits for the call's turn and reports whether it came; if so, Leave must follow.
-	Enter(context.Context, Priority) bool
+	Enter(Priority) bool
 	Leave(Priority)
 }
 
@@ -43,5 +42,5 @@ func (a *API) Overloaded(w http.ResponseWriter, r *http.Request) {
 // unbounded admits every call.
 type unbounded struct{}
 
-func (unbounded) Enter(context.Context, Priority) bool { return true }
-func (unbounded) Leave(Priority)                       {}
+func (unbounded) Enter(Priority) bool { return true }
+func (unbounded) Leave(Priority)      {}

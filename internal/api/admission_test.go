@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -28,7 +27,7 @@ func (g *gate) note(what string, p api.Priority) {
 	g.asked = append(g.asked, what+" "+p.String())
 }
 
-func (g *gate) Enter(_ context.Context, p api.Priority) bool {
+func (g *gate) Enter(p api.Priority) bool {
 	g.note("enter", p)
 	return !g.closed
 }

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -66,7 +65,7 @@ func TestTestsTakeFewPlaces(t *testing.T) {
 // noted is an admission that lets everything in.
 type noted struct{ asked chan api.Priority }
 
-func (n noted) Enter(_ context.Context, p api.Priority) bool {
+func (n noted) Enter(p api.Priority) bool {
 	n.asked <- p
 	return true
 }
