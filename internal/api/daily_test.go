@@ -145,6 +145,26 @@ func TestResendsCount(t *testing.T) {
 	w.post("resend-gift", again, once("k")...).want(200)
 }
 
+// TestOneNumberIsOneContact: however a telephone number is written, it is one contact, also where cards are replaced.
+func TestOneNumberIsOneContact(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.atNoon()
+	w.limit(gift.Limits{MessagesPerContactPerDay: 2}, gift.Limits{})
+	g := w.send(money("5"))
+	to := func(number string) string {
+		return fmt.Sprintf(`"voucherID":%q,"deliveryMethodID":2,"recipientContact":%q}`, g.id, number)
+	}
+	w.post("resend-gift", "{"+to("+14155550132")).want(200)
+	w.post("resend-gift", "{"+to("(415) 555-0132")).want(200)
+	for _, number := range []string{"+14155550132", "4155550132", "415-555-0132", "(415) 555-0132", "1 415 555 0132"} {
+		w.post("resend-gift", "{"+to(number)).refused(429, gift.RateLimited, "")
+		w.post("replace-gift", fmt.Sprintf(`{"voucherID":%q,"reason":"lost","deliver":{"deliveryMethodID":2,`+
+			`"recipientContact":%q}}`, g.id, number)).refused(429, gift.RateLimited, "")
+	}
+	w.post("resend-gift", "{"+to("415-555-0133")).want(200)
+}
+
 // TestRedemptionsHaveALimit: of an account and of a key, in money; pieces are not counted, and what is given back
 // stays used.
 func TestRedemptionsHaveALimit(t *testing.T) {

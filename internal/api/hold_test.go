@@ -106,6 +106,28 @@ func TestFuelPump(t *testing.T) {
 	w.sound()
 }
 
+// TestAKeyThatTookByAnotherOperation: of a key without its operation, whose redemption never came or was refused, it is
+// never said that nothing was taken where a capture or a cash-out took something.
+func TestAKeyThatTookByAnotherOperation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	reverse := func(key, operation string) reply {
+		return w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"`+operation+`,"organizationID":"`+pier+`"}`)
+	}
+	cash := w.send(money("5"))
+	w.post("cash-out-gift", `{"voucherID":"`+cash.id+`","organizationID":"`+pier+`"}`, once("cash")...).want(200)
+	reverse("cash", "").refused(400, gift.ValidationFailure, "operation")
+	reverse("cash", `,"operation":"cash-out-gift"`).want(200, "amount", "5.00")
+	g := w.send(money("20"))
+	w.redeem(g, "21", once("sale")...).refused(409, gift.InsufficientBalance)
+	hold := w.holdGift(g, "5").want(200).at("holdID")
+	reverse("sale", "").refused(404, gift.NotFound)
+	w.capture(hold, "", once("sale")...).want(200)
+	reverse("sale", "").refused(400, gift.ValidationFailure, "operation")
+	reverse("sale", `,"operation":"capture-hold"`).want(200, "amount", "5.00", "currentBalance", "20.00")
+	w.sound()
+}
+
 func TestRestaurant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -119,6 +119,20 @@ func (r *Resend) Check(time.Time) error {
 	return nil
 }
 
+// Contacts are those that a resend may write to, each as a delivery has it: the one until now, unless it names another,
+// which its method or that of the gift decides how to read.
+func (r *Resend) Contacts(now string) (all []string) {
+	if r.Contact == "" {
+		return []string{now}
+	}
+	for _, m := range []Method{Email, SMS} {
+		if contact, err := ParseContact(m, r.Contact, r.Caller.Account.textCountries()); err == nil {
+			all = append(all, contact)
+		}
+	}
+	return all
+}
+
 // What is told of a contact where none fits, and where one is missing.
 const (
 	takesNoContact = "A printed gift takes no %s."

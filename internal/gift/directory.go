@@ -120,8 +120,8 @@ func (d *Directory) servedAccount(c *Caller, id ID, field Field) (*Account, erro
 }
 
 // Uses tells which records of an account its gifts and their histories refer to, so that they cannot be taken away:
-// locations, storefronts, promotions, designs. It is empty exactly when the account has no gift, for each gift names
-// its storefront or its promotion.
+// programs, locations, storefronts, promotions, designs. It is empty exactly when the account has no gift, for each
+// gift names its program.
 type Uses func(account ID) (map[ID]bool, error)
 
 // Changes is a change of the set-up: what is to be saved.

@@ -27,6 +27,17 @@ func (i Item) Is(id, group, name string) bool {
 	return i.Name != "" && name == i.Name
 }
 
+// matches reports whether two items are good for the same lines.
+func (i Item) matches(j Item) bool {
+	switch {
+	case i.ID != "" || j.ID != "":
+		return i.ID == j.ID
+	case i.Group != "" || j.Group != "":
+		return i.Group == j.Group
+	}
+	return i.Name == j.Name
+}
+
 // Limits of what a promotion names.
 const (
 	MaxItems     = 200 // every answer with the gift, its page and its mail tell them

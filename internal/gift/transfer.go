@@ -14,8 +14,8 @@ type Transfer struct {
 }
 
 // Transfer moves value that is available to another gift of the account. Nothing is redeemed by it, and what is moved
-// becomes good for no more than it was: not elsewhere, for other items, sooner or longer, nor in another program. Both
-// gifts must be in use, and neither may be blocked or over. It fails with NOT_FOUND, REDEMPTION_NOT_ALLOWED,
+// becomes good for no more than it was: not elsewhere, for other items, without a ticket, sooner or longer, nor in
+// another program. Both gifts must be in use, and neither may be blocked or over. It fails with NOT_FOUND, REDEMPTION_NOT_ALLOWED,
 // ALREADY_REDEEMED, MISSING_OR_INVALID_GIFT_PROGRAM, INVALID_VOUCHER_TYPE, VALIDATION_FAILURE or INSUFFICIENT_BALANCE.
 func (v Voucher) Transfer(to Voucher, t Transfer) (from, into Voucher, entries [2]Entry, err error) {
 	amount, err := v.movable(&to, t)
@@ -89,7 +89,8 @@ func (v *Voucher) movable(to *Voucher, t Transfer) (Amount, error) {
 // sameKind refuses another gift that value of this one cannot go to, or where it would be good for more.
 func (v *Voucher) sameKind(to *Voucher, t Transfer) error {
 	const wider = "Gift %s is good %s: what is moved may not become good for more than it was."
-	from, other := t.Caller.Account.Items(v), t.Caller.Account.Items(to)
+	account := t.Caller.Account
+	from, other := account.Items(v), account.Items(to)
 	switch {
 	case v.ProgramID != to.ProgramID || v.Promotional != to.Promotional:
 		return RefuseAt(MissingOrInvalidGiftProgram, FieldTo, "These gifts belong to two programs.")
@@ -98,8 +99,10 @@ func (v *Voucher) sameKind(to *Voucher, t Transfer) error {
 			to.kind(t.Labels[1]))
 	case !v.AllowedAt(to.LocationID):
 		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "at other locations")
-	case len(from) > 0 && !slices.EqualFunc(from, other, func(a, b Item) bool { return a.ID == b.ID }):
+	case len(from) > 0 && !slices.EqualFunc(from, other, Item.matches):
 		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "for other items")
+	case len(from) > 0 && account.TicketOptional(to) && !account.TicketOptional(v):
+		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "without a ticket")
 	case to.ValidFrom.Before(v.ValidFrom):
 		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "sooner")
 	case !v.End().IsZero() && (to.End().IsZero() || to.End().After(v.End())):

@@ -11,7 +11,11 @@ import (
 )
 
 // hundredUSD is the account of a key that may do everything, where a gift has at most 100.00 USD.
-var hundredUSD = &Account{ID: id(1), Currency: usd, MaxGiftValue: 10_000, Zone: time.UTC}
+var hundredUSD = &Account{ID: id(1), Currency: usd, MaxGiftValue: 10_000, Zone: time.UTC,
+	Promotions: []Promotion{{ID: noTicket, TicketOptional: true}}}
+
+// noTicket is the promotion of gifts that are redeemed without a ticket.
+var noTicket = id(0x31)
 
 // moving makes two gifts, of 10.00 and 5.00 USD, and a transfer of all of the first.
 func moving() (from, to Voucher, t Transfer) {
@@ -91,6 +95,24 @@ func TestTransfer(t *testing.T) {
 			"", "", 1000},
 		{"for everything", func(from, _ *Voucher, _ *Transfer) { from.Items = []Item{item} }, RedemptionNotAllowed,
 			"for other items", 0},
+		{"for another group", func(from, to *Voucher, _ *Transfer) {
+			from.Items, to.Items = []Item{{Group: "COFFEE"}}, []Item{{Group: "WINE"}}
+		}, RedemptionNotAllowed, "for other items", 0},
+		{"for the same group, which has a name", func(from, to *Voucher, _ *Transfer) {
+			from.Items, to.Items = []Item{{Group: "COFFEE", Name: "Coffee"}}, []Item{{Group: "COFFEE"}}
+		}, "", "", 1000},
+		{"for another name", func(from, to *Voucher, _ *Transfer) {
+			from.Items, to.Items = []Item{{Name: "Coffee"}}, []Item{{Name: "Wine"}}
+		}, RedemptionNotAllowed, "for other items", 0},
+		{"for a group of that name", func(from, to *Voucher, _ *Transfer) {
+			from.Items, to.Items = []Item{{Name: "Coffee"}}, []Item{{Group: "Coffee", Name: "Coffee"}}
+		}, RedemptionNotAllowed, "for other items", 0},
+		{"without a ticket", func(from, to *Voucher, _ *Transfer) {
+			from.Items, to.Items, to.PromotionID = []Item{item}, []Item{item}, noTicket
+		}, RedemptionNotAllowed, "without a ticket", 0},
+		{"with a ticket", func(from, to *Voucher, _ *Transfer) {
+			from.Items, to.Items, from.PromotionID = []Item{item}, []Item{item}, noTicket
+		}, "", "", 1000},
 		{"sooner", func(from, _ *Voucher, _ *Transfer) { from.ValidFrom = now.Add(1) }, RedemptionNotAllowed, "sooner", 0},
 		{"later", func(_, to *Voucher, _ *Transfer) { to.ValidFrom = now.Add(1) }, "", "", 1000},
 		{"longer", func(from, to *Voucher, _ *Transfer) { from.ValidUntil, to.ValidUntil = now.Add(1), now.Add(2) },

@@ -311,8 +311,8 @@ type Reverse struct {
 	gift.Reverse
 	RedemptionID gift.ID // or
 	OriginalKey  string
-	// Operation is that of the key: RedeemGift, CaptureHold or CashOutGift; "": RedeemGift, unless it was a capture's
-	// alone.
+	// Operation is that of the key: RedeemGift, CaptureHold or CashOutGift; "": RedeemGift, unless nothing was taken
+	// by that and something by another.
 	Operation Operation
 	Misplaced *gift.Error // what is wrong with where it is made: nothing is given back; nil: nothing
 }
@@ -324,13 +324,14 @@ func (r *Reverse) original(c *Call) RequestKey {
 func (r *Reverse) want(c *Call, w *Want) {
 	c.wantUndone(w, &w.Undoable, r.RedemptionID, r.original(c))
 	if r.OriginalKey != "" && r.Operation == "" {
-		w.Undo = append(w.Undo, r.capture(c))
+		for _, op := range otherTakings {
+			w.Undo = append(w.Undo, RequestKey{c.AccountID, op, r.OriginalKey})
+		}
 	}
 }
 
-func (r *Reverse) capture(c *Call) RequestKey {
-	return RequestKey{c.AccountID, CaptureHold, r.OriginalKey}
-}
+// otherTakings are the operations besides RedeemGift whose key may be meant where none is named.
+var otherTakings = []Operation{CaptureHold, CashOutGift}
 
 // wantUndone wants what an id names, or else the Idempotency-Key that it was made with.
 func (c *Call) wantUndone(w *Want, byID *[]Ref, id gift.ID, k RequestKey) {
@@ -375,11 +376,8 @@ func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 }
 
 func (r *Reverse) find(c *Call, s *state) (*gift.Undoable, error) {
-	redemption, capture := s.Requests[r.original(c)], s.Requests[r.capture(c)]
-	if r.OriginalKey != "" && r.Operation == "" && (redemption == nil || redemption.Spent) && capture != nil &&
-		!capture.EntryID.IsZero() { // to say that nothing was taken would be wrong
-		return nil, gift.RefuseAt(gift.ValidationFailure, gift.FieldOperation,
-			"This key was used with %s. Say which operation is meant, %s or %[1]s.", CaptureHold, RedeemGift)
+	if err := r.otherTaking(c, s); err != nil {
+		return nil, err
 	}
 	if err := s.byKey(c, r.original(c), r.Actor.LocationID); err != nil {
 		return nil, err
@@ -389,6 +387,22 @@ func (r *Reverse) find(c *Call, s *state) (*gift.Undoable, error) {
 		return nil, ofTheKey(gift.NoSuchRedemption())
 	}
 	return taken, nil
+}
+
+// otherTaking refuses a key of no redemption that took something by another operation: to say that nothing was taken
+// would be wrong.
+func (r *Reverse) otherTaking(c *Call, s *state) error {
+	redemption := s.Requests[r.original(c)]
+	if r.OriginalKey == "" || r.Operation != "" || redemption != nil && !redemption.EntryID.IsZero() {
+		return nil
+	}
+	for _, op := range otherTakings {
+		if other := s.Requests[RequestKey{c.AccountID, op, r.OriginalKey}]; other != nil && !other.EntryID.IsZero() {
+			return gift.RefuseAt(gift.ValidationFailure, gift.FieldOperation,
+				"This key was used with %s. Say which operation is meant, %s or %[1]s.", op, RedeemGift)
+		}
+	}
+	return nil
 }
 
 // byKey refuses to undo what was asked for under an Idempotency-Key, if one is named, when that did nothing. A key that

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"io"
 	"time"
 
@@ -35,7 +34,7 @@ func (r *Replace) want(c *Call, w *Want) {
 	w.Deliveries = append(w.Deliveries, ref)
 	w.Resends = append(w.Resends, ref)
 	if r.Deliver != nil {
-		c.wantSent(w, cmp.Or(r.Deliver.Contact, r.Known))
+		c.wantSent(w, r.Deliver.Contacts(r.Known)...)
 	}
 }
 

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"io"
 	"time"
 
@@ -34,7 +33,7 @@ func (r *Resend) want(c *Call, w *Want) {
 	w.Vouchers = append(w.Vouchers, ref)
 	w.Deliveries = append(w.Deliveries, ref)
 	w.Resends = append(w.Resends, ref)
-	c.wantSent(w, cmp.Or(r.Contact, r.Known))
+	c.wantSent(w, r.Contacts(r.Known)...)
 }
 
 func (r *Resend) affinity() gift.ID { return r.VoucherID }

@@ -240,17 +240,36 @@ func testEnded(t *testing.T, open opener) {
 	s, _ := open(t)
 	account := newID()
 	var want []gift.ID
+	reloaded := func(v gift.Voucher, by gift.Purchase) gift.Entry {
+		return gift.Entry{ID: newID(), AccountID: account, VoucherID: v.ID, Seq: 2, Previous: v.Last, Kind: gift.Reload,
+			Delta: 1, Balance: v.Balance + 1, Status: v.Status, At: noon, Details: gift.Details{Purchase: by}}
+	}
 	for range 3 {
 		var c ledger.Changes
+		var reloads []gift.Entry
 		for n := range 200 {
 			g, e := newGift(account)
-			if n%50 == 0 {
-				g.ValidUntil = noon.Add(time.Hour)
+			g.Promotional, g.PromotionID, g.Card = true, newID(), gift.Card{Code: g.Card.Code, Token: g.Card.Token,
+				Sender: "Harbor Coffee", Method: gift.Printed, DesignID: g.Card.DesignID}
+			g.ValidUntil = noon.Add(time.Hour)
+			switch n % 50 { // most tell of nobody
+			case 0:
+				g.Card.Recipient = "Ana"
 				want = append(want, g.ID)
+			case 1:
+				c.Resends = append(c.Resends, ledger.Resent{AccountID: account, VoucherID: g.ID, Seq: 1, ID: e.ID, At: noon,
+					Method: gift.Email, Contact: ana})
+				want = append(want, g.ID)
+			case 2:
+				reloads = append(reloads, reloaded(g.Voucher, gift.Purchase{Reference: "r1", FirstName: "Ana"}))
+				want = append(want, g.ID)
+			case 3:
+				reloads = append(reloads, reloaded(g.Voucher, gift.Purchase{Reference: "r1"})) // whose customer was erased
 			}
 			c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, e)
 		}
 		save(t, s, c)
+		save(t, s, ledger.Changes{Entries: reloads})
 	}
 	look := func(before time.Time) (found []gift.ID, pages int) {
 		for after, more := (gift.ID{}), true; more; pages++ {

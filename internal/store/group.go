@@ -562,7 +562,8 @@ func (g *group) saveUsed(c *ledger.Changes) []db.Batch {
 	}
 	for i := range c.Gifts {
 		v := &c.Gifts[i]
-		for _, record := range []gift.ID{v.LocationID, v.PromotionID, v.Card.DesignID, v.Card.Purchase.StorefrontID} {
+		for _, record := range []gift.ID{v.ProgramID, v.LocationID, v.PromotionID, v.Card.DesignID,
+			v.Card.Purchase.StorefrontID} {
 			note(v.AccountID, record)
 		}
 	}

@@ -925,7 +925,8 @@ func testUses(t *testing.T, open opener) {
 		})
 	}
 	issue(t, s, newID(), 1)
-	want := map[gift.ID]bool{g.LocationID: true, g.PromotionID: true, g.Card.DesignID: true,
+	// a card of a stock names nothing but its program
+	want := map[gift.ID]bool{g.ProgramID: true, g.LocationID: true, g.PromotionID: true, g.Card.DesignID: true,
 		h.Card.Purchase.StorefrontID: true, till: true}
 	err := again().Configure(t.Context(), func(_ *gift.Directory, uses gift.Uses) (gift.Changes, error) {
 		got, err := uses(account)

@@ -78,14 +78,20 @@ func (e *Eraser) scan(ctx context.Context, query string, account gift.ID, ask Re
 }
 
 // ended selects gifts that were used up, cancelled or not paid for, or whose validity was over, and to which nothing
-// happened since an instant.
+// happened since an instant; and of these, those that tell of people: themselves, in a former contact, or in the
+// customer of a reload.
 const ended = `SELECT v.id, c.sender FROM voucher AS v
 	JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 	JOIN entry AS e ON e.account_id = v.account_id AND e.id = v.last
 	WHERE v.account_id = $1 AND v.id > $2 AND v.id <= $3 AND e.made_at < $4
 		AND (v.status IN (2, 6, 7) OR coalesce(v.extended, v.valid_until) < $4)
 		AND (c.recipient <> '' OR c.contact <> '' OR c.message <> '' OR c.first_name <> '' OR c.last_name <> ''
-			OR c.email_address <> '' OR c.notes <> '')
+			OR c.email_address <> '' OR c.notes <> ''
+			OR EXISTS (SELECT 1 FROM resend AS r
+				WHERE r.account_id = v.account_id AND r.voucher_id = v.id AND r.contact <> '')
+			OR EXISTS (SELECT 1 FROM entry AS p
+				WHERE p.account_id = v.account_id AND p.voucher_id = v.id AND p.kind IN ('RELOAD', 'ACTIVATION')
+					AND p.details LIKE '%"purchase":%' AND p.details NOT LIKE '%"firstName":"","lastName":"","emailAddress":""%'))
 	ORDER BY v.id`
 
 // Ended looks at the next gifts of an account that follow one: which of them ended before an instant and still tell

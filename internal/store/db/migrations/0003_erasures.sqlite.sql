@@ -22,3 +22,6 @@ BEGIN SELECT RAISE(ABORT, 'ledger entries are never changed'); END;
 CREATE TRIGGER entry_erased BEFORE UPDATE OF reason, details ON entry
 WHEN NOT EXISTS (SELECT 1 FROM erasure AS x WHERE x.account_id = OLD.account_id AND x.entry_id = OLD.id)
 BEGIN SELECT RAISE(ABORT, 'ledger entries are never changed'); END;
+
+-- The customers of reloads and activations, for those whose gifts ended long ago.
+CREATE INDEX entry_customer ON entry (voucher_id, account_id, id) WHERE kind IN ('RELOAD', 'ACTIVATION');
