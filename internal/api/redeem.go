@@ -14,16 +14,19 @@ import (
 type redemption struct {
 	giftRef
 	Where  place
-	Ticket *ticket.Ticket
+	Ticket any // as it was asked for; nil: there is none
+	ticket *ticket.Ticket
 	gift.Redeem
 }
 
 func readRedemption(o *wire.Object, c *call) redemption {
 	where := readPlace(o, c.caller)
+	t, asked := readTicket(o, c.account.Currency, c.perhaps(where))
 	return redemption{
 		giftRef: readGiftRef(o, byID, byCode, byToken),
 		Where:   where,
-		Ticket:  c.noteTicket(readTicket(o, c.account.Currency, c.perhaps(where))),
+		Ticket:  asked,
+		ticket:  c.noteTicket(t),
 		Redeem: gift.Redeem{
 			Number: readAmount(o, c.account.Currency), AllowPartial: o.True("allowPartial"),
 			Target: readTarget(o), Reference: o.Line("reference", maxReference), Verification: readVerification(o),
@@ -117,8 +120,8 @@ func (c *call) redeemed(voucher, location gift.ID) {
 func (r *redemption) command(c *call, at *gift.Location) *ledger.Redeem {
 	cmd := &ledger.Redeem{VoucherID: r.ID, Notice: c.account.BalanceNotice, Redeem: r.Redeem}
 	cmd.Context, cmd.LocationID, cmd.Account = c.actor(at.ID), at.ID, c.account
-	if r.Ticket != nil {
-		cmd.Eligible = func(v *gift.Voucher) *gift.Eligibility { return &c.eligibility(r.Ticket, v).Eligibility }
+	if r.ticket != nil {
+		cmd.Eligible = func(v *gift.Voucher) *gift.Eligibility { return &c.eligibility(r.ticket, v).Eligibility }
 	}
 	return cmd
 }

@@ -6,27 +6,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"boon.example/internal/gift"
 	"boon.example/internal/ticket"
 	"boon.example/internal/ticket/format"
 	"boon.example/internal/wire"
 )
 
-// readTicket reads the till's ticket; nil when none is given.
-// at is where it is; nil: that cannot be told.
-func readTicket(o *wire.Object, currency gift.Currency, at *gift.Location) *ticket.Ticket {
+// readTicket reads the till's ticket; nil when none is given. at is where it is; nil: that cannot be told. asked is the
+// ticket as the request has it, for its fingerprint: what the location's set-up says of tickets, and how a version
+// reads the orders of a platform, make no other request of it.
+func readTicket(o *wire.Object, currency gift.Currency, at *gift.Location) (t *ticket.Ticket, asked any) {
 	data := o.Object("ticketData")
 	if data == nil {
-		return nil
+		return nil, nil
 	}
 	defer data.Finish()
 	const content = "data"
 	name, order := data.Text("format"), data.Value(content)
-	options := readTicketOptions(data, name)
 	there := at.Reading(name)
-	options.ItemID = cmp.Or(options.ItemID, there.ItemID)
-	options.TaxInclusive = cmp.Or(options.TaxInclusive, there.TaxInclusive)
-	options.GiftCards = there.GiftCards
+	said := readTicketOptions(data, name, there)
 	switch {
 	case name == "":
 		data.Add(data.At("format"), "Say the format of the ticket, such as %q.", ticket.Standard)
@@ -38,9 +38,38 @@ func readTicket(o *wire.Object, currency gift.Currency, at *gift.Location) *tick
 	case order.Exists() && order.Kind() != '{':
 		data.Add(data.At(content), "This must be an object, not %s.", wire.KindName(order.Kind()))
 	case order.Exists():
-		return format.Read(name, order, options, currency, data.Problems)
+		used := said
+		used.ItemID = cmp.Or(said.ItemID, there.ItemID)
+		used.TaxInclusive = cmp.Or(said.TaxInclusive, there.TaxInclusive)
+		used.GiftCards = there.GiftCards
+		t = format.Read(name, order, used, currency, data.Problems)
+		switch {
+		case name != ticket.Standard:
+			asked = &askedOrder{name, said, order.Raw()}
+		case t != nil && len(there.GiftCards) > 0:
+			asked = askedFor(format.Read(name, order, said, currency, &wire.Problems{}))
+		case t != nil:
+			asked = askedFor(t)
+		}
 	}
-	return nil
+	return t, asked
+}
+
+// askedOrder is a platform's order as a request has it.
+type askedOrder struct {
+	Format  string
+	Options format.Options
+	Data    jsontext.Value
+}
+
+// askedTicket is a ticket of the standard format as a request has it. Its members are those of earlier versions.
+type askedTicket struct {
+	*ticket.Ticket
+	GrandIsZero bool // else a grandTotal of 0 would leave no trace, as one that is absent
+}
+
+func askedFor(t *ticket.Ticket) *askedTicket {
+	return &askedTicket{t, t.Totals.Grand != nil && t.Totals.Grand.IsZero()}
 }
 
 // noteTicket has the log tell of a ticket whose parts are not its total.
@@ -52,8 +81,9 @@ func (c *call) noteTicket(t *ticket.Ticket) *ticket.Ticket {
 	return t
 }
 
-// readTicketOptions reads how the ticket is to be read. An option of another format is a problem.
-func readTicketOptions(data *wire.Object, name string) (o format.Options) {
+// readTicketOptions reads how the ticket is to be read. An option of another format is a problem, and so is another
+// itemID than the one by which the location lists its gift cards.
+func readTicketOptions(data *wire.Object, name string, there gift.TicketReading) (o format.Options) {
 	const check, itemID, inclusive = "checkGuid", "itemID", "taxInclusive"
 	options := data.Object("options")
 	if options == nil {
@@ -75,6 +105,11 @@ func readTicketOptions(data *wire.Object, name string) (o format.Options) {
 		options.Add(options.At(itemID), "Tickets of this format have one itemID only.")
 	default:
 		options.Add(options.At(itemID), "This must be one of %s.", list(known))
+	}
+	if known := format.ItemIDs(name); o.ItemID != "" && len(known) > 0 && len(there.GiftCards) > 0 {
+		if its := cmp.Or(there.ItemID, known[0]); o.ItemID != its {
+			options.Add(options.At(itemID), "This location lists its gift cards by %q, which must be the itemID here.", its)
+		}
 	}
 	return o
 }

@@ -20,18 +20,23 @@ const squareOrder = `{"format":"square","data":{"order":{"state":"OPEN","line_it
 	{"name":"eGift Card","item_type":"GIFT_CARD","quantity":"1","total_money":{"amount":2500}}],
 	"total_money":{"amount":4025},"total_tax_money":{"amount":100}}}}`
 
-// What a location says of tickets holds there, unless the till says otherwise.
-func TestALocationSaysHowTicketsAreRead(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
+// readTickets has pier read tickets so.
+func (w *world) readTickets(how ...gift.TicketReading) {
 	w.configure(func(a *gift.Account) {
 		a.Locations = slices.Clone(a.Locations)
 		for i := range a.Locations {
 			if a.Locations[i].ID == id(pier) {
-				a.Locations[i].Tickets = []gift.TicketReading{{Format: "shopify", ItemID: "sku"}}
+				a.Locations[i].Tickets = how
 			}
 		}
 	})
+}
+
+// What a location says of tickets holds there, unless the till says otherwise.
+func TestALocationSaysHowTicketsAreRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.readTickets(gift.TicketReading{Format: "shopify", ItemID: "sku"})
 	g := w.send(latte)
 	ask := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":{"format":"shopify","data":{"order":` +
 		`{"currency":"USD","line_items":[{"variant_id":1,"sku":"LATTE","quantity":1,"price":"4.50"}],"total_price":"4.50"}}`
@@ -44,15 +49,8 @@ func TestALocationSaysHowTicketsAreRead(t *testing.T) {
 func TestALocationSaysWhatIsAGiftCard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.configure(func(a *gift.Account) {
-		a.Locations = slices.Clone(a.Locations)
-		for i := range a.Locations {
-			if a.Locations[i].ID == id(pier) {
-				a.Locations[i].Tickets = []gift.TicketReading{{Format: "square", GiftCards: []string{"GC"}},
-					{Format: "standard", GiftCards: []string{"GC"}}}
-			}
-		}
-	})
+	w.readTickets(gift.TicketReading{Format: "square", GiftCards: []string{"GC"}},
+		gift.TicketReading{Format: "standard", GiftCards: []string{"GC"}})
 	for _, ticket := range []string{
 		`{"format":"square","data":{"line_items":[{"catalog_object_id":"GC","total_money":{"amount":2500}},` +
 			`{"catalog_object_id":"LATTE","total_money":{"amount":450}}],"total_money":{"amount":2950}}}`,
@@ -65,6 +63,54 @@ func TestALocationSaysWhatIsAGiftCard(t *testing.T) {
 		w.post("redeem-gift", ask+`,"amount":4.51}`).refused(400, gift.ValidationFailure, "amount")
 		w.post("redeem-gift", ask+`}`).want(200, "amount", "4.50")
 	}
+}
+
+// TestATillCannotHideAGiftCard: where a location lists its gift cards, a request cannot name items by another member.
+func TestATillCannotHideAGiftCard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.readTickets(gift.TicketReading{Format: "toast", ItemID: "plu", GiftCards: []string{"GC25"}})
+	g := w.send(money("100"))
+	ask := func(itemID string) string {
+		return `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":{"format":"toast","data":{"checks":[` +
+			`{"selections":[{"displayName":"Card","item":{"guid":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c99"},"plu":"GC25",` +
+			`"quantity":1,"price":25}],"totalAmount":25}]},"options":{"itemID":"` + itemID + `"}}}`
+	}
+	w.post("redeem-gift", ask("item.guid")).refused(400, gift.ValidationFailure, "ticketData.options.itemID")
+	w.post("validate-gift", ask("plu")).want(200, "eligibility.maximumAmount", "0.00")
+}
+
+// TestATicketIsOneRequest: the same request gets its first answer also after the set-up has learned of gift cards, and
+// one that differs in what it says of the total does not.
+func TestATicketIsOneRequest(t *testing.T) {
+	t.Parallel()
+	for format, ticket := range map[string]string{
+		"standard": `{"lineItems":[{"itemID":"LATTE","itemTotalPrice":9},{"itemID":"CARD","itemTotalPrice":20}],` +
+			`"totals":{"grandTotal":29}}`,
+		"square": `{"line_items":[{"name":"Latte","catalog_object_id":"LATTE","quantity":"1","total_money":{"amount":900}},` +
+			`{"name":"Card","catalog_object_id":"CARD","quantity":"1","total_money":{"amount":2000}}],` +
+			`"total_money":{"amount":2900}}`,
+	} {
+		w := newWorld(t)
+		g := w.send(money("50"))
+		ask := func(ticket string) reply {
+			return w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":5,"ticketData":`+
+				`{"format":"`+format+`","data":`+ticket+`}}`, once("k")...)
+		}
+		first := ask(ticket).want(200)
+		w.readTickets(gift.TicketReading{Format: format, GiftCards: []string{"CARD"}})
+		ask(strings.ReplaceAll(ticket, `,"`, ` , "`)).again(first)
+		ask(strings.ReplaceAll(ticket, `CARD`, `CARDS`)).refused(422, gift.IdempotencyMismatch)
+	}
+	w := newWorld(t)
+	g := w.send(money("50"))
+	ask := func(totals string) reply {
+		return w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","ticketData":{"format":"standard",`+
+			`"data":{"lineItems":[{"itemTotalPrice":2}],"totals":{`+totals+`}}}}`, once("k")...)
+	}
+	first := ask(`"subTotal":2`).want(200, "amount", "2.00")
+	ask(`"subTotal":2.0`).again(first)
+	ask(`"subTotal":2,"grandTotal":0`).refused(422, gift.IdempotencyMismatch)
 }
 
 // A gift for a group of items, or for items of a name, is good for these on a platform's order.

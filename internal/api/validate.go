@@ -23,7 +23,8 @@ func readValidation(o *wire.Object, c *call) validation {
 		Where:   readPlace(o, c.caller),
 		target:  readTarget(o),
 	}
-	v.ticket = c.noteTicket(readTicket(o, c.account.Currency, c.perhaps(v.Where)))
+	t, _ := readTicket(o, c.account.Currency, c.perhaps(v.Where))
+	v.ticket = c.noteTicket(t)
 	return v
 }
 
