@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"sync"
 
 	"boon.example/internal/gift"
@@ -8,15 +9,21 @@ import (
 
 // EventBody is an event as webhooks are told of it: what the list of events says, without codes, tokens and contacts.
 // Of an account that this instance does not know yet it is nil.
-func (a *API) EventBody(e *gift.Event) []byte {
+func (a *API) EventBody(ctx context.Context, e *gift.Event) []byte {
 	d := a.Directory()
 	account := d.Accounts[e.AccountID]
 	if account == nil {
 		return nil
 	}
+	now := a.Now().UTC()
+	if account.Test {
+		if clock, err := a.Records.Clock(ctx, account.ID); err == nil { // else what a gift is now is told by the real one
+			now = clock.Now(a.Now()).UTC()
+		}
+	}
 	w := newWriter(2048)
 	w.Open()
-	w.event(e, view{account: account, now: a.Now().UTC(), law: a.CashOutLaw, pages: a.PublicURL, masked: true},
+	w.event(e, view{account: account, now: now, law: a.CashOutLaw, pages: a.PublicURL, masked: true},
 		names{account, func(id gift.ID) string { return a.told.name(d, id) }})
 	w.Close()
 	return w.Bytes()

@@ -71,3 +71,24 @@ func (n noted) Enter(p api.Priority) bool {
 }
 
 func (noted) Leave(api.Priority) {}
+
+// TestWebhooksGoByTheTestClock: a webhook of a test account tells what a gift is by that account's clock, as the feed.
+func TestWebhooksGoByTheTestClock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.send(money("5"))
+	page, err := w.store.Events(t.Context(), gift.EventQuery{AccountID: id(harbor), Limit: 1,
+		Types: []gift.EventType{gift.EventCreated}})
+	if err != nil || len(page.Events) != 1 {
+		t.Fatalf("%+v, %v", page.Events, err)
+	}
+	e := &page.Events[0]
+	e.AccountID, e.Gift.ValidUntil = id(sandbox), w.config.Now().Add(24*time.Hour)
+	for _, open := range [][2]string{{"PT1S", "true"}, {"P60D", "false"}} {
+		w.do("POST", "/api/test/clock", `{"advance":"`+open[0]+`"}`, as(sandboxKey)...).want(200)
+		body := string(api.New(w.config).EventBody(t.Context(), e))
+		if !strings.Contains(body, `"isInRedeemablePeriod":`+open[1]) {
+			t.Errorf("after %s: %s", open[0], body)
+		}
+	}
+}

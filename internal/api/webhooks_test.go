@@ -271,7 +271,7 @@ func TestEventsHoldNoSecrets(t *testing.T) {
 	sequence := 0
 	for i := range page.Events {
 		e := &page.Events[i]
-		body := string(api.New(w.config).EventBody(e))
+		body := string(api.New(w.config).EventBody(t.Context(), e))
 		if body != string(listed.Events[i]) {
 			t.Errorf("a webhook is sent %s, the feed has %s", body, listed.Events[i])
 		}

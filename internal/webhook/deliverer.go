@@ -41,7 +41,7 @@ type Deliverer struct {
 	// Destination is where the calls of a URL end, so that endpoints at one machine share a rate.
 	Destination func(url string) string
 	Directory   func() *gift.Directory
-	Render      func(*gift.Event) []byte
+	Render      func(context.Context, *gift.Event) []byte
 	// SwitchOff switches an endpoint off for good, and tells the account where it was for failing.
 	SwitchOff func(context.Context, *gift.Webhook, gift.WebhookOff) error
 	Log       *slog.Logger
@@ -248,7 +248,7 @@ func (d *Deliverer) readSome(ctx context.Context, streams []*stream) error {
 		}
 		var more []*stream
 		for n, s := range streams {
-			if s.take(queries[n].After, &pages[n]); pages[n].More {
+			if s.take(ctx, queries[n].After, &pages[n]); pages[n].More {
 				more = append(more, s)
 			}
 		}

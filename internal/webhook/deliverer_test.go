@@ -182,7 +182,7 @@ func (w *world) start(every time.Duration) (stop func()) {
 			return w.directory.Load()
 		},
 		Destination: func(url string) string { return w.at(url) },
-		Render: func(e *gift.Event) []byte {
+		Render: func(_ context.Context, e *gift.Event) []byte {
 			w.rendered.Add(1)
 			return []byte(`{"type":"` + string(e.Type) + `"}`)
 		},

@@ -173,7 +173,7 @@ func (l *lane) next(ctx context.Context) (events []event, more bool) {
 			pause(ctx, 5*time.Second)
 			return nil, true
 		}
-		l.own = l.render(page.Events, l.state.After)
+		l.own = l.render(ctx, page.Events, l.state.After)
 		if len(l.own) == 0 {
 			l.mu.Lock()
 			defer l.mu.Unlock()
@@ -356,7 +356,7 @@ func (l *lane) find(ctx context.Context, a *gift.WebhookAside) (event, error) {
 		if err != nil {
 			return event{}, err
 		}
-		for _, e := range l.render(page.Events, q.After) {
+		for _, e := range l.render(ctx, page.Events, q.After) {
 			if e.id == a.Event {
 				return e, nil
 			}
@@ -486,7 +486,7 @@ func (l *lane) replay(ctx context.Context) {
 		return
 	}
 	var events []event
-	for i, e := range l.render(page.Events, l.state.ReplayAfter) {
+	for i, e := range l.render(ctx, page.Events, l.state.ReplayAfter) {
 		if at := page.Events[i].At; !at.Before(r.From) && at.Before(r.To) && !r.Upto.Before(e.place) {
 			events = append(events, e)
 		}

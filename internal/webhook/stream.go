@@ -174,12 +174,12 @@ func (s *stream) query() gift.EventQuery {
 }
 
 // take remembers a page of the events after a place, and wakes the lanes that want something of it.
-func (s *stream) take(after gift.EventPlace, page *gift.EventPage) {
+func (s *stream) take(ctx context.Context, after gift.EventPlace, page *gift.EventPage) {
 	if page.Forgotten {
 		s.restart()
 		return
 	}
-	s.add(s.render(page.Events, after), page.Next)
+	s.add(s.render(ctx, page.Events, after), page.Next)
 	s.behind = page.More
 }
 
@@ -194,11 +194,11 @@ func (s *stream) restart() {
 	}
 }
 
-func (s *stream) render(events []gift.Event, after gift.EventPlace) []event {
+func (s *stream) render(ctx context.Context, events []gift.Event, after gift.EventPlace) []event {
 	rendered := make([]event, 0, len(events))
 	for i := range events {
 		e := &events[i]
-		rendered = append(rendered, event{e.ID, e.Type, s.Render(e), after, e.Place})
+		rendered = append(rendered, event{e.ID, e.Type, s.Render(ctx, e), after, e.Place})
 		after = e.Place
 	}
 	return rendered
