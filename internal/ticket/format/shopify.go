@@ -20,6 +20,7 @@ var (
 	shopifyAllocation = tape.NewNames("amount", "amount_set")
 	shopifyPrice      = tape.NewNames("price", "price_set", "discounted_price", "discounted_price_set")
 	shopifySet        = tape.NewNames("presentment_money")
+	shopifyMoney      = tape.NewNames("amount", "currency_code")
 	shopifyRefunds    = tape.NewNames("refund_line_items")
 	shopifyRefund     = tape.NewNames("line_item_id", "quantity", "subtotal", "subtotal_set")
 	shopifyDraft      = tape.NewNames("line_items", "status", "subtotal_price", "total_tax", "total_price",
@@ -34,15 +35,44 @@ type shop struct {
 	presented bool // it is that of the customer, in which amounts stand in sets
 }
 
-// amount reads an amount, and its set where the customer's currency counts.
+// amount reads an amount, and its set where the customer's currency counts. One that is nothing needs no set.
 func (s shop) amount(plain, set tape.Value) gift.Amount {
 	if !s.presented {
 		return s.priced(plain).Round(s.currency)
 	}
-	var m, money [1]tape.Value
+	var m [1]tape.Value
+	var money [2]tape.Value
 	s.pick(set, shopifySet, m[:])
-	s.pick(m[0], shopifyAllocation, money[:1:1])
+	s.pick(m[0], shopifyMoney, money[:])
+	if money[0].SaysNothing() && (!plain.SaysNothing() || !set.SaysNothing()) && !isZero(plain) {
+		s.unset(plain, set)
+	}
+	s.ours(money[1])
 	return s.priced(money[0]).Round(s.currency)
+}
+
+// unset notes that an amount is missing in the customer's currency: at its set, or where that would stand.
+func (s shop) unset(plain, set tape.Value) {
+	path := plain.Path() + "_set"
+	if set.Exists() {
+		path = set.Path()
+	}
+	if !s.Has(path) {
+		s.Add(path, "This is needed in %s, the currency of the account.", s.currency.Code)
+	}
+}
+
+// isZero reports whether a value is zero, in quotes or not.
+func isZero(v tape.Value) bool {
+	var digits []byte
+	switch v.Kind() {
+	case '0':
+		digits = v.Raw()
+	case '"':
+		digits = v.Unquoted()
+	}
+	d, err := gift.ReadDecimal(digits)
+	return err == nil && d.IsZero()
 }
 
 // shopify reads an Order, a DraftOrder, or the cart of a point of sale.
