@@ -114,11 +114,17 @@ func (j *assessment) offer(l *Line) gift.Decimal {
 	return l.pieces()
 }
 
-// most is what the ticket allows, rounded once, when all is added up.
+// most is what the ticket allows, rounded once, when all is added up. A platform's order of which nothing is due is
+// paid, closed or cancelled: no piece of it is paid again.
 func (j *assessment) most() gift.Amount {
 	most, grand := max(0, j.sum.Round(j.unit)), j.Totals.Grand
 	switch {
-	case grand == nil || j.unit == gift.Pieces:
+	case grand == nil:
+		return most
+	case j.unit == gift.Pieces:
+		if j.Format != "" && grand.Sign() <= 0 {
+			return 0
+		}
 		return most
 	case len(j.items) == 0:
 		return grand.Round(j.unit)
