@@ -39,7 +39,7 @@ type bill struct {
 	tax, discount, charge gift.Amount
 	due                   gift.Amount // what is still to be paid, for everything
 	settled               bool        // nothing is: the order is closed, cancelled or paid
-	parts, own            gift.Amount // sum of the parts, and what the platform says that it is
+	parts, own            gift.Amount // sum of the parts, and what the platform says that it is; no more is due
 	summed                bool        // whether it does
 	back                  []line      // goods brought back that are no lines
 }
@@ -57,12 +57,15 @@ func (b *bill) add(l line) {
 // sells reports whether an item is a gift card, as the merchant says.
 func (r *reader) sells(id string) bool { return id != "" && slices.Contains(r.options.GiftCards, id) }
 
+// rounding is by how much the parts of a bill may miss its sum: a minor unit for each line.
+func (b *bill) rounding() gift.Amount { return gift.Amount(max(1, len(b.lines))) }
+
 // ticket makes the ticket of the bill: what is still due, less what is sold in gift cards, with their tax. Money that
 // was paid counts for the goods first, so that a gift never pays for a gift card.
 func (b *bill) ticket() *ticket.Ticket {
 	b.bringBack()
 	var goods gift.Amount
-	due := b.due
+	due := min(b.due, b.own) // what is paid back is no more to be paid
 	for i := range b.lines {
 		switch l := &b.lines[i]; {
 		case l.reason == ticket.GiftCard:
@@ -75,7 +78,7 @@ func (b *bill) ticket() *ticket.Ticket {
 		}
 	}
 	t := &ticket.Ticket{Currency: b.currency, Lines: make([]ticket.Line, len(b.lines))}
-	if over := b.parts - b.own; b.summed && max(over, -over) > gift.Amount(max(1, len(b.lines))) {
+	if over := b.parts - b.own; b.summed && max(over, -over) > b.rounding() {
 		t.Difference = over
 		due = min(due, due+over) // the smaller of the two sums holds
 	}

@@ -95,8 +95,7 @@ func (r *reader) clover(data tape.Value) *ticket.Ticket {
 	b.sum(m[total], isVAT, b.fees || !m[service].SaysNothing() || size(r.elements(m[charges])) > 0)
 	paid := r.cloverPaid(m[payments])
 	if b.due = r.minor(m[unpaid]); m[unpaid].SaysNothing() {
-		b.due = b.own - paid
-		if !b.summed {
+		if b.due = b.own - paid; !b.summed {
 			r.needs(data, "total", "An order needs its total or its unpaidBalance.")
 		}
 	}
@@ -141,6 +140,9 @@ func (b *cloverOrder) sum(total tape.Value, vat, charged bool) {
 	}
 	if rest := b.own - b.parts; charged && rest > 0 {
 		b.charge, b.parts = rest, b.own
+	}
+	if !b.summed {
+		b.own = b.parts
 	}
 }
 

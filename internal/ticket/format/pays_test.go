@@ -103,3 +103,57 @@ func TestPiecesOfSettledOrders(t *testing.T) {
 			`{"lineItems":[{"itemID":"MUG","itemTotalPrice":5}],"totals":{"grandTotal":0}}`, "MUG", 0, 1},
 	})
 }
+
+// TestNoMoreThanTheOrder: what is due is no more than the order's own total, and that is held against its parts.
+func TestNoMoreThanTheOrder(t *testing.T) {
+	mug, ten := `{`+mugShopify+`}`, `,"subtotal_price":"10.00","total_tax":"0.00","total_price":"10.00"`
+	sale := `,"totals":{"price":10,"tax":0,"price_incl_tax":10}`
+	cart := `{"lineItems":[{"variantId":1,"price":10}],"subtotal":"10","taxTotal":`
+	draft := func(more string) string { return `{"draft_order":{"line_items":[` + mug + `]` + more + `}}` }
+	set := func(name, amount string) string { return `,"` + name + `":{"shop_money":{"amount":"` + amount + `"}}` }
+	pays(t, usd, Options{}, []most{
+		{"more is due than the total", Square, `{"line_items":[{` + mugSquare + `}],"total_money":{"amount":1000},` +
+			`"net_amount_due_money":{"amount":9900}}`, "", 10_00, 1},
+		{"more is due than the total, of which a part is a gift card", Square, `{"line_items":[{` + mugSquare +
+			`},{"item_type":"GIFT_CARD","quantity":"1","total_money":{"amount":2500}}],"total_money":{"amount":3500},` +
+			`"net_amount_due_money":{"amount":9900}}`, "", 10_00, 1},
+		{"more is due than the total", Clover, cloverOrderOf(`{`+mugClover+`}`, `,"total":1000,"unpaidBalance":10000`), "", 10_00, 1},
+		{"more is due than the parts, without a total", Clover, cloverOrderOf(`{`+mugClover+`,"taxRates":[{"rate":1000000}]}`,
+			`,"unpaidBalance":10000`), "", 11_00, 1},
+		{"less is due than the parts, without a total", Clover, cloverOrderOf(`{`+mugClover+`}`, `,"unpaidBalance":700`), "",
+			7_00, 1},
+		{"money back is no payment", LightspeedX, saleOf(`{`+mugX+`}`, sale+`,"payments":[{"amount":-50}]`), "", 10_00, 1},
+		{"change is taken off payments", LightspeedX, saleOf(`{`+mugX+`}`, sale+`,"payments":[{"amount":50},{"amount":-44}]`), "",
+			4_00, 1},
+		{"money back is no payment", Toast, toastOrder(`{`+mugToast+`}`, `,"totalAmount":10,"payments":[{"amount":-50}]`), "",
+			10_00, 1},
+		{"a total of more than its line", Shopify, shopifyOrderOf(mug, `,"total_price":"100.00"`), "", 10_00, 1},
+		{"a total of more than the subtotal and tax", Shopify, shopifyOrderOf(mug, `,"subtotal_price":"10.00","total_tax":"1.00",`+
+			`"total_price":"100.00"`), "", 11_00, 1},
+		{"tax inside its price is no more", Shopify, shopifyOrderOf(mug, `,"taxes_included":true,"total_tax":"1.00",`+
+			`"total_price":"11.00"`), "", 10_00, 1},
+		{"tax that only the lines tell", Shopify, shopifyOrderOf(`{`+mugShopify+`,"tax_lines":[{"price":"1.50"}]}`,
+			`,"total_price":"11.50"`), "", 11_50, 1},
+		{"more is outstanding than the total", Shopify, shopifyOrderOf(mug, ten+`,"total_outstanding":"100.00"`), "", 10_00, 1},
+		{"shipping, duties and fees are parts of it", Shopify, shopifyOrderOf(mug, `,"total_price":"18.00","shipping_lines":`+
+			`[{"price":"5.00"}]`+set("current_total_duties_set", "2.00")+set("original_total_duties_set", "9.00")+
+			set("original_total_additional_fees_set", "1.00")), "", 18_00, 1},
+		{"a tip that is no line is a part where it is counted", Shopify, shopifyOrderOf(mug, `,"total_tip_received":"2.00",`+
+			`"total_price":"12.00"`), "", 12_00, 1},
+		{"and is none where it is not", Shopify, shopifyOrderOf(mug, `,"total_tip_received":"2.00","total_price":"100.00"`), "",
+			10_00, 1},
+		{"a tip in the shop's currency", Shopify, `{"order":{"currency":"EUR","presentment_currency":"USD","line_items":[{"variant_id":1,"price":"7.20",` +
+			`"price_set":{"presentment_money":{"amount":"8.00"}}}],"current_total_price":"9.00","total_tip_received":"1.80",` +
+			`"current_total_price_set":{"presentment_money":{"amount":"10.00"}}}}`, "", 10_00, 1},
+		{"a cart's total of more than its subtotal", Shopify, cart + `"0","grandTotal":"100"}`, "", 10_00, 1},
+		{"a cart's total of more than its subtotal and tax", Shopify, cart + `"1","grandTotal":"100"}`, "", 11_00, 1},
+		{"a cart with tax", Shopify, cart + `"1","grandTotal":"11"}`, "", 11_00, 1},
+		{"a cart with tax in its prices", Shopify, cart + `"1","grandTotal":"10"}`, "", 10_00, 1},
+		{"a draft's total of more than its line", Shopify, draft(`,"subtotal_price":"10.00","total_tax":"0","total_price":"100.00"`),
+			"", 10_00, 1},
+		{"a draft with tax and shipping", Shopify, draft(`,"subtotal_price":"10.00","total_tax":"1.00","total_price":"13.00",` +
+			`"shipping_line":{"price":"2.00"}`), "", 13_00, 1},
+		{"a draft with tax in its prices", Shopify, draft(`,"taxes_included":true,"total_tax":"1.00","total_price":"11.00"`), "",
+			10_00, 1},
+	})
+}

@@ -9,17 +9,17 @@ import (
 var (
 	shopifyNames = tape.NewNames("order", "draft_order", "lineItems", "order_id", "invoice_url", "line_items",
 		"currency", "presentment_currency")
-	shopifyOrder = tape.NewNames("line_items", "taxes_included", "cancelled_at", "financial_status",
-		"subtotal_price", "current_subtotal_price", "total_tax", "current_total_tax", "total_discounts", "total_price",
-		"current_total_price", "total_outstanding", "refunds", "shipping_lines",
-		"subtotal_price_set", "current_subtotal_price_set", "total_tax_set", "current_total_tax_set",
-		"total_discounts_set", "total_price_set", "current_total_price_set")
+	shopifyOrder = tape.NewNames("line_items", "taxes_included", "cancelled_at", "financial_status", "total_tax",
+		"total_tax_set", "current_total_tax", "current_total_tax_set", "total_discounts", "total_discounts_set",
+		"total_price", "total_price_set", "current_total_price", "current_total_price_set", "total_outstanding",
+		"total_tip_received", "refunds", "shipping_lines", "original_total_duties_set", "current_total_duties_set",
+		"original_total_additional_fees_set", "current_total_additional_fees_set")
 	shopifyLine = tape.NewNames("id", "variant_id", "product_id", "sku", "name", "title", "variant_title", "price",
 		"price_set", "quantity", "current_quantity", "discount_allocations", "total_discount", "total_discount_set",
 		"gift_card", "tip_payment_gateway", "tip_payment_method", "tax_lines", "applied_discount")
 	shopifyAllocation = tape.NewNames("amount", "amount_set")
 	shopifyPrice      = tape.NewNames("price", "price_set", "discounted_price", "discounted_price_set")
-	shopifySet        = tape.NewNames("presentment_money")
+	shopifySet        = tape.NewNames("presentment_money", "shop_money")
 	shopifyMoney      = tape.NewNames("amount", "currency_code")
 	shopifyRefunds    = tape.NewNames("refund_line_items")
 	shopifyRefund     = tape.NewNames("line_item_id", "quantity", "subtotal", "subtotal_set")
@@ -40,15 +40,24 @@ func (s shop) amount(plain, set tape.Value) gift.Amount {
 	if !s.presented {
 		return s.priced(plain).Round(s.currency)
 	}
-	var m [1]tape.Value
-	var money [2]tape.Value
-	s.pick(set, shopifySet, m[:])
-	s.pick(m[0], shopifyMoney, money[:])
-	if money[0].SaysNothing() && (!plain.SaysNothing() || !set.SaysNothing()) && !isZero(plain) {
+	amount := s.ofSet(set)
+	if amount.SaysNothing() && (!plain.SaysNothing() || !set.SaysNothing()) && !isZero(plain) {
 		s.unset(plain, set)
 	}
+	return s.priced(amount).Round(s.currency)
+}
+
+// ofSet is the amount of a set in the account's currency.
+func (s shop) ofSet(set tape.Value) tape.Value {
+	var m, money [2]tape.Value
+	s.pick(set, shopifySet, m[:])
+	in := m[1]
+	if s.presented {
+		in = m[0]
+	}
+	s.pick(in, shopifyMoney, money[:])
 	s.ours(money[1])
-	return s.priced(money[0]).Round(s.currency)
+	return money[0]
 }
 
 // unset notes that an amount is missing in the customer's currency: at its set, or where that would stand.
@@ -138,19 +147,23 @@ func (s shop) order(data tape.Value) *ticket.Ticket {
 		inclusive
 		cancelled
 		status
-		subtotal
-		currentSubtotal
 		tax
+		taxSet
 		currentTax
+		currentTaxSet
 		discounts
+		discountsSet
 		total
+		totalSet
 		currentTotal
+		currentTotalSet
 		outstanding
+		tips
 		refunds
 		shipping
-		sets
+		extra
 	)
-	var m [21]tape.Value
+	var m [22]tape.Value
 	s.pick(data, shopifyOrder, m[:])
 	b := s.bill(size(m[lines]))
 	back := s.refunds(m[refunds])
@@ -161,37 +174,76 @@ func (s shop) order(data tape.Value) *ticket.Ticket {
 			l.outside = 0
 		}
 		b.add(l)
-		if l.reason != ticket.Refunded {
-			b.parts += l.total
-		}
 	}
-	was := s.amount(m[subtotal], m[sets])
-	b.own, b.summed = was, !m[subtotal].SaysNothing()
-	if now := s.amount(m[currentSubtotal], m[sets+1]); !m[currentSubtotal].SaysNothing() {
-		b.own, b.summed = now, true
-	}
-	b.tax = s.amount(m[tax], m[sets+2])
-	if now := s.amount(m[currentTax], m[sets+3]); !m[currentTax].SaysNothing() {
-		b.tax = now
-	}
-	b.discount, b.charge = s.amount(m[discounts], m[sets+4]), s.shippings(m[shipping])
-	whole := s.amount(m[total], m[sets+5])
-	if now := s.amount(m[currentTotal], m[sets+6]); !m[currentTotal].SaysNothing() {
-		whole = now
-	} else if m[total].SaysNothing() {
+	b.tax = s.latest(m[tax:total])
+	b.discount, b.charge = s.amount(m[discounts], m[discountsSet]), s.shippings(m[shipping])
+	b.charge += s.extras(m[extra:extra+2]) + s.extras(m[extra+2:])
+	if b.own, b.summed = s.latest(m[total:outstanding]), true; m[total].SaysNothing() && m[currentTotal].SaysNothing() {
 		s.needs(data, "total_price", needed)
 	}
-	b.due, b.settled = whole, m[cancelled].Exists() && !m[cancelled].SaysNothing()
-	switch open := s.priced(m[outstanding]).Round(s.currency); {
-	case m[outstanding].SaysNothing():
-		b.settled = b.settled || s.says(m[status], "paid", "refunded", "voided")
-	case !s.presented:
+	whole := s.priced(m[currentTotal]).Round(s.currency) // in the shop's currency
+	if m[currentTotal].SaysNothing() {
+		whole = s.priced(m[total]).Round(s.currency)
+	}
+	taxed := !m[tax].SaysNothing() || !m[currentTax].SaysNothing()
+	b.sumShop(inside, taxed, s.ofShop(m[tips], b.own, whole))
+	b.due, b.settled = b.own, m[cancelled].Exists() && !m[cancelled].SaysNothing()
+	if open := s.ofShop(m[outstanding], b.own, whole); !m[outstanding].SaysNothing() {
 		b.due = open
-	default: // it stands in the shop's currency only
-		all := s.priced(m[currentTotal]).Round(s.currency)
-		b.due, _ = portion(max(0, whole), max(0, min(open, all)), max(1, all))
+	} else {
+		b.settled = b.settled || s.says(m[status], "paid", "refunded", "voided")
 	}
 	return b.ticket()
+}
+
+// latest reads the amount of an order and its set, or where these follow, what they are now.
+func (s shop) latest(m []tape.Value) gift.Amount {
+	was := s.amount(m[0], m[1])
+	if now := s.amount(m[2], m[3]); !m[2].SaysNothing() {
+		return now
+	}
+	return was
+}
+
+// extras reads an amount that stands in a set only, and may be of what it is now.
+func (s shop) extras(sets []tape.Value) gift.Amount {
+	set := sets[1]
+	if set.SaysNothing() {
+		set = sets[0]
+	}
+	return max(0, s.priced(s.ofSet(set)).Round(s.currency))
+}
+
+// ofShop reads an amount that stands in the shop's currency only: a part of whole, which is own in the account's.
+func (s shop) ofShop(v tape.Value, own, whole gift.Amount) gift.Amount {
+	amount := s.priced(v).Round(s.currency)
+	if !s.presented {
+		return amount
+	}
+	of, _ := portion(max(0, own), max(0, min(amount, whole)), max(1, whole))
+	return of
+}
+
+// sumShop sums the parts of an order or a draft. Where its tax is not told, that of the lines counts. Tips that are no
+// lines are a part where the order's own total counts them.
+func (b *bill) sumShop(inside, taxed bool, tips gift.Amount) {
+	b.parts = b.charge
+	for i := range b.lines {
+		l := &b.lines[i]
+		if l.reason == ticket.Refunded {
+			continue
+		}
+		b.parts += l.total
+		if !taxed {
+			b.parts += l.outside
+		}
+	}
+	if taxed && !inside {
+		b.parts += b.tax
+	}
+	if near(b.parts+tips, b.own, b.rounding()) {
+		b.parts = b.own
+	}
 }
 
 func (s shop) shipping(v tape.Value) gift.Amount {
@@ -353,7 +405,7 @@ func (r *reader) draftOrder(data tape.Value) *ticket.Ticket {
 	r.pick(data, shopifyDraft, m[:])
 	s := shop{reader: r}
 	b := r.bill(size(m[lines]))
-	b.own, b.summed = s.amount(m[subtotal], m[subtotal]), !m[subtotal].SaysNothing()
+	goods := s.amount(m[subtotal], m[subtotal])
 	var once, each []gift.Amount
 	var gross, off, more gift.Amount
 	inside := r.yes(m[inclusive])
@@ -372,21 +424,22 @@ func (r *reader) draftOrder(data tape.Value) *ticket.Ticket {
 		b.add(l)
 	}
 	order := s.applied(m[discount])
-	if tolerance := gift.Amount(len(b.lines)); more != off && near(gross-off-order, b.own, tolerance) && b.summed {
+	if more != off && !m[subtotal].SaysNothing() && near(gross-off-order, goods, b.rounding()) {
 		each, more = once, off
 	}
 	for i := range b.lines {
 		b.lines[i].total -= each[i]
 	}
 	b.spread(order)
-	b.parts, b.discount = gross-more-order, more+order
-	b.tax = s.amount(m[tax], m[tax])
+	b.discount, b.tax = more+order, s.amount(m[tax], m[tax])
 	var ship [4]tape.Value
 	r.pick(m[shipping], shopifyPrice, ship[:])
 	b.charge = s.amount(ship[0], ship[1])
-	if b.due = s.amount(m[total], m[total]); m[total].SaysNothing() {
+	if b.own, b.summed = s.amount(m[total], m[total]), true; m[total].SaysNothing() {
 		r.needs(data, "total_price", needed)
 	}
+	b.sumShop(inside, !m[tax].SaysNothing(), 0)
+	b.due = b.own
 	b.settled = r.says(m[status], "completed")
 	return b.ticket()
 }
@@ -412,19 +465,23 @@ func (r *reader) cart(data tape.Value) *ticket.Ticket {
 		b.parts += l.total
 	}
 	cents := func(v tape.Value) gift.Amount { return r.priced(v).Round(r.currency) }
-	b.own, b.tax, b.due = cents(m[0]), cents(m[1]), cents(m[2])
+	subtotal := cents(m[0])
+	b.tax, b.own, b.summed = cents(m[1]), cents(m[2]), true
 	if m[0].SaysNothing() {
 		r.needs(data, "subtotal", needed)
 	}
 	if m[2].SaysNothing() {
 		r.needs(data, "grandTotal", needed)
 	}
-	b.summed = true
-	if b.discount = b.parts - b.own; b.discount > 0 {
+	if b.discount = b.parts - subtotal; b.discount > 0 {
 		goods := b.goods()
 		b.spread(b.discount)
 		b.parts -= min(b.discount, goods)
 	}
+	if !near(b.parts, b.own, b.rounding()) { // else the tax is in the prices
+		b.parts += b.tax
+	}
+	b.due = b.own
 	return b.ticket()
 }
 
