@@ -96,15 +96,28 @@ func (r *reader) lightspeedX(data tape.Value) *ticket.Ticket {
 	// Whether discounts on the sale are in the totals of its lines is for its own total to tell.
 	if known := !t[0].SaysNothing() || !m[flatPrice].SaysNothing(); off > 0 && known &&
 		!near(net.Round(r.currency), price.Round(r.currency), gift.Amount(len(b.lines))) {
-		b.spread(off)
-		b.parts -= off
-		b.discount = off
+		b.spreadSale(off, inclusive)
 	}
 	b.due = b.own - r.salePaid(m[payments])
 	b.settled = r.says(m[state], "voided", "closed")
 	flat := r.text(m[status])
 	b.settled = b.settled || bytes.EqualFold(flat, []byte("voided")) || bytes.EqualFold(flat, []byte("closed"))
 	return b.ticket()
+}
+
+// spreadSale takes a discount on a sale, which is without tax, off the lines. These are shown with theirs where prices
+// are: what they are then more than the sale comes off them.
+func (b *bill) spreadSale(off gift.Amount, inclusive bool) {
+	b.parts -= off
+	b.discount = off
+	if inclusive {
+		over := b.charge - b.own
+		for i := range b.lines {
+			over += b.lines[i].total
+		}
+		off = max(off, over)
+	}
+	b.spread(off)
 }
 
 // saleLine reads a line, and its total without tax.

@@ -157,3 +157,22 @@ func TestNoMoreThanTheOrder(t *testing.T) {
 			10_00, 1},
 	})
 }
+
+// TestSaleDiscountsWithTax: a discount on a sale is without tax, and comes off lines that are shown with theirs.
+func TestSaleDiscountsWithTax(t *testing.T) {
+	two := `{"product":{"id":"A"},"quantity":1,"pricing":{"price":100,"total":100},"tax":{"amount":15,"total":15}},` +
+		`{"product":{"id":"B"},"quantity":1,"pricing":{"price":100,"total":100},"tax":{"amount":15,"total":15}}`
+	off := `,"adjustments":[{"adjustment_type":"DISCOUNT","total":-100}`
+	totals := `,"totals":{"price":100,"tax":15,"price_incl_tax":115}`
+	card := `,{"product":{"id":"C"},"gift_card_number":"1","quantity":1,"pricing":{"price":30,"total":30}}`
+	pays(t, nzd, Options{}, []most{
+		{"a discount comes off with its tax", LightspeedX, saleOf(two, totals+off+`]`), "A", 57_50, 1},
+		{"both are the total", LightspeedX, saleOf(two, totals+off+`]`), "A,B", 115_00, 2},
+		{"a charge is no part of the lines", LightspeedX, saleOf(two, `,"totals":{"price":100,"tax":15,"price_incl_tax":118}`+
+			off+`,{"adjustment_type":"SURCHARGE","total":3}]`), "A", 57_50, 1},
+		{"a gift card is none of the goods", LightspeedX, saleOf(two+card, `,"totals":{"price":130,"tax":15,"price_incl_tax":145}`+
+			off+`]`), "A", 57_50, 1},
+		{"one that the price does not tell comes off no line", LightspeedX, saleOf(two, `,"totals":{"price":200,"tax":30,`+
+			`"price_incl_tax":115}`+off+`]`), "A,B", 115_00, 2},
+	})
+}
