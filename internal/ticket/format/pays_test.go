@@ -176,3 +176,23 @@ func TestSaleDiscountsWithTax(t *testing.T) {
 			`"price_incl_tax":115}`+off+`]`), "A,B", 115_00, 2},
 	})
 }
+
+// TestRefundsWithoutValue: pieces that came back for nothing, or for what is not told, are paid no more.
+func TestRefundsWithoutValue(t *testing.T) {
+	of := func(current, refunds string) string {
+		return shopifyOrderOf(`{"id":7,"variant_id":1,"quantity":2,"price":"10.00"`+current+
+			`},{"id":8,"variant_id":2,"quantity":1,"price":"10.00"}`, `,"total_price":"30.00","current_total_price":"20.00",`+
+			`"refunds":[{"refund_line_items":[`+refunds+`]}]`)
+	}
+	const one = `,"current_quantity":1`
+	pays(t, usd, Options{}, []most{
+		{"a refund that does not tell its value", Shopify, of(one, `{"line_item_id":7,"quantity":1}`), "1", 10_00, 1},
+		{"a refund of nothing", Shopify, of(one, `{"line_item_id":7,"quantity":1,"subtotal":0}`), "1", 10_00, 1},
+		{"a refund of something", Shopify, of(one, `{"line_item_id":7,"quantity":1,"subtotal":9.5}`), "1", 10_50, 1},
+		{"a refund of nothing, without current_quantity", Shopify, of(``, `{"line_item_id":7,"quantity":1,"subtotal":0}`), "1",
+			10_00, 1},
+		{"a refund of something, without current_quantity", Shopify, of(``, `{"line_item_id":7,"quantity":1,"subtotal":9.5}`), "1",
+			10_50, 1},
+		{"a refund of all, without current_quantity", Shopify, of(``, `{"line_item_id":7,"quantity":2,"subtotal":19}`), "1", 0, 0},
+	})
+}

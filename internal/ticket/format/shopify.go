@@ -130,8 +130,8 @@ func (r *reader) shopify(data tape.Value) *ticket.Ticket {
 	return s.order(data)
 }
 
-// refund is what was given back of a line.
-type refund struct{ value, pieces gift.Amount }
+// refund is what was given back of a line: how much, for how many pieces, and how many pieces for nothing that is told.
+type refund struct{ value, pieces, free gift.Amount }
 
 // shippings sums what shipping costs.
 func (s shop) shippings(list tape.Value) (sum gift.Amount) {
@@ -271,8 +271,12 @@ func (s shop) refunds(v tape.Value) map[string]refund {
 			s.pick(one, shopifyRefund, l[:])
 			id := s.id(l[0])
 			sum := sums[id]
-			sum.value += max(0, s.amount(l[2], l[3]))
-			sum.pieces += max(0, s.minor(l[1]))
+			value, pieces := s.amount(l[2], l[3]), max(0, s.minor(l[1]))
+			if value > 0 {
+				sum.value, sum.pieces = sum.value+value, sum.pieces+pieces
+			} else {
+				sum.free += pieces
+			}
 			sums[id] = sum
 		}
 	}
@@ -320,12 +324,12 @@ func (s shop) line(v tape.Value, back map[string]refund) line {
 		s.pick(e, shopifyPrice, t[:])
 		l.outside += s.amount(t[0], t[1])
 	}
-	net, left := max(0, gross-off), s.minor(m[lineCurrent])
-	if l.total = net; m[lineCurrent].SaysNothing() {
-		left = pieces
-	}
 	given := back[s.id(m[lineID])]
-	l.total = max(0, l.total-given.value)
+	net, left := max(0, gross-off), s.minor(m[lineCurrent])
+	if m[lineCurrent].SaysNothing() {
+		left = pieces - given.pieces - given.free
+	}
+	l.total = max(0, net-given.value)
 	if left = max(0, min(left, pieces)); pieces > 0 && given.pieces < pieces-left {
 		kept, _ := portion(net, left, pieces)
 		l.total = min(l.total, kept)
