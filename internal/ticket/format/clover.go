@@ -232,9 +232,9 @@ func (r *reader) discounts(v tape.Value, on gift.Amount) (sum gift.Amount) {
 		r.pick(e, cloverDiscount, m[:])
 		amount, percent, fine := r.minor(m[0]), r.percent(m[1], 100), r.percent(m[2], whole100)
 		switch {
-		case !m[2].SaysNothing():
+		case fine != 0:
 			sum += share(max(0, on), fine, whole100)
-		case !m[1].SaysNothing():
+		case percent != 0:
 			sum += share(max(0, on), percent, 100)
 		default:
 			fixed += max(amount, -amount)

@@ -159,7 +159,7 @@ func (r *reader) saleLine(v tape.Value, inclusive bool) (l line, without gift.De
 	}
 	unit, unitTax, taxes := r.major(p[0]), r.major(t[0]), r.major(t[1])
 	if without = r.major(p[2]); p[2].SaysNothing() {
-		if without = unit.Mul(pieces); p[0].SaysNothing() {
+		if without = discounted(unit.Mul(pieces), r.major(p[1])); p[0].SaysNothing() {
 			r.needs(v, "pricing", "This is needed, with its total.")
 		} else if beyond(without, r.currency, ticket.MaxAmount) {
 			r.needs(v, "pricing", "The line's price times its quantity is too large.")
@@ -180,6 +180,17 @@ func (r *reader) saleLine(v tape.Value, inclusive bool) (l line, without gift.De
 		l.quantity = l.quantity.Less()
 	}
 	return l, without
+}
+
+// discounted is a price less a discount, of either sign and no more than the price.
+func discounted(price, discount gift.Decimal) gift.Decimal {
+	if price.Sign() <= 0 {
+		return price
+	}
+	if price = price.Add(discount.Less()); price.Sign() < 0 {
+		return gift.Decimal{}
+	}
+	return price
 }
 
 // saleSums sets the amounts of a line, with their tax where the shop shows them so.

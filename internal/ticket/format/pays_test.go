@@ -196,3 +196,67 @@ func TestRefundsWithoutValue(t *testing.T) {
 		{"a refund of all, without current_quantity", Shopify, of(``, `{"line_item_id":7,"quantity":2,"subtotal":19}`), "1", 0, 0},
 	})
 }
+
+// TestRestrictedGifts: what a gift for one item pays is no more than that item still costs.
+func TestRestrictedGifts(t *testing.T) {
+	square := func(line string) string {
+		return `{"taxes":[{"uid":"in","type":"INCLUSIVE"},{"uid":"on","type":"ADDITIVE"}],"line_items":[{` + mugSquare + line +
+			`,"total_tax_money":{"amount":80}}],"total_money":{"amount":1000}}`
+	}
+	tax := func(uid, amount string) string {
+		return `{"tax_uid":"` + uid + `","applied_money":{"amount":` + amount + `}}`
+	}
+	sale := func(a string) string {
+		return saleOf(`{`+a+`},{"product":{"id":"B"},"quantity":1,"pricing":{"price":10,"total":10}}`,
+			`,"totals":{"price":20,"tax":0,"price_incl_tax":20}`)
+	}
+	toast := func(price, refund string) string {
+		return toastOrder(`{"item":{"guid":"MUG"},"price":`+price+`,"tax":2,"taxInclusion":"INCLUDED","refundDetails":{`+refund+
+			`}},{"item":{"guid":"B"},"price":20}`, `,"totalAmount":32,"taxAmount":2,"payments":[{"amount":12}]`)
+	}
+	clover := func(discount, total string) string {
+		return cloverOrderOf(`{`+mugClover+`,"discounts":[{"amount":-300,`+discount+`}]},{"item":{"id":"B"},"price":1000}`,
+			`,"total":`+total)
+	}
+	draft := func(discount, own, subtotal string) string {
+		return `{"draft_order":{"line_items":[{"variant_id":1,"quantity":2,"price":"10.00","applied_discount":{` + discount + `}},` +
+			`{"variant_id":2,"quantity":1,"price":"10.00"}],"applied_discount":{` + own + `},"subtotal_price":"` + subtotal +
+			`","total_price":"` + subtotal + `"}}`
+	}
+	pays(t, usd, Options{}, []most{
+		{"taxes that are not listed are added", Square, square(`,"applied_taxes":[]`), "MUG", 9_20, 1},
+		{"taxes whose amounts are missing are added", Square, square(`,"applied_taxes":[{"tax_uid":"in"}]`), "MUG", 9_20, 1},
+		{"taxes that are listed in part are added", Square, square(`,"applied_taxes":[` + tax("in", "10") + `]`), "MUG", 9_20, 1},
+		{"all inclusive taxes are not", Square, square(`,"applied_taxes":[` + tax("in", "80") + `]`), "MUG", 10_00, 1},
+		{"one of two taxes is", Square, square(`,"applied_taxes":[` + tax("in", "50") + `,` + tax("on", "30") + `]`), "MUG", 9_70, 1},
+		{"listed taxes of more than is told are added", Square, square(`,"applied_taxes":[` + tax("on", "90") + `,` + tax("?", "10") + `]`),
+			"MUG", 9_00, 1},
+		{"a discount comes off price times quantity", LightspeedX, sale(`"product":{"id":"MUG"},"quantity":2,"pricing":{"price":10,` +
+			`"discount_total":10}`), "MUG", 10_00, 2},
+		{"and in the flat shape", LightspeedX, sale(`"product_id":"MUG","quantity":2,"unit_price":10,"total_discount":-10`), "MUG",
+			10_00, 2},
+		{"it is in the total", LightspeedX, sale(`"product":{"id":"MUG"},"quantity":2,"pricing":{"price":10,"total":10,` +
+			`"discount_total":10}`), "MUG", 10_00, 2},
+		{"it is no more than the line", LightspeedX, sale(`"product":{"id":"MUG"},"quantity":1,"pricing":{"price":10,` +
+			`"discount_total":15}`), "MUG", 0, 0},
+		{"a refund takes its tax off the price", Toast, toast("10", `"refundAmount":5,"taxRefundAmount":1`), "MUG", 6_00, 1},
+		{"a full one takes all", Toast, toast("10", `"refundAmount":10,"taxRefundAmount":2`), "MUG", 0, 0},
+		{"with the tax that it does not tell", Toast, toast("10", `"refundAmount":10`), "MUG", 0, 0},
+		{"a discount of 0 percent is an amount", Clover, clover(`"percentage":0`, "1700"), "MUG", 7_00, 1},
+		{"of 0 ten-thousandths too", Clover, clover(`"percentageDecimal":0`, "1700"), "MUG", 7_00, 1},
+		{"of 0 ten-thousandths and 10 percent is the percentage", Clover, clover(`"percentageDecimal":0,"percentage":10`, "1900"),
+			"MUG", 9_00, 1},
+		{"a discount in percent has no amount", Shopify, draft(`"value":"25.0","value_type":"percentage","amount":null`, ``, "25.00"),
+			"1", 15_00, 2},
+		{"a discount of a value has no amount", Shopify, draft(`"value":"4.00","value_type":"fixed_amount"`, ``, "22.00"), "1",
+			12_00, 2},
+		{"for the line, where its subtotal says so", Shopify, draft(`"value":"4.00","value_type":"fixed_amount"`, ``, "26.00"), "1",
+			16_00, 2},
+		{"a draft's own in percent", Shopify, draft(``, `"value":12.5,"value_type":"percentage"`, "26.25"), "1", 17_50, 2},
+		{"a draft's own of both", Shopify, draft(`"amount":"0.00","value":"0.0"`, `"amount":"3.00","value":"10.0",`+
+			`"value_type":"percentage"`, "27.00"), "1", 18_00, 2},
+		{"of more than all", Shopify, draft(`"value":"250","value_type":"percentage"`, ``, "10.00"), "1", 0, 0},
+		{"what is called Gift Card and is an item without a guid is one", Toast, toastOrder(`{"displayName":"Gift Card","item":`+
+			`{"guid":null},"price":10}`, `,"totalAmount":10`), "", 0, 0},
+	})
+}

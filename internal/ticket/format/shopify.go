@@ -1,6 +1,8 @@
 package format
 
 import (
+	"slices"
+
 	"boon.example/internal/gift"
 	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
@@ -18,6 +20,7 @@ var (
 		"price_set", "quantity", "current_quantity", "discount_allocations", "total_discount", "total_discount_set",
 		"gift_card", "tip_payment_gateway", "tip_payment_method", "tax_lines", "applied_discount")
 	shopifyAllocation = tape.NewNames("amount", "amount_set")
+	shopifyApplied    = tape.NewNames("amount", "value", "value_type")
 	shopifyPrice      = tape.NewNames("price", "price_set", "discounted_price", "discounted_price_set")
 	shopifySet        = tape.NewNames("presentment_money", "shop_money")
 	shopifyMoney      = tape.NewNames("amount", "currency_code")
@@ -392,6 +395,13 @@ func (r *reader) shopifyID(variant, sku, product string) string {
 	return variant
 }
 
+// draft is a draft order with what its lines are before their discounts, and with these: if they are for the line, and
+// if they are for each piece of it.
+type draft struct {
+	*bill
+	gross, once, each []gift.Amount
+}
+
 // draftOrder reads a DraftOrder. Whether the discount of a line is for one piece or for all of them is told by the
 // order's subtotal; where it is not, the larger one counts.
 func (r *reader) draftOrder(data tape.Value) *ticket.Ticket {
@@ -408,34 +418,17 @@ func (r *reader) draftOrder(data tape.Value) *ticket.Ticket {
 	var m [8]tape.Value
 	r.pick(data, shopifyDraft, m[:])
 	s := shop{reader: r}
-	b := r.bill(size(m[lines]))
-	goods := s.amount(m[subtotal], m[subtotal])
-	var once, each []gift.Amount
-	var gross, off, more gift.Amount
+	b := draft{bill: r.bill(size(m[lines]))}
 	inside := r.yes(m[inclusive])
 	for _, e := range r.list(m[lines]) {
-		l, of, all, pieces := s.goods(e)
-		less := min(max(0, all), s.applied(of[lineApplied]))
-		l.total = all
-		for _, t := range r.list(of[lineTaxes]) {
-			var p [4]tape.Value
-			if r.pick(t, shopifyPrice, p[:]); !inside {
-				l.outside += s.amount(p[0], p[1])
-			}
-		}
-		once, each = append(once, less), append(each, min(max(0, all), less*max(1, pieces)))
-		gross, off, more = gross+all, off+less, more+each[len(each)-1]
-		b.add(l)
+		b.line(s, e, inside)
 	}
-	order := s.applied(m[discount])
-	if more != off && !m[subtotal].SaysNothing() && near(gross-off-order, goods, b.rounding()) {
-		each, more = once, off
+	var goods *gift.Amount
+	if told := s.amount(m[subtotal], m[subtotal]); !m[subtotal].SaysNothing() {
+		goods = &told
 	}
-	for i := range b.lines {
-		b.lines[i].total -= each[i]
-	}
-	b.spread(order)
-	b.discount, b.tax = more+order, s.amount(m[tax], m[tax])
+	b.takeOff(s.applied(m[discount]), goods)
+	b.tax = s.amount(m[tax], m[tax])
 	var ship [4]tape.Value
 	r.pick(m[shipping], shopifyPrice, ship[:])
 	b.charge = s.amount(ship[0], ship[1])
@@ -448,14 +441,87 @@ func (r *reader) draftOrder(data tape.Value) *ticket.Ticket {
 	return b.ticket()
 }
 
+// line reads a line of a draft.
+func (b *draft) line(s shop, v tape.Value, inside bool) {
+	l, m, gross, pieces := s.goods(v)
+	for _, t := range s.list(m[lineTaxes]) {
+		var p [4]tape.Value
+		if s.pick(t, shopifyPrice, p[:]); !inside {
+			l.outside += s.amount(p[0], p[1])
+		}
+	}
+	off, most := s.applied(m[lineApplied]), max(0, gross)
+	once := min(most, off.of(gross, s.currency))
+	each := once
+	if !off.percent {
+		each = min(most, once*max(1, pieces))
+	}
+	b.gross, b.once, b.each = append(b.gross, gross), append(b.once, once), append(b.each, each)
+	b.add(l)
+}
+
+// takeOff takes the discounts off a draft: those of its lines, and its own. goods is its subtotal, if it tells one.
+func (b *draft) takeOff(own applied, goods *gift.Amount) {
+	left := b.take(b.each)
+	order := own.of(b.goods(), b.currency)
+	if goods != nil && !slices.Equal(b.once, b.each) {
+		all := b.take(b.once)
+		if off := own.of(b.goods(), b.currency); near(all-off, *goods, b.rounding()) {
+			left, order = all, off
+		} else {
+			b.take(b.each)
+		}
+	}
+	b.discount = order - left
+	for _, gross := range b.gross {
+		b.discount += gross
+	}
+	b.spread(order)
+}
+
+// take takes the discounts of lines off them, and sums what is left.
+func (b *draft) take(off []gift.Amount) (left gift.Amount) {
+	for i := range b.lines {
+		b.lines[i].total = b.gross[i] - off[i]
+		left += b.lines[i].total
+	}
+	return left
+}
+
 func near(a, b, tolerance gift.Amount) bool { return max(a-b, b-a) <= tolerance }
 
-// applied reads the amount of a discount.
-func (s shop) applied(v tape.Value) gift.Amount {
-	var m [2]tape.Value
-	s.pick(v, shopifyAllocation, m[:])
-	return max(0, s.amount(m[0], m[1]))
+// applied is the discount of a draft or of its line: an amount, or where that is not told, a percentage.
+type applied struct {
+	amount  gift.Amount
+	rate    gift.Decimal
+	percent bool
 }
+
+// applied reads a discount.
+func (s shop) applied(v tape.Value) (a applied) {
+	var m [3]tape.Value
+	s.pick(v, shopifyApplied, m[:])
+	value := s.priced(m[1])
+	a.percent = s.says(m[2], "percentage") && m[0].SaysNothing()
+	switch a.amount = max(0, s.amount(m[0], m[0])); {
+	case a.percent:
+		a.rate = value
+	case m[0].SaysNothing():
+		a.amount = max(0, value.Round(s.currency))
+	}
+	return a
+}
+
+// of is what a discount takes off an amount; it may be more than that.
+func (a applied) of(on gift.Amount, c gift.Currency) gift.Amount {
+	if !a.percent {
+		return a.amount
+	}
+	off := c.Decimal(on).Mul(a.rate).Mul(hundredth).Round(c)
+	return min(max(0, off), max(0, on))
+}
+
+var hundredth, _ = gift.ReadDecimal([]byte("0.01"))
 
 // cart reads the cart of a point of sale. Its discounts say neither whether they are money, nor of which lines: what
 // its subtotal is below the prices is spread over the goods.

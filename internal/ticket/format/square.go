@@ -179,20 +179,22 @@ func (r *reader) squareQuantity(v tape.Value) gift.Decimal {
 	return d
 }
 
-// squareAdded is what taxes add to a line: all of them where it cannot be told.
+// squareAdded is what taxes add to a line: all of them where it cannot be told, as where fewer are listed.
 func (r *reader) squareAdded(v tape.Value, additive map[string]bool, all gift.Amount) (sum gift.Amount) {
-	unknown := v.SaysNothing()
+	inside, unknown := gift.Amount(0), v.SaysNothing()
 	for _, e := range r.list(v) {
 		var m [2]tape.Value
 		r.pick(e, squareApplied, m[:])
 		amount := r.money(m[1])
 		added, known := additive[string(r.text(m[0]))]
-		if unknown = unknown || !known || amount < 0; added {
-			sum += amount
+		if unknown = unknown || !known || amount < 0; added || !known {
+			sum += max(0, amount)
+		} else {
+			inside += amount
 		}
 	}
-	if unknown {
-		return all
+	if unknown || sum+inside < all {
+		return max(all, sum)
 	}
 	return sum
 }

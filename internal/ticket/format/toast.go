@@ -17,7 +17,7 @@ var (
 		"preDiscountPrice", "price", "tax", "taxInclusion", "voided", "deferred", "selectionType", "refundDetails",
 		"appliedDiscounts")
 	toastItem     = tape.NewNames("guid", "multiLocationId", "externalId")
-	toastRefund   = tape.NewNames("refundAmount")
+	toastRefund   = tape.NewNames("refundAmount", "taxRefundAmount")
 	toastDiscount = tape.NewNames("discountAmount", "processingState")
 	toastCharge   = tape.NewNames("chargeAmount", "gratuity")
 	toastPayment  = tape.NewNames("amount", "voidInfo", "paymentStatus")
@@ -186,14 +186,16 @@ func (r *reader) toastSelection(v tape.Value) (l line, price, discount gift.Amou
 	exact, taxes := r.major(m[net]), r.major(m[tax])
 	price, l.outside = exact.Round(r.currency), taxes.Round(r.currency)
 	l.total = price
+	var back [2]tape.Value
+	r.pick(m[refund], toastRefund, back[:])
+	refunded, taxBack := max(0, r.cents(back[0])), max(0, r.cents(back[1]))
 	if r.says(m[inclusion], "INCLUDED") {
 		l.total, l.outside = exact.Add(taxes).Round(r.currency), 0
+	} else {
+		taxBack = 0
 	}
 	discount = r.toastDiscounts(m[discounts])
-	var back [1]tape.Value
-	r.pick(m[refund], toastRefund, back[:])
-	refunded := max(0, r.cents(back[0]))
-	l.reason = r.toastReason(m[voided], m[deferred], m[kind], m[item], m[display])
+	l.reason = r.toastReason(m[voided], m[deferred], m[kind], of[0], m[display])
 	switch {
 	case l.reason == ticket.Voided:
 		return l, 0, 0
@@ -203,7 +205,7 @@ func (r *reader) toastSelection(v tape.Value) (l line, price, discount gift.Amou
 	case price < 0:
 		l.reason = ticket.Returned
 	case refunded > 0:
-		if l.total -= refunded; l.total <= 0 {
+		if l.total -= refunded + taxBack; l.total <= 0 || refunded >= price {
 			l.total, l.reason = 0, ticket.Refunded
 		}
 	}
@@ -226,12 +228,13 @@ func (r *reader) toastID(of [3]tape.Value, plu tape.Value, group string) string 
 }
 
 // toastReason tells why no gift pays a selection. Payments to accounts and cards are told by their type, by their
-// revenue being deferred, and by the name under which Toast itself leaves them out of net sales.
-func (r *reader) toastReason(voided, deferred, kind, item, display tape.Value) ticket.Reason {
+// revenue being deferred, and where guid names no item, by the name under which Toast itself leaves them out of net
+// sales.
+func (r *reader) toastReason(voided, deferred, kind, guid, display tape.Value) ticket.Reason {
 	wasVoided, card := r.yes(voided), r.yes(deferred)
 	card = card || r.says(kind, "TOAST_CARD_SELL", "TOAST_CARD_RELOAD", "CASH_CARD_SELL", "GIFT_CARD") ||
 		bytes.HasSuffix(r.text(kind), []byte("_ACCOUNT_PAY_BALANCE"))
-	card = card || item.SaysNothing() && r.says(display, "Gift Card")
+	card = card || guid.SaysNothing() && r.says(display, "Gift Card")
 	switch {
 	case wasVoided:
 		return ticket.Voided
