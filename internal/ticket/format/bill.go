@@ -65,11 +65,9 @@ func (b *bill) rounding() gift.Amount { return gift.Amount(max(1, len(b.lines)))
 func (b *bill) ticket() *ticket.Ticket {
 	b.bringBack()
 	var goods gift.Amount
-	due := min(b.due, b.own) // what is paid back is no more to be paid
+	due := min(b.due, b.own) - b.cards() // what is paid back is no more to be paid
 	for i := range b.lines {
 		switch l := &b.lines[i]; {
-		case l.reason == ticket.GiftCard:
-			due -= max(0, l.total) + max(0, l.outside)
 		case l.reason != ticket.Allowed:
 		case l.total <= 0:
 			l.reason = ticket.NothingToPay
@@ -104,6 +102,40 @@ func (b *bill) ticket() *ticket.Ticket {
 	t.Totals = ticket.Totals{Sub: decimal(goods), Tax: decimal(max(0, b.tax)), Discount: decimal(max(0, b.discount)),
 		ServiceCharge: decimal(max(0, b.charge)), Grand: decimal(max(0, due))}
 	return t
+}
+
+// cards sums what is sold in gift cards, with their tax. One that is sold and voided is none: the lines of an item
+// count together. Those without one cannot be told apart, and a void among them counts for nothing.
+func (b *bill) cards() (sum gift.Amount) {
+	var items map[string]gift.Amount
+	add := func(l *line) {
+		worth := max(0, l.total) + max(0, l.outside)
+		if l.total < 0 {
+			worth = l.total + min(0, l.outside)
+		}
+		if l.id == "" {
+			sum += max(0, worth)
+			return
+		}
+		if items == nil {
+			items = make(map[string]gift.Amount)
+		}
+		items[l.id] += worth
+	}
+	for i := range b.lines {
+		if l := &b.lines[i]; l.reason == ticket.GiftCard || l.reason == ticket.Returned && b.sells(l.id) {
+			add(l)
+		}
+	}
+	for i := range b.back {
+		if l := &b.back[i]; b.sells(l.id) {
+			add(l)
+		}
+	}
+	for _, worth := range items {
+		sum += max(0, worth)
+	}
+	return sum
 }
 
 // bringBack takes what is brought back off the lines with the same item. What is left of it has lowered what is due.

@@ -90,14 +90,11 @@ func (r *reader) lightspeedX(data tape.Value) *ticket.Ticket {
 		}
 	}
 	b.tax, b.own, b.summed = tax.Round(r.currency), own.Round(r.currency), true
-	off, charged := r.adjustments(m[adjustments], m[charges])
-	b.charge = charged
-	b.parts = net.Add(tax).Round(r.currency) + charged
+	b.parts = net.Add(tax).Round(r.currency)
 	// Whether discounts on the sale are in the totals of its lines is for its own total to tell.
-	if known := !t[0].SaysNothing() || !m[flatPrice].SaysNothing(); off > 0 && known &&
-		!near(net.Round(r.currency), price.Round(r.currency), gift.Amount(len(b.lines))) {
-		b.spreadSale(off, inclusive)
-	}
+	known := !t[0].SaysNothing() || !m[flatPrice].SaysNothing()
+	before := known && !near(net.Round(r.currency), price.Round(r.currency), gift.Amount(len(b.lines)))
+	b.adjust(r.adjustments(m[adjustments], m[charges]), before, inclusive)
 	b.due = b.own - r.salePaid(m[payments])
 	b.settled = r.says(m[state], "voided", "closed")
 	flat := r.text(m[status])
@@ -105,19 +102,26 @@ func (r *reader) lightspeedX(data tape.Value) *ticket.Ticket {
 	return b.ticket()
 }
 
-// spreadSale takes a discount on a sale, which is without tax, off the lines. These are shown with theirs where prices
-// are: what they are then more than the sale comes off them.
-func (b *bill) spreadSale(off gift.Amount, inclusive bool) {
-	b.parts -= off
-	b.discount = off
-	if inclusive {
-		over := b.charge - b.own
-		for i := range b.lines {
-			over += b.lines[i].total
-		}
-		off = max(off, over)
+// adjust adds to a sale what is added to it, tips only where its own total counts them. Where its lines are before its
+// discount, that comes off them. It is without tax: off lines that are shown with theirs comes what they are then more
+// than the sale.
+func (b *bill) adjust(a adjusted, before, inclusive bool) {
+	b.charge, b.parts = a.charged, b.parts+a.charged
+	if !before {
+		a.off = 0
 	}
-	b.spread(off)
+	b.discount, b.parts = a.off, b.parts-a.off
+	over := a.charged - b.own
+	if near(b.parts+a.tips, b.own, b.rounding()) {
+		over, b.parts = over+a.tips, b.own
+	}
+	for i := range b.lines {
+		over += b.lines[i].total
+	}
+	if inclusive && a.off > 0 {
+		a.off = max(a.off, over)
+	}
+	b.spread(a.off)
 }
 
 // saleLine reads a line, and its total without tax.
@@ -210,16 +214,20 @@ func (r *reader) saleSums(l *line, pieces, without, taxes, unit, unitTax gift.De
 	l.unit, l.even = unit.Round(r.currency), true
 }
 
-// adjustments sums the discounts on a sale, and the charges that are added to it.
-func (r *reader) adjustments(v, custom tape.Value) (off, charged gift.Amount) {
+// adjusted are the sums of the discounts on a sale, of the charges that are added to it, and of tips.
+type adjusted struct{ off, charged, tips gift.Amount }
+
+func (r *reader) adjustments(v, custom tape.Value) (a adjusted) {
 	for _, e := range r.list(v) {
 		var m [2]tape.Value
 		r.pick(e, saleAdjustment, m[:])
 		switch amount := r.cents(m[1]); {
 		case r.says(m[0], "DISCOUNT"):
-			off += max(amount, -amount)
-		case !r.says(m[0], "TIP"):
-			charged += amount
+			a.off += max(amount, -amount)
+		case r.says(m[0], "TIP"):
+			a.tips += amount
+		default:
+			a.charged += amount
 		}
 	}
 	for _, e := range r.list(custom) {
@@ -229,7 +237,7 @@ func (r *reader) adjustments(v, custom tape.Value) (off, charged gift.Amount) {
 		if with := r.cents(m[1]); !m[1].SaysNothing() {
 			amount = with
 		}
-		charged += amount
+		a.charged += amount
 	}
-	return off, charged
+	return a
 }

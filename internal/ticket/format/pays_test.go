@@ -260,3 +260,59 @@ func TestRestrictedGifts(t *testing.T) {
 			`{"guid":null},"price":10}`, `,"totalAmount":10`), "", 0, 0},
 	})
 }
+
+// TestNotTooLittle: what is no gift card on balance, and tips that are counted, leave the goods their due.
+func TestNotTooLittle(t *testing.T) {
+	gc := func(price, more string) string { return `{"item":{"id":"GC"},"price":` + price + more + `}` }
+	const mug, total = `{` + mugClover + `}`, `,"total":1000`
+	square := func(total string) string {
+		return `{"line_items":[{` + mugSquare + `}],"total_tip_money":{"amount":200},"total_money":{"amount":` + total + `}}`
+	}
+	toast := func(total string) string {
+		return toastOrder(`{`+mugToast+`}`, `,"totalAmount":`+total+`,"appliedServiceCharges":[{"chargeAmount":2,"gratuity":true}]`)
+	}
+	sale := func(total, adjustments string) string {
+		return saleOf(`{`+mugX+`}`, `,"totals":{"price":10,"tax":0,"price_incl_tax":`+total+`},"adjustments":[`+adjustments+`]`)
+	}
+	const tip = `{"adjustment_type":"TIP","total":2}`
+	pays(t, usd, Options{GiftCards: []string{"GC"}}, []most{
+		{"a gift card that is sold and voided is none", Clover, cloverOrderOf(gc("2500", ``)+","+gc("-2500", ``)+","+mug, total),
+			"", 10_00, 1},
+		{"so is one that the order says is one", Clover, cloverOrderOf(`{"item":{"id":"X"},"price":2500,"isRevenue":false},`+
+			`{"item":{"id":"X"},"price":-2500,"isRevenue":false},`+mug, total), "", 10_00, 1},
+		{"of two one is left", Clover, cloverOrderOf(gc("2500", ``)+","+gc("2500", ``)+","+gc("-2500", ``)+","+mug,
+			`,"total":3500`), "", 10_00, 1},
+		{"another card's void counts for nothing", Clover, cloverOrderOf(gc("2500", ``)+`,{"item":{"id":"X"},"price":-2500,`+
+			`"isRevenue":false},`+mug, total), "", 0, 0},
+		{"nor does a void of more", Clover, cloverOrderOf(gc("2500", ``)+","+gc("-3000", ``)+","+mug, `,"total":500`), "", 5_00, 1},
+		{"cards without an item are not told apart", Clover, cloverOrderOf(`{"price":2500,"isRevenue":false},{"price":-2500,`+
+			`"isRevenue":false},`+mug, total), "", 0, 0},
+		{"a card that is brought back otherwise is no other's void", Clover, cloverOrderOf(gc("2500", ``)+
+			`,{"item":{"id":"MUG"},"price":-500},`+mug, `,"total":3000`), "", 5_00, 0},
+		{"one that comes back among the returns too", Square, `{"line_items":[{` + mugSquare + `},{"catalog_object_id":"GC",` +
+			`"total_money":{"amount":2500}}],"returns":[{"return_line_items":[{"catalog_object_id":"GC","quantity":"1",` +
+			`"total_money":{"amount":2500}}]}],"total_money":{"amount":3500}}`, "", 10_00, 1},
+		{"a gratuity to the cent", Square, square("1200"), "", 12_00, 1},
+		{"a gratuity and a cent", Square, square("1201"), "", 12_01, 1},
+		{"a gratuity less a cent", Square, square("1199"), "", 11_99, 1},
+		{"two cents are more than rounding", Square, square("1202"), "", 10_00, 1},
+		{"a gratuity and a cent", Toast, toast("12.01"), "", 12_01, 1},
+		{"two cents are more than rounding", Toast, toast("12.02"), "", 10_00, 1},
+		{"a gratuity that is not counted", Toast, toast("10"), "", 10_00, 1},
+		{"a tip that is counted", LightspeedX, sale("12", tip), "", 12_00, 1},
+		{"and a cent", LightspeedX, sale("12.01", tip), "", 12_01, 1},
+		{"a tip that is not counted", LightspeedX, sale("10", tip), "", 10_00, 1},
+		{"a tip and something else", LightspeedX, sale("15", tip), "", 10_00, 1},
+		{"a tip and a discount", LightspeedX, saleOf(`{"product":{"id":"MUG"},"quantity":1,"pricing":{"price":15,"total":15}}`,
+			`,"totals":{"price":10,"tax":0,"price_incl_tax":12},"adjustments":[{"adjustment_type":"DISCOUNT","total":-5},`+tip+`]`),
+			"", 12_00, 1},
+	})
+}
+
+// TestTipOnASaleWithTax: a tip that a sale counts is none of its lines, which its discount comes off.
+func TestTipOnASaleWithTax(t *testing.T) {
+	pays(t, nzd, Options{}, []most{{"a tip that is counted", LightspeedX, saleOf(`{"product":{"id":"A"},"quantity":1,`+
+		`"pricing":{"price":100,"total":100},"tax":{"total":15}},{"product":{"id":"B"},"quantity":1,"pricing":`+
+		`{"price":100,"total":100},"tax":{"total":15}}`, `,"totals":{"price":100,"tax":15,"price_incl_tax":125},"adjustments":`+
+		`[{"adjustment_type":"DISCOUNT","total":-100},{"adjustment_type":"TIP","total":10}]`), "A", 57_50, 1}})
+}

@@ -74,7 +74,7 @@ func (r *reader) square(data tape.Value) *ticket.Ticket {
 	if b.own, b.summed = r.money(m[total]), !m[total].SaysNothing(); !b.summed && data.Kind() == '{' {
 		r.needs(data, "total_money", notCalculated)
 	}
-	if gratuity := r.money(m[tip]); b.parts+gratuity == b.own {
+	if gratuity := r.money(m[tip]); near(b.parts+gratuity, b.own, b.rounding()) {
 		b.parts = b.own // it counts them
 	}
 	back := r.squareReturns(b, m[returns])

@@ -137,7 +137,7 @@ func (r *reader) toastBill(check tape.Value) *bill {
 	if b.own, b.summed = r.cents(m[total]), !m[total].SaysNothing(); !b.summed {
 		r.needs(check, "totalAmount", needed)
 	}
-	if b.parts+gratuity == b.own {
+	if near(b.parts+gratuity, b.own, b.rounding()) {
 		b.parts = b.own // it counts it
 	}
 	b.due = b.own - r.toastPaid(m[payments])
