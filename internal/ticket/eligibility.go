@@ -30,8 +30,8 @@ type LeftOut struct {
 // EligibilityOf tells what a gift can pay on a ticket. eligibleItems are those that it is good for; none: any item.
 // Nothing pays more than its balance. A monetary gift pays the ticket's grand total, or where that is not given the
 // sum of all lines; one that is good for certain items pays at most what is left of each of these once voids and
-// coupons are taken off it. An item gift pays as many pieces as there are. Ids, groups and names of items are compared
-// as they are, letter case included.
+// coupons are taken off it. An item gift pays as many whole pieces as there are. Ids, groups and names of items are
+// compared as they are, letter case included.
 func EligibilityOf(t *Ticket, eligibleItems []gift.Item, v *gift.Voucher) Eligibility {
 	j := assessment{Ticket: t, items: eligibleItems, unit: v.Unit()}
 	j.add()
@@ -108,7 +108,7 @@ func (j *assessment) offer(l *Line) gift.Decimal {
 	switch {
 	case j.unit != gift.Pieces:
 		return l.price()
-	case l.Weighed:
+	case l.hasNoPieces():
 		return gift.Decimal{}
 	}
 	return l.pieces()
@@ -141,7 +141,7 @@ func (j *assessment) assess(l *Line) (offer gift.Amount, reason string) {
 		return 0, "This line has no itemID, so it cannot be told whether this gift is good for it."
 	case !named:
 		return 0, "This gift is not good for this item."
-	case l.Weighed && j.unit == gift.Pieces:
+	case j.unit == gift.Pieces && l.hasNoPieces():
 		return 0, "This line is sold by weight or measure; an item gift pays for pieces only."
 	}
 	offer = j.offer(l).Round(j.unit)

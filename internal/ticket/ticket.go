@@ -109,6 +109,9 @@ func (l *Line) pieces() gift.Decimal {
 	return l.Quantity
 }
 
+// hasNoPieces reports whether the line is sold by weight or measure: as it says, or as a part of a piece tells.
+func (l *Line) hasNoPieces() bool { return l.Weighed || !l.Quantity.IsWhole() }
+
 // void reports whether the line takes pieces back.
 func (l *Line) void() bool {
 	return l.Quantity.Sign() < 0 || l.UnitPrice != nil && l.UnitPrice.Sign() < 0

@@ -62,6 +62,7 @@ func pieces(balance gift.Amount) *gift.Voucher {
 const (
 	notGood     = "This gift is not good for this item."
 	nothing     = "There is nothing to pay on this line."
+	byWeight    = "This line is sold by weight or measure; an item gift pays for pieces only."
 	nothingLeft = "There is nothing left to pay for this item."
 	noID        = "This line has no itemID, so it cannot be told whether this gift is good for it."
 )
@@ -115,7 +116,12 @@ func TestJudge(t *testing.T) {
 		{"pieces, a free one taken back", on("", lines[0], line("LATTE", "", "-1", "0")), coffee, pieces(9),
 			Eligibility{[]Share{{0, 2}}, []LeftOut{{1, nothing}}, most(2)}},
 		{"pieces, and nothing by weight", on("", lines[0], weighed), coffee, pieces(9), Eligibility{[]Share{{0, 2}},
-			[]LeftOut{{1, "This line is sold by weight or measure; an item gift pays for pieces only."}}, most(2)}},
+			[]LeftOut{{1, byWeight}}, most(2)}},
+		{"pieces, and no part of one", on("", lines[0], line("LATTE", "", "0.5", "2"), line("MOCHA", "", "1.75", "9"), line("LATTE",
+			"4.50", "-0.5", "")), coffee, pieces(9), Eligibility{[]Share{{0, 2}}, []LeftOut{{1, byWeight}, {2, byWeight}, {3, byWeight}},
+			most(2)}},
+		{"money, a part of a piece too", on("", lines[0], line("LATTE", "", "0.5", "2")), coffee, money(5000),
+			Eligibility{[]Share{{0, 900}, {1, 200}}, nil, most(1100)}},
 		{"money, by weight too", on("", lines[0], weighed), coffee, money(5000), Eligibility{[]Share{{0, 900}, {1, 300}}, nil,
 			most(1200)}},
 		{"pieces, balance", on("", lines[0]), coffee, pieces(1), Eligibility{[]Share{{0, 2}}, nil, most(1)}},
@@ -163,6 +169,8 @@ func TestNumbersAsTillsWriteThem(t *testing.T) {
 			line("LATTE", "", "1", "8.700000000000001")), 900, 2, false},
 		{"what floats leave", on("", two, line("LATTE", "", "0", "1.1368683772161603e-13")), 900, 2, false},
 		{"a weight", on("", line("LATTE", "9.99", "0.345", "")), 345, 0, false},
+		{"half a piece", on("", line("LATTE", "9", "0.5", ""), line("LATTE", "4.50", "1.00", "")), 900, 1, false},
+		{"two halves", on("", line("LATTE", "9", "0.5", ""), line("LATTE", "9", "0.5", "")), 900, 0, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
