@@ -34,6 +34,9 @@ export const byKey = ({ key, operation }) => ({ idempotencyKey: key, ...(operati
 export const begin = (key, operation, body, shown, now) =>
   ({ key, operation, body, shown, began: now, state: "sending", tries: 0, failures: 0, missed: 0 });
 
+/** booked is how much an intent moved, as the server has it: not what the page expected. undefined: nothing, or it is not known. */
+export const booked = (intent) => (intent.state === "yes" ? intent.answer?.amount : undefined);
+
 export const ended = (intent) => intent.state === "yes" || intent.state === "no";
 
 /**

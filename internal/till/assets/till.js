@@ -1,7 +1,7 @@
 // The till: which view is shown, and what its buttons do. Money is moved by safe.js alone.
 import * as api from "./api.js";
 import { decimal, empty, grouped, minor, press, read, split, value, Wedge } from "./amount.js";
-import { ended, rightsToUndo, undoing } from "./intent.js";
+import { booked, ended, rightsToUndo, undoing } from "./intent.js";
 import { Safe } from "./safe.js";
 import { watch } from "./scan.js";
 import { play } from "./sound.js";
@@ -494,18 +494,25 @@ function showResult(intent) {
   if (intent.state === "no") play("no");
 }
 
+/** movedBy is the amount of an intent in words: what the server booked, or before that what it is asked for. */
+function movedBy(intent) {
+  const amount = booked(intent);
+  return amount === undefined ? intent.shown.amount : worth(minor(amount, decimalsOf(intent.shown)), intent.shown);
+}
+
 function drawResult(intent, look) {
   const section = views.result;
   section.dataset.look = look;
   const about = intent.shown;
+  const amount = movedBy(intent);
   $(".disc", section).className = "disc " + look;
   $(".earlier", section).hidden = !intent.earlier;
   $(".earlier", section).textContent = t("till.result.earlier", clock(intent.began, device.timeZone));
   const what = about.cash ? "take-cash-back" : intent.operation;
   const title = { yes: "till.done." + what, no: "till.not-done." + what, busy: "till.doing." + what,
     unknown: "till.unknown.title", voiding: "till.unknown.title" }[look];
-  $("h1", section).textContent = t(title, about.amount);
-  fit($(".figure", section), look === "busy" ? "" : about.amount);
+  $("h1", section).textContent = t(title, amount);
+  fit($(".figure", section), look === "busy" ? "" : amount);
   $(".rest", section).textContent = look === "yes" && about.rest ? t("till.gift.rest", about.rest) : "";
   $(".words", section).textContent = resultWords(intent, look);
   $(".next", section).hidden = !ended(intent);
@@ -515,7 +522,7 @@ function drawResult(intent, look) {
   $(".stop", section).hidden = look !== "unknown" || intent.undoable === false || !mayUndo(intent.operation);
   $(".stop", section).textContent = t(intent.operation === "redeem-gift" ? "till.unknown.stop" : "till.unknown.stop-sold");
   drawnAt = performance.now();
-  say($("h1", section).textContent + " " + [about.amount, $(".rest", section).textContent, $(".words", section).textContent].join(". "));
+  say($("h1", section).textContent + " " + [amount, $(".rest", section).textContent, $(".words", section).textContent].join(". "));
   if (ended(intent) && view === "result") $(".next", section).focus();
 }
 
@@ -564,7 +571,7 @@ function undo() {
   const { operation, answer, shown: about } = done;
   seen(done);
   const id = answer.redemptionID ?? answer.activationID ?? answer.reloadID ?? answer.cashOutID;
-  reverse(undoing[operation], id, { ...about, cash: operation === "cash-out-gift" });
+  reverse(undoing[operation], id, { ...about, amount: movedBy(done), cash: operation === "cash-out-gift" });
 }
 
 /** reverse undoes an entry of today. */

@@ -37,6 +37,16 @@ test("what answers to the question mean", () => {
   assert.equal(old.state, "voiding", "a clock that was set back makes nothing young");
 });
 
+test("once it is done, the amount is the server's, whoever takes of the gift meanwhile", () => {
+  const cashOut = { ...intents.begin("key-1", "cash-out-gift", {}, { amount: "$9.00" }, 0), tries: 1 };
+  assert.equal(intents.booked(intents.posted(cashOut, { status: 200, body: { amount: 1 } })), 1);
+  const found = { status: 200, body: { requests: [{ operation: "cash-out-gift", state: "finished", status: 200, answer: { amount: 1 } }] } };
+  assert.equal(intents.booked(intents.asked(cashOut, found, 0, true)), 1);
+  for (const open of [cashOut, intents.posted(cashOut, null), intents.posted(cashOut, refusal(409, "ALREADY_REDEEMED"))]) {
+    assert.equal(intents.booked(open), undefined);
+  }
+});
+
 test("a call that is minutes old is not sent once more", () => {
   assert.equal(intents.next(fresh(), 100).do, "post");
   assert.equal(intents.next(fresh(), inHour).do, "ask");
