@@ -48,12 +48,12 @@ export function split(bill, worth) {
 
 /**
  * read says what a scanner, a paste or a hand gave: {voucherCode} for the 12 digits, however they are grouped,
- * {voucherPublicToken} for the address in a QR code, null for anything else.
+ * {voucherPublicToken} for the address in a QR code, null for anything else. No code begins with 0, as many barcodes do.
  */
 export function read(text) {
   const trimmed = String(text).trim();
   const digits = trimmed.replace(/[\s\u00a0\u202f.\-\u2010-\u2014]/g, "");
-  if (/^[0-9]{12}$/.test(digits)) return { voucherCode: digits };
+  if (/^[1-9][0-9]{11}$/.test(digits)) return { voucherCode: digits };
   if (trimmed.length <= 300 && /^(https?:\/\/[^\s/]+)?\/g\/[A-Za-z0-9_-]{16,64}$/.test(trimmed)) return { voucherPublicToken: trimmed };
   return null;
 }
@@ -67,39 +67,50 @@ export const grouped = (digits) => digits.replace(/(.{4})(?=.)/g, "$1 ");
  */
 const gap = 250;
 
+/** No hand types so many keys of which each comes less than this after the one before. */
+const scannerKeys = 6;
+const scannerGap = 50;
+
 /** For this long after a key that no amount has, Enter takes nothing: it may be the end of a scan that was not read. */
 const strange = 3000;
 
 /**
  * Wedge tells a hand scanner, which types what it reads and then Enter, from a hand. key takes each key with its time, and
- * gives what was scanned when the Enter of a scan comes. started is when the burst of keys that runs now began.
+ * gives what was scanned when the Enter of a scan comes. first tells that a burst of keys began with this key, and scanner
+ * that this Enter ended one which no hand types, whether it was a gift or the barcode of a product.
  */
 export class Wedge {
   #text = "";
   #last = -Infinity;
   #strange = -Infinity;
-  started = -Infinity;
+  #quick = 0;
+  first = false;
+  scanner = false;
 
   /** trusts tells whether an Enter is that of a hand that typed an amount. */
   trusts(at) { return at - this.#strange > strange; }
 
   key(name, at) {
     const fast = at - this.#last <= gap;
+    this.first = false;
+    this.scanner = false;
     if (name === "Enter") {
       const scanned = fast ? read(this.#text) : null;
+      this.scanner = fast && this.#quick >= scannerKeys - 1;
       this.#text = "";
       this.#last = -Infinity;
       return scanned;
     }
     if (name.length !== 1) return null; // Shift, and the like
     if (!/[0-9.,]/.test(name)) this.#strange = at;
+    this.first = !fast;
     if (!fast) {
       this.#text = "";
-      this.started = at;
+      this.#quick = 0;
     }
+    if (at - this.#last < scannerGap) this.#quick++;
     this.#text = (this.#text + name).slice(-400);
     this.#last = at;
     return null;
   }
-
 }

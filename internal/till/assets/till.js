@@ -287,12 +287,13 @@ async function find(gift) {
 
 function typed() {
   const field = $("#digits");
+  clearTimeout(standing);
   const gift = read(field.value);
   if (gift) return find(gift);
   const digits = field.value.replace(/\D/g, "");
   if (field.value.trim() === "") return field.focus();
   play("no");
-  complain(/^[\d\s.-]*$/.test(field.value) ? t("till.error.digits", digits.length) : t("till.error.not-a-gift"));
+  complain(/^[\d\s.-]*$/.test(field.value) && digits.length !== 12 ? t("till.error.digits", digits.length) : t("till.error.not-a-gift"));
   field.focus();
 }
 
@@ -655,20 +656,14 @@ async function openToday() {
 // ---- keys, buttons and the hand scanner
 
 const wedge = new Wedge();
-let before = null; // the entry before the burst of keys that runs now
+let before = null; // what stood before the burst of keys that runs now: {current, field, text}
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || $("dialog.ask").open) return;
-  const scan = wedge.key(event.key, event.timeStamp);
-  if (event.timeStamp === wedge.started) before = current?.entry ?? null;
-  if (scan) {
-    event.preventDefault();
-    event.stopPropagation();
-    if (current && before) current.entry = before;
-    if (event.target.id === "digits") event.target.value = "";
-    if (!busy) find(scan);
-    return;
-  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const scan = event.repeat ? null : wedge.key(event.key, event.timeStamp); // no scanner holds a key
+  if (wedge.first) before = { current, field: event.target, text: event.target.value };
+  if (scan || wedge.scanner) return scannerDone(event, scan);
+  if ($("dialog.ask").open) return;
   if (event.target.matches("input, select, summary")) return;
   if (view !== "gift" || $(".take-side").hidden) {
     if (event.key === "Escape" && view === "today") home();
@@ -686,20 +681,41 @@ document.addEventListener("keydown", (event) => {
   }
 }, { capture: true });
 
+/**
+ * scannerDone takes the Enter of a hand scanner from whatever has the focus. What stood before the scan stands again; a gift
+ * is shown, and what is none, such as the barcode of a product, takes nothing.
+ */
+function scannerDone(event, gift) {
+  event.preventDefault();
+  event.stopPropagation();
+  clearTimeout(standing);
+  if (before.field.matches("input")) before.field.value = before.field.id === "digits" ? "" : before.text;
+  if (current && current.gift === before.current?.gift) {
+    current = before.current;
+    if (view === "gift") drawEntry();
+  }
+  if (gift && !$("dialog.ask").open) return void (busy || find(gift));
+  play("no");
+  if (view === "home") complain(t("till.error.not-a-gift"));
+}
+
 document.addEventListener("paste", (event) => {
   if (event.target.matches?.("input")) return;
   const gift = read(event.clipboardData?.getData("text") ?? "");
   if (gift && view !== "wait") find(gift);
 });
 
+let standing; // the timer of twelve digits: they are looked up once they stand, as a product's barcode has more to come
+
 function typing() {
   const field = $("#digits");
+  clearTimeout(standing);
   complain("");
   const digits = field.value.replace(/[\s\u00a0-]/g, "");
   if (!/^[0-9]*$/.test(digits)) return;
   const end = field.selectionStart === field.value.length;
   if (end) field.value = grouped(digits.slice(0, 12));
-  if (digits.length === 12) typed();
+  if (digits.length === 12) standing = setTimeout(() => view === "home" && typed(), 60);
 }
 
 function wire() {

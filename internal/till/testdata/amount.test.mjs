@@ -39,7 +39,7 @@ test("what scanners, pastes and hands give", () => {
   for (const text of [`https://gifts.example.com/g/${token}`, `http://127.0.0.1:8080/g/${token}`, `/g/${token}`]) {
     assert.deepEqual(read(text), { voucherPublicToken: text });
   }
-  for (const text of ["", "48291357602", "4829135760245", "https://evil.example/", `javascript:/g/${token}`, "x".repeat(5000),
+  for (const text of ["", "48291357602", "4829135760245", "012345678905", "0123 4567 8905", "https://evil.example/", `javascript:/g/${token}`, "x".repeat(5000),
     `https://a/g/${token}/more`, "٤٨٢٩١٣٥٧٦٠٢٤"]) assert.equal(read(text), null, text);
   assert.equal(grouped("482913576024"), "4829 1357 6024");
 });
@@ -65,4 +65,32 @@ test("a hand scanner is told from a hand", () => {
   assert.ok(wedge.trusts(6500));
   wedge.key("h", 7000);
   assert.ok(!wedge.trusts(8000), "an Enter after letters takes nothing");
+});
+
+test("the Enter of a scanner is told from that of a hand, whatever was scanned", () => {
+  const ends = (text, gaps, wait = gaps[0]) => {
+    const wedge = new Wedge();
+    let at = 1000;
+    [...text].forEach((key, n) => wedge.key(key, (at += gaps[n % gaps.length])));
+    const gift = wedge.key("Enter", at + wait);
+    return { gift, scanner: wedge.scanner };
+  };
+  for (const product of ["4006381333931", "96385074", "012345678905", "00012345600012", "123456"]) {
+    assert.deepEqual(ends(product, [8]), { gift: null, scanner: true }, product);
+    assert.deepEqual(ends(product, [40], 120), { gift: null, scanner: true }, `${product}, and Enter later`);
+  }
+  assert.ok(ends("96385074", [8, 8, 8, 60]).scanner, "one key was late");
+  assert.deepEqual(ends("482913576024", [8]), { gift: { voucherCode: "482913576024" }, scanner: true });
+  for (const [amount, gaps, wait] of [["450", [5]], ["99999", [30]], ["123456789", [90]], ["1250000", [120, 45, 80]], ["4006381333931", [8], 2000]]) {
+    assert.equal(ends(amount, gaps, wait).scanner, false, `${amount} by a hand`);
+  }
+  const wedge = new Wedge();
+  [..."4006381333931"].forEach((key, n) => wedge.key(key, 1000 + 8 * n));
+  wedge.key("Enter", 1110);
+  wedge.key("5", 3000);
+  assert.ok(wedge.first, "a burst begins");
+  wedge.key("0", 3120);
+  assert.ok(!wedge.first);
+  wedge.key("Enter", 3240);
+  assert.ok(!wedge.scanner, "what a hand types after a scan is its own");
 });
