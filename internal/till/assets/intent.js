@@ -2,8 +2,9 @@
 // network or storage; safe.js drives it, and node tests it.
 //
 // An intent is the whole call, kept on the device under its Idempotency-Key before anything is sent. It ends in "yes" (it was
-// done, once) or in "no" (it was not, and never will be). Until then it is "sending" (no try has failed), "asking" (what
-// became of it is not known) or "voiding" (whatever became of it, it is to be undone by its key).
+// done, once) or in "no" (it was not, and never will be); one of another till ends in "elsewhere", as this one cannot know.
+// Until then it is "sending" (no try has failed), "asking" (what became of it is not known) or "voiding" (whatever became of
+// it, it is to be undone by its key).
 
 /** How long a try may take, as the server gives up after 4 seconds. */
 export const timeout = 5000;
@@ -30,14 +31,21 @@ export const rightsToUndo = { "redeem-gift": ["reverse"], "activate-gift": ["act
 /** byKey is what the undoing of an intent by its key is asked with: one of a cash-out must say so. */
 export const byKey = ({ key, operation }) => ({ idempotencyKey: key, ...(operation === "cash-out-gift" && { operation }) });
 
-/** begin makes an intent; shown is what the page says of it. */
-export const begin = (key, operation, body, shown, now) =>
-  ({ key, operation, body, shown, began: now, state: "sending", tries: 0, failures: 0, missed: 0 });
+/** begin makes an intent of the till with a key; shown is what the page says of it. */
+export const begin = (key, operation, body, shown, now, keyID) =>
+  ({ key, operation, body, shown, keyID, began: now, state: "sending", tries: 0, failures: 0, missed: 0 });
 
 /** booked is how much an intent moved, as the server has it: not what the page expected. undefined: nothing, or it is not known. */
 export const booked = (intent) => (intent.state === "yes" ? intent.answer?.amount : undefined);
 
-export const ended = (intent) => intent.state === "yes" || intent.state === "no";
+export const ended = (intent) => ["yes", "no", "elsewhere"].includes(intent.state);
+
+/** open tells whether what became of an intent is not known. */
+export const open = (intent) => !ended(intent) || intent.state === "elsewhere";
+
+/** within is an intent as a till sees it. That of another till is out of its reach: NOT_FOUND would not mean "no". */
+export const within = (intent, keyID) =>
+  (ended(intent) || !intent.keyID || intent.keyID === keyID ? intent : { ...intent, state: "elsewhere" });
 
 /**
  * next says what to do for an intent: {do: "post"} the call itself, {do: "ask"} what became of its key, {do: "void"} it by
@@ -51,8 +59,8 @@ export function next(intent, now) {
   return { do: intent.again ? "post" : "ask", wait };
 }
 
-/** A clock that was set back makes an intent old as well. */
-const isOld = (intent, now) => now < intent.began || now - intent.began > oldest;
+/** One that cannot be undone is not sent once more. A clock that was set back makes an intent old as well. */
+const isOld = (intent, now) => intent.undoable === false || now < intent.began || now - intent.began > oldest;
 
 /** sent notes that a try leaves now: from here on nobody knows, until there is an answer. */
 export const sent = (intent) => ({ ...intent, tries: intent.tries + 1, again: false });
@@ -94,15 +102,19 @@ export function stop(intent) {
   return { ...intent, state: "voiding", failures: 0 };
 }
 
-/** voided takes the answer to the undoing by key. */
+/**
+ * voided takes the answer to the undoing by key. Whoever stands at the till may not do it: then somebody else does. Of an
+ * intent that does not say its till, a refusal may mean that it is another's.
+ */
 export function voided(intent, answer) {
   const code = answer?.body?.code;
   if (answer?.status === 200 || code === "NOT_FOUND" || code === "ALREADY_REVERSED") return { ...no(intent, null), voided: true };
-  if (answer === null || answer.status >= 500 || answer.status < 400 || [401, 429].includes(answer.status) ||
+  if (answer?.status === 403 && !intent.keyID && answer.body?.messages?.[0]?.path !== "person") return { ...intent, state: "elsewhere" };
+  if (answer === null || answer.status >= 500 || answer.status < 400 || [401, 403, 429].includes(answer.status) ||
     code === "REQUEST_IN_PROGRESS") {
     return { ...intent, failures: intent.failures + 1 };
   }
-  return { ...unknown(intent), missed: 0, began: 0, undoable: false }; // it cannot be undone: only ask, never send it again
+  return { ...unknown(intent), missed: 0, undoable: false }; // it cannot be undone: only ask, never send it again
 }
 
 const yes = (intent, answer) => ({ ...intent, state: "yes", answer });

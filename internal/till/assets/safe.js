@@ -6,8 +6,8 @@ const prefix = "boon.intent.";
 
 export class Safe {
   /**
-   * storage keeps texts; call(operation, body, key) and ask(key, operation) give {status, body}, or null without an answer;
-   * changed is told of an intent whenever it stands differently.
+   * storage keeps texts; call(operation, body, key, again) and ask(key, operation) give {status, body}, or null without an
+   * answer; again says that it is not the first call of its intent; changed is told of an intent whenever it stands differently.
    */
   constructor({ storage, call, ask, mayUndo, changed, now = Date.now, sleep = pause, locks = globalThis.navigator?.locks }) {
     Object.assign(this, { storage, call, ask, mayUndo, changed, now, sleep, locks });
@@ -41,8 +41,8 @@ export class Safe {
   }
 
   /** start keeps an intent, then carries it out. It throws, and sends nothing, where the device keeps nothing. */
-  start(key, operation, body, shown) {
-    const intent = intents.begin(key, operation, body, shown, this.now());
+  start(key, operation, body, shown, keyID) {
+    const intent = intents.begin(key, operation, body, shown, this.now(), keyID);
     this.storage.setItem(prefix + key, JSON.stringify(intent));
     return this.finish(intent);
   }
@@ -81,11 +81,11 @@ export class Safe {
   async #step(intent, what) {
     if (what === "post") {
       intent = this.#keep(intents.sent(intent));
-      return intents.posted(intent, await this.call(intent.operation, intent.body, intent.key));
+      return intents.posted(intent, await this.call(intent.operation, intent.body, intent.key, intent.tries > 1));
     }
     if (what === "void") {
       const key = "undo-" + intent.key;
-      return intents.voided(intent, await this.call(intents.undoing[intent.operation], intents.byKey(intent), key));
+      return intents.voided(intent, await this.call(intents.undoing[intent.operation], intents.byKey(intent), key, true));
     }
     return intents.asked(intent, await this.ask(intent.key, intent.operation), this.now(), this.mayUndo(intent.operation));
   }

@@ -1,7 +1,7 @@
 // The till: which view is shown, and what its buttons do. Money is moved by safe.js alone.
 import * as api from "./api.js";
 import { decimal, empty, grouped, minor, press, read, split, value, Wedge } from "./amount.js";
-import { booked, ended, rightsToUndo, undoing } from "./intent.js";
+import { booked, ended, open, rightsToUndo, undoing, within } from "./intent.js";
 import { Safe } from "./safe.js";
 import { watch } from "./scan.js";
 import { play } from "./sound.js";
@@ -127,7 +127,8 @@ function learn(state) {
 
 /** settle first brings to an end what an earlier page left open; each is shown until somebody has seen it. */
 async function settle() {
-  for (const intent of safe.kept()) {
+  for (const kept of safe.kept()) {
+    const intent = within(kept, device.device.keyID);
     await new Promise((resolve) => {
       shown.set(intent.key, resolve);
       showResult({ ...intent, earlier: true });
@@ -139,16 +140,18 @@ async function settle() {
 /** shown has, by key, who waits until a result was seen. */
 const shown = new Map();
 
+const pending = (intent) => t("till.unpaired.pending", intent.shown.amount, intent.shown.lastFour);
+
 function unpaired() {
   device = null;
   $(".open-today").hidden = true;
   $(".sign-out").hidden = true;
   $(".merchant").textContent = t("till.title");
   $(".location").textContent = "";
-  const open = safe.kept().find((intent) => !ended(intent));
+  const left = safe.kept().find(open);
   const notice = $(".open-intent", views.unpaired);
-  notice.hidden = !open;
-  if (open) notice.textContent = t("till.unpaired.pending", open.shown.amount, open.shown.lastFour);
+  notice.hidden = !left;
+  if (left) notice.textContent = pending(left);
   show("unpaired");
 }
 
@@ -191,16 +194,32 @@ function askPIN(name) {
   $(".pin", section).focus();
 }
 
+let signing = false; // a PIN is being checked
+let arrived = null; // goes on with the open intent that waits for somebody who may
+
+/** somebody has the page ask who is at the till, and waits until one of them has signed in. */
+async function somebody() {
+  const state = await api.state();
+  if (state?.status === 200) learn(state.body);
+  if (!device?.people.length) return;
+  await new Promise((resolve) => {
+    arrived = resolve;
+    people();
+  });
+  arrived = null;
+  if (result) showResult(result);
+}
+
 async function signIn() {
   const pin = $(".pin", views.pin);
-  if (busy || pin.value === "") return;
-  busy = true;
+  if (signing || pin.value === "") return;
+  signing = true;
   const answer = await api.signIn(views.pin.dataset.name, pin.value);
-  busy = false;
+  signing = false;
   pin.value = "";
   if (answer?.status === 200) {
     learn(answer.body);
-    return home();
+    return arrived ? arrived() : home();
   }
   if (answer?.status === 401) return unpaired();
   play("no");
@@ -467,7 +486,7 @@ function carryOut(operation, body, about) {
   const key = api.newKey();
   shown.set(key, () => {});
   try {
-    safe.start(key, operation, body, about).finally(() => { busy = false; });
+    safe.start(key, operation, body, about, device.device.keyID).finally(() => { busy = false; });
   } catch {
     shown.delete(key);
     busy = false;
@@ -510,8 +529,7 @@ function drawResult(intent, look) {
   $(".earlier", section).hidden = !intent.earlier;
   $(".earlier", section).textContent = t("till.result.earlier", clock(intent.began, device.timeZone));
   const what = about.cash ? "take-cash-back" : intent.operation;
-  const title = { yes: "till.done." + what, no: "till.not-done." + what, busy: "till.doing." + what,
-    unknown: "till.unknown.title", voiding: "till.unknown.title" }[look];
+  const title = { yes: "till.done." + what, no: "till.not-done." + what, busy: "till.doing." + what }[look] ?? "till.unknown.title";
   $("h1", section).textContent = t(title, amount);
   fit($(".figure", section), look === "busy" ? "" : amount);
   $(".rest", section).textContent = look === "yes" && about.rest ? t("till.gift.rest", about.rest) : "";
@@ -532,6 +550,7 @@ const selling = (intent) => ["activate-gift", "reload-gift"].includes(intent.ope
 function resultWords(intent, look) {
   if (look === "voiding") return t(selling(intent) ? "till.unknown.voiding-sold" : "till.unknown.voiding");
   if (look === "unknown") return t("till.unknown.text");
+  if (look === "elsewhere") return pending(intent);
   if (look === "no" && intent.operation === "reverse-activation" && intent.problem?.code === "REDEMPTION_NOT_ALLOWED") return t("till.result.not-unsold");
   if (look === "no") return intent.problem?.code ? problemText(intent.problem, current?.gift) : t("till.result.nothing");
   if (look !== "yes" || intent.answer?.currentBalance === undefined) return "";
@@ -637,7 +656,7 @@ function ask({ title, text, yes, four = false }) {
 // ---- today
 
 async function openToday() {
-  if (busy || (view === "result" && result && !ended(result))) return;
+  if (busy || (result && !ended(result))) return;
   if (result) seen(result);
   show("today");
   const answer = await api.today();
@@ -778,8 +797,15 @@ async function askServer(key, operation) {
   return answer;
 }
 
+/** callServer waits for somebody to sign in where going on with an open intent needs somebody who may. */
+async function callServer(operation, body, key, again) {
+  const answer = await api.call(operation, body, key);
+  if (again && answer?.status === 403) await somebody();
+  return answer;
+}
+
 const safe = new Safe({
-  storage: localStorage, call: api.call, ask: askServer, changed, mayUndo,
+  storage: localStorage, call: callServer, ask: askServer, changed, mayUndo,
 });
 
 const chosen = localStorage.getItem("boon.language");

@@ -47,6 +47,37 @@ test("once it is done, the amount is the server's, whoever takes of the gift mea
   }
 });
 
+const nobody = { status: 403, body: { code: "NOT_AUTHORIZED", messages: [{ path: "person" }] } };
+const mayNot = { status: 403, body: { code: "NOT_AUTHORIZED", messages: [{ path: "" }] } };
+
+test("an undoing goes on until somebody has signed in who may", () => {
+  const own = intents.stop(intents.begin("key-1", "redeem-gift", {}, {}, 1000, "till-1"));
+  for (const answer of [nobody, mayNot, refusal(401, "UNAUTHENTICATED"), null]) {
+    const still = intents.voided(own, answer);
+    assert.equal(still.state, "voiding", JSON.stringify(answer));
+    assert.equal(intents.next(still, inHour).do, "void");
+    assert.equal(intents.voided(still, refusal(404, "NOT_FOUND")).state, "no", "the call had not arrived, and never will");
+    assert.ok(intents.voided(still, { status: 200, body: {} }).voided);
+  }
+  const never = intents.voided(own, refusal(409, "REDEMPTION_NOT_ALLOWED"));
+  assert.deepEqual([never.state, never.began, intents.next(never, 1000).do], ["asking", 1000, "ask"]);
+  assert.notEqual(intents.next(intents.asked(never, refusal(404, "NOT_FOUND"), 1000, true), 1000).do, "post");
+});
+
+test("what became of an intent of another till is not known", () => {
+  const open = intents.begin("key-1", "redeem-gift", {}, {}, 1000, "till-1");
+  assert.equal(intents.within(open, "till-1").state, "sending");
+  const other = intents.within(open, "till-2");
+  assert.deepEqual([other.state, intents.ended(other), intents.open(other), intents.next(other, 1000).do], ["elsewhere", true, true, "nothing"]);
+  const done = intents.posted({ ...open, tries: 1 }, { status: 200, body: {} });
+  assert.equal(intents.within(done, "till-2").state, "yes", "it ended before");
+  // of an intent of an earlier release nobody knows the till
+  const old = intents.stop(fresh());
+  assert.equal(intents.within(old, "till-2").state, "voiding");
+  assert.equal(intents.voided(old, mayNot).state, "elsewhere", "made at a location that this key is not enabled for");
+  assert.equal(intents.voided(old, nobody).state, "voiding");
+});
+
 test("a call that is minutes old is not sent once more", () => {
   assert.equal(intents.next(fresh(), 100).do, "post");
   assert.equal(intents.next(fresh(), inHour).do, "ask");
@@ -133,7 +164,8 @@ class Day {
       this.late.push({ at: this.now + 5000 + this.chance() * 20_000, run });
       return await this.pass(5000), null; // it arrives when nobody waits any more
     }
-    if (fate < 0.9) return await this.pass(10), refusal(503, "UNAVAILABLE");
+    if (fate < 0.85) return await this.pass(10), refusal(503, "UNAVAILABLE");
+    if (fate < 0.9) return await this.pass(10), nobody;
     return await this.pass(10), { status: 502, body: null };
   }
 
