@@ -39,6 +39,17 @@ func (c *Caller) People() (people []*Person) {
 	return people
 }
 
+// Unstaffed names the locations of an account that has people at which none of them may sign in.
+func (a *Account) Unstaffed() (names []string) {
+	for n := range a.Locations {
+		c := Caller{Account: a, Locations: []ID{a.Locations[n].ID}}
+		if len(a.People) > 0 && len(c.People()) == 0 {
+			names = append(names, a.Locations[n].Name)
+		}
+	}
+	return names
+}
+
 // PersonNamed is one of People; nil: there is nobody of that name.
 func (c *Caller) PersonNamed(name string) *Person {
 	for _, p := range c.People() {
@@ -49,10 +60,10 @@ func (c *Caller) PersonNamed(name string) *Person {
 	return nil
 }
 
-// By is the caller with somebody at the till, nil for nobody. Where people are named, nobody may do no more than
-// validate. A till at which nobody need sign in stays as it is.
+// By is the caller with somebody at the till, nil for nobody. Where the account names people, nobody may do no more
+// than validate, also where none of them works. A till of an account that names none stays as it is.
 func (c *Caller) By(p *Person) *Caller {
-	if len(c.People()) == 0 {
+	if c.Account == nil || len(c.Account.People) == 0 {
 		return c
 	}
 	by := *c

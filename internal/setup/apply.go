@@ -173,7 +173,16 @@ func (p *plan) account(a *account, owners map[gift.ID]owner) error {
 	p.over(a.record, label)
 	p.unseen(a, label)
 	p.stranded(a)
+	p.unstaffed(a.record, label)
 	return nil
+}
+
+// unstaffed notes the locations at which nobody may sign in: their tills take nothing.
+func (p *plan) unstaffed(a *gift.Account, label string) {
+	if names := a.Unstaffed(); len(names) > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("%s: none of its people works at %s; tills there show what gifts are worth, "+
+			"and do no more.", label, strings.Join(names, ", ")))
+	}
 }
 
 // over notes the promotions whose time is over: a gift by their dates would be refused.

@@ -409,6 +409,29 @@ func TestAPromotionThatIsOverIsNoted(t *testing.T) {
 	}
 }
 
+// Locations at which nobody may sign in, while the account has people, are noted at each application.
+func TestLocationsWithoutPeopleAreNoted(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	file := func(people string) string {
+		return minimal + spoken + locationLines +
+			"      - {id: 00000000-0000-4000-8000-000000000012, name: Long Wharf}\n" + people
+	}
+	const at = ", locations: [00000000-0000-4000-8000-000000000012]}]\n"
+	const note = "account Harbor Coffee: none of its people works at Pier 39; tills there show what gifts are worth, " +
+		"and do no more."
+	for _, tt := range []struct{ people, want string }{
+		{"", ""},
+		{"    people: [{name: Ana, pin: " + quotedPIN + at, note},
+		{"    people: [{name: Ana, pin: " + quotedPIN + at, note},
+		{"    people: [{name: Ana, pin: " + quotedPIN + "}]\n", ""},
+	} {
+		if got := strings.Join(apply(t, w, file(tt.people)).Notes, "\n"); got != tt.want {
+			t.Errorf("%s: noted %q, want %q", tt.people, got, tt.want)
+		}
+	}
+}
+
 // TestAccountsWithoutALanguage: those that version 0.1.0 stored go on, and get a language with their next file.
 func TestAccountsWithoutALanguage(t *testing.T) {
 	t.Parallel()

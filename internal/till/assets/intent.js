@@ -28,6 +28,9 @@ export const undoing = { "redeem-gift": "reverse-redemption", "activate-gift": "
 export const rightsToUndo = { "redeem-gift": ["reverse"], "activate-gift": ["activate"], "reload-gift": ["reload"],
   "cash-out-gift": ["reverse", "cash-out"] };
 
+/** unstaffed tells of what /till/state says that somebody must sign in, and nobody may. */
+export const unstaffed = ({ people, may, deviceMay }) => people.length === 0 && may.length < deviceMay.length;
+
 /** byKey is what the undoing of an intent by its key is asked with: one of a cash-out must say so. */
 export const byKey = ({ key, operation }) => ({ idempotencyKey: key, ...(operation === "cash-out-gift" && { operation }) });
 

@@ -1,7 +1,7 @@
 // The till: which view is shown, and what its buttons do. Money is moved by safe.js alone.
 import * as api from "./api.js";
 import { decimal, empty, grouped, minor, press, read, split, value, Wedge } from "./amount.js";
-import { booked, ended, open, rightsToUndo, undoing, within } from "./intent.js";
+import { booked, ended, open, rightsToUndo, undoing, unstaffed, within } from "./intent.js";
 import { Safe } from "./safe.js";
 import { watch } from "./scan.js";
 import { play } from "./sound.js";
@@ -112,6 +112,7 @@ function learn(state) {
   $(".merchant").textContent = state.merchant;
   $(".location").textContent = state.location.name;
   $(".device").textContent = state.device.name;
+  $(".nobody", views.home).hidden = !unstaffed(state);
   const out = $(".sign-out");
   out.hidden = state.person === null;
   if (state.person !== null) {
@@ -180,6 +181,7 @@ function people() {
     item.append(button);
     return item;
   }));
+  $(".nobody", views.people).hidden = device.people.length > 0;
   $(".sign-out").hidden = true;
   show("people");
 }

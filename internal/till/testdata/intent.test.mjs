@@ -64,6 +64,13 @@ test("an undoing goes on until somebody has signed in who may", () => {
   assert.notEqual(intents.next(intents.asked(never, refusal(404, "NOT_FOUND"), 1000, true), 1000).do, "post");
 });
 
+test("a till at which somebody must sign in and nobody may is told from others", () => {
+  const all = ["validate", "redeem"];
+  for (const [people, may, deviceMay, want] of [
+    [[], ["validate"], all, true], [[], all, all, false], [["Ana"], ["validate"], all, false], [[], ["validate"], ["validate"], false],
+  ]) assert.equal(intents.unstaffed({ people, may, deviceMay }), want, `${people}: ${may} of ${deviceMay}`);
+});
+
 test("what became of an intent of another till is not known", () => {
   const open = intents.begin("key-1", "redeem-gift", {}, {}, 1000, "till-1");
   assert.equal(intents.within(open, "till-1").state, "sending");
