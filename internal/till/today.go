@@ -62,7 +62,8 @@ func (t *tills) today(c *api.Call) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &doneToday{from: dayBegins(now, s.caller.Account.Zone)}
+	local := now.In(s.caller.Account.Zone)
+	d := &doneToday{day: local.Format(time.DateOnly), from: dayBegins(local)}
 	if err := t.read(c.Context(), s.caller, d); err != nil {
 		return nil, api.Stored(err)
 	}
@@ -71,6 +72,7 @@ func (t *tills) today(c *api.Call) (answer, error) {
 
 // doneToday is what was done with a till on a day.
 type doneToday struct {
+	day      string // its date
 	from     time.Time
 	all      []gift.Change // the newest first
 	complete bool          // these are all
@@ -101,10 +103,14 @@ func (t *tills) read(ctx context.Context, by *gift.Caller, d *doneToday) error {
 	return t.lastFours(ctx, by.Account.ID, d)
 }
 
-// dayBegins is when the day of a zone began.
-func dayBegins(now time.Time, zone *time.Location) time.Time {
-	y, m, d := now.In(zone).Date()
-	return time.Date(y, m, d, 0, 0, 0, 0, zone)
+// dayBegins is when the day of a local time began: at midnight, or where clocks went forward over that, as they did.
+func dayBegins(now time.Time) time.Time {
+	y, m, d := now.Date()
+	begins := time.Date(y, m, d, 0, 0, 0, 0, now.Location())
+	if begins.Day() != d {
+		_, begins = begins.ZoneBounds()
+	}
+	return begins
 }
 
 // lastFours reads the ends of the codes of the gifts that are listed, by which a cashier knows them.
@@ -127,7 +133,7 @@ func order(k gift.Kind) int {
 }
 
 func (d *doneToday) write(w *wire.Writer) {
-	w.Text("day", d.from.Format(time.DateOnly))
+	w.Text("day", d.day)
 	w.Text("timeZone", d.from.Location().String())
 	w.Instant("from", d.from)
 	w.Boolean("complete", d.complete)
