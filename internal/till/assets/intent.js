@@ -15,6 +15,12 @@ export const timeout = 5000;
  */
 export const oldest = 120_000;
 
+/**
+ * How long after its last try a call that was not found is not under way any more, in milliseconds that really passed: the
+ * device's clock may be set meanwhile. The server gives a call up after 4 seconds.
+ */
+export const gone = 60_000;
+
 const waits = [300, 700, 1500, 3000, 5000];
 
 /** pause is how long to wait before the nth try after a failure. */
@@ -36,7 +42,7 @@ export const byKey = ({ key, operation }) => ({ idempotencyKey: key, ...(operati
 
 /** begin makes an intent of the till with a key; shown is what the page says of it. */
 export const begin = (key, operation, body, shown, now, keyID) =>
-  ({ key, operation, body, shown, keyID, began: now, state: "sending", tries: 0, failures: 0, missed: 0 });
+  ({ key, operation, body, shown, keyID, began: now, state: "sending", tries: 0, failures: 0 });
 
 /** booked is how much an intent moved, as the server has it: not what the page expected. undefined: nothing, or it is not known. */
 export const booked = (intent) => (intent.state === "yes" ? intent.answer?.amount : undefined);
@@ -83,8 +89,11 @@ export function posted(intent, answer) {
   return no(intent, answer.body);
 }
 
-/** asked takes the answer to the question what became of the key. */
-export function asked(intent, answer, now, mayUndo) {
+/**
+ * asked takes the answer to the question what became of the key; missing is for how long it has not been found since its last
+ * try, as far as this page knows.
+ */
+export function asked(intent, answer, now, mayUndo, missing = 0) {
   if (answer?.status === 200) {
     const found = answer.body?.requests?.find((r) => r.operation === intent.operation);
     if (found?.state === "finished") return found.status < 300 ? yes(intent, found.answer) : no(intent, found.answer);
@@ -94,9 +103,7 @@ export function asked(intent, answer, now, mayUndo) {
   if (answer?.status !== 404 || answer.body?.code !== "NOT_FOUND") return unknown(intent);
   if (!isOld(intent, now)) return { ...intent, state: "asking", again: true };
   if (mayUndo && intent.undoable !== false && undoing[intent.operation]) return { ...intent, state: "voiding", failures: 0 };
-  // Minutes after its last try a call is not under way any more: the server gives one up after 4 seconds.
-  const missed = intent.missed + 1;
-  return missed > 1 ? no(intent, null) : { ...unknown(intent), missed };
+  return missing >= gone ? no(intent, null) : unknown(intent);
 }
 
 /** stop has an intent undone, done or not, as the guest pays in another way; one that nothing undoes goes on. */
@@ -117,7 +124,7 @@ export function voided(intent, answer) {
     code === "REQUEST_IN_PROGRESS") {
     return { ...intent, failures: intent.failures + 1 };
   }
-  return { ...unknown(intent), missed: 0, undoable: false }; // it cannot be undone: only ask, never send it again
+  return { ...unknown(intent), undoable: false }; // it cannot be undone: only ask, never send it again
 }
 
 const yes = (intent, answer) => ({ ...intent, state: "yes", answer });

@@ -8,10 +8,13 @@ export class Safe {
   /**
    * storage keeps texts; call(operation, body, key, again) and ask(key, operation) give {status, body}, or null without an
    * answer; again says that it is not the first call of its intent; changed is told of an intent whenever it stands differently.
+   * now is the device's clock, passed the milliseconds that really passed.
    */
-  constructor({ storage, call, ask, mayUndo, changed, now = Date.now, sleep = pause, locks = globalThis.navigator?.locks }) {
-    Object.assign(this, { storage, call, ask, mayUndo, changed, now, sleep, locks });
+  constructor({ storage, call, ask, mayUndo, changed, now = Date.now, passed = () => performance.now(), sleep = pause,
+    locks = globalThis.navigator?.locks }) {
+    Object.assign(this, { storage, call, ask, mayUndo, changed, now, passed, sleep, locks });
     this.stops = new Map();
+    this.missed = new Map(); // by key, since when a call is not found
   }
 
   /** kept lists the intents on this device that nobody has seen the end of, the oldest first. */
@@ -70,6 +73,7 @@ export class Safe {
       this.#keep(intent);
     }
     this.stops.delete(intent.key);
+    this.missed.delete(intent.key);
     return intent;
   }
 
@@ -80,6 +84,7 @@ export class Safe {
 
   async #step(intent, what) {
     if (what === "post") {
+      this.missed.delete(intent.key);
       intent = this.#keep(intents.sent(intent));
       return intents.posted(intent, await this.call(intent.operation, intent.body, intent.key, intent.tries > 1));
     }
@@ -87,7 +92,15 @@ export class Safe {
       const key = "undo-" + intent.key;
       return intents.voided(intent, await this.call(intents.undoing[intent.operation], intents.byKey(intent), key, true));
     }
-    return intents.asked(intent, await this.ask(intent.key, intent.operation), this.now(), this.mayUndo(intent.operation));
+    const answer = await this.ask(intent.key, intent.operation);
+    return intents.asked(intent, answer, this.now(), this.mayUndo(intent.operation), this.#missing(intent.key, answer));
+  }
+
+  /** missing is for how long a key has not been found since its last try. */
+  #missing(key, answer) {
+    if (answer?.status === 200) this.missed.delete(key);
+    if (answer?.status === 404 && !this.missed.has(key)) this.missed.set(key, this.passed());
+    return this.missed.has(key) ? this.passed() - this.missed.get(key) : 0;
   }
 }
 

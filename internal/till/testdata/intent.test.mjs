@@ -85,6 +85,38 @@ test("what became of an intent of another till is not known", () => {
   assert.equal(intents.voided(old, nobody).state, "voiding");
 });
 
+test("a call ends as not found only once it has really not been found for a minute", () => {
+  const missing = refusal(404, "NOT_FOUND");
+  const open = tried(1);
+  for (const [ms, want] of [[0, "asking"], [5000, "asking"], [59_999, "asking"], [60_000, "no"]]) {
+    assert.equal(intents.asked(open, missing, inHour, false, ms).state, want, `after ${ms} ms`);
+  }
+});
+
+test("a clock that is set on a bad line makes no end of a call that still arrives", async () => {
+  for (const set of [0, inHour, -inHour]) {
+    const day = new Day(1, false);
+    day.chance = () => 1; // no tab is closed
+    let first = true;
+    const arrive = (key) => day.server.call("redeem-gift", { amount: 5 }, key);
+    const safe = new Safe({
+      storage: day.storage, now: () => day.now + day.set, passed: () => day.now, sleep: (ms) => day.pass(ms), locks: null,
+      mayUndo: () => false, changed() {},
+      ask: async (key, operation) => (await day.pass(50), day.server.ask(key, operation)),
+      call: async (operation, body, key) => {
+        if (!first) return arrive(key);
+        first = false;
+        day.late.push({ at: day.now + 30_000, run: () => arrive(key) });
+        await day.pass(5000);
+        day.set = set;
+        return null;
+      },
+    });
+    assert.equal((await safe.start("sale", "redeem-gift", { amount: 5 }, {})).state, "yes", `set by ${set}`);
+    assert.equal(day.server.left, 95);
+  }
+});
+
 test("a call that is minutes old is not sent once more", () => {
   assert.equal(intents.next(fresh(), 100).do, "post");
   assert.equal(intents.next(fresh(), inHour).do, "ask");
@@ -138,6 +170,7 @@ class Closed extends Error {}
 /** A Day is a till on a bad line: time is counted, and every call, pause and tab has a fate. */
 class Day {
   now = 1_000_000;
+  set = 0; // by how much the device's clock was set
   late = []; // calls that still arrive: {at, run}
   server = new Server();
   kept = new Map();
@@ -163,6 +196,7 @@ class Day {
   }
 
   async line(run) {
+    if (this.chance() < 0.02) this.set = (this.chance() - 0.5) * 4 * inHour;
     const fate = this.chance();
     if (fate < 0.35) return await this.pass(50), run();
     if (fate < 0.5) return await this.pass(5000), null; // cut before it
@@ -179,7 +213,8 @@ class Day {
   tab() {
     const day = this;
     return new Safe({
-      storage: this.storage, now: () => day.now, sleep: (ms) => day.pass(ms), locks: null, mayUndo: () => day.mayUndo,
+      storage: this.storage, now: () => day.now + day.set, passed: () => day.now, sleep: (ms) => day.pass(ms), locks: null,
+      mayUndo: () => day.mayUndo,
       changed: () => { if (day.chance() < 0.03 && day.current) day.current.stop("sale"); },
       call: (operation, body, key) => {
         assert.ok(day.kept.has("boon.intent.sale"), "a call leaves that the device has not kept");
