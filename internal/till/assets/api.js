@@ -1,5 +1,5 @@
 // The calls to the server. A call gives {status, body, retryAfter}; null when no whole answer came in time.
-import { timeout } from "./intent.js";
+import { pause, timeout } from "./intent.js";
 
 export async function request(method, path, body, { key, wait = timeout } = {}) {
   const headers = { Accept: "application/json" };
@@ -40,4 +40,17 @@ export function newKey() {
   if (crypto.randomUUID) return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16)); // not in a secure context
   return "till-" + Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
+}
+
+/**
+ * insist asks until the service itself answers, that this is a till (200) or is none (401). failed is told of each other
+ * answer, and wait passes milliseconds.
+ */
+export async function insist(ask, failed, wait) {
+  for (let n = 1; ; n++) {
+    const answer = await ask();
+    if (answer?.status === 200 || answer?.status === 401) return answer;
+    failed(answer);
+    await wait(Math.max(pause(n), (answer?.retryAfter ?? 0) * 1000));
+  }
 }

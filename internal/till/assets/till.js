@@ -90,21 +90,34 @@ function reasons(gift) {
 
 async function start() {
   show("wait");
-  let answer = await api.state();
-  for (let tries = 0; tries < 3 && answer === null; tries++) {
-    $(".again", views.wait).hidden = false;
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    if (view !== "wait") return;
-    answer = await api.state();
-  }
-  if (answer?.status === 200) {
-    learn(answer.body);
-    await settle();
-    return home();
-  }
-  if (answer?.status === 401) return unpaired();
-  $(".quiet", views.wait).textContent = problemText(answer);
+  const answer = await api.insist(api.state, waiting, untilOnline);
+  if (answer.status === 401) return unpaired();
+  learn(answer.body);
+  await settle();
+  home();
+}
+
+/** waiting says that there is no line yet, and what is still open. */
+function waiting(answer) {
+  const left = safe.kept().find(open);
+  const notice = $(".open-intent", views.wait);
+  $(".why", views.wait).textContent = problemText(answer);
   $(".again", views.wait).hidden = false;
+  notice.hidden = !left;
+  if (left) notice.textContent = [t("till.unknown.title") + ": " + left.shown.amount, "···· " + left.shown.lastFour, resultWords(left, lookOf(left))].join(" · ");
+}
+
+/** untilOnline waits for some milliseconds, or until the device says that it has a line again. */
+function untilOnline(ms) {
+  return new Promise((resolve) => {
+    const go = () => {
+      removeEventListener("online", go);
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(go, ms);
+    addEventListener("online", go);
+  });
 }
 
 function learn(state) {
@@ -502,12 +515,13 @@ function changed(intent) {
   if (device !== null && shown.has(intent.key)) showResult({ ...intent, earlier: result?.key === intent.key && result.earlier });
 }
 
+const lookOf = (intent) => (ended(intent) || intent.state === "voiding" ? intent.state : "unknown");
+
 function showResult(intent) {
   const before = result?.key === intent.key ? result : null;
   result = intent;
   if (intent.state === "no" && needsCode(intent)) return askCode(intent);
-  const first = intent.state === "sending";
-  const look = ended(intent) || intent.state === "voiding" ? intent.state : first ? "busy" : "unknown";
+  const look = intent.state === "sending" ? "busy" : lookOf(intent);
   const section = views.result;
   if (view !== "result" || section.dataset.look !== look) drawResult(intent, look);
   if (view !== "result") show("result");
