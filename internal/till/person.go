@@ -72,11 +72,25 @@ func (t *tills) signIn(c *api.Call) (answer, error) {
 	if err := c.By(s.caller.By(p)); err != nil {
 		return nil, err
 	}
-	if err := t.addTrail(c, s, p.Name, gift.TillSignedIn, p.Name+" signed in at till "+s.caller.Name); err != nil {
+	if err := t.tellSignIn(c, s, key); err != nil {
 		return nil, err
 	}
 	t.setCookie(c.Writer, personCookie, t.proof(s), signedInFor)
 	return t.tell(c, s)
+}
+
+// tellSignIn writes into the audit trail that somebody signed in, unless it says so of the last minute: right PINs may
+// be typed as often as one likes.
+func (t *tills) tellSignIn(c *api.Call, s *session, person gift.Till) error {
+	at := told{person: person, till: s.caller.KeyID}
+	if !t.told.isNew(at, c.Now, time.Minute) {
+		return nil
+	}
+	err := t.addTrail(c, s, s.person.Name, gift.TillSignedIn, s.person.Name+" signed in at till "+s.caller.Name)
+	if err != nil {
+		t.told.forget(at)
+	}
+	return err
 }
 
 // addTrail writes what was done at a till into the audit trail.
@@ -89,32 +103,47 @@ func (t *tills) addTrail(c *api.Call, s *session, person string, action gift.Eve
 	return nil
 }
 
-// rests tells of whose PINs rest, once an hour for each: a device that goes on guessing fills no audit trail.
-type rests struct {
+// toldOf is what the audit trail was told of lately, so that a device that goes on and on does not fill it.
+type toldOf struct {
 	mu   sync.Mutex
-	told map[gift.Till]time.Time
+	last map[told]time.Time
 }
 
-func (r *rests) isNew(person gift.Till, now time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if now.Before(r.told[person].Add(time.Hour)) {
+// told is a person who signed in at a till, or whose PIN rests: that is so at no till in particular.
+type told struct {
+	person gift.Till
+	till   gift.ID
+}
+
+// isNew tells whether the trail was not told of it for so long, and takes it that it is told now.
+func (t *toldOf) isNew(of told, now time.Time, long time.Duration) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now.Before(t.last[of].Add(long)) {
 		return false
 	}
-	if r.told == nil {
-		r.told = map[gift.Till]time.Time{}
+	if t.last == nil {
+		t.last = map[told]time.Time{}
 	}
-	r.told[person] = now
+	t.last[of] = now
 	return true
 }
 
-// tellRest writes into the audit trail that a PIN rests, if the wrong one just now was the last that may be tried.
+// forget is for what could not be told.
+func (t *toldOf) forget(of told) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.last, of)
+}
+
+// tellRest writes into the audit trail that a PIN rests, if the wrong one just now was the last that may be tried; once
+// an hour for each person.
 func (t *tills) tellRest(c *api.Call, s *session, person gift.Till, name string) error {
 	b, err := t.Store.TillBucket(c.Context(), person)
 	if err != nil {
 		return api.Stored(fmt.Errorf("reading how many PINs may be tried: %w", err))
 	}
-	if pinRate.Left(b, c.Now) > 0 || !t.rests.isNew(person, c.Now) {
+	if pinRate.Left(b, c.Now) > 0 || !t.told.isNew(told{person: person}, c.Now, time.Hour) {
 		return nil
 	}
 	return t.addTrail(c, s, "", gift.PINLimited, fmt.Sprintf("the PIN of %s rests after %d wrong ones at till %s", name,

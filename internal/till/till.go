@@ -60,7 +60,7 @@ type tills struct {
 	pages  pages
 	pins   *ratelimit.Limiter[gift.Till]
 	busy   chan struct{} // has a value for each PIN that is being checked
-	rests  rests
+	told   toldOf
 }
 
 var pinRate = ratelimit.Rate{Burst: gift.PINBurst, Refill: gift.PINRefill}

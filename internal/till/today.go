@@ -19,14 +19,14 @@ const (
 	mostToday = 20_000
 )
 
-// told is the word for what was done of a kind.
-type told struct {
+// word is the name of what was done of a kind.
+type word struct {
 	kind gift.Kind
 	name string
 }
 
 // totals are the words for the sums of a day, in the order in which they are told.
-var totals = []told{
+var totals = []word{
 	{gift.Redemption, "TAKEN"}, {gift.Reversal, "GIVEN_BACK"},
 	{gift.Activation, "ACTIVATED"}, {gift.ActivationReversal, "ACTIVATION_TAKEN_BACK"},
 	{gift.Reload, "LOADED"}, {gift.ReloadReversal, "LOAD_TAKEN_BACK"}, {gift.CashOut, "CASHED_OUT"},
@@ -129,7 +129,7 @@ func (t *tills) lastFours(ctx context.Context, account gift.ID, d *doneToday) er
 
 // order is the place of a kind among totals; -1: it is none of theirs.
 func order(k gift.Kind) int {
-	return slices.IndexFunc(totals, func(t told) bool { return t.kind == k })
+	return slices.IndexFunc(totals, func(w word) bool { return w.kind == k })
 }
 
 func (d *doneToday) write(w *wire.Writer) {
