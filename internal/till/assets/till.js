@@ -216,6 +216,7 @@ let arrived = null; // goes on with the open intent that waits for somebody who 
 async function somebody() {
   const state = await api.state();
   if (state?.status === 200) learn(state.body);
+  if (device !== null && unstaffed(device)) $(".words", views.result).textContent = t("till.people.nobody");
   if (!device?.people.length) return;
   await new Promise((resolve) => {
     arrived = resolve;
