@@ -121,30 +121,41 @@ func (d *Desk) Begin(caller *gift.Caller, p Priority, within time.Duration) erro
 	return nil
 }
 
-// Find looks a gift up by its code, which is limited against guessing. Where no attempt is left, a gift is found of
-// which known says that the caller used it before: what became of that can be asked for and undone all the same. known
-// is asked whatever the code, also of no gift, so that how long it takes tells nothing.
+// Find looks a gift up by its code, which is limited against guessing. Where no attempt is left, or the card was
+// replaced, a gift is found of which known says that the caller used it before: what became of that can be asked for
+// and undone all the same. Without attempts known is asked whatever the code, also of no gift, so that how long it
+// takes tells nothing.
 func (d *Desk) Find(code gift.VoucherCode, known func(*gift.Voucher) (bool, error)) (gift.Gift, error) {
-	ref, at := giftRef{Code: code}, &gift.Location{ID: d.c.location}
-	g, err := d.c.find(ref, at)
-	if errors.Is(err, gift.RateLimited) {
-		limited := err
-		g, err = d.c.Records.GiftByCode(d.c.ctx, code)
-		if err != nil {
-			g = gift.Gift{}
-		} else if _, err = d.c.caller.CheckUse(&g.Voucher, at.ID, gift.NoSuchCode()); err != nil {
-			g.Voucher = gift.Voucher{}
-		}
-		is, failed := known(&g.Voucher)
-		if failed != nil || err != nil || !is {
-			return gift.Gift{}, cmp.Or(failed, limited)
-		}
+	g, err := d.c.find(giftRef{Code: code}, &gift.Location{ID: d.c.location})
+	seen := g.Replaced
+	if errors.Is(err, gift.RateLimited) || errors.Is(err, gift.RedemptionNotAllowed) {
+		g, seen, err = d.findUsed(code, known, err)
 	}
 	if err != nil {
 		return gift.Gift{}, err // whose it is, is nobody's business
 	}
-	d.seen = &g.Replaced
+	d.seen = &seen
 	return g, nil
+}
+
+// findUsed finds a gift that was refused, if the caller used it before, and what Replaced was when its card was seen.
+func (d *Desk) findUsed(code gift.VoucherCode, known func(*gift.Voucher) (bool, error), refused error) (gift.Gift, int,
+	error) {
+	g, err := d.c.Records.GiftByCode(d.c.ctx, code)
+	seen := g.Replaced
+	if old, replaced := errors.AsType[*gift.ReplacedError](err); replaced {
+		g, seen, err = gift.Gift{Voucher: old.Voucher}, -1, nil // nothing new can be done with that card
+	}
+	if err != nil {
+		g = gift.Gift{}
+	} else if _, err = d.c.caller.CheckUse(&g.Voucher, d.c.location, gift.NoSuchCode()); err != nil {
+		g.Voucher = gift.Voucher{}
+	}
+	is, failed := known(&g.Voucher)
+	if failed != nil || err != nil || !is {
+		return gift.Gift{}, 0, cmp.Or(failed, refused)
+	}
+	return g, seen, nil
 }
 
 // Gift finds a gift by its id, if it may be used where the call is made.

@@ -69,3 +69,8 @@ func IsReference(s string) bool {
 	}
 	return s != "" && len(s) <= 100
 }
+
+// NeedsTicket reports whether a gift is good for certain items only: it cannot be redeemed where no ticket is sent.
+func NeedsTicket(a *gift.Account, v *gift.Voucher) bool {
+	return len(a.Items(v)) > 0 && !a.TicketOptional(v)
+}

@@ -29,6 +29,7 @@ const (
 	Storefront = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21"
 	Corner     = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c11" // the other merchant's
 	CornerShop = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f2c21"
+	promotion  = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c31" // for certain items
 )
 
 const (
@@ -228,8 +229,22 @@ func (s *Shop) gift(key, storefront, value string) Card {
 		`,"deliveryMethodID":3},"externalTransactionReferenceNumber":"R","externalTransactionCustomerFirstName":"A",`+
 		`"externalTransactionCustomerLastName":"B","externalTransactionCustomerEmailAddress":"a@example.com",`+
 		`"externalStorefrontID":"`+storefront+`"}`)
+	return issued(a)
+}
+
+// issued is the first gift of an answer.
+func issued(a map[string]any) Card {
 	g := a["gifts"].([]any)[0].(map[string]any)
 	return Card{ID: g["voucherID"].(string), Code: g["voucherCode"].(string)}
+}
+
+// ItemsOnly makes a promotion's gift that is good for certain items only.
+func (s *Shop) ItemsOnly() Card {
+	s.Helper()
+	a := s.API("gifting/send-gift", `{"paymentMethodID":4,"monetaryGift":{"value":10,"deliveryMethodID":3},`+
+		`"promotionID":"`+promotion+`","promotionalTerms":"One.","validForDays":365,"validStarting":"`+
+		time.Now().UTC().Add(-time.Hour).Format(time.RFC3339)+`"}`)
+	return issued(a)
 }
 
 // Stock makes cards that are not active yet; members are more of create-stock, each with a comma before it.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
@@ -20,12 +19,11 @@ import (
 // openCard is under which openings are kept.
 const openCard ledger.Operation = "toast-opening"
 
-// opening is an activation with nothing, or its reversal, as it is kept.
+// opening is an activation with nothing, or its reversal, as it is kept. Under its GUID it is kept afterwards.
 type opening struct {
-	GUID     string         `json:"guid"`
-	Reverses string         `json:"reverses"` // the GUID of the one before; "": it is none
-	Answer   jsontext.Value `json:"answer"`
-	here     bool           // at this location
+	GUID     string `json:"guid"`
+	Reverses string `json:"reverses"` // the GUID of the one before; "": it is none
+	here     bool   // at this location
 }
 
 // maxOpenings is how often a card is activated with nothing, or that is taken back.
@@ -52,6 +50,9 @@ func (t *transaction) numbered(n int) string { return fmt.Sprintf("%s:opening:%d
 // isOpen reports whether the card counts as active though nothing is in it.
 func isOpen(list []opening) bool { return len(list) > 0 && list[len(list)-1].Reverses == "" }
 
+// opened reports whether a transaction is why the card counts as active.
+func opened(list []opening, guid string) bool { return isOpen(list) && list[len(list)-1].GUID == guid }
+
 // open activates a card with nothing.
 func (t *transaction) open() api.Reply {
 	for {
@@ -59,27 +60,48 @@ func (t *transaction) open() api.Reply {
 		if err != nil {
 			return t.failed(err)
 		}
-		if reply, done := t.answered(list, ""); done {
-			return reply
+		mine, failed := t.mine(list, "")
+		if failed != nil {
+			return *failed
 		}
-		known, err := t.Requests(key(t.guid, &t.card.Voucher))
+		known, err := t.kept(transact, t.guid, &t.card.Voucher)
 		switch {
 		case err != nil:
 			return t.failed(err)
-		case len(known) > 0: // another transaction has this GUID, or it was reversed before it came
-			return refuse(invalidInput, gift.IdempotencyMismatch)
+		case mine || known != nil:
+			return t.opensNow()
 		case isOpen(list) && t.card.Status == gift.NotActivated:
 			return refuse(alreadyActivated, gift.AlreadyActivated)
 		}
 		if _, _, err := t.card.Activate(t.worth()); err != nil {
 			return t.failed(err)
 		}
-		kept, err := t.keepOpening(len(list)+1, "")
-		if !errors.Is(err, gift.IdempotencyMismatch) { // else another one came first, and counts
-			return kept
+		switch err := t.keepOpening(len(list)+1, ""); {
+		case err == nil:
+			return t.opensNow()
+		case !errors.Is(err, gift.IdempotencyMismatch): // else another one came first, and counts
+			return t.failed(err)
 		}
 	}
 }
+
+// opensNow keeps under the transaction's GUID that it opened the card. Where that is another transaction's by now, or
+// was reversed before it came, the card is not open.
+func (t *transaction) opensNow() api.Reply {
+	answer, err := t.order(t.note(), fingerprinted{}, t.zero)
+	if errors.Is(err, gift.IdempotencyMismatch) {
+		list, failed := t.openings()
+		if failed == nil && opened(list, strings.ToLower(t.guid)) {
+			failed = t.keepOpening(len(list)+1, strings.ToLower(t.guid))
+		}
+		if failed != nil && !errors.Is(failed, gift.IdempotencyMismatch) {
+			return t.failed(failed)
+		}
+	}
+	return t.told(answer, err)
+}
+
+func (t *transaction) zero(ledger.Result) ledger.Answer { return t.accepted(ledger.OK, 0, "") }
 
 // worth is with what a card could be activated that can be so with nothing.
 func (t *transaction) worth() gift.Activate {
@@ -87,36 +109,42 @@ func (t *transaction) worth() gift.Activate {
 }
 
 // closeOpening takes an activation with nothing back, as long as nothing else happened to the card.
-func (t *transaction) closeOpening(list []opening, previous string) api.Reply {
-	if reply, done := t.answered(list, previous); done {
-		return reply
-	}
-	if !t.opened || list[len(list)-1].GUID != previous || !t.caller.May(gift.MayActivate) {
-		return refuse(cannotBeReversed, gift.AlreadyReversed)
-	}
-	reply, _ := t.keepOpening(len(list)+1, previous)
-	return reply
-}
-
-// answered gives the answer of what was kept under this GUID.
-func (t *transaction) answered(list []opening, previous string) (reply api.Reply, done bool) {
-	for _, o := range list {
-		switch {
-		case o.GUID == strings.ToLower(t.guid) && o.Reverses == previous && o.here:
-			return api.Reply{Status: 200, Body: o.Answer}, true
-		case o.GUID == strings.ToLower(t.guid):
-			return refuse(invalidInput, gift.IdempotencyMismatch), true
+func (t *transaction) closeOpening(list []opening, previous string) (_ api.Reply, done bool) {
+	mine, failed := t.mine(list, previous)
+	switch {
+	case failed != nil:
+		return *failed, true
+	case !mine && (t.card.Status != gift.NotActivated || !opened(list, previous) || !t.caller.May(gift.MayActivate)):
+		return refuse(cannotBeReversed, gift.AlreadyReversed), true
+	case !mine:
+		if err := t.keepOpening(len(list)+1, previous); err != nil {
+			return t.failed(err), !errors.Is(err, gift.IdempotencyMismatch)
 		}
 	}
-	return api.Reply{}, false
+	return t.told(t.order(t.note(), fingerprinted{Previous: previous}, t.zero)), true
+}
+
+// mine reports whether the transaction is among the openings, or their reversals.
+func (t *transaction) mine(list []opening, previous string) (is bool, refused *api.Reply) {
+	for _, o := range list {
+		switch {
+		case o.GUID != strings.ToLower(t.guid) || (o.Reverses == "") != (previous == ""):
+		case o.Reverses == previous && o.here:
+			return true, nil
+		default:
+			reply := refuse(invalidInput, gift.IdempotencyMismatch)
+			return false, &reply
+		}
+	}
+	return false, nil
 }
 
 // keepOpening keeps an opening, or its reversal, under its number, unless another one came first.
-func (t *transaction) keepOpening(n int, previous string) (api.Reply, error) {
+func (t *transaction) keepOpening(n int, previous string) error {
 	if n > maxOpenings {
-		return refuse(invalidInput, gift.ValidationFailure), nil
+		return gift.Refuse(gift.ValidationFailure, "This card was activated with nothing too often.")
 	}
-	kept := opening{GUID: strings.ToLower(t.guid), Reverses: previous, Answer: t.accepted(ledger.OK, 0, "").Body}
+	kept := opening{GUID: strings.ToLower(t.guid), Reverses: previous}
 	done, err := t.Do(api.Order{Operation: openCard, Key: t.numbered(n), Asked: struct{ GUID, Reverses string }{kept.GUID,
 		previous}, Command: &ledger.Change{Context: t.Context(), VoucherID: t.card.ID, Notes: true,
 		Rule: func(v gift.Voucher, _ gift.Context) (gift.Voucher, gift.Entry, error) {
@@ -126,28 +154,20 @@ func (t *transaction) keepOpening(n int, previous string) (api.Reply, error) {
 			return v, gift.Entry{}, nil
 		}},
 		Render: func(ledger.Result, error) ledger.Answer {
-			body, _ := json.Marshal(kept) // of two texts, and JSON of ours
+			body, _ := json.Marshal(kept) // of two texts
 			return ledger.Answer{Code: ledger.Nothing, Body: body}
 		}})
-	if err != nil || !done.Succeeded() {
-		return t.told(done, err), err
+	if err == nil && !done.Succeeded() {
+		err = gift.Refuse(done.Code, "This card cannot be activated with nothing.")
 	}
-	return api.Reply{Status: 200, Body: kept.Answer}, nil
+	return err
 }
 
-// firstLoad reports whether value that is added is the first in a card that was activated with nothing: it is, or was
-// when this very transaction came first.
-func (t *transaction) firstLoad() (bool, error) {
-	if t.opened {
-		return true, nil
-	}
-	known, err := t.Requests(key(t.guid, &t.card.Voucher))
-	for _, r := range known {
-		if r.Operation == ledger.ActivateGift && !r.Spent {
-			return true, nil
-		}
-	}
-	return false, err
+// note keeps something, as often as a card may be activated with nothing.
+func (t *transaction) note() ledger.Command {
+	c := t.nothing().(*ledger.Change)
+	c.Notes = true
+	return c
 }
 
 // nothing takes nothing.

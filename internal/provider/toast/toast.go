@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
 	"boon.example/internal/provider"
 )
 
@@ -196,15 +197,28 @@ func (t *transaction) find() error {
 	if err != nil {
 		return err
 	}
-	t.card, err = t.Find(code, func(v *gift.Voucher) (bool, error) {
-		used, err := t.Requests(key(t.guid, v))
-		if err == nil && len(used) == 0 && provider.IsReference(t.asked.Previous) {
-			used, err = t.Requests(key(t.asked.Previous, v))
-		}
-		return len(used) > 0, err
-	})
+	t.card, err = t.Find(code, t.used)
 	if err == nil && t.card.Item {
 		return gift.Refuse(gift.NotSupported, "This is an item gift.")
 	}
 	return err
+}
+
+// used reports whether the transaction was made before, or takes back one that was.
+func (t *transaction) used(v *gift.Voucher) (bool, error) {
+	told := func(op ledger.Operation, guid string) (bool, error) {
+		known, err := t.kept(op, guid, v)
+		return known != nil && known.MayBeToldTo(t.caller), err
+	}
+	switch {
+	case t.needs == gift.MayValidate: // of which nothing is kept
+		return false, nil
+	case !t.reverses():
+		return told(transact, t.guid)
+	}
+	is, err := told(takeBack, t.guid)
+	if err == nil && !is && provider.IsReference(t.asked.Previous) {
+		is, err = told(transact, t.asked.Previous)
+	}
+	return is, err
 }

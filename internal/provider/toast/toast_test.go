@@ -352,6 +352,139 @@ func TestRepeats(t *testing.T) {
 	r.want("ACCEPT 0.00", "REVERSE", card, of(empty))
 }
 
+// TestOneGUIDOneTransaction: whatever the type of a transaction, another one of its GUID and card is none, and what is
+// taken back under a GUID is what was done under it.
+func TestOneGUIDOneTransaction(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	const refused, cash = "ERROR_INVALID_INPUT_PROPERTIES", `,"redeemedValue":2.99,"isCashOut":true`
+	five := `,"additionalValue":5`
+	small, large, id := r.Gift("4.99").Code, r.Gift("50").Code, guid()
+	r.again("ACCEPT 2.99 2.00", id, "REDEEM", small, redeem("2"))
+	r.again(refused, id, "REDEEM", small, cash)
+	r.want("ACCEPT 4.99", "REVERSE", small, of(id))
+	id = guid()
+	r.again("ACCEPT 45.00 5.00", id, "REDEEM", large, redeem("5"))
+	r.again(refused, id, "ADD_VALUE", large, five)
+	r.again("ACCEPT 50.00", id, "REVERSE", large, of(id)) // with the GUID of what it takes back
+	r.again("ACCEPT 50.00", id, "REVERSE", large, of(id))
+	r.again("ACCEPT 45.00 5.00", id, "REDEEM", large, redeem("5")) // what it was told then
+	r.want("ACCEPT 50.00", "GET_BALANCE", large, "")
+	cards := r.Stock(2, "")
+	id = r.want("ACCEPT 5.00", "ACTIVATE", cards[0].Code, `,"initialBalance":5`)
+	r.again(refused, id, "ADD_VALUE", cards[0].Code, five)
+	r.again(refused, id, "ACTIVATE", cards[0].Code, `,"initialBalance":0`)
+	r.want("ACCEPT 0.00", "REVERSE", cards[0].Code, of(id))
+	id = r.want("ACCEPT 0.00", "ACTIVATE", cards[1].Code, `,"initialBalance":0`)
+	r.again(refused, id, "ADD_VALUE", cards[1].Code, five)
+	r.again(refused, id, "ACTIVATE", cards[1].Code, `,"initialBalance":5`)
+	r.again(refused, id, "REDEEM", cards[1].Code, redeem("5"))
+	r.want("ACCEPT 0.00", "REVERSE", cards[1].Code, of(id))
+	for range 10 { // at once
+		var all sync.WaitGroup
+		var redeemed, loaded answer
+		id = guid()
+		all.Go(func() { redeemed = r.send(id, "REDEEM", large, redeem("5")) })
+		all.Go(func() { loaded = r.send(id, "ADD_VALUE", large, five) })
+		all.Wait()
+		if (redeemed.status == "ACCEPT") == (loaded.status == "ACCEPT") {
+			t.Errorf("one GUID: %s, %s", redeemed, loaded)
+		}
+		r.want("ACCEPT 50.00", "REVERSE", large, of(id))
+	}
+	r.Verify()
+}
+
+// TestAgainstItsReversal: of a transaction and its REVERSE at the same moment, both say what became of the card.
+func TestAgainstItsReversal(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	cards := r.Stock(30, "")
+	for n, kind := range []struct{ kind, more string }{{"ACTIVATE", `,"initialBalance":0`},
+		{"ACTIVATE", `,"initialBalance":5`}} {
+		for _, c := range cards[15*n : 15*n+15] {
+			id, back := guid(), guid()
+			var all sync.WaitGroup
+			var made, reversed answer
+			all.Go(func() { made = r.send(id, kind.kind, c.Code, kind.more) })
+			all.Go(func() { reversed = r.send(back, "REVERSE", c.Code, of(id)) })
+			all.Wait()
+			if (made.status == "ACCEPT") != (reversed.status == "ACCEPT") {
+				t.Errorf("%s %s: %s, %s", kind.kind, kind.more, made, reversed)
+			}
+			r.again(made.String(), id, kind.kind, c.Code, kind.more)
+			r.again(reversed.String(), back, "REVERSE", c.Code, of(id))
+			r.want("ERROR_CARD_NOT_ACTIVATED", "GET_BALANCE", c.Code, "")
+		}
+	}
+	r.Verify()
+}
+
+// TestTwoFirstLoads: of two who add value at once to a card that was activated with nothing, neither is refused.
+func TestTwoFirstLoads(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	for _, c := range r.Stock(10, "") {
+		r.want("ACCEPT 0.00", "ACTIVATE", c.Code, `,"initialBalance":0`)
+		var all sync.WaitGroup
+		for _, amount := range []string{"5", "7"} {
+			all.Go(func() {
+				if a := r.send(guid(), "ADD_VALUE", c.Code, `,"additionalValue":`+amount); a.status != "ACCEPT" {
+					t.Errorf("%s: %s", amount, a)
+				}
+			})
+		}
+		all.Wait()
+		r.want("ACCEPT 12.00", "GET_BALANCE", c.Code, "")
+	}
+}
+
+// TestReversalOfNothing: what was accepted and took nothing is taken back once, and a repeat is told the same.
+func TestReversalOfNothing(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	g := r.Gift("5")
+	five := r.want("ACCEPT 0.00 5.00", "REDEEM", g.Code, redeem("5"))
+	nothing := r.want("ACCEPT 0.00 0.00", "REDEEM", g.Code, redeem("5"))
+	back := r.want("ACCEPT 0.00", "REVERSE", g.Code, of(nothing))
+	r.want("ACCEPT 5.00", "REVERSE", g.Code, of(five))
+	r.again("ACCEPT 0.00", back, "REVERSE", g.Code, of(nothing))
+	r.again("ERROR_INVALID_INPUT_PROPERTIES", back, "REVERSE", g.Code, of(five))
+	r.want("ERROR_TRANSACTION_CANNOT_BE_REVERSED", "REVERSE", g.Code, of(nothing))
+	r.want("ERROR_TRANSACTION_CANNOT_BE_REVERSED", "REVERSE", g.Code, of(back))
+}
+
+// TestReplacedCard: what was done with a card before it was replaced is told, and taken back, by its number; nothing
+// new is done with it.
+func TestReplacedCard(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	g := r.Gift("50")
+	all := r.want("ACCEPT 0.00 50.00", "REDEEM", g.Code, redeem("50"))
+	nothing := r.want("ACCEPT 0.00 0.00", "REDEEM", g.Code, redeem("5"))
+	r.want("ACCEPT 50.00", "REVERSE", g.Code, of(all))
+	id := r.want("ACCEPT 45.00 5.00", "REDEEM", g.Code, redeem("5"))
+	r.API("gifting/replace-gift", `{"voucherID":"`+g.ID+`","reason":"lost"}`)
+	for range 2 {
+		r.again("ACCEPT 45.00 5.00", id, "REDEEM", g.Code, redeem("5"))
+		r.again("ERROR_INVALID_INPUT_PROPERTIES", id, "REDEEM", g.Code, redeem("6"))
+		r.want("ERROR_CARD_INVALID", "REDEEM", g.Code, redeem("1")+of(id))
+		r.want("ERROR_CARD_INVALID", "ADD_VALUE", g.Code, `,"additionalValue":5`)
+		r.again("ERROR_CARD_INVALID", id, "GET_BALANCE", g.Code, "")
+	}
+	r.want("ACCEPT 45.00", "REVERSE", g.Code, of(nothing))
+	back := r.want("ACCEPT 50.00", "REVERSE", g.Code, of(id))
+	r.again("ACCEPT 50.00", back, "REVERSE", g.Code, of(id))
+	r.Verify()
+}
+
+// TestCertainItems: a gift for certain items cannot be redeemed without a ticket, so that its balance is not told.
+func TestCertainItems(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	r.want("ERROR_CARD_INVALID", "GET_BALANCE", r.ItemsOnly().Code, "")
+}
+
 // TestReversedBeforeItCame: what Toast gave up is not carried out when it arrives late.
 func TestReversedBeforeItCame(t *testing.T) {
 	t.Parallel()
@@ -503,6 +636,8 @@ func TestThief(t *testing.T) {
 	}
 	r.want("ERROR_CARD_INVALID", "GET_BALANCE", g.Code, "")
 	r.want("ERROR_CARD_INVALID", "REDEEM", g.Code, redeem("1"))
+	r.want("ERROR_CARD_INVALID", "REDEEM", g.Code, redeem("1")+of(id))
+	r.again("ERROR_CARD_INVALID", id, "GET_BALANCE", g.Code, "")
 	r.want("ERROR_CARD_INVALID", "REVERSE", g.Code, of(guid()))
 	r.want("ACCEPT 48.00", "REVERSE", g.Code, of(id))
 	log := r.Service.Log.String()

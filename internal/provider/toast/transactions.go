@@ -2,7 +2,6 @@ package toast
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"boon.example/internal/api"
@@ -10,6 +9,22 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/provider"
 )
+
+// The operations under which transactions are kept. One GUID and card is one transaction, whatever its type; only a
+// reversal may have the GUID of what it takes back.
+const (
+	transact        ledger.Operation = "toast-transaction"
+	takeBack        ledger.Operation = "toast-reversal"
+	takeBackNothing ledger.Operation = "toast-reversal-of-nothing"
+)
+
+// fingerprinted is what tells a repeat of a transaction from another with its GUID.
+type fingerprinted struct {
+	Type     string
+	Amount   gift.Amount
+	CashOut  bool
+	Previous string // the GUID of what a reversal takes back
+}
 
 // key is under which a transaction is kept: its GUID counts for each card apart.
 func key(guid string, v *gift.Voucher) string { return strings.ToLower(guid) + ":" + v.ID.String() }
@@ -35,23 +50,38 @@ func (t *transaction) unusable() string {
 		}
 		return t.statusOf(gift.Refuse(gift.RedemptionNotAllowed, "%s", why.Text))
 	}
+	if provider.NeedsTicket(t.caller.Account, v) {
+		return invalidCard
+	}
 	return ""
+}
+
+// kept is what is kept of a GUID and a card, at any of the restaurants; nil: nothing.
+func (t *transaction) kept(op ledger.Operation, guid string, v *gift.Voucher) (*ledger.Request, error) {
+	all, err := t.Kept(key(guid, v))
+	for n := range all {
+		if all[n].Operation == op {
+			return &all[n], err
+		}
+	}
+	return nil, err
 }
 
 // order has the engine do something under the transaction's GUID, and answers with what was done to the card. asked is
 // what tells a repeat from another transaction with the same GUID.
-func (t *transaction) order(op ledger.Operation, cmd ledger.Command, asked any,
+func (t *transaction) order(cmd ledger.Command, asked fingerprinted,
 	done func(ledger.Result) ledger.Answer) (ledger.Answer, error) {
+	op := transact
+	if t.reverses() {
+		op = takeBack
+	}
+	asked.Type = t.body
 	return t.Do(api.Order{Operation: op, Key: key(t.guid, &t.card.Voucher), Asked: asked, Command: cmd,
 		Verification: t.verification(), Render: func(r ledger.Result, err error) ledger.Answer {
-			refused, ok := errors.AsType[*gift.Error](err)
-			switch {
-			case !ok:
-				return done(r)
-			case op == ledger.CashOutGift && refused.Code == gift.AlreadyRedeemed && len(refused.Messages) == 1:
-				return t.taken(r) // an empty card is no error
+			if refused, ok := errors.AsType[*gift.Error](err); ok {
+				return ledger.Answer{Code: refused.Code, Body: statusBody(t.statusOf(refused))}
 			}
-			return ledger.Answer{Code: refused.Code, Body: statusBody(t.statusOf(refused))}
+			return done(r)
 		}})
 }
 
@@ -65,12 +95,6 @@ func (t *transaction) verification() string {
 
 // after is the balance that an entry left available.
 func after(r ledger.Result) gift.Amount { return r.Vouchers[0].Available(r.Entries[0].At) }
-
-// redemption is what a redemption's fingerprint is of.
-type redemption struct {
-	Amount  gift.Amount
-	CashOut bool
-}
 
 // redeem takes what is there, up to what is asked for.
 func (t *transaction) redeem() api.Reply {
@@ -90,11 +114,11 @@ func (t *transaction) redeem() api.Reply {
 	if t.opened {
 		cmd = t.nothing()
 	}
-	answer, err := t.order(ledger.RedeemGift, cmd, redemption{Amount: amount}, t.taken)
+	answer, err := t.order(cmd, fingerprinted{Amount: amount}, t.taken)
 	if err == nil && answer.Fresh() && answer.Code == ledger.OK {
 		t.Redeemed(t.card.ID)
 	}
-	return t.told(answer, lateOriginal(err))
+	return t.told(answer, err)
 }
 
 // taken answers a redemption.
@@ -130,17 +154,26 @@ func (t *transaction) cashOut() api.Reply {
 	if status := t.verifiable(); status != "" {
 		return refuse(status, gift.ValidationFailure)
 	}
-	if t.opened {
-		answer, err := t.order(ledger.CashOutGift, t.nothing(), redemption{Amount: amount, CashOut: true}, t.taken)
-		return t.told(answer, lateOriginal(err))
+	cmd := t.nothing()
+	if !t.opened {
+		cmd = t.payOut(amount)
 	}
+	return t.told(t.order(cmd, fingerprinted{Amount: amount, CashOut: true}, t.taken))
+}
+
+// payOut pays a card out. An empty one is no error.
+func (t *transaction) payOut(amount gift.Amount) ledger.Command {
 	ask := gift.PayOut{Law: t.CashOutLaw(), Amount: amount, Verification: t.verification(), Account: t.caller.Account}
-	answer, err := t.order(ledger.CashOutGift, &ledger.Change{Context: t.Context(), VoucherID: t.card.ID,
-		Counts: ledger.RedeemedCount, Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+	return &ledger.Change{Context: t.Context(), VoucherID: t.card.ID, Counts: ledger.RedeemedCount,
+		Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask.Context = at
-			return v.PayOut(ask)
-		}}, redemption{Amount: amount, CashOut: true}, t.taken)
-	return t.told(answer, lateOriginal(err))
+			after, e, err := v.PayOut(ask)
+			if refused, ok := errors.AsType[*gift.Error](err); ok && refused.Code == gift.AlreadyRedeemed &&
+				len(refused.Messages) == 1 {
+				return v, gift.Entry{}, nil
+			}
+			return after, e, err
+		}}
 }
 
 // purchase is what paid for value.
@@ -158,147 +191,51 @@ func (t *transaction) activate() api.Reply {
 		return t.open()
 	}
 	if t.opened {
-		known, err := t.Requests(key(t.guid, &t.card.Voucher))
+		known, err := t.kept(transact, t.guid, &t.card.Voucher)
 		switch {
 		case err != nil:
 			return t.failed(err)
-		case len(known) == 0: // else it is told what became of it
+		case known == nil: // else it is told what became of it
 			return refuse(alreadyActivated, gift.AlreadyActivated)
 		}
 	}
-	return t.first(amount)
-}
-
-// first puts the first value into a card.
-func (t *transaction) first(amount gift.Amount) api.Reply {
-	ask := gift.Activate{LocationID: t.caller.Locations[0], Amount: amount, Purchase: t.purchase(),
-		Reference: t.asked.Check, Account: t.caller.Account}
+	ask := t.first(amount)
 	if t.card.Fixed == amount { // the card says so itself
 		ask.Amount = 0
 	}
-	return t.sold(ledger.ActivateGift, amount, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+	return t.sold(amount, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 		ask.Context = at
 		return v.Activate(ask)
 	})
 }
 
-// addValue puts more value into a card.
+// first is the first value of a card.
+func (t *transaction) first(amount gift.Amount) gift.Activate {
+	return gift.Activate{LocationID: t.caller.Locations[0], Amount: amount, Purchase: t.purchase(),
+		Reference: t.asked.Check, Account: t.caller.Account}
+}
+
+// addValue puts more value into a card, or the first into one that was activated with nothing.
 func (t *transaction) addValue() api.Reply {
 	amount, err := t.asked.AdditionalValue.In(t.card.Currency)
 	if err != nil {
 		return refuse(invalidInput, gift.ValidationFailure)
 	}
-	first, err := t.firstLoad()
-	switch {
-	case err != nil:
-		return t.failed(err)
-	case first:
-		return t.first(amount)
-	}
+	first := t.first(amount)
 	ask := gift.Load{Amount: amount, Purchase: t.purchase(), Reference: t.asked.Check, Account: t.caller.Account}
-	return t.sold(ledger.ReloadGift, amount, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+	return t.sold(amount, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+		if t.opened && v.Status == gift.NotActivated { // else another ADD_VALUE came first
+			first.Context = at
+			return v.Activate(first)
+		}
 		ask.Context = at
 		return v.Load(ask)
 	})
 }
 
 // sold puts value into a card by a rule.
-func (t *transaction) sold(op ledger.Operation, amount gift.Amount,
+func (t *transaction) sold(amount gift.Amount,
 	rule func(gift.Voucher, gift.Context) (gift.Voucher, gift.Entry, error)) api.Reply {
-	answer, err := t.order(op, &ledger.Change{Context: t.Context(), VoucherID: t.card.ID, Counts: ledger.SentCount,
-		Rule: rule}, redemption{Amount: amount},
-		func(r ledger.Result) ledger.Answer { return t.accepted(ledger.OK, after(r), "") })
-	return t.told(answer, lateOriginal(err))
-}
-
-// lateOriginal says of what was reversed before it came that it cannot be carried out. The engine refuses under a key
-// without an answer for no other reason.
-func lateOriginal(err error) error {
-	if refused, ok := errors.AsType[*gift.Error](err); ok && refused.Code == gift.RedemptionNotAllowed {
-		return gift.Refuse(gift.ValidationFailure, "This transaction was reversed before it came.")
-	}
-	return err
-}
-
-type undoing struct {
-	done, by ledger.Operation
-	needs    gift.Permissions
-}
-
-// undoable are the operations that a REVERSE takes back, each by another.
-var undoable = []undoing{
-	{ledger.RedeemGift, ledger.ReverseRedemption, gift.MayRedeem},
-	{ledger.CashOutGift, ledger.ReverseRedemption, gift.MayCashOut},
-	{ledger.ReloadGift, ledger.ReverseReload, gift.MayReload},
-	{ledger.ActivateGift, ledger.ReverseActivation, gift.MayActivate},
-}
-
-// reversal is what a reversal's fingerprint is of.
-type reversal struct{ Previous string }
-
-// reverse takes a transaction back. One that never came is not there, and will be refused should it still come.
-func (t *transaction) reverse() api.Reply {
-	if !provider.IsReference(t.asked.Previous) {
-		return refuse(invalidInput, gift.ValidationFailure)
-	}
-	known, err := t.Requests(key(t.asked.Previous, &t.card.Voucher))
-	if err != nil {
-		return t.failed(err)
-	}
-	if len(known) == 0 {
-		list, err := t.openings()
-		if err != nil {
-			return t.failed(err)
-		}
-		previous := strings.ToLower(t.asked.Previous)
-		if slices.ContainsFunc(list, func(o opening) bool { return o.GUID == previous && o.here }) {
-			return t.closeOpening(list, previous)
-		}
-	}
-	reply := refuse(doesNotExist, gift.NotFound)
-	for _, r := range known {
-		switch {
-		case r.Spent:
-		case r.Answer.Code == ledger.Nothing: // it was accepted, and took nothing
-			return t.told(t.accepted(ledger.OK, t.card.Available(t.Now), ""), nil)
-		case !r.EntryID.IsZero() && reverses(r.Operation):
-			return refuse(cannotBeReversed, gift.AlreadyReversed)
-		case !r.EntryID.IsZero():
-			return t.undo(r.Operation)
-		}
-	}
-	for _, u := range undoable { // whichever of them it would have been
-		is := func(r ledger.Request) bool { return r.Operation == u.done }
-		if !t.caller.May(u.needs) || slices.ContainsFunc(known, is) {
-			continue // it cannot come, did nothing, or is spent already
-		}
-		if reply = t.undo(u.done); reply.Code != gift.NotFound {
-			return reply
-		}
-	}
-	return reply
-}
-
-// reverses reports whether an operation takes another back.
-func reverses(op ledger.Operation) bool {
-	return slices.ContainsFunc(undoable, func(u undoing) bool { return u.by == op })
-}
-
-// undo takes back what an operation did under the previous transaction's GUID.
-func (t *transaction) undo(op ledger.Operation) api.Reply {
-	original := t.Scope(key(t.asked.Previous, &t.card.Voucher))
-	n := slices.IndexFunc(undoable, func(u undoing) bool { return u.done == op })
-	if n < 0 || !t.caller.May(undoable[n].needs) {
-		return refuse(cannotBeReversed, gift.NotSupported)
-	}
-	by := undoable[n].by
-	var cmd ledger.Command
-	if by == ledger.ReverseRedemption {
-		cmd = &ledger.Reverse{OriginalKey: original, Operation: op,
-			Reverse: gift.Reverse{Context: t.Context(), Caller: t.caller}}
-	} else {
-		cmd = &ledger.Undo{OriginalKey: original, Operation: op, Undo: gift.Undo{Context: t.Context(), Caller: t.caller}}
-	}
-	return t.told(t.order(by, cmd, reversal{strings.ToLower(t.asked.Previous)},
-		func(r ledger.Result) ledger.Answer { return t.accepted(ledger.OK, after(r), "") }))
+	return t.told(t.order(&ledger.Change{Context: t.Context(), VoucherID: t.card.ID, Counts: ledger.SentCount, Rule: rule},
+		fingerprinted{Amount: amount}, func(r ledger.Result) ledger.Answer { return t.accepted(ledger.OK, after(r), "") }))
 }
