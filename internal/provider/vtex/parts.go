@@ -13,12 +13,6 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// The operations under which parts of transactions are kept that the interface has no word for.
-const (
-	settleTransaction ledger.Operation = "vtex-settlement"
-	cancelHeld        ledger.Operation = "vtex-cancellation"
-)
-
 // part is something that was done about a transaction.
 type part struct {
 	ID    string         `json:"oid"`
@@ -78,20 +72,18 @@ func (c *call) cancel() api.Reply {
 	if err != nil {
 		return c.failed(err)
 	}
-	order := api.Order{Operation: ledger.ReverseRedemption, Key: c.key(asked.RequestID),
-		Asked:  fingerprinted{amount, t.ID.String()},
+	order := api.Order{Operation: cancelTransaction, Key: c.key(asked.RequestID),
+		Asked:  fingerprinted{Amount: amount, Transaction: t.ID.String()},
 		Render: c.render(func(r ledger.Result) any { return c.part(r.Entries[0].ID, amount, r.Entries[0].At) })}
 	back := gift.Reverse{Context: c.Context(), Caller: c.caller, Amount: amount}
 	switch t.Kind {
 	case gift.HoldMade:
 		captures, _ := t.captured()
-		order.Operation = cancelHeld
 		order.Command = &ledger.GiveBack{Reverse: back, HoldID: t.ID, Captures: captures}
 	case gift.Reload:
 		if amount != t.value() {
 			return c.failed(malformed("A Credit is taken back as a whole: %s.", c.currency.Money(t.value())))
 		}
-		order.Operation = ledger.ReverseReload
 		order.Command = &ledger.Undo{Operation: ledger.ReloadGift, EntryID: t.ID,
 			Undo: gift.Undo{Context: c.Context(), Caller: c.caller}}
 	default:
@@ -136,7 +128,7 @@ func (c *call) settle() api.Reply {
 		return c.note(t, asked, amount)
 	}
 	done, err := c.Do(api.Order{Operation: settleTransaction, Key: c.key(asked.RequestID),
-		Asked: fingerprinted{amount, t.ID.String()}, Command: &ledger.Capture{HoldID: t.ID,
+		Asked: fingerprinted{Amount: amount, Transaction: t.ID.String()}, Command: &ledger.Capture{HoldID: t.ID,
 			Notice: c.caller.Account.BalanceNotice, Capture: gift.Capture{Context: c.Context(), Caller: c.caller, Amount: amount,
 				KeepRest: true, Reference: asked.RequestID}},
 		Render: c.render(func(r ledger.Result) any {
@@ -177,7 +169,21 @@ func numbered(transaction gift.ID, n int) string {
 // maxSettlements is in how many parts a transaction is settled.
 const maxSettlements = 100
 
-// note keeps that a part of a transaction is settled. All parts together are no more than its value.
+// givenBack is how much was given back of a transaction that holds nothing, whoever did it.
+func (t *transaction) givenBack() (sum gift.Amount) {
+	for _, e := range t.parts {
+		if e.Reverses == t.ID {
+			sum += max(e.Delta, -e.Delta)
+		}
+	}
+	return sum
+}
+
+// errChanged tells that something happened to the card since it was read. Nothing is kept of it.
+var errChanged = malformed("This gift card changes too often.")
+
+// note keeps that a part of a transaction is settled. All parts together are no more than its value, less what was
+// given back before it was settled.
 func (c *call) note(t *transaction, asked change, amount gift.Amount) api.Reply {
 	for {
 		list, sum, err := c.settled(t.ID)
@@ -192,23 +198,39 @@ func (c *call) note(t *transaction, asked change, amount gift.Amount) api.Reply 
 				return c.failed(gift.Refuse(gift.IdempotencyMismatch, "This requestId was used for another settlement."))
 			}
 		}
-		if sum+amount > t.value() || len(list) >= maxSettlements {
+		if left := max(0, t.value()-sum-t.givenBack()); amount > left || len(list) >= maxSettlements {
 			return c.failed(malformed("Of this transaction, %s is left to settle, in at most %d parts.",
-				c.currency.Money(t.value()-sum), maxSettlements))
+				c.currency.Money(left), maxSettlements))
 		}
 		kept, err := c.keepSettlement(numbered(t.ID, len(list)+1), asked.RequestID, amount)
-		if !errors.Is(err, gift.IdempotencyMismatch) { // else another one came first, and counts
+		switch {
+		case errors.Is(err, errChanged):
+			if err = c.find(); err == nil { // the card before its history, so that this is no older
+				t, err = c.named()
+			}
+			if err != nil {
+				return c.failed(err)
+			}
+		case !errors.Is(err, gift.IdempotencyMismatch): // else another one came first, and counts
 			return kept
 		}
 	}
 }
 
-// keepSettlement keeps a settlement under its number.
+// keepSettlement keeps a settlement under its number, unless the card has changed since it was read: it may have been
+// given back.
 func (c *call) keepSettlement(key, request string, amount gift.Amount) (api.Reply, error) {
 	var s settled
-	made, err := c.Do(api.Order{Operation: settleTransaction, Key: key, Asked: struct{ Request string }{request},
+	read := c.card.Seq
+	made, err := c.Do(api.Order{Operation: settleTransaction, Key: key,
+		Asked: fingerprinted{Amount: amount, Request: request},
 		Command: &ledger.Change{Context: c.Context(), VoucherID: c.card.ID, Notes: true,
-			Rule: func(v gift.Voucher, _ gift.Context) (gift.Voucher, gift.Entry, error) { return v, gift.Entry{}, nil }},
+			Rule: func(v gift.Voucher, _ gift.Context) (gift.Voucher, gift.Entry, error) {
+				if v.Seq != read {
+					return v, gift.Entry{}, errChanged
+				}
+				return v, gift.Entry{}, nil
+			}},
 		Render: c.render(func(ledger.Result) any {
 			return settled{part{key, c.money(amount), date(c.Now)}, request}
 		})})

@@ -3,7 +3,6 @@ package vtex
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -41,12 +40,15 @@ func malformed(format string, args ...any) error {
 	return gift.Refuse(gift.ValidationFailure, format, args...)
 }
 
-// usable reports whether something of the card can be spent.
+// usable reports whether something of the card can be spent here, where there is neither a ticket nor a verification
+// code.
 func (c *call) usable() bool {
-	return len(c.card.NotRedeemable(c.caller.Locations[0], c.Now, nil)) == 0 && c.card.Available(c.Now) > 0
+	v := &c.card.Voucher
+	return len(v.NotRedeemable(c.caller.Locations[0], c.Now, nil)) == 0 && v.Available(c.Now) > 0 &&
+		v.Verification == "" && !provider.NeedsTicket(c.caller.Account, v)
 }
 
-// search lists the card of a code, if something of it can be spent. Without a code there is none: gifts belong to
+// search lists the card of a code, if something of it can be spent here. Without a code there is none: gifts belong to
 // whoever has them.
 func (c *call) search() api.Reply {
 	var asked struct {
@@ -152,13 +154,25 @@ func (a *change) reference() string {
 	return a.RequestID
 }
 
+// The operations under which is kept what was done: a requestId counts once for all transactions of a card, once for
+// all their cancellations, and once for the settlements of one of them.
+const (
+	doTransaction     ledger.Operation = "vtex-transaction"
+	settleTransaction ledger.Operation = "vtex-settlement"
+	cancelTransaction ledger.Operation = "vtex-cancellation"
+)
+
 // fingerprinted is what tells a repeat of a change from another with its requestId.
 type fingerprinted struct {
 	Amount      gift.Amount
-	Transaction string
+	Operation   string // Debit or Credit, of a transaction
+	Order       string
+	Transaction string // whose part it is
+	Request     string // where the key is another
 }
 
-// transact takes an amount, all of it or nothing, or puts one in.
+// transact takes an amount, all of it or nothing, or puts one in. What was made already stays what it was, whatever the
+// set-up says now.
 func (c *call) transact() api.Reply {
 	asked, amount, err := c.read()
 	if err == nil && !c.TokenOf(asked.Token, c.card.ID) {
@@ -171,39 +185,24 @@ func (c *call) transact() api.Reply {
 	if err != nil {
 		return c.failed(err)
 	}
-	done, err := c.Do(api.Order{Operation: op, Key: c.key(asked.RequestID), Asked: fingerprinted{Amount: amount},
+	done, err := c.Do(api.Order{Operation: doTransaction, Key: c.key(asked.RequestID),
+		Asked:   fingerprinted{Amount: amount, Operation: asked.Operation, Order: asked.Order.ID},
 		Command: c.command(op, amount, asked.reference()),
 		Render:  c.render(func(r ledger.Result) any { return c.made(r.Entries[0].ID) })})
 	return c.told(done, err, op == ledger.RedeemGift)
 }
 
-// operation is what a transaction asks for. One that was made already stays what it was, whatever the set-up says now.
-func (c *call) operation(asked change) (op ledger.Operation, err error) {
-	switch asked.Operation {
-	case "Debit":
-		op, err = ledger.RedeemGift, c.caller.Permit(gift.MayRedeem, false)
-		if c.provider.HoldDays > 0 {
-			op = ledger.HoldGift
-		}
-	case "Credit":
-		op, err = ledger.ReloadGift, c.caller.Permit(gift.MayReload, false)
-	default:
-		err = malformed("The operation must be Debit or Credit.")
+// operation is what a transaction asks for, in the words of the interface.
+func (c *call) operation(asked change) (ledger.Operation, error) {
+	switch {
+	case asked.Operation == "Debit" && c.provider.HoldDays > 0:
+		return ledger.HoldGift, c.caller.Permit(gift.MayRedeem, false)
+	case asked.Operation == "Debit":
+		return ledger.RedeemGift, c.caller.Permit(gift.MayRedeem, false)
+	case asked.Operation == "Credit":
+		return ledger.ReloadGift, c.caller.Permit(gift.MayReload, false)
 	}
-	if err != nil {
-		return "", err
-	}
-	known, err := c.Requests(c.key(asked.RequestID))
-	for _, r := range known {
-		switch {
-		case !slices.Contains([]ledger.Operation{ledger.RedeemGift, ledger.HoldGift, ledger.ReloadGift}, r.Operation):
-		case (r.Operation == ledger.ReloadGift) != (op == ledger.ReloadGift):
-			return "", gift.Refuse(gift.IdempotencyMismatch, "This requestId was used for another transaction.")
-		default:
-			op = r.Operation
-		}
-	}
-	return op, err
+	return "", malformed("The operation must be Debit or Credit.")
 }
 
 // command has the engine do what a transaction asks for.

@@ -83,7 +83,7 @@ func serve(d *api.Desk) api.Reply {
 	}
 	body, err := d.ReadAll(maxBody, account)
 	if err != nil {
-		return api.Reply{Status: http.StatusBadRequest, Err: err}
+		return unread(d, err)
 	}
 	account, p = authenticate(d, key[0], token[0])
 	if p == nil || len(p.Sites) == 0 { // it may have been taken away while the body came
@@ -103,6 +103,20 @@ func serve(d *api.Desk) api.Reply {
 		}
 	}
 	return r.do(c)
+}
+
+// unread answers a call whose body is too long, or did not come, or for which there is no room now.
+func unread(d *api.Desk, err error) api.Reply {
+	why, _ := errors.AsType[*gift.Error](err)
+	if why == nil {
+		return api.Reply{Status: http.StatusInternalServerError, Err: err}
+	}
+	reply := api.Reply{Status: http.StatusBadRequest, Type: problemType, Err: err}
+	if why.Code == gift.Unavailable {
+		reply.Status = http.StatusServiceUnavailable
+	}
+	reply.Body = d.Problem(why, reply.Status)
+	return reply
 }
 
 // maxBody is how long a body may be: it has the whole cart.
@@ -206,6 +220,8 @@ func statusOf(code gift.Code) int {
 	return http.StatusBadRequest
 }
 
+const problemType = "application/problem+json"
+
 func refused(code gift.Code, body []byte) api.Reply {
-	return api.Reply{Status: statusOf(code), Type: "application/problem+json", Body: body, Code: code}
+	return api.Reply{Status: statusOf(code), Type: problemType, Body: body, Code: code}
 }

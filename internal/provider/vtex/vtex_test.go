@@ -3,9 +3,12 @@ package vtex_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -162,6 +165,98 @@ func TestStory(t *testing.T) {
 	}
 }
 
+// TestAnotherOrder: another order's Debit with a requestId that was used is refused, or both would have one payment.
+func TestAnotherOrder(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	card := "giftcards/" + h.Gift("50").ID
+	first := debit("5", h.token(card), "1")
+	h.want(200, "", "POST", card+"/transactions", first)
+	h.want(400, `"IDEMPOTENCY_MISMATCH"`, "POST", card+"/transactions", strings.Replace(first, "lux-01", "lux-02", 1))
+	h.want(200, "", "POST", card+"/transactions", first)
+	h.want(200, `"balance":45.00`, "GET", card, "")
+}
+
+// TestOneRequestOneChange: a requestId counts once for a card, be it for a Debit or a Credit, and once for what is
+// cancelled.
+func TestOneRequestOneChange(t *testing.T) {
+	t.Parallel()
+	h := with(t, `permissions: [validate, redeem, reverse, reload], storefront: `+providertest.Storefront)
+	card := "giftcards/" + h.Gift("50").ID
+	token := h.token(card)
+	for n := range 10 {
+		var all sync.WaitGroup
+		var taken, loaded providertest.Answer
+		request := fmt.Sprint("x-", n)
+		all.Go(func() { taken = h.send("POST", card+"/transactions", debit("1", token, request)) })
+		all.Go(func() { loaded = h.send("POST", card+"/transactions", credit("1", token, request)) })
+		all.Wait()
+		if taken.Status+loaded.Status != 600 {
+			t.Errorf("%d %s, %d %s", taken.Status, taken.Body, loaded.Status, loaded.Body)
+		}
+	}
+	path := card + "/transactions/"
+	taken := fmt.Sprint(h.want(200, "", "POST", path, debit("5", token, "a"))["id"])
+	loaded := fmt.Sprint(h.want(200, "", "POST", path, credit("7", token, "b"))["id"])
+	h.want(200, "", "POST", path+taken+"/cancellations", part("5", "k"))
+	h.want(400, `"IDEMPOTENCY_MISMATCH"`, "POST", path+loaded+"/cancellations", part("7", "k"))
+	h.want(200, "", "POST", path+loaded+"/cancellations", part("7", "l"))
+	h.Verify()
+}
+
+// TestSettlements: no more is settled than was taken and not given back before, and each requestId once.
+func TestSettlements(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	card := "giftcards/" + h.Gift("50").ID
+	token := h.token(card)
+	taken := func(value, request string) string {
+		id := fmt.Sprint(h.want(200, "", "POST", card+"/transactions", debit(value, token, request))["id"])
+		return card + "/transactions/" + id
+	}
+	path := taken("20", "r-1")
+	h.want(200, "", "POST", path+"/settlements", part("0.01", "s-1"))
+	h.want(400, "19.99 USD is left", "POST", path+"/settlements", part("92233720368547758.07", "s-2"))
+	h.want(200, "", "POST", path+"/cancellations", part("5", "c-1"))
+	h.want(400, "14.99 USD is left", "POST", path+"/settlements", part("15", "s-3"))
+	h.want(200, "", "POST", path+"/settlements", part("4.99", "s-4"))
+	h.want(200, "", "POST", path+"/cancellations", part("12", "c-2")) // 2 of these were settled
+	h.want(400, "0.00 USD is left", "POST", path+"/settlements", part("0.01", "s-5"))
+	h.want(200, `"value":4.99`, "POST", path+"/settlements", part("4.99", "s-4"))
+	if settled, back := h.sum(path+"/settlements"), h.sum(path+"/cancellations"); settled != 5_00 || back != 17_00 {
+		t.Errorf("settled %d, given back %d", settled, back)
+	}
+	for n := range 10 { // two of one requestId at once, while the card is used
+		path, answers := taken("3", fmt.Sprint("t-", n)), [2]providertest.Answer{}
+		var all sync.WaitGroup
+		for n := range answers {
+			all.Go(func() { answers[n] = h.send("POST", path+"/settlements", part(fmt.Sprint(n+1), "s")) })
+		}
+		all.Go(func() { taken("0.01", fmt.Sprint("u-", n)) })
+		all.Wait()
+		if answers[0].Status+answers[1].Status != 600 {
+			t.Errorf("1 is told %s, 2 is told %s", answers[0].Body, answers[1].Body)
+		}
+	}
+	h.Verify()
+}
+
+// TestNotSpendableHere: what can be redeemed with a ticket or a verification code only is not found, nor shown as worth
+// something.
+func TestNotSpendableHere(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	certain, stock := h.ItemsOnly(), h.Stock(1, `,"verificationCodes":true`)[0]
+	verified := h.API("redemption/activate-gift", `{"voucherCode":"`+stock.Code+`","amount":25,"paymentMethodID":2,`+
+		`"externalTransactionReferenceNumber":"R","externalTransactionCustomerFirstName":"A",`+
+		`"externalTransactionCustomerLastName":"B","externalTransactionCustomerEmailAddress":"a@example.com",`+
+		`"externalStorefrontID":"`+providertest.Storefront+`","organizationID":"`+providertest.Pier+`"}`)
+	for code, id := range map[string]string{certain.Code: certain.ID, stock.Code: fmt.Sprint(verified["voucherID"])} {
+		h.want(200, "[]", "POST", "giftcards/_search", search(code))
+		h.want(200, `"balance":0.00`, "GET", "giftcards/"+id, "")
+	}
+}
+
 // TestLargeCart: a search has the whole cart in it, up to half a MiB.
 func TestLargeCart(t *testing.T) {
 	t.Parallel()
@@ -173,8 +268,39 @@ func TestLargeCart(t *testing.T) {
 			t.Errorf("a cart of %d KiB: %d %s", kib, a.Status, a.Body)
 		}
 	}
-	if a := h.send("POST", "giftcards/_search", strings.Repeat(" ", 600<<10)+search(g.Code)); a.Status != 400 {
-		t.Errorf("a body of 600 KiB: %d", a.Status)
+	if a := h.send("POST", "giftcards/_search", strings.Repeat(" ", 600<<10)+search(g.Code)); a.Status != 400 ||
+		!strings.Contains(a.Body, `"VALIDATION_FAILURE"`) {
+		t.Errorf("a body of 600 KiB: %d %s", a.Status, a.Body)
+	}
+}
+
+// TestNoRoom: a large body for which there is no room is refused with a status that says to come again.
+func TestNoRoom(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	begin := func() net.Conn {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(h.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		fmt.Fprintf(conn, "POST /providers/vtex/%s/giftcards/_search HTTP/1.1\r\nHost: shop\r\n"+
+			"X-PROVIDER-API-AppKey: %s\r\nX-PROVIDER-API-AppToken: %s\r\nContent-Length: %d\r\n\r\n%s", config, h.app, secret,
+			500_000, strings.Repeat(" ", 450_000))
+		return conn
+	}
+	for range 60 { // each holds all but the end of a body
+		begin()
+	}
+	last := begin()
+	if err := last.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(last, strings.Repeat(" ", 50_000))
+	answer, _ := io.ReadAll(last)
+	told := string(answer)
+	if !strings.HasPrefix(told, "HTTP/1.1 503 ") || !strings.Contains(told, `"code":"UNAVAILABLE"`) {
+		t.Errorf("without room: %s", told)
 	}
 }
 
