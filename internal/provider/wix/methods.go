@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/provider"
 )
 
 // order is under which an attempt to redeem a gift for an order is kept, and the transactionId of the one that did.
@@ -27,13 +28,16 @@ const maxAttempts = 20
 
 // balance tells what is available of a gift, 0 of an empty one.
 func (c *call) balance() api.Reply {
-	if err := c.find(); err != nil {
+	if err := c.find(""); err != nil {
 		return c.failed(err)
 	}
 	for _, why := range c.card.NotRedeemable(c.caller.Locations[0], c.Now, nil) {
 		if why.Code != gift.AlreadyRedeemed {
 			return c.failed(gift.Refuse(gift.RedemptionNotAllowed, "%s", why.Text))
 		}
+	}
+	if provider.NeedsTicket(c.caller.Account, &c.card.Voucher) {
+		return cardDisabled.because(gift.ItemEligibilityFailure)
 	}
 	return c.told(c.done("balance", c.card.Available(c.Now), ""), nil)
 }
@@ -54,7 +58,7 @@ func (c *call) redeem() api.Reply {
 	case err != nil, noOrder != nil:
 		return malformed()
 	}
-	if err := c.find(); err != nil {
+	if err := c.find(c.asked.OrderID); err != nil {
 		return c.failed(err)
 	}
 	pin := ""
@@ -63,14 +67,17 @@ func (c *call) redeem() api.Reply {
 			return cardNotFound.because(gift.RedemptionNotAllowed)
 		}
 	}
-	key, err := c.attempt()
+	key, last, err := c.attempt()
 	if err != nil {
 		return c.failed(err)
 	}
+	ask := gift.Redeem{Context: c.Context(), LocationID: c.caller.Locations[0], Amount: amount, Reference: c.asked.OrderID,
+		Verification: pin, Account: c.caller.Account}
+	if reply, is := c.wouldRefuse(ask, last); is {
+		return reply
+	}
 	answer, err := c.Do(api.Order{Operation: ledger.RedeemGift, Key: key, Asked: redemption{amount}, Verification: pin,
-		Command: &ledger.Redeem{VoucherID: c.card.ID, Notice: c.caller.Account.BalanceNotice,
-			Redeem: gift.Redeem{Context: c.Context(), LocationID: c.caller.Locations[0], Amount: amount,
-				Reference: c.asked.OrderID, Verification: pin, Account: c.caller.Account}},
+		Command: &ledger.Redeem{VoucherID: c.card.ID, Notice: c.caller.Account.BalanceNotice, Redeem: ask},
 		Render: func(r ledger.Result, err error) ledger.Answer {
 			if refused, ok := errors.AsType[*gift.Error](err); ok {
 				return ledger.Answer{Code: refused.Code, Body: c.refusalOf(refused).body()}
@@ -88,16 +95,36 @@ func (c *call) redeem() api.Reply {
 	return c.told(answer, err)
 }
 
-// attempt is the key of the newest attempt to redeem the gift for the order, or of the next one if that was refused.
-func (c *call) attempt() (key string, _ error) {
+// wouldRefuse answers what is refused as the gift stands, of which nothing is kept: it may be tried again any number of
+// times. A wrong verification code counts, and is for the engine. last is what is kept of the order.
+func (c *call) wouldRefuse(ask gift.Redeem, last *ledger.Request) (reply api.Reply, is bool) {
+	switch {
+	case last != nil && refused(*last): // the last attempt of all
+		return c.told(last.Answer, nil), true
+	case last != nil: // it is told what became of it
+		return reply, false
+	}
+	ask.Now = c.Now
+	if _, _, err := c.card.Redeem(ask); err != nil && !gift.IsWrongCode(err) {
+		return c.failed(err), true
+	}
+	return reply, false
+}
+
+// attempt is the key of the newest attempt to redeem the gift for the order, or of the next one if that was refused,
+// and what is kept under it.
+func (c *call) attempt() (key string, last *ledger.Request, _ error) {
 	for n := 1; n <= maxAttempts; n++ {
-		key = order(c.asked.OrderID, &c.card.Voucher, n)
+		key, last = order(c.asked.OrderID, &c.card.Voucher, n), nil
 		known, err := c.Requests(key)
+		if len(known) > 0 {
+			last = &known[0]
+		}
 		if err != nil || !slices.ContainsFunc(known, refused) {
-			return key, err
+			return key, last, err
 		}
 	}
-	return key, nil
+	return key, last, nil
 }
 
 // refused reports whether a record is of something that was not done.

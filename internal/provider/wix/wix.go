@@ -160,17 +160,18 @@ func refuseAnonymous(d *api.Desk) api.Reply {
 	return reply
 }
 
-// find finds the gift of a code, and refuses what cannot be used.
-func (c *call) find() error {
+// find finds the gift of a code, and refuses what cannot be used. For an order that was redeemed before, also a gift is
+// found that is told to nobody else; "": for none.
+func (c *call) find(forOrder string) error {
 	code, err := gift.ParseVoucherCode(c.asked.Code)
 	if err != nil {
 		return err
 	}
 	c.card, err = c.Find(code, func(v *gift.Voucher) (bool, error) {
-		if _, err := gift.ParseID(c.asked.OrderID); err != nil {
-			return false, nil // no order was asked for
+		if forOrder == "" {
+			return false, nil
 		}
-		used, err := c.Requests(order(c.asked.OrderID, v, 1))
+		used, err := c.Requests(order(forOrder, v, 1))
 		return len(used) > 0, err
 	})
 	if err == nil && c.card.Item {

@@ -136,6 +136,64 @@ func TestRepeats(t *testing.T) {
 	s.Verify()
 }
 
+// TestRefusedOrder: an order that was refused any number of times may be tried again. Only wrong verification codes are
+// kept; after too many of them the order is refused as the last of them was.
+func TestRefusedOrder(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	g, order := s.Gift("50"), uuid.NewString()
+	for n := range 21 {
+		s.want(428, refused("INSUFFICIENT_FUNDS"), "redeem", redeem(g.Code, fmt.Sprintf("51.%02d", n), order))
+	}
+	s.want(200, `"remainingBalance":40.00`, "redeem", redeem(g.Code, "10", order))
+	s.want(409, refused("ALREADY_REDEEMED"), "redeem", redeem(g.Code, "51", order))
+	card := s.Stock(1, `,"verificationCodes":true`)[0]
+	verified := s.API("redemption/activate-gift", `{"voucherCode":"`+card.Code+`","amount":25,"paymentMethodID":2,`+
+		`"externalTransactionReferenceNumber":"R","externalTransactionCustomerFirstName":"A",`+
+		`"externalTransactionCustomerLastName":"B","externalTransactionCustomerEmailAddress":"a@example.com",`+
+		`"externalStorefrontID":"`+providertest.Storefront+`","organizationID":"`+providertest.Pier+`"}`)
+	wrong, order := "0000", uuid.NewString()
+	if card.Verification == wrong {
+		wrong = "0001"
+	}
+	pin := func(order, pin string) string {
+		return strings.Replace(redeem(card.Code, "1", order), `"amount"`, `"pin":"`+pin+`","amount"`, 1)
+	}
+	for n := 1; n <= 20; n++ {
+		s.want(404, refused("GIFT_CARD_NOT_FOUND"), "redeem", pin(order, wrong))
+		if n%gift.MaxWrongCodes == 0 {
+			s.API("gifting/unblock-gift", fmt.Sprintf(`{"voucherID":"%v","reason":"asked"}`, verified["voucherID"]))
+		}
+	}
+	s.want(404, refused("GIFT_CARD_NOT_FOUND"), "redeem", pin(order, card.Verification))
+	s.want(200, `"remainingBalance":24.00`, "redeem", pin(uuid.NewString(), card.Verification))
+	s.Verify()
+}
+
+// TestCertainItems: a gift for certain items cannot be redeemed without a ticket, so that its balance is not told.
+func TestCertainItems(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.want(428, refused("GIFT_CARD_DISABLED"), "balance", code(s.ItemsOnly().Code))
+}
+
+// TestReplacedCard: what was done with a card before it was replaced is told by its code, and given back; nothing new
+// is done with it.
+func TestReplacedCard(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	g, order := s.Gift("50"), uuid.NewString()
+	a := s.want(200, `"remainingBalance":40.00`, "redeem", redeem(g.Code, "10", order))
+	s.API("gifting/replace-gift", `{"voucherID":"`+g.ID+`","reason":"lost"}`)
+	s.want(200, `"remainingBalance":40.00`, "redeem", redeem(g.Code, "10", order))
+	s.want(409, refused("ALREADY_REDEEMED"), "redeem", redeem(g.Code, "9", order))
+	s.want(428, refused("GIFT_CARD_DISABLED"), "redeem", redeem(g.Code, "10", uuid.NewString()))
+	s.want(428, refused("GIFT_CARD_DISABLED"), "balance", code(g.Code))
+	s.want(428, refused("GIFT_CARD_DISABLED"), "balance", redeem(g.Code, "10", order))
+	s.want(200, `"remainingBalance":50.00`, "void", void(a["transactionId"]))
+	s.Verify()
+}
+
 // TestStory is a purchase on a site: the shopper applies a code, the order takes a part, a second one fails and is
 // voided.
 func TestStory(t *testing.T) {
