@@ -1,10 +1,12 @@
 package vtex_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
 	"boon.example/internal/provider/providertest"
 	"boon.example/internal/server"
 )
@@ -238,6 +241,44 @@ func TestSettlements(t *testing.T) {
 			t.Errorf("1 is told %s, 2 is told %s", answers[0].Body, answers[1].Body)
 		}
 	}
+	h.Verify()
+}
+
+// inTurn is a store that commits one group at a time, and that of a cancellation only when it is told to.
+type inTurn struct {
+	ledger.Store
+	mu          sync.Mutex
+	begun, goOn chan struct{}
+}
+
+func (s *inTurn) Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.ContainsFunc(want.Requests, func(k ledger.RequestKey) bool { return k.Operation == "vtex-cancellation" }) {
+		close(s.begun)
+		<-s.goOn
+	}
+	return s.Store.Group(ctx, want, decide)
+}
+
+// TestSettledWhileCancelled: what is given back while a settlement is on its way is settled no more.
+func TestSettledWhileCancelled(t *testing.T) {
+	t.Parallel()
+	store := &inTurn{begun: make(chan struct{}), goOn: make(chan struct{})}
+	h := &hub{providertest.Open(t, server.Config{Under: func(under ledger.Store) ledger.Store {
+		store.Store = under
+		return store
+	}}, setUp(`permissions: [validate, redeem, reverse]`)), config, "vtexappkey-harbor", secret}
+	card := "giftcards/" + h.Gift("50").ID
+	id := fmt.Sprint(h.want(200, "", "POST", card+"/transactions", debit("20", h.token(card), "r-1"))["id"])
+	path := card + "/transactions/" + id
+	var all sync.WaitGroup
+	all.Go(func() { h.want(200, "", "POST", path+"/cancellations", part("20", "c-1")) })
+	<-store.begun
+	all.Go(func() { h.want(400, "0.00 USD is left", "POST", path+"/settlements", part("20", "s-1")) })
+	time.Sleep(300 * time.Millisecond) // by now it has read that nothing was given back, most likely
+	close(store.goOn)
+	all.Wait()
 	h.Verify()
 }
 
