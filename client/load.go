@@ -8,12 +8,13 @@ import (
 // ReloadGiftRequest asks to put more value into a gift that was paid for. Exactly one of VoucherID, VoucherCode and
 // VoucherPublicToken is given.
 type ReloadGiftRequest struct {
-	OrganizationID                          string  `json:"organizationID,omitzero"`
-	PointOfSaleSystemOrganizationIdentifier string  `json:"pointOfSaleSystemOrganizationIdentifier,omitzero"`
-	VoucherID                               string  `json:"voucherID,omitzero"`
-	VoucherCode                             string  `json:"voucherCode,omitzero"`
-	VoucherPublicToken                      string  `json:"voucherPublicToken,omitzero"`
-	Amount                                  Decimal `json:"amount,omitzero"`
+	OrganizationID                          string        `json:"organizationID,omitzero"`
+	PointOfSaleSystemOrganizationIdentifier string        `json:"pointOfSaleSystemOrganizationIdentifier,omitzero"`
+	VoucherID                               string        `json:"voucherID,omitzero"`
+	VoucherCode                             string        `json:"voucherCode,omitzero"`
+	VoucherPublicToken                      string        `json:"voucherPublicToken,omitzero"`
+	Amount                                  Decimal       `json:"amount,omitzero"`
+	PaymentMethodID                         PaymentMethod `json:"paymentMethodID,omitzero"`
 	ExternalPayment
 	Reference string `json:"reference,omitzero"` // the till's own id of the sale
 

@@ -21,13 +21,18 @@ type activation struct {
 }
 
 func readActivation(o *wire.Object, c *call) activation {
-	const method = "paymentMethodID"
-	if id := o.Integer(method); id != nil && *id != gift.ExternalTransaction {
-		o.Add(method, "A card is paid for by an external transaction: the %s is 2, or left out.", method)
-	}
+	readMethod(o)
 	return activation{
 		giftRef: readGiftRef(o, byID, byCode, byToken), Where: readPlace(o, c.caller),
 		Number: readAmount(o, c.account.Currency), Purchase: readPurchase(o), Reference: o.Line("reference", maxReference),
+	}
+}
+
+// readMethod reads how value was paid for that a till puts into a gift.
+func readMethod(o *wire.Object) {
+	const method = "paymentMethodID"
+	if id := o.Integer(method); id != nil && *id != gift.ExternalTransaction {
+		o.Add(method, "A card is paid for by an external transaction: the %s is 2, or left out.", method)
 	}
 }
 

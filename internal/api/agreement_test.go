@@ -94,7 +94,8 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		{"reverse-redemption", "ReverseRedemption", `{"idempotencyKey":"till-1","operation":"cash-out-gift"}`},
 		{"reload-gift", "ReloadGift", `{"voucherID":"` + roomy.id + `",` + at + `,"amount":0.01,"reference":"r",` +
 			paidAt(shop) + `}`},
-		{"reload-gift", "ReloadGift", `{"voucherCode":"` + roomy.code + `",` + at + `,"amount":0.01,` + paidAt(shop) + `}`},
+		{"reload-gift", "ReloadGift", `{"voucherCode":"` + roomy.code + `",` + at + `,"amount":0.01,"paymentMethodID":2,` +
+			paidAt(shop) + `}`},
 		{"cash-out-gift", "CashOutGift", `{"voucherID":"` + roomy.id + `",` + at + `}`},
 		{"cash-out-gift", "CashOutGift", `{"voucherCode":"` + roomy.code + `",` + at + `}`},
 		{"reverse-reload", "ReverseReload", `{"reloadID":"` + nowhere + `"}`},

@@ -155,6 +155,7 @@ type request struct {
 	earlier     func([32]byte) (bool, error) // ledger.Call's Fingerprinted
 	wrongCode   atomic.Bool                  // it was refused now for a wrong verification code
 	seen        *int                         // ledger.Call's Seen
+	uncoded     bool                         // its gift is known to have no verification code
 }
 
 // request fingerprints what was asked for: a struct of nothing but what was read.

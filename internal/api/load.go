@@ -21,6 +21,7 @@ func readLoading(o *wire.Object, c *call) (r loading) {
 		o.Add(o.At(amount), "Say how much is to be loaded.")
 	}
 	r.Number = readAmount(o, c.account.Currency)
+	readMethod(o)
 	r.Purchase = readPurchase(o)
 	r.Reference = o.Line("reference", maxReference)
 	return r

@@ -69,7 +69,7 @@ func redeemGift(c *call) (ledger.Answer, error) {
 // codes of many cards may not try five for each.
 func (c *call) verified(r *request, at *gift.Location, code string, do func() (ledger.Answer, error)) (
 	answer ledger.Answer, _ error) {
-	if code == "" {
+	if code == "" || r.uncoded { // what is shown for a gift that has none tells nothing
 		return do()
 	}
 	err := c.guesses.lookUp(c.ctx, c.till(at.ID), func() (cost int, err error) {
@@ -104,7 +104,7 @@ func (c *call) take(op ledger.Operation, whole any, asked *giftRef, where place,
 		if err != nil {
 			return request.refuse(err)
 		}
-		asked.ID, request.seen = g.ID, &g.Replaced
+		asked.ID, request.seen, request.uncoded = g.ID, &g.Replaced, g.Verification == ""
 	}
 	return do(request, at)
 }

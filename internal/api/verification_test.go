@@ -143,5 +143,7 @@ func TestGuessingAtATill(t *testing.T) {
 	w.post("hold-gift", verifyBody(cards[6], "1", codes[6]), till...).refused(429, gift.RateLimited)
 	verify(cards[6], "1", codes[6])(w, as(harborKey)...).want(200) // another till is served
 	w.redeem(w.send(money("5")), "1", till...).want(200)           // and this one, where no code is asked for
+	scanned := `{"voucherPublicToken":"` + w.send(money("5")).token + `","amount":1,"verificationCode":"1234"}`
+	w.post("redeem-gift", scanned, till...).want(200) // though one is shown
 	w.sound()
 }

@@ -35,6 +35,7 @@ func (a *app) platforms(mux *http.ServeMux) {
 	mux.Handle(provider.Path+"toast/{provider}", toast.Handler(a.api))
 	mux.Handle(provider.Path+"wix/{provider}/v1/{method}", wix.Handler(a.api))
 	mux.Handle(provider.Path+"vtex/{provider}/{path...}", vtex.Handler(a.api))
+	mux.Handle(provider.Path+"vtex/{provider}", vtex.Handler(a.api)) // else the mux leads here from there, and back
 }
 
 // tills puts the tills beside the pages. What they ask goes through the interface.

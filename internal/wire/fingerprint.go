@@ -13,8 +13,8 @@ import (
 
 // normal writes what was read of a request in one way. What is absent leaves no trace, so that a member that a later
 // version adds leaves the fingerprints of earlier requests as they are. The names are those of the Go fields: whoever
-// renames one changes the fingerprints of requests that may still be repeated, which a test notices. Of what stays as it
-// was sent, the order of members and the spelling of texts make no difference.
+// renames one changes the fingerprints of requests that may still be repeated, which a test notices. In what stays as
+// it was sent, the order of members and the spelling of texts make no difference.
 var normal = json.JoinOptions(json.Deterministic(true), json.OmitZeroStructFields(true),
 	jsontext.ReorderRawObjects(true), jsontext.AllowDuplicateNames(true),
 	json.WithMarshalers(json.JoinMarshalers(

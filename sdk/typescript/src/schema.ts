@@ -2535,6 +2535,11 @@ export interface components {
              *     one is meant; with several, one of the two must be sent. If both are given they must agree.
              */
             organizationID?: string | null;
+            /**
+             * @description 2, as of an external purchase of send-gift, or left out.
+             * @enum {string|null}
+             */
+            paymentMethodID?: 2 | "" | null;
             /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
             pointOfSaleSystemOrganizationIdentifier?: string | null;
             /** @description The till's own id of the sale; it stands in the gift's history. */
@@ -3108,6 +3113,7 @@ export interface components {
                 /**
                  * @description What names the item of a line, for gifts that are good for certain ones. Toast: item.guid (the default), multiLocationId, plu, externalId, itemGroup.guid.
                  *     Clover: item.id, itemCode, name. Shopify: variant_id, sku, product_id. Others have one: Square catalog_object_id, Lightspeed product.id.
+                 *     Where the location's set-up lists items that are gift cards, another than its own is refused.
                  * @enum {string|null}
                  */
                 itemID?: "item.guid" | "multiLocationId" | "plu" | "externalId" | "itemGroup.guid" | "item.id" | "itemCode" | "name" | "variant_id" | "sku" | "product_id" | "catalog_object_id" | "product.id" | "" | null;
