@@ -201,14 +201,15 @@ func TestProgramsFit(t *testing.T) {
 	}
 }
 
-// large are the packages that stay whole (docs/adr/0018-five-large-packages.md), and the lines of code each may have:
+// large are the packages that stay whole (docs/adr/0018-six-large-packages.md), and the lines of code each may have:
 // what it had in November 2026 and a little room. Who raises a number says why in the commit.
 var large = map[string]int{
-	"cmd/boon":        5_500,
-	"internal/api":    4_800,
-	"internal/gift":   5_500,
-	"internal/ledger": 2_600,
-	"internal/setup":  2_600,
+	"cmd/boon":               5_500,
+	"internal/api":           4_800,
+	"internal/gift":          5_500,
+	"internal/ledger":        2_600,
+	"internal/setup":         2_600,
+	"internal/ticket/format": 2_150,
 }
 
 // TestPackagesFit: no package has more than 2,000 lines of code, none of large more than its own number: lines that are

@@ -102,9 +102,9 @@ func (r *reader) lightspeedX(data tape.Value) *ticket.Ticket {
 	return b.ticket()
 }
 
-// adjust adds to a sale what is added to it, tips only where its own total counts them. Where its lines are before its
-// discount, that comes off them. It is without tax: off lines that are shown with theirs comes what they are then more
-// than the sale.
+// adjust adds to a sale what is added to it, gratuities only where its own total counts them. Where its lines are
+// before its discount, that comes off them. It is without tax: off lines that are shown with theirs comes what they are then
+// more than the sale.
 func (b *bill) adjust(a adjusted, before, inclusive bool) {
 	b.charge, b.parts = a.charged, b.parts+a.charged
 	if !before {
@@ -112,8 +112,8 @@ func (b *bill) adjust(a adjusted, before, inclusive bool) {
 	}
 	b.discount, b.parts = a.off, b.parts-a.off
 	over := a.charged - b.own
-	if near(b.parts+a.tips, b.own, b.rounding()) {
-		over, b.parts = over+a.tips, b.own
+	if near(b.parts+a.gratuities, b.own, b.rounding()) {
+		over, b.parts = over+a.gratuities, b.own
 	}
 	for i := range b.lines {
 		over += b.lines[i].total
@@ -214,8 +214,8 @@ func (r *reader) saleSums(l *line, pieces, without, taxes, unit, unitTax gift.De
 	l.unit, l.even = unit.Round(r.currency), true
 }
 
-// adjusted are the sums of the discounts on a sale, of the charges that are added to it, and of tips.
-type adjusted struct{ off, charged, tips gift.Amount }
+// adjusted are the sums of the discounts on a sale, of the charges that are added to it, and of gratuities.
+type adjusted struct{ off, charged, gratuities gift.Amount }
 
 func (r *reader) adjustments(v, custom tape.Value) (a adjusted) {
 	for _, e := range r.list(v) {
@@ -225,7 +225,7 @@ func (r *reader) adjustments(v, custom tape.Value) (a adjusted) {
 		case r.says(m[0], "DISCOUNT"):
 			a.off += max(amount, -amount)
 		case r.says(m[0], "TIP"):
-			a.tips += amount
+			a.gratuities += amount
 		default:
 			a.charged += amount
 		}

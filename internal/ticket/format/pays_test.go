@@ -261,7 +261,7 @@ func TestRestrictedGifts(t *testing.T) {
 	})
 }
 
-// TestNotTooLittle: what is no gift card on balance, and tips that are counted, leave the goods their due.
+// TestNotTooLittle: what is no gift card on balance, and gratuities that are counted, leave the goods their due.
 func TestNotTooLittle(t *testing.T) {
 	gc := func(price, more string) string { return `{"item":{"id":"GC"},"price":` + price + more + `}` }
 	const mug, total = `{` + mugClover + `}`, `,"total":1000`

@@ -161,7 +161,7 @@ func (s shop) order(data tape.Value) *ticket.Ticket {
 		currentTotal
 		currentTotalSet
 		outstanding
-		tips
+		gratuities
 		refunds
 		shipping
 		extra
@@ -189,7 +189,7 @@ func (s shop) order(data tape.Value) *ticket.Ticket {
 		whole = s.priced(m[total]).Round(s.currency)
 	}
 	taxed := !m[tax].SaysNothing() || !m[currentTax].SaysNothing()
-	b.sumShop(inside, taxed, s.ofShop(m[tips], b.own, whole))
+	b.sumShop(inside, taxed, s.ofShop(m[gratuities], b.own, whole))
 	b.due, b.settled = b.own, m[cancelled].Exists() && !m[cancelled].SaysNothing()
 	if open := s.ofShop(m[outstanding], b.own, whole); !m[outstanding].SaysNothing() {
 		b.due = open
@@ -227,9 +227,9 @@ func (s shop) ofShop(v tape.Value, own, whole gift.Amount) gift.Amount {
 	return of
 }
 
-// sumShop sums the parts of an order or a draft. Where its tax is not told, that of the lines counts. Tips that are no
-// lines are a part where the order's own total counts them.
-func (b *bill) sumShop(inside, taxed bool, tips gift.Amount) {
+// sumShop sums the parts of an order or a draft. Where its tax is not told, that of the lines counts. Gratuities that
+// are no lines are a part where the order's own total counts them.
+func (b *bill) sumShop(inside, taxed bool, gratuities gift.Amount) {
 	b.parts = b.charge
 	for i := range b.lines {
 		l := &b.lines[i]
@@ -244,7 +244,7 @@ func (b *bill) sumShop(inside, taxed bool, tips gift.Amount) {
 	if taxed && !inside {
 		b.parts += b.tax
 	}
-	if near(b.parts+tips, b.own, b.rounding()) {
+	if near(b.parts+gratuities, b.own, b.rounding()) {
 		b.parts = b.own
 	}
 }
