@@ -103,8 +103,8 @@ func (r *reader) lightspeedX(data tape.Value) *ticket.Ticket {
 }
 
 // adjust adds to a sale what is added to it, gratuities only where its own total counts them. Where its lines are
-// before its discount, that comes off them. It is without tax: off lines that are shown with theirs comes what they are then
-// more than the sale.
+// before its discount, that comes off them. It is without tax: off lines that are shown with theirs comes what they are
+// then more than the sale.
 func (b *bill) adjust(a adjusted, before, inclusive bool) {
 	b.charge, b.parts = a.charged, b.parts+a.charged
 	if !before {
