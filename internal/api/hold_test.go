@@ -253,7 +253,8 @@ func TestWhichOperationAKeyWasFor(t *testing.T) {
 
 	w.redeem(g, "500", once("4")...).refused(409, gift.InsufficientBalance)
 	capture("4").want(200)
-	reverse("4", "").refused(404, gift.NotFound, "idempotencyKey") // what is meant is the redemption, which was refused
+	reverse("4", "").refused(400, gift.ValidationFailure, "operation")
+	reverse("4", `,"operation":"redeem-gift"`).refused(404, gift.NotFound, "idempotencyKey") // which was refused
 	w.sound()
 }
 

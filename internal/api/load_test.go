@@ -301,7 +301,7 @@ func TestCashOutTakenBack(t *testing.T) {
 	back(byID(paid)+`,"amount":10.01`).refused(400, gift.ValidationFailure, "amount")
 	back(byID(paid)+`,"operation":"cash-out-gift"`).refused(400, gift.ValidationFailure, "operation")
 	back(`"idempotencyKey":"cash","operation":"reload-gift"`).refused(400, gift.ValidationFailure, "operation")
-	back(`"idempotencyKey":"cash"`).refused(404, gift.NotFound) // it redeemed nothing
+	back(`"idempotencyKey":"cash"`).refused(400, gift.ValidationFailure, "operation")
 	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "0.00")
 
 	undone := back(byKey+`,"reason":"the drawer was empty"`, once("back")...).want(200, "redemptionID", paid, "amount",

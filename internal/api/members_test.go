@@ -58,8 +58,8 @@ func (w *world) whole() map[string][]string {
 		"reverse-redemption": {`{"redemptionID":"` + redemption + `","amount":0.01,"reason":"R","organizationID":"` + pier +
 			`"}`, `{"idempotencyKey":"none","operation":"capture-hold","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`},
 		"reload-gift": {
-			`{"voucherID":"` + g.id + `","amount":0.01,"reference":"R",` + paidAt(shop) + `,"organizationID":"` + pier +
-				`","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
+			`{"voucherID":"` + g.id + `","amount":0.01,"paymentMethodID":2,"reference":"R",` + paidAt(shop) +
+				`,"organizationID":"` + pier + `","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
 			`{"voucherCode":"` + g.code + `","amount":0.01,` + paidAt(shop) + `,"organizationID":"` + pier + `"}`,
 			`{"voucherPublicToken":"` + g.token + `","amount":0.01,` + paidAt(shop) + `,"organizationID":"` + pier + `"}`},
 		"cash-out-gift": {

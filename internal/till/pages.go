@@ -12,6 +12,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,6 +55,9 @@ type pages struct {
 	folder string
 }
 
+// comments are the lines of our scripts that explain them. A phone on a bad line need not fetch these.
+var comments = regexp.MustCompile(`(?m)^[ \t]*(//.*|/\*\*(?s:.*?)\*/)\n`)
+
 func readPages() (p pages) {
 	p.assets = map[string]*file{}
 	all := sha256.New()
@@ -62,6 +66,9 @@ func readPages() (p pages) {
 			return err
 		}
 		content, err := files.ReadFile(name)
+		if path.Ext(name) == ".js" && !strings.Contains(name, "/vendor/") {
+			content = comments.ReplaceAll(content, nil)
+		}
 		sum := sha256.Sum256(content)
 		fmt.Fprintf(all, "%s %x\n", name, sum)
 		p.assets[strings.TrimPrefix(name, "assets/")] = &file{tag: `"` + hex.EncodeToString(sum[:8]) + `"`,
