@@ -2829,8 +2829,8 @@ export interface components {
              */
             idempotencyKey?: string | null;
             /**
-             * @description Beside idempotencyKey, what the key was sent with. Default redeem-gift; but a key that only captured a hold is refused without it, and that of a
-             *     cash-out is not looked for.
+             * @description Beside idempotencyKey, what the key was sent with. Default redeem-gift; but a key that redeemed nothing, and captured a hold or cashed out, is refused
+             *     without it.
              * @enum {string|null}
              */
             operation?: "redeem-gift" | "capture-hold" | "cash-out-gift" | "" | null;
