@@ -42,7 +42,7 @@ type Count struct {
 // Day numbers the calendar day of a zone, as 20261122, and tells how long it still lasts.
 func Day(now time.Time, zone *time.Location) (day int, left time.Duration) {
 	y, m, d := now.In(zone).Date()
-	return y*10_000 + int(m)*100 + d, time.Date(y, m, d+1, 0, 0, 0, 0, zone).Sub(now)
+	return y*10_000 + int(m)*100 + d, FromWall(time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC), zone).Sub(now)
 }
 
 // On is the count as it stands on a day: that of another one is over.

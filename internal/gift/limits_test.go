@@ -11,10 +11,14 @@ import (
 // TestDay: a day is the calendar day of the zone, 23 or 25 hours long when clocks change.
 func TestDay(t *testing.T) {
 	t.Parallel()
-	newYork, err := time.LoadLocation("America/New_York")
-	if err != nil {
-		t.Fatal(err)
+	zone := func(name string) *time.Location {
+		z, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return z
 	}
+	newYork, santiago := zone("America/New_York"), zone("America/Santiago")
 	for _, tt := range []struct {
 		at   string
 		zone *time.Location
@@ -27,6 +31,8 @@ func TestDay(t *testing.T) {
 		{"2026-03-08T05:00:00Z", newYork, 20260308, 23 * time.Hour},
 		{"2026-11-01T04:00:00Z", newYork, 20261101, 25 * time.Hour},
 		{"2026-12-31T12:00:00Z", time.UTC, 20261231, 12 * time.Hour},
+		{"2026-09-06T03:30:00Z", santiago, 20260905, 30 * time.Minute}, // clocks go from midnight to one
+		{"2026-09-06T04:00:00Z", santiago, 20260906, 23 * time.Hour},
 	} {
 		at, err := time.Parse(time.RFC3339, tt.at)
 		if err != nil {

@@ -106,11 +106,7 @@ func (t *tills) read(ctx context.Context, by *gift.Caller, d *doneToday) error {
 // dayBegins is when the day of a local time began: at midnight, or where clocks went forward over that, as they did.
 func dayBegins(now time.Time) time.Time {
 	y, m, d := now.Date()
-	begins := time.Date(y, m, d, 0, 0, 0, 0, now.Location())
-	if begins.Day() != d {
-		_, begins = begins.ZoneBounds()
-	}
-	return begins
+	return gift.FromWall(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), now.Location()).In(now.Location())
 }
 
 // lastFours reads the ends of the codes of the gifts that are listed, by which a cashier knows them.
