@@ -34,18 +34,10 @@ type LeftOut struct {
 // compared as they are, letter case included.
 func EligibilityOf(t *Ticket, eligibleItems []gift.Item, v *gift.Voucher) Eligibility {
 	j := assessment{Ticket: t, items: eligibleItems, unit: v.Unit()}
-	j.add()
-	var verdict Eligibility
-	for n := range t.Lines {
-		l := &t.Lines[n]
-		if offer, reason := j.assess(l); reason != "" {
-			verdict.LeftOut = append(verdict.LeftOut, LeftOut{n, reason})
-		} else {
-			if verdict.Eligible == nil {
-				verdict.Eligible = make([]Share, 0, len(t.Lines)-n)
-			}
-			verdict.Eligible = append(verdict.Eligible, Share{n, offer})
-		}
+	verdict := j.lines()
+	if j.takes && len(j.items) > 0 { // where a gift is good for any item, all lines are one
+		j.addByItem()
+		verdict = j.lines()
 	}
 	verdict.NoneEligible = len(eligibleItems) > 0 && len(verdict.Eligible) == 0
 	verdict.Most = max(0, min(j.most(), v.Balance))
@@ -57,34 +49,55 @@ type assessment struct {
 	*Ticket
 	items []gift.Item
 	unit  gift.Currency
-	sum   gift.Decimal            // of the lines that the gift is good for
-	sums  map[string]gift.Decimal // the same by item, where something is taken off one; nil: nothing is
+	takes bool                    // a line that the gift is good for takes something off
+	sums  map[string]gift.Decimal // of the lines that the gift is good for, by item; nil: they are not told apart
+	sum   gift.Decimal            // of them all
 }
 
-// add sums the lines.
-func (j *assessment) add() {
-	takes := false
-	for i := range j.Lines {
-		if l := &j.Lines[i]; j.named(l) {
-			offer := j.offer(l)
-			j.sum, takes = j.sum.Add(offer), takes || offer.Sign() < 0
+// lines parts the lines that the gift may pay from the others, and adds up those that it is good for.
+func (j *assessment) lines() (e Eligibility) {
+	j.sum = gift.Decimal{}
+	for n := range j.Lines {
+		l := &j.Lines[n]
+		offer, named := gift.Decimal{}, j.named(l)
+		if named {
+			offer = j.offer(l)
+			j.sum, j.takes = j.sum.Add(offer), j.takes || offer.Sign() < 0
 		}
+		amount := offer.Round(j.unit)
+		if reason := j.leavesOut(l, named, amount); reason != "" {
+			e.LeftOut = append(e.LeftOut, LeftOut{n, reason})
+			continue
+		}
+		if e.Eligible == nil {
+			e.Eligible = make([]Share, 0, len(j.Lines)-n)
+		}
+		e.Eligible = append(e.Eligible, Share{n, amount})
 	}
-	if !takes || len(j.items) == 0 { // where a gift is good for any item, all lines are one
-		return
-	}
+	return e
+}
+
+// addByItem adds up what is left of each item.
+func (j *assessment) addByItem() {
 	j.sums = make(map[string]gift.Decimal)
 	for i := range j.Lines {
 		if l := &j.Lines[i]; j.named(l) {
 			j.sums[item(l)] = j.sums[item(l)].Add(j.offer(l))
 		}
 	}
-	j.sum = gift.Decimal{}
+}
+
+// total is the sum of the lines. What is taken off one item takes nothing off another.
+func (j *assessment) total() (sum gift.Decimal) {
+	if j.sums == nil {
+		return j.sum
+	}
 	for _, s := range j.sums {
 		if s.Sign() > 0 {
-			j.sum = j.sum.Add(s)
+			sum = sum.Add(s)
 		}
 	}
+	return sum
 }
 
 // item tells the items of lines apart.
@@ -117,7 +130,7 @@ func (j *assessment) offer(l *Line) gift.Decimal {
 // most is what the ticket allows, rounded once, when all is added up. A platform's order of which nothing is due is
 // paid, closed or cancelled: no piece of it is paid again.
 func (j *assessment) most() gift.Amount {
-	most, grand := max(0, j.sum.Round(j.unit)), j.Totals.Grand
+	most, grand := max(0, j.total().Round(j.unit)), j.Totals.Grand
 	switch {
 	case grand == nil:
 		return most
@@ -132,24 +145,22 @@ func (j *assessment) most() gift.Amount {
 	return min(most, grand.Round(j.unit))
 }
 
-// assess gives what a line offers, or why the gift may not pay it.
-func (j *assessment) assess(l *Line) (offer gift.Amount, reason string) {
-	switch named := j.named(l); {
-	case l.LeftOut != Allowed:
-		return 0, l.LeftOut.String()
-	case !named && l.ItemID == "":
-		return 0, "This line has no itemID, so it cannot be told whether this gift is good for it."
-	case !named:
-		return 0, "This gift is not good for this item."
-	case j.unit == gift.Pieces && l.hasNoPieces():
-		return 0, "This line is sold by weight or measure; an item gift pays for pieces only."
-	}
-	offer = j.offer(l).Round(j.unit)
+// leavesOut tells why the gift may not pay a line that offers an amount; "": it may. named is whether it is good for
+// the line's item.
+func (j *assessment) leavesOut(l *Line, named bool, offer gift.Amount) string {
 	switch {
+	case l.LeftOut != Allowed:
+		return l.LeftOut.String()
+	case !named && l.ItemID == "":
+		return "This line has no itemID, so it cannot be told whether this gift is good for it."
+	case !named:
+		return "This gift is not good for this item."
+	case j.unit == gift.Pieces && l.hasNoPieces():
+		return "This line is sold by weight or measure; an item gift pays for pieces only."
 	case offer == 0:
-		return 0, NothingToPay.String()
+		return NothingToPay.String()
 	case j.sums != nil && j.sums[item(l)].Round(j.unit) <= 0:
-		return 0, "There is nothing left to pay for this item."
+		return "There is nothing left to pay for this item."
 	}
-	return offer, ""
+	return ""
 }

@@ -29,10 +29,10 @@ func (r *reader) standard(data tape.Value) *ticket.Ticket {
 	if lines.SaysNothing() {
 		r.needs(data, "lineItems", needed)
 	} else if n := size(lines); n > 0 {
-		t.Lines = make([]ticket.Line, 0, n)
+		t.Lines = make([]ticket.Line, n)
 		units := make([]gift.Decimal, n)
 		for i, e := range r.list(lines) {
-			t.Lines = append(t.Lines, r.standardLine(e, &units[i]))
+			r.standardLine(e, &t.Lines[i], &units[i])
 		}
 	} else {
 		r.is(lines, '[', "a list")
@@ -51,7 +51,8 @@ func (r *reader) standard(data tape.Value) *ticket.Ticket {
 	return t
 }
 
-func (r *reader) standardLine(v tape.Value, unit *gift.Decimal) (l ticket.Line) {
+// standardLine reads one line into l, and its itemUnitPrice into unit.
+func (r *reader) standardLine(v tape.Value, l *ticket.Line, unit *gift.Decimal) {
 	const (
 		itemID = iota
 		itemName
@@ -81,7 +82,6 @@ func (r *reader) standardLine(v tape.Value, unit *gift.Decimal) (l ticket.Line) 
 	case r.Len() == before || !r.Has(within(v, "itemUnitPrice")) && !r.Has(within(v, "itemTotalPrice")):
 		r.needs(v, "itemTotalPrice", "A line needs an itemTotalPrice or an itemUnitPrice.")
 	}
-	return l
 }
 
 // line reads a text of one line.
