@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/nfc"
 	"boon.example/internal/store"
 	"boon.example/internal/store/erase"
 )
@@ -36,6 +37,7 @@ Example:
 // Run erases what is said of a person.
 func (c *eraseCmd) Run(t *terminal) error {
 	return c.with(t, true, func(s *store.Store) error {
+		c.Contact = nfc.Address(strings.TrimSpace(c.Contact))
 		d, err := s.Directory(t)
 		if err != nil {
 			return err
@@ -77,9 +79,9 @@ func (c *eraseCmd) contactIn(a *gift.Account) string {
 	if strings.Contains(c.Contact, "@") {
 		method = gift.Email
 	}
-	contact, err := gift.ParseContact(method, strings.TrimSpace(c.Contact), a.TextCountries)
+	contact, err := gift.ParseContact(method, c.Contact, a.TextCountries)
 	if err != nil && method == gift.SMS && strings.HasPrefix(c.Contact, "+") {
-		return strings.TrimSpace(c.Contact) // of a country that got SMS once
+		return c.Contact // of a country that got SMS once
 	}
 	return contact
 }

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -125,6 +126,26 @@ func TestAnOrderIsWithinItsLimitsOrNot(t *testing.T) {
 	w.post("send-gift", order("a@example.com", "A@example.com", "a@EXAMPLE.com")).refused(429, gift.RateLimited, "")
 	w.post("send-gift", order("a@example.com", "A@example.com", "b@example.com")).want(201)
 	w.post("send-gift", byEmail("c@example.com")).refused(429, gift.RateLimited, "")
+}
+
+// TestAMailboxIsOneContact however its address is spelled, for the limits and for look-ups.
+func TestAMailboxIsOneContact(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.atNoon()
+	w.limit(gift.Limits{MessagesPerContactPerDay: 1}, gift.Limits{})
+	g := w.send(byEmail("ana@münchen.example"))
+	w.send(byEmail("ben@example.com"))
+	for _, spelled := range []string{"ana@xn--mnchen-3ya.example", "ana@MU\u0308NCHEN.example", "ana@ｍünchen.example",
+		`\"ana\"@münchen.example`, "Ana@𝐦ünchen.example"} {
+		w.post("send-gift", byEmail(spelled)).refused(429, gift.RateLimited, "")
+		w.post("resend-gift", `{"voucherID":"`+g.id+`","recipientContact":"`+spelled+`"}`).
+			refused(429, gift.RateLimited, "")
+		asked := url.QueryEscape(strings.ReplaceAll(spelled, `\`, ""))
+		if got := strings.Join(w.get("/gifting/gifts?recipient="+asked).want(200).ids(), " "); got != g.id {
+			t.Errorf("%s finds %q", spelled, got)
+		}
+	}
 }
 
 // TestResendsCount: a resend is a message, to where it goes now.

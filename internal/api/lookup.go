@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/nfc"
 	"boon.example/internal/wire"
 )
 
@@ -66,7 +67,7 @@ func listGifts(c *call) (ledger.Answer, error) {
 		Reference:    q.Line(byReference, 200),
 		Limit:        q.Limit(),
 	}
-	filter.Contact, filter.Words = readRecipientFilter(q)
+	filter.Contacts, filter.Words = readRecipientFilter(q)
 	if name := q.Text("status"); name != "" {
 		var ok bool
 		if filter.Status, ok = gift.ParseStatus(name); !ok {
@@ -105,12 +106,17 @@ func readLastFour(q *wire.Query) string {
 }
 
 // readRecipientFilter reads whom gifts are for.
-func readRecipientFilter(q *wire.Query) (contact string, words []string) {
+func readRecipientFilter(q *wire.Query) (contacts, words []string) {
 	text := strings.TrimSpace(q.Line("recipient", 254))
-	if contact, words = gift.ParseSearch(text); words == nil && contact == "" {
-		contact = text // of which nobody has the like, or blank, which is as good as absent
+	contact, words := gift.ParseSearch(nfc.Address(text))
+	if contact != "" {
+		contacts = append(contacts, contact)
 	}
-	return contact, words
+	// As it was typed, earlier releases kept it; or nobody has the like.
+	if typed := gift.Fold(text); text != "" && words == nil && typed != contact {
+		contacts = append(contacts, typed)
+	}
+	return contacts, words
 }
 
 // listActivity lists the changes of all gifts of the account, the newest first.

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/nfc"
 	"boon.example/internal/wire"
 )
 
@@ -38,7 +39,7 @@ func readReplacing(o *wire.Object) (r replacing) {
 		} else if !d.Given(method) {
 			d.Add(d.At(method), "Say how the gift is delivered: 1 e-mail, 2 SMS, 3 printed.")
 		}
-		r.Deliver.Contact = d.Line("recipientContact", maxContact)
+		r.Deliver.Contact = nfc.Address(d.Line("recipientContact", maxContact))
 		d.Finish()
 	}
 	return r

@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/nfc"
 	"boon.example/internal/wire"
 )
 
@@ -26,7 +27,7 @@ func readResending(o *wire.Object) (r resending) {
 		o.Refuse(err)
 		r.Method = method
 	}
-	r.Contact = o.Line("recipientContact", maxContact)
+	r.Contact = nfc.Address(o.Line("recipientContact", maxContact))
 	return r
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/nfc"
 	"boon.example/internal/wire"
 )
 
@@ -78,7 +79,7 @@ func readRecipient(o *wire.Object) gift.Recipient {
 	return gift.Recipient{
 		Method:   o.Integer("deliveryMethodID"),
 		Name:     o.Text("recipientDescription"),
-		Contact:  o.Text("recipientContact"),
+		Contact:  nfc.Address(o.Text("recipientContact")),
 		Message:  o.Text("message"),
 		Language: readLanguage(o),
 	}

@@ -17,7 +17,7 @@ type Filter struct {
 	StorefrontID ID
 	MadeBy       string   // the system key that made it; "": any
 	LastFour     string   // of the code
-	Contact      string   // to which the gift goes, or went before; see ParseSearch
+	Contacts     []string // to one of which the gift goes, or went before: spellings of one contact; see ParseSearch
 	Words        []string // of the recipient's name; see SearchWords
 	Before       ID       // the last voucher of the page before, in descending order of id; zero: from the newest
 	Limit        int

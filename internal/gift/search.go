@@ -36,10 +36,18 @@ func Fold(text string) string {
 	}, text)
 }
 
+// FoldEmail makes addresses equal that are spellings of one mailbox, see parseEmail; of other texts it is Fold.
+func FoldEmail(address string) string {
+	if plain, err := parseEmail(address); err == nil {
+		address = plain
+	}
+	return Fold(address)
+}
+
 // ParseSearch reads whom a look-up asks for: an e-mail address, a telephone number, or else the words of a name.
 func ParseSearch(recipient string) (contact string, words []string) {
 	if strings.Contains(recipient, "@") {
-		return Fold(strings.TrimSpace(recipient)), nil
+		return FoldEmail(strings.TrimSpace(recipient)), nil
 	}
 	digits := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {

@@ -48,22 +48,34 @@ func ParseContact(m Method, s string, countries []string) (string, error) {
 var errEmail = errors.New("This is not one e-mail address such as name@example.com.")
 
 // parseEmail takes the addr-spec of RFC 5322 without comments, folding and display names, within the lengths of RFC
-// 5321. Letters beyond ASCII are allowed on both sides (RFC 6531) and left to the mail server.
+// 5321, and gives the one form that all spellings of a mailbox share: without quotes that are not needed, the domain in
+// lower case. Letters beyond ASCII are allowed on both sides (RFC 6531) and left to the mail server; that a domain with
+// such letters is in its one form is for the decoder to see to, as this package knows no tables of them.
 func parseEmail(s string) (string, error) {
 	at := strings.LastIndexByte(s, '@')
-	if at < 1 || at > 64 || CheckText(s, maxContact, false) != nil || len(s) > maxContact || !isLocalPart(s[:at]) ||
-		!isDomain(s[at+1:]) {
+	if at < 1 || at > 64 || CheckText(s, maxContact, false) != nil || len(s) > maxContact || !isDomain(s[at+1:]) {
 		return "", errEmail
 	}
-	return s, nil
+	local, domain := s[:at], strings.ToLower(s[at+1:])
+	if quoted := strings.TrimPrefix(local, `"`); quoted != local {
+		switch inside, ends := strings.CutSuffix(quoted, `"`); {
+		case !ends || !isQuoted(inside):
+			return "", errEmail
+		case isDotAtom(inside):
+			local = inside
+		}
+	} else if !isDotAtom(local) {
+		return "", errEmail
+	}
+	return local + "@" + domain, nil
 }
 
-// isLocalPart takes a dot-atom or a quoted string.
-func isLocalPart(s string) bool {
-	if len(s) > 2 && s[0] == '"' && s[len(s)-1] == '"' {
-		quoted := strings.NewReplacer(`\\`, "", `\"`, "").Replace(s[1 : len(s)-1])
-		return !strings.ContainsAny(quoted, `"\`)
-	}
+// isQuoted takes what may stand between quotes.
+func isQuoted(s string) bool {
+	return s != "" && !strings.ContainsAny(strings.NewReplacer(`\\`, "", `\"`, "").Replace(s), `"\`)
+}
+
+func isDotAtom(s string) bool {
 	for atom := range strings.SplitSeq(s, ".") {
 		if atom == "" {
 			return false
@@ -82,7 +94,7 @@ func isLocalPart(s string) bool {
 func isDomain(s string) bool {
 	labels := strings.Split(s, ".")
 	for _, l := range labels {
-		if l == "" || len(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' {
+		if l == "" || utf8.RuneCountInString(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' {
 			return false
 		}
 		for _, r := range l {

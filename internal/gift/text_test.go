@@ -45,12 +45,20 @@ func TestEmail(t *testing.T) {
 	for _, good := range []string{
 		"name@example.com", "first.last+tag@sub.example.co.uk", "!#$%&'*+-/=?^_`{|}~@example.com",
 		`"quoted local"@example.com`, `"a@b"@example.com`,
-		`"a\"b\\c"@example.com`, long + "@example.com", "zoë@exämple.de", "用户@例え.jp", "a@xn--bcher-kva.example", "A@B.CO",
-		"1@2.c3",
+		`"a\"b\\c"@example.com`, long + "@example.com", "zoë@exämple.de", "用户@例え.jp", "a@xn--bcher-kva.example",
+		"1@2.c3", `"a..b"@example.com`,
 		long + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "com", // 254 characters
 	} {
 		if got, err := ParseContact(Email, good, nil); got != good || err != nil {
 			t.Errorf("%q: got %q, %v", good, got, err)
+		}
+	}
+	for spelled, want := range map[string]string{
+		"A@B.CO": "A@b.co", `"spam"@Example.com`: "spam@example.com", `"a.b"@ÉCOLE.example`: "a.b@école.example",
+		"a@" + strings.Repeat("例", 63) + ".jp": "a@" + strings.Repeat("例", 63) + ".jp",
+	} {
+		if got, err := ParseContact(Email, spelled, nil); got != want || err != nil {
+			t.Errorf("%q: got %q, %v", spelled, got, err)
 		}
 	}
 	for _, bad := range []string{

@@ -1,4 +1,5 @@
-// Package nfc composes texts as Unicode Normalization Form C says, and does nothing more to them.
+// Package nfc gives what has several spellings in Unicode one form: texts, composed as Normalization Form C says, and
+// the domains of e-mail addresses.
 package nfc
 
 import (
@@ -6,8 +7,24 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/net/idna"
 	"golang.org/x/text/unicode/norm"
 )
+
+// Address gives the NFC of an e-mail address, and its domain the form in which people read it, however it was spelled
+// (UTS 46): in wide letters, in capitals, or in ASCII as xn--. What is no domain, or no address, is only composed.
+func Address(s string) string {
+	s = String(s)
+	at := strings.LastIndexByte(s, '@') + 1
+	if at == 0 || !utf8.ValidString(s) {
+		return s
+	}
+	domain, err := idna.Lookup.ToUnicode(s[at:])
+	if err != nil {
+		return s
+	}
+	return s[:at] + domain
+}
 
 // joiner is what package norm puts into a run of more than 30 combining marks (Unicode's Stream-Safe Text Format). No
 // sender wrote it there.

@@ -28,6 +28,26 @@ func TestLongRunsOfMarksStayAsTheyAre(t *testing.T) {
 	}
 }
 
+func TestDomainsHaveOneForm(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"anna@example.com": "anna@example.com", "Anna@EXAMPLE.com": "Anna@example.com", "415-555-0132": "415-555-0132",
+		"Anna": "Anna", "": "", "@": "@", "a@ｅxample.com": "a@example.com", "a@example。com": "a@example.com",
+		"a@𝐠mail.com": "a@gmail.com", "a@ℊmail.com": "a@gmail.com", "a@xn--mnchen-3ya.example": "a@münchen.example",
+		"a@XN--MNCHEN-3YA.example": "a@münchen.example", "a@MU\u0308NCHEN.example": "a@münchen.example",
+		"a@straße.example": "a@straße.example", "ｚoe\u0308@x.example": "ｚoë@x.example", `"a@B.C"@D.example`: `"a@B.C"@d.example`,
+		"a@xn--gmail-.com": "a@xn--gmail-.com", "a@exa mple.com": "a@exa mple.com", "a@b_c.Example": "a@b_c.Example",
+		"a@ｂ＠c.example": "a@ｂ＠c.example", "a@b\xff.example": "a@b\xff.example",
+	} {
+		if got := Address(given); got != want {
+			t.Errorf("%+q: %+q, want %+q", given, got, want)
+		}
+		if again := Address(want); again != want {
+			t.Errorf("%+q becomes %+q", want, again)
+		}
+	}
+}
+
 // TestSlowIsNFC: where package norm puts nothing in, both ways give the same.
 func TestSlowIsNFC(t *testing.T) {
 	t.Parallel()

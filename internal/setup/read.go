@@ -696,7 +696,7 @@ func (f fields) email(name string) string {
 	if !ok {
 		return ""
 	}
-	address, err := gift.ParseContact(gift.Email, nfc.String(v.Value), nil)
+	address, err := gift.ParseContact(gift.Email, nfc.Address(v.Value), nil)
 	if err != nil {
 		f.problem(v, "%s", err)
 	}

@@ -140,7 +140,7 @@ func testErase(t *testing.T, open opener) {
 	if found := standing(t, s, account.ID, personal); len(found) != len(personal) {
 		t.Fatalf("of %q only %q is found", personal, found)
 	}
-	for _, contact := range []string{strings.ToUpper(ana), carla} {
+	for _, contact := range []string{`"ANA"@EXAMPLE.COM`, "carla@ｅxample.com"} {
 		ids, err := s.Eraser.Find(t.Context(), account.ID, contact, func(int) {})
 		must(t, err)
 		diff(t, ids, []gift.ID{g.ID})
@@ -149,7 +149,7 @@ func testErase(t *testing.T, open opener) {
 		done, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account, Contact: contact}, ids)
 		must(t, err)
 		if done.Gifts != 1 || done.Entries == 0 || done.Entries != rehearsed.Entries ||
-			done.Answers != 2 && contact != carla {
+			done.Answers != 2 && contact[0] == '"' {
 			t.Errorf("%s: %+v, rehearsed %+v", contact, done, rehearsed)
 		}
 	}

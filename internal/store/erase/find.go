@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/nfc"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )
@@ -20,7 +21,7 @@ const findPage = 500
 func (e *Eraser) Find(ctx context.Context, account gift.ID, contact string, seen func(rows int)) ([]gift.ID, error) {
 	is := Request{Contact: contact}
 	found := map[gift.ID]bool{}
-	for _, key := range e.db.Keys.SearchHashes(account, record.ByContact+gift.Fold(contact)) {
+	for _, key := range e.db.Keys.SearchHashes(account, record.ByContact+gift.FoldEmail(nfc.Address(contact))) {
 		err := db.Each(ctx, e.db.Readers, `SELECT f.voucher_id FROM gift_search AS f WHERE f.account_id = $1 AND f.key = $2`,
 			[]any{db.KeyOf(account), key}, func(rows *sql.Rows) error {
 				var id gift.ID

@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/nfc"
 	"boon.example/internal/store/record"
 )
 
@@ -37,9 +38,11 @@ func (p *plan) nothing() bool {
 	return same && len(p.entries)+len(p.resends) == 0
 }
 
-// is tells whether a contact is that of the person.
+// is tells whether a contact is that of the person. Customers' addresses stand as they were typed, and so do contacts
+// of earlier releases.
 func (r *Request) is(contact string) bool {
-	return contact != "" && (r.Contact == "" || gift.Fold(contact) == gift.Fold(r.Contact))
+	return contact != "" && (r.Contact == "" ||
+		gift.FoldEmail(nfc.Address(contact)) == gift.FoldEmail(nfc.Address(r.Contact)))
 }
 
 // planFor decides what goes. A recipient takes along the name, the message and the notes, also one that the gift was

@@ -431,9 +431,15 @@ const maxSources = 8
 // a list of the hashes that it can have.
 func (r *Reader) searched(f gift.Filter) (first [][]byte, rest [][][]byte) {
 	var all [][][]byte
-	add := func(by, text string) { all = append(all, r.db.Keys.SearchHashes(f.AccountID, by+text)) }
-	if f.Contact != "" {
-		add(record.ByContact, f.Contact)
+	add := func(by string, texts ...string) {
+		var either [][]byte
+		for _, text := range texts {
+			either = append(either, r.db.Keys.SearchHashes(f.AccountID, by+text)...)
+		}
+		all = append(all, either)
+	}
+	if len(f.Contacts) > 0 {
+		add(record.ByContact, f.Contacts...)
 	}
 	if f.LastFour != "" {
 		add(record.ByLastFour, f.LastFour)
@@ -449,11 +455,11 @@ func (r *Reader) searched(f gift.Filter) (first [][]byte, rest [][][]byte) {
 		add(record.ByLocation, f.LocationID.String())
 	}
 	if len(all) == 0 && len(f.Locations) > 0 && len(f.Locations) <= maxSources {
-		var either [][]byte
+		var either []string
 		for _, id := range f.Locations {
-			either = append(either, r.db.Keys.SearchHashes(f.AccountID, record.ByLocation+id.String())...)
+			either = append(either, id.String())
 		}
-		all = append(all, either)
+		add(record.ByLocation, either...)
 	}
 	if len(all) == 0 && !f.PromotionID.IsZero() {
 		add(record.ByPromotion, f.PromotionID.String())
