@@ -19,8 +19,8 @@ const (
 )
 
 // Breaker keeps a gateway that does not work from being hammered, and jobs from being charged for it. After a few
-// failures that are the gateway's own (Unreachable) it answers Paused without asking; then it lets one message through
-// at a time, until one gets an answer, whatever it is.
+// failures that are the gateway's own (Unreachable, and Doubt, which gives a gift up the second time) it answers Paused
+// without asking; then it lets one message through at a time, until one gets an answer, whatever it is.
 type Breaker struct {
 	Carrier
 
@@ -90,9 +90,10 @@ func (b *Breaker) leave(err error, probe bool, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var unreachable *message.Unreachable
+	var doubt *message.Doubt
 	switch {
 	case errors.Is(err, context.Canceled): // by a stop of ours: it tells nothing
-	case !errors.As(err, &unreachable):
+	case !errors.As(err, &unreachable) && !errors.As(err, &doubt):
 		b.failures, b.openings, b.until = 0, 0, time.Time{}
 	default:
 		b.failures++

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -499,6 +500,32 @@ func TestBreaker(t *testing.T) {
 		if breaker.Resting() || came[Accepted] != len(jobs) || came[Accepted]+came[PutOff] != tries || came[NotAsked] == 0 ||
 			came[GivenUp]+came[Abandoned] > 0 {
 			t.Errorf("the gateway rests: %t; %d tries came to %v", breaker.Resting(), tries, came)
+		}
+	})
+}
+
+// TestBreakerCountsLostAnswers: a gateway whose answers are lost, one after the other, is left alone, so that few gifts
+// are given up in doubt.
+func TestBreakerCountsLostAnswers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		var tries atomic.Int64
+		gateways := w.outbox()
+		breaker := &Breaker{Carrier: carries(func(context.Context, message.Message) error {
+			tries.Add(1)
+			return &message.Doubt{Cause: errors.New("504 Gateway Timeout")}
+		})}
+		gateways.Email = breaker
+		w.Gateway = gateways
+		for range 100 {
+			w.issue(aGift(gift.Email))
+		}
+		w.start(t)
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		if n := tries.Load(); !breaker.Resting() || n > 30 {
+			t.Errorf("the gateway rests: %t; it was tried %d times", breaker.Resting(), n)
 		}
 	})
 }

@@ -18,7 +18,8 @@ type Refusal struct {
 // Error gives the gateway's words.
 func (r *Refusal) Error() string { return r.Words }
 
-// Doubt tells that the whole message was handed over and the answer was lost: it may have been accepted, or not.
+// Doubt tells that the whole message was handed over and the answer was lost, or is not the gateway's own: it may have
+// been accepted, or not.
 type Doubt struct{ Cause error }
 
 // Error says so, and why.

@@ -68,6 +68,7 @@ func openPhones(t *testing.T) (<-chan url.Values, *sms.Account) {
 	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.ParseForm()
 		w.WriteHeader(http.StatusCreated)
+		fmt.Fprint(w, `{"sid":"SM1","status":"queued"}`)
 		sent <- r.PostForm
 	}))
 	t.Cleanup(gateway.Close)

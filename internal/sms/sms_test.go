@@ -108,6 +108,12 @@ func TestAnswers(t *testing.T) {
 				message, code, status)
 		}
 	}
+	page := func(status int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(body))
+		}
+	}
 	cutOff := func(w http.ResponseWriter, r *http.Request) {
 		r.ParseForm()
 		panic(http.ErrAbortHandler)
@@ -126,11 +132,22 @@ func TestAnswers(t *testing.T) {
 			w.Header().Set("Retry-After", "60")
 			says(429, 20429, "Too Many")(w, r)
 		}, "later 1m0s"},
-		"wrong token": {says(401, 20003, "Authenticate: "+token), "unreachable"},
-		"broken":      {says(500, 20500, "Internal Server Error"), "unreachable"},
-		"a proxy's 502": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) },
-			"unreachable"},
-		"no such account": {says(404, 20404, "not found"), "now"},
+		"wrong token":                    {says(401, 20003, "Authenticate: "+token), "unreachable"},
+		"broken":                         {says(500, 20500, "Internal Server Error"), "unreachable"},
+		"broken, as a proxy says it":     {says(502, 20500, "Internal Server Error"), "unreachable"},
+		"a proxy's 503":                  {page(503, "<html>"), "unreachable"},
+		"a proxy's 500":                  {page(500, "<html>"), "doubt"},
+		"a proxy's 502":                  {page(502, "<html>AC1"), "doubt"},
+		"a proxy's 504":                  {page(504, `{"error":"timeout"}`), "doubt"},
+		"a page to sign in to a network": {page(200, "<html>"), "doubt"},
+		"nothing":                        {page(204, ""), "doubt"},
+		"another's JSON":                 {page(201, `{"id":7}`), "doubt"},
+		"taken":                          {page(200, `{"sid":"SM1","status":"accepted","error_code":null}`), "nil"},
+		"failed at once":                 {page(201, `{"sid":"SM1","status":"failed","error_code":30006}`), "refusal"},
+		"undelivered at once":            {page(201, `{"sid":"SM1","status":"undelivered"}`), "refusal"},
+		"canceled":                       {page(201, `{"sid":"SM1","status":"canceled"}`), "refusal"},
+		"failed, suspended":              {page(201, `{"sid":"SM1","status":"failed","error_code":30002}`), "now"},
+		"no such account":                {says(404, 20404, "not found"), "now"},
 		"moved": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://evil.example/", http.StatusFound)
 		}, "now"},
@@ -145,7 +162,7 @@ func TestAnswers(t *testing.T) {
 			w.Header().Set("Content-Length", "100")
 			w.WriteHeader(http.StatusCreated)
 			fmt.Fprint(w, "{")
-		}, "nil"},
+		}, "doubt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

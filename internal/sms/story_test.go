@@ -32,8 +32,9 @@ func (f fickle) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"code":21211,"message":"The 'To' number is not a valid phone number."}`, http.StatusBadRequest)
 	case strings.HasPrefix(to, full):
 		http.Error(w, `{"code":21611,"message":"The queue is full"}`, http.StatusBadRequest)
-	case trick == 0:
-		http.Error(w, "<html>", http.StatusBadGateway)
+	case trick == 0: // taken, but a proxy waits for the answer no longer
+		f.Took(to, to, true)
+		http.Error(w, "<html>", http.StatusGatewayTimeout)
 	case trick == 1:
 		w.Header().Set("Retry-After", "30")
 		http.Error(w, `{"code":20429,"message":"Too Many Requests"}`, http.StatusTooManyRequests)
@@ -48,6 +49,7 @@ func (f fickle) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		f.Took(to, to, false)
 		w.WriteHeader(http.StatusCreated)
+		fmt.Fprint(w, `{"sid":"SM1","status":"queued"}`)
 	}
 }
 

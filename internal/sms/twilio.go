@@ -146,13 +146,40 @@ func (c *Carrier) Carry(ctx context.Context, m message.Message) error {
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-	if answer.StatusCode/100 == 2 {
-		return nil // it was accepted; what else the answer says does not matter
-	}
 	if err != nil {
 		body = nil
 	}
+	if answer.StatusCode/100 == 2 {
+		return c.accepted(answer, body)
+	}
 	return c.judge(answer, body)
+}
+
+// accepted believes a success only in the gateway's own words: the page of a network that wants us to sign in is
+// answered with 200, too.
+func (c *Carrier) accepted(answer *http.Response, body []byte) error {
+	var taken struct {
+		SID    string `json:"sid"`
+		Status string `json:"status"`
+		Code   int    `json:"error_code"`
+	}
+	if json.Unmarshal(body, &taken) != nil || taken.SID == "" {
+		return &message.Doubt{Cause: errors.New(c.veil(answer.Status) + ", but not as Twilio says it")}
+	}
+	switch taken.Status {
+	case "failed", "undelivered", "canceled":
+		words := fmt.Sprintf("The message was accepted, but not sent: %s (error %d)", taken.Status, taken.Code)
+		if slices.Contains(forNow, taken.Code) {
+			return errors.New(words)
+		}
+		return &message.Refusal{Words: words}
+	}
+	return nil
+}
+
+// veil takes what names our account out of a text.
+func (c *Carrier) veil(s string) string {
+	return strings.NewReplacer(c.account.Token, "…", c.account.SID, "…").Replace(s)
 }
 
 // lost tells what became of a request without an answer: if it was not handed over whole, nothing.
@@ -184,13 +211,15 @@ var forNow = []int{20003, 20005, 20429, 21611, 14107, 30001, 30002, 63038, 20001
 func (c *Carrier) judge(answer *http.Response, body []byte) error {
 	var t trouble
 	_ = json.Unmarshal(body, &t) // it may be no JSON: then the status tells
-	words := strings.ReplaceAll(answer.Status, c.account.Token, "…")
+	words := c.veil(answer.Status)
 	if t.Code != 0 {
-		words = fmt.Sprintf("%d: %s", t.Code, strings.ReplaceAll(t.Message, c.account.Token, "…"))
+		words = fmt.Sprintf("%d: %s", t.Code, c.veil(t.Message))
 	}
-	words = strings.ReplaceAll(words, c.account.SID, "…")
 	after := retryAfter(answer.Header.Get("Retry-After"), time.Now())
 	switch {
+	case answer.StatusCode >= 500 && answer.StatusCode != http.StatusServiceUnavailable && t.Code == 0:
+		// by a proxy, which may have handed the message on
+		return &message.Doubt{Cause: errors.New(words)}
 	case answer.StatusCode == http.StatusTooManyRequests || after > 0:
 		return &message.Later{Words: words, After: after}
 	case answer.StatusCode >= 500 || answer.StatusCode == http.StatusUnauthorized ||
