@@ -83,17 +83,34 @@ func (c *Carrier) read(r *http.Request) (report Report, ok bool) {
 
 // signed checks the signature: HMAC-SHA1 with the auth token over the address that Twilio was given and the sorted
 // members of the form, in constant time. The address is made of what we know ourselves; a proxy may have changed what
-// the request says.
+// the request says. Twilio signs it now with its port, now without.
 func (c *Carrier) signed(r *http.Request) bool {
 	given, err := base64.StdEncoding.DecodeString(r.Header.Get("X-Twilio-Signature"))
 	if err != nil || c.callback == "" || len(r.Header.Values("X-Twilio-Signature")) != 1 {
 		return false
 	}
-	address := c.callback + r.URL.EscapedPath()
+	rest := r.URL.EscapedPath()
 	if r.URL.RawQuery != "" {
-		address += "?" + r.URL.RawQuery
+		rest += "?" + r.URL.RawQuery
 	}
-	return hmac.Equal(given, signature(c.account.Token, address, r.PostForm))
+	return hmac.Equal(given, signature(c.account.Token, c.callback+rest, r.PostForm)) ||
+		hmac.Equal(given, signature(c.account.Token, otherPort(c.callback)+rest, r.PostForm))
+}
+
+// otherPort gives an address without its port, or with the usual one where it has none.
+func otherPort(address string) string {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return address
+	case u.Port() != "":
+		u.Host = strings.TrimSuffix(u.Host, ":"+u.Port())
+	case u.Scheme == "https":
+		u.Host += ":443"
+	default:
+		u.Host += ":80"
+	}
+	return u.String()
 }
 
 func signature(token, address string, form url.Values) []byte {

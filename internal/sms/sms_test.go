@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -219,6 +220,27 @@ func TestSignature(t *testing.T) {
 	got := base64.StdEncoding.EncodeToString(signature("12345", "https://example.com/myapp.php?foo=1&bar=2", form))
 	if want := "L/OH5YylLD5NRKLltdqwSvS0BnU="; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestSignatureOfAPort: Twilio signs an address now with its port, now without, as its own libraries know.
+func TestSignatureOfAPort(t *testing.T) {
+	t.Parallel()
+	for public, signed := range map[string][]string{
+		"https://gifts.example.com:8443": {"https://gifts.example.com:8443", "https://gifts.example.com"},
+		"https://gifts.example.com":      {"https://gifts.example.com", "https://gifts.example.com:443"},
+		"http://gifts.example.com/boon":  {"http://gifts.example.com/boon", "http://gifts.example.com:80/boon"},
+		"https://[2001:db8::1]:8443":     {"https://[2001:db8::1]:8443", "https://[2001:db8::1]"},
+	} {
+		c := NewCarrier(Account{SID: "AC1", Token: token, Host: "api.twilio.com", From: "+14155550100"}, public)
+		for _, base := range append(signed, "https://evil.example", "https://gifts.example.com:8444") {
+			r := httptest.NewRequest(http.MethodPost, "http://10.0.0.1"+callbackPath(&text), http.NoBody)
+			r.Header.Set("X-Twilio-Signature",
+				base64.StdEncoding.EncodeToString(signature(token, base+callbackPath(&text), nil)))
+			if got := c.signed(r); got != slices.Contains(signed, base) {
+				t.Errorf("%s: a signature of %s is taken: %t", public, base, got)
+			}
+		}
 	}
 }
 
