@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -46,13 +47,11 @@ const SendTimeout = greetingTimeout + answerTimeout
 
 // NewCarrier makes a carrier. Nothing is connected yet.
 func NewCarrier(s Server) *Carrier {
-	hello := domain(s.From)
-	if hello == "" || strings.ContainsFunc(hello, func(r rune) bool { return r > 0x7f }) {
-		hello = "localhost"
-	}
-	return &Carrier{server: s, hello: hello, connect: func(ctx context.Context) (net.Conn, error) {
+	c := &Carrier{server: s, hello: cmp.Or(domain(s.From), "localhost")}
+	c.connect = func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", s.address())
-	}}
+	}
+	return c
 }
 
 // Close closes the idle connections. Mails under way are finished by their callers.

@@ -183,6 +183,28 @@ func plain(n byte) message.Message {
 	return m
 }
 
+// TestQuotedRecipient: quotes around what is before the @ are part of how an address is written, not of the address.
+func TestQuotedRecipient(t *testing.T) {
+	t.Parallel()
+	for _, to := range []string{`"anna lee"@example.com`, `"a\"b\\c"@example.com`, `"a@b"@exämple.com`} {
+		m := plain(1)
+		m.To = to
+		source, err := Source(&m, "gifts@example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		mail, err := stdmail.ReadMessage(bytes.NewReader(source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, err := mail.Header.AddressList("To")
+		want, _, _ := route(to)
+		if err != nil || len(is) != 1 || (&stdmail.Address{Address: is[0].Address}).String() != "<"+want+">" {
+			t.Errorf("%s: to %v, %v, want %s", to, is, err, want)
+		}
+	}
+}
+
 func TestWhatArrives(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

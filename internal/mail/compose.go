@@ -17,7 +17,7 @@ func compose(m *message.Message, from, to string) ([]byte, error) {
 	msg := mail.NewMsg(mail.WithCharset(mail.CharsetUTF8), mail.WithEncoding(mail.EncodingQP),
 		mail.WithNoDefaultUserAgent())
 	msg.FromMailAddress(&stdmail.Address{Name: header(m.FromName), Address: from})
-	msg.ToMailAddress(&stdmail.Address{Name: header(m.ToName), Address: to})
+	msg.ToMailAddress(&stdmail.Address{Name: header(m.ToName), Address: unquoted(to)})
 	msg.Subject(header(m.Subject))
 	msg.SetMessageIDWithValue(m.ID.String() + "@" + domain(from))
 	msg.SetDateWithValue(m.At)
@@ -68,6 +68,17 @@ func Source(m *message.Message, sender string) ([]byte, error) {
 // what looks like an encoded word would be decoded.
 func header(s string) string {
 	return strings.NewReplacer("\r", " ", "\n", " ", "=?", "= ?").Replace(s)
+}
+
+// unquoted is an address as net/mail has it, which writes the quotes itself.
+func unquoted(address string) string {
+	at := strings.LastIndexByte(address, '@')
+	inside, begins := strings.CutPrefix(address[:max(at, 0)], `"`)
+	inside, ends := strings.CutSuffix(inside, `"`)
+	if !begins || !ends {
+		return address
+	}
+	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(inside) + address[at:]
 }
 
 // domain is what follows the last @.

@@ -77,7 +77,8 @@ func (v *Server) options(query string) error {
 			return fmt.Errorf("the mail server's address sets %q more than once", name)
 		case name == "from":
 			if v.From, err = plainAddress(values[0]); err != nil {
-				return errors.New("from= in the mail server's address must be one e-mail address, such as gifts@example.com")
+				return fmt.Errorf("from= in the mail server's address must be one e-mail address, such as gifts@example.com, %w",
+					err)
 			}
 		case name == "insecure" && values[0] == "1" && v.mayBePlain && !v.TLS:
 			v.Plain = true
@@ -101,19 +102,29 @@ func (v *Server) SetSender(publicURL string) {
 	if v.From != "" {
 		return
 	}
-	host := "localhost"
+	v.From = "gifts@localhost"
 	if u, err := url.Parse(publicURL); err == nil && u.Hostname() != "" && net.ParseIP(u.Hostname()) == nil {
-		host = u.Hostname()
+		if from, err := plainAddress("gifts@" + u.Hostname()); err == nil {
+			v.From = from
+		}
 	}
-	v.From = "gifts@" + host
 }
 
+// plainAddress reads a sender's address, and gives it with its domain in ASCII: mail whose sender is not needs a server
+// that speaks of international mail.
 func plainAddress(s string) (string, error) {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Name != "" || a.Address != s {
-		return "", errors.New("not one address")
+		return "", errors.New("without a name")
 	}
-	return s, nil
+	address, international, err := route(s)
+	switch {
+	case err != nil:
+		return "", errors.New("with a valid domain")
+	case international:
+		return "", errors.New("with none but ASCII characters before the @")
+	}
+	return address, nil
 }
 
 // loopback reports whether a host is this machine itself.

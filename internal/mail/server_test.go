@@ -14,6 +14,8 @@ func TestParseServer(t *testing.T) {
 			User: "a@x.org", Password: "pw", From: "a@x.org"},
 		"smtp://mail.example.com:2525/?from=gifts@example.com": {Host: "mail.example.com", Port: 2525,
 			From: "gifts@example.com"},
+		"smtp://mail.example.com?from=gifts@m%C3%BCnchen.example": {Host: "mail.example.com", Port: 587,
+			From: "gifts@xn--mnchen-3ya.example"},
 		"smtp://127.0.0.1:1025":      {Host: "127.0.0.1", Port: 1025, mayBePlain: true},
 		"smtp://[::1]:25?insecure=1": {Host: "::1", Port: 25, Plain: true, mayBePlain: true},
 	} {
@@ -31,6 +33,7 @@ func TestParseServer(t *testing.T) {
 		"smtp://anna:s3cret/@host",
 		"smtps://anna:s3cret@127.0.0.1?insecure=1", "smtp://anna:s3cret@host?colour=s3cret",
 		"smtp://anna:s3cret@host?from=a@x.org&from=b@x.org",
+		"smtp://anna:s3cret@host?from=zo%C3%AB@x.org", "smtp://anna:s3cret@host?from=a@x_%C3%A9.org",
 		"smtp://anna:s3%cret@host", "smtp://anna:s3cret@host:port", "smtp://anna:s3cret@host?from=a@x.org%0d%0aBcc:b@x.org",
 	} {
 		got, err := ParseServer(bad)
@@ -46,7 +49,7 @@ func TestSetSender(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
 		"https://gifts.example.com": "gifts@gifts.example.com", "http://127.0.0.1:8080": "gifts@localhost",
-		"": "gifts@localhost",
+		"": "gifts@localhost", "https://geschenke-münchen.example": "gifts@xn--geschenke-mnchen-tzb.example",
 	} {
 		s := Server{}
 		if s.SetSender(url); s.From != want {
