@@ -3,9 +3,12 @@ package delivery
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/net/idna"
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
@@ -54,14 +57,27 @@ func words(err error, g *gift.Gift) string {
 	hidden := []string{
 		g.Card.Code.Reveal(), g.Card.Code.String(), g.Card.Code.Grouped(), g.Card.Code.String(), g.Card.Token.Reveal(),
 		g.Card.Token.String(),
-		g.Card.Contact, "the recipient",
 	}
 	for i := 0; i < len(hidden); i += 2 {
 		if hidden[i] != "" {
 			said = strings.ReplaceAll(said, hidden[i], hidden[i+1])
 		}
 	}
-	return card.Clip(card.Line(said), maxWords)
+	return card.Clip(card.Line(withoutContact(said, g.Card.Contact)), maxWords)
+}
+
+// withoutContact takes a contact out of a text: in whatever letter case, and as mail to it travels.
+func withoutContact(said, contact string) string {
+	if contact == "" {
+		return said
+	}
+	forms := regexp.QuoteMeta(contact)
+	if at := strings.LastIndexByte(contact, '@') + 1; at > 0 {
+		if ascii, err := idna.Lookup.ToASCII(contact[at:]); err == nil {
+			forms += "|" + regexp.QuoteMeta(contact[:at]+ascii)
+		}
+	}
+	return regexp.MustCompile("(?i)"+forms).ReplaceAllLiteralString(said, "the recipient")
 }
 
 // Gateways renders messages and gives each to the carrier of its method.

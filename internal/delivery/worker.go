@@ -381,7 +381,7 @@ func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, g 
 	}
 	w.Observe(g.Card.Method, PutOff)
 	if later, ok := errors.AsType[*message.Later](err); ok {
-		pause = max(pause, min(later.After, maxDelay))
+		pause = max(pause, min(later.After, w.RetryFor))
 	}
 	log.Warn("a delivery failed for now", "words", said, "again_in", pause.String())
 	w.postpone(ctx, log, job, pause, said)

@@ -419,24 +419,55 @@ func TestLostAnswerWhileStopping(t *testing.T) {
 	})
 }
 
+// TestWordsNameNoRecipient: servers repeat an address in small letters, or in the form that mail travels in.
+func TestWordsNameNoRecipient(t *testing.T) {
+	t.Parallel()
+	for contact, repeated := range map[string][]string{
+		"Anna.Lee@Example.com":   {"Anna.Lee@Example.com", "anna.lee@example.com", "ANNA.LEE@EXAMPLE.COM"},
+		"anna@münchen.example":   {"anna@münchen.example", "anna@xn--mnchen-3ya.example", "ANNA@MÜNCHEN.EXAMPLE"},
+		`"anna lee"@example.com`: {`"anna lee"@example.com`, `"Anna Lee"@example.com`},
+		"+14155550132":           {"+14155550132"},
+		"anna+$1@example.com":    {"anna+$1@example.com"},
+	} {
+		g := aGift(gift.Email)
+		g.Card.Contact = contact
+		for _, address := range repeated {
+			got := words(&message.Refusal{Words: "550 5.1.1 <" + address + ">: User unknown"}, &g)
+			if want := "550 5.1.1 <the recipient>: User unknown"; got != want {
+				t.Errorf("%s: %s, want %s", contact, got, want)
+			}
+		}
+	}
+	g := aGift(gift.Email)
+	g.Card.Contact = ""
+	if got := words(errors.New("550"), &g); got != "550" {
+		t.Errorf("of no contact: %q", got)
+	}
+}
+
+// TestLaterIsHonoured: a gateway is not asked before the pause that it wants, unless that is longer than messages are
+// tried for.
 func TestLaterIsHonoured(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, func(_ context.Context, n int) error {
-			if n == 1 {
-				return &message.Later{Words: "too many", After: 10 * time.Minute}
-			}
-			return nil
+	for wanted, waits := range map[time.Duration]time.Duration{10 * time.Minute: 10 * time.Minute,
+		12 * time.Hour: 12 * time.Hour, 72 * time.Hour: 24 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, func(_ context.Context, n int) error {
+				if n == 1 {
+					return &message.Later{Words: "too many", After: wanted}
+				}
+				return nil
+			})
+			job := w.issue(aGift(gift.SMS))
+			w.start(t)
+			time.Sleep(waits - time.Second)
+			synctest.Wait()
+			w.expect(t, job, gift.Pending, false)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			w.expect(t, job, gift.Delivered, true)
 		})
-		job := w.issue(aGift(gift.SMS))
-		w.start(t)
-		time.Sleep(10*time.Minute - time.Second)
-		synctest.Wait()
-		w.expect(t, job, gift.Pending, false)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		w.expect(t, job, gift.Delivered, true)
-	})
+	}
 }
 
 // carries is a carrier made of a function.

@@ -236,7 +236,7 @@ func (c *Carrier) judge(answer *http.Response, body []byte) error {
 // retryAfter reads the header of that name: seconds, or a date. 0: it says nothing.
 func retryAfter(s string, now time.Time) time.Duration {
 	if n, err := strconv.Atoi(s); err == nil && n > 0 {
-		return time.Duration(min(n, 24*60*60)) * time.Second
+		return time.Duration(min(n, 1<<30)) * time.Second
 	}
 	if at, err := http.ParseTime(s); err == nil {
 		return max(0, at.Sub(now))
