@@ -63,7 +63,13 @@ func Clean(file []byte, side int) (Picture, error) {
 	if err != nil {
 		return Picture{}, err
 	}
-	return encode(upright(scale(img, side), orientation(file)))
+	small := scale(img, side)
+	if min(small.Rect.Dx(), small.Rect.Dy()) < minSide { // it could not be read again
+		size := img.Bounds().Size()
+		return Picture{}, fmt.Errorf("This picture is %d by %d pixels, which is too narrow: made to fit %d pixels, it must "+
+			"have at least %d on either side.", size.X, size.Y, side, minSide)
+	}
+	return encode(upright(small, orientation(file)))
 }
 
 // read decodes a file within the limits.

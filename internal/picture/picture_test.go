@@ -168,6 +168,7 @@ func TestRefused(t *testing.T) {
 			"SVG is not taken"},
 		"gif": {moving.Bytes(), "not a PNG, JPEG or WebP"}, "html": {[]byte("<html>"), "not a PNG"},
 		"bomb": {bomb, "7000 by 7000 pixels"}, "tiny": {asPNG(t, corner(4, 4)), "4 by 4 pixels"},
+		"a line, lying": {asPNG(t, corner(800, 8)), "800 by 8 pixels"}, "standing": {asPNG(t, corner(8, 800)), "8 by 800"},
 		"damaged": {whole[:len(whole)/2], "damaged"}, "header only": {whole[:8], "damaged"},
 		"riff":  {[]byte("RIFF\x00\x00\x00\x00WEBPVP8 "), "damaged"},
 		"heavy": {append(bytes.Clone(whole), make([]byte, MaxBytes)...), "at most 4 MiB"},
