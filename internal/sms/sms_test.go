@@ -138,7 +138,7 @@ func TestAnswers(t *testing.T) {
 		"broken, as a proxy says it":     {says(502, 20500, "Internal Server Error"), "unreachable"},
 		"a proxy's 503":                  {page(503, "<html>"), "unreachable"},
 		"a proxy's 500":                  {page(500, "<html>"), "doubt"},
-		"a proxy's 502":                  {page(502, "<html>AC1"), "doubt"},
+		"a proxy's 502":                  {page(502, "<html>AC1"), "unreachable"},
 		"a proxy's 504":                  {page(504, `{"error":"timeout"}`), "doubt"},
 		"a page to sign in to a network": {page(200, "<html>"), "doubt"},
 		"nothing":                        {page(204, ""), "doubt"},

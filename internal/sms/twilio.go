@@ -217,8 +217,7 @@ func (c *Carrier) judge(answer *http.Response, body []byte) error {
 	}
 	after := retryAfter(answer.Header.Get("Retry-After"), time.Now())
 	switch {
-	case answer.StatusCode >= 500 && answer.StatusCode != http.StatusServiceUnavailable && t.Code == 0:
-		// by a proxy, which may have handed the message on
+	case t.Code == 0 && slices.Contains(doubtful, answer.StatusCode):
 		return &message.Doubt{Cause: errors.New(words)}
 	case answer.StatusCode == http.StatusTooManyRequests || after > 0:
 		return &message.Later{Words: words, After: after}
@@ -232,6 +231,9 @@ func (c *Carrier) judge(answer *http.Response, body []byte) error {
 	}
 	return errors.New(words)
 }
+
+// doubtful are answers of a proxy that may have handed the message on. With 502 and 503 it found nobody.
+var doubtful = []int{http.StatusInternalServerError, http.StatusGatewayTimeout}
 
 // retryAfter reads the header of that name: seconds, or a date. 0: it says nothing.
 func retryAfter(s string, now time.Time) time.Duration {
