@@ -15,7 +15,7 @@ type EventsFilter struct {
 	After    string   // an Event's Cursor; "": the oldest that is kept; EventsFromNow: none that is there already
 	Types    []string // such as gift.redeemed, or gift.* for all of gifts
 	PageSize int      // how many events one call fetches, 1 to 200; 0: the service's choice
-	// Wait is for how long each call waits for an event, up to 25 s; 0: the events end with those that are there.
+	// Wait is for how long each call waits for an event, 1 to 25 s; 0: the events end with those that are there.
 	Wait time.Duration
 }
 
@@ -58,20 +58,26 @@ type EventWebhook struct {
 func (c *Client) Events(ctx context.Context, f EventsFilter) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for after := f.After; ; {
+			ask, now := f, after == EventsFromNow
+			if now { // which is another time later: first comes the cursor of this moment
+				ask.Wait = 0
+			}
 			var page struct {
 				Events     []json.RawMessage `json:"events"`
 				NextCursor string            `json:"nextCursor"`
 				HasMore    bool              `json:"hasMore"`
 			}
-			meta, err := c.do(ctx, f.call(after), &page)
+			meta, err := c.do(ctx, ask.call(after), &page)
 			if err != nil {
 				yield(Event{}, err)
 				return
 			}
 			for _, text := range page.Events {
+				if now { // it happened while the service was asked
+					break
+				}
 				e := Event{Cursor: after, Meta: Meta{RequestID: meta.RequestID, Body: text}}
-				err := json.Unmarshal(text, &e)
-				if !yield(e, err) || err != nil {
+				if err := json.Unmarshal(text, &e); !yield(e, err) || err != nil {
 					return
 				}
 			}
@@ -94,8 +100,8 @@ func (f EventsFilter) call(after string) call {
 		q.Set("limit", strconv.Itoa(f.PageSize))
 	}
 	k := call{method: "GET", path: integrationPath + "events", limit: smallAnswer}
-	if seconds := int(f.Wait / time.Second); seconds > 0 {
-		q.Set("wait", strconv.Itoa(seconds))
+	if f.Wait > 0 {
+		q.Set("wait", strconv.Itoa(max(1, int(f.Wait/time.Second)))) // none would be a call after the other
 		k.perAttempt = f.Wait + waitMore
 	}
 	if len(q) > 0 {
