@@ -199,7 +199,10 @@ func TestAKeyThatIsNotEnabledIsNotTold(t *testing.T) {
 		{"adjust-gift", `{"voucherID":"` + mail.id + `","amount":1,"reasonCode":"MISTAKE","reason":"why"}`},
 	} {
 		w.post(call[0], call[1], once("2")...).want(200)
-		w.post(call[0], call[1], append(once("2"), as(wharfKey)...)...).refused(403, gift.NotAuthorized)
+		r := w.post(call[0], call[1], append(once("2"), as(wharfKey)...)...).refused(403, gift.NotAuthorized)
+		if text := r.at("messages[0].text"); !strings.Contains(text, "a new, random Idempotency-Key") {
+			t.Errorf("it says nothing to do: %s", text)
+		}
 	}
 }
 

@@ -414,7 +414,7 @@ func (s *state) byKey(c *Call, k RequestKey, at gift.ID) error {
 		return nil
 	case original != nil && !original.MayBeToldTo(c.Caller):
 		// Not NOT_FOUND: that would say that nothing was done.
-		return ofTheKey(madeElsewhere())
+		return ofTheKey(madeElsewhere(""))
 	case original != nil && !original.EntryID.IsZero():
 		return nil
 	case original != nil && !original.Spent:

@@ -535,7 +535,7 @@ func (t *task) decide(s *state) {
 
 func (t *task) replay(known *Request, s *state) {
 	if known.Spent {
-		t.err = madeElsewhere()
+		t.err = madeElsewhere(giveNewKey)
 		if known.MayBeToldTo(t.call.Caller) {
 			s.changes.Replays = append(s.changes.Replays, known.RequestKey)
 			t.err = gift.Refuse(gift.RedemptionNotAllowed,
@@ -551,7 +551,7 @@ func (t *task) replay(known *Request, s *state) {
 		t.err = gift.Refuse(gift.IdempotencyMismatch,
 			"This Idempotency-Key was used for another request. Use a new key for each new request.")
 	case !known.MayBeToldTo(t.call.Caller):
-		t.err = madeElsewhere()
+		t.err = madeElsewhere(giveNewKey)
 	default:
 		s.changes.Replays = append(s.changes.Replays, known.RequestKey)
 		t.answer = known.Answer
@@ -559,9 +559,12 @@ func (t *task) replay(known *Request, s *state) {
 	}
 }
 
-func madeElsewhere() *gift.Error {
+const giveNewKey = "; give a new request a new, random Idempotency-Key"
+
+// madeElsewhere refuses to tell of a request that was made where the caller may not be; then is what is left to do.
+func madeElsewhere(then string) *gift.Error {
 	return gift.Refuse(gift.NotAuthorized,
-		"The request with this Idempotency-Key was made at a location that this key is not enabled for.")
+		"The request with this Idempotency-Key was made at a location that this API key is not enabled for%s.", then)
 }
 
 func (t *task) fail(err error) { t.result, t.answer, t.err = Result{}, Answer{}, err }
