@@ -60,6 +60,10 @@ func TestKeysOfNetworks(t *testing.T) {
 		w.get(path, append(as(rotatedKey), "X-Forwarded-For", "198.51.100.7")...).refused(http.StatusForbidden,
 			gift.NotAuthorized)
 	}
+	w.limitTo(sandboxKey, "203.0.113.0/24")
+	outside := append(as(sandboxKey), "X-Forwarded-For", "198.51.100.7")
+	w.do("GET", "/api/test/clock", "", outside...).refused(http.StatusForbidden, gift.NotAuthorized)
+	w.do("POST", "/api/test/clock", `{"advance":"P1D"}`, outside...).refused(http.StatusForbidden, gift.NotAuthorized)
 	// The table is of the key: another of the account is used from anywhere, and no network means everywhere.
 	w.limitTo(rotatedKey)
 	redeem("198.51.100.8").want(http.StatusOK)

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -174,6 +175,20 @@ func TestCodesNeedAPermission(t *testing.T) {
 	}
 	w.permit(rotatedKey, "look-up", "codes")
 	w.get("/gifting/gifts/"+g.id, as(rotatedKey)...).want(200, "voucherCode", g.code, "voucherPublicToken", g.token)
+}
+
+// TestTheFileListsThePermissions: where it says what a key may do.
+func TestTheFileListsThePermissions(t *testing.T) {
+	t.Parallel()
+	var file struct{ Info struct{ Description string } }
+	if err := json.Unmarshal(theFile, &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range gift.PermissionNames() {
+		if !strings.Contains(file.Info.Description, "`"+name+"`") {
+			t.Errorf("the OpenAPI file lists no permission %s", name)
+		}
+	}
 }
 
 // A key that was spent by a reversal belongs to the location where that was done: elsewhere it is treated like any

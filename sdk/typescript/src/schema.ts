@@ -839,7 +839,7 @@ export interface paths {
         /**
          * Advance the clock of a test account
          * @description It only goes forward. What becomes due is done before the answer, for up to eight seconds; `due` tells what is left then, and a repeat goes on with
-         *     it. Under the Idempotency-Key of the call before, the clock is not advanced again.
+         *     it. Under the Idempotency-Key of the call before, the clock is not advanced again, whatever is asked; other keys are not remembered.
          *
          *     Messages to these recipients have a known outcome in a test account: `delivered@`, `bounced@` and `slow@simulator.boon.example`, and the numbers
          *     whose last seven digits are 555-0100 (delivered), 555-0101 (bounced) and 555-0102 (slow: at the second attempt); those up to 555-0199 and all others
@@ -3539,7 +3539,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description VALIDATION_FAILURE. A parameter is malformed, unknown or repeated; messages name it. */
+        /** @description VALIDATION_FAILURE. A parameter, or a member of the body, is malformed or repeated; messages name it. */
         BadLookUp: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
@@ -3561,7 +3561,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description NOT_AUTHORIZED. The key lacks a permission, which the message names. */
+        /** @description NOT_AUTHORIZED. The key lacks a permission, which the message names, or may not be used from this network. */
         Permission: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
@@ -6892,6 +6892,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
             /** @description NOT_SUPPORTED. The account is live, or a system key calls. */
             422: {
                 headers: {
@@ -6943,6 +6944,7 @@ export interface operations {
             };
             400: components["responses"]["BadLookUp"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description NOT_SUPPORTED. The account is live, or a system key calls. */
