@@ -92,6 +92,7 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		{"reverse-redemption", "ReverseRedemption", `{"idempotencyKey":"till-1"}`},
 		{"reverse-redemption", "ReverseRedemption", `{"idempotencyKey":"till-1","operation":"capture-hold"}`},
 		{"reverse-redemption", "ReverseRedemption", `{"idempotencyKey":"till-1","operation":"cash-out-gift"}`},
+		{"reverse-redemption", "ReverseRedemption", `{"idempotencyKey":"till-1","voucherCode":"` + roomy.code + `"}`},
 		{"reload-gift", "ReloadGift", `{"voucherID":"` + roomy.id + `",` + at + `,"amount":0.01,"reference":"r",` +
 			paidAt(shop) + `}`},
 		{"reload-gift", "ReloadGift", `{"voucherCode":"` + roomy.code + `",` + at + `,"amount":0.01,"paymentMethodID":2,` +

@@ -161,6 +161,9 @@ func TestFingerprintsStay(t *testing.T) {
 		{"reverse-redemption", `{"OriginalKey":"k","Operation":"capture-hold","Where":{"LocationID":"` + id + `"}}`,
 			`{"idempotencyKey":"k","operation":"capture-hold","organizationID":"` + id + `"}`,
 			`{"operation":"capture-hold","organizationID":"` + id + `","idempotencyKey":"k"}`},
+		{"reverse-redemption", `{"OriginalKey":"k","Of":{"Code":"123456789012"},"Where":{"KeyLocation":"` +
+			gift.BusinessProgram.ID.String() + `"}}`,
+			`{"idempotencyKey":"k","voucherCode":"123456789012"}`, `{"voucherCode":123456789012,"idempotencyKey":"k"}`},
 		{"reverse-redemption", `{"OriginalKey":"k","Where":{"LocationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01"},` +
 			`"Number":"1e0","Reason":"x"}`,
 			`{"idempotencyKey":"k","organizationID":"` + id + `","amount":1,"reason":"x"}`,

@@ -24,7 +24,13 @@ const (
 )
 
 // readGiftRef reads which gift is meant: exactly one of the members named must be given.
-func readGiftRef(o *wire.Object, members ...string) (w giftRef) {
+func readGiftRef(o *wire.Object, members ...string) giftRef {
+	w := readGift(o, members)
+	oneOf(o, members)
+	return w
+}
+
+func readGift(o *wire.Object, members []string) (w giftRef) {
 	for _, name := range members {
 		switch name {
 		case byID:
@@ -35,7 +41,6 @@ func readGiftRef(o *wire.Object, members ...string) (w giftRef) {
 			w.Token = readToken(o, name)
 		}
 	}
-	oneOf(o, members)
 	return w
 }
 
@@ -215,14 +220,15 @@ func readAmount(o *wire.Object, c gift.Currency) gift.Number {
 	return number
 }
 
-// find looks a gift up by code or token, for use at a location. Codes are limited against guessing.
+// find looks a gift up by code or token, for use at a location. Codes are limited against guessing. A gift that is
+// refused is given beside the refusal.
 func (c *call) find(w giftRef, at *gift.Location) (g gift.Gift, err error) {
 	check := func(err error, missing *gift.Error) (cost int, _ error) {
 		found := &g.Voucher
 		replaced, old := errors.AsType[*gift.ReplacedError](err)
 		switch {
 		case old:
-			found = &replaced.Voucher
+			g.Voucher = replaced.Voucher
 		case errors.Is(err, gift.NotFound):
 			found = nil
 		case err != nil:

@@ -56,7 +56,9 @@ func (w *world) whole() map[string][]string {
 		"capture-hold": {`{"holdID":"` + nowhere + `","amount":0.01,"final":false,"reference":"R"}`},
 		"release-hold": {`{"holdID":"` + nowhere + `"}`, `{"idempotencyKey":"none"}`},
 		"reverse-redemption": {`{"redemptionID":"` + redemption + `","amount":0.01,"reason":"R","organizationID":"` + pier +
-			`"}`, `{"idempotencyKey":"none","operation":"capture-hold","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`},
+			`"}`, `{"idempotencyKey":"none","operation":"capture-hold","pointOfSaleSystemOrganizationIdentifier":"POS-1",` +
+			`"voucherID":"` + g.id + `"}`, `{"idempotencyKey":"none","voucherCode":"` + g.code + `"}`,
+			`{"idempotencyKey":"none","voucherPublicToken":"` + g.token + `"}`},
 		"reload-gift": {
 			`{"voucherID":"` + g.id + `","amount":0.01,"paymentMethodID":2,"reference":"R",` + paidAt(shop) +
 				`,"organizationID":"` + pier + `","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,

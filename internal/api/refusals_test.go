@@ -496,6 +496,9 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"reverse-redemption", invalid("a blank key", `{"idempotencyKey":" "}`, "idempotencyKey")},
 		{"reverse-redemption", invalid("a key that would become ASCII", `{"idempotencyKey":"\u212a"}`, "idempotencyKey")},
 		{"reverse-redemption", invalid("a long key", `{"idempotencyKey":"`+strings.Repeat("k", 256)+`"}`, "idempotencyKey")},
+		{"reverse-redemption", invalid("a gift without a key", `{"redemptionID":"`+r+`","voucherID":"`+r+`"}`, "voucherID")},
+		{"reverse-redemption", invalid("two gifts", `{"idempotencyKey":"x","voucherID":"`+r+
+			`","voucherCode":"123456789012"}`, "")},
 		{"reverse-redemption", invalid("zero", `{"redemptionID":"`+r+`","amount":0}`, "amount")},
 		{"reverse-redemption", invalid("more than was taken", `{"redemptionID":"`+r+`","amount":2.01}`, "amount")},
 		{"reverse-redemption", invalid("a long reason", `{"redemptionID":"`+r+`","reason":"`+strings.Repeat("x", 201)+`"}`,

@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"slices"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -13,6 +14,7 @@ type reversal struct {
 	RedemptionID gift.ID // or
 	OriginalKey  string
 	Operation    ledger.Operation // of the key; "": not said
+	Of           giftRef          // which gift the key's redemption must be of; zero: not said
 	Where        place
 	gift.Reverse
 }
@@ -21,10 +23,17 @@ func readReversal(o *wire.Object, c *call) (r reversal) {
 	const byRedemption, operation = "redemptionID", "operation"
 	r.RedemptionID, r.OriginalKey = o.GUID(byRedemption), readOriginalKey(o)
 	oneOf(o, []string{byRedemption, byKey})
-	switch op := ledger.Operation(o.Text(operation)); {
-	case op != "" && !o.Given(byKey):
-		o.Add(operation, "Send operation beside idempotencyKey only.")
-	case op == "", op == ledger.CaptureHold, op == ledger.RedeemGift, op == ledger.CashOutGift:
+	gifts := []string{byID, byCode, byToken}
+	if r.Of = readGift(o, gifts); slices.ContainsFunc(gifts, o.Given) {
+		oneOf(o, gifts)
+	}
+	for _, name := range append(gifts, operation) {
+		if o.Given(name) && !o.Given(byKey) {
+			o.Add(name, "Send %s beside idempotencyKey only.", name)
+		}
+	}
+	switch op := ledger.Operation(o.Text(operation)); op {
+	case "", ledger.CaptureHold, ledger.RedeemGift, ledger.CashOutGift:
 		r.Operation = op
 	default:
 		o.Add(operation, "The operation must be %s, %s or %s.", ledger.RedeemGift, ledger.CaptureHold, ledger.CashOutGift)
@@ -78,11 +87,31 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	case asked.OriginalKey != "" || !errors.As(err, &misplaced):
 		return request.refuse(err)
 	}
+	of, err := c.reversedOf(asked.Of, location)
+	if err != nil {
+		return request.refuse(err)
+	}
 	asked.Context, asked.Caller = c.actor(location), c.caller
 	return request.do(&ledger.Reverse{
-		RedemptionID: asked.RedemptionID, OriginalKey: asked.OriginalKey, Operation: asked.Operation,
+		RedemptionID: asked.RedemptionID, OriginalKey: asked.OriginalKey, Operation: asked.Operation, Of: of,
 		Reverse: asked.Reverse, Misplaced: misplaced,
 	}, ledger.OK, (*writer).reversal)
+}
+
+// reversedOf finds the gift that a reversal names beside a key. It need not be one that may be used there, and what is
+// not there is the zero one: whether the key has arrived is to be told all the same.
+func (c *call) reversedOf(w giftRef, location gift.ID) (*gift.ID, error) {
+	if w == (giftRef{}) {
+		return nil, nil
+	}
+	if !w.ID.IsZero() {
+		return &w.ID, nil
+	}
+	g, err := c.find(w, &gift.Location{ID: location})
+	if errors.Is(err, gift.NotFound) || errors.Is(err, gift.NotAuthorized) || errors.Is(err, gift.RedemptionNotAllowed) {
+		err = nil
+	}
+	return &g.ID, err
 }
 
 // mistyped is what is told of a place that is not there, in place of NOT_FOUND.

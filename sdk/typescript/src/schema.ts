@@ -629,7 +629,7 @@ export interface paths {
          * Undo a redemption, whole or in part
          * @description Gives back to a gift what a redemption took; a REDEEMED gift becomes CLAIMED again. It works on a cancelled or expired gift too: the
          *     money goes back, whether it can be spent is another matter. A till that does not know whether its redemption arrived names it
-         *     by its idempotencyKey: either it is undone, or the answer is NOT_FOUND and it can never take effect any more. A cash-out is taken
+         *     by its idempotencyKey, and the gift: either it is undone, or the answer is NOT_FOUND and it can never take effect any more. A cash-out is taken
          *     back in the same way, as a whole, with the permission cash-out, too.
          */
         post: operations["reverseRedemption"];
@@ -2848,6 +2848,20 @@ export interface components {
              * @description The redemption, or the cashOutID.
              */
             redemptionID?: string | null;
+            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            voucherCode?: string | null;
+            /**
+             * Format: uuid
+             * @description Beside idempotencyKey, the gift that the redemption was of, named as it was then: voucherID, voucherCode or voucherPublicToken. Send one of them.
+             *     If the key was used before, for another gift, the answer is IDEMPOTENCY_MISMATCH and nothing is given back; if the code or token
+             *     leads nowhere any more, it is VALIDATION_FAILURE.
+             */
+            voucherID?: string | null;
+            /**
+             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             */
+            voucherPublicToken?: string | null;
         };
         /** @description What was given back, durable before the answer was sent. */
         ReverseRedemptionAnswer: {
@@ -6233,7 +6247,10 @@ export interface operations {
                     "application/json": components["schemas"]["ReverseRedemptionAnswer"];
                 };
             };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong, or less is left of the redemption than amount. */
+            /**
+             * @description VALIDATION_FAILURE: something is missing or wrong, or less is left of the redemption than amount. INVALID_CODE_FORMAT:
+             *     voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
+             */
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
@@ -6294,7 +6311,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request, or the redemption that idempotencyKey names is of another gift. */
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];

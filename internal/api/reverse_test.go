@@ -1,0 +1,62 @@
+package api_test
+
+import (
+	"testing"
+
+	"boon.example/internal/gift"
+)
+
+// TestAReversalMayNameItsGift: a till whose counter of keys starts anew must not give back what yesterday's sale took
+// from another gift.
+func TestAReversalMayNameItsGift(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ana, ben := w.send(money("20")), w.send(money("50"))
+	foreign := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},`+purchaseAt(cornerShop)+`}`, as(cornerKey)...)
+	w.redeem(ana, "10", once("1")...).want(200)
+	held := w.holdGift(ana, "2").want(200).at("holdID")
+	w.post("capture-hold", `{"holdID":"`+held+`","amount":2}`, once("2")...).want(200)
+	reverse := func(key, of string) reply {
+		t.Helper()
+		return w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"`+of+`}`)
+	}
+	id := func(g made) string { return `,"voucherID":"` + g.id + `"` }
+	code := func(g made) string { return `,"voucherCode":"` + g.code + `"` }
+	token := func(g made) string { return `,"voucherPublicToken":"` + g.token + `"` }
+
+	const captured = `,"operation":"capture-hold"`
+	for _, of := range []string{id(ben), code(ben), token(ben), code(foreign), `,"voucherID":"` + nowhere + `"`} {
+		reverse("1", of).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
+		reverse("2", captured+of).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
+	}
+	// What was named then and leads nowhere now tells nothing of the key.
+	reverse("1", `,"voucherCode":"999990000000"`).refused(400, gift.ValidationFailure, "")
+	w.get("/gifting/gifts/"+ana.id).want(200, "currentBalance", "8.00")
+
+	// A key that is not known is spent, whatever gift is named.
+	for n, of := range []string{id(ben), code(ben), `,"voucherCode":"999990000001"`} {
+		key := "never-" + string(rune('a'+n))
+		reverse(key, of).refused(404, gift.NotFound, "idempotencyKey")
+		w.redeem(ben, "1", once(key)...).refused(409, gift.RedemptionNotAllowed)
+	}
+
+	w.post("replace-gift", `{"voucherID":"`+ana.id+`","reason":"lost"}`).want(200)
+	reverse("1", code(ana)).want(200, "voucherID", ana.id, "amount", "10.00")
+	reverse("1", token(ana)).refused(409, gift.AlreadyReversed)
+	reverse("1", id(ben)).refused(422, gift.IdempotencyMismatch)
+	reverse("2", captured+id(ana)).want(200, "amount", "2.00")
+}
+
+// TestTheGiftOfAReversalIsNoFreeGuess: a code that leads nowhere counts there, too.
+func TestTheGiftOfAReversalIsNoFreeGuess(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("5"))
+	w.redeem(g, "1", once("1")...).want(200)
+	of := func(code string) string { return `{"idempotencyKey":"1","voucherCode":"` + code + `"}` }
+	for range gift.GuessBurst {
+		w.post("reverse-redemption", of("999990000000")).refused(400, gift.ValidationFailure)
+	}
+	w.post("reverse-redemption", of(g.code)).refused(429, gift.RateLimited)
+	w.post("reverse-redemption", `{"idempotencyKey":"1","voucherID":"`+g.id+`"}`).want(200)
+}
