@@ -700,6 +700,7 @@ func TestRedeemSafely(t *testing.T) {
 		"already reversed": {redeem: lost, reverse: answer(409, client.AlreadyReversed), voided: true, calls: 4},
 		"both lost":        {redeem: lost, reverse: lost, unsure: true, calls: 6},
 		"void not allowed": {redeem: lost, reverse: answer(403, client.NotAuthorized), unsure: true, calls: 4},
+		"another's key":    {redeem: lost, reverse: answer(422, client.IdempotencyMismatch), refused: true, calls: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -710,7 +711,8 @@ func TestRedeemSafely(t *testing.T) {
 				}
 				tt.redeem(w, r)
 			})
-			_, err := c.RedeemSafely(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", All: true})
+			sale := client.RedeemGiftRequest{VoucherID: "v1", VoucherCode: "c", VoucherPublicToken: "t", All: true}
+			_, err := c.RedeemSafely(t.Context(), sale)
 			unknown, unsure := errors.AsType[*client.UnknownOutcome](err)
 			if client.Refused(err) != tt.refused || errors.Is(err, client.ErrVoided) != tt.voided || unsure != tt.unsure {
 				t.Errorf("refused %v, voided %v, unsure %v: %v", client.Refused(err), errors.Is(err, client.ErrVoided), unsure, err)
@@ -723,8 +725,9 @@ func TestRedeemSafely(t *testing.T) {
 				t.Errorf("the error names %q, the redemption's key was %q", unknown.IdempotencyKey, reqs[0].key)
 			}
 			if last := reqs[len(reqs)-1]; tt.reverse != nil && (!strings.Contains(last.body, `"idempotencyKey":"`+reqs[0].key+
-				`"`) || last.key == reqs[0].key) {
-				t.Errorf("the reversal does not name the redemption's key, or runs under it: %+v", last)
+				`"`) || !strings.Contains(last.body, `"voucherID":"v1","voucherCode":"c","voucherPublicToken":"t"`) ||
+				last.key == reqs[0].key) {
+				t.Errorf("the reversal does not name the redemption's key and gift, or runs under that key: %+v", last)
 			}
 		})
 	}

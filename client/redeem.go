@@ -87,13 +87,18 @@ func (c *Client) redeemInTime(ctx context.Context, k call) (*Redemption, error) 
 // ReverseRedemptionRequest asks to undo a redemption, named by RedemptionID or, when its answer never came, by the
 // Idempotency-Key it was made with.
 type ReverseRedemptionRequest struct {
-	RedemptionID                            string    `json:"redemptionID,omitzero"`
-	OriginalKey                             string    `json:"idempotencyKey,omitzero"` // of the redemption
-	Operation                               Operation `json:"operation,omitzero"`      // of that key; absent: OpRedeemGift
-	Amount                                  Decimal   `json:"amount,omitzero"`         // this or All
-	Reason                                  string    `json:"reason,omitzero"`
-	OrganizationID                          string    `json:"organizationID,omitzero"`
-	PointOfSaleSystemOrganizationIdentifier string    `json:"pointOfSaleSystemOrganizationIdentifier,omitzero"`
+	RedemptionID string    `json:"redemptionID,omitzero"`
+	OriginalKey  string    `json:"idempotencyKey,omitzero"` // of the redemption
+	Operation    Operation `json:"operation,omitzero"`      // of that key; absent: OpRedeemGift
+	// At most one of these, beside OriginalKey: the gift that the redemption was of. A key that was used before, for
+	// another gift, is then [IdempotencyMismatch] and gives nothing back.
+	VoucherID                               string  `json:"voucherID,omitzero"`
+	VoucherCode                             string  `json:"voucherCode,omitzero"`
+	VoucherPublicToken                      string  `json:"voucherPublicToken,omitzero"`
+	Amount                                  Decimal `json:"amount,omitzero"` // this or All
+	Reason                                  string  `json:"reason,omitzero"`
+	OrganizationID                          string  `json:"organizationID,omitzero"`
+	PointOfSaleSystemOrganizationIdentifier string  `json:"pointOfSaleSystemOrganizationIdentifier,omitzero"`
 
 	All            bool   `json:"-"` // in place of Amount: all that is left of the redemption
 	IdempotencyKey string `json:"-"` // of the reversal itself; absent: a new one
@@ -142,10 +147,12 @@ const (
 // that key, in another three tries. So it ends in one of four ways, within 40 seconds:
 //
 //   - a Redemption and no error: the amount was taken, once;
-//   - an error for which [Refused] holds: nothing was taken, because of what the error says;
+//   - an error for which [Refused] holds: nothing was taken, because of what the error says; [IdempotencyMismatch] says
+//     that the key was used before, for another sale;
 //   - an error for which errors.Is(err, [ErrVoided]) holds: nothing is taken, whatever became of the attempts;
 //   - any other error. If it is an [*UnknownOutcome], the reversal got no answer either: keep its IdempotencyKey and
-//     call ReverseRedemption with it as OriginalKey until there is an answer. If it is not, nothing was sent.
+//     call ReverseRedemption with it as OriginalKey, and the gift, until there is an answer. If it is not, nothing was
+//     sent.
 //
 // When ctx ends while the outcome is unknown, the reversal is still made.
 func (c *Client) RedeemSafely(ctx context.Context, r RedeemGiftRequest) (*Redemption, error) {
@@ -160,8 +167,8 @@ func (c *Client) RedeemSafely(ctx context.Context, r RedeemGiftRequest) (*Redemp
 		return done, err
 	}
 	void := ReverseRedemptionRequest{OriginalKey: k.key, All: true, Reason: "no answer to the till",
-		OrganizationID:                          r.OrganizationID,
-		PointOfSaleSystemOrganizationIdentifier: r.PointOfSaleSystemOrganizationIdentifier}
+		VoucherID: r.VoucherID, VoucherCode: r.VoucherCode, VoucherPublicToken: r.VoucherPublicToken,
+		OrganizationID: r.OrganizationID, PointOfSaleSystemOrganizationIdentifier: r.PointOfSaleSystemOrganizationIdentifier}
 	v := post(OpReverseRedemption, redemptionPath, void, "")
 	v.attempts, v.perAttempt = tillAttempts, tillTimeout
 	voiding, cancel := context.WithTimeout(context.WithoutCancel(ctx), tillDeadline)
@@ -169,6 +176,9 @@ func (c *Client) RedeemSafely(ctx context.Context, r RedeemGiftRequest) (*Redemp
 	_, failed := c.reverse(voiding, v)
 	if failed == nil || errors.Is(failed, AlreadyReversed) || errors.Is(failed, NotFound) {
 		return nil, fmt.Errorf("%w: %w", ErrVoided, unknown.Err)
+	}
+	if errors.Is(failed, IdempotencyMismatch) { // what was taken under this key is another sale's
+		return nil, failed
 	}
 	return nil, &UnknownOutcome{OpRedeemGift, k.key, errors.Join(unknown.Err, fmt.Errorf("and it could not be voided: %w",
 		failed))}

@@ -114,10 +114,11 @@ class Client:
         of these, within 40 seconds once the service's name is looked up:
 
         - an answer: the amount was taken, once;
-        - BoonError: nothing was taken, because of what the error says; Unreachable: nothing was sent;
+        - BoonError: nothing was taken, because of what the error says (IDEMPOTENCY_MISMATCH: the key was used before, for
+          another sale); Unreachable: nothing was sent;
         - Voided: nothing is taken, whatever became of the attempts;
         - UnknownOutcome: the reversal got no answer either. Keep its key, and call reverse_redemption(ALL,
-          original_key=key) until there is an answer.
+          original_key=key) with the gift until there is an answer.
         """
         key = new_key() if idempotency_key is None else idempotency_key
         body = _how_much(amount, members)
@@ -125,20 +126,25 @@ class Client:
         try:
             return self._do("redemption/redeem-gift", body, key, *till)
         except UnknownOutcome as unknown:
-            where = ("organizationID", "pointOfSaleSystemOrganizationIdentifier")
-            void = {m: body[m] for m in where if m in body}
+            same = ("organizationID", "pointOfSaleSystemOrganizationIdentifier", "voucherID", "voucherCode",
+                    "voucherPublicToken")
+            void = {m: body[m] for m in same if m in body}
             void.update(idempotencyKey=key, reason="no answer to the till")
             try:
                 self._do("redemption/reverse-redemption", void, None, *till)
             except Failure as e:
-                if getattr(e, "code", "") not in ("NOT_FOUND", "ALREADY_REVERSED"):
+                code = getattr(e, "code", "")
+                if code == "IDEMPOTENCY_MISMATCH":  # what was taken under this key is another sale's
+                    raise
+                if code not in ("NOT_FOUND", "ALREADY_REVERSED"):
                     raise UnknownOutcome("redeem-gift", key, f"{unknown.__cause__}; it could not be voided: {e}") from e
             raise Voided(key) from unknown.__cause__
 
     def reverse_redemption(self, amount: Amount, *, original_key: Optional[str] = None,
                            idempotency_key: Optional[str] = None, **members: Any) -> Answer:
         """Gives back what a redemption took, named by its redemptionID or by the Idempotency-Key it was made with.
-        By original_key, NOT_FOUND is good news: it never arrived, and will be refused should it still come."""
+        By original_key, NOT_FOUND is good news: it never arrived, and will be refused should it still come. With the
+        gift beside it (voucherID=..., as it was redeemed), a key that another sale had used gives nothing back."""
         body = _how_much(amount, _original(original_key, members))
         return self._do("redemption/reverse-redemption", body, idempotency_key)
 

@@ -140,10 +140,10 @@ class ClientTest(unittest.TestCase):
             limits, ask = [], c._transport.ask
             c._transport.ask = lambda *a: limits.append(a[-1]) or ask(*a)
             with self.assertRaises(Voided) as raised:
-                c.redeem_safely(1, voucherID="v", organizationID="o", idempotency_key="mine")
+                c.redeem_safely(1, voucherID="v", organizationID="o", reference="r", idempotency_key="mine")
             self.assertEqual([a["key"] for a in s.asked[:3]], ["mine"] * 3)
             self.assertEqual((s.asked[3]["path"][-19:], s.asked[3]["body"]), ("/reverse-redemption",
-                '{"organizationID":"o","idempotencyKey":"mine","reason":"no answer to the till"}'))
+                '{"organizationID":"o","voucherID":"v","idempotencyKey":"mine","reason":"no answer to the till"}'))
             self.assertEqual(raised.exception.key, "mine")
             self.assertNotEqual(s.asked[3]["key"], "mine")
             self.assertEqual(limits, [5] * 4)
@@ -152,6 +152,11 @@ class ClientTest(unittest.TestCase):
             with self.assertRaises(UnknownOutcome) as unknown:
                 c.redeem_safely(1, voucherID="v", idempotency_key="mine")
             self.assertEqual(unknown.exception.key, "mine")
+        c, s = self.serve(None, None, None, problem(422, "IDEMPOTENCY_MISMATCH"))
+        with self.assertRaises(BoonError) as reused:
+            c.redeem_safely(1, voucherCode="c", idempotency_key="mine")
+        self.assertEqual(reused.exception.code, "IDEMPOTENCY_MISMATCH")
+        self.assertIn('"voucherCode":"c"', s.asked[3]["body"])
 
     def test_money_is_no_float(self):
         c, s = self.serve(DONE)

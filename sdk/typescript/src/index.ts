@@ -63,8 +63,9 @@ export class Client {
   }
 
   /** Redeems as a till must: three tries of 5 seconds under one key; without an answer it is reversed by that key, in
-   * another three. Within 40 seconds it fails with BoonError (nothing was taken), Unreachable (nothing was sent), Voided
-   * (nothing is taken) or UnknownOutcome: then keep its key, and reverse by it until there is an answer. */
+   * another three. Within 40 seconds it fails with BoonError (nothing was taken; IDEMPOTENCY_MISMATCH: the key was used
+   * before, for another sale), Unreachable (nothing was sent), Voided (nothing is taken) or UnknownOutcome: then keep its
+   * key, and reverse by it and the gift until there is an answer. */
   async redeemSafely(body: Redeem, {idempotencyKey = randomUUID(), signal, deadline}: Sale = {}): Promise<Redemption> {
     if (body.amount === undefined) throw new TypeError("nothing was sent: amount is missing; null is all that is left");
     const limit = Math.min(deadline ?? till.deadline, till.deadline);
@@ -76,10 +77,12 @@ export class Client {
     } catch (unknown) {
       if (!(unknown instanceof UnknownOutcome)) throw unknown;
       const {organizationID = null, pointOfSaleSystemOrganizationIdentifier = null} = body;
+      const {voucherID = null, voucherCode = null, voucherPublicToken = null} = body;
       try {
         await api.POST(reverse, {body: {organizationID, pointOfSaleSystemOrganizationIdentifier,
-          idempotencyKey, reason: "no answer to the till"}});
+          voucherID, voucherCode, voucherPublicToken, idempotencyKey, reason: "no answer to the till"}});
       } catch (e) {
+        if (e instanceof BoonError && e.code === "IDEMPOTENCY_MISMATCH") throw e; // another sale's was taken under this key
         if (!(e instanceof BoonError && ["NOT_FOUND", "ALREADY_REVERSED"].includes(e.code))) {
           throw new UnknownOutcome(idempotencyKey, e);
         }

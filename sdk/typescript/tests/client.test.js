@@ -112,6 +112,7 @@ test("redeemSafely voids", async (t) => {
     assert.deepEqual(asked.slice(0, 3).map((a) => a.key), ["mine", "mine", "mine"]);
     assert.ok(asked[3].path.endsWith("/reverse-redemption") && asked[3].key !== "mine");
     assert.deepEqual(JSON.parse(asked[3].body), {organizationID: "o", pointOfSaleSystemOrganizationIdentifier: null,
+      voucherID: sale.voucherID, voucherCode: null, voucherPublicToken: null,
       idempotencyKey: "mine", reason: "no answer to the till"});
   }
   for (const answer of [null, problem(403, "NOT_AUTHORIZED")]) {
@@ -119,6 +120,9 @@ test("redeemSafely voids", async (t) => {
     await assert.rejects(client.redeemSafely(sale, {idempotencyKey: "mine"}),
       (e) => e instanceof UnknownOutcome && e.idempotencyKey === "mine");
   }
+  const {client} = await serve(t, [null, null, null, problem(422, "IDEMPOTENCY_MISMATCH")]);
+  await assert.rejects(client.redeemSafely(sale, {idempotencyKey: "mine"}),
+    (e) => e instanceof BoonError && e.code === "IDEMPOTENCY_MISMATCH");
 });
 
 test("what is aborted on the way is given back, before it is not sent", async (t) => {
