@@ -84,7 +84,7 @@ func (r *Reinstate) decide(c *Call, s *state) (Result, error) {
 		// The job of a gift that waited may have come and gone while the gift was out of use.
 		if delivery := s.Deliveries[ref]; e.Status == gift.Pending && delivery != nil &&
 			len(delivery.Jobs) == 0 {
-			delivery.Jobs = []Job{s.job(s.Vouchers[ref], GiftJob, delivery.SendAt(s.now))}
+			delivery.Jobs = []Job{s.job(&e, delivery.SendAt(s.now))}
 		}
 	}
 	return done, nil

@@ -119,7 +119,7 @@ func (r *Request) MayBeToldTo(c *gift.Caller) bool {
 
 // Job is work to be done after the commit: one message to be delivered.
 type Job struct {
-	ID        gift.ID
+	ID        gift.ID // of a GiftJob and a BalanceJob: that of the entry that asked for it
 	AccountID gift.ID
 	VoucherID gift.ID
 	Kind      JobKind

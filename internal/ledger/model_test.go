@@ -488,7 +488,7 @@ func (w *world) deliver(t *rapid.T) {
 		to = gift.Delivered
 	}
 	want := "OK"
-	job := newID() // one that was made before the newest resend, if there is one
+	job := g.id // which is older than every resend
 	overtaken := !g.resent.IsZero()
 	if overtaken && rapid.Bool().Draw(t, "newest") {
 		job, overtaken = g.resent, false

@@ -67,7 +67,8 @@ func (r *Resend) decide(c *Call, s *state) (Result, error) {
 // resending is a resend that is allowed.
 type resending struct {
 	before, now gift.Delivery
-	reached     bool // before it, by a message
+	reached     bool    // before it, by a message
+	notice      gift.ID // of the job that tells so; older than the entry, it is never taken for one that brings the gift
 	after       gift.Voucher
 	entry       gift.Entry
 	due         time.Time
@@ -77,6 +78,7 @@ type resending struct {
 func (s *state) resending(c *Call, v gift.Voucher, ask gift.Resend) (r resending, err error) {
 	ref := Ref{c.AccountID, v.ID}
 	delivery := s.Deliveries[ref]
+	r.notice = idAhead(s.ahead)
 	ask.Context, ask.Earlier = s.context(ask.Context, v.Last), nil
 	for _, e := range s.Resends[ref] {
 		ask.Earlier = append(ask.Earlier, e.At)
@@ -97,7 +99,7 @@ func (s *state) enterResend(r resending) {
 	// The notice to the former contact counts towards no limit: there is one for each redirection, which has counted, and
 	// no limit may keep a merchant from taking a gift from the wrong recipient.
 	if r.reached && !r.before.SameRecipient(r.now) {
-		s.changes.Jobs = append(s.changes.Jobs, Job{ID: idAhead(s.ahead), AccountID: ref.AccountID, VoucherID: ref.ID,
+		s.changes.Jobs = append(s.changes.Jobs, Job{ID: r.notice, AccountID: ref.AccountID, VoucherID: ref.ID,
 			Kind: RedirectedJob, Due: s.now, Method: r.before.Method, Contact: r.before.Contact})
 	}
 	s.enter(r.after, r.entry)

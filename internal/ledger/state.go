@@ -99,13 +99,14 @@ func (s *state) issue(g *gift.Gift, e *gift.Entry) {
 	s.changes.Entries = append(s.changes.Entries, *e)
 	if g.Status == gift.Pending {
 		delivery := g.Card.Delivery()
-		s.job(&g.Voucher, GiftJob, delivery.SendAt(s.now))
+		s.job(e, delivery.SendAt(s.now))
 	}
 }
 
-// job notes a message to be sent.
-func (s *state) job(v *gift.Voucher, kind JobKind, due time.Time) Job {
-	j := Job{ID: idAhead(s.ahead), AccountID: v.AccountID, VoucherID: v.ID, Kind: kind, Due: due}
+// job notes a message that is to bring a gift. It has the id of the entry that asks for it: the ids of a history grow
+// whatever the clocks of the instances say, so that they tell which message was asked for last.
+func (s *state) job(by *gift.Entry, due time.Time) Job {
+	j := Job{ID: by.ID, AccountID: by.AccountID, VoucherID: by.VoucherID, Kind: GiftJob, Due: due}
 	s.changes.Jobs = append(s.changes.Jobs, j)
 	return j
 }
@@ -130,7 +131,7 @@ func (s *state) dropped(j Job) {
 // more.
 func (s *state) overtaken(job gift.ID, r Ref) bool {
 	resends := s.Resends[r]
-	return len(resends) > 0 && resends[len(resends)-1].ID != job
+	return len(resends) > 0 && slices.Compare(job[:], resends[len(resends)-1].ID[:]) < 0
 }
 
 // record notes an idempotency record.

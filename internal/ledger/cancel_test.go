@@ -1,0 +1,74 @@
+package ledger_test
+
+import (
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// must runs commands that are done.
+func (b *bench) must(commands ...ledger.Command) {
+	b.Helper()
+	for _, cmd := range commands {
+		if err := b.do(cmd); err != nil {
+			b.Fatalf("%T: %v", cmd, err)
+		}
+	}
+}
+
+func (b *bench) cancel(id gift.ID) *ledger.Cancel {
+	return &ledger.Cancel{VoucherIDs: []gift.ID{id}, Cancel: gift.Cancel{Caller: b.caller, To: gift.Cancelled}}
+}
+
+func (b *bench) reinstate(id gift.ID) *ledger.Reinstate {
+	return &ledger.Reinstate{VoucherIDs: []gift.ID{id}, Reinstate: gift.Reinstate{Caller: b.caller}}
+}
+
+func (b *bench) resend(id gift.ID, contact string) *ledger.Resend {
+	return &ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: b.caller, Contact: contact}}
+}
+
+func accepted(j ledger.Job) *ledger.Deliver {
+	return &ledger.Deliver{Job: j, Outcome: gift.Outcome{Delivered: true}}
+}
+
+func refused(j ledger.Job) *ledger.Deliver {
+	return &ledger.Deliver{Job: j, Outcome: gift.Outcome{Reason: "550"}}
+}
+
+func unwanted(j ledger.Job) *ledger.Deliver { return &ledger.Deliver{Job: j, Unwanted: true} }
+
+// due claims the jobs that bring gifts, and tells to whom the others go.
+func (b *bench) due() (gifts []ledger.Job, told []string) {
+	b.Helper()
+	jobs, err := b.store.ClaimJobs(b.Context(), time.Now().Add(time.Second), time.Minute, 10)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, j := range jobs {
+		if j.Kind == ledger.GiftJob {
+			gifts = append(gifts, j)
+		} else {
+			told = append(told, j.Contact)
+		}
+	}
+	return gifts, told
+}
+
+// TestReinstatedAfterAResend: the message of a gift that was sent again, cancelled and reinstated counts, and so does
+// the report that it did not arrive.
+func TestReinstatedAfterAResend(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil, ledger.Options{})
+	id := b.mailed(1, time.Now())[0].ID
+	b.must(b.resend(id, ""), b.cancel(id))
+	b.must(unwanted(b.claim()), b.reinstate(id))
+	job := b.claim()
+	b.must(accepted(job))
+	b.status(id, gift.Delivered)
+	b.must(&ledger.Bounce{AccountID: job.AccountID, VoucherID: id, JobID: job.ID, Reason: "undelivered"})
+	b.status(id, gift.FailedDelivery)
+	b.verify()
+}
