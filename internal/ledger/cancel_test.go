@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -70,5 +71,32 @@ func TestReinstatedAfterAResend(t *testing.T) {
 	b.status(id, gift.Delivered)
 	b.must(&ledger.Bounce{AccountID: job.AccountID, VoucherID: id, JobID: job.ID, Reason: "undelivered"})
 	b.status(id, gift.FailedDelivery)
+	b.verify()
+}
+
+// TestReinstatedInTheGroupOfTheOutcome: a job that was given up a moment ago, in the same transaction, is made anew.
+func TestReinstatedInTheGroupOfTheOutcome(t *testing.T) {
+	t.Parallel()
+	var g gate
+	b := setup(t, g.wrap, ledger.Options{Lanes: 1})
+	id := b.mailed(1, time.Now())[0].ID
+	b.must(b.cancel(id))
+	job := b.claim()
+	g.shut()
+	var callers sync.WaitGroup
+	callers.Go(func() { b.redeem(t.Context(), newID(), 1, "") })
+	<-g.waiting
+	for n, cmd := range []ledger.Command{unwanted(job), b.reinstate(id)} {
+		callers.Go(func() {
+			if err := b.do(cmd); err != nil {
+				t.Error(err)
+			}
+		})
+		b.queued(n + 1)
+	}
+	g.release()
+	callers.Wait()
+	b.must(accepted(b.claim()))
+	b.status(id, gift.Delivered)
 	b.verify()
 }

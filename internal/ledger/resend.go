@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"io"
+	"slices"
 	"time"
 
 	"boon.example/internal/gift"
@@ -178,11 +179,11 @@ func (s *state) resend(r Resent, due time.Time) {
 	s.Resends[ref] = append(s.Resends[ref], r)
 	s.changes.Resends = append(s.changes.Resends, r)
 	delivery := s.Deliveries[ref]
-	for _, old := range delivery.Jobs {
+	for _, old := range slices.Clone(delivery.Jobs) {
 		s.dropped(old)
 	}
 	job := Job{ID: r.ID, AccountID: r.AccountID, VoucherID: r.VoucherID, Due: due}
-	if delivery.Jobs = nil; due.IsZero() {
+	if due.IsZero() {
 		s.delivered(job)
 		return
 	}

@@ -118,13 +118,20 @@ func (s *state) delivered(j Job) {
 	if d := s.Deliveries[ref]; d != nil {
 		d.DeliveredAt = s.now
 	}
-	s.changes.Done = append(s.changes.Done, Done{JobID: j.ID, AccountID: j.AccountID, VoucherID: j.VoucherID,
-		DeliveredAt: s.now})
+	s.done(Done{JobID: j.ID, AccountID: j.AccountID, VoucherID: j.VoucherID, DeliveredAt: s.now})
 }
 
 // dropped notes that a job is finished, or taken back, and brought no gift.
 func (s *state) dropped(j Job) {
-	s.changes.Done = append(s.changes.Done, Done{JobID: j.ID, AccountID: j.AccountID, VoucherID: j.VoucherID})
+	s.done(Done{JobID: j.ID, AccountID: j.AccountID, VoucherID: j.VoucherID})
+}
+
+// done has a job be open no more, for the commands of the group that follow, too.
+func (s *state) done(d Done) {
+	if delivery := s.Deliveries[Ref{d.AccountID, d.VoucherID}]; delivery != nil {
+		delivery.Jobs = slices.DeleteFunc(delivery.Jobs, func(j Job) bool { return j.ID == d.JobID })
+	}
+	s.changes.Done = append(s.changes.Done, d)
 }
 
 // overtaken reports whether the gift was sent again since a job was made: what becomes of that job does not count any
