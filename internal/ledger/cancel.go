@@ -57,6 +57,7 @@ func (r *Reinstate) want(c *Call, want *Want) {
 	all := refs(c, r.VoucherIDs)
 	want.Vouchers = append(want.Vouchers, all...)
 	want.Deliveries = append(want.Deliveries, all...)
+	want.DeliveredBy, want.Resends = append(want.DeliveredBy, all...), append(want.Resends, all...)
 	want.Cancelled = append(want.Cancelled, all...)
 }
 
@@ -79,15 +80,26 @@ func (r *Reinstate) decide(c *Call, s *state) (Result, error) {
 		return Result{}, err
 	}
 	s.enterAll(done)
-	for _, e := range done.Entries {
-		ref := Ref{e.AccountID, e.VoucherID}
-		// The job of a gift that waited may have come and gone while the gift was out of use.
-		if delivery := s.Deliveries[ref]; e.Status == gift.Pending && delivery != nil &&
-			len(delivery.Jobs) == 0 {
-			delivery.Jobs = []Job{s.job(&e, delivery.SendAt(s.now))}
-		}
+	for n := range done.Entries {
+		s.sendAfterAll(&done.Entries[n])
 	}
 	return done, nil
+}
+
+// sendAfterAll makes the job anew of a message that was still to be sent when a gift was taken out of use, and was
+// given up since: that of a gift that waited, or of its newest resend, unless it was accepted.
+func (s *state) sendAfterAll(reinstated *gift.Entry) {
+	ref, due := Ref{reinstated.AccountID, reinstated.VoucherID}, s.now
+	delivery := s.Deliveries[ref]
+	switch {
+	case delivery == nil || len(delivery.Jobs) > 0:
+		return
+	case reinstated.Status == gift.Pending:
+		due = delivery.SendAt(s.now)
+	case !reinstated.Status.Receivable() || !s.overtaken(s.DeliveredBy[ref], ref):
+		return
+	}
+	delivery.Jobs = []Job{s.job(reinstated, due)}
 }
 
 func (r *Reinstate) locations(c *Call, s *state) []gift.ID {

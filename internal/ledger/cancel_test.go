@@ -100,3 +100,53 @@ func TestReinstatedInTheGroupOfTheOutcome(t *testing.T) {
 	b.status(id, gift.Delivered)
 	b.verify()
 }
+
+// TestReinstatedBeforeAResendWentOut: whatever a gift was before, the message that a resend asked for goes out once
+// the gift is reinstated; one that was accepted, be it while the gift was out of use, does not go out again.
+func TestReinstatedBeforeAResendWentOut(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil, ledger.Options{})
+	for _, before := range []gift.Status{gift.Delivered, gift.FailedDelivery, gift.Claimed} {
+		id := b.mailed(1, time.Now())[0].ID
+		if job := b.claim(); before == gift.FailedDelivery {
+			b.must(refused(job))
+		} else {
+			b.must(accepted(job))
+		}
+		if before == gift.Claimed {
+			b.must(&ledger.Redeem{VoucherID: id, Redeem: gift.Redeem{Amount: 1}})
+		}
+		b.must(b.resend(id, "ben@example.com"), b.cancel(id))
+		jobs, _ := b.due()
+		b.must(unwanted(jobs[0]), b.reinstate(id))
+		b.status(id, before)
+		jobs, _ = b.due()
+		if len(jobs) != 1 {
+			t.Fatalf("%s: %d messages to Ben, want one", before, len(jobs))
+		}
+		b.must(b.cancel(id), accepted(jobs[0]), b.reinstate(id))
+		if jobs, _ = b.due(); len(jobs) != 0 {
+			t.Errorf("%s: Ben gets it again: %v", before, jobs)
+		}
+		b.must(b.resend(id, ""))
+		b.must(accepted(b.claim()), b.cancel(id), b.reinstate(id))
+		if jobs, _ = b.due(); len(jobs) != 0 {
+			t.Errorf("%s: what was accepted goes out again: %v", before, jobs)
+		}
+	}
+	b.verify()
+}
+
+// TestReinstatedInPrint: paper is there.
+func TestReinstatedInPrint(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil, ledger.Options{})
+	id := b.mailed(1, time.Now())[0].ID
+	b.must(&ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: b.caller, Method: gift.Printed}}, b.cancel(id),
+		b.reinstate(id))
+	b.status(id, gift.Delivered)
+	if jobs, _ := b.due(); len(jobs) != 0 {
+		t.Errorf("it is sent: %v", jobs)
+	}
+	b.verify()
+}

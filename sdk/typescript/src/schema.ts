@@ -282,7 +282,8 @@ export interface paths {
          * Bring gifts back into use
          * @description Takes a cancellation or a failed purchase back: the gift has the status and the balance that it had before, and its code is good again. All gifts
          *     that are meant, or none; a gift that is in use counts as done. One that was PENDING goes out at its deliveryDate, or at once when that is
-         *     over; one whose message was accepted by the gateway while it was out of use is DELIVERED. A resend that was dropped meanwhile is not repeated.
+         *     over; one whose message was accepted by the gateway while it was out of use is DELIVERED. A resend whose message was not accepted goes out
+         *     at once.
          */
         post: operations["reinstateGift"];
         delete?: never;
