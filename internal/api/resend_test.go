@@ -81,7 +81,11 @@ func TestResendToACorrectedAddress(t *testing.T) {
 	}
 	w.end(old, true) // it was under way
 	w.get("/gifting/gifts/"+g.id).want(200, "status", "PENDING", "deliveredAt", "null")
-	job := w.claim()
+	jobs := w.claimAll(2)
+	if told := jobs[ledger.RedirectedJob]; told.Contact != "anna@exmaple.com" {
+		t.Errorf("%q is told, want anna@exmaple.com", told.Contact)
+	}
+	job := jobs[ledger.GiftJob]
 	w.goesTo(job, "anna@example.com")
 	w.end(job, false)
 	w.get("/gifting/gifts/"+g.id).want(200, "status", "FAILED_DELIVERY")
@@ -151,7 +155,11 @@ func TestRedirect(t *testing.T) {
 	if told.Contact != "ana@example.com" || told.Method != gift.Email {
 		t.Errorf("%q is told, want ana@example.com", told.Contact)
 	}
-	w.goesTo(jobs[ledger.GiftJob], "ben@example.com")
+	toBen := jobs[ledger.GiftJob]
+	w.goesTo(toBen, "ben@example.com")
+	if err := w.store.PostponeJob(t.Context(), toBen, "451 later"); err != nil {
+		t.Fatal(err)
+	}
 	w.end(told, false) // whatever becomes of it, the gift is as it was
 	w.get("/gifting/gifts/"+g.id).want(200, "status", "CLAIMED")
 
@@ -221,7 +229,7 @@ func TestResendByAnotherMethod(t *testing.T) {
 		"/print.pdf")
 	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":1,"recipientContact":"anna@example.com"`)).want(200, "status",
 		"CLAIMED", "printURL", "null")
-	w.end(w.claim(), false)
+	w.end(w.claimAll(2)[ledger.GiftJob], false) // the other tells the number, whose message was under way
 	w.get("/gifting/gifts/"+g.id).want(200, "status", "CLAIMED", "currentBalance", "4.00")
 	w.redeem(g, "").want(200)
 	w.post("resend-gift", resend(g.id)).refused(409, gift.AlreadyRedeemed)

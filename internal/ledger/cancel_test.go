@@ -28,7 +28,11 @@ func (b *bench) reinstate(id gift.ID) *ledger.Reinstate {
 }
 
 func (b *bench) resend(id gift.ID, contact string) *ledger.Resend {
-	return &ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: b.caller, Contact: contact}}
+	r := &ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: b.caller, Contact: contact}}
+	if contact != "" {
+		r.Method = gift.Email
+	}
+	return r
 }
 
 func accepted(j ledger.Job) *ledger.Deliver {

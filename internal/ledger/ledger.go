@@ -163,7 +163,7 @@ type Want struct {
 	Gifts       []*gift.Gift       // to be made, as they will be if they are; the same of their codes
 	Answers     []Request          // to be kept, if they are: their keys and answers, to be made ready
 	DeliveredBy []Ref              // gifts: the job whose message was accepted last
-	Resends     []Ref              // gifts: when they were sent again
+	Resends     []Ref              // gifts: when they were sent again, and where they went before
 	Deliveries  []Ref              // gifts: how they are delivered, with their open jobs
 	Cancelled   []Ref              // gifts: what they were before they were last taken out of use
 	Counts      []CountKey         // of a day
@@ -201,7 +201,7 @@ type Resent struct {
 	Seq       int     // of its entry in the history
 	ID        gift.ID // its entry's, and that of its job if it has one
 	At        time.Time
-	Method    gift.Method // how the gift went before; not loaded, nor is the next
+	Method    gift.Method // how the gift went before
 	Contact   string
 }
 

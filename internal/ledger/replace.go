@@ -32,7 +32,7 @@ func (r *Replace) want(c *Call, w *Want) {
 	w.Codes = append(w.Codes, r.secrets.Code)
 	w.Vouchers = append(w.Vouchers, ref)
 	w.Deliveries = append(w.Deliveries, ref)
-	w.Resends = append(w.Resends, ref)
+	w.Resends, w.DeliveredBy = append(w.Resends, ref), append(w.DeliveredBy, ref)
 	if r.Deliver != nil {
 		c.wantSent(w, r.Deliver.Contacts(r.Known)...)
 	}

@@ -33,7 +33,7 @@ func (r *Resend) want(c *Call, w *Want) {
 	w.Codes = append(w.Codes, r.secrets.Code)
 	w.Vouchers = append(w.Vouchers, ref)
 	w.Deliveries = append(w.Deliveries, ref)
-	w.Resends = append(w.Resends, ref)
+	w.Resends, w.DeliveredBy = append(w.Resends, ref), append(w.DeliveredBy, ref)
 	c.wantSent(w, r.Contacts(r.Known)...)
 }
 
@@ -84,7 +84,7 @@ func (s *state) resending(c *Call, v gift.Voucher, ask gift.Resend) (r resending
 	for _, e := range s.Resends[ref] {
 		ask.Earlier = append(ask.Earlier, e.At)
 	}
-	r.before, r.reached = delivery.Delivery, delivery.reached(&v)
+	r.before, r.reached = delivery.Delivery, s.reached(&v)
 	r.after, r.now, r.entry, r.due, err = v.Resend(r.before, ask)
 	return r, err
 }
@@ -108,9 +108,31 @@ func (s *state) enterResend(r resending) {
 	s.resend(Resent{ref.AccountID, ref.ID, r.entry.Seq, r.entry.ID, r.entry.At, r.before.Method, r.before.Contact}, r.due)
 }
 
-// reached reports whether a message has brought the gift: none is to be sent any more, and it did not fail.
-func (d *Delivery) reached(v *gift.Voucher) bool {
-	return d.Method != gift.Printed && len(d.Jobs) == 0 && (v.Status == gift.Delivered || v.Status == gift.Claimed)
+// reached reports whether a message has brought a gift to where it goes now, or may have: one was accepted and has not
+// come back, whatever became of those after it, or somebody has begun to send one.
+func (s *state) reached(v *gift.Voucher) bool {
+	ref := Ref{v.AccountID, v.ID}
+	delivery, by, since := s.Deliveries[ref], s.DeliveredBy[ref], s.redirected(ref)
+	switch {
+	case delivery.Method == gift.Printed:
+		return false
+	case slices.ContainsFunc(delivery.Jobs, func(j Job) bool { return !j.Lease.IsZero() || j.Doubts > 0 }):
+		return true
+	case by.IsZero() || slices.Compare(by[:], since[:]) < 0:
+		return false
+	}
+	return v.Status != gift.FailedDelivery || s.overtaken(by, ref)
+}
+
+// redirected is the newest resend by which a gift came to go to where it goes now; zero: it has always gone there.
+func (s *state) redirected(r Ref) gift.ID {
+	for _, resent := range slices.Backward(s.Resends[r]) {
+		before := gift.Delivery{Method: resent.Method, Contact: resent.Contact}
+		if !before.SameRecipient(s.Deliveries[r].Delivery) {
+			return resent.ID
+		}
+	}
+	return gift.ID{}
 }
 
 // rekey gives a gift other secrets. Those before lead nowhere from then on, or are known to be of a card that the entry

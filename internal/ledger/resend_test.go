@@ -257,3 +257,75 @@ func TestResendsInOneGroup(t *testing.T) {
 	b.claim() // the only one
 	b.verify()
 }
+
+// TestWhoIsToldOfARedirection: whom a message has reached, or may have, is told that the gift goes elsewhere, whatever
+// is still to be sent; whom none has reached is not.
+func TestWhoIsToldOfARedirection(t *testing.T) {
+	t.Parallel()
+	const toEve, inPrint, again, accept, bounce, refuse, claim, doubt = "to Eve", "in print", "again", "accepted",
+		"came back", "refused", "being sent", "in doubt"
+	for steps, want := range map[string][]string{ // before the gift is sent to Ben
+		"":                                     nil,
+		accept:                                 {"ana"},
+		refuse:                                 nil,
+		claim:                                  {"ana"},
+		doubt:                                  {"ana"},
+		again + ", " + accept:                  {"ana"},
+		accept + ", " + bounce:                 nil,
+		accept + ", " + again:                  {"ana"},
+		accept + ", " + again + ", " + refuse:  {"ana"},
+		refuse + ", " + again:                  nil,
+		accept + ", " + inPrint:                {"ana"},
+		accept + ", " + inPrint + ", " + toEve: {"ana"},
+		accept + ", " + toEve:                  {"ana"},
+		toEve:                                  nil,
+		toEve + ", " + again:                   nil,
+		toEve + ", " + accept:                  {"eve"},
+		toEve + ", " + accept + ", " + again:   {"eve"},
+		accept + ", " + toEve + ", " + accept:  {"ana", "eve"},
+	} {
+		t.Run(steps, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, nil, ledger.Options{})
+			id, told, last := b.mailed(1, time.Now())[0].ID, []string(nil), ledger.Job{}
+			job := func() ledger.Job {
+				jobs, notices := b.due()
+				told, last = append(told, notices...), jobs[0]
+				return last
+			}
+			for step := range strings.SplitSeq(steps, ", ") {
+				switch step {
+				case toEve:
+					b.must(b.resend(id, "eve@example.com"))
+				case inPrint:
+					b.must(&ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: b.caller, Method: gift.Printed}})
+				case again:
+					b.must(b.resend(id, ""))
+				case accept:
+					b.must(accepted(job()))
+				case bounce:
+					b.must(&ledger.Bounce{AccountID: last.AccountID, VoucherID: id, JobID: last.ID})
+				case refuse:
+					b.must(refused(job()))
+				case claim:
+					job()
+				case doubt:
+					j := job()
+					j.Due, j.Doubts = time.Now(), 1
+					if err := b.store.PostponeJob(t.Context(), j, "no answer"); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			b.must(b.resend(id, "ben@example.com"))
+			job()
+			for n := range told {
+				told[n] = strings.TrimSuffix(told[n], "@example.com")
+			}
+			if !slices.Equal(told, want) {
+				t.Errorf("%q are told, want %q", told, want)
+			}
+			b.verify()
+		})
+	}
+}

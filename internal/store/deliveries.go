@@ -18,7 +18,7 @@ var (
 		FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
 	selectJobs = db.SelectByKeys("jobs", `SELECT j.account_id, j.voucher_id, j.id, j.due, j.claimable_at, j.attempts, j.doubts
 		FROM job AS j WHERE j.account_id = $1 AND j.kind = '' AND j.voucher_id {keys} {lock}`, "B", true)
-	selectResends = db.SelectByKeys("resends", `SELECT r.account_id, r.voucher_id, r.seq, r.id, r.made_at
+	selectResends = db.SelectByKeys("resends", `SELECT r.account_id, r.voucher_id, r.seq, r.id, r.made_at, r.method, r.contact
 		FROM resend AS r WHERE r.account_id = $1 AND r.voucher_id {keys}`, "B", true)
 
 	insertResend   = db.InsertRows("resend", "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT", "")
@@ -56,11 +56,12 @@ func (g *group) wantDeliveries(wanted []ledger.Ref) []db.Batch {
 	})...)
 }
 
-// wantResends wants to know when gifts were sent again.
+// wantResends wants to know when gifts were sent again, and where they went before.
 func (g *group) wantResends(wanted []ledger.Ref) []db.Batch {
 	return record.ByRef(selectResends, wanted, func(from db.Scanner) error {
 		var r ledger.Resent
-		err := from.Scan(db.ScanID(&r.AccountID), db.ScanID(&r.VoucherID), &r.Seq, db.ScanID(&r.ID), db.ScanTime(&r.At))
+		err := from.Scan(db.ScanID(&r.AccountID), db.ScanID(&r.VoucherID), &r.Seq, db.ScanID(&r.ID), db.ScanTime(&r.At),
+			&r.Method, &r.Contact)
 		ref := ledger.Ref{AccountID: r.AccountID, ID: r.VoucherID}
 		all := append(g.state.Resends[ref], r)
 		slices.SortFunc(all, func(a, b ledger.Resent) int { return cmp.Compare(a.Seq, b.Seq) })

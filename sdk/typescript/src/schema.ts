@@ -354,7 +354,7 @@ export interface paths {
          * Send a gift again
          * @description Sends a gift once more: to the same address, to a corrected one, or by another method. Balance and validity stay what they are, code and token
          *     only for the same address: a gift that goes to somebody else, or from or to paper, gets new ones, which the answer has, and those before find
-         *     nothing from then on. Whom the gift had reached by message is told that it went elsewhere. The history keeps both addresses, masked.
+         *     nothing from then on. Whom the gift had reached by message, or may have, is told that it went elsewhere. The history keeps both addresses, masked.
          *     A message that was still to go out, to whatever address, is taken back, and what becomes of one that is on its way no longer counts.
          *
          *     The status stays until it is known what became of the new message: FAILED_DELIVERY becomes DELIVERED when it is accepted; a gift that was
