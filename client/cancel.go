@@ -7,7 +7,7 @@ type Cause string
 
 // The causes.
 const (
-	CausePurchaseFailed Cause = "PURCHASE_FAILED" // the external purchase failed; only while nothing was redeemed
+	CausePurchaseFailed Cause = "PURCHASE_FAILED" // the purchase failed; only while nothing was redeemed or transferred
 	CauseCancelled      Cause = "CANCELLED"
 )
 

@@ -231,7 +231,7 @@ type giftCancelCmd struct {
 	Order          string   `placeholder:"ID" help:"In place of it: all gifts of one order."`
 	Purchase       string   `placeholder:"REF" help:"In place of it: all gifts of one external purchase, by its reference number."`
 	Storefront     string   `placeholder:"ID" help:"Beside --purchase: where it was made. Needed where several storefronts use the same reference."`
-	PurchaseFailed bool     `help:"The external purchase failed: only while nothing was redeemed."`
+	PurchaseFailed bool     `help:"The external purchase failed: only while nothing was redeemed or transferred."`
 	SkipNotAllowed bool     `help:"Cancel those that can be, and tell of the others. Default: all or none."`
 	Reason         string   `placeholder:"TEXT" help:"Why, for the gifts' history."`
 	repeatable

@@ -165,7 +165,7 @@ func TestReloadForAThief(t *testing.T) {
 	// Nothing of what was loaded is left in a gift whose purchase failed.
 	failed := w.send(money("10"))
 	reload = w.reload(failed, "5").want(200).at("reloadID")
-	w.post("transfer-balance", transferBody(failed, g, "10")).want(200)
+	w.adjust(failed, "-10").want(200)
 	w.post("cancel-gift", `{"voucherID":"`+failed.id+`","cause":"PURCHASE_FAILED"}`).want(200)
 	w.unload(reload).refused(409, gift.RedemptionNotAllowed)
 	w.sound()

@@ -11,12 +11,15 @@ type Cancel struct {
 	Caller *Caller
 	To     Status // PurchaseFailed or Cancelled
 	Reason string
+	// Transferred tells that value of the gift was moved to another one, at whatever time. It is told of failed purchases
+	// only.
+	Transferred bool
 }
 
 // Cancel cancels a voucher. PENDING, DELIVERED, FAILED_DELIVERY, CLAIMED and NOT_ACTIVATED may be cancelled by the
-// merchant; a purchase may be reported as failed from the first three, while nothing was redeemed. A voucher that is
-// there already stays as it is and gets no entry: changed is false. Anything else is REDEMPTION_NOT_ALLOWED, also where
-// something is held, and NOT_FOUND where the caller may not see the gift.
+// merchant; a purchase may be reported as failed from the first three, while nothing was redeemed or transferred: that
+// lives on. A voucher that is there already stays as it is and gets no entry: changed is false. Anything else is
+// REDEMPTION_NOT_ALLOWED, also where something is held, and NOT_FOUND where the caller may not see the gift.
 func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
 	if !c.Caller.MayUse(&v) {
 		return v, Entry{}, false, NoSuchGift()
@@ -36,6 +39,8 @@ func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
 	case v.Status == Redeemed, v.Status == Cancelled, v.Status == PurchaseFailed,
 		v.Status == NotActivated && c.To == PurchaseFailed:
 		why = "it is " + v.Status.String()
+	case c.To == PurchaseFailed && c.Transferred:
+		why = "part of it was transferred to another gift"
 	case c.To == PurchaseFailed && v.Promotional:
 		why = "it is promotional, there was no purchase"
 	case len(v.Holds) > 0:

@@ -258,6 +258,12 @@ func TestCancel(t *testing.T) {
 			t.Errorf("%s: %v does not name the gift", tt.name, err)
 		}
 	}
+	for to, code := range map[Status]Code{Cancelled: "", PurchaseFailed: RedemptionNotAllowed} {
+		_, _, _, err := v.Cancel(Cancel{Context: context(), Caller: everywhere, To: to, Transferred: true})
+		if codeOf(t, err) != code {
+			t.Errorf("transferred, to %s: %v", to, err)
+		}
+	}
 }
 
 // TestReinstate takes a cancellation back, for those who may, and only what a cancellation can have been made from.

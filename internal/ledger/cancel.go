@@ -15,7 +15,11 @@ type Cancel struct {
 }
 
 func (k *Cancel) want(c *Call, want *Want) {
-	want.Vouchers = append(want.Vouchers, refs(c, k.VoucherIDs)...)
+	all := refs(c, k.VoucherIDs)
+	want.Vouchers = append(want.Vouchers, all...)
+	if k.To == gift.PurchaseFailed {
+		want.Transferred = append(want.Transferred, all...)
+	}
 }
 
 func (*Cancel) affinity() gift.ID { return gift.ID{} }
@@ -27,7 +31,7 @@ func (k *Cancel) decide(c *Call, s *state) (Result, error) {
 			after, entries = s.releaseAll(after, k.Context)
 		}
 		ask := k.Cancel
-		ask.Context = s.context(k.Context, after.Last)
+		ask.Context, ask.Transferred = s.context(k.Context, after.Last), s.Transferred[ref]
 		after, e, changed, err := after.Cancel(ask)
 		if err != nil || !changed {
 			return *s.Vouchers[ref], nil, err

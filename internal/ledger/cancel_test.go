@@ -82,27 +82,33 @@ func TestReinstatedAfterAResend(t *testing.T) {
 func TestReinstatedInTheGroupOfTheOutcome(t *testing.T) {
 	t.Parallel()
 	var g gate
-	b := setup(t, g.wrap, ledger.Options{Lanes: 1})
+	b := setup(t, g.wrap, ledger.Options{})
 	id := b.mailed(1, time.Now())[0].ID
 	b.must(b.cancel(id))
-	job := b.claim()
+	for n, err := range b.together(&g, unwanted(b.claim()), b.reinstate(id)) {
+		if err != nil {
+			t.Errorf("command %d: %v", n, err)
+		}
+	}
+	b.must(accepted(b.claim()))
+	b.status(id, gift.Delivered)
+	b.verify()
+}
+
+// together runs commands in one transaction, in this order.
+func (b *bench) together(g *gate, commands ...ledger.Command) []error {
 	g.shut()
 	var callers sync.WaitGroup
-	callers.Go(func() { b.redeem(t.Context(), newID(), 1, "") })
+	callers.Go(func() { b.redeem(b.Context(), newID(), 1, "") })
 	<-g.waiting
-	for n, cmd := range []ledger.Command{unwanted(job), b.reinstate(id)} {
-		callers.Go(func() {
-			if err := b.do(cmd); err != nil {
-				t.Error(err)
-			}
-		})
+	errs := make([]error, len(commands))
+	for n, cmd := range commands {
+		callers.Go(func() { errs[n] = b.do(cmd) })
 		b.queued(n + 1)
 	}
 	g.release()
 	callers.Wait()
-	b.must(accepted(b.claim()))
-	b.status(id, gift.Delivered)
-	b.verify()
+	return errs
 }
 
 // TestReinstatedBeforeAResendWentOut: whatever a gift was before, the message that a resend asked for goes out once

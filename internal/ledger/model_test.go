@@ -90,6 +90,7 @@ type modelGift struct {
 	status            gift.Status
 	before            gift.Status // before it was taken out of use
 	sent              bool        // a message was accepted, or it is printed
+	moved             bool        // some of it, to another gift
 	entries           int
 	item              bool
 	method            gift.Method
@@ -436,7 +437,7 @@ func (w *world) cancel(t *rapid.T) {
 	held := g.held() > 0 && !release
 	untouched := g.status == gift.Pending || g.status == gift.Delivered || g.status == gift.FailedDelivery
 	switch {
-	case !held && (untouched && (to == gift.Cancelled || g.until.IsZero()) || to == gift.Cancelled &&
+	case !held && (untouched && (to == gift.Cancelled || g.until.IsZero() && !g.moved) || to == gift.Cancelled &&
 		(g.status == gift.Claimed || g.status == gift.NotActivated)):
 		for _, h := range g.holds {
 			if h.ended == "" {
@@ -650,6 +651,7 @@ func (w *world) transfer(t *rapid.T) {
 	default:
 		from.balance, from.original, from.entries = from.balance-take, from.original-take, from.entries+1
 		to.balance, to.original, to.entries = to.balance+take, to.original+take, to.entries+1
+		from.moved = true
 		if from.balance == 0 {
 			from.status = gift.Redeemed
 		}

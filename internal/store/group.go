@@ -111,6 +111,14 @@ var (
 	selectCancelled = db.SelectEach("cancellations", `SELECT e.account_id, e.voucher_id,
 			(SELECT p.status FROM entry AS p WHERE p.account_id = e.account_id AND p.id = e.previous)
 		FROM entry AS e WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.kind = 'CANCELLATION' ORDER BY e.id DESC LIMIT 1`)
+	// selectTransferred follows a history backwards; sub-selects cannot be turned around by a planner.
+	selectTransferred = db.SelectEach("transfers", `WITH RECURSIVE n (account_id, voucher_id, entry_id) AS (
+			SELECT v.account_id, v.id, v.last FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2
+			UNION ALL
+			SELECT n.account_id, n.voucher_id, (SELECT e.previous FROM entry AS e WHERE e.account_id = $1 AND e.id = n.entry_id)
+			FROM n WHERE n.entry_id IS NOT NULL)
+		SELECT l.account_id, l.voucher_id FROM n AS l
+		WHERE (SELECT e.kind FROM entry AS e WHERE e.account_id = $1 AND e.id = l.entry_id) = 'TRANSFER_OUT' LIMIT 1`)
 	selectCodes = db.SelectByKeys("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, "B", false)
 
 	// updateBalance writes what redemptions change, updateHolds what holds do, and updateVoucher all that can change: a
@@ -144,8 +152,8 @@ var (
 )
 
 var groupQueries = []*db.Query{selectVouchers, selectRequests, selectUndoable, selectReversed,
-	selectDeliveredBy, selectCancelled, selectCodes, updateVoucher, updateHolds, updateBalance, selectHoldEnds,
-	record.SelectHolds, updateReplays, updateCard, updateSold, deleteJobs, selectDeliveries, selectJobs,
+	selectDeliveredBy, selectCancelled, selectTransferred, selectCodes, updateVoucher, updateHolds, updateBalance,
+	selectHoldEnds, record.SelectHolds, updateReplays, updateCard, updateSold, deleteJobs, selectDeliveries, selectJobs,
 	selectResends, insertResend, updateDelivery, updateJob, addTally, insertGivenBack, insertUsed, feed.Insert,
 	record.InsertTerms, record.InsertItems, record.InsertVoucher, record.InsertCard, record.InsertSecret,
 	record.InsertSearch, record.InsertEntry, record.InsertRequest, record.InsertAnswer, record.SelectPlaces,
@@ -166,6 +174,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Resends:     make(map[ledger.Ref][]ledger.Resent),
 		Deliveries:  make(map[ledger.Ref]*ledger.Delivery),
 		Before:      make(map[ledger.Ref]gift.Status),
+		Transferred: make(map[ledger.Ref]bool),
 		Counts:      make(map[ledger.CountKey]gift.Count),
 	}
 	vouchers, requests := want.Vouchers, want.Requests
@@ -189,6 +198,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	batches = append(batches, g.wantResends(want.Resends)...)
 	batches = append(batches, g.wantDeliveries(want.Deliveries)...)
 	batches = append(batches, g.wantCancelled(want.Cancelled)...)
+	batches = append(batches, g.wantTransferred(want.Transferred)...)
 	batches = append(batches, g.wantCodes()...)
 	batches = append(batches, g.wantClocks(want.Clocks)...)
 	if err := g.run(ctx, batches); err != nil {
@@ -352,6 +362,16 @@ func (g *group) wantCancelled(wanted []ledger.Ref) []db.Batch {
 		var before gift.Status
 		err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), &before)
 		g.state.Before[ref] = before
+		return err
+	})
+}
+
+// wantTransferred wants to know whether value was moved from gifts to others.
+func (g *group) wantTransferred(wanted []ledger.Ref) []db.Batch {
+	return record.ByRef(selectTransferred, wanted, func(from db.Scanner) error {
+		var ref ledger.Ref
+		err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID))
+		g.state.Transferred[ref] = true
 		return err
 	})
 }
