@@ -25,9 +25,10 @@ type Hooks interface {
 	// WebhookAttempts reads attempts at an endpoint, the newest first.
 	WebhookAttempts(context.Context, gift.WebhookAttempts) ([]gift.WebhookAttempt, error)
 	// EventsEnd is the place after the newest event of an account; EventsBefore is one after which all of its events come
-	// that were made at a time or later, and few others.
+	// that were made at a time or later, EventsUntil one up to which all come that were made before, and few others.
 	EventsEnd(ctx context.Context, account gift.ID) (gift.EventPlace, error)
 	EventsBefore(ctx context.Context, account gift.ID, at time.Time) (gift.EventPlace, error)
+	EventsUntil(ctx context.Context, account gift.ID, at time.Time) (gift.EventPlace, error)
 }
 
 func webhookRoutes() []Route {
@@ -319,7 +320,7 @@ func replayWebhook(c *call) (ledger.Answer, error) {
 	}
 	asked.ID = gift.ID(uuid.Must(uuid.NewV7()))
 	if asked.After, err = c.Hooks.EventsBefore(c.ctx, c.account.ID, asked.From); err == nil {
-		asked.Upto, err = c.Hooks.EventsEnd(c.ctx, c.account.ID)
+		asked.Upto, err = c.Hooks.EventsUntil(c.ctx, c.account.ID, asked.To)
 	}
 	if err != nil {
 		return ledger.Answer{}, stored(err)

@@ -204,12 +204,18 @@ type EventQuery struct {
 	AccountID ID
 	Types     []EventType // empty: all
 	Locations []ID        // only those of gifts and entries that TellsOf says; empty: all
+	From, To  time.Time   // only what was made from then on, and before then; zero: whenever
 	After     EventPlace
 	Limit     int
 }
 
 // Wants reports whether the query selects a type.
 func (q *EventQuery) Wants(t EventType) bool { return len(q.Types) == 0 || slices.Contains(q.Types, t) }
+
+// Within reports whether an instant is in the time that the query selects.
+func (q *EventQuery) Within(at time.Time) bool {
+	return !at.Before(q.From) && (q.To.IsZero() || at.Before(q.To))
+}
 
 // TellsOf reports whether whoever is limited to some locations may be told of an event: its gift is good at one of
 // them only, or it happened there.

@@ -38,7 +38,7 @@ type WebhookReplay struct {
 	From, To time.Time
 	Types    []string   // empty: those that the endpoint wants
 	After    EventPlace // before the first of them
-	Upto     EventPlace // later ones are sent anyway
+	Upto     EventPlace // after the last of them; what comes later is of another time, or is sent anyway
 }
 
 // WebhookState is how far an endpoint has come.

@@ -149,7 +149,7 @@ func testWebhookLeases(t *testing.T, open opener) {
 	claim(one, 2*time.Minute, 3*time.Minute, a, b)
 }
 
-// testNewEvents: which accounts have new events is told once, and where the events of a time begin.
+// testNewEvents: which accounts have new events is told once, and where the events of a time begin and end.
 func testNewEvents(t *testing.T, open opener) {
 	s, _ := open(t)
 	account, other := newID(), newID()
@@ -173,6 +173,16 @@ func testNewEvents(t *testing.T, open opener) {
 		must(t, err)
 		if rest, _ := follow(t, s, gift.EventQuery{AccountID: account, Limit: 10, After: place}); len(rest) != want {
 			t.Errorf("%d events from %s on, want %d", len(rest), at, want)
+		}
+		if place, err = s.EventsUntil(t.Context(), account, noon.Add(at)); err != nil || place.IsZero() != (at < 0) {
+			t.Errorf("the events up to %s end at %v, %v", at, place, err)
+		}
+		if made, _ := follow(t, s, gift.EventQuery{AccountID: account, Limit: 10, From: noon.Add(at)}); len(made) != want {
+			t.Errorf("%d events are of %s or later, want %d", len(made), at, want)
+		}
+		made, _ := follow(t, s, gift.EventQuery{AccountID: account, Limit: 10, To: noon.Add(at)})
+		if (len(made) == 0) != (at <= 0) {
+			t.Errorf("%d events are from before %s", len(made), at)
 		}
 	}
 }

@@ -138,6 +138,19 @@ func (w *world) hook(answer func(n int) webhook.Outcome, types ...string) *recei
 	return r
 }
 
+// replay has the events of a time sent again to the first endpoint.
+func (w *world) replay(from, to time.Time, types ...string) {
+	after, err := w.store.EventsBefore(context.Background(), w.account, from)
+	check(w.t, err)
+	upto, err := w.store.EventsUntil(context.Background(), w.account, to)
+	check(w.t, err)
+	w.change(func(hooks []*gift.Webhook) []*gift.Webhook {
+		changed := *hooks[0]
+		changed.Replay = &gift.WebhookReplay{ID: newID(), From: from, To: to, Types: types, After: after, Upto: upto}
+		return []*gift.Webhook{&changed}
+	})
+}
+
 // counting counts the pages of events that are read, and writes nothing for who was killed.
 type counting struct {
 	*store.Store
@@ -700,17 +713,7 @@ func TestReplays(t *testing.T) {
 		from := time.Now().Add(-30*time.Minute - 30*time.Second)
 		time.Sleep(time.Minute)
 		before, reads := len(r.got()), w.reads.Load()
-		after, err := w.store.EventsBefore(t.Context(), w.account, from)
-		check(t, err)
-		upto, err := w.store.EventsEnd(t.Context(), w.account)
-		check(t, err)
-		replay := &gift.WebhookReplay{ID: newID(), From: from, To: time.Now().Add(-10*time.Minute - 30*time.Second),
-			Types: []string{"gift.redeemed", "key.*"}, After: after, Upto: upto}
-		w.change(func(hooks []*gift.Webhook) []*gift.Webhook {
-			changed := *hooks[0]
-			changed.Replay = replay
-			return []*gift.Webhook{&changed}
-		})
+		w.replay(from, time.Now().Add(-10*time.Minute-30*time.Second), "gift.redeemed", "key.*")
 		next := w.redeem()
 		time.Sleep(time.Minute)
 		got := r.got()[before:]
@@ -729,6 +732,44 @@ func TestReplays(t *testing.T) {
 		time.Sleep(time.Hour) // and not once more
 		if n := len(r.got()) - before; n != len(want) {
 			t.Errorf("%d events, want %d", n, len(want))
+		}
+	})
+}
+
+// TestAReplayReadsLittleBesideItsTime: of the busy time before what is replayed, and of all that came after it, few
+// pages are read.
+func TestAReplayReadsLittleBesideItsTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r := w.hook(nil)
+		stop := w.start(time.Second)
+		defer stop()
+		busy := func() {
+			for range 100 {
+				time.Sleep(3 * time.Second)
+				w.redeem()
+			}
+		}
+		busy()
+		time.Sleep(time.Second)
+		from := time.Now()
+		want := []gift.ID{w.redeem(), w.redeem()}
+		time.Sleep(time.Second)
+		to := time.Now()
+		busy()
+		time.Sleep(time.Hour)
+		busy()
+		time.Sleep(time.Minute)
+		before, reads := len(r.got()), w.own.Load()
+		w.replay(from, to)
+		time.Sleep(time.Minute)
+		got := r.got()[before:]
+		if !slices.Equal(got, want) {
+			t.Errorf("%d events came again, want %d", len(got), len(want))
+		}
+		if n := w.own.Load() - reads; n > 3 {
+			t.Errorf("%d pages were read", n)
 		}
 	})
 }

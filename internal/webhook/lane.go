@@ -478,19 +478,15 @@ func (l *lane) replay(ctx context.Context) {
 	if types == nil {
 		types = l.types
 	}
-	page, err := l.readOwn(ctx, gift.EventQuery{AccountID: l.account, Types: types, After: l.state.ReplayAfter,
-		Limit: l.atOnce()})
+	page, err := l.readOwn(ctx, gift.EventQuery{AccountID: l.account, Types: types, From: r.From, To: r.To,
+		After: l.state.ReplayAfter, Limit: l.atOnce()})
 	if err != nil && !forgotten(err) {
 		l.complain(ctx, "events could not be read for a replay", err)
 		pause(ctx, 5*time.Second)
 		return
 	}
-	var events []event
-	for i, e := range l.render(ctx, page.Events, l.state.ReplayAfter) {
-		if at := page.Events[i].At; !at.Before(r.From) && at.Before(r.To) && !r.Upto.Before(e.place) {
-			events = append(events, e)
-		}
-	}
+	events := slices.DeleteFunc(l.render(ctx, page.Events, l.state.ReplayAfter),
+		func(e event) bool { return r.Upto.Before(e.place) })
 	end, done := page.Next, err != nil || !page.More || !page.Next.Before(r.Upto)
 	if len(events) > 0 {
 		now := time.Now()

@@ -208,8 +208,8 @@ const maxSteps = 200
 
 // limit is how many rows a page looks at.
 func (w *walk) limit() int {
-	if len(w.query.Types) == 0 && len(w.query.Locations) == 0 {
-		return min(MaxRead, w.query.Limit+2) // the row of the place before them, and one that tells that there is more
+	if q := w.query; len(q.Types) == 0 && len(q.Locations) == 0 && q.From.IsZero() && q.To.IsZero() {
+		return min(MaxRead, q.Limit+2) // the row of the place before them, and one that tells that there is more
 	}
 	return MaxRead
 }
@@ -246,7 +246,7 @@ func (w *walk) take(events map[gift.ID]*gift.Event) {
 			return
 		}
 		w.at = s.place
-		if e := events[s.id]; e != nil && w.query.Wants(e.Type) && e.TellsOf(w.query.Locations) {
+		if e := events[s.id]; e != nil && w.query.Wants(e.Type) && w.query.Within(e.At) && e.TellsOf(w.query.Locations) {
 			e.Place = s.place
 			w.page.Events = append(w.page.Events, *e)
 		}

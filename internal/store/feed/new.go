@@ -62,8 +62,18 @@ func (f *Feed) newest(ctx context.Context, safe int64) (position int64, err erro
 const clockTolerance = 10 * time.Minute
 
 // EventsBefore is a place after which all events of an account come that were made at a time or later, and few others.
-// It looks at as many rows as halving all positions takes.
-func (f *Feed) EventsBefore(ctx context.Context, account gift.ID, at time.Time) (place gift.EventPlace, err error) {
+func (f *Feed) EventsBefore(ctx context.Context, account gift.ID, at time.Time) (gift.EventPlace, error) {
+	return f.lastBefore(ctx, account, at.Add(-clockTolerance))
+}
+
+// EventsUntil is a place up to which all events of an account come that were made before a time, and few others.
+func (f *Feed) EventsUntil(ctx context.Context, account gift.ID, at time.Time) (gift.EventPlace, error) {
+	return f.lastBefore(ctx, account, at.Add(clockTolerance))
+}
+
+// lastBefore is the place after an event of an account that was made before a time and whose next was not. It looks at
+// as many rows as halving all positions takes.
+func (f *Feed) lastBefore(ctx context.Context, account gift.ID, at time.Time) (place gift.EventPlace, err error) {
 	high, err := f.safe(ctx)
 	if err == nil {
 		high, err = f.newest(ctx, high)
@@ -71,7 +81,6 @@ func (f *Feed) EventsBefore(ctx context.Context, account gift.ID, at time.Time) 
 	if err != nil {
 		return place, fmt.Errorf("looking for the events of a time: %w", err)
 	}
-	at = at.Add(-clockTolerance)
 	for low := int64(0); low <= high; {
 		middle := low + (high-low)/2
 		rows, err := f.rows(ctx, account, middle, high, 1)
