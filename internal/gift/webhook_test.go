@@ -17,6 +17,9 @@ func TestWebhookURLs(t *testing.T) {
 		"https://example.com/hooks?shop=1": {true, true}, "https://example.com:8443": {true, true},
 		"https://[2606:2800:220:1::1]:443/": {true, true}, "http://example.com/": {false, true},
 		"http://10.0.0.1:80/": {false, true}, "https://example.com:25/": {false, true},
+		"https://10.0.0.1:25/": {false, true}, "https://93.184.215.14:25/": {false, false},
+		"https://[2606:2800:220:1::1]:1023/": {false, false}, "https://93.184.215.14:1024/": {true, true},
+		"https://10.0.0.1:0/": {false, false}, "https://example.com:0/": {false, false},
 		"https://example.com:99999/": {false, false}, "https://example.com:/": {false, false},
 		"ftp://example.com/": {false, false}, "https://": {false, false}, "example.com": {false, false},
 		"https://user:pass@example.com/": {false, false}, "https://example.com/#x": {false, false},
@@ -47,7 +50,7 @@ func TestWebhookURLs(t *testing.T) {
 	}
 	loopback := WebhookNetworks(prefixes("127.0.0.0/8"))
 	for text, says := range map[string]string{"http://localhost:3000/": "", "http://127.0.0.1/": "",
-		"https://10.0.0.1/": "not public", "http://8.8.8.8/": "https://",
+		"https://10.0.0.1/": "not public", "http://8.8.8.8/": "https://", "https://8.8.8.8:22/": "port",
 	} {
 		err := loopback.CheckURL(text)
 		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
@@ -65,7 +68,7 @@ func FuzzWebhookURL(f *testing.F) {
 			return
 		}
 		u, err := url.Parse(text)
-		if a, err := netip.ParseAddr(u.Hostname()); err == nil && !WebhookNetworks(nil).May(a, true) {
+		if a, err := netip.ParseAddr(u.Hostname()); err == nil && !WebhookNetworks(nil).May(netip.AddrPortFrom(a, 443), true) {
 			t.Errorf("%q is taken", text)
 		}
 		if err != nil || u.Scheme != "https" || u.User != nil || u.Host == "" || strings.ContainsAny(text, " #\r\n") &&

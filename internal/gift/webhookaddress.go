@@ -38,20 +38,24 @@ func (n WebhookNetworks) hold(a netip.Addr) bool {
 	return slices.ContainsFunc(n, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// May reports whether an address may be called, over TLS or without.
-func (n WebhookNetworks) May(a netip.Addr, secure bool) bool {
-	a = a.Unmap()
+// May reports whether an address may be called at a port, over TLS or without.
+func (n WebhookNetworks) May(at netip.AddrPort, secure bool) bool {
+	a, port := at.Addr().Unmap(), at.Port()
 	switch {
 	case n.hold(a):
-		return true
-	case !secure, !a.IsValid(), a.Zone() != "", a.Is6() && !globalIPv6.Contains(a):
+		return port > 0
+	case !secure, !publicPort(port), !a.IsValid(), a.Zone() != "", a.Is6() && !globalIPv6.Contains(a):
 		return false
 	}
 	return !slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
+// publicPort reports whether webhooks are called at a port of public addresses.
+func publicPort(port uint16) bool { return port == 443 || port >= 1024 }
+
 // What is wrong with the address of an endpoint.
 var (
+	errPort         = errors.New("The port of this address must be 443, or 1024 to 65535.")
 	errNoWebhookURL = errors.New("This must be an address such as https://example.com/hooks.")
 	errNotHTTPS     = errors.New("This address must begin with https://; by http webhooks are called only in networks " +
 		"that the operator allows (boon serve --webhooks-allow).")
@@ -60,7 +64,7 @@ var (
 )
 
 // CheckURL says what is wrong with the address of an endpoint. Which addresses the name of a host has is known only
-// when it is called, and checked again then.
+// when it is called; they are checked then, with the port.
 func (n WebhookNetworks) CheckURL(text string) error {
 	if err := CheckText(text, MaxWebhookURL, false); err != nil {
 		return err
@@ -76,26 +80,34 @@ func (n WebhookNetworks) CheckURL(text string) error {
 	case u.Fragment != "" || strings.Contains(text, "#"):
 		return errors.New("This address may have no part after a #.")
 	}
+	secure, port := u.Scheme == "https", uint64(443)
+	if !secure {
+		port = 80
+	}
 	if u.Port() != "" || strings.HasSuffix(u.Host, ":") {
-		port, err := strconv.ParseUint(u.Port(), 10, 16)
-		if err != nil || port != 443 && port < 1024 && len(n) == 0 {
-			return errors.New("The port of this address must be 443, or 1024 to 65535.")
+		if port, err = strconv.ParseUint(u.Port(), 10, 16); err != nil || port == 0 {
+			return errPort
 		}
 	}
-	return n.checkHost(u.Hostname(), u.Scheme == "https")
+	if !publicPort(uint16(port)) && len(n) == 0 {
+		return errPort
+	}
+	return n.checkHost(u.Hostname(), uint16(port), secure)
 }
 
 // checkHost refuses a host of which it is known before any call that it may not be called: an address, or a name that
 // means this machine (RFC 6761) or has no meaning outside of a private network.
-func (n WebhookNetworks) checkHost(host string, secure bool) error {
+func (n WebhookNetworks) checkHost(host string, port uint16, secure bool) error {
 	if a, err := netip.ParseAddr(host); err == nil {
 		switch {
-		case n.May(a, secure):
+		case n.May(netip.AddrPortFrom(a, port), secure):
 			return nil
-		case !secure && n.May(a, true):
+		case !n.May(netip.AddrPortFrom(a, 443), true):
+			return errNotPublic
+		case !secure:
 			return errNotHTTPS
 		}
-		return errNotPublic
+		return errPort
 	}
 	in := func(zone string) bool { return host == zone || strings.HasSuffix(host, "."+zone) }
 	host = strings.TrimSuffix(strings.ToLower(host), ".")

@@ -7,12 +7,14 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"boon.example/internal/gift"
 )
 
-// Guard says which addresses may be called. The zero value lets public ones through and no other.
+// Guard says which addresses may be called. The zero value lets public ones through, at ports that are not other
+// services', and no other.
 type Guard struct {
 	// Allow lists networks that may be called all the same, by http too.
 	Allow []netip.Prefix
@@ -40,9 +42,9 @@ func ParseAllow(list string) (allowed []netip.Prefix, _ error) {
 	return allowed, nil
 }
 
-// May reports whether an address may be called, over TLS or without.
-func (g *Guard) May(a netip.Addr, secure bool) bool {
-	return gift.WebhookNetworks(g.Allow).May(a, secure)
+// May reports whether an address may be called at a port, over TLS or without.
+func (g *Guard) May(at netip.AddrPort, secure bool) bool {
+	return gift.WebhookNetworks(g.Allow).May(at, secure)
 }
 
 // errNoAddress says nothing about which addresses a name has, nor whether it has one: names of a private network are
@@ -55,7 +57,11 @@ const maxAddresses = 3
 // connect resolves the host of an address once and connects to the first of its addresses that may be called and
 // answers. No name is resolved after the check.
 func (g *Guard) connect(ctx context.Context, network, address string, secure bool) (net.Conn, error) {
-	host, port, err := net.SplitHostPort(address)
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, errNoAddress
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil {
 		return nil, errNoAddress
 	}
@@ -63,7 +69,9 @@ func (g *Guard) connect(ctx context.Context, network, address string, secure boo
 	if err != nil {
 		return nil, errNoAddress
 	}
-	found = slices.DeleteFunc(found, func(a netip.Addr) bool { return !g.May(a, secure) })
+	found = slices.DeleteFunc(found, func(a netip.Addr) bool {
+		return !g.May(netip.AddrPortFrom(a, uint16(port)), secure)
+	})
 	if len(found) == 0 {
 		return nil, errNoAddress
 	}
@@ -73,7 +81,7 @@ func (g *Guard) connect(ctx context.Context, network, address string, secure boo
 	}
 	for _, a := range found[:min(len(found), maxAddresses)] {
 		var c net.Conn
-		if c, err = dial(ctx, network, net.JoinHostPort(a.Unmap().String(), port)); err == nil {
+		if c, err = dial(ctx, network, net.JoinHostPort(a.Unmap().String(), text)); err == nil {
 			return c, nil
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"testing"
 )
 
@@ -30,7 +31,7 @@ func TestAddressesThatMayBeCalled(t *testing.T) {
 		{"fd00:ec2::254", false}, {"fc00::1", false}, {"ff02::1", false}, {"100::1", false}, {"5f00::1", false},
 		{"4000::1", false},
 	} {
-		a := netip.MustParseAddr(tt.address)
+		a := netip.AddrPortFrom(netip.MustParseAddr(tt.address), 443)
 		var g Guard
 		if got := g.May(a, true); got != tt.may {
 			t.Errorf("%s may be called: %t", tt.address, got)
@@ -51,9 +52,28 @@ func TestExceptions(t *testing.T) {
 	for address, may := range map[string]bool{"10.1.2.3": true, "::ffff:10.1.2.3": true, "fd00:1::5": true,
 		"10.2.0.1": false, "127.0.0.1": false, "fd00:2::1": false} {
 		for _, secure := range []bool{true, false} {
-			if got := g.May(netip.MustParseAddr(address), secure); got != may {
+			if got := g.May(netip.AddrPortFrom(netip.MustParseAddr(address), 80), secure); got != may {
 				t.Errorf("%s, TLS %t: %t", address, secure, got)
 			}
+		}
+	}
+	for _, other := range []string{"127.0.0.1", "8.8.8.8"} { // beside an allowed address of the same name
+		var dialled []string
+		g.Resolve = func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr(other), netip.MustParseAddr("10.1.2.3")}, nil
+		}
+		g.Dial = func(_ context.Context, _, address string) (net.Conn, error) {
+			dialled = append(dialled, address)
+			return nil, errors.New("away")
+		}
+		for _, port := range []string{"22", "0", "65536"} {
+			_, err := g.connect(t.Context(), "tcp", "hooks.example:"+port, true)
+			if err == nil {
+				t.Errorf("port %s: connected", port)
+			}
+		}
+		if !slices.Equal(dialled, []string{"10.1.2.3:22"}) {
+			t.Errorf("beside %s: dialled %v", other, dialled)
 		}
 	}
 	for _, wrong := range []string{"10.1.0.0", "10.1.2.3/16", "x/8", "10.0.0.0/33"} {
