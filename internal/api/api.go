@@ -350,6 +350,7 @@ type call struct {
 	route     Route
 	caller    *gift.Caller
 	account   *gift.Account          // the caller's; nil for a system key, until it has named one
+	setup     int64                  // the version of the set-up that says so, or of an older one
 	clocks    map[gift.ID]gift.Clock // of the test accounts that the caller may act for
 	key       string                 // the Idempotency-Key, "" none
 	location  gift.ID                // where it is made, for the log; zero: not said
@@ -398,6 +399,7 @@ func (c *call) run(r Route) (_ ledger.Answer, err error) {
 
 // authorize tells who calls and whether they may make this call from where they are, by what holds now.
 func (c *call) authorize(r Route) (err error) {
+	c.setup = c.Directory().Version
 	if c.caller, err = c.authenticate(); err != nil {
 		return err
 	}

@@ -195,7 +195,7 @@ func (r *request) run(cmd ledger.Command, render func(ledger.Result, error) ledg
 	defer cancel()
 	return r.Engine.Do(ctx, ledger.Call{
 		AccountID: r.account.ID, Operation: r.operation, Key: r.key, Fingerprint: r.fingerprint, Fingerprinted: r.earlier,
-		Caller: r.caller, Seen: r.seen, Account: r.account, Ahead: r.clocks[r.account.ID].Ahead,
+		Caller: r.caller, Seen: r.seen, Account: r.account, Ahead: r.clocks[r.account.ID].Ahead, Setup: r.setup,
 		Render: func(result ledger.Result, err error) ledger.Answer {
 			if gift.IsWrongCode(err) {
 				r.wrongCode.Store(true)

@@ -36,7 +36,8 @@ type Reply struct {
 // Foreign answers the calls of another protocol with what do replies.
 func (a *API) Foreign(do func(*Desk) Reply) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &call{API: a, ctx: r.Context(), w: w, r: r, requestID: Identify(w, r), now: a.Now().UTC(), leave: func() {}}
+		c := &call{API: a, ctx: r.Context(), w: w, r: r, requestID: Identify(w, r), now: a.Now().UTC(),
+			leave: func() {}, setup: a.Directory().Version}
 		defer c.release()
 		d := &Desk{Request: r, Now: c.now, c: c, cancel: func() {}}
 		var reply Reply

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -178,6 +179,45 @@ func TestIntegratorsDoNotShareKeys(t *testing.T) {
 	w.directory.Store(directory)
 	w.post("send-gift", body, append(once("1"), as(renewed)...)...).again(first)
 	w.post("send-gift", body, append(once("1"), as(systemKey)...)...).refused(401, gift.Unauthenticated)
+}
+
+// TestAnOldSetUpUsesNothingNew: an instance that has not read the set-up since an account was changed makes no gift in
+// its former currency and notes nothing at a location that was removed; the calls repeat, and are judged anew.
+func TestAnOldSetUpUsesNothingNew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	old := w.directory.Load()
+	used, unused := w.send(money("5")), *old.Accounts[id(corner)]
+	w.redeem(used, "1").want(200)
+	unused.Currency = yen
+	less := *old.Accounts[id(harbor)]
+	less.Locations = slices.DeleteFunc(slices.Clone(less.Locations),
+		func(l gift.Location) bool { return l.ID == id(wharf) })
+	err := w.store.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
+		return gift.Changes{Accounts: []*gift.Account{&unused, &less}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func() reply {
+		body := strings.Replace(money("25"), shop, cornerShop, 1)
+		return w.post("send-gift", body, append(once("1"), as(cornerKey)...)...)
+	}
+	redeem := func() reply {
+		return w.post("redeem-gift", `{"voucherID":"`+used.id+`","organizationID":"`+wharf+`","amount":1}`, once("2")...)
+	}
+	send().refused(503, gift.Unavailable)
+	redeem().refused(503, gift.Unavailable)
+	w.redeem(used, "1").want(200) // what is in use stays
+	directory, err := w.store.Directory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.directory.Store(directory)
+	if r := send().want(201); r.at("gifts[0].currency") != "JPY" {
+		t.Errorf("%s", r.body)
+	}
+	redeem().refused(404, gift.NotFound, "organizationID")
 }
 
 func TestAKeyThatIsNotEnabledIsNotTold(t *testing.T) {

@@ -68,7 +68,8 @@ func FuzzWebhookURL(f *testing.F) {
 			return
 		}
 		u, err := url.Parse(text)
-		if a, err := netip.ParseAddr(u.Hostname()); err == nil && !WebhookNetworks(nil).May(netip.AddrPortFrom(a, 443), true) {
+		a, wrong := netip.ParseAddr(u.Hostname())
+		if wrong == nil && !WebhookNetworks(nil).May(netip.AddrPortFrom(a, 443), true) {
 			t.Errorf("%q is taken", text)
 		}
 		if err != nil || u.Scheme != "https" || u.User != nil || u.Host == "" || strings.ContainsAny(text, " #\r\n") &&

@@ -27,6 +27,7 @@ type Call struct {
 	Seen          *int          // of a gift that was found by a code or token: see gift.Voucher.SameCard
 	Account       *gift.Account // whose daily limits count, and those of the caller's key; nil: none do
 	Ahead         time.Duration // how far the clock of a test account is likely to be ahead
+	Setup         int64         // the version of the set-up by which it was judged, or of an older one; 0: by none
 	// Render makes the answer of an outcome; the error is a *gift.Error. It is pure and may run more than once.
 	Render func(Result, error) Answer
 }

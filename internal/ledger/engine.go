@@ -484,6 +484,9 @@ func steady(last, now time.Time) time.Time {
 func (t *task) prepare(now time.Time, want *Want) {
 	i, issues := t.cmd.(*Issue)
 	t.call.wantClock(want)
+	if s := t.call.Setup; s > 0 && (want.Setup == 0 || s < want.Setup) {
+		want.Setup = s
+	}
 	if issues {
 		i.prepare(now.Add(t.call.Ahead))
 	}

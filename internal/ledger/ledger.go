@@ -169,6 +169,7 @@ type Want struct {
 	Transferred []Ref              // gifts: whether value was ever moved from them to another
 	Counts      []CountKey         // of a day
 	Clocks      []gift.ID          // test accounts: how far their clocks are ahead
+	Setup       int64              // the oldest Call.Setup of the commands; 0: they have none
 }
 
 // Ref names a record within an account.
@@ -282,7 +283,8 @@ type Store interface {
 	// commits, all in one transaction. When it returns nil, the changes are on stable storage. When it returns an error,
 	// nothing was changed, unless the error is ErrUnknown: then the commit may or may not have taken effect. ErrRejected
 	// says that the changes broke a constraint or a row was not as it was loaded; with ErrInTheWay, that it may have been
-	// another writer's doing. decide is pure; it may be called again on fresh state when the database asked for a retry.
+	// another writer's doing, or that what they use first may not be in the set-up any more. decide is pure; it may be
+	// called again on fresh state when the database asked for a retry.
 	Group(ctx context.Context, want Want, decide func(*State) Changes) error
 }
 

@@ -36,7 +36,8 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 		return err
 	})
 	switch {
-	case errors.Is(err, db.ErrMissed), err != nil && s.db.Rejected(err) && s.db.Passing(err):
+	case errors.Is(err, db.ErrMissed), errors.Is(err, errOtherSetup),
+		err != nil && s.db.Rejected(err) && s.db.Passing(err):
 		return fmt.Errorf("%w: %w: %w", ledger.ErrRejected, ledger.ErrInTheWay, err)
 	case err != nil && s.db.Rejected(err):
 		return fmt.Errorf("%w: %w", ledger.ErrRejected, err)
@@ -48,7 +49,7 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 
 func (s *Store) tryGroup(ctx context.Context, want ledger.Want, p *prepared,
 	decide func(*ledger.State) ledger.Changes) error {
-	g := group{Store: s, prepared: p, keptRead: map[ledger.CountKey]gift.Count{}}
+	g := group{Store: s, prepared: p, setup: want.Setup, keptRead: map[ledger.CountKey]gift.Count{}}
 	var counted map[ledger.CountKey]gift.Count
 	var commit trace.Span = noop.Span{}
 	err := s.transact(ctx, func(run db.Runner) error {
@@ -87,6 +88,7 @@ type group struct {
 	*Store
 	run       db.Runner
 	prepared  *prepared
+	setup     int64 // the version by which it was judged; 0: by none
 	state     ledger.State
 	loaded    map[ledger.Ref]gift.Voucher // what a change of each is measured against
 	newlyUsed []ledger.Ref
@@ -147,13 +149,21 @@ var (
 	// insertGivenBack is for a database whose guards cannot do it.
 	insertGivenBack = db.InsertRows("given_back", "account_id, redemption_id, amount, parts", "BBNN",
 		` ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = given_back.amount + excluded.amount, parts = given_back.parts + excluded.parts`)
+	// lockSetup keeps the set-up from being changed; it keeps no other group waiting.
+	lockSetup = &db.Query{What: "locking the set-up", One: selectSetup + ` = $1`,
+		Arrays: selectSetup + ` = ANY($1::BIGINT[]) FOR SHARE`, Spread: selectSetup + ` = $1 FOR SHARE`}
+	selectAccountVersions = db.SelectByKeys("when accounts were changed",
+		`SELECT a.version FROM account AS a WHERE a.id {keys}`, "B", false)
 	insertUsed = db.InsertRows("used_record", "account_id, record_id", "BB",
 		` ON CONFLICT (account_id, record_id) DO NOTHING`)
 )
 
-var groupQueries = []*db.Query{selectVouchers, selectRequests, selectUndoable, selectReversed,
-	selectDeliveredBy, selectCancelled, selectTransferred, selectCodes, updateVoucher, updateHolds, updateBalance,
-	selectHoldEnds, record.SelectHolds, updateReplays, updateCard, updateSold, deleteJobs, selectDeliveries, selectJobs,
+const selectSetup = `SELECT s.version FROM setup_version AS s WHERE s.one`
+
+var groupQueries = []*db.Query{lockSetup, selectAccountVersions, selectVouchers, selectRequests, selectUndoable,
+	selectReversed, selectDeliveredBy, selectCancelled, selectTransferred, selectCodes, updateVoucher, updateHolds,
+	updateBalance, selectHoldEnds,
+	record.SelectHolds, updateReplays, updateCard, updateSold, deleteJobs, selectDeliveries, selectJobs,
 	selectResends, insertResend, updateDelivery, updateJob, addTally, insertGivenBack, insertUsed, feed.Insert,
 	record.InsertTerms, record.InsertItems, record.InsertVoucher, record.InsertCard, record.InsertSecret,
 	record.InsertSearch, record.InsertEntry, record.InsertRequest, record.InsertAnswer, record.SelectPlaces,
@@ -400,6 +410,10 @@ func (g *group) wantCodes() []db.Batch {
 // save writes what was decided: locked rows first, then the rest, each in the order of its key. Last is the tally: it
 // is one row for the whole account, and who has written it keeps all others waiting until the commit.
 func (g *group) save(ctx context.Context, c *ledger.Changes) error {
+	used := g.saveUsed(c)
+	if err := g.checkSetup(ctx); err != nil {
+		return err
+	}
 	g.prepared.complete(g.Store, c.Gifts)
 	row, first, err := g.chainEntries(ctx, c)
 	if err != nil {
@@ -409,7 +423,7 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	if err != nil {
 		return err
 	}
-	batches = append(batches, g.saveUsed(c)...)
+	batches = append(batches, used)
 	batches = append(batches, g.saveGifts(c.Gifts)...)
 	batches = append(batches, g.saveSearch(c))
 	batches = append(batches, g.saveRekeyed(c.Rekeyed)...)
@@ -573,7 +587,7 @@ func saveTally(gifts []gift.Gift) db.Batch {
 }
 
 // saveUsed notes which records of the set-up are in use now.
-func (g *group) saveUsed(c *ledger.Changes) []db.Batch {
+func (g *group) saveUsed(c *ledger.Changes) db.Batch {
 	note := func(account, record gift.ID) {
 		ref := ledger.Ref{AccountID: account, ID: record}
 		if !record.IsZero() && !g.used.has(ref) && !slices.Contains(g.newlyUsed, ref) {
@@ -592,10 +606,37 @@ func (g *group) saveUsed(c *ledger.Changes) []db.Batch {
 		note(c.Entries[i].AccountID, c.Entries[i].Purchase.StorefrontID)
 	}
 	slices.SortFunc(g.newlyUsed, record.CompareRefs)
-	return []db.Batch{record.RowsOf(insertUsed, g.newlyUsed, func(r *ledger.Ref) []any {
-		return []any{db.KeyOf(r.AccountID),
-			db.KeyOf(r.ID)}
-	})}
+	return record.RowsOf(insertUsed, g.newlyUsed, func(r *ledger.Ref) []any {
+		return []any{db.KeyOf(r.AccountID), db.KeyOf(r.ID)}
+	})
+}
+
+// errOtherSetup tells that a group was judged by an account as it was before its last change.
+var errOtherSetup = errors.New("the set-up was changed meanwhile")
+
+// checkSetup refuses the first use of records of an account that was changed after the group was judged: they may have
+// been removed, or the currency be another. Until the commit nobody changes the set-up; who does then finds the use.
+func (g *group) checkSetup(ctx context.Context) error {
+	if g.setup == 0 || len(g.newlyUsed) == 0 {
+		return nil
+	}
+	var newest int64
+	accounts := db.Batch{Query: selectAccountVersions, Scan: func(from db.Scanner) error {
+		var version int64
+		err := from.Scan(&version)
+		newest = max(newest, version)
+		return err
+	}}
+	for n, r := range g.newlyUsed {
+		if n == 0 || r.AccountID != g.newlyUsed[n-1].AccountID {
+			accounts.Rows = append(accounts.Rows, []any{db.KeyOf(r.AccountID)})
+		}
+	}
+	err := g.run(ctx, []db.Batch{{Query: lockSetup, Rows: [][]any{{1}}}, accounts})
+	if err == nil && newest > g.setup {
+		err = errOtherSetup
+	}
+	return err
 }
 
 // usedRecords remembers which records are known to be noted as used, so that they are not written with every

@@ -103,6 +103,7 @@ var withoutAccount = map[string]string{
 	`INSERT INTO setup_change`:                  "the log of the set-up is the installation's",
 	`INSERT INTO account (id, config, version)`: "its key is the account",
 	`INSERT INTO api_key`:                       "a key of a system has no account",
+	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT a.version FROM account`: "as above",
 }
 
 // small are the tables with a row or two, and what a server tells of its sessions.

@@ -73,6 +73,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"a change of the set-up is seen everywhere": testConfigure,
 		"the set-up is changed beside tills":        testConfigureBeside,
 		"what gifts refer to is known":              testUses,
+		"what gifts refer to stays":                 testUsesStay,
 		"jobs are leased":                           testJobs,
 		"a gift goes another way":                   testRedirect,
 		"claimants never share a job":               testClaimants,
