@@ -96,6 +96,7 @@ func TestParseTakesWhatIsRight(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	const key = "accounts[0].keys[0].secret"
+	yen := strings.Replace(with("maxGiftValue: 10000"), "USD", "JPY", 1)
 	promotion := func(line string) string {
 		return minimal + "    promotions:\n      - id: 00000000-0000-4000-8000-000000000031\n        name: Spring\n        " +
 			line + "\n    language: en\n"
@@ -226,6 +227,13 @@ func TestParseRefuses(t *testing.T) {
 		{"networks that are none", "systemKeys: [{name: partner, networks: 203.0.113.0/24}]\n", "1",
 			"systemKeys[0].networks", "list"},
 		{"limits that are none", with("limits: 5"), "6", "accounts[0].limits", ""},
+		{"limits of yen that are none", yen + "    limits: []\n", "7", "accounts[0].limits", "not a list"},
+		{"a limit of yen without a value", yen + "    limits: {issuedPerDay: }\n", "7", "accounts[0].limits.issuedPerDay",
+			"has no value"},
+		{"limits of a system key that are none", "systemKeys: [{name: partner, limits: ''}]\n", "1", "systemKeys[0].limits",
+			"not a single value"},
+		{"a limit of a system key without a value", "systemKeys: [{name: partner, limits: {issuedPerDay: }}]\n", "1",
+			"systemKeys[0].limits.issuedPerDay", "has no value"},
 		{"money of a system key", "systemKeys: [{name: partner, limits: {issuedPerDay: 5}}]\n", "1",
 			"systemKeys[0].limits.issuedPerDay", "several currencies"},
 		{"switch in words", with("requireIdempotencyKey: yes"), "6", "accounts[0].requireIdempotencyKey", "true or false"},

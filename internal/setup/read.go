@@ -202,17 +202,22 @@ func (f fields) currency(name string) gift.Currency {
 
 // limit reads the largest value of one gift; absent is the currency's default, if it has one.
 func (f fields) limit(name string, c gift.Currency) gift.Amount {
-	v, plain, ok := f.scalar(name)
-	if c.Code == "" {
-		return 0 // the currency is refused already, and how many decimals the limit may have is not known
+	if _, given := f.get(name); given || c.Code == "" {
+		return f.amount(name, c)
 	}
-	if !ok {
-		limit, has := gift.DefaultMaxGiftValue(c)
-		if !has && f.values[name].Node == nil {
-			f.add(f.values["currency"].Line, f.path(name),
-				"Say the most that one gift may be worth: %s has no default. Write %s: and an amount in %s.", c.Code, name, c.Code)
-		}
-		return limit
+	limit, has := gift.DefaultMaxGiftValue(c)
+	if !has {
+		f.add(f.values["currency"].Line, f.path(name),
+			"Say the most that one gift may be worth: %s has no default. Write %s: and an amount in %s.", c.Code, name, c.Code)
+	}
+	return limit
+}
+
+// amount reads an amount of money; 0: absent or refused.
+func (f fields) amount(name string, c gift.Currency) gift.Amount {
+	v, plain, ok := f.scalar(name)
+	if !ok || c.Code == "" { // the currency is refused already, and how many decimals an amount may have is not known
+		return 0
 	}
 	amount, err := c.Parse(gift.Number(v.Value))
 	switch {
@@ -240,10 +245,10 @@ func (f fields) limits(without gift.Limits, c *gift.Currency) gift.Limits {
 		"messagesPerContactPerDay")
 	for name, amount := range map[string]*gift.Amount{"issuedPerDay": &l.IssuedPerDay,
 		"redeemedPerDay": &l.RedeemedPerDay} {
-		if at, given := m.values[name]; given && c == nil {
+		if at, given := m.get(name); given && c == nil {
 			f.problem(at, "A system key may send for accounts of several currencies; limit money in the account.")
 		} else if given {
-			*amount = m.limit(name, *c)
+			*amount = m.amount(name, *c)
 		}
 	}
 	for name, n := range map[string]*int64{"giftsPerDay": &l.GiftsPerDay, "messagesPerDay": &l.MessagesPerDay,
