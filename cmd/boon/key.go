@@ -201,11 +201,11 @@ func (c *keyListCmd) Run(t *terminal) error {
 			if k.Hint != "" {
 				hint = "…" + k.Hint
 			}
-			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), mayDo(k), places(d, k),
-				k.Networks.String(), hint, moment(k.CreatedAt), lastUse(k, uses), keyState(k, now)})
+			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), gift.ModeName(k.Test), mayDo(k),
+				places(d, k), k.Networks.String(), hint, moment(k.CreatedAt), lastUse(k, uses), keyState(k, now)})
 		}
-		table(t.stdout, []string{"KEY", "NAME", "OWNER", "MAY", "LOCATIONS", "FROM", "ENDS IN", "MADE", "LAST USED",
-			"STATE"}, rows)
+		table(t.stdout, []string{"KEY", "NAME", "OWNER", "MODE", "MAY", "LOCATIONS", "FROM", "ENDS IN", "MADE",
+			"LAST USED", "STATE"}, rows)
 		return nil
 	})
 }

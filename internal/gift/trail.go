@@ -60,6 +60,9 @@ func (c *Changes) Trail() map[ID]string {
 	}
 	for _, k := range c.Keys {
 		all[k.AccountID] = c.What
+		for _, id := range k.Accounts {
+			all[id] = c.What
+		}
 	}
 	for _, w := range c.Webhooks {
 		all[w.AccountID] = c.What

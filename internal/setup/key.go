@@ -83,11 +83,12 @@ func byName(d *gift.Directory) map[keyName][]*gift.Key {
 	return names
 }
 
-// pick finds the working key among those of one name, nil: there is none, and the youngest of the others.
-func pick(keys []*gift.Key, now time.Time) (live, dead *gift.Key) {
+// pick finds the working keys among those of one name, of which an integrator may have several, and the youngest of the
+// others, nil: there is none.
+func pick(keys []*gift.Key, now time.Time) (live []*gift.Key, dead *gift.Key) {
 	for _, k := range keys {
 		if k.Works(now) {
-			live = k
+			live = append(live, k)
 		} else {
 			dead = k
 		}
@@ -100,8 +101,8 @@ func places(d *gift.Directory, k *gift.Key) string {
 	return locationsField(k.Locations, d.Accounts[k.AccountID]).words
 }
 
-// key plans what is to be done for one key of the file. What was revoked stays revoked, whatever the file says: only a
-// secret that was never seen before makes a new key of an old name.
+// key plans what is to be done for one key of the file, which is for all working keys of its name. What was revoked
+// stays revoked, whatever the file says: only a secret that was never seen before makes a new key of an old name.
 func (p *plan) key(k *key, label string, a *gift.Account) {
 	note := func(format string, args ...any) {
 		p.Notes = append(p.Notes, fmt.Sprintf("%s: key %s "+format, append([]any{label, k.name}, args...)...))
@@ -109,31 +110,91 @@ func (p *plan) key(k *key, label string, a *gift.Account) {
 	live, dead := pick(p.keys[keyName{k.owner, k.name}], p.now)
 	holder := p.current.Keys[k.hash]
 	switch {
-	case live != nil && live.Till != gift.NoTill:
+	case slices.ContainsFunc(live, func(k *gift.Key) bool { return k.Till != gift.NoTill }):
 		p.problem(k.at, "The name %s is that of a till (boon till pair); give this key another one, or revoke the till.",
 			k.name)
+	case k.kind() == gift.SystemKey && len(live) > 0 && live[0].Test != k.test:
+		p.problem(k.at, "%s", otherMode(live[0]))
 	case holder != nil && (holder.AccountID != k.owner || holder.Name != k.name):
 		p.problem(k.at, "The secret of key %s is that of key %s of %s already; each key needs one of its own, and keys "+
 			"are not renamed.",
 			k.name, holder.Name, ownerOf(p.current, holder))
 	case holder != nil && !holder.Works(p.now):
 		note("has a secret here that %s; it stays so. Give it a new secret, or take it out of the file.", end(holder))
-	case holder != nil:
-		p.enable(holder, k, label, a)
-	case live != nil && k.hash == gift.KeyHash{}:
-		p.enable(live, k, label, a)
-	case live != nil:
-		p.revoke(live)
-		p.add(k, label, "replaced the secret of key "+k.name+"; the old one stops working")
+	case holder != nil || len(live) > 0 && k.hash == gift.KeyHash{}:
+		for _, old := range live {
+			p.enable(old, k, label, a, nameAmong(live, old))
+		}
+	case len(live) > 0:
+		p.replace(live, k, label)
 	case k.hash == gift.KeyHash{} && dead != nil && dead.Till == gift.NoTill:
 		note("%s; it stays so. Give it a new secret, or take it out of the file.", end(dead))
 	default:
-		words := "added key " + k.name
+		words := label + ": added key " + k.name
 		if k.kind() == gift.AccountKey {
 			words += " (" + k.may.String() + ")"
 		}
-		p.add(k, label, words)
+		p.tell(words, k.accounts)
+		p.serve(nil, k.accounts, label, k.name)
+		p.add(k, label)
 	}
+}
+
+// nameAmong names one of the working keys of a name, so that it is told from the others.
+func nameAmong(live []*gift.Key, k *gift.Key) string {
+	if len(live) == 1 {
+		return k.Name
+	}
+	return fmt.Sprintf("%s (%s)", k.Name, k.ID)
+}
+
+// otherMode says why a system key cannot be of the mode that k is not of.
+func otherMode(k *gift.Key) string {
+	return fmt.Sprintf("The key %s is for %s accounts; a key works in one mode only. Give the one for %s accounts another "+
+		"name.", k.Name, gift.ModeName(k.Test), gift.ModeName(!k.Test))
+}
+
+// tell reports a change, also to the audit trails of accounts that a system key sends for.
+func (p *plan) tell(words string, accounts []gift.ID) {
+	p.Changes = append(p.Changes, words)
+	p.trail(words, accounts...)
+}
+
+func (p *plan) trail(words string, accounts ...gift.ID) {
+	for _, id := range accounts {
+		p.changes.Of[id] = strings.TrimPrefix(p.changes.Of[id]+"\n"+words, "\n")
+	}
+}
+
+// serve tells accounts that a system key sends for them now, or does no more. Which others it serves is nothing to
+// them.
+func (p *plan) serve(before, after []gift.ID, label, name string) {
+	what := label + ": key " + name + ": sending for this account from "
+	for _, id := range after {
+		if !slices.Contains(before, id) {
+			p.trail(what+"off to on", id)
+		}
+	}
+	for _, id := range before {
+		if !slices.Contains(after, id) {
+			p.trail(what+"on to off", id)
+		}
+	}
+}
+
+// replace ends all working keys of a name for one with a new secret.
+func (p *plan) replace(live []*gift.Key, k *key, label string) {
+	var served []gift.ID
+	for _, old := range live {
+		p.tell(fmt.Sprintf("%s: replaced the secret of key %s; the old one stops working", label, nameAmong(live, old)),
+			old.Accounts)
+		served = append(served, old.Accounts...)
+		revoked := *old
+		revoked.RevokedAt = moment(p.now)
+		p.changes.Keys = append(p.changes.Keys, &revoked)
+	}
+	p.serve(slices.Compact(sortedIDs(served)), k.accounts, label, k.name)
+	p.add(k, label)
 }
 
 // end says why a key does not work any more.
@@ -197,12 +258,13 @@ func expiry(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// enable gives a working key the locations, permissions and end of the file.
-func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account) {
+// enable gives a working key the locations, permissions and end of the file. It is told of under a name.
+func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account, name string) {
 	changed, told := *live, len(p.Changes)
-	tell := func(what, from, to string) {
-		p.Changes = append(p.Changes, fmt.Sprintf("%s: changed key %s: %s from %s to %s", label, k.name, what, from, to))
+	change := func(what, from, to string) string {
+		return fmt.Sprintf("%s: changed key %s: %s from %s to %s", label, name, what, from, to)
 	}
+	tell := func(what, from, to string) { p.tell(change(what, from, to), k.accounts) }
 	if !slices.Equal(sortedIDs(live.Locations), k.locations) {
 		before := a
 		if old := p.current.Accounts[a.ID]; old != nil {
@@ -218,7 +280,8 @@ func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account) {
 	if live.Kind == gift.SystemKey {
 		changed.Accounts, changed.Programs = k.accounts, k.programs
 		if from, to := p.serves(live.Accounts), p.serves(k.accounts); from != to {
-			tell("accounts", from, to)
+			p.tell(change("accounts", from, to), nil) // they are not told of each other
+			p.serve(live.Accounts, k.accounts, label, name)
 		}
 		if from, to := programNames(live.Programs), programNames(k.programs); from != to {
 			tell("programs", from, to)
@@ -245,14 +308,8 @@ func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account) {
 	}
 }
 
-func (p *plan) revoke(k *gift.Key) {
-	revoked := *k
-	revoked.RevokedAt = moment(p.now)
-	p.changes.Keys = append(p.changes.Keys, &revoked)
-}
-
 // add makes a key of the file's secret, or of one that was drawn and is shown in the report.
-func (p *plan) add(k *key, label, words string) {
+func (p *plan) add(k *key, label string) {
 	if !k.expires.IsZero() && !k.expires.After(p.now) {
 		p.problem(k.at, "Key %s would have expired already; its end must lie ahead.", k.name)
 	}
@@ -272,7 +329,6 @@ func (p *plan) add(k *key, label, words string) {
 		p.Keys = append(p.Keys, NewKey{Owner: label, Name: k.name, Text: drawn.text})
 	}
 	p.changes.Keys = append(p.changes.Keys, added)
-	p.Changes = append(p.Changes, label+": "+words)
 }
 
 // moment is a time as databases keep it.
@@ -461,9 +517,14 @@ func permit(d *gift.Directory, k *gift.Key, now time.Time) error {
 	}
 	// Two keys of one integrator may overlap while it changes over: what it made, and its Idempotency-Keys, go by its
 	// name.
-	if live, _ := pick(byName(d)[keyName{k.AccountID, k.Name}], now); live != nil && k.Kind == gift.AccountKey {
+	live, _ := pick(byName(d)[keyName{k.AccountID, k.Name}], now)
+	switch {
+	case len(live) == 0:
+	case k.Kind == gift.AccountKey:
 		return refuse("There is a working key named %s already (%s). Choose another name, or revoke that key first.", k.Name,
-			live.ID)
+			live[0].ID)
+	case live[0].Test != k.Test:
+		return refuse("%s", otherMode(live[0]))
 	}
 	return nil
 }

@@ -3,7 +3,9 @@ package setup_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -231,6 +233,86 @@ func TestSystemKeysServeWhatIsNamed(t *testing.T) {
 		chance(1)); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestOverlappingSystemKeys: while an integrator changes over it has two keys of one name, and a file is for both.
+func TestOverlappingSystemKeys(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	file := func(fields string) string { return minimal + "systemKeys: [{name: partner" + fields + "}]\n" }
+	serving := ", accounts: [" + harborID.String() + "]"
+	texts := []string{apply(t, w, file(serving)).Keys[0].Text, ""}
+	second, text, err := setup.CreateKey(t.Context(), w, setup.KeyRequest{Name: "partner",
+		Accounts: []gift.ID{harborID}, Programs: []gift.ID{gift.DistributionProgram.ID}}, noon.Add(time.Second),
+		chance(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts[1] = text
+	first := directory(t, w).Keys[gift.HashKey(texts[0])]
+	both := func(format string) []string {
+		return []string{fmt.Sprintf(format, first.ID), fmt.Sprintf(format, second.ID)}
+	}
+	wantLines(t, "changes of what is so", apply(t, w, file(serving)).Changes)
+	wantLines(t, "accounts", apply(t, w, file("")).Changes, both("system: changed key partner (%s): accounts from Harbor "+
+		"Coffee ("+harborID.String()+") to none")...)
+	narrow := serving + ", networks: [10.0.0.0/8], limits: {giftsPerDay: 5}, expires: 2026-06-02T00:00:00Z"
+	if changes := apply(t, w, file(narrow)).Changes; len(changes) != 8 {
+		t.Errorf("narrower: %v", changes)
+	}
+	for _, text := range texts {
+		c, ok := directory(t, w).Authenticate(text, noon)
+		if !ok || len(c.Accounts) != 1 || len(c.Networks) != 1 || c.Limits.GiftsPerDay != 5 {
+			t.Errorf("narrower, …%s is %+v", text[len(text)-4:], c)
+		}
+		if _, ok := directory(t, w).Authenticate(text, noon.AddDate(0, 0, 1)); ok {
+			t.Errorf("…%s works after its end", text[len(text)-4:])
+		}
+	}
+	replaced := apply(t, w, file(narrow+", secret: "+newSecret))
+	wantLines(t, "changes by a new secret", replaced.Changes,
+		both("system: replaced the secret of key partner (%s); the old one stops working")...)
+	if authenticates(t, w, texts[0]) || authenticates(t, w, texts[1]) || !authenticates(t, w, newSecret) {
+		t.Error("an old secret works, or the new one does not")
+	}
+}
+
+// TestAccountsAreToldWhoServesThem: that a partner may send for an account, and how, stands in the account's trail.
+func TestAccountsAreToldWhoServesThem(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	file := func(fields string) string { return minimal + "systemKeys: [{name: partner" + fields + "}]\n" }
+	serving := ", accounts: [" + harborID.String() + "]"
+	for _, fields := range []string{serving, "", serving, serving + ", networks: [10.0.0.0/8]",
+		serving + ", networks: [10.0.0.0/8], secret: " + newSecret} {
+		apply(t, w, file(fields))
+	}
+	if _, err := setup.RevokeKey(t.Context(), w, "partner", noon); err != nil {
+		t.Fatal(err)
+	}
+	k, _, err := setup.CreateKey(t.Context(), w, setup.KeyRequest{Name: "site", Accounts: []gift.ID{harborID}}, noon,
+		chance(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, w, "systemKeys: [{name: alone}]\n") // of no account, and in no trail
+	page, err := w.trail(t.Context(), gift.TrailFilter{AccountID: harborID, Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, e := range slices.Backward(page.Entries) {
+		told = append(told, e.What)
+	}
+	old := directory(t, w).Keys[gift.HashKey(newSecret)]
+	wantLines(t, "trail", told, "account Harbor Coffee: added\nsystem: added key partner\n"+
+		"system: key partner: sending for this account from off to on",
+		"system: key partner: sending for this account from on to off",
+		"system: key partner: sending for this account from off to on",
+		"system: changed key partner: networks from everywhere to 10.0.0.0/8",
+		"system: replaced the secret of key partner; the old one stops working",
+		"the system: revoked key partner ("+old.ID.String()+")",
+		"the system: added key site ("+k.ID.String()+")")
 }
 
 func TestKeysExpire(t *testing.T) {

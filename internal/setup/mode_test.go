@@ -71,6 +71,24 @@ func TestKeysAreOfOneMode(t *testing.T) {
 	}
 }
 
+// TestASystemKeyKeepsItsMode: whom it served before it could serve no more, and its text would say the wrong mode.
+func TestASystemKeyKeepsItsMode(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	apply(t, w, minimal+sandbox+"systemKeys: [{name: partner, mode: test, accounts: ["+sandboxID.String()+"]}]\n")
+	for _, secret := range []string{"", ", secret: " + newSecret} {
+		got := refused(t, w, minimal+sandbox+"systemKeys: [{name: partner, accounts: ["+harborID.String()+"]"+secret+"}]\n")
+		if got != "setup.yaml:11: systemKeys[0]: The key partner is for test accounts; a key works in one mode only. Give "+
+			"the one for live accounts another name." {
+			t.Error(got)
+		}
+	}
+	_, _, err := setup.CreateKey(t.Context(), w, setup.KeyRequest{Name: "partner"}, noon, chance(1))
+	if err == nil || !strings.Contains(err.Error(), "is for test accounts; a key works in one mode only") {
+		t.Errorf("a second one of the other mode: %v", err)
+	}
+}
+
 // TestAModeIsForGood: an account keeps its mode, be it only for its keys.
 func TestAModeIsForGood(t *testing.T) {
 	t.Parallel()

@@ -20,13 +20,15 @@ type world struct {
 	setup.Store
 	issue func(gift.Gift)
 	asset func(context.Context, gift.AssetHash) (gift.Asset, error)
+	trail func(context.Context, gift.TrailFilter) (gift.TrailPage, error)
 }
 
 // open gives an empty world of the test's own.
 func open(tb testing.TB) world {
 	tb.Helper()
 	s := boontest.NewPlace(tb).Open(tb)
-	return world{Store: twice{s, tb}, issue: func(g gift.Gift) { issue(tb, s, g) }, asset: s.Asset}
+	return world{Store: twice{s, tb}, issue: func(g gift.Gift) { issue(tb, s, g) }, asset: s.Asset,
+		trail: s.Trail}
 }
 
 // twice runs every change twice on the same set-up, as a database may, and holds that both runs come to the same.
