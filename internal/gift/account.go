@@ -29,6 +29,7 @@ type Account struct {
 	Designs               []Design
 	People                []Person // who sign in at tills; none: nobody does
 	Providers             []Provider
+	EndedProviders        []EndedProvider
 }
 
 // Location is a place where gifts are redeemed (the interface's organization).

@@ -70,13 +70,16 @@ func (d *Directory) Key(id ID) *Key {
 	return nil
 }
 
-// KeyName is the name of a key that there is or was, or of a provider; "" is none.
+// KeyName is the name of a key or a provider that there is or was; "" is none.
 func (d *Directory) KeyName(id ID) string {
 	if k := d.Key(id); k != nil {
 		return k.Name
 	}
 	for _, a := range d.Accounts {
 		if p := find(a.Providers, func(p *Provider) bool { return p.ID == id }); p != nil {
+			return p.Name
+		}
+		if p := find(a.EndedProviders, func(p *EndedProvider) bool { return p.ID == id }); p != nil {
 			return p.Name
 		}
 	}

@@ -40,6 +40,12 @@ type Provider struct {
 	Networks     Networks // from which the platform calls
 }
 
+// EndedProvider is one that was taken out of the set-up. Histories name it still.
+type EndedProvider struct {
+	ID   ID
+	Name string
+}
+
 // Site is a place as a platform calls it, and the location that it is.
 type Site struct {
 	Name       string

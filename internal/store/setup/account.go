@@ -35,6 +35,8 @@ type account struct {
 	Designs               []design       `json:"designs,omitempty"`
 	People                []person       `json:"people,omitempty"`
 	Providers             []provider     `json:"providers,omitempty"`
+
+	EndedProviders []endedProvider `json:"endedProviders,omitempty"`
 }
 
 type (
@@ -96,6 +98,10 @@ type (
 		Sites      []site   `json:"sites"`
 
 		Networks gift.Networks `json:"networks,omitempty"`
+	}
+	endedProvider struct {
+		ID   storedID `json:"id"`
+		Name string   `json:"name"`
 	}
 	site struct {
 		Name     string   `json:"name"`
@@ -205,6 +211,9 @@ func formatAccount(a *gift.Account) (string, error) {
 			func(i gift.ID) storedID { return storedID(i) })}
 	})
 	d.Providers = mapped(a.Providers, storedProvider)
+	d.EndedProviders = mapped(a.EndedProviders, func(p gift.EndedProvider) endedProvider {
+		return endedProvider{storedID(p.ID), p.Name}
+	})
 	text, err := json.Marshal(d)
 	return string(text), err
 }
@@ -275,6 +284,9 @@ func parseAccount(text []byte) (*gift.Account, error) {
 			func(i storedID) gift.ID { return gift.ID(i) })}
 	})
 	a.Providers = mapped(d.Providers, provider.provider)
+	a.EndedProviders = mapped(d.EndedProviders, func(p endedProvider) gift.EndedProvider {
+		return gift.EndedProvider{ID: gift.ID(p.ID), Name: p.Name}
+	})
 	return a, nil
 }
 
