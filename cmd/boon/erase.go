@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,8 +37,10 @@ Example:
 
 // Run erases what is said of a person.
 func (c *eraseCmd) Run(t *terminal) error {
+	if err := c.readContact(); err != nil {
+		return err
+	}
 	return c.with(t, true, func(s *store.Store) error {
-		c.Contact = nfc.Address(strings.TrimSpace(c.Contact))
 		d, err := s.Directory(t)
 		if err != nil {
 			return err
@@ -73,38 +76,42 @@ func (c *eraseCmd) accounts(d *gift.Directory) (all []*gift.Account, err error) 
 	return all, nil
 }
 
-// contactIn is the contact as send-gift has it in an account; "": it can have none such.
-func (c *eraseCmd) contactIn(a *gift.Account) string {
-	method := gift.SMS
-	if strings.Contains(c.Contact, "@") {
+// textedOnce are numbers that an account may have sent SMS to, though none is sent to them any more.
+var textedOnce = regexp.MustCompile(`^\+[0-9]{8,15}$`)
+
+// readContact makes of the contact what gifts have.
+func (c *eraseCmd) readContact() error {
+	said, method := nfc.Address(strings.TrimSpace(c.Contact)), gift.SMS
+	if strings.Contains(said, "@") {
 		method = gift.Email
 	}
-	contact, err := gift.ParseContact(method, c.Contact, a.TextCountries)
-	if err != nil && method == gift.SMS && strings.HasPrefix(c.Contact, "+") {
-		return c.Contact // of a country that got SMS once
+	contact, err := gift.ParseContact(method, said, gift.TextCountries())
+	switch {
+	case err == nil:
+		c.Contact = contact
+	case textedOnce.MatchString(said):
+		c.Contact = said
+	default:
+		return usageError("--contact: " + err.Error())
 	}
-	return contact
+	return nil
 }
 
 // erase erases in one account. That it does stands in the account's audit trail before.
 func (c *eraseCmd) erase(t *terminal, s *store.Store, a *gift.Account) (n erase.Counts, err error) {
-	contact := c.contactIn(a)
-	if contact == "" {
-		return n, nil
-	}
 	looked, seen := t.progress("searching"), int64(0)
 	all, err := s.CountVouchers(t)
 	if err != nil {
 		return n, err
 	}
-	ids, err := s.Eraser.Find(t, a.ID, contact, func(rows int) {
+	ids, err := s.Eraser.Find(t, a.ID, c.Contact, func(rows int) {
 		seen += int64(rows)
 		looked(seen, max(seen, all))
 	})
 	if err != nil || len(ids) == 0 {
 		return n, err
 	}
-	ask := erase.Request{Account: a, Contact: contact, Force: c.Force, DryRun: c.DryRun}
+	ask := erase.Request{Account: a, Contact: c.Contact, Force: c.Force, DryRun: c.DryRun}
 	if !c.DryRun {
 		what := fmt.Sprintf("erases what %d gifts of account %s say of a person", len(ids), a.ID)
 		err := s.LogExport(t, gift.TrailEntry{AccountID: a.ID, Action: gift.PersonErased, What: what})
