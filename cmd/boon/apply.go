@@ -110,6 +110,9 @@ func (c *applyCmd) Run(t *terminal) error {
 			return t.problems(err)
 		}
 		fonts := print.NewFonts(slog.New(slog.NewTextHandler(t.stderr, nil)), c.Fonts)
+		if fonts.Fault != "" {
+			report.Notes = append(report.Notes, fonts.Fault)
+		}
 		for _, a := range file.Accounts() {
 			report.Notes = append(report.Notes, fonts.Lacks(a)...)
 		}

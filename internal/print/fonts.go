@@ -31,6 +31,7 @@ var boldFont []byte
 // Fonts are those that this machine prints with: the two of this package and what its folders hold. They are safe for
 // concurrent use. A folder is read at most once, when a text first needs more than the two.
 type Fonts struct {
+	Fault    string // of the folder that was named; "": none
 	log      *slog.Logger
 	find     func() []*source // all, those to be preferred first
 	setters  sync.Pool        // of *setter
@@ -50,13 +51,14 @@ const (
 
 // NewFonts are the fonts of a folder; of those that the system has, if none is named.
 func NewFonts(log *slog.Logger, folder string) *Fonts {
-	if folder != "" {
-		if _, err := os.Stat(folder); err != nil {
-			log.Warn("there is no folder of fonts", "error", err)
-		}
-		return newFonts(log, folder)
+	if folder == "" {
+		return newFonts(log, systemFolders()...)
 	}
-	return newFonts(log, systemFolders()...)
+	f := newFonts(log, folder)
+	if _, err := os.Stat(folder); err != nil {
+		f.Fault = fmt.Sprintf("there is no folder of fonts: %s", err)
+	}
+	return f
 }
 
 func newFonts(log *slog.Logger, folders ...string) *Fonts {

@@ -196,6 +196,9 @@ func (r *Report) settings(c *Config, listening net.Addr) {
 		r.fact("metrics", "%s/metrics", listening)
 	}
 	r.Notes = append(r.Notes, c.Notes...)
+	if c.Fonts.Fault != "" {
+		r.wrong("%s", c.Fonts.Fault)
+	}
 	r.certificate(c)
 	r.descriptors(descriptors())
 	r.links(c, listening)
