@@ -187,6 +187,8 @@ func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 	}
 	w.get("/gifting/gifts?limit=0&accountID="+corner).refused(400, gift.ValidationFailure, "limit", "accountID")
 	w.get("/gifting/gifts/"+zeroGUID).refused(404, gift.NotFound, "voucherID")
-	w.get("/requests/never").refused(404, gift.NotFound)
+	for key, path := range map[string]string{"never": "key", "%2E": "key", "%2E%2E": "key", "%2F": ""} {
+		w.get("/requests/"+key).refused(404, gift.NotFound, path)
+	}
 	w.validate(1).refused(404, gift.NotFound, "voucherCode")
 }

@@ -697,7 +697,8 @@ export interface paths {
          * @description By the Idempotency-Key of the call, for whoever does not know whether it arrived. NOT_FOUND says that it has not, or was made at a
          *     location that this key is not enabled for; it may still be on its way, or, where several instances serve, be running at another one. To be
          *     certain of a redemption use reverse-redemption with
-         *     its idempotencyKey.
+         *     its idempotencyKey. The key `/` cannot be asked about; `.` and `..` can, as
+         *     `%2E` and `%2E%2E`, where neither client nor proxy takes them for steps.
          */
         get: operations["getRequest"];
         put?: never;
