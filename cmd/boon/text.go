@@ -35,8 +35,9 @@ func escape(s, keep string) string {
 	return b.String()
 }
 
-// plain makes a text that came from elsewhere harmless to print. Line breaks stay.
-func plain(s string) string { return escape(s, "\n") }
+// plain makes a text that came from elsewhere harmless to print. Line breaks and tabs stay, which
+// errors of PostgreSQL have.
+func plain(s string) string { return escape(s, "\n\t") }
 
 // cell makes a text fit one cell of a table: harmless, on one line.
 func cell(s string) string { return escape(strings.Join(strings.Fields(s), " "), "") }
