@@ -238,14 +238,17 @@ func (c *giftReverseCmd) giveBack(t *terminal, api *client.Client, all []*taking
 	var failed [][]string
 	for n, x := range all {
 		t.status("%d of %d", n+1, len(all))
+		if x.left().Sign() == 0 {
+			before++
+			continue
+		}
 		a, err := api.ReverseRedemption(t, client.ReverseRedemptionRequest{
 			RedemptionID: x.RedemptionID, All: true, Reason: c.Reason, OrganizationID: c.Location,
 			PointOfSaleSystemOrganizationIdentifier: c.PointOfSale,
 			IdempotencyKey:                          "reverse-by-key-" + x.RedemptionID,
 		})
 		switch {
-		case err == nil && a.Meta.Replayed, errors.Is(err, client.AlreadyReversed),
-			errors.Is(err, client.IdempotencyMismatch):
+		case err == nil && a.Meta.Replayed, errors.Is(err, client.AlreadyReversed):
 			before++
 		case err == nil:
 			if done++; sums[a.Currency] == nil {
