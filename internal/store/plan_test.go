@@ -31,7 +31,7 @@ func arguments(question string) []any {
 func TestNothingHotReadsAWholeAccount(t *testing.T) {
 	t.Parallel()
 	s, _ := openSQLiteForTest(t)
-	texts := append(s.db.Texts(groupQueries...), readTexts(s.db)...)
+	texts := append(s.db.Texts(groupQueries...), append(readTexts(s.db), selectPrinted)...)
 	for _, text := range texts {
 		t.Log(text)
 		if strings.HasPrefix(text, "INSERT") {
@@ -65,7 +65,8 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // the plans are PostgreSQL's
 	s, _ := openPostgresForTest(t)
-	texts := append(readTexts(s.db), misses.CountRedemptions.Postgres, selectForgettable, deleteRequests)
+	texts := append(readTexts(s.db), misses.CountRedemptions.Postgres, selectForgettable, deleteRequests,
+		selectPrinted)
 	for _, of := range groupQueries {
 		for _, text := range []string{of.One, of.Arrays} {
 			if text != "" && !strings.HasPrefix(text, "INSERT") {

@@ -56,6 +56,10 @@ func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order 
 	return account, order, fmt.Errorf("finding a sheet: %w", gift.NotFound)
 }
 
+// selectPrinted finds a printed gift of an order. As a join, it could begin with all cards.
+const selectPrinted = `SELECT v.account_id, v.id FROM voucher AS v WHERE v.order_id = $1
+	AND (SELECT c.method FROM card AS c WHERE c.account_id = v.account_id AND c.voucher_id = v.id) = 3 LIMIT 1`
+
 // RenewSheet makes a new link to the printed sheet of an order, and revokes those that there are; with revoke, it
 // makes none. To a stock of cards it makes none: their codes leave by an export, which is noted and leaves out what was
 // sold.
@@ -65,30 +69,30 @@ func (s *Store) RenewSheet(ctx context.Context, order gift.ID, now time.Time, re
 	if link.Token, err = gift.NewToken(rand.Reader); err != nil {
 		return link, err
 	}
-	const printed = `SELECT v.account_id, e.status FROM voucher AS v
-		JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
-		JOIN entry AS e ON e.account_id = v.account_id AND e.voucher_id = v.id AND e.seq = 1
-		WHERE v.order_id = $1 AND c.method = 3 LIMIT 1`
-	var made gift.Status
+	var printed gift.ID
+	err = s.db.Get(ctx, selectPrinted, []any{db.KeyOf(order)}, db.ScanID(&link.AccountID), db.ScanID(&printed))
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return link, fmt.Errorf("there is no order %s with printed gifts", order)
+	case err != nil:
+		return link, fmt.Errorf("finding the printed gifts of order %s: %w", order, err)
+	}
+	history, err := s.History(ctx, link.AccountID, printed, 0, 1)
+	switch {
+	case err != nil:
+		return link, err
+	case len(history) > 0 && history[0].Status == gift.NotActivated && !revoke:
+		return link, fmt.Errorf("order %s is %w: boon stock export writes the codes of those that are not sold", order,
+			errStock)
+	}
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
-		if err := tx.QueryRowContext(ctx, printed, db.KeyOf(order)).Scan(db.ScanID(&link.AccountID), &made); err != nil {
-			return err
-		}
-		if made == gift.NotActivated && !revoke {
-			return errStock
-		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM sheet WHERE order_id = $1`, db.KeyOf(order)); err != nil || revoke {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, insertSheet.One, s.sheetRow(&link)...)
 		return err
 	})
-	switch {
-	case errors.Is(err, errStock):
-		return link, fmt.Errorf("order %s is %w: boon stock export writes the codes of those that are not sold", order, err)
-	case errors.Is(err, sql.ErrNoRows):
-		return link, fmt.Errorf("there is no order %s with printed gifts", order)
-	case err != nil:
+	if err != nil {
 		return link, fmt.Errorf("making a link to a sheet: %w", err)
 	}
 	return link, nil

@@ -71,7 +71,7 @@ var withoutAccount = map[string]string{
 	`SELECT owner FROM sheet WHERE hash`:                                         "the test's own",
 	`UPDATE sheet SET owner`:                                                     "the test's own",
 	`DELETE FROM sheet WHERE`:                                                    "as above",
-	`SELECT v.account_id, e.status FROM voucher AS v JOIN card`:                  "whose order is it? An operator asks",
+	`SELECT v.account_id, v.id FROM voucher AS v WHERE v.order_id =`:             "whose order is it? An operator asks",
 	`INSERT INTO outbox`:                                                         "the outbox is for development",
 	`SELECT full_at, taken_at FROM anonymous_bucket WHERE address_hash`:          "a client without a key has no account",
 	`UPDATE anonymous_bucket SET full_at = $1, taken_at = $2 WHERE address_hash`: "a client without a key has no account",
