@@ -26,11 +26,12 @@ type Reader struct {
 	secrets lookupBatcher
 	lists   chan struct{} // lists that are being read
 	tills   chan struct{} // lists of one key each, which are short: they wait for none of the others
+	orders  chan struct{} // nor does who acts on an order or a purchase wait for any list
 }
 
 // New reads from an open database.
 func New(d *db.DB) *Reader {
-	return &Reader{db: d, lists: make(chan struct{}, 2), tills: make(chan struct{}, 2)}
+	return &Reader{db: d, lists: make(chan struct{}, 2), tills: make(chan struct{}, 2), orders: make(chan struct{}, 2)}
 }
 
 // listShare is how long a list rests after it was read, in times of its reading, before the next one may use its
@@ -48,11 +49,16 @@ func waitFor(ctx context.Context, readers chan struct{}, share time.Duration) (r
 	return func() { time.AfterFunc(share*time.Since(begun), func() { <-readers }) }, nil
 }
 
-// Gifts selects at most f.Limit gifts, the newest first, however many have to be looked at.
+// Gifts selects at most f.Limit gifts, the newest first, however many have to be looked at. Those of an order or a
+// purchase, which have an index, wait for no list.
 func (r *Reader) Gifts(ctx context.Context, f gift.Filter) (all []gift.Gift, _ error) {
+	readers, share := r.lists, time.Duration(listShare)
+	if !f.OrderID.IsZero() || f.Reference != "" {
+		readers, share = r.orders, 1
+	}
 	for limit := f.Limit; ; {
 		f.Limit = limit - len(all)
-		page, err := r.List(ctx, f)
+		page, err := r.list(ctx, f, readers, share)
 		if err != nil {
 			return nil, err
 		}
@@ -64,8 +70,13 @@ func (r *Reader) Gifts(ctx context.Context, f gift.Filter) (all []gift.Gift, _ e
 }
 
 // List gives a page of gifts, the newest first: in descending order of their ids.
-func (r *Reader) List(ctx context.Context, f gift.Filter) (page gift.Page, err error) {
-	release, err := waitFor(ctx, r.lists, listShare)
+func (r *Reader) List(ctx context.Context, f gift.Filter) (gift.Page, error) {
+	return r.list(ctx, f, r.lists, listShare)
+}
+
+func (r *Reader) list(ctx context.Context, f gift.Filter, readers chan struct{}, share time.Duration) (page gift.Page,
+	err error) {
+	release, err := waitFor(ctx, readers, share)
 	if err != nil {
 		return page, err
 	}

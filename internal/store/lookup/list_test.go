@@ -1,9 +1,13 @@
 package lookup
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/store/db"
 )
 
 // TestListsRest: a reader that a list has used is free again after three times as long, so that lists alone never take
@@ -29,4 +33,41 @@ func TestListsRest(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestOrdersWaitForNoLists: what takes an order out of use finds its gifts while every list waits for others.
+func TestOrdersWaitForNoLists(t *testing.T) {
+	t.Parallel()
+	d, err := db.Open(t.Context(), db.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	r := New(d)
+	for range cap(r.lists) {
+		if _, err := waitFor(t.Context(), r.lists, listShare); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		filter  gift.Filter
+		timeout time.Duration
+		waits   bool
+	}{
+		{gift.Filter{OrderID: gift.ID{1}}, 5 * time.Second, false},
+		{gift.Filter{Reference: "R-1"}, 5 * time.Second, false},
+		{gift.Filter{}, 10 * time.Millisecond, true},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
+		defer cancel()
+		test.filter.Limit = 10
+		if _, err := r.Gifts(ctx, test.filter); (err != nil) != test.waits {
+			t.Errorf("the gifts of %+v: %v", test.filter, err)
+		}
+		ctx, cancel = context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, err := r.List(ctx, test.filter); err == nil {
+			t.Errorf("a list of %+v did not wait for the others", test.filter)
+		}
+	}
 }
