@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -206,12 +207,30 @@ func TestStolenCards(t *testing.T) {
 	w.sound()
 }
 
-// TestTheLargestStock: 10,000 cards are one order, made as a whole, and their codes leave together.
+// TestTheLargestStock: 10,000 cards are one order, made as a whole beside a till, and their codes leave together.
 func TestTheLargestStock(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	first := w.post("create-stock", `{"count":10000,"value":25,"verificationCodes":true}`, once("s")...).want(201, "count",
-		"10000")
+	w := newWorldOn(t, store.Options{ShortTimeouts: true})
+	g := w.send(money("500"))
+	made := make(chan reply, 1)
+	go func() {
+		made <- w.post("create-stock", `{"count":10000,"value":25,"verificationCodes":true}`, once("s")...)
+	}()
+	var first reply
+	for n := 0; first.TB == nil; n++ {
+		key := once(fmt.Sprint("till", n))
+		r := w.redeem(g, "0.01", key...)
+		// Where the machine is busy, the embedded database's one writer takes longer than a till waits, and it repeats.
+		for r.status == 503 || r.status == 409 {
+			r = w.redeem(g, "0.01", key...)
+		}
+		r.want(200)
+		select {
+		case first = <-made:
+		default:
+		}
+	}
+	first.want(201, "count", "10000")
 	w.post("create-stock", `{"count":10000,"value":25,"verificationCodes":true}`, once("s")...).again(first)
 	codes := map[string]bool{}
 	for _, row := range w.get(exportPath(first.at("orderID"), "csv")).want(200).rows()[1:] {

@@ -196,8 +196,15 @@ func keys() []*gift.Key {
 // newWorld makes a world; change, if any, alters the configuration before the interface is made.
 func newWorld(t testing.TB, change ...func(*api.Config)) *world {
 	t.Helper()
+	return newWorldOn(t, store.Options{}, change...)
+}
+
+// newWorldOn is newWorld on a store that is opened in another way.
+func newWorldOn(t testing.TB, o store.Options, change ...func(*api.Config)) *world {
+	t.Helper()
 	w := &world{TB: t, dir: t.TempDir(), database: pgtest.Database(t)}
-	s, err := store.Open(t.Context(), store.Options{Dir: w.dir, Database: w.database})
+	o.Dir, o.Database = w.dir, w.database
+	s, err := store.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

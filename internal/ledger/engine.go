@@ -421,6 +421,7 @@ func (l *lane) transact(group []*task) error {
 			l.began = time.Now()
 			panicked = safely(func() {
 				s := newState(loaded, l.now())
+				s.heavy = want.Heavy
 				for _, t := range group {
 					jobs, entries := len(s.changes.Jobs), len(s.changes.Entries)
 					s.begin(t.call)
@@ -483,6 +484,7 @@ func steady(last, now time.Time) time.Time {
 // prepare notes what a command needs, and does of an Issue, which may be long, what needs no transaction.
 func (t *task) prepare(now time.Time, want *Want) {
 	i, issues := t.cmd.(*Issue)
+	want.Heavy = want.Heavy || Heavy(t.cmd)
 	t.call.wantClock(want)
 	if s := t.call.Setup; s > 0 && (want.Setup == 0 || s < want.Setup) {
 		want.Setup = s

@@ -3,6 +3,8 @@ package ledger_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -284,5 +286,55 @@ func TestReleasesWeigh(t *testing.T) {
 		if got := [2]bool{plain, ledger.Heavy(cancel)}; got != want {
 			t.Errorf("%d gifts are heavy: %v, want %v", n, got, want)
 		}
+	}
+}
+
+// asked is a store that keeps what it was last asked for, and what was decided on it.
+type asked struct {
+	ledger.Want
+	ledger.Changes
+}
+
+func (a *asked) Group(_ context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
+	a.Want = want
+	a.Changes = decide(&ledger.State{Vouchers: map[ledger.Ref]*gift.Voucher{}, Codes: map[gift.VoucherCode]bool{},
+		Counts: map[ledger.CountKey]gift.Count{}})
+	return nil
+}
+
+// TestLargeOrdersTellTheirLimits: they do not lock what they count, so the store is told what that may come to.
+func TestLargeOrdersTellTheirLimits(t *testing.T) {
+	t.Parallel()
+	store := &asked{}
+	engine := ledger.Start(store, ledger.Options{})
+	defer engine.Stop()
+	account := &gift.Account{ID: gift.ID{1}, Zone: time.UTC,
+		Limits: gift.Limits{GiftsPerDay: 100, TextsPerDay: 7, MessagesPerContactPerDay: 30}}
+	issue := func(n int) {
+		gifts := make([]gift.Gift, n)
+		for i := range gifts {
+			gifts[i] = gift.Gift{Voucher: gift.Voucher{AccountID: account.ID, Loaded: 5},
+				Card: gift.Card{Method: gift.Email, Contact: "ann@example.com"}}
+		}
+		_, err := engine.Do(t.Context(), ledger.Call{AccountID: account.ID, Account: account,
+			Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }}, &ledger.Issue{Gifts: gifts})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	issue(1)
+	if store.Heavy || len(store.Most) > 0 {
+		t.Errorf("one gift is heavy: %v, %v", store.Heavy, store.Most)
+	}
+	issue(17)
+	const any = math.MaxInt64
+	want := map[ledger.CountKey]gift.Count{
+		{AccountID: account.ID, Kind: ledger.SentCount, Owner: account.ID}: {Amount: any, Gifts: 100, Messages: any,
+			Texts: any},
+		{AccountID: account.ID, Kind: ledger.ContactCount, Owner: account.ID, Contact: "ann@example.com"}: {Amount: any,
+			Gifts: any, Messages: 30, Texts: any},
+	}
+	if !store.Heavy || !maps.Equal(store.Most, want) {
+		t.Errorf("17 gifts are heavy: %v, and may come to %v, want %v", store.Heavy, store.Most, want)
 	}
 }

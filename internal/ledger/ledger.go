@@ -170,6 +170,7 @@ type Want struct {
 	Counts      []CountKey         // of a day
 	Clocks      []gift.ID          // test accounts: how far their clocks are ahead
 	Setup       int64              // the oldest Call.Setup of the commands; 0: they have none
+	Heavy       bool               // it may take long, and locks no count of what is sent: see Changes.Most
 }
 
 // Ref names a record within an account.
@@ -232,6 +233,8 @@ type Changes struct {
 	// records whose answers will be given again on the strength of this commit, which writes to them
 	Replays []RequestKey
 	Counts  map[CountKey]gift.Count // to be added to those of the same day, or to take the place of another's
+	// what counts of a heavy group may come to: decide is called again when others have added too much since it was asked
+	Most map[CountKey]gift.Count
 }
 
 // Secrets are what a gift is found by.

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"math"
 
 	"boon.example/internal/gift"
 )
@@ -82,6 +83,20 @@ func (c *Call) wantKept(w *Want) {
 type spend struct {
 	key  CountKey
 	more gift.Count
+	most gift.Count // that it may come to; zero: as much as one likes
+}
+
+// atMost is what more may bring a count to.
+func atMost(l *gift.Limits, more gift.Count) gift.Count {
+	limit := func(more, limit int64) int64 {
+		if more <= 0 || limit == 0 {
+			return math.MaxInt64
+		}
+		return limit
+	}
+	return gift.Count{Amount: gift.Amount(limit(int64(more.Amount), int64(l.IssuedPerDay))),
+		Gifts: limit(more.Gifts, l.GiftsPerDay), Messages: limit(more.Messages, l.MessagesPerDay),
+		Texts: limit(more.Texts, l.TextsPerDay)}
 }
 
 // add notes counts of one day.
@@ -93,6 +108,12 @@ func (s *state) add(today int, all []spend) {
 			s.changes.Counts = map[CountKey]gift.Count{}
 		}
 		s.changes.Counts[x.key] = s.changes.Counts[x.key].On(today).Plus(x.more)
+		if s.heavy && x.most != (gift.Count{}) {
+			if s.changes.Most == nil {
+				s.changes.Most = map[CountKey]gift.Count{}
+			}
+			s.changes.Most[x.key] = x.most
+		}
 	}
 }
 
@@ -103,14 +124,15 @@ func (s *state) sending(c *Call, more gift.Count, contacts map[string]gift.Count
 		day = today
 		key := CountKey{c.AccountID, SentCount, o.id, ""}
 		over = cmp.Or(over, b.Send(s.Counts[key].On(today), more))
-		all = append(all, spend{key, more})
+		all = append(all, spend{key, more, atMost(&o.Limits, more)})
 		if o.MessagesPerContactPerDay == 0 {
 			continue
 		}
+		each := gift.Limits{MessagesPerDay: o.MessagesPerContactPerDay}
 		for contact, messages := range contacts {
 			key := CountKey{c.AccountID, ContactCount, o.id, gift.ContactKey(contact)}
 			over = cmp.Or(over, b.Contact(s.Counts[key].On(today), messages))
-			all = append(all, spend{key, messages})
+			all = append(all, spend{key, messages, atMost(&each, messages)})
 		}
 	}
 	return day, all, over
@@ -158,7 +180,7 @@ func (s *state) redeemed(c *Call, amount gift.Amount) error {
 		if err := b.Redeem(s.Counts[key].On(today), more); err != nil {
 			return err
 		}
-		day, all = today, append(all, spend{key, more})
+		day, all = today, append(all, spend{key: key, more: more})
 	}
 	s.add(day, all)
 	return nil
@@ -176,7 +198,7 @@ func (s *state) keep(c *Call) error {
 	if err := b.Keep(s.Counts[key].On(today), c.Caller.Places()); err != nil {
 		return err
 	}
-	s.add(today, []spend{{key, gift.Count{Kept: 1}}})
+	s.add(today, []spend{{key: key, more: gift.Count{Kept: 1}}})
 	s.keptBy = c
 	return nil
 }

@@ -18,6 +18,7 @@ type state struct {
 	jobs    int           // before it
 	changes Changes
 	test    bool
+	heavy   bool        // Want.Heavy
 	touched map[Ref]int // index in changes.Vouchers
 	keptBy  *Call       // the call that was counted last by keep
 }

@@ -2,9 +2,11 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -45,8 +47,9 @@ func (s *Store) what(k ledger.CountKey) []byte {
 // wantCounts loads counts. Those of what is sent and redeemed are locked, in the order of their keys, and made before
 // if need be: who has them decides alone on what they limit. Counts of contacts are read after the count of their
 // account is locked, which nobody adds to them without. Counts of what is kept are not locked at all: every call with
-// a key would wait for all others.
-func (g *group) wantCounts(wanted []ledger.CountKey) (batches []db.Batch) {
+// a key would wait for all others. Nor does a heavy group lock what it sends: whoever sells or loads a card would wait
+// for the whole of it. It locks that as it adds to it, and checks it then.
+func (g *group) wantCounts(wanted []ledger.CountKey, heavy bool) (batches []db.Batch) {
 	seen, named := map[ledger.CountKey]bool{}, map[string]ledger.CountKey{}
 	var locked, read []countRow
 	for _, k := range wanted {
@@ -63,7 +66,7 @@ func (g *group) wantCounts(wanted []ledger.CountKey) (batches []db.Batch) {
 		}
 		row := countRow{k.AccountID, g.what(k)}
 		named[row.name()] = k
-		if k.Kind == ledger.SentCount || k.Kind == ledger.RedeemedCount {
+		if k.Kind == ledger.SentCount && !heavy || k.Kind == ledger.RedeemedCount {
 			locked = append(locked, row)
 		} else {
 			read = append(read, row)
@@ -117,20 +120,43 @@ func compareCountRows(a, b countRow) int {
 	return bytes.Compare(a.what, b.what)
 }
 
-// saveCounts adds to counts, in the order of their keys.
+// saveCounts adds to counts: to those of what is sent first, and then in the order of their keys. A heavy group has
+// locked none before, and who adds to a contact's has locked what is sent.
 func (g *group) saveCounts(changed map[ledger.CountKey]gift.Count) db.Batch {
 	type row struct {
+		after int // what is sent: 0, or 1
 		countRow
 		gift.Count
 	}
 	rows := make([]row, 0, len(changed))
 	for k, n := range changed {
-		rows = append(rows, row{countRow{k.AccountID, g.what(k)}, n})
+		after := 1
+		if k.Kind == ledger.SentCount {
+			after = 0
+		}
+		rows = append(rows, row{after, countRow{k.AccountID, g.what(k)}, n})
 	}
-	slices.SortFunc(rows, func(a, b row) int { return compareCountRows(a.countRow, b.countRow) })
+	slices.SortFunc(rows, func(a, b row) int {
+		return cmp.Or(a.after-b.after, compareCountRows(a.countRow, b.countRow))
+	})
 	return record.RowsOf(addCounts, rows, func(r *row) []any {
 		return []any{db.KeyOf(r.account), r.what, r.Day, int64(r.Amount), r.Gifts, r.Messages, r.Texts, r.Kept}
 	})
+}
+
+// runWithin runs the batches of a heavy group, whose last add to counts and so lock them, and has it decided anew where
+// others have added too much to these meanwhile.
+func (g *group) runWithin(ctx context.Context, batches []db.Batch, most map[ledger.CountKey]gift.Count) error {
+	if err := g.run(ctx, append(batches, g.wantCounts(slices.Collect(maps.Keys(most)), true)...)); err != nil {
+		return err
+	}
+	for k, most := range most {
+		n := g.state.Counts[k]
+		if n.Amount > most.Amount || n.Gifts > most.Gifts || n.Messages > most.Messages || n.Texts > most.Texts {
+			return fmt.Errorf("%w: a limit was reached meanwhile", db.ErrOvertaken)
+		}
+	}
+	return nil
 }
 
 // keptCounts remembers, for a minute, how many calls of each key are kept, so that the count is read once a minute and

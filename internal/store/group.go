@@ -26,7 +26,11 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 	ctx = context.WithoutCancel(ctx) // a commit is not abandoned because somebody hung up
 	p := s.prepare(&want)
 	looked := len(want.Gifts) == 0
-	err := s.db.Retry(ctx, func(ctx context.Context) error {
+	retry := s.db.Retry
+	if want.Heavy {
+		retry = s.db.RetryLong
+	}
+	err := retry(ctx, func(ctx context.Context) error {
 		err := s.tryGroup(ctx, want, p, decide)
 		if err != nil && !looked && s.db.Rejected(err) {
 			p.lookForCodes(s, want.Gifts)
@@ -201,7 +205,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	}
 	known := len(g.state.Requests)
 	batches := g.wantVouchers(vouchers)
-	batches = append(batches, g.wantCounts(want.Counts)...)
+	batches = append(batches, g.wantCounts(want.Counts, want.Heavy)...)
 	batches = append(batches, g.wantRequests(requests)...)
 	batches = append(batches, g.wantReversed()...)
 	batches = append(batches, g.wantDeliveredBy(want.DeliveredBy)...)
@@ -407,8 +411,8 @@ func (g *group) wantCodes() []db.Batch {
 	return []db.Batch{w}
 }
 
-// save writes what was decided: locked rows first, then the rest, each in the order of its key. Last is the tally: it
-// is one row for the whole account, and who has written it keeps all others waiting until the commit.
+// save writes what was decided: locked rows first, then the rest, each in the order of its key. Last is what others of
+// the account write, too, such as the tally, its one row: who has written that keeps them waiting until the commit.
 func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	used := g.saveUsed(c)
 	if err := g.checkSetup(ctx); err != nil {
@@ -423,7 +427,6 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	if err != nil {
 		return err
 	}
-	batches = append(batches, used)
 	batches = append(batches, g.saveGifts(c.Gifts)...)
 	batches = append(batches, g.saveSearch(c))
 	batches = append(batches, g.saveRekeyed(c.Rekeyed)...)
@@ -442,8 +445,18 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	batches = append(batches, saveRescheduled(c.Rescheduled)...)
 	batches = append(batches, saveDone(c.Done)...)
 	batches = append(batches, g.saveCounts(c.Counts))
-	batches = append(batches, saveTally(c.Gifts))
-	return g.run(ctx, slices.DeleteFunc(batches, func(w db.Batch) bool { return len(w.Rows) == 0 }))
+	if len(c.Most) > 0 {
+		if err := g.runWithin(ctx, withRows(batches), c.Most); err != nil {
+			return err
+		}
+		batches = nil
+	}
+	batches = append(batches, used, saveTally(c.Gifts))
+	return g.run(ctx, withRows(batches))
+}
+
+func withRows(batches []db.Batch) []db.Batch {
+	return slices.DeleteFunc(batches, func(w db.Batch) bool { return len(w.Rows) == 0 })
 }
 
 func (g *group) saveGifts(gifts []gift.Gift) []db.Batch {

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"math"
 	"testing"
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 )
@@ -43,4 +45,91 @@ func TestShortTimeouts(t *testing.T) {
 	}
 	must(t, holder.Rollback())
 	must(t, <-done)
+}
+
+// TestALargeOrderBesideTills: an order that takes longer than a till waits is saved all the same, keeps no till of its
+// account waiting, and goes beyond no limit with what was counted meanwhile.
+func TestALargeOrderBesideTills(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t) // the embedded database has one writer, whom all wait for
+	s, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: pgtest.Fresh(t), ShortTimeouts: true})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	account := newID()
+	v := issue(t, s, account, 1)[0].Voucher
+	_, err = s.db.Writer.ExecContext(t.Context(), `
+		CREATE FUNCTION slowly() RETURNS TRIGGER LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NEW; END';
+		CREATE TRIGGER slowly AFTER INSERT ON card FOR EACH ROW EXECUTE FUNCTION slowly()`)
+	must(t, err)
+	sent := ledger.CountKey{AccountID: account, Kind: ledger.SentCount, Owner: account}
+	location := newID()
+	count := func(n gift.Count) error {
+		n.Day = 1
+		c := ledger.Changes{Counts: map[ledger.CountKey]gift.Count{sent: n}}
+		return s.Group(t.Context(), ledger.Want{Counts: []ledger.CountKey{sent}},
+			func(*ledger.State) ledger.Changes { return c })
+	}
+	order := func(counted bool, began func()) (limited bool) {
+		const gifts = 10 // so that they take longer than a commit otherwise may
+		var c ledger.Changes
+		for range gifts {
+			g, e := newGift(account)
+			e.Actor.LocationID = location
+			c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, e)
+		}
+		want := ledger.Want{Heavy: true}
+		if counted {
+			want.Counts = []ledger.CountKey{sent}
+			c.Counts = map[ledger.CountKey]gift.Count{sent: {Day: 1, Gifts: gifts}}
+			c.Most = map[ledger.CountKey]gift.Count{sent: {Amount: math.MaxInt64, Gifts: 20}}
+		}
+		if err := s.Group(t.Context(), want, func(loaded *ledger.State) ledger.Changes {
+			if limited = loaded.Counts[sent].Gifts+gifts > 20; limited {
+				return ledger.Changes{}
+			}
+			began()
+			return c
+		}); err != nil {
+			t.Error(err)
+		}
+		return limited
+	}
+
+	done, sales := make(chan bool), 0
+	go func() {
+		order(true, func() {})
+		close(done)
+	}()
+	for saving := false; !saving; {
+		must(t, s.db.Readers.QueryRowContext(t.Context(), `SELECT EXISTS (SELECT 1 FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event = 'PgSleep')`).Scan(&saving))
+	}
+	for saved := false; !saved; sales++ {
+		_, err := redeemBy(t.Context(), s, gift.Actor{LocationID: location}, &v, 1)
+		must(t, err)
+		must(t, count(gift.Count{Amount: 1}))
+		select {
+		case <-done:
+			saved = true
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	n := gift.Count{}
+	runGroup(t, s, ledger.Want{Counts: []ledger.CountKey{sent}}, func(loaded *ledger.State) ledger.Changes {
+		n = loaded.Counts[sent]
+		return ledger.Changes{}
+	})
+	diff(t, n, gift.Count{Day: 1, Amount: gift.Amount(sales), Gifts: 10})
+	if sales < 5 {
+		t.Errorf("%d sales beside the order", sales)
+	}
+	if limited := order(true, func() { must(t, count(gift.Count{Gifts: 1})) }); !limited {
+		t.Error("an order goes beyond a limit that was reached meanwhile")
+	}
+	order(false, func() {}) // which is sent with its COMMIT
+	saved, err := s.CountVouchers(t.Context())
+	must(t, err)
+	if saved != 21 {
+		t.Errorf("%d gifts are saved, want 21", saved)
+	}
 }

@@ -28,6 +28,7 @@ const (
 	CallTimeout    = 1800 * time.Millisecond
 	CallerTimeout  = 1900 * time.Millisecond // so that a caller learns within 2 s that the database is away
 	CommitTimeout  = 2 * time.Second
+	LongTimeout    = 12 * time.Second // a call and its commit, of thousands of rows: its caller waits 15 s
 	lockTimeout    = 1500 * time.Millisecond
 	idleTimeout    = 3 * time.Second // after which the database takes the locks of an instance that vanished
 

@@ -205,9 +205,14 @@ func (w *Batch) receive(results pgx.BatchResults) (hits int64, err error) {
 }
 
 // commit sends what was not sent yet with the COMMIT behind it. It may take longer than the transaction had left: what
-// is being committed is not abandoned lightly, for then its outcome is unknown.
+// is being committed is not abandoned lightly, for then its outcome is unknown. Of thousands of rows it has all that
+// LongTimeout leaves.
 func (p *batchExecutor) commit(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.commitTimeout)
+	deadline := time.Now().Add(p.commitTimeout)
+	if of, limited := ctx.Deadline(); limited && of.After(deadline) {
+		deadline = of
+	}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
 	defer cancel()
 	forgetNotices(p.conn)
 	if pooled(p.conn) {

@@ -25,7 +25,19 @@ const (
 // Retry runs fn, which may run again, until it succeeds or fails for good, a bounded number of times and within the
 // database's timeout.
 func (d *DB) Retry(ctx context.Context, fn func(context.Context) error) error {
+	return d.retry(ctx, d.Timeout(), fn)
+}
+
+// RetryLong is Retry with LongTimeout, where the database has a timeout.
+func (d *DB) RetryLong(ctx context.Context, fn func(context.Context) error) error {
 	timeout := d.Timeout()
+	if timeout > 0 {
+		timeout = max(timeout, LongTimeout)
+	}
+	return d.retry(ctx, timeout, fn)
+}
+
+func (d *DB) retry(ctx context.Context, timeout time.Duration, fn func(context.Context) error) error {
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
