@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -44,6 +45,20 @@ type Provider struct {
 type EndedProvider struct {
 	ID   ID
 	Name string
+}
+
+// ProvidersEnded are those that an account had before it became what it is, nil: it is new, and has no more.
+func ProvidersEnded(before, after *Account) (all []EndedProvider) {
+	if before == nil {
+		return nil
+	}
+	all = slices.Clone(before.EndedProviders)
+	for _, p := range before.Providers {
+		all = append(all, EndedProvider{p.ID, p.Name})
+	}
+	return slices.DeleteFunc(all, func(ended EndedProvider) bool {
+		return slices.ContainsFunc(after.Providers, func(p Provider) bool { return p.ID == ended.ID })
+	})
 }
 
 // Site is a place as a platform calls it, and the location that it is.

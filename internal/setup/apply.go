@@ -167,7 +167,7 @@ func (p *plan) account(a *account, owners map[gift.ID]owner) error {
 	}
 	if len(words) > 0 {
 		saved := *a.record
-		saved.EndedProviders = endedProviders(old, a.record)
+		saved.EndedProviders = gift.ProvidersEnded(old, a.record)
 		p.changes.Accounts = append(p.changes.Accounts, &saved)
 		p.changes.Assets = append(p.changes.Assets, a.assets...)
 	}

@@ -309,7 +309,8 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 			k.limits = f.limits(gift.Limits{}, known.currency)
 		} else {
 			k.limits = f.limits(gift.Limits{}, nil)
-			k.accounts, k.programs, k.test = f.idList("accounts"), f.programs(), f.mode("mode")
+			k.accounts = f.idList("accounts", noneNamed, func(value, gift.ID) {}) // the set-up tells whether they exist
+			k.programs, k.test = f.programs("programs"), f.mode("mode")
 		}
 		return k
 	})

@@ -422,7 +422,7 @@ func TestParseRefuses(t *testing.T) {
 			"An empty list means none"},
 		{"system key of an unknown program", "systemKeys: [{name: partner, programs: " +
 			"[00000000-0000-4000-8000-000000000011]}]\n", "1",
-			"systemKeys[0].programs", "There is no program"},
+			"systemKeys[0].programs[0]", "There is no program"},
 		{"system key with a role", "systemKeys: [{name: partner, role: all}]\n", "1", "systemKeys[0].role", "no such field"},
 		{"permission twice", with("keys: [{name: till, permissions: [redeem, redeem]}]"), "6",
 			"accounts[0].keys[0].permissions[1]", "in the list already"},

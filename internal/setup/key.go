@@ -117,8 +117,7 @@ func (p *plan) key(k *key, label string, a *gift.Account) {
 		p.problem(k.at, "%s", otherMode(live[0]))
 	case holder != nil && (holder.AccountID != k.owner || holder.Name != k.name):
 		p.problem(k.at, "The secret of key %s is that of key %s of %s already; each key needs one of its own, and keys "+
-			"are not renamed.",
-			k.name, holder.Name, ownerOf(p.current, holder))
+			"are not renamed.", k.name, holder.Name, ownerOf(p.current, holder))
 	case holder != nil && !holder.Works(p.now):
 		note("has a secret here that %s; it stays so. Give it a new secret, or take it out of the file.", end(holder))
 	case holder != nil || len(live) > 0 && k.hash == gift.KeyHash{}:
@@ -150,8 +149,8 @@ func nameAmong(live []*gift.Key, k *gift.Key) string {
 
 // otherMode says why a system key cannot be of the mode that k is not of.
 func otherMode(k *gift.Key) string {
-	return fmt.Sprintf("The key %s is for %s accounts; a key works in one mode only. Give the one for %s accounts another "+
-		"name.", k.Name, gift.ModeName(k.Test), gift.ModeName(!k.Test))
+	return fmt.Sprintf("The key %s is for %s accounts; a key works in one mode only. Give the one for %s accounts "+
+		"another name.", k.Name, gift.ModeName(k.Test), gift.ModeName(!k.Test))
 }
 
 // tell reports a change, also to the audit trails of accounts that a system key sends for.
@@ -169,15 +168,10 @@ func (p *plan) trail(words string, accounts ...gift.ID) {
 // serve tells accounts that a system key sends for them now, or does no more. Which others it serves is nothing to
 // them.
 func (p *plan) serve(before, after []gift.ID, label, name string) {
-	what := label + ": key " + name + ": sending for this account from "
-	for _, id := range after {
-		if !slices.Contains(before, id) {
-			p.trail(what+"off to on", id)
-		}
-	}
-	for _, id := range before {
-		if !slices.Contains(after, id) {
-			p.trail(what+"on to off", id)
+	for _, id := range slices.Concat(before, after) {
+		if was, is := slices.Contains(before, id), slices.Contains(after, id); was != is {
+			p.trail(fmt.Sprintf("%s: key %s: sending for this account from %s to %s", label, name,
+				switchField("", was).words, switchField("", is).words), id)
 		}
 	}
 }

@@ -165,20 +165,6 @@ func (f fields) sites(name string, known holdings) (sites []gift.Site) {
 	return sites
 }
 
-// endedProviders are those that an account had before, nil: it is new, and has no more.
-func endedProviders(before, after *gift.Account) (all []gift.EndedProvider) {
-	if before == nil {
-		return nil
-	}
-	all = slices.Clone(before.EndedProviders)
-	for _, p := range before.Providers {
-		all = append(all, gift.EndedProvider{ID: p.ID, Name: p.Name})
-	}
-	return slices.DeleteFunc(all, func(ended gift.EndedProvider) bool {
-		return slices.ContainsFunc(after.Providers, func(p gift.Provider) bool { return p.ID == ended.ID })
-	})
-}
-
 // providerFields never shows a secret, nor its hash.
 func providerFields(p gift.Provider, a *gift.Account) []field {
 	storefront := plainField("storefront", "")

@@ -74,7 +74,8 @@ func FuzzSetup(f *testing.F) {
 			"    promotions: [{terms: |\n  a\n }]\n", "\xef\xbb\xbf",
 		minimal + "    webhooks: [{url: 'https://a.example/', types: [gift.*], enabled: false}, {url: 'https://[::1]'}]\n",
 		minimal + "    webhooks: [{url: 'https://a.example/', description: a}]\n", "\xff\xfea\x00",
-		strings.Replace(minimal, "USD", "JPY", 1) + "    maxGiftValue: 5\n    limits: 5\nsystemKeys: [{name: a, limits: 5}]\n",
+		strings.Replace(minimal, "USD", "JPY", 1) + "    maxGiftValue: 5\n    limits: 5\n",
+		"systemKeys: [{name: a, limits: 5}]\n",
 	} {
 		f.Add([]byte(seed))
 	}

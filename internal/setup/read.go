@@ -252,8 +252,7 @@ func (f fields) limits(without gift.Limits, c *gift.Currency) gift.Limits {
 		}
 	}
 	for name, n := range map[string]*int64{"giftsPerDay": &l.GiftsPerDay, "messagesPerDay": &l.MessagesPerDay,
-		"textsPerDay":              &l.TextsPerDay,
-		"messagesPerContactPerDay": &l.MessagesPerContactPerDay} {
+		"textsPerDay": &l.TextsPerDay, "messagesPerContactPerDay": &l.MessagesPerContactPerDay} {
 		if _, given := m.values[name]; given {
 			*n = m.perDay(name)
 		}
@@ -478,31 +477,12 @@ func (f fields) defaultDesign(known holdings) gift.ID {
 // locations reads the locations that a subscription or a key is limited to; empty: all. An empty list is refused: it
 // looks like "nowhere" and would mean "everywhere".
 func (f fields) locations(name string, known holdings) []gift.ID {
-	members, ok := f.list(name)
-	if ok && len(members) == 0 && len(f.values[name].Content) == 0 {
-		f.problem(f.values[name], "An empty list means nowhere; name locations, or leave the field out for all of them.")
-	}
-	lines := make(map[gift.ID]int)
-	var ids []gift.ID
-	for _, v := range members {
-		if v.kind() != scalarKind {
-			f.problem(v, "This must be the id of a location, not %s.", v.kind())
-			continue
-		}
-		id := f.guid(v)
-		line, double := lines[id]
-		switch {
-		case id.IsZero():
-		case double:
-			f.problem(v, "This location stands on line %d of the list already.", line)
-		case !known.locations[id]:
+	const empty = "An empty list means nowhere; name locations, or leave the field out for all of them."
+	return f.idList(name, empty, func(v value, id gift.ID) {
+		if !known.locations[id] {
 			f.problem(v, "This account has no such location.")
-		default:
-			lines[id] = v.Line
-			ids = append(ids, id)
 		}
-	}
-	return sortedIDs(ids)
+	})
 }
 
 // networks reads those that a key is limited to; none: it is used from everywhere. An empty list is refused, as is one
@@ -542,41 +522,44 @@ func sortedNetworks(all gift.Networks) gift.Networks {
 	return slices.SortedFunc(slices.Values(all), netip.Prefix.Compare)
 }
 
-// idList reads a list of GUIDs, each once. An empty list is refused, as is one of locations.
-func (f fields) idList(name string) []gift.ID {
+// idList reads a list of GUIDs, each once, and has each checked, which is at a place of the list.
+func (f fields) idList(name, ifEmpty string, check func(value, gift.ID)) []gift.ID {
 	members, ok := f.list(name)
 	if ok && len(members) == 0 && len(f.values[name].Content) == 0 {
-		f.problem(f.values[name], "An empty list means none; name them, or leave the field out.")
+		f.problem(f.values[name], "%s", ifEmpty)
 	}
-	seen := make(map[gift.ID]bool)
+	lines := make(map[gift.ID]int)
 	for _, v := range members {
 		if v.kind() != scalarKind {
 			f.problem(v, "This must be an id, not %s.", v.kind())
 			continue
 		}
 		id := f.guid(v)
-		if seen[id] && !id.IsZero() {
-			f.problem(v, "This id stands in the list already.")
+		line, double := lines[id]
+		switch {
+		case id.IsZero():
+		case double:
+			f.problem(v, "This id stands on line %d of the list already.", line)
+		default:
+			check(v, id)
+			lines[id] = v.Line
 		}
-		seen[id] = true
 	}
-	delete(seen, gift.ID{})
-	return sortedIDs(slices.Collect(maps.Keys(seen)))
+	return sortedIDs(slices.Collect(maps.Keys(lines)))
 }
 
+const noneNamed = "An empty list means none; name them, or leave the field out."
+
 // programs reads in which programs a system key may send; absent: the distribution network.
-func (f fields) programs() []gift.ID {
-	const name = "programs"
+func (f fields) programs(name string) []gift.ID {
 	if _, named := f.values[name]; !named {
 		return []gift.ID{gift.DistributionProgram.ID}
 	}
-	ids := f.idList(name)
-	for _, id := range ids {
+	return f.idList(name, noneNamed, func(v value, id gift.ID) {
 		if _, exists := gift.ProgramByID(id); !exists {
-			f.problem(f.values[name], "There is no program %s.", id)
+			f.problem(v, "There is no program %s.", id)
 		}
-	}
-	return ids
+	})
 }
 
 // permissions reads what a key may do: its role, or a list of permissions.
@@ -729,13 +712,11 @@ func (f fields) secret(name string) (_ gift.KeyHash, hint string, saysTest bool)
 	case gift.PublishedSecret(v.Value):
 		if !f.demo {
 			f.problem(v, "This secret is published with Boon's examples, for boon demo only: whoever has read them could use "+
-				"this key. Leave secret out, "+
-				"and boon apply makes one.")
+				"this key. Leave secret out, and boon apply makes one.")
 		}
 	case !gift.ValidKey(v.Value) && !gift.StrongSecret(v.Value):
 		f.problem(v, "This secret could be guessed: it needs 128 random bits, such as 32 hexadecimal digits drawn at "+
-			"random. Leave secret out, and boon "+
-			"apply makes one.")
+			"random. Leave secret out, and boon apply makes one.")
 	}
 	hash := gift.HashKey(v.Value)
 	if line, double := f.secrets[hash]; double {
