@@ -42,12 +42,17 @@ type Count struct {
 // Day numbers the calendar day of a zone, as 20261122, and tells how long it still lasts.
 func Day(now time.Time, zone *time.Location) (day int, left time.Duration) {
 	y, m, d := now.In(zone).Date()
-	return y*10_000 + int(m)*100 + d, FromWall(time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC), zone).Sub(now)
+	return number(y, m, d), FromWall(time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC), zone).Sub(now)
 }
 
-// On is the count as it stands on a day: that of another one is over.
+// number is 20261122 for the day.
+func number(y int, m time.Month, d int) int { return y*10_000 + int(m)*100 + d }
+
+// On is the count as it stands on a day: that of an earlier one is over. That of the next day goes on: an instance
+// whose clock is ahead has begun it, or the account's zone has changed. Of one further ahead, the clock was wrong.
 func (c Count) On(day int) Count {
-	if c.Day != day {
+	y, m, d := time.Date(day/10_000, time.Month(day/100%100), day%100+1, 0, 0, 0, 0, time.UTC).Date()
+	if next := number(y, m, d); c.Day != day && c.Day != next {
 		return Count{Day: day}
 	}
 	return c

@@ -101,6 +101,15 @@ func TestCounts(t *testing.T) {
 	if got := yesterday.On(20261121); got != yesterday {
 		t.Errorf("on its day: %+v", got)
 	}
+	if got := yesterday.On(20261120); got != yesterday {
+		t.Errorf("on the day before, by a clock that was set back: %+v", got)
+	}
+	if got := yesterday.On(20261119); got != (Count{Day: 20261119}) {
+		t.Errorf("by a clock that is right again: %+v", got)
+	}
+	if first := (Count{Day: 20270101, Gifts: 1}); first.On(20261231) != first {
+		t.Errorf("on the last day of the year before: %+v", first.On(20261231))
+	}
 	if got := yesterday.Plus(Count{Amount: math.MaxInt64, Gifts: 1}); got.Amount != math.MaxInt64 || got.Gifts != 6 ||
 		got.Day != yesterday.Day {
 		t.Errorf("added up: %+v", got)

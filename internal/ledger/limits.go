@@ -99,15 +99,15 @@ func atMost(l *gift.Limits, more gift.Count) gift.Count {
 		Texts: limit(more.Texts, l.TextsPerDay)}
 }
 
-// add notes counts of one day.
+// add notes counts of one day. They are added to that of the count, which may be the next one.
 func (s *state) add(today int, all []spend) {
 	for _, x := range all {
-		x.more.Day = today
-		s.Counts[x.key] = s.Counts[x.key].On(today).Plus(x.more)
+		sum := s.Counts[x.key].On(today).Plus(x.more)
+		s.Counts[x.key] = sum
 		if s.changes.Counts == nil {
 			s.changes.Counts = map[CountKey]gift.Count{}
 		}
-		s.changes.Counts[x.key] = s.changes.Counts[x.key].On(today).Plus(x.more)
+		s.changes.Counts[x.key] = s.changes.Counts[x.key].On(sum.Day).Plus(x.more)
 		if s.heavy && x.most != (gift.Count{}) {
 			if s.changes.Most == nil {
 				s.changes.Most = map[CountKey]gift.Count{}

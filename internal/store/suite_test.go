@@ -83,6 +83,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"and to all locations together":             testRewardsOfMany,
 		"what became of an entry":                   testParts,
 		"days are counted":                          testCounts,
+		"a day's limit holds over midnight":         testLimitOverMidnight,
 		"anonymous clients are counted":             testAnonymous,
 		"what was given back is kept":               testGivenBack,
 		"what was loaded is kept":                   testLoads,
@@ -1367,6 +1368,34 @@ func testCounts(t *testing.T, open opener) {
 	}
 	if rows := dump(t, s)["day_count"]; len(rows) != 7 { // with that of the other account
 		t.Errorf("%d counts are left, want the 7 that are not of contacts", len(rows))
+	}
+}
+
+// testLimitOverMidnight takes in turn on two instances for which it is not quite the same day.
+func testLimitOverMidnight(t *testing.T, open opener) {
+	s, again := open(t)
+	midnight := time.Date(2026, 6, 2, 0, 0, 0, 0, time.UTC)
+	var engines []*ledger.Engine
+	const half = time.Second / 2
+	for handle, at := range map[*Store]time.Time{s: midnight.Add(half), again(): midnight.Add(-half)} {
+		e := ledger.Start(handle, ledger.Options{Now: func() time.Time { return at }})
+		defer e.Stop()
+		engines = append(engines, e)
+	}
+	account := &gift.Account{ID: newID(), Currency: dollars, Zone: time.UTC, Limits: gift.Limits{RedeemedPerDay: 100}}
+	taken := 0
+	for n, g := range issue(t, s, account.ID, 6) {
+		_, err := engines[n%2].Do(t.Context(), ledger.Call{AccountID: account.ID, Operation: ledger.RedeemGift,
+			Account: account, Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{Code: ledger.OK} }},
+			&ledger.Redeem{VoucherID: g.ID, Redeem: gift.Redeem{Amount: 100, Account: account}})
+		if err == nil {
+			taken++
+		} else if !errors.Is(err, gift.RateLimited) {
+			t.Fatal(err)
+		}
+	}
+	if taken < 1 || taken > 2 {
+		t.Errorf("the limit of a day was taken %d times within a second", taken)
 	}
 }
 
