@@ -175,7 +175,7 @@ func TestForgottenCursors(t *testing.T) {
 	_, place := w.feed(1, url.Values{"type": {"gift.*"}})
 	w.post("block-gift", `{"voucherID":"`+g.id+`","reasonCode":"LOST"}`).want(200)
 	w.feed(2, url.Values{"type": {"gift.*"}})
-	_, err := w.store.ForgetEvents(t.Context(), id(harbor), time.Now().Add(time.Hour), 1_000)
+	_, err := w.store.ForgetEvents(t.Context(), id(harbor), time.Now().Add(time.Hour), time.Now().Add(time.Hour), 1_000)
 	if err != nil {
 		t.Fatal(err)
 	}

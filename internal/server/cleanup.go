@@ -78,7 +78,7 @@ func (f *forgetting) pass(ctx context.Context, d *gift.Directory,
 	}
 	before = earlier(before, latest)
 	for account := range d.Accounts {
-		n, err := f.account(ctx, account, before)
+		n, err := f.account(ctx, account, before, now)
 		total += n
 		if err != nil {
 			return total, err
@@ -87,37 +87,44 @@ func (f *forgetting) pass(ctx context.Context, d *gift.Directory,
 	return total, nil
 }
 
-// ages are the times of the newest entry and of the oldest record that may be forgotten one day.
+// ages are the times of the newest entry and of the oldest record or event that may be forgotten one day: of an event,
+// when a record would be forgotten together with it.
 func (f *forgetting) ages(ctx context.Context, d *gift.Directory) (newest, oldest time.Time, err error) {
 	for account, of := range d.Accounts {
-		entry, record, err := f.store.RecordAges(ctx, account)
+		ages, err := f.store.Ages(ctx, account)
 		if err != nil {
 			return newest, oldest, err
 		}
-		if entry.After(newest) && !of.Test { // whose clock may be years ahead
-			newest = entry
+		if ages.Entry.After(newest) && !of.Test { // whose clock may be years ahead
+			newest = ages.Entry
 		}
-		if oldest.IsZero() || !record.IsZero() && record.Before(oldest) {
-			oldest = record
+		if !ages.Event.IsZero() {
+			ages.Event = ages.Event.Add(f.longer())
+		}
+		for _, at := range []time.Time{ages.Record, ages.Event} {
+			if oldest.IsZero() || !at.IsZero() && at.Before(oldest) {
+				oldest = at
+			}
 		}
 	}
 	return newest, oldest, nil
 }
 
-func (f *forgetting) account(ctx context.Context, account gift.ID, before time.Time) (total int64, err error) {
-	if total, err = f.until(ctx, account, before, f.store.ForgetRequests); err != nil {
+func (f *forgetting) account(ctx context.Context, account gift.ID, before, now time.Time) (total int64, err error) {
+	total, err = inBatches(ctx, f.pause, func(most int) (int64, error) {
+		return f.store.ForgetRequests(ctx, account, before, most)
+	})
+	if err != nil {
 		return total, err
 	}
-	// They are kept longer, by the same instant.
-	_, err = f.until(ctx, account, before.Add(-max(0, gift.EventsKept-f.keep)), f.store.ForgetEvents)
+	_, err = inBatches(ctx, f.pause, func(most int) (int64, error) {
+		return f.store.ForgetEvents(ctx, account, before.Add(-f.longer()), now, most)
+	})
 	return total, err
 }
 
-// until forgets what an account has from before an instant.
-func (f *forgetting) until(ctx context.Context, account gift.ID, before time.Time,
-	forget func(context.Context, gift.ID, time.Time, int) (int64, error)) (total int64, err error) {
-	return inBatches(ctx, f.pause, func(most int) (int64, error) { return forget(ctx, account, before, most) })
-}
+// longer is how much longer than records events are kept, by the same instant.
+func (f *forgetting) longer() time.Duration { return max(0, gift.EventsKept-f.keep) }
 
 // inBatches forgets, with pauses, until there is nothing left to be forgotten.
 func inBatches(ctx context.Context, pause time.Duration,

@@ -133,15 +133,41 @@ func TestEventsAreKept(t *testing.T) {
 			r.enter(now.Add(-age))
 		}
 		r.pass(now, 400*day)
-		var page gift.EventPage
-		for begun := time.Now(); len(page.Events) < 2 && time.Since(begun) < time.Minute; time.Sleep(10 * time.Millisecond) {
-			var err error // others may have something under way on the same server
-			if page, err = r.store.Events(t.Context(), gift.EventQuery{AccountID: r.account, Limit: 9}); err != nil {
-				t.Fatal(err)
-			}
+		if events := r.events(2); len(events) != 2 || now.Sub(events[0].At).Round(time.Hour) != 90*day-time.Hour {
+			t.Errorf("%+v are kept", events)
 		}
-		if len(page.Events) != 2 || now.Sub(page.Events[0].At).Round(time.Hour) != 90*day-time.Hour {
-			t.Errorf("%+v are kept", page.Events)
+	})
+}
+
+// events are those that are kept, once there are so many.
+func (r *records) events(n int) (events []gift.Event) {
+	r.Helper()
+	for begun := time.Now(); len(events) < n && time.Since(begun) < time.Minute; time.Sleep(10 * time.Millisecond) {
+		// Others may have something under way on the same server.
+		page, err := r.store.Events(r.Context(), gift.EventQuery{AccountID: r.account, Limit: 9})
+		if err != nil {
+			r.Fatal(err)
+		}
+		events = page.Events
+	}
+	return events
+}
+
+// TestEventsAreForgottenWithoutRecords: where no call has an Idempotency-Key, or only those that move value.
+func TestEventsAreForgottenWithoutRecords(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *records) {
+		now := time.Now()
+		r.put(ledger.RedeemGift, "k", now.Add(-400*day))
+		for _, age := range []time.Duration{100 * day, 91 * day, 89 * day, time.Minute} {
+			r.enter(now.Add(-age))
+		}
+		r.pass(now, 0)
+		if events := r.events(4); len(events) != 4 {
+			t.Errorf("%+v are kept before the service had run", events)
+		}
+		r.pass(now.Add(6*day), 6*day)
+		if events := r.events(2); len(events) != 2 {
+			t.Errorf("%+v are kept", events)
 		}
 	})
 }

@@ -325,7 +325,7 @@ func testForgetEvents(t *testing.T, open opener) {
 		n      int64
 	}{{noon, 9, 0}, {noon.Add(1), 2, 0}, {noon.Add(time.Second), 2, 2}, {noon.Add(time.Second), 9, 2},
 		{noon.Add(time.Second), 9, 0}} {
-		if n, err := s.ForgetEvents(t.Context(), account, step.before, step.limit); err != nil || n != step.n {
+		if n, err := s.ForgetEvents(t.Context(), account, step.before, step.before, step.limit); err != nil || n != step.n {
 			t.Errorf("before %v: %d, %v, want %d", step.before, n, err, step.n)
 		}
 	}
@@ -338,6 +338,26 @@ func testForgetEvents(t *testing.T, open opener) {
 	next, _ := settled(t, s, gift.EventQuery{AccountID: account, Limit: 9, After: end}, 1)
 	if len(rest) != 1 || rest[0].ID != all[4].ID || len(next) != 1 || next[0].Sequence() != 6 {
 		t.Errorf("%d events are left, %d are new", len(rest), len(next))
+	}
+}
+
+// testForgetEventsBehind: what a clock wrote that was ahead stays until its time, and keeps nothing else.
+func testForgetEventsBehind(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	for range 3 {
+		g, e := newGift(account)
+		e.At = noon.AddDate(1, 0, 0)
+		save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
+	}
+	for range 3 {
+		issue(t, s, account, 1)
+	}
+	before, now := noon.AddDate(0, 0, 1), noon.AddDate(0, 3, 0)
+	for _, want := range []int64{2, 0} {
+		if n, err := s.ForgetEvents(t.Context(), account, before, now, 2); err != nil || n != want {
+			t.Errorf("%d events were forgotten, %v, want %d", n, err, want)
+		}
 	}
 }
 

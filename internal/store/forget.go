@@ -17,6 +17,7 @@ const (
 	selectOldest = `SELECT made_at FROM request WHERE account_id = $1 AND ` + record.Forgettable +
 		` ORDER BY made_at LIMIT 1`
 	selectNewest      = `SELECT made_at FROM entry WHERE account_id = $1 ORDER BY id DESC LIMIT 1`
+	selectOldestEvent = `SELECT made_at FROM event WHERE account_id = $1 ORDER BY position LIMIT 1`
 	selectForgettable = `SELECT count(*) FROM (SELECT 1 FROM request WHERE ` + forgettable + ` LIMIT 1) AS one`
 	deleteRequests    = `DELETE FROM request WHERE (account_id, key, operation) IN (
 		SELECT account_id, key, operation FROM request WHERE ` + forgettable + ` ORDER BY made_at LIMIT $3)`
@@ -42,16 +43,20 @@ func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time
 	return n, wrapForget(err)
 }
 
-// RecordAges are the times of an account's newest entry and of its oldest record that ForgetRequests could delete;
-// zero: there is none.
-func (s *Store) RecordAges(ctx context.Context, account gift.ID) (entry, record time.Time, err error) {
-	for text, to := range map[string]*time.Time{selectNewest: &entry, selectOldest: &record} {
+// Ages are the times of an account's newest entry, of its oldest record that ForgetRequests could delete, and of its
+// oldest event; zero: there is none.
+type Ages struct{ Entry, Record, Event time.Time }
+
+// Ages looks for them.
+func (s *Store) Ages(ctx context.Context, account gift.ID) (a Ages, err error) {
+	for text, to := range map[string]*time.Time{selectNewest: &a.Entry, selectOldest: &a.Record,
+		selectOldestEvent: &a.Event} {
 		err := s.db.Get(ctx, text, []any{db.KeyOf(account)}, db.ScanTime(to))
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return entry, record, wrapForget(err)
+			return a, wrapForget(err)
 		}
 	}
-	return entry, record, nil
+	return a, nil
 }
 
 var selectForgotten = db.Text{

@@ -67,6 +67,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"small pages of events take few look-ups":   testSmallPages,
 		"followers miss nothing":                    testFollowers,
 		"old events are forgotten":                  testForgetEvents,
+		"events of a wrong clock keep no others":    testForgetEventsBehind,
 		"verify finds lost events":                  testVerifyEvents,
 		"who did what is kept":                      testTrail,
 		"ends of gifts are told of once":            testExpiry,

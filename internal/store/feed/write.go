@@ -77,21 +77,30 @@ func Add(ctx context.Context, tx *sql.Tx, events ...gift.Event) error {
 	return nil
 }
 
+// forgettable are the oldest rows that were made before an instant. Those are passed over that a clock dated later than
+// now, which would keep all behind them.
+const forgettable = `SELECT o.position FROM (SELECT t.position, t.made_at FROM event AS t
+		WHERE t.account_id = $1 AND t.made_at <= $3 ORDER BY t.position LIMIT $4) AS o
+	WHERE o.made_at < $2 AND o.position < (SELECT max(m.position) FROM event AS m WHERE m.account_id = $1)`
+
 // ForgetEvents deletes at most limit of the oldest rows of an account that were made before an instant, and tells how
 // many there were. The newest stays: a place after it is known for ever.
-func (f *Feed) ForgetEvents(ctx context.Context, account gift.ID, before time.Time, limit int) (n int64, err error) {
-	const forget = `DELETE FROM event WHERE account_id = $1 AND position IN (
-		SELECT o.position FROM (SELECT t.position, t.made_at FROM event AS t WHERE t.account_id = $1
-			ORDER BY t.position LIMIT $3) AS o
-		WHERE o.made_at < $2 AND o.position < (SELECT max(m.position) FROM event AS m WHERE m.account_id = $1))`
-	err = f.db.Write(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, forget, db.KeyOf(account), before.UnixMicro(), limit)
-		if err != nil {
+func (f *Feed) ForgetEvents(ctx context.Context, account gift.ID, before, now time.Time, limit int) (n int64,
+	err error) {
+	args := []any{db.KeyOf(account), before.UnixMicro(), now.UnixMicro(), limit}
+	// Most calls find nothing; they should not wait for the writer.
+	err = f.db.Get(ctx, `SELECT count(*) FROM (`+forgettable+`) AS one`, args, &n)
+	if err == nil && n > 0 {
+		err = f.db.Write(ctx, func(tx *sql.Tx) error {
+			result, err := tx.ExecContext(ctx, `DELETE FROM event WHERE account_id = $1 AND position IN (`+forgettable+`)`,
+				args...)
+			if err != nil {
+				return err
+			}
+			n, err = result.RowsAffected()
 			return err
-		}
-		n, err = result.RowsAffected()
-		return err
-	})
+		})
+	}
 	if err != nil {
 		return 0, fmt.Errorf("forgetting old events: %w", err)
 	}
