@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/store"
+	"boon.example/internal/webhook"
 )
 
 // KeepRequests is how long idempotency records of calls that move no value are kept at least, and by default.
@@ -21,6 +22,9 @@ const (
 	forgetPace  = 2
 )
 
+// keepMessages is how long messages stay in the outbox.
+const keepMessages = 30 * 24 * time.Hour
+
 // forget deletes idempotency records that are old enough, now and then, for as long as the service runs.
 func (a *app) forget(ctx context.Context) {
 	tick := time.NewTicker(forgetEvery)
@@ -29,8 +33,7 @@ func (a *app) forget(ctx context.Context) {
 	var ran time.Duration // since the pass before
 	for {
 		n, err := f.pass(ctx, a.directory.Load(), time.Now(), ran)
-		err = errors.Join(err, a.store.ForgetSheets(ctx, time.Now()), a.forgetCounts(ctx, time.Now()),
-			a.forgetAttempts(ctx, time.Now()))
+		err = errors.Join(err, a.store.ForgetSheets(ctx, time.Now()), a.forgetOthers(ctx, time.Now()))
 		if err != nil && ctx.Err() == nil {
 			a.Logger.Error("what is old could not be deleted; this is tried again later", "error", err)
 		}
@@ -149,15 +152,22 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// forgetCounts deletes the counts of daily limits that are of days before yesterday.
-func (a *app) forgetCounts(ctx context.Context, now time.Time) error {
+// forgetOthers deletes messages of the outbox, counts of daily limits of days before yesterday, and attempts at
+// webhooks, as they are old enough.
+func (a *app) forgetOthers(ctx context.Context, now time.Time) (failed error) {
+	old := []func(most int) (int64, error){func(most int) (int64, error) {
+		return a.store.ForgetMessages(ctx, now.Add(-keepMessages), most)
+	}}
 	for id, account := range a.directory.Load().Accounts {
 		yesterday, _ := gift.Day(now.AddDate(0, 0, -1), account.Zone)
-		if _, err := inBatches(ctx, forgetPause, func(most int) (int64, error) {
-			return a.store.ForgetCounts(ctx, id, yesterday, most)
-		}); err != nil {
-			return err
-		}
+		old = append(old, func(most int) (int64, error) { return a.store.ForgetCounts(ctx, id, yesterday, most) },
+			func(most int) (int64, error) {
+				return a.store.ForgetAttempts(ctx, id, now.Add(-webhook.AttemptsKept), most)
+			})
 	}
-	return nil
+	for _, forget := range old {
+		_, err := inBatches(ctx, forgetPause, forget)
+		failed = errors.Join(failed, err)
+	}
+	return failed
 }

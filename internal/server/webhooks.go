@@ -93,15 +93,3 @@ func (a *app) tellOfFailing(ctx context.Context, w *gift.Webhook) error {
 		To: account.Contact, FromName: "Boon", Subject: subject, Text: text, HTML: html, At: time.Now().UTC(),
 	})
 }
-
-// forgetAttempts deletes attempts at webhooks that are old enough.
-func (a *app) forgetAttempts(ctx context.Context, now time.Time) error {
-	for id := range a.directory.Load().Accounts {
-		if _, err := inBatches(ctx, forgetPause, func(most int) (int64, error) {
-			return a.store.ForgetAttempts(ctx, id, now.Add(-webhook.AttemptsKept), most)
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -235,6 +235,26 @@ func testEraseHidesNothing(t *testing.T, open opener) {
 	}
 }
 
+// testEraseOutbox: those about the gift go, also of the program before, which did not write whose they are; one about
+// another gift is not even read.
+func testEraseOutbox(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	gifts := issue(t, s, account.ID, 2)
+	var ids []gift.ID
+	for _, about := range []gift.ID{gifts[0].ID, gifts[0].ID, gifts[1].ID} {
+		m := message.Message{ID: newID(), AccountID: account.ID, GiftID: about, At: noon}
+		must(t, s.KeepMessage(t.Context(), m))
+		ids = append(ids, m.ID)
+	}
+	spoil(t, s, `UPDATE outbox SET account_id = $1, voucher_id = $1 WHERE id = $2`, []byte{}, ids[1][:])
+	spoil(t, s, `UPDATE outbox SET message = $1 WHERE id = $2`, []byte("damaged"), ids[2][:])
+	done, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account, Force: true}, []gift.ID{gifts[0].ID})
+	if left := dump(t, s)["outbox"]; err != nil || done.Messages != 2 || len(left) != 1 {
+		t.Errorf("%+v, %v; %d messages are left", done, err, len(left))
+	}
+}
+
 // testEnded: of more gifts than are looked at at a time, those that ended long ago are found, each once.
 func testEnded(t *testing.T, open opener) {
 	s, _ := open(t)

@@ -139,21 +139,45 @@ func (s *Store) Backlog(ctx context.Context, now time.Time) (b Backlog, err erro
 	return b, nil
 }
 
-// KeepMessage stores a message, sealed; storing the same ID again changes nothing.
+// KeepMessage stores a message, sealed; storing the same ID again changes nothing. When it does so is by the machine's
+// clock: that of a test account may be years ahead.
 func (s *Store) KeepMessage(ctx context.Context, m message.Message) error {
 	text, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("keeping message %s: %w", m.ID, err)
 	}
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO outbox (id, made_at, message) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
-			db.KeyOf(m.ID), m.At.UnixMicro(), s.db.Keys.Seal(text, db.Bound("outbox", m.ID)))
+		_, err := tx.ExecContext(ctx, `INSERT INTO outbox (id, made_at, message, account_id, voucher_id)
+			VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING`, db.KeyOf(m.ID), time.Now().UnixMicro(),
+			s.db.Keys.Seal(text, db.Bound("outbox", m.ID)), db.KeyOf(m.AccountID), db.KeyOf(m.GiftID))
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("keeping message %s: %w", m.ID, err)
 	}
 	return nil
+}
+
+// ForgetMessages deletes at most limit messages that were stored before an instant, and tells how many there were.
+func (s *Store) ForgetMessages(ctx context.Context, before time.Time, limit int) (n int64, err error) {
+	// Most calls find nothing; they should not wait for the writer.
+	ids, err := db.Collect(ctx, s.db, `SELECT o.id FROM outbox AS o WHERE o.made_at < $1 ORDER BY o.made_at LIMIT $2`,
+		[]any{before.UnixMicro(), limit}, func(from db.Scanner) (id gift.ID, err error) {
+			err = from.Scan(db.ScanID(&id))
+			return id, err
+		})
+	if err == nil && len(ids) > 0 {
+		err = s.db.Write(ctx, func(tx *sql.Tx) (err error) {
+			for i := 0; i < len(ids) && err == nil; i++ {
+				_, err = tx.ExecContext(ctx, `DELETE FROM outbox WHERE id = $1`, db.KeyOf(ids[i]))
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return 0, fmt.Errorf("forgetting old messages of the outbox: %w", err)
+	}
+	return int64(len(ids)), nil
 }
 
 const (

@@ -73,6 +73,8 @@ var withoutAccount = map[string]string{
 	`DELETE FROM sheet WHERE`:                                                    "as above",
 	`SELECT v.account_id, v.id FROM voucher AS v WHERE v.order_id =`:             "whose order is it? An operator asks",
 	`INSERT INTO outbox`:                                                         "the outbox is for development",
+	`SELECT o.id FROM outbox AS o WHERE o.made_at < $1`:                          "as above",
+	`DELETE FROM outbox WHERE id = $1`:                                           "as above",
 	`SELECT full_at, taken_at FROM anonymous_bucket WHERE address_hash`:          "a client without a key has no account",
 	`UPDATE anonymous_bucket SET full_at = $1, taken_at = $2 WHERE address_hash`: "a client without a key has no account",
 	`DELETE FROM anonymous_bucket WHERE full_at`:                                 "a client without a key has no account",
@@ -128,7 +130,7 @@ func TestStatementsNameTheAccount(t *testing.T) {
 		for _, verifying := range []string{"verify walks and finds", "swapped secrets open nothing",
 			"verify finds long answers", "verify finds lost events", "what was given back is kept", "what was loaded is kept",
 			"what was cashed out is kept", "what was erased is gone",
-			"an erasure hides nothing", "ends of gifts are told of once",
+			"an erasure hides nothing", "an erasure reads no messages of others", "ends of gifts are told of once",
 			"the set-up is changed beside tills"} {
 			delete(tests, verifying) // reads everything, of all accounts
 		}

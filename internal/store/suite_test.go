@@ -98,6 +98,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"gifts are counted":                         testCountVouchers,
 		"what was erased is gone":                   testErase,
 		"an erasure hides nothing":                  testEraseHidesNothing,
+		"an erasure reads no messages of others":    testEraseOutbox,
 		"a gift that waits is not erased":           testEraseWaiting,
 		"gifts that ended are found":                testEnded,
 		"verify walks and finds":                    testVerify,
@@ -1080,6 +1081,7 @@ func testClaimants(t *testing.T, open opener) {
 
 func testOutbox(t *testing.T, open opener) {
 	s, _ := open(t)
+	begun := time.Now()
 	first, second := filled[message.Message](t), filled[message.Message](t)
 	second.At = first.At.Add(time.Second)
 	again := first
@@ -1112,6 +1114,14 @@ func testOutbox(t *testing.T, open opener) {
 	}
 	if _, err := s.Message(t.Context(), newID()); !errors.Is(err, gift.NotFound) {
 		t.Errorf("a message that there is not: %v", err)
+	}
+	for _, step := range []struct {
+		before time.Time // by the machine's clock, whatever that of the account said
+		n      int64
+	}{{begun, 0}, {time.Now().Add(time.Second), 1}, {time.Now().Add(time.Second), 1}, {time.Now().Add(time.Second), 0}} {
+		if n, err := s.ForgetMessages(t.Context(), step.before, 1); err != nil || n != step.n {
+			t.Errorf("%d messages were forgotten, %v, want %d", n, err, step.n)
+		}
 	}
 }
 

@@ -222,9 +222,13 @@ func (e *Eraser) beside(ctx context.Context, ask Request, id gift.ID, entries []
 	return len(told), len(sent), err
 }
 
-// outbox gives the messages about a gift, by any person's contact that is asked for or by none.
+// outbox gives the messages about a gift, by any person's contact that is asked for or by none. It also looks into
+// those of which the program before did not write what they are about.
 func (e *Eraser) outbox(ctx context.Context, ask Request, id gift.ID) (ids []gift.ID, err error) {
-	err = db.Each(ctx, e.db.Readers, `SELECT o.id, o.message FROM outbox AS o`, nil, func(rows *sql.Rows) error {
+	const about = `SELECT o.id, o.message FROM outbox AS o WHERE o.account_id = $1 AND o.voucher_id = $2
+		UNION ALL SELECT o.id, o.message FROM outbox AS o WHERE o.account_id = $3`
+	args := []any{db.KeyOf(ask.Account.ID), db.KeyOf(id), []byte{}}
+	err = db.Each(ctx, e.db.Readers, about, args, func(rows *sql.Rows) error {
 		var key gift.ID
 		var kept []byte
 		if err := rows.Scan(db.ScanID(&key), &kept); err != nil {

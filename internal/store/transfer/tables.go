@@ -59,7 +59,7 @@ var Tables = []Table{
 		"contact, test, trace", "BBBNNNTTNNTFT"),
 	newTable("resend", 3, "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT"),
 	newTable("sheet", 1, "hash, order_id, until, owner", "BBNB"),
-	newTable("outbox", 1, "id, made_at, message", "BNB"),
+	newTable("outbox", 1, "id, made_at, message, account_id, voucher_id", "BNBBB"),
 	newTable("till_bucket", 3, "account_id, key_id, location_id, full_at, taken_at", "BBBNN"),
 	newTable("key_miss", 2, "account_id, key_id, since, misses", "BBNN"),
 	newTable("day_count", 2, "account_id, what, day, amount, gifts, messages, texts, kept", "BBNNNNNN"),

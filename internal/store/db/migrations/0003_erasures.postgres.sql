@@ -30,3 +30,8 @@ CREATE TRIGGER entry_erased BEFORE UPDATE OF reason, details ON entry FOR EACH R
 
 -- The customers of reloads and activations, for those whose gifts ended long ago.
 CREATE INDEX entry_customer ON entry (voucher_id, account_id, id) WHERE kind IN ('RELOAD', 'ACTIVATION');
+
+-- The gift that a message is about, by which it is found and erased; '': the program before wrote it.
+ALTER TABLE outbox ADD COLUMN account_id BYTEA NOT NULL DEFAULT '' CHECK (length(account_id) IN (0, 16));
+ALTER TABLE outbox ADD COLUMN voucher_id BYTEA NOT NULL DEFAULT '' CHECK (length(voucher_id) IN (0, 16));
+CREATE INDEX outbox_gift ON outbox (account_id, voucher_id);
