@@ -25,7 +25,8 @@ const (
 // keepMessages is how long messages stay in the outbox.
 const keepMessages = 30 * 24 * time.Hour
 
-// forget deletes idempotency records that are old enough, now and then, for as long as the service runs.
+// forget deletes what is old enough, and frees jobs that a wrong clock holds, now and then, for as long as the service
+// runs.
 func (a *app) forget(ctx context.Context) {
 	tick := time.NewTicker(forgetEvery)
 	defer tick.Stop()
@@ -33,7 +34,8 @@ func (a *app) forget(ctx context.Context) {
 	var ran time.Duration // since the pass before
 	for {
 		n, err := f.pass(ctx, a.directory.Load(), time.Now(), ran)
-		err = errors.Join(err, a.store.ForgetSheets(ctx, time.Now()), a.forgetOthers(ctx, time.Now()))
+		err = errors.Join(err, a.store.ForgetSheets(ctx, time.Now()), a.store.FreeJobs(ctx, time.Now()),
+			a.forgetOthers(ctx, time.Now()))
 		if err != nil && ctx.Err() == nil {
 			a.Logger.Error("what is old could not be deleted; this is tried again later", "error", err)
 		}
@@ -81,8 +83,14 @@ func (f *forgetting) pass(ctx context.Context, d *gift.Directory,
 	}
 	before = earlier(before, latest)
 	for account := range d.Accounts {
-		n, err := f.account(ctx, account, before, now)
-		total += n
+		n, err := inBatches(ctx, f.pause, func(most int) (int64, error) {
+			return f.store.ForgetRequests(ctx, account, before, most)
+		})
+		if total += n; err == nil { // events are kept longer, by the same instant
+			_, err = inBatches(ctx, f.pause, func(most int) (int64, error) {
+				return f.store.ForgetEvents(ctx, account, before.Add(-f.longer()), now, most)
+			})
+		}
 		if err != nil {
 			return total, err
 		}
@@ -111,19 +119,6 @@ func (f *forgetting) ages(ctx context.Context, d *gift.Directory) (newest, oldes
 		}
 	}
 	return newest, oldest, nil
-}
-
-func (f *forgetting) account(ctx context.Context, account gift.ID, before, now time.Time) (total int64, err error) {
-	total, err = inBatches(ctx, f.pause, func(most int) (int64, error) {
-		return f.store.ForgetRequests(ctx, account, before, most)
-	})
-	if err != nil {
-		return total, err
-	}
-	_, err = inBatches(ctx, f.pause, func(most int) (int64, error) {
-		return f.store.ForgetEvents(ctx, account, before.Add(-f.longer()), now, most)
-	})
-	return total, err
 }
 
 // longer is how much longer than records events are kept, by the same instant.

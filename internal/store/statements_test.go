@@ -58,6 +58,7 @@ var withoutAccount = map[string]string{
 	`SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k) CROSS JOIN LATERAL (SELECT s.hash FROM secret AS s WHERE s.hash`:             "is a new code taken anywhere?",
 	`UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN`:                                                                        "jobs are claimed for all accounts",
 	`SELECT to_regclass('pg_dist_partition')`:                                                                                           "is the database spread over machines?",
+	`UPDATE job SET claimable_at = due WHERE NOT test AND claimable_at`:                                                                 "as above",
 	`SELECT count(*) FROM job`: "how many messages wait?",
 	`SELECT v.account_id, v.id FROM voucher AS v WHERE v.holds_end <= $1`: "holds expire in all accounts",
 	`SELECT count(*), min(claimable_at) FROM job`:                         "how many are overdue?",

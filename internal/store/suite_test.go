@@ -78,6 +78,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"jobs are leased":                           testJobs,
 		"a gift goes another way":                   testRedirect,
 		"claimants never share a job":               testClaimants,
+		"jobs of a wrong clock are freed":           testJobsOfAWrongClock,
 		"the outbox keeps messages":                 testOutbox,
 		"wrong codes are counted":                   testGuesses,
 		"redemptions give attempts back":            testRewards,
@@ -1041,6 +1042,20 @@ func testJobs(t *testing.T, open opener) {
 			t.Fatal(err)
 		}
 		diff(t, g.Card.DeliveredAt, want)
+	}
+}
+
+// testJobsOfAWrongClock: what a worker has claimed whose clock was a day ahead does not wait for a day.
+func testJobsOfAWrongClock(t *testing.T, open opener) {
+	s, _ := open(t)
+	gifts := issue(t, s, newID(), 4)
+	jobs := addJobs(t, s, gifts)
+	claim(t, s, noon.AddDate(0, 0, 1), 2)
+	right := claim(t, s, noon.Add(time.Hour), 1)
+	must(t, s.FreeJobs(t.Context(), noon.Add(time.Hour)))
+	diff(t, unleased(claim(t, s, noon.Add(time.Hour), 9)), unleased([]ledger.Job{jobs[0], jobs[1], jobs[3]}))
+	if len(right) != 1 {
+		t.Errorf("%d jobs were left", len(right))
 	}
 }
 

@@ -147,6 +147,9 @@ func testWebhookLeases(t *testing.T, open opener) {
 	claim(one, 2*time.Minute, 3*time.Minute)
 	must(t, s.ReleaseWebhooks(t.Context(), other))
 	claim(one, 2*time.Minute, 3*time.Minute, a, b)
+	claim(other, 24*time.Hour, 25*time.Hour, a, b) // its clock is ahead
+	claim(one, 24*time.Hour-10*time.Minute, 24*time.Hour)
+	claim(one, 4*time.Minute, 5*time.Minute, a, b)
 }
 
 // testNewEvents: which accounts have new events is told once, and where the events of a time begin and end.

@@ -28,10 +28,15 @@ const (
 	AttemptTypes   = "BBBBTNNNTB"
 )
 
+// clockTolerance is how many microseconds the clocks of processes may be apart. A lease that was taken further in the
+// future is nobody's: that clock was wrong, and the lease ends as late.
+const clockTolerance = `600000000`
+
 var (
 	claim = db.InsertRows("webhook_lease", "account_id, owner, claimed_at, until", "BBNN",
 		` ON CONFLICT (account_id) DO UPDATE SET owner = excluded.owner, claimed_at = excluded.claimed_at,
-			until = excluded.until WHERE webhook_lease.owner = excluded.owner OR webhook_lease.until <= excluded.claimed_at`)
+			until = excluded.until WHERE webhook_lease.owner = excluded.owner OR webhook_lease.until <= excluded.claimed_at
+			OR webhook_lease.claimed_at > excluded.claimed_at + `+clockTolerance)
 	saveState = db.InsertRows("webhook_state", "account_id, webhook_id, state", "BBT",
 		` ON CONFLICT (account_id, webhook_id) DO UPDATE SET state = excluded.state`)
 	saveAttempt = db.InsertRows("webhook_attempt", AttemptColumns, AttemptTypes, ` ON CONFLICT DO NOTHING`)
