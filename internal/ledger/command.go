@@ -463,7 +463,7 @@ func (r *Reverse) locations(c *Call, s *state) []gift.ID {
 }
 
 // Deliver records what became of a job, and finishes it. Where the gift was sent again meanwhile, nothing is recorded
-// of it.
+// of it; nor where the job has brought the gift before, as a bounce may have come since.
 type Deliver struct {
 	gift.Outcome
 	Job Job
@@ -480,7 +480,7 @@ func (d *Deliver) want(c *Call, w *Want) {
 		c.wantSent(w, d.NoticeTo)
 	}
 	ref := Ref{d.Job.AccountID, d.Job.VoucherID}
-	w.Vouchers, w.Resends = append(w.Vouchers, ref), append(w.Resends, ref)
+	w.Vouchers, w.DeliveredBy, w.Resends = append(w.Vouchers, ref), append(w.DeliveredBy, ref), append(w.Resends, ref)
 }
 
 func (d *Deliver) affinity() gift.ID { return d.Job.VoucherID }
@@ -492,7 +492,7 @@ func (d *Deliver) decide(c *Call, s *state) (r Result, _ error) {
 	}
 	ref := Ref{d.Job.AccountID, d.Job.VoucherID}
 	v := s.Vouchers[ref]
-	if v == nil || d.Job.Kind != GiftJob || s.overtaken(d.Job.ID, ref) {
+	if v == nil || d.Job.Kind != GiftJob || s.overtaken(d.Job.ID, ref) || s.DeliveredBy[ref] == d.Job.ID {
 		s.dropped(d.Job)
 		return r, nil
 	}

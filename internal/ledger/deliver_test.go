@@ -65,6 +65,8 @@ func TestBounce(t *testing.T) {
 		}
 		b.status(job.VoucherID, gift.FailedDelivery)
 	}
+	accept(job) // once more, as it was not known whether it had been recorded
+	b.status(job.VoucherID, gift.FailedDelivery)
 	later := ledger.Job{ID: newID(), AccountID: job.AccountID, VoucherID: job.VoucherID} // it is sent again
 	accept(later)
 	b.status(job.VoucherID, gift.Delivered)
