@@ -229,6 +229,11 @@ func testEraseHidesNothing(t *testing.T, open opener) {
 	if err == nil || !strings.Contains(err.Error(), "not as it was written") {
 		t.Errorf("an entry that was changed: %+v, %v", n, err)
 	}
+	if s.db.File != "" { // others do not pay for an erasure that failed
+		var secure int
+		must(t, s.db.Writer.QueryRowContext(t.Context(), `PRAGMA secure_delete`).Scan(&secure))
+		diff(t, secure, 2)
+	}
 	run(t, s, `UPDATE erasure SET after = before WHERE account_id = $1`, account.ID[:])
 	if found, _ := chainProblems(t, s); len(found) < 3 {
 		t.Errorf("erasures that were changed: %q", found)

@@ -5,6 +5,7 @@
 package erase
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -123,17 +124,14 @@ func (e *Eraser) write(ctx context.Context, rehearsed bool, fn func(*sql.Tx) err
 		if e.db.File == "" {
 			return fn(tx)
 		}
-		// What is freed is overwritten. The setting is the connection's.
+		// What is freed is overwritten. The setting is the connection's, and outlasts what is rolled back.
 		const on, off = `PRAGMA secure_delete = ON`, `PRAGMA secure_delete = FAST`
 		var was int
 		if err := tx.QueryRowContext(ctx, on).Scan(&was); err != nil {
 			return err
 		}
 		err := fn(tx)
-		if err == nil {
-			err = tx.QueryRowContext(ctx, off).Scan(&was)
-		}
-		return err
+		return cmp.Or(err, tx.QueryRowContext(context.WithoutCancel(ctx), off).Scan(&was))
 	})
 }
 
