@@ -37,14 +37,25 @@ type Keeper struct {
 func (k *Keeper) Run(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
+	begun := time.Now()
 	for {
-		k.Round(ctx, time.Now())
+		k.Round(ctx, notAhead(begun, time.Since(begun), time.Now()))
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
 	}
+}
+
+// notAhead is what the clock shows, but no more than has passed since a time: what is erased because somebody set the
+// clock ahead does not come back.
+func notAhead(begun time.Time, passed time.Duration, now time.Time) time.Time {
+	latest := begun.Round(0).Add(passed) // without the reading of the clock that cannot be set, which hides the jump
+	if now = now.Round(0); now.After(latest) {
+		return latest
+	}
+	return now
 }
 
 // Round erases in the accounts that are due at a time of the machine's clock: once a day each. Rounds come one after
