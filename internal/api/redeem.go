@@ -104,7 +104,7 @@ func (c *call) take(op ledger.Operation, whole any, asked *giftRef, where place,
 		if err != nil {
 			return request.refuse(err)
 		}
-		asked.ID, request.seen, request.uncoded = g.ID, &g.Replaced, g.Verification == ""
+		asked.ID, request.seen, request.uncoded = g.ID, &g.Replaced, !g.AsksVerification()
 	}
 	return do(request, at)
 }

@@ -147,3 +147,28 @@ func TestGuessingAtATill(t *testing.T) {
 	w.post("redeem-gift", scanned, till...).want(200) // though one is shown
 	w.sound()
 }
+
+// TestVerificationCodeOfAReplacedCard: the digits stand on the printed card, so that they are not asked for once the
+// gift has another code, as its card was replaced or it goes to somebody else.
+func TestVerificationCodeOfAReplacedCard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	cards, codes := w.verified(3)
+	replaced := w.replace(cards[0])
+	verify(replaced, "1", "")(w).want(200)
+	verify(replaced, "1", codes[0])(w).want(200) // is ignored
+	verify(replaced, "1", wrong(codes[0], 0))(w).want(200)
+	w.post("hold-gift", verifyBody(replaced, "1", "")).want(200)
+
+	elsewhere := `{"voucherID":"` + cards[1].id + `","deliveryMethodID":1,"recipientContact":"ben@example.com"}`
+	sent := w.post("resend-gift", elsewhere).want(200, "status", "DELIVERED")
+	verify(made{id: cards[1].id, code: sent.at("voucherCode")}, "1", "")(w).want(200)
+	w.get("/gifting/gifts/"+cards[1].id+"/history").want(200, "entries[2].kind", "REPLACED", "entries[3].kind", "RESENT")
+	w.post("redeem-gift", `{"voucherCode":"`+cards[1].code+`","organizationID":"`+pier+`","verificationCode":"`+codes[1]+
+		`"}`).refused(409, gift.RedemptionNotAllowed)
+
+	w.post("resend-gift", `{"voucherID":"`+cards[2].id+`"}`).want(200) // in print, as before
+	verify(cards[2], "1", "")(w).refused(400, gift.ValidationFailure, "verificationCode")
+	verify(cards[2], "1", codes[2])(w).want(200)
+	w.sound()
+}

@@ -15,10 +15,14 @@ const ReasonVerificationCode ReasonCode = "VERIFICATION_CODE"
 // IsVerificationCode reports whether a text has the form of a verification code.
 func IsVerificationCode(s string) bool { return len(s) == 4 && allDigits(s) }
 
-// verify refuses a verification code that is not the voucher's, if it has one, and that none is given.
+// AsksVerification reports whether something is taken of a voucher with its verification code only. That stands on the
+// printed card: whoever has got the gift under another code and token does not know it.
+func (v *Voucher) AsksVerification() bool { return v.Verification != "" && v.Replaced == 0 }
+
+// verify refuses a verification code that is not the voucher's, if it asks for one, and that none is given.
 func (v *Voucher) verify(code string) error {
 	switch {
-	case v.Verification == "":
+	case !v.AsksVerification():
 		return nil
 	case code == "":
 		return RefuseAt(ValidationFailure, FieldVerification, "This card has a verification code: ask for its four digits.")

@@ -26,7 +26,7 @@ type Voucher struct {
 	Status   Status
 
 	Fixed        Amount     // the worth that a card of a stock gets when it is activated; 0: as much as is paid then
-	Verification string     // the verification code of a card of a stock, four digits; "": it has none
+	Verification string     // the verification code of a card of a stock, see AsksVerification; "": it has none
 	WrongCodes   int        // wrong verification codes in a row
 	Blocked      ReasonCode // why it may not be used; "": it is not blocked
 

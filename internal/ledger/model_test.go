@@ -99,7 +99,7 @@ type modelGift struct {
 	resent            gift.ID     // the job of the newest resend; zero: none
 	holds             []*modelHold
 	fixed             int64  // of a card of a stock; 0: any worth
-	code              string // the verification code; "": none
+	code              string // the verification code that is asked for; "": none
 	wrong             int    // verification codes in a row
 	activation        gift.ID
 	activated         int     // the number of its entry
@@ -542,9 +542,16 @@ func (w *world) resend(t *rapid.T) {
 		t.Fatalf("resend %+v of %+v: got %q, want %q", ask, *g, got, want)
 	}
 	if len(r.Entries) > 0 {
-		g.resent = r.Entries[0].ID
+		g.resent = r.Entries[len(r.Entries)-1].ID
 	}
-	if r.Secrets != (ledger.Secrets{}) {
+	switch {
+	case r.Secrets == (ledger.Secrets{}):
+	case g.code != "": // which stays on the card
+		g.touch(w.now)
+		g.entries++
+		g.code = ""
+		g.rekey(r.Secrets, "replaced")
+	default:
 		g.rekey(r.Secrets, "")
 	}
 }
@@ -610,6 +617,7 @@ func (w *world) replace(t *rapid.T) {
 		g.resent = r.Entries[1].ID
 	}
 	if len(r.Entries) > 0 {
+		g.code = ""
 		g.rekey(r.Secrets, "replaced")
 	}
 }

@@ -570,6 +570,11 @@ func TestCards(t *testing.T) {
 	r.want("ERROR_VERIFICATION_FAILED", "REDEEM", card.Code, shown("12", "KEYED"))
 	r.want("ACCEPT 29.00 1.00", "REDEEM", card.Code, shown(card.Verification, "KEYED"))
 	r.want("ERROR_VERIFICATION_NOT_SUPPORTED", "REDEEM", fixed, shown("1234", "KEYED"))
+	id := r.API("redemption/validate-gift", `{"voucherCode":"`+card.Code+`","organizationID":"`+providertest.Pier+
+		`"}`)["voucherID"]
+	newCode := r.API("gifting/replace-gift", fmt.Sprintf(`{"voucherID":"%v","reason":"lost"}`, id))["voucherCode"].(string)
+	r.want("ERROR_VERIFICATION_NOT_SUPPORTED", "REDEEM", newCode, shown(card.Verification, "KEYED"))
+	r.want("ACCEPT 28.00 1.00", "REDEEM", newCode, redeem("1"))
 }
 
 // TestDailyLimits: what is limited by the day is so for Toast, and counts back in no other way.

@@ -35,7 +35,7 @@ func (t *transaction) balance() api.Reply {
 	if status := t.unusable(); status != "" {
 		return refuse(status, gift.RedemptionNotAllowed)
 	}
-	if t.asked.Verification.Value != "" && v.Verification == "" {
+	if t.asked.Verification.Value != "" && !v.AsksVerification() {
 		return refuse(noVerification, gift.ValidationFailure)
 	}
 	return t.told(t.accepted(ledger.OK, v.Available(t.Now), ""), nil)
@@ -87,7 +87,7 @@ func (t *transaction) order(cmd ledger.Command, asked fingerprinted,
 
 // verification is the verification code that was shown, where the card has one.
 func (t *transaction) verification() string {
-	if t.reverses() || t.card.Verification == "" {
+	if t.reverses() || !t.card.AsksVerification() {
 		return ""
 	}
 	return t.asked.Verification.Value
@@ -134,7 +134,7 @@ func (t *transaction) taken(r ledger.Result) ledger.Answer {
 func (t *transaction) verifiable() string {
 	switch shown := t.asked.Verification.Value; {
 	case shown == "":
-	case t.card.Verification == "":
+	case !t.card.AsksVerification():
 		return noVerification
 	case !gift.IsVerificationCode(shown):
 		return verificationFailed

@@ -45,7 +45,7 @@ func malformed(format string, args ...any) error {
 func (c *call) usable() bool {
 	v := &c.card.Voucher
 	return len(v.NotRedeemable(c.caller.Locations[0], c.Now, nil)) == 0 && v.Available(c.Now) > 0 &&
-		v.Verification == "" && !provider.NeedsTicket(c.caller.Account, v)
+		!v.AsksVerification() && !provider.NeedsTicket(c.caller.Account, v)
 }
 
 // search lists the card of a code, if something of it can be spent here. Without a code there is none: gifts belong to

@@ -62,7 +62,7 @@ func (c *call) redeem() api.Reply {
 		return c.failed(err)
 	}
 	pin := ""
-	if c.card.Verification != "" {
+	if c.card.AsksVerification() {
 		if pin = c.asked.PIN; pin != "" && !gift.IsVerificationCode(pin) {
 			return cardNotFound.because(gift.RedemptionNotAllowed)
 		}

@@ -1451,7 +1451,7 @@ export interface components {
             organizationID?: string | null;
             /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
             pointOfSaleSystemOrganizationIdentifier?: string | null;
-            /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. */
+            /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. One that was replaced, or whose gift went to somebody else, has none any more. */
             verificationCode?: string | null;
             /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
             voucherCode?: string | null;
@@ -2026,7 +2026,7 @@ export interface components {
              * @default true
              */
             validateTargetType?: boolean | null;
-            /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. */
+            /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. One that was replaced, or whose gift went to somebody else, has none any more. */
             verificationCode?: string | null;
             /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
             voucherCode?: string | null;
@@ -2368,7 +2368,7 @@ export interface components {
              * @default true
              */
             validateTargetType?: boolean | null;
-            /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. */
+            /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. One that was replaced, or whose gift went to somebody else, has none any more. */
             verificationCode?: string | null;
             /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
             voucherCode?: string | null;
