@@ -172,3 +172,19 @@ func TestVerificationCodeOfAReplacedCard(t *testing.T) {
 	verify(cards[2], "1", codes[2])(w).want(200)
 	w.sound()
 }
+
+// TestAMistypedCodeDoesNotKeepASale: a sale whose verification code was mistyped once is taken back all the same.
+func TestAMistypedCodeDoesNotKeepASale(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	card := w.stock(`"count":1,"value":20,"verificationCodes":true`)[0]
+	code := w.get(exportPath(card.order, "csv")).want(200).rows()[1][2]
+	for _, sale := range []string{"first", "second"} {
+		w.post("activate-gift", activateBody(card, ""), once(sale)...).want(200)
+		for n := range 2 {
+			verify(card, "1", wrong(code, n))(w).refused(409, gift.RedemptionNotAllowed, "verificationCode")
+		}
+		w.post("reverse-activation", `{"idempotencyKey":"`+sale+`"}`).want(200, "status", "NOT_ACTIVATED")
+	}
+	w.sound()
+}

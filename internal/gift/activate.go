@@ -55,20 +55,21 @@ func (v *Voucher) activationOf(a Activate) (Amount, error) {
 	return asked, nil
 }
 
-// ReverseActivation makes a card what it was before it was activated, as long as nothing else happened to it. It fails
-// with NOT_FOUND when t is no activation of this voucher or was made where the caller is not enabled, ALREADY_REVERSED,
-// and REDEMPTION_NOT_ALLOWED.
+// ReverseActivation makes a card what it was before it was activated, as long as nothing else happened to it but that
+// verification codes were mistyped. It fails with NOT_FOUND when t is no activation of this voucher or was made where
+// the caller is not enabled, ALREADY_REVERSED, and REDEMPTION_NOT_ALLOWED.
 func (v Voucher) ReverseActivation(t Undoable, u Undo) (Voucher, Entry, error) {
 	switch {
 	case t.Entry.Kind != Activation || t.Entry.VoucherID != v.ID || !u.Caller.Enabled(t.Entry.Actor.LocationID):
 		return v, Entry{}, NoSuchActivation()
 	case t.Parts > 0:
 		return v, Entry{}, Refuse(AlreadyReversed, "This activation has been taken back already.")
-	case v.Last != t.Entry.ID || v.Status != Delivered:
+	case v.Seq-v.WrongCodes != t.Entry.Seq || v.Status != Delivered: // each wrong code is an entry, and was counted
 		return v, Entry{}, Refuse(RedemptionNotAllowed, "This activation cannot be taken back: something else happened to "+
 			"the card since then. It is %s, and %s of %s is left.", v.Status, v.Unit().Money(v.Balance),
 			v.Unit().Money(v.Loaded))
 	}
+	v.WrongCodes = 0
 	e := v.enter(u.Context, ActivationReversal, -t.Entry.Delta, NotActivated)
 	e.Reverses = t.Entry.ID
 	return v, e, nil

@@ -59,6 +59,7 @@ type audit struct {
 	promotional bool
 	end         time.Time // of its validity
 	replaced    int
+	activated   int // the number of the newest activation
 }
 
 // undone is an entry that can be undone, and how much of it was not.
@@ -158,11 +159,13 @@ func (a *audit) fits(e Entry) bool {
 	case Rescheduled:
 		return e.Delta == 0 && from == Pending && to == Pending
 	case Activation:
-		a.left[e.ID] = undone{e.Kind, e.Delta}
+		a.left[e.ID], a.activated = undone{e.Kind, e.Delta}, e.Seq
 		return from == NotActivated && to == Delivered && e.Delta > 0 && (a.fixed == 0 || e.Delta == a.fixed)
 	case ActivationReversal:
-		return e.Delta < 0 && e.Reverses == e.Previous && a.undo(e, Activation) == 0 && from == Delivered &&
-			to == NotActivated
+		between := e.Seq - 1 - a.activated // only wrong verification codes
+		fits := e.Delta < 0 && between == a.wrongCodes && a.undo(e, Activation) == 0 && from == Delivered && to == NotActivated
+		a.wrongCodes = 0
+		return fits
 	case HoldMade, HoldReleased, HoldExpired:
 		return e.Delta == 0 && from.Redeemable() && to == from
 	case Replaced:

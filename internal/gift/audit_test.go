@@ -275,8 +275,8 @@ func TestAuditRecomputesEveryKind(t *testing.T) {
 	card, note, end := begin(Gift{Voucher{ID: theGift, Status: NotActivated, Fixed: 500, Verification: "0471"},
 		Card{Method: Printed}})
 	note(card.Activate(Activate{Context: next(), Account: &Account{}}))
-	note(card.ReverseActivation(Undoable{Entry: Entry{ID: card.Last, VoucherID: theGift, Kind: Activation, Delta: 500}},
-		Undo{Context: next(), Caller: all}))
+	sold := Entry{ID: card.Last, Seq: card.Seq, VoucherID: theGift, Kind: Activation, Delta: 500}
+	note(card.ReverseActivation(Undoable{Entry: sold}, Undo{Context: next(), Caller: all}))
 	note(card.Activate(Activate{Context: next(), Account: &Account{}}))
 	missed, wrong := card.MissCode(next())
 	note(missed, wrong, nil)

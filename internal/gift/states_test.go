@@ -221,7 +221,7 @@ func commands() []command {
 			return AlreadyActivated
 		}},
 		{"activation reversed", func(v Voucher) (Voucher, Entry, bool, error) {
-			t := Undoable{Entry: Entry{ID: v.Last, VoucherID: v.ID, Kind: Activation, Delta: v.Balance}}
+			t := Undoable{Entry: Entry{ID: v.Last, Seq: v.Seq, VoucherID: v.ID, Kind: Activation, Delta: v.Balance}}
 			return refuse(v.ReverseActivation(t, Undo{Context: context(), Caller: everywhere}))
 		}, notAllowed},
 		{"blocked", func(v Voucher) (Voucher, Entry, bool, error) {

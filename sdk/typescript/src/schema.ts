@@ -607,7 +607,7 @@ export interface paths {
         put?: never;
         /**
          * Take an activation back
-         * @description The card is NOT_ACTIVATED again, worth nothing, and names no purchase, as long as nothing else happened to it. A till that does not know whether its
+         * @description The card is NOT_ACTIVATED again, worth nothing, and names no purchase, as long as nothing else happened to it (but wrong verification codes). A till that does not know whether its
          *     activation arrived names it by its idempotencyKey: either it is undone, or the answer is NOT_FOUND and it can never take effect any more.
          */
         post: operations["reverseActivation"];
