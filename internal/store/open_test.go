@@ -95,6 +95,38 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// TestOpenRefusesAnEmptyDatabase: whoever only looks is not told that all is well with a database that lost everything,
+// and leaves it as it is.
+func TestOpenRefusesAnEmptyDatabase(t *testing.T) {
+	t.Parallel()
+	for name, empty := range map[string]func(file string){
+		"truncated": func(file string) { must(t, os.Truncate(file, 0)) },
+		"without tables": func(file string) {
+			must(t, os.Remove(file))
+			d, err := sql.Open("sqlite", file)
+			must(t, err)
+			_, err = d.Exec(`PRAGMA user_version = 1`)
+			must(t, errors.Join(err, d.Close()))
+		},
+	} {
+		dir := t.TempDir()
+		s, err := Open(t.Context(), Options{Dir: dir})
+		must(t, err)
+		must(t, s.Close())
+		file := filepath.Join(dir, DatabaseName)
+		empty(file)
+		was, err := os.ReadFile(file)
+		must(t, err)
+		_, err = Open(t.Context(), Options{Dir: dir, MustExist: true})
+		if !errors.Is(err, ErrNoStore) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if is, err := os.ReadFile(file); err != nil || len(was) == 0 && len(is) > 0 || bytes.Contains(is, []byte("voucher")) {
+			t.Errorf("%s: %d bytes have become %d, %v", name, len(was), len(is), err)
+		}
+	}
+}
+
 func TestOpenMustExist(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")

@@ -79,6 +79,11 @@ type noStore string
 func (n noStore) Error() string      { return string(n) }
 func (noStore) Is(target error) bool { return target == ErrNoStore }
 
+func emptyStore(place string) error {
+	return noStore("there is nothing of boon in the database " + place + ": it is new, or what was in it is lost; then " +
+		"restore a backup")
+}
+
 // Open opens the database of a data folder or of a server and brings its schema up to date. It refuses, with a sentence
 // for the operator, a database without its key file, one whose key file is another's, and one that only a newer program
 // understands.
@@ -115,6 +120,11 @@ func (o *Options) Locate() (err error) {
 
 // begin makes an opened database ready: schema and keys.
 func (d *DB) begin(ctx context.Context) (err error) {
+	if d.MustExist {
+		if at, err := d.SchemaVersion(ctx); err != nil || at == 0 {
+			return cmp.Or(err, emptyStore(d.Place))
+		}
+	}
 	if d.KeepSchema {
 		err = d.checkSchema(ctx)
 	} else {

@@ -36,7 +36,7 @@ func boundToDatabase() []byte { return Bound("key check", gift.ID{}) }
 // a database without its key file is therefore never one that is just being made.
 func FolderKeys(o Options) (*sealed.Keys, error) {
 	database := filepath.Join(o.Dir, DatabaseName)
-	_, err := os.Stat(database)
+	info, err := os.Stat(database)
 	exists := err == nil
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -44,6 +44,8 @@ func FolderKeys(o Options) (*sealed.Keys, error) {
 	case !exists && o.MustExist:
 		return nil, noStore("there is no database in the data folder " + o.Dir +
 			"; name the folder that `boon serve` or `boon apply` made")
+	case exists && info.Size() == 0 && o.MustExist: // before it is opened, which would write to it
+		return nil, emptyStore(database)
 	case !exists:
 		if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 			return nil, fmt.Errorf("making the data folder: %w", err)
