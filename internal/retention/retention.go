@@ -96,7 +96,7 @@ func (k *Keeper) Account(ctx context.Context, account *gift.Account, now time.Ti
 	var failed error
 	for after, more := (gift.ID{}), true; more; {
 		var ids []gift.ID
-		if ids, after, more, err = k.Store.Eraser.Ended(ctx, account.ID, after, before); err != nil {
+		if ids, after, more, err = k.Store.Eraser.Ended(ctx, account, after, before); err != nil {
 			return n, errors.Join(err, failed)
 		}
 		if n == 0 && failed == nil && len(ids) > 0 {
@@ -109,7 +109,8 @@ func (k *Keeper) Account(ctx context.Context, account *gift.Account, now time.Ti
 		}
 		for some := range slices.Chunk(ids, batch) {
 			for _, id := range some {
-				done, err := k.Store.Eraser.Gifts(ctx, erase.Request{Account: account, Force: true}, []gift.ID{id})
+				ask := erase.Request{Account: account, Force: true, Ended: before}
+				done, err := k.Store.Eraser.Gifts(ctx, ask, []gift.ID{id})
 				if n += done.Gifts; err != nil {
 					failed = err
 				}

@@ -260,11 +260,13 @@ func testEraseOutbox(t *testing.T, open opener) {
 	}
 }
 
-// testEnded: of more gifts than are looked at at a time, those that ended long ago are found, each once.
+// testEnded: of more gifts than are looked at at a time, those that ended long ago are found, each once; those that
+// named only their sender no more since that was erased.
 func testEnded(t *testing.T, open opener) {
 	s, _ := open(t)
-	account := newID()
-	var want []gift.ID
+	of := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	account := of.ID
+	var want, named []gift.ID
 	reloaded := func(v gift.Voucher, by gift.Purchase) gift.Entry {
 		return gift.Entry{ID: newID(), AccountID: account, VoucherID: v.ID, Seq: 2, Previous: v.Last, Kind: gift.Reload,
 			Delta: 1, Balance: v.Balance + 1, Status: v.Status, At: noon, Details: gift.Details{Purchase: by}}
@@ -290,6 +292,9 @@ func testEnded(t *testing.T, open opener) {
 				want = append(want, g.ID)
 			case 3:
 				reloads = append(reloads, reloaded(g.Voucher, gift.Purchase{Reference: "r1"})) // whose customer was erased
+			case 4:
+				g.Card.Sender = "Carla"
+				want, named = append(want, g.ID), append(named, g.ID)
 			}
 			c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, e)
 		}
@@ -300,7 +305,7 @@ func testEnded(t *testing.T, open opener) {
 		for after, more := (gift.ID{}), true; more; pages++ {
 			var ids []gift.ID
 			var err error
-			ids, after, more, err = s.Eraser.Ended(t.Context(), account, after, before)
+			ids, after, more, err = s.Eraser.Ended(t.Context(), of, after, before)
 			must(t, err)
 			found = append(found, ids...)
 		}
@@ -311,6 +316,31 @@ func testEnded(t *testing.T, open opener) {
 	}
 	if found, _ := look(noon); len(found) != 0 {
 		t.Errorf("before they were made %d have ended", len(found))
+	}
+	if n, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: of}, named); err != nil || n.Gifts != len(named) {
+		t.Errorf("of %d that name their sender, %+v, %v", len(named), n, err)
+	}
+	want = slices.DeleteFunc(want, func(id gift.ID) bool { return slices.Contains(named, id) })
+	if found, _ := look(time.Now().Add(time.Hour)); !slices.Equal(found, want) {
+		t.Errorf("without senders: %d gifts, want %d", len(found), len(want))
+	}
+}
+
+// testEraseEnded: a gift to which something has happened since it was found to have ended is left alone.
+func testEraseEnded(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	g := tellingGift(t, s, account.ID) // the newest entry is of noon
+	for _, tt := range []struct {
+		ended time.Time
+		gifts int
+	}{{noon, 0}, {noon.Add(time.Microsecond), 1}} {
+		ask := erase.Request{Account: account, Force: true, Ended: tt.ended}
+		n, err := s.Eraser.Gifts(t.Context(), ask, []gift.ID{g.ID})
+		if all := len(standing(t, s, account.ID, personal)) == len(personal); err != nil || n.Gifts != tt.gifts ||
+			all != (tt.gifts == 0) {
+			t.Errorf("ended before %v: %+v, %v; all is there: %v", tt.ended, n, err, all)
+		}
 	}
 }
 

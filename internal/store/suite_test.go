@@ -102,6 +102,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"an erasure reads no messages of others":    testEraseOutbox,
 		"a gift that waits is not erased":           testEraseWaiting,
 		"gifts that ended are found":                testEnded,
+		"a gift that goes on is not erased":         testEraseEnded,
 		"verify walks and finds":                    testVerify,
 		"verify finds long answers":                 testVerifyLongAnswers,
 	}

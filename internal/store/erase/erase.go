@@ -36,6 +36,9 @@ type Request struct {
 	// Force erases also where the message that brings the gift is still to be sent; without, such a gift is left alone.
 	Force  bool
 	DryRun bool // counts, and changes nothing
+	// Ended leaves gifts alone to which something happened since this instant: one that was found to have ended may be in
+	// use again. Zero: it leaves none.
+	Ended time.Time
 }
 
 // Counts are what was erased.
@@ -78,6 +81,9 @@ func (e *Eraser) one(ctx context.Context, ask Request, id gift.ID) (n Counts, er
 	entries, err := e.history(ctx, ask.Account.ID, id)
 	if err != nil {
 		return n, err
+	}
+	if !ask.Ended.IsZero() && len(entries) > 0 && !entries[len(entries)-1].At.Before(ask.Ended) {
+		return n, nil
 	}
 	if !ask.DryRun {
 		// Before the gift, so that what was cut off is found again.

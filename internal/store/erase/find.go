@@ -79,15 +79,15 @@ func (e *Eraser) scan(ctx context.Context, query string, account gift.ID, ask Re
 }
 
 // ended selects gifts that were used up, cancelled or not paid for, or whose validity was over, and to which nothing
-// happened since an instant; and of these, those that tell of people: themselves, in a former contact, or in the
-// customer of a reload.
-const ended = `SELECT v.id, c.sender FROM voucher AS v
+// happened since an instant; and of these, those that tell of people: themselves, in a former contact, in the customer
+// of a reload, or by a sender who is not the account.
+const ended = `SELECT v.id FROM voucher AS v
 	JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 	JOIN entry AS e ON e.account_id = v.account_id AND e.id = v.last
 	WHERE v.account_id = $1 AND v.id > $2 AND v.id <= $3 AND e.made_at < $4
 		AND (v.status IN (2, 6, 7) OR coalesce(v.extended, v.valid_until) < $4)
 		AND (c.recipient <> '' OR c.contact <> '' OR c.message <> '' OR c.first_name <> '' OR c.last_name <> ''
-			OR c.email_address <> '' OR c.notes <> ''
+			OR c.email_address <> '' OR c.notes <> '' OR c.sender <> $5
 			OR EXISTS (SELECT 1 FROM resend AS r
 				WHERE r.account_id = v.account_id AND r.voucher_id = v.id AND r.contact <> '')
 			OR EXISTS (SELECT 1 FROM entry AS p
@@ -98,8 +98,8 @@ const ended = `SELECT v.id, c.sender FROM voucher AS v
 // Ended looks at the next gifts of an account that follow one: which of them ended before an instant and still tell
 // of people. It gives the last that it has looked at, and whether there are more. Few at a time, as all are looked at
 // again and again: no statement takes long, or keeps the write-ahead log from being emptied.
-func (e *Eraser) Ended(ctx context.Context, account, after gift.ID, before time.Time) (ids []gift.ID, last gift.ID,
-	more bool, err error) {
+func (e *Eraser) Ended(ctx context.Context, account *gift.Account, after gift.ID, before time.Time) (ids []gift.ID,
+	last gift.ID, more bool, err error) {
 	const page = `SELECT v.id FROM voucher AS v WHERE v.account_id = $1 AND v.id > $2 AND v.id < $3
 		ORDER BY v.id LIMIT 1 OFFSET $4`
 	scan := func(from db.Scanner) (id gift.ID, err error) {
@@ -107,17 +107,13 @@ func (e *Eraser) Ended(ctx context.Context, account, after gift.ID, before time.
 		return id, err
 	}
 	last = gift.IDsBefore(before)
-	key, from := db.KeyOf(account), db.KeyOf(after)
+	key, from := db.KeyOf(account.ID), db.KeyOf(after)
 	ends, err := db.Collect(ctx, e.db, page, []any{key, from, db.KeyOf(last), findPage - 1}, scan)
 	if err == nil {
 		if more = len(ends) > 0; more {
 			last = ends[0]
 		}
-		ids, err = db.Collect(ctx, e.db, ended, []any{key, from, db.KeyOf(last), before.UnixMicro()},
-			func(from db.Scanner) (id gift.ID, err error) {
-				err = from.Scan(db.ScanID(&id), new(string))
-				return id, err
-			})
+		ids, err = db.Collect(ctx, e.db, ended, []any{key, from, db.KeyOf(last), before.UnixMicro(), account.Name}, scan)
 	}
 	if err != nil {
 		return nil, last, false, fmt.Errorf("looking for gifts that ended: %w", err)
