@@ -2,11 +2,15 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 )
 
@@ -22,4 +26,29 @@ func TestNeitherAnswerNorError(t *testing.T) {
 		noted.Err == nil {
 		t.Errorf("answered %d %s, noted %v", answer.Code, answer.Body, noted.Err)
 	}
+}
+
+// TestWaitingForThePrinter: who waits for other stocks to be printed is told what to do before the call's time is over,
+// and leaves the rest of it to what is printed.
+func TestWaitingForThePrinter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &call{API: New(Config{}), w: httptest.NewRecorder(), r: httptest.NewRequest("GET", "/", nil), leave: func() {}}
+		c.prints <- struct{}{}
+		began := time.Now()
+		_, err := c.startPrinting()
+		if waited := time.Since(began); !errors.Is(err, gift.Unavailable) || !strings.Contains(err.Error(), "format=csv") ||
+			heavyDeadline-waited < otherDeadline {
+			t.Errorf("after %v: %v", waited, err)
+		}
+		<-c.prints
+		printed, err := c.startPrinting()
+		if until, _ := c.ctx.Deadline(); err != nil || time.Until(until) != heavyDeadline {
+			t.Fatalf("until %v, %v", until, err)
+		}
+		printed()
+		if len(c.prints) > 0 {
+			t.Error("the printer is still taken")
+		}
+	})
 }

@@ -86,7 +86,7 @@ type API struct {
 	guesses *guessLimiter
 	tests   chan struct{} // has a value for each call of a test account that is handled
 	silent  chan struct{} // and for each that is kept waiting on purpose
-	exports chan struct{} // has a value while codes of a stock are read and written
+	prints  chan struct{} // has a value while a stock is printed
 	readers sync.Pool     // of *wire.Reader
 	bodies  sync.Pool     // of *[trusted]byte
 	memory  memory
@@ -102,7 +102,7 @@ const (
 	maxOrderAnswer     = 8 << 20
 	redemptionDeadline = 4 * time.Second // a till waits five
 	otherDeadline      = 15 * time.Second
-	heavyDeadline      = ledger.MaxHeld + 15*time.Second // of orders that are held back while tills are busy
+	heavyDeadline      = ledger.MaxHeld + 15*time.Second // of orders that are held back while tills are busy, and sheets
 )
 
 // New makes the interface.
@@ -133,7 +133,7 @@ func New(c Config) *API {
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	a := &API{Config: c, mux: http.NewServeMux(), guesses: newGuessLimiter(&c),
-		exports: make(chan struct{}, 1), tests: make(chan struct{}, maxTests),
+		prints: make(chan struct{}, 1), tests: make(chan struct{}, maxTests),
 		silent: make(chan struct{}, maxSilent)}
 	a.readers.New = func() any { return new(wire.Reader) }
 	a.bodies.New = func() any { return new([trusted]byte) }

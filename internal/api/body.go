@@ -210,10 +210,15 @@ func (r *request) timeFor(cmd ledger.Command) (context.Context, context.CancelFu
 	if !ledger.Heavy(cmd) {
 		return r.ctx, func() {}
 	}
-	r.leave() // it may be held back, and should keep no place from other calls meanwhile
+	return r.moreTime()
+}
+
+// moreTime is the context of what may be held back. It should keep no place from other calls meanwhile.
+func (c *call) moreTime() (context.Context, context.CancelFunc) {
+	c.leave()
 	// a test's writer has none
-	_ = http.NewResponseController(r.w).SetWriteDeadline(time.Now().Add(heavyDeadline + 15*time.Second))
-	return context.WithTimeout(r.r.Context(), heavyDeadline)
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(heavyDeadline + 15*time.Second))
+	return context.WithTimeout(c.r.Context(), heavyDeadline)
 }
 
 // refuse answers what was refused on the state of the records before the engine was asked: a key that is known gets

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -36,11 +37,12 @@ func exportStock(c *call) (ledger.Answer, error) {
 	if err := q.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	select {
-	case c.exports <- struct{}{}: // one at a time: it may be about thousands of cards
-		defer func() { <-c.exports }()
-	case <-c.ctx.Done():
-		return ledger.Answer{}, c.ctx.Err()
+	if form == asPDF {
+		printed, err := c.startPrinting()
+		if err != nil {
+			return ledger.Answer{}, err
+		}
+		defer printed()
 	}
 	cards, err := c.stockOf(order)
 	if err != nil {
@@ -50,6 +52,10 @@ func exportStock(c *call) (ledger.Answer, error) {
 	if form == asPDF && (len(unsold) == 0 || c.Sheets == nil) {
 		return ledger.Answer{}, gift.Refuse(gift.RedemptionNotAllowed, "No card of this stock is left to be printed.")
 	}
+	body, err := c.export(form, cards, unsold)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
 	what := fmt.Sprintf("the codes of %d cards of order %s of account %q (%s) leave as %s, by the key %q (%s), request %s",
 		len(unsold), order, c.account.Name, c.account.ID, strings.ToUpper(form), c.caller.Name, c.caller.KeyID, c.requestID)
 	err = c.Records.LogExport(c.ctx, gift.TrailEntry{AccountID: c.account.ID, Actor: c.actor(gift.ID{}).Actor,
@@ -57,20 +63,49 @@ func exportStock(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, stored(err)
 	}
-	body, err := c.export(form, cards, unsold)
-	if err != nil {
-		return ledger.Answer{}, err
-	}
 	c.media = exportTypes[form]
 	c.w.Header().Set("Content-Disposition", `attachment; filename="stock-`+order.String()+"."+form+`"`)
 	return ledger.Answer{Code: ledger.OK, Body: body}, nil
 }
 
 func (c *call) export(form string, cards, unsold []gift.Gift) ([]byte, error) {
-	if form == asPDF {
-		return c.Sheets(c.ctx, c.account, unsold)
+	if form != asPDF {
+		return c.list(cards), nil
 	}
-	return c.list(cards), nil
+	sheets, err := c.Sheets(c.ctx, c.account, unsold)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = notPrinted()
+	}
+	return sheets, err
+}
+
+// startPrinting waits until no other stock is printed: the sheets of thousands of cards take seconds, and memory. After
+// it, there is as much time as any other call has; printed ends it.
+func (c *call) startPrinting() (printed func(), _ error) {
+	ctx, cancel := c.moreTime()
+	full := time.NewTimer(ledger.MaxHeld)
+	defer full.Stop()
+	select {
+	case c.prints <- struct{}{}:
+		c.ctx = ctx
+		return func() {
+			<-c.prints
+			cancel()
+		}, nil
+	case <-full.C:
+		cancel()
+		return nil, notPrinted()
+	case <-ctx.Done():
+		cancel()
+		return nil, ctx.Err()
+	}
+}
+
+func notPrinted() *gift.Error {
+	e := gift.Refuse(gift.Unavailable, "The sheets could not be made in time: other stocks are being printed. Repeat the "+
+		"request in a minute, or ask for the list, format=csv.")
+	e.RetryAfter = time.Minute
+	return e
 }
 
 // stockOf finds the cards of a stock that the key may see, in the order in which they were made.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
@@ -147,3 +149,57 @@ func TestExportsAreNoted(t *testing.T) {
 		}
 	}
 }
+
+// TestPrintingHoldsUpNothingElse: while a stock is printed, which has more time than other calls and takes no place in
+// flight, lists leave, and another stock waits for its turn. Of sheets that were not made, no codes have left.
+func TestPrintingHoldsUpNothingElse(t *testing.T) {
+	t.Parallel()
+	begun, print := make(chan time.Time, 2), make(chan error)
+	calls := &inFlight{}
+	w := newWorld(t, func(c *api.Config) {
+		c.Admission, c.StoreTimeout = calls, 5*time.Second
+		c.Sheets = func(ctx context.Context, _ *gift.Account, _ []gift.Gift) ([]byte, error) {
+			until, _ := ctx.Deadline()
+			begun <- until
+			return []byte("%PDF-"), <-print
+		}
+	})
+	order := w.stock(`"count":1`)[0].order
+	before, err := w.store.SetupChanges(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sheets := make(chan reply, 2)
+	for range 2 {
+		go func() { sheets <- w.get(exportPath(order, "pdf")) }()
+	}
+	if until := <-begun; time.Until(until) < 30*time.Second {
+		t.Errorf("it has %v", time.Until(until))
+	}
+	w.get(exportPath(order, "csv")).want(200)
+	for until := time.Now().Add(10 * time.Second); calls.Load() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("%d places are taken", calls.Load())
+		}
+	}
+	if len(begun) > 0 {
+		t.Error("two stocks are printed at once")
+	}
+	print <- context.DeadlineExceeded
+	if late := (<-sheets).refused(503, gift.Unavailable); !strings.Contains(string(late.body), "format=csv") {
+		t.Errorf("%s", late.body)
+	}
+	<-begun
+	print <- nil
+	(<-sheets).want(200)
+	after, err := w.store.SetupChanges(t.Context())
+	if err != nil || len(after) != len(before)+2 { // the list and the second sheets
+		t.Errorf("%d exports are noted, %v", len(after)-len(before), err)
+	}
+}
+
+// inFlight counts the calls in flight.
+type inFlight struct{ atomic.Int64 }
+
+func (f *inFlight) Enter(api.Priority) bool { f.Add(1); return true }
+func (f *inFlight) Leave(api.Priority)      { f.Add(-1) }

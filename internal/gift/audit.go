@@ -163,7 +163,8 @@ func (a *audit) fits(e Entry) bool {
 		return from == NotActivated && to == Delivered && e.Delta > 0 && (a.fixed == 0 || e.Delta == a.fixed)
 	case ActivationReversal:
 		between := e.Seq - 1 - a.activated // only wrong verification codes
-		fits := e.Delta < 0 && between == a.wrongCodes && a.undo(e, Activation) == 0 && from == Delivered && to == NotActivated
+		fits := e.Delta < 0 && between == a.wrongCodes && a.undo(e, Activation) == 0 && from == Delivered &&
+			to == NotActivated
 		a.wrongCodes = 0
 		return fits
 	case HoldMade, HoldReleased, HoldExpired:
