@@ -168,12 +168,17 @@ func (s *site) card(ctx context.Context, g *gift.Gift, a *gift.Account,
 	return c, err
 }
 
+// picture is nil when there is none, or when it is gone: a gift without its picture is better than none.
 func (s *site) picture(ctx context.Context, hash gift.AssetHash,
 	known map[gift.AssetHash]*print.Picture) (*print.Picture, error) {
-	if p := known[hash]; p != nil || hash.IsZero() {
+	if p, read := known[hash]; read || hash.IsZero() {
 		return p, nil
 	}
 	a, err := s.Gifts.Asset(ctx, hash)
+	if errors.Is(err, gift.NotFound) {
+		known[hash] = nil
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading picture %s of a design: %w", hash, err)
 	}

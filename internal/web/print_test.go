@@ -95,6 +95,21 @@ func TestPrintOrder(t *testing.T) {
 	}
 }
 
+// TestPrintWithoutItsPicture: a gift whose picture is gone is printed without it, as it is mailed.
+func TestPrintWithoutItsPicture(t *testing.T) {
+	t.Parallel()
+	g := aGift(t)
+	g.OrderID, g.Card.Method = gift.ID{8}, gift.Printed
+	a := *account
+	a.Designs = []gift.Design{{ID: gift.ID{4}, Logo: gift.HashAsset([]byte("l")), Picture: gift.HashAsset([]byte("p"))}}
+	s := &fakeStore{gifts: map[string]gift.Gift{token: g}, account: &a}
+	for _, path := range []string{"/g/" + token + PrintPath, "/orders/" + sheetToken + PrintPath} {
+		if status, _, body := s.get(t, path); status != 200 || !strings.HasPrefix(body, "%PDF") {
+			t.Errorf("%s: %d %.50s", path, status, body)
+		}
+	}
+}
+
 // TestSlowReadersKeepNoPrinter: a PDF that is being sent keeps no other from being made, and who waits for a printer
 // for too long is told so.
 func TestSlowReadersKeepNoPrinter(t *testing.T) {
