@@ -207,7 +207,7 @@ func TestProgramsFit(t *testing.T) {
 // what it had in November 2026 and a little room. Who raises a number says why in the commit.
 var large = map[string]int{
 	"cmd/boon":               5_500,
-	"internal/api":           4_800,
+	"internal/api":           4_900,
 	"internal/gift":          5_700,
 	"internal/ledger":        2_600,
 	"internal/setup":         2_600,
