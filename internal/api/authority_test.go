@@ -558,8 +558,8 @@ func (s *stage) fail(good, voucher string) {
 		error) ledger.Answer {
 		return ledger.Answer{}
 	}}
-	if _, err := s.engine.Do(s.Context(), call, &ledger.Deliver{Job: ledger.Job{AccountID: account,
-		VoucherID: id(voucher)}}); err != nil {
+	if _, err := s.engine.Do(s.Context(), call, &ledger.Deliver{Job: ledger.Job{ID: gift.ID{1},
+		AccountID: account, VoucherID: id(voucher)}}); err != nil {
 		s.Fatal(err)
 	}
 }

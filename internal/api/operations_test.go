@@ -303,7 +303,8 @@ func TestCancellationTellsOfEach(t *testing.T) {
 	r := w.post("cancel-gift", byOrder+`,"skipNotAllowed":true}`).want(200).has("vouchers", 3)
 	want := map[string][3]string{
 		id(0): {"PURCHASE_FAILED", "ALREADY_DONE", "null"},
-		id(1): {"CLAIMED", "NOT_ALLOWED", "Gift " + id(1) + " cannot be cancelled: part of it has been redeemed."},
+		id(1): {"CLAIMED", "NOT_ALLOWED",
+			"Gift " + id(1) + " cannot be reported as a failed purchase: part of it has been redeemed."},
 		id(2): {"PURCHASE_FAILED", "DONE", "null"},
 	}
 	for n := range 3 {

@@ -11,15 +11,16 @@ type Cancel struct {
 	Caller *Caller
 	To     Status // PurchaseFailed or Cancelled
 	Reason string
-	// Transferred tells that value of the gift was moved to another one, at whatever time. It is told of failed purchases
-	// only.
+	// Transferred tells that value was moved between the gift and another one, at whatever time. It is told of failed
+	// purchases only.
 	Transferred bool
 }
 
 // Cancel cancels a voucher. PENDING, DELIVERED, FAILED_DELIVERY, CLAIMED and NOT_ACTIVATED may be cancelled by the
-// merchant; a purchase may be reported as failed from the first three, while nothing was redeemed or transferred: that
-// lives on. A voucher that is there already stays as it is and gets no entry: changed is false. Anything else is
-// REDEMPTION_NOT_ALLOWED, also where something is held, and NOT_FOUND where the caller may not see the gift.
+// merchant; a purchase may be reported as failed from the first three, while nothing was redeemed or transferred: its
+// value would live on in another gift, or that of another purchase be lost. A voucher that is there already stays as it
+// is and gets no entry: changed is false. Anything else is REDEMPTION_NOT_ALLOWED, also where something is held, and
+// NOT_FOUND where the caller may not see the gift.
 func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
 	if !c.Caller.MayUse(&v) {
 		return v, Entry{}, false, NoSuchGift()
@@ -28,7 +29,10 @@ func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
 		return v, Entry{}, false, RefuseAt(NotAuthorized, FieldCause,
 			"A system key may only report that a purchase failed: send the cause PURCHASE_FAILED.")
 	}
-	why := ""
+	why, what := "", "cancelled"
+	if c.To == PurchaseFailed {
+		what = "reported as a failed purchase"
+	}
 	switch {
 	case c.To != Cancelled && c.To != PurchaseFailed:
 		why = "it would become " + c.To.String()
@@ -40,14 +44,14 @@ func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
 		v.Status == NotActivated && c.To == PurchaseFailed:
 		why = "it is " + v.Status.String()
 	case c.To == PurchaseFailed && c.Transferred:
-		why = "part of it was transferred to another gift"
+		why = "value was transferred between it and another gift"
 	case c.To == PurchaseFailed && v.Promotional:
 		why = "it is promotional, there was no purchase"
 	case len(v.Holds) > 0:
 		why = "it has open holds, which releaseHolds releases: " + v.openHolds()
 	}
 	if why != "" {
-		return v, Entry{}, false, v.cannotBe("cancelled", why)
+		return v, Entry{}, false, v.cannotBe(what, why)
 	}
 	e := v.enter(c.Context, Cancellation, 0, c.To)
 	e.Reason = c.Reason

@@ -166,7 +166,7 @@ type Want struct {
 	Resends     []Ref              // gifts: when they were sent again, and where they went before
 	Deliveries  []Ref              // gifts: how they are delivered, with their open jobs
 	Cancelled   []Ref              // gifts: what they were before they were last taken out of use
-	Transferred []Ref              // gifts: whether value was ever moved from them to another
+	Transferred []Ref              // gifts: whether value was ever moved between them and others
 	Counts      []CountKey         // of a day
 	Clocks      []gift.ID          // test accounts: how far their clocks are ahead
 	Setup       int64              // the oldest Call.Setup of the commands; 0: they have none
@@ -187,7 +187,7 @@ type State struct {
 	Resends     map[Ref][]Resent
 	Deliveries  map[Ref]*Delivery
 	Before      map[Ref]gift.Status       // those that were taken out of use: what they were before the last time
-	Transferred map[Ref]bool              // those that value was moved from
+	Transferred map[Ref]bool              // those that value was moved from or to
 	Counts      map[CountKey]gift.Count   // as they stood last; those that are kept may be of a moment ago
 	Clocks      map[gift.ID]time.Duration // read after the vouchers were locked
 }

@@ -90,13 +90,14 @@ type modelGift struct {
 	status            gift.Status
 	before            gift.Status // before it was taken out of use
 	sent              bool        // a message was accepted, or it is printed
-	moved             bool        // some of it, to another gift
+	moved             bool        // some value, between it and another gift
 	entries           int
 	item              bool
 	method            gift.Method
 	resends           int
 	cards             []modelCard // the last is the one that it has
 	resent            gift.ID     // the job of the newest resend; zero: none
+	by                gift.ID     // the job that brought the gift last
 	holds             []*modelHold
 	fixed             int64  // of a card of a stock; 0: any worth
 	code              string // the verification code that is asked for; "": none
@@ -495,10 +496,13 @@ func (w *world) deliver(t *rapid.T) {
 	if overtaken && rapid.Bool().Draw(t, "newest") {
 		job, overtaken = g.resent, false
 	}
+	recorded := job == g.by
 	waiting := g.status == gift.Pending || g.status == gift.Delivered || g.status == gift.FailedDelivery
 	unwanted := rapid.IntRange(0, 4).Draw(t, "unwanted") == 0 // it was looked at while out of use, and may not be any more
-	g.sent = g.sent || delivered && !overtaken && !unwanted
-	if waiting && g.status != to && !overtaken && !unwanted {
+	if delivered && !overtaken && !unwanted {
+		g.sent, g.by = true, job
+	}
+	if waiting && g.status != to && !overtaken && !unwanted && !recorded {
 		g.status = to
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
@@ -543,7 +547,9 @@ func (w *world) resend(t *rapid.T) {
 		t.Fatalf("resend %+v of %+v: got %q, want %q", ask, *g, got, want)
 	}
 	if len(r.Entries) > 0 {
-		g.resent = r.Entries[len(r.Entries)-1].ID
+		if g.resent = r.Entries[len(r.Entries)-1].ID; g.method == gift.Printed {
+			g.by = g.resent // at once
+		}
 	}
 	switch {
 	case r.Secrets == (ledger.Secrets{}):
@@ -660,7 +666,7 @@ func (w *world) transfer(t *rapid.T) {
 	default:
 		from.balance, from.original, from.entries = from.balance-take, from.original-take, from.entries+1
 		to.balance, to.original, to.entries = to.balance+take, to.original+take, to.entries+1
-		from.moved = true
+		from.moved, to.moved = true, true
 		if from.balance == 0 {
 			from.status = gift.Redeemed
 		}

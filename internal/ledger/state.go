@@ -77,7 +77,7 @@ func (s *state) enter(v gift.Voucher, e gift.Entry) {
 		s.Holds[Ref{e.AccountID, e.ID}] = &gift.Held{Entry: e}
 	case gift.Redemption, gift.CashOut, gift.Reload, gift.Activation:
 		s.Undoable[Ref{e.AccountID, e.ID}] = &gift.Undoable{Entry: e}
-	case gift.TransferOut:
+	case gift.TransferOut, gift.TransferIn:
 		s.Transferred[ref] = true
 	}
 	if undone := s.Undoable[Ref{e.AccountID, e.Reverses}]; undone != nil {

@@ -94,13 +94,13 @@ func TestATransferIsRepeated(t *testing.T) {
 }
 
 // TestAFailedPurchaseWasNotTransferred: a purchase of which value lives on in another gift is not undone by taking its
-// gift out of use. What was put in, or adjusted, is no reason.
+// gift out of use, nor is another purchase taken for it whose value was moved to it. An adjustment is no reason.
 func TestAFailedPurchaseWasNotTransferred(t *testing.T) {
 	t.Parallel()
 	var g gate
 	b := setup(t, g.wrap, ledger.Options{})
 	b.caller.Account.MaxGiftValue = 5000
-	from, to := b.gift(1000), b.gift(500)
+	from, to, adjusted := b.gift(1000), b.gift(500), b.gift(500)
 	failed := func(id gift.ID) *ledger.Cancel {
 		k := b.cancel(id)
 		k.To = gift.PurchaseFailed
@@ -108,7 +108,7 @@ func TestAFailedPurchaseWasNotTransferred(t *testing.T) {
 	}
 	move := &ledger.Transfer{From: from, To: to, Transfer: gift.Transfer{Caller: b.caller, Amount: 900}}
 	errs := b.together(&g, move, failed(from))
-	for _, id := range []gift.ID{from, to} {
+	for _, id := range []gift.ID{from, adjusted} {
 		b.must(&ledger.Change{VoucherID: id, Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 			return v.Adjust(gift.Adjust{Context: c, Caller: b.caller, Amount: -50, ReasonCode: gift.ReasonMistake,
 				Reason: "typed wrong"})
@@ -117,14 +117,14 @@ func TestAFailedPurchaseWasNotTransferred(t *testing.T) {
 	if errs[0] != nil {
 		t.Fatal(errs[0])
 	}
-	for _, err := range []error{errs[1], b.do(failed(from))} {
-		if !errors.Is(err, gift.RedemptionNotAllowed) || !strings.Contains(err.Error(), "transferred to another gift") {
+	for _, err := range []error{errs[1], b.do(failed(from)), b.do(failed(to))} {
+		if !errors.Is(err, gift.RedemptionNotAllowed) || !strings.Contains(err.Error(), "transferred between it and another gift") {
 			t.Errorf("the purchase of what was moved: %v", err)
 		}
 	}
 	b.status(from, gift.Delivered)
-	b.must(failed(to), b.cancel(from))
-	b.status(to, gift.PurchaseFailed)
+	b.must(failed(adjusted), b.cancel(from))
+	b.status(adjusted, gift.PurchaseFailed)
 	b.status(from, gift.Cancelled)
 	b.verify()
 }

@@ -117,14 +117,8 @@ var (
 	selectCancelled = db.SelectEach("cancellations", `SELECT e.account_id, e.voucher_id,
 			(SELECT p.status FROM entry AS p WHERE p.account_id = e.account_id AND p.id = e.previous)
 		FROM entry AS e WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.kind = 'CANCELLATION' ORDER BY e.id DESC LIMIT 1`)
-	// selectTransferred follows a history backwards; sub-selects cannot be turned around by a planner.
-	selectTransferred = db.SelectEach("transfers", `WITH RECURSIVE n (account_id, voucher_id, entry_id) AS (
-			SELECT v.account_id, v.id, v.last FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2
-			UNION ALL
-			SELECT n.account_id, n.voucher_id, (SELECT e.previous FROM entry AS e WHERE e.account_id = $1 AND e.id = n.entry_id)
-			FROM n WHERE n.entry_id IS NOT NULL)
-		SELECT l.account_id, l.voucher_id FROM n AS l
-		WHERE (SELECT e.kind FROM entry AS e WHERE e.account_id = $1 AND e.id = l.entry_id) = 'TRANSFER_OUT' LIMIT 1`)
+	selectTransferred = db.SelectEach("transfers", `SELECT e.account_id, e.voucher_id FROM entry AS e
+		WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.kind IN ('TRANSFER_OUT', 'TRANSFER_IN') LIMIT 1`)
 	selectCodes = db.SelectByKeys("codes", `SELECT s.hash FROM secret AS s WHERE s.hash {keys}`, "B", false)
 
 	// updateBalance writes what redemptions change, updateHolds what holds do, and updateVoucher all that can change: a
@@ -380,7 +374,7 @@ func (g *group) wantCancelled(wanted []ledger.Ref) []db.Batch {
 	})
 }
 
-// wantTransferred wants to know whether value was moved from gifts to others.
+// wantTransferred wants to know whether value was moved between gifts and others.
 func (g *group) wantTransferred(wanted []ledger.Ref) []db.Batch {
 	return record.ByRef(selectTransferred, wanted, func(from db.Scanner) error {
 		var ref ledger.Ref

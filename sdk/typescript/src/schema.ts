@@ -128,7 +128,7 @@ export interface paths {
         /**
          * Take gifts out of use
          * @description Reports that an external purchase failed (PENDING, DELIVERED and FAILED_DELIVERY become PURCHASE_FAILED, only while nothing was
-         *     redeemed or transferred to another gift), or cancels (those and CLAIMED become CANCELLED). All gifts that are meant, or none, unless skipNotAllowed says otherwise; a gift that is
+         *     redeemed or transferred between it and another gift), or cancels (those and CLAIMED become CANCELLED). All gifts that are meant, or none, unless skipNotAllowed says otherwise; a gift that is
          *     there already counts as done. A key that is limited to locations means those that it may see. Balances stay as they are; a redemption can still be
          *     reversed. reinstate-gift takes it back.
          */

@@ -31,6 +31,9 @@ CREATE TRIGGER entry_erased BEFORE UPDATE OF reason, details ON entry FOR EACH R
 -- The customers of reloads and activations, for those whose gifts ended long ago.
 CREATE INDEX entry_customer ON entry (voucher_id, account_id, id) WHERE kind IN ('RELOAD', 'ACTIVATION');
 
+-- Transfers, for purchases that fail after one.
+CREATE INDEX entry_transfer ON entry (voucher_id, account_id) WHERE kind IN ('TRANSFER_OUT', 'TRANSFER_IN');
+
 -- The gift that a message is about, by which it is found and erased; '': the program before wrote it.
 ALTER TABLE outbox ADD COLUMN account_id BYTEA NOT NULL DEFAULT '' CHECK (length(account_id) IN (0, 16));
 ALTER TABLE outbox ADD COLUMN voucher_id BYTEA NOT NULL DEFAULT '' CHECK (length(voucher_id) IN (0, 16));

@@ -26,6 +26,9 @@ BEGIN SELECT RAISE(ABORT, 'ledger entries are never changed'); END;
 -- The customers of reloads and activations, for those whose gifts ended long ago.
 CREATE INDEX entry_customer ON entry (voucher_id, account_id, id) WHERE kind IN ('RELOAD', 'ACTIVATION');
 
+-- Transfers, for purchases that fail after one.
+CREATE INDEX entry_transfer ON entry (voucher_id, account_id) WHERE kind IN ('TRANSFER_OUT', 'TRANSFER_IN');
+
 -- The gift that a message is about, by which it is found and erased; '': the program before wrote it.
 ALTER TABLE outbox ADD COLUMN account_id BLOB NOT NULL DEFAULT x'' CHECK (length(account_id) IN (0, 16));
 ALTER TABLE outbox ADD COLUMN voucher_id BLOB NOT NULL DEFAULT x'' CHECK (length(voucher_id) IN (0, 16));
