@@ -118,7 +118,8 @@ func TestAFailedPurchaseWasNotTransferred(t *testing.T) {
 		t.Fatal(errs[0])
 	}
 	for _, err := range []error{errs[1], b.do(failed(from)), b.do(failed(to))} {
-		if !errors.Is(err, gift.RedemptionNotAllowed) || !strings.Contains(err.Error(), "transferred between it and another gift") {
+		if !errors.Is(err, gift.RedemptionNotAllowed) ||
+			!strings.Contains(err.Error(), "transferred between it and another gift") {
 			t.Errorf("the purchase of what was moved: %v", err)
 		}
 	}
