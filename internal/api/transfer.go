@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"strings"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -45,7 +46,7 @@ func transferBalance(c *call) (ledger.Answer, error) {
 		case err != nil || !c.caller.MayUse(&g.Voucher):
 			refused = gift.Join(refused, gift.NoSuchTransferGift(n == 0))
 		}
-		asked.Labels[n] = g.Card.Label
+		asked.Labels[n], asked.Terms[n] = g.Card.Label, strings.TrimSpace(g.Card.Terms+"\n"+g.Card.PromotionalTerms)
 	}
 	if refused != nil {
 		return request.refuse(refused)

@@ -50,6 +50,9 @@ func TestWhatIsNotTransferred(t *testing.T) {
 	ofOneProgram := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3,"programID":"` +
 		gift.BusinessProgram.ID.String() + `"},` + promotion + `}`)
 	items := w.send(`{"itemGift":{"label":"Latte","quantity":2,"deliveryMethodID":3},` + purchase + `}`)
+	lunch := w.send(`{"itemGift":{"label":"Latte","quantity":2,"terms":"At lunch","deliveryMethodID":3},` + purchase + `}`)
+	w.post("transfer-balance", transferBody(lunch, items, "")).refused(409, gift.RedemptionNotAllowed, "toVoucherID")
+	w.post("transfer-balance", transferBody(items, lunch, "1")).want(200)
 	for _, promotional := range []made{given, ofOneProgram} {
 		for _, pair := range [][2]made{{promotional, a}, {a, promotional}} {
 			w.post("transfer-balance", transferBody(pair[0], pair[1], "")).refused(422, gift.MissingOrInvalidGiftProgram,

@@ -9,13 +9,14 @@ type Transfer struct {
 	Amount  Amount // in the unit of the gifts; 0: all that is available
 	Number  Number // in place of Amount: as the caller wrote it; "": Amount stands
 	Caller  *Caller
-	// Labels are those of the two gifts, which decide whether they are of the same item. They never change.
-	Labels [2]string
+	// Labels are those of the two gifts, which decide whether they are of the same item, and Terms what guests are told
+	// that each is good for. They never change.
+	Labels, Terms [2]string
 }
 
 // Transfer moves value that is available to another gift of the account. Nothing is redeemed by it, and what is moved
-// becomes good for no more than it was: not elsewhere, for other items, without a ticket, sooner or longer, nor in
-// another program. Both gifts must be in use, and neither may be blocked or over. It fails with NOT_FOUND,
+// becomes good for no more than it was: not elsewhere, for other items, without a ticket, on other terms, sooner or
+// longer, nor in another program. Both gifts must be in use, and neither may be blocked or over. It fails with NOT_FOUND,
 // REDEMPTION_NOT_ALLOWED, ALREADY_REDEEMED, MISSING_OR_INVALID_GIFT_PROGRAM, INVALID_VOUCHER_TYPE, VALIDATION_FAILURE
 // or INSUFFICIENT_BALANCE.
 func (v Voucher) Transfer(to Voucher, t Transfer) (from, into Voucher, entries [2]Entry, err error) {
@@ -104,6 +105,8 @@ func (v *Voucher) sameKind(to *Voucher, t Transfer) error {
 		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "for other items")
 	case len(from) > 0 && account.TicketOptional(to) && !account.TicketOptional(v):
 		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "without a ticket")
+	case t.Terms[0] != "" && t.Terms[0] != t.Terms[1]:
+		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "on other terms")
 	case to.ValidFrom.Before(v.ValidFrom):
 		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "sooner")
 	case !v.End().IsZero() && (to.End().IsZero() || to.End().After(v.End())):

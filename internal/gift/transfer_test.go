@@ -113,6 +113,9 @@ func TestTransfer(t *testing.T) {
 		{"with a ticket", func(from, to *Voucher, _ *Transfer) {
 			from.Items, to.Items, from.PromotionID = []Item{item}, []Item{item}, noTicket
 		}, "", "", 1000},
+		{"on other terms", func(_, _ *Voucher, t *Transfer) { t.Terms = [2]string{"Lunch only", ""} }, RedemptionNotAllowed,
+			"on other terms", 0},
+		{"on terms", func(_, _ *Voucher, t *Transfer) { t.Terms[1] = "Lunch only" }, "", "", 1000},
 		{"sooner", func(from, _ *Voucher, _ *Transfer) { from.ValidFrom = now.Add(1) }, RedemptionNotAllowed, "sooner", 0},
 		{"later", func(_, to *Voucher, _ *Transfer) { to.ValidFrom = now.Add(1) }, "", "", 1000},
 		{"longer", func(from, to *Voucher, _ *Transfer) { from.ValidUntil, to.ValidUntil = now.Add(1), now.Add(2) },
