@@ -129,7 +129,7 @@ class Client:
             same = ("organizationID", "pointOfSaleSystemOrganizationIdentifier", "voucherID", "voucherCode",
                     "voucherPublicToken")
             void = {m: body[m] for m in same if m in body}
-            void.update(idempotencyKey=key, reason="no answer to the till")
+            void.update(idempotencyKey=key, operation="redeem-gift", reason="no answer to the till")
             try:
                 self._do("redemption/reverse-redemption", void, None, *till)
             except Failure as e:

@@ -143,7 +143,8 @@ class ClientTest(unittest.TestCase):
                 c.redeem_safely(1, voucherID="v", organizationID="o", reference="r", idempotency_key="mine")
             self.assertEqual([a["key"] for a in s.asked[:3]], ["mine"] * 3)
             self.assertEqual((s.asked[3]["path"][-19:], s.asked[3]["body"]), ("/reverse-redemption",
-                '{"organizationID":"o","voucherID":"v","idempotencyKey":"mine","reason":"no answer to the till"}'))
+                '{"organizationID":"o","voucherID":"v","idempotencyKey":"mine","operation":"redeem-gift",'
+                '"reason":"no answer to the till"}'))
             self.assertEqual(raised.exception.key, "mine")
             self.assertNotEqual(s.asked[3]["key"], "mine")
             self.assertEqual(limits, [5] * 4)

@@ -80,7 +80,8 @@ export class Client {
       const {voucherID = null, voucherCode = null, voucherPublicToken = null} = body;
       try {
         await api.POST(reverse, {body: {organizationID, pointOfSaleSystemOrganizationIdentifier,
-          voucherID, voucherCode, voucherPublicToken, idempotencyKey, reason: "no answer to the till"}});
+          voucherID, voucherCode, voucherPublicToken, idempotencyKey, operation: "redeem-gift",
+          reason: "no answer to the till"}});
       } catch (e) {
         if (e instanceof BoonError && e.code === "IDEMPOTENCY_MISMATCH") throw e; // another sale's was taken under this key
         if (!(e instanceof BoonError && ["NOT_FOUND", "ALREADY_REVERSED"].includes(e.code))) {

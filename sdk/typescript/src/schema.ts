@@ -418,7 +418,7 @@ export interface paths {
          *     TRANSFER_OUT and TRANSFER_IN, name each other.
          *
          *     Both gifts are of one program, and of money or of pieces with the same label. Both are in use, and neither is blocked or expired. What is moved
-         *     becomes good for no more than it was: the other gift is not good elsewhere, for other items, without a ticket, sooner
+         *     becomes good for no more than it was: the other gift is not good elsewhere, for other items, without a ticket, on other terms, sooner
          *     or longer. It has at most maxGiftValue then.
          */
         post: operations["transferBalance"];

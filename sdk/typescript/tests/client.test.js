@@ -113,7 +113,7 @@ test("redeemSafely voids", async (t) => {
     assert.ok(asked[3].path.endsWith("/reverse-redemption") && asked[3].key !== "mine");
     assert.deepEqual(JSON.parse(asked[3].body), {organizationID: "o", pointOfSaleSystemOrganizationIdentifier: null,
       voucherID: sale.voucherID, voucherCode: null, voucherPublicToken: null,
-      idempotencyKey: "mine", reason: "no answer to the till"});
+      idempotencyKey: "mine", operation: "redeem-gift", reason: "no answer to the till"});
   }
   for (const answer of [null, problem(403, "NOT_AUTHORIZED")]) {
     const {client} = await serve(t, [null, null, null, answer]);
