@@ -166,9 +166,8 @@ func (c *Client) RedeemSafely(ctx context.Context, r RedeemGiftRequest) (*Redemp
 	if !ok {
 		return done, err
 	}
-	void := ReverseRedemptionRequest{OriginalKey: k.key, Operation: OpRedeemGift, All: true,
-		Reason:    "no answer to the till",
-		VoucherID: r.VoucherID, VoucherCode: r.VoucherCode, VoucherPublicToken: r.VoucherPublicToken,
+	void := ReverseRedemptionRequest{OriginalKey: k.key, Operation: OpRedeemGift, All: true, VoucherID: r.VoucherID,
+		Reason: "no answer to the till", VoucherCode: r.VoucherCode, VoucherPublicToken: r.VoucherPublicToken,
 		OrganizationID: r.OrganizationID, PointOfSaleSystemOrganizationIdentifier: r.PointOfSaleSystemOrganizationIdentifier}
 	v := post(OpReverseRedemption, redemptionPath, void, "")
 	v.attempts, v.perAttempt = tillAttempts, tillTimeout

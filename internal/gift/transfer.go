@@ -16,9 +16,9 @@ type Transfer struct {
 
 // Transfer moves value that is available to another gift of the account. Nothing is redeemed by it, and what is moved
 // becomes good for no more than it was: not elsewhere, for other items, without a ticket, on other terms, sooner or
-// longer, nor in another program. Both gifts must be in use, and neither may be blocked or over. It fails with NOT_FOUND,
-// REDEMPTION_NOT_ALLOWED, ALREADY_REDEEMED, MISSING_OR_INVALID_GIFT_PROGRAM, INVALID_VOUCHER_TYPE, VALIDATION_FAILURE
-// or INSUFFICIENT_BALANCE.
+// longer, nor in another program. Both gifts must be in use, and neither may be blocked or over. It fails with
+// NOT_FOUND, REDEMPTION_NOT_ALLOWED, ALREADY_REDEEMED, MISSING_OR_INVALID_GIFT_PROGRAM, INVALID_VOUCHER_TYPE,
+// VALIDATION_FAILURE or INSUFFICIENT_BALANCE.
 func (v Voucher) Transfer(to Voucher, t Transfer) (from, into Voucher, entries [2]Entry, err error) {
 	amount, err := v.movable(&to, t)
 	if err != nil {
