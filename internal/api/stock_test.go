@@ -214,7 +214,11 @@ func TestTheLargestStock(t *testing.T) {
 	g := w.send(money("500"))
 	made := make(chan reply, 1)
 	go func() {
-		made <- w.post("create-stock", `{"count":10000,"value":25,"verificationCodes":true}`, once("s")...)
+		r := w.post("create-stock", `{"count":10000,"value":25,"verificationCodes":true}`, once("s")...)
+		for n := 0; r.status == 503 && n < 5; n++ { // a machine that runs all tests at once may be too slow for it
+			r = w.post("create-stock", `{"count":10000,"value":25,"verificationCodes":true}`, once("s")...)
+		}
+		made <- r
 	}()
 	var first reply
 	for n := 0; first.TB == nil; n++ {

@@ -18,6 +18,7 @@ type state struct {
 	shelved bool   // it was one before it was cancelled
 	code    string // what its card shows; those that it had before lead to no value
 	token   string
+	renewed bool    // the card was replaced, and asks for no verification code
 	wrong   int     // verification codes in a row
 	valid   int64   // until when, in seconds; 0: it does not expire
 	touched bool    // something happened since it was activated
@@ -75,7 +76,7 @@ func model(start state, undone, holds int) porcupine.Model {
 		Equal: func(a, b any) bool {
 			x, y := a.(state), b.(state)
 			return x.balance == y.balance && x.gone == y.gone && x.blocked == y.blocked && x.dormant == y.dormant &&
-				x.shelved == y.shelved &&
+				x.shelved == y.shelved && x.renewed == y.renewed &&
 				x.touched == y.touched && x.code == y.code && x.token == y.token && x.wrong == y.wrong && x.valid == y.valid &&
 				slices.Equal(x.left, y.left) && slices.Equal(x.holds, y.holds)
 		},
@@ -195,7 +196,7 @@ func (o asked) replace(s state) effect {
 	case s.balance == 0:
 		return effect{code: "ALREADY_REDEEMED", state: s, kept: true}
 	}
-	s.code, s.token = o.newCode, o.newToken
+	s.code, s.token, s.renewed = o.newCode, o.newToken, true
 	return effect{code: "OK", state: s}
 }
 
@@ -215,12 +216,14 @@ func (o asked) extend(s state) effect {
 // verify is what a call comes to that does not show the verification code of its card; ok: it shows it, or there is
 // none. Five wrong ones in a row block the card.
 func (o asked) verify(s state) (_ effect, ok bool) {
-	switch o.shown {
-	case noCode:
+	switch {
+	case s.renewed:
+	case o.shown == noCode:
 		return effect{code: "VALIDATION_FAILURE", state: s}, false
-	case wrongCode:
+	case o.shown == wrongCode:
 		s.wrong++
-		s.blocked, s.touched = s.wrong >= gift.MaxWrongCodes, true
+		s.blocked = s.wrong >= gift.MaxWrongCodes
+		s.touched = s.touched || s.blocked
 		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s, wrong: true}, false
 	}
 	return effect{}, true
@@ -436,6 +439,8 @@ func (o asked) undo(s state) effect {
 		return effect{code: "VALIDATION_FAILURE", state: s, kept: true}
 	}
 	s.balance, s.left = s.balance+operations[o.kind].sign*back, set(s.left, o.of, left-back)
-	s.dormant = o.kind == deactivate
+	if s.dormant = o.kind == deactivate; s.dormant {
+		s.wrong = 0
+	}
 	return effect{code: "OK", moved: back, state: s}
 }

@@ -141,6 +141,8 @@ func TestModelOfCards(t *testing.T) {
 	from := state{balance: 500, code: "1", token: "a", wrong: 4, left: []int64{absent}, holds: []int64{absent}}
 	first, blocked, spentKey := from, from, from
 	first.wrong, blocked.blocked, spentKey.left = 0, true, []int64{spent}
+	renewed := from
+	renewed.renewed = true
 	empty, gone, card := state{}, state{balance: 500, gone: true}, state{dormant: true}
 	ok := func(o op) op {
 		o.code = "OK"
@@ -151,6 +153,8 @@ func TestModelOfCards(t *testing.T) {
 		return o
 	}
 	redeemed := op{kind: redeem, amount: 200, moved: 200, balance: 300}
+	unheeded := redeemed
+	unheeded.shown = wrongCode
 	by := func(o op, name string) op {
 		o.by = name
 		return o
@@ -176,6 +180,8 @@ func TestModelOfCards(t *testing.T) {
 		"not seen by an old code":           {from, refused(by(op{kind: look}, "0")), true, 4},
 		"loaded by an old code":             {from, ok(by(op{kind: load, amount: 1, moved: 1, balance: 501}, "0")), false, 0},
 		"with a wrong code":                 {from, ok(with(redeemed, wrongCode)), false, 0},
+		"with a wrong code, replaced":       {renewed, ok(unheeded), true, 0},
+		"without a code, replaced":          {renewed, ok(with(redeemed, noCode)), true, 0},
 		"refused for the wrong code":        {first, refused(with(redeemed, wrongCode)), true, 1},
 		"refused for the fifth wrong code":  {from, refused(with(redeemed, wrongCode)), true, 5},
 		"refused for no wrong code":         {from, refused(op{kind: redeem, amount: 200, wrong: true}), false, 0},

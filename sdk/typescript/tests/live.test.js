@@ -21,7 +21,7 @@ const behind = async (t, lose) => new Client(await losing(t, URL, lose), BOON_TI
 test("a lost answer takes the money once", async (t) => {
   const gift = await sell(), keys = [];
   const client = await behind(t, (r) => {
-    if (r.includes("redeem-gift")) keys.push(/idempotency-key: (\S+)/i.exec(r)[1]);
+    if (r.includes("/redeem-gift")) keys.push(/idempotency-key: (\S+)/i.exec(r)[1]);
     return keys.length === 1;
   });
   const {data, response} = await client.api.POST(`${redemption}redeem-gift`, {body: {voucherID: gift.voucherID, amount: 9.5}});
@@ -33,14 +33,14 @@ test("a lost answer takes the money once", async (t) => {
 test("a dead line is voided", async (t) => {
   const gift = await sell();
   let lost = 0;
-  const client = await behind(t, (r) => r.includes("redeem-gift") && ++lost > 0);
+  const client = await behind(t, (r) => r.includes("/redeem-gift") && ++lost > 0);
   await assert.rejects(client.redeemSafely({voucherID: gift.voucherID, amount: 9.5}), Voided);
   assert.deepEqual([lost, await balance(gift), await kinds(gift)], [3, 25, ["ISSUED", "REDEMPTION", "REVERSAL"]]);
 });
 
 test("an abort on the way gives the money back", async (t) => {
   const gift = await sell(), stop = new AbortController();
-  const client = await behind(t, (r) => { if (r.includes("redeem-gift")) stop.abort(); return false; });
+  const client = await behind(t, (r) => { if (r.includes("/redeem-gift")) stop.abort(); return false; });
   await assert.rejects(client.redeemSafely({voucherID: gift.voucherID, amount: 9.5}, {signal: stop.signal}), Voided);
   assert.equal(await balance(gift), 25);
 });
