@@ -1,9 +1,11 @@
 package admission
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,7 +29,7 @@ func newEntrance(most int) *entrance {
 // try makes a call in the background, and waits until it has been admitted or waits itself.
 func (e *entrance) try(name string, p api.Priority) {
 	go func() {
-		if e.Enter(p) {
+		if e.Enter(context.Background(), p) {
 			e.admitted = append(e.admitted, name)
 		}
 	}()
@@ -113,7 +115,7 @@ func TestAdmissionRefusesInTime(t *testing.T) {
 			refused.Go(func() {
 				time.Sleep(time.Duration(n*7919%2000) * time.Millisecond)
 				came := time.Now()
-				if e.Enter(api.Priority(n % int(api.Priorities))) {
+				if e.Enter(context.Background(), api.Priority(n%int(api.Priorities))) {
 					t.Error("a call was admitted beside one that has the only place")
 				}
 				if waited := time.Since(came); waited < queueTimeout || waited > queueTimeout+refusalInterval {
@@ -128,6 +130,50 @@ func TestAdmissionRefusesInTime(t *testing.T) {
 	})
 }
 
+// Where the line moves, a call waits for longer if its turn then comes in time, and else, or where its caller gives up
+// before, for no longer than where it stands still; but for a few, whose turn is to come just in time.
+func TestAdmissionWaitsInALineThatMoves(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		deadline time.Duration
+		admitted int
+	}{{"without a deadline", 0, 75}, {"with one", 450 * time.Millisecond, 45}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				e, ctx := newEntrance(1), context.Background()
+				if tt.deadline > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, tt.deadline)
+					defer cancel()
+				}
+				e.try("", api.PriorityRedeem)
+				var admitted, late atomic.Int64
+				for range 100 {
+					go func() {
+						came := time.Now()
+						if e.Enter(ctx, api.PriorityRedeem) {
+							admitted.Add(1)
+						} else if time.Since(came) > queueTimeout+refusalInterval {
+							late.Add(1)
+						}
+					}()
+				}
+				synctest.Wait()
+				for range 100 { // one each 10 ms
+					time.Sleep(10 * time.Millisecond)
+					e.Leave(api.PriorityRedeem)
+					synctest.Wait()
+				}
+				if n := int(admitted.Load()); n < tt.admitted-1 || n > tt.admitted+1 || late.Load() > 4 {
+					t.Errorf("%d were admitted, want %d; %d were refused late", n, tt.admitted, late.Load())
+				}
+			})
+		})
+	}
+}
+
 // Whatever happened before, a service with nothing in flight admits at once, and counts to the right number.
 func TestAdmissionLosesNoPlace(t *testing.T) {
 	t.Parallel()
@@ -137,7 +183,7 @@ func TestAdmissionLosesNoPlace(t *testing.T) {
 			p := api.Priority(n % int(api.Priorities))
 			go func() {
 				time.Sleep(time.Duration(n*7919%1000) * time.Millisecond)
-				if e.Enter(p) {
+				if e.Enter(context.Background(), p) {
 					time.Sleep(time.Duration(n*104729%50) * time.Millisecond)
 					e.Leave(p)
 				}

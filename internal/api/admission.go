@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"boon.example/internal/gift"
@@ -10,8 +11,9 @@ import (
 // Admission bounds how many calls are handled at the same time. A call asks when its body has been read, so that a slow
 // sender takes no place, and has left when its answer is written.
 type Admission interface {
-	// Enter waits for the call's turn and reports whether it came; if so, Leave must follow.
-	Enter(Priority) bool
+	// Enter waits for the call's turn and reports whether it came; if so, Leave must follow. Who has a deadline waits no
+	// longer than it takes.
+	Enter(context.Context, Priority) bool
 	Leave(Priority)
 }
 
@@ -42,5 +44,5 @@ func (a *API) Overloaded(w http.ResponseWriter, r *http.Request) {
 // unbounded admits every call.
 type unbounded struct{}
 
-func (unbounded) Enter(Priority) bool { return true }
-func (unbounded) Leave(Priority)      {}
+func (unbounded) Enter(context.Context, Priority) bool { return true }
+func (unbounded) Leave(Priority)                       {}

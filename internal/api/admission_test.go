@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -27,7 +28,7 @@ func (g *gate) note(what string, p api.Priority) {
 	g.asked = append(g.asked, what+" "+p.String())
 }
 
-func (g *gate) Enter(p api.Priority) bool {
+func (g *gate) Enter(_ context.Context, p api.Priority) bool {
 	g.note("enter", p)
 	return !g.closed
 }

@@ -201,5 +201,5 @@ func TestPrintingHoldsUpNothingElse(t *testing.T) {
 // inFlight counts the calls in flight.
 type inFlight struct{ atomic.Int64 }
 
-func (f *inFlight) Enter(api.Priority) bool { f.Add(1); return true }
-func (f *inFlight) Leave(api.Priority)      { f.Add(-1) }
+func (f *inFlight) Enter(context.Context, api.Priority) bool { f.Add(1); return true }
+func (f *inFlight) Leave(api.Priority)                       { f.Add(-1) }

@@ -49,7 +49,7 @@ func (c *call) admit(ctx context.Context, p Priority) bool {
 			<-c.tests
 		}
 	}
-	if !c.Admission.Enter(p) {
+	if !c.Admission.Enter(ctx, p) {
 		given()
 		return false
 	}

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -65,7 +66,7 @@ func TestTestsTakeFewPlaces(t *testing.T) {
 // noted is an admission that lets everything in.
 type noted struct{ asked chan api.Priority }
 
-func (n noted) Enter(p api.Priority) bool {
+func (n noted) Enter(_ context.Context, p api.Priority) bool {
 	n.asked <- p
 	return true
 }

@@ -24,7 +24,7 @@ func (a *app) admitted(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if !a.admission.Enter(api.PriorityRead) {
+		if !a.admission.Enter(r.Context(), api.PriorityRead) {
 			a.overloaded(w, r)
 			return
 		}
