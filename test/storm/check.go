@@ -71,7 +71,7 @@ const enough = 20_000
 // missing are the kinds of which none succeeded.
 func (s *Storm) missing(d Done) (none []string) {
 	for k, n := range d {
-		if n == 0 && kind(k) != sell && !(kind(k) == payBack && s.CashIsFinal) {
+		if n == 0 && kind(k) != sell && !(kind(k) == payBack && s.Older) {
 			none = append(none, words[k])
 		}
 	}

@@ -30,8 +30,9 @@ type Options struct {
 	Lifetime int
 	Timeout  time.Duration // for a call to be answered in the end; default 2 min
 	Replays  int           // how many old requests Check repeats; default 1,000
-	// CashIsFinal: no cash-out is taken back, as a program of version 0.1.0 among those at the urls cannot do that.
-	CashIsFinal bool
+	// Older: a program of version 0.1.0 is among those at the urls. No cash-out is taken back, and no card has a
+	// verification code, for which it asks after a replacement, too.
+	Older bool
 }
 
 // Storm is the tills and what they wrote down.
@@ -256,13 +257,13 @@ func (t *till) change(p int, v *voucher) {
 		t.undo(deactivate, v)
 	case p < 68:
 		t.together(activate, deactivate, v)
-	case p < 74 && !t.CashIsFinal:
+	case p < 74 && !t.Older:
 		t.together(payOut, payBack, v)
 	case p < 88:
 		t.finish(&op{kind: adjust, gift: v, amount: (1 - 2*t.lot.Int64N(2)) * t.little(v)})
 	case p < 100:
 		t.take(payOut, v)
-	case p < 114 && !t.CashIsFinal:
+	case p < 114 && !t.Older:
 		t.undo(payBack, v)
 	case p < 118:
 		t.finish(&op{kind: block, gift: v})
@@ -292,7 +293,7 @@ func (t *till) pick(s *shop) *voucher {
 	}
 	if len(s.stock) == 0 {
 		if s.sold++; s.sold%3 == 2 {
-			s.stock = t.print(s, s.sold%6 == 2)
+			s.stock = t.print(s, s.sold%6 == 2 && !t.Older)
 		} else {
 			s.stock = t.sell(s, s.sold%3 == 0, s.sold%4 == 0)
 		}

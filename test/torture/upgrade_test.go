@@ -47,7 +47,7 @@ func upgrade(t *testing.T, older, database string) {
 	programs := []*rig.Installation{old, boon}
 	newAddress, err := rig.FreeAddress()
 	check(t, err)
-	tills := storm.Options{Clients: 12, CashIsFinal: true}
+	tills := storm.Options{Clients: 12, Older: true}
 	l := startTills(t, boon, tills, serve(t, old), &rig.Server{URL: "http://" + newAddress, Address: newAddress})
 	time.Sleep(300 * time.Millisecond)
 	early := cutShort(t, boon, newAddress)
