@@ -37,11 +37,19 @@ func (t *Till) At(url string) *Till {
 	return &other
 }
 
-// Redeem redeems one cent. Answers are 200, or 503 UNAVAILABLE with the time to come again; anything else is an error.
+// Redeem redeems one cent, and comes again while the first request with its key is under way. Answers are 200, or 503
+// UNAVAILABLE with the time to come again; anything else is an error.
 func (t *Till) Redeem(key string) (*Answer, error) {
-	a, err := t.Post(t.URL+Redeem, Accounts()[0].Keys[0], key, fmt.Sprintf(`{"voucherID":%q,"amount":0.01}`, t.ID))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", key, err)
+	var a *Answer
+	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		var err error
+		a, err = t.Post(t.URL+Redeem, Accounts()[0].Keys[0], key, fmt.Sprintf(`{"voucherID":%q,"amount":0.01}`, t.ID))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		if a.Code() != "REQUEST_IN_PROGRESS" || a.RetryAfter == "" || time.Since(begun) > longest {
+			break
+		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
