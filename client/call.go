@@ -83,6 +83,15 @@ func (c *Client) do(ctx context.Context, k call, answer any) (Meta, error) {
 	return meta, err
 }
 
+// answered makes the call and gives its answer with what stands around it.
+func answered[T any](ctx context.Context, c *Client, k call, answer *T, meta *Meta) (*T, error) {
+	var err error
+	if *meta, err = c.do(ctx, k, answer); err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
 // repeat tries until there is a definite answer, attempts run out, or the context's deadline would pass in the pause.
 // unsure tells, where err is not nil, that one of the attempts may have taken effect.
 func (c *Client) repeat(ctx context.Context, k call, body []byte) (meta Meta, unsure bool, err error) {

@@ -53,17 +53,13 @@ type Blocked struct {
 // BlockGift keeps a gift from being redeemed, held or sent, until [Client.UnblockGift]. Its status and balance stay.
 func (c *Client) BlockGift(ctx context.Context, r BlockGiftRequest) (*Blocked, error) {
 	var a Blocked
-	var err error
-	a.Meta, err = c.do(ctx, post(OpBlockGift, giftingPath, r, r.IdempotencyKey), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, post(OpBlockGift, giftingPath, r, r.IdempotencyKey), &a, &a.Meta)
 }
 
 // UnblockGift lets a blocked gift be used again.
 func (c *Client) UnblockGift(ctx context.Context, r UnblockGiftRequest) (*Blocked, error) {
 	var a Blocked
-	var err error
-	a.Meta, err = c.do(ctx, post(OpUnblockGift, giftingPath, r, r.IdempotencyKey), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, post(OpUnblockGift, giftingPath, r, r.IdempotencyKey), &a, &a.Meta)
 }
 
 // AdjustGiftRequest asks to correct a balance.
@@ -89,9 +85,7 @@ type Adjustment struct {
 // AdjustGift adds to the balance of a gift, or takes of it what is not held.
 func (c *Client) AdjustGift(ctx context.Context, r AdjustGiftRequest) (*Adjustment, error) {
 	var a Adjustment
-	var err error
-	a.Meta, err = c.do(ctx, post(OpAdjustGift, giftingPath, r, r.IdempotencyKey), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, post(OpAdjustGift, giftingPath, r, r.IdempotencyKey), &a, &a.Meta)
 }
 
 // ExtendGiftRequest asks to make a promotional gift valid for longer.
@@ -115,7 +109,5 @@ type Extension struct {
 // ExtendGift makes a promotional gift valid for longer, also when it has expired.
 func (c *Client) ExtendGift(ctx context.Context, r ExtendGiftRequest) (*Extension, error) {
 	var a Extension
-	var err error
-	a.Meta, err = c.do(ctx, post(OpExtendGift, giftingPath, r, r.IdempotencyKey), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, post(OpExtendGift, giftingPath, r, r.IdempotencyKey), &a, &a.Meta)
 }

@@ -31,7 +31,5 @@ type CashOut struct {
 // it back, by the CashOutID or by OriginalKey with the Operation OpCashOutGift.
 func (c *Client) CashOutGift(ctx context.Context, r CashOutGiftRequest) (*CashOut, error) {
 	var a CashOut
-	var err error
-	a.Meta, err = c.do(ctx, post(OpCashOutGift, redemptionPath, r, r.IdempotencyKey), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, post(OpCashOutGift, redemptionPath, r, r.IdempotencyKey), &a, &a.Meta)
 }

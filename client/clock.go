@@ -30,16 +30,13 @@ type Clock struct {
 // Clock tells what the clock of the key's test account shows.
 func (c *Client) Clock(ctx context.Context) (*Clock, error) {
 	var a Clock
-	var err error
-	a.Meta, err = c.do(ctx, call{method: http.MethodGet, path: testPath + string(OpAdvanceClock), limit: smallAnswer}, &a)
-	return orNil(&a, err)
+	k := call{method: http.MethodGet, path: testPath + string(OpAdvanceClock), limit: smallAnswer}
+	return answered(ctx, c, k, &a, &a.Meta)
 }
 
 // AdvanceClock advances the clock of the key's test account. What becomes due by it is done before the answer, as far
 // as there is time.
 func (c *Client) AdvanceClock(ctx context.Context, r AdvanceClockRequest) (*Clock, error) {
 	var a Clock
-	var err error
-	a.Meta, err = c.do(ctx, post(OpAdvanceClock, testPath, r, r.IdempotencyKey), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, post(OpAdvanceClock, testPath, r, r.IdempotencyKey), &a, &a.Meta)
 }

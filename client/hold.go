@@ -32,9 +32,7 @@ func (c *Client) HoldGift(ctx context.Context, r HoldGiftRequest) (*Hold, error)
 		return nil, err
 	}
 	var a Hold
-	var err error
-	a.Meta, err = c.do(ctx, post(OpHoldGift, redemptionPath, r, r.IdempotencyKey), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, post(OpHoldGift, redemptionPath, r, r.IdempotencyKey), &a, &a.Meta)
 }
 
 // CaptureHoldRequest asks to redeem what is held.
@@ -60,9 +58,7 @@ func (c *Client) CaptureHold(ctx context.Context, r CaptureHoldRequest) (*Captur
 		return nil, err
 	}
 	var a Capture
-	var err error
-	a.Meta, err = c.do(ctx, post(OpCaptureHold, redemptionPath, r, r.IdempotencyKey), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, post(OpCaptureHold, redemptionPath, r, r.IdempotencyKey), &a, &a.Meta)
 }
 
 // ReleaseHoldRequest asks to end a hold, named by HoldID or, when its answer never came, by the Idempotency-Key it was
@@ -70,6 +66,11 @@ func (c *Client) CaptureHold(ctx context.Context, r CaptureHoldRequest) (*Captur
 type ReleaseHoldRequest struct {
 	HoldID      string `json:"holdID,omitzero"`
 	OriginalKey string `json:"idempotencyKey,omitzero"` // of the hold
+	// At most one of these, beside OriginalKey: the gift that the hold was of. A key that was used before, for
+	// another gift, is then [IdempotencyMismatch] and releases nothing.
+	VoucherID          string `json:"voucherID,omitzero"`
+	VoucherCode        string `json:"voucherCode,omitzero"`
+	VoucherPublicToken string `json:"voucherPublicToken,omitzero"`
 
 	IdempotencyKey string `json:"-"` // of the release itself; absent: a new one
 }
@@ -93,14 +94,5 @@ type Release struct {
 // it still come.
 func (c *Client) ReleaseHold(ctx context.Context, r ReleaseHoldRequest) (*Release, error) {
 	var a Release
-	var err error
-	a.Meta, err = c.do(ctx, post(OpReleaseHold, redemptionPath, r, r.IdempotencyKey), &a)
-	return orNil(&a, err)
-}
-
-func orNil[T any](a *T, err error) (*T, error) {
-	if err != nil {
-		return nil, err
-	}
-	return a, nil
+	return answered(ctx, c, post(OpReleaseHold, redemptionPath, r, r.IdempotencyKey), &a, &a.Meta)
 }

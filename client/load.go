@@ -35,9 +35,7 @@ type Reload struct {
 // ReloadGift puts more value into a gift.
 func (c *Client) ReloadGift(ctx context.Context, r ReloadGiftRequest) (*Reload, error) {
 	var a Reload
-	var err error
-	a.Meta, err = c.do(ctx, post(OpReloadGift, redemptionPath, r, r.IdempotencyKey), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, post(OpReloadGift, redemptionPath, r, r.IdempotencyKey), &a, &a.Meta)
 }
 
 // ReverseReloadRequest asks to take a reload back, named by ReloadID or, when its answer never came, by the
@@ -45,6 +43,11 @@ func (c *Client) ReloadGift(ctx context.Context, r ReloadGiftRequest) (*Reload, 
 type ReverseReloadRequest struct {
 	ReloadID    string `json:"reloadID,omitzero"`
 	OriginalKey string `json:"idempotencyKey,omitzero"` // of the reload
+	// At most one of these, beside OriginalKey: the gift that the reload was of. A key that was used before, for
+	// another gift, is then [IdempotencyMismatch] and takes nothing back.
+	VoucherID          string `json:"voucherID,omitzero"`
+	VoucherCode        string `json:"voucherCode,omitzero"`
+	VoucherPublicToken string `json:"voucherPublicToken,omitzero"`
 
 	IdempotencyKey string `json:"-"` // of the reversal itself; absent: a new one
 }
@@ -64,7 +67,5 @@ type ReloadReversal struct {
 // that reload never arrived, and will be refused should it still come.
 func (c *Client) ReverseReload(ctx context.Context, r ReverseReloadRequest) (*ReloadReversal, error) {
 	var a ReloadReversal
-	var err error
-	a.Meta, err = c.do(ctx, post(OpReverseReload, redemptionPath, r, r.IdempotencyKey), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, post(OpReverseReload, redemptionPath, r, r.IdempotencyKey), &a, &a.Meta)
 }

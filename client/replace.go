@@ -30,7 +30,5 @@ type ReplacedGift struct {
 // ReplaceGift gives a gift another code, token and page. Those until now are refused with [RedemptionNotAllowed].
 func (c *Client) ReplaceGift(ctx context.Context, r ReplaceGiftRequest) (*ReplacedGift, error) {
 	var g ReplacedGift
-	var err error
-	g.Meta, err = c.do(ctx, post(OpReplaceGift, giftingPath, r, r.IdempotencyKey), &g)
-	return orNil(&g, err)
+	return answered(ctx, c, post(OpReplaceGift, giftingPath, r, r.IdempotencyKey), &g, &g.Meta)
 }

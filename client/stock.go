@@ -48,9 +48,7 @@ type Stock struct {
 // CreateStock makes cards, all or none. Each is worth nothing until it is activated.
 func (c *Client) CreateStock(ctx context.Context, r CreateStockRequest) (*Stock, error) {
 	var a Stock
-	var err error
-	a.Meta, err = c.do(ctx, post(OpCreateStock, giftingPath, r, r.IdempotencyKey), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, post(OpCreateStock, giftingPath, r, r.IdempotencyKey), &a, &a.Meta)
 }
 
 // ActivateGiftRequest asks to give a card its value, as it is sold. Exactly one of VoucherID, VoucherCode and
@@ -87,9 +85,7 @@ type Activation struct {
 // ActivateGift gives a card of a stock its value.
 func (c *Client) ActivateGift(ctx context.Context, r ActivateGiftRequest) (*Activation, error) {
 	var a Activation
-	var err error
-	a.Meta, err = c.do(ctx, post(OpActivateGift, redemptionPath, r, r.IdempotencyKey), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, post(OpActivateGift, redemptionPath, r, r.IdempotencyKey), &a, &a.Meta)
 }
 
 // ReverseActivationRequest asks to take an activation back, named by ActivationID or, when its answer never came, by
@@ -97,6 +93,11 @@ func (c *Client) ActivateGift(ctx context.Context, r ActivateGiftRequest) (*Acti
 type ReverseActivationRequest struct {
 	ActivationID string `json:"activationID,omitzero"`
 	OriginalKey  string `json:"idempotencyKey,omitzero"` // of the activation
+	// At most one of these, beside OriginalKey: the gift that the activation was of. A key that was used before, for
+	// another gift, is then [IdempotencyMismatch] and takes nothing back.
+	VoucherID          string `json:"voucherID,omitzero"`
+	VoucherCode        string `json:"voucherCode,omitzero"`
+	VoucherPublicToken string `json:"voucherPublicToken,omitzero"`
 
 	IdempotencyKey string `json:"-"` // of the reversal itself; absent: a new one
 }
@@ -116,9 +117,7 @@ type ActivationReversal struct {
 // OriginalKey, [NotFound] is good news: that activation never arrived, and will be refused should it still come.
 func (c *Client) ReverseActivation(ctx context.Context, r ReverseActivationRequest) (*ActivationReversal, error) {
 	var a ActivationReversal
-	var err error
-	a.Meta, err = c.do(ctx, post(OpReverseActivation, redemptionPath, r, r.IdempotencyKey), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, post(OpReverseActivation, redemptionPath, r, r.IdempotencyKey), &a, &a.Meta)
 }
 
 // StockFormat is the form in which the codes of a stock leave.

@@ -42,7 +42,5 @@ func (c *Client) TransferBalance(ctx context.Context, r TransferBalanceRequest) 
 		return nil, err
 	}
 	var a Transfer
-	var err error
-	a.Meta, err = c.do(ctx, post(OpTransferBalance, giftingPath, r, r.IdempotencyKey), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, post(OpTransferBalance, giftingPath, r, r.IdempotencyKey), &a, &a.Meta)
 }

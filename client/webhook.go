@@ -53,9 +53,7 @@ type NewWebhook struct {
 // made.
 func (c *Client) CreateWebhook(ctx context.Context, r CreateWebhookRequest) (*NewWebhook, error) {
 	var a NewWebhook
-	var err error
-	a.Meta, err = c.do(ctx, hook(http.MethodPost, "", r, 1), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, hook(http.MethodPost, "", r, 1), &a, &a.Meta)
 }
 
 // Webhooks lists the webhooks of the key's account, in the order in which they were made.
@@ -80,9 +78,7 @@ func (c *Client) Webhooks(ctx context.Context) ([]Webhook, error) {
 // Webhook looks one up.
 func (c *Client) Webhook(ctx context.Context, webhookID string) (*Webhook, error) {
 	var a Webhook
-	var err error
-	a.Meta, err = c.do(ctx, hook(http.MethodGet, one(webhookID), nil, 0), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, hook(http.MethodGet, one(webhookID), nil, 0), &a, &a.Meta)
 }
 
 // ChangeWebhookRequest asks to change a webhook; what is nil, or "" for the URL, stays.
@@ -99,9 +95,7 @@ type ChangeWebhookRequest struct {
 // ChangeWebhook changes a webhook.
 func (c *Client) ChangeWebhook(ctx context.Context, r ChangeWebhookRequest) (*Webhook, error) {
 	var a Webhook
-	var err error
-	a.Meta, err = c.do(ctx, hook(http.MethodPatch, one(r.WebhookID), r, 0), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, hook(http.MethodPatch, one(r.WebhookID), r, 0), &a, &a.Meta)
 }
 
 // DeleteWebhook deletes a webhook. [NotFound] may be good news: an attempt whose answer was lost deleted it.
@@ -122,9 +116,7 @@ type RotatedSecret struct {
 // rotations would leave the receiver with none of the two.
 func (c *Client) RotateWebhook(ctx context.Context, webhookID string) (*RotatedSecret, error) {
 	var a RotatedSecret
-	var err error
-	a.Meta, err = c.do(ctx, hook(http.MethodPost, one(webhookID)+"/rotate-secret", struct{}{}, 1), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, hook(http.MethodPost, one(webhookID)+"/rotate-secret", struct{}{}, 1), &a, &a.Meta)
 }
 
 // ReplayWebhookRequest asks that events are sent once more.
@@ -148,9 +140,7 @@ type Replay struct {
 // ReplayWebhook sends the events of a time once more, beside what happens now. It takes the place of an earlier replay.
 func (c *Client) ReplayWebhook(ctx context.Context, r ReplayWebhookRequest) (*Replay, error) {
 	var a Replay
-	var err error
-	a.Meta, err = c.do(ctx, hook(http.MethodPost, one(r.WebhookID)+"/replay", r, 0), &a)
-	return orNil(&a, err)
+	return answered(ctx, c, hook(http.MethodPost, one(r.WebhookID)+"/replay", r, 0), &a, &a.Meta)
 }
 
 // Attempt is one call of a webhook.

@@ -88,6 +88,7 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		{"capture-hold", "CaptureHold", `{"holdID":"` + nowhere + `","amount":0.01,"final":false,"reference":"r"}`},
 		{"release-hold", "ReleaseHold", `{"holdID":"` + nowhere + `"}`},
 		{"release-hold", "ReleaseHold", `{"idempotencyKey":"till-1"}`},
+		{"release-hold", "ReleaseHold", `{"idempotencyKey":"till-1","voucherID":"` + roomy.id + `"}`},
 		{"reverse-redemption", "ReverseRedemption", `{"redemptionID":"` + taken + `","amount":0.01,` + at + `}`},
 		{"reverse-redemption", "ReverseRedemption", `{"idempotencyKey":"till-1"}`},
 		{"reverse-redemption", "ReverseRedemption", `{"idempotencyKey":"till-1","operation":"capture-hold"}`},
@@ -101,6 +102,7 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		{"cash-out-gift", "CashOutGift", `{"voucherCode":"` + roomy.code + `",` + at + `}`},
 		{"reverse-reload", "ReverseReload", `{"reloadID":"` + nowhere + `"}`},
 		{"reverse-reload", "ReverseReload", `{"idempotencyKey":"till-1"}`},
+		{"reverse-reload", "ReverseReload", `{"idempotencyKey":"till-1","voucherID":"` + roomy.id + `"}`},
 		{"cancel-gift", "CancelGift", `{"voucherID":"` + nowhere + `","cause":"CANCELLED"}`},
 		{"cancel-gift", "CancelGift", `{"externalTransactionReferenceNumber":"R-0","cause":"PURCHASE_FAILED"}`},
 		{"cancel-gift", "CancelGift", `{"externalTransactionReferenceNumber":"R-0","externalStorefrontID":"` + shop +
@@ -122,6 +124,7 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		{"create-stock", "CreateStock", `{"count":1,"label":"Latte","quantity":2,"equivalentValue":9}`},
 		{"reverse-activation", "ReverseActivation", `{"activationID":"` + nowhere + `"}`},
 		{"reverse-activation", "ReverseActivation", `{"idempotencyKey":"till-1"}`},
+		{"reverse-activation", "ReverseActivation", `{"idempotencyKey":"till-1","voucherID":"` + roomy.id + `"}`},
 		{"activate-gift", "ActivateGift", `{"voucherID":"` + nowhere + `",` + at + `,"amount":5,` + purchase + `}`},
 		{"activate-gift", "ActivateGift", `{"voucherCode":"` + w.stock(`"count":1`)[0].code + `",` + at + `,"amount":5,` +
 			purchase + `}`},

@@ -133,6 +133,8 @@ func TestFingerprintsStay(t *testing.T) {
 			`{"count":10,"label":"Latte","quantity":2,"voucherDesignID":"` + id + `","verificationCodes":true}`,
 			`{"verificationCodes":true,"count":1e1,"quantity":2.0,"label":"Latte","terms":null,"voucherDesignID":"` + id + `"}`},
 		{"reverse-activation", `{"OriginalKey":"k"}`, `{"idempotencyKey":"k"}`, `{"idempotencyKey":"k","activationID":null}`},
+		{"reverse-activation", `{"OriginalKey":"k","Of":{"Code":"123456789012"}}`, `{"idempotencyKey":"k","voucherCode":"123456789012"}`,
+			`{"voucherCode":123456789012,"idempotencyKey":"k"}`},
 		{"activate-gift", `{"ID":"` + id + `","Where":{"LocationID":"` + id +
 			`"},"Number":"5e0","Purchase":{"Reference":"R",` +
 			`"FirstName":"A","LastName":"B","EmailAddress":"a@example.com","StorefrontID":"` + id + `"},"Reference":"r"}`,
@@ -148,6 +150,8 @@ func TestFingerprintsStay(t *testing.T) {
 			`{"holdID":"` + id + `","amount":5,"final":false,"reference":"r"}`,
 			`{"reference":"r","final":false,"amount":5.0,"holdID":"` + id + `"}`},
 		{"release-hold", `{"OriginalKey":"k"}`, `{"idempotencyKey":"k"}`, `{"idempotencyKey":"k","holdID":null}`},
+		{"release-hold", `{"OriginalKey":"k","Of":{"Code":"123456789012"}}`, `{"idempotencyKey":"k","voucherCode":"123456789012"}`,
+			`{"voucherCode":123456789012,"idempotencyKey":"k"}`},
 		{"reload-gift", `{"ID":"` + id + `","Where":{"LocationID":"` + id + `"},"Number":"5e0",` +
 			`"Purchase":{"Reference":"R","StorefrontID":"` + id + `"},"Reference":"r"}`,
 			`{"voucherID":"` + id + `","organizationID":"` + id + `","amount":5,"reference":"r",` +
@@ -158,6 +162,8 @@ func TestFingerprintsStay(t *testing.T) {
 			`{"voucherID":"` + id + `","organizationID":"` + id + `"}`, `{"organizationID":"` + id + `","voucherID":"` + id +
 				`"}`},
 		{"reverse-reload", `{"OriginalKey":"k"}`, `{"idempotencyKey":"k"}`, `{"idempotencyKey":"k","reloadID":null}`},
+		{"reverse-reload", `{"OriginalKey":"k","Of":{"Code":"123456789012"}}`, `{"idempotencyKey":"k","voucherCode":"123456789012"}`,
+			`{"voucherCode":123456789012,"idempotencyKey":"k"}`},
 		{"reverse-redemption", `{"OriginalKey":"k","Operation":"capture-hold","Where":{"LocationID":"` + id + `"}}`,
 			`{"idempotencyKey":"k","operation":"capture-hold","organizationID":"` + id + `"}`,
 			`{"operation":"capture-hold","organizationID":"` + id + `","idempotencyKey":"k"}`},

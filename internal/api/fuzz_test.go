@@ -126,7 +126,7 @@ func FuzzActivateGift(f *testing.F) {
 }
 
 func FuzzReverseActivation(f *testing.F) {
-	fuzz(f, "reverse-activation", `{"activationID":"`+nowhere+`"}`, `{"idempotencyKey":"a b"}`)
+	fuzz(f, "reverse-activation", `{"activationID":"`+nowhere+`"}`, `{"idempotencyKey":"a b","voucherCode":"1"}`)
 }
 
 func FuzzCaptureHold(f *testing.F) {
@@ -143,11 +143,11 @@ func FuzzCashOutGift(f *testing.F) {
 }
 
 func FuzzReverseReload(f *testing.F) {
-	fuzz(f, "reverse-reload", `{"reloadID":"`+nowhere+`"}`, `{"idempotencyKey":"a b"}`)
+	fuzz(f, "reverse-reload", `{"reloadID":"`+nowhere+`"}`, `{"idempotencyKey":"a b","voucherCode":"1"}`)
 }
 
 func FuzzReleaseHold(f *testing.F) {
-	fuzz(f, "release-hold", `{"holdID":"`+nowhere+`"}`, `{"idempotencyKey":"a b"}`)
+	fuzz(f, "release-hold", `{"holdID":"`+nowhere+`"}`, `{"idempotencyKey":"a b","voucherCode":"1"}`)
 }
 
 func FuzzReverseRedemption(f *testing.F) {

@@ -85,10 +85,11 @@ func captureHold(c *call) (ledger.Answer, error) {
 type releasing struct {
 	HoldID      gift.ID // or
 	OriginalKey string
+	Of          giftRef // which gift the key must have been used with; zero: not said
 }
 
 func readReleasing(o *wire.Object) (r releasing) {
-	r.HoldID, r.OriginalKey = o.GUID(byHold), readOriginalKey(o)
+	r.HoldID, r.OriginalKey, r.Of = o.GUID(byHold), readOriginalKey(o), readOf(o)
 	oneOf(o, []string{byHold, byKey})
 	return r
 }
@@ -101,7 +102,11 @@ func releaseHold(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	request := c.request(ledger.ReleaseHold, asked)
-	return request.do(&ledger.Release{HoldID: asked.HoldID, OriginalKey: asked.OriginalKey,
+	of, err := c.usedWith(asked.Of, gift.ID{})
+	if err != nil {
+		return request.refuse(err)
+	}
+	return request.do(&ledger.Release{HoldID: asked.HoldID, OriginalKey: asked.OriginalKey, Of: of,
 		Release: gift.Release{Context: c.actor(gift.ID{}), Caller: c.caller}}, ledger.OK, (*writer).release)
 }
 

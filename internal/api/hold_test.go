@@ -364,6 +364,8 @@ func TestBadInputOfHolds(t *testing.T) {
 		{"release-hold", invalid("neither", `{}`, "")},
 		{"release-hold", invalid("both", `{"holdID":"`+hold+`","idempotencyKey":"k"}`, "")},
 		{"release-hold", invalid("a blank key", `{"idempotencyKey":" "}`, "idempotencyKey")},
+		{"release-hold", invalid("a gift without a key", `{"holdID":"`+hold+`","voucherID":"`+hold+`"}`, "voucherID")},
+		{"release-hold", invalid("two gifts", `{"idempotencyKey":"k","voucherID":"`+hold+`","voucherCode":"123456789012"}`, "")},
 		{"release-hold", badCase{"unknown", `{"holdID":"` + nowhere + `"}`, 404, gift.NotFound, []string{"holdID"}}},
 		{"reverse-redemption", invalid("an operation beside an id", `{"redemptionID":"`+nowhere+
 			`","operation":"redeem-gift"}`, "operation")},

@@ -91,10 +91,11 @@ const byReload = "reloadID"
 type undoing struct {
 	EntryID     gift.ID // or
 	OriginalKey string
+	Of          giftRef // which gift the key must have been used with; zero: not said
 }
 
 func readUndoing(o *wire.Object, byEntry string) (r undoing) {
-	r.EntryID, r.OriginalKey = o.GUID(byEntry), readOriginalKey(o)
+	r.EntryID, r.OriginalKey, r.Of = o.GUID(byEntry), readOriginalKey(o), readOf(o)
 	oneOf(o, []string{byEntry, byKey})
 	return r
 }
@@ -107,7 +108,12 @@ func (c *call) undo(op, of ledger.Operation, byEntry string, answer func(*writer
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.request(op, asked).do(&ledger.Undo{Operation: of, EntryID: asked.EntryID, OriginalKey: asked.OriginalKey,
+	request := c.request(op, asked)
+	with, err := c.usedWith(asked.Of, gift.ID{})
+	if err != nil {
+		return request.refuse(err)
+	}
+	return request.do(&ledger.Undo{Operation: of, EntryID: asked.EntryID, OriginalKey: asked.OriginalKey, Of: with,
 		Undo: gift.Undo{Context: c.actor(gift.ID{}), Caller: c.caller}}, ledger.OK, answer)
 }
 

@@ -31,6 +31,9 @@ func (w *world) whole() map[string][]string {
 		`"ticketData":{"format":"standard","data":{"lineItems":[` +
 		`{"itemID":"A","itemName":"B","itemUnitPrice":1.5,"quantity":2,"itemTotalPrice":3}],` +
 		`"totals":{"subTotal":3,"taxTotal":1,"discountTotal":-1,"serviceChargeTotal":0.5,"grandTotal":3}}}`
+	byItsKey := slices.Clip([]string{`{"idempotencyKey":"none","voucherID":"` + g.id + `"}`,
+		`{"idempotencyKey":"none","voucherCode":"` + g.code + `"}`,
+		`{"idempotencyKey":"none","voucherPublicToken":"` + g.token + `"}`})
 	return map[string][]string{
 		"send-gift": {
 			`{"monetaryGift":{"value":5,"programID":"22222222-2222-2222-2222-222222222222",` + common + `,` + recipient + `},` +
@@ -54,7 +57,7 @@ func (w *world) whole() map[string][]string {
 			till + `}`, `{"voucherCode":"` + g.code + `","amount":0.01,"organizationID":"` + pier + `"}`,
 			`{"voucherPublicToken":"` + g.token + `","amount":0.01,"organizationID":"` + pier + `"}`},
 		"capture-hold": {`{"holdID":"` + nowhere + `","amount":0.01,"final":false,"reference":"R"}`},
-		"release-hold": {`{"holdID":"` + nowhere + `"}`, `{"idempotencyKey":"none"}`},
+		"release-hold": append(byItsKey, `{"holdID":"`+nowhere+`"}`),
 		"reverse-redemption": {`{"redemptionID":"` + redemption + `","amount":0.01,"reason":"R","organizationID":"` + pier +
 			`"}`, `{"idempotencyKey":"none","operation":"capture-hold","pointOfSaleSystemOrganizationIdentifier":"POS-1",` +
 			`"voucherID":"` + g.id + `"}`, `{"idempotencyKey":"none","voucherCode":"` + g.code + `"}`,
@@ -69,7 +72,7 @@ func (w *world) whole() map[string][]string {
 				`","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
 			`{"voucherCode":"` + cash.code + `","organizationID":"` + pier + `"}`,
 			`{"voucherPublicToken":"` + w.send(money("5")).token + `","organizationID":"` + pier + `"}`},
-		"reverse-reload": {`{"reloadID":"` + nowhere + `"}`, `{"idempotencyKey":"none"}`},
+		"reverse-reload": append(byItsKey, `{"reloadID":"`+nowhere+`"}`),
 		"cancel-gift": {`{"accountID":"` + harbor + `","voucherID":"` + nowhere + `","cause":"CANCELLED","reason":"R"}`,
 			`{"orderID":"` + nowhere +
 				`","cause":"CANCELLED"}`,
@@ -80,7 +83,7 @@ func (w *world) whole() map[string][]string {
 		"create-stock": {`{"count":2,"value":5,"programID":"22222222-2222-2222-2222-222222222222","organizationID":"` + pier +
 			`","voucherDesignID":"` + design + `","verificationCodes":true}`,
 			`{"count":1,"label":"L","terms":"T","quantity":2,"equivalentValue":5}`},
-		"reverse-activation": {`{"activationID":"` + nowhere + `"}`, `{"idempotencyKey":"none"}`},
+		"reverse-activation": append(byItsKey, `{"activationID":"`+nowhere+`"}`),
 		"activate-gift": {`{"voucherID":"` + nowhere + `","organizationID":"` + pier +
 			`","pointOfSaleSystemOrganizationIdentifier":"POS-1","amount":5,"reference":"R",` + purchase + `}`,
 			`{"voucherCode":"` + cards[0].code + `","amount":5,"organizationID":"` + pier + `",` + purchase + `}`,

@@ -23,15 +23,8 @@ func readReversal(o *wire.Object, c *call) (r reversal) {
 	const byRedemption, operation = "redemptionID", "operation"
 	r.RedemptionID, r.OriginalKey = o.GUID(byRedemption), readOriginalKey(o)
 	oneOf(o, []string{byRedemption, byKey})
-	gifts := []string{byID, byCode, byToken}
-	if r.Of = readGift(o, gifts); slices.ContainsFunc(gifts, o.Given) {
-		oneOf(o, gifts)
-	}
-	for _, name := range append(gifts, operation) {
-		if o.Given(name) && !o.Given(byKey) {
-			o.Add(name, "Send %s beside idempotencyKey only.", name)
-		}
-	}
+	r.Of = readOf(o)
+	besideKey(o, operation)
 	switch op := ledger.Operation(o.Text(operation)); op {
 	case "", ledger.CaptureHold, ledger.RedeemGift, ledger.CashOutGift:
 		r.Operation = op
@@ -55,6 +48,24 @@ func readOriginalKey(o *wire.Object) (key string) {
 		o.Add(byKey, "An Idempotency-Key has 1 to %d printable ASCII characters and no space at either end.", maxKey)
 	}
 	return key
+}
+
+// readOf reads which gift it is that was used with the key of byKey; zero: not said.
+func readOf(o *wire.Object) (of giftRef) {
+	gifts := []string{byID, byCode, byToken}
+	if of = readGift(o, gifts); slices.ContainsFunc(gifts, o.Given) {
+		oneOf(o, gifts)
+	}
+	besideKey(o, gifts...)
+	return of
+}
+
+func besideKey(o *wire.Object, names ...string) {
+	for _, name := range names {
+		if o.Given(name) && !o.Given(byKey) {
+			o.Add(name, "Send %s beside %s only.", name, byKey)
+		}
+	}
 }
 
 // reverseRedemption gives back what a redemption or a cash-out took.
@@ -87,7 +98,7 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	case asked.OriginalKey != "" || !errors.As(err, &misplaced):
 		return request.refuse(err)
 	}
-	of, err := c.reversedOf(asked.Of, location)
+	of, err := c.usedWith(asked.Of, location)
 	if err != nil {
 		return request.refuse(err)
 	}
@@ -98,9 +109,9 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	}, ledger.OK, (*writer).reversal)
 }
 
-// reversedOf finds the gift that a reversal names beside a key. It need not be one that may be used there, and what is
-// not there is the zero one: whether the key has arrived is to be told all the same.
-func (c *call) reversedOf(w giftRef, location gift.ID) (*gift.ID, error) {
+// usedWith finds the gift that is named beside a key. It need not be one that may be used there, and what is not there
+// is the zero one: whether the key has arrived is to be told all the same.
+func (c *call) usedWith(w giftRef, location gift.ID) (*gift.ID, error) {
 	if w == (giftRef{}) {
 		return nil, nil
 	}

@@ -25,7 +25,8 @@ func TestAReversalMayNameItsGift(t *testing.T) {
 	token := func(g made) string { return `,"voucherPublicToken":"` + g.token + `"` }
 
 	const captured = `,"operation":"capture-hold"`
-	for _, of := range []string{id(ben), code(ben), token(ben), code(foreign), `,"voucherID":"` + nowhere + `"`} {
+	others := []string{id(ben), code(ben), token(ben), code(foreign), `,"voucherID":"` + nowhere + `"`}
+	for _, of := range others {
 		reverse("1", of).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
 		reverse("2", captured+of).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
 	}
@@ -47,6 +48,38 @@ func TestAReversalMayNameItsGift(t *testing.T) {
 	reverse("2", captured+id(ana)).want(200, "amount", "2.00")
 }
 
+// TestUndoingByKeyMayNameTheGift: nor must such a till take back what yesterday's guest loaded, bought or had held.
+func TestUndoingByKeyMayNameTheGift(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	card, ana, ben := w.stock(`"count":1`)[0], w.send(money("20")), w.send(money("50"))
+	for _, c := range []struct {
+		operation, undo string
+		of              made
+		body, amount    string
+	}{
+		{"activate-gift", "reverse-activation", card, activateBody(card, "25"), "25.00"},
+		{"reload-gift", "reverse-reload", ana, loadBody(ana, "5"), "5.00"},
+		{"hold-gift", "release-hold", ana, `{"voucherID":"` + ana.id + `","organizationID":"` + pier + `","amount":2}`, "2.00"},
+	} {
+		w.post(c.operation, c.body, once("1")...).want(200)
+		undo := func(key, member, gift string) reply {
+			t.Helper()
+			return w.post(c.undo, `{"idempotencyKey":"`+key+`","`+member+`":"`+gift+`"}`)
+		}
+		undo("1", "voucherID", ben.id).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
+		undo("1", "voucherCode", ben.code).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
+		undo("1", "voucherPublicToken", ben.token).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
+		undo("1", "voucherID", nowhere).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
+		undo("1", "voucherCode", "999990000000").refused(400, gift.ValidationFailure, "")
+		undo("never", "voucherID", ben.id).refused(404, gift.NotFound, "idempotencyKey")
+		undo("1", "voucherCode", c.of.code).want(200, "voucherID", c.of.id, "amount", c.amount)
+		undo("1", "voucherID", ben.id).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
+	}
+	w.get("/gifting/gifts/"+ana.id).want(200, "availableBalance", "20.00")
+	w.sound()
+}
+
 // TestTheGiftOfAReversalIsNoFreeGuess: a code that leads nowhere counts there, too.
 func TestTheGiftOfAReversalIsNoFreeGuess(t *testing.T) {
 	t.Parallel()
@@ -58,5 +91,8 @@ func TestTheGiftOfAReversalIsNoFreeGuess(t *testing.T) {
 		w.post("reverse-redemption", of("999990000000")).refused(400, gift.ValidationFailure)
 	}
 	w.post("reverse-redemption", of(g.code)).refused(429, gift.RateLimited)
+	for _, undo := range []string{"reverse-reload", "reverse-activation", "release-hold"} {
+		w.post(undo, of(g.code)).refused(429, gift.RateLimited)
+	}
 	w.post("reverse-redemption", `{"idempotencyKey":"1","voucherID":"`+g.id+`"}`).want(200)
 }

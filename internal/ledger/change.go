@@ -75,6 +75,7 @@ type Undo struct {
 	Operation   Operation // that is undone: ReloadGift or ActivateGift
 	EntryID     gift.ID   // or
 	OriginalKey string
+	Of          *gift.ID // the gift that the key was used with; the zero one: it was not found; nil: any
 }
 
 // undoings are the operations that can be undone by the key that they were made with: what they do, what they did not
@@ -107,6 +108,9 @@ func (u *Undo) decide(c *Call, s *state) (Result, error) {
 	how, done := undoings[u.Operation], s.Undoable[s.named(c, u.EntryID, u.original(c))]
 	if done == nil {
 		return Result{}, ofTheKey(how.missing())
+	}
+	if err := usedWith(u.Of, done.Entry.VoucherID); err != nil {
+		return Result{}, err
 	}
 	v, ask := s.current(Ref{c.AccountID, done.Entry.VoucherID}, u.Context), u.Undo
 	ask.Context = s.context(u.Context, v.Last)

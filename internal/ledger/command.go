@@ -315,7 +315,7 @@ type Reverse struct {
 	// Operation is that of the key: RedeemGift, CaptureHold or CashOutGift; "": RedeemGift, unless nothing was taken
 	// by that and something by another.
 	Operation Operation
-	Of        *gift.ID    // the gift that the key's must be of; the zero one: it was not found; nil: any
+	Of        *gift.ID    // the gift that the key was used with; the zero one: it was not found; nil: any
 	Misplaced *gift.Error // what is wrong with where it is made: nothing is given back; nil: nothing
 }
 
@@ -388,15 +388,21 @@ func (r *Reverse) find(c *Call, s *state) (*gift.Undoable, error) {
 	if taken == nil {
 		return nil, ofTheKey(gift.NoSuchRedemption())
 	}
+	return taken, usedWith(r.Of, taken.Entry.VoucherID)
+}
+
+// usedWith refuses to undo what was done under an Idempotency-Key with another gift than the caller names, if it names
+// one: a key that a till makes anew each day was used by an older sale.
+func usedWith(named *gift.ID, voucher gift.ID) error {
 	switch {
-	case r.Of == nil || *r.Of == taken.Entry.VoucherID:
-		return taken, nil
-	case r.Of.IsZero(): // it may have been sent to somebody else since, under another code
-		return nil, gift.Refuse(gift.ValidationFailure, "There is no gift with this code or token, so it cannot be told "+
-			"whether the redemption is of it; nothing was given back.")
+	case named == nil || *named == voucher:
+		return nil
+	case named.IsZero(): // it may have been sent to somebody else since, under another code
+		return gift.Refuse(gift.ValidationFailure, "There is no gift with this code or token, so it cannot be told whether "+
+			"the Idempotency-Key was used with it; nothing was changed.")
 	}
-	return nil, gift.RefuseAt(gift.IdempotencyMismatch, gift.FieldOriginalKey, "This Idempotency-Key was used before for "+
-		"another sale, of another gift; nothing was given back. Use a new, random key for each sale.")
+	return gift.RefuseAt(gift.IdempotencyMismatch, gift.FieldOriginalKey, "This Idempotency-Key was used before, with "+
+		"another gift; nothing was changed. Use a new, random key for each sale.")
 }
 
 // otherTaking refuses a key of no redemption that took something by another operation: to say that nothing was taken

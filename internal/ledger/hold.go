@@ -76,6 +76,7 @@ type Release struct {
 	gift.Release
 	HoldID      gift.ID // or
 	OriginalKey string
+	Of          *gift.ID // the gift that the key was used with; the zero one: it was not found; nil: any
 }
 
 func (r *Release) original(c *Call) RequestKey {
@@ -93,6 +94,9 @@ func (r *Release) decide(c *Call, s *state) (Result, error) {
 	v, held := s.held(s.named(c, r.HoldID, r.original(c)), r.Context)
 	if held == nil {
 		return Result{}, ofTheKey(gift.NoSuchHold())
+	}
+	if err := usedWith(r.Of, v.ID); err != nil {
+		return Result{}, err
 	}
 	ask := r.Release
 	ask.Context = s.context(r.Context, v.Last)

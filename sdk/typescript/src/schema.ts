@@ -566,7 +566,7 @@ export interface paths {
         /**
          * End a hold before its time
          * @description What is still held is available again. A hold that was released before, or is over, counts as done. A till that does not know whether its hold arrived names
-         *     it by its idempotencyKey: either it is released, or the answer is NOT_FOUND and it can never take effect any more.
+         *     it by its idempotencyKey, and the gift: either it is released, or the answer is NOT_FOUND and it can never take effect any more.
          */
         post: operations["releaseHold"];
         delete?: never;
@@ -608,7 +608,7 @@ export interface paths {
         /**
          * Take an activation back
          * @description The card is NOT_ACTIVATED again, worth nothing, and names no purchase, as long as nothing else happened to it (but wrong verification codes). A till that does not know whether its
-         *     activation arrived names it by its idempotencyKey: either it is undone, or the answer is NOT_FOUND and it can never take effect any more.
+         *     activation arrived names it by its idempotencyKey, and the card: either it is undone, or the answer is NOT_FOUND and it can never take effect any more.
          */
         post: operations["reverseActivation"];
         delete?: never;
@@ -652,7 +652,7 @@ export interface paths {
         /**
          * Take a reload back
          * @description The whole of it, once, as long as that much is available. A till that does not know whether its reload arrived names
-         *     it by its idempotencyKey: either it is taken back, or the answer is NOT_FOUND and it can never take effect any more. Permission `reload`.
+         *     it by its idempotencyKey, and the gift: either it is taken back, or the answer is NOT_FOUND and it can never take effect any more. Permission `reload`.
          */
         post: operations["reverseReload"];
         delete?: never;
@@ -2462,6 +2462,20 @@ export interface components {
              *     the hold still come, it is refused with REDEMPTION_NOT_ALLOWED.
              */
             idempotencyKey?: string | null;
+            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            voucherCode?: string | null;
+            /**
+             * Format: uuid
+             * @description Beside idempotencyKey, the gift that the key was used with, named as it was then: voucherID, voucherCode or voucherPublicToken. Send one of them.
+             *     If the key was used before, with another gift, the answer is IDEMPOTENCY_MISMATCH and nothing changes; if the code or token
+             *     leads nowhere any more, it is VALIDATION_FAILURE.
+             */
+            voucherID?: string | null;
+            /**
+             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             */
+            voucherPublicToken?: string | null;
         };
         /** @description What is no longer held, durable before the answer was sent. */
         ReleaseHoldAnswer: {
@@ -2757,6 +2771,20 @@ export interface components {
              *     the activation still come, it is refused with REDEMPTION_NOT_ALLOWED.
              */
             idempotencyKey?: string | null;
+            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            voucherCode?: string | null;
+            /**
+             * Format: uuid
+             * @description Beside idempotencyKey, the gift that the key was used with, named as it was then: voucherID, voucherCode or voucherPublicToken. Send one of them.
+             *     If the key was used before, with another gift, the answer is IDEMPOTENCY_MISMATCH and nothing changes; if the code or token
+             *     leads nowhere any more, it is VALIDATION_FAILURE.
+             */
+            voucherID?: string | null;
+            /**
+             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             */
+            voucherPublicToken?: string | null;
         };
         /** @description What was taken back, durable before the answer was sent. */
         ReverseActivationAnswer: {
@@ -2854,8 +2882,8 @@ export interface components {
             voucherCode?: string | null;
             /**
              * Format: uuid
-             * @description Beside idempotencyKey, the gift that the redemption was of, named as it was then: voucherID, voucherCode or voucherPublicToken. Send one of them.
-             *     If the key was used before, for another gift, the answer is IDEMPOTENCY_MISMATCH and nothing is given back; if the code or token
+             * @description Beside idempotencyKey, the gift that the key was used with, named as it was then: voucherID, voucherCode or voucherPublicToken. Send one of them.
+             *     If the key was used before, with another gift, the answer is IDEMPOTENCY_MISMATCH and nothing changes; if the code or token
              *     leads nowhere any more, it is VALIDATION_FAILURE.
              */
             voucherID?: string | null;
@@ -2934,6 +2962,20 @@ export interface components {
              * @description The reload.
              */
             reloadID?: string | null;
+            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            voucherCode?: string | null;
+            /**
+             * Format: uuid
+             * @description Beside idempotencyKey, the gift that the key was used with, named as it was then: voucherID, voucherCode or voucherPublicToken. Send one of them.
+             *     If the key was used before, with another gift, the answer is IDEMPOTENCY_MISMATCH and nothing changes; if the code or token
+             *     leads nowhere any more, it is VALIDATION_FAILURE.
+             */
+            voucherID?: string | null;
+            /**
+             * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             */
+            voucherPublicToken?: string | null;
         };
         /** @description What was taken back, durable before the answer was sent. */
         ReverseReloadAnswer: {
@@ -5923,7 +5965,10 @@ export interface operations {
                     "application/json": components["schemas"]["ReleaseHoldAnswer"];
                 };
             };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong. */
+            /**
+             * @description VALIDATION_FAILURE: something is missing or wrong. INVALID_CODE_FORMAT: voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a
+             *     token or an address that ends in one.
+             */
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
@@ -5978,7 +6023,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request, or the hold that idempotencyKey names is of another gift. */
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
@@ -6144,10 +6189,14 @@ export interface operations {
                     "application/json": components["schemas"]["ReverseActivationAnswer"];
                 };
             };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
+            /**
+             * @description VALIDATION_FAILURE: something is missing or wrong. INVALID_CODE_FORMAT: voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a
+             *     token or an address that ends in one.
+             */
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6198,7 +6247,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request, or the activation that idempotencyKey names is of another gift. */
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
@@ -6364,7 +6413,10 @@ export interface operations {
                     "application/json": components["schemas"]["ReverseReloadAnswer"];
                 };
             };
-            /** @description VALIDATION_FAILURE. Something is missing or wrong. */
+            /**
+             * @description VALIDATION_FAILURE: something is missing or wrong. INVALID_CODE_FORMAT: voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a
+             *     token or an address that ends in one.
+             */
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
@@ -6422,7 +6474,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request, or the reload that idempotencyKey names is of another gift. */
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
