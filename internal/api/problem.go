@@ -133,8 +133,8 @@ func stored(err error) error {
 	if _, ok := errors.AsType[*gift.Error](err); ok {
 		return err
 	}
-	away := gift.Refuse(gift.Unavailable, "The store cannot be reached; nothing was changed. Repeat the request in a "+
-		"moment.")
+	away := gift.Refuse(gift.Unavailable, "The store is busy or cannot be reached; nothing was changed. Repeat the "+
+		"request in a moment.")
 	away.RetryAfter = time.Second
 	return &hiddenCause{away, err}
 }

@@ -352,7 +352,7 @@ func (l *lane) commit(group []*task) {
 		l.settle(group, err)
 	default:
 		for _, t := range group {
-			t.fail(fmt.Errorf("%w: %w", unavailable("The store cannot be reached; nothing was done."), err))
+			t.fail(fmt.Errorf("%w: %w", unavailable("The store is busy or cannot be reached; nothing was done."), err))
 		}
 	}
 }
