@@ -3,6 +3,7 @@ package till
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"boon.example/internal/pin"
 )
@@ -87,5 +88,17 @@ func TestPeople(t *testing.T) {
 	d.tap(".names li:nth-child(1) button") // nobody else rests
 	d.keys("4711\r")
 	d.at("home")
+
+	// those who may sign in do so elsewhere now
+	s.apply(fmt.Sprintf(setupFile, fmt.Sprintf("    people: [{name: Ana, pin: %q, locations: [%s]}]\n", ana, wharf)))
+	for tries := 0; !js[bool](d, "!!"+visible("section:not([hidden]) .nobody")); tries++ { // the service reads it in a second
+		if tries == 20 {
+			d.Fatalf("that nobody may sign in is not told:\n%s", d.text("body"))
+		}
+		time.Sleep(500 * time.Millisecond)
+		d.open("/till")
+		d.until("nothing is shown", `(document.body?.dataset.at ?? "wait") !== "wait"`)
+	}
+	d.everyWay("nobody", func() {})
 	d.calm()
 }
