@@ -202,6 +202,13 @@ func (t *till) write(o *op) {
 	if o.amount > 0 {
 		amount = `,"amount":` + o.gift.written(o.amount)
 	}
+	byKey := ""
+	if o.of != nil {
+		byKey = fmt.Sprintf(`{"idempotencyKey":%q`, o.of.key)
+		if !t.Older && t.lot.IntN(2) == 0 {
+			byKey += fmt.Sprintf(`,"voucherID":%q`, o.gift.id)
+		}
+	}
 	o.path = operations[o.kind].path
 	switch o.kind {
 	case redeem:
@@ -216,20 +223,20 @@ func (t *till) write(o *op) {
 	case payBack:
 		o.body = fmt.Sprintf(`{"redemptionID":%q%s}`, o.of.id, amount)
 		if o.byKey {
-			o.body = fmt.Sprintf(`{"idempotencyKey":%q,"operation":%q%s}`, o.of.key, operations[payOut].name, amount)
+			o.body = byKey + fmt.Sprintf(`,"operation":%q%s}`, operations[payOut].name, amount)
 		}
 	case void:
-		o.body = fmt.Sprintf(`{"idempotencyKey":%q,"operation":%q%s}`, o.of.key, operations[o.of.kind].name, amount)
+		o.body = byKey + fmt.Sprintf(`,"operation":%q%s}`, operations[o.of.kind].name, amount)
 	case release:
 		o.body = fmt.Sprintf(`{"holdID":%q}`, o.of.id)
 	case withdraw:
-		o.body = fmt.Sprintf(`{"idempotencyKey":%q}`, o.of.key)
+		o.body = byKey + "}"
 	case load, activate:
 		o.body = fmt.Sprintf(`{%s%s,%s}`, t.named(o), amount, purchase(o.gift.shop))
 	case unload, deactivate:
 		o.body = fmt.Sprintf(`{%q:%q}`, map[kind]string{unload: "reloadID", deactivate: "activationID"}[o.kind], o.of.id)
 		if o.byKey {
-			o.body = fmt.Sprintf(`{"idempotencyKey":%q}`, o.of.key)
+			o.body = byKey + "}"
 		}
 	case adjust:
 		o.body = fmt.Sprintf(`{"voucherID":%q,"amount":%s,"reasonCode":"MISTAKE","reason":"storm"}`, o.gift.id,

@@ -30,8 +30,8 @@ type Options struct {
 	Lifetime int
 	Timeout  time.Duration // for a call to be answered in the end; default 2 min
 	Replays  int           // how many old requests Check repeats; default 1,000
-	// Older: a program of version 0.1.0 is among those at the urls. No cash-out is taken back, and no card has a
-	// verification code, for which it asks after a replacement, too.
+	// Older: a program of version 0.1.0 is among those at the urls. No cash-out is taken back, no card has a
+	// verification code, for which it asks after a replacement, too, and nothing names a gift beside a key.
 	Older bool
 }
 
