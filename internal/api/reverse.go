@@ -109,20 +109,39 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	}, ledger.OK, (*writer).reversal)
 }
 
-// usedWith finds the gift that is named beside a key. It need not be one that may be used there, and what is not there
-// is the zero one: whether the key has arrived is to be told all the same.
-func (c *call) usedWith(w giftRef, location gift.ID) (*gift.ID, error) {
+// usedWith finds the gift that is named beside a key. It need not be one that may be used there, or be there: whether
+// the key has arrived is to be told all the same. A code counts as a guess, at the key's only location where none is
+// named. Where too many were wrong already, what was done with this very gift is undone, and nothing else is told.
+func (c *call) usedWith(w giftRef, location gift.ID) (*ledger.UsedWith, error) {
 	if w == (giftRef{}) {
 		return nil, nil
 	}
+	another := gift.RefuseAt(gift.IdempotencyMismatch, gift.FieldOriginalKey, "This Idempotency-Key was used before, with "+
+		"another gift; nothing was changed. Use a new, random key for each sale.")
 	if !w.ID.IsZero() {
-		return &w.ID, nil
+		return &ledger.UsedWith{VoucherID: w.ID, Else: another}, nil
+	}
+	if only := c.perhaps(place{}); location.IsZero() && only != nil {
+		location = only.ID
 	}
 	g, err := c.find(w, &gift.Location{ID: location})
-	if errors.Is(err, gift.NotFound) || errors.Is(err, gift.NotAuthorized) || errors.Is(err, gift.RedemptionNotAllowed) {
-		err = nil
+	limited, isLimited := errors.AsType[*gift.Error](err)
+	switch {
+	case err == nil, errors.Is(err, gift.NotAuthorized), errors.Is(err, gift.RedemptionNotAllowed):
+		return &ledger.UsedWith{VoucherID: g.ID, Else: another}, nil
+	case errors.Is(err, gift.NotFound): // it may have been sent to somebody else since, under another code
+		return &ledger.UsedWith{Else: gift.Refuse(gift.ValidationFailure, "There is no gift with this code or token, so it "+
+			"cannot be told whether the Idempotency-Key was used with it; nothing was changed.")}, nil
+	case !isLimited || limited.Code != gift.RateLimited:
+		return nil, err
 	}
-	return &g.ID, err
+	g, err = c.Records.GiftByCode(c.ctx, w.Code)
+	if replaced, old := errors.AsType[*gift.ReplacedError](err); old {
+		g.Voucher = replaced.Voucher
+	} else if err != nil && !errors.Is(err, gift.NotFound) {
+		return nil, stored(err)
+	}
+	return &ledger.UsedWith{VoucherID: g.ID, Else: limited}, nil
 }
 
 // mistyped is what is told of a place that is not there, in place of NOT_FOUND.

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"strings"
 	"testing"
 
 	"boon.example/internal/gift"
@@ -80,19 +81,52 @@ func TestUndoingByKeyMayNameTheGift(t *testing.T) {
 	w.sound()
 }
 
-// TestTheGiftOfAReversalIsNoFreeGuess: a code that leads nowhere counts there, too.
+// TestTheGiftOfAReversalIsNoFreeGuess: a code that leads nowhere counts there, too, where the key's other codes count.
+// Who has guessed too often still takes back what was done with the gift that is named, and learns of no other.
 func TestTheGiftOfAReversalIsNoFreeGuess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"))
-	w.redeem(g, "1", once("1")...).want(200)
+	g, other := w.send(money("5")), w.send(money("5"))
+	w.redeem(g, "1", append(as(pierKey), once("1")...)...).want(200)
+	w.holdGift(g, "1", append(as(pierKey), once("1")...)...).want(200)
 	of := func(code string) string { return `{"idempotencyKey":"1","voucherCode":"` + code + `"}` }
-	for range gift.GuessBurst {
-		w.post("reverse-redemption", of("999990000000")).refused(400, gift.ValidationFailure)
+	undoings := []string{"release-hold", "reverse-redemption"}
+	for n := range gift.GuessBurst {
+		w.post(undoings[n%2], of("999990000000"), as(pierKey)...).refused(400, gift.ValidationFailure)
 	}
-	w.post("reverse-redemption", of(g.code)).refused(429, gift.RateLimited)
-	for _, undo := range []string{"reverse-reload", "reverse-activation", "release-hold"} {
-		w.post(undo, of(g.code)).refused(429, gift.RateLimited)
+	w.post("validate-gift", `{"voucherCode":"`+g.code+`"}`, as(pierKey)...).refused(429, gift.RateLimited)
+	for _, undo := range undoings {
+		for _, code := range []string{"999990000000", other.code} {
+			w.post(undo, of(code), as(pierKey)...).refused(429, gift.RateLimited)
+		}
+		w.post(undo, of(g.code), as(pierKey)...).want(200, "amount", "1.00")
+		w.post(undo, strings.Replace(of(g.code), `"1"`, `"never"`, 1), as(pierKey)...).refused(404, gift.NotFound)
 	}
-	w.post("reverse-redemption", `{"idempotencyKey":"1","voucherID":"`+g.id+`"}`).want(200)
+}
+
+// TestAnUndoingThatFoundNothingIsRepeated: a till at one location, or at some, is given the first answer again.
+func TestAnUndoingThatFoundNothingIsRepeated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, key := range []string{pierKey, harborKey, rotatedKey} {
+		if key == rotatedKey {
+			some := *w.directory.Load().Keys[gift.HashKey(key)]
+			some.Locations = []gift.ID{id(pier), id(wharf)}
+			w.addKeys(&some)
+		}
+		for _, undo := range []string{"reverse-redemption", "reverse-reload", "reverse-activation", "release-hold"} {
+			again := append(as(key), once(key+undo)...)
+			first := w.post(undo, `{"idempotencyKey":"never"}`, again...).refused(404, gift.NotFound, "idempotencyKey")
+			w.post(undo, `{"idempotencyKey":"never"}`, again...).again(first)
+		}
+	}
+}
+
+// TestAKeyOfAnotherLocationIsNotTold: that a key was used for a cash-out elsewhere is not told either.
+func TestAKeyOfAnotherLocationIsNotTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cashOut(w.send(money("5")), append(as(pierKey), once("k")...)...).want(200)
+	w.post("reverse-redemption", `{"idempotencyKey":"k"}`, as(pierKey)...).refused(400, gift.ValidationFailure, "operation")
+	w.post("reverse-redemption", `{"idempotencyKey":"k"}`, as(wharfKey)...).refused(403, gift.NotAuthorized)
 }

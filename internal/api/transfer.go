@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"strings"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -46,7 +45,7 @@ func transferBalance(c *call) (ledger.Answer, error) {
 		case err != nil || !c.caller.MayUse(&g.Voucher):
 			refused = gift.Join(refused, gift.NoSuchTransferGift(n == 0))
 		}
-		asked.Labels[n], asked.Terms[n] = g.Card.Label, strings.TrimSpace(g.Card.Terms+"\n"+g.Card.PromotionalTerms)
+		asked.Labels[n], asked.Terms[n] = g.Card.Label, c.account.Terms(&g)
 	}
 	if refused != nil {
 		return request.refuse(refused)

@@ -53,6 +53,11 @@ func TestWhatIsNotTransferred(t *testing.T) {
 	lunch := w.send(`{"itemGift":{"label":"Latte","quantity":2,"terms":"At lunch","deliveryMethodID":3},` + purchase + `}`)
 	w.post("transfer-balance", transferBody(lunch, items, "")).refused(409, gift.RedemptionNotAllowed, "toVoucherID")
 	w.post("transfer-balance", transferBody(items, lunch, "1")).want(200)
+	german := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3,"recipientLanguage":"de"},` + promotion + `}`)
+	stricter := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},"promotionalTerms":"Mondays.",` + promotion + `}`)
+	w.post("transfer-balance", transferBody(german, given, "1")).want(200) // the same terms, in two languages
+	w.post("transfer-balance", transferBody(given, german, "1")).want(200)
+	w.post("transfer-balance", transferBody(stricter, german, "1")).refused(409, gift.RedemptionNotAllowed, "toVoucherID")
 	for _, promotional := range []made{given, ofOneProgram} {
 		for _, pair := range [][2]made{{promotional, a}, {a, promotional}} {
 			w.post("transfer-balance", transferBody(pair[0], pair[1], "")).refused(422, gift.MissingOrInvalidGiftProgram,

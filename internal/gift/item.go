@@ -67,6 +67,17 @@ func (a *Account) TicketOptional(v *Voucher) bool {
 	return p != nil && p.TicketOptional
 }
 
+// Terms are all that a gift's recipient was promised, in the account's language where the promotion still has them in
+// both.
+func (a *Account) Terms(g *Gift) string {
+	promised := g.Card.PromotionalTerms
+	p := a.Promotion(g.PromotionID)
+	if p != nil && promised != "" && p.TermsIn[g.Reads(a)] == promised {
+		promised = p.Terms
+	}
+	return strings.TrimSpace(g.Card.Terms + "\n" + promised)
+}
+
 // ItemNames lists items for people: "Latte, Mocha". Each name is given once, and of very many only the first.
 func ItemNames(items []Item) string {
 	var names []string

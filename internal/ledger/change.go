@@ -75,7 +75,7 @@ type Undo struct {
 	Operation   Operation // that is undone: ReloadGift or ActivateGift
 	EntryID     gift.ID   // or
 	OriginalKey string
-	Of          *gift.ID // the gift that the key was used with; the zero one: it was not found; nil: any
+	Of          *UsedWith
 }
 
 // undoings are the operations that can be undone by the key that they were made with: what they do, what they did not
@@ -109,7 +109,7 @@ func (u *Undo) decide(c *Call, s *state) (Result, error) {
 	if done == nil {
 		return Result{}, ofTheKey(how.missing())
 	}
-	if err := usedWith(u.Of, done.Entry.VoucherID); err != nil {
+	if err := u.Of.check(done.Entry.VoucherID); err != nil {
 		return Result{}, err
 	}
 	v, ask := s.current(Ref{c.AccountID, done.Entry.VoucherID}, u.Context), u.Undo
@@ -127,5 +127,13 @@ func (u *Undo) locations(c *Call, s *state) []gift.ID {
 	if done := s.Undoable[s.named(c, u.EntryID, u.original(c))]; done != nil {
 		return []gift.ID{done.Entry.Actor.LocationID}
 	}
-	return nil
+	return c.own()
+}
+
+// own is where the caller is enabled, which an answer tells of that found nothing: whoever asked is told it again.
+func (c *Call) own() []gift.ID {
+	if c.Caller == nil {
+		return nil
+	}
+	return c.Caller.Locations
 }

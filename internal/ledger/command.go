@@ -315,7 +315,7 @@ type Reverse struct {
 	// Operation is that of the key: RedeemGift, CaptureHold or CashOutGift; "": RedeemGift, unless nothing was taken
 	// by that and something by another.
 	Operation Operation
-	Of        *gift.ID    // the gift that the key was used with; the zero one: it was not found; nil: any
+	Of        *UsedWith
 	Misplaced *gift.Error // what is wrong with where it is made: nothing is given back; nil: nothing
 }
 
@@ -388,21 +388,21 @@ func (r *Reverse) find(c *Call, s *state) (*gift.Undoable, error) {
 	if taken == nil {
 		return nil, ofTheKey(gift.NoSuchRedemption())
 	}
-	return taken, usedWith(r.Of, taken.Entry.VoucherID)
+	return taken, r.Of.check(taken.Entry.VoucherID)
 }
 
-// usedWith refuses to undo what was done under an Idempotency-Key with another gift than the caller names, if it names
-// one: a key that a till makes anew each day was used by an older sale.
-func usedWith(named *gift.ID, voucher gift.ID) error {
-	switch {
-	case named == nil || *named == voucher:
+// UsedWith is the gift that a caller says an Idempotency-Key was used with; nil: it does not say. A till that makes the
+// same keys anew each day must not undo an older sale.
+type UsedWith struct {
+	VoucherID gift.ID     // zero: it was not found
+	Else      *gift.Error // what is told where the key was used with another gift
+}
+
+func (u *UsedWith) check(voucher gift.ID) error {
+	if u == nil || u.VoucherID == voucher {
 		return nil
-	case named.IsZero(): // it may have been sent to somebody else since, under another code
-		return gift.Refuse(gift.ValidationFailure, "There is no gift with this code or token, so it cannot be told whether "+
-			"the Idempotency-Key was used with it; nothing was changed.")
 	}
-	return gift.RefuseAt(gift.IdempotencyMismatch, gift.FieldOriginalKey, "This Idempotency-Key was used before, with "+
-		"another gift; nothing was changed. Use a new, random key for each sale.")
+	return u.Else
 }
 
 // otherTaking refuses a key of no redemption that took something by another operation: to say that nothing was taken
@@ -413,7 +413,12 @@ func (r *Reverse) otherTaking(c *Call, s *state) error {
 		return nil
 	}
 	for _, op := range otherTakings {
-		if other := s.Requests[RequestKey{c.AccountID, op, r.OriginalKey}]; other != nil && !other.EntryID.IsZero() {
+		other := s.Requests[RequestKey{c.AccountID, op, r.OriginalKey}]
+		switch {
+		case other == nil || other.EntryID.IsZero():
+		case !other.MayBeToldTo(c.Caller):
+			return ofTheKey(madeElsewhere(""))
+		default:
 			return gift.RefuseAt(gift.ValidationFailure, gift.FieldOperation,
 				"This key was used with %s. Say which operation is meant, %s or %[1]s.", op, RedeemGift)
 		}
@@ -464,6 +469,9 @@ func (r *Reverse) locations(c *Call, s *state) []gift.ID {
 	}
 	if taken := r.taken(c, s); taken != nil {
 		at = append(at, taken.Entry.Actor.LocationID)
+	}
+	if at == nil {
+		return c.own()
 	}
 	return at
 }

@@ -76,7 +76,7 @@ type Release struct {
 	gift.Release
 	HoldID      gift.ID // or
 	OriginalKey string
-	Of          *gift.ID // the gift that the key was used with; the zero one: it was not found; nil: any
+	Of          *UsedWith
 }
 
 func (r *Release) original(c *Call) RequestKey {
@@ -95,7 +95,7 @@ func (r *Release) decide(c *Call, s *state) (Result, error) {
 	if held == nil {
 		return Result{}, ofTheKey(gift.NoSuchHold())
 	}
-	if err := usedWith(r.Of, v.ID); err != nil {
+	if err := r.Of.check(v.ID); err != nil {
 		return Result{}, err
 	}
 	ask := r.Release
@@ -112,7 +112,10 @@ func (r *Release) decide(c *Call, s *state) (Result, error) {
 }
 
 func (r *Release) locations(c *Call, s *state) []gift.ID {
-	return s.heldAt(s.named(c, r.HoldID, r.original(c)))
+	if at := s.heldAt(s.named(c, r.HoldID, r.original(c))); at != nil {
+		return at
+	}
+	return c.own()
 }
 
 // GiveBack gives back of what was held for one sale, and captured of it.
