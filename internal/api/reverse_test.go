@@ -121,12 +121,3 @@ func TestAnUndoingThatFoundNothingIsRepeated(t *testing.T) {
 		}
 	}
 }
-
-// TestAKeyOfAnotherLocationIsNotTold: that a key was used for a cash-out elsewhere is not told either.
-func TestAKeyOfAnotherLocationIsNotTold(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.cashOut(w.send(money("5")), append(as(pierKey), once("k")...)...).want(200)
-	w.post("reverse-redemption", `{"idempotencyKey":"k"}`, as(pierKey)...).refused(400, gift.ValidationFailure, "operation")
-	w.post("reverse-redemption", `{"idempotencyKey":"k"}`, as(wharfKey)...).refused(403, gift.NotAuthorized)
-}
