@@ -103,8 +103,8 @@ func (a *Control) refuseLate() {
 				stay = append(stay, w)
 				continue
 			}
+			a.refused(api.Priority(p)) // first: who is refused may look at the count
 			w.turn <- false
-			a.refused(api.Priority(p))
 		}
 		clear(line[len(stay):])
 		a.waiting[p] = stay
