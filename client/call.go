@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -35,6 +36,7 @@ type call struct {
 	request any    // nil: no body
 	key     string
 	limit   int64
+	file    bool // the answer is one, and no JSON
 	// Overrides of the client's own; 0: none.
 	attempts   int
 	perAttempt time.Duration
@@ -235,14 +237,44 @@ func read(resp *http.Response, k call) (Meta, error) {
 		return meta, fmt.Errorf("reading the answer: %w", err)
 	case int64(len(body)) > k.limit:
 		return meta, fmt.Errorf("the answer is longer than %d bytes: %w", k.limit, errFinal)
-	case resp.StatusCode < 200 || resp.StatusCode > 299:
+	case resp.StatusCode < 200 || resp.StatusCode > 299 || !k.answeredBy(resp, body):
 		return meta, problem(resp, body)
 	}
 	meta.Body = body
 	return meta, nil
 }
 
-// problem makes an Error of an answer that is not a success, whoever wrote it.
+// tells is what a success tells beside its requestID, which every answer has.
+var tells = map[Operation]string{OpRedeemGift: "redemptionID", OpReverseRedemption: "reversalID"}
+
+// answeredBy reports whether a success is the service's answer to this call, and not one of a portal, a gateway, or a
+// proxy that lost the rest.
+func (k *call) answeredBy(resp *http.Response, body []byte) bool {
+	kind := mediaType(resp)
+	if k.file {
+		return len(body) > 0 && (kind == "text/csv" || kind == "application/pdf")
+	}
+	var members map[string]json.RawMessage // of exactly these names, which a struct would not mind
+	if kind == problemType || json.Unmarshal(body, &members) != nil {
+		return false
+	}
+	for _, name := range []string{"requestID", cmp.Or(tells[k.op], "requestID")} {
+		var id string
+		if json.Unmarshal(members[name], &id) != nil || id == "" {
+			return false
+		}
+	}
+	return true
+}
+
+const problemType = "application/problem+json"
+
+func mediaType(resp *http.Response) string {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return kind
+}
+
+// problem makes an Error of an answer that is no success of the service's, whoever wrote it.
 func problem(resp *http.Response, body []byte) *Error {
 	e := &Error{Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-ID"), RetryAfter: retryAfter(resp.Header)}
 	var p struct {
@@ -250,8 +282,7 @@ func problem(resp *http.Response, body []byte) *Error {
 		Messages  []Message `json:"messages"`
 		RequestID string    `json:"requestID"`
 	}
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if kind == "application/problem+json" && json.Unmarshal(body, &p) == nil && p.Code != "" {
+	if resp.StatusCode >= 400 && mediaType(resp) == problemType && json.Unmarshal(body, &p) == nil && p.Code != "" {
 		e.Code, e.Messages = p.Code, p.Messages
 		if p.RequestID != "" {
 			e.RequestID = p.RequestID

@@ -114,6 +114,9 @@ const redeemed = `{"redemptionID":"r1","voucherID":"v1","organizationID":"o1","a
  "status":"CLAIMED","statusID":5,"isRedeemable":true,"redeemedAt":"2026-03-01T10:00:00.123Z","reference":null,
 			"requestID":"req-9","newer":[1]}`
 
+// reversed is what is enough for every other call.
+const reversed = `{"reversalID":"u1","requestID":"req-9"}`
+
 func TestNew(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []struct{ url, key string }{
@@ -184,7 +187,7 @@ func TestRedeemAsksAndReads(t *testing.T) {
 
 func TestRequestsGoWhereTheyShould(t *testing.T) {
 	t.Parallel()
-	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{}`) })
+	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { io.WriteString(w, reversed) })
 	ctx := t.Context()
 	at := time.Date(2026, 3, 1, 1, 0, 0, 0, time.FixedZone("", 3600))
 	calls := []struct {
@@ -354,7 +357,7 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 // TestLookUpsForAnAccount: a system key that serves several accounts says which one its look-ups are about.
 func TestLookUpsForAnAccount(t *testing.T) {
 	t.Parallel()
-	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{}`) })
+	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { io.WriteString(w, reversed) })
 	of := c.ForAccount("a/1")
 	_, _ = of.Gift(t.Context(), "g")
 	_, _ = of.RequestStatus(t.Context(), "k", client.OpSendGift)
@@ -458,7 +461,9 @@ func TestDoesNotRepeat(t *testing.T) {
 	}{
 		"refused": {func(w http.ResponseWriter, _ *http.Request) { refuse(w, 409, client.AlreadyRedeemed) }, true,
 			"Because."},
-		"garbage": {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") }, false, "could not be read"},
+		"unreadable": {func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, `{"redemptionID":"r1","amount":"much","requestID":"req-9"}`)
+		}, false, "could not be read"},
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		}, false, "redirect"},
@@ -561,7 +566,7 @@ func TestLookUpsRepeat(t *testing.T) {
 			if n == 1 {
 				drop(w, r)
 			}
-			io.WriteString(w, `{}`)
+			io.WriteString(w, reversed)
 		})
 		if err := ask(c); err != nil || len(s.all()) != 2 || s.all()[1].key != "" {
 			t.Errorf("%s: %v, %+v", name, err, s.all())
@@ -599,9 +604,9 @@ func TestPages(t *testing.T) {
 		switch r.URL.Query().Get("cursor") {
 		case "":
 			io.WriteString(w, `{"entries":[{"entryID":"e1","seq":1,"amount":25.00},{"entryID":"e2","seq":2}],
-			"nextCursor":"c/2"}`)
+			"nextCursor":"c/2","requestID":"req-9"}`)
 		case "c/2":
-			io.WriteString(w, `{"entries":[{"entryID":"e3","seq":3,"newer":true}],"nextCursor":null}`)
+			io.WriteString(w, `{"entries":[{"entryID":"e3","seq":3,"newer":true}],"nextCursor":null,"requestID":"req-10"}`)
 		}
 	})
 	var ids []string
@@ -628,7 +633,7 @@ func TestPagesEndWithTheError(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n == 1 {
-			io.WriteString(w, `{"gifts":[{"voucherID":"v1"}],"nextCursor":"2"}`)
+			io.WriteString(w, `{"gifts":[{"voucherID":"v1"}],"nextCursor":"2","requestID":"req-9"}`)
 			return
 		}
 		refuse(w, 400, client.ValidationFailure)
@@ -645,7 +650,8 @@ func TestPagesEndWithTheError(t *testing.T) {
 func TestPagesEndWithWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, `{"gifts":[{"voucherID":"v1"},{"currentBalance":"25"},{"voucherID":"v3"}],"nextCursor":null}`)
+		io.WriteString(w, `{"gifts":[{"voucherID":"v1"},{"currentBalance":"25"},{"voucherID":"v3"}],"nextCursor":null,
+			"requestID":"req-9"}`)
 	})
 	var got []string
 	for v, err := range c.Gifts(t.Context(), client.GiftsFilter{}) {
@@ -680,8 +686,12 @@ func TestRedeemSafely(t *testing.T) {
 	t.Parallel()
 	lost := func(w http.ResponseWriter, r *http.Request) { drop(w, r) }
 	answer := func(status int, code client.Code) func(http.ResponseWriter, *http.Request) {
-		return func(w http.ResponseWriter, _ *http.Request) {
+		return func(w http.ResponseWriter, r *http.Request) {
 			if code == "" {
+				if strings.HasSuffix(r.URL.Path, "reverse-redemption") {
+					io.WriteString(w, reversed)
+					return
+				}
 				io.WriteString(w, redeemed)
 				return
 			}
@@ -733,6 +743,152 @@ func TestRedeemSafely(t *testing.T) {
 	}
 }
 
+// foreign has what portals, gateways and broken proxies answer in the service's place.
+var foreign = map[string]func(http.ResponseWriter, *http.Request){
+	"empty":            says("application/json", ""),
+	"cut off":          cut(""),
+	"cut within":       cut(redeemed[:40]),
+	"no content":       func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
+	"a list":           says("text/csv", "a,b\n1,2\n"),
+	"a portal's page":  says("text/html", "<html>Sign in</html>"),
+	"no members":       says("application/json", `{}`),
+	"null":             says("application/json", `null`),
+	"an array":         says("application/json", `[]`),
+	"a health check":   says("application/json", `{"status":"ok"}`),
+	"another's id":     says("application/json", `{"requestId":"x","redemptionId":"y","reversalId":"z"}`),
+	"empty ids":        says("application/json", `{"requestID":"","redemptionID":"","reversalID":""}`),
+	"no ids":           says("application/json", `{"requestID":1,"redemptionID":1,"reversalID":1}`),
+	"null for an id":   says("application/json", `{"requestID":null,"redemptionID":"r1","reversalID":"u1"}`),
+	"too deep":         says("application/json", strings.Repeat("[", 100_000)),
+	"a refusal as 200": says("application/problem+json", `{"status":404,"code":"NOT_FOUND","requestID":"req-1"}`),
+}
+
+func says(kind, text string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		io.WriteString(w, text)
+	}
+}
+
+// cut answers as HTTP/1.0 does, where the end of the connection is that of the answer, wherever it comes.
+func cut(text string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		defer conn.Close()
+		io.WriteString(conn, "HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n"+text)
+	}
+}
+
+// TestForeignAnswers: a success that is not the service's own says nothing of what a call did.
+func TestForeignAnswers(t *testing.T) {
+	t.Parallel()
+	another := says("application/json", `{"requestID":"req-9","voucherID":"v1"}`) // call's: no redemption, no reversal
+	sale := client.RedeemGiftRequest{VoucherID: "v1", All: true, IdempotencyKey: "mine"}
+	unknown := func(t *testing.T, s *seen, calls int, err error) {
+		t.Helper()
+		u, ok := errors.AsType[*client.UnknownOutcome](err)
+		if !ok || u.IdempotencyKey != "mine" || client.Refused(err) || errors.Is(err, client.ErrVoided) ||
+			len(s.all()) != calls {
+			t.Errorf("after %d calls, want %d: %v", len(s.all()), calls, err)
+		}
+	}
+	run := func(what, name string, test func(t *testing.T)) {
+		t.Run(name+" to "+what, func(t *testing.T) { t.Parallel(); test(t) })
+	}
+	redemption := func(answer http.HandlerFunc) func(*testing.T) {
+		return func(t *testing.T) {
+			c, s := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { answer(w, r) })
+			_, err := c.RedeemGift(t.Context(), sale)
+			unknown(t, s, 4, err)
+			_, err = c.RedeemSafely(t.Context(), sale)
+			unknown(t, s, 10, err)
+			c, s = serve(t, func(n int, w http.ResponseWriter, r *http.Request) {
+				if n < 3 {
+					answer(w, r)
+					return
+				}
+				io.WriteString(w, redeemed)
+			})
+			if got, err := c.RedeemSafely(t.Context(), sale); err != nil || got.RedemptionID != "r1" || len(s.all()) != 3 ||
+				s.all()[0] != s.all()[2] {
+				t.Errorf("once the service answers: %v, %+v", err, s.all())
+			}
+		}
+	}
+	void := func(answer http.HandlerFunc) func(*testing.T) {
+		return func(t *testing.T) {
+			until := func(last int) func(int, http.ResponseWriter, *http.Request) {
+				return func(n int, w http.ResponseWriter, r *http.Request) {
+					switch {
+					case n < 4:
+						drop(w, r)
+					case n <= last:
+						answer(w, r)
+					default:
+						io.WriteString(w, reversed)
+					}
+				}
+			}
+			c, s := serve(t, until(6))
+			_, err := c.RedeemSafely(t.Context(), sale)
+			unknown(t, s, 6, err)
+			c, s = serve(t, until(5))
+			if _, err = c.RedeemSafely(t.Context(), sale); !errors.Is(err, client.ErrVoided) || len(s.all()) != 6 {
+				t.Errorf("once the void is answered, after %d calls: %v", len(s.all()), err)
+			}
+		}
+	}
+	lookUp := func(answer http.HandlerFunc) func(*testing.T) {
+		return func(t *testing.T) {
+			c, s := serve(t, func(n int, w http.ResponseWriter, r *http.Request) {
+				if n < 5 {
+					answer(w, r)
+					return
+				}
+				another(w, r)
+			})
+			_, err := c.Gift(t.Context(), "v1")
+			if e, ok := errors.AsType[*client.Error](err); !ok || e.Status > 299 || e.Code != "" || len(s.all()) != 4 {
+				t.Errorf("after %d calls: %v", len(s.all()), err)
+			}
+			if g, err := c.Gift(t.Context(), "v1"); err != nil || g.VoucherID != "v1" {
+				t.Errorf("the service's own: %v", err)
+			}
+			c, s = serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { answer(w, r) })
+			if _, err := c.DeleteWebhook(t.Context(), "w"); err == nil || len(s.all()) != 4 {
+				t.Errorf("a webhook is deleted after %d calls: %v", len(s.all()), err)
+			}
+		}
+	}
+	for name, answer := range foreign {
+		run("a redemption", name, redemption(answer))
+		run("the void", name, void(answer))
+		run("a look-up", name, lookUp(answer))
+	}
+	run("a redemption", "another call's", redemption(another))
+	run("the void", "another call's", void(another))
+	run("the void", "a redemption's", void(says("application/json", redeemed)))
+}
+
+// TestExportIsAFile: and nothing else is.
+func TestExportIsAFile(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		kind, text string
+		good       bool
+	}{{"text/csv; charset=utf-8", "code\r\n1\r\n", true}, {"application/pdf", "%PDF-1.7", true}, {"text/csv", "", false},
+		{"text/html", "<html>", false}, {"application/json", `{"requestID":"req-9"}`, false}} {
+		c, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { says(tt.kind, tt.text)(w, r) })
+		file, err := c.ExportStock(t.Context(), "o", client.StockCSV)
+		if tt.good != (err == nil) || tt.good && string(file) != tt.text {
+			t.Errorf("%s %q: %q, %v", tt.kind, tt.text, file, err)
+		}
+	}
+}
+
 // The guest cancels at the till while the outcome is unknown: it must be undone all the same.
 func TestVoidOutlivesTheContext(t *testing.T) {
 	t.Parallel()
@@ -742,7 +898,7 @@ func TestVoidOutlivesTheContext(t *testing.T) {
 			cancel()
 			drop(w, r)
 		}
-		io.WriteString(w, `{}`)
+		io.WriteString(w, reversed)
 	})
 	if _, err := c.RedeemSafely(ctx, client.RedeemGiftRequest{VoucherID: "v1", All: true}); !errors.Is(err,
 		client.ErrVoided) || len(s.all()) != 2 {

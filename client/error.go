@@ -47,7 +47,7 @@ type Message struct {
 	Text string `json:"text"`
 }
 
-// Error is an answer of the service that is not a success. errors.Is finds its Code.
+// Error is an answer that is no success of the service's. errors.Is finds its Code.
 type Error struct {
 	Status     int           // the HTTP status
 	Code       Code          // "" when the answer was not the service's own: a proxy's, or not JSON
@@ -97,7 +97,7 @@ func Refused(err error) bool {
 
 // passing reports whether a repeat of the same call may fare better.
 func (e *Error) passing() bool {
-	return e.Status >= 500 || e.Status == http.StatusTooManyRequests || e.Code == RequestInProgress
+	return e.Status < 300 || e.Status >= 500 || e.Status == http.StatusTooManyRequests || e.Code == RequestInProgress
 }
 
 // UnknownOutcome is what a call that changes something fails with when no attempt brought a definite answer: it may

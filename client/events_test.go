@@ -15,10 +15,10 @@ func TestEventsFromNowCanBeResumed(t *testing.T) {
 	t.Parallel()
 	c, s := serve(t, func(n int, w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("after") == client.EventsFromNow {
-			fmt.Fprint(w, `{"events":[],"nextCursor":"here","hasMore":false}`)
+			fmt.Fprint(w, `{"events":[],"nextCursor":"here","hasMore":false,"requestID":"r"}`)
 			return
 		}
-		fmt.Fprintf(w, `{"events":[{"id":"e%d"}],"nextCursor":"c%[1]d","hasMore":false}`, n)
+		fmt.Fprintf(w, `{"events":[{"id":"e%d"}],"nextCursor":"c%[1]d","hasMore":false,"requestID":"r"}`, n)
 	})
 	var cursors []string
 	f := client.EventsFilter{After: client.EventsFromNow, Types: []string{"gift.*"}, Wait: 5 * time.Second}
@@ -43,7 +43,7 @@ func TestEventsFromNowCanBeResumed(t *testing.T) {
 func TestEventsWaitASecondAtLeast(t *testing.T) {
 	t.Parallel()
 	c, s := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, `{"events":[{"id":"e"}],"nextCursor":"c","hasMore":false}`)
+		fmt.Fprint(w, `{"events":[{"id":"e"}],"nextCursor":"c","hasMore":false,"requestID":"r"}`)
 	})
 	for _, err := range c.Events(t.Context(), client.EventsFilter{Wait: time.Millisecond}) {
 		if err != nil {

@@ -28,7 +28,7 @@ func ExampleClient_SendGift() {
 		{"voucherID":"019576b2-6a00-7000-8000-000000000002","status":"PENDING","currentBalance":25.00,
 			"currency":"USD","recipientDescription":"Ana","recipientIndex":0},
 		{"voucherID":"019576b2-6a00-7000-8000-000000000003","status":"PENDING","currentBalance":25.00,
-			"currency":"USD","recipientDescription":"Ben","recipientIndex":1}]}`)
+			"currency":"USD","recipientDescription":"Ben","recipientIndex":1}],"requestID":"r"}`)
 	defer service.Close()
 
 	c, err := client.New(service.URL, "boon_test_key")
@@ -93,7 +93,7 @@ func ExampleClient_RedeemSafely() {
 func ExampleClient_ValidateGift() {
 	service := canned(200, `{"voucherID":"019576b2-6a00-7000-8000-000000000002","isRedeemable":true,
 			"currentBalance":19.90,"currency":"USD",
-		"notRedeemableReasons":[],"validUntil":null}`)
+		"notRedeemableReasons":[],"validUntil":null,"requestID":"r"}`)
 	defer service.Close()
 
 	c, err := client.New(service.URL, "boon_test_key")
@@ -113,7 +113,8 @@ func ExampleClient_History() {
 	service := canned(200, `{"entries":[
 		{"seq":1,"kind":"ISSUED","amount":25.00,"currentBalance":25.00,"status":"PENDING"},
 		{"seq":2,"kind":"DELIVERED","amount":0.00,"currentBalance":25.00,"status":"DELIVERED"},
-		{"seq":3,"kind":"REDEMPTION","amount":-5.10,"currentBalance":19.90,"status":"CLAIMED"}],"nextCursor":null}`)
+		{"seq":3,"kind":"REDEMPTION","amount":-5.10,"currentBalance":19.90,"status":"CLAIMED"}],"nextCursor":null,
+		"requestID":"r"}`)
 	defer service.Close()
 
 	c, err := client.New(service.URL, "boon_test_key")

@@ -133,7 +133,7 @@ const (
 // the service.
 func (c *Client) ExportStock(ctx context.Context, orderID string, format StockFormat) (file []byte, _ error) {
 	k := get("orders/" + url.PathEscape(orderID) + "/stock?format=" + url.QueryEscape(string(format)))
-	k.limit = largeAnswer
+	k.limit, k.file = largeAnswer, true
 	meta, _, err := c.repeat(ctx, k, nil)
 	return meta.Body, err
 }
