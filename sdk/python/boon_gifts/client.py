@@ -18,6 +18,8 @@ from .errors import BoonError, Failure, Message, Unreachable, UnknownOutcome, Vo
 from .transport import NotSent, Reply, Transport
 
 _API = "/api/integration/"
+_PROBLEM = "application/problem+json"
+_TELLS = {"redeem-gift": "redemptionID", "reverse-redemption": "reversalID"}  # beside what every answer has
 _VISIBLE = re.compile("[!-~]+")
 _NAMES_A_CALL = re.compile("[!-~]([ -~]{0,253}[!-~])?")
 
@@ -249,16 +251,15 @@ class Client:
             again = True
             try:
                 limit = min(timeout, max(end - time.monotonic(), 0.001))
-                return _read(self._transport.ask(method, self._path + path, text, headers, limit), key), False, None
+                reply = self._transport.ask(method, self._path + path, text, headers, limit)
+                return _read(reply, path, key), False, None
             except BoonError as e:
                 failure, asked, again = e, e.retry_after, e.passing
                 sure = sure or not e.of_the_moment if e.refused else False
             except NotSent as e:
                 failure, again = e, not isinstance(e.__cause__, ssl.SSLError)
-            except (OSError, http.client.HTTPException) as e:
+            except (OSError, http.client.HTTPException, ValueError) as e:
                 failure, sure = e, False
-            except ValueError as e:  # what it did is done; a repeat would be answered no better
-                failure, sure, again = e, False, False
             longest = min(self._pause * 2 ** (n - 1), self._max_pause)
             pause = random.uniform(longest / 2, longest) + asked
             if not again or n >= attempts or asked > self._max_pause or time.monotonic() + pause >= end:
@@ -321,32 +322,49 @@ def _write(value: Any, where: str) -> str:
     return json.dumps(value)
 
 
-def _read(reply: Reply, key: Optional[str]) -> Answer:
-    if not 200 <= reply.status <= 299:
+def _read(reply: Reply, path: str, key: Optional[str]) -> Answer:
+    members = _members(reply, path) if 200 <= reply.status <= 299 else None
+    if members is None:
         raise _problem(reply)
-    kind = reply.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    none = not reply.body or kind in ("text/csv", "application/pdf")
-    members: Any = {} if none else json.loads(reply.body, parse_float=Decimal)
-    if not isinstance(members, dict):
-        raise ValueError("the service's answer could not be read")
-    answer = Answer(cast(Dict[str, Any], members))
+    answer = Answer(members)
     answer.body = reply.body
     answer.request_id, answer.idempotency_key = reply.headers.get("X-Request-ID", ""), key
     answer.replayed = reply.headers.get("Idempotent-Replayed") == "true"
     return answer
 
 
+def _members(reply: Reply, path: str) -> Optional[Dict[str, Any]]:
+    """What a success says, none of a file. None: it is not the service's answer to this call, but one of a portal, a
+    gateway, or a proxy that lost the rest."""
+    if _kind(reply) in ("text/csv", "application/pdf"):
+        return {} if reply.body and path.startswith(_API + "gifting/orders/") else None
+    try:
+        said: Any = json.loads(reply.body, parse_float=Decimal)
+    except (ValueError, ArithmeticError, RecursionError):
+        return None
+    if not isinstance(said, dict) or _kind(reply) == _PROBLEM:
+        return None
+    members = cast(Dict[str, Any], said)
+    ids = [members.get(name) for name in ("requestID", _TELLS.get(path.rsplit("/", 1)[-1], "requestID"))]
+    told = all(isinstance(i, str) and i for i in ids) or not path.startswith("/api/")
+    return members if told else None
+
+
+def _kind(reply: Reply) -> str:
+    return reply.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+
+
 def _problem(reply: Reply) -> BoonError:
-    """The error in an answer that is not a success, whoever wrote it."""
+    """The error in an answer that is not a success of the service's, whoever wrote it."""
     asked, after = reply.headers.get("X-Request-ID", ""), _retry_after(reply.headers.get("Retry-After", ""))
-    if reply.headers.get("Content-Type", "").partition(";")[0].strip().lower() == "application/problem+json":
+    if reply.status >= 400 and _kind(reply) == _PROBLEM:
         try:
             p: Any = json.loads(reply.body)
             told: List[Any] = p.get("messages") or []
             messages = [Message(m.get("path") or "", m["text"]) for m in told]
             if p["code"]:
                 return BoonError(str(p["code"]), reply.status, messages, p.get("requestID") or asked, after)
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             pass  # it is none of the service's
     text = "The answer is not one of Boon's; something between may have given it. Check the base address."
     if 300 <= reply.status < 400:

@@ -15,7 +15,7 @@ class Failure(Exception):
 
 
 class BoonError(Failure):
-    """An answer of the service that is not a success. Where refused is true, nothing was changed."""
+    """An answer that is no success of the service's. Where refused is true, nothing was changed."""
 
     def __init__(self, code: str, status: int, messages: List[Message], request_id: str,
                  retry_after: float = 0) -> None:
@@ -39,7 +39,7 @@ class BoonError(Failure):
     @property
     def passing(self) -> bool:
         """Whether a repeat of the same call may fare better."""
-        return self.status >= 500 or self.status == 429 or self.code == "REQUEST_IN_PROGRESS"
+        return self.status < 300 or self.status >= 500 or self.status == 429 or self.code == "REQUEST_IN_PROGRESS"
 
     @property
     def of_the_moment(self) -> bool:

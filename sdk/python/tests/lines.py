@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 
 class Scripted:
-    """Answers the nth request, from 1, with (status, headers, body), or with None, which closes the connection."""
+    """Answers the nth request, from 1, with (status, headers, body), or with None, which closes the connection. A
+    header that is None is left out."""
 
     def __init__(self, answer: Callable[[int], Any]) -> None:
         self.asked: List[Dict[str, Any]] = []
@@ -35,7 +36,8 @@ class Scripted:
                 status, headers, text = given
                 self.send_response(status)
                 for name, value in {"Content-Length": str(len(text)), **headers}.items():
-                    self.send_header(name, value)
+                    if value is not None:
+                        self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(text)
 

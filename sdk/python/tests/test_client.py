@@ -16,7 +16,21 @@ from .lines import Scripted, problem
 
 KEY = "boon_test_acct_not-a-real-key"
 DONE = (200, {"X-Request-ID": "req-9", "Idempotent-Replayed": "true"},
-        b'{"redemptionID":"r1","amount":5.10,"currentBalance":19.90,"newer":[1]}')
+        b'{"redemptionID":"r1","amount":5.10,"currentBalance":19.90,"requestID":"req-9","newer":[1]}')
+UNDONE = (200, {}, b'{"reversalID":"u1","requestID":"req-9"}')
+
+# What portals, gateways and broken proxies answer in the service's place.
+CUT = {"Content-Type": "application/json", "Content-Length": None, "Connection": "close"}
+FOREIGN = [(200, {}, b""), (200, CUT, b""), (200, CUT, DONE[2][:40]), (204, {"Content-Length": None}, b""),
+           (200, {"Content-Type": "text/csv"}, b"a,b\n1,2\n"), (200, {"Content-Type": "application/pdf"}, b"%PDF-"),
+           (200, {"Content-Type": "text/html"}, b"<html>Sign in</html>"),
+           *((200, {"Content-Type": "application/json"}, text) for text in (
+               b"{}", b"null", b"[]", b"0", b'"requestID"', b'{"status":"ok"}', b'{"requestId":"x","redemptionId":"y"}',
+               b'{"requestID":"","redemptionID":"","reversalID":""}',
+               b'{"requestID":1,"redemptionID":1,"reversalID":1}',
+               b'{"requestID":null,"redemptionID":"r1","reversalID":"u1"}', b'{"a":1e9999999999999999999}', b"\xff",
+               b"[" * 100_000)),
+           (200, {"Content-Type": "application/problem+json"}, problem(404, "NOT_FOUND")[2])]
 
 
 class ClientTest(unittest.TestCase):
@@ -77,13 +91,56 @@ class ClientTest(unittest.TestCase):
         self.assertRaises(UnknownOutcome, c.redeem_gift, 1, voucherID="v")
         c, s = self.serve(None, problem(409, "INSUFFICIENT_BALANCE"))
         self.assertRaises(BoonError, c.redeem_gift, 1, voucherID="v")
-        # What was done and cannot be read is not repeated, and webhooks take no key.
-        c, s = self.serve((200, {}, b"[1"))
-        self.assertRaises(UnknownOutcome, c.redeem_gift, 1, voucherID="v")
-        self.assertEqual(len(s.asked), 1)
+        # Webhooks take no key.
         c, s = self.serve(None)
         self.assertRaises(UnknownOutcome, c.call, "POST", "/api/integration/webhooks", {"url": "https://x"})
         self.assertEqual([a["key"] for a in s.asked], [None])
+
+    def test_what_is_not_the_services_is_no_answer(self):
+        other = (200, {}, b'{"requestID":"req-9","voucherID":"v"}')  # of no redemption and no reversal
+        for foreign in [*FOREIGN, other]:
+            with self.subTest(str(foreign)[:99]):
+                c, s = self.serve(foreign, foreign, DONE)
+                self.assertEqual(c.redeem_safely(1, voucherID="v")["redemptionID"], "r1")
+                self.assertEqual((len(s.asked), len({a["key"] for a in s.asked})), (3, 1))
+                c, s = self.serve(foreign)
+                with self.assertRaises(UnknownOutcome) as raised:
+                    c.redeem_gift(1, voucherID="v", idempotency_key="mine")
+                self.assertEqual((raised.exception.key, len(s.asked)), ("mine", 4))
+                with self.assertRaises(UnknownOutcome) as raised:
+                    c.redeem_safely(1, voucherID="v", idempotency_key="mine")
+                self.assertEqual((raised.exception.key, len(s.asked)), ("mine", 10))
+        for foreign in [*FOREIGN, other, DONE]:
+            with self.subTest(void=str(foreign)[:99]):
+                c, s = self.serve(None, None, None, foreign)
+                with self.assertRaises(UnknownOutcome) as raised:
+                    c.redeem_safely(1, voucherID="v", idempotency_key="mine")
+                self.assertEqual((raised.exception.key, len(s.asked)), ("mine", 6))
+                c, s = self.serve(None, None, None, foreign, UNDONE)
+                self.assertRaises(Voided, c.redeem_safely, 1, voucherID="v")
+                self.assertEqual(s.asked[3]["key"], s.asked[4]["key"])
+        for foreign in FOREIGN:
+            with self.subTest(look=str(foreign)[:99]):
+                c, s = self.serve(foreign)
+                for look in (lambda: c.gift("v"), lambda: next(c.gifts()), lambda: c.what_became_of("k")):
+                    with self.assertRaises(BoonError) as failed:
+                        look()
+                    self.assertEqual((failed.exception.code, failed.exception.refused), ("", False))
+                self.assertEqual(len(s.asked), 12)
+                self.assertRaises(UnknownOutcome, c.call, "DELETE", "/api/integration/webhooks/w")
+                c, s = self.serve(foreign, other)
+                self.assertEqual(c.gift("v")["voucherID"], "v")
+
+    def test_files(self):
+        stock = "/api/integration/gifting/orders/o/stock?format=csv"
+        c, s = self.serve((200, {"Content-Type": "text/csv; charset=utf-8"}, b"code\r\n1\r\n"))
+        got = c.call("GET", stock)
+        self.assertEqual((got.body, dict(got)), (b"code\r\n1\r\n", {}))
+        for foreign in ((200, {"Content-Type": "text/csv"}, b""), (200, {"Content-Type": "text/html"}, b"<html>")):
+            c, s = self.serve(foreign)
+            self.assertRaises(BoonError, c.call, "GET", stock)
+        c, s = self.serve((200, {}, b'{"openapi":"3.1.0"}'))  # which is no call of the interface
+        self.assertEqual(c.call("GET", "/openapi.json")["openapi"], "3.1.0")
 
     def test_who_never_left_is_unreachable(self):
         with socket.create_server(("127.0.0.1", 0)) as closed:
@@ -135,7 +192,7 @@ class ClientTest(unittest.TestCase):
         self.assertFalse(all_sent.is_set())
 
     def test_redeem_safely_voids(self):
-        for answer in (DONE, problem(404, "NOT_FOUND"), problem(409, "ALREADY_REVERSED")):
+        for answer in (UNDONE, problem(404, "NOT_FOUND"), problem(409, "ALREADY_REVERSED")):
             c, s = self.serve(None, None, None, answer)
             limits, ask = [], c._transport.ask
             c._transport.ask = lambda *a: limits.append(a[-1]) or ask(*a)
@@ -210,9 +267,9 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(s.asked, [])
 
     def test_pages(self):
-        c, s = self.serve((200, {}, b'{"gifts":[{"n":1},{"n":2}],"nextCursor":"c&1"}'),
-                          (200, {}, b'{"gifts":[],"nextCursor":"c2"}'),
-                          (200, {}, b'{"gifts":[{"n":3}],"nextCursor":null}'),
+        c, s = self.serve((200, {}, b'{"gifts":[{"n":1},{"n":2}],"nextCursor":"c&1","requestID":"1"}'),
+                          (200, {}, b'{"gifts":[],"nextCursor":"c2","requestID":"2"}'),
+                          (200, {}, b'{"gifts":[{"n":3}],"nextCursor":null,"requestID":"3"}'),
                           account="acct")
         self.assertEqual([g["n"] for g in c.gifts(status="CLAIMED", limit=2, recipient=None)], [1, 2, 3])
         self.assertEqual(s.asked[1]["path"],
