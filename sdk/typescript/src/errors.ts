@@ -1,6 +1,6 @@
 export interface Message {path: string; text: string}
 
-/** An answer that is not a success. */
+/** An answer that is no success of the service's. */
 export class BoonError extends Error {
   constructor(readonly code: string, readonly status: number, readonly messages: Message[], readonly requestID: string,
     /** In milliseconds; 0: not said. */ readonly retryAfter: number) {
@@ -14,7 +14,7 @@ export class BoonError extends Error {
 
   /** A repeat may fare better. */
   get passing(): boolean {
-    return this.status >= 500 || this.status === 429 || this.code === "REQUEST_IN_PROGRESS";
+    return this.status < 300 || this.status >= 500 || this.status === 429 || this.code === "REQUEST_IN_PROGRESS";
   }
 
   /** It is about the key or the load now: it comes before the service looks at the Idempotency-Key, and says nothing
@@ -30,7 +30,7 @@ export class BoonError extends Error {
         if (p.code) return new BoonError(p.code, answer.status, p.messages ?? [], p.requestID ?? requestID, wait);
       } catch { /* it is not one of Boon's */ }
     }
-    return new BoonError("", answer.status, [{path: "", text: answer.status < 400
+    return new BoonError("", answer.status, [{path: "", text: answer.status >= 300 && answer.status < 400
       ? "The service answered with a redirect, which is not followed."
       : "The answer is not one of Boon's; something between may have given it."}], requestID, wait);
   }

@@ -154,16 +154,26 @@ async function attempt(url: string, init: RequestInit): Promise<Response | Wrong
     return {failure, after: 0, effect: sent ? "unknown" : "same", again: !untrusted};
   }
   const {status, headers} = answer;
-  if (!answer.ok) {
-    const no = BoonError.of(answer, Buffer.from(body).toString());
-    return {failure: no, after: no.retryAfter, effect: !no.refused ? "unknown" : no.ofTheMoment ? "same" : "none",
-      again: no.passing};
+  if (answer.ok && own(new URL(url).pathname, headers.get("Content-Type") ?? "", body)) {
+    return new Response(body, {status, headers});
   }
+  const no = BoonError.of(answer, answer.ok ? "" : Buffer.from(body).toString());
+  return {failure: no, after: no.retryAfter, effect: !no.refused ? "unknown" : no.ofTheMoment ? "same" : "none",
+    again: no.passing};
+}
+
+/** What a success tells beside its requestID, which every answer has. */
+const tells: [string, string][] = [[redeem, "redemptionID"], [reverse, "reversalID"]];
+
+/** Whether a success is the service's answer to this call, and not one of a portal, a gateway, or a proxy that lost the
+ * rest. */
+function own(path: string, type: string, body: ArrayBuffer): boolean {
+  if (/^(text\/csv|application\/pdf)\b/.test(type)) return body.byteLength > 0 && path.includes("/gifting/orders/");
+  if (/^application\/problem\+json\b/.test(type)) return false;
   try {
-    const file = /^(text\/csv|application\/pdf)\b/.test(headers.get("Content-Type") ?? "");
-    if (!file) JSON.parse(Buffer.from(body).toString() || "null");
-  } catch (failure) { // what it did is done; a repeat would be answered no better
-    return {failure, after: 0, effect: "unknown", again: false};
-  }
-  return new Response(body.byteLength ? body : null, {status, headers});
+    const members = JSON.parse(Buffer.from(body).toString());
+    const ids = ["requestID", ...tells.filter(([of]) => path.endsWith(of)).map(([, name]) => name)];
+    return ids.every((name) => typeof members[name] === "string" && members[name] !== "") ||
+      !/\/api\/(integration|test)\//.test(path);
+  } catch { return false; }
 }

@@ -2,13 +2,29 @@
 import assert from "node:assert/strict";
 import {createServer} from "node:http";
 import test from "node:test";
+import {inspect} from "node:util";
 import {BoonError, Client, UnknownOutcome, Unreachable, Voided} from "../dist/index.js";
 import {listen, problem, scripted} from "./lines.js";
 
 const KEY = "boon_test_acct_not-a-real-key", redeem = "/api/integration/redemption/redeem-gift";
-const DONE = [200, {"X-Request-ID": "req-9"}, '{"redemptionID":"r1","amount":5.10,"currentBalance":19.90,"newer":[1]}'];
+const DONE = [200, {"X-Request-ID": "req-9"},
+  '{"redemptionID":"r1","amount":5.10,"currentBalance":19.90,"requestID":"req-9","newer":[1]}'];
+const UNDONE = [200, {}, '{"reversalID":"u1","requestID":"req-9"}'];
 const sale = {voucherID: "v", amount: 1};
 const JSON_OF = {body: sale};
+
+// What portals, gateways and broken proxies answer in the service's place.
+const JSON_HEAD = {"Content-Type": "application/json"};
+const cut = (text) => (request) => request.socket.end(
+  `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n${text}`);
+const FOREIGN = [[200, {}, ""], cut(""), cut(DONE[2].slice(0, 40)), [204, {}],
+  [200, {"Content-Type": "text/csv"}, "a,b\n1,2\n"],
+  [200, {"Content-Type": "application/pdf"}, "%PDF-"], [200, {"Content-Type": "text/html"}, "<html>Sign in</html>"],
+  ...["{}", "null", "[]", "0", '"requestID"', '{"status":"ok"}', '{"requestId":"x","redemptionId":"y"}',
+    '{"requestID":"","redemptionID":"","reversalID":""}', '{"requestID":1,"redemptionID":1,"reversalID":1}',
+    '{"requestID":null,"redemptionID":"r1","reversalID":"u1"}', "[".repeat(100_000),
+  ].map((text) => [200, JSON_HEAD, text]),
+  [200, {"Content-Type": "application/problem+json"}, problem(404, "NOT_FOUND")[2]]];
 
 async function serve(t, answers, options = {}) {
   const s = await scripted(t, ...answers);
@@ -76,15 +92,64 @@ test("no answer is an unknown outcome", async (t) => {
   await assert.rejects(client.api.POST(redeem, JSON_OF), UnknownOutcome);
   ({client} = await serve(t, [null, problem(409, "INSUFFICIENT_BALANCE")]));
   await assert.rejects(client.api.POST(redeem, JSON_OF), BoonError);
-  // What was done and cannot be read is not repeated, and webhooks take no key.
-  for (const done of [[200, {}, "[1"], [200, {"Content-Type": "text/html"}, "<html>"]]) {
-    ({client, asked} = await serve(t, [done]));
-    await assert.rejects(client.api.POST(redeem, JSON_OF), UnknownOutcome);
-    assert.equal(asked.length, 1);
-  }
+  // Webhooks take no key.
   ({client, asked} = await serve(t, [null]));
   await assert.rejects(client.api.POST("/api/integration/webhooks", {body: {url: "https://x"}}), UnknownOutcome);
   assert.deepEqual(asked.map((a) => a.key), [undefined]);
+});
+
+test("what is not the service's is no answer", async (t) => {
+  const other = [200, {}, '{"requestID":"req-9","voucherID":"v"}']; // of no redemption and no reversal
+  const unknown = (e) => e instanceof UnknownOutcome && e.idempotencyKey === "mine";
+  const header = {"Idempotency-Key": "mine"}, mine = {idempotencyKey: "mine"};
+  for (const foreign of [...FOREIGN, other]) {
+    await t.test(`to a redemption: ${inspect(foreign).slice(0, 99)}`, async (t) => {
+      let {client, asked} = await serve(t, [foreign, foreign, DONE]);
+      assert.equal((await client.redeemSafely(sale)).redemptionID, "r1");
+      assert.deepEqual([asked.length, new Set(asked.map((a) => a.key)).size], [3, 1]);
+      ({client, asked} = await serve(t, [foreign]));
+      await assert.rejects(client.api.POST(redeem, {body: sale, params: {header}}), unknown);
+      assert.equal(asked.length, 4);
+      await assert.rejects(client.redeemSafely(sale, mine), unknown);
+      assert.equal(asked.length, 10);
+    });
+  }
+  for (const foreign of [...FOREIGN, other, DONE]) {
+    await t.test(`to the void: ${inspect(foreign).slice(0, 99)}`, async (t) => {
+      let {client, asked} = await serve(t, [null, null, null, foreign]);
+      await assert.rejects(client.redeemSafely(sale, mine), unknown);
+      assert.equal(asked.length, 6);
+      ({client, asked} = await serve(t, [null, null, null, foreign, UNDONE]));
+      await assert.rejects(client.redeemSafely(sale), Voided);
+      assert.equal(asked[3].key, asked[4].key);
+    });
+  }
+  const look = (client) => client.api.GET("/api/integration/gifting/gifts/{voucherID}",
+    {params: {path: {voucherID: "v"}}});
+  for (const foreign of FOREIGN) {
+    await t.test(`to a look-up: ${inspect(foreign).slice(0, 99)}`, async (t) => {
+      let {client, asked} = await serve(t, [foreign]);
+      await assert.rejects(look(client), (e) => e instanceof BoonError && e.code === "" && !e.refused);
+      assert.equal(asked.length, 4);
+      await assert.rejects(client.api.DELETE("/api/integration/webhooks/{webhookID}",
+        {params: {path: {webhookID: "w"}}}), UnknownOutcome);
+      ({client, asked} = await serve(t, [foreign, other]));
+      assert.equal((await look(client)).data.voucherID, "v");
+    });
+  }
+});
+
+test("files", async (t) => {
+  const csv = (client) => client.api.GET("/api/integration/gifting/orders/{orderID}/stock",
+    {params: {path: {orderID: "o"}, query: {format: "csv"}}, parseAs: "text"});
+  let {client} = await serve(t, [[200, {"Content-Type": "text/csv; charset=utf-8"}, "code\r\n1\r\n"]]);
+  assert.equal((await csv(client)).data, "code\r\n1\r\n");
+  for (const foreign of [[200, {"Content-Type": "text/csv"}, ""], [200, {"Content-Type": "text/html"}, "<html>"]]) {
+    ({client} = await serve(t, [foreign]));
+    await assert.rejects(csv(client), BoonError);
+  }
+  ({client} = await serve(t, [[200, JSON_HEAD, '{"openapi":"3.1.0"}']])); // which is no call of the interface
+  assert.equal((await client.api.GET("/openapi.json")).data.openapi, "3.1.0");
 });
 
 test("who never left is unreachable", async () => {
@@ -105,7 +170,7 @@ test("a service that trickles does not hold the caller", async (t) => {
 });
 
 test("redeemSafely voids", async (t) => {
-  for (const answer of [DONE, problem(404, "NOT_FOUND"), problem(409, "ALREADY_REVERSED")]) {
+  for (const answer of [UNDONE, problem(404, "NOT_FOUND"), problem(409, "ALREADY_REVERSED")]) {
     const {client, asked} = await serve(t, [null, null, null, answer]);
     await assert.rejects(client.redeemSafely({...sale, organizationID: "o"}, {idempotencyKey: "mine"}),
       (e) => e instanceof Voided && e.idempotencyKey === "mine");
@@ -131,7 +196,7 @@ test("what is aborted on the way is given back, before it is not sent", async (t
     const {client, asked} = await serve(t, [(request, response) => {
       if (when === "in a pause") response.writeHead(503, {"Retry-After": "9"}).end();
       setImmediate(() => stop.abort());
-    }, DONE], {maxPause: 10_000});
+    }, UNDONE], {maxPause: 10_000});
     await assert.rejects(client.redeemSafely(sale, {signal: stop.signal}), Voided);
     assert.deepEqual(asked.map((a) => a.path.split("/").at(-1)), ["redeem-gift", "reverse-redemption"], when);
   }
