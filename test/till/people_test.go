@@ -91,7 +91,7 @@ func TestPeople(t *testing.T) {
 
 	// those who may sign in do so elsewhere now
 	s.apply(fmt.Sprintf(setupFile, fmt.Sprintf("    people: [{name: Ana, pin: %q, locations: [%s]}]\n", ana, wharf)))
-	for tries := 0; !js[bool](d, "!!"+visible("section:not([hidden]) .nobody")); tries++ { // the service reads it in a second
+	for tries := 0; !js[bool](d, "!!"+visible("section:not([hidden]) .nobody")); tries++ { // it is read within a second
 		if tries == 20 {
 			d.Fatalf("that nobody may sign in is not told:\n%s", d.text("body"))
 		}
