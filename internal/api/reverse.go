@@ -116,8 +116,8 @@ func (c *call) usedWith(w giftRef, location gift.ID) (*ledger.UsedWith, error) {
 	if w == (giftRef{}) {
 		return nil, nil
 	}
-	another := gift.RefuseAt(gift.IdempotencyMismatch, gift.FieldOriginalKey, "This Idempotency-Key was used before, with "+
-		"another gift; nothing was changed. Use a new, random key for each sale.")
+	another := gift.RefuseAt(gift.IdempotencyMismatch, gift.FieldOriginalKey, "This Idempotency-Key was used before, "+
+		"with another gift; nothing was changed. Use a new, random key for each sale.")
 	if !w.ID.IsZero() {
 		return &ledger.UsedWith{VoucherID: w.ID, Else: another}, nil
 	}
