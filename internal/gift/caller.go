@@ -45,7 +45,7 @@ type Caller struct {
 	Account   *Account // nil for a system key
 	Locations []ID     // where the key is enabled; empty: everywhere in its account
 	Sites     int      // of a platform: from how many places it calls; 0: the key is none
-	WebShop   bool     // it is a platform of web shops
+	WebShop   bool     // guests type the codes: it is a platform of web shops, or a restaurant's online ordering
 
 	Permissions Permissions
 	Limits      Limits // the key's

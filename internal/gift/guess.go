@@ -1,6 +1,7 @@
 package gift
 
 import (
+	"crypto/sha256"
 	"math"
 	"time"
 )
@@ -79,7 +80,17 @@ type Till struct {
 	AccountID, KeyID, LocationID ID
 
 	Places int  // at how many locations the key is used
-	Shop   bool // it is a web shop's: shoppers type the codes
+	Shop   bool // it is a web shop's, or a restaurant's online ordering: guests type the codes
+}
+
+// CountedAt is in place of the location under what the attempts are counted: those of a shop apart from those at the
+// tills of the same key and location, so that guests who guess online close no till.
+func (t Till) CountedAt() ID {
+	if !t.Shop {
+		return t.LocationID
+	}
+	sum := sha256.Sum256(append([]byte("shop\x00"), t.LocationID[:]...))
+	return ID(sum[:len(ID{})])
 }
 
 // Everywhere stands for the key at all of its locations together; false: it has no other one.

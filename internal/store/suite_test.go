@@ -1181,6 +1181,18 @@ func testGuesses(t *testing.T, open opener) {
 	if b, err := again().TillBucket(t.Context(), everywhere); err != nil || b != owed(noon, 40) {
 		t.Errorf("all locations together: %+v, %v", b, err)
 	}
+	online := chain
+	online.Shop = true // has its own count, and so have all of them together
+	count(online, noon, 1, owed(noon, 1), false)
+	if b, err := s.TillBucket(t.Context(), chain); err != nil || b != owed(noon, 10) {
+		t.Errorf("the till beside it: %+v, %v", b, err)
+	}
+	everywhereOnline, _ := online.Everywhere()
+	for at, n := range map[gift.Till]int{everywhere: 40, everywhereOnline: 1} {
+		if b, err := again().TillBucket(t.Context(), at); err != nil || b != owed(noon, n) {
+			t.Errorf("all locations together, %+v: %+v, %v, want %d", at, b, err, n)
+		}
+	}
 	later := noon.AddDate(0, 1, 0)
 	count(till, later, 1, owed(later, 1), false)
 	count(till, noon, 1, owed(noon, 1), false) // the clock was ahead

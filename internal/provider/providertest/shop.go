@@ -85,15 +85,15 @@ func (s *Shop) Apply(setUp []byte) {
 	s.place.Apply(s.TB, setUp)
 }
 
-// Missed has so many wrong codes be tried by a provider at the Pier.
-func (s *Shop) Missed(config string, n int) {
+// Missed has so many wrong codes be tried by a provider at the Pier; online tells that guests typed them.
+func (s *Shop) Missed(config string, online bool, n int) {
 	s.Helper()
 	s.as(config, func(records *store.Store, account *gift.Account, p *gift.Provider) error {
 		pier, err := gift.ParseID(Pier)
 		if err != nil {
 			return err
 		}
-		till := gift.Till{AccountID: account.ID, KeyID: p.ID, LocationID: pier, Places: len(p.Sites)}
+		till := gift.Till{AccountID: account.ID, KeyID: p.ID, LocationID: pier, Places: len(p.Sites), Shop: online}
 		_, _, err = records.CountMisses(s.Context(), till, time.Now(), n)
 		return err
 	})

@@ -68,6 +68,7 @@ type transaction struct {
 // information is what a call is about; each type of transaction has some of the members.
 type information struct {
 	Card            string          `json:"giftCardIdentifier"`
+	Online          keyedOnline     `json:"identifierSource"`
 	Verification    verification    `json:"verificationCode"`
 	InitialBalance  provider.Amount `json:"initialBalance"`
 	AdditionalValue provider.Amount `json:"additionalValue"`
@@ -75,6 +76,16 @@ type information struct {
 	Check           string          `json:"checkIdentifier"`
 	CashOut         bool            `json:"isCashOut"`
 	Previous        string          `json:"previousTransaction"`
+}
+
+// keyedOnline tells that a guest typed the card at the restaurant's online ordering.
+type keyedOnline bool
+
+// UnmarshalJSON reads an identifierSource. What is none of Toast's is not online.
+func (k *keyedOnline) UnmarshalJSON(text []byte) error {
+	var source string
+	*k = json.Unmarshal(text, &source) == nil && source == "KEYED_ONLINE"
+	return nil
 }
 
 type verification struct {
@@ -123,6 +134,7 @@ func serve(d *api.Desk) api.Reply {
 	if !t.read(body) {
 		return refuse(invalidInput, gift.ValidationFailure)
 	}
+	t.caller.WebShop = bool(t.asked.Online)
 	if err := t.find(); err != nil {
 		return t.failed(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"boon.example/internal/gift"
 	"boon.example/internal/provider/providertest"
 	"boon.example/internal/server"
 )
@@ -658,6 +659,61 @@ func TestThief(t *testing.T) {
 	}
 	if m := r.Call("GET", "/metrics", ""); strings.Contains(m.Body, secret) || strings.Contains(m.Body, config) {
 		t.Error("the metrics tell of the provider's secret or id")
+	}
+}
+
+// identifierSources that are those of a till.
+var atTills = []string{"", `,"identifierSource":"SWIPED"`, `,"identifierSource":"SCANNED"`, `,"identifierSource":"KEYED"`,
+	`,"identifierSource":"UNKNOWN"`, `,"identifierSource":"keyed_online"`, `,"identifierSource":null`,
+	`,"identifierSource":["KEYED_ONLINE"]`}
+
+const keyedOnline = `,"identifierSource":"KEYED_ONLINE"`
+
+// TestGuessesOnline: guests who type wrong numbers at a restaurant's online ordering close that, after as many as at a
+// web shop, and no till. Only what is redeemed there gives attempts back to it.
+func TestGuessesOnline(t *testing.T) {
+	t.Parallel()
+	for source, more := range map[string]int{keyedOnline: 1, atTills[0]: 0, atTills[1]: 0} {
+		r := open(t)
+		g := r.Gift("50").Code
+		r.Missed(config, true, gift.ShopGuessBurst-1)
+		for range 4 { // which give one attempt back
+			r.want("ACCEPT 0.00 5.00", "REDEEM", r.Gift("5").Code, redeem("5")+source)
+		}
+		for range 1 + more {
+			r.want("ACCEPT 50.00", "GET_BALANCE", g, keyedOnline)
+			r.want("ERROR_CARD_INVALID", "GET_BALANCE", "999990000007", keyedOnline)
+		}
+		r.want("ERROR_CARD_INVALID", "GET_BALANCE", g, keyedOnline)
+		r.want("ERROR_CARD_INVALID", "REDEEM", g, redeem("5")+keyedOnline)
+		for _, till := range atTills {
+			r.want("ACCEPT 50.00", "GET_BALANCE", g, till)
+		}
+		r.want("ACCEPT 45.00 5.00", "REDEEM", g, redeem("5")+atTills[1])
+	}
+}
+
+// TestGuessesAtTills: wrong numbers at the tills close them, however they were read, and not the online ordering, whose
+// redemptions open no till. A wrong verification code is a guess where it was typed.
+func TestGuessesAtTills(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	g, card := r.Gift("50").Code, r.Stock(1, `,"verificationCodes":true`)[0]
+	r.want("ACCEPT 30.00", "ACTIVATE", card.Code, `,"initialBalance":30`)
+	wrong := "0000"
+	if card.Verification == wrong {
+		wrong = "0001"
+	}
+	shown := `,"verificationCode":{"value":"` + wrong + `"}`
+	for n := range gift.GuessBurst - 1 {
+		r.want("ERROR_CARD_INVALID", "GET_BALANCE", fmt.Sprintf("%012d", n), atTills[n%len(atTills)])
+	}
+	r.want("ERROR_VERIFICATION_FAILED", "REDEEM", card.Code, redeem("1")+shown+keyedOnline)
+	r.want("ACCEPT 50.00", "GET_BALANCE", g, "")
+	r.want("ERROR_VERIFICATION_FAILED", "REDEEM", card.Code, redeem("1")+shown)
+	r.want("ACCEPT 45.00 5.00", "REDEEM", g, redeem("5")+keyedOnline)
+	for _, till := range atTills {
+		r.want("ERROR_CARD_INVALID", "GET_BALANCE", g, till)
 	}
 }
 

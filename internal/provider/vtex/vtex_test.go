@@ -356,7 +356,7 @@ func TestRedemptionsGiveAttemptsBack(t *testing.T) {
 	h := open(t)
 	next := h.Gift("50")
 	wrong := func() { h.want(200, "[]", "POST", "giftcards/_search", search("999990000007")) }
-	h.Missed(config, gift.ShopGuessBurst-1)
+	h.Missed(config, true, gift.ShopGuessBurst-1)
 	h.want(200, next.ID, "POST", "giftcards/_search", search(next.Code))
 	wrong()
 	h.want(200, "[]", "POST", "giftcards/_search", search(next.Code))

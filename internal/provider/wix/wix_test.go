@@ -237,7 +237,7 @@ func TestLimits(t *testing.T) {
 		[]byte("limits: {redeemedPerDay: 40}, permissions: [validate, redeem]"), 1)
 	s := &site{providertest.Open(t, server.Config{}, limited), config, app, pierSite}
 	g := s.Gift("50")
-	s.Missed(config, gift.ShopGuessBurst-1)
+	s.Missed(config, true, gift.ShopGuessBurst-1)
 	a := s.want(200, "", "redeem", redeem(g.Code, "30", uuid.NewString()))
 	s.want(404, refused("GIFT_CARD_NOT_FOUND"), "redeem", redeem(g.Code, "10.01", uuid.NewString()))
 	s.want(200, `"remainingBalance":10.00`, "redeem", redeem(g.Code, "10", uuid.NewString()))

@@ -44,7 +44,7 @@ var (
 )
 
 func tillKey(t gift.Till) []any {
-	return []any{db.KeyOf(t.AccountID), db.KeyOf(t.KeyID), db.KeyOf(t.LocationID)}
+	return []any{db.KeyOf(t.AccountID), db.KeyOf(t.KeyID), db.KeyOf(t.CountedAt())}
 }
 
 // TillBucket reads the bucket of a key at a location.
