@@ -48,6 +48,7 @@ type Capture struct {
 	gift.Capture
 	HoldID gift.ID
 	Notice bool // has the recipient told what is left, if something is
+	Forget bool // a refusal is not remembered: the caller may ask again under its key, also for another amount
 }
 
 func (k *Capture) want(c *Call, w *Want) { w.Holds = append(w.Holds, Ref{c.AccountID, k.HoldID}) }
@@ -62,7 +63,10 @@ func (k *Capture) decide(c *Call, s *state) (Result, error) {
 	ask := k.Capture
 	ask.Context = s.context(k.Context, v.Last)
 	after, e, err := v.Capture(*held, ask)
-	if err != nil {
+	switch {
+	case err != nil && k.Forget:
+		return Result{}, unstored{err}
+	case err != nil:
 		return Result{}, ofTheKey(err)
 	}
 	return s.taken(c, after, e, k.Notice)

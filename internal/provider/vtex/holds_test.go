@@ -96,6 +96,50 @@ func TestStoryWithHolds(t *testing.T) {
 	h.Verify()
 }
 
+// TestSettlementsAreOfTheirTransaction: a requestId counts once for the settlements of one transaction, and what was
+// refused under it may be asked for again, whether the transactions hold or redeem.
+func TestSettlementsAreOfTheirTransaction(t *testing.T) {
+	t.Parallel()
+	for _, fields := range []string{`permissions: [validate, redeem, reverse]`, holding} {
+		h := with(t, fields)
+		g := h.Gift("50")
+		card := "giftcards/" + g.ID
+		token := h.token(card)
+		var paths []string
+		for _, request := range []string{"r-1", "r-2"} {
+			made := h.want(200, "cardId", "POST", card+"/transactions", debit("20", token, request))
+			paths = append(paths, card+"/transactions/"+fmt.Sprint(made["id"])+"/settlements")
+		}
+		first := h.want(200, `"value":5.00`, "POST", paths[0], part("5", "s-1"))
+		for range 2 {
+			h.want(400, "15.00 USD", "POST", paths[0], part("20", "s-2"))
+		}
+		h.want(400, "15.00 USD", "POST", paths[0], part("15.01", "s-2"))
+		h.want(200, `"value":15.00`, "POST", paths[0], part("15", "s-2"))
+		h.want(400, `"IDEMPOTENCY_MISMATCH"`, "POST", paths[0], part("14", "s-2"))
+		h.want(200, `"value":15.00`, "POST", paths[0], part("15", "s-2"))
+		h.want(200, `"value":5.00`, "POST", paths[1], part("5", "s-1"))
+		h.want(200, `"value":7.00`, "POST", paths[1], part("7", "s-2"))
+		if again := h.want(200, "", "POST", paths[0], part("5", "s-1")); again["oid"] != first["oid"] {
+			t.Errorf("a repeat is told %v, and was told %v", again, first)
+		}
+		for range 2 { // nothing is left, whatever the amount
+			h.want(400, "", "POST", paths[0], part("1", "s-3"))
+			h.want(400, "", "POST", paths[0], part("2", "s-3"))
+		}
+		long := strings.Repeat("s", 100)
+		h.want(200, `"value":1.00`, "POST", paths[1], part("1", long))
+		h.want(200, `"value":1.00`, "POST", paths[1], part("1", long))
+		if one, other := h.sum(paths[0]), h.sum(paths[1]); one != 20_00 || other != 13_00 {
+			t.Errorf("settled: %d and %d", one, other)
+		}
+		if strings.Contains(h.send("POST", paths[0], part("2", "s-3")).Body, "IDEMPOTENCY_MISMATCH") {
+			t.Error("a refusal sticks to its requestId")
+		}
+		h.Verify()
+	}
+}
+
 // TestReleasedElsewhere: what the merchant releases, or cancels, counts as given back: the Hub asks for nothing twice.
 func TestReleasedElsewhere(t *testing.T) {
 	t.Parallel()

@@ -118,7 +118,7 @@ func (c *call) settlements() api.Reply {
 }
 
 // settle redeems a part of what a transaction holds. Of one that holds nothing it keeps that a part is settled, which
-// moves nothing.
+// moves nothing. Of either, a requestId counts once, and what was refused may be asked for again under it.
 func (c *call) settle() api.Reply {
 	t, asked, amount, err := c.parted()
 	switch {
@@ -127,8 +127,8 @@ func (c *call) settle() api.Reply {
 	case t.Kind != gift.HoldMade:
 		return c.note(t, asked, amount)
 	}
-	done, err := c.Do(api.Order{Operation: settleTransaction, Key: c.key(asked.RequestID),
-		Asked: fingerprinted{Amount: amount, Transaction: t.ID.String()}, Command: &ledger.Capture{HoldID: t.ID,
+	done, err := c.Do(api.Order{Operation: settleTransaction, Key: asked.RequestID + ":" + t.ID.String(),
+		Asked: fingerprinted{Amount: amount}, Command: &ledger.Capture{HoldID: t.ID, Forget: true,
 			Notice: c.caller.Account.BalanceNotice, Capture: gift.Capture{Context: c.Context(), Caller: c.caller, Amount: amount,
 				KeepRest: true, Reference: asked.RequestID}},
 		Render: c.render(func(r ledger.Result) any {
