@@ -57,7 +57,7 @@ func (c *call) search() api.Reply {
 		} `json:"cart"`
 	}
 	none := answer([]int{})
-	if json.Unmarshal(c.body, &asked) != nil {
+	if provider.Read(c.body, &asked) != nil {
 		return c.failed(malformed("The body is no search."))
 	}
 	code, err := gift.ParseVoucherCode(asked.Cart.Code)
@@ -131,7 +131,7 @@ type change struct {
 
 // read reads a change and its amount.
 func (c *call) read() (asked change, amount gift.Amount, err error) {
-	if json.Unmarshal(c.body, &asked) != nil {
+	if provider.Read(c.body, &asked) != nil {
 		return asked, 0, malformed("The body is not as the protocol has it.")
 	}
 	if amount, err = asked.Value.In(c.currency); err != nil {

@@ -298,6 +298,42 @@ func TestNotSpendableHere(t *testing.T) {
 	}
 }
 
+// broken are members with a text that is no UTF-8, and none that a call is about.
+var broken = []string{`"a":"Ann \ud83d"`, `"a":"\ude00"`, "\"a\":\"Ann \xff\"", "\"a\":{\"\xc3\":[\"\xed\xa0\xbd\"]}",
+	`"\ud83d":1`}
+
+// TestBrokenTexts: a shopper's name that a form cut in the middle of a character refuses no call; a text that the call
+// is about is refused as a wrong one, and so is a name that is there twice.
+func TestBrokenTexts(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	g := h.Gift("50")
+	card := "giftcards/" + g.ID
+	token := h.token(card)
+	with := func(body, more string) string {
+		for _, in := range []string{`"orderInfo":{`, `"cart":{`} {
+			body = strings.Replace(body, in, in+more+",", 1)
+		}
+		return "{" + more + "," + body[1:]
+	}
+	for n, more := range broken {
+		h.want(200, g.ID, "POST", "giftcards/_search", with(search(g.Code), more))
+		id := fmt.Sprint("r-", n)
+		made := h.want(200, "cardId", "POST", card+"/transactions", with(debit("1", token, id), more))
+		h.want(200, fmt.Sprint(made["id"]), "POST", card+"/transactions", debit("1", token, id))
+		path := card + "/transactions/" + fmt.Sprint(made["id"])
+		h.want(200, "oid", "POST", path+"/settlements", with(part("1", id), more))
+		h.want(200, "oid", "POST", path+"/cancellations", with(part("1", id), more))
+	}
+	h.want(200, "[]", "POST", "giftcards/_search", search(g.Code+`\ud83d`))
+	for _, body := range []string{debit("1", token, `r\ud83d`), debit("1", token+`\ud83d`, "r"), debit(`"1\ud83d"`, token, "r"),
+		strings.Replace(debit("1", token, "r"), "Debit", `Debit\ud83d`, 1), with(debit("1", token, "r"), `"value":1`),
+		with(debit("1", token, "r"), `"b":1,"b":1`), with(debit("1", token, "r"), "\"b\xff\":1,\"b\xff\":1")} {
+		h.want(400, `"VALIDATION_FAILURE"`, "POST", card+"/transactions", body)
+	}
+	h.want(200, `"balance":50.00`, "GET", card, "")
+}
+
 // TestLargeCart: a search has the whole cart in it, up to half a MiB.
 func TestLargeCart(t *testing.T) {
 	t.Parallel()

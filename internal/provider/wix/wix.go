@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/golang-jwt/jwt/v5"
 
@@ -106,7 +105,7 @@ func serve(d *api.Desk) api.Reply {
 	if err := c.caller.Permit(m.needs, false); err != nil {
 		return api.Reply{Status: http.StatusForbidden, Err: err}
 	}
-	if json.Unmarshal(sent.Request, &c.asked) != nil {
+	if provider.Read(sent.Request, &c.asked) != nil {
 		return malformed()
 	}
 	return m.do(c)
@@ -142,7 +141,7 @@ func authenticate(d *api.Desk, token string) (*gift.Account, *gift.Provider, dat
 		return nil, nil, data{}
 	}
 	var sent data
-	if json.Unmarshal(signed.Data, &sent) != nil || sent.Request.Kind() != '{' {
+	if provider.Read(signed.Data, &sent) != nil || sent.Request.Kind() != '{' {
 		return nil, nil, data{}
 	}
 	return account, p, sent

@@ -315,6 +315,30 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// TestBrokenTexts: a text that is no UTF-8, in a token that Wix signed, refuses no call that is not about it, and is
+// never taken for a token of somebody else's. A name that is there twice is refused.
+func TestBrokenTexts(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	g, order := s.Gift("50"), uuid.NewString()
+	more := func(request, members string) string { return "{" + members + "," + request[1:] }
+	for _, broken := range []string{`"pin":"\ud83d"`, `"pin":"\ude00"`, "\"pin\":\"\xff\"", `"note":{"by":["Ann \ud83d"]}`,
+		`"\ud83d":1`} {
+		s.want(200, `"balance":`, "balance", more(code(g.Code), broken))
+		a := s.want(200, "remainingBalance", "redeem", more(redeem(g.Code, "1", order), broken))
+		if again := s.want(200, "", "redeem", redeem(g.Code, "1", order)); again["transactionId"] != a["transactionId"] {
+			t.Errorf("%s: another redemption", broken)
+		}
+	}
+	s.want(200, `"remainingBalance":50.00`, "void", more(void(order+":"+g.ID), `"reason":"\ud83d"`))
+	s.want(404, refused("GIFT_CARD_NOT_FOUND"), "balance", code(g.Code+`\ud83d`))
+	for _, twice := range []string{`"code":"` + g.Code + `"`, `"a":1,"a":1`, "\"\xff\":1,\"\xff\":1"} {
+		if a := s.send("balance", s.token(more(code(g.Code), twice), nil)); a.Status/100 != 4 {
+			t.Errorf("%s: %d %s", twice, a.Status, a.Body)
+		}
+	}
+}
+
 // TestForgedTokens: the algorithm is fixed, and another's key signs nothing.
 func TestForgedTokens(t *testing.T) {
 	t.Parallel()
