@@ -392,3 +392,34 @@ func testVerifyEvents(t *testing.T, open opener) {
 	}
 	diff(t, problems(t, s), map[string]int{"events": 6})
 }
+
+// testVerifyForgotten: what was forgotten is no finding where the oldest event that is kept is of another clock than the
+// entries, as in test accounts; what is lost of the 90 days since is one.
+func testVerifyForgotten(t *testing.T, open opener) {
+	s, _ := open(t)
+	account, now := newID(), time.Now()
+	made := now.Add(-125 * 24 * time.Hour)
+	for day := range 3 { // by a clock that is 30 days ahead
+		g, e := newGift(account)
+		g.CreatedAt, e.At = made.AddDate(0, 0, 30+day), made.AddDate(0, 0, 30+day)
+		save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
+	}
+	must(t, s.db.Write(t.Context(), func(tx *sql.Tx) error {
+		return feed.Add(t.Context(), tx, gift.Event{Type: gift.EventKeyRevoked, AccountID: account, At: made,
+			Note: gift.EventNote{KeyID: newID()}})
+	}))
+	diff(t, problems(t, s), map[string]int{})
+	_, err := s.MoveForgotten(t.Context(), func(time.Time, time.Time) time.Time { return now }, now.AddDate(0, 0, -30), now)
+	must(t, err)
+	n, err := s.ForgetEvents(t.Context(), account, now.Add(-gift.EventsKept), now, 200)
+	if must(t, err); n != 3 {
+		t.Fatalf("%d events were forgotten, want 3", n)
+	}
+	diff(t, problems(t, s), map[string]int{})
+	g, e := newGift(account)
+	g.CreatedAt, e.At = now.AddDate(0, 0, -88), now.AddDate(0, 0, -88)
+	save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
+	diff(t, problems(t, s), map[string]int{})
+	spoil(t, s, `DELETE FROM event WHERE account_id = $1 AND entries <> $2`, db.KeyOf(account), []byte{})
+	diff(t, problems(t, s), map[string]int{"events": 1})
+}

@@ -69,6 +69,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"old events are forgotten":                  testForgetEvents,
 		"events of a wrong clock keep no others":    testForgetEventsBehind,
 		"verify finds lost events":                  testVerifyEvents,
+		"verify knows what is forgotten":            testVerifyForgotten,
 		"who did what is kept":                      testTrail,
 		"ends of gifts are told of once":            testExpiry,
 		"a change of the set-up is seen everywhere": testConfigure,

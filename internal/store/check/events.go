@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,6 +42,10 @@ func (c *Check) checkEvents(ctx context.Context, found func(string)) error {
 	const size = 500
 	const query = `SELECT t.account_id, t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
 		WHERE (t.account_id, t.position) > ($1, $2) ORDER BY t.account_id, t.position LIMIT $3`
+	kept, err := c.eventsKeptSince(ctx)
+	if err != nil {
+		return err
+	}
 	accounts, last := map[gift.ID]*eventsOf{}, eventRow{}
 	for n := size; n == size; {
 		var page []eventRow
@@ -52,6 +57,9 @@ func (c *Check) checkEvents(ctx context.Context, found func(string)) error {
 			err := rows.Scan(db.ScanID(&r.account), &r.position, db.ScanTime(&at), &r.kinds, &ids, &r.body)
 			r.entries = db.SplitIDs(ids)
 			if accounts[r.account] == nil {
+				if at.Before(kept) { // by a clock that is not that of the entries behind it, some of which are forgotten
+					at = kept
+				}
 				accounts[r.account] = &eventsOf{from: at.Add(eventSlack), to: time.Now().Add(-eventSlack)}
 			}
 			page, last = append(page, r), r
@@ -77,6 +85,25 @@ func (c *Check) checkEvents(ctx context.Context, found func(string)) error {
 		}
 	}
 	return nil
+}
+
+// eventsKeptSince is an instant since which no event was forgotten, as the service notes it; zero: none ever was.
+func (c *Check) eventsKeptSince(ctx context.Context) (since time.Time, err error) {
+	var last time.Time
+	err = c.db.Get(ctx, `SELECT f.before, f.at FROM forgotten AS f WHERE f.one = 1`, nil, db.ScanTime(&since),
+		db.ScanTime(&last))
+	if errors.Is(err, sql.ErrNoRows) {
+		return since, nil
+	}
+	if err != nil {
+		return since, fmt.Errorf("looking for when events were forgotten: %w", err)
+	}
+	for _, then := range []time.Time{last, time.Now()} { // a clock that was ahead forgot no more than there was
+		if then = then.Add(-gift.EventsKept); then.Before(since) {
+			since = then
+		}
+	}
+	return since, nil
 }
 
 var selectEventEntries = db.SelectByKeys("entries of events",
