@@ -82,17 +82,10 @@ func (k *Keeper) Round(ctx context.Context, now time.Time) {
 // Account erases all that is due in an account at a time of the machine's clock, and tells in how many gifts. That it
 // does stands in the audit trail before. A gift that cannot be erased is told of at the end and holds up no other.
 func (k *Keeper) Account(ctx context.Context, account *gift.Account, now time.Time) (n int, err error) {
-	if account.PersonalDataDays == 0 {
-		return 0, nil
+	before, err := k.endedBefore(ctx, account, now)
+	if err != nil || before.IsZero() {
+		return 0, err
 	}
-	if account.Test {
-		clock, err := k.Store.Clock(ctx, account.ID)
-		if err != nil {
-			return 0, err
-		}
-		now = clock.Now(now)
-	}
-	before := now.AddDate(0, 0, -account.PersonalDataDays)
 	var failed error
 	for after, more := (gift.ID{}), true; more; {
 		var ids []gift.ID
@@ -124,6 +117,38 @@ func (k *Keeper) Account(ctx context.Context, account *gift.Account, now time.Ti
 		}
 	}
 	return n, failed
+}
+
+// endedBefore is the instant before which gifts ended that are to be erased at a time of the machine's clock; zero: none
+// is.
+func (k *Keeper) endedBefore(ctx context.Context, account *gift.Account, now time.Time) (before time.Time, err error) {
+	if account.PersonalDataDays == 0 {
+		return before, nil
+	}
+	if account.Test {
+		clock, err := k.Store.Clock(ctx, account.ID)
+		if err != nil {
+			return before, err
+		}
+		now = clock.Now(now)
+	}
+	return now.AddDate(0, 0, -account.PersonalDataDays), nil
+}
+
+// Due counts the gifts that Account would erase. It stops at a number.
+func (k *Keeper) Due(ctx context.Context, account *gift.Account, now time.Time, most int) (n int, err error) {
+	before, err := k.endedBefore(ctx, account, now)
+	if err != nil || before.IsZero() {
+		return 0, err
+	}
+	for after, more := (gift.ID{}), true; more && n < most; {
+		var ids []gift.ID
+		if ids, after, more, err = k.Store.Eraser.Ended(ctx, account, after, before); err != nil {
+			return n, err
+		}
+		n += len(ids)
+	}
+	return min(n, most), nil
 }
 
 // wait tells whether there is time left.

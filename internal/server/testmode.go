@@ -12,25 +12,45 @@ const (
 	settleRest  = 20 * time.Millisecond // before what is due is counted again
 	settleHolds = 16                    // gifts whose holds are entered at a time
 	countHolds  = 1_000                 // that are counted at most
+	countNames  = 1_000                 // gifts whose names are to be erased that are counted at most
 )
 
 // settle does what is due in a test account by its clock, in small portions beside everything else, and tells how much
-// is left after a time: messages to be sent, gifts with holds that are over, and gifts that expire.
+// is left after a time: gifts of which names are to be erased, messages to be sent, gifts with holds that are over, and
+// gifts that expire. Where there is no time, it does nothing and tells what is due.
 func (a *app) settle(ctx context.Context, account *gift.Account, within time.Duration) (left int, err error) {
-	if _, err = a.retention().Account(ctx, account, time.Now()); err != nil && within > 0 {
+	end := time.Now().Add(within)
+	kept, err := a.settleNames(ctx, account, within)
+	if err != nil {
 		return 0, err
 	}
-	for end := time.Now().Add(within); ; {
-		if left, err = a.settleSome(ctx, account, within > 0); err != nil || left == 0 || !time.Now().Before(end) {
-			return left, err
+	for {
+		left, err = a.settleSome(ctx, account, within > 0)
+		if err != nil || left == 0 || !time.Now().Before(end) {
+			return left + kept, err
 		}
 		a.tests.Wake()
 		select {
 		case <-ctx.Done():
-			return left, nil
+			return left + kept, nil
 		case <-time.After(settleRest):
 		}
 	}
+}
+
+// settleNames erases, for a time, what gifts say of people that ended long enough ago by the clock of a test account,
+// and counts those that are left.
+func (a *app) settleNames(ctx context.Context, account *gift.Account, within time.Duration) (left int, err error) {
+	keeper := a.retention()
+	if within > 0 {
+		timed, cancel := context.WithTimeout(ctx, within)
+		_, err = keeper.Account(timed, account, time.Now())
+		over := timed.Err() != nil
+		if cancel(); !over {
+			return 0, err
+		}
+	}
+	return keeper.Due(ctx, account, time.Now(), countNames)
 }
 
 // settleSome counts what is due, and enters some of the holds that are over.

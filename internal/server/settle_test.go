@@ -1,0 +1,113 @@
+package server
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/setup"
+	"boon.example/internal/store"
+)
+
+// TestSettleErasesWithinItsTime: a look at the clock of a test account erases no names and tells of how many gifts they
+// are to be, and whoever advances it is answered in time.
+func TestSettleErasesWithinItsTime(t *testing.T) {
+	t.Parallel()
+	const of, lab, promotion = "5a0d1a6e-7c1f-4a57-9a43-6f2f5f0e7a01", "5a0d1a6e-7c1f-4a57-9a43-6f2f5f0e7a11",
+		"5a0d1a6e-7c1f-4a57-9a43-6f2f5f0e7a31"
+	const key, orders, size = "boon_test_sandbox_0123456789abcdefghijklmnop", 4, 50
+	c := Config{Data: t.TempDir(), Logger: slog.New(slog.DiscardHandler)}
+	if err := c.normalize(); err != nil {
+		t.Fatal(err)
+	}
+	c.listensAt(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
+	s, err := store.Open(t.Context(), store.Options{Dir: c.Data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	file, err := setup.Parse("boon.yaml", []byte(`accounts:
+  - {id: `+of+`, name: Sandbox, mode: test, currency: USD, timeZone: America/New_York, language: en,
+     retention: {personalDataDays: 30}, locations: [{id: `+lab+`, name: Lab}],
+     subscriptions: [{program: 33333333-3333-3333-3333-333333333333}],
+     promotions: [{id: `+promotion+`, name: Spring, validForDays: 1, terms: None.}],
+     keys: [{name: all, role: all, secret: `+key+`}]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Apply(t.Context(), s, time.Now(), rand.Reader); err != nil {
+		t.Fatal(err)
+	}
+	h, err := newApp(t.Context(), c, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.close()
+	recipients := bytes.Repeat([]byte(`,{"deliveryMethodID":3,"recipientDescription":"Ana"}`), size)[1:]
+	for n := range orders {
+		body := fmt.Sprintf(`{"paymentMethodID":4,"promotionID":%q,"validStarting":%q,"monetaryGift":{"value":5},"recipients":[%s]}`, promotion,
+			time.Now().UTC().Format(time.RFC3339), recipients)
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost,
+			"/api/integration/gifting/send-gift", strings.NewReader(body))
+		r.Header.Set("Authorization", key)
+		r.Header.Set("Idempotency-Key", fmt.Sprint("order ", n))
+		r.Header.Set("Content-Type", "application/json")
+		if h.handler.ServeHTTP(w, r); w.Code != http.StatusCreated {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+	account, err := gift.ParseID(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, _ := gift.ParsePeriod("P60D")
+	_, err = s.AdvanceClock(t.Context(), account, func(was gift.Clock) (gift.Clock, gift.TrailEntry, error) {
+		is, err := was.Set(gift.ClockChange{Advance: &by, Key: "k"}, time.UTC, time.Now())
+		return is, gift.TrailEntry{AccountID: account, Action: gift.ClockAdvanced}, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := h.directory.Load().Accounts[account]
+	settle := func(within time.Duration) int {
+		t.Helper()
+		begun := time.Now()
+		left, err := h.settle(t.Context(), test, within)
+		if took := time.Since(begun); err != nil || took > within+10*time.Second {
+			t.Errorf("to settle within %s took %s: %v", within, took, err)
+		}
+		return left
+	}
+	const named = orders * size
+	names := func() int {
+		t.Helper()
+		n, err := h.retention().Due(t.Context(), test, time.Now(), 2*named)
+		if err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	if due, left := settle(0), names(); due < named || left != named {
+		t.Errorf("a look tells that %d are due and leaves the names of %d gifts, want those of %d", due, left, named)
+	}
+	if due, left := settle(300*time.Millisecond), names(); due < left || left == 0 || left >= named {
+		t.Errorf("after a moment %d are due, and %d of %d gifts still have names", due, left, named)
+	}
+	for end := time.Now().Add(time.Minute); settle(2*time.Second) > 0; {
+		if time.Now().After(end) {
+			t.Fatal("some are still due after a minute")
+		}
+	}
+	if n := names(); n > 0 {
+		t.Errorf("nothing is due, and %d gifts still have names", n)
+	}
+}
