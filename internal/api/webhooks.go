@@ -109,7 +109,7 @@ func (c *call) webhook(d *gift.Directory, id gift.ID) (*gift.Webhook, error) {
 
 // configure saves a change of an endpoint, with a line for the log of the set-up.
 func (c *call) configure(change func(*gift.Directory) (*gift.Webhook, string, error)) error {
-	if err := c.hooks.take(c.account.ID, c.now); err != nil {
+	if err := c.hooks.take(c.account.ID, c.Now()); err != nil { // one that a test account cannot advance
 		return err
 	}
 	return stored(c.Hooks.Configure(c.ctx, func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {

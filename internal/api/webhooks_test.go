@@ -1,8 +1,10 @@
 package api_test
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -323,4 +325,29 @@ func TestLongBodiesOfSettings(t *testing.T) {
 		w.hooks(c.method, c.path, long).refused(413, gift.ValidationFailure)
 	}
 	w.do("POST", "/api/test/clock", long, as(sandboxKey)...).refused(413, gift.ValidationFailure)
+}
+
+// TestTheLimitOnChangesOfWebhooks is that of each account: a test account that advances its clock gives nobody changes.
+func TestTheLimitOnChangesOfWebhooks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	mine, theirs := "/"+w.hook(), "/"+w.hook(as(sandboxKey)...)
+	change := func(hook string, headers ...string) reply {
+		return w.hooks("PATCH", hook, `{"description":"`+rand.Text()+`"}`, headers...)
+	}
+	for _, account := range []struct {
+		hook    string
+		headers []string
+	}{{mine, nil}, {theirs, as(sandboxKey)}} {
+		for n := 1; change(account.hook, account.headers...).status == http.StatusOK; n++ {
+			if n > 100 {
+				t.Fatal("webhooks can be changed without end")
+			}
+		}
+	}
+	w.do("POST", "/api/test/clock", `{"advance":"P1D"}`, as(sandboxKey)...).want(200)
+	change(theirs, as(sandboxKey)...).refused(429, gift.RateLimited)
+	change(mine).refused(429, gift.RateLimited)
+	w.pass(time.Hour)
+	change(mine).want(200)
 }
