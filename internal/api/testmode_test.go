@@ -94,3 +94,39 @@ func TestWebhooksGoByTheTestClock(t *testing.T) {
 		}
 	}
 }
+
+// TestSecretsOfTestWebhooksEndByTheRealClock: messages are signed and called by it, however far a test account's clock
+// is ahead.
+func TestSecretsOfTestWebhooksEndByTheRealClock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.do("POST", "/api/test/clock", `{"advance":"P30D"}`, as(sandboxKey)...).want(200)
+	hook := w.hook(as(sandboxKey)...)
+	is := func() *gift.Webhook {
+		t.Helper()
+		d, err := w.store.Directory(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Webhook(id(sandbox), id(hook))
+	}
+	made := is()
+	if ahead := time.Until(made.CreatedAt); ahead < 29*24*time.Hour {
+		t.Errorf("it was made %s from now, which is not by the account's clock", ahead)
+	}
+	w.hooks("POST", "/"+hook+"/rotate-secret", `{}`, as(sandboxKey)...).want(200)
+	rotated := is()
+	now := w.now()
+	if signs := len(rotated.Secrets(now)); signs != 2 {
+		t.Errorf("after a rotation %d secrets sign", signs)
+	}
+	if signs := len(rotated.Secrets(now.Add(gift.SecretRotation))); signs != 1 {
+		t.Errorf("a day after a rotation %d secrets sign", signs)
+	}
+	w.hooks("PATCH", "/"+hook, `{"description":"changed"}`, as(sandboxKey)...).want(200)
+	for _, h := range []*gift.Webhook{made, rotated, is()} {
+		if h.ChangedAt.After(w.now()) {
+			t.Errorf("it was changed %s from now", time.Until(h.ChangedAt))
+		}
+	}
+}

@@ -107,9 +107,12 @@ func (c *call) webhook(d *gift.Directory, id gift.ID) (*gift.Webhook, error) {
 	return nil, refuseAt(gift.NotFound, "webhookID", "This account has no webhook with that webhookID.")
 }
 
+// sendingTime is the time by which endpoints are called and messages are signed: the machine's, also in test accounts.
+func (c *call) sendingTime() time.Time { return c.Now().UTC().Truncate(time.Microsecond) }
+
 // configure saves a change of an endpoint, with a line for the log of the set-up.
 func (c *call) configure(change func(*gift.Directory) (*gift.Webhook, string, error)) error {
-	if err := c.hooks.take(c.account.ID, c.Now()); err != nil { // one that a test account cannot advance
+	if err := c.hooks.take(c.account.ID, c.sendingTime()); err != nil {
 		return err
 	}
 	return stored(c.Hooks.Configure(c.ctx, func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
@@ -189,9 +192,8 @@ func createWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, stored(err)
 	}
-	now := c.now.Truncate(time.Microsecond)
 	made := asked.Apply(gift.Webhook{ID: gift.ID(uuid.Must(uuid.NewV7())), AccountID: c.account.ID, Enabled: true,
-		CreatedAt: now, Start: start, Secret: secret}, now)
+		CreatedAt: c.now.Truncate(time.Microsecond), Start: start, Secret: secret}, c.sendingTime())
 	err = c.configure(func(d *gift.Directory) (*gift.Webhook, string, error) {
 		saved := made
 		return &saved, "added webhook " + made.ID.String(), d.RoomForWebhook(c.account.ID)
@@ -242,7 +244,7 @@ func changeWebhook(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	hook, err := c.edit(id, "changed", func(w gift.Webhook) gift.Webhook {
-		return asked.Apply(w, c.now.Truncate(time.Microsecond))
+		return asked.Apply(w, c.sendingTime())
 	})
 	if err != nil {
 		return ledger.Answer{}, err
@@ -277,7 +279,7 @@ func rotateWebhook(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	hook, err := c.edit(id, "rotated the secret of", func(w gift.Webhook) gift.Webhook {
-		return w.Rotate(secret, c.now.Truncate(time.Microsecond))
+		return w.Rotate(secret, c.sendingTime())
 	})
 	if err != nil {
 		return ledger.Answer{}, err
