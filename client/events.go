@@ -99,7 +99,7 @@ func (f EventsFilter) call(after string) call {
 	if f.PageSize != 0 {
 		q.Set("limit", strconv.Itoa(f.PageSize))
 	}
-	k := call{method: "GET", path: integrationPath + "events", limit: smallAnswer}
+	k := call{method: "GET", path: integrationPath + "events", limit: largeAnswer}
 	if f.Wait > 0 {
 		q.Set("wait", strconv.Itoa(max(1, int(f.Wait/time.Second)))) // none would be a call after the other
 		k.perAttempt = f.Wait + waitMore

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,5 +54,24 @@ func TestEventsWaitASecondAtLeast(t *testing.T) {
 	}
 	if got, want := s.all()[0].uri, "/api/integration/events?wait=1"; got != want {
 		t.Errorf("called %s, want %s", got, want)
+	}
+}
+
+// TestEventsOfGiftsThatAreGoodForManyItems: a page of 200, each with the gift and its 200 items, is read.
+func TestEventsOfGiftsThatAreGoodForManyItems(t *testing.T) {
+	t.Parallel()
+	item := `{"id":"SQUARE-CATALOG-ITEM-00000001","name":"` + strings.Repeat("Large Oat Milk Latte, ", 3) + `"}`
+	event := `{"id":"e","data":{"gift":{"eligibleItems":[` + strings.Repeat(item+",", 199) + item + `]}}}`
+	page := `{"events":[` + strings.Repeat(event+",", 199) + event + `],"nextCursor":"c","hasMore":false}`
+	c, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, page) })
+	n := 0
+	for _, err := range c.Events(t.Context(), client.EventsFilter{PageSize: 200}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if n != 200 {
+		t.Errorf("%d events, want 200", n)
 	}
 }
