@@ -18,7 +18,8 @@ func (backupCmd) Help() string {
 it. The copy is read back and compared before it gets its name; nothing is ever overwritten.
 
 The key file is never copied along: together they redeem every gift, apart they redeem none. Keep a copy of it somewhere
-else, once; it does not change. boon restore puts a backup back. A PostgreSQL database is backed up with its own tools.
+else, and a new one after each boon key-file rotate. boon restore puts a backup back. A PostgreSQL database is backed up
+with its own tools.
 
 Example:
 

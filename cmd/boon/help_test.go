@@ -65,3 +65,13 @@ func TestUsageErrors(t *testing.T) {
 		}
 	}
 }
+
+// A copy of the key file that was made before a rotation opens no gift that came after it.
+func TestBackupSaysWhenToCopyTheKeyFile(t *testing.T) {
+	t.Parallel()
+	_, out, _ := typed(t, "backup", "--help")
+	if said := strings.Join(strings.Fields(out), " "); !strings.Contains(said, "new one after each boon key-file rotate") ||
+		strings.Contains(said, "does not change") {
+		t.Error(out)
+	}
+}
