@@ -423,3 +423,88 @@ func testVerifyForgotten(t *testing.T, open opener) {
 	spoil(t, s, `DELETE FROM event WHERE account_id = $1 AND entries <> $2`, db.KeyOf(account), []byte{})
 	diff(t, problems(t, s), map[string]int{"events": 1})
 }
+
+// testEventsOfOneClock: what changes in the set-up of a test account, or is tried there in vain, is dated by its clock,
+// as entries are; in a live account it is by the machine's.
+func testEventsOfOneClock(t *testing.T, open opener) {
+	s, _ := open(t)
+	const ahead = 30 * 24 * time.Hour
+	for _, test := range []bool{true, false} {
+		account := &gift.Account{ID: newID(), Name: "A", Test: test, Currency: gift.Currency{Code: "USD", Decimals: 2},
+			Zone: noon.Location()}
+		till := gift.Till{AccountID: account.ID, KeyID: newID(), LocationID: newID()}
+		must(t, s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
+			return gift.Changes{Accounts: []*gift.Account{account}, What: "added"}, nil
+		}))
+		want := time.Duration(0)
+		if test {
+			want = ahead
+			_, err := s.AdvanceClock(t.Context(), account.ID, func(gift.Clock) (gift.Clock, gift.TrailEntry, error) {
+				return gift.Clock{Ahead: ahead}, gift.TrailEntry{AccountID: account.ID, Action: gift.ClockAdvanced}, nil
+			})
+			must(t, err)
+		}
+		must(t, s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
+			key := &gift.Key{ID: till.KeyID, Kind: gift.AccountKey, AccountID: account.ID, Name: "till", CreatedAt: noon,
+				Test: test}
+			copy(key.Hash[:], till.KeyID[:])
+			return gift.Changes{Keys: []*gift.Key{key}, What: "added"}, nil
+		}))
+		fillWebhooks(t, s, account.ID)
+		_, _, err := s.CountMisses(t.Context(), till, time.Now(), gift.GuessAlarm)
+		must(t, err)
+		events, _ := settled(t, s, gift.EventQuery{AccountID: account.ID, Limit: 9}, 3)
+		for _, e := range events {
+			if is := time.Until(e.At); is > want || is < want-time.Hour {
+				t.Errorf("%s of an account whose clock is %s ahead is dated %s from now", e.Type, want, is)
+			}
+		}
+		if len(events) != 3 {
+			t.Errorf("%d events, want those of a key, a webhook, and guesses", len(events))
+		}
+	}
+}
+
+// testEventsOfTwoClocks: events of the set-up that are dated by the machine's clock among entries dated ahead hide none
+// of these from whoever looks for a time.
+func testEventsOfTwoClocks(t *testing.T, open opener) {
+	s, _ := open(t)
+	ahead := noon.AddDate(0, 0, 30)
+	const n = 12
+	for at := range n {
+		account := newID()
+		for i := range n {
+			if i == at {
+				must(t, s.db.Write(t.Context(), func(tx *sql.Tx) error {
+					return feed.Add(t.Context(), tx, gift.Event{Type: gift.EventWebhookChanged, AccountID: account, At: noon,
+						Note: gift.EventNote{WebhookID: newID()}})
+				}))
+				continue
+			}
+			g, e := newGift(account)
+			e.At = ahead.Add(time.Duration(i) * time.Hour)
+			save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
+		}
+		settled(t, s, gift.EventQuery{AccountID: account, Limit: n}, n)
+		for first := range n { // of the hours that are asked for
+			from, to := ahead.Add(time.Duration(first)*time.Hour), ahead.Add(time.Duration(first+2)*time.Hour)
+			after, err := s.EventsBefore(t.Context(), account, from)
+			must(t, err)
+			until, err := s.EventsUntil(t.Context(), account, to)
+			must(t, err)
+			made, _ := follow(t, s, gift.EventQuery{AccountID: account, After: after, Limit: n, From: from, To: to})
+			made = slices.DeleteFunc(made, func(e gift.Event) bool { return until.Before(e.Place) })
+			want := 2
+			if first+1 == n {
+				want--
+			}
+			if at == first || at == first+1 {
+				want--
+			}
+			if len(made) != want {
+				t.Errorf("with another clock's at place %d: %d events of hours %d and %d, want %d", at, len(made), first, first+1,
+					want)
+			}
+		}
+	}
+}

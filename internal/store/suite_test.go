@@ -41,6 +41,8 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"a gift comes back whole":                   testGiftRoundTrip,
 		"verification codes are sealed":             testVerificationCodes,
 		"webhooks come back whole":                  testWebhooks,
+		"events of test accounts go by one clock":   testEventsOfOneClock,
+		"a time is found beside another clock":      testEventsOfTwoClocks,
 		"how far webhooks came is kept":             testWebhookProgress,
 		"webhooks are delivered by one":             testWebhookLeases,
 		"new events are noticed":                    testNewEvents,

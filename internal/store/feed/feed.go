@@ -71,10 +71,9 @@ func (r *row) wanted(q *gift.EventQuery) bool {
 	return false
 }
 
-const selectRows = `SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
-	WHERE t.account_id = $1 AND t.position >= $2 AND t.position <= $3 ORDER BY t.position LIMIT $4`
-
-var selectPage = db.SelectEach("the order of events", selectRows)
+var selectPage = db.SelectEach("the order of events",
+	`SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
+	WHERE t.account_id = $1 AND t.position >= $2 AND t.position <= $3 ORDER BY t.position LIMIT $4`)
 
 // Statements are those that are worth preparing.
 func Statements(d *db.DB) []string {
@@ -85,8 +84,9 @@ func Statements(d *db.DB) []string {
 	return texts
 }
 
-func (f *Feed) rows(ctx context.Context, account gift.ID, from, to int64, limit int) ([]row, error) {
-	return db.Collect(ctx, f.db, selectRows, []any{db.KeyOf(account), from, to, limit},
+// rows reads rows by one of the queries that select all of their columns.
+func (f *Feed) rows(ctx context.Context, query string, account gift.ID, args ...any) ([]row, error) {
+	return db.Collect(ctx, f.db, query, append([]any{db.KeyOf(account)}, args...),
 		func(from db.Scanner) (r row, err error) {
 			err = from.Scan(&r.position, db.ScanTime(&r.madeAt), &r.kinds, &r.entries, &r.body)
 			return r, err
@@ -169,12 +169,14 @@ func (f *Feed) EventsEnd(ctx context.Context, account gift.ID) (end gift.EventPl
 	if err != nil {
 		return end, fmt.Errorf("looking for the newest event: %w", err)
 	}
+	return f.endUpTo(ctx, account, safe)
+}
+
+// endUpTo is the place after the newest event of an account up to a position.
+func (f *Feed) endUpTo(ctx context.Context, account gift.ID, position int64) (end gift.EventPlace, err error) {
 	const newest = `SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
 		WHERE t.account_id = $1 AND t.position <= $2 ORDER BY t.position DESC LIMIT 1`
-	rows, err := db.Collect(ctx, f.db, newest, []any{db.KeyOf(account), safe}, func(from db.Scanner) (r row, err error) {
-		err = from.Scan(&r.position, db.ScanTime(&r.madeAt), &r.kinds, &r.entries, &r.body)
-		return r, err
-	})
+	rows, err := f.rows(ctx, newest, account, position)
 	if err != nil {
 		return end, fmt.Errorf("looking for the newest event: %w", err)
 	}

@@ -63,37 +63,54 @@ const clockTolerance = 10 * time.Minute
 
 // EventsBefore is a place after which all events of an account come that were made at a time or later, and few others.
 func (f *Feed) EventsBefore(ctx context.Context, account gift.ID, at time.Time) (gift.EventPlace, error) {
-	return f.lastBefore(ctx, account, at.Add(-clockTolerance))
+	place, _, err := f.lastBefore(ctx, account, at.Add(-clockTolerance))
+	return place, err
 }
 
 // EventsUntil is a place up to which all events of an account come that were made before a time, and few others.
-func (f *Feed) EventsUntil(ctx context.Context, account gift.ID, at time.Time) (gift.EventPlace, error) {
-	return f.lastBefore(ctx, account, at.Add(clockTolerance))
+func (f *Feed) EventsUntil(ctx context.Context, account gift.ID, at time.Time) (place gift.EventPlace, err error) {
+	_, next, err := f.lastBefore(ctx, account, at.Add(clockTolerance))
+	if err == nil {
+		place, err = f.endUpTo(ctx, account, next-1)
+	}
+	return place, err
 }
 
-// lastBefore is the place after an event of an account that was made before a time and whose next was not. It looks at
-// as many rows as halving all positions takes.
-func (f *Feed) lastBefore(ctx context.Context, account gift.ID, at time.Time) (place gift.EventPlace, err error) {
+// selectDated passes over events of the set-up: in test accounts too, the version before dated them by the machine's
+// clock.
+const selectDated = `SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
+	WHERE t.account_id = $1 AND t.position >= $2 AND t.position <= $3 AND (t.body = '' OR t.kinds LIKE ' gift.%')
+	ORDER BY t.position LIMIT 1`
+
+// lastBefore is the place after an event of a gift of an account that was made before a time, and the position of the
+// next one of a gift, which was not. Where events of gifts were made in the order of their positions, to within
+// clockTolerance, there is one such place; where a clock was set back, any of several. It looks as often as halving all
+// positions takes.
+func (f *Feed) lastBefore(ctx context.Context, account gift.ID, at time.Time) (place gift.EventPlace, next int64,
+	err error) {
 	high, err := f.safe(ctx)
 	if err == nil {
 		high, err = f.newest(ctx, high)
 	}
 	if err != nil {
-		return place, fmt.Errorf("looking for the events of a time: %w", err)
+		return place, 0, fmt.Errorf("looking for the events of a time: %w", err)
 	}
+	next = high + 1
 	for low := int64(0); low <= high; {
 		middle := low + (high-low)/2
-		rows, err := f.rows(ctx, account, middle, high, 1)
+		rows, err := f.rows(ctx, selectDated, account, middle, high)
 		if err != nil {
-			return place, fmt.Errorf("looking for the events of a time: %w", err)
+			return place, 0, fmt.Errorf("looking for the events of a time: %w", err)
 		}
 		if len(rows) == 0 || !rows[0].madeAt.Before(at) {
-			high = middle - 1
+			if high = middle - 1; len(rows) > 0 {
+				next = rows[0].position
+			}
 			continue
 		}
 		r := &rows[0]
 		place = gift.After(r.position, r.size(), r.id(r.size()-1))
 		low = r.position + 1
 	}
-	return place, nil
+	return place, next, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,6 +73,27 @@ func Add(ctx context.Context, tx *sql.Tx, events ...gift.Event) error {
 		}
 		if err != nil {
 			return fmt.Errorf("writing an event: %w", err)
+		}
+	}
+	return nil
+}
+
+// AddNow is Add for events that were made now by the machine's clock: like entries, those of test accounts are dated by
+// the clocks of these.
+func AddNow(ctx context.Context, tx *sql.Tx, events ...gift.Event) error {
+	ahead := map[gift.ID]time.Duration{}
+	for _, e := range events {
+		if _, known := ahead[e.AccountID]; !known {
+			var by int64
+			err := tx.QueryRowContext(ctx, `SELECT ahead FROM test_clock WHERE account_id = $1`, db.KeyOf(e.AccountID)).Scan(&by)
+			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return fmt.Errorf("reading the clock of account %s: %w", e.AccountID, err)
+			}
+			ahead[e.AccountID] = time.Duration(by) * time.Microsecond
+		}
+		e.At = e.At.Add(ahead[e.AccountID])
+		if err := Add(ctx, tx, e); err != nil {
+			return err
 		}
 	}
 	return nil

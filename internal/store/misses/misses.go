@@ -93,7 +93,7 @@ func (s *Misses) CountMisses(ctx context.Context, t gift.Till, now time.Time, n 
 		}
 		alarm, err = s.countForKey(ctx, tx, t, now, n, spent)
 		if err == nil && alarm {
-			err = feed.Add(ctx, tx, gift.Event{Type: gift.EventGuessingLimited, AccountID: t.AccountID, At: now,
+			err = feed.AddNow(ctx, tx, gift.Event{Type: gift.EventGuessingLimited, AccountID: t.AccountID, At: now,
 				Note: gift.EventNote{KeyID: t.KeyID}})
 		}
 		return err

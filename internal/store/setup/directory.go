@@ -157,7 +157,7 @@ func (s *Setup) Configure(ctx context.Context, change func(current *gift.Directo
 			if err := s.configure(ctx, tx, current.Version, asked, &c, rows); err != nil {
 				return err
 			}
-			return feed.Add(ctx, tx, events...)
+			return feed.AddNow(ctx, tx, events...)
 		})
 		if !errors.Is(err, errOtherSetup) {
 			return err
