@@ -172,17 +172,21 @@ func TestReadTicketProblems(t *testing.T) {
 func TestHugeTickets(t *testing.T) {
 	t.Parallel()
 	const mebi = 1 << 20
+	first := `{` + strings.Repeat(`"":0,`, 32_000) // members that every path may lead past
 	for name, data := range map[string]string{
-		"arrays":         strings.Repeat("[", 20_000),
-		"closed arrays":  `{"lineItems":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`,
-		"unknown arrays": `{"lineItems":[],"x":` + strings.Repeat("[", mebi) + `}`,
-		"objects":        strings.Repeat(`{"totals":`, mebi/10),
-		"a number":       `{"lineItems":[{"quantity":1,"itemTotalPrice":` + strings.Repeat("9", mebi) + `}]}`,
-		"a text":         `{"lineItems":[{"quantity":1,"itemTotalPrice":1,"itemID":"` + strings.Repeat("x", mebi) + `"}]}`,
-		"lines":          `{"lineItems":[` + strings.Repeat(`0,`, mebi/2) + `0]}`,
-		"good lines":     `{"lineItems":[` + strings.Repeat(`{"quantity":1,"itemTotalPrice":1},`, mebi/34) + `0]}`,
-		"one member":     `{"lineItems":[]` + strings.Repeat(`,"totals":0`, mebi/11) + `}`,
-		"white space":    strings.Repeat(" ", mebi),
+		"arrays":               strings.Repeat("[", 20_000),
+		"closed arrays":        `{"lineItems":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`,
+		"unknown arrays":       `{"lineItems":[],"x":` + strings.Repeat("[", mebi) + `}`,
+		"objects":              strings.Repeat(`{"totals":`, mebi/10),
+		"a number":             `{"lineItems":[{"quantity":1,"itemTotalPrice":` + strings.Repeat("9", mebi) + `}]}`,
+		"a text":               `{"lineItems":[{"quantity":1,"itemTotalPrice":1,"itemID":"` + strings.Repeat("x", mebi) + `"}]}`,
+		"lines":                `{"lineItems":[` + strings.Repeat(`0,`, mebi/2) + `0]}`,
+		"good lines":           `{"lineItems":[` + strings.Repeat(`{"quantity":1,"itemTotalPrice":1},`, mebi/34) + `0]}`,
+		"one member":           `{"lineItems":[]` + strings.Repeat(`,"totals":0`, mebi/11) + `}`,
+		"white space":          strings.Repeat(" ", mebi),
+		"wrong lines":          first + `"lineItems":[` + strings.Repeat(`0,`, ticket.MaxLines-1) + `0]}`,
+		"wrong members":        first + `"lineItems":[` + strings.Repeat(`{"itemTotalPrice":[]},`, ticket.MaxLines-1) + `0]}`,
+		"one member of a line": first + `"lineItems":[{` + strings.Repeat(`"quantity":1,`, 32_000) + `"itemTotalPrice":1}]}`,
 	} {
 		tk, problems := ticketIn(usd, data)
 		if tk != nil || len(problems) > ticket.MaxLines+wire.MaxUnknown+1 {

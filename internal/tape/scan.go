@@ -36,7 +36,7 @@ func (e *SyntaxError) Error() string {
 
 // Scan puts text on the tape. An error is a *SyntaxError. text must not change while the tape is used.
 func (t *Tape) Scan(text []byte) error {
-	t.text, t.nodes, t.open = text, t.nodes[:0], t.open[:0]
+	t.text, t.nodes, t.around, t.depth = text, t.nodes[:0], none, 0
 	if !utf8.Valid(text) {
 		return &SyntaxError{NotUTF8, 0}
 	}
@@ -116,11 +116,11 @@ func (t *Tape) value(at int) (int, error) {
 		default:
 			return t.number(at)
 		}
-		if len(t.open) >= MaxDepth {
+		if t.depth >= MaxDepth {
 			return 0, &SyntaxError{TooDeep, at}
 		}
-		t.open = append(t.open, int32(len(t.nodes)))
-		t.nodes = append(t.nodes, node{start: uint32(at), kind: jsontext.Kind(c)})
+		t.nodes = append(t.nodes, node{start: uint32(at), kind: jsontext.Kind(c), within: t.around})
+		t.around, t.depth = int32(len(t.nodes)-1), t.depth+1
 		at = t.space(at + 1)
 		if at < len(t.text) && t.text[at] == c+2 { // in ASCII, each closes what it is two after
 			return at, nil
@@ -156,12 +156,12 @@ func (t *Tape) name(at int) (int, error) {
 // after scans what follows a value: the ends of what it is in, and the comma and the name before the next one. more
 // is whether there is a next one.
 func (t *Tape) after(at int) (_ int, more bool, err error) {
-	for len(t.open) > 0 {
+	for t.around != none {
 		at = t.space(at)
 		if at >= len(t.text) {
 			return 0, false, t.wrong(at)
 		}
-		around := &t.nodes[t.open[len(t.open)-1]]
+		around := &t.nodes[t.around]
 		switch c := t.text[at]; {
 		case c == ',':
 			around.size++
@@ -174,7 +174,7 @@ func (t *Tape) after(at int) (_ int, more bool, err error) {
 		}
 		at++
 		around.end, around.next = uint32(at), int32(len(t.nodes))
-		t.open = t.open[:len(t.open)-1]
+		t.around, t.depth = around.within, t.depth-1
 	}
 	return at, false, nil
 }
@@ -187,7 +187,7 @@ func (t *Tape) add(from, to int, kind byte, escaped bool) int {
 	}
 	t.nodes = t.nodes[:n+1]
 	at := &t.nodes[n] // written in place: most of the tape is scalars
-	at.start, at.end, at.next, at.size = uint32(from), uint32(to), int32(n)+1, 0
+	at.start, at.end, at.next, at.size, at.within = uint32(from), uint32(to), int32(n)+1, 0, t.around
 	at.kind, at.escaped = jsontext.Kind(kind), escaped
 	return to
 }

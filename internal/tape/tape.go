@@ -8,7 +8,9 @@ package tape
 import (
 	"bytes"
 	"iter"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -21,9 +23,10 @@ const (
 
 // Tape is one JSON text, taken apart. The zero Tape is empty; it can be used again and again.
 type Tape struct {
-	text  []byte
-	nodes []node
-	open  []int32 // the objects and arrays around the place that is scanned
+	text   []byte
+	nodes  []node
+	around int32 // the object or array around the place that is scanned
+	depth  int   // how many there are
 }
 
 // node is a name or a value.
@@ -31,9 +34,13 @@ type node struct {
 	start, end uint32 // in the text, with quotes and braces
 	next       int32  // the node after this one and all that it holds
 	size       int32  // how many members or elements it holds
+	within     int32  // the object or array that it is in
 	kind       jsontext.Kind
 	escaped    bool // it is a text with a backslash
 }
+
+// none is the node that the whole text is in.
+const none = -1
 
 // keptNodes is how large a tape stays that waits for its next text.
 const keptNodes = 4_096
@@ -42,7 +49,7 @@ const keptNodes = 4_096
 func (t *Tape) Forget() {
 	t.text = nil
 	if cap(t.nodes) > keptNodes {
-		t.nodes, t.open = nil, nil
+		t.nodes = nil
 	}
 }
 
@@ -124,9 +131,9 @@ func (v Value) Members() iter.Seq2[Value, Value] {
 }
 
 // Pick looks up the members of an object whose names are in a set: into[i] becomes the value of names[i], null
-// included, or none. Of a name that occurs twice the last value is taken, and twice is told; more is told once.
+// included, or none. Of a name that occurs more than once the last value is taken, and twice is told of it once.
 func (v Value) Pick(names *Names, into []Value, twice func(name string)) {
-	t, at := v.tape, v.n+1
+	t, at, told := v.tape, v.n+1, uint64(0) // a bit for each name
 	for range v.Len() {
 		name, value := &t.nodes[at], at+1
 		at = t.nodes[value].next
@@ -135,7 +142,8 @@ func (v Value) Pick(names *Names, into []Value, twice func(name string)) {
 			text = Value{t, value - 1}.Unquoted()
 		}
 		if i := names.index(text); i >= 0 {
-			if into[i].tape != nil {
+			if into[i].tape != nil && told&(1<<i) == 0 {
+				told |= 1 << i
 				twice(names.list[i])
 			}
 			into[i] = Value{t, value}
@@ -143,31 +151,34 @@ func (v Value) Pick(names *Names, into []Value, twice func(name string)) {
 	}
 }
 
-// Path is where the value stands in the text: lines[2].price. That of the whole text is "".
+// Path is where the value stands in the text: lines[2].price. That of the whole text is "". What stands before it in
+// an object costs nothing, as hostile ones have many members.
 func (v Value) Path() string {
-	var path []byte
-	for at := v.tape.Root(); at.n != v.n; {
-		within := at
-		if within.Kind() == '{' {
-			for name, value := range within.Members() {
-				if at = value; v.n < value.node().next {
-					if len(path) > 0 {
-						path = append(path, '.')
-					}
-					path = append(path, name.Unquoted()...)
-					break
-				}
-			}
-			continue
+	var parts []string // from the value up
+	for n := v.n; ; {
+		around := v.tape.nodes[n].within
+		if around == none {
+			break
 		}
-		for i, e := range within.Elements() {
-			if at = e; v.n < e.node().next {
-				path = append(strconv.AppendInt(append(path, '['), int64(i), 10), ']')
-				break
-			}
+		parts = append(parts, v.tape.step(around, n))
+		n = around
+	}
+	slices.Reverse(parts)
+	return strings.TrimPrefix(strings.Join(parts, ""), ".")
+}
+
+// step leads from an object or array to a value in it.
+func (t *Tape) step(around, n int32) string {
+	within := Value{t, around}
+	if within.Kind() == '{' {
+		return "." + string(Value{t, n - 1}.Unquoted())
+	}
+	for i, e := range within.Elements() {
+		if e.n == n {
+			return "[" + strconv.Itoa(i) + "]"
 		}
 	}
-	return string(path)
+	return ""
 }
 
 // Names is a set of member names.

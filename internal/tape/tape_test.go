@@ -118,6 +118,69 @@ func TestPickAndPath(t *testing.T) {
 	}
 }
 
+// paths lists those of a value and of all that it holds.
+func paths(v Value) []string {
+	all := []string{v.Path()}
+	switch v.Kind() {
+	case '{':
+		for _, value := range v.Members() {
+			all = append(all, paths(value)...)
+		}
+	case '[':
+		for _, e := range v.Elements() {
+			all = append(all, paths(e)...)
+		}
+	}
+	return all
+}
+
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	var tape Tape
+	for text, want := range map[string]string{
+		`7`: "", `[]`: "", `{"":{"":1}}`: "||.", `{"a":{},"a":[{}],"b":{"c":[[],[0,{"d":null}]]}}`: "|a|a|a[0]|b|b.c|b.c[0]|b.c[1]|b.c[1][0]|b.c[1][1]|b.c[1][1].d", `[{"\u0061":[true]},[]]`: "|[0]|[0].a|[0].a[0]|[1]",
+	} {
+		if fault, _ := scan(&tape, text); fault >= 0 {
+			t.Fatal(fault)
+		}
+		if got := strings.Join(paths(tape.Root()), "|"); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestHostilePaths: the path of a value is found without a look at the members before it, and a member that occurs
+// many times is told once.
+func TestHostilePaths(t *testing.T) {
+	t.Parallel()
+	const many = 32_000
+	var tape Tape
+	if fault, _ := scan(&tape, `{`+strings.Repeat(`"":0,`, many)+`"lines":[0,{`+strings.Repeat(`"price":0,`, many)+
+		`"price":{"id":1}}]}`); fault >= 0 {
+		t.Fatal(fault)
+	}
+	var top, line, price [3]Value
+	names, told := NewNames("lines", "price", "id"), 0
+	tape.Root().Pick(names, top[:], func(string) { told++ })
+	for _, e := range top[0].Elements() {
+		if e.Kind() == '{' {
+			e.Pick(names, line[:], func(string) { told++ })
+		}
+	}
+	line[1].Pick(names, price[:], func(string) { told++ })
+	if told != 1 {
+		t.Errorf("a member is told %d times", told)
+	}
+	for n := range tape.nodes {
+		if tape.nodes[n].kind == '0' && int32(n) < line[1].n && n != int(top[0].n)+1 {
+			tape.nodes[n].next = -9 // who goes on from here fails
+		}
+	}
+	if got := price[2].Path(); got != "lines[1].price.id" {
+		t.Error(got)
+	}
+}
+
 // FuzzScan holds the scanner against jsontext: both take the same texts, and see the same in them.
 func FuzzScan(f *testing.F) {
 	for _, s := range []string{`{"a":[1,-2.5e+3,{},[],"x"],"a":null,"":true}`, `"\u0061\n\"\ud83d\ude00"`, `"\ud800"`, "01", "-0",

@@ -52,6 +52,15 @@ func (p *Problems) Add(path, format string, args ...any) {
 	p.list = append(p.list, Problem{path, fmt.Sprintf(format, args...)})
 }
 
+// AddAt is Add at a path that is made only where the problem is told: that of each of a million would take long.
+func (p *Problems) AddAt(path func() string, format string, args ...any) {
+	if len(p.list) >= maxProblems {
+		p.more++
+		return
+	}
+	p.Add(path(), format, args...)
+}
+
 // Refuse notes a refusal: the messages of a VALIDATION_FAILURE are problems like others; of other codes, the first
 // one stands. nil is none, and what is no *gift.Error is not for a caller to see and must not come here.
 func (p *Problems) Refuse(err error) {

@@ -74,3 +74,18 @@ func TestProblemsAreBounded(t *testing.T) {
 		t.Errorf("%d problems, %d messages, the last %q", p.Len(), len(messages), messages[len(messages)-1].Text)
 	}
 }
+
+// TestProblemsAtPaths: a path is made for each problem that is told, and for no other.
+func TestProblemsAtPaths(t *testing.T) {
+	t.Parallel()
+	var p Problems
+	made := 0
+	for n := range 3 * maxProblems {
+		p.AddAt(func() string { made++; return fmt.Sprintf("unknown%d", n/2) }, "There is no %s member.", "such")
+	}
+	messages := p.All()
+	if made != 2*maxProblems-1 || p.Len() != 2*maxProblems+1 || len(messages) != maxProblems+1 ||
+		messages[1].Path != "unknown1" || messages[1].Text != "There is no such member." {
+		t.Errorf("%d paths of %d problems, of which %d are told: %v", made, p.Len(), len(messages), messages[1])
+	}
+}

@@ -216,7 +216,7 @@ func (b *cloverOrder) gross(price, unitQuantity tape.Value) (gross gift.Amount, 
 	}
 	gross = b.currency.Decimal(gross).Mul(gift.DecimalOf(int64(weight))).Mul(thousandth).Round(b.currency)
 	if beyond(b.currency.Decimal(gross), b.currency, ticket.MaxAmount) {
-		b.Add(unitQuantity.Path(), "This number is too large.")
+		b.AddAt(unitQuantity.Path, "This number is too large.")
 		return 0, true
 	}
 	return gross, true
@@ -250,7 +250,7 @@ const whole100 = 1_000_000
 func (r *reader) percent(v tape.Value, whole gift.Amount) gift.Amount {
 	p := r.minor(v)
 	if p = max(p, -p); p > whole {
-		r.Add(v.Path(), "A discount of more than 100 %% cannot be.")
+		r.AddAt(v.Path, "A discount of more than 100 %% cannot be.")
 		return 0
 	}
 	return p
@@ -263,7 +263,7 @@ func (b *cloverOrder) rates(index int, v tape.Value, gone bool) {
 		b.pick(e, cloverRate, m[:])
 		rate, fixed, id := b.minor(m[1]), b.minor(m[2]), b.id(m[0])
 		if rate < 0 || rate > 10*wholeRate {
-			b.Add(m[1].Path(), "A tax rate must be from 0 to %d.", 10*wholeRate)
+			b.AddAt(m[1].Path, "A tax rate must be from 0 to %d.", 10*wholeRate)
 			continue
 		}
 		if gone {
@@ -274,7 +274,7 @@ func (b *cloverOrder) rates(index int, v tape.Value, gone bool) {
 			n++
 		}
 		if n == maxTaxes {
-			b.Add(e.Path(), "An order may have at most %d tax rates.", maxTaxes)
+			b.AddAt(e.Path, "An order may have at most %d tax rates.", maxTaxes)
 			continue
 		}
 		if n == len(b.taxes) {

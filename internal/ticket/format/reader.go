@@ -44,7 +44,7 @@ func (r *reader) is(v tape.Value, kind jsontext.Kind, must string) bool {
 		return false
 	}
 	if v.Kind() != kind {
-		r.Add(v.Path(), "This must be %s, not %s.", must, wire.KindName(v.Kind()))
+		r.AddAt(v.Path, "This must be %s, not %s.", must, wire.KindName(v.Kind()))
 		return false
 	}
 	return true
@@ -55,23 +55,23 @@ func (r *reader) pick(v tape.Value, names *tape.Names, into []tape.Value) (ok bo
 	if !r.is(v, '{', "an object") {
 		return false
 	}
-	v.Pick(names, into, func(name string) { r.Add(within(v, name), "This member is given more than once.") })
+	v.Pick(names, into, func(name string) { r.AddAt(within(v, name), "This member is given more than once.") })
 	return true
 }
 
 // within is the path of a member of an object, whether it is there or not.
-func within(v tape.Value, name string) string {
-	if path := v.Path(); path != "" {
-		return path + "." + name
+func within(v tape.Value, name string) func() string {
+	return func() string {
+		if path := v.Path(); path != "" {
+			return path + "." + name
+		}
+		return name
 	}
-	return name
 }
 
 // needs notes that a member is missing, unless there is a problem with it already.
 func (r *reader) needs(v tape.Value, name, text string) {
-	if path := within(v, name); !r.Has(path) {
-		r.Add(path, "%s", text)
-	}
+	r.AddAt(within(v, name), "%s", text)
 }
 
 const needed = "This is needed."
@@ -83,12 +83,12 @@ func (r *reader) list(v tape.Value) func(func(int, tape.Value) bool) {
 			return
 		}
 		if n := v.Len(); n > ticket.MaxLines {
-			r.Add(v.Path(), "There may be at most %d elements in this list, not %d.", ticket.MaxLines, n)
+			r.AddAt(v.Path, "There may be at most %d elements in this list, not %d.", ticket.MaxLines, n)
 			return
 		}
 		for i, e := range v.Elements() {
 			if e.Kind() != '{' {
-				r.Add(e.Path(), "This must be an object, not %s.", wire.KindName(e.Kind()))
+				r.AddAt(e.Path, "This must be an object, not %s.", wire.KindName(e.Kind()))
 			} else if !yield(i, e) {
 				return
 			}
@@ -152,7 +152,7 @@ func (r *reader) id(v tape.Value) string {
 		if digits := v.Raw(); len(digits) <= 20 && !bytes.ContainsAny(digits, ".eE") {
 			return r.keep(digits)
 		}
-		r.Add(v.Path(), "This must be a whole number of at most 20 digits, or a text.")
+		r.AddAt(v.Path, "This must be a whole number of at most 20 digits, or a text.")
 		return ""
 	}
 	text := r.text(v)
@@ -161,7 +161,7 @@ func (r *reader) id(v tape.Value) string {
 	}
 	id := r.composed(text)
 	if err := gift.CheckText(id, ticket.MaxItemID, true); err != nil {
-		r.Add(v.Path(), "%s", err)
+		r.AddAt(v.Path, "%s", err)
 		return ""
 	}
 	return id
@@ -183,7 +183,7 @@ func (r *reader) yes(v tape.Value) bool {
 		return false
 	}
 	if k := v.Kind(); k != 't' && k != 'f' {
-		r.Add(v.Path(), "This must be true or false, not %s.", wire.KindName(k))
+		r.AddAt(v.Path, "This must be true or false, not %s.", wire.KindName(k))
 	}
 	return v.Kind() == 't'
 }
@@ -204,11 +204,11 @@ func (r *reader) exact(v tape.Value, digits []byte, unit gift.Currency, limit gi
 	d, err := gift.ReadDecimal(digits)
 	switch {
 	case err == gift.ErrNotANumber:
-		r.Add(v.Path(), "This must be a decimal number, such as 12.50.")
+		r.AddAt(v.Path, "This must be a decimal number, such as 12.50.")
 	case err == gift.ErrTooLong:
-		r.Add(v.Path(), "This number has too many digits.")
+		r.AddAt(v.Path, "This number has too many digits.")
 	case err != nil || beyond(d, unit, limit):
-		r.Add(v.Path(), "This number is too large.")
+		r.AddAt(v.Path, "This number is too large.")
 	default:
 		return d, true
 	}
@@ -239,7 +239,7 @@ func (r *reader) priced(v tape.Value) gift.Decimal {
 func (r *reader) minor(v tape.Value) gift.Amount {
 	d, ok := r.decimal(v, gift.Pieces, ticket.MaxAmount)
 	if ok && !d.IsWhole() {
-		r.Add(v.Path(), "This must be a whole number.")
+		r.AddAt(v.Path, "This must be a whole number.")
 	}
 	return d.Round(gift.Pieces)
 }
@@ -247,6 +247,6 @@ func (r *reader) minor(v tape.Value) gift.Amount {
 // ours notes where a currency is another than the account's.
 func (r *reader) ours(v tape.Value) {
 	if code := r.text(v); code != nil && string(code) != r.currency.Code {
-		r.Add(v.Path(), "The ticket must be in %s, the currency of the account.", r.currency.Code)
+		r.AddAt(v.Path, "The ticket must be in %s, the currency of the account.", r.currency.Code)
 	}
 }

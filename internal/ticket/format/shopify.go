@@ -65,13 +65,11 @@ func (s shop) ofSet(set tape.Value) tape.Value {
 
 // unset notes that an amount is missing in the customer's currency: at its set, or where that would stand.
 func (s shop) unset(plain, set tape.Value) {
-	path := plain.Path() + "_set"
-	if set.Exists() {
-		path = set.Path()
+	path := set.Path
+	if !set.Exists() {
+		path = func() string { return plain.Path() + "_set" }
 	}
-	if !s.Has(path) {
-		s.Add(path, "This is needed in %s, the currency of the account.", s.currency.Code)
-	}
+	s.AddAt(path, "This is needed in %s, the currency of the account.", s.currency.Code)
 }
 
 // isZero reports whether a value is zero, in quotes or not.
@@ -368,7 +366,7 @@ func (s shop) goods(v tape.Value) (l line, m [lineMembers]tape.Value, gross, pie
 	if pieces = s.minor(m[lineQuantity]); m[lineQuantity].SaysNothing() {
 		pieces = 1
 	} else if pieces < 0 || pieces > ticket.MaxQuantity {
-		s.Add(m[lineQuantity].Path(), "A quantity must be from 0 to %d.", ticket.MaxQuantity)
+		s.AddAt(m[lineQuantity].Path, "A quantity must be from 0 to %d.", ticket.MaxQuantity)
 		pieces = 0
 	}
 	l.quantity, l.unit, l.even = gift.DecimalOf(int64(pieces)), unit, true

@@ -171,7 +171,7 @@ func (r *reader) squareQuantity(v tape.Value) gift.Decimal {
 	}
 	for _, c := range text {
 		if c != '.' && (c < '0' || c > '9') {
-			r.Add(v.Path(), `This must be a decimal number in quotes, such as "1" or "0.750".`)
+			r.AddAt(v.Path, `This must be a decimal number in quotes, such as "1" or "0.750".`)
 			return gift.DecimalOf(1)
 		}
 	}

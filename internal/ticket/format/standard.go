@@ -79,7 +79,7 @@ func (r *reader) standardLine(v tape.Value, l *ticket.Line, unit *gift.Decimal) 
 		if l.Total = l.UnitPrice.Mul(l.Quantity); beyond(l.Total, r.currency, ticket.MaxAmount) {
 			r.needs(v, "itemTotalPrice", "The line's itemUnitPrice times its quantity is too large.")
 		}
-	case r.Len() == before || !r.Has(within(v, "itemUnitPrice")) && !r.Has(within(v, "itemTotalPrice")):
+	case r.Len() == before || !r.Has(within(v, "itemUnitPrice")()) && !r.Has(within(v, "itemTotalPrice")()):
 		r.needs(v, "itemTotalPrice", "A line needs an itemTotalPrice or an itemUnitPrice.")
 	}
 }
@@ -92,7 +92,7 @@ func (r *reader) line(v tape.Value, limit int) string {
 	}
 	s := r.composed(text)
 	if err := gift.CheckText(s, limit, true); err != nil {
-		r.Add(v.Path(), "%s", err)
+		r.AddAt(v.Path, "%s", err)
 		return ""
 	}
 	return s

@@ -190,6 +190,24 @@ func TestManyLines(t *testing.T) {
 	}
 }
 
+// TestHostileOrders: what is wrong with an order costs no more than what is told of it, wherever it stands.
+func TestHostileOrders(t *testing.T) {
+	many := func(one string, n int) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
+	const told, each = 5_001, 30 // problems, and pieces of memory for each
+	for name, order := range map[string]string{
+		"elements": `{` + many(`"":0`, 32_000) + `,"lineItems":[` + many(`{"modifications":[`+many(`1`, 1_000)+`]}`, 60) +
+			`],"total":1}`,
+		"members":  `{"lineItems":[` + many(`{"price":1.5,"taxRates":[`+many(`{"rate":-1}`, 30)+`]}`, 1_000) + `],"total":1}`,
+		"one name": `{"lineItems":[{` + many(`"price":1`, 32_000) + `}],"total":1}`,
+	} {
+		var problems []string
+		pieces := testing.AllocsPerRun(1, func() { _, problems = read(Clover, order, Options{}, usd) })
+		if len(problems) > told || pieces > each*told {
+			t.Errorf("%s: %d problems cost %.0f pieces of memory", name, len(problems), pieces)
+		}
+	}
+}
+
 // FuzzOrders: whatever comes is read or refused; what is read pays for no gift card, and nothing negative.
 func FuzzOrders(f *testing.F) {
 	for n, name := range Names() {

@@ -90,9 +90,9 @@ func (r *reader) toastChoice(v tape.Value, closed bool) (chosen tape.Value) {
 		r.Add(path, "This order has %d checks: say by its guid which one is to be paid.", n)
 		return tape.Value{}
 	case list && !closed:
-		r.Add(v.Path(), "All checks of this order are voided or deleted.")
+		r.AddAt(v.Path, "All checks of this order are voided or deleted.")
 	case !closed:
-		r.Add(v.Path(), "This order has no check.")
+		r.AddAt(v.Path, "This order has no check.")
 	}
 	return chosen
 }
