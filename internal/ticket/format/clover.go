@@ -1,6 +1,8 @@
 package format
 
 import (
+	"math"
+
 	"boon.example/internal/gift"
 	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
@@ -78,7 +80,7 @@ func (r *reader) clover(data tape.Value) *ticket.Ticket {
 	}
 	off := b.discounts(r.elements(m[discounts]), b.goods())
 	b.spread(off)
-	b.discount += min(off, b.goods()+off)
+	b.discount += off
 	isVAT := r.yes(m[vat])
 	if taxes := b.reckonTaxes(); !r.yes(m[untaxed]) {
 		b.tax = taxes
@@ -184,8 +186,12 @@ func (b *cloverOrder) line(index int, v tape.Value) {
 		b.pick(e, cloverAmount, a[:])
 		gross += b.minor(a[0])
 	}
+	if gross > ticket.MaxAmount || gross < -ticket.MaxAmount {
+		b.needs(v, "price", "The line's price with its modifications is too large.")
+		gross = 0
+	}
 	l.count(gift.DecimalOf(1), weighed, gross)
-	off := min(max(0, gross), b.discounts(b.elements(m[discounts]), gross))
+	off := b.discounts(b.elements(m[discounts]), gross)
 	l.total = gross - off
 	gone := b.yes(m[exchanged])
 	gone = b.yes(m[refunded]) || gone
@@ -224,23 +230,23 @@ func (b *cloverOrder) gross(price, unitQuantity tape.Value) (gross gift.Amount, 
 
 var thousandth, _ = gift.ReadDecimal([]byte("0.001"))
 
-// discounts sums discounts on an amount: percentages of it, then amounts. Clover stores these as negative numbers.
+// discounts sums discounts on an amount, of which they are no more: percentages of it, and amounts. Clover stores these
+// as negative numbers.
 func (r *reader) discounts(v tape.Value, on gift.Amount) (sum gift.Amount) {
-	var fixed gift.Amount
+	on = max(0, on)
 	for _, e := range r.list(v) {
 		var m [3]tape.Value
 		r.pick(e, cloverDiscount, m[:])
 		amount, percent, fine := r.minor(m[0]), r.percent(m[1], 100), r.percent(m[2], whole100)
 		switch {
 		case fine != 0:
-			sum += share(max(0, on), fine, whole100)
+			amount = share(on, fine, whole100)
 		case percent != 0:
-			sum += share(max(0, on), percent, 100)
-		default:
-			fixed += max(amount, -amount)
+			amount = share(on, percent, 100)
 		}
+		sum = min(on, sum+max(amount, -amount))
 	}
-	return sum + fixed
+	return sum
 }
 
 // whole100 is a hundred percent in ten-thousandths of a percent.
@@ -256,7 +262,7 @@ func (r *reader) percent(v tape.Value, whole gift.Amount) gift.Amount {
 	return p
 }
 
-// rates notes the tax rates of a line.
+// rates notes the tax rates of a line. It is taxed once by each.
 func (b *cloverOrder) rates(index int, v tape.Value, gone bool) {
 	for _, e := range b.list(b.elements(v)) {
 		var m [3]tape.Value
@@ -280,12 +286,18 @@ func (b *cloverOrder) rates(index int, v tape.Value, gone bool) {
 		if n == len(b.taxes) {
 			b.taxes = append(b.taxes, cloverTax{id: id, rate: rate, fixed: fixed})
 		}
-		b.taxes[n].lines = append(b.taxes[n].lines, index)
+		if t := &b.taxes[n]; len(t.lines) == 0 || t.lines[len(t.lines)-1] != index {
+			t.lines = append(t.lines, index)
+		}
 	}
 }
 
 // maxTaxes is how many different tax rates an order may have.
 const maxTaxes = 100
+
+// No sum of taxes can wrap around: those of a line are three nodes of the tape each, and one is at most ten times the
+// line and an amount.
+const _ = uint64(math.MaxInt64 - tape.MaxNodes/3*(10+1)*ticket.MaxAmount)
 
 // wholeRate is a tax of a hundred percent.
 const wholeRate = 10_000_000

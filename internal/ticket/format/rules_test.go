@@ -192,6 +192,11 @@ func cloverRules() []rule {
 			`,"total":850`), []string{"MUG|Mug|1 × 10 = 8.5", "8.5 0 1.5 0 8.5"}},
 		{"a discount is no more than the line", Clover, cloverOrderOf(m(`,"discounts":[{"amount":-5000}]`), `,"total":0`),
 			[]string{"MUG|Mug|1 × 10 = 0" + nothing, "0 0 10 0 0"}},
+		{"a discount on the order is no more than its goods", Clover, cloverOrderOf(m(``)+`,{"price":5000,"isRevenue":false}`,
+			`,"discounts":[{"percentage":70},{"amount":-500}],"total":5000`),
+			[]string{"MUG|Mug|1 × 10 = 0" + nothing, "||1 × 50 = 50" + giftCard, "0 0 10 0 0"}},
+		{"a tax that is listed twice is on the line once", Clover, cloverOrderOf(m(`,"taxRates":[{"id":"T","rate":1000000},`+
+			`{"id":"U","rate":1000000},{"id":"T","rate":1000000}]`), `,"total":1200`), []string{"*", "10 2 0 0 12"}},
 		{"an order discount is spread by the largest remainder, of equal ones the earlier", Clover,
 			cloverOrderOf(m(``)+","+m(``)+","+m(``), `,"discounts":[{"amount":-100}],"total":2900`),
 			[]string{"MUG|Mug|1 × 10 = 9.66", "MUG|Mug|1 × 10 = 9.67", "MUG|Mug|1 × 10 = 9.67", "29 0 1 0 29"}},
@@ -541,6 +546,10 @@ func TestRefusals(t *testing.T) {
 				at + "lineItems.elements[0].taxRates[0].rate: A tax rate must be from 0"}},
 		{Clover, cloverOrderOf(`{"price":10000000000000,"unitQty":100000}`, `,"total":1`), Options{},
 			[]string{at + "lineItems.elements[0].unitQty: This number is too large."}},
+		{Clover, cloverOrderOf(`{"price":1,"modifications":[{"amount":10000000000000}]},{"price":0,"modifications":[{"amount":`+
+			`-10000000000000},{"amount":-1}]}`, `,"total":1`), Options{}, []string{
+			at + "lineItems.elements[0].price: The line's price with its modifications is too large.",
+			at + "lineItems.elements[1].price: The line's price with its modifications is too large."}},
 		{Shopify, `{"order":{"currency":"EUR","line_items":[{"price":"5,00"},{"price":"NaN","quantity":-1},` +
 			`{"price":"90000000000","quantity":100000}]}}`, Options{}, []string{at + "order.currency: The ticket must be in USD",
 			at + "order.line_items[0].price: This must be a decimal number",

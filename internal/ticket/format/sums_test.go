@@ -208,6 +208,48 @@ func TestHostileOrders(t *testing.T) {
 	}
 }
 
+// largest are orders of the largest amounts there may be, as many times as there may be.
+func largest() map[string][]string {
+	many := func(one string) string { return strings.TrimSuffix(strings.Repeat(one+",", ticket.MaxLines), ",") }
+	const amount, major, whole = `10000000000000`, `100000000000`, `{"percentage":100}`
+	list := func(one string) string { return `[` + many(one) + `]` }
+	money := func(name string) string { return `"` + name + `":{"amount":` + amount + `}` }
+	return map[string][]string{
+		Clover: {
+			cloverOrderOf(`{"price":1,"modifications":`+list(`{"amount":`+amount+`}`)+`,"taxRates":`+
+				list(`{"rate":100000000}`)+`}`, `,"total":100`),
+			cloverOrderOf(`{"price":1,"modifications":`+list(`{"amount":`+amount+`}`)+`,"discounts":`+list(whole)+`}`,
+				`,"total":`+amount),
+			cloverOrderOf(many(`{"price":`+amount+`}`), `,"total":`+amount+`,"discounts":`+list(whole)),
+			cloverOrderOf(many(`{"price":`+amount+`,"isRevenue":false,"taxRates":[`+strings.Repeat(`{"rate":100000000,"taxAmount":`+
+				amount+`},`, 19)+`{}]}`), `,"total":`+amount),
+			cloverOrderOf(`{"price":`+amount+`,"taxRates":`+list(`{"rate":100000000,"taxAmount":`+amount+`}`)+`}`,
+				`,"total":`+amount),
+		},
+		Square: {
+			`{"line_items":` + list(`{"quantity":"100000",`+money("base_price_money")+`,"applied_taxes":[{`+money("applied_money")+
+				`},{`+money("applied_money")+`}],`+money("total_money")+`}`) + `,` + money("total_money") + `}`,
+			squareOrder(`{"item_type":"GIFT_CARD","modifiers":`+list(`{`+money("total_price_money")+`}`)+`,"applied_taxes":`+
+				list(`{`+money("applied_money")+`}`)+`,`+money("total_money")+`},{`+mugSquare+`}`, `,"returns":[{"return_line_items":`+
+				list(`{"catalog_object_id":"MUG","quantity":"100000",`+money("total_money")+`}`)+`}],"tenders":`+
+				list(`{`+money("amount_money")+`}`)),
+		},
+		Toast: {toastOrder(many(`{"price":`+major+`,"tax":`+major+`,"taxInclusion":"INCLUDED","quantity":100000}`), `,"totalAmount":`+major+
+			`,"payments":`+list(`{"amount":-`+major+`}`)+`,"appliedServiceCharges":`+list(`{"chargeAmount":`+major+`}`))},
+		Shopify: {
+			shopifyOrderOf(many(`{"id":1,"price":"1000000","quantity":100000,"tax_lines":[{"price":`+major+`}]}`), `,"total_price":`+major+
+				`,"refunds":[{"refund_line_items":`+list(`{"line_item_id":1,"quantity":`+amount+`,"subtotal":`+major+`}`)+
+				`}],"shipping_lines":`+list(`{"price":`+major+`}`)),
+			`{"draft_order":{"line_items":` + list(`{"price":"1000000","quantity":100000,"applied_discount":{"amount":`+major+`}}`) +
+				`,"subtotal_price":` + major + `,"total_price":` + major + `}}`,
+			`{"lineItems":` + list(`{"price":1000000,"quantity":100000}`) + `,"subtotal":-` + major + `,"grandTotal":` + major + `}`,
+		},
+		LightspeedX: {saleOf(many(`{"quantity":100000,"pricing":{"price":1000000,"discount_total":`+major+`},"tax":{"total":`+major+
+			`}}`), `,"totals":{"price_incl_tax":`+major+`},"payments":`+list(`{"amount":-`+major+`}`)+`,"adjustments":`+
+			list(`{"adjustment_type":"DISCOUNT","total":`+major+`}`)+`,"ecom_custom_charges":`+list(`{"total":`+major+`}`))},
+	}
+}
+
 // FuzzOrders: whatever comes is read or refused; what is read pays for no gift card, and nothing negative.
 func FuzzOrders(f *testing.F) {
 	for n, name := range Names() {
@@ -230,6 +272,11 @@ func FuzzOrders(f *testing.F) {
 			}
 		}
 	}
+	for n, name := range Names() {
+		for _, order := range largest()[name] {
+			f.Add(n, order)
+		}
+	}
 	v := &gift.Voucher{Currency: usd, Loaded: 5_000, Balance: 5_000}
 	item := &gift.Voucher{Currency: usd, Item: true, Loaded: 9, Balance: 9}
 	f.Fuzz(func(t *testing.T, n int, order string) {
@@ -239,10 +286,18 @@ func FuzzOrders(f *testing.F) {
 			return
 		}
 		grand := got.Totals.Grand.Round(usd)
+		var goods gift.Decimal
 		for i, l := range got.Lines {
-			if total := l.Total.Round(usd); l.LeftOut == ticket.Allowed && total <= 0 {
-				t.Fatalf("line %d is goods of %d: %s", i, total, order)
+			if l.LeftOut != ticket.Allowed {
+				continue
 			}
+			if goods = goods.Add(l.Total); l.Total.Round(usd) <= 0 {
+				t.Fatalf("line %d is goods of %d: %s", i, l.Total.Round(usd), order)
+			}
+		}
+		if sum := got.Totals.Sub.Round(usd); sum != goods.Round(usd) || sum > 2*ticket.MaxLines*ticket.MaxAmount ||
+			grand > ticket.MaxAmount {
+			t.Fatalf("goods of %s are %d, of which %d are due: %s", goods.In(usd), sum, grand, order)
 		}
 		for _, who := range []*gift.Voucher{v, item} {
 			verdict := ticket.EligibilityOf(got, nil, who)
