@@ -3372,7 +3372,7 @@ export interface components {
             eligibility: components["schemas"]["Eligibility"] | null;
             /** @description The items that it is good for, as they were when it was made; null, any. */
             eligibleItems: {
-                /** @description All items of this group: Toast's itemGroup, Square's category_id, Shopify's product_id; null, none. */
+                /** @description All items of this group: Toast's itemGroup, Shopify's product_id; Square's orders name none, unless the till adds category_id to their lines; null, none. */
                 group: string | null;
                 /** @description The itemID of a line of a ticket; null where the item is named by its group, or else by its name. */
                 id: string | null;
