@@ -109,6 +109,15 @@ func squareRules() []rule {
 		{"what was tendered is paid, less the gratuity", Square, `{"line_items":[` + m(``) + `],"total_money":{"amount":1000},` +
 			`"tenders":[{"amount_money":{"amount":700},"tip_money":{"amount":200}}]}`,
 			[]string{"MUG|Mug|1 × - = 10", "10 0 0 0 5"}},
+		{"and whole where the total counts that", Square, `{"line_items":[` + m(``) + `],"total_tip_money":{"amount":200},` +
+			`"total_money":{"amount":1200},"tenders":[{"amount_money":{"amount":700},"tip_money":{"amount":200}}]}`,
+			[]string{"MUG|Mug|1 × - = 10", "10 0 0 0 5"}},
+		{"and less it where the total does not", Square, `{"line_items":[` + m(``) + `],"total_tip_money":{"amount":200},` +
+			`"total_money":{"amount":1000},"tenders":[{"amount_money":{"amount":700},"tip_money":{"amount":200}}]}`,
+			[]string{"MUG|Mug|1 × - = 10", "10 0 0 0 5"}},
+		{"so are two tenders", Square, `{"line_items":[` + m(``) + `],"total_tip_money":{"amount":300},"total_money":{"amount":1300},` +
+			`"tenders":[{"amount_money":{"amount":700},"tip_money":{"amount":200}},{"amount_money":{"amount":100},` +
+			`"tip_money":{"amount":100}}]}`, []string{"MUG|Mug|1 × - = 10", "10 0 0 0 5"}},
 		{"a completed order has nothing due", Square, squareOrder(m(``), `,"state":"COMPLETED"`), []string{"*", "10 0 0 0 0"}},
 		{"a cancelled order has nothing due", Square, squareOrder(m(``), `,"state":"CANCELED"`), []string{"*", "10 0 0 0 0"}},
 		{"a gift card comes off what is due with its tax", Square, `{"line_items":[` + m(``) + `,{"item_type":"GIFT_CARD",` +

@@ -74,20 +74,31 @@ func (r *reader) square(data tape.Value) *ticket.Ticket {
 	if b.own, b.summed = r.money(m[total]), !m[total].SaysNothing(); !b.summed && data.Kind() == '{' {
 		r.needs(data, "total_money", notCalculated)
 	}
-	if gratuity := r.money(m[tip]); near(b.parts+gratuity, b.own, b.rounding()) {
-		b.parts = b.own // it counts them
+	gratuity := r.money(m[tip])
+	counted := gratuity > 0 && near(b.parts+gratuity, b.own, b.rounding())
+	if counted {
+		b.parts = b.own
 	}
 	back := r.squareReturns(b, m[returns])
 	if b.due = r.money(m[net]); m[net].SaysNothing() {
-		b.due = b.own - back
-		for _, e := range r.list(m[tenders]) {
-			var t [2]tape.Value
-			r.pick(e, squareTender, t[:])
-			b.due -= max(0, r.money(t[0])-r.money(t[1]))
-		}
+		b.due = b.own - back - r.squarePaid(m[tenders], counted)
 	}
 	b.settled = r.says(m[state], "COMPLETED", "CANCELED")
 	return b.ticket()
+}
+
+// squarePaid sums what was tendered. Gratuities in it are paid where the order's total counts them.
+func (r *reader) squarePaid(tenders tape.Value, counted bool) (paid gift.Amount) {
+	for _, e := range r.list(tenders) {
+		var t [2]tape.Value
+		r.pick(e, squareTender, t[:])
+		amount, gratuity := r.money(t[0]), r.money(t[1])
+		if !counted {
+			amount -= gratuity
+		}
+		paid += max(0, amount)
+	}
+	return paid
 }
 
 const notCalculated = "This order has no totals: send it as CalculateOrder or RetrieveOrder answers it."
