@@ -284,6 +284,12 @@ func shopifyRules() []rule {
 			[]string{"*", "10 0 0 0 0"}},
 		{"nor has a refunded one", Shopify, shopifyOrderOf(m(``), due+`,"financial_status":"refunded"`), []string{"*", "10 0 0 0 0"}},
 		{"nor has a voided one", Shopify, shopifyOrderOf(m(``), due+`,"financial_status":"voided"`), []string{"*", "10 0 0 0 0"}},
+		{"nor has one that is refunded in part, as it was paid", Shopify, shopifyOrderOf(three+`}`, `,"financial_status":`+
+			`"partially_refunded","total_price":"30.00","current_total_price":"20.00"`), []string{"*", "20 0 0 0 0"}},
+		{"nor has a cancelled one that is paid in part", Shopify, shopifyOrderOf(m(``), due+`,"financial_status":"partially_paid",`+
+			`"cancelled_at":"2026-01-01"`), []string{"*", "10 0 0 0 0"}},
+		{"of one that is paid in part, what is outstanding is due", Shopify, shopifyOrderOf(m(``), due+`,"financial_status":`+
+			`"partially_paid","total_outstanding":"4.00"`), []string{"*", "10 0 0 0 4"}},
 		{"shipping is no line, but a charge", Shopify, shopifyOrderOf(m(``), `,"subtotal_price":"10.00","total_price":"15.00",`+
 			`"shipping_lines":[{"price":"6.00","discounted_price":"5.00"}]`), []string{"*", "10 0 0 5 15"}},
 		{"a gift card comes off what is due with its tax", Shopify, shopifyOrderOf(m(``)+`,{"quantity":1,"price":"25.00",`+
@@ -566,6 +572,8 @@ func TestRefusals(t *testing.T) {
 			at + "order.line_items[1].quantity: A quantity must be from 0 to 100000.",
 			at + "order.line_items[2].price: The line's price times its quantity is too large.",
 			at + "order.total_price: This is needed."}},
+		{Shopify, shopifyOrderOf(`{`+mugShopify+`}`, `,"total_price":"10.00","financial_status":"partially_paid"`), Options{},
+			[]string{at + "order.total_outstanding: This is needed of an order that is paid in part."}},
 		{Shopify, `{"cart":1}`, Options{}, []string{at + "line_items: This is needed"}},
 		{Shopify, `{"lineItems":[{"variantId":1.5}]}`, Options{}, []string{
 			at + "lineItems[0].variantId: This must be a whole number", at + "subtotal: This is needed.",

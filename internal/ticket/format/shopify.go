@@ -189,10 +189,14 @@ func (s shop) order(data tape.Value) *ticket.Ticket {
 	taxed := !m[tax].SaysNothing() || !m[currentTax].SaysNothing()
 	b.sumShop(inside, taxed, s.ofShop(m[gratuities], b.own, whole))
 	b.due, b.settled = b.own, m[cancelled].Exists() && !m[cancelled].SaysNothing()
-	if open := s.ofShop(m[outstanding], b.own, whole); !m[outstanding].SaysNothing() {
+	switch open := s.ofShop(m[outstanding], b.own, whole); {
+	case !m[outstanding].SaysNothing():
 		b.due = open
-	} else {
-		b.settled = b.settled || s.says(m[status], "paid", "refunded", "voided")
+	case b.settled:
+	case s.says(m[status], "partially_paid"):
+		s.needs(data, "total_outstanding", "This is needed of an order that is paid in part.")
+	default:
+		b.settled = s.says(m[status], "paid", "partially_refunded", "refunded", "voided")
 	}
 	return b.ticket()
 }
