@@ -16,6 +16,7 @@ type line struct {
 	quantity        gift.Decimal
 	weighed         bool
 	total           gift.Amount   // after discounts, with the tax that is inside its price, and no other
+	inside          gift.Amount   // tax that was added to total, as what it was added to is without
 	outside         gift.Amount   // tax and the like that are added to it
 	reason          ticket.Reason // why no gift pays it
 }

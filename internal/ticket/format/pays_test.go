@@ -261,6 +261,32 @@ func TestRestrictedGifts(t *testing.T) {
 	})
 }
 
+// TestToastTaxInsidePrices: included taxes are added to lines only where that gives the check's own total.
+func TestToastTaxInsidePrices(t *testing.T) {
+	of := func(more, check string) string {
+		return toastOrder(`{"item":{"guid":"A"},"price":12,"tax":2,"taxInclusion":"INCLUDED"`+more+`},{"item":{"guid":"B"},`+
+			`"price":12,"tax":2,"taxInclusion":"INCLUDED"}`, check)
+	}
+	const tip = `,"appliedServiceCharges":[{"chargeAmount":3,"gratuity":true}]`
+	pays(t, usd, Options{}, []most{
+		{"prices without tax", Toast, of(``, `,"taxAmount":4,"totalAmount":28`), "A", 14_00, 1},
+		{"and a gratuity that is counted", Toast, of(``, `,"taxAmount":4,"totalAmount":31`+tip), "A", 14_00, 1},
+		{"prices with tax", Toast, of(``, `,"taxAmount":4,"totalAmount":24`), "A", 12_00, 1},
+		{"and a gratuity that is counted", Toast, of(``, `,"taxAmount":4,"totalAmount":27`+tip), "A", 12_00, 1},
+		{"all of it", Toast, of(``, `,"taxAmount":4,"totalAmount":24`), "", 24_00, 2},
+		{"prices with tax that the check does not tell", Toast, of(``, `,"totalAmount":24`), "A", 12_00, 1},
+		{"prices without tax that the check does not tell", Toast, of(``, `,"totalAmount":28`), "A", 14_00, 1},
+		{"neither is the total", Toast, of(``, `,"taxAmount":4,"totalAmount":60`), "A", 12_00, 1},
+		{"a gift card with tax", Toast, of(`,"deferred":true`, `,"taxAmount":4,"totalAmount":24`), "", 12_00, 1},
+		{"a gift card, where neither is the total", Toast, of(`,"deferred":true`, `,"taxAmount":4,"totalAmount":60`), "", 10_00, 1},
+		{"a refund with tax", Toast, of(`,"refundDetails":{"refundAmount":5,"taxRefundAmount":1}`, `,"taxAmount":4,"totalAmount":24`),
+			"A", 6_00, 1},
+		{"a refund of all", Toast, of(`,"refundDetails":{"refundAmount":10,"taxRefundAmount":2}`, `,"taxAmount":4,"totalAmount":24`),
+			"A", 0, 0},
+		{"a void has no tax", Toast, of(`,"voided":true`, `,"taxAmount":2,"totalAmount":12`), "B", 12_00, 1},
+	})
+}
+
 // TestNotTooLittle: what is no gift card on balance, and gratuities that are counted, leave the goods their due.
 func TestNotTooLittle(t *testing.T) {
 	gc := func(price, more string) string { return `{"item":{"id":"GC"},"price":` + price + more + `}` }

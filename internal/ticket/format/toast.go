@@ -137,6 +137,7 @@ func (r *reader) toastBill(check tape.Value) *bill {
 	if b.own, b.summed = r.cents(m[total]), !m[total].SaysNothing(); !b.summed {
 		r.needs(check, "totalAmount", needed)
 	}
+	b.toastInside(gratuity)
 	if near(b.parts+gratuity, b.own, b.rounding()) {
 		b.parts = b.own // it counts it
 	}
@@ -145,6 +146,30 @@ func (r *reader) toastBill(check tape.Value) *bill {
 	b.settled = r.yes(m[deleted]) || b.settled
 	b.settled = r.says(m[status], "PAID", "CLOSED") || b.settled
 	return b
+}
+
+// toastInside takes included taxes off the lines again, unless with them the parts are the check's own total: Toast does
+// not say whether prices are without. Off gift cards they are taken only where the parts without them are that total.
+func (b *bill) toastInside(gratuity gift.Amount) {
+	var inside gift.Amount
+	for i := range b.lines {
+		if l := &b.lines[i]; l.reason != ticket.Voided {
+			inside += l.inside
+		}
+	}
+	isTotal := func(parts gift.Amount) bool {
+		return near(parts, b.own, b.rounding()) || near(parts+gratuity, b.own, b.rounding())
+	}
+	if isTotal(b.parts + max(0, inside-b.tax)) { // the check may not tell taxes that its lines do
+		return
+	}
+	b.parts -= min(inside, b.tax)
+	sure := isTotal(b.parts)
+	for i := range b.lines {
+		if l := &b.lines[i]; l.reason != ticket.Refunded && (sure || l.reason != ticket.GiftCard) {
+			l.total -= l.inside
+		}
+	}
 }
 
 // cents reads a number of currency units as minor units.
@@ -191,6 +216,7 @@ func (r *reader) toastSelection(v tape.Value) (l line, price, discount gift.Amou
 	refunded, taxBack := max(0, r.cents(back[0])), max(0, r.cents(back[1]))
 	if r.says(m[inclusion], "INCLUDED") {
 		l.total, l.outside = exact.Add(taxes).Round(r.currency), 0
+		l.inside = l.total - price
 	} else {
 		taxBack = 0
 	}
