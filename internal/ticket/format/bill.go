@@ -17,6 +17,7 @@ type line struct {
 	weighed         bool
 	total           gift.Amount   // after discounts, with the tax that is inside its price, and no other
 	inside          gift.Amount   // tax that was added to total, as what it was added to is without
+	back            gift.Amount   // what was refunded, and is to be taken off total
 	outside         gift.Amount   // tax and the like that are added to it
 	reason          ticket.Reason // why no gift pays it
 }
@@ -30,6 +31,21 @@ func (l *line) count(quantity gift.Decimal, weighed bool, gross gift.Amount) {
 	l.quantity = quantity
 	if n := quantity.Round(gift.Pieces); n > 0 && gross%n == 0 {
 		l.unit, l.even = gross/n, true
+	}
+}
+
+// refund takes off a line what was refunded. The pieces are left that are paid by what is left.
+func (l *line) refund() {
+	switch whole := l.total; {
+	case l.back <= 0:
+	case l.back >= whole:
+		l.total, l.reason = 0, ticket.Refunded
+	default:
+		l.total -= l.back
+		if n := l.quantity.Round(gift.Pieces); n > 0 && !l.weighed {
+			pieces, _ := portion(l.total, n, whole)
+			l.quantity = gift.DecimalOf(int64(pieces))
+		}
 	}
 }
 

@@ -239,7 +239,7 @@ func TestRestrictedGifts(t *testing.T) {
 			`"discount_total":10}`), "MUG", 10_00, 2},
 		{"it is no more than the line", LightspeedX, sale(`"product":{"id":"MUG"},"quantity":1,"pricing":{"price":10,` +
 			`"discount_total":15}`), "MUG", 0, 0},
-		{"a refund takes its tax off the price", Toast, toast("10", `"refundAmount":5,"taxRefundAmount":1`), "MUG", 6_00, 1},
+		{"a refund takes its tax off the price", Toast, toast("10", `"refundAmount":5,"taxRefundAmount":1`), "MUG", 6_00, 0},
 		{"a full one takes all", Toast, toast("10", `"refundAmount":10,"taxRefundAmount":2`), "MUG", 0, 0},
 		{"with the tax that it does not tell", Toast, toast("10", `"refundAmount":10`), "MUG", 0, 0},
 		{"a discount of 0 percent is an amount", Clover, clover(`"percentage":0`, "1700"), "MUG", 7_00, 1},
@@ -258,6 +258,24 @@ func TestRestrictedGifts(t *testing.T) {
 		{"of more than all", Shopify, draft(`"value":"250","value_type":"percentage"`, ``, "10.00"), "1", 0, 0},
 		{"what is called Gift Card and is an item without a guid is one", Toast, toastOrder(`{"displayName":"Gift Card","item":`+
 			`{"guid":null},"price":10}`, `,"totalAmount":10`), "", 0, 0},
+	})
+}
+
+// TestPiecesOfRefunds: of a selection that is refunded in part, the pieces are left that are paid by what is left.
+func TestPiecesOfRefunds(t *testing.T) {
+	of := func(line string) string {
+		return toastOrder(`{"item":{"guid":"A"},`+line+`},{"item":{"guid":"B"},"price":20}`, `,"taxAmount":2,"totalAmount":32`)
+	}
+	const inside = `,"tax":2,"taxInclusion":"INCLUDED"`
+	pays(t, usd, Options{}, []most{
+		{"one of two", Toast, of(`"quantity":2,"price":10,"refundDetails":{"refundAmount":5}`), "A", 5_00, 1},
+		{"one of two, with tax", Toast, of(`"quantity":2,"price":10` + inside + `,"refundDetails":{"refundAmount":5,"taxRefundAmount":1}`),
+			"A", 6_00, 1},
+		{"a cent of three", Toast, of(`"quantity":3,"price":10,"refundDetails":{"refundAmount":0.01}`), "A", 9_99, 2},
+		{"all but a cent", Toast, of(`"quantity":3,"price":10,"refundDetails":{"refundAmount":9.99}`), "A", 1, 0},
+		{"nothing", Toast, of(`"quantity":2,"price":10,"refundDetails":{"refundAmount":0,"taxRefundAmount":0}`), "A", 10_00, 2},
+		{"of a comp", Toast, of(`"quantity":2,"price":0` + inside + `,"refundDetails":{}`), "A", 0, 0},
+		{"of a weighed one", Toast, of(`"quantity":2.5,"price":10,"refundDetails":{"refundAmount":5}`), "A", 5_00, 0},
 	})
 }
 
@@ -280,7 +298,7 @@ func TestToastTaxInsidePrices(t *testing.T) {
 		{"a gift card with tax", Toast, of(`,"deferred":true`, `,"taxAmount":4,"totalAmount":24`), "", 12_00, 1},
 		{"a gift card, where neither is the total", Toast, of(`,"deferred":true`, `,"taxAmount":4,"totalAmount":60`), "", 10_00, 1},
 		{"a refund with tax", Toast, of(`,"refundDetails":{"refundAmount":5,"taxRefundAmount":1}`, `,"taxAmount":4,"totalAmount":24`),
-			"A", 6_00, 1},
+			"A", 6_00, 0},
 		{"a refund of all", Toast, of(`,"refundDetails":{"refundAmount":10,"taxRefundAmount":2}`, `,"taxAmount":4,"totalAmount":24`),
 			"A", 0, 0},
 		{"a void has no tax", Toast, of(`,"voided":true`, `,"taxAmount":2,"totalAmount":12`), "B", 12_00, 1},

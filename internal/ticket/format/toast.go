@@ -138,6 +138,9 @@ func (r *reader) toastBill(check tape.Value) *bill {
 		r.needs(check, "totalAmount", needed)
 	}
 	b.toastInside(gratuity)
+	for i := range b.lines {
+		b.lines[i].refund()
+	}
 	if near(b.parts+gratuity, b.own, b.rounding()) {
 		b.parts = b.own // it counts it
 	}
@@ -166,7 +169,7 @@ func (b *bill) toastInside(gratuity gift.Amount) {
 	b.parts -= min(inside, b.tax)
 	sure := isTotal(b.parts)
 	for i := range b.lines {
-		if l := &b.lines[i]; l.reason != ticket.Refunded && (sure || l.reason != ticket.GiftCard) {
+		if l := &b.lines[i]; sure || l.reason != ticket.GiftCard {
 			l.total -= l.inside
 		}
 	}
@@ -230,10 +233,11 @@ func (r *reader) toastSelection(v tape.Value) (l line, price, discount gift.Amou
 	case l.reason != ticket.Allowed:
 	case price < 0:
 		l.reason = ticket.Returned
-	case refunded > 0:
-		if l.total -= refunded + taxBack; l.total <= 0 || refunded >= price {
-			l.total, l.reason = 0, ticket.Refunded
-		}
+	case refunded == 0:
+	case refunded >= price:
+		l.back = max(l.total, refunded)
+	default:
+		l.back = refunded + taxBack
 	}
 	return l, price, discount
 }
