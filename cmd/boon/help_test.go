@@ -70,7 +70,8 @@ func TestUsageErrors(t *testing.T) {
 func TestBackupSaysWhenToCopyTheKeyFile(t *testing.T) {
 	t.Parallel()
 	_, out, _ := typed(t, "backup", "--help")
-	if said := strings.Join(strings.Fields(out), " "); !strings.Contains(said, "new one after each boon key-file rotate") ||
+	said := strings.Join(strings.Fields(out), " ")
+	if !strings.Contains(said, "new one after each boon key-file rotate") ||
 		strings.Contains(said, "does not change") {
 		t.Error(out)
 	}

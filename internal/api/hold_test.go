@@ -237,7 +237,7 @@ func TestWhichOperationAKeyWasFor(t *testing.T) {
 	capture("1").want(200)
 	reverse("1", "").refused(400, gift.ValidationFailure, "operation")
 	reverse("1", "", as(wharfKey)...).refused(403, gift.NotAuthorized) // it was used elsewhere
-	w.redeem(g, "5", once("1")...).want(200) // it was not spent
+	w.redeem(g, "5", once("1")...).want(200)                           // it was not spent
 	reverse("1", "").want(200, "amount", "5.00")
 	reverse("1", `,"operation":"capture-hold"`).want(200, "amount", "10.00")
 

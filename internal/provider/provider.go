@@ -20,8 +20,8 @@ const Path = "/providers/"
 // MaxBody is how long the body of a platform's call may be.
 const MaxBody = 64 << 10
 
-// Read reads a body, or a part of one. A text in it that is no UTF-8, such as half of a character that a shop's form cut
-// off, is no reason to refuse what nobody reads; one that is read has U+FFFD in place of it. A name is there once.
+// Read reads a body, or a part of one. A text in it that is no UTF-8, such as half of a character that a shop's form
+// cut off, is no reason to refuse what nobody reads; one that is read has U+FFFD in place of it. A name is there once.
 func Read(body []byte, into any) error {
 	return json.Unmarshal(body, into, jsontext.AllowInvalidUTF8(true))
 }

@@ -119,8 +119,22 @@ func (k *Keeper) Account(ctx context.Context, account *gift.Account, now time.Ti
 	return n, failed
 }
 
-// endedBefore is the instant before which gifts ended that are to be erased at a time of the machine's clock; zero: none
-// is.
+// Within is Account for as long as there is time, and counts the gifts that are left; it stops at a number.
+func (k *Keeper) Within(ctx context.Context, account *gift.Account, now time.Time, within time.Duration, most int) (
+	left int, err error) {
+	if within > 0 {
+		timed, cancel := context.WithTimeout(ctx, within)
+		_, err = k.Account(timed, account, now)
+		over := timed.Err() != nil
+		if cancel(); !over {
+			return 0, err
+		}
+	}
+	return k.due(ctx, account, now, most)
+}
+
+// endedBefore is the instant before which gifts ended that are to be erased at a time of the machine's clock; zero:
+// none is.
 func (k *Keeper) endedBefore(ctx context.Context, account *gift.Account, now time.Time) (before time.Time, err error) {
 	if account.PersonalDataDays == 0 {
 		return before, nil
@@ -135,8 +149,8 @@ func (k *Keeper) endedBefore(ctx context.Context, account *gift.Account, now tim
 	return now.AddDate(0, 0, -account.PersonalDataDays), nil
 }
 
-// Due counts the gifts that Account would erase. It stops at a number.
-func (k *Keeper) Due(ctx context.Context, account *gift.Account, now time.Time, most int) (n int, err error) {
+// due counts the gifts that Account would erase.
+func (k *Keeper) due(ctx context.Context, account *gift.Account, now time.Time, most int) (n int, err error) {
 	before, err := k.endedBefore(ctx, account, now)
 	if err != nil || before.IsZero() {
 		return 0, err

@@ -90,7 +90,7 @@ func TestSettleErasesWithinItsTime(t *testing.T) {
 	const named = orders * size
 	names := func() int {
 		t.Helper()
-		n, err := h.retention().Due(t.Context(), test, time.Now(), 2*named)
+		n, err := h.retention().Within(t.Context(), test, time.Now(), 0, 2*named)
 		if err != nil {
 			t.Error(err)
 		}

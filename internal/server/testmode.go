@@ -20,7 +20,7 @@ const (
 // gifts that expire. Where there is no time, it does nothing and tells what is due.
 func (a *app) settle(ctx context.Context, account *gift.Account, within time.Duration) (left int, err error) {
 	end := time.Now().Add(within)
-	kept, err := a.settleNames(ctx, account, within)
+	kept, err := a.retention().Within(ctx, account, time.Now(), within, countNames)
 	if err != nil {
 		return 0, err
 	}
@@ -36,21 +36,6 @@ func (a *app) settle(ctx context.Context, account *gift.Account, within time.Dur
 		case <-time.After(settleRest):
 		}
 	}
-}
-
-// settleNames erases, for a time, what gifts say of people that ended long enough ago by the clock of a test account,
-// and counts those that are left.
-func (a *app) settleNames(ctx context.Context, account *gift.Account, within time.Duration) (left int, err error) {
-	keeper := a.retention()
-	if within > 0 {
-		timed, cancel := context.WithTimeout(ctx, within)
-		_, err = keeper.Account(timed, account, time.Now())
-		over := timed.Err() != nil
-		if cancel(); !over {
-			return 0, err
-		}
-	}
-	return keeper.Due(ctx, account, time.Now(), countNames)
 }
 
 // settleSome counts what is due, and enters some of the holds that are over.

@@ -393,8 +393,8 @@ func testVerifyEvents(t *testing.T, open opener) {
 	diff(t, problems(t, s), map[string]int{"events": 6})
 }
 
-// testVerifyForgotten: what was forgotten is no finding where the oldest event that is kept is of another clock than the
-// entries, as in test accounts; what is lost of the 90 days since is one.
+// testVerifyForgotten: what was forgotten is no finding where the oldest event that is kept is of another clock than
+// the entries, as in test accounts; what is lost of the 90 days since is one.
 func testVerifyForgotten(t *testing.T, open opener) {
 	s, _ := open(t)
 	account, now := newID(), time.Now()
@@ -409,7 +409,8 @@ func testVerifyForgotten(t *testing.T, open opener) {
 			Note: gift.EventNote{KeyID: newID()}})
 	}))
 	diff(t, problems(t, s), map[string]int{})
-	_, err := s.MoveForgotten(t.Context(), func(time.Time, time.Time) time.Time { return now }, now.AddDate(0, 0, -30), now)
+	_, err := s.MoveForgotten(t.Context(), func(time.Time, time.Time) time.Time { return now }, now.AddDate(0, 0, -30),
+		now)
 	must(t, err)
 	n, err := s.ForgetEvents(t.Context(), account, now.Add(-gift.EventsKept), now, 200)
 	if must(t, err); n != 3 {

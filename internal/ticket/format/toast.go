@@ -151,8 +151,9 @@ func (r *reader) toastBill(check tape.Value) *bill {
 	return b
 }
 
-// toastInside takes included taxes off the lines again, unless with them the parts are the check's own total: Toast does
-// not say whether prices are without. Off gift cards they are taken only where the parts without them are that total.
+// toastInside takes included taxes off the lines again, unless with them the parts are the check's own total: Toast
+// does not say whether prices are without. Off gift cards they are taken only where the parts without them are that
+// total.
 func (b *bill) toastInside(gratuity gift.Amount) {
 	var inside gift.Amount
 	for i := range b.lines {
