@@ -103,6 +103,11 @@ func squareRules() []rule {
 		{"what is in returns is brought back too", Square, `{"line_items":[` + m(``) + `],"total_money":{"amount":1000},` +
 			`"returns":[{"return_line_items":[{"catalog_object_id":"MUG","quantity":"1","total_money":{"amount":400}}]}]}`,
 			[]string{"MUG|Mug|0 × - = 6", "6 0 0 0 6"}},
+		{"of returns only there are no lines, and nothing is due", Square, `{"total_money":{"amount":0},` +
+			`"net_amount_due_money":{"amount":-400},"returns":[{"return_line_items":[{"catalog_object_id":"MUG","quantity":"1",` +
+			`"total_money":{"amount":400}}]}]}`, []string{"0 0 0 0 0"}},
+		{"whatever its totals", Square, `{"line_items":null,"net_amount_due_money":{"amount":400},"returns":[{"return_line_items":` +
+			`[{"catalog_object_id":"MUG","total_money":{"amount":400}}]}]}`, []string{"0 0 0 0 0"}},
 		{"a gift card that is brought back comes off no goods", Square, `{"line_items":[` + m(``) + `],"total_money":{"amount":1000},` +
 			`"returns":[{"return_line_items":[{"catalog_object_id":"MUG","item_type":"GIFT_CARD","quantity":"1",` +
 			`"total_money":{"amount":400}}]}]}`, []string{"MUG|Mug|1 × - = 10", "10 0 0 0 6"}},

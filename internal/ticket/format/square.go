@@ -57,7 +57,8 @@ func (r *reader) square(data tape.Value) *ticket.Ticket {
 		data, m = m[order], [12]tape.Value{}
 		r.pick(data, squareNames, m[:])
 	}
-	if m[lines].SaysNothing() && data.Kind() == '{' {
+	onlyReturns := size(m[lines]) == 0 && size(m[returns]) > 0
+	if m[lines].SaysNothing() && !onlyReturns && data.Kind() == '{' {
 		r.needs(data, "line_items", "This is needed: send the Order as Square gives it.")
 	}
 	b := r.bill(size(m[lines]))
@@ -71,7 +72,7 @@ func (r *reader) square(data tape.Value) *ticket.Ticket {
 	}
 	b.tax, b.discount, b.charge = r.money(m[tax]), r.money(m[discount]), r.money(m[charge])
 	b.parts += max(0, b.charge-charged) + max(0, b.tax-taxed)
-	if b.own, b.summed = r.money(m[total]), !m[total].SaysNothing(); !b.summed && data.Kind() == '{' {
+	if b.own, b.summed = r.money(m[total]), !m[total].SaysNothing(); !b.summed && !onlyReturns && data.Kind() == '{' {
 		r.needs(data, "total_money", notCalculated)
 	}
 	gratuity := r.money(m[tip])
@@ -83,7 +84,7 @@ func (r *reader) square(data tape.Value) *ticket.Ticket {
 	if b.due = r.money(m[net]); m[net].SaysNothing() {
 		b.due = b.own - back - r.squarePaid(m[tenders], counted)
 	}
-	b.settled = r.says(m[state], "COMPLETED", "CANCELED")
+	b.settled = r.says(m[state], "COMPLETED", "CANCELED") || onlyReturns
 	return b.ticket()
 }
 
@@ -210,7 +211,7 @@ func (r *reader) squareAdded(v tape.Value, additive map[string]bool, all gift.Am
 	return sum
 }
 
-// squareReturns notes what is brought back, and gives its value.
+// squareReturns notes which items are brought back, and gives the value of all.
 func (r *reader) squareReturns(b *bill, v tape.Value) (sum gift.Amount) {
 	for _, e := range r.list(v) {
 		var m [1]tape.Value
@@ -221,8 +222,9 @@ func (r *reader) squareReturns(b *bill, v tape.Value) (sum gift.Amount) {
 			value := max(0, r.money(l[3]))
 			sum += value
 			pieces := r.squareQuantity(l[1])
-			if r.money(l[4]); !r.says(l[2], "GIFT_CARD") {
-				b.back = append(b.back, line{id: r.id(l[0]), total: -value,
+			r.money(l[4])
+			if id := r.id(l[0]); id != "" && !r.says(l[2], "GIFT_CARD") {
+				b.back = append(b.back, line{id: id, total: -value,
 					quantity: gift.DecimalOf(-int64(pieces.Round(gift.Pieces)))})
 			}
 		}
