@@ -36,7 +36,9 @@ func (f ticketFlag) read(t *terminal) (*client.TicketData, error) {
 	if data, ok := members["data"]; ok && json.Unmarshal(members["format"], &format) == nil {
 		ticket := &client.TicketData{Data: data, Format: format}
 		if options, ok := members["options"]; ok {
-			if err := json.Unmarshal(options, &ticket.Options); err != nil {
+			known := json.NewDecoder(bytes.NewReader(options))
+			known.DisallowUnknownFields() // they would not be sent
+			if err := known.Decode(&ticket.Options); err != nil {
 				return nil, fmt.Errorf("%s: the options of the ticket: %w", f.Ticket, err)
 			}
 		}
