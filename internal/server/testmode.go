@@ -11,8 +11,7 @@ import (
 const (
 	settleRest  = 20 * time.Millisecond // before what is due is counted again
 	settleHolds = 16                    // gifts whose holds are entered at a time
-	countHolds  = 1_000                 // that are counted at most
-	countNames  = 1_000                 // gifts whose names are to be erased that are counted at most
+	countDue    = 1_000                 // gifts that are counted at most, of holds and of names to be erased
 )
 
 // settle does what is due in a test account by its clock, in small portions beside everything else, and tells how much
@@ -20,13 +19,12 @@ const (
 // gifts that expire. Where there is no time, it does nothing and tells what is due.
 func (a *app) settle(ctx context.Context, account *gift.Account, within time.Duration) (left int, err error) {
 	end := time.Now().Add(within)
-	kept, err := a.retention().Within(ctx, account, time.Now(), within, countNames)
+	kept, err := a.retention().Within(ctx, account, time.Now(), within, countDue)
 	if err != nil {
 		return 0, err
 	}
 	for {
-		left, err = a.settleSome(ctx, account, within > 0)
-		if err != nil || left == 0 || !time.Now().Before(end) {
+		if left, err = a.settleSome(ctx, account, within > 0); err != nil || left == 0 || !time.Now().Before(end) {
 			return left + kept, err
 		}
 		a.tests.Wake()
@@ -45,7 +43,7 @@ func (a *app) settleSome(ctx context.Context, account *gift.Account, enter bool)
 		return 0, err
 	}
 	now := clock.Now(time.Now())
-	due, err := a.store.DueHoldsOf(ctx, account.ID, now, countHolds)
+	due, err := a.store.DueHoldsOf(ctx, account.ID, now, countDue)
 	if err != nil {
 		return 0, err
 	}
