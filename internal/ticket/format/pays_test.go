@@ -120,6 +120,8 @@ func TestNoMoreThanTheOrder(t *testing.T) {
 		{"more is due than the total", Clover, cloverOrderOf(`{`+mugClover+`}`, `,"total":1000,"unpaidBalance":10000`), "", 10_00, 1},
 		{"more is due than the parts, without a total", Clover, cloverOrderOf(`{`+mugClover+`,"taxRates":[{"rate":1000000}]}`,
 			`,"unpaidBalance":10000`), "", 11_00, 1},
+		{"a gift card whose tax is more than its price", Square, `{"line_items":[{` + mugSquare + `},{"item_type":"GIFT_CARD",` +
+			`"total_tax_money":{"amount":3000},"total_money":{"amount":2500}}],"total_money":{"amount":3500}}`, "", 10_00, 1},
 		{"less is due than the parts, without a total", Clover, cloverOrderOf(`{`+mugClover+`}`, `,"unpaidBalance":700`), "",
 			7_00, 1},
 		{"money back is no payment", LightspeedX, saleOf(`{`+mugX+`}`, sale+`,"payments":[{"amount":-50}]`), "", 10_00, 1},

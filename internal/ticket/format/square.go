@@ -161,14 +161,14 @@ func (r *reader) squareLine(v tape.Value, additive map[string]bool) (l line, cha
 	charged, taxed = max(0, r.money(m[charge])), r.money(m[tax])
 	whole := r.money(m[total])
 	l.outside = charged + max(0, r.squareAdded(m[taxes], additive, taxed))
-	l.total = whole - l.outside
+	if l.total = whole - l.outside; l.total < 0 && whole >= 0 { // taxes and charges are more than the line
+		l.total, l.outside = 0, whole
+	}
 	switch {
 	case r.says(m[itemType], "GIFT_CARD"):
 		l.reason = ticket.GiftCard
 	case whole < 0:
 		l.reason = ticket.Returned
-	case l.total < 0: // taxes and charges are more than the line
-		l.total, l.outside = 0, whole
 	}
 	return l, charged, taxed
 }
