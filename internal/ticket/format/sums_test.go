@@ -23,10 +23,10 @@ func (s sold) id() string { return []string{"A", "A", "A", "GC"}[s.kind] }
 
 func (s sold) net() int64 { return s.unit*s.quantity - s.off }
 
-// writers write generated orders with a charge as platforms do, with their own total. Clover's taxes are reckoned, not
-// told, and its lines are single pieces.
-var writers = map[string]func(lines []sold, charge, total int64) string{
-	Square: func(lines []sold, charge, total int64) string {
+// writers write generated orders with a charge as platforms do, with their own total and what was paid, tips and failed
+// payments beside. Clover's taxes are reckoned, not told, and its lines are single pieces.
+var writers = map[string]func(lines []sold, charge, total, paid int64) string{
+	Square: func(lines []sold, charge, total, paid int64) string {
 		var all []string
 		for _, l := range lines {
 			if l.kind != 2 {
@@ -36,28 +36,30 @@ var writers = map[string]func(lines []sold, charge, total int64) string{
 			}
 		}
 		return fmt.Sprintf(`{"order":{"taxes":[{"uid":"t","type":"ADDITIVE"}],"line_items":[%s],"total_service_charge_money":`+
-			`{"amount":%d},"total_tax_money":{"amount":%d},"total_money":{"amount":%d}}}`, strings.Join(all, ","), charge,
-			taxes(lines), total)
+			`{"amount":%d},"total_tax_money":{"amount":%d},"total_money":{"amount":%d},"tenders":[{"amount_money":{"amount":%d},`+
+			`"tip_money":{"amount":7}}]}}`, strings.Join(all, ","), charge, taxes(lines), total, paid+7)
 	},
-	Toast: func(lines []sold, charge, total int64) string {
+	Toast: func(lines []sold, charge, total, paid int64) string {
 		var all []string
 		for _, l := range lines {
 			all = append(all, fmt.Sprintf(`{"item":{"guid":"%s"},"quantity":%d,"preDiscountPrice":%s,"price":%s,"tax":%s,"deferred":%t,"voided":%t}`,
 				l.id(), l.quantity, cents(l.unit*l.quantity), cents(l.net()), cents(l.tax), l.kind == 1, l.kind == 2))
 		}
 		return fmt.Sprintf(`{"checks":[{"selections":[%s],"taxAmount":%s,"totalAmount":%s,"appliedServiceCharges":`+
-			`[{"chargeAmount":%s}]}]}`, strings.Join(all, ","), cents(taxes(lines)), cents(total), cents(charge))
+			`[{"chargeAmount":%s}],"payments":[{"amount":%s,"tipAmount":1},{"amount":5,"paymentStatus":"DENIED"}]}]}`,
+			strings.Join(all, ","), cents(taxes(lines)), cents(total), cents(charge), cents(paid))
 	},
-	Clover: func(lines []sold, charge, total int64) string {
+	Clover: func(lines []sold, charge, total, paid int64) string {
 		var all []string
 		for _, l := range lines {
 			all = append(all, fmt.Sprintf(`{"item":{"id":"%s"},"price":%d,"isRevenue":%t,"refunded":%t,"discounts":{"elements":[{"amount":%d}]}}`,
 				l.id(), l.unit*l.quantity, l.kind != 1, l.kind == 2, -l.off))
 		}
-		return fmt.Sprintf(`{"currency":"USD","total":%d,"serviceCharge":{"percentage":1},"lineItems":{"elements":[%s]}}`,
-			total-taxes(lines), strings.Join(all, ","))
+		return fmt.Sprintf(`{"currency":"USD","total":%d,"serviceCharge":{"percentage":1},"lineItems":{"elements":[%s]},`+
+			`"payments":[{"amount":%d,"tipAmount":7,"result":"SUCCESS"},{"amount":5,"result":"FAIL"}]}`,
+			total-taxes(lines), strings.Join(all, ","), paid)
 	},
-	Shopify: func(lines []sold, charge, total int64) string {
+	Shopify: func(lines []sold, charge, total, paid int64) string {
 		var all []string
 		sum := int64(0)
 		for _, l := range lines {
@@ -71,10 +73,10 @@ var writers = map[string]func(lines []sold, charge, total int64) string{
 				`"discount_allocations":[{"amount":"%s"}]}`, l.id(), cents(l.unit), l.quantity, left, l.kind == 1, cents(l.tax), cents(l.off)))
 		}
 		return fmt.Sprintf(`{"order":{"currency":"USD","line_items":[%s],"current_subtotal_price":"%s","total_tax":"%s",`+
-			`"total_price":"%s","shipping_lines":[{"price":"%s"}]}}`, strings.Join(all, ","), cents(sum), cents(taxes(lines)),
-			cents(total), cents(charge))
+			`"total_price":"%s","total_outstanding":"%s","shipping_lines":[{"price":"%s"}]}}`, strings.Join(all, ","), cents(sum),
+			cents(taxes(lines)), cents(total), cents(total-paid), cents(charge))
 	},
-	LightspeedX: func(lines []sold, charge, total int64) string {
+	LightspeedX: func(lines []sold, charge, total, paid int64) string {
 		var all []string
 		for _, l := range lines {
 			if l.kind != 2 {
@@ -84,8 +86,8 @@ var writers = map[string]func(lines []sold, charge, total int64) string{
 			}
 		}
 		return fmt.Sprintf(`{"data":{"line_items":[%s],"totals":{"price":%s,"tax":%s,"price_incl_tax":%s},"adjustments":`+
-			`[{"adjustment_type":"SURCHARGE","total":%s}]}}`, strings.Join(all, ","), cents(total-taxes(lines)-charge),
-			cents(taxes(lines)), cents(total), cents(charge))
+			`[{"adjustment_type":"SURCHARGE","total":%s}],"payments":[{"amount":%s}]}}`, strings.Join(all, ","),
+			cents(total-taxes(lines)-charge), cents(taxes(lines)), cents(total), cents(charge), cents(paid))
 	},
 }
 
@@ -100,8 +102,9 @@ func taxes(lines []sold) (sum int64) {
 	return sum
 }
 
-// TestSums: lines, gift cards, tax and charges are the platform's own total, and what can be paid is that less the
-// gift cards with their tax, for orders of 1 to 400 lines. Gift cards are those that the order or the merchant says.
+// TestSums: lines, gift cards, tax and charges are the platform's own total, and what can be paid is that less what was
+// paid and the gift cards with their tax, for orders of 1 to 400 lines. Gift cards are those that the order or the
+// merchant says. A gift for the goods pays no more than they cost, and one of pieces those that cost something.
 func TestSums(t *testing.T) {
 	t.Parallel()
 	for name, write := range writers {
@@ -109,7 +112,7 @@ func TestSums(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {
 				lines := make([]sold, rapid.IntRange(1, 400).Draw(t, "lines"))
-				total, cards := int64(0), int64(0)
+				total, cards, goods, pieces := int64(0), int64(0), int64(0), int64(0)
 				for i := range lines {
 					l := &lines[i]
 					draw := rapid.Uint64().Draw(t, "line")
@@ -128,11 +131,18 @@ func TestSums(t *testing.T) {
 						total += l.net() + l.tax
 					case 0:
 						total += l.net() + l.tax
+						goods += l.net()
+						if name == Clover {
+							pieces += min(1, l.net())
+						} else {
+							pieces += l.quantity * min(1, l.net())
+						}
 					}
 				}
 				charge := rapid.Int64Range(0, 900).Draw(t, "charge")
 				total += charge
-				order := write(lines, charge, total)
+				paid := rapid.Int64Range(0, total).Draw(t, "paid")
+				order := write(lines, charge, total, paid)
 				got, problems := read(name, order, Options{GiftCards: []string{"GC", "X"}}, usd)
 				if len(problems) > 0 {
 					t.Fatal(problems)
@@ -146,8 +156,18 @@ func TestSums(t *testing.T) {
 				if sum.Round(usd) != gift.Amount(total) || got.Difference != 0 {
 					t.Fatalf("the parts are %s, the total %d, the difference %d: %s", sum.In(usd), total, got.Difference, order)
 				}
-				if grand := got.Totals.Grand.Round(usd); grand != gift.Amount(total-cards) {
-					t.Fatalf("%d can be paid, want %d: %s", grand, total-cards, order)
+				due := max(0, total-paid-cards)
+				if grand := got.Totals.Grand.Round(usd); grand != gift.Amount(due) {
+					t.Fatalf("%d can be paid, want %d: %s", grand, due, order)
+				}
+				if due == 0 {
+					pieces = 0
+				}
+				for item, want := range map[bool]int64{false: min(due, goods), true: pieces} {
+					v := &gift.Voucher{Currency: usd, Item: item, Loaded: 1_000_000_00, Balance: 1_000_000_00}
+					if most := ticket.EligibilityOf(got, []gift.Item{{ID: "A"}}, v).Most; most != gift.Amount(want) {
+						t.Fatalf("a gift of pieces %t pays %d, want %d: %s", item, most, want, order)
+					}
 				}
 			})
 		})
