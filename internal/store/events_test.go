@@ -409,8 +409,8 @@ func testVerifyForgotten(t *testing.T, open opener) {
 			Note: gift.EventNote{KeyID: newID()}})
 	}))
 	diff(t, problems(t, s), map[string]int{})
-	_, err := s.MoveForgotten(t.Context(), func(time.Time, time.Time) time.Time { return now }, now.AddDate(0, 0, -30),
-		now)
+	toNow := func(time.Time, time.Time) time.Time { return now }
+	_, err := s.MoveForgotten(t.Context(), toNow, now.AddDate(0, 0, -30), now)
 	must(t, err)
 	n, err := s.ForgetEvents(t.Context(), account, now.Add(-gift.EventsKept), now, 200)
 	if must(t, err); n != 3 {

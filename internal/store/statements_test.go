@@ -129,7 +129,8 @@ func TestStatementsNameTheAccount(t *testing.T) {
 		delete(tests, "followers miss nothing")        // likewise
 		delete(tests, "verification codes are sealed") // likewise
 		for _, verifying := range []string{"verify walks and finds", "swapped secrets open nothing",
-			"verify finds long answers", "verify finds lost events", "what was given back is kept", "what was loaded is kept",
+			"verify finds long answers", "verify finds lost events", "verify knows what is forgotten",
+			"what was given back is kept", "what was loaded is kept",
 			"what was cashed out is kept", "what was erased is gone",
 			"an erasure hides nothing", "an erasure reads no messages of others", "a gift that goes on is not erased",
 			"ends of gifts are told of once",
