@@ -119,15 +119,12 @@ func (c *eraseCmd) erase(t *terminal, s *store.Store, a *gift.Account) (n erase.
 			return n, err
 		}
 	}
-	done := t.progress("erasing")
-	for i, id := range ids {
-		some, err := s.Eraser.Gifts(t, ask, []gift.ID{id})
-		if n.Add(some); err != nil {
-			return n, err
-		}
-		done(int64(i+1), int64(len(ids)))
+	done, gifts := t.progress("erasing"), int64(0)
+	ask.Done = func() {
+		gifts++
+		done(gifts, int64(len(ids)))
 	}
-	return n, nil
+	return s.Eraser.Gifts(t, ask, ids)
 }
 
 // tell says what was erased, in numbers, and what still stands.

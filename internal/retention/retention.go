@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"boon.example/internal/gift"
@@ -15,12 +14,10 @@ import (
 	"boon.example/internal/store/erase"
 )
 
-// A few gifts at a time, with a pause in between, so that no redemption waits for many.
 const (
-	every  = time.Hour      // a round; what failed in it is tried again in the next
-	again  = 23 * time.Hour // until an account is looked through once more: each look reads all of its gifts
-	batch  = 20
-	pause  = 100 * time.Millisecond
+	every  = time.Hour             // a round; what failed in it is tried again in the next
+	again  = 23 * time.Hour        // until an account is looked through once more: each look reads all of its gifts
+	gather = 1_000                 // gifts before they are erased, so that those of an order are erased together
 	breath = 10 * time.Millisecond // between two looks for what has ended
 )
 
@@ -86,13 +83,15 @@ func (k *Keeper) Account(ctx context.Context, account *gift.Account, now time.Ti
 	if err != nil || before.IsZero() {
 		return 0, err
 	}
+	ask := erase.Request{Account: account, Force: true, Ended: before, GoOn: true}
 	var failed error
+	var ids []gift.ID
 	for after, more := (gift.ID{}), true; more; {
-		var ids []gift.ID
-		if ids, after, more, err = k.Store.Eraser.Ended(ctx, account, after, before); err != nil {
+		var some []gift.ID
+		if some, after, more, err = k.Store.Eraser.Ended(ctx, account, after, before); err != nil {
 			return n, errors.Join(err, failed)
 		}
-		if n == 0 && failed == nil && len(ids) > 0 {
+		if n == 0 && failed == nil && len(ids) == 0 && len(some) > 0 {
 			what := fmt.Sprintf("erases what gifts of account %s say of people that ended more than %d days ago", account.ID,
 				account.PersonalDataDays)
 			err := k.Store.LogExport(ctx, gift.TrailEntry{AccountID: account.ID, Action: gift.PersonErased, What: what})
@@ -100,16 +99,10 @@ func (k *Keeper) Account(ctx context.Context, account *gift.Account, now time.Ti
 				return n, err
 			}
 		}
-		for some := range slices.Chunk(ids, batch) {
-			for _, id := range some {
-				ask := erase.Request{Account: account, Force: true, Ended: before}
-				done, err := k.Store.Eraser.Gifts(ctx, ask, []gift.ID{id})
-				if n += done.Gifts; err != nil {
-					failed = err
-				}
-			}
-			if !wait(ctx, pause) {
-				return n, ctx.Err()
+		if ids = append(ids, some...); len(ids) >= gather || !more {
+			done, err := k.Store.Eraser.Gifts(ctx, ask, ids)
+			if n, ids = n+done.Gifts, nil; err != nil {
+				failed = err
 			}
 		}
 		if !wait(ctx, breath) {

@@ -1,12 +1,14 @@
 package store
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
+	"boon.example/internal/store/db"
 	"boon.example/internal/store/erase"
 )
 
@@ -364,5 +367,173 @@ func testEraseWaiting(t *testing.T, open opener) {
 	n, err = s.Eraser.Gifts(t.Context(), ask, []gift.ID{g.ID})
 	if err != nil || n.Waiting != 0 || standing(t, s, account.ID, []string{ana}) != nil || len(claim(t, s, now, 1)) != 1 {
 		t.Errorf("by force: %+v, %v", n, err)
+	}
+}
+
+// orderFor makes an order of a gift for each of some people, bought by Carla at a time, whose answer is long.
+func orderFor(t *testing.T, s *Store, account gift.ID, at time.Time, people ...string) (gifts []gift.Gift) {
+	t.Helper()
+	var c ledger.Changes
+	body := `{"orderID":"` + strings.Repeat("x", 2_000) + `","gifts":[`
+	for i, name := range people {
+		g, issued := newGift(account)
+		g.CreatedAt, issued.At = at, at
+		g.Card.Method, g.Card.Contact, g.Card.Recipient, g.Card.Sender = gift.Email, name+"@example.com", name, "Carla"
+		g.Card.Message = "Hello " + name
+		g.Card.Purchase = gift.Purchase{Reference: "R-1", FirstName: "Carla", LastName: "Lopez", EmailAddress: carla}
+		c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, issued)
+		if i > 0 {
+			body += ","
+		}
+		body += fmt.Sprintf(`{"voucherID":"%s","senderDescription":"Carla","recipientDescription":"%s","message":"Hello %[2]s"}`,
+			g.ID, name)
+	}
+	c.Requests = []ledger.Request{{At: at, Answer: ledger.Answer{Code: ledger.Created, Body: []byte(body + `]}`)},
+		RequestKey: ledger.RequestKey{AccountID: account, Operation: ledger.SendGift, Key: "order" + newID().String()}}}
+	save(t, s, c)
+	return c.Gifts
+}
+
+// answered gives those of some texts that the stored answers of an account have.
+func answered(t *testing.T, s *Store, account gift.ID, texts ...string) (found []string) {
+	t.Helper()
+	all := fmt.Sprintf("%s", answersOf(t, s, account))
+	for _, text := range texts {
+		if strings.Contains(all, text) {
+			found = append(found, text)
+		}
+	}
+	return found
+}
+
+func findAll(t *testing.T, s *Store, account gift.ID, contact string) []gift.ID {
+	t.Helper()
+	ids, err := s.Eraser.Find(t.Context(), account, contact, func(int) {})
+	must(t, err)
+	return ids
+}
+
+// testEraseOrder: the answer to an order is written once for all of its gifts, in live accounts and in test accounts,
+// before the first of them is changed.
+func testEraseOrder(t *testing.T, open opener) {
+	s, _ := open(t)
+	for _, test := range []bool{false, true} {
+		account := &gift.Account{ID: newID(), Name: "Harbor Coffee", Test: test}
+		gifts := orderFor(t, s, account.ID, noon, "Ana", "Bob", "Cleo", "Dan")
+		orderFor(t, s, account.ID, noon, "Eve")
+		ids := findAll(t, s, account.ID, carla)
+		if len(ids) != 5 {
+			t.Fatalf("%d gifts of Carla, want 5", len(ids))
+		}
+		done := 0
+		ask := erase.Request{Account: account, Contact: carla, Done: func() {
+			if done++; done == 1 {
+				diff(t, answered(t, s, account.ID, "Carla", "Hello"), []string(nil))
+			}
+		}}
+		n, err := s.Eraser.Gifts(t.Context(), ask, ids)
+		if must(t, err); n.Answers != 2 || n.Gifts != 5 || done != 5 {
+			t.Errorf("test %v: %+v of 5 gifts in 2 orders, told of %d", test, n, done)
+		}
+		diff(t, answered(t, s, account.ID, "Carla", "Hello", "Ana", "Dan", gifts[3].ID.String()),
+			[]string{"Ana", "Dan", gifts[3].ID.String()}) // they did not ask for it
+		diff(t, findAll(t, s, account.ID, carla), []gift.ID{})
+	}
+}
+
+// testEraseCutOff: whatever an erasure had done when it was cut off, the next finds the rest.
+func testEraseCutOff(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	orderFor(t, s, account.ID, noon, "Ana", "Bob", "Cleo")
+	for left := 3; left > 0; left-- {
+		ids := findAll(t, s, account.ID, carla)
+		if len(ids) != left {
+			t.Fatalf("%d gifts are found again, want %d", len(ids), left)
+		}
+		ctx, cut := context.WithCancel(t.Context())
+		_, err := s.Eraser.Gifts(ctx, erase.Request{Account: account, Contact: carla, Done: cut}, ids)
+		if cut(); err == nil && left > 1 {
+			t.Error("it was not cut off")
+		}
+	}
+	diff(t, answered(t, s, account.ID, "Carla", "Hello"), []string(nil))
+	diff(t, findAll(t, s, account.ID, carla), []gift.ID{})
+	diff(t, problems(t, s), map[string]int{})
+}
+
+// testEraseBeside: what is answered about a gift after its answers were changed, and before it is, is found as well.
+func testEraseBeside(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	gifts := orderFor(t, s, account.ID, noon, "Ana", "Bob")
+	ids := []gift.ID{gifts[0].ID, gifts[1].ID}
+	reschedule := sync.OnceFunc(func() {
+		g := &gifts[1].Voucher
+		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(g)}}, func(st *ledger.State) (c ledger.Changes) {
+			v := *st.Vouchers[ref(g)]
+			e := gift.Entry{ID: newID(), AccountID: account.ID, VoucherID: g.ID, Seq: v.Seq + 1, Previous: v.Last,
+				Kind: gift.Rescheduled, Balance: v.Balance, Status: v.Status, At: noon.AddDate(0, 0, 1)}
+			v.Seq, v.Last = e.Seq, e.ID
+			c.Vouchers, c.Entries = []gift.Voucher{v}, []gift.Entry{e}
+			c.Requests = []ledger.Request{{At: e.At, Answer: ledger.Answer{Code: ledger.OK, Body: []byte(fmt.Sprintf(
+				`{"voucherID":"%s","message":"Hello again","recipientDescription":"Bob"}`, g.ID))},
+				RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: ledger.SendGift, Key: "again"}}}
+			return c
+		})
+	})
+	n, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account, Done: reschedule}, ids)
+	if must(t, err); n.Gifts != 2 || n.Answers != 2 {
+		t.Errorf("%+v", n)
+	}
+	diff(t, answered(t, s, account.ID, "Carla", "Hello", "Ana", "Bob"), []string(nil))
+	diff(t, problems(t, s), map[string]int{})
+}
+
+// testEraseAtOnce: several who erase different people in the same answer lose nothing of what the others took out.
+func testEraseAtOnce(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	people := []string{"Ana", "Bob", "Cleo", "Dan", "Eve", "Finn"}
+	for range 5 {
+		orderFor(t, s, account.ID, noon, people...)
+	}
+	var all sync.WaitGroup
+	for _, name := range people {
+		ids := findAll(t, s, account.ID, name+"@example.com")
+		all.Go(func() {
+			ask := erase.Request{Account: account, Contact: name + "@example.com"}
+			if n, err := s.Eraser.Gifts(t.Context(), ask, ids); err != nil || n.Gifts != 5 || n.Answers != 5 {
+				t.Errorf("%s: %+v, %v", name, n, err)
+			}
+		})
+	}
+	all.Wait()
+	diff(t, answered(t, s, account.ID, append(people, "Hello")...), []string(nil))
+	diff(t, problems(t, s), map[string]int{})
+}
+
+// testEraseDamaged: a gift of which an answer cannot be read is not erased, and holds up others only where it is to.
+func testEraseDamaged(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	gifts := append(orderFor(t, s, account.ID, noon, "Ana"), orderFor(t, s, account.ID, noon.AddDate(0, 0, 1), "Bob")...)
+	spoil(t, s, `UPDATE answer SET body = $2
+		WHERE key = (SELECT key FROM request WHERE account_id = $1 ORDER BY made_at LIMIT 1)`,
+		db.KeyOf(account.ID), []byte("damaged"))
+	ids := []gift.ID{gifts[0].ID, gifts[1].ID}
+	for _, tt := range []struct {
+		goOn bool
+		want int
+	}{{false, 0}, {true, 1}} {
+		n, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account, GoOn: tt.goOn}, ids)
+		if n.Gifts != tt.want || err == nil || !strings.Contains(err.Error(), "gift "+ids[0].String()) {
+			t.Errorf("going on %v: %+v, %v", tt.goOn, n, err)
+		}
+	}
+	for i, want := range []string{"Ana", ""} {
+		g, err := s.Gift(t.Context(), account.ID, ids[i])
+		must(t, err)
+		diff(t, g.Card.Recipient, want)
 	}
 }

@@ -133,6 +133,7 @@ func TestStatementsNameTheAccount(t *testing.T) {
 			"what was given back is kept", "what was loaded is kept",
 			"what was cashed out is kept", "what was erased is gone",
 			"an erasure hides nothing", "an erasure reads no messages of others", "a gift that goes on is not erased",
+			"an erasure that was cut off is repeated", "what comes meanwhile is erased", "answers are changed by two at once",
 			"ends of gifts are told of once",
 			"the set-up is changed beside tills"} {
 			delete(tests, verifying) // reads everything, of all accounts

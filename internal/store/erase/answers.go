@@ -2,11 +2,14 @@ package erase
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,88 +21,241 @@ import (
 	"boon.example/internal/store/record"
 )
 
-// selectAnswers gives the records of calls that were made within a time, with those of their answers that are long.
-const selectAnswers = `SELECT ` + record.RequestColumns + `, a.body FROM request AS r
-	LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
-	WHERE (r.account_id, r.key, r.operation) IN (SELECT account_id, key, operation FROM request
-		WHERE account_id = $1 AND made_at >= $2 AND made_at <= $3 AND ` + record.Forgettable + `)`
+// selectCalls names the calls that were made within a time, and selectAnswer gives the record of one, with its answer as
+// it is kept: the one column or the other.
+const (
+	selectCalls = `SELECT r.key, r.operation, r.made_at FROM request AS r
+		WHERE r.account_id = $1 AND r.made_at >= $2 AND r.made_at <= $3 AND ` + record.Forgettable
+	selectAnswer = `SELECT ` + record.RequestColumns + `, a.body, r.answer FROM request AS r
+		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
+		WHERE r.account_id = $1 AND r.key = $2 AND r.operation = $3`
+)
 
 // answeredWithin is how long after the time that a gift is given an order is recorded: it may wait that long for tills.
 const answeredWithin = 90 * time.Second
 
-// answers takes what the gift said of people out of the answers that are kept of it: those of the calls that sent it.
-// They are recorded soon after their entry; those of test accounts, whose clock is another, at any time.
-func (e *Eraser) answers(ctx context.Context, tx *sql.Tx, p *plan) (n int, err error) {
-	times := map[int64]int64{}
-	for _, at := range p.history {
-		switch at.Kind {
-		case gift.Issued, gift.Resent, gift.Rescheduled, gift.Replaced:
-			times[at.At.UnixMicro()] = at.At.Add(answeredWithin).UnixMicro()
-		}
-	}
-	if p.ask.Account.Test {
-		times = map[int64]int64{0: math.MaxInt64}
-	}
-	for from, to := range times {
-		kept, err := e.kept(ctx, tx, p, from, to)
-		if err != nil {
-			return n, err
-		}
-		for i := range kept {
-			if err := e.rewrite(ctx, tx, &kept[i]); err != nil {
-				return n, err
-			}
-		}
-		n += len(kept)
-	}
-	return n, nil
+// span is a time, from one microsecond to another.
+type span struct{ from, to int64 }
+
+func (s span) has(at time.Time) bool { return s.from <= at.UnixMicro() && at.UnixMicro() <= s.to }
+
+// sight is what a gift was seen to be before anything was taken out of it.
+type sight struct {
+	seq   int     // of its last entry
+	waits bool    // it is left alone
+	says  *saying // what answers are to say of it; nil: what they say already
+	// When calls were recorded that sent it: soon after their entry; in test accounts, whose clock is another, at any
+	// time.
+	calls []span
+	// failed tells that some of these answers cannot be read.
+	failed error
 }
 
-// kept gives the records of calls within a time whose answers tell of people in the gift, without that.
-func (e *Eraser) kept(ctx context.Context, tx *sql.Tx, p *plan, from, to int64) (all []ledger.Request, err error) {
-	id := p.gift.ID.AppendText(nil)
-	err = db.Each(ctx, tx, selectAnswers, []any{db.KeyOf(p.gift.AccountID), from, to},
+// saying is what a card says of people.
+type saying struct{ sender, recipient, message string }
+
+func sayingOf(c *gift.Card) saying { return saying{c.Sender, c.Recipient, c.Message} }
+
+// sayings are what answers are to say, by the id of the gift in quotes.
+type sayings map[string]*saying
+
+// look sees what a gift is.
+func (e *Eraser) look(ctx context.Context, ask Request, id gift.ID) (s *sight, err error) {
+	entries, err := e.history(ctx, ask.Account.ID, id)
+	if err != nil {
+		return nil, err
+	}
+	s = &sight{seq: len(entries)}
+	if ask.spares(entries) {
+		return s, nil
+	}
+	err = e.db.Snapshot(ctx, func(tx *sql.Tx) error {
+		g, err := e.load(ctx, tx, ledger.Ref{AccountID: ask.Account.ID, ID: id}, true)
+		if err != nil {
+			return err
+		}
+		if g.Seq != len(entries) {
+			return errMoved
+		}
+		p := planFor(ask, g, entries)
+		if s.waits = g.waits() && !ask.Force; s.waits || p.nothing() {
+			return nil
+		}
+		is := sayingOf(&p.card)
+		s.says, s.calls = &is, callsOf(ask, entries)
+		return nil
+	})
+	return s, err
+}
+
+// callsOf tells when calls were recorded that sent a gift.
+func callsOf(ask Request, entries []gift.Entry) (calls []span) {
+	if ask.Account.Test {
+		return []span{{0, math.MaxInt64}}
+	}
+	for i := range entries {
+		switch e := &entries[i]; e.Kind {
+		case gift.Issued, gift.Resent, gift.Rescheduled, gift.Replaced:
+			calls = append(calls, span{e.At.UnixMicro(), e.At.Add(answeredWithin).UnixMicro()})
+		}
+	}
+	return calls
+}
+
+// answers takes what gifts say of people out of the answers that are kept of the calls that sent them, and tells what
+// it saw of each gift and how many answers it changed. Each answer is changed once for all of the gifts, in a
+// transaction that only puts one text in the place of another: what takes time is done before. All this comes before the
+// gifts are changed, so that one of which not all answers were is found again.
+func (e *Eraser) answers(ctx context.Context, ask Request, ids []gift.ID, r *rest) (seen map[gift.ID]*sight, n int,
+	err error) {
+	seen, say := make(map[gift.ID]*sight, len(ids)), sayings{}
+	var calls []span
+	for _, id := range ids {
+		s, err := e.look(ctx, ask, id)
+		if ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
+		switch {
+		case errors.Is(err, errMoved):
+			continue // it is looked at again
+		case err != nil:
+			s = &sight{failed: err}
+		case s.says != nil:
+			say[`"`+id.String()+`"`] = s.says
+			calls = append(calls, s.calls...)
+		}
+		seen[id] = s
+	}
+	for _, within := range joined(calls) {
+		keys, err := e.calls(ctx, ask.Account.ID, within)
+		if err != nil {
+			return nil, n, err
+		}
+		for i := range keys {
+			changed, err := e.answer(ctx, &keys[i], say)
+			if ctx.Err() != nil {
+				return nil, n, ctx.Err()
+			}
+			if err != nil { // of the gifts that it may tell of
+				for _, s := range seen {
+					if slices.ContainsFunc(s.calls, func(c span) bool { return c.has(keys[i].At) }) {
+						s.failed = err
+					}
+				}
+			}
+			if changed {
+				n++
+				if err := r.take(ctx); err != nil {
+					return nil, n, err
+				}
+			}
+		}
+	}
+	return seen, n, nil
+}
+
+// joined makes of times those that do not overlap.
+func joined(all []span) (apart []span) {
+	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	for _, s := range all {
+		if last := len(apart) - 1; last >= 0 && s.from <= apart[last].to {
+			apart[last].to = max(apart[last].to, s.to)
+		} else {
+			apart = append(apart, s)
+		}
+	}
+	return apart
+}
+
+// calls names the calls that were made within a time.
+func (e *Eraser) calls(ctx context.Context, account gift.ID, within span) (keys []ledger.Request, err error) {
+	err = db.Each(ctx, e.db.Readers, selectCalls, []any{db.KeyOf(account), within.from, within.to},
 		func(rows *sql.Rows) error {
-			var long []byte
-			r, sealed, err := record.ScanRequest(e.db.Keys, rows, &long)
+			r := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account}}
+			err := rows.Scan(&r.Key, &r.Operation, db.ScanTime(&r.At))
+			keys = append(keys, r)
+			return err
+		})
+	return keys, err
+}
+
+// answer changes the answer to a call, if it says something else of gifts.
+func (e *Eraser) answer(ctx context.Context, of *ledger.Request, say sayings) (changed bool, err error) {
+	const tries = 10
+	key := []any{db.KeyOf(of.AccountID), of.Key, string(of.Operation)}
+	for range tries {
+		var r ledger.Request
+		var long, kept []byte
+		err := db.Each(ctx, e.db.Readers, selectAnswer, key, func(rows *sql.Rows) (err error) {
+			var sealed bool
+			r, sealed, err = record.ScanRequest(e.db.Keys, rows, &long, &kept)
 			if err == nil && r.Answer.Long.Size > 0 {
+				kept = long
 				r.Answer.Body, err = record.UnpackAnswer(e.db.Keys, r.Answer.Long, long, sealed)
 			}
-			if err != nil || !bytes.Contains(r.Answer.Body, id) {
+			return err
+		})
+		if err != nil || !say.in(r.Answer.Body) { // it may be forgotten meanwhile
+			return false, err
+		}
+		body, err := say.into(nil, r.Answer.Body)
+		if err != nil {
+			return false, fmt.Errorf("the answer to a %s request: %w", r.Operation, err)
+		}
+		if bytes.Equal(body, r.Answer.Body) {
+			return false, nil
+		}
+		size := len(body)
+		text := record.KeepAnswer(e.db.Keys, &r, body, r.Answer.Long.Size > 0)
+		err = e.write(ctx, false, func(tx *sql.Tx) (err error) {
+			if r.Answer.Long.Size == 0 {
+				changed, err = changes(ctx, tx, `UPDATE request SET answer = $4
+					WHERE account_id = $1 AND key = $2 AND operation = $3 AND answer = $5`, append(key, text, kept)...)
 				return err
 			}
-			body, err := without(nil, r.Answer.Body, string(id), p)
-			if err != nil {
-				return fmt.Errorf("the answer to a %s request: %w", r.Operation, err)
+			changed, err = changes(ctx, tx, `UPDATE answer SET body = $4
+				WHERE account_id = $1 AND key = $2 AND operation = $3 AND body = $5`, append(key, text, kept)...)
+			if err == nil && changed {
+				_, err = tx.ExecContext(ctx, `UPDATE request SET size = $4 WHERE account_id = $1 AND key = $2 AND operation = $3`,
+					append(key, size)...)
 			}
-			if !bytes.Equal(body, r.Answer.Body) {
-				r.Answer.Body = body
-				all = append(all, r)
-			}
-			return nil
+			return err
 		})
-	return all, err
+		if err != nil || changed {
+			return changed, err
+		}
+	}
+	return false, fmt.Errorf("the answer to a %s request is changed by others again and again", of.Operation)
 }
 
-// rewrite keeps another answer in the place of one.
-func (e *Eraser) rewrite(ctx context.Context, tx *sql.Tx, r *ledger.Request) (err error) {
-	key := []any{db.KeyOf(r.AccountID), r.Key, string(r.Operation)}
-	if r.Answer.Long.Size == 0 {
-		_, err = tx.ExecContext(ctx, `UPDATE request SET answer = $4 WHERE account_id = $1 AND key = $2 AND operation = $3`,
-			append(key, record.KeepAnswer(e.db.Keys, r, r.Answer.Body, false))...)
-		return err
+// changes tells whether a statement changed a row.
+func changes(ctx context.Context, tx *sql.Tx, text string, args ...any) (bool, error) {
+	result, err := tx.ExecContext(ctx, text, args...)
+	if err != nil {
+		return false, err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE answer SET body = $4 WHERE account_id = $1 AND key = $2 AND operation = $3`,
-		append(key, record.KeepAnswer(e.db.Keys, r, r.Answer.Body, true))...)
-	if err == nil {
-		_, err = tx.ExecContext(ctx, `UPDATE request SET size = $4 WHERE account_id = $1 AND key = $2 AND operation = $3`,
-			append(key, len(r.Answer.Body))...)
-	}
-	return err
+	n, err := result.RowsAffected()
+	return n > 0, err
 }
 
-// without appends a value as it stands, but what objects about the gift say of people as the card says it now.
-func without(to []byte, v jsontext.Value, id string, p *plan) ([]byte, error) {
+const quotedID = len(`"5a0d1a6e-7c1f-4a57-9a43-6f2f5f0e7a01"`)
+
+// in tells whether an answer is about one of the gifts.
+func (s sayings) in(body []byte) bool {
+	for {
+		_, after, found := bytes.Cut(body, []byte(`"voucherID"`))
+		if !found {
+			return false
+		}
+		body = bytes.TrimLeft(after, ": \t\r\n")
+		if len(body) >= quotedID && s[string(body[:quotedID])] != nil {
+			return true
+		}
+	}
+}
+
+// into appends a value as it stands, but what objects about the gifts say of people as their cards say it now.
+func (s sayings) into(to []byte, v jsontext.Value) ([]byte, error) {
 	if kind := v.Kind(); kind != '[' && kind != '{' {
 		return append(to, v...), nil
 	}
@@ -110,9 +266,9 @@ func without(to []byte, v jsontext.Value, id string, p *plan) ([]byte, error) {
 	now := map[string]string{}
 	object := v.Kind() == '{'
 	for i := 0; object && i < len(parts); i += 2 {
-		if string(parts[i]) == `"voucherID"` && string(parts[i+1]) == `"`+id+`"` {
-			now = map[string]string{`"senderDescription"`: p.card.Sender, `"recipientDescription"`: p.card.Recipient,
-				`"message"`: p.card.Message}
+		if card := s[string(parts[i+1])]; card != nil && string(parts[i]) == `"voucherID"` {
+			now = map[string]string{`"senderDescription"`: card.sender, `"recipientDescription"`: card.recipient,
+				`"message"`: card.message}
 		}
 	}
 	to = append(to, byte(v.Kind()))
@@ -130,7 +286,7 @@ func without(to []byte, v jsontext.Value, id string, p *plan) ([]byte, error) {
 		}
 		if text, ours := now[name]; ours && part.Kind() == '"' {
 			to = reworded(to, part, text)
-		} else if to, err = without(to, part, id, p); err != nil {
+		} else if to, err = s.into(to, part); err != nil {
 			return nil, err
 		}
 	}

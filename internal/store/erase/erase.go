@@ -39,6 +39,8 @@ type Request struct {
 	// Ended leaves gifts alone to which something happened since this instant: one that was found to have ended may be in
 	// use again. Zero: it leaves none.
 	Ended time.Time
+	GoOn  bool   // past gifts that cannot be erased; the last of them is told of
+	Done  func() // is told after each gift; nil: nobody is
 }
 
 // Counts are what was erased.
@@ -59,30 +61,86 @@ func (c *Counts) Add(more Counts) {
 	c.Messages, c.Attempts = c.Messages+more.Messages, c.Attempts+more.Attempts
 }
 
-// Gifts erases what some gifts of an account say, in a transaction for each. One that is damaged stops it: what no
-// longer is as it was written is not made whole by an erasure.
+// giftsAtOnce is of how many gifts the answers are changed before the gifts themselves are: more than one order has.
+const giftsAtOnce = 10_000
+
+// Gifts erases what some gifts of an account say, in a transaction for each; what stored answers say of them goes
+// before, in one for each answer. It does a few at a time, with a pause in between: no redemption waits for many.
+// A gift that is damaged stops it, unless it is to go on: what no longer is as it was written is not made whole by an
+// erasure.
 func (e *Eraser) Gifts(ctx context.Context, ask Request, ids []gift.ID) (total Counts, err error) {
-	for _, id := range ids {
-		n, err := e.one(ctx, ask, id)
-		for try := 0; errors.Is(err, errMoved) && try < 10; try++ {
-			n, err = e.one(ctx, ask, id)
+	var r rest
+	var failed error
+	for some := range slices.Chunk(ids, giftsAtOnce) {
+		var seen map[gift.ID]*sight
+		if !ask.DryRun {
+			var n int
+			seen, n, err = e.answers(ctx, ask, some, &r)
+			if total.Answers += n; err != nil {
+				return total, fmt.Errorf("erasing what answers say of gifts: %w", err)
+			}
 		}
-		if total.Add(n); err != nil {
-			return total, fmt.Errorf("erasing what gift %s says: %w", id, err)
+		for _, id := range some {
+			n, err := e.gift(ctx, ask, id, seen[id], &r)
+			if total.Add(n); err != nil {
+				failed = fmt.Errorf("erasing what gift %s says: %w", id, err)
+				if !ask.GoOn || ctx.Err() != nil {
+					return total, failed
+				}
+			}
+			if ask.Done != nil {
+				ask.Done()
+			}
 		}
 	}
-	return total, nil
+	return total, failed
 }
 
 // errMoved tells that something happened to a gift meanwhile.
 var errMoved = errors.New("it is in use")
 
-func (e *Eraser) one(ctx context.Context, ask Request, id gift.ID) (n Counts, err error) {
+// gift erases what a gift says that was seen before. When it is another by now, its answers may be others, too.
+func (e *Eraser) gift(ctx context.Context, ask Request, id gift.ID, seen *sight, r *rest) (n Counts, err error) {
+	answers := 0
+	for range 10 {
+		n, err = Counts{}, errMoved
+		if ask.DryRun || seen != nil {
+			n, err = e.one(ctx, ask, id, seen)
+		}
+		if !ask.DryRun {
+			err = cmp.Or(err, r.take(ctx))
+		}
+		if !errors.Is(err, errMoved) {
+			break
+		}
+		var all map[gift.ID]*sight
+		var more int
+		if !ask.DryRun {
+			if all, more, err = e.answers(ctx, ask, []gift.ID{id}, r); err != nil {
+				break
+			}
+			seen, answers, err = all[id], answers+more, errMoved
+		}
+	}
+	n.Answers += answers
+	return n, err
+}
+
+// spares tells whether a gift is left alone, as something happened to it since.
+func (r *Request) spares(entries []gift.Entry) bool {
+	return !r.Ended.IsZero() && len(entries) > 0 && !entries[len(entries)-1].At.Before(r.Ended)
+}
+
+// one erases what a gift says, in a transaction. seen is how it was when answers were changed; a rehearsal has none.
+func (e *Eraser) one(ctx context.Context, ask Request, id gift.ID, seen *sight) (n Counts, err error) {
+	if seen != nil && seen.failed != nil {
+		return n, seen.failed
+	}
 	entries, err := e.history(ctx, ask.Account.ID, id)
 	if err != nil {
 		return n, err
 	}
-	if !ask.Ended.IsZero() && len(entries) > 0 && !entries[len(entries)-1].At.Before(ask.Ended) {
+	if ask.spares(entries) {
 		return n, nil
 	}
 	if !ask.DryRun {
@@ -104,11 +162,15 @@ func (e *Eraser) one(ctx context.Context, ask Request, id gift.ID) (n Counts, er
 			return errMoved
 		}
 		p := planFor(ask, g, entries)
+		waits := g.waits() && !ask.Force
+		if seen != nil && !seen.still(p, waits) {
+			return errMoved
+		}
 		if p.nothing() {
 			n = Counts{}
 			return nil
 		}
-		if n.Gifts = 1; g.waits() && !ask.Force {
+		if n.Gifts = 1; waits {
 			n.Waiting = 1
 			return nil
 		}
@@ -119,6 +181,36 @@ func (e *Eraser) one(ctx context.Context, ask Request, id gift.ID) (n Counts, er
 		return e.apply(ctx, tx, p, &n)
 	})
 	return n, err
+}
+
+// still tells whether a gift is as it was seen, so that answers say of it what the plan does.
+func (s *sight) still(p *plan, waits bool) bool {
+	if s.seq != p.gift.Seq || s.waits != waits {
+		return false
+	}
+	return waits || p.nothing() || s.says != nil && *s.says == sayingOf(&p.card)
+}
+
+// A few transactions at a time, with a pause in between.
+const (
+	batch = 20
+	pause = 100 * time.Millisecond
+)
+
+// rest counts transactions.
+type rest struct{ n int }
+
+// take counts one more, and pauses after some.
+func (r *rest) take(ctx context.Context) error {
+	if r.n++; r.n%batch != 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(pause):
+		return nil
+	}
 }
 
 // write runs fn in a transaction, which a rehearsal only reads in.
@@ -225,9 +317,6 @@ func (e *Eraser) apply(ctx context.Context, tx *sql.Tx, p *plan, n *Counts) (err
 		if err == nil {
 			err = e.entry(ctx, tx, p, &p.entries[i])
 		}
-	}
-	if err == nil {
-		n.Answers, err = e.answers(ctx, tx, p)
 	}
 	return err
 }
