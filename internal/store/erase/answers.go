@@ -21,8 +21,8 @@ import (
 	"boon.example/internal/store/record"
 )
 
-// selectCalls names the calls that were made within a time, and selectAnswer gives the record of one, with its answer as
-// it is kept: the one column or the other.
+// selectCalls names the calls that were made within a time, and selectAnswer gives the record of one, with its answer
+// as it is kept: the one column or the other.
 const (
 	selectCalls = `SELECT r.key, r.operation, r.made_at FROM request AS r
 		WHERE r.account_id = $1 AND r.made_at >= $2 AND r.made_at <= $3 AND ` + record.Forgettable
@@ -104,8 +104,8 @@ func callsOf(ask Request, entries []gift.Entry) (calls []span) {
 
 // answers takes what gifts say of people out of the answers that are kept of the calls that sent them, and tells what
 // it saw of each gift and how many answers it changed. Each answer is changed once for all of the gifts, in a
-// transaction that only puts one text in the place of another: what takes time is done before. All this comes before the
-// gifts are changed, so that one of which not all answers were is found again.
+// transaction that only puts one text in the place of another: what takes time is done before. All this comes before
+// the gifts are changed, so that one of which not all answers were is found again.
 func (e *Eraser) answers(ctx context.Context, ask Request, ids []gift.ID, r *rest) (seen map[gift.ID]*sight, n int,
 	err error) {
 	seen, say := make(map[gift.ID]*sight, len(ids)), sayings{}
