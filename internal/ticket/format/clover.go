@@ -181,12 +181,7 @@ func (b *cloverOrder) line(index int, v tape.Value) {
 		b.needs(v, "price", needed)
 	}
 	gross, weighed := b.gross(m[price], m[unitQuantity])
-	for _, e := range b.list(b.elements(m[modifications])) {
-		var a [1]tape.Value
-		b.pick(e, cloverAmount, a[:])
-		gross += b.minor(a[0])
-	}
-	if gross > ticket.MaxAmount || gross < -ticket.MaxAmount {
+	if gross += b.modified(m[modifications]); gross > ticket.MaxAmount || gross < -ticket.MaxAmount {
 		b.needs(v, "price", "The line's price with its modifications is too large.")
 		gross = 0
 	}
@@ -226,6 +221,16 @@ func (b *cloverOrder) gross(price, unitQuantity tape.Value) (gross gift.Amount, 
 		return 0, true
 	}
 	return gross, true
+}
+
+// modified sums what the modifications of a line add to its price.
+func (b *cloverOrder) modified(modifications tape.Value) (sum gift.Amount) {
+	for _, e := range b.list(b.elements(modifications)) {
+		var a [1]tape.Value
+		b.pick(e, cloverAmount, a[:])
+		sum += b.minor(a[0])
+	}
+	return sum
 }
 
 var thousandth, _ = gift.ReadDecimal([]byte("0.001"))

@@ -23,8 +23,8 @@ func (s sold) id() string { return []string{"A", "A", "A", "GC"}[s.kind] }
 
 func (s sold) net() int64 { return s.unit*s.quantity - s.off }
 
-// writers write generated orders with a charge as platforms do, with their own total and what was paid, gratuities and failed
-// payments beside. Clover's taxes are reckoned, not told, and its lines are single pieces.
+// writers write generated orders with a charge as platforms do, with their own total and what was paid, gratuities and
+// failed payments beside. Clover's taxes are reckoned, not told, and its lines are single pieces.
 var writers = map[string]func(lines []sold, charge, total, paid int64) string{
 	Square: func(lines []sold, charge, total, paid int64) string {
 		var all []string
