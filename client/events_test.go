@@ -62,7 +62,7 @@ func TestEventsOfGiftsThatAreGoodForManyItems(t *testing.T) {
 	t.Parallel()
 	item := `{"id":"SQUARE-CATALOG-ITEM-00000001","name":"` + strings.Repeat("Large Oat Milk Latte, ", 3) + `"}`
 	event := `{"id":"e","data":{"gift":{"eligibleItems":[` + strings.Repeat(item+",", 199) + item + `]}}}`
-	page := `{"events":[` + strings.Repeat(event+",", 199) + event + `],"nextCursor":"c","hasMore":false}`
+	page := `{"events":[` + strings.Repeat(event+",", 199) + event + `],"nextCursor":"c","hasMore":false,"requestID":"r"}`
 	c, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, page) })
 	n := 0
 	for _, err := range c.Events(t.Context(), client.EventsFilter{PageSize: 200}) {
