@@ -99,8 +99,13 @@ func TestSettleErasesWithinItsTime(t *testing.T) {
 	if due, left := settle(0), names(); due < named || left != named {
 		t.Errorf("a look tells that %d are due and leaves the names of %d gifts, want those of %d", due, left, named)
 	}
-	if due, left := settle(300*time.Millisecond), names(); due < left || left == 0 || left >= named {
-		t.Errorf("after a moment %d are due, and %d of %d gifts still have names", due, left, named)
+	for within := 300 * time.Millisecond; names() == named; within *= 2 { // a busy machine does nothing in a moment
+		if within > time.Minute {
+			t.Fatal("no name is erased in a minute")
+		}
+		if due, left := settle(within), names(); due < left {
+			t.Errorf("after %s %d are due, and %d gifts still have names", within, due, left)
+		}
 	}
 	for end := time.Now().Add(time.Minute); settle(2*time.Second) > 0; {
 		if time.Now().After(end) {

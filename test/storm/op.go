@@ -202,13 +202,7 @@ func (t *till) write(o *op) {
 	if o.amount > 0 {
 		amount = `,"amount":` + o.gift.written(o.amount)
 	}
-	byKey := ""
-	if o.of != nil {
-		byKey = fmt.Sprintf(`{"idempotencyKey":%q`, o.of.key)
-		if !t.Older && t.lot.IntN(2) == 0 {
-			byKey += fmt.Sprintf(`,"voucherID":%q`, o.gift.id)
-		}
-	}
+	byKey := t.byKey(o)
 	o.path = operations[o.kind].path
 	switch o.kind {
 	case redeem:
@@ -261,6 +255,17 @@ func (t *till) write(o *op) {
 		name := t.byCard(o, t.lot.IntN(2) == 0)
 		o.body = "{" + name + "}"
 	}
+}
+
+// byKey begins the request to undo something by the key that it was made with, and every other time by the gift, too.
+func (t *till) byKey(o *op) string {
+	switch {
+	case o.of == nil:
+		return ""
+	case t.Older || t.lot.IntN(2) == 0:
+		return fmt.Sprintf(`{"idempotencyKey":%q`, o.of.key)
+	}
+	return fmt.Sprintf(`{"idempotencyKey":%q,"voucherID":%q`, o.of.key, o.gift.id)
 }
 
 func (t *till) anyKey(s *shop) string { return s.Keys[t.lot.IntN(len(s.Keys))] }

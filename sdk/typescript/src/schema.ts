@@ -1544,7 +1544,7 @@ export interface components {
              * @description The test account.
              */
             accountID: string;
-            /** @description Messages to be sent, gifts with holds that are over, and events of gifts that end, that are due by the clock and not done yet. More than 0: repeat the call. */
+            /** @description Messages to be sent, gifts with holds that are over, names to be erased, and events of gifts that end, that are due by the clock and not done yet. More than 0: repeat the call. */
             due: number;
             /**
              * Format: date-time
