@@ -216,8 +216,8 @@ func TestTheLargestStock(t *testing.T) {
 	made := make(chan reply, 1)
 	go func() {
 		r := w.post("create-stock", `{"count":10000,"value":25,"verificationCodes":true}`, once("s")...)
-		// A machine that runs all tests at once may be too slow for it, and is less so later.
-		for begun := time.Now(); r.status == 503 && time.Since(begun) < 6*time.Minute; time.Sleep(time.Second) {
+		for n := 0; r.status == 503 && n < 5; n++ { // a machine that runs all tests at once may be too slow for it
+			time.Sleep(time.Second)
 			r = w.post("create-stock", `{"count":10000,"value":25,"verificationCodes":true}`, once("s")...)
 		}
 		made <- r

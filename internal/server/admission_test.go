@@ -3,7 +3,6 @@ package server
 import (
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"boon.example/internal/admission"
 	"boon.example/internal/api"
-	"boon.example/internal/store"
 	"boon.example/internal/web"
 )
 
@@ -78,21 +76,7 @@ func TestPriorities(t *testing.T) {
 func TestOverloadBesideTheInterface(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
-	c := Config{Data: t.TempDir(), Logger: slog.New(slog.NewTextHandler(&log, nil))}
-	if err := c.normalize(); err != nil {
-		t.Fatal(err)
-	}
-	c.listensAt(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
-	s, err := store.Open(t.Context(), store.Options{Dir: c.Data})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	h, err := newApp(t.Context(), c, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.close()
+	h := assembled(t, slog.New(slog.NewTextHandler(&log, nil)), "")
 	h.admission = admission.New(0, func(p api.Priority) { h.metrics.refused.WithLabelValues(p.String()).Inc() })
 	get := func(path, accept string) *httptest.ResponseRecorder {
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)

@@ -24,34 +24,13 @@ func TestSettleErasesWithinItsTime(t *testing.T) {
 	const of, lab, promotion = "5a0d1a6e-7c1f-4a57-9a43-6f2f5f0e7a01", "5a0d1a6e-7c1f-4a57-9a43-6f2f5f0e7a11",
 		"5a0d1a6e-7c1f-4a57-9a43-6f2f5f0e7a31"
 	const key, orders, size = "boon_test_sandbox_0123456789abcdefghijklmnop", 4, 50
-	c := Config{Data: t.TempDir(), Logger: slog.New(slog.DiscardHandler)}
-	if err := c.normalize(); err != nil {
-		t.Fatal(err)
-	}
-	c.listensAt(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
-	s, err := store.Open(t.Context(), store.Options{Dir: c.Data})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	file, err := setup.Parse("boon.yaml", []byte(`accounts:
+	h := assembled(t, slog.New(slog.DiscardHandler), `accounts:
   - {id: `+of+`, name: Sandbox, mode: test, currency: USD, timeZone: America/New_York, language: en,
      retention: {personalDataDays: 30}, locations: [{id: `+lab+`, name: Lab}],
      subscriptions: [{program: 33333333-3333-3333-3333-333333333333}],
      promotions: [{id: `+promotion+`, name: Spring, validForDays: 1, terms: None.}],
      keys: [{name: all, role: all, secret: `+key+`}]}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := file.Apply(t.Context(), s, time.Now(), rand.Reader); err != nil {
-		t.Fatal(err)
-	}
-	h, err := newApp(t.Context(), c, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.close()
+`)
 	recipients := bytes.Repeat([]byte(`,{"deliveryMethodID":3,"recipientDescription":"Ana"}`), size)[1:]
 	for n := range orders {
 		body := fmt.Sprintf(`{"paymentMethodID":4,"promotionID":%q,"validStarting":%q,"monetaryGift":{"value":5},"recipients":[%s]}`, promotion,
@@ -70,7 +49,7 @@ func TestSettleErasesWithinItsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	by, _ := gift.ParsePeriod("P60D")
-	_, err = s.AdvanceClock(t.Context(), account, func(was gift.Clock) (gift.Clock, gift.TrailEntry, error) {
+	_, err = h.store.AdvanceClock(t.Context(), account, func(was gift.Clock) (gift.Clock, gift.TrailEntry, error) {
 		is, err := was.Set(gift.ClockChange{Advance: &by, Key: "k"}, time.UTC, time.Now())
 		return is, gift.TrailEntry{AccountID: account, Action: gift.ClockAdvanced}, err
 	})
@@ -103,7 +82,8 @@ func TestSettleErasesWithinItsTime(t *testing.T) {
 		if within > time.Minute {
 			t.Fatal("no name is erased in a minute")
 		}
-		if due, left := settle(within), names(); due < left {
+		// Erasing all of them takes a second of pauses alone.
+		if due, left := settle(within), names(); due < left || within < time.Second && left == 0 {
 			t.Errorf("after %s %d are due, and %d gifts still have names", within, due, left)
 		}
 	}
@@ -115,4 +95,34 @@ func TestSettleErasesWithinItsTime(t *testing.T) {
 	if n := names(); n > 0 {
 		t.Errorf("nothing is due, and %d gifts still have names", n)
 	}
+}
+
+// assembled is the program on a folder of its own with a set-up; "": without one. It does not listen.
+func assembled(t *testing.T, logger *slog.Logger, setUp string) *app {
+	t.Helper()
+	c := Config{Data: t.TempDir(), Logger: logger}
+	if err := c.normalize(); err != nil {
+		t.Fatal(err)
+	}
+	c.listensAt(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
+	s, err := store.Open(t.Context(), store.Options{Dir: c.Data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if setUp != "" {
+		file, err := setup.Parse("boon.yaml", []byte(setUp))
+		if err == nil {
+			_, err = file.Apply(t.Context(), s, time.Now(), rand.Reader)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := newApp(t.Context(), c, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.close)
+	return h
 }
