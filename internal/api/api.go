@@ -28,6 +28,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/reference"
+	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
 
@@ -89,6 +90,8 @@ type API struct {
 	prints  chan struct{} // has a value while a stock is printed
 	readers sync.Pool     // of *wire.Reader
 	bodies  sync.Pool     // of *[trusted]byte
+	writers sync.Pool     // of *writer
+	tickets sync.Pool     // of *ticket.Memory, of validations: what the engine is asked may look at its ticket for longer
 	memory  memory
 	hooks   hookLimiter
 	told    keyNames
@@ -137,6 +140,8 @@ func New(c Config) *API {
 		silent: make(chan struct{}, maxSilent)}
 	a.readers.New = func() any { return new(wire.Reader) }
 	a.bodies.New = func() any { return new([trusted]byte) }
+	a.tickets.New = func() any { return new(ticket.Memory) }
+	a.writers.New = func() any { w := newWriter(4 << 10); return &w }
 	for pattern, methods := range byPattern() {
 		a.mux.Handle(pattern, a.resource(methods))
 	}

@@ -239,10 +239,12 @@ func (c *call) actor(location gift.ID) gift.Context {
 
 // answer makes a success of the members that write writes; every one ends with the requestID.
 func (c *call) answer(code gift.Code, write func(*writer)) ledger.Answer {
-	w := newWriter(1024)
+	w := c.writers.Get().(*writer)
 	w.Open()
-	write(&w)
+	write(w)
 	w.Text("requestID", c.requestID)
 	w.Close()
-	return ledger.Answer{Code: code, Body: w.Bytes()}
+	body := w.Cut()
+	c.writers.Put(w)
+	return ledger.Answer{Code: code, Body: body}
 }

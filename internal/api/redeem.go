@@ -21,7 +21,7 @@ type redemption struct {
 
 func readRedemption(o *wire.Object, c *call) redemption {
 	where := readPlace(o, c.caller)
-	t, asked := readTicket(o, c.account.Currency, c.perhaps(where))
+	t, asked := readTicket(o, c.account.Currency, c.perhaps(where), nil)
 	return redemption{
 		giftRef: readGiftRef(o, byID, byCode, byToken),
 		Where:   where,

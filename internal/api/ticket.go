@@ -16,8 +16,9 @@ import (
 
 // readTicket reads the till's ticket; nil when none is given. at is where it is; nil: that cannot be told. asked is the
 // ticket as the request has it, for its fingerprint: what the location's set-up says of tickets, and how a version
-// reads the orders of a platform, make no other request of it.
-func readTicket(o *wire.Object, currency gift.Currency, at *gift.Location) (t *ticket.Ticket, asked any) {
+// reads the orders of a platform, make no other request of it. into is memory that the caller lends; nil: none.
+func readTicket(o *wire.Object, currency gift.Currency, at *gift.Location, into *ticket.Memory) (t *ticket.Ticket,
+	asked any) {
 	data := o.Object("ticketData")
 	if data == nil {
 		return nil, nil
@@ -42,12 +43,12 @@ func readTicket(o *wire.Object, currency gift.Currency, at *gift.Location) (t *t
 		used.ItemID = cmp.Or(said.ItemID, there.ItemID)
 		used.TaxInclusive = cmp.Or(said.TaxInclusive, there.TaxInclusive)
 		used.GiftCards = there.GiftCards
-		t = format.Read(name, order, used, currency, data.Problems)
+		t = format.Read(name, order, used, currency, into, data.Problems)
 		switch {
 		case name != ticket.Standard:
 			asked = &askedOrder{name, said, order.Raw()}
 		case t != nil && len(there.GiftCards) > 0:
-			asked = askedFor(format.Read(name, order, said, currency, &wire.Problems{}))
+			asked = askedFor(format.Read(name, order, said, currency, nil, &wire.Problems{}))
 		case t != nil:
 			asked = askedFor(t)
 		}

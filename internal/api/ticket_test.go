@@ -29,7 +29,7 @@ func decimal(number gift.Number) *gift.Decimal {
 // ticketIn reads ticket data and gives what was wrong with it as "path: text".
 func ticketIn(c gift.Currency, data string) (tk *ticket.Ticket, found []string) {
 	problems, _ := new(wire.Reader).Decode([]byte(`{"ticketData":{"format":"standard","data":`+data+`}}`),
-		func(o *wire.Object) { tk, _ = readTicket(o, c, nil) })
+		func(o *wire.Object) { tk, _ = readTicket(o, c, nil, nil) })
 	for _, m := range problems.All() {
 		found, tk = append(found, m.Path+": "+m.Text), nil
 	}

@@ -1,8 +1,10 @@
 package api_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"boon.example/internal/gift"
@@ -306,4 +308,26 @@ func TestASetUpChangesNoGift(t *testing.T) {
 		}
 		w.post("redeem-gift", ask+ticketOf(tt.good)+`}`).want(200, "amount", "1.00")
 	}
+}
+
+// Validations lend each other memory; none sees the ticket or the answer of another.
+func TestTicketsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(money("100"))
+	var all sync.WaitGroup
+	for n := range 8 {
+		all.Go(func() {
+			for range 20 {
+				lines := strings.TrimSuffix(strings.Repeat(`{"itemID":"LATTE","itemUnitPrice":1},`, n+1), ",")
+				r := w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`","ticketData":`+
+					check(lines, "")+`}`)
+				want := fmt.Sprintf("%d.00", n+1)
+				if got := r.at("eligibility.maximumAmount"); got != want || strings.Count(string(r.body), `"index"`) != n+1 {
+					t.Errorf("a ticket of %s: %s", want, r.body)
+				}
+			}
+		})
+	}
+	all.Wait()
 }

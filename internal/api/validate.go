@@ -17,20 +17,25 @@ type validation struct {
 	ticket *ticket.Ticket
 }
 
-func readValidation(o *wire.Object, c *call) validation {
+func readValidation(o *wire.Object, c *call, into *ticket.Memory) validation {
 	v := validation{
 		giftRef: readGiftRef(o, byCode, byToken),
 		Where:   readPlace(o, c.caller),
 		target:  readTarget(o),
 	}
-	t, _ := readTicket(o, c.account.Currency, c.perhaps(v.Where))
+	t, _ := readTicket(o, c.account.Currency, c.perhaps(v.Where), into)
 	v.ticket = c.noteTicket(t)
 	return v
 }
 
 // validateGift tells what a gift is and whether it can be redeemed at a location. It changes nothing and keeps nothing.
 func validateGift(c *call) (ledger.Answer, error) {
-	asked, problems := decode(c, func(o *wire.Object) validation { return readValidation(o, c) })
+	into := c.tickets.Get().(*ticket.Memory)
+	defer func() { // nothing but the answer, which is bytes, is left of the ticket
+		into.Forget()
+		c.tickets.Put(into)
+	}()
+	asked, problems := decode(c, func(o *wire.Object) validation { return readValidation(o, c, into) })
 	if problems.Err() != nil {
 		return ledger.Answer{}, c.besides(problems, asked.Where.Place)
 	}

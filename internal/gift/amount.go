@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -191,20 +192,15 @@ func (c Currency) Append(b []byte, a Amount) []byte {
 	if a < 0 {
 		n = -n
 	}
-	unit := uint64(1)
-	for range c.Decimals {
-		unit *= 10
-	}
-	b = strconv.AppendUint(b, n/unit, 10)
+	from := len(b)
+	b = strconv.AppendUint(b, n, 10)
 	if c.Decimals == 0 {
 		return b
 	}
-	b = append(b, '.')
-	fraction := strconv.FormatUint(n%unit, 10)
-	for range c.Decimals - len(fraction) {
-		b = append(b, '0')
+	for len(b)-from <= c.Decimals {
+		b = slices.Insert(b, from, '0')
 	}
-	return append(b, fraction...)
+	return slices.Insert(b, len(b)-c.Decimals, '.')
 }
 
 // Money writes an amount for people: "25.50 USD", or "3" for pieces.

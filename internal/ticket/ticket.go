@@ -5,7 +5,11 @@
 // gift.
 package ticket
 
-import "boon.example/internal/gift"
+import (
+	"slices"
+
+	"boon.example/internal/gift"
+)
 
 // Standard names the format of the interface, section 2.11.
 const Standard = "standard"
@@ -30,6 +34,35 @@ type Ticket struct {
 	// Difference is by how much, in minor units, its parts are more than the platform's own total. Beyond rounding,
 	// the smaller of the two holds.
 	Difference gift.Amount
+}
+
+// Memory is what a ticket lies in. It can be used for the next one when nobody looks at the last one any more.
+type Memory struct {
+	ticket  Ticket
+	numbers []gift.Decimal
+}
+
+// Ticket gives a blank ticket of so many lines, and so many numbers for it to point to. Without a Memory they are new.
+func (m *Memory) Ticket(c gift.Currency, lines, numbers int) (*Ticket, []gift.Decimal) {
+	if m == nil {
+		m = new(Memory)
+	}
+	m.ticket = Ticket{Currency: c, Lines: slices.Grow(m.ticket.Lines[:0], lines)[:lines]}
+	m.numbers = slices.Grow(m.numbers[:0], numbers)[:numbers]
+	return &m.ticket, m.numbers
+}
+
+// Forget lets go of the last ticket, and of memory that few tickets need.
+func (m *Memory) Forget() {
+	const most = 64 // lines
+	lines := m.ticket.Lines
+	if len(lines) > most {
+		*m = Memory{}
+		return
+	}
+	clear(lines)
+	clear(m.numbers)
+	m.ticket = Ticket{Lines: lines}
 }
 
 // Line is one line of a ticket. One with a negative number, such as a void or a coupon, takes something off its item.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"time"
@@ -22,6 +23,20 @@ func (w *Writer) Grow(size int) { w.b = slices.Grow(w.b, size) }
 
 // Bytes is what was written.
 func (w *Writer) Bytes() []byte { return w.b }
+
+// Cut gives what was written and begins anew. What is short is copied, so that the writer keeps its memory.
+func (w *Writer) Cut() []byte {
+	const short = 16 << 10
+	b := w.b
+	if len(b) > short {
+		w.b = nil
+		return b
+	}
+	w.b = b[:0]
+	b = bytes.Clone(b)
+	clear(w.b[:len(b)]) // there may be codes in it
+	return b
+}
 
 // comma parts a member or element from the one before it.
 func (w *Writer) comma() {

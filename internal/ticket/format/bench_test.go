@@ -54,7 +54,7 @@ func BenchmarkTicket(b *testing.B) {
 					o.GUID("organizationID")
 					if data := o.Object("ticketData"); data != nil {
 						data.Text("format")
-						t = Read(name, data.Value("data"), Options{}, usd, data.Problems)
+						t = Read(name, data.Value("data"), Options{}, usd, nil, data.Problems)
 					}
 				})
 				if problems.Len() > 0 {

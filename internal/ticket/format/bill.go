@@ -92,7 +92,7 @@ func (b *bill) ticket() *ticket.Ticket {
 			goods += l.total
 		}
 	}
-	t := &ticket.Ticket{Currency: b.currency, Lines: make([]ticket.Line, len(b.lines))}
+	t, units := b.into.Ticket(b.currency, len(b.lines), len(b.lines)+5)
 	if over := b.parts - b.own; b.summed && max(over, -over) > b.rounding() {
 		t.Difference = over
 		due = min(due, due+over) // the smaller of the two sums holds
@@ -100,7 +100,6 @@ func (b *bill) ticket() *ticket.Ticket {
 	if b.settled {
 		due = 0
 	}
-	units := make([]gift.Decimal, len(b.lines)+5)
 	decimal := func(a gift.Amount) *gift.Decimal {
 		units[0] = b.currency.Decimal(a)
 		one := &units[0]

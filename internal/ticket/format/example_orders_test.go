@@ -23,7 +23,7 @@ var (
 func read(name, order string, o Options, c gift.Currency) (t *ticket.Ticket, found []string) {
 	problems, _ := new(wire.Reader).Decode([]byte(`{"ticketData":{"data":`+order+`}}`), func(top *wire.Object) {
 		data := top.Object("ticketData")
-		t = Read(name, data.Value("data"), o, c, data.Problems)
+		t = Read(name, data.Value("data"), o, c, nil, data.Problems)
 	})
 	for _, m := range problems.All() {
 		found = append(found, m.Path+": "+m.Text)
@@ -134,4 +134,32 @@ func opened(t *testing.T, order string) string {
 		}
 	}
 	return order
+}
+
+// Memory that is used again holds nothing of the ticket before, whichever that was.
+func TestMemoryIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	orders := twenty()
+	orders["standard"] = `{"lineItems":[{"itemTotalPrice":1},{"itemID":"LATTE","itemName":"Latte","itemUnitPrice":2}]}`
+	long := `{"lineItems":[` + strings.Repeat(`{"itemID":"X","itemUnitPrice":3,"itemName":"Long"},`, 100) +
+		`{"itemTotalPrice":1}],"totals":{"grandTotal":9,"taxTotal":1}}`
+	var memory ticket.Memory
+	read := func(name, order string, into *ticket.Memory) (lines []string) {
+		new(wire.Reader).Decode([]byte(`{"data":`+order+`}`), func(top *wire.Object) {
+			lines = told(Read(name, top.Value("data"), Options{}, usd, into, top.Problems))
+		})
+		return lines
+	}
+	for range 2 {
+		for name, order := range orders {
+			for _, before := range []string{long, orders[Standard], twenty()[Standard]} {
+				read(Standard, before, &memory)
+				memory.Forget()
+				if diff := cmp.Diff(read(name, order, nil), read(name, order, &memory)); diff != "" {
+					t.Errorf("%s: %s", name, diff)
+				}
+				memory.Forget()
+			}
+		}
+	}
 }

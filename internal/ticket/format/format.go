@@ -73,14 +73,15 @@ type Options struct {
 	GiftCards    []string // ids of items that are gift cards, though the order does not say so
 }
 
-// Read reads a ticket in one of the formats. What is wrong with it is added to problems; then what it gives is of no
-// use.
-func Read(name string, data tape.Value, o Options, c gift.Currency, problems *wire.Problems) *ticket.Ticket {
+// Read reads a ticket in one of the formats, into memory of the caller's or, where that is nil, new one. What is wrong
+// with it is added to problems; then what it gives is of no use.
+func Read(name string, data tape.Value, o Options, c gift.Currency, into *ticket.Memory,
+	problems *wire.Problems) *ticket.Ticket {
 	n := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
 	if n < 0 {
 		return nil
 	}
-	r := &reader{Problems: problems, currency: c, options: o}
+	r := &reader{Problems: problems, currency: c, options: o, into: into}
 	if r.options.ItemID == "" && len(kinds[n].itemIDs) > 0 {
 		r.options.ItemID = kinds[n].itemIDs[0]
 	}

@@ -20,12 +20,13 @@ type reader struct {
 	*wire.Problems
 	currency gift.Currency
 	options  Options
+	into     *ticket.Memory
 	texts    *strings.Builder // those that are kept lie in few pieces of memory
 }
 
 // keep is a text that outlives the one that was read.
 func (r *reader) keep(text []byte) string {
-	const piece = 1 << 10
+	const piece = 512
 	if len(text) == 0 {
 		return ""
 	}
@@ -52,7 +53,7 @@ func (r *reader) is(v tape.Value, kind jsontext.Kind, must string) bool {
 
 // pick looks up the members of an object. ok is false where there is none.
 func (r *reader) pick(v tape.Value, names *tape.Names, into []tape.Value) (ok bool) {
-	if !r.is(v, '{', "an object") {
+	if v.Kind() != '{' && !r.is(v, '{', "an object") {
 		return false
 	}
 	v.Pick(names, into, func(name string) { r.AddAt(within(v, name), "This member is given more than once.") })
@@ -193,7 +194,7 @@ func (r *reader) no(v tape.Value) bool { return !r.yes(v) && v.Kind() == 'f' }
 
 // decimal reads a number within the bounds of a unit.
 func (r *reader) decimal(v tape.Value, unit gift.Currency, limit gift.Amount) (d gift.Decimal, ok bool) {
-	if !r.is(v, '0', "a number without quotes") {
+	if v.Kind() != '0' && !r.is(v, '0', "a number without quotes") {
 		return d, false
 	}
 	return r.exact(v, v.Raw(), unit, limit)

@@ -24,26 +24,26 @@ func (r *reader) standard(data tape.Value) *ticket.Ticket {
 	if !r.pick(data, standardNames, top[:]) {
 		return nil
 	}
-	t := &ticket.Ticket{Currency: r.currency}
 	lines := top[0]
+	var totals [5]tape.Value
+	n := size(lines)
+	t, numbers := r.into.Ticket(r.currency, n, n+len(totals))
 	if lines.SaysNothing() {
 		r.needs(data, "lineItems", needed)
-	} else if n := size(lines); n > 0 {
-		t.Lines = make([]ticket.Line, n)
-		units := make([]gift.Decimal, n)
+	} else if n > 0 {
 		for i, e := range r.list(lines) {
-			r.standardLine(e, &t.Lines[i], &units[i])
+			r.standardLine(e, &t.Lines[i], &numbers[i])
 		}
 	} else {
 		r.is(lines, '[', "a list")
 	}
-	var totals [5]tape.Value
 	if r.pick(top[1], standardTotal, totals[:]) {
+		into := numbers[n:]
 		if grand, ok := r.decimal(totals[0], r.currency, ticket.MaxAmount); ok {
-			t.Totals.Grand = &grand
+			into[0], t.Totals.Grand = grand, &into[0]
 		}
-		t.Totals.Sub, t.Totals.Tax = aside(totals[1]), aside(totals[2])
-		t.Totals.Discount, t.Totals.ServiceCharge = aside(totals[3]), aside(totals[4])
+		t.Totals.Sub, t.Totals.Tax = aside(totals[1], &into[1]), aside(totals[2], &into[2])
+		t.Totals.Discount, t.Totals.ServiceCharge = aside(totals[3], &into[3]), aside(totals[4], &into[4])
 	}
 	if len(r.options.GiftCards) > 0 {
 		t.LeaveOut(func(l *ticket.Line) bool { return r.sells(l.ItemID) })
@@ -99,7 +99,7 @@ func (r *reader) line(v tape.Value, limit int) string {
 }
 
 // aside reads a number that only tells one ticket from another; one that cannot be read is left out.
-func aside(v tape.Value) *gift.Decimal {
+func aside(v tape.Value, into *gift.Decimal) *gift.Decimal {
 	if v.Kind() != '0' {
 		return nil
 	}
@@ -107,5 +107,6 @@ func aside(v tape.Value) *gift.Decimal {
 	if err != nil {
 		return nil
 	}
-	return &d
+	*into = d
+	return into
 }
