@@ -70,12 +70,12 @@ func tell(ctx context.Context, p plan, control bool) error {
 		return err
 	}
 	switch {
-	case control && f.lost == 0:
+	case control && f.lost+f.broken == 0:
 		return fmt.Errorf("MISSED: an unsynced log lost nothing, so the cuts do not bite: %s", f)
 	case control:
 		fmt.Printf("caught: control syncs (what is synced of the write-ahead log is not put on the medium): of %d "+
-			"movements lost %d, in %d of %d cuts\n",
-			f.moves, f.lost, f.losing, f.cuts)
+			"movements lost %d, in %d of %d cuts; stores that opened no more: %d\n",
+			f.moves, f.lost, f.losing, f.cuts, f.broken)
 	default:
 		fmt.Printf("seed %d: %s\n", p.seed, f)
 		if !f.sound() {

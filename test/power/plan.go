@@ -30,6 +30,7 @@ type plan struct {
 // found is what the cuts came to.
 type found struct {
 	stores, births, cuts, losing int // losing: cuts after which something acknowledged was missing
+	broken                       int // stores that opened no more, of a disk that forgets to sync
 	calls, moves, dropped        int
 	lost, doubled, unexplained   int
 	slowestStart                 time.Duration
@@ -110,7 +111,9 @@ func (h *machine) live(times int) (err error) {
 		return err
 	}
 	tills := storm.New(storm.Options{Clients: h.clients, Seed: h.disk.lot.Uint64(), Replays: 300}, h.server.URL)
-	if err := h.storm(tills, times); err != nil {
+	if err := h.storm(tills, times); errors.Is(err, errBroken) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	h.take(tills.Check(h.server.URL))
@@ -182,6 +185,12 @@ func (h *machine) storm(tills *storm.Storm, times int) error {
 			return err
 		}
 		server, err := h.boon.Start(h.server.Address)
+		if err != nil && h.unsynced && damaged(err) { // what such a disk does, too
+			h.found.broken++
+			h.found.cuts++
+			h.server = nil
+			return errBroken
+		}
 		if err != nil {
 			return err
 		}
@@ -193,6 +202,14 @@ func (h *machine) storm(tills *storm.Storm, times int) error {
 		h.progress(h.found.cuts)
 	}
 	return nil
+}
+
+var errBroken = errors.New("the store opens no more")
+
+// damaged reports whether a server did not start for what SQLite says of a file that is no whole database.
+func damaged(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "disk image is malformed") || strings.Contains(text, "file is not a database")
 }
 
 // arm waits until the tills are busy and the power is gone: before some step, often one of those that copy the log
