@@ -18,7 +18,7 @@ import (
 // Limits of a text, so that what a hostile one costs is bounded.
 const (
 	MaxNodes = 131_072 // names and values
-	MaxDepth = 10_000
+	MaxDepth = 1_000
 )
 
 // Tape is one JSON text, taken apart. The zero Tape is empty; it can be used again and again.

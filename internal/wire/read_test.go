@@ -101,9 +101,9 @@ func TestSentencesOnBrokenJSON(t *testing.T) {
 		`{"a":1`:                    "The body is not valid JSON: it ends too early.",
 		`{`:                         "The body is not valid JSON: it ends too early.",
 		"{\"a\":\"\xff\"}":          "The body is not valid UTF-8.",
-		strings.Repeat("[", 20_000): "The body nests values more than 10000 deep.",
+		strings.Repeat("[", 20_000): "The body nests values more than 1000 deep.",
 		`{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) +
-			`}`: "The body nests values more than 10000 deep.",
+			`}`: "The body nests values more than 1000 deep.",
 	} {
 		got := problemsOf(body, func(*Object) {})
 		if len(got) != 1 || got[0].Text != want || got[0].Path != "" {
