@@ -34,13 +34,11 @@ func (f ticketFlag) read(t *terminal) (*client.TicketData, error) {
 	}
 	var format string
 	if data, ok := members["data"]; ok && json.Unmarshal(members["format"], &format) == nil {
-		ticket := &client.TicketData{Data: data, Format: format}
-		if options, ok := members["options"]; ok {
-			known := json.NewDecoder(bytes.NewReader(options))
-			known.DisallowUnknownFields() // they would not be sent
-			if err := known.Decode(&ticket.Options); err != nil {
-				return nil, fmt.Errorf("%s: the options of the ticket: %w", f.Ticket, err)
-			}
+		ticket := &client.TicketData{Data: &data} // which is sent as it is
+		known := json.NewDecoder(bytes.NewReader(text))
+		known.DisallowUnknownFields() // they would not be sent
+		if err := known.Decode(ticket); err != nil {
+			return nil, fmt.Errorf("%s is not ticketData: %w", f.Ticket, err)
 		}
 		return ticket, nil
 	}

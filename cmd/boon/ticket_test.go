@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTicketFiles: what a file says is sent, be it a ticket, a platform's order, or ticketData with options, of which
-// unknown ones are refused by their names.
+// TestTicketFiles: what a file says is sent, be it a ticket, a platform's order, or ticketData, of which unknown
+// members and options are refused by their names.
 func TestTicketFiles(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ format, text, want, refused string }{
@@ -20,7 +20,8 @@ func TestTicketFiles(t *testing.T) {
 		{"", `{"format":"toast","options":null,"data":{}}`, `{"data":{},"format":"toast"}`, ""},
 		{"lightspeed-x", `{"data":{"line_items":[]}}`, `{"data":{"data":{"line_items":[]}},"format":"lightspeed-x"}`, ""},
 		{"", `{"format":"toast","options":{"checkGuid":"C","itemId2":"plu"},"data":{}}`, "", `unknown field "itemId2"`},
-		{"", `{"format":"toast","options":{"checkGuid":7},"data":{}}`, "", "the options of the ticket"},
+		{"", `{"format":"toast","options":{"checkGuid":7},"data":{}}`, "", "- is not ticketData"},
+		{"", `{"format":"toast","option":{"checkGuid":"C"},"data":{}}`, "", `unknown field "option"`},
 		{"", `[]`, "", "- is not a ticket in JSON"},
 	} {
 		got, err := ticketFlag{"-", tt.format}.read(&terminal{stdin: strings.NewReader(tt.text)})
