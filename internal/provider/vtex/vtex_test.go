@@ -366,12 +366,13 @@ func TestNoRoom(t *testing.T) {
 			config, h.app, secret, 500_000, strings.Repeat(" ", 450_000))
 		return conn
 	}
-	for range 60 { // each holds all but the end of a body, once the service has come to read it
-		begin()
-	}
 	told := ""
 	for deadline := time.Now().Add(20 * time.Second); !strings.HasPrefix(told, "HTTP/1.1 503 ") &&
 		time.Now().Before(deadline); {
+		// Each holds all but the end of a body, once the service has come to read it and until it waits no longer.
+		for range 60 {
+			begin()
+		}
 		last := begin()
 		if err := last.SetReadDeadline(deadline); err != nil {
 			t.Fatal(err)
