@@ -203,18 +203,15 @@ func TestProgramsFit(t *testing.T) {
 	}
 }
 
-// large are the packages that stay whole (docs/adr/0018-six-large-packages.md), and the lines of code each may have:
+// large are the packages that stay whole (docs/adr/0018-large-packages.md), and the lines of code each may have:
 // what it had in November 2026 and a little room. Who raises a number says why in the commit.
 var large = map[string]int{
-	"cmd/boon":               5_500,
-	"internal/api":           4_900,
-	"internal/gift":          5_700,
-	"internal/ledger":        2_600,
-	"internal/setup":         2_600,
-	"internal/ticket/format": 2_150,
+	"cmd/boon":      6_200,
+	"internal/api":  5_700,
+	"internal/gift": 6_200,
 }
 
-// TestPackagesFit: no package has more than 2,000 lines of code, none of large more than its own number: lines that are
+// TestPackagesFit: no package has more than 3,000 lines of code, none of large more than its own number: lines that are
 // neither blank nor a comment, without tests. What has become small leaves large.
 func TestPackagesFit(t *testing.T) {
 	for folder := range arrows {
@@ -238,10 +235,10 @@ func TestPackagesFit(t *testing.T) {
 			}
 		}
 		most, isLarge := large[folder]
-		if isLarge && code <= 2_000 {
+		if isLarge && code <= 3_000 {
 			t.Errorf("%s has %d lines of code: it is large no more", folder, code)
 		}
-		if most = cmp.Or(most, 2_000); code > most {
+		if most = cmp.Or(most, 3_000); code > most {
 			t.Errorf("%s has %d lines of code, %d are the most", folder, code, most)
 		}
 	}

@@ -35,18 +35,6 @@ func walk(ending string, do func(path, text string)) error {
 	})
 }
 
-// TestDocumentsAreShort counts the words of all documents together, as wc -w does. What a new page needs is taken from
-// an old one.
-func TestDocumentsAreShort(t *testing.T) {
-	t.Parallel()
-	const limit = 18_000
-	total := 0
-	each(t, ".md", func(_, text string) { total += len(strings.Fields(text)) })
-	if total > limit {
-		t.Errorf("the documents have %d words, the limit is %d", total, limit)
-	}
-}
-
 // TestLinksLead follows every link from a document to a file of the repository, and to a heading in it.
 func TestLinksLead(t *testing.T) {
 	t.Parallel()
