@@ -154,9 +154,17 @@ func (a *app) readSetup(ctx context.Context) error {
 
 // refreshSetup keeps the snapshot young. While the store cannot be read, the last one stands.
 func (a *app) refreshSetup(ctx context.Context) {
+	trouble := ""
 	every(ctx, setupAge, func() {
-		if err := a.readSetup(ctx); err != nil && ctx.Err() == nil {
+		err := a.readSetup(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err == nil && trouble != "":
+			a.Logger.Info("the set-up can be read again")
+			trouble = ""
+		case err != nil && err.Error() != trouble: // once, and not twice a second
 			a.Logger.Error("the set-up could not be read; the last one stands", "error", err)
+			trouble = err.Error()
 		}
 	})
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"boon.example/internal/provider/toast"
 	"boon.example/internal/provider/vtex"
 	"boon.example/internal/provider/wix"
+	"boon.example/internal/store"
 	"boon.example/internal/till"
 	"boon.example/internal/web"
 )
@@ -82,7 +84,11 @@ func (a *app) ready(w http.ResponseWriter, r *http.Request) {
 	if err := a.store.Ping(ctx); err != nil {
 		a.Logger.Warn("not ready", "error", err)
 		w.Header().Set("Retry-After", "1")
-		writeText(w, http.StatusServiceUnavailable, "the store cannot be reached")
+		why := "the store cannot be reached"
+		if errors.Is(err, store.ErrUnserved) {
+			why = "the schema of the database does not serve this program; the log says more"
+		}
+		writeText(w, http.StatusServiceUnavailable, why)
 		return
 	}
 	writeText(w, http.StatusOK, "ready")

@@ -33,10 +33,12 @@ type KeyFile = sealed.Place
 // DatabaseName is what the database file of a data folder is called.
 const DatabaseName = db.DatabaseName
 
-// What Open refuses with MustExist and with KeepSchema; the error says more.
+// What Open refuses with MustExist and with KeepSchema, and what an open store fails with while its schema does not
+// serve this program; the error says more.
 var (
 	ErrNoStore   = db.ErrNoStore
 	ErrOldSchema = db.ErrOldSchema
+	ErrUnserved  = db.ErrUnserved
 )
 
 // Store is an open database. It is safe for concurrent use, also beside other processes that have the same one open.
@@ -103,8 +105,8 @@ func (s *Store) Writers() int { return s.db.Writers() }
 // as it takes, as the store is in this process.
 func (s *Store) CallerTimeout() time.Duration { return s.db.CallerTimeout() }
 
-// Away tells from an error that the database could not be reached in time, or that this instance lacks a key for what
-// is in it.
+// Away tells from an error that the database could not be reached in time, that its schema does not serve this program
+// any more, or that this instance lacks a key for what is in it.
 func (s *Store) Away(err error) bool { return s.db.Away(err) }
 
 // Ping tells whether the database can be reached and the store can work with it: see db.DB.

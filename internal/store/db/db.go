@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -62,9 +63,11 @@ type DB struct {
 	Spread  bool   // over machines, by Citus
 
 	backend backend
-	madeKey bool                 // by this Open
-	writes  map[string]*sql.Stmt // prepared on Writer, by text
-	reads   map[string]*sql.Stmt // prepared on Readers, by text
+	madeKey bool // by this Open
+	// why nothing is asked of the database any more, see CheckSchema; nil: its schema serves this program
+	unserved atomic.Pointer[error]
+	writes   map[string]*sql.Stmt // prepared on Writer, by text
+	reads    map[string]*sql.Stmt // prepared on Readers, by text
 }
 
 // What Open refuses with MustExist and with KeepSchema; the error says more.
@@ -197,10 +200,10 @@ func (d *DB) Timeout() time.Duration { return d.backend.timeout() }
 // takes, as the database is in this process.
 func (d *DB) CallerTimeout() time.Duration { return d.backend.callerTimeout() }
 
-// Away tells from an error that the database could not be reached in time, or that this instance lacks a key for what
-// is in it.
+// Away tells from an error that the database could not be reached in time, that its schema does not serve this program
+// any more, or that this instance lacks a key for what is in it.
 func (d *DB) Away(err error) bool {
-	return errors.Is(err, sealed.ErrUnknownKey) || d.Timeout() > 0 && d.Passing(err)
+	return errors.Is(err, ErrUnserved) || errors.Is(err, sealed.ErrUnknownKey) || d.Timeout() > 0 && d.Passing(err)
 }
 
 // Passing tells that what failed did nothing and may succeed later: another transaction was in the way, or the database
@@ -232,12 +235,10 @@ func (d *DB) Ping(ctx context.Context) error {
 	if err := d.backend.writable(); err != nil {
 		return err
 	}
-	return d.Retry(ctx, func(ctx context.Context) error {
-		if _, err := d.schemaVersion(ctx, d.Readers); err != nil {
-			return err
-		}
-		return d.FollowKeys(ctx, d.Readers)
-	})
+	if err := d.CheckSchema(ctx); err != nil {
+		return err
+	}
+	return d.Retry(ctx, func(ctx context.Context) error { return d.FollowKeys(ctx, d.Readers) })
 }
 
 // Risks are sentences for the operator about what Boon cannot override: settings of the database with which it may

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -109,12 +110,85 @@ func (d *DB) checkSchema(ctx context.Context) error {
 	return d.checkServed(ctx, at, newest)
 }
 
+// CheckSchema finds out whether the schema still serves this program: another program may have changed it since, and a
+// restored database may be older than what was opened. As long as it does not, everything that is asked of the database
+// fails with the reason, before it is sent. A database that cannot be asked now stays as it was judged.
+func (d *DB) CheckSchema(ctx context.Context) error {
+	steps, err := steps(Migrations, d.backend.name())
+	if err != nil {
+		return err
+	}
+	newest := int64(len(steps))
+	at, serves, err := d.readSchema(ctx)
+	switch {
+	case err != nil:
+		return err
+	case at == 0:
+		err = emptyStore(d.Place)
+	case at < newest:
+		err = fmt.Errorf("the database is older than this program: its schema is number %d, and this program needs number "+
+			"%d; stop every boon serve of it, and start them again, which brings the schema up to date", at, newest)
+	default:
+		err = served(at, serves, newest)
+	}
+	if err == nil {
+		d.unserved.Store(nil)
+		return nil
+	}
+	err = &unserved{err}
+	d.unserved.Store(&err)
+	return err
+}
+
+// readSchema tells the newest step that was taken, 0 where there is none, and the oldest schema whose programs the
+// newest one serves.
+func (d *DB) readSchema(ctx context.Context) (at, serves int64, err error) {
+	err = d.retry(ctx, d.Timeout(), func(ctx context.Context) error {
+		const newest = `SELECT coalesce(max(version), 0), coalesce(max(serves), 0) FROM schema_version`
+		err := d.Readers.QueryRowContext(ctx, newest).Scan(&at, &serves)
+		if err == nil || d.backend.retryable(err) {
+			return err
+		}
+		if has, lookErr := d.hasTable(ctx, d.Readers, "schema_version"); lookErr != nil || has {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("reading the schema's version: %w", err)
+	}
+	return at, serves, nil
+}
+
+// ErrUnserved is what everything fails with that is asked of a database whose schema does not serve this program; the
+// error says more.
+var ErrUnserved = errors.New("the schema does not serve this program")
+
+// unserved is an ErrUnserved in words for the operator.
+type unserved struct{ error }
+
+func (u *unserved) Unwrap() error        { return u.error }
+func (u *unserved) Is(target error) bool { return target == ErrUnserved }
+
+// serving fails while the schema does not serve this program: see CheckSchema.
+func (d *DB) serving() error {
+	if why := d.unserved.Load(); why != nil {
+		return *why
+	}
+	return nil
+}
+
 // checkServed refuses a schema that no longer serves programs that know it up to step newest.
 func (d *DB) checkServed(ctx context.Context, at, newest int64) error {
 	var from int64
 	if err := d.Get(ctx, `SELECT coalesce(max(serves), 0) FROM schema_version`, nil, &from); err != nil {
 		return fmt.Errorf("reading the schema's version: %w", err)
 	}
+	return served(at, from, newest)
+}
+
+// served refuses a schema, number at, that serves programs from number from on, to one that knows it up to newest.
+func served(at, from, newest int64) error {
 	if from > newest {
 		return fmt.Errorf("the database was made by a newer version of boon: its schema is number %d and serves programs "+
 			"from number %d on, "+

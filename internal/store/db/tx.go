@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -23,13 +24,19 @@ const (
 )
 
 // Retry runs fn, which may run again, until it succeeds or fails for good, a bounded number of times and within the
-// database's timeout.
+// database's timeout. It does not begin while the schema does not serve this program: see CheckSchema.
 func (d *DB) Retry(ctx context.Context, fn func(context.Context) error) error {
+	if err := d.serving(); err != nil {
+		return err
+	}
 	return d.retry(ctx, d.Timeout(), fn)
 }
 
 // RetryLong is Retry with LongTimeout, where the database has a timeout.
 func (d *DB) RetryLong(ctx context.Context, fn func(context.Context) error) error {
+	if err := d.serving(); err != nil {
+		return err
+	}
 	timeout := d.Timeout()
 	if timeout > 0 {
 		timeout = max(timeout, LongTimeout)
@@ -113,7 +120,7 @@ func (d *DB) transactWithin(ctx context.Context, timeout time.Duration, fn func(
 		return fmt.Errorf("beginning to write: %w", err)
 	}
 	defer tx.Rollback() // does nothing after a commit
-	if err := d.backend.writable(); err != nil {
+	if err := cmp.Or(d.serving(), d.backend.writable()); err != nil {
 		return err
 	}
 	if err := fn(tx); err != nil {

@@ -29,7 +29,11 @@ type Setup struct {
 func New(d *db.DB) *Setup { return &Setup{db: d} }
 
 // Directory reads the whole set-up. The snapshot is read-only; while nothing changes, every call gives the same one.
+// Every call looks whether the schema still serves this program, and fails where it does not: see db.CheckSchema.
 func (s *Setup) Directory(ctx context.Context) (*gift.Directory, error) {
+	if err := s.db.CheckSchema(ctx); err != nil {
+		return nil, err
+	}
 	var version int64
 	err := s.db.Retry(ctx, func(ctx context.Context) (err error) {
 		version, err = Version(ctx, s.db.Readers)
