@@ -27,7 +27,9 @@ type RescheduleGiftRequest struct {
 // ResentGift is a gift that is on its way again, or waits for another date, and where it can be seen.
 type ResentGift struct {
 	Voucher
-	PrintURL string `json:"printURL"` // a PDF of a printed gift, else ""; whoever has it can spend the gift
+	// PrintURL is a PDF of a printed gift, "" of others and for a key without the permission codes; whoever has it can
+	// spend the gift.
+	PrintURL string `json:"printURL"`
 	// NotPrintable are the members of a printed gift with characters that are left out on paper.
 	NotPrintable []string `json:"notPrintable"`
 }

@@ -484,7 +484,7 @@ func (c *call) whole(op ledger.Operation, a ledger.Answer) (_ ledger.Answer, err
 			string(a.Code))
 	}
 	if a.Long.Size == 0 {
-		return c.mask(op, a), nil
+		return c.mask(op, a)
 	}
 	if err := c.hold(a.Long.Size - c.memory); err != nil {
 		return ledger.Answer{}, err
@@ -493,7 +493,7 @@ func (c *call) whole(op ledger.Operation, a ledger.Answer) (_ ledger.Answer, err
 		return ledger.Answer{}, stored(err)
 	}
 	a.Long = ledger.Long{}
-	return c.mask(op, a), nil
+	return c.mask(op, a)
 }
 
 func (c *call) write(status int, a ledger.Answer) {

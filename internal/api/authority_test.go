@@ -609,12 +609,18 @@ func member(name, value string) string {
 
 // ask makes the call of an operation on a gift that it names in one way.
 func (s *stage) ask(op contract.Route, by string, k known, key, place string) reply {
+	path, body := s.request(op, by, k, key, place)
+	return s.do(op.Method, path, body, as(key)...)
+}
+
+// request is the call of an operation on a gift that it names in one way: its path and its body.
+func (s *stage) request(op contract.Route, by string, k known, key, place string) (path, body string) {
 	at := member("organizationID", place)
 	name, storefront := k.name(by), shop
 	if key == cornerKey {
 		storefront = cornerShop
 	}
-	body := map[string]string{
+	body = map[string]string{
 		"validateGift": `{` + name + at + `}`, "redeemGift": `{` + name + at + `,"amount":0.01}`,
 		"reverseRedemption": `{` + name + at + map[bool]string{true: `,"amount":0.01`}[strings.HasPrefix(by, "redemption")] + `}`,
 		"cancelGift":        `{` + name + `,"cause":"CANCELLED"}`, "reinstateGift": `{` + name + `}`, "resendGift": `{` + name + `}`,
@@ -639,12 +645,12 @@ func (s *stage) ask(op contract.Route, by string, k known, key, place string) re
 		other := map[string]string{"from": "toVoucherID", "to": "fromVoucherID"}[by]
 		body = `{` + name + member(other, s.partner(key, k.good)) + `,"amount":0.01}`
 	}
-	path := strings.NewReplacer("{voucherID}", k.id, "{key}", k.key, "{orderID}", k.order,
+	path = strings.NewReplacer("{voucherID}", k.id, "{key}", k.key, "{orderID}", k.order,
 		"{webhookID}", nowhere).Replace(op.Path)
 	if op.OperationID == "exportStock" {
 		path += "?format=csv"
 	}
-	return s.do(op.Method, path, body, as(key)...)
+	return path, body
 }
 
 // TestAuthority holds every operation of the OpenAPI file against the table, for every kind of key × every location
@@ -761,19 +767,7 @@ func (s *stage) permitted(t *testing.T, op contract.Route, r row, good string) {
 	if r.by != "" {
 		by = ways(r.by)[0]
 	}
-	state := "claimed"
-	if strings.HasPrefix(r.by, "hold") {
-		state = "held"
-	}
-	if strings.HasPrefix(r.by, "activation") {
-		state = "activated"
-	}
-	if strings.HasPrefix(r.by, "cash-out") {
-		state = "cashed out"
-	}
-	if strings.HasPrefix(r.by, "reload") {
-		state = "reloaded"
-	}
+	state := r.usual()
 	k := s.make(good, state)
 	for _, name := range gift.PermissionNames() {
 		for _, key := range []string{permittedKey(name, ""), permittedKey(name, pier)} {
@@ -794,6 +788,17 @@ func (s *stage) permitted(t *testing.T, op contract.Route, r row, good string) {
 			}
 		}
 	}
+}
+
+// usual is the state of a gift on which most of what names it in a row's ways can be done.
+func (r row) usual() string {
+	for by, state := range map[string]string{"hold": "held", "activation": "activated", "cash-out": "cashed out",
+		"reload": "reloaded"} {
+		if strings.HasPrefix(r.by, by) {
+			return state
+		}
+	}
+	return "claimed"
 }
 
 // ways lists the ways to name a gift; one of them is two words.

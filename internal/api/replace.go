@@ -1,8 +1,6 @@
 package api
 
 import (
-	"bytes"
-
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/nfc"
@@ -56,14 +54,4 @@ func replaceGift(c *call) (ledger.Answer, error) {
 			Deliverable: c.deliverableBy}
 	}
 	return request.dispatch(asked.VoucherID, problems, cmd)
-}
-
-// sentTrue stands in the answer to a replacement whose code was sent: in a text, the quotes would be escaped.
-var sentTrue = []byte(`"sent":true`)
-
-// tellsCodes reports whether an answer may tell codes to a key that may not see them: that of a replacement does,
-// whose code goes nowhere else.
-func tellsCodes(op ledger.Operation, body []byte) bool {
-	return op != ledger.ResendGift && op != ledger.RescheduleGift && !(op == ledger.ReplaceGift &&
-		bytes.Contains(body, sentTrue))
 }

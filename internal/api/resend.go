@@ -121,7 +121,7 @@ func (r *request) dispatch(voucher gift.ID, problems *wire.Problems, cmd dispatc
 		as.now = done.Entries[0].At
 		as.masked = as.masked && !(replaced && replace.Deliver == nil)
 		w.voucher(&now, as)
-		w.printURL(&now, r.PublicURL)
+		w.printURL(&now, as)
 		if now.Card.Method != gift.Printed {
 			lacking = nil
 		}

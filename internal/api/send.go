@@ -244,25 +244,19 @@ func (c *call) deliverableBy(m gift.Method) error {
 	return nil
 }
 
-// printPath ends the addresses of PDFs, which package web answers.
-const printPath = "/print.pdf"
-
 // order writes the members of a successful send-gift.
 func (w *writer) order(r ledger.Result, c *call, lacking [][]string) {
 	first := &r.Gifts[0]
 	w.ID("orderID", first.OrderID)
-	if r.Sheet != (gift.Token{}) {
-		w.Text("printURL", c.PublicURL+"/orders/"+r.Sheet.Reveal()+printPath)
-	} else {
-		w.Null("printURL")
-	}
+	w.sheetURL(r.Sheet, c.PublicURL)
 	w.List("gifts")
 	for n := range r.Gifts {
 		g := &r.Gifts[n]
 		w.Open()
-		w.voucher(g, view{account: c.account, now: g.CreatedAt, law: c.CashOutLaw, pages: c.PublicURL})
+		as := view{account: c.account, now: g.CreatedAt, law: c.CashOutLaw, pages: c.PublicURL}
+		w.voucher(g, as)
 		w.Integer("recipientIndex", g.Card.RecipientIndex)
-		w.printURL(g, c.PublicURL)
+		w.printURL(g, as)
 		w.Texts("notPrintable", lacking[n])
 		w.Close()
 	}
@@ -300,16 +294,4 @@ func (c *call) lacking(card *gift.Card, known map[string]bool) (members []string
 		}
 	}
 	return members
-}
-
-// giftURL is the address of a gift's page.
-func giftURL(g *gift.Gift, publicURL string) string { return publicURL + "/g/" + g.Card.Token.Reveal() }
-
-// printURL writes where a gift can be printed, if it goes in print.
-func (w *writer) printURL(g *gift.Gift, publicURL string) {
-	if g.Card.Method == gift.Printed {
-		w.Text("printURL", giftURL(g, publicURL)+printPath)
-	} else {
-		w.Null("printURL")
-	}
 }

@@ -1,12 +1,9 @@
 package api
 
 import (
-	"regexp"
-	"strings"
 	"time"
 
 	"boon.example/internal/gift"
-	"boon.example/internal/ledger"
 	"boon.example/internal/ticket"
 )
 
@@ -61,32 +58,9 @@ func (w *writer) voucher(g *gift.Gift, s view) {
 // voucherIdentity writes what names the gift, and its secrets.
 func (w *writer) voucherIdentity(g *gift.Gift, s view) {
 	w.ID("voucherID", g.ID)
-	if s.masked {
-		for _, name := range secretMembers {
-			w.Null(name)
-		}
-	} else {
-		w.Text("voucherCode", g.Card.Code.Reveal())
-		w.Text("voucherPublicToken", g.Card.Token.Reveal())
-		w.Text("giftURL", giftURL(g, s.pages))
-	}
+	w.secrets(g, s)
 	w.Text("lastFour", g.Card.Code.LastFour())
 	w.Text("mode", s.account.Mode())
-}
-
-// secretMembers are those by which a gift can be spent.
-var secretMembers = []string{"voucherCode", "voucherPublicToken", "giftURL"}
-
-// secretValues finds them in an answer of ours. In a text within it, the quotes would be escaped.
-var secretValues = regexp.MustCompile(`"(` + strings.Join(secretMembers, "|") + `)":"[^"\\]*"`)
-
-// mask takes the secrets of gifts out of an answer that may have been made for another key, unless the caller may see
-// codes.
-func (c *call) mask(op ledger.Operation, a ledger.Answer) ledger.Answer {
-	if c.caller != nil && !tellsCodes(op, a.Body) && !c.caller.May(gift.MaySeeCodes) {
-		a.Body = secretValues.ReplaceAll(a.Body, []byte(`"$1":null`))
-	}
-	return a
 }
 
 // voucherOrigin writes whose the gift is, how it came about, and of what kind it is.

@@ -359,7 +359,7 @@ export interface paths {
          *
          *     The status stays until it is known what became of the new message: FAILED_DELIVERY becomes DELIVERED when it is accepted; a gift that was
          *     DELIVERED becomes FAILED_DELIVERY when it is refused for good; a CLAIMED gift stays CLAIMED. A gift that is to be printed is delivered at once,
-         *     and the answer has its printURL.
+         *     and the answer to a key with the permission codes has its printURL.
          *
          *     A gift that waits for its deliveryDate goes on waiting, now for the new address: nobody's birthday is spoiled by a correction. To send it at
          *     once, call reschedule-gift with the present time.
@@ -2652,7 +2652,7 @@ export interface components {
              * @description When.
              */
             replacedAt: string;
-            /** @description Whether deliver was given: then code, token and link are null for a key without the permission codes. */
+            /** @description Whether deliver was given: then voucherCode, voucherPublicToken, giftURL and printURL are null for a key without the permission codes. */
             sent: boolean;
         };
         /** @description Which events are to be sent once more. */
@@ -2754,7 +2754,7 @@ export interface components {
             notPrintable: ("senderDescription" | "recipientDescription" | "message" | "label" | "terms" | "promotionalTerms")[];
             /**
              * Format: uri
-             * @description The address of a PDF to print, for a printed gift; else null. Whoever has it can print and spend the gift. ?paper=letter or ?paper=a4 chooses the paper.
+             * @description The address of a PDF to print, for a printed gift; else null. It holds the token, so it is null without the permission codes, too. Whoever has it can print and spend the gift. ?paper=letter or ?paper=a4 chooses the paper.
              */
             printURL: string | null;
             requestID: components["schemas"]["AnswerID"];
@@ -3501,7 +3501,7 @@ export interface components {
             value: number | null;
             /**
              * @description The 12 digits on the card, the first of them not 0. A secret, like the token. Of a gift that is looked up, sent again or rescheduled, code,
-             *     token and giftURL are null without the permission codes.
+             *     token, giftURL and printURL are null without the permission codes.
              */
             voucherCode: string | null;
             /**

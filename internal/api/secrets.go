@@ -1,0 +1,117 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+)
+
+// secretMember is the name of a member of an answer by whose value a gift can be spent. Nothing but writer.secret
+// writes such a value, so that what hides the secretMembers of an answer that is kept hides all of them.
+type secretMember string
+
+// The members by which a gift can be spent. The last is a PDF of one gift, or of all printed gifts of an order.
+const (
+	secretCode  secretMember = byCode
+	secretToken secretMember = byToken
+	secretPage  secretMember = "giftURL"
+	secretPrint secretMember = "printURL"
+)
+
+var secretMembers = map[secretMember]bool{secretCode: true, secretToken: true, secretPage: true, secretPrint: true}
+
+// secret writes a member by which a gift can be spent, and null where the caller may not see it.
+func (w *writer) secret(name secretMember, value string, masked bool) {
+	if masked {
+		w.Null(string(name))
+		return
+	}
+	w.Text(string(name), value)
+}
+
+// secrets writes code, token and page of a gift.
+func (w *writer) secrets(g *gift.Gift, s view) {
+	w.secret(secretCode, g.Card.Code.Reveal(), s.masked)
+	w.secret(secretToken, g.Card.Token.Reveal(), s.masked)
+	w.secret(secretPage, giftURL(g, s.pages), s.masked)
+}
+
+// giftURL is the address of a gift's page.
+func giftURL(g *gift.Gift, publicURL string) string { return publicURL + "/g/" + g.Card.Token.Reveal() }
+
+// printPath ends the addresses of PDFs, which package web answers.
+const printPath = "/print.pdf"
+
+// printURL writes where a gift can be printed, if it goes in print.
+func (w *writer) printURL(g *gift.Gift, s view) {
+	w.secret(secretPrint, giftURL(g, s.pages)+printPath, s.masked || g.Card.Method != gift.Printed)
+}
+
+// sheetURL writes where the printed gifts of an order can be printed together, if there are any.
+func (w *writer) sheetURL(sheet gift.Token, publicURL string) {
+	w.secret(secretPrint, publicURL+"/orders/"+sheet.Reveal()+printPath, sheet == gift.Token{})
+}
+
+// mask takes the secrets of gifts out of a kept answer, which may have been made for another key, unless the caller may
+// see codes.
+func (c *call) mask(op ledger.Operation, a ledger.Answer) (_ ledger.Answer, err error) {
+	if c.caller == nil || c.caller.May(gift.MaySeeCodes) || !a.Succeeded() {
+		return a, nil
+	}
+	tells, err := tellsCodes(op, a.Body)
+	if err == nil && !tells {
+		a.Body, err = withoutSecrets(a.Body)
+	}
+	if err != nil {
+		return ledger.Answer{}, fmt.Errorf("masking the answer of %s: %w", op, err)
+	}
+	return a, nil
+}
+
+// tellsCodes reports whether an answer may tell codes to a key that may not see them. That of a new gift does. That of
+// a replacement does unless the new code was sent, as it goes nowhere else.
+func tellsCodes(op ledger.Operation, body []byte) (bool, error) {
+	switch op {
+	case ledger.ResendGift, ledger.RescheduleGift:
+		return false, nil
+	case ledger.ReplaceGift:
+		var replaced struct {
+			Sent bool `json:"sent"`
+		}
+		err := json.Unmarshal(body, &replaced)
+		return !replaced.Sent, err
+	}
+	return true, nil
+}
+
+// withoutSecrets gives an answer with null in place of the value of each secretMember, at whatever depth. All else
+// stays as it is, byte for byte.
+func withoutSecrets(answer []byte) (masked []byte, _ error) {
+	d, copied := jsontext.NewDecoder(bytes.NewReader(answer), jsontext.AllowDuplicateNames(true)), int64(0)
+	for {
+		token, err := d.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return append(masked, answer[copied:]...), nil
+		} else if err != nil {
+			return nil, err
+		}
+		kind, read := d.StackIndex(d.StackDepth())
+		isName := kind == '{' && read%2 == 1
+		if !isName || !secretMembers[secretMember(token.String())] {
+			continue
+		}
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		masked = append(append(masked, answer[copied:d.InputOffset()-int64(len(value))]...), "null"...)
+		copied = d.InputOffset()
+	}
+}
