@@ -59,7 +59,7 @@ tests: bin/with-postgres
 	bin/with-postgres $(PROGRAMS) $(SHORT) ./torture ./till ./... & programs=$$!; \
 	bin/with-postgres $(GO) $(SHORT) ./internal/api ./cmd/boon ./... && $(CLIENT) $(SHORT) ./... && $(MAKE) --no-print-directory races; product=$$?; wait $$programs && exit $$product
 	@for tool in chromium zbarimg pdftoppm nginx promtool node npm python3 php helm pgbouncer zsh fish mandoc java systemd-analyze; do command -v $$tool >/dev/null || \
-	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner, the proxy of deploy/nginx, the alert rules, the scripts of the till alone, the clients in Python and TypeScript, the samples in PHP, the Helm chart, PgBouncer, the completions, the manual page, the client of openapi-generator, the unit of systemd) did not run in full."; done
+	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner, the proxy of deploy/nginx, the alert rules, the scripts of the till alone, the clients in Python and TypeScript, the samples and the client in PHP, the Helm chart, PgBouncer, the completions, the manual page, the client of openapi-generator, the unit of systemd) did not run in full."; done
 	@find /usr/share/fonts /usr/local/share/fonts -name '*.tt[cf]' 2>/dev/null | grep -qi 'vl-gothic\|cjk' || echo "LEFT OUT: there is no Japanese font, so no page in Japanese was printed."
 	@test -w /dev/fuse || echo "LEFT OUT: power cuts and failing disks (test/power), which need Linux, /dev/fuse and the right to mount."
 

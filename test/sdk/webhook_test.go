@@ -3,6 +3,8 @@ package sdk_test
 import (
 	"bufio"
 	"crypto/rand"
+	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -94,6 +96,8 @@ server = HTTPServer(("127.0.0.1", 0), Hook)
 print("127.0.0.1:%d" % server.server_port, flush=True)
 server.serve_forever()
 `},
+	// PHP's own server is told its address, and not asked for it
+	"php": {"<?php\nrequire 'boon.php';\n", ""},
 }
 
 // TestReceivers: the receivers in docs/events.md take what the service signs, and nothing else.
@@ -158,6 +162,10 @@ func receiver(t *testing.T, language, folder string) (start func(secret string) 
 		has(t, "python3")
 		env = append(env, "PYTHONPATH="+absolute("../../sdk/python"), "PYTHONDONTWRITEBYTECODE=1")
 		command = []string{"python3", "receiver.python"}
+	case "php":
+		has(t, "php")
+		link(t, "../../sdk/php/boon.php", filepath.Join(folder, "boon.php"))
+		return func(secret string) (address string) { return servePHP(t, folder, secret) }
 	}
 	return func(secret string) (address string) {
 		c := exec.CommandContext(t.Context(), command[0], command[1:]...)
@@ -176,6 +184,36 @@ func receiver(t *testing.T, language, folder string) (start func(secret string) 
 		}
 		return strings.TrimSpace(address)
 	}
+}
+
+// servePHP has PHP's own server run a receiver, at a port that was free, and waits until it serves.
+func servePHP(t *testing.T, folder, secret string) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = l.Addr().String()
+	_ = l.Close() // PHP listens there
+	c := exec.CommandContext(t.Context(), "php", "-S", address, "receiver.php")
+	c.Dir, c.Env = folder, append(os.Environ(), "HOOK_SECRET="+secret)
+	said, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = c.Process.Kill(), c.Wait() })
+	lines := bufio.NewScanner(said)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "started") {
+			go func() { _, _ = io.Copy(io.Discard, said) }()
+			return address
+		}
+	}
+	t.Fatal("PHP does not serve")
+	return ""
 }
 
 // post sends a message to a receiver, and tells whether it was taken.
