@@ -16,15 +16,9 @@ import (
 	"time"
 )
 
-// TestFewDescriptors: with 256 file descriptors and a thousand connections that send nothing more, calls are answered:
-// the connection that has been read for the longest makes room.
-func TestFewDescriptors(t *testing.T) {
-	t.Parallel()
-	const clients = 1000
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < 2*clients {
-		t.Skipf("LEFT OUT: this test needs %d file descriptors itself, there are %d (%v)", 2*clients, limit.Cur, err)
-	}
+// fewDescriptors runs boon serve with 256 file descriptors, and gives its address.
+func fewDescriptors(t *testing.T, flags ...string) string {
+	t.Helper()
 	boon, err := exec.LookPath("boon")
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +29,8 @@ func TestFewDescriptors(t *testing.T) {
 		t.Fatal(log)
 	}
 	var log bytes.Buffer
-	cmd := exec.Command("sh", "-c", `ulimit -n 256 && exec "$0" serve --listen 127.0.0.1:0 --data "$1"`, boon, data)
+	cmd := exec.Command("sh", append([]string{"-c", `ulimit -n 256 && exec "$0" serve --listen 127.0.0.1:0 --data "$@"`,
+		boon, data}, flags...)...)
 	cmd.Stderr = &log
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -44,7 +39,7 @@ func TestFewDescriptors(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		cmd.Process.Signal(syscall.SIGTERM)
 		if err := cmd.Wait(); err != nil {
 			t.Error(err)
@@ -53,12 +48,25 @@ func TestFewDescriptors(t *testing.T) {
 			!strings.Contains(log.String(), "may open 256 files and connections only") {
 			t.Errorf("the start does not say the limit:\n%.2000s", log.String())
 		}
-	}()
+	})
 	ready, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := strings.TrimPrefix(strings.TrimSpace(ready), "listening on http://")
+	_, address, _ := strings.Cut(strings.TrimSpace(ready), "://")
+	return address
+}
+
+// TestFewDescriptors: with 256 file descriptors and a thousand connections that send nothing more, calls are answered:
+// the connection that has been read for the longest makes room.
+func TestFewDescriptors(t *testing.T) {
+	t.Parallel()
+	const clients = 1000
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < 2*clients {
+		t.Skipf("LEFT OUT: this test needs %d file descriptors itself, there are %d (%v)", 2*clients, limit.Cur, err)
+	}
+	address := fewDescriptors(t)
 	for _, say := range []string{
 		"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", // idle after a request, within its head, within its body, and without one
 		"GET /healthz HTTP/1.1\r\n",

@@ -90,7 +90,9 @@ func strictAddr(text string) (netip.Addr, bool) {
 	return a.Unmap(), err == nil && a.Zone() == ""
 }
 
-func (p Proxies) trust(a netip.Addr) bool {
+// Trust reports whether an address is a trusted proxy's.
+func (p Proxies) Trust(a netip.Addr) bool {
+	a = normal(a)
 	for _, prefix := range p {
 		if prefix.Contains(a) {
 			return true
@@ -112,7 +114,7 @@ func (p Proxies) Client(r *http.Request) netip.Addr {
 	for n := len(lists) - 1; n >= 0; n-- {
 		for rest := lists[n]; ; {
 			comma := strings.LastIndexByte(rest, ',')
-			if !p.trust(client) {
+			if !p.Trust(client) {
 				return client
 			}
 			a, ok := parse(strings.TrimSpace(rest[comma+1:]))

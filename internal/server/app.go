@@ -50,7 +50,8 @@ type app struct {
 
 // newApp starts everything behind the listener.
 func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
-	a := &app{Config: c, store: s, metrics: newMetrics(), connections: newConnections(connectionsFor(descriptors()))}
+	a := &app{Config: c, store: s, metrics: newMetrics(),
+		connections: newConnections(connectionsFor(descriptors()), c.Proxies)}
 	err := a.readSetup(ctx)
 	if err != nil {
 		return nil, err
@@ -72,6 +73,7 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 	open := a.connections
 	a.metrics.gauge("boon_connections_open", "Connections of clients.", func() float64 { return float64(open.count()) })
 	a.metrics.gauge("boon_connections_max", "How many may be open.", func() float64 { return float64(open.max) })
+	open.made = a.metrics.counter("boon_connections_closed_total", "Connections that were closed to make room for others.")
 	a.carriers = newCarriers(c, s)
 	worker, tests := a.worker(a.store, senders), a.worker(store.TestJobs{Store: a.store}, testSenders)
 	a.tests = tests

@@ -4,31 +4,57 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"net/netip"
+	"slices"
 	"sync"
+	"time"
+
+	"boon.example/internal/clientip"
 )
 
-// connections keeps the process from running out of file descriptors: when more connections come than there are
-// descriptors for, the one that the service has been reading from for the longest is closed, be it idle or in the
-// middle of a request's head or body. Else no new connection could be accepted until the timeouts of the others, and
-// the database could not open its files.
+// connections keeps the process from running out of file descriptors. Else no new connection could be accepted until
+// the timeouts of the others, and the database could not open its files.
+//
+// When a new connection finds all places taken, an older connection is closed:
+//  1. If a client network has more than its share of the places, it loses one; of several, the network with the most.
+//     Else any network may lose one.
+//  2. Of these connections, the one goes that has done the same for the longest: waited for bytes of its client (idle,
+//     or in the middle of a request), or handled a call, if that has taken busyLeast. So a call ends whose answer
+//     nobody reads, and so does a slow stream of HTTP/2.
+//  3. If there is none, a network beyond its share loses the longest of its calls. Else the new connection waits.
+//
+// Trusted proxies have no share: their connections are those of many clients.
 type connections struct {
-	max int
+	max     int
+	share   int // of one network
+	proxies clientip.Proxies
+	made    func() // told of every connection that was closed to make room
 
-	mu     sync.Mutex
-	fewer  sync.Cond // one was closed or is being read
-	open   map[net.Conn]*connection
-	oldest *connection // of those being read, a list that the newest ends
-	newest *connection
-	ended  bool // new connections no longer wait
+	mu       sync.Mutex
+	fewer    sync.Cond // a connection was closed, or may be
+	open     map[net.Conn]*connection
+	phases   phases // of all
+	networks map[string]*network
+	beyond   map[*network]bool // those with more than their share
+	ended    bool              // new connections no longer wait
 }
 
-// connection is an open connection; it is in the list while bytes of its client are waited for.
+// network is a client network that has connections.
+type network struct {
+	name   string
+	open   int
+	phases phases
+}
+
+// connection is an open connection.
 type connection struct {
-	conn         net.Conn
-	listed       bool
-	older, newer *connection
+	conn    net.Conn
+	network *network // nil: it is a trusted proxy's
+	current phase    // what it does; of HTTP/2 only while it has no stream
+	calls   []*phase // the streams of HTTP/2
 }
 
 // The descriptors that are not for connections: files of the database, connections to it and to gateways, standard
@@ -36,6 +62,12 @@ type connection struct {
 const (
 	reservedDescriptors = 128
 	maxConnections      = 16_384
+)
+
+const (
+	shares    = 4               // so many networks beyond their shares take all places
+	busyLeast = 5 * time.Second // of a call, before its connection makes room; a till waits no longer for its answer
+	lookAgain = 250 * time.Millisecond
 )
 
 // connectionsFor is how many connections a process with so many descriptors can have; 0 descriptors: it is not known.
@@ -49,8 +81,9 @@ func connectionsFor(descriptors uint64) int {
 	return int(descriptors - reservedDescriptors)
 }
 
-func newConnections(most int) *connections {
-	c := &connections{max: most, open: map[net.Conn]*connection{}}
+func newConnections(most int, proxies clientip.Proxies) *connections {
+	c := &connections{max: most, share: max(1, most/shares), proxies: proxies, made: func() {},
+		open: map[net.Conn]*connection{}, networks: map[string]*network{}, beyond: map[*network]bool{}}
 	c.fewer.L = &c.mu
 	return c
 }
@@ -66,19 +99,22 @@ func (c *connections) attach(s *http.Server) {
 		return context.WithValue(ctx, connectionKey{}, conn)
 	}
 	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if conn, ok := r.Context().Value(connectionKey{}).(net.Conn); ok && r.ProtoMajor == 1 {
-			if r.Body == http.NoBody {
-				c.handle(conn)
-			} else {
-				c.read(conn)
-				r.Body = &requestBody{r.Body, c, conn}
-			}
+		switch conn, ok := r.Context().Value(connectionKey{}).(net.Conn); {
+		case !ok:
+		case r.ProtoMajor > 1:
+			// Its context ends with the stream. Its handler may end before: the end of the answer waits for the client.
+			context.AfterFunc(r.Context(), c.call(conn))
+		case r.Body == http.NoBody:
+			c.handle(conn)
+		default:
+			c.read(conn)
+			r.Body = &requestBody{r.Body, c, conn}
 		}
 		handler.ServeHTTP(w, r)
 	})
 }
 
-// requestBody takes its connection from the list when it has been read.
+// requestBody tells when it has been read.
 type requestBody struct {
 	io.ReadCloser
 	connections *connections
@@ -93,58 +129,159 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// handle is told that a request has been read, so that its connection stays until it has been answered.
+// handle is told that a request of HTTP/1.1 has been read, and is handled from now on.
 func (c *connections) handle(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n := c.open[conn]; n != nil {
-		c.unlink(n)
+		n.current.end()
+		c.busy(&n.current)
 	}
 }
 
-// read is told that the body of a request is going to be read.
+// read is told that the body of a request of HTTP/1.1 is going to be read.
 func (c *connections) read(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n := c.open[conn]; n != nil {
-		c.link(n)
+		c.wait(n)
 	}
 }
 
-// changed is told of every change in the state of a connection. A new one beyond the limit takes the place of the one
-// that has been read for the longest; while all requests are being handled, accepting waits.
+// call is told that a stream of HTTP/2 begins; end, that it has ended.
+func (c *connections) call(conn net.Conn) (end func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.open[conn]
+	if n == nil {
+		return func() {}
+	}
+	s := &phase{conn: n}
+	c.busy(s)
+	n.calls = append(n.calls, s)
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		s.end()
+		n.calls = slices.DeleteFunc(n.calls, func(other *phase) bool { return other == s })
+	}
+}
+
+// busy begins a phase of handling a call, and wait one of waiting for bytes.
+func (c *connections) busy(s *phase) {
+	if s.conn.network == nil {
+		s.begin(&c.phases.busy)
+	} else {
+		s.begin(&c.phases.busy, &s.conn.network.phases.busy)
+	}
+}
+
+func (c *connections) wait(n *connection) {
+	n.current.end()
+	if n.network == nil {
+		n.current.begin(&c.phases.waiting)
+	} else {
+		n.current.begin(&c.phases.waiting, &n.network.phases.waiting)
+	}
+	c.fewer.Broadcast()
+}
+
+// changed is told of every change in the state of a connection.
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch state {
-	case http.StateNew:
-		for len(c.open) >= c.max && !c.ended {
-			if c.oldest == nil {
-				c.fewer.Wait()
-				continue
-			}
-			victim := c.oldest
+	n := c.open[conn]
+	switch {
+	case state == http.StateNew:
+		c.makeRoom()
+		c.add(conn)
+	case n == nil: // it was closed to make room
+	case state == http.StateActive && isHTTP2(conn): // it has streams, which are told of one by one
+		n.current.end()
+	case state == http.StateIdle:
+		c.wait(n)
+	case state == http.StateClosed, state == http.StateHijacked:
+		c.forget(n)
+	}
+}
+
+// makeRoom waits until there is room for a new connection, and closes others for it.
+func (c *connections) makeRoom() {
+	for len(c.open) >= c.max && !c.ended {
+		if victim := c.victim(time.Now()); victim != nil {
 			c.forget(victim)
 			abandon(victim.conn)
+			c.made()
+			continue
 		}
-		n := &connection{conn: conn}
-		c.open[conn] = n
-		c.link(n)
-	case http.StateActive: // many requests share a connection of HTTP/2, which says so once it has read one
-		if n := c.open[conn]; n != nil && isHTTP2(conn) {
-			c.unlink(n)
-		}
-	case http.StateIdle:
-		if n := c.open[conn]; n != nil {
-			c.link(n)
-			c.fewer.Signal()
-		}
-	case http.StateClosed, http.StateHijacked:
-		if n := c.open[conn]; n != nil {
-			c.forget(n)
-			c.fewer.Signal()
-		}
+		again := time.AfterFunc(lookAgain, c.fewer.Broadcast)
+		c.fewer.Wait()
+		again.Stop()
 	}
+}
+
+// victim is the connection that is closed next; nil: none for now.
+func (c *connections) victim(now time.Time) *connection {
+	if len(c.beyond) == 0 {
+		return c.phases.longest(now, busyLeast)
+	}
+	most := slices.MaxFunc(slices.Collect(maps.Keys(c.beyond)), func(a, b *network) int { return a.open - b.open })
+	if victim := most.phases.longest(now, busyLeast); victim != nil {
+		return victim
+	}
+	return most.phases.longest(now, 0)
+}
+
+func (c *connections) add(conn net.Conn) {
+	n := &connection{conn: conn, network: c.networkOf(conn)}
+	n.current.conn = n
+	c.open[conn] = n
+	if n.network != nil {
+		c.tally(n.network, +1)
+	}
+	c.wait(n)
+}
+
+// networkOf is the client network of a connection; nil: its other end is a trusted proxy.
+func (c *connections) networkOf(conn net.Conn) *network {
+	var peer netip.Addr
+	if address, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
+		peer = address.AddrPort().Addr()
+	}
+	if c.proxies.Trust(peer) {
+		return nil
+	}
+	name := clientip.Network(peer)
+	n := c.networks[name]
+	if n == nil {
+		n = &network{name: name}
+		c.networks[name] = n
+	}
+	return n
+}
+
+func (c *connections) tally(n *network, more int) {
+	n.open += more
+	if n.open > c.share {
+		c.beyond[n] = true
+	} else {
+		delete(c.beyond, n)
+	}
+	if n.open == 0 {
+		delete(c.networks, n.name)
+	}
+}
+
+func (c *connections) forget(n *connection) {
+	n.current.end()
+	for _, call := range n.calls {
+		call.end()
+	}
+	delete(c.open, n.conn)
+	if n.network != nil {
+		c.tally(n.network, -1)
+	}
+	c.fewer.Broadcast()
 }
 
 func isHTTP2(conn net.Conn) bool {
@@ -172,38 +309,4 @@ func (c *connections) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.open)
-}
-
-// link puts a connection at the end of the list.
-func (c *connections) link(n *connection) {
-	c.unlink(n)
-	n.listed, n.older = true, c.newest
-	if c.newest != nil {
-		c.newest.newer = n
-	} else {
-		c.oldest = n
-	}
-	c.newest = n
-}
-
-func (c *connections) unlink(n *connection) {
-	if !n.listed {
-		return
-	}
-	if n.older != nil {
-		n.older.newer = n.newer
-	} else {
-		c.oldest = n.newer
-	}
-	if n.newer != nil {
-		n.newer.older = n.older
-	} else {
-		c.newest = n.older
-	}
-	n.listed, n.older, n.newer = false, nil, nil
-}
-
-func (c *connections) forget(n *connection) {
-	c.unlink(n)
-	delete(c.open, n.conn)
 }

@@ -1,21 +1,28 @@
 package server
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"boon.example/internal/clientip"
 )
 
 // line is a connection that notes when it is closed.
 type line struct {
 	net.Conn
 	name   string
+	from   string
 	closed *[]string
 }
 
@@ -24,62 +31,150 @@ func (l *line) Close() error {
 	return nil
 }
 
+func (l *line) RemoteAddr() net.Addr {
+	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(cmp.Or(l.from, "203.0.113.1")), 4711))
+}
+
+// lines are connections by their names.
+type lines struct {
+	*connections
+	closed []string
+	conn   map[string]*line
+}
+
+func newLines(most int) *lines {
+	return &lines{connections: newConnections(most, clientip.Proxies{netip.MustParsePrefix("10.0.0.0/8")}),
+		conn: map[string]*line{}}
+}
+
+func (l *lines) open(name, from string) {
+	l.conn[name] = &line{name: name, from: from, closed: &l.closed}
+	l.changed(l.conn[name], http.StateNew)
+}
+
+func (l *lines) want(t *testing.T, closed ...string) {
+	t.Helper()
+	if !slices.Equal(l.closed, closed) {
+		t.Errorf("closed %v, want %v", l.closed, closed)
+	}
+}
+
+// Each is of a network of its own, as none has more than its share.
 func TestTheOldestIdleConnectionMakesRoom(t *testing.T) {
 	t.Parallel()
-	var closed []string
-	c := newConnections(3)
-	conn := map[string]*line{}
-	change := func(name string, state http.ConnState) {
-		if conn[name] == nil {
-			conn[name] = &line{name: name, closed: &closed}
+	synctest.Test(t, func(t *testing.T) {
+		l := newLines(3)
+		count := 0
+		made := 0
+		l.made = func() { made++ }
+		open := func(name string) {
+			count++
+			l.open(name, fmt.Sprintf("203.0.%d.1", count))
 		}
-		c.changed(conn[name], state)
-	}
-	for _, name := range []string{"a", "b", "c"} {
-		change(name, http.StateNew)
-	}
-	c.handle(conn["a"])
-	change("c", http.StateActive) // has sent some of a request
-	c.read(conn["c"])             // its head, and the body is to come
-	change("a", http.StateIdle)
-	c.handle(conn["b"])
-	change("d", http.StateNew)
-	change("e", http.StateNew)
-	if want := []string{"c", "a"}; !slices.Equal(closed, want) {
-		t.Errorf("closed %v, want %v: the oldest idle first, and none that is served", closed, want)
-	}
-	for _, name := range []string{"c", "a"} { // net/http tells of these too, once their goroutines have noticed
-		c.handle(conn[name])
-		change(name, http.StateIdle)
-		change(name, http.StateClosed)
-	}
-	if c.count() != 3 {
-		t.Errorf("%d are open, want 3", c.count())
-	}
-	c.handle(conn["d"])
-	c.handle(conn["e"])
-	accepted := make(chan bool)
-	for _, last := range []func(){
-		func() { change("b", http.StateClosed) },
-		func() { change("d", http.StateIdle) },
-		c.end,
-	} {
-		n := &line{name: "new", closed: &closed}
-		go func() {
-			c.changed(n, http.StateNew)
-			c.handle(n)
-			accepted <- true
-		}()
-		select {
-		case <-accepted:
-			t.Fatal("one more was accepted while all are served")
-		case <-time.After(20 * time.Millisecond):
+		for _, name := range []string{"a", "b", "c"} {
+			open(name)
 		}
-		last()
-		<-accepted
+		l.handle(l.conn["a"])
+		l.changed(l.conn["c"], http.StateActive) // has sent some of a request
+		l.read(l.conn["c"])                      // its head, and the body is to come
+		l.changed(l.conn["a"], http.StateIdle)
+		l.handle(l.conn["b"])
+		open("d")
+		open("e")
+		l.want(t, "c", "a")                       // the oldest idle first, and none that is served
+		for _, name := range []string{"c", "a"} { // net/http tells of these too, once their goroutines have noticed
+			l.handle(l.conn[name])
+			l.changed(l.conn[name], http.StateIdle)
+			l.changed(l.conn[name], http.StateClosed)
+		}
+		if l.count() != 3 || made != 2 || len(l.networks) != 3 {
+			t.Errorf("%d are open of %d networks, and %d made room", l.count(), len(l.networks), made)
+		}
+		l.handle(l.conn["d"])
+		l.handle(l.conn["e"])
+		accepted := make(chan bool)
+		for n, last := range []func(){
+			func() { l.changed(l.conn["b"], http.StateClosed) },
+			func() { l.changed(l.conn["d"], http.StateIdle) },
+			l.end,
+		} {
+			name := fmt.Sprint("new ", n)
+			go func() {
+				open(name)
+				l.handle(l.conn[name])
+				accepted <- true
+			}()
+			synctest.Wait()
+			select {
+			case <-accepted:
+				t.Fatal("one more was accepted while all are served")
+			default:
+			}
+			last()
+			<-accepted
+		}
+		l.want(t, "c", "a", "d")
+	})
+}
+
+// TestTheLongestCallMakesRoom: of connections that all handle a call, the one goes whose call has taken the longest,
+// and no call before busyLeast.
+func TestTheLongestCallMakesRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, begun := newLines(2), time.Now()
+		l.open("first", "203.0.113.1")
+		l.handle(l.conn["first"])
+		time.Sleep(time.Second)
+		l.open("second", "203.0.114.1")
+		l.connections.open[l.conn["second"]].current.end()
+		end := l.call(l.conn["second"]) // one call of HTTP/2 after the other: none of them takes long
+		l.open("third", "203.0.115.1")
+		if waited := time.Since(begun); waited < busyLeast || waited > busyLeast+lookAgain {
+			t.Errorf("the third waited until %s", waited)
+		}
+		l.want(t, "first")
+		l.handle(l.conn["third"])
+		time.Sleep(busyLeast)
+		l.call(l.conn["second"])
+		end()
+		l.open("fourth", "203.0.116.1")
+		l.want(t, "first", "third")
+	})
+}
+
+// TestANetworkBeyondItsShareMakesRoom, whatever its connections do, and however long the others wait. Trusted proxies
+// have no share.
+func TestANetworkBeyondItsShareMakesRoom(t *testing.T) {
+	t.Parallel()
+	l := newLines(12) // three for each network
+	for _, name := range []string{"proxy 1", "proxy 2", "proxy 3", "proxy 4", "proxy 5"} {
+		l.open(name, "10.0.0.1")
 	}
-	if want := []string{"c", "a", "d"}; !slices.Equal(closed, want) {
-		t.Errorf("closed %v, want %v", closed, want)
+	l.open("till 1", "203.0.113.1")
+	l.open("till 2", "203.0.113.2")
+	for n := range 5 {
+		name := fmt.Sprint("crowd ", n)
+		l.open(name, fmt.Sprint("198.51.100.", n))
+		l.handle(l.conn[name])
+	}
+	l.open("crowd 5", "198.51.100.9")
+	l.open("till 3", "203.0.113.1")
+	l.want(t, "crowd 0", "crowd 5") // at first the one that waits
+	l.handle(l.conn["till 3"])
+	l.open("till 4", "203.0.113.1") // four of each now
+	l.want(t, "crowd 0", "crowd 5", "crowd 1")
+	l.changed(l.conn["crowd 2"], http.StateClosed)
+	l.open("till 5", "203.0.113.1") // there is room
+	l.open("till 6", "203.0.113.1")
+	l.want(t, "crowd 0", "crowd 5", "crowd 1", "till 1")
+	for name, conn := range l.conn {
+		l.changed(conn, http.StateClosed)
+		l.changed(conn, http.StateClosed)
+		delete(l.conn, name)
+	}
+	if len(l.networks)+len(l.beyond)+l.count() != 0 || l.phases.longest(time.Now(), 0) != nil {
+		t.Errorf("all are closed, and %v, %v are left", l.networks, l.beyond)
 	}
 }
 
@@ -113,20 +208,18 @@ func TestConnectionsOfHTTP2(t *testing.T) {
 	if err := errors.Join(server.Handshake(), <-shaken); err != nil {
 		t.Fatal(err)
 	}
-	var closed []string
-	c := newConnections(2)
-	idle := &line{name: "idle", closed: &closed}
-	c.changed(server, http.StateNew)
-	c.changed(idle, http.StateNew)
-	c.changed(server, http.StateActive)
-	c.changed(&line{name: "next", closed: &closed}, http.StateNew)
-	if want := []string{"idle"}; !slices.Equal(closed, want) {
-		t.Errorf("closed %v, want %v", closed, want)
-	}
-	c.changed(server, http.StateIdle)
-	c.changed(&line{name: "last", closed: &closed}, http.StateNew)
-	c.changed(&line{name: "one more", closed: &closed}, http.StateNew)
-	if _, err := theirs.Read(make([]byte, 1)); !errors.Is(err, io.EOF) || len(closed) != 2 {
-		t.Errorf("the idle one was not closed: %v, %v", err, closed)
+	l := newLines(2)
+	l.changed(server, http.StateNew)
+	l.open("idle", "203.0.113.1")
+	l.changed(server, http.StateActive)
+	end := l.call(server)
+	l.open("next", "203.0.114.1")
+	l.want(t, "idle")
+	end()
+	l.changed(server, http.StateIdle)
+	l.open("last", "203.0.115.1")
+	l.open("one more", "203.0.116.1")
+	if _, err := theirs.Read(make([]byte, 1)); !errors.Is(err, io.EOF) || len(l.closed) != 2 {
+		t.Errorf("the idle one was not closed: %v, %v", err, l.closed)
 	}
 }

@@ -111,6 +111,13 @@ func (m *metrics) gauge(name, help string, read func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
 }
 
+// counter adds a counter, and gives what counts one more.
+func (m *metrics) counter(name, help string) func() {
+	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	m.registry.MustRegister(c)
+	return c.Inc
+}
+
 // watch adds the gauges that are read when asked for.
 func (m *metrics) watch(a *admission.Control, e *ledger.Engine, s *store.Store) {
 	gauge := m.gauge
