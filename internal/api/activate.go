@@ -1,8 +1,6 @@
 package api
 
 import (
-	"errors"
-
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/wire"
@@ -50,16 +48,9 @@ func activateGift(c *call) (ledger.Answer, error) {
 			if paid != nil {
 				return r.refuse(paid)
 			}
-			g, err := c.Records.Gift(c.ctx, c.account.ID, asked.ID)
-			if errors.Is(err, gift.NotFound) {
-				return r.refuse(gift.NoSuchGift())
-			} else if err != nil {
-				return ledger.Answer{}, stored(err)
-			}
 			ask := gift.Activate{LocationID: at.ID, Number: asked.Number, Purchase: asked.Purchase,
 				Reference: asked.Reference, Account: c.account}
 			return r.do(&ledger.Change{Context: c.actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
-				Worth: gift.ItemWorth{Money: g.Card.EquivalentValue, Pieces: g.Fixed},
 				Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 					ask.Context = at
 					return v.Activate(ask)

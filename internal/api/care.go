@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -126,7 +125,7 @@ func readSigned(o *wire.Object, c gift.Currency) gift.Number {
 // adjustGift corrects the balance of a gift.
 func adjustGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) adjusting { return readAdjusting(o, c) })
-	return c.care(ledger.AdjustGift, asked, problems, func(r *request) (_ ledger.Answer, err error) {
+	return c.care(ledger.AdjustGift, asked, problems, func(r *request) (ledger.Answer, error) {
 		asked.Caller = c.caller
 		cmd := c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := asked.Adjust
@@ -134,30 +133,8 @@ func adjustGift(c *call) (ledger.Answer, error) {
 			return v.Adjust(ask)
 		})
 		cmd.Counts = ledger.SentCount
-		if cmd.Worth, err = c.worth(asked.VoucherID); err != nil {
-			return ledger.Answer{}, err
-		}
 		return r.do(cmd, ledger.OK, (*writer).adjustment)
 	})
-}
-
-// worth finds what the pieces of an item gift count as, as it was said when the gift was made: that never changes.
-func (c *call) worth(voucher gift.ID) (w gift.ItemWorth, _ error) {
-	g, err := c.Records.Gift(c.ctx, c.account.ID, voucher)
-	if errors.Is(err, gift.NotFound) || err == nil && g.Card.EquivalentValue == 0 {
-		return w, nil
-	} else if err != nil {
-		return w, stored(err)
-	}
-	issued, err := c.Records.History(c.ctx, c.account.ID, g.ID, 0, 1)
-	if err != nil {
-		return w, stored(err)
-	}
-	w = gift.ItemWorth{Money: g.Card.EquivalentValue, Pieces: g.Fixed}
-	if len(issued) > 0 && issued[0].Balance > 0 {
-		w.Pieces = issued[0].Balance
-	}
-	return w, nil
 }
 
 // extending is an extend-gift request.

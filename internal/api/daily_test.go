@@ -186,15 +186,15 @@ func TestOneNumberIsOneContact(t *testing.T) {
 	w.post("resend-gift", "{"+to("415-555-0133")).want(200)
 }
 
-// TestRedemptionsHaveALimit: of an account and of a key, in money; pieces are not counted, and what is given back
-// stays used.
+// TestRedemptionsHaveALimit: of an account and of a key, in money; pieces of a gift from before the limit whose worth
+// nobody said are not counted, and what is given back stays used.
 func TestRedemptionsHaveALimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.atNoon()
+	item := w.send(items(500, ""))
 	w.limit(gift.Limits{RedeemedPerDay: 100_00}, gift.Limits{RedeemedPerDay: 30_00})
 	g := w.send(money("500"))
-	item := w.send(`{"itemGift":{"label":"Coffee","terms":"One.","quantity":500,"deliveryMethodID":3},` + purchase + `}`)
 	redeem := func(g made, amount, key, once string) reply {
 		return w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":`+amount+`}`,
 			"Authorization", key, "Idempotency-Key", once)
@@ -224,6 +224,7 @@ func TestHoldsHaveALimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.atNoon()
+	item := w.send(items(500, ""))
 	w.limit(gift.Limits{RedeemedPerDay: 100_00}, gift.Limits{RedeemedPerDay: 50_00})
 	g := w.send(money("500"))
 	key := as(rotatedKey)
@@ -236,7 +237,6 @@ func TestHoldsHaveALimit(t *testing.T) {
 	w.redeem(g, "0.01").refused(429, gift.RateLimited, "")
 	w.release(released).want(200)
 	w.redeem(g, "0.01").refused(429, gift.RateLimited, "")
-	item := w.send(`{"itemGift":{"label":"Coffee","terms":"One.","quantity":500,"deliveryMethodID":3},` + purchase + `}`)
 	w.holdGift(item, "400").want(200)
 	w.pass(12*time.Hour + time.Minute)
 	w.holdGift(g, "50", key...).want(200)

@@ -17,6 +17,7 @@ type Account struct {
 	MaxGiftValue          Amount   // the most that one monetary gift may be worth
 	RequireIdempotencyKey bool
 	Limits                Limits
+	KeysLimitMoney        bool     // a key of it that works has a limit of money: Directory.Complete notes that
 	TextCountries         []string // whose numbers get SMS, ISO 3166-1 codes; nil: DefaultTextCountries
 	Contact               string   // the e-mail address of whoever looks after the account; "": none
 	PersonalDataDays      int      // for which names, contacts and messages of gifts that ended are kept; 0: for ever
@@ -31,6 +32,10 @@ type Account struct {
 	Providers             []Provider
 	EndedProviders        []EndedProvider
 }
+
+// LimitsMoney reports whether the account or a key of it limits money by the day. Then an item gift must say what it is
+// worth, or the limits would not see its pieces.
+func (a *Account) LimitsMoney() bool { return a.KeysLimitMoney || a.Limits.OfMoney() }
 
 // Location is a place where gifts are redeemed (the interface's organization).
 type Location struct {

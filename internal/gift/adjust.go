@@ -1,6 +1,7 @@
 package gift
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -95,13 +96,28 @@ func (v *Voucher) canChange(amount Amount, a Adjust) error {
 	return nil
 }
 
-// ItemWorth is what so many pieces of an item gift are together worth in money; zero: that is not known.
+// ItemWorth is what so many pieces of an item gift are together worth in money, as was said when it was made; zero: it
+// was not said.
 type ItemWorth struct{ Money, Pieces Amount }
 
-// Issued counts the money that is issued when an amount is added to v: none, when it is taken.
-func (w ItemWorth) Issued(v *Voucher, amount Amount) (c Count) {
+// Known reports whether it was said what the pieces are worth.
+func (w ItemWorth) Known() bool { return w.Money > 0 && w.Pieces > 0 }
+
+// Equal reports whether a piece is worth as much by both.
+func (w ItemWorth) Equal(o ItemWorth) bool {
+	if !w.Known() || !o.Known() {
+		return w.Known() == o.Known()
+	}
+	high, low := bits.Mul64(uint64(w.Money), uint64(o.Pieces))
+	otherHigh, otherLow := bits.Mul64(uint64(o.Money), uint64(w.Pieces))
+	return high == otherHigh && low == otherLow
+}
+
+// Of counts an amount of v in money: a part of the smallest unit as a whole one, and nothing of what is below zero or
+// of pieces whose worth is not known.
+func (w ItemWorth) Of(v *Voucher, amount Amount) (c Count) {
 	switch {
-	case amount <= 0 || v.Item && w.Pieces <= 0:
+	case amount <= 0 || v.Item && !w.Known():
 	case !v.Item:
 		c.Amount = amount
 	case w.Money > (NoLimit-w.Pieces)/amount:

@@ -249,7 +249,7 @@ func TestAdjustmentsCount(t *testing.T) {
 		{true, -2, 1350, 3, 0}, {true, 2, 0, 3, 0}, {true, 2, 1350, 0, 0}, {true, 10_000, math.MaxInt64, 1, math.MaxInt64},
 	} {
 		worth := ItemWorth{tt.equivalent, tt.pieces}
-		if got := worth.Issued(&Voucher{Item: tt.item}, tt.amount); got != (Count{Amount: tt.want}) {
+		if got := worth.Of(&Voucher{Item: tt.item}, tt.amount); got != (Count{Amount: tt.want}) {
 			t.Errorf("%+v counts %+v", tt, got)
 		}
 	}

@@ -14,6 +14,15 @@ type Directory struct {
 	Webhooks map[ID][]*Webhook // by account, in the order in which they were made
 }
 
+// Complete notes what accounts know of their keys. Whoever makes a directory calls it before anybody reads it.
+func (d *Directory) Complete() {
+	for _, k := range d.Keys {
+		if a := d.Accounts[k.AccountID]; a != nil && k.RevokedAt.IsZero() && k.Limits.OfMoney() {
+			a.KeysLimitMoney = true
+		}
+	}
+}
+
 // Authenticate tells who presents the text of a key. ok is false for a key that is unknown, expired, revoked or a
 // till's; which of these is nobody's business.
 func (d *Directory) Authenticate(key string, now time.Time) (_ *Caller, ok bool) {

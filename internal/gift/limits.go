@@ -10,13 +10,16 @@ import (
 // Limits are how much may be done in a day of the account's time zone: by an account, or with a key. 0: as much as
 // one likes.
 type Limits struct {
-	IssuedPerDay             Amount // of money: values of monetary gifts, equivalent values of item gifts
+	IssuedPerDay             Amount // of money: values of monetary gifts, equivalent values of pieces
 	GiftsPerDay              int64
-	RedeemedPerDay           Amount // of money
+	RedeemedPerDay           Amount // likewise
 	MessagesPerDay           int64  // e-mail and SMS: gifts, resends and balance notices
 	TextsPerDay              int64  // of those, SMS
 	MessagesPerContactPerDay int64
 }
+
+// OfMoney reports whether money is limited, and so what pieces are worth.
+func (l *Limits) OfMoney() bool { return l.IssuedPerDay > 0 || l.RedeemedPerDay > 0 }
 
 // DefaultLimits are those of an account whose set-up names none. There is none for money.
 var DefaultLimits = Limits{GiftsPerDay: 100_000, MessagesPerDay: 20_000, TextsPerDay: 2_000,

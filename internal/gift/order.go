@@ -157,7 +157,7 @@ func (i *order) definition() {
 		i.kind, i.def = FieldItem, i.Item
 		i.require(i.at(FieldLabel), !blank(i.def.Label), "An item gift needs a label.")
 		i.amount = i.quantity()
-		i.equivalent = i.value(i.at(FieldEquivalentValue), i.def.EquivalentValue, false)
+		i.equivalent = i.equivalentValue()
 	default:
 		i.kind, i.def, i.absent = FieldMonetary, &Definition{}, true
 		if !i.has(FieldMonetary) && !i.has(FieldItem) {
@@ -196,6 +196,17 @@ func (i *order) quantity() Amount {
 		i.add(field, "The quantity must be a whole number from 1 to %d.", MaxQuantity)
 	}
 	return n
+}
+
+// equivalentValue reads what an item gift is worth in money: it must be said where money is limited.
+func (i *order) equivalentValue() Amount {
+	field := i.at(FieldEquivalentValue)
+	if i.def.EquivalentValue == "" && i.account.LimitsMoney() {
+		i.add(field, "An item gift of this account needs an %s, what its pieces are worth together: the set-up limits how "+
+			"much money is issued or redeemed in a day, and pieces count by their worth.", FieldEquivalentValue)
+		return 0
+	}
+	return i.value(field, i.def.EquivalentValue, false)
 }
 
 // place judges what must belong to the account: the location and the design.

@@ -73,7 +73,7 @@ func (s *Stock) worth(i *order) (item bool) {
 	case item:
 		i.require(FieldLabel, !blank(s.Label), "A card for an item needs a label.")
 		i.amount = i.quantity()
-		i.equivalent = i.value(FieldEquivalentValue, s.EquivalentValue, false)
+		i.equivalent = i.equivalentValue()
 	default:
 		i.amount = i.value(FieldValue, s.Value, false)
 	}

@@ -12,6 +12,8 @@ type Transfer struct {
 	// Labels are those of the two gifts, which decide whether they are of the same item, and Terms what guests are told
 	// that each is good for. They never change.
 	Labels, Terms [2]string
+	// Worths are those of the pieces of two item gifts. They matter where the account limits money.
+	Worths [2]ItemWorth
 }
 
 // Transfer moves value that is available to another gift of the account. Nothing is redeemed by it, and what is moved
@@ -99,6 +101,9 @@ func (v *Voucher) sameKind(to *Voucher, t Transfer) error {
 	case v.Item != to.Item || v.Currency != to.Currency || v.Item && t.Labels[0] != t.Labels[1]:
 		return RefuseAt(InvalidVoucherType, FieldTo, "These gifts are of two types: %s and %s.", v.kind(t.Labels[0]),
 			to.kind(t.Labels[1]))
+	case v.Item && account.LimitsMoney() && !t.Worths[0].Equal(t.Worths[1]):
+		return RefuseAt(InvalidVoucherType, FieldTo, "A piece of one gift is not worth as much as one of the other: the "+
+			"set-up limits how much money is issued or redeemed in a day, and pieces count by their worth.")
 	case !v.AllowedAt(to.LocationID):
 		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "at other locations")
 	case len(from) > 0 && !slices.EqualFunc(from, other, Item.matches):

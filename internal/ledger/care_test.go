@@ -173,13 +173,9 @@ func TestAdjustmentsAreLimited(t *testing.T) {
 		return refused
 	}
 	money, pieces := b.gift(500), b.draft(3)
-	pieces.Item = true
+	pieces.Item, pieces.Card.EquivalentValue = true, 1350
 	item := b.issued(pieces)
-	of := func(by gift.Amount) ledger.Command {
-		cmd := b.adjust(item, by)
-		cmd.Worth = gift.ItemWorth{Money: 1350, Pieces: 3}
-		return cmd
-	}
+	of := func(by gift.Amount) ledger.Command { return b.adjust(item, by) }
 	for n, step := range []struct {
 		cmd  ledger.Command
 		want gift.Code

@@ -11,7 +11,7 @@ type Change struct {
 	Rule func(gift.Voucher, gift.Context) (gift.Voucher, gift.Entry, error)
 	// Counts says against which limit of the day its money counts: SentCount, as issued, RedeemedCount; 0: none.
 	Counts CountKind
-	Worth  gift.ItemWorth // of a gift of an item, as what it counts; zero: as nothing
+	pieces
 	// Sends says that a message of the gift that waits goes out now.
 	Sends bool
 	// Notes says that a record is kept and nothing moves, no oftener than what it is about allows: it counts against no
@@ -32,6 +32,24 @@ func (k *Change) want(c *Call, w *Want) {
 	}
 }
 
+func (k *Change) weigh(worth func(gift.ID) (gift.ItemWorth, error)) error {
+	if k.Counts == 0 {
+		return nil
+	}
+	return k.weighOne(k.VoucherID, worth)
+}
+
+// issue counts what is put into a gift, or refuses it: pieces of which nobody can say what they are worth, too, where
+// money is limited.
+func (k *Change) issue(c *Call, s *state, v *gift.Voucher, amount gift.Amount) error {
+	if v.Item && amount > 0 && c.limitsMoney() && !k.worth.Known() {
+		return gift.Refuse(gift.NotSupported, "Nothing can be put into this item gift: it was made without an "+
+			"equivalentValue, and the set-up limits how much money is issued or redeemed in a day. Make another gift, "+
+			"with an equivalentValue.")
+	}
+	return s.send(c, k.worth.Of(v, amount), nil)
+}
+
 func (k *Change) affinity() gift.ID { return k.VoucherID }
 
 func (k *Change) decide(c *Call, s *state) (Result, error) {
@@ -45,10 +63,9 @@ func (k *Change) decide(c *Call, s *state) (Result, error) {
 		s.missed(*v, k.Context, err)
 		return nothing(after, ofTheKey(err))
 	case k.Counts == SentCount:
-		err = s.send(c, k.Worth.Issued(&after, e.Delta), nil)
-	case after.Item:
+		err = k.issue(c, s, &after, e.Delta)
 	case k.Counts == RedeemedCount:
-		err = s.redeemed(c, -e.Delta)
+		err = s.redeemed(c, k.worth.Of(&after, -e.Delta))
 	}
 	if err != nil {
 		return Result{}, err

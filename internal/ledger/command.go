@@ -235,6 +235,7 @@ func (i *Issue) locations(*Call, *state) (at []gift.ID) {
 type Redeem struct {
 	gift.Redeem
 	VoucherID gift.ID
+	pieces
 	// Notice has the recipient told what is left, if something is.
 	Notice bool
 	// Eligible judges the till's ticket for the voucher, purely; nil: no ticket was given.
@@ -244,6 +245,10 @@ type Redeem struct {
 func (r *Redeem) want(c *Call, w *Want) {
 	w.Vouchers = append(w.Vouchers, Ref{c.AccountID, r.VoucherID})
 	c.wantRedeemed(w)
+}
+
+func (r *Redeem) weigh(worth func(gift.ID) (gift.ItemWorth, error)) error {
+	return r.weighOne(r.VoucherID, worth)
 }
 
 func (r *Redeem) affinity() gift.ID { return r.VoucherID }
@@ -263,7 +268,10 @@ func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 		s.missed(*v, r.Context, err)
 		return nothing(after, err)
 	}
-	return s.taken(c, after, e, r.Notice)
+	if err := s.redeemed(c, r.worth.Of(&after, -e.Delta)); err != nil {
+		return Result{}, err
+	}
+	return s.taken(after, e, r.Notice), nil
 }
 
 // missed enters that a verification code was wrong, if that is why something was refused: it counts, whatever becomes
@@ -287,20 +295,14 @@ func nothing(v gift.Voucher, err error) (Result, error) {
 	return Result{Vouchers: []gift.Voucher{v}}, nil
 }
 
-// taken enters a redemption that is within the limits of the day; that of what was held counted then. notice has the
-// recipient told what is left, if something is.
-func (s *state) taken(c *Call, after gift.Voucher, e gift.Entry, notice bool) (Result, error) {
-	if !after.Item && e.HoldID.IsZero() {
-		if err := s.redeemed(c, -e.Delta); err != nil {
-			return Result{}, err
-		}
-	}
+// taken enters a redemption. notice has the recipient told what is left, if something is.
+func (s *state) taken(after gift.Voucher, e gift.Entry, notice bool) Result {
 	s.enter(after, e)
 	if notice && after.Balance > 0 {
 		s.changes.Jobs = append(s.changes.Jobs, Job{ID: e.ID, AccountID: after.AccountID, VoucherID: after.ID,
 			Kind: BalanceJob, Due: s.now})
 	}
-	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
+	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
 }
 
 func (r *Redeem) locations(*Call, *state) []gift.ID { return []gift.ID{r.LocationID} }

@@ -153,6 +153,9 @@ func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 	drawing, draws := cmd.(interface{ draw(io.Reader) error })
 	var moved clockMoved
 	issue, issues := cmd.(*Issue)
+	if err := e.weigh(ctx, &c, cmd); err != nil {
+		return Answer{}, err
+	}
 	for range maxDraws {
 		if issues {
 			issue.ahead = c.Ahead

@@ -33,6 +33,11 @@ var (
 	light = &ledger.Rejected{Err: gift.Refuse(gift.NotFound, "no")}
 )
 
+// Worth implements ledger.Store.
+func (oneWriter) Worth(context.Context, gift.ID, gift.ID) (gift.ItemWorth, error) {
+	return gift.ItemWorth{}, nil
+}
+
 // latencies runs tills that make so many light commands a second for a time, beside senders of an account each that
 // make so many heavy ones, and tells how long each command took.
 func latencies(t *testing.T, rate float64, during time.Duration, senders, orders int) (tills, sent []time.Duration,
@@ -300,6 +305,11 @@ func (a *asked) Group(_ context.Context, want ledger.Want, decide func(*ledger.S
 	a.Changes = decide(&ledger.State{Vouchers: map[ledger.Ref]*gift.Voucher{}, Codes: map[gift.VoucherCode]bool{},
 		Counts: map[ledger.CountKey]gift.Count{}})
 	return nil
+}
+
+// Worth implements ledger.Store.
+func (*asked) Worth(context.Context, gift.ID, gift.ID) (gift.ItemWorth, error) {
+	return gift.ItemWorth{}, nil
 }
 
 // TestLargeOrdersTellTheirLimits: they do not lock what they count, so the store is told what that may come to.

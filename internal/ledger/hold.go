@@ -6,6 +6,7 @@ import "boon.example/internal/gift"
 type Hold struct {
 	gift.Hold
 	VoucherID gift.ID
+	pieces
 	// Eligible judges the till's ticket for the voucher, purely; nil: no ticket was given.
 	Eligible func(*gift.Voucher) *gift.Eligibility
 }
@@ -13,6 +14,10 @@ type Hold struct {
 func (h *Hold) want(c *Call, w *Want) {
 	w.Vouchers = append(w.Vouchers, Ref{c.AccountID, h.VoucherID})
 	c.wantRedeemed(w)
+}
+
+func (h *Hold) weigh(worth func(gift.ID) (gift.ItemWorth, error)) error {
+	return h.weighOne(h.VoucherID, worth)
 }
 
 func (h *Hold) affinity() gift.ID { return h.VoucherID }
@@ -32,10 +37,9 @@ func (h *Hold) decide(c *Call, s *state) (Result, error) {
 		s.missed(*v, h.Context, err)
 		return nothing(after, err)
 	}
-	if !after.Item { // the guest may have gone when it is captured, which counts nothing more
-		if err := s.redeemed(c, e.Held); err != nil {
-			return Result{}, err
-		}
+	// The guest may have gone when it is captured, which counts nothing more.
+	if err := s.redeemed(c, h.worth.Of(&after, e.Held)); err != nil {
+		return Result{}, err
 	}
 	s.enter(after, e)
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
@@ -69,7 +73,7 @@ func (k *Capture) decide(c *Call, s *state) (Result, error) {
 	case err != nil:
 		return Result{}, ofTheKey(err)
 	}
-	return s.taken(c, after, e, k.Notice)
+	return s.taken(after, e, k.Notice), nil
 }
 
 func (k *Capture) locations(c *Call, s *state) []gift.ID { return s.heldAt(Ref{c.AccountID, k.HoldID}) }

@@ -289,6 +289,9 @@ type Store interface {
 	// another writer's doing, or that what they use first may not be in the set-up any more. decide is pure; it may be
 	// called again on fresh state when the database asked for a retry.
 	Group(ctx context.Context, want Want, decide func(*State) Changes) error
+	// Worth tells what the pieces of an item gift are worth, as was said when it was made; zero: it was not said, or there
+	// is no such item gift.
+	Worth(ctx context.Context, account, voucher gift.ID) (gift.ItemWorth, error)
 }
 
 var (

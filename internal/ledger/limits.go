@@ -2,6 +2,8 @@ package ledger
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"math"
 
 	"boon.example/internal/gift"
@@ -77,6 +79,35 @@ func (c *Call) wantKept(w *Want) {
 	if c.Account != nil && c.Caller != nil {
 		w.Counts = append(w.Counts, CountKey{c.AccountID, KeptCount, c.Caller.KeyID, ""})
 	}
+}
+
+// limitsMoney reports whether the account, or a key of it, limits money by the day.
+func (c *Call) limitsMoney() bool {
+	return c.Account != nil && (c.Account.LimitsMoney() || c.Caller != nil && c.Caller.Limits.OfMoney())
+}
+
+// pieces is what the pieces of a command's gift are worth, if it is an item gift.
+type pieces struct{ worth gift.ItemWorth }
+
+func (p *pieces) weighOne(voucher gift.ID, worth func(gift.ID) (gift.ItemWorth, error)) (err error) {
+	p.worth, err = worth(voucher)
+	return err
+}
+
+// weigh finds out what the pieces are worth that a command moves, where that counts. It never changes, so it is read
+// before the transaction.
+func (e *Engine) weigh(ctx context.Context, c *Call, cmd Command) error {
+	moves, ok := cmd.(interface {
+		weigh(worth func(gift.ID) (gift.ItemWorth, error)) error
+	})
+	if !ok || !c.limitsMoney() {
+		return nil
+	}
+	err := moves.weigh(func(voucher gift.ID) (gift.ItemWorth, error) { return e.store.Worth(ctx, c.AccountID, voucher) })
+	if err != nil {
+		return fmt.Errorf("%w: %w", unavailable("The store is busy or cannot be reached; nothing was changed."), err)
+	}
+	return nil
 }
 
 // spend is a count to be added to.
@@ -168,7 +199,7 @@ func (n *Notice) decide(c *Call, s *state) (Result, error) {
 func (*Notice) locations(*Call, *state) []gift.ID { return nil }
 
 // redeemed counts money that is redeemed, or refuses it.
-func (s *state) redeemed(c *Call, amount gift.Amount) error {
+func (s *state) redeemed(c *Call, more gift.Count) error {
 	var all []spend
 	day := 0
 	for _, o := range c.owners() {
@@ -176,7 +207,7 @@ func (s *state) redeemed(c *Call, amount gift.Amount) error {
 			continue
 		}
 		b, today := c.budget(o, s)
-		key, more := CountKey{c.AccountID, RedeemedCount, o.id, ""}, gift.Count{Amount: amount}
+		key := CountKey{c.AccountID, RedeemedCount, o.id, ""}
 		if err := b.Redeem(s.Counts[key].On(today), more); err != nil {
 			return err
 		}

@@ -24,6 +24,15 @@ func (m *Transfer) affinity() gift.ID {
 	return m.To
 }
 
+func (m *Transfer) weigh(worth func(gift.ID) (gift.ItemWorth, error)) (err error) {
+	for n, id := range []gift.ID{m.From, m.To} {
+		if m.Worths[n], err = worth(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (m *Transfer) decide(c *Call, s *state) (Result, error) {
 	from, to := s.current(Ref{c.AccountID, m.From}, m.Context), s.current(Ref{c.AccountID, m.To}, m.Context)
 	if from == nil || to == nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +48,52 @@ func testItems(t *testing.T, open opener) {
 			[]any{db.KeyOf(account)}, func(rows *sql.Rows) error { return rows.Scan(&n) }))
 		if n != want {
 			t.Errorf("an account keeps %d lists, want %d", n, want)
+		}
+	}
+}
+
+// testWorth: a piece is worth what was said when its gift was made, however many were added and taken since.
+func testWorth(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	made := func(change func(*gift.Gift)) gift.ID {
+		g, e := newGift(account)
+		change(&g)
+		e.Balance, e.Status = g.Balance, g.Status
+		save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
+		return g.ID
+	}
+	three := func(g *gift.Gift) { g.Item, g.Loaded, g.Balance, g.Card.EquivalentValue = true, 3, 3, 1000 }
+	adjusted := made(three)
+	caller := &gift.Caller{Account: &gift.Account{ID: account, Currency: dollars, MaxGiftValue: 10_000}}
+	engine := ledger.Start(s, ledger.Options{})
+	defer engine.Stop()
+	for n, by := range slices.Repeat([]gift.Amount{5, -4}, 70) { // more than a milestone of a history
+		_, err := engine.Do(t.Context(), ledger.Call{AccountID: account, Operation: ledger.AdjustGift,
+			Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{Code: ledger.OK} }},
+			&ledger.Change{VoucherID: adjusted, Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
+				return v.Adjust(gift.Adjust{Context: c, Caller: caller, Amount: by, ReasonCode: gift.ReasonMistake,
+					Reason: fmt.Sprint("adjustment ", n)})
+			}})
+		must(t, err)
+	}
+	for name, want := range map[string]struct {
+		voucher gift.ID
+		worth   gift.ItemWorth
+	}{
+		"adjusted":        {adjusted, gift.ItemWorth{Money: 1000, Pieces: 3}},
+		"nothing is said": {made(func(g *gift.Gift) { three(g); g.Card.EquivalentValue = 0 }), gift.ItemWorth{}},
+		"money":           {made(func(g *gift.Gift) {}), gift.ItemWorth{}},
+		"there is none":   {newID(), gift.ItemWorth{}},
+		"a card that was not sold": {made(func(g *gift.Gift) {
+			three(g)
+			g.Fixed, g.Loaded, g.Balance, g.Status = 2, 0, 0, gift.NotActivated
+		}), gift.ItemWorth{Money: 1000, Pieces: 2}},
+	} {
+		got, err := s.Worth(t.Context(), account, want.voucher)
+		must(t, err)
+		if got != want.worth {
+			t.Errorf("%s: %+v, want %+v", name, got, want.worth)
 		}
 	}
 }

@@ -47,6 +47,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"webhooks are delivered by one":             testWebhookLeases,
 		"new events are noticed":                    testNewEvents,
 		"what a gift is good for comes back":        testItems,
+		"what a piece is worth comes back":          testWorth,
 		"terms are kept once for an order":          testTerms,
 		"a request comes back whole":                testRequestRoundTrip,
 		"a long answer lies elsewhere":              testLongAnswers,
@@ -331,7 +332,7 @@ func testRequestRoundTrip(t *testing.T, open opener) {
 func testSetupRoundTrip(t *testing.T, open opener) {
 	s, _ := open(t)
 	a, k := filled[gift.Account](t), filled[gift.Key](t)
-	k.Kind, k.AccountID = gift.AccountKey, a.ID
+	k.Kind, k.AccountID, k.RevokedAt, a.KeysLimitMoney = gift.AccountKey, a.ID, time.Time{}, true // by the key's limits
 	least := gift.Account{ID: newID(), Name: "Least", Currency: dollars, Zone: time.UTC, MaxGiftValue: 1}
 	system := gift.Key{ID: newID(), Kind: gift.SystemKey, Name: "partner", Hash: gift.HashKey("partner"), CreatedAt: noon}
 	configure(t, s, gift.Changes{Accounts: []*gift.Account{&a, &least}, Keys: []*gift.Key{&k, &system}})

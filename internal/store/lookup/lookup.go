@@ -54,8 +54,8 @@ const selectGiftByID = record.SelectGift + ` WHERE v.account_id = $1 AND v.id = 
 
 // Statements are the statements that find by a key: those that are worth preparing.
 func Statements(d *db.DB) []string {
-	return append(d.Texts(selectBySecrets, selectGifts, selectEntries), selectGiftByID, selectEntry, d.Text(selectHistory),
-		d.Text(selectParts))
+	return append(d.Texts(selectBySecrets, selectGifts, selectEntries), selectGiftByID, selectWorth, selectEntry,
+		d.Text(selectHistory), d.Text(selectParts))
 }
 
 // Gift finds a gift of an account.
@@ -68,6 +68,34 @@ func (r *Reader) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift,
 		return gift.Gift{}, fmt.Errorf("reading a gift: %w", gift.NotFound)
 	}
 	return gifts[0], nil
+}
+
+const selectWorth = `SELECT v.item, v.fixed, c.equivalent_value FROM voucher AS v
+	JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id WHERE v.account_id = $1 AND v.id = $2`
+
+// Worth implements ledger.Store.
+func (r *Reader) Worth(ctx context.Context, account, voucher gift.ID) (gift.ItemWorth, error) {
+	found, err := db.Collect(ctx, r.db, selectWorth, []any{db.KeyOf(account), db.KeyOf(voucher)},
+		func(from db.Scanner) (w gift.ItemWorth, err error) {
+			var item bool
+			if err = from.Scan(&item, &w.Pieces, &w.Money); !item {
+				w = gift.ItemWorth{}
+			}
+			return w, err
+		})
+	switch {
+	case err != nil:
+		return gift.ItemWorth{}, fmt.Errorf("reading what gift %s is worth: %w", voucher, err)
+	case len(found) == 0 || found[0].Money == 0:
+		return gift.ItemWorth{}, nil
+	case found[0].Pieces > 0: // a card of a stock
+		return found[0], nil
+	}
+	issued, err := r.History(ctx, account, voucher, 0, 1)
+	if err == nil && len(issued) > 0 {
+		found[0].Pieces = issued[0].Balance
+	}
+	return found[0], err
 }
 
 func (r *Reader) selectGifts(ctx context.Context, query string, args ...any) ([]gift.Gift, error) {

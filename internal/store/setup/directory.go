@@ -124,6 +124,7 @@ func ReadDirectory(ctx context.Context, q db.Querier, k *sealed.Keys) (*gift.Dir
 	if err != nil {
 		return nil, fmt.Errorf("reading keys: %w", err)
 	}
+	d.Complete()
 	d.Webhooks, err = readWebhooks(ctx, q, k)
 	return d, err
 }

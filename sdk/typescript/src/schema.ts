@@ -85,7 +85,8 @@ export interface paths {
          * @description Adds to a balance, up to the most that a gift of the account may be worth (10,000 pieces of an item gift), or takes of it what is not held. At zero
          *     the gift is REDEEMED; one that was REDEEMED becomes CLAIMED. It works for an expired gift too, but not for one that is out of use or not activated.
          *     A PENDING gift is not adjusted to zero: cancel it instead.
-         *     What is added counts towards issuedPerDay.
+         *     What is added counts towards issuedPerDay, pieces by the gift's equivalentValue. Where money is limited by the day, no pieces are added to a gift
+         *     without equivalentValue: NOT_SUPPORTED.
          */
         post: operations["adjustGift"];
         delete?: never;
@@ -419,7 +420,7 @@ export interface paths {
          *
          *     Both gifts are of one program, and of money or of pieces with the same label. Both are in use, and neither is blocked or expired. What is moved
          *     becomes good for no more than it was: the other gift is not good elsewhere, for other items, without a ticket, on other terms, sooner
-         *     or longer. It has at most maxGiftValue then.
+         *     or longer. It has at most maxGiftValue then. Where money is limited by the day, pieces move only between gifts whose pieces are worth the same.
          */
         post: operations["transferBalance"];
         delete?: never;
@@ -460,7 +461,8 @@ export interface paths {
         /**
          * Give a card its value, as it is sold
          * @description A card that create-stock made is DELIVERED from then on, with its fixed worth or with what was paid for it as its balance, and names its purchase in
-         *     look-ups and for cancel-gift. What it is worth counts against the daily limit issuedPerDay.
+         *     look-ups and for cancel-gift. What it is worth counts against the daily limit issuedPerDay. Where money is limited by the
+         *     day, no item card without equivalentValue is activated: NOT_SUPPORTED.
          */
         post: operations["activateGift"];
         delete?: never;
@@ -1571,7 +1573,8 @@ export interface components {
             count: number;
             /**
              * Format: double
-             * @description What that is worth in the account's currency, exact, at most the account's limit. Activations count it against the daily limit.
+             * @description What that is worth in the account's currency, exact, at most the account's limit. Activations count it against the daily limit. Required for an item
+             *     where the account or one of its keys has issuedPerDay or redeemedPerDay.
              */
             equivalentValue?: number | null;
             /** @description In place of value: the name of an item. */
@@ -2113,7 +2116,8 @@ export interface components {
             deliveryTimezoneId?: string | null;
             /**
              * Format: double
-             * @description What the gift is worth in the account's currency, for display; exact, at most the account's limit.
+             * @description What the gift is worth in the account's currency, all pieces together; exact, at most the account's limit. Required where the account or one of its keys
+             *     has issuedPerDay or redeemedPerDay: pieces count by it.
              */
             equivalentValue?: number | null;
             /** @description True sends the gift at deliveryDate; false sends it at once, whatever deliveryDate says. Required beside a deliveryDate. */

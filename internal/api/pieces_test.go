@@ -1,0 +1,108 @@
+package api_test
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// items is a send-gift request for so many pieces that are together worth so much; "": it is not said.
+func items(quantity int, worth string) string {
+	if worth != "" {
+		worth = `"equivalentValue":` + worth + `,`
+	}
+	return fmt.Sprintf(`{"itemGift":{"label":"Coffee","terms":"One.","quantity":%d,%s"deliveryMethodID":3},%s}`, quantity,
+		worth, purchase)
+}
+
+// TestPiecesCountByTheirWorth: where money is limited, of the account or of a key of it, no kind of entry moves pieces
+// past the limit, and none puts in pieces whose worth nobody said.
+func TestPiecesCountByTheirWorth(t *testing.T) {
+	t.Parallel()
+	ten := gift.Limits{IssuedPerDay: 10_00, RedeemedPerDay: 10_00}
+	for of, limits := range map[string][2]gift.Limits{"account": {ten, {}}, "key": {{}, ten}} {
+		w := newWorld(t)
+		w.atNoon()
+		old, many := w.send(items(500, "")), w.send(items(300, "1000.01"))
+		empty := w.stock(`"count":1,"label":"Coffee","quantity":3`)[0]
+		cards := w.stock(`"count":2,"label":"Coffee","quantity":2,"equivalentValue":6.67`)
+		w.limit(limits[0], limits[1])
+		kinds := w.waysOfPieces(old, empty, many, cards)
+		for kind, way := range kinds {
+			w.pass(24 * time.Hour)
+			if r := way.known(2); r.status/100 != 2 {
+				t.Errorf("%s: %s within the limit: %s", of, kind, r.body)
+			}
+			way.known(1).refused(429, gift.RateLimited, "")
+			if r := way.blind(); r.status/100 == 2 && way.code != "" || r.status/100 != 2 && r.at("code") != string(way.code) {
+				t.Errorf("%s: %s of pieces whose worth nobody said: %s", of, kind, r.body)
+			}
+		}
+		for _, k := range gift.Kinds() {
+			_, tried := kinds[k]
+			switch k {
+			case gift.Reload, gift.ReloadReversal, gift.CashOut: // of no item gift
+			case gift.TransferIn, gift.TransferOut: // see TestPiecesMoveAtTheirWorth
+			case gift.Reversal, gift.ActivationReversal: // of what was counted
+			default:
+				if k.Loads() && !tried {
+					t.Errorf("%s moves value, and is not tried", k)
+				}
+			}
+		}
+		w.post("create-stock", `{"count":1,"label":"Coffee","quantity":1}`).refused(400, gift.ValidationFailure,
+			"equivalentValue")
+		w.sound()
+	}
+}
+
+// wayOfPieces moves pieces.
+type wayOfPieces struct {
+	known func(pieces int) reply // worth 3.34 each or a little less
+	blind func() reply           // whose worth nobody said
+	code  gift.Code              // of blind; "": it is allowed
+}
+
+// waysOfPieces are how the rotated key moves pieces: of an old gift and an empty card whose worth nobody said, and of a
+// gift and cards whose worth was said.
+func (w *world) waysOfPieces(old, empty, many made, cards []made) map[gift.Kind]wayOfPieces {
+	key := as(rotatedKey)
+	return map[gift.Kind]wayOfPieces{
+		gift.Redemption: {func(n int) reply { return w.redeem(many, strconv.Itoa(n), key...) },
+			func() reply { return w.redeem(old, "100", key...) }, ""},
+		gift.HoldMade: {func(n int) reply { return w.holdGift(many, strconv.Itoa(n), key...) },
+			func() reply { return w.holdGift(old, "100", key...) }, ""},
+		gift.Adjustment: {func(n int) reply { return w.adjust(many, strconv.Itoa(n), key...) },
+			func() reply { return w.adjust(old, "1", key...) }, gift.NotSupported},
+		gift.Issued: {func(n int) reply {
+			return w.post("send-gift", items(n, fmt.Sprintf("%.2f", 3.34*float64(n))), key...)
+		}, func() reply { return w.post("send-gift", items(1, ""), key...) }, gift.ValidationFailure},
+		gift.Activation: {func(int) reply {
+			card := cards[0]
+			cards = cards[1:]
+			return w.post("activate-gift", activateBody(card, ""), key...)
+		}, func() reply { return w.post("activate-gift", activateBody(empty, ""), key...) }, gift.NotSupported},
+	}
+}
+
+// TestPiecesMoveAtTheirWorth: where money is limited, no transfer makes a piece worth more or less than it was.
+func TestPiecesMoveAtTheirWorth(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	old, many, other := w.send(items(5, "")), w.send(items(300, "1000.01")), w.send(items(3, "10"))
+	same := w.send(items(600, "2000.02"))
+	move := func(to made) reply {
+		return w.post("transfer-balance", fmt.Sprintf(`{"fromVoucherID":%q,"toVoucherID":%q,"amount":1}`, many.id, to.id))
+	}
+	w.limit(gift.Limits{}, gift.Limits{RedeemedPerDay: 10_00})
+	move(old).refused(422, gift.InvalidVoucherType, "toVoucherID")
+	move(other).refused(422, gift.InvalidVoucherType, "toVoucherID")
+	move(same).want(200)
+	w.limit(gift.Limits{}, gift.Limits{})
+	move(old).want(200)
+	move(other).want(200)
+	w.sound()
+}
