@@ -184,9 +184,12 @@ Example:
 // Run lists the keys, those of one account together, the oldest first.
 func (c *keyListCmd) Run(t *terminal) error {
 	return c.with(t, true, func(s *store.Store) error {
-		d, err := s.Directory(t)
+		d, refused, err := s.AsItIs(t)
 		if err != nil {
 			return err
+		}
+		if refused != nil {
+			fmt.Fprintf(t.stderr, "boon: %s\n", plain(refused.Error()))
 		}
 		uses, err := s.KeyUses(t)
 		if err != nil {

@@ -21,6 +21,7 @@ type verifyCmd struct {
 	Checkpoint string `placeholder:"FILE" help:"Write how far every hash chain has come, to be kept elsewhere and given to --since later."`
 	Since      string `placeholder:"FILE" help:"Check that nothing is gone that was there when --checkpoint wrote this file."`
 	Changes    bool   `help:"Show every change of the set-up: when, by whom, what."`
+	Accept     string `name:"accept-set-up" placeholder:"WHY" help:"First take the set-up in the database as it is, although it was changed past boon, and write who did so, and why, into its log."`
 	database
 }
 
@@ -29,6 +30,9 @@ func (verifyCmd) Help() string {
 their ledger and never below zero, nothing was reversed twice, codes are unique and can be opened, and every entry and every change of
 the set-up still is what was written, in its place. It changes nothing and may run beside a service. Exit code 1, and a list, if anything
 is off.
+
+A set-up that was changed in the database by anything but boon is not taken by any service: the last one stands. Should that change be
+yours, look at it (boon key list) and accept it with --accept-set-up, which is written into the log of the set-up.
 
 What was lost at the very end of all hash chains leaves no gap: an old backup was true once. So write a checkpoint from time to time, on
 another machine, and hold the books against the last one.
@@ -44,6 +48,9 @@ func (c *verifyCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.with(t, true, func(s *store.Store) error {
+		if err := c.accept(t, s); err != nil {
+			return err
+		}
 		if c.Changes {
 			if err := printChanges(t, s); err != nil {
 				return err
@@ -76,6 +83,19 @@ func (c *verifyCmd) Run(t *terminal) error {
 		fmt.Fprintln(t.stdout, "Everything holds.")
 		return nil
 	})
+}
+
+// accept takes a set-up that was changed past boon, if that is asked for.
+func (c *verifyCmd) accept(t *terminal, s *store.Store) error {
+	why := strings.TrimSpace(c.Accept)
+	if why == "" {
+		return nil
+	}
+	accepted, err := s.Accept(t, why)
+	if err == nil && !accepted {
+		fmt.Fprintln(t.stdout, "There is nothing to accept: the set-up is what its log says.")
+	}
+	return err
 }
 
 // checkedSince is a store that is verified with a checkpoint.

@@ -150,6 +150,12 @@ func (c *SetupChange) Authenticate(auth *sealed.Authenticator, before sealed.MAC
 	c.MAC = auth.MAC(c.authenticated(before))
 }
 
+// Check tells whether a change was written with a key of the key file, after the change that has the MAC before. The
+// error is ErrTampered or ErrUnknownKey.
+func (c *SetupChange) Check(auth *sealed.Authenticator, before sealed.MAC) error {
+	return auth.Check(c.MAC, c.authenticated(before))
+}
+
 // setupName is the set-up's chain in a checkpoint.
 const setupName = "setup"
 

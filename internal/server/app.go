@@ -33,7 +33,8 @@ type app struct {
 	auditor   *ledger.Auditor
 	expiry    *expiry.Teller
 	directory atomic.Pointer[gift.Directory]
-	reading   sync.Mutex // of the set-up: who began earlier does not put an older one in the place of a newer
+	refused   atomic.Bool // the set-up in the database is not taken: it was changed past boon
+	reading   sync.Mutex  // of the set-up: who began earlier does not put an older one in the place of a newer
 	api       *api.API
 	handler   http.Handler
 	carriers  carriers
@@ -70,6 +71,13 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 	a.metrics.build(c.Version, c.Commit)
 	a.metrics.certificate(c.Certificate)
 	a.metrics.watch(a.admission, a.engine, s)
+	a.metrics.gauge("boon_setup_refused", "1: the set-up in the database was changed past boon and is not taken; the log "+
+		"says what.", func() float64 {
+		if a.refused.Load() {
+			return 1
+		}
+		return 0
+	})
 	open := a.connections
 	a.metrics.gauge("boon_connections_open", "Connections of clients.", func() float64 { return float64(open.count()) })
 	a.metrics.gauge("boon_connections_max", "How many may be open.", func() float64 { return float64(open.max) })
@@ -147,6 +155,7 @@ func (a *app) readSetup(ctx context.Context) error {
 	a.reading.Lock()
 	defer a.reading.Unlock()
 	d, err := a.store.Directory(ctx)
+	a.refused.Store(errors.Is(err, store.ErrPastBoon))
 	if err != nil {
 		return fmt.Errorf("reading the set-up: %w", err)
 	}
@@ -154,9 +163,13 @@ func (a *app) readSetup(ctx context.Context) error {
 	return nil
 }
 
-// refreshSetup keeps the snapshot young. While the store cannot be read, the last one stands.
+// refusedAgain is how often the log is told again that a set-up is not taken.
+const refusedAgain = time.Minute
+
+// refreshSetup keeps the snapshot young. While the store cannot be read, or has a set-up that was changed past boon,
+// the last one stands.
 func (a *app) refreshSetup(ctx context.Context) {
-	trouble := ""
+	trouble, told := "", time.Time{}
 	every(ctx, setupAge, func() {
 		err := a.readSetup(ctx)
 		switch {
@@ -164,9 +177,13 @@ func (a *app) refreshSetup(ctx context.Context) {
 		case err == nil && trouble != "":
 			a.Logger.Info("the set-up can be read again")
 			trouble = ""
-		case err != nil && err.Error() != trouble: // once, and not twice a second
-			a.Logger.Error("the set-up could not be read; the last one stands", "error", err)
-			trouble = err.Error()
+		case err != nil && (err.Error() != trouble || a.refused.Load() && time.Since(told) > refusedAgain):
+			message := "the set-up could not be read; the last one stands" // once, and not twice a second
+			if a.refused.Load() {
+				message = "THE SET-UP IN THE DATABASE WAS CHANGED PAST BOON and is not taken; the last one stands"
+			}
+			a.Logger.Error(message, "error", err)
+			trouble, told = err.Error(), time.Now()
 		}
 	})
 }

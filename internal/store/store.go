@@ -41,6 +41,9 @@ var (
 	ErrUnserved  = db.ErrUnserved
 )
 
+// ErrPastBoon is what Directory and Configure fail with where the set-up was changed past boon: see setup.ErrPastBoon.
+var ErrPastBoon = setup.ErrPastBoon
+
 // Store is an open database. It is safe for concurrent use, also beside other processes that have the same one open.
 type Store struct {
 	*setup.Setup   // accounts, keys and pictures
@@ -106,8 +109,8 @@ func (s *Store) Writers() int { return s.db.Writers() }
 func (s *Store) CallerTimeout() time.Duration { return s.db.CallerTimeout() }
 
 // Away tells from an error that the database could not be reached in time, that its schema does not serve this program
-// any more, or that this instance lacks a key for what is in it.
-func (s *Store) Away(err error) bool { return s.db.Away(err) }
+// any more, that this instance lacks a key for what is in it, or that its set-up was changed past boon.
+func (s *Store) Away(err error) bool { return s.db.Away(err) || errors.Is(err, ErrPastBoon) }
 
 // Ping tells whether the database can be reached and the store can work with it: see db.DB.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }

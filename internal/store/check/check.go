@@ -127,9 +127,12 @@ func (c *Check) eachRow(ctx context.Context, query string, take func(chain.Row),
 // checkSetupChain follows the chain of the set-up to what the set-up is now.
 func (c *Check) checkSetupChain(ctx context.Context) error {
 	return c.db.Snapshot(ctx, func(tx *sql.Tx) error {
-		if err := setup.EachChange(ctx, tx, c.chains.SetupChange); err != nil {
+		var open setup.NotTaken
+		err := setup.EachChange(ctx, tx, func(change chain.SetupChange) { c.chains.SetupChange(change); open.Add(change) })
+		if err != nil {
 			return err
 		}
+		open.Problems(c.found)
 		version, err := setup.Version(ctx, tx)
 		if err != nil {
 			c.found(err.Error())

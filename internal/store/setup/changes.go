@@ -12,7 +12,6 @@ import (
 
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
-	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 )
 
@@ -25,19 +24,26 @@ func logSetup(ctx context.Context, d *db.DB, tx *sql.Tx, what string, before [sh
 	if err != nil {
 		return err
 	}
-	now := time.Now().UTC().Truncate(time.Microsecond)
-	c := chain.SetupChange{Number: 1, At: now, By: d.By, What: what, Before: before, After: after}
-	var last sealed.MAC
-	const newest = `SELECT number + 1, mac FROM setup_change ORDER BY number DESC LIMIT 1`
-	err = tx.QueryRowContext(ctx, newest).Scan(&c.Number, db.ScanMAC(&last))
+	version, err := Version(ctx, tx)
+	if err != nil {
+		return err
+	}
+	var newest chain.SetupChange
+	const last = `SELECT number, mac FROM setup_change ORDER BY number DESC LIMIT 1`
+	err = tx.QueryRowContext(ctx, last).Scan(&newest.Number, db.ScanMAC(&newest.MAC))
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("reading the log of the set-up: %w", err)
 	}
-	if c.Version, err = Version(ctx, tx); err != nil {
-		return err
-	}
-	c.Authenticate(d.Keys.Authenticator(), last)
-	_, err = tx.ExecContext(ctx,
+	return addChange(ctx, d, tx, newest, what, before, after, version)
+}
+
+// addChange writes the entry of the log that follows the newest one.
+func addChange(ctx context.Context, d *db.DB, tx *sql.Tx, newest chain.SetupChange, what string,
+	before, after [sha256.Size]byte, version int64) error {
+	c := chain.SetupChange{Number: newest.Number + 1, Version: version, At: time.Now().UTC().Truncate(time.Microsecond),
+		By: d.By, What: what, Before: before, After: after}
+	c.Authenticate(d.Keys.Authenticator(), newest.MAC)
+	_, err := tx.ExecContext(ctx,
 		`INSERT INTO setup_change (`+ChangeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		c.Number, c.Version, db.Micros(c.At), c.By, c.What, c.Before[:], c.After[:], c.MAC[:])
 	if err != nil {
@@ -52,7 +58,7 @@ func (s *Setup) LogExport(ctx context.Context, e gift.TrailEntry) error {
 		if _, err := s.lockSetup(ctx, tx); err != nil {
 			return err
 		}
-		is, err := Hash(ctx, tx)
+		is, err := s.hashNow(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -140,7 +146,10 @@ func (s *Setup) SetupChanges(ctx context.Context) (all []chain.SetupChange, err 
 
 // EachChange reads the log of the set-up, the oldest first.
 func EachChange(ctx context.Context, q db.Querier, fn func(chain.SetupChange)) error {
-	const query = `SELECT ` + ChangeColumns + ` FROM setup_change ORDER BY number`
+	return eachChange(ctx, q, `SELECT `+ChangeColumns+` FROM setup_change ORDER BY number`, fn)
+}
+
+func eachChange(ctx context.Context, q db.Querier, query string, fn func(chain.SetupChange)) error {
 	return db.Each(ctx, q, query, nil, func(rows *sql.Rows) error {
 		var c chain.SetupChange
 		var before, after []byte

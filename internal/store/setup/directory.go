@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/netip"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,10 @@ import (
 type Setup struct {
 	db        *db.DB
 	directory atomic.Pointer[gift.Directory] // as last read
+
+	noting  sync.Mutex
+	noted   string // what was not taken, as it was last written into the log by this process
+	notedAt time.Time
 }
 
 // New works on an open database.
@@ -30,6 +35,8 @@ func New(d *db.DB) *Setup { return &Setup{db: d} }
 
 // Directory reads the whole set-up. The snapshot is read-only; while nothing changes, every call gives the same one.
 // Every call looks whether the schema still serves this program, and fails where it does not: see db.CheckSchema.
+// The error is an ErrPastBoon where the set-up in the database is not what the newest entry of its log says: it must
+// not be taken, and what this process had read before stands.
 func (s *Setup) Directory(ctx context.Context) (*gift.Directory, error) {
 	if err := s.db.CheckSchema(ctx); err != nil {
 		return nil, err
@@ -50,10 +57,13 @@ func (s *Setup) Directory(ctx context.Context) (*gift.Directory, error) {
 	var d *gift.Directory
 	err = s.db.Retry(ctx, func(ctx context.Context) error {
 		return s.db.Snapshot(ctx, func(tx *sql.Tx) (err error) {
-			d, err = ReadDirectory(ctx, tx, s.db.Keys)
+			d, err = readProven(ctx, tx, s.db.Keys, s.directory.Load())
 			return err
 		})
 	})
+	if past, ok := errors.AsType[*pastBoon](err); ok {
+		return nil, errors.Join(past, s.noteRefused(ctx, past))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +204,7 @@ func (s *Setup) configure(ctx context.Context, tx *sql.Tx, version int64, asked 
 			return errOtherSetup
 		}
 	}
-	before, err := Hash(ctx, tx)
+	before, err := s.hashNow(ctx, tx)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (s *Setup) UseKey(ctx context.Context) (id byte, err error) {
 		if err := s.db.NoteKey(ctx, tx, id); err != nil {
 			return err
 		}
-		is, err := Hash(ctx, tx)
+		is, err := s.hashNow(ctx, tx)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,152 @@
+package store
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/store/db"
+)
+
+// TestASetUpFromPastBoonIsNotTaken: whoever can write to the database, and lacks the key file, plants an API key, or
+// changes any column of the set-up. Nobody takes it, whether
+// they have served before or not, nothing writes it into the log as if it were right, and boon verify names it also
+// when all is as it was again.
+func TestASetUpFromPastBoonIsNotTaken(t *testing.T) {
+	t.Parallel()
+	for name, open := range databases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, again := open(t)
+			account := gift.ID{}
+			setUp(t, s, "first")
+			setUp(t, s, "second")
+			must(t, s.Configure(t.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+				for _, k := range d.Keys {
+					account = k.AccountID
+				}
+				w := &gift.Webhook{AccountID: account, ID: newID(), URL: "https://a.example", Enabled: true, CreatedAt: noon,
+					ChangedAt: noon, Secret: "secret"}
+				return gift.Changes{Webhooks: []*gift.Webhook{w}, What: "added a webhook"}, nil
+			}))
+			before, err := s.Directory(t.Context())
+			must(t, err)
+			unguarded(t, s)
+			keys := tableNamed("api_key")
+			planted := slices.Clone(rowsOfTable(t, s, keys)[0])
+			id, hash := newID(), gift.HashKey("the thief's")
+			planted[columnOf(keys, "id")], planted[columnOf(keys, "hash")] = db.KeyOf(id), hash[:]
+			planted[columnOf(keys, "name")] = "planted"
+			named := refusedSetUp(t, s, again, damage{keys, nil, []tuple{planted}})
+			if !strings.Contains(named, id.String()) || !strings.Contains(named, "planted") {
+				t.Errorf("the planted key %s is not named: %s", id, named)
+			}
+			tried := 0
+			for _, table := range []string{"api_key", "account", "webhook"} {
+				of := tableNamed(table)
+				for i, column := range of.Columns {
+					was := rowsOfTable(t, s, of)[0]
+					is := slices.Clone(was)
+					if is[i] = otherThan(was[i], of.Types[i]); column == "id" || column == "account_id" || column == "enabled" {
+						continue // another row; nor does the hash cover whether an endpoint is called, whose address it covers
+					}
+					refusedSetUp(t, s, again, damage{of, []tuple{was}, []tuple{is}})
+					tried++
+				}
+			}
+			if tried < 25 {
+				t.Errorf("only %d columns were changed", tried)
+			}
+			after, err := s.Directory(t.Context())
+			must(t, err)
+			diff(t, after, before)
+			// What was not taken is named until somebody accepts it.
+			if found, _ := chainProblems(t, s); len(found) == 0 || !strings.Contains(found[0], id.String()) {
+				t.Errorf("boon verify does not name the planted key: %q", found)
+			}
+			accepted, err := s.Accept(t.Context(), "a thief was here")
+			must(t, err)
+			if again, err := s.Accept(t.Context(), "twice"); !accepted || again || err != nil {
+				t.Errorf("accepted %t, and once more %t, %v", accepted, again, err)
+			}
+			chainsHold(t, s)
+			// One that is accepted is taken.
+			run(t, s, `UPDATE api_key SET name = 'renamed'`)
+			accepted, err = s.Accept(t.Context(), "we renamed them ourselves")
+			d, read := s.Directory(t.Context())
+			must(t, errors.Join(err, read))
+			for _, k := range d.Keys {
+				if !accepted || k.Name != "renamed" {
+					t.Errorf("accepted %t, and a key is called %q", accepted, k.Name)
+				}
+			}
+			chainsHold(t, s)
+		})
+	}
+}
+
+// refusedSetUp changes the set-up past boon, and back, and gives what those say who refuse it.
+func refusedSetUp(t *testing.T, s *Store, again func() *Store, d damage) string {
+	t.Helper()
+	d.do(t, s)
+	run(t, s, `UPDATE setup_version SET version = version + 1`)
+	_, err := s.Directory(t.Context())
+	fresh := again()
+	_, anew := fresh.Directory(t.Context())
+	for what, err := range map[string]error{
+		"taken by who serves": err,
+		"taken by who starts": anew,
+		"made right by a change": s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
+			a := &gift.Account{ID: newID(), Name: "x", Currency: dollars, Zone: time.UTC}
+			return gift.Changes{Accounts: []*gift.Account{a}, What: "added x"}, nil
+		}),
+		"made right by an export": s.LogExport(t.Context(), gift.TrailEntry{Action: gift.CodesExported, What: "codes"}),
+	} {
+		if !errors.Is(err, ErrPastBoon) || !s.Away(err) {
+			t.Errorf("a changed %s is %s: %v: %v instead of %v", d.of.Name, what, err, d.in, d.out)
+		}
+	}
+	d.undo(t, s)
+	run(t, s, `UPDATE setup_version SET version = version - 1`)
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// TestALogThatIsNotOurs: entries of the log that the key file did not write prove nothing.
+func TestALogThatIsNotOurs(t *testing.T) {
+	t.Parallel()
+	for name, open := range databases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, again := open(t)
+			setUp(t, s, "first")
+			unguarded(t, s)
+			log := tableNamed("setup_change")
+			all := rowsOfTable(t, s, log)
+			newest := all[len(all)-1]
+			for column, i := range map[string]int{"after": columnOf(log, "after"), "mac": columnOf(log, "mac")} {
+				other := slices.Clone(newest)
+				other[i] = otherThan(newest[i], log.Types[i])
+				wrong := damage{log, []tuple{newest}, []tuple{other}}
+				wrong.do(t, s)
+				if _, err := again().Directory(t.Context()); !errors.Is(err, ErrPastBoon) {
+					t.Errorf("with another %s: %v", column, err)
+				}
+				wrong.undo(t, s)
+			}
+			empty := damage{log, all, nil}
+			empty.do(t, s)
+			if _, err := again().Directory(t.Context()); !errors.Is(err, ErrPastBoon) {
+				t.Errorf("without a log: %v", err)
+			}
+			empty.undo(t, s)
+			_, err := again().Directory(t.Context())
+			must(t, err)
+		})
+	}
+}
