@@ -45,6 +45,7 @@ const (
 	EventKeyCreated      EventType = "key.created"
 	EventKeyRevoked      EventType = "key.revoked"
 	EventGuessingLimited EventType = "guessing.limited" // GuessAlarm was reached
+	EventPINLimited      EventType = "till.pin_limited" // somebody's PIN rests after too many wrong ones
 	EventWebhookCreated  EventType = "webhook.created"
 	EventWebhookChanged  EventType = "webhook.changed" // by a caller, or switched off by the service
 	EventWebhookDeleted  EventType = "webhook.deleted"
@@ -70,7 +71,7 @@ var kindEvents = map[Kind]EventType{
 // EventTypes lists them all.
 func EventTypes() []EventType {
 	all := []EventType{EventHoldCaptured, EventExpiring, EventExpired, EventKeyCreated, EventKeyRevoked,
-		EventGuessingLimited, EventWebhookCreated, EventWebhookChanged, EventWebhookDeleted}
+		EventGuessingLimited, EventPINLimited, EventWebhookCreated, EventWebhookChanged, EventWebhookDeleted}
 	for _, kind := range Kinds() {
 		if t := kindEvents[kind]; !slices.Contains(all, t) {
 			all = append(all, t)

@@ -14,24 +14,30 @@ const (
 	// given back by each redemption of a gift that this key and location had not redeemed before
 	GuessReward = 3
 
-	// Of a web shop's platform, for all shoppers together. The ten years of a guesser are as many refills, to which what
-	// there is at once adds little.
+	// Of a web shop's platform, for all shoppers together. The ten years of a guesser are as many refills, to which
+	// what there is at once adds little.
 	ShopGuessBurst = 1000
 	// All locations of a key together have as many at once as there are for one, times the square root of how many they
 	// are, and no more than this.
 	MaxKeyGuessBurst = 2000
-	// Of these, and of a web shop's, a redemption gives one back in so many: more than twice what guests need who mistype
-	// one code in ten.
+	// Of these, and of a web shop's, a redemption gives one back in so many: more than twice what guests need who
+	// mistype one code in ten.
 	redemptionsForOne = 4
 
 	AnonymousBurst  = 10 // attempts without a valid key, per client network
 	AnonymousRefill = time.Minute / 10
 )
 
-// How many wrong PINs of a person are answered before the person rests, at all tills together.
+// How many wrong PINs of a person are answered before the PIN rests: at one till, so that a till in the wrong hands
+// keeps nobody out of the others, and at all tills of the account together.
 const (
 	PINBurst  = 5
 	PINRefill = time.Minute // one more after this long
+
+	// What a till can try for as long as it likes is a third of what all tills have: one till, or two, never rest a PIN
+	// everywhere.
+	AllTillsPINBurst  = 50
+	AllTillsPINRefill = PINRefill / 3
 )
 
 // What a look-up by code costs.
@@ -67,8 +73,8 @@ func NoSuchToken() *Error {
 	return RefuseAt(NotFound, FieldToken, "There is no gift with this token.")
 }
 
-// GuessAlarm is how many misses of a key, at whatever locations, within GuessAlarmWithin are an event; of one with many
-// locations it is GuessAlarmPlace for each of them, if that is more.
+// GuessAlarm is how many misses of a key, at whatever locations, within GuessAlarmWithin are an event; of one with
+// many locations it is GuessAlarmPlace for each of them, if that is more.
 const (
 	GuessAlarm       = 200
 	GuessAlarmPlace  = 12
@@ -128,8 +134,8 @@ type MissCount struct {
 	Count int64
 }
 
-// Add counts n more at a till. alarm tells that they are an event: there are too many, or spent tells that the key has
-// used up all that there are for its locations together. It is one once in GuessAlarmWithin.
+// Add counts n more at a till. alarm tells that they are an event: there are too many, or spent tells that the key
+// has used up all that there are for its locations together. It is one once in GuessAlarmWithin.
 func (m MissCount) Add(at Till, now time.Time, n int, spent bool) (_ MissCount, alarm bool) {
 	if age := now.Sub(m.Since); age < 0 || age >= GuessAlarmWithin { // below 0: the clock was ahead
 		m = MissCount{Since: now}

@@ -3,6 +3,7 @@ package gift
 import (
 	"crypto/sha256"
 	"slices"
+	"time"
 )
 
 // Person is somebody who works at the tills of an account, and signs in there with a PIN.
@@ -19,10 +20,19 @@ const PersonPermissions = MayReverse | MayActivate | MayReload | MayCashOut
 // TillPermissions are all that a till may be given.
 const TillPermissions = MayValidate | MayRedeem | PersonPermissions
 
-// RestKey is under which a person's wrong PINs are counted, whichever till they were tried at.
-func (a *Account) RestKey(p *Person) Till {
+// RestKey is under which a person's wrong PINs are counted that were tried at the till with a key. The zero key
+// stands for all tills together.
+func (a *Account) RestKey(p *Person, till ID) Till {
 	sum := sha256.Sum256([]byte("person\x00" + p.Name))
-	return Till{AccountID: a.ID, KeyID: ID(sum[:len(ID{})])}
+	return Till{AccountID: a.ID, KeyID: ID(sum[:len(ID{})]), LocationID: till}
+}
+
+// PINs is how many wrong PINs are answered at once under a RestKey, and how long it takes until there is one more.
+func (t Till) PINs() (burst int, refill time.Duration) {
+	if t.LocationID.IsZero() {
+		return AllTillsPINBurst, AllTillsPINRefill
+	}
+	return PINBurst, PINRefill
 }
 
 // People are those who may sign in where the caller is enabled.
@@ -73,6 +83,14 @@ func (c *Caller) By(p *Person) *Caller {
 	}
 	by.Person, by.Permissions = p.Name, c.Permissions&(MayValidate|MayRedeem|p.May&PersonPermissions)
 	return &by
+}
+
+// Attended refuses a till at which somebody must sign in, and nobody has.
+func (c *Caller) Attended() error {
+	if c.Unattended {
+		return c.lacks("", "")
+	}
+	return nil
 }
 
 // lacks tells why a permission is missing that goes by this name in a sentence.

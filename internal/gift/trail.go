@@ -10,7 +10,6 @@ const (
 	PersonErased  EventType = "person.erased" // names, contacts and messages were taken out of gifts
 	ClockAdvanced EventType = "clock.advanced"
 	TillSignedIn  EventType = "till.signed_in"
-	PINLimited    EventType = "till.pin_limited" // somebody's PIN rests after too many wrong ones
 )
 
 // TrailEntry is one thing that somebody did in an account: who, from where, and what to which gift or setting.

@@ -28,8 +28,8 @@ func note(ctx context.Context, e api.Event) {
 	}
 }
 
-// observe names each request, writes one log line for it and counts it. Neither ever holds a path or a query: they may
-// be secrets; the route is the pattern that matched.
+// observe names each request, writes one log line for it and counts it. Neither ever holds a path or a query: they
+// may be secrets; the route is the pattern that matched.
 func (a *app) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun, event := time.Now(), &api.Event{RequestID: api.Identify(w, r)}
@@ -129,6 +129,17 @@ func (a *app) guessAlarm(ctx context.Context, at gift.Till) {
 	name := a.directory.Load().KeyName(at.KeyID)
 	a.Logger.WarnContext(ctx, "somebody may be guessing voucher codes: an API key tried too many wrong ones",
 		"key", name, "keyID", at.KeyID.String(), "account", at.AccountID.String(), "location", at.LocationID.String())
+}
+
+// pinLimited counts and logs that somebody's PIN rests, at a till or at all of an account's.
+func (a *app) pinLimited(ctx context.Context, at gift.Till) {
+	a.metrics.pins.Inc()
+	where := "at this till"
+	if at.LocationID.IsZero() {
+		where = "at all tills of the account"
+	}
+	a.Logger.WarnContext(ctx, "somebody may be guessing a PIN: it rests after too many wrong ones", "where", where,
+		"key", a.directory.Load().KeyName(at.KeyID), "keyID", at.KeyID.String(), "account", at.AccountID.String())
 }
 
 // route is the pattern that matched, one of a closed set.

@@ -29,6 +29,7 @@ type metrics struct {
 	refused  *prometheus.CounterVec
 	attempts *prometheus.CounterVec
 	guessing prometheus.Counter
+	pins     prometheus.Counter
 }
 
 func newMetrics() *metrics {
@@ -65,6 +66,11 @@ func newMetrics() *metrics {
 		Name: "boon_guess_alarms_total", Help: "Times that an API key tried too many wrong voucher codes within an " +
 			"hour; the log names the key.",
 	})
+	m.pins = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "boon_pins_limited_total", Help: "Times that a person's PIN rests after too many wrong ones, once an hour " +
+			"for a person and a till; the log names the till.",
+	})
+	m.registry.MustRegister(m.pins)
 	m.registry.MustRegister(m.guessing, m.attempts, m.refused, m.requests, m.latency, m.groups, m.commits, m.failures,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

@@ -43,7 +43,7 @@ func (a *app) platforms(mux *http.ServeMux) {
 // tills puts the tills beside the pages. What they ask goes through the interface.
 func (a *app) tills(mux *http.ServeMux) {
 	tills := till.Handler(till.Config{PublicURL: a.PublicURL, API: a.api, Store: a.store, Directory: a.directory.Load,
-		Refresh: a.readSetup, Keys: a.store.Keys(), Day: a.TillDay})
+		Refresh: a.readSetup, Keys: a.store.Keys(), Day: a.TillDay, PINLimited: a.pinLimited})
 	mux.Handle(till.Path, tills)
 	mux.Handle(till.Path+"/", tills)
 }

@@ -381,7 +381,7 @@ func TestOtherOriginsCannotCallATill(t *testing.T) {
 	s := start(t, server.Config{PublicURL: "https://gifts.example.com"})
 	_, token := s.link("Counter 2", pier39, 0)
 	d, _ := s.paired("Counter 1", 0)
-	if c := d.cookies["boon_till"]; !c.Secure {
+	if c := d.cookies["__Host-boon_till"]; c == nil || !c.Secure {
 		t.Error("the cookie of a service over TLS goes over plain HTTP too")
 	}
 	for _, foreign := range [][]string{
@@ -422,8 +422,8 @@ const (
 	tillReverse = "/till/api/redemption/reverse-redemption"
 )
 
-// TestPeopleAtATill: where people are named, one of them signs in before value moves, may do what the set-up says, and
-// stands in history and log.
+// TestPeopleAtATill: where people are named, one of them signs in before value moves, may do what the set-up says,
+// and stands in history and log.
 func TestPeopleAtATill(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
@@ -493,8 +493,10 @@ func TestPeopleAtATill(t *testing.T) {
 	second.cookies["boon_person"] = ben
 	second.want(http.StatusOK, `"person":null`, "GET", "/till/state", "")
 	second.want(http.StatusForbidden, `"path":"person"`, "POST", tillRedeem, taken)
-	d.cookies["boon_person"] = ben
-	d.want(http.StatusOK, `"person":"Ben"`, "GET", "/till/state", "")
+	d.cookies["boon_person"] = ben // Ana signed in after him
+	d.want(http.StatusOK, `"person":null`, "GET", "/till/state", "")
+	d.want(http.StatusOK, `"person":"Ben"`, "POST", personPath, `{"name":"Ben","pin":"4711"}`)
+	ben = d.cookies["boon_person"]
 	for n := range len(ben.Value) {
 		forged := []byte(ben.Value)
 		if forged[n]++; n == len(forged)-1 {
@@ -513,7 +515,7 @@ func TestPeopleAtATill(t *testing.T) {
 	})
 }
 
-// TestWrongPINs: after five wrong ones a person rests at all tills of all instances, for right and wrong PINs alike,
+// TestWrongPINs: after five wrong ones a person rests at a till, at all instances, for right and wrong PINs alike,
 // and nobody else does; also when they come at once.
 func TestWrongPINs(t *testing.T) {
 	t.Parallel()
@@ -524,7 +526,9 @@ func TestWrongPINs(t *testing.T) {
 	s.apply(withPeople(t))
 	other := s.beside(server.Config{})
 	first, _ := s.paired("Counter 1", 0)
-	second, _ := other.paired("Counter 2", 0)
+	second := other.device()
+	second.cookies["boon_till"] = first.cookies["boon_till"]
+	other.learned()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	statuses := map[int]int{}
@@ -575,7 +579,7 @@ func TestToday(t *testing.T) {
 	item := order.Gifts[0].VoucherCode
 	d, _ := s.paired("Counter 1", gift.MayReload)
 	other, _ := s.paired("Counter 2", 0)
-	d.want(http.StatusOK, `"entries":[],"sums":[],"byPerson":[]`, "GET", "/till/today", "")
+	d.want(http.StatusForbidden, `"path":"person"`, "GET", "/till/today", "") // it is nothing for guests
 	signIn := func(d *device, name string) {
 		d.want(http.StatusOK, "", "POST", personPath, `{"name":"`+name+`","pin":"4711"}`)
 	}
@@ -584,6 +588,7 @@ func TestToday(t *testing.T) {
 			"Idempotency-Key", key)
 	}
 	signIn(d, "Ben")
+	d.want(http.StatusOK, `"entries":[],"sums":[],"byPerson":[]`, "GET", "/till/today", "")
 	take(d, "4.5", "a")
 	take(d, "10", "b")
 	d.want(http.StatusOK, "", "POST", tillRedeem, `{"voucherCode":"`+item+`","amount":1}`)

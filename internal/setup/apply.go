@@ -179,7 +179,22 @@ func (p *plan) account(a *account, owners map[gift.ID]owner) error {
 	p.unseen(a, label)
 	p.stranded(a)
 	p.unstaffed(a.record, label)
+	p.lastPerson(a, old, label)
 	return nil
+}
+
+// lastPerson refuses to take the last people away by silence, for then every till moves value without a PIN, and says
+// so where the file says it in so many words.
+func (p *plan) lastPerson(a *account, old *gift.Account, label string) {
+	if old == nil || len(old.People) == 0 || len(a.record.People) > 0 {
+		return
+	}
+	if !a.namesPeople {
+		p.problem(a.at, "The account has people who sign in at its tills, and this file names none. Without people "+
+			"every till takes gifts without a PIN. If that is meant, write people: [].")
+		return
+	}
+	p.Changes = append(p.Changes, label+": nobody signs in at its tills any more: every till takes gifts without a PIN")
 }
 
 // unstaffed notes the locations at which nobody may sign in: their tills take nothing.

@@ -179,7 +179,8 @@ func TestApplyTwiceChangesNothing(t *testing.T) {
 	}
 }
 
-// Everything that a file says of an account can be changed, is changed, and is said; see also TestEveryFieldIsCompared.
+// Everything that a file says of an account can be changed, is changed, and is said; see also
+// TestEveryFieldIsCompared.
 func TestApplyChanges(t *testing.T) {
 	t.Parallel()
 	const before = minimal + `    language: en
@@ -459,6 +460,23 @@ func TestAccountsWithoutALanguage(t *testing.T) {
 		"account Harbor Coffee: changed language from none to de")
 }
 
+// TestTheLastPersonIsNotTakenAwayBySilence: a file that leaves the people out of an account that has some is
+// refused, for its tills would ask for no PIN. One that says people: [] takes them away, and the report says what
+// that means.
+func TestTheLastPersonIsNotTakenAwayBySilence(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	const none = minimal + locationLines
+	apply(t, w, none+"    people: [{name: Ana, pin: "+quotedPIN+"}]\n")
+	got := refused(t, w, none)
+	if !strings.Contains(got, "takes gifts without a PIN. If that is meant, write people: [].") {
+		t.Errorf("a file without people is refused with %s", got)
+	}
+	wantLines(t, "the report", apply(t, w, none+"    people: []\n").Changes, "account Harbor Coffee: removed person Ana",
+		"account Harbor Coffee: nobody signs in at its tills any more: every till takes gifts without a PIN")
+	wantLines(t, "the second report", apply(t, w, none).Changes)
+}
+
 // TestPeople: people are kept, and what changes of them is told, but never the hash of a PIN.
 func TestPeople(t *testing.T) {
 	t.Parallel()
@@ -485,8 +503,8 @@ func TestPeople(t *testing.T) {
 		"account Harbor Coffee: changed person Ben: PIN" {
 		t.Errorf("told is %s", report)
 	}
-	if report := strings.Join(apply(t, w, minimal+locationLines).Changes, "\n"); !strings.Contains(report,
-		"removed person Ana") || strings.Contains(report, "argon2") {
+	report = strings.Join(apply(t, w, minimal+locationLines+"    people: []\n").Changes, "\n")
+	if !strings.Contains(report, "removed person Ana") || strings.Contains(report, "argon2") {
 		t.Errorf("told is %s", report)
 	}
 	other := strings.NewReplacer("000000000001\n", "000000000002\n", "000000000011", "000000000012").Replace(file)

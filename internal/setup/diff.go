@@ -168,7 +168,7 @@ func records(a *gift.Account) []record {
 	}
 	for n := range a.People {
 		p := &a.People[n]
-		all = append(all, record{personKind, a.RestKey(p).KeyID, p.Name, []field{
+		all = append(all, record{personKind, a.RestKey(p, gift.ID{}).KeyID, p.Name, []field{
 			{"PIN", p.PIN, ""}, plainField("permissions", strings.Join(p.May.Names(), ", ")), locationsField(p.Locations, a),
 		}})
 	}

@@ -34,6 +34,8 @@ type account struct {
 	keys   []key
 
 	webhooks []webhook // nil: the file does not say
+
+	namesPeople bool // the file says who works at its tills, if it says that nobody does
 }
 
 // key is what the file says of one API key.
@@ -65,8 +67,8 @@ func (k *key) kind() gift.KeyKind {
 // Problems: all that is wrong with the file, each with its line.
 func Parse(name string, data []byte) (*File, error) { return ParseBeside(name, data, nil, nil) }
 
-// ParseBeside is Parse for a file that may name pictures: by their paths in folder, which is the one that the file lies
-// in; and webhooks in networks that the operator allows.
+// ParseBeside is Parse for a file that may name pictures: by their paths in folder, which is the one that the file
+// lies in; and webhooks in networks that the operator allows.
 func ParseBeside(name string, data []byte, folder fs.FS, allow gift.WebhookNetworks) (*File, error) {
 	return parse(&reader{file: name, folder: folder, allow: allow}, data)
 }
@@ -147,7 +149,9 @@ func (r *reader) account(v value) account {
 	for i := range keys {
 		keys[i].owner, keys[i].test = a.ID, a.Test
 	}
-	return account{at: v, record: canonical(a), assets: assets, keys: keys, webhooks: r.webhooks(f)}
+	_, namesPeople := f.values["people"]
+	return account{at: v, record: canonical(a), assets: assets, keys: keys, webhooks: r.webhooks(f),
+		namesPeople: namesPeople}
 }
 
 // holdings is what an account has that other parts of it may name.
@@ -316,8 +320,8 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 	})
 }
 
-// canonical gives a copy of an account in which all records stand in the one order in which they are stored: the order
-// in a file means nothing. The lists within a record are put in order as they are read.
+// canonical gives a copy of an account in which all records stand in the one order in which they are stored: the
+// order in a file means nothing. The lists within a record are put in order as they are read.
 func canonical(a *gift.Account) *gift.Account {
 	c := *a
 	c.Subscriptions = sorted(a.Subscriptions, func(s gift.Subscription) gift.ID { return s.ProgramID })

@@ -32,6 +32,7 @@ var placements = []placement{
 	{table: "tally", by: "account_id"},
 	{table: "used_record", by: "account_id"},
 	{table: "till_bucket", by: "account_id"},
+	{table: "till_shift", by: "account_id"},
 	{table: "key_miss", by: "account_id"},
 	{table: "day_count", by: "account_id"},
 	{table: "webhook_state", by: "account_id"},

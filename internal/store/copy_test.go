@@ -62,10 +62,12 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 		mailed := ledger.CountKey{AccountID: g.AccountID, Kind: ledger.ContactCount, Owner: k.ID, Contact: "ann@example.com"}
 		save(t, s, ledger.Changes{Counts: map[ledger.CountKey]gift.Count{mailed: {Day: 20261122, Messages: 1}}})
 	}
+	_, err := s.BeginShift(t.Context(), a.ID, newID(), noon)
+	must(t, err)
 	sendAgain(t, s, &gifts[0])
 	saveOrder(t, s, gifts[0].AccountID, 2, "One per guest.", "Not on Sundays.")
 	saveOrder(t, s, gifts[len(gifts)-1].AccountID, 2, "One per guest.", "Not on Sundays.")
-	_, err := s.MoveForgotten(t.Context(), func(time.Time, time.Time) time.Time { return noon }, noon, noon)
+	_, err = s.MoveForgotten(t.Context(), func(time.Time, time.Time) time.Time { return noon }, noon, noon)
 	must(t, err)
 	must(t, s.KeepMessage(t.Context(), filled[message.Message](t)))
 	fillWebhooks(t, s, a.ID)

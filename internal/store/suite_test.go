@@ -85,6 +85,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"jobs of a wrong clock are freed":           testJobsOfAWrongClock,
 		"the outbox keeps messages":                 testOutbox,
 		"wrong codes are counted":                   testGuesses,
+		"shifts end":                                testShifts,
 		"redemptions give attempts back":            testRewards,
 		"and to all locations together":             testRewardsOfMany,
 		"what became of an entry":                   testParts,
@@ -1271,8 +1272,8 @@ func testRewards(t *testing.T, open opener) {
 	}
 }
 
-// testRewardsOfMany redeems gifts with a key of four locations: each gives back what is missing at its own, and a part
-// of one of what all have together, up to the half of that.
+// testRewardsOfMany redeems gifts with a key of four locations: each gives back what is missing at its own, and a
+// part of one of what all have together, up to the half of that.
 func testRewardsOfMany(t *testing.T, open opener) {
 	s, _ := open(t)
 	gifts := issue(t, s, newID(), 9)

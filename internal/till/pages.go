@@ -50,8 +50,8 @@ type file struct {
 type pages struct {
 	rendered map[string]map[gift.Language][]byte // by template
 	assets   map[string]*file
-	// The folder that pages name them in is a hash over all of them: scripts import each other by their names, and those
-	// of two releases must not meet, also where a device keeps them.
+	// The folder that pages name them in is a hash over all of them: scripts import each other by their names, and
+	// those of two releases must not meet, also where a device keeps them.
 	folder string
 }
 
@@ -126,8 +126,8 @@ func (p *pages) render(name string, l gift.Language) []byte {
 	return b.Bytes()
 }
 
-// page sends a page, in the language that the browser asks for.
-func (t *tills) page(name string) http.Handler {
+// document sends a page, in the language that the browser asks for.
+func (t *tills) document(name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		l := gift.Language(r.URL.Query().Get("lang"))
 		if !slices.Contains(languages, l) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"boon.example/internal/api"
@@ -37,24 +38,22 @@ type session struct {
 
 // session tells which till makes a request.
 func (t *tills) session(r *http.Request, now time.Time) (*session, error) {
-	cookies := r.CookiesNamed(tillCookie)
-	if len(cookies) == 0 {
+	key := t.cookie(r, tillCookie)
+	if key == "" {
 		return nil, errNotPaired
 	}
-	if len(cookies) > 1 { // of two, another page of this site may have set one
-		return nil, errGuess
-	}
 	d := t.Directory()
-	caller, ok := d.AuthenticateTill(cookies[0].Value, now)
+	caller, ok := d.AuthenticateTill(key, now)
 	if !ok {
-		if k := d.Keys[gift.HashKey(cookies[0].Value)]; k != nil && k.Till == gift.PairedTill {
+		if k := d.Keys[gift.HashKey(key)]; k != nil && k.Till == gift.PairedTill {
 			return nil, errNotPaired
 		}
 		return nil, errGuess
 	}
 	s := &session{caller: caller}
-	s.person, s.until = t.signedIn(r, caller, now)
-	return s, nil
+	var err error
+	s.person, s.until, err = t.signedIn(r, caller, now)
+	return s, err
 }
 
 // unpaired counts what looks like a guess.
@@ -80,17 +79,30 @@ func (t *tills) open(c *api.Call) (*session, error) {
 	return s, nil
 }
 
-// pair gives a device the key that waits for it. The first one that shows the token gets it.
+// pair gives a device the key that waits for it. The first one that shows the token gets it. A device that is a till
+// already becomes another one only where the call says which it is now, for whoever holds it was shown that.
 func (t *tills) pair(c *api.Call) (answer, error) {
 	var token string
-	if err := c.Read(func(o *wire.Object) { token = o.Line("token", 200) }); err != nil {
+	var instead gift.ID
+	err := c.Read(func(o *wire.Object) { token, instead = o.Line("token", 200), o.GUID("instead") })
+	if err != nil {
 		return nil, err
+	}
+	now, err := t.session(c.Request, c.Now)
+	switch {
+	case errors.Is(err, errNotPaired):
+		instead = gift.ID{}
+	case err != nil:
+		return nil, err
+	case now.caller.KeyID != instead:
+		return nil, gift.RefuseAt(gift.ValidationFailure, "instead", "This device is the till %s of %s already. Name its "+
+			"keyID here if it is to become another till.", now.caller.Name, card.Merchant(now.caller.Account))
 	}
 	var text string
 	var refused = gift.Refuse(gift.Unauthenticated,
 		"This link has paired a device already, or is older than 15 minutes. Make a new one with boon till pair.")
 	var elsewhere error
-	err := t.Store.Configure(c.Context(), func(d *gift.Directory, _ gift.Uses) (_ gift.Changes, err error) {
+	err = t.Store.Configure(c.Context(), func(d *gift.Directory, _ gift.Uses) (_ gift.Changes, err error) {
 		waiting := d.Keys[gift.HashKey(token)]
 		if text, err = gift.NewKey(rand.Reader, gift.AccountKey, waiting != nil && waiting.Test); err != nil {
 			return gift.Changes{}, fmt.Errorf("drawing the key of a till: %w", err)
@@ -102,9 +114,12 @@ func (t *tills) pair(c *api.Call) (answer, error) {
 		if elsewhere = c.From(k.Networks); elsewhere != nil {
 			return gift.Changes{}, elsewhere
 		}
-		by := gift.Actor{KeyID: k.ID, Address: c.Address()}
-		return gift.Changes{Keys: []*gift.Key{k}, By: by, RequestID: c.RequestID(),
-			What: fmt.Sprintf("account %s: paired a device as till %s (%s)", d.Accounts[k.AccountID].Name, k.Name, k.ID)}, nil
+		changes := gift.Changes{Keys: []*gift.Key{k}, By: gift.Actor{KeyID: k.ID, Address: c.Address()},
+			RequestID: c.RequestID(), Of: map[gift.ID]string{},
+			What: fmt.Sprintf("account %s: paired a device as till %s (%s)", d.Accounts[k.AccountID].Name, k.Name, k.ID)}
+		changes.Of[k.AccountID] = changes.What
+		giveUp(d, &changes, instead, c.Now)
+		return changes, nil
 	})
 	if errors.Is(err, refused) {
 		if err := c.CountAnonymous(); err != nil {
@@ -122,7 +137,7 @@ func (t *tills) pair(c *api.Call) (answer, error) {
 		return nil, err
 	}
 	t.setCookie(c.Writer, tillCookie, text, pairedFor)
-	t.setCookie(c.Writer, personCookie, "", -1)
+	t.clearCookie(c.Writer, personCookie)
 	caller, ok := t.Directory().AuthenticateTill(text, c.Now)
 	if !ok {
 		return nil, errNotPaired // revoked meanwhile
@@ -133,10 +148,19 @@ func (t *tills) pair(c *api.Call) (answer, error) {
 	return t.tell(c, &session{caller: caller})
 }
 
-// setCookie gives the device a cookie that only these pages get back.
-func (t *tills) setCookie(w http.ResponseWriter, name, value string, lasts time.Duration) {
-	http.SetCookie(w, &http.Cookie{Name: name, Value: value, Path: Path, MaxAge: int(lasts.Seconds()), HttpOnly: true,
-		SameSite: http.SameSiteStrictMode, Secure: t.secure})
+// giveUp ends the key of the till that a device was.
+func giveUp(d *gift.Directory, changes *gift.Changes, till gift.ID, now time.Time) {
+	k := d.Key(till)
+	if k == nil || k.Till != gift.PairedTill || !k.Works(now) {
+		return
+	}
+	ended := *k
+	ended.RevokedAt = now.UTC().Truncate(time.Microsecond)
+	what := fmt.Sprintf("account %s: the device of till %s (%s) became another till; its key is revoked",
+		d.Accounts[k.AccountID].Name, k.Name, k.ID)
+	changes.Keys = append(changes.Keys, &ended)
+	changes.What += "\n" + what
+	changes.Of[k.AccountID] = strings.TrimPrefix(changes.Of[k.AccountID]+"\n"+what, "\n")
 }
 
 // state tells a page where it is, who stands at it, and what can be done.
@@ -144,6 +168,9 @@ func (t *tills) state(c *api.Call) (answer, error) {
 	s, err := t.open(c)
 	if err != nil {
 		return nil, err
+	}
+	if key := t.cookie(c.Request, tillCookie); t.secure && len(c.CookiesNamed(lasting+tillCookie)) == 0 {
+		t.setCookie(c.Writer, tillCookie, key, pairedFor) // the release before gave it by its short name
 	}
 	return t.tell(c, s)
 }

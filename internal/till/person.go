@@ -18,11 +18,14 @@ import (
 )
 
 const (
-	// signedInFor is how long somebody stays signed in: a long shift.
-	signedInFor = 12 * time.Hour
 	// pinsAtOnce is how many PINs are checked at the same time: each takes 19 MiB, and a core for that long.
 	pinsAtOnce = 2
 )
+
+func pinRate(at gift.Till) (r ratelimit.Rate) {
+	r.Burst, r.Refill = at.PINs()
+	return r
+}
 
 // wrongPINs keeps the buckets of people.
 type wrongPINs struct{ Store }
@@ -57,32 +60,40 @@ func (t *tills) signIn(c *api.Call) (answer, error) {
 	if p == nil {
 		return nil, gift.RefuseAt(gift.NotFound, "name", "Nobody of this name signs in here.")
 	}
-	key := s.caller.Account.RestKey(p)
-	right, err := t.try(c.Context(), key, p.PIN, typed)
+	right, err := t.try(c, s.caller, p, typed)
 	if err != nil {
 		return nil, err
 	}
 	if !right {
-		if err := t.tellRest(c, s, key, p.Name); err != nil {
+		if err := t.tellRest(c, s, p); err != nil {
 			return nil, err
 		}
 		return nil, gift.RefuseAt(gift.NotAuthorized, "pin", "This is not the PIN of %s.", p.Name)
 	}
-	s.person, s.until = p, c.Now.Add(signedInFor).Truncate(time.Second)
+	return t.signedInAs(c, s, p)
+}
+
+// signedInAs has somebody stand at the till, and nobody else.
+func (t *tills) signedInAs(c *api.Call, s *session, p *gift.Person) (answer, error) {
 	if err := c.By(s.caller.By(p)); err != nil {
 		return nil, err
 	}
-	if err := t.tellSignIn(c, s, key); err != nil {
+	s.person = p
+	if err := t.tellSignIn(c, s); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.until, err = t.beginShift(c, s.caller); err != nil {
 		return nil, err
 	}
 	t.setCookie(c.Writer, personCookie, t.proof(s), signedInFor)
 	return t.tell(c, s)
 }
 
-// tellSignIn writes into the audit trail that somebody signed in, unless it says so of the last minute: right PINs may
-// be typed as often as one likes.
-func (t *tills) tellSignIn(c *api.Call, s *session, person gift.Till) error {
-	at := told{person: person, till: s.caller.KeyID}
+// tellSignIn writes into the audit trail that somebody signed in, unless it says so of the last minute: right PINs
+// may be typed as often as one likes.
+func (t *tills) tellSignIn(c *api.Call, s *session) error {
+	at := told{gift.TillSignedIn, s.caller.Account.RestKey(s.person, s.caller.KeyID)}
 	if !t.told.isNew(at, c.Now, time.Minute) {
 		return nil
 	}
@@ -109,10 +120,10 @@ type toldOf struct {
 	last map[told]time.Time
 }
 
-// told is a person who signed in at a till, or whose PIN rests: that is so at no till in particular.
+// told is what a person did at a till, or at all of them together.
 type told struct {
-	person gift.Till
-	till   gift.ID
+	action gift.EventType
+	at     gift.Till
 }
 
 // isNew tells whether the trail was not told of it for so long, and takes it that it is told now.
@@ -136,36 +147,50 @@ func (t *toldOf) forget(of told) {
 	delete(t.last, of)
 }
 
-// tellRest writes into the audit trail that a PIN rests, if the wrong one just now was the last that may be tried; once
-// an hour for each person.
-func (t *tills) tellRest(c *api.Call, s *session, person gift.Till, name string) error {
-	b, err := t.Store.TillBucket(c.Context(), person)
-	if err != nil {
-		return api.Stored(fmt.Errorf("reading how many PINs may be tried: %w", err))
+// tellRest tells the log, a metric, the audit trail and, as an event, the merchant that a PIN rests, if the wrong one
+// just now was the last that may be tried at this till, or at all of them; once an hour for each.
+func (t *tills) tellRest(c *api.Call, s *session, p *gift.Person) error {
+	for _, at := range []gift.Till{s.caller.Account.RestKey(p, s.caller.KeyID), s.caller.Account.RestKey(p, gift.ID{})} {
+		b, err := t.Store.TillBucket(c.Context(), at)
+		if err != nil {
+			return api.Stored(fmt.Errorf("reading how many PINs may be tried: %w", err))
+		}
+		note := told{gift.EventPINLimited, at}
+		if pinRate(at).Left(b, c.Now) > 0 || !t.told.isNew(note, c.Now, time.Hour) {
+			continue
+		}
+		where := "at till " + s.caller.Name
+		if at.LocationID.IsZero() {
+			where = "at all tills, the last of them at till " + s.caller.Name
+		}
+		t.PINLimited(c.Context(), gift.Till{AccountID: at.AccountID, KeyID: s.caller.KeyID, LocationID: at.LocationID})
+		err = t.addTrail(c, s, "", gift.EventPINLimited, fmt.Sprintf("the PIN of %s rests after %d wrong ones %s", p.Name,
+			pinRate(at).Burst, where))
+		if err != nil {
+			t.told.forget(note)
+			return err
+		}
 	}
-	if pinRate.Left(b, c.Now) > 0 || !t.told.isNew(told{person: person}, c.Now, time.Hour) {
-		return nil
-	}
-	return t.addTrail(c, s, "", gift.PINLimited, fmt.Sprintf("the PIN of %s rests after %d wrong ones at till %s", name,
-		gift.PINBurst, s.caller.Name))
+	return nil
 }
 
-// try checks a PIN, unless too many wrong ones were tried: then right and wrong ones are answered alike.
-func (t *tills) try(ctx context.Context, person gift.Till, hash, typed string) (right bool, _ error) {
-	var gone error
-	err := t.pins.Try(ctx, person, func() (cost int) {
-		select {
-		case t.busy <- struct{}{}:
-			defer func() { <-t.busy }()
-		case <-ctx.Done():
-			gone = ctx.Err()
-			return 0
-		}
-		if right = pin.Is(hash, typed); right {
-			return 0
-		}
-		return 1
+// try checks a PIN, unless too many wrong ones were tried at this till, or at all of the account's: then right and
+// wrong ones are answered alike.
+func (t *tills) try(c *api.Call, at *gift.Caller, p *gift.Person, typed string) (right bool, _ error) {
+	ctx := c.Context()
+	var gone, failed error
+	err := t.pins.Try(ctx, at.Account.RestKey(p, at.KeyID), func() (cost int) {
+		failed = t.pins.Try(ctx, at.Account.RestKey(p, gift.ID{}), func() int {
+			if right, gone = t.check(ctx, at, p.PIN, typed); gone == nil && !right {
+				cost = 1
+			}
+			return cost
+		})
+		return cost
 	})
+	if err == nil {
+		err = failed
+	}
 	if limited, ok := errors.AsType[*ratelimit.Limited](err); ok {
 		refused := gift.Refuse(gift.RateLimited, "Too many wrong PINs were tried for this person. Wait a moment.")
 		refused.RetryAfter = limited.Wait
@@ -177,13 +202,28 @@ func (t *tills) try(ctx context.Context, person gift.Till, hash, typed string) (
 	return right, nil
 }
 
-// signOut has nobody stand at the till.
+// check waits for the till's turn, and compares a PIN with its hash.
+func (t *tills) check(ctx context.Context, at *gift.Caller, hash, typed string) (right bool, _ error) {
+	done, err := t.busy.take(ctx, at)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	return pin.Is(hash, typed), nil
+}
+
+// signOut has nobody stand at the till: whoever has a copy of the cookie stands there no more either.
 func (t *tills) signOut(c *api.Call) (answer, error) {
 	s, err := t.open(c)
 	if err != nil {
 		return nil, err
 	}
-	t.setCookie(c.Writer, personCookie, "", -1)
+	if s.person != nil {
+		if _, err := t.beginShift(c, s.caller); err != nil {
+			return nil, err
+		}
+	}
+	t.clearCookie(c.Writer, personCookie)
 	return t.tell(c, &session{caller: s.caller})
 }
 
@@ -203,19 +243,22 @@ func claim(c *gift.Caller, p *gift.Person, until time.Time) string {
 }
 
 // signedIn tells who is signed in at the till that makes a request, and until when; nil: nobody.
-func (t *tills) signedIn(r *http.Request, c *gift.Caller, now time.Time) (*gift.Person, time.Time) {
-	cookies := r.CookiesNamed(personCookie)
-	if len(cookies) != 1 { // of two, another page of this site may have set one
-		return nil, time.Time{}
-	}
-	b, err := base64.RawURLEncoding.DecodeString(cookies[0].Value)
+func (t *tills) signedIn(r *http.Request, c *gift.Caller, now time.Time) (*gift.Person, time.Time, error) {
+	b, err := base64.RawURLEncoding.DecodeString(t.cookie(r, personCookie))
 	if err != nil || len(b) < 8+proofSize {
-		return nil, time.Time{}
+		return nil, time.Time{}, nil
 	}
 	until := time.Unix(int64(binary.BigEndian.Uint64(b)), 0).UTC()
 	p := c.PersonNamed(string(b[8+proofSize:]))
 	if p == nil || !now.Before(until) || !t.Keys.SignedIn(b[8:8+proofSize], claim(c, p, until)) {
-		return nil, time.Time{}
+		return nil, time.Time{}, nil
 	}
-	return p, until
+	shift, err := t.shift(r.Context(), c, now)
+	if err != nil {
+		return nil, time.Time{}, api.Stored(err)
+	}
+	if until.Before(shift) { // this one, or somebody after, has signed out or in
+		return nil, time.Time{}, nil
+	}
+	return p, until, nil
 }

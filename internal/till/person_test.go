@@ -28,8 +28,8 @@ func (t *trail) AddTrail(_ context.Context, e gift.TrailEntry) error {
 	return nil
 }
 
-// TestSignInsFillNoTrail: whoever signs in again and again at a till writes a row a minute, and a row that could not be
-// written is written the next time.
+// TestSignInsFillNoTrail: whoever signs in again and again at a till writes a row a minute, and a row that could not
+// be written is written the next time.
 func TestSignInsFillNoTrail(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
@@ -41,7 +41,7 @@ func TestSignInsFillNoTrail(t *testing.T) {
 		now = now.Add(after)
 		s := &session{caller: &gift.Caller{Account: account, KeyID: gift.ID{till}}, person: &gift.Person{Name: name}}
 		tills.API.Beside(func(c *api.Call) (answer, error) {
-			return func(*wire.Writer) {}, tills.tellSignIn(c, s, account.RestKey(s.person))
+			return func(*wire.Writer) {}, tills.tellSignIn(c, s)
 		}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, personPath, nil))
 		if len(rows.rows) != want {
 			t.Errorf("%s at till %d: %d rows, want %d", name, till, len(rows.rows), want)

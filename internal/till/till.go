@@ -26,7 +26,9 @@ type Config struct {
 	Directory func() *gift.Directory          // the newest set-up
 	Refresh   func(ctx context.Context) error // reads it anew
 	Keys      Keys
-	Day       int // how many entries of a till's day are summed up, the newest; 0: 20,000
+	Day       int // how many entries of a till's day are summed up, the newest; 0: 5,000
+	// PINLimited is told that the PIN of a person rests at a till, or at all of an account's; nil: nobody is.
+	PINLimited func(ctx context.Context, at gift.Till)
 }
 
 // Store is what the tills need of a database.
@@ -36,7 +38,10 @@ type Store interface {
 	// TillBucket reads the bucket of a person's wrong PINs; CountWrongPINs takes n out of it, durably.
 	TillBucket(context.Context, gift.Till) (ratelimit.Bucket, error)
 	CountWrongPINs(ctx context.Context, person gift.Till, now time.Time, n int) (ratelimit.Bucket, error)
-	// AddTrail writes into the audit trail.
+	// BeginShift ends all sign-ins at a till, and gives until when one lasts that begins now; Shift tells that.
+	BeginShift(ctx context.Context, account, till gift.ID, until time.Time) (time.Time, error)
+	Shift(ctx context.Context, account, till gift.ID) (time.Time, error)
+	// AddTrail writes into the audit trail, and an event where one PIN rests.
 	AddTrail(context.Context, gift.TrailEntry) error
 	// Activity gives a page of the changes of all gifts of an account, the newest first.
 	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)
@@ -59,22 +64,25 @@ type tills struct {
 	secure bool // cookies go over TLS only
 	pages  pages
 	pins   *ratelimit.Limiter[gift.Till]
-	busy   chan struct{} // has a value for each PIN that is being checked
+	busy   *turns // for checking PINs
+	days   *turns // for reading a page of a day
+	shifts shifts
 	told   toldOf
 }
-
-var pinRate = ratelimit.Rate{Burst: gift.PINBurst, Refill: gift.PINRefill}
 
 // Handler serves everything under Path.
 func Handler(c Config) http.Handler {
 	t := &tills{Config: c, secure: strings.HasPrefix(c.PublicURL, "https://"), pages: readPages(),
-		busy: make(chan struct{}, pinsAtOnce)}
-	t.pins = ratelimit.NewLimiter(pinRate, ratelimit.Records[gift.Till](wrongPINs{c.Store}), time.Now)
+		busy: newTurns(pinsAtOnce), days: newTurns(daysAtOnce)}
+	if t.PINLimited == nil {
+		t.PINLimited = func(context.Context, gift.Till) {}
+	}
+	t.pins = ratelimit.NewLimiterBy(pinRate, ratelimit.Records[gift.Till](wrongPINs{c.Store}), time.Now)
 	mux := http.NewServeMux()
 	for pattern, page := range map[string]string{
 		"GET " + Path: "till.html", "GET " + Path + "/{$}": "till.html", "GET " + pairPath: "pair.html",
 	} {
-		mux.Handle(pattern, t.page(page))
+		mux.Handle(pattern, t.document(page))
 	}
 	mux.HandleFunc("GET "+Path+"/assets/{folder}/{file...}", t.asset)
 	mux.HandleFunc("GET "+Path+"/{file}", t.topAsset)

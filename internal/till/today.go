@@ -16,7 +16,9 @@ const (
 	// maxToday is how many entries of a day are listed, the newest.
 	maxToday = 500
 	// mostToday is how many entries of a day are summed up, the newest: more than a till's day has time for.
-	mostToday = 20_000
+	mostToday = 5_000
+	// daysAtOnce is how many pages of days are read at the same time.
+	daysAtOnce = 2
 )
 
 // word is the name of what was done of a kind.
@@ -58,6 +60,9 @@ func (t *tills) today(c *api.Call) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.caller.By(s.person).Attended(); err != nil {
+		return nil, err
+	}
 	now, err := c.AccountNow(s.caller.Account)
 	if err != nil {
 		return nil, err
@@ -87,7 +92,7 @@ func (t *tills) read(ctx context.Context, by *gift.Caller, d *doneToday) error {
 	filter := gift.ChangeFilter{AccountID: by.Account.ID, KeyID: by.KeyID, Till: true, From: d.from}
 	for left := cmp.Or(t.Day, mostToday); left > 0 && !d.complete; {
 		filter.Limit = min(gift.MaxRead, left)
-		page, err := t.Store.Activity(ctx, filter)
+		page, err := t.page(ctx, by, filter)
 		if err != nil {
 			return err
 		}
@@ -101,6 +106,16 @@ func (t *tills) read(ctx context.Context, by *gift.Caller, d *doneToday) error {
 		d.complete = page.Next.IsZero()
 	}
 	return t.lastFours(ctx, by.Account.ID, d)
+}
+
+// page reads a page of a day when it is the till's turn: a long day keeps other merchants from theirs for a page.
+func (t *tills) page(ctx context.Context, by *gift.Caller, f gift.ChangeFilter) (gift.ChangePage, error) {
+	done, err := t.days.take(ctx, by)
+	if err != nil {
+		return gift.ChangePage{}, err
+	}
+	defer done()
+	return t.Store.Activity(ctx, f)
 }
 
 // dayBegins is when the day of a local time began: at midnight, or where clocks went forward over that, as they did.

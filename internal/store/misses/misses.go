@@ -20,10 +20,7 @@ type Misses struct{ db *db.DB }
 // New counts in a database.
 func New(d *db.DB) *Misses { return &Misses{d} }
 
-var (
-	pinRate       = ratelimit.Rate{Burst: gift.PINBurst, Refill: gift.PINRefill}
-	anonymousRate = ratelimit.Rate{Burst: gift.AnonymousBurst, Refill: gift.AnonymousRefill}
-)
+var anonymousRate = ratelimit.Rate{Burst: gift.AnonymousBurst, Refill: gift.AnonymousRefill}
 
 const selectTill = `SELECT full_at, taken_at FROM till_bucket WHERE account_id = $1 AND key_id = $2 AND location_id = $3`
 
@@ -104,12 +101,14 @@ func (s *Misses) CountMisses(ctx context.Context, t gift.Till, now time.Time, n 
 	return b, alarm, nil
 }
 
-// CountWrongPINs takes n wrong PINs out of the bucket of a person, durably, and gives the bucket after it. That bucket
-// is TillBucket's, by gift.Account.RestKey.
+// CountWrongPINs takes n wrong PINs out of the bucket of a gift.Account.RestKey, durably, and gives the bucket after
+// it. That bucket is TillBucket's.
 func (s *Misses) CountWrongPINs(ctx context.Context, person gift.Till, now time.Time, n int) (b ratelimit.Bucket,
 	err error) {
+	var rate ratelimit.Rate
+	rate.Burst, rate.Refill = person.PINs()
 	err = s.db.Write(ctx, func(tx *sql.Tx) (err error) {
-		b, err = s.takeTill(ctx, tx, person, pinRate, now, n)
+		b, err = s.takeTill(ctx, tx, person, rate, now, n)
 		return err
 	})
 	if err != nil {
@@ -160,8 +159,9 @@ func (s *Misses) countForKey(ctx context.Context, tx *sql.Tx, t gift.Till, now t
 }
 
 // CountRedemptions counts the redemptions of gift $2 of account $1 by key $3 at location $4: 0, 1, or 2 for more. A
-// history is read backwards, for $5 entries at most; what is longer counts as 2. SQLite makes a CROSS JOIN in the order
-// in which it is written; OFFSET 0 keeps PostgreSQL's planner from reading the whole account: see db.SelectByKeys.
+// history is read backwards, for $5 entries at most; what is longer counts as 2. SQLite makes a CROSS JOIN in the
+// order in which it is written; OFFSET 0 keeps PostgreSQL's planner from reading the whole account: see
+// db.SelectByKeys.
 var CountRedemptions = db.Text{
 	SQLite: `WITH RECURSIVE e AS (
 		SELECT e.previous, CASE WHEN e.kind = 'REDEMPTION' AND e.key_id = $3 AND e.location_id = $4 THEN 1 ELSE 0 END AS redeemed,
@@ -246,8 +246,8 @@ func rewarded(t gift.Till) []gift.Till {
 	return []gift.Till{t}
 }
 
-// enough reports whether a bucket needs no reward: that of a location is full, that of many half full, which spares it
-// a write for every redemption.
+// enough reports whether a bucket needs no reward: that of a location is full, that of many half full, which spares
+// it a write for every redemption.
 func enough(t gift.Till, b ratelimit.Bucket, now time.Time) bool {
 	if everywhere, _ := t.Everywhere(); everywhere == t {
 		return guessRate(t).HalfFull(b, now)

@@ -11,14 +11,24 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/feed"
 )
 
 // TrailColumns are those of the audit trail beside entries.
 const TrailColumns = `account_id, id, made_at, key_id, action, made_by, person, address, request_id, what`
 
-// AddTrail writes what was done that changes neither a gift nor the set-up.
+// AddTrail writes what was done that changes neither a gift nor the set-up. That a PIN rests is an event as well.
 func (s *Setup) AddTrail(ctx context.Context, e gift.TrailEntry) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error { return s.addTrail(ctx, tx, &e) })
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		if e.Action == gift.EventPINLimited {
+			err := feed.AddNow(ctx, tx, gift.Event{Type: e.Action, AccountID: e.AccountID, At: time.Now().UTC(),
+				Note: gift.EventNote{KeyID: e.Actor.KeyID}})
+			if err != nil {
+				return err
+			}
+		}
+		return s.addTrail(ctx, tx, &e)
+	})
 }
 
 // addTrail writes what was done, in the transaction that does it. Without a key, it was the user of this process.

@@ -21,9 +21,9 @@ type Table struct {
 	Before, After db.Text
 }
 
-// Tables are all that an installation is, each after those that its rows refer to. Rows of a history come in the order
-// in which they were made, so that the guards on histories let them pass. Two tables belong to a database itself and
-// are not among them: schema_version and key_check.
+// Tables are all that an installation is, each after those that its rows refer to. Rows of a history come in the
+// order in which they were made, so that the guards on histories let them pass. Two tables belong to a database
+// itself and are not among them: schema_version and key_check.
 var Tables = []Table{
 	newTable("setup_version", 1, "one, version", "NN"),
 	newTable("forgotten", 1, "one, before, at", "NNN"),
@@ -61,6 +61,7 @@ var Tables = []Table{
 	newTable("sheet", 1, "hash, order_id, until, owner", "BBNB"),
 	newTable("outbox", 1, "id, made_at, message, account_id, voucher_id", "BNBBB"),
 	newTable("till_bucket", 3, "account_id, key_id, location_id, full_at, taken_at", "BBBNN"),
+	newTable("till_shift", 2, "account_id, key_id, until", "BBN"),
 	newTable("key_miss", 2, "account_id, key_id, since, misses", "BBNN"),
 	newTable("day_count", 2, "account_id, what, day, amount, gifts, messages, texts, kept", "BBNNNNNN"),
 	newTable("anonymous_bucket", 1, "address_hash, full_at, taken_at", "BNN"),

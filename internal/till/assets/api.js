@@ -29,7 +29,7 @@ export const state = () => request("GET", "/state");
 export const today = () => request("GET", "/today");
 export const signIn = (name, pin) => request("POST", "/person", { name, pin });
 export const signOut = () => request("DELETE", "/person");
-export const pair = (token) => request("POST", "/pair", { token });
+export const pair = (token, instead) => request("POST", "/pair", { token, instead });
 export const validate = (gift) => request("POST", "/api/redemption/validate-gift", gift);
 export const call = (operation, body, key) => request("POST", "/api/redemption/" + operation, body, { key });
 export const ask = (key, operation) =>

@@ -9,11 +9,23 @@ history.replaceState(null, "", location.pathname + location.search);
 
 if (!/^[A-Za-z0-9_-]{16,128}$/.test(token)) fail(t("till.pair.broken"));
 
+/** agrees asks whoever holds a till whether it is to become another one, and gives the keyID of the one it is. */
+function agrees(now) {
+  const dialog = $("dialog.ask");
+  $("dialog.ask p").textContent = t("till.pair.instead-text", [now.device.name, now.location.name, now.merchant].filter(Boolean).join(", "));
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes" ? now.device.keyID : null), { once: true }));
+}
+
 $("button.pair").addEventListener("click", async () => {
   const button = $("button.pair");
   button.disabled = true;
   $(".error").textContent = "";
-  const answer = await api.pair(token);
+  const now = await api.state();
+  const instead = now?.status === 200 ? await agrees(now.body) : undefined;
+  if (instead === null) return void (button.disabled = false);
+  const answer = await api.pair(token, instead);
   button.disabled = false;
   if (answer === null || answer.status >= 500) return void ($(".error").textContent = t("till.error.line"));
   if (answer.status === 429) return void ($(".error").textContent = t("till.code.rate_limited"));

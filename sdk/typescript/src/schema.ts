@@ -1922,11 +1922,11 @@ export interface components {
             sequence: number | null;
             /**
              * @description What happened. Each kind of entry has a type of its own; gift.hold_captured is the redemption of a hold. guessing.limited comes when a key tried
-             *     too many wrong codes within an hour; webhook.changed, too, when the service switched a webhook off. gift.expiring comes seven days before a gift ends, and gift.expired when it ends, once for each end, where
+             *     too many wrong codes within an hour, and till.pin_limited when the PIN of a person rests after too many wrong ones; its key is that of the till where the last one was tried. webhook.changed, too, when the service switched a webhook off. gift.expiring comes seven days before a gift ends, and gift.expired when it ends, once for each end, where
              *     something is left of it then.
              * @enum {string}
              */
-            type: "gift.activated" | "gift.activation_reversed" | "gift.adjusted" | "gift.blocked" | "gift.cancelled" | "gift.cashed_out" | "gift.created" | "gift.delivered" | "gift.delivery_failed" | "gift.expired" | "gift.expiring" | "gift.extended" | "gift.held" | "gift.hold_captured" | "gift.hold_expired" | "gift.hold_released" | "gift.redeemed" | "gift.redemption_reversed" | "gift.reinstated" | "gift.reload_reversed" | "gift.reloaded" | "gift.replaced" | "gift.rescheduled" | "gift.resent" | "gift.transferred" | "gift.unblocked" | "gift.verification_failed" | "guessing.limited" | "key.created" | "key.revoked" | "webhook.changed" | "webhook.created" | "webhook.deleted";
+            type: "gift.activated" | "gift.activation_reversed" | "gift.adjusted" | "gift.blocked" | "gift.cancelled" | "gift.cashed_out" | "gift.created" | "gift.delivered" | "gift.delivery_failed" | "gift.expired" | "gift.expiring" | "gift.extended" | "gift.held" | "gift.hold_captured" | "gift.hold_expired" | "gift.hold_released" | "gift.redeemed" | "gift.redemption_reversed" | "gift.reinstated" | "gift.reload_reversed" | "gift.reloaded" | "gift.replaced" | "gift.rescheduled" | "gift.resent" | "gift.transferred" | "gift.unblocked" | "gift.verification_failed" | "guessing.limited" | "key.created" | "key.revoked" | "till.pin_limited" | "webhook.changed" | "webhook.created" | "webhook.deleted";
         };
         /** @description A page of events. */
         EventsAnswer: {

@@ -1,0 +1,89 @@
+package till
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"boon.example/internal/gift"
+)
+
+// TestTurnsAreFair: while one account has a hundred calls waiting, the first call of another one is the next, and so
+// is the first call of another till of that account before the rest of the first till's.
+func TestTurnsAreFair(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		places := newTurns(2)
+		order := make(chan string, 200)
+		call := func(name string, account, till byte) {
+			c := &gift.Caller{Account: &gift.Account{ID: gift.ID{account}}, KeyID: gift.ID{0xff, till}}
+			go func() {
+				done, err := places.take(t.Context(), c)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				order <- name
+				done()
+			}()
+			synctest.Wait()
+		}
+		busy := &gift.Caller{Account: &gift.Account{ID: gift.ID{1}}, KeyID: gift.ID{0xff, 1}}
+		var held []func()
+		for range 2 {
+			done, err := places.take(t.Context(), busy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, done)
+		}
+		for range 100 {
+			call("flood", 1, 1)
+		}
+		call("own", 1, 2)
+		call("other", 2, 3)
+		call("third", 3, 4)
+		held[0]()
+		synctest.Wait()
+		var got []string
+		for range 3 {
+			got = append(got, <-order)
+		}
+		if got[0] != "other" || got[1] != "third" || got[2] != "own" {
+			t.Errorf("the first three were %v", got)
+		}
+		held[1]()
+		synctest.Wait()
+		if len(order) != 100 || places.free != 2 {
+			t.Errorf("%d of 100 calls had a turn, and %d places are free", len(order), places.free)
+		}
+	})
+}
+
+// TestTurnsThatWereGivenUp: who hangs up while waiting, or as the place comes, keeps nobody from it.
+func TestTurnsThatWereGivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		places := newTurns(1)
+		c := &gift.Caller{Account: &gift.Account{ID: gift.ID{1}}, KeyID: gift.ID{2}}
+		for range 100 {
+			done, err := places.take(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, giveUp := context.WithCancel(t.Context())
+			go func() {
+				if done, err := places.take(ctx, c); err == nil {
+					done()
+				}
+			}()
+			synctest.Wait()
+			go giveUp()
+			done()
+			synctest.Wait()
+			if places.free != 1 || len(places.waiting) != 0 {
+				t.Fatalf("%d places are free, and %d wait", places.free, len(places.waiting))
+			}
+		}
+	})
+}
