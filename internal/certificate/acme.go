@@ -179,12 +179,21 @@ func (a *acme) redirect() http.Handler {
 			http.Error(w, "This API key has crossed the network in the clear: replace it, and call "+a.Redirect+".",
 				http.StatusForbidden)
 		case r.Method == http.MethodGet || r.Method == http.MethodHead:
-			w.Header().Set("Location", a.Redirect+r.URL.RequestURI())
+			w.Header().Set("Location", a.Redirect+target(r.URL))
 			w.WriteHeader(http.StatusMovedPermanently)
 		default:
 			http.Error(w, "This is "+a.Redirect+" only.", http.StatusForbidden)
 		}
 	})
+}
+
+// target is the path and the query of a request. What has no path, such as "x:@example.com", has none: put behind our
+// name, it would lead to another host.
+func target(u *url.URL) string {
+	if target := u.RequestURI(); strings.HasPrefix(target, "/") {
+		return target
+	}
+	return "/"
 }
 
 // retry is how long after a failure of this machine's own it is tried again.
