@@ -127,7 +127,34 @@ func TestReceivers(t *testing.T) {
 					t.Errorf("%s of %v was taken: %t", d.body, d.headers, got)
 				}
 			}
+			if language != "php" { // whose server reads the body before the receiver
+				for _, address := range addresses {
+					refusesLongBodies(t, address)
+				}
+			}
 		})
+	}
+}
+
+// refusesLongBodies sends the beginning of a body that is longer than memory, and no more.
+func refusesLongBodies(t *testing.T, address string) {
+	t.Helper()
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
+	go func() { // the receiver may end the connection meanwhile
+		_, _ = io.WriteString(c, "POST / HTTP/1.1\r\nHost: shop\r\nContent-Length: 1099511627776\r\n\r\n"+
+			strings.Repeat(" ", 2<<20))
+	}()
+	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal("a body of 1 TB is read: ", err)
+	}
+	if answer.StatusCode/100 != 4 {
+		t.Errorf("a body of 1 TB is answered %s", answer.Status)
 	}
 }
 
