@@ -18,7 +18,7 @@ TEST      = test -count=1 -vet=off -ldflags=-w -timeout=30m
 SHORT     = $(TEST) -short
 # The race detector as make test uses it: where goroutines meet. It does not look into SQLite, which is C made into Go and takes ten times as long
 # under it, nor at tests that make many calls one after the other, nor at one that counts memory, of which it takes more. make race looks at everything.
-RACE      = $(SHORT) -race -gcflags=modernc.org/...=-race=false
+RACE      = $(SHORT) -race -gcflags=modernc.org/sqlite/lib=-race=false
 # Nor at hours of a gateway that is away, one message after the other.
 MEET      = -skip "TestBreaker" ./internal/delivery ./internal/load ./internal/mail ./internal/ratelimit ./internal/sealed ./internal/sms ./internal/web \
             ./internal/webhook
@@ -66,7 +66,7 @@ tests: bin/with-postgres
 # Only the store and the engine run on PostgreSQL, too. What all need is compiled first: the three sequences would each do it.
 races: bin/with-postgres
 	@if command -v $$($(GO) env CC) >/dev/null; then echo "Where goroutines meet, under the race detector:"; \
-	  export CGO_ENABLED=1; $(GO) build -race -gcflags=modernc.org/...=-race=false ./internal/... && \
+	  export CGO_ENABLED=1; $(GO) build -race -gcflags=modernc.org/sqlite/lib=-race=false ./internal/... && \
 	  bin/with-postgres sh -c 'embedded="env -u TEST_POSTGRES_URL"; $$embedded $(GO) $(RACE) $(MEET) & meet=$$!; \
 	    { $(GO) $(RACE) $(MEET_STORE) && $(GO) $(RACE) $(MEET_LEDGER); } & stored=$$!; \
 	    $$embedded $(GO) $(RACE) $(MEET_SERVER) && $$embedded $(GO) $(RACE) $(MEET_API) && \
