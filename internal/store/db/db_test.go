@@ -84,9 +84,15 @@ func TestAFailedMigrationLeavesNothing(t *testing.T) {
 		d := openForTest(t, place)
 		at, err := d.SchemaVersion(t.Context())
 		must(t, err)
+		taken, err := steps(Migrations, d.backend.name())
+		must(t, err)
 		more := fstest.MapFS{}
 		for n := range at + 1 {
-			more[fmt.Sprintf("migrations/%04d_broken.%s.sql", n+1, name)] = &fstest.MapFile{Data: []byte(
+			is := "broken"
+			if int(n) < len(taken) {
+				is = taken[n].name
+			}
+			more[fmt.Sprintf("migrations/%04d_%s.%s.sql", n+1, is, name)] = &fstest.MapFile{Data: []byte(
 				"-- Serves programs from schema 1.\nCREATE TABLE half (x INTEGER); CREATE TABLE half (y INTEGER)")}
 		}
 		if err := d.Migrate(t.Context(), more); err == nil || !strings.Contains(err.Error(), "broken") {
@@ -112,6 +118,49 @@ func TestAnonymous(t *testing.T) {
 	} {
 		if got := anonymous(query); got != want {
 			t.Errorf("%q became %q, want %q", query, got, want)
+		}
+	}
+}
+
+// TestADatabaseFromBeforeTheFirstRelease: the schema of a program from before 0.1.0 is refused with a sentence that
+// names both versions and the way, whether its steps had other names or its first step made another schema, and whether
+// it is to be brought up to date or only looked at.
+func TestADatabaseFromBeforeTheFirstRelease(t *testing.T) {
+	t.Parallel()
+	for what, statements := range map[string][]string{
+		"21 steps of other names": {
+			`UPDATE schema_version SET name = 'gifts' WHERE version = 1`,
+			`INSERT INTO schema_version (version, name, serves, applied_at) VALUES (21, 'terms', 1, 0)`,
+			`DROP TABLE webhook_lease`},
+		"another second step": {`UPDATE schema_version SET name = 'request_age' WHERE version = 2`},
+		"an earlier baseline": {
+			`DELETE FROM schema_version WHERE version > 1`,
+			`ALTER TABLE secret RENAME COLUMN replaced TO other`},
+	} {
+		places := map[string]Options{"sqlite": {Dir: t.TempDir()}}
+		if pgtest.Available() {
+			places["postgres"] = Options{Dir: t.TempDir(), Database: pgtest.Fresh(t)}
+		}
+		for name, place := range places {
+			d := openForTest(t, place)
+			for _, text := range statements {
+				_, err := d.Writer.ExecContext(t.Context(), text)
+				must(t, err)
+			}
+			must(t, d.Close())
+			for _, keep := range []bool{false, true} {
+				place.KeepSchema = keep
+				refused, err := Open(t.Context(), place)
+				if err == nil {
+					_ = refused.Close()
+					t.Fatalf("%s: %s opened", name, what)
+				}
+				for _, want := range []string{"before 0.1.0", "this program has schema", "begin with another --data folder"} {
+					if !strings.Contains(err.Error(), want) {
+						t.Errorf("%s: %s: %q does not say %q", name, what, err, want)
+					}
+				}
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -79,8 +80,8 @@ func (d *DB) Migrate(ctx context.Context, files fs.FS) error {
 		if err != nil {
 			return err
 		}
-		if at >= newest {
-			return d.checkServed(ctx, at, newest)
+		if err := d.checkReleased(ctx, steps, at); err != nil || at >= newest {
+			return cmp.Or(err, d.checkServed(ctx, at, newest))
 		}
 		for try := 1; ; try++ {
 			if err = d.migrateOnce(ctx, steps); err == nil || try == tries || !d.backend.retryable(err) {
@@ -101,6 +102,9 @@ func (d *DB) checkSchema(ctx context.Context) error {
 	}
 	newest := int64(len(steps))
 	at, err := d.SchemaVersion(ctx)
+	if err == nil {
+		err = d.checkReleased(ctx, steps, at)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -108,6 +112,58 @@ func (d *DB) checkSchema(ctx context.Context) error {
 		return fmt.Errorf("%w: it is number %d, and this program makes it number %d", ErrOldSchema, at, newest)
 	}
 	return d.checkServed(ctx, at, newest)
+}
+
+// firstRelease is the release whose schema is step 1; its baseline has a column that those of earlier programs lacked.
+const (
+	firstRelease = "0.1.0"
+	firstTable   = "secret"
+	firstColumn  = "replaced"
+)
+
+// checkReleased refuses a database that a program from before the first release made: its steps had other names, or its
+// first one made another schema. No step leads from there to here.
+func (d *DB) checkReleased(ctx context.Context, steps []migration, at int64) error {
+	if at == 0 {
+		return nil
+	}
+	old := ""
+	err := Each(ctx, d.Readers, `SELECT version, name FROM schema_version WHERE version > 0 ORDER BY version DESC`, nil,
+		func(rows *sql.Rows) error {
+			var number int64
+			var name string
+			err := rows.Scan(&number, &name)
+			if number <= int64(len(steps)) && name != steps[number-1].name {
+				old = name
+			}
+			return err
+		})
+	if err != nil {
+		return fmt.Errorf("reading the steps of the schema: %w", err)
+	}
+	if old == "" && steps[0].name == "baseline" {
+		var has bool
+		if err := d.Get(ctx, d.Text(hasColumn), []any{firstTable, firstColumn}, &has); err != nil {
+			return fmt.Errorf("looking for the column %s.%s: %w", firstTable, firstColumn, err)
+		}
+		if !has {
+			old = steps[0].name
+		}
+	}
+	if old == "" {
+		return nil
+	}
+	last := steps[len(steps)-1]
+	return fmt.Errorf("the database %s was made by a boon from before %s, with its own schema %d (from %q on), which no "+
+		"release reads; this program has schema %d (%q) and brings databases of %s and newer up to date: go on with the "+
+		"program that made it, or begin with another --data folder or database, and leave this one as it is", d.Place,
+		firstRelease, at, old, last.number, last.name, firstRelease)
+}
+
+var hasColumn = Text{
+	SQLite: `SELECT count(*) > 0 FROM pragma_table_info($1) WHERE name = $2`,
+	Postgres: `SELECT count(*) > 0 FROM information_schema.columns
+		WHERE table_schema = current_schema() AND table_name = $1 AND column_name = $2`,
 }
 
 // CheckSchema finds out whether the schema still serves this program: another program may have changed it since, and a
