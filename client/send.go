@@ -11,7 +11,7 @@ type DeliveryMethod int
 // The delivery methods.
 const (
 	Email   DeliveryMethod = 1 // recipientContact is an e-mail address
-	SMS     DeliveryMethod = 2 // recipientContact is a mobile number: 10 digits of the North American plan, or E.164
+	SMS     DeliveryMethod = 2 // recipientContact is a mobile number: E.164, or as send-gift reads it
 	Printed DeliveryMethod = 3 // no recipientContact; also for gifts that are handed over outside the service
 )
 

@@ -37,9 +37,6 @@ Example:
 
 // Run erases what is said of a person.
 func (c *eraseCmd) Run(t *terminal) error {
-	if err := c.readContact(); err != nil {
-		return err
-	}
 	return c.with(t, true, func(s *store.Store) error {
 		d, err := s.Directory(t)
 		if err != nil {
@@ -47,6 +44,9 @@ func (c *eraseCmd) Run(t *terminal) error {
 		}
 		accounts, err := c.accounts(d)
 		if err != nil {
+			return err
+		}
+		if err := c.readContact(accounts); err != nil {
 			return err
 		}
 		var total erase.Counts
@@ -79,13 +79,20 @@ func (c *eraseCmd) accounts(d *gift.Directory) (all []*gift.Account, err error) 
 // textedOnce are numbers that an account may have sent SMS to, though none is sent to them any more.
 var textedOnce = regexp.MustCompile(`^\+[0-9]{8,15}$`)
 
-// readContact makes of the contact what gifts have.
-func (c *eraseCmd) readContact() error {
+// readContact makes of the contact what gifts have. A number without its country code is read as the account reads it,
+// where one is named.
+func (c *eraseCmd) readContact(accounts []*gift.Account) error {
 	said, method := nfc.Address(strings.TrimSpace(c.Contact)), gift.SMS
 	if strings.Contains(said, "@") {
 		method = gift.Email
 	}
-	contact, err := gift.ParseContact(method, said, gift.TextCountries())
+	countries := gift.TextCountries()
+	contact, err := gift.ParseContact(method, said, countries)
+	if c.Account != "" {
+		if here, _ := gift.ParseContact(method, said, accounts[0].TextCountries); here != "" {
+			contact, err = here, nil
+		}
+	}
 	switch {
 	case err == nil:
 		c.Contact = contact
@@ -149,8 +156,12 @@ func (c *eraseCmd) tell(t *terminal, s *store.Store, n erase.Counts) error {
 	}
 	err := s.Eraser.Clean(t, c.Vacuum)
 	if err == nil && n.Waiting == 0 && !c.Vacuum {
-		var left int
-		if left, err = s.Eraser.Remains(c.Contact); left > 0 {
+		left := 0
+		for _, spelling := range gift.ContactSpellings(c.Contact) {
+			n, remains := s.Eraser.Remains(spelling)
+			left, err = left+n, errors.Join(err, remains)
+		}
+		if left > 0 {
 			fmt.Fprintf(t.stdout, "The contact still stands %d times in the files, where SQLite has left copies behind: "+
 				"--vacuum removes them.\n", left)
 		}

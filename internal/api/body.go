@@ -171,6 +171,42 @@ func (c *call) request(op ledger.Operation, asked any) *request {
 	return r
 }
 
+// requestTo fingerprints a request that names contacts; asked gives it with these as they are spelled. The way in which
+// a telephone number is written makes no difference. A repeat is also known by the contacts as they were written, which
+// releases before 0.2.0 fingerprinted, and by the numbers with their country codes and without, as the account reads
+// them.
+func (c *call) requestTo(op ledger.Operation, asked func(spell func(string) string) any) *request {
+	if c.key == "" {
+		return &request{call: c, operation: op}
+	}
+	r := c.request(op, asked(gift.WrittenContact))
+	known := r.earlier
+	r.earlier = func(recorded [32]byte) (bool, error) {
+		if known != nil {
+			if is, err := known(recorded); is || err != nil {
+				return is, err
+			}
+		}
+		for _, spell := range []func(string) string{asWritten, c.account.WholeNumber, c.account.DialledNumber,
+			c.account.BareNumber} {
+			other := c.request(op, asked(spell))
+			if other.fingerprint == recorded {
+				return true, nil
+			}
+			if other.earlier == nil {
+				continue
+			}
+			if is, err := other.earlier(recorded); is || err != nil {
+				return is, err
+			}
+		}
+		return false, nil
+	}
+	return r
+}
+
+func asWritten(contact string) string { return contact }
+
 // writer writes answers.
 type writer struct{ wire.Writer }
 

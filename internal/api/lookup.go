@@ -67,7 +67,7 @@ func listGifts(c *call) (ledger.Answer, error) {
 		Reference:    q.Line(byReference, 200),
 		Limit:        q.Limit(),
 	}
-	filter.Contacts, filter.Words = readRecipientFilter(q)
+	filter.Contacts, filter.Words = readRecipientFilter(q, c.account)
 	if name := q.Text("status"); name != "" {
 		var ok bool
 		if filter.Status, ok = gift.ParseStatus(name); !ok {
@@ -106,14 +106,11 @@ func readLastFour(q *wire.Query) string {
 }
 
 // readRecipientFilter reads whom gifts are for.
-func readRecipientFilter(q *wire.Query) (contacts, words []string) {
+func readRecipientFilter(q *wire.Query, account *gift.Account) (contacts, words []string) {
 	text := strings.TrimSpace(q.Line("recipient", 254))
-	contact, words := gift.ParseSearch(nfc.Address(text))
-	if contact != "" {
-		contacts = append(contacts, contact)
-	}
+	contacts, words = gift.ParseSearch(nfc.Address(text), account.TextCountries)
 	// As it was typed, earlier releases kept it; or nobody has the like.
-	if typed := gift.Fold(text); text != "" && words == nil && typed != contact {
+	if typed := gift.Fold(text); text != "" && words == nil && !slices.Contains(contacts, typed) {
 		contacts = append(contacts, typed)
 	}
 	return contacts, words

@@ -46,7 +46,13 @@ func readReplacing(o *wire.Object) (r replacing) {
 // replaceGift gives a gift another code and token.
 func replaceGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readReplacing)
-	request := c.request(ledger.ReplaceGift, asked)
+	request := c.requestTo(ledger.ReplaceGift, func(spell func(string) string) any {
+		as := asked
+		if as.Deliver != nil {
+			as.Deliver = &delivering{as.Deliver.Method, spell(as.Deliver.Contact)}
+		}
+		return as
+	})
 	cmd := &ledger.Replace{VoucherID: asked.VoucherID, Replace: gift.Replace{Context: c.actor(gift.ID{}), Caller: c.caller,
 		Reason: asked.Reason}}
 	if d := asked.Deliver; d != nil {

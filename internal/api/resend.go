@@ -41,7 +41,12 @@ func readVoucherID(o *wire.Object) gift.ID {
 // resendGift sends a gift again, as before or elsewhere.
 func resendGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readResending)
-	request := c.request(ledger.ResendGift, asked)
+	read := asked
+	request := c.requestTo(ledger.ResendGift, func(spell func(string) string) any {
+		as := read
+		as.Contact = spell(as.Contact)
+		return as
+	})
 	asked.Context, asked.Caller, asked.Deliverable = c.actor(gift.ID{}), c.caller, c.deliverableBy
 	return request.dispatch(asked.VoucherID, problems, &ledger.Resend{VoucherID: asked.VoucherID, Resend: asked.Resend})
 }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"boon.example/internal/gift"
@@ -126,8 +128,8 @@ func sendGift(c *call) (ledger.Answer, error) {
 	if send == nil {
 		return ledger.Answer{}, problems.Err()
 	}
-	request := c.request(ledger.SendGift, send)
 	account := c.sendFor(send, problems)
+	request := c.requestTo(ledger.SendGift, func(spell func(string) string) any { return spelled(*send, spell) })
 	malformed := problems.Err() != nil
 	gifts, err := gift.Issue(*send, account, c.now, problems.Unread())
 	if malformed {
@@ -155,6 +157,23 @@ func sendGift(c *call) (ledger.Answer, error) {
 		c.Wake(c.account.Test)
 	}
 	return answer, err
+}
+
+// spelled is a request with its contacts spelled otherwise.
+func spelled(s gift.Send, spell func(string) string) *gift.Send {
+	s.Caller = nil // who asks is not what was asked for
+	for _, d := range []**gift.Definition{&s.Monetary, &s.Item} {
+		if *d != nil {
+			definition := **d
+			definition.Recipient.Contact = spell(definition.Recipient.Contact)
+			*d = &definition
+		}
+	}
+	s.Recipients = slices.Clone(s.Recipients)
+	for n := range s.Recipients {
+		s.Recipients[n].Contact = spell(s.Recipients[n].Contact)
+	}
+	return &s
 }
 
 // sendFor finds the account that gifts are sent for; nil, where the caller may not send for the one that the request

@@ -63,7 +63,7 @@ func words(err error, g *gift.Gift) string {
 			said = strings.ReplaceAll(said, hidden[i], hidden[i+1])
 		}
 	}
-	return card.Clip(card.Line(withoutContact(said, g.Card.Contact)), maxWords)
+	return card.Clip(card.Line(withoutContact(withoutContact(said, g.Card.Contact), g.Card.Address())), maxWords)
 }
 
 // withoutContact takes a contact out of a text: in whatever letter case, and as mail to it travels.

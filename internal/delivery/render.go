@@ -165,7 +165,7 @@ func write(kind string, g *gift.Gift, a *gift.Account, used *card.Use, publicURL
 	p Pictures, now time.Time) (message.Message, error) {
 	c := content{View: card.New(g, a, now), Pictures: p, URL: card.GiftURL(publicURL, g.Card.Token), Used: used}
 	m := message.Message{ID: id, GiftID: g.ID, AccountID: g.AccountID, Method: g.Card.Method, Language: c.Language(),
-		To: g.Card.Contact, At: now}
+		To: g.Card.Address(), At: now}
 	var err error
 	switch m.Method {
 	case gift.Email:

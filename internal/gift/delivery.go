@@ -27,9 +27,18 @@ func (c *Card) SetDelivery(d Delivery) {
 	c.DeliveryDate, c.DeliveryZone, c.DeliveredAt = d.DeliveryDate, d.DeliveryZone, d.DeliveredAt
 }
 
+// Address is where a message about the gift goes. Earlier releases kept spellings of telephone numbers that are not
+// dialled.
+func (c *Card) Address() string {
+	if c.Method == SMS {
+		return ContactKey(c.Contact)
+	}
+	return c.Contact
+}
+
 // SameRecipient reports whether a gift that is delivered by other means goes to the same person, as far as can be told.
 func (d *Delivery) SameRecipient(other Delivery) bool {
-	return d.Method == other.Method && d.Contact == other.Contact
+	return d.Method == other.Method && SameContact(d.Contact, other.Contact)
 }
 
 // masked tells the contact from others to those who know it, and gives it away to no one else.
@@ -194,7 +203,7 @@ func change(from, to Delivery) string {
 		return by[to.Method] + " instead of " + insteadOf[from.Method] + "." + moved
 	case to.Method == Printed:
 		return by[Printed] + ", as before."
-	case from.Contact != to.Contact:
+	case !SameContact(from.Contact, to.Contact):
 		return by[to.Method] + ", to another " + address[to.Method] + "." + moved
 	}
 	return by[to.Method] + ", to the same " + address[to.Method] + "."

@@ -3,7 +3,6 @@ package gift
 import (
 	"math"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -98,9 +97,6 @@ func (g *Gift) Spending() Count {
 	}
 	return c
 }
-
-// ContactKey is what messages to one contact are counted by: the letter case of an address makes no other.
-func ContactKey(contact string) string { return strings.ToLower(contact) }
 
 // Budget is a limited account or key on one day.
 type Budget struct {

@@ -1,9 +1,6 @@
 package gift
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Recipient is one receiver of a gift (interface, section 2.2).
 type Recipient struct {
@@ -63,7 +60,7 @@ func (i *order) contacts(all []Recipient) {
 		if err != nil {
 			continue // told already
 		}
-		contact = strings.ToLower(contact)
+		contact = ContactKey(contact)
 		if seen[contact]++; seen[contact] > MaxPerContact {
 			i.add(FieldContact.In(FieldRecipients.At(n)), "One recipient can get at most %d gifts of an order.", MaxPerContact)
 		}

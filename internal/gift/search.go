@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"boon.example/internal/phone"
 )
 
 // maxSearchWords is how many words of a recipient's name a gift is found by.
@@ -44,24 +46,25 @@ func FoldEmail(address string) string {
 	return Fold(address)
 }
 
-// ParseSearch reads whom a look-up asks for: an e-mail address, a telephone number, or else the words of a name.
-func ParseSearch(recipient string) (contact string, words []string) {
+// ParseSearch reads whom a look-up asks for: an e-mail address, a telephone number as people write it, or else the
+// words of a name. contacts are all spellings with which gifts may have been kept. A number without its country code
+// is read as send-gift reads it for an account that sends SMS to the countries, nil the default ones.
+func ParseSearch(recipient string, countries []string) (contacts, words []string) {
 	if strings.Contains(recipient, "@") {
-		return FoldEmail(strings.TrimSpace(recipient)), nil
+		return []string{FoldEmail(strings.TrimSpace(recipient))}, nil
 	}
-	digits := strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, recipient)
-	if len(digits) < 7 || strings.Trim(recipient, "0123456789+-.() ") != "" {
-		return "", SearchWords(recipient)
+	if countries == nil {
+		countries = DefaultTextCountries
 	}
-	if len(digits) == 10 && !strings.Contains(recipient, "+") {
-		digits = "1" + digits // as send-gift reads it
+	if number, err := phone.Parse(recipient, countries); err == nil {
+		return ContactSpellings(number), nil
 	}
-	return "+" + digits, nil
+	const fewest = 7
+	digits := strings.TrimPrefix(strings.NewReplacer(" ", "", ".", "", "-", "", "(", "", ")", "").Replace(recipient), "+")
+	if len(digits) < fewest || !allDigits(digits) {
+		return nil, SearchWords(recipient)
+	}
+	return []string{"+" + digits}, nil
 }
 
 // IDsFrom and IDsBefore bound the ids of what was made from an instant on, and before it. An id tells the time at

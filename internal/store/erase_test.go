@@ -537,3 +537,36 @@ func testEraseDamaged(t *testing.T, open opener) {
 		diff(t, g.Card.Recipient, want)
 	}
 }
+
+// testEarlierNumbers: 0.1.0 kept the trunk zero of +44 (0)7740 125622. Such a gift is found by its number, and erased.
+func testEarlierNumbers(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	g, issued := newGift(account)
+	g.Card.Method, g.Card.Contact, g.Card.Recipient = gift.SMS, "+4407740125622", "Ana Diaz"
+	save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{issued}})
+	for _, asked := range []string{"+447740125622", "07740 125622", "+44 (0)7740 125622", "+4407740125622"} {
+		contacts, _ := gift.ParseSearch(asked, []string{"GB"})
+		found, err := s.Gifts(t.Context(), gift.Filter{AccountID: account, Contacts: contacts, Limit: 2})
+		if err != nil || len(found) != 1 || found[0].ID != g.ID {
+			t.Errorf("%s: found %v, %v", asked, found, err)
+		}
+	}
+	for _, contact := range []string{"+447740125623", "+447740125622"} {
+		ids, err := s.Eraser.Find(t.Context(), account, contact, func(int) {})
+		if err != nil || (len(ids) == 1) != (contact == "+447740125622") {
+			t.Errorf("%s: erases %v, %v", contact, ids, err)
+		}
+	}
+	a := &gift.Account{ID: account, Name: "Harbor Coffee"}
+	n, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: a, Contact: "+447740125622", Force: true},
+		[]gift.ID{g.ID})
+	if err != nil || n.Gifts != 1 {
+		t.Fatalf("erased %+v, %v", n, err)
+	}
+	after, err := s.Gift(t.Context(), account, g.ID)
+	if err != nil || after.Card.Contact != "" || after.Card.Recipient != "" {
+		t.Errorf("kept %+v, %v", after.Card, err)
+	}
+	verifyClean(t, s)
+}

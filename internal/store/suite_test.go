@@ -104,6 +104,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"gifts are counted":                         testCountVouchers,
 		"what was erased is gone":                   testErase,
 		"an erasure hides nothing":                  testEraseHidesNothing,
+		"a number of 0.1.0 is found and erased":     testEarlierNumbers,
 		"an erasure reads no messages of others":    testEraseOutbox,
 		"a gift that waits is not erased":           testEraseWaiting,
 		"an answer is changed once for its gifts":   testEraseOrder,

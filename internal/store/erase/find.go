@@ -21,7 +21,11 @@ const findPage = 500
 func (e *Eraser) Find(ctx context.Context, account gift.ID, contact string, seen func(rows int)) ([]gift.ID, error) {
 	is := Request{Contact: contact}
 	found := map[gift.ID]bool{}
-	for _, key := range e.db.Keys.SearchHashes(account, record.ByContact+gift.FoldEmail(nfc.Address(contact))) {
+	var keys [][]byte
+	for _, spelling := range gift.ContactSpellings(nfc.Address(contact)) {
+		keys = append(keys, e.db.Keys.SearchHashes(account, record.ByContact+spelling)...)
+	}
+	for _, key := range keys {
 		err := db.Each(ctx, e.db.Readers, `SELECT f.voucher_id FROM gift_search AS f WHERE f.account_id = $1 AND f.key = $2`,
 			[]any{db.KeyOf(account), key}, func(rows *sql.Rows) error {
 				var id gift.ID
