@@ -66,6 +66,9 @@ func (a *API) Foreign(do func(*Desk) Reply) http.Handler {
 				h.Set("Content-Type", reply.Type)
 			}
 		}
+		if reply.Status == http.StatusServiceUnavailable {
+			sayWhen(h, told(reply.Err))
+		}
 		w.WriteHeader(reply.Status)
 		w.Write(reply.Body) // a caller that has gone is no failure of ours
 		a.Note(r.Context(), event)
@@ -192,6 +195,9 @@ func (d *Desk) TokenOf(text string, voucher gift.ID) bool {
 	earlier, err := d.c.Fingerprinted(shown, d.tokenText(voucher))
 	return err == nil && earlier
 }
+
+// Told is what a caller may be told of an error: a refusal as it is, and of a failure no reason.
+func (d *Desk) Told(err error) *gift.Error { return told(err) }
 
 // Problem is the interface's problem document of a refusal that is answered with a status.
 func (d *Desk) Problem(refused *gift.Error, status int) []byte {

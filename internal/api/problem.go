@@ -70,31 +70,39 @@ func refuseAt(code gift.Code, path, format string, args ...any) *gift.Error {
 
 // problem makes the answer of an error with its HTTP status, and sets the headers that belong to it.
 func (c *call) problem(err error) (status int, _ ledger.Answer) {
-	refused, ok := errors.AsType[*gift.Error](err)
-	switch {
-	case ok && refused.Code != gift.UnexpectedError:
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		refused = gift.Refuse(gift.Unavailable, "This took too long. Repeat the request in a moment with the same "+
-			"Idempotency-Key.")
-	default:
-		refused = gift.Refuse(gift.UnexpectedError, "Something went wrong on our side. It is noted under the requestID "+
-			"of this answer.")
-	}
+	refused := told(err)
 	status = kinds[refused.Code].status
 	if e, ok := errors.AsType[*statusError](err); ok {
 		status = e.status
 	}
-	h := c.w.Header()
 	switch refused.Code {
 	case gift.Unauthenticated:
-		h.Set("WWW-Authenticate", `Bearer realm="boon"`)
+		c.w.Header().Set("WWW-Authenticate", `Bearer realm="boon"`)
 	case gift.RateLimited, gift.Unavailable, gift.RequestInProgress:
-		wait := max(refused.RetryAfter, time.Second)
-		if h.Get("Retry-After") == "" { // else it is known already
-			h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		}
+		sayWhen(c.w.Header(), refused)
 	}
 	return status, problemDocument(refused, status, c.PublicURL, c.requestID)
+}
+
+// told is what a caller is told of an error: a refusal as it is, and of a failure no reason.
+func told(err error) *gift.Error {
+	refused, ok := errors.AsType[*gift.Error](err)
+	switch {
+	case ok && refused.Code != gift.UnexpectedError:
+		return refused
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return gift.Refuse(gift.Unavailable, "This took too long. Repeat the request in a moment with the same "+
+			"Idempotency-Key.")
+	}
+	return gift.Refuse(gift.UnexpectedError, "Something went wrong on our side. It is noted under the requestID "+
+		"of this answer.")
+}
+
+// sayWhen says when to come again, unless that is said already.
+func sayWhen(h http.Header, refused *gift.Error) {
+	if wait := max(refused.RetryAfter, time.Second); h.Get("Retry-After") == "" {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	}
 }
 
 // render makes the answer of a refusal; the engine stores it for the refusals that are decided on a gift's state.

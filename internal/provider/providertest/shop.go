@@ -62,7 +62,7 @@ type Shop struct {
 	testing.TB
 	*boontest.Service
 	place boontest.Place
-	Once  bool // calls of which nothing was known in time are not repeated
+	Once  bool // calls that were not done, or of which nothing was known in time, are not repeated
 }
 
 // Open opens the shop of a set-up until the test ends.
@@ -175,8 +175,8 @@ func (s *Shop) Call(method, path, body string, headers ...string) Answer {
 		if err != nil {
 			s.Fatal(err)
 		}
-		unknown := resp.StatusCode == http.StatusInternalServerError && len(text) == 0 && !s.Once
-		if (resp.StatusCode == http.StatusServiceUnavailable || unknown) && try < 60 {
+		unknown := resp.StatusCode == http.StatusInternalServerError && len(text) == 0
+		if (resp.StatusCode == http.StatusServiceUnavailable || unknown) && !s.Once && try < 60 {
 			time.Sleep(500 * time.Millisecond)
 			continue
 		}

@@ -83,7 +83,7 @@ func serve(d *api.Desk) api.Reply {
 	}
 	body, err := d.ReadAll(maxBody, account)
 	if err != nil {
-		return unread(d, err)
+		return failed(d, err)
 	}
 	account, p = authenticate(d, key[0], token[0])
 	if p == nil || len(p.Sites) == 0 { // it may have been taken away while the body came
@@ -92,7 +92,7 @@ func serve(d *api.Desk) api.Reply {
 	c := &call{Desk: d, caller: p.Caller(account, p.Sites[0].LocationID), provider: p, currency: account.Currency,
 		body: body, ids: ids}
 	if err := d.Begin(c.caller, r.priority, within); err != nil {
-		return c.failed(err)
+		return failed(d, err)
 	}
 	if err := c.caller.Permit(r.needs, false); err != nil {
 		return c.failed(err)
@@ -103,20 +103,6 @@ func serve(d *api.Desk) api.Reply {
 		}
 	}
 	return r.do(c)
-}
-
-// unread answers a call whose body is too long, or did not come, or for which there is no room now.
-func unread(d *api.Desk, err error) api.Reply {
-	why, _ := errors.AsType[*gift.Error](err)
-	if why == nil {
-		return api.Reply{Status: http.StatusInternalServerError, Err: err}
-	}
-	reply := api.Reply{Status: http.StatusBadRequest, Type: problemType, Err: err}
-	if why.Code == gift.Unavailable {
-		reply.Status = http.StatusServiceUnavailable
-	}
-	reply.Body = d.Problem(why, reply.Status)
-	return reply
 }
 
 // maxBody is how long a body may be: it has the whole cart.
@@ -141,14 +127,14 @@ func authenticate(d *api.Desk, key, token string) (*gift.Account, *gift.Provider
 
 // refuseAnonymous answers a call that proved no right to be made.
 func refuseAnonymous(d *api.Desk) api.Reply {
-	reply := api.Reply{Status: http.StatusForbidden, Code: gift.Unauthenticated}
-	if err := d.CountAnonymous(); err != nil {
-		reply.Code, reply.Err = "", err
-		if !errors.Is(err, gift.RateLimited) {
-			reply.Status = http.StatusInternalServerError
-		}
+	switch err := d.CountAnonymous(); {
+	case err == nil:
+		return api.Reply{Status: http.StatusForbidden, Code: gift.Unauthenticated}
+	case errors.Is(err, gift.RateLimited):
+		return api.Reply{Status: http.StatusForbidden, Err: err}
+	default:
+		return failed(d, err)
 	}
-	return reply
 }
 
 // find finds the route of an address and the ids in it, or else the status of what is not there.
@@ -198,24 +184,29 @@ func (c *call) find() error {
 	return err
 }
 
-// failed answers an error with the interface's problem document: 404 for what is not there, 400 for what was refused.
-func (c *call) failed(err error) api.Reply {
-	why, ok := errors.AsType[*gift.Error](err)
-	switch {
-	case !ok, why.Code == gift.UnexpectedError, why.Code == gift.Unavailable, why.Code == gift.RequestInProgress:
-		return api.Reply{Status: http.StatusInternalServerError, Err: err}
-	}
-	return refused(why.Code, c.problem(why))
+func (c *call) failed(err error) api.Reply { return failed(c.Desk, err) }
+
+// failed answers an error with the interface's problem document.
+func failed(d *api.Desk, err error) api.Reply {
+	why := d.Told(err)
+	status := statusOf(why.Code)
+	return api.Reply{Status: status, Type: problemType, Body: d.Problem(why, status), Err: err}
 }
 
 func (c *call) problem(e *gift.Error) []byte { return c.Problem(e, statusOf(e.Code)) }
 
+// statusOf is 503 where the call is to be repeated: it is not known whether it was done, or it was not. It is 404 for
+// what is not there, and 400 for what was refused.
 func statusOf(code gift.Code) int {
 	switch code {
 	case gift.NotFound:
 		return http.StatusNotFound
 	case gift.NotAuthorized:
 		return http.StatusForbidden
+	case gift.Unavailable, gift.RequestInProgress:
+		return http.StatusServiceUnavailable
+	case gift.UnexpectedError:
+		return http.StatusInternalServerError
 	}
 	return http.StatusBadRequest
 }

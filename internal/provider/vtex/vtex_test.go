@@ -2,10 +2,12 @@ package vtex_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +19,9 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/provider/providertest"
+	"boon.example/internal/provider/vtex"
 	"boon.example/internal/server"
+	"boon.example/internal/store"
 )
 
 const (
@@ -348,6 +352,69 @@ func TestLargeCart(t *testing.T) {
 	if a := h.send("POST", "giftcards/_search", strings.Repeat(" ", 600<<10)+search(g.Code)); a.Status != 400 ||
 		!strings.Contains(a.Body, `"VALIDATION_FAILURE"`) {
 		t.Errorf("a body of 600 KiB: %d %s", a.Status, a.Body)
+	}
+}
+
+// TestStoreAway: while the store cannot be asked, each call is answered with a status and a document that say so.
+func TestStoreAway(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	g := h.Gift("50")
+	h.want(200, g.ID, "POST", "giftcards/_search", search(g.Code))
+	token, _ := h.want(200, "", "GET", "giftcards/"+g.ID, "")["redemptionToken"].(string)
+	made, _ := h.want(200, "", "POST", "giftcards/"+g.ID+"/transactions", debit("5", token, "r-1"))["id"].(string)
+	h.exec(`INSERT INTO schema_version (version, name, serves, applied_at) VALUES (1000, 'future', 999, 0)`)
+	for deadline := time.Now().Add(time.Minute); h.once("GET", "/readyz", "").Status != 503; {
+		if time.Now().After(deadline) {
+			t.Fatal("the service does not notice that the store serves it no more")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	for _, r := range vtex.Routes() {
+		path := strings.Replace(strings.Replace(r.Pattern, "*", g.ID, 1), "*", made, 1)
+		body := debit("5", token, "r-2")
+		switch {
+		case path == "giftcards" && r.Method == "POST": // is refused whatever the store has
+			continue
+		case strings.HasSuffix(path, "_search"):
+			body = search(g.Code)
+		}
+		a := h.once(r.Method, "/providers/vtex/"+h.config+"/"+path, body, "X-PROVIDER-API-AppKey", h.app,
+			"X-PROVIDER-API-AppToken", h.secret)
+		if a.Status != 503 || !strings.Contains(a.Body, `"code":"UNAVAILABLE"`) || a.Header.Get("Retry-After") == "" ||
+			a.Header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s: %d %s %v", r.Method, path, a.Status, a.Body, a.Header)
+		}
+	}
+	if a := h.once("GET", "/providers/vtex/"+h.config+"/giftcards/"+g.ID, "", "X-PROVIDER-API-AppKey", h.app,
+		"X-PROVIDER-API-AppToken", "wrong"); a.Status != 503 || !strings.Contains(a.Body, `"code":"UNAVAILABLE"`) {
+		t.Errorf("with a wrong token: %d %s", a.Status, a.Body)
+	}
+	h.exec(`DELETE FROM schema_version WHERE version = 1000`)
+}
+
+// once makes a call and repeats it for no reason.
+func (h *hub) once(method, path, body string, headers ...string) providertest.Answer {
+	h.Helper()
+	shop := *h.Shop
+	shop.Once = true
+	return shop.Call(method, path, body, headers...)
+}
+
+// exec runs a statement on the database, past the service.
+func (h *hub) exec(text string) {
+	h.Helper()
+	driver, source := "sqlite", "file:"+filepath.Join(h.Data, store.DatabaseName)+"?_pragma=busy_timeout(5000)"
+	if h.Database != "" {
+		driver, source = "pgx", h.Database
+	}
+	database, err := sql.Open(driver, source)
+	if err != nil {
+		h.Fatal(err)
+	}
+	defer database.Close()
+	if _, err := database.ExecContext(h.Context(), text); err != nil {
+		h.Fatalf("%s: %v", text, err)
 	}
 }
 
