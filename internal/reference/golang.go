@@ -13,27 +13,63 @@ import (
 
 // golang makes the call by the method of the Go client that is for it, whose types say how its arguments are written.
 func (c call) golang() string {
-	m, known := reflect.TypeFor[*client.Client]().MethodByName(goName(c.id))
+	m, known := c.goMethod()
 	if !known { // the probes, and these pages
-		return lines("resp, err := http.Get(os.Getenv(\"BOON_URL\") + "+strconv.Quote(c.address)+")", fail,
+		return lines("get := http.Client{Timeout: 5 * time.Second}",
+			"resp, err := get.Get(os.Getenv(\"BOON_URL\") + "+strconv.Quote(c.address)+")", fail,
 			"defer resp.Body.Close()", "_, err = io.Copy(os.Stdout, resp.Body)", "return err")
 	}
-	args := []string{"ctx"}
-	named := c.named()
-	for i := 2; i < m.Type.NumIn(); i++ {
-		args = append(args, c.argument(m.Type.In(i), &named))
+	made := c.goCall(m)
+	head := lines(`boon, err := client.New(os.Getenv("BOON_URL"), os.Getenv("BOON_KEY")`+c.when(c.seconds() == 5,
+		",\n\tclient.WithAttemptTimeout(5*time.Second), client.WithAttempts(3)")+")", fail)
+	if c.once {
+		file := strconv.Quote(c.keyFile())
+		head += lines("\n// "+keptFirst, "key := client.NewKey()", "if kept, err := os.ReadFile("+file+"); err == nil {",
+			"\tkey = string(kept)", "} else if err := os.WriteFile("+file+", []byte(key), 0o600); err != nil {", "\treturn err",
+			"}\n")
+		made = strings.Replace(made, strconv.Quote(theKey), "key", 1)
 	}
-	head := lines(`boon, err := client.New(os.Getenv("BOON_URL"), os.Getenv("BOON_KEY"))`, fail)
-	made := fmt.Sprintf("boon.%s(%s)", m.Name, strings.Join(args, ", "))
 	switch out := m.Type.Out(0); {
+	case c.id == "redeemGift":
+		head += lines("// " + strings.Replace(safely, "Voided", "ErrVoided", 1))
+		made = strings.Replace(made, "RedeemGift(", "RedeemSafely(", 1)
 	case out.Kind() == reflect.Func: // page by page
 		return head + lines("for one, err := range "+made+" {", "\tif err != nil {\n\t\treturn err\n\t}",
 			"\tfmt.Printf(\"%+v\\n\", one)", "}", "return nil")
 	case out == reflect.TypeFor[[]byte]():
 		return head + lines("file, err := "+made, fail, "_, err = os.Stdout.Write(file)", "return err")
-	default:
-		return head + lines("answer, err := "+made, fail, "fmt.Printf(\"%+v\\n\", answer)", "return nil")
 	}
+	return head + lines("answer, err := "+made, c.goUndo()+fail, "fmt.Printf(\"%+v\\n\", answer)", "return nil")
+}
+
+// goUndo undoes a call that got no answer.
+func (c call) goUndo() string {
+	u, is := c.undo()
+	if !is || c.id == "redeemGift" { // which RedeemSafely does
+		return ""
+	}
+	m, known := u.goMethod()
+	if !known {
+		panic("the Go client has no " + u.id)
+	}
+	made := strings.NewReplacer("OriginalKey: "+strconv.Quote(theKey), "OriginalKey: key",
+		"IdempotencyKey: "+strconv.Quote(theKey), `IdempotencyKey: "undo-" + key`).Replace(u.goCall(m))
+	return lines("if _, is := errors.AsType[*client.UnknownOutcome](err); is {", "\t// "+undone,
+		"\t_, err = "+strings.ReplaceAll(made, "\n", "\n\t"), "}")
+}
+
+func (c call) goMethod() (reflect.Method, bool) {
+	return reflect.TypeFor[*client.Client]().MethodByName(goName(c.id))
+}
+
+// goCall is the call alone, under theKey.
+func (c call) goCall(m reflect.Method) string {
+	args := []string{"ctx"}
+	named := c.named()
+	for i := 2; i < m.Type.NumIn(); i++ {
+		args = append(args, c.argument(m.Type.In(i), &named))
+	}
+	return fmt.Sprintf("boon.%s(%s)", m.Name, strings.Join(args, ", "))
 }
 
 const fail = "if err != nil {\n\treturn err\n}"
@@ -86,6 +122,9 @@ func (c call) argument(t reflect.Type, named *[]member) string {
 		}); f.IsValid() {
 			set(f, m.text())
 		}
+	}
+	if key := v.FieldByName("IdempotencyKey"); key.IsValid() && c.once {
+		key.SetString(theKey)
 	}
 	if all, amount := v.FieldByName("All"), v.FieldByName("Amount"); all.IsValid() && amount.IsZero() {
 		all.SetBool(true)

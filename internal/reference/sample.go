@@ -3,8 +3,9 @@ package reference
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 )
 
@@ -12,10 +13,80 @@ import (
 type sample struct{ Language, Name, Text string }
 
 // samples writes the call in every language: by our client, where there is one. Each finds the service's address and
-// its key in the environment, so that no key stands in a program.
+// its key in the environment, so that no key stands in a program. One that changes something shows the safe way: its
+// Idempotency-Key is kept first, an attempt ends after 5 seconds, and is repeated with a random pause under that key;
+// what a guest waits for is then undone by it.
 func (c call) samples() []sample {
 	return []sample{{"curl", "curl", c.curl()}, {"go", "Go", c.golang()}, {"ts", "TypeScript", c.typescript()},
 		{"python", "Python", c.python()}, {"php", "PHP", c.php()}}
+}
+
+// keptFirst and undone are said in every language.
+const (
+	keptFirst = "One key for one call, kept before it: run again, this repeats the same call, which takes effect once."
+	undone    = "No answer to three tries: undo it by its key, until that is answered, also hours later."
+	safely    = "No answer to three tries: it is undone. Voided: nothing is taken. UnknownOutcome: undo it by the key."
+)
+
+// keyFile is where a sample keeps its Idempotency-Key; it stands for a column of the caller's database.
+func (c call) keyFile() string { return path.Base(c.path) + ".key" }
+
+// undoings name the call that undoes another by its key, and the operation where it must be named.
+var undoings = map[string]struct{ by, operation string }{
+	"redeemGift": {"reverseRedemption", ""}, "captureHold": {"reverseRedemption", "capture-hold"},
+	"cashOutGift": {"reverseRedemption", "cash-out-gift"}, "holdGift": {"releaseHold", ""},
+	"reloadGift": {"reverseReload", ""}, "activateGift": {"reverseActivation", ""},
+}
+
+// theKey stands for the Idempotency-Key of a call until a language writes the name of its variable.
+const theKey = "THE KEY"
+
+// undo is the call that undoes this one.
+func (c call) undo() (u call, is bool) {
+	how, is := undoings[c.id]
+	if !is {
+		return call{}, false
+	}
+	all := map[string]json.RawMessage{}
+	add := func(name, value string) {
+		if value != "" {
+			all[name], _ = json.Marshal(value) // a text can be JSON
+		}
+	}
+	add("idempotencyKey", theKey)
+	add("operation", how.operation)
+	names := []string{"voucherID", "voucherCode", "voucherPublicToken"}
+	if how.by == "reverseRedemption" {
+		names = append(names, "organizationID")
+		add("reason", "no answer")
+	}
+	for _, m := range (node{raw: json.RawMessage(c.body)}).members() {
+		if slices.Contains(names, m.name) {
+			all[m.name] = m.raw
+		}
+	}
+	body, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		panic(err) // its members are JSON
+	}
+	at := path.Dir(c.path) + "/" + kebab(how.by)
+	return call{id: how.by, method: "POST", path: at, address: at, body: string(body), once: true}, true
+}
+
+var capitals = regexp.MustCompile("([A-Z])")
+
+// kebab is the name of an operation as it stands in addresses.
+func kebab(operation string) string {
+	return strings.ToLower(capitals.ReplaceAllString(operation, "-$1"))
+}
+
+// seconds are how long an attempt waits: 5, as a till does, but for what the service may take longer for.
+func (c call) seconds() int {
+	slow := slices.Contains([]string{"createStock", "exportStock", "advanceClock", "listEvents"}, c.id)
+	if slow {
+		return 60
+	}
+	return 5
 }
 
 // lines leaves out the empty ones.
@@ -37,141 +108,50 @@ func (c call) when(is bool, text string) string {
 }
 
 func (c call) curl() string {
-	parts := []string{fmt.Sprintf(`curl -sS -X %s "$BOON_URL%s"`, c.method, c.address)}
+	if c.once {
+		return c.curlOnce()
+	}
+	parts := []string{fmt.Sprintf(`curl -sS --max-time %d -X %s "$BOON_URL%s"`, c.seconds(), c.method, c.address)}
+	if c.method == "GET" || c.id == "validateGift" { // which may be repeated, as they change nothing
+		parts[0] = strings.Replace(parts[0], " -X", " --retry 2 -X", 1)
+	}
 	if !c.open {
 		parts = append(parts, `-H "Authorization: $BOON_KEY"`)
 	}
-	if c.once {
-		parts = append(parts, `-H "Idempotency-Key: $(openssl rand -hex 16)"`)
-	}
 	if c.body != "" {
-		parts = append(parts, `-H "Content-Type: application/json"`,
-			"-d '"+strings.ReplaceAll(c.body, "'", `'\''`)+"'")
+		parts = append(parts, `-H "Content-Type: application/json"`, "-d "+quoted(c.body))
 	}
 	return strings.Join(parts, " \\\n  ") + "\n"
 }
 
-func (c call) typescript() string {
-	if c.open {
-		return lines("const answer = await fetch(process.env.BOON_URL + "+strconv.Quote(c.address)+");",
-			"console.log(await answer.text());")
-	}
-	var parts, params []string
-	for _, in := range []struct {
-		name   string
-		values []member
-	}{{"path", c.named()[:len(c.params)]}, {"query", c.query}} {
-		var values []string
-		for _, m := range in.values {
-			values = append(values, m.name+": "+string(m.raw))
-		}
-		if len(values) > 0 {
-			params = append(params, in.name+": {"+strings.Join(values, ", ")+"}")
-		}
-	}
-	if len(params) > 0 {
-		parts = append(parts, "  params: {"+strings.Join(params, ", ")+"},\n")
-	}
-	if c.body != "" {
-		parts = append(parts, "  body: "+strings.ReplaceAll(c.body, "\n", "\n  ")+",\n")
-	}
-	if c.file {
-		parts = append(parts, "  parseAs: \"text\",\n")
-	}
-	options := ""
-	if len(parts) > 0 {
-		options = ", {\n" + strings.Join(parts, "") + "}"
-	}
-	return lines(`import {Client} from "boon-gifts";`+"\n",
-		"const boon = new Client(process.env.BOON_URL!, process.env.BOON_KEY!);",
-		fmt.Sprintf("const {data} = await boon.api.%s(%q%s);", c.method, c.path, options), "console.log(data);")
-}
-
-// pythonMethods are those of the client in Python that are given members; those marked take an amount before them.
-var pythonMethods = map[string]bool{"send_gift": false, "validate_gift": false, "redeem_gift": true,
-	"reverse_redemption": true, "hold_gift": true, "capture_hold": true, "release_hold": false, "cancel_gift": false,
-	"activate_gift": false, "reload_gift": false}
-
-func (c call) python() string {
-	if c.open {
-		return lines("import os, urllib.request\n",
-			fmt.Sprintf(`with urllib.request.urlopen(os.environ["BOON_URL"] + %q) as answer:`, c.address),
-			"    print(answer.read().decode())")
-	}
-	name := strings.ToLower(regexp.MustCompile("([A-Z])").ReplaceAllString(c.id, "_$1"))
-	body := node{raw: json.RawMessage(c.body)}
-	imports, made := []string{"Client"}, ""
-	if amountFirst, known := pythonMethods[name]; known {
-		var args []string
-		if amountFirst {
-			args = append(args, "ALL")
-		}
-		for _, m := range body.members() {
-			if amountFirst && m.name == "amount" {
-				args[0] = pythonic(m.node, 1)
-				continue
-			}
-			args = append(args, m.name+"="+pythonic(m.node, 1))
-		}
-		if amountFirst && args[0] == "ALL" {
-			imports = []string{"ALL", "Client"}
-		}
-		made = "boon." + name + "(\n    " + strings.Join(args, ",\n    ") + ",\n)"
+// curlOnce is a script for bash.
+func (c call) curlOnce() string {
+	made := fmt.Sprintf(`post %s "$key" %s`, c.address, quoted(c.body))
+	if u, is := c.undo(); is {
+		body := strings.ReplaceAll(quoted(u.body), theKey, `'"$key"'`)
+		made += " || {\n  # " + undone + "\n  until post " + u.address + ` "undo-$key" ` + body + "\n  do sleep 60; done\n}\n"
 	} else {
-		made = fmt.Sprintf("boon.call(%q, %q", c.method, c.address)
-		if c.body != "" {
-			made += ", " + pythonic(body, 0)
-		}
-		made += ")"
+		made += " ||\n  echo 'No answer: run this again, also hours later.'\n"
 	}
-	shown := "answer"
-	if c.file {
-		shown = "answer.body.decode()"
-	}
-	return lines("import os", c.when(strings.Contains(made, "Decimal("), "from decimal import Decimal"), "\n"+
-		"from boon_gifts import "+strings.Join(imports, ", ")+"\n",
-		`boon = Client(os.environ["BOON_URL"], os.environ["BOON_KEY"])`, "answer = "+made, "print("+shown+")")
+	return fmt.Sprintf(`# %[1]s
+[ -s %[2]s ] || openssl rand -hex 16 > %[2]s
+key=$(cat %[2]s)
+
+post() { # PATH KEY BODY: three tries of %[3]d seconds under one key
+  for pause in 0 200 500; do
+    [ $pause = 0 ] || sleep 0.$((pause + RANDOM %% pause))
+    answer=$(curl -sS --max-time %[3]d -w ' %%{http_code}' "$BOON_URL$1" -H "Authorization: $BOON_KEY" \
+      -H "Idempotency-Key: $2" -H "Content-Type: application/json" -d "$3") &&
+      case $answer in
+        *REQUEST_IN_PROGRESS* | *' 429' | *' 5'??) ;; # not yet
+        *'"requestID"'*) echo "${answer%% *}"; return ;;
+      esac
+  done
+  return 1
 }
 
-// pythonic is a value as Python has it: a number with a point is a Decimal, never a float.
-func pythonic(n node, depth int) string {
-	indent := "\n" + strings.Repeat("    ", depth+1)
-	switch text := strings.TrimSpace(string(n.raw)); {
-	case strings.HasPrefix(text, "{"):
-		var all []string
-		for _, m := range n.members() {
-			all = append(all, strconv.Quote(m.name)+": "+pythonic(m.node, depth+1))
-		}
-		if len(all) == 0 {
-			return "{}"
-		}
-		return "{" + indent + strings.Join(all, ","+indent) + ",\n" + strings.Repeat("    ", depth) + "}"
-	case strings.HasPrefix(text, "["):
-		var all []string
-		for _, one := range n.list() {
-			all = append(all, pythonic(one, depth))
-		}
-		return "[" + strings.Join(all, ", ") + "]"
-	case text == "null":
-		return "None"
-	case text == "true":
-		return "True"
-	case text == "false":
-		return "False"
-	case strings.ContainsAny(text[:1], "-0123456789") && strings.Contains(text, "."):
-		return "Decimal(" + strconv.Quote(text) + ")"
-	default:
-		return text
-	}
+`, keptFirst, c.keyFile(), c.seconds()) + made
 }
 
-func (c call) php() string {
-	return lines("<?php", "$options = ['http' => [", fmt.Sprintf("    'method' => '%s',", c.method), "    'header' => [",
-		c.when(!c.open, "        'Authorization: ' . getenv('BOON_KEY'),"),
-		c.when(c.once, "        'Idempotency-Key: ' . bin2hex(random_bytes(16)),"),
-		c.when(c.body != "", "        'Content-Type: application/json',"), "    ],",
-		c.when(c.body != "", "    'content' => <<<'JSON'\n"+c.body+"\nJSON,"),
-		"    'ignore_errors' => true, // a refusal is told in the answer", "    'follow_location' => 0,", "]];",
-		fmt.Sprintf("echo file_get_contents(getenv('BOON_URL') . %s, false, stream_context_create($options));",
-			"'"+c.address+"'"))
-}
+// quoted is a text in a shell's quotes.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -74,7 +74,14 @@ func TestSamplesRun(t *testing.T) {
 			t.Logf("LEFT OUT: there is no %s, so the samples in %s were not run", command[0], language)
 			continue
 		}
-		s := &samples{T: t, url: w.url, language: language, command: command}
+		s := &samples{T: t, url: w.url, language: language, command: command, folder: t.TempDir()}
+		client, err := os.ReadFile("../../sdk/php/boon.php")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(s.folder+"/boon.php", client, 0o600); err != nil {
+			t.Fatal(err)
+		}
 		sent := s.run("sendGift", "")
 		gift, code := member(sent, "voucherID"), member(sent, "voucherCode")
 		for id, want := range map[string]string{gift: `"voucherID":"`, code: `"voucherCode":"`} {
@@ -83,8 +90,10 @@ func TestSamplesRun(t *testing.T) {
 			}
 		}
 		s.run("validateGift", `"isRedeemable":true`, "482913576024", code)
-		redeemed := s.run("redeemGift", `"amount":10.00`, "01a1f97c-752e-7a01-8d11-5b0c6b3e9a01", gift,
-			`"amount": 10`, `"organizationID": "`+prefix+`11", "amount": 10`) // this key has several locations
+		taken := map[string]string{"curl": `"amount":10.00`, "php": `"amount":"10.00"`}[language]
+		redeemed := s.run("redeemGift", taken, "01a1f97c-752e-7a01-8d11-5b0c6b3e9a01", gift,
+			`"reference": `, `"organizationID": "`+prefix+`11", "reference": `, // this key has several locations
+			`'reference' => `, `'organizationID' => '`+prefix+`11', 'reference' => `)
 		s.run("reverseRedemption", `"reversalID"`, "01a1f97c-a74f-7d01-8d11-5b0c6b3e9c01",
 			member(redeemed, "redemptionID"))
 	}
@@ -99,8 +108,8 @@ func member(answer, name string) string {
 
 type samples struct {
 	*testing.T
-	url, language string
-	command       []string
+	url, language, folder string
+	command               []string
 }
 
 // run runs a sample with other ids in it, and gives what it prints, in which want is.
@@ -123,6 +132,7 @@ func (s *samples) run(operation, want string, other ...string) string {
 	text := strings.TrimPrefix(html.UnescapeString(string(m[1])), "<?php")
 	text = strings.NewReplacer(other...).Replace(text)
 	command := exec.Command(s.command[0], append(s.command[1:], text)...)
+	command.Dir = s.folder
 	command.Env = append(os.Environ(), "BOON_URL="+s.url, "BOON_KEY="+key)
 	out, err := command.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), want) {

@@ -32,7 +32,7 @@ for (const file of readdirSync(".").filter((f) => /^[a-zA-Z]+\.js$/.test(f) && f
 }
 `,
 	"python": `import contextlib, glob, io, runpy, urllib.error
-from boon_gifts import BoonError
+from boon_gifts import BoonError, Failure
 for file in sorted(glob.glob("[a-z]*[A-Z]*.py")):
     said = "done"
     with contextlib.redirect_stdout(io.StringIO()):
@@ -40,18 +40,23 @@ for file in sorted(glob.glob("[a-z]*[A-Z]*.py")):
             runpy.run_path(file)
         except BoonError as refusal:
             said = refusal.code
+        except Failure as failure:
+            said = str(failure)
         except urllib.error.HTTPError as refusal:
             said = "NOT_FOUND" if refusal.code == 404 else str(refusal)
     print(file[:-3], said)
 `,
 	"php": `<?php
-function play($file) { ob_start(); include $file; return ob_get_clean(); }
-foreach (glob('*.php') as $file) {
-  if ($file == 'driver.php') continue;
-  $said = json_decode(play($file), true);
-  echo basename($file, '.php'), ' ', $said['code'] ?? 'done', "\n";
+require 'boon.php';
+function play($file) { ob_start(); try { include $file; return 'done'; } finally { ob_end_clean(); } }
+foreach (glob('*[A-Z]*.php') as $file) {
+  try { $said = play($file); }
+  catch (Boon\BoonError $refusal) { $said = $refusal->code; }
+  catch (Throwable $e) { $said = $e::class . ': ' . $e->getMessage(); }
+  echo basename($file, '.php'), ' ', $said, "\n";
 }
 `,
+	"go": "", // playGo writes it
 	"curl": `for file in *.curl; do
   code=$(bash "$file" | grep -ao '"code":"[A-Z_]*"' | head -n 1 | cut -d '"' -f 4)
   echo "${file%.curl} ${code:-done}"
@@ -68,51 +73,46 @@ func TestSamples(t *testing.T) {
 	env := append(os.Environ(), "BOON_URL="+s.URL, "BOON_KEY="+examples.HarborOfficeKey,
 		"BOON_TILL_KEY="+examples.HarborTillKey)
 	samples := shown(t, s.URL)
-	for language, play := range map[string]func(t *testing.T, folder string) string{
-		"go": func(t *testing.T, folder string) string { return playGo(t, env, folder) },
-		"ts": func(t *testing.T, folder string) string {
-			node(t, env, "-e", "") // which compiles the client
-			link(t, typescript, filepath.Join(folder, "node_modules", "boon-gifts"))
-			link(t, typescript+"/node_modules/@types", filepath.Join(folder, "node_modules", "@types"))
-			write(t, folder, "package.json", `{"type": "module"}`)
-			write(t, folder, "tsconfig.json", `{"compilerOptions": {"target": "ES2022", "module": "NodeNext", "strict": true,
-				"skipLibCheck": true, "types": ["node"]}}`)
-			compiler, err := filepath.Abs(typescript + "/node_modules/.bin/tsc")
-			if err != nil {
-				t.Fatal(err)
-			}
-			run(t, env, folder, compiler)
-			return run(t, env, folder, "node", "driver.js")
-		},
-		"python": func(t *testing.T, folder string) string {
-			client, err := filepath.Abs("../../sdk/python")
-			if err != nil {
-				t.Fatal(err)
-			}
-			has(t, "python3")
-			return run(t, append(env, "PYTHONPATH="+client), folder, "python3", "driver.py")
-		},
-		"php": func(t *testing.T, folder string) string {
-			has(t, "php")
-			return run(t, env, folder, "php", "-d", "display_errors=stderr", "driver.php")
-		},
-		"curl": func(t *testing.T, folder string) string {
-			has(t, "curl")
-			has(t, "openssl")
-			return run(t, env, folder, "bash", "driver.curl.sh")
-		},
-	} {
+	for language := range drivers {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
-			folder := t.TempDir()
-			ending := map[string]string{"ts": ".ts", "python": ".py", "php": ".php", "curl": ".curl", "go": ".txt"}[language]
-			for id, text := range samples[language] {
-				write(t, folder, id+ending, text)
-			}
-			write(t, folder, map[string]string{"ts": "driver.js", "python": "driver.py", "php": "driver.php",
-				"curl": "driver.curl.sh", "go": "driver"}[language], drivers[language])
-			judge(t, samples[language], play(t, folder))
+			judge(t, samples[language], play(t, env, language, t.TempDir(), samples[language]))
 		})
+	}
+}
+
+// play runs samples of a language in a folder, and gives a line for each: the operation, and what became of it.
+func play(t *testing.T, env []string, language, folder string, samples map[string]string) string {
+	t.Helper()
+	ending := map[string]string{"ts": ".ts", "python": ".py", "php": ".php", "curl": ".curl", "go": ".txt"}[language]
+	for id, text := range samples {
+		write(t, folder, id+ending, text)
+	}
+	write(t, folder, map[string]string{"ts": "driver.js", "python": "driver.py", "php": "driver.php",
+		"curl": "driver.curl.sh", "go": "driver"}[language], drivers[language])
+	switch language {
+	case "go":
+		return playGo(t, env, folder)
+	case "ts":
+		node(t, env, "-e", "") // which compiles the client
+		link(t, typescript, filepath.Join(folder, "node_modules", "boon-gifts"))
+		link(t, typescript+"/node_modules/@types", filepath.Join(folder, "node_modules", "@types"))
+		write(t, folder, "package.json", `{"type": "module"}`)
+		write(t, folder, "tsconfig.json", `{"compilerOptions": {"target": "ES2022", "module": "NodeNext", "strict": true,
+			"skipLibCheck": true, "types": ["node"]}}`)
+		run(t, env, folder, absolute(t, typescript+"/node_modules/.bin/tsc"))
+		return run(t, env, folder, "node", "driver.js")
+	case "python":
+		has(t, "python3")
+		return run(t, append(env, "PYTHONPATH="+absolute(t, "../../sdk/python")), folder, "python3", "driver.py")
+	case "php":
+		has(t, "php")
+		link(t, "../../sdk/php/boon.php", filepath.Join(folder, "boon.php"))
+		return run(t, env, folder, "php", "-d", "display_errors=stderr", "driver.php")
+	default:
+		has(t, "curl")
+		has(t, "openssl")
+		return run(t, env, folder, "bash", "driver.curl.sh")
 	}
 }
 

@@ -123,8 +123,8 @@ async function repeat(request: Request, key: string, o: Required<Options>): Prom
   if (request.signal.aborted) throw new Unreachable(request.signal.reason);
   for (let n = 1, unsure = false; ; n++) {
     const left = Math.ceil(Math.max(1, Math.min(o.timeout, end - performance.now())));
-    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(left)]);
-    const got = await attempt(request.url, {method: request.method, headers, body, signal, redirect: "manual"});
+    const got = await within(left, request.signal, (signal) =>
+      attempt(request.url, {method: request.method, headers, body, signal, redirect: "manual"}));
     if (got instanceof Response) return got;
     const {failure, after, effect, again} = got;
     unsure = effect === "unknown" || unsure && effect !== "none";
@@ -135,6 +135,21 @@ async function repeat(request: Request, key: string, o: Required<Options>): Prom
     }
     if (unsure && changes) throw new UnknownOutcome(headers.get("Idempotency-Key") ?? "", failure);
     throw failure instanceof BoonError ? failure : new Unreachable(failure);
+  }
+}
+
+/** Gives work a signal that aborts with another one, or when its time is over. AbortSignal.any of an AbortSignal.timeout
+ * would be shorter; but Node 20 may collect that timeout as garbage, and then waits for ever. */
+async function within<T>(time: number, outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const inner = new AbortController(), stop = () => inner.abort(outer.reason);
+  const timer = setTimeout(() => inner.abort(new DOMException("the time for an answer is over", "TimeoutError")), time);
+  outer.addEventListener("abort", stop);
+  if (outer.aborted) stop();
+  try {
+    return await work(inner.signal);
+  } finally {
+    clearTimeout(timer);
+    outer.removeEventListener("abort", stop);
   }
 }
 
