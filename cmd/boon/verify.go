@@ -18,10 +18,11 @@ import (
 )
 
 type verifyCmd struct {
-	Checkpoint string `placeholder:"FILE" help:"Write how far every hash chain has come, to be kept elsewhere and given to --since later."`
-	Since      string `placeholder:"FILE" help:"Check that nothing is gone that was there when --checkpoint wrote this file."`
-	Changes    bool   `help:"Show every change of the set-up: when, by whom, what."`
-	Accept     string `name:"accept-set-up" placeholder:"WHY" help:"First take the set-up in the database as it is, although it was changed past boon, and write who did so, and why, into its log."`
+	Checkpoint  string `placeholder:"FILE" help:"Write how far every hash chain has come, to be kept elsewhere and given to --since later."`
+	Since       string `placeholder:"FILE" help:"Check that nothing is gone that was there when --checkpoint wrote this file."`
+	Changes     bool   `help:"Show every change of the set-up: when, by whom, what."`
+	Accept      string `name:"accept-set-up" placeholder:"WHY" help:"First take the set-up in the database as it is, although it was changed past boon, and write who did so, and why, into its log."`
+	Acknowledge string `placeholder:"WHY" help:"Write into the log of the set-up that you accept what is found, and why: it is not named again."`
 	database
 }
 
@@ -36,6 +37,10 @@ yours, look at it (boon key list) and accept it with --accept-set-up, which is w
 
 What was lost at the very end of all hash chains leaves no gap: an old backup was true once. So write a checkpoint from time to time, on
 another machine, and hold the books against the last one.
+
+What cannot be mended, such as the gap that a restored database left, is accepted with --acknowledge "WHY". Who did, when and why stands in the
+log of the set-up (--changes), and from then on only what is new is named. An accepted record that is changed once more is new only
+if the sentence about it is another one.
 
 Example:
 
@@ -70,7 +75,12 @@ func (c *verifyCmd) Run(t *terminal) error {
 		fmt.Fprintf(t.stdout, "%d gifts and %d ledger entries read.\n", report.Vouchers, report.Entries)
 		if n := int64(len(report.Problems)) + report.More; n > 0 {
 			fmt.Fprintf(t.stdout, "%d problems found.\n", n)
-			return errQuiet
+			if c.Acknowledge == "" {
+				return errQuiet
+			}
+			if err := acknowledge(t, s, report, c.Acknowledge); err != nil {
+				return err
+			}
 		}
 		if c.Checkpoint != "" {
 			var text bytes.Buffer
@@ -80,9 +90,32 @@ func (c *verifyCmd) Run(t *terminal) error {
 				return fmt.Errorf("writing the checkpoint: %w", err)
 			}
 		}
+		return printVerdict(t, s)
+	})
+}
+
+// acknowledge notes that a person accepts what was found.
+func acknowledge(t *terminal, s *store.Store, report ledger.Report, why string) error {
+	if report.More > 0 {
+		return fmt.Errorf("nothing was acknowledged: there are more problems than the %d that were listed, and nobody can "+
+			"accept what nobody has read", len(report.Problems))
+	}
+	return s.Acknowledge(t, report.Problems, why)
+}
+
+// printVerdict tells that everything holds, but for what was acknowledged.
+func printVerdict(t *terminal, s *store.Store) error {
+	n, err := s.CountAcknowledged(t)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
 		fmt.Fprintln(t.stdout, "Everything holds.")
 		return nil
-	})
+	}
+	fmt.Fprintf(t.stdout, "Everything holds, but for %d problems that were acknowledged: boon verify --changes shows by "+
+		"whom and why.\n", n)
+	return nil
 }
 
 // accept takes a set-up that was changed past boon, if that is asked for.

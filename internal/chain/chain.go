@@ -84,6 +84,9 @@ func NewWriter(auth *sealed.Authenticator, id gift.ID) *Writer {
 // Begun tells whether the chain has its genesis.
 func (w *Writer) Begun() bool { return w.begun }
 
+// Head is how far the chain has come for certain.
+func (w *Writer) Head() Head { return w.head }
+
 // Genesis makes the first row of the chain. others are how far other chains have come.
 func (w *Writer) Genesis(others []Head) Row {
 	content := make([]byte, 0, len(others)*headSize) // never nil: a database takes nil for NULL

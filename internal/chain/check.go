@@ -160,8 +160,8 @@ func (c *Check) Checkpoint() (all []Head) {
 	return append(all, Head{Place{N: c.setup.Number}, c.setup.MAC})
 }
 
-// SetupChange takes the next change of the set-up.
-func (c *Check) SetupChange(s SetupChange) {
+// SetupChange takes the next change of the set-up, and tells whether it was written by this program where it stands.
+func (c *Check) SetupChange(s SetupChange) (authentic bool) {
 	p := c.chain(gift.ID{})
 	err := c.auth.Check(s.MAC, s.authenticated(p.head.MAC))
 	switch {
@@ -174,6 +174,7 @@ func (c *Check) SetupChange(s SetupChange) {
 	}
 	c.setup = s
 	c.reach(p, Head{Place{N: s.Number}, s.MAC})
+	return err == nil
 }
 
 // Setup takes what the set-up is, after all its changes.

@@ -49,6 +49,7 @@ const (
 	EventWebhookCreated  EventType = "webhook.created"
 	EventWebhookChanged  EventType = "webhook.changed" // by a caller, or switched off by the service
 	EventWebhookDeleted  EventType = "webhook.deleted"
+	EventWentBack        EventType = "store.went_back" // the database is in an earlier state again
 )
 
 // ExpiringBefore is how long before the end of a gift's validity EventExpiring tells of it.
@@ -71,7 +72,8 @@ var kindEvents = map[Kind]EventType{
 // EventTypes lists them all.
 func EventTypes() []EventType {
 	all := []EventType{EventHoldCaptured, EventExpiring, EventExpired, EventKeyCreated, EventKeyRevoked,
-		EventGuessingLimited, EventPINLimited, EventWebhookCreated, EventWebhookChanged, EventWebhookDeleted}
+		EventGuessingLimited, EventPINLimited, EventWebhookCreated, EventWebhookChanged, EventWebhookDeleted,
+		EventWentBack}
 	for _, kind := range Kinds() {
 		if t := kindEvents[kind]; !slices.Contains(all, t) {
 			all = append(all, t)

@@ -135,7 +135,7 @@ func (a *Auditor) round(ctx context.Context) error {
 	for from, more := (Ref{}), true; more; {
 		page, histories, err := check.Page(ctx, from, auditPage, a.Longest)
 		if err == nil {
-			audit(page, histories, a.Longest, a.found)
+			audit(page, histories, a.Longest, unless(check.Acknowledged, a.found))
 			whole = a.count(page) && whole
 			err = pause(len(page) + countEntries(histories))
 		}
@@ -176,7 +176,7 @@ func (a *Auditor) checkChanged(ctx context.Context, check Check) (rows int, err 
 		if err != nil {
 			return rows, err
 		}
-		audit(page, histories, a.Longest, a.found)
+		audit(page, histories, a.Longest, unless(check.Acknowledged, a.found))
 		history := histories[at.ID]
 		tooLong := len(page) > 0 && page[0].Seq > a.Longest
 		if tooLong && page[0].Seq < m.seq || !tooLong && (len(history) < m.seq || history[m.seq-1].ID != m.last) {

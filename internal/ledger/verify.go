@@ -26,6 +26,9 @@ type Check interface {
 	Page(ctx context.Context, from Ref, limit, longest int) ([]gift.Voucher, map[gift.ID][]gift.Entry, error)
 	// One is such a page of one voucher alone; of none, if it is not there.
 	One(ctx context.Context, voucher Ref, longest int) ([]gift.Voucher, map[gift.ID][]gift.Entry, error)
+	// Acknowledged tells, once Chains has followed them, that a person has acknowledged a problem. What the check itself
+	// finds is told only if it is not.
+	Acknowledged(problem string) bool
 	// Missing finds what is in a chain and was on no page. All pages have been read.
 	Missing()
 	// Records looks for damage that no single voucher shows: broken pages, secrets that do not open or lead nowhere,
@@ -61,7 +64,7 @@ func Verify(ctx context.Context, store VoucherReader, progress func(done, total 
 		if err != nil {
 			return r, fmt.Errorf("reading the ledger: %w", err)
 		}
-		audit(page, histories, longest, r.add)
+		audit(page, histories, longest, unless(check.Acknowledged, r.add))
 		r.Vouchers += int64(len(page))
 		r.Entries += int64(countEntries(histories))
 		progress(r.Vouchers, max(total, r.Vouchers))
@@ -82,6 +85,15 @@ func audit(page []gift.Voucher, histories map[gift.ID][]gift.Entry, longest int,
 		}
 		for _, problem := range gift.Audit(v, histories[v.ID]) {
 			found(fmt.Sprintf("gift %s: %s", v.ID, problem))
+		}
+	}
+}
+
+// unless tells found of what is not known.
+func unless(known func(problem string) bool, found func(problem string)) func(problem string) {
+	return func(problem string) {
+		if !known(problem) {
+			found(problem)
 		}
 	}
 }

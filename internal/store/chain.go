@@ -20,11 +20,17 @@ import (
 // continued.
 type writers struct {
 	mu   sync.Mutex
-	free []*chain.Writer
+	free []*chainWriter
+}
+
+// chainWriter is a writer with the last epoch of the database in which its chain was what the database has of it.
+type chainWriter struct {
+	*chain.Writer
+	epoch int64
 }
 
 // take gives the writer that was used last, so that few chains go on while few are needed; or a new one.
-func (w *writers) take(s *Store) *chain.Writer {
+func (w *writers) take(s *Store) *chainWriter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if n := len(w.free); n > 0 {
@@ -32,13 +38,20 @@ func (w *writers) take(s *Store) *chain.Writer {
 		w.free = w.free[:n-1]
 		return last
 	}
-	return chain.NewWriter(s.db.Keys.Authenticator(), gift.ID(uuid.Must(uuid.NewV7())))
+	return &chainWriter{Writer: chain.NewWriter(s.db.Keys.Authenticator(), gift.ID(uuid.Must(uuid.NewV7())))}
 }
 
-func (w *writers) giveBack(one *chain.Writer) {
+func (w *writers) giveBack(one *chainWriter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.free = append(w.free, one)
+}
+
+// forget begins new chains from now on.
+func (w *writers) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.free = nil
 }
 
 // lastID is after every other, so that the newest is found by a key.
@@ -61,7 +74,9 @@ func (g *group) chainEntries(ctx context.Context, c *ledger.Changes) (w db.Batch
 	if len(c.Entries) == 0 {
 		return w, first, nil
 	}
-	g.writer = g.writers.take(g.Store)
+	if err := g.takeWriter(ctx); err != nil {
+		return w, first, err
+	}
 	if !g.writer.Begun() {
 		heads, err := g.readHeads(ctx)
 		if err != nil {
@@ -82,6 +97,56 @@ func (g *group) chainEntries(ctx context.Context, c *ledger.Changes) (w db.Batch
 	})
 	w.Rows = append(w.Rows, chainRow(row))
 	return w, first, nil
+}
+
+// takeWriter takes a chain that goes on where the database has its end. A chain of which the database has another end,
+// or none, is one that the database has lost rows of: a backup was put back, or a standby that lacked them took over.
+// To go on with it would leave a gap for ever. What this process knew of the database is forgotten then, and the group
+// is decided anew.
+func (g *group) takeWriter(ctx context.Context) error {
+	w := g.writers.take(g.Store)
+	epoch := g.db.Epoch()
+	if w.Begun() && w.epoch != epoch {
+		is := chain.Head{Place: chain.Place{Writer: w.Head().Writer}}
+		err := g.run(ctx, []db.Batch{headOf(&is)})
+		if err != nil {
+			g.writers.giveBack(w)
+			return fmt.Errorf("comparing a hash chain with the database: %w", err)
+		}
+		if is != w.Head() {
+			g.wentBack(WentBack{Chain: is.Writer, Had: w.Head().N, Has: is.N})
+			return fmt.Errorf("%w: the database went back to an earlier state", db.ErrOvertaken)
+		}
+	}
+	w.epoch = epoch
+	g.writer = w
+	return nil
+}
+
+// WentBack tells that the database is in an earlier state again than this process left it in.
+type WentBack struct {
+	Chain gift.ID // a hash chain of this process
+	Had   int64   // how many entries it had
+	Has   int64   // how many of them the database has now
+}
+
+// String says it in words.
+func (b WentBack) String() string {
+	return fmt.Sprintf("the database went back to an earlier state: this instance had written %d entries into its hash "+
+		"chain %s, and the database has %d of them", b.Had, b.Chain, b.Has)
+}
+
+// WentBack tells when the database is found to have gone back to an earlier state, as when a backup was put back under
+// the service. What is found while that was not taken yet is told with it.
+func (s *Store) WentBack() <-chan WentBack { return s.back }
+
+func (s *Store) wentBack(b WentBack) {
+	s.writers.forget()
+	s.used.forget()
+	select {
+	case s.back <- b:
+	default:
+	}
 }
 
 // releaseWriter gives the group's chain back, unless what became of its transaction is not certain: then a new one
@@ -113,13 +178,17 @@ func (g *group) readHeads(ctx context.Context) (heads []chain.Head, err error) {
 		}}})
 	batches := make([]db.Batch, len(heads))
 	for i := range heads {
-		h := &heads[i]
-		batches[i] = db.Batch{Query: selectHead, Rows: [][]any{{db.KeyOf(h.Writer)}}, Scan: func(from db.Scanner) error {
-			return from.Scan(&h.N, db.ScanMAC(&h.MAC))
-		}}
+		batches[i] = headOf(&heads[i])
 	}
 	if err != nil {
 		return nil, err
 	}
 	return heads, g.run(ctx, batches)
+}
+
+// headOf reads how far the chain of a head has come; one without rows leaves it as it is.
+func headOf(h *chain.Head) db.Batch {
+	return db.Batch{Query: selectHead, Rows: [][]any{{db.KeyOf(h.Writer)}}, Scan: func(from db.Scanner) error {
+		return from.Scan(&h.N, db.ScanMAC(&h.MAC))
+	}}
 }

@@ -97,7 +97,7 @@ type group struct {
 	loaded    map[ledger.Ref]gift.Voucher // what a change of each is measured against
 	newlyUsed []ledger.Ref
 	keptRead  map[ledger.CountKey]gift.Count // counts of what is kept, that were read
-	writer    *chain.Writer                  // whose hash chain goes on; nil: nothing was entered
+	writer    *chainWriter                   // whose hash chain goes on; nil: nothing was entered
 	saved     bool                           // all that is left is the commit
 }
 
@@ -669,6 +669,13 @@ func (u *usedRecords) commit(refs []ledger.Ref) {
 	for _, r := range refs {
 		u.known[r] = true
 	}
+}
+
+// forget reads it all anew.
+func (u *usedRecords) forget() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.known = nil
 }
 
 func entryRows(entries []gift.Entry, first chain.Place) db.Batch {

@@ -60,6 +60,7 @@ type Store struct {
 	kept     keptCounts
 	used     usedRecords
 	writers  writers
+	back     chan WentBack
 }
 
 // Open opens the store of a data folder or of a database server and brings its schema up to date: see db.Open.
@@ -78,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	reader := lookup.New(d)
 	return &Store{Setup: setup.New(d), Reader: reader, Feed: feed.New(d, reader), Hooks: hooks.New(d),
 		Misses: misses.New(d), Eraser: erase.New(d, reader), Verifier: check.NewVerifier(d), db: d,
-		transact: d.Transact}, nil
+		transact: d.Transact, back: make(chan WentBack, 1)}, nil
 }
 
 // readTexts are the reading statements that are worth preparing once.

@@ -42,19 +42,43 @@ func (v Verifier) CheckSince(checkpoint []chain.Head, found func(problem string)
 
 // Check is a check of a store. It implements ledger.Check.
 type Check struct {
-	db     *db.DB
-	found  func(problem string)
-	chains *chain.Check
+	db           *db.DB
+	found        func(problem string)
+	chains       *chain.Check
+	acknowledged map[string]bool // by a person; nil: that was not read yet
+	reading      bool            // it is being read, and what is found waits for it
+	waiting      []func()
 }
 
 // New begins a check of all that is committed by now, and of what is gone since an earlier check gave a checkpoint.
 // found is told of each problem; of those that the hash chains show, inChains is.
 func New(d *db.DB, checkpoint []chain.Head, found, inChains func(problem string)) *Check {
-	c := &Check{db: d, found: found, chains: chain.NewCheck(d.Keys.Authenticator(), inChains)}
+	c := &Check{db: d}
+	c.found = c.unlessAcknowledged(found)
+	c.chains = chain.NewCheck(d.Keys.Authenticator(), c.unlessAcknowledged(inChains))
 	for _, h := range checkpoint {
 		c.chains.Expect(h)
 	}
 	return c
+}
+
+// Acknowledged implements ledger.Check.
+func (c *Check) Acknowledged(problem string) bool { return c.acknowledged[setup.OneLine(problem)] }
+
+// unlessAcknowledged tells of what nobody acknowledged, once that is known.
+func (c *Check) unlessAcknowledged(tell func(problem string)) func(problem string) {
+	return func(problem string) {
+		tell := func() {
+			if !c.Acknowledged(problem) {
+				tell(problem)
+			}
+		}
+		if c.reading {
+			c.waiting = append(c.waiting, tell)
+			return
+		}
+		tell()
+	}
 }
 
 // Checkpoint says how far all chains had come when they were followed.
@@ -124,14 +148,28 @@ func (c *Check) eachRow(ctx context.Context, query string, take func(chain.Row),
 	return nil
 }
 
-// checkSetupChain follows the chain of the set-up to what the set-up is now.
+// checkSetupChain follows the chain of the set-up to what the set-up is now, and learns what a person acknowledged.
 func (c *Check) checkSetupChain(ctx context.Context) error {
 	return c.db.Snapshot(ctx, func(tx *sql.Tx) error {
 		var open setup.NotTaken
-		err := setup.EachChange(ctx, tx, func(change chain.SetupChange) { c.chains.SetupChange(change); open.Add(change) })
+		acknowledged := map[string]bool{}
+		c.reading = true
+		err := setup.EachChange(ctx, tx, func(change chain.SetupChange) {
+			if open.Add(change); !c.chains.SetupChange(change) {
+				return
+			}
+			for _, problem := range setup.Acknowledged(&change) {
+				acknowledged[problem] = true
+			}
+		})
 		if err != nil {
 			return err
 		}
+		c.acknowledged, c.reading = acknowledged, false
+		for _, tell := range c.waiting {
+			tell()
+		}
+		c.waiting = nil
 		open.Problems(c.found)
 		version, err := setup.Version(ctx, tx)
 		if err != nil {

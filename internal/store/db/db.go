@@ -62,6 +62,11 @@ type DB struct {
 	Made    bool   // by this Open: there was no database
 	Spread  bool   // over machines, by Citus
 
+	// opened counts the connections that were opened for writing; hidden tells that one may lead to another server
+	// unnoticed: see Epoch.
+	opened atomic.Int64
+	hidden atomic.Bool
+
 	backend backend
 	madeKey bool // by this Open
 	// why nothing is asked of the database any more, see CheckSchema; nil: its schema serves this program
@@ -222,6 +227,17 @@ func (d *DB) CheckFiles(ctx context.Context) error {
 		return nil
 	}
 	return d.backend.checkFiles(ctx)
+}
+
+// Epoch is a number that grows at least whenever the database may have gone back to an earlier state since it was asked
+// for last: a server that does has ended its connections. What a process knows of the database is to be compared with
+// it then. Within a transaction, it is that of its connection or a later one. The embedded database, whose files are
+// watched, does not go back; behind a pooler and over machines, every call gives another number.
+func (d *DB) Epoch() int64 {
+	if d.hidden.Load() || d.Spread {
+		return d.opened.Add(1)
+	}
+	return d.opened.Load()
 }
 
 // CheckIntegrity runs the database's own checks, and tells found what they find.

@@ -36,7 +36,7 @@ func TestCommitsAreWaitedFor(t *testing.T) {
 		for _, of := range []string{`DATABASE postgres`, `ROLE boon`} {
 			_, err := admin.Exec(t.Context(), `ALTER `+of+` SET synchronous_commit = `+inherited)
 			must(t, err)
-			writer, readers, _, err := openPostgres(server.URL, BackgroundTimeout, nil)
+			writer, readers, _, err := openPostgres(server.URL, BackgroundTimeout, nil, func(bool) {})
 			must(t, err)
 			for name, pool := range map[string]*sql.DB{"writer": writer, "reader": readers} {
 				if got := setting(pool); got != want {

@@ -49,7 +49,7 @@ type postgres struct {
 // open does not make a key file where one has been used before.
 func (p *postgres) open(ctx context.Context, o *Options) (err error) {
 	d := p.db
-	if d.Writer, d.Readers, d.Place, err = openPostgres(o.Database, p.timeout(), o.Tracer); err != nil {
+	if d.Writer, d.Readers, d.Place, err = openPostgres(o.Database, p.timeout(), o.Tracer, p.connected); err != nil {
 		return err
 	}
 	var used bool
@@ -256,9 +256,18 @@ func onConn(c *sql.Conn, fn func(*pgx.Conn)) {
 	})
 }
 
+// connected is told of each connection for writing: see DB.Epoch.
+func (p *postgres) connected(pooled bool) {
+	p.db.opened.Add(1)
+	if pooled {
+		p.db.hidden.Store(true)
+	}
+}
+
 // openPostgres opens the pools of a database, without connecting yet. place names it for people, without the password.
-func openPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer) (writer, readers *sql.DB, place string,
-	err error) {
+// connected is told of each connection for writing, and whether a pooler stands before the server.
+func openPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer, connected func(pooled bool)) (
+	writer, readers *sql.DB, place string, err error) {
 	pool, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("the database's URL is not understood; it reads "+
@@ -291,13 +300,15 @@ func openPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer) (wr
 	for _, plan := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin"} {
 		set(plan, "off")
 	}
-	open := func() *sql.DB {
+	open := func(connected func(pooled bool)) *sql.DB {
 		db := sql.OpenDB(stdlib.GetConnector(*config, stdlib.OptionAfterConnect(func(ctx context.Context,
 			conn *pgx.Conn) error {
 			var process uint32
 			err := conn.QueryRow(ctx, durably, pgx.QueryExecModeSimpleProtocol).Scan(nil, &process)
 			// A pooler makes up the number that it tells at the start, as no process is ours alone.
-			conn.PgConn().CustomData()[behindPooler] = process != conn.PgConn().PID()
+			behind := process != conn.PgConn().PID()
+			conn.PgConn().CustomData()[behindPooler] = behind
+			connected(behind)
 			return err
 		})))
 		db.SetMaxOpenConns(max(2, size/2))
@@ -305,7 +316,7 @@ func openPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer) (wr
 		db.SetConnMaxIdleTime(5 * time.Minute)
 		return db
 	}
-	return open(), open(), config.Database + " on " + config.Host, nil
+	return open(connected), open(func(bool) {}), config.Database + " on " + config.Host, nil
 }
 
 // durably makes a session wait for its commits, whatever server, database or role have as their default, now or later:

@@ -202,6 +202,21 @@ func (s *Server) awaitReady() error {
 // Dir is the folder with all that it keeps and says.
 func (s *Server) Dir() string { return s.dir }
 
+// Copy keeps a copy of all data. The server must be stopped.
+func (s *Server) Copy() error { return copyData(s.data(), s.data()+".copy") }
+
+// PutBack puts what Copy kept in the place of all data, as who restores a backup does. The server must be stopped.
+func (s *Server) PutBack() error {
+	return errors.Join(os.RemoveAll(s.data()), copyData(s.data()+".copy", s.data()))
+}
+
+func copyData(from, to string) error {
+	if said, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("copying the data: %w: %s", err, said)
+	}
+	return nil
+}
+
 // Kill ends the server with all its processes, without a warning: one that outlived it might still answer and commit.
 func (s *Server) Kill() error {
 	if s.process == nil || s.process.Process == nil {

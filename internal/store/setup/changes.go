@@ -54,19 +54,7 @@ func addChange(ctx context.Context, d *db.DB, tx *sql.Tx, newest chain.SetupChan
 
 // LogExport writes what is about to be done that is no change of the set-up, such as that codes leave.
 func (s *Setup) LogExport(ctx context.Context, e gift.TrailEntry) error {
-	err := s.db.Write(ctx, func(tx *sql.Tx) error {
-		if _, err := s.lockSetup(ctx, tx); err != nil {
-			return err
-		}
-		is, err := s.hashNow(ctx, tx)
-		if err != nil {
-			return err
-		}
-		if err := s.addTrail(ctx, tx, &e); err != nil {
-			return err
-		}
-		return logSetup(ctx, s.db, tx, e.What, is)
-	})
+	err := s.logWords(ctx, e.What, func(tx *sql.Tx) error { return s.addTrail(ctx, tx, &e) })
 	if err != nil {
 		return fmt.Errorf("noting what is to be done: %w", err)
 	}

@@ -1225,7 +1225,7 @@ export interface components {
         };
         /** @description One thing that somebody did in the account. Every member is always present. */
         AuditEntry: {
-            /** @description Of a change of a gift, the type of its event. Others: setup.changed, codes.exported, sheet.revoked, person.erased, clock.advanced, till.signed_in and till.pin_limited. */
+            /** @description Of a change of a gift, the type of its event. Others: setup.changed, codes.exported, sheet.revoked, person.erased, clock.advanced, till.signed_in, till.pin_limited and store.went_back. */
             action: string;
             /** @description The address of the client; null at the command line, and before 0.2. */
             address: string | null;
@@ -1241,7 +1241,7 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description The API key; null for somebody at the command line.
+             * @description The API key; null for somebody at the command line, and for the service itself.
              */
             keyID: string | null;
             /** @description Its name. */
@@ -1923,10 +1923,11 @@ export interface components {
             /**
              * @description What happened. Each kind of entry has a type of its own; gift.hold_captured is the redemption of a hold. guessing.limited comes when a key tried
              *     too many wrong codes within an hour, and till.pin_limited when the PIN of a person rests after too many wrong ones; its key is that of the till where the last one was tried. webhook.changed, too, when the service switched a webhook off. gift.expiring comes seven days before a gift ends, and gift.expired when it ends, once for each end, where
-             *     something is left of it then.
+             *     something is left of it then. store.went_back comes when the database is found in an earlier state again, as after a restore: compare what you know
+             *     with the gifts.
              * @enum {string}
              */
-            type: "gift.activated" | "gift.activation_reversed" | "gift.adjusted" | "gift.blocked" | "gift.cancelled" | "gift.cashed_out" | "gift.created" | "gift.delivered" | "gift.delivery_failed" | "gift.expired" | "gift.expiring" | "gift.extended" | "gift.held" | "gift.hold_captured" | "gift.hold_expired" | "gift.hold_released" | "gift.redeemed" | "gift.redemption_reversed" | "gift.reinstated" | "gift.reload_reversed" | "gift.reloaded" | "gift.replaced" | "gift.rescheduled" | "gift.resent" | "gift.transferred" | "gift.unblocked" | "gift.verification_failed" | "guessing.limited" | "key.created" | "key.revoked" | "till.pin_limited" | "webhook.changed" | "webhook.created" | "webhook.deleted";
+            type: "gift.activated" | "gift.activation_reversed" | "gift.adjusted" | "gift.blocked" | "gift.cancelled" | "gift.cashed_out" | "gift.created" | "gift.delivered" | "gift.delivery_failed" | "gift.expired" | "gift.expiring" | "gift.extended" | "gift.held" | "gift.hold_captured" | "gift.hold_expired" | "gift.hold_released" | "gift.redeemed" | "gift.redemption_reversed" | "gift.reinstated" | "gift.reload_reversed" | "gift.reloaded" | "gift.replaced" | "gift.rescheduled" | "gift.resent" | "gift.transferred" | "gift.unblocked" | "gift.verification_failed" | "guessing.limited" | "key.created" | "key.revoked" | "store.went_back" | "till.pin_limited" | "webhook.changed" | "webhook.created" | "webhook.deleted";
         };
         /** @description A page of events. */
         EventsAnswer: {
@@ -2143,9 +2144,11 @@ export interface components {
             /** @description How many items. */
             quantity: number;
             /**
-             * @description Where the gift is sent. E-mail: one address without a display name. SMS: a 10-digit mobile number of the North American
-             *     plan, with or without +1 or 1 before it, or + and 8 to 15 digits (E.164), of a country in the account's textCountries (by default the United
-             *     States and Canada); spaces, dots, dashes and parentheses are accepted, paid numbers never. Required for both; refused for a printed gift.
+             * @description Where the gift is sent. E-mail: one address without a display name. SMS: a mobile number of a country in the account's textCountries (by
+             *     default the United States and Canada): 10 digits of the North American plan, or + (or 00) and the country code. Where all textCountries share
+             *     one country code, also a number as it is dialled there, such as 07740 125622. Spaces, dots, dashes, slashes, parentheses, `tel:`, marks that
+             *     nobody sees and the trunk prefix in +44 (0)7740 125622 make no difference: all spellings of a number are one contact, kept in E.164.
+             *     Numbers that cost their caller extra are refused. Required for both; refused for a printed gift.
              */
             recipientContact?: string | null;
             /** @description The recipient's name or nickname. */
@@ -2206,9 +2209,11 @@ export interface components {
              */
             programID?: string | null;
             /**
-             * @description Where the gift is sent. E-mail: one address without a display name. SMS: a 10-digit mobile number of the North American
-             *     plan, with or without +1 or 1 before it, or + and 8 to 15 digits (E.164), of a country in the account's textCountries (by default the United
-             *     States and Canada); spaces, dots, dashes and parentheses are accepted, paid numbers never. Required for both; refused for a printed gift.
+             * @description Where the gift is sent. E-mail: one address without a display name. SMS: a mobile number of a country in the account's textCountries (by
+             *     default the United States and Canada): 10 digits of the North American plan, or + (or 00) and the country code. Where all textCountries share
+             *     one country code, also a number as it is dialled there, such as 07740 125622. Spaces, dots, dashes, slashes, parentheses, `tel:`, marks that
+             *     nobody sees and the trunk prefix in +44 (0)7740 125622 make no difference: all spellings of a number are one contact, kept in E.164.
+             *     Numbers that cost their caller extra are refused. Required for both; refused for a printed gift.
              */
             recipientContact?: string | null;
             /** @description The recipient's name or nickname. */
@@ -2314,9 +2319,11 @@ export interface components {
             /** @description A message to the recipient. It may have line breaks. */
             message?: string | null;
             /**
-             * @description Where the gift is sent. E-mail: one address without a display name. SMS: a 10-digit mobile number of the North American
-             *     plan, with or without +1 or 1 before it, or + and 8 to 15 digits (E.164), of a country in the account's textCountries (by default the United
-             *     States and Canada); spaces, dots, dashes and parentheses are accepted, paid numbers never. Required for both; refused for a printed gift.
+             * @description Where the gift is sent. E-mail: one address without a display name. SMS: a mobile number of a country in the account's textCountries (by
+             *     default the United States and Canada): 10 digits of the North American plan, or + (or 00) and the country code. Where all textCountries share
+             *     one country code, also a number as it is dialled there, such as 07740 125622. Spaces, dots, dashes, slashes, parentheses, `tel:`, marks that
+             *     nobody sees and the trunk prefix in +44 (0)7740 125622 make no difference: all spellings of a number are one contact, kept in E.164.
+             *     Numbers that cost their caller extra are refused. Required for both; refused for a printed gift.
              */
             recipientContact?: string | null;
             /** @description The recipient's name or nickname. */
@@ -4439,7 +4446,7 @@ export interface operations {
                 /** @description Only gifts whose code ends so. */
                 lastFour?: string;
                 /**
-                 * @description Only gifts for this recipient: the e-mail address or telephone number that a gift goes to, or went to before; or else words of the recipient's name,
+                 * @description Only gifts for this recipient: the e-mail address or telephone number (written as in send-gift) that a gift goes to, or went to before; or else words of the recipient's name,
                  *     whole ones, all of which must be in it. Letter case does not matter. Of a name, the first eight words count.
                  */
                 recipient?: string;

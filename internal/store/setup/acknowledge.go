@@ -1,0 +1,69 @@
+package setup
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"boon.example/internal/chain"
+)
+
+// acknowledges begins the words of an entry of the set-up's log that says why somebody accepts what boon verify found;
+// each of its other lines is a problem. The log is chained with a key that is not in the database: who can write there
+// can acknowledge nothing.
+const acknowledges = "acknowledged what boon verify found, because: "
+
+// OneLine is a text as it stands in the log of the set-up.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Acknowledge notes that a person accepts problems that boon verify found, and why: it names them no more. Who it was
+// is the operating system's user. A set-up that was changed past boon is to be accepted first: see Accept.
+func (s *Setup) Acknowledge(ctx context.Context, problems []string, why string) error {
+	lines := []string{acknowledges + OneLine(why)}
+	for _, p := range problems {
+		lines = append(lines, OneLine(p))
+	}
+	if err := s.logWords(ctx, strings.Join(lines, "\n"), nil); err != nil {
+		return fmt.Errorf("noting what is acknowledged: %w", err)
+	}
+	return nil
+}
+
+// CountAcknowledged is how many problems were acknowledged.
+func (s *Setup) CountAcknowledged(ctx context.Context) (n int, err error) {
+	changes, err := s.SetupChanges(ctx)
+	for i := range changes {
+		n += len(Acknowledged(&changes[i]))
+	}
+	return n, err
+}
+
+// logWords writes into the log of the set-up what is no change of it, after what also writes in the transaction; nil:
+// nothing does.
+func (s *Setup) logWords(ctx context.Context, what string, also func(*sql.Tx) error) error {
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		if _, err := s.lockSetup(ctx, tx); err != nil {
+			return err
+		}
+		is, err := s.hashNow(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if also != nil {
+			if err := also(tx); err != nil {
+				return err
+			}
+		}
+		return logSetup(ctx, s.db, tx, what, is)
+	})
+}
+
+// Acknowledged are the problems that an entry of the set-up's log acknowledges; most do none.
+func Acknowledged(c *chain.SetupChange) []string {
+	lines := strings.Split(c.What, "\n")
+	if !strings.HasPrefix(lines[0], acknowledges) {
+		return nil
+	}
+	return lines[1:]
+}
