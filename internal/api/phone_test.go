@@ -91,3 +91,22 @@ func TestSpellingIsNoOtherRequest(t *testing.T) {
 		}
 	}
 }
+
+// TestCarrierAddress: an old address of a Japanese carrier is sent to in quotes, and found with and without them.
+func TestCarrierAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for address, kept := range map[string]string{"taro..love@docomo.ne.jp": `"taro..love"@docomo.ne.jp`,
+		"taro.@ezweb.ne.jp": `"taro."@ezweb.ne.jp`} {
+		g := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"` + address + `"},` + purchase + `}`)
+		w.goesTo(w.claim(), kept)
+		for _, asked := range []string{address, kept, strings.ToUpper(address)} {
+			found := w.get("/gifting/gifts?recipient=" + url.QueryEscape(asked)).want(200).ids()
+			if len(found) != 1 || found[0] != g.id {
+				t.Errorf("%s: %v", asked, found)
+			}
+		}
+	}
+	typo := strings.ReplaceAll(texted("taro..love@example.com"), `"deliveryMethodID":2`, `"deliveryMethodID":1`)
+	w.post("send-gift", typo).refused(400, gift.ValidationFailure, "monetaryGift.recipientContact")
+}

@@ -126,13 +126,6 @@ func DefaultMaxGiftValue(c Currency) (limit Amount, ok bool) {
 	return limit, err == nil
 }
 
-func (a *Account) textCountries() []string {
-	if a == nil {
-		return nil
-	}
-	return a.TextCountries
-}
-
 // NeedKey refuses a request without an Idempotency-Key where the account demands one.
 func (a *Account) NeedKey(key string) error {
 	if a == nil || !a.RequireIdempotencyKey || key != "" {

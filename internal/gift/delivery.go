@@ -47,7 +47,7 @@ func (d *Delivery) masked() string {
 	case d.Method == Printed || d.Contact == "":
 		return "paper"
 	case d.Method == Email:
-		first, _ := utf8.DecodeRuneInString(local)
+		first, _ := utf8.DecodeRuneInString(strings.TrimPrefix(local, `"`))
 		return string(first) + "…@" + host
 	default:
 		return "…" + d.Contact[max(0, len(d.Contact)-4):]
@@ -113,7 +113,7 @@ func (v Voucher) Resend(was Delivery, r Resend) (_ Voucher, _ Delivery, _ Entry,
 
 // Check refuses a resend of whatever gift: with a contact that fits no method that it can be meant for.
 func (r *Resend) Check(time.Time) error {
-	countries := r.Caller.Account.textCountries()
+	countries := r.Caller.Account.texted()
 	_, noEmail := ParseContact(Email, r.Contact, countries)
 	_, noNumber := ParseContact(SMS, r.Contact, countries)
 	switch {
@@ -135,7 +135,7 @@ func (r *Resend) Contacts(now string) (all []string) {
 		return []string{now}
 	}
 	for _, m := range []Method{Email, SMS} {
-		if contact, err := ParseContact(m, r.Contact, r.Caller.Account.textCountries()); err == nil {
+		if contact, err := ParseContact(m, r.Contact, r.Caller.Account.texted()); err == nil {
 			all = append(all, contact)
 		}
 	}
@@ -165,7 +165,7 @@ func (v *Voucher) redirect(was Delivery, r Resend) (to Delivery, err error) {
 	case r.Contact == "" && (to.Method != was.Method || was.Contact == ""): // it may have been erased
 		return was, RefuseAt(ValidationFailure, FieldContact, needsContact, to.Method, FieldContact)
 	case r.Contact != "":
-		if to.Contact, err = ParseContact(to.Method, r.Contact, r.Caller.Account.textCountries()); err != nil {
+		if to.Contact, err = ParseContact(to.Method, r.Contact, r.Caller.Account.texted()); err != nil {
 			return was, RefuseAt(ValidationFailure, FieldContact, "%s", err)
 		}
 	}

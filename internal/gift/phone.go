@@ -66,16 +66,20 @@ func WrittenContact(contact string) string {
 	return phone.Written(contact)
 }
 
+// texted are the countries that the account sends SMS to.
+func (a *Account) texted() []string {
+	if a == nil || a.TextCountries == nil {
+		return DefaultTextCountries
+	}
+	return a.TextCountries
+}
+
 // WholeNumber gives a telephone number in E.164 as the account reads it; any other contact stays as it is.
 func (a *Account) WholeNumber(contact string) string {
 	if strings.Contains(contact, "@") {
 		return contact
 	}
-	countries := a.textCountries()
-	if countries == nil {
-		countries = DefaultTextCountries
-	}
-	if number, err := phone.Parse(contact, countries); err == nil {
+	if number, err := phone.Parse(contact, a.texted()); err == nil {
 		return number
 	}
 	return contact

@@ -48,15 +48,12 @@ func FoldEmail(address string) string {
 
 // ParseSearch reads whom a look-up asks for: an e-mail address, a telephone number as people write it, or else the
 // words of a name. contacts are all spellings with which gifts may have been kept. A number without its country code
-// is read as send-gift reads it for an account that sends SMS to the countries, nil the default ones.
-func ParseSearch(recipient string, countries []string) (contacts, words []string) {
+// is read as send-gift reads it for the account; nil: of no account in particular.
+func ParseSearch(recipient string, account *Account) (contacts, words []string) {
 	if strings.Contains(recipient, "@") {
 		return []string{FoldEmail(strings.TrimSpace(recipient))}, nil
 	}
-	if countries == nil {
-		countries = DefaultTextCountries
-	}
-	if number, err := phone.Parse(recipient, countries); err == nil {
+	if number, err := phone.Parse(recipient, account.texted()); err == nil {
 		return ContactSpellings(number), nil
 	}
 	const fewest = 7

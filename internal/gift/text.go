@@ -45,15 +45,19 @@ func ParseContact(m Method, s string, countries []string) (string, error) {
 	return "", nil
 }
 
+// maxLocal is how long the part before the @ may be (RFC 5321, 4.5.3.1.1), with its quotes.
+const maxLocal = 64
+
 var errEmail = errors.New("This is not one e-mail address such as name@example.com.")
 
 // parseEmail takes the addr-spec of RFC 5322 without comments, folding and display names, within the lengths of RFC
-// 5321, and gives the one form that all spellings of a mailbox share: without quotes that are not needed, the domain in
-// lower case. Letters beyond ASCII are allowed on both sides (RFC 6531) and left to the mail server; that a domain with
-// such letters is in its one form is for the decoder to see to, as this package knows no tables of them.
+// 5321, and gives the one form that all spellings of a mailbox share: without quotes that are not needed, with those
+// that old addresses of Japanese carriers need, and the domain in lower case. Letters beyond ASCII are allowed on both
+// sides (RFC 6531) and left to the mail server; that a domain with such letters is in its one form is for the decoder
+// to see to, as this package knows no tables of them.
 func parseEmail(s string) (string, error) {
 	at := strings.LastIndexByte(s, '@')
-	if at < 1 || at > 64 || CheckText(s, maxContact, false) != nil || len(s) > maxContact || !isDomain(s[at+1:]) {
+	if at < 1 || at > maxLocal || CheckText(s, maxContact, false) != nil || len(s) > maxContact || !isDomain(s[at+1:]) {
 		return "", errEmail
 	}
 	local, domain := s[:at], strings.ToLower(s[at+1:])
@@ -65,9 +69,31 @@ func parseEmail(s string) (string, error) {
 			local = inside
 		}
 	} else if !isDotAtom(local) {
-		return "", errEmail
+		const quotes = 2
+		if !isOfCarrier(local, domain) || len(local)+quotes > maxLocal {
+			return "", errEmail
+		}
+		local = `"` + local + `"`
 	}
 	return local + "@" + domain, nil
+}
+
+// isOfCarrier takes what stands before the @ of addresses that Japanese carriers gave out until about 2009, with dots
+// where RFC 5321 takes them in quotes only: two in a row, or one before the @. People write them without quotes.
+func isOfCarrier(local, domain string) bool {
+	dots := strings.Trim(local, ".")
+	for strings.Contains(dots, "..") {
+		dots = strings.ReplaceAll(dots, "..", ".")
+	}
+	if !isDotAtom(dots) {
+		return false
+	}
+	for _, carrier := range []string{"docomo.ne.jp", "ezweb.ne.jp", "au.com"} {
+		if domain == carrier || strings.HasSuffix(domain, "."+carrier) {
+			return true
+		}
+	}
+	return false
 }
 
 // isQuoted takes what may stand between quotes.

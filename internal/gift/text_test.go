@@ -55,6 +55,9 @@ func TestEmail(t *testing.T) {
 	}
 	for spelled, want := range map[string]string{
 		"A@B.CO": "A@b.co", `"spam"@Example.com`: "spam@example.com", `"a.b"@ÉCOLE.example`: "a.b@école.example",
+		"taro..love@docomo.ne.jp": `"taro..love"@docomo.ne.jp`, "Taro.@DOCOMO.ne.jp": `"Taro."@docomo.ne.jp`,
+		".taro...x.@ezweb.ne.jp": `".taro...x."@ezweb.ne.jp`, "a..b@t.ezweb.ne.jp": `"a..b"@t.ezweb.ne.jp`,
+		`"a..b"@au.com`: `"a..b"@au.com`, "taro.love@docomo.ne.jp": "taro.love@docomo.ne.jp",
 		"a@" + strings.Repeat("例", 63) + ".jp": "a@" + strings.Repeat("例", 63) + ".jp",
 	} {
 		if got, err := ParseContact(Email, spelled, nil); got != want || err != nil {
@@ -71,7 +74,8 @@ func TestEmail(t *testing.T) {
 		"name(comment)@example.com", "name@example.com(comment)", `"a" @example.com`, `"a"@ example.com`, `"a"b@example.com`,
 		`"a"@b.com>,<c@d.com`,
 		`"@example.com`, `""@example.com`, `"a\"@example.com`, `"a"b"@example.com`, ".name@example.com", "name.@example.com",
-		"na..me@example.com",
+		"na..me@example.com", "na..me@notdocomo.ne.jp", "na..me@docomo.ne.jp.example.com", "..@docomo.ne.jp",
+		"a b..c@docomo.ne.jp", "a..b(c)@docomo.ne.jp", `a.."b@docomo.ne.jp`, long[:62] + "..@docomo.ne.jp",
 		"name@.example.com", "name@example.com.", "name@example..com", "name@-example.com", "name@example-.com",
 		"name@exa_mple.com", "name@[192.0.2.1]",
 		"name@192.0.2.1", "name@example.c\x00m", "name\u00a0x@example.com", "name\u2028@example.com",

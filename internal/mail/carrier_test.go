@@ -186,7 +186,8 @@ func plain(n byte) message.Message {
 // TestQuotedRecipient: quotes around what is before the @ are part of how an address is written, not of the address.
 func TestQuotedRecipient(t *testing.T) {
 	t.Parallel()
-	for _, to := range []string{`"anna lee"@example.com`, `"a\"b\\c"@example.com`, `"a@b"@exämple.com`} {
+	for _, to := range []string{`"anna lee"@example.com`, `"a\"b\\c"@example.com`, `"a@b"@exämple.com`,
+		`"taro..love"@docomo.ne.jp`, `"taro."@ezweb.ne.jp`} {
 		m := plain(1)
 		m.To = to
 		source, err := Source(&m, "gifts@example.com")
