@@ -85,7 +85,7 @@ var arrows = map[string][]string{
 	"internal/cashout":     {"internal/gift", "internal/wire"},
 	"internal/reference":   {"client", "docs"},
 	"internal/api": {"internal/reference", "internal/cashout", "internal/clientip", "internal/gift", "internal/ledger",
-		"internal/nfc", "internal/ratelimit",
+		"internal/nfc", "internal/pin", "internal/ratelimit",
 		"internal/ticket", "internal/ticket/format", "internal/wire"},
 	"internal/provider":       {"internal/gift"},
 	"internal/provider/toast": {"internal/api", "internal/gift", "internal/ledger", "internal/provider"},

@@ -309,6 +309,16 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 			}
 			return nil
 		}, ask{"GET", "/api/integration/webhooks/w/attempts?limit=5", "", "", ""}},
+		{func() error {
+			_, err := c.PairTill(ctx, client.PairTillRequest{Name: "Counter", OrganizationID: "o", May: []string{"reload"}})
+			return err
+		}, ask{"POST", "/api/integration/tills", "", "", `{"name":"Counter","organizationID":"o","may":["reload"]}`}},
+		{func() error { _, err := c.Tills(ctx); return err }, ask{"GET", "/api/integration/tills", "", "", ""}},
+		{func() error { _, err := c.RevokeTill(ctx, "a/b"); return err },
+			ask{"DELETE", "/api/integration/tills/a%2Fb", "", "", ""}},
+		{func() error { _, err := c.People(ctx); return err }, ask{"GET", "/api/integration/people", "", "", ""}},
+		{func() error { _, err := c.SetPIN(ctx, client.SetPINRequest{Name: "Ana"}); return err },
+			ask{"POST", "/api/integration/people/set-pin", "", "", `{"name":"Ana"}`}},
 		{func() error { _, err := c.Gift(ctx, "a/b?c"); return err }, ask{"GET", "/api/integration/gifting/gifts/a%2Fb%3Fc",
 			"", "", ""}},
 		{func() error { _, err := c.RequestStatus(ctx, "k 1", client.OpRedeemGift); return err },

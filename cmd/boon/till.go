@@ -24,6 +24,12 @@ import (
 type tillCmd struct {
 	Pair tillPairCmd `cmd:"" help:"Make a link that turns a phone or a tablet into a till."`
 	Pin  tillPinCmd  `cmd:"" help:"Make the hash of a person's PIN, for the set-up file."`
+
+	Link   tillLinkCmd   `cmd:"" help:"Make such a link over the interface of a running service."`
+	List   tillListCmd   `cmd:"" help:"List the tills of a running service."`
+	Revoke tillRevokeCmd `cmd:"" help:"Switch a till off, such as that on a lost phone."`
+	People tillPeopleCmd `cmd:"" help:"List who signs in at the tills."`
+	SetPin tillSetPINCmd `cmd:"" name:"set-pin" help:"Set the PIN of somebody's first sign-in."`
 }
 
 type tillPairCmd struct {
@@ -74,7 +80,7 @@ func (c *tillPairCmd) Run(t *terminal) error {
 		if err != nil {
 			return err
 		}
-		return c.tell(t, &key, pairLink(c.PublicURL, token))
+		return tellLink(t, key.Name, key.ExpiresAt, pairLink(c.PublicURL, token))
 	})
 }
 
@@ -84,7 +90,8 @@ func pairLink(publicURL, token string) string {
 	return strings.TrimRight(publicURL, "/") + "/till/pair#" + token
 }
 
-func (c *tillPairCmd) tell(t *terminal, key *gift.Key, link string) error {
+// tellLink prints a link that pairs a device, and where people look on, a QR code of it.
+func tellLink(t *terminal, till string, until time.Time, link string) error {
 	code, err := qr.Encode(link)
 	if err != nil {
 		return err
@@ -92,12 +99,12 @@ func (c *tillPairCmd) tell(t *terminal, key *gift.Key, link string) error {
 	if onTerminal(t.stderr) {
 		drawQR(t.stderr, code)
 	}
-	fmt.Fprintf(t.stderr, "Open this on the device of till %s by %s UTC; it pairs one device, once:\n", cell(key.Name),
-		key.ExpiresAt.Format("15:04"))
+	fmt.Fprintf(t.stderr, "Open this on the device of till %s by %s UTC; it pairs one device, once:\n", cell(till),
+		until.UTC().Format("15:04"))
 	switch {
-	case thisMachineOnly(c.PublicURL):
+	case thisMachineOnly(link):
 		fmt.Fprintln(t.stderr, "It leads to this machine only: for another device, give --public-url.")
-	case !strings.HasPrefix(c.PublicURL, "https:"):
+	case !strings.HasPrefix(link, "https:"):
 		fmt.Fprintln(t.stderr, "It is not HTTPS: whoever shares the network can take the till's key, and no camera opens.")
 	}
 	_, err = fmt.Fprintln(t.stdout, link)

@@ -54,8 +54,8 @@ type Config struct {
 	// StoreTimeout is how long a call that has arrived waits for the store before it is answered UNAVAILABLE: what
 	// others use as well may be away without a word. 0: as long as the call's own deadline.
 	StoreTimeout time.Duration
-	// Wake is told after gifts of a live or of a test account were issued or used, that there may be something to deliver;
-	// nil: nobody is.
+	// Wake is told after gifts of a live or of a test account were issued or used, that there may be something to
+	// deliver; nil: nobody is.
 	Wake func(test bool)
 	// Settle does what is due in a test account by its clock, as far as there is time for it, and tells how much is left;
 	// nil: nothing is ever due.
@@ -88,6 +88,7 @@ type API struct {
 	tests   chan struct{} // has a value for each call of a test account that is handled
 	silent  chan struct{} // and for each that is kept waiting on purpose
 	prints  chan struct{} // has a value while a stock is printed
+	pins    chan struct{} // and while the hash of a PIN is made
 	readers sync.Pool     // of *wire.Reader
 	bodies  sync.Pool     // of *[trusted]byte
 	writers sync.Pool     // of *writer
@@ -95,6 +96,7 @@ type API struct {
 	memory  memory
 	hooks   hookLimiter
 	told    keyNames
+	seen    codesSeen
 	docs    func() map[string]reference.Page
 }
 
@@ -136,7 +138,7 @@ func New(c Config) *API {
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	a := &API{Config: c, mux: http.NewServeMux(), guesses: newGuessLimiter(&c),
-		prints: make(chan struct{}, 1), tests: make(chan struct{}, maxTests),
+		prints: make(chan struct{}, 1), pins: make(chan struct{}, 1), tests: make(chan struct{}, maxTests),
 		silent: make(chan struct{}, maxSilent)}
 	a.readers.New = func() any { return new(wire.Reader) }
 	a.bodies.New = func() any { return new([trusted]byte) }
@@ -225,7 +227,7 @@ const (
 
 // Routes lists every operation. HEAD is answered as GET.
 func Routes() []Route {
-	return slices.Concat(giftingRoutes(), redemptionRoutes(), readingRoutes(), testRoutes(), webhookRoutes())
+	return slices.Concat(giftingRoutes(), redemptionRoutes(), readingRoutes(), testRoutes(), webhookRoutes(), tillRoutes())
 }
 
 func giftingRoutes() []Route {
@@ -360,6 +362,7 @@ type call struct {
 	key       string                 // the Idempotency-Key, "" none
 	location  gift.ID                // where it is made, for the log; zero: not said
 	warning   string                 // for the log; "": none
+	codes     int                    // that a look-up shows
 	body      []byte                 // of a POST, whole
 	lent      *[trusted]byte         // where it lies, if that is used again
 	unread    bool                   // it is no JSON object
@@ -450,7 +453,8 @@ func (a *API) handler(h handler) http.Handler {
 
 // event is what the call came to, but for its code.
 func (c *call) event(err error) Event {
-	event := Event{RequestID: c.requestID, Overloaded: errors.Is(err, errOverloaded), Err: hidden(err), Warning: c.warning}
+	event := Event{RequestID: c.requestID, Overloaded: errors.Is(err, errOverloaded), Err: hidden(err), Warning: c.warning,
+		Codes: c.codes}
 	if c.account != nil {
 		event.AccountID = c.account.ID
 	}

@@ -60,7 +60,7 @@ type row struct {
 	states map[string]verdict
 }
 
-// elsewhereTested are operations about no gift: see TestAuthorityOverWebhooks.
+// elsewhereTested are operations about no gift: see TestAuthorityOverWebhooks and TestAuthorityOverTills.
 var elsewhereTested = []row{{by: "webhook"}}
 
 type where int
@@ -165,8 +165,10 @@ var authority = map[string][]row{
 		absent: notFound}},
 	"getRequest": {{needs: "send", lacking: notFound, system: malformed, by: "key", foreign: notFound,
 		elsewhere: notFound, absent: notFound}},
-	"listGifts":     {{needs: "look-up", system: malformed}},
-	"listActivity":  {{needs: "look-up", system: unsupported}},
+	"listGifts":    {{needs: "look-up", system: malformed}},
+	"listActivity": {{needs: "look-up", system: unsupported}},
+	"pairTill":     elsewhereTested, "listTills": elsewhereTested, "revokeTill": elsewhereTested,
+	"listPeople": elsewhereTested, "setPIN": elsewhereTested,
 	"createWebhook": elsewhereTested, "listWebhooks": elsewhereTested, "getWebhook": elsewhereTested,
 	"changeWebhook": elsewhereTested, "deleteWebhook": elsewhereTested, "rotateWebhook": elsewhereTested,
 	"replayWebhook": elsewhereTested, "listAttempts": elsewhereTested,
@@ -646,7 +648,7 @@ func (s *stage) request(op contract.Route, by string, k known, key, place string
 		body = `{` + name + member(other, s.partner(key, k.good)) + `,"amount":0.01}`
 	}
 	path = strings.NewReplacer("{voucherID}", k.id, "{key}", k.key, "{orderID}", k.order,
-		"{webhookID}", nowhere).Replace(op.Path)
+		"{webhookID}", nowhere, "{keyID}", nowhere).Replace(op.Path)
 	if op.OperationID == "exportStock" {
 		path += "?format=csv"
 	}

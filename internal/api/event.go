@@ -11,6 +11,7 @@ type Event struct {
 	Person     string    // who is signed in at the till; "": nobody
 	LocationID gift.ID   // that the request names or that follows from the key; zero: none
 	Code       gift.Code // "" on success
+	Codes      int       // how many codes a look-up showed
 	Warning    string    // what looks wrong with it though it was carried out; "": nothing
 	Overloaded bool      // it was not admitted
 	Err        error     // what lies behind an UNEXPECTED_ERROR or UNAVAILABLE; never shown to the caller

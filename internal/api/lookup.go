@@ -17,6 +17,9 @@ import (
 func showGift(c *call) (ledger.Answer, error) {
 	q := wire.ReadQuery(c.r.URL.RawQuery)
 	g, err := c.gift(q)
+	if err == nil {
+		err = c.showsCodes(1)
+	}
 	if err != nil {
 		return ledger.Answer{}, err
 	}
@@ -82,6 +85,9 @@ func listGifts(c *call) (ledger.Answer, error) {
 	page, err := c.Records.List(c.ctx, filter)
 	if err != nil {
 		return ledger.Answer{}, stored(err)
+	}
+	if err := c.showsCodes(len(page.Gifts)); err != nil {
+		return ledger.Answer{}, err
 	}
 	return c.answer(ledger.OK, func(w *writer) {
 		w.List("gifts")

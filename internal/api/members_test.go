@@ -244,7 +244,8 @@ func TestWholeRequestsAreWhole(t *testing.T) {
 	whole, operations := w.whole(), 0
 	a := &agreement{schemas: file.Components.Schemas}
 	for path, is := range file.Paths {
-		if is.Post == nil || strings.Contains(path, "/webhooks") { // see TestWebhooksAreChecked
+		if is.Post == nil || strings.Contains(path, "/webhooks") || // see TestWebhooksAreChecked
+			strings.Contains(path, "/tills") || strings.Contains(path, "/people") { // see TestTillsAreChecked
 			continue
 		}
 		operations++

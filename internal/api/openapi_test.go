@@ -215,7 +215,8 @@ func TestSchemasAreComplete(t *testing.T) {
 		"RedeemGift", "HoldGift", "CaptureHold", "ReleaseHold", "ReverseRedemption", "CancelGift", "ReinstateGift",
 		"ResendGift", "RescheduleGift", "TransferBalance", "CreateStock", "ActivateGift",
 		"ReverseActivation", "ReloadGift", "ReverseReload", "BlockGift", "UnblockGift", "AdjustGift", "ExtendGift",
-		"CashOutGift", "ReplaceGift", "ClockChange", "CreateWebhook", "ChangeWebhook", "RotateWebhook", "ReplayWebhook"}
+		"CashOutGift", "ReplaceGift", "ClockChange", "CreateWebhook", "ChangeWebhook", "RotateWebhook", "ReplayWebhook",
+		"PairTill", "SetPIN"}
 	for name, schema := range components {
 		checkSchema(t, name, schema.(map[string]any), slices.Contains(requests, name))
 	}

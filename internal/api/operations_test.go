@@ -68,14 +68,15 @@ func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 		"adjust-gift":        `{"voucherID":"` + nowhere + `","amount":1,"reasonCode":"MISTAKE","reason":"why"}`,
 		"clock":              `{"advance":"P1D"}`,
 		"extend-gift":        `{"voucherID":"` + nowhere + `","validUntil":"2040-01-01T00:00:00Z"}`,
-		"webhooks":           `{"url":"https://example.com"}`,
-		"{webhookID}":        `{"enabled":false}`, "rotate-secret": `{}`,
+		"tills":              `{"name":"Counter 1","organizationID":"` + pier + `"}`, "set-pin": `{"name":"Nobody"}`,
+		"webhooks":    `{"url":"https://example.com"}`,
+		"{webhookID}": `{"enabled":false}`, "rotate-secret": `{}`,
 		"replay": `{"from":"` + time.Now().Add(-time.Hour).UTC().Format(time.RFC3339) + `"}`,
 	}
 	for _, r := range api.Routes() {
 		operation := r.Pattern[strings.LastIndex(r.Pattern, "/")+1:]
 		path := strings.NewReplacer("{voucherID}", nowhere, "{key}", "k", "{orderID}", nowhere,
-			"{webhookID}", nowhere).Replace(r.Pattern)
+			"{webhookID}", nowhere, "{keyID}", nowhere).Replace(r.Pattern)
 		if operation == "stock" {
 			path += "?format=csv"
 		}

@@ -33,6 +33,7 @@ var needed = map[string]string{
 	"createWebhook": "webhooks", "listWebhooks": "webhooks", "getWebhook": "webhooks", "changeWebhook": "webhooks",
 	"deleteWebhook": "webhooks", "rotateWebhook": "webhooks", "replayWebhook": "webhooks", "listAttempts": "webhooks",
 	"listEvents": "events", "listAudit": "audit",
+	"pairTill": "tills", "listTills": "tills", "revokeTill": "tills", "listPeople": "tills", "setPIN": "tills",
 	"getRequest": "", "getHealth": "", "getReadiness": "", "getOpenAPI": "", "getDocs": "", "getErrorDocs": "",
 	"getDocsAsset": "", "getDocsPage": "", "getOperationDocs": "",
 	"getClock": "", "advanceClock": "",

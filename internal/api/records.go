@@ -29,11 +29,14 @@ type Records interface {
 	// oldest first; none where there is no such entry.
 	Parts(ctx context.Context, account, entry gift.ID) ([]gift.Entry, error)
 	// Await gives a page of the events of an account, in the order of the commits that made them. One without events
-	// waits for some, as long as wait and the context allow; idle is told before. EventsEnd is the place after the newest.
+	// waits for some, as long as wait and the context allow; idle is told before. EventsEnd is the place after the
+	// newest.
 	Await(ctx context.Context, q gift.EventQuery, wait time.Duration, idle func()) (gift.EventPage, error)
 	EventsEnd(ctx context.Context, account gift.ID) (gift.EventPlace, error)
 	// LogExport notes durably, in a log that is chained and in the audit trail, that codes leave.
 	LogExport(context.Context, gift.TrailEntry) error
+	// AddTrail writes into the audit trail.
+	AddTrail(context.Context, gift.TrailEntry) error
 	// Trail gives a page of the audit trail of an account, the newest first.
 	Trail(context.Context, gift.TrailFilter) (gift.TrailPage, error)
 	// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long

@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"net/url"
 	"strings"
+	"unicode"
 	"unique"
 )
 
@@ -114,8 +115,11 @@ const maxTokenURL = 2_048
 
 // ParseToken reads what a scanner found in a QR code: the path of the URL (/g/TOKEN, g/TOKEN, /TOKEN), the bare
 // token, or a whole http or https URL with such a path. The URL's host is neither compared nor fetched, its query and
-// fragment are ignored.
+// fragment are ignored. What scanners put before and behind does not matter.
 func ParseToken(s string) (Token, error) {
+	if len(s) <= maxTokenURL {
+		s = scanned(s)
+	}
 	path := s
 	if len(s) <= maxTokenURL && strings.Contains(s, ":") {
 		if u, err := url.Parse(s); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
@@ -129,6 +133,23 @@ func ParseToken(s string) (Token, error) {
 	}
 	return Token{newSecret(text)}, nil
 }
+
+// scanned is a text without what scanners put around what they read: spaces, line ends and other control characters,
+// marks that nobody sees, and before it the AIM identifier of the symbology, such as ]Q1.
+func scanned(s string) string {
+	s = strings.TrimFunc(s, isAround)
+	if rest, ok := strings.CutPrefix(s, "]"); ok && len(rest) > 2 && isLetter(rest[0]) &&
+		(isLetter(rest[1]) || '0' <= rest[1] && rest[1] <= '9') {
+		s = strings.TrimFunc(rest[2:], isAround)
+	}
+	return s
+}
+
+func isAround(r rune) bool {
+	return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
+}
+
+func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 
 // KeyKind tells whom an API key speaks for.
 type KeyKind string

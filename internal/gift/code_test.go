@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 )
@@ -183,8 +184,8 @@ func TestParseToken(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"", "/", "g/", token[1:], token + "0", "//" + token, "g//" + token, "/g/g/" + token, "/x/" + token, token + "/",
-		token + "?x=1", token + "\n",
-		" " + token, "ftp://h/g/" + token, "javascript:" + token, "mailto:" + token, "https:" + token, "https:///g/" + token,
+		token + "?x=1", token + "\n" + token, "x" + token,
+		"]" + token, "ftp://h/g/" + token, "javascript:" + token, "mailto:" + token, "https:" + token, "https:///g/" + token,
 		"https:g/" + token,
 		"https://h/x/g/" + token, "https://h/g/" + token + "/", "https://h/%67/" + token, "https://h//g/" + token,
 		"https://h/?g=" + token,
@@ -195,6 +196,33 @@ func TestParseToken(t *testing.T) {
 		if _, err := ParseToken(bad); codeOf(t, err) != InvalidTokenFormat ||
 			err.(*Error).Messages[0].Field != "token" {
 			t.Errorf("%.60q: %v", bad, err)
+		}
+	}
+}
+
+// TestWhatScannersAdd: what a scanner sent before and behind a link does not matter.
+func TestWhatScannersAdd(t *testing.T) {
+	t.Parallel()
+	const link = "https://gifts.example.com/g/0123456789ABCDEFGHIJkl"
+	file, err := os.ReadFile("testdata/token-suffixes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	around := []string{"]Q1LINK", "]Q3LINK\r", "\x02LINK\x03", "\ufeffLINK\u200b", "\x1dLINK\t", "\u200eLINK\u202c"}
+	for line := range strings.Lines(string(file)) {
+		if want, sent, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok && want == "200" {
+			around = append(around, strings.NewReplacer(`\r`, "\r", `\n`, "\n").Replace(sent))
+		}
+	}
+	if len(around) < 9 {
+		t.Fatalf("only %d cases", len(around))
+	}
+	for _, as := range around {
+		for _, form := range []string{link, "/g/0123456789ABCDEFGHIJkl", "0123456789ABCDEFGHIJkl"} {
+			sent := strings.Replace(as, "LINK", form, 1)
+			if token, err := ParseToken(sent); err != nil || token.Reveal() != "0123456789ABCDEFGHIJkl" {
+				t.Errorf("%q: %v", sent, err)
+			}
 		}
 	}
 }

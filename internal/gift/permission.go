@@ -31,8 +31,9 @@ const (
 	MayWebhooks                          // webhooks
 	MaySeeEvents                         // the events of the account
 	MayAudit                             // the audit trail of the account
+	MayTills                             // pair tills and switch them off, and set PINs
 
-	AllPermissions = MayAudit<<1 - 1
+	AllPermissions = MayTills<<1 - 1
 	// SystemPermissions are those of every system key; what it made itself is all that it may cancel and look up.
 	SystemPermissions = MaySend | MayCancel | MayLookUp
 )
@@ -60,6 +61,7 @@ var permissionNames = []struct{ name, cannot string }{
 	{"webhooks", "manage webhooks"},
 	{"events", "read events"},
 	{"audit", "read the audit trail"},
+	{"tills", "manage tills and PINs"},
 }
 
 // roles are the sets of permissions that have a name.
@@ -67,9 +69,10 @@ var roles = []struct {
 	name string
 	may  Permissions
 }{
-	{"till", MayValidate | MayRedeem | MayReverse},
+	{"till", TillRole},
 	{"shop", MaySend | MayCancel | MayResend | MayLookUp},
 	{"office", MayLookUp | MayCancel | MayResend | MayReverse},
+	{"desk", MayLookUp | MayResend | MayCancel | MayBlock | MayReplace | MayReverse | MayExtend},
 	{"all", AllPermissions},
 }
 

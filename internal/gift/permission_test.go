@@ -11,8 +11,9 @@ func TestRoles(t *testing.T) {
 		"till":   "validate redeem reverse",
 		"shop":   "send cancel resend look-up",
 		"office": "reverse cancel resend look-up",
+		"desk":   "reverse cancel resend look-up block extend replace",
 		"all": "validate redeem reverse send cancel resend look-up codes transfer activate stock export reload adjust " +
-			"block extend cash-out replace webhooks events audit",
+			"block extend cash-out replace webhooks events audit tills",
 	} {
 		p, ok := RoleByName(role)
 		if got := strings.Join(p.Names(), " "); !ok || got != want || p.String() != role {
@@ -22,7 +23,7 @@ func TestRoles(t *testing.T) {
 	if p, ok := RoleByName("manager"); ok || p != 0 {
 		t.Errorf("an unknown role may %s", p)
 	}
-	if len(RoleNames()) != 4 {
+	if len(RoleNames()) != 5 {
 		t.Errorf("the roles are %q", RoleNames())
 	}
 }

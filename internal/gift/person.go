@@ -9,8 +9,9 @@ import (
 // Person is somebody who works at the tills of an account, and signs in there with a PIN.
 type Person struct {
 	Name      string
-	PIN       string      // its argon2id hash
-	May       Permissions // of PersonPermissions: what of that which a till may this person may too
+	PIN       string      // its argon2id hash; "": none yet
+	FirstPIN  bool        // somebody else set it for the first sign-in, at which the person chooses another one
+	May       Permissions // at a till, what of PersonPermissions the till may this person may too
 	Locations []ID        // where; empty: at all of the account's
 }
 
@@ -18,7 +19,7 @@ type Person struct {
 const PersonPermissions = MayReverse | MayActivate | MayReload | MayCashOut
 
 // TillPermissions are all that a till may be given.
-const TillPermissions = MayValidate | MayRedeem | PersonPermissions
+const TillPermissions = TillRole | PersonPermissions
 
 // RestKey is under which a person's wrong PINs are counted that were tried at the till with a key. The zero key
 // stands for all tills together.

@@ -6,6 +6,7 @@ import "time"
 const (
 	SetupChanged  EventType = "setup.changed"
 	CodesExported EventType = "codes.exported"
+	CodesRead     EventType = "codes.read"    // a key that sees codes looked gifts up; once an hour for each key
 	SheetRevoked  EventType = "sheet.revoked" // links to the printed sheet of an order were
 	PersonErased  EventType = "person.erased" // names, contacts and messages were taken out of gifts
 	ClockAdvanced EventType = "clock.advanced"

@@ -6,6 +6,8 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"errors"
+	"fmt"
+	"math/big"
 	"strings"
 
 	"golang.org/x/crypto/argon2"
@@ -62,6 +64,19 @@ func Hash(pin string) (string, error) {
 	drawn := make([]byte, salt)
 	rand.Read(drawn) // never fails
 	return join(drawn, derive(pin, drawn)), nil
+}
+
+// Draw draws a PIN of six digits for somebody's first sign-in.
+func Draw() string {
+	for {
+		n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
+		if err != nil {
+			panic(err) // it never fails
+		}
+		if drawn := fmt.Sprintf("%06d", n); Check(drawn) == nil {
+			return drawn
+		}
+	}
 }
 
 func join(salt, hash []byte) string {

@@ -47,6 +47,7 @@ func (a *app) observe(next http.Handler) http.Handler {
 			if !event.Overloaded { // a line in the log would cost more than all the rest of a refusal
 				took := time.Since(begun)
 				a.metrics.request(route(r), answer.code(), took)
+				a.metrics.codes.Add(float64(event.Codes))
 				a.log(r, answer.code(), took, event)
 			}
 			tell(traced, r, answer.code(), event)
@@ -112,6 +113,9 @@ func (a *app) log(r *http.Request, status int, took time.Duration, e *api.Event)
 		attrs = append(attrs, slog.String("trace", s.TraceID().String()))
 	}
 	text("person", e.Person)
+	if e.Codes > 0 {
+		attrs = append(attrs, slog.Int("codes", e.Codes))
+	}
 	text("code", string(e.Code))
 	if text("warning", e.Warning); e.Warning != "" {
 		level = slog.LevelWarn

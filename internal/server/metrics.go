@@ -30,6 +30,7 @@ type metrics struct {
 	attempts *prometheus.CounterVec
 	guessing prometheus.Counter
 	pins     prometheus.Counter
+	codes    prometheus.Counter
 }
 
 func newMetrics() *metrics {
@@ -70,7 +71,11 @@ func newMetrics() *metrics {
 		Name: "boon_pins_limited_total", Help: "Times that a person's PIN rests after too many wrong ones, once an hour " +
 			"for a person and a till; the log names the till.",
 	})
-	m.registry.MustRegister(m.pins)
+	m.codes = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "boon_codes_read_total", Help: "Gifts whose codes were shown to keys that look them up; the log names the " +
+			"key of each call.",
+	})
+	m.registry.MustRegister(m.pins, m.codes)
 	m.registry.MustRegister(m.guessing, m.attempts, m.refused, m.requests, m.latency, m.groups, m.commits, m.failures,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

@@ -207,3 +207,46 @@ func TestSignInsLastTwelveHours(t *testing.T) {
 		t.Errorf("the third sign-in lasts %v", lasts)
 	}
 }
+
+// TestOwnPINAtTheFirstSignIn: a PIN that a key sets over the interface is good for one sign-in, at which the person
+// chooses another one that no list of easy ones has. Nobody signs in before there is a PIN.
+func TestOwnPINAtTheFirstSignIn(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	file := strings.Replace(string(examples.HarborCoffee()), "    storefronts:\n",
+		"    people: [{name: Ana, role: desk}]\n    storefronts:\n", 1)
+	s.apply([]byte(file))
+	d, _ := s.paired("Counter 1", gift.MayReload)
+	sign := func(status int, in, pin, own string) {
+		d.Helper()
+		d.want(status, in, "POST", personPath, `{"name":"Ana","pin":"`+pin+`","newPIN":"`+own+`"}`)
+	}
+	sign(http.StatusForbidden, "Ana has no PIN yet", "471199", "")
+	var set struct{ PIN, PINState string }
+	s.must("POST", "/api/integration/people/set-pin", examples.HarborOfficeKey, `{"name":"Ana"}`, &set)
+	if set.PINState != "FIRST" || len(set.PIN) != 6 {
+		t.Fatalf("the PIN that was set is %+v", set)
+	}
+	sign(http.StatusForbidden, `"path":"pin"`, "000000", "8052")
+	sign(http.StatusBadRequest, `"path":"newPIN"`, set.PIN, "")
+	sign(http.StatusBadRequest, "among the first that somebody tries", set.PIN, "1234")
+	sign(http.StatusBadRequest, "Choose another one", set.PIN, set.PIN)
+	d.want(http.StatusOK, `"person":null`, "GET", "/till/state", "")
+	sign(http.StatusOK, `"may":["validate","redeem","reverse"]`, set.PIN, "805249")
+	d.want(http.StatusOK, `"person":"Ana"`, "GET", "/till/state", "")
+	sign(http.StatusForbidden, `"path":"pin"`, set.PIN, "")
+	sign(http.StatusOK, `"person":"Ana"`, "805249", "")
+	s.apply([]byte(file)) // it says no PIN: Ana keeps her own
+	sign(http.StatusOK, `"person":"Ana"`, "805249", "")
+	_, text, _ := s.call("GET", "/api/integration/audit?limit=200", examples.HarborOfficeKey, "")
+	for _, what := range []string{"set the PIN of Ana", "Ana chose a PIN at till Counter 1"} {
+		if !strings.Contains(string(text), what) {
+			t.Errorf("the audit trail lacks %q", what)
+		}
+	}
+	for _, secret := range []string{set.PIN, "805249"} {
+		if strings.Contains(string(text), secret) || strings.Contains(s.logs.String(), secret) {
+			t.Error("a PIN stands in the log or in the audit trail")
+		}
+	}
+}

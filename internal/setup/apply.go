@@ -157,7 +157,8 @@ func (p *plan) account(a *account, owners map[gift.ID]owner) error {
 		}
 	}
 	old := p.current.Accounts[a.record.ID]
-	words, gone := diff(old, a.record)
+	record := withPINs(a.record, old)
+	words, gone := diff(old, record)
 	if err := p.keep(a, old, gone); err != nil {
 		return err
 	}
@@ -166,8 +167,8 @@ func (p *plan) account(a *account, owners map[gift.ID]owner) error {
 		p.Changes = append(p.Changes, label+": "+w)
 	}
 	if len(words) > 0 {
-		saved := *a.record
-		saved.EndedProviders = gift.ProvidersEnded(old, a.record)
+		saved := *record
+		saved.EndedProviders = gift.ProvidersEnded(old, record)
 		p.changes.Accounts = append(p.changes.Accounts, &saved)
 		p.changes.Assets = append(p.changes.Assets, a.assets...)
 	}
@@ -181,6 +182,23 @@ func (p *plan) account(a *account, owners map[gift.ID]owner) error {
 	p.unstaffed(a.record, label)
 	p.lastPerson(a, old, label)
 	return nil
+}
+
+// withPINs is an account of a file in which people whose PIN the file does not say have the PIN that they have.
+func withPINs(a, old *gift.Account) *gift.Account {
+	if old == nil {
+		return a
+	}
+	kept := *a
+	kept.People = slices.Clone(a.People)
+	for n := range kept.People {
+		p := &kept.People[n]
+		at := slices.IndexFunc(old.People, func(was gift.Person) bool { return was.Name == p.Name })
+		if at >= 0 && p.PIN == "" {
+			p.PIN, p.FirstPIN = old.People[at].PIN, old.People[at].FirstPIN
+		}
+	}
+	return &kept
 }
 
 // lastPerson refuses to take the last people away by silence, for then every till moves value without a PIN, and says

@@ -523,7 +523,7 @@ func TestTillsAndFiles(t *testing.T) {
 	q := setup.KeyRequest{Account: account, Name: "Counter 1", Locations: []gift.ID{pier}, Permissions: role, Till: true}
 	k, token, err := setup.CreateKey(t.Context(), w, q, noon, chance(1))
 	if err != nil || k.Till != gift.WaitingTill || k.Hash != gift.HashKey(token) ||
-		!k.ExpiresAt.Equal(k.CreatedAt.Add(setup.PairWithin)) {
+		!k.ExpiresAt.Equal(k.CreatedAt.Add(gift.PairWithin)) {
 		t.Fatalf("%+v, %v", k, err)
 	}
 	for name, change := range map[string]func(*setup.KeyRequest){

@@ -169,7 +169,8 @@ func records(a *gift.Account) []record {
 	for n := range a.People {
 		p := &a.People[n]
 		all = append(all, record{personKind, a.RestKey(p, gift.ID{}).KeyID, p.Name, []field{
-			{"PIN", p.PIN, ""}, plainField("permissions", strings.Join(p.May.Names(), ", ")), locationsField(p.Locations, a),
+			{"PIN", fmt.Sprint(p.PIN, p.FirstPIN), ""},
+			plainField("permissions", strings.Join(p.May.Names(), ", ")), locationsField(p.Locations, a),
 		}})
 	}
 	for _, p := range a.Providers {

@@ -275,9 +275,9 @@ func (r *reader) subscriptions(f fields, known holdings) []gift.Subscription {
 func (r *reader) people(f fields, known holdings) []gift.Person {
 	names := make(map[string]int)
 	return each(f, "people", func(v value) gift.Person {
-		f := r.fields(v, "name", "pin", "may", "locations")
-		f.require("name", "pin")
-		p := gift.Person{Name: f.label("name"), PIN: f.pin("pin"), May: f.personMay("may"),
+		f := r.fields(v, "name", "pin", "role", "may", "locations")
+		f.require("name")
+		p := gift.Person{Name: f.label("name"), PIN: f.pin("pin"), May: f.personMay("role", "may"),
 			Locations: f.locations("locations", known)}
 		if line, double := names[p.Name]; double && p.Name != "" {
 			r.problem(f.values["name"], "There is a person of this name on line %d already; people sign in by their names.",

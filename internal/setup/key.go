@@ -373,14 +373,11 @@ type KeyRequest struct {
 	// what it may do in a day, by name as a set-up file has them; empty: no limits of its own
 	Limits   map[string]string
 	Networks gift.Networks // from which it may be used; none: everywhere
-	// the key of a till at one location, which waits PairWithin for its device; its text is a token to pair it by
+	// the key of a till at one location, which waits gift.PairWithin for its device; its text is a token to pair it by
 	Till bool
 	// of a system key: it is for test accounts. An account's key is of its account's mode
 	Test bool
 }
-
-// PairWithin is how long the key of a till waits for its device.
-const PairWithin = 15 * time.Minute
 
 // CreateKey makes an API key and gives it with its text, which is kept nowhere. Among the working keys of one owner
 // each name stands once. An error that is Refused says what to ask for differently.
@@ -410,7 +407,7 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 	}
 	if q.Till {
 		d.text = rand.Text() // 130 bits, in letters that a QR code has room for
-		k.Till, k.Hash, k.Hint, k.ExpiresAt = gift.WaitingTill, gift.HashKey(d.text), "", moment(now.Add(PairWithin))
+		k.Till, k.Hash, k.Hint, k.ExpiresAt = gift.WaitingTill, gift.HashKey(d.text), "", moment(now.Add(gift.PairWithin))
 	}
 	err = store.Configure(ctx, func(current *gift.Directory, _ Uses) (Changes, error) {
 		var c *gift.Currency

@@ -738,9 +738,20 @@ func (f fields) pin(name string) string {
 	return v.Value
 }
 
-// personMay reads what a person may do at a till beside validating and redeeming.
-func (f fields) personMay(name string) (may gift.Permissions) {
-	members, _ := f.list(name)
+// personMay reads what a person may do beside validating and redeeming: a role, or permissions of those that a till
+// has.
+func (f fields) personMay(role, list string) (may gift.Permissions) {
+	members, _ := f.list(list)
+	if v, _, ok := f.scalar(role); ok {
+		if len(members) > 0 {
+			f.problem(v, "A person has a role, or permissions under may, not both.")
+		}
+		may, known := gift.RoleByName(v.Value)
+		if !known {
+			f.problem(v, "There is no such role; there are %s.", strings.Join(gift.RoleNames(), ", "))
+		}
+		return may
+	}
 	for _, v := range members {
 		one := f.permission(v, may)
 		if one&^gift.PersonPermissions != 0 {

@@ -47,8 +47,8 @@ func (t *tills) signIn(c *api.Call) (answer, error) {
 	if _, err := t.open(c); err != nil {
 		return nil, err
 	}
-	var name, typed string
-	err := c.Read(func(o *wire.Object) { name, typed = o.Text("name"), o.Text("pin") })
+	var name, typed, own string
+	err := c.Read(func(o *wire.Object) { name, typed, own = o.Text("name"), o.Text("pin"), o.Text("newPIN") })
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +57,11 @@ func (t *tills) signIn(c *api.Call) (answer, error) {
 		return nil, err
 	}
 	p := s.caller.PersonNamed(name)
-	if p == nil {
+	switch {
+	case p == nil:
 		return nil, gift.RefuseAt(gift.NotFound, "name", "Nobody of this name signs in here.")
+	case p.PIN == "":
+		return nil, gift.RefuseAt(gift.NotAuthorized, "pin", "%s has no PIN yet. Whoever runs the shop sets one.", p.Name)
 	}
 	right, err := t.try(c, s.caller, p, typed)
 	if err != nil {
@@ -70,7 +73,71 @@ func (t *tills) signIn(c *api.Call) (answer, error) {
 		}
 		return nil, gift.RefuseAt(gift.NotAuthorized, "pin", "This is not the PIN of %s.", p.Name)
 	}
+	if p.FirstPIN {
+		if p, err = t.choosePIN(c, s, p, typed, own); err != nil {
+			return nil, err
+		}
+	}
 	return t.signedInAs(c, s, p)
+}
+
+// choosePIN has somebody whose PIN somebody else has set choose another one, and gives the person with it.
+func (t *tills) choosePIN(c *api.Call, s *session, p *gift.Person, first, own string) (*gift.Person, error) {
+	err := pin.Check(own)
+	switch {
+	case own == "":
+		return nil, gift.RefuseAt(gift.ValidationFailure, "newPIN", "This PIN is for the first sign-in of %s. Choose "+
+			"another one, which nobody else knows.", p.Name)
+	case err != nil:
+		return nil, gift.RefuseAt(gift.ValidationFailure, "newPIN", "The new PIN will not do: %v.", err)
+	case own == first:
+		return nil, gift.RefuseAt(gift.ValidationFailure, "newPIN", "The new PIN is the one for the first sign-in. "+
+			"Choose another one.")
+	}
+	done, err := t.busy.take(c.Context(), s.caller)
+	if err != nil {
+		return nil, api.Stored(err)
+	}
+	hash, err := pin.Hash(own)
+	done()
+	if err != nil {
+		return nil, fmt.Errorf("making the hash of a PIN: %w", err)
+	}
+	gone := gift.Refuse(gift.NotAuthorized, "The PIN of %s was set anew just now. Sign in with that one.", p.Name)
+	err = t.Store.Configure(c.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+		a := d.Accounts[s.caller.Account.ID]
+		if is := (&gift.Caller{Account: a}).PersonNamed(p.Name); is == nil || is.PIN != p.PIN {
+			return gift.Changes{}, gone
+		}
+		return gift.Changes{Accounts: []*gift.Account{a.WithPIN(p.Name, hash, true)},
+			By: gift.Actor{KeyID: s.caller.KeyID, Person: p.Name, Address: c.Address()}, RequestID: c.RequestID(),
+			What: fmt.Sprintf("account %s: %s chose a PIN at till %s", a.Name, p.Name, s.caller.Name)}, nil
+	})
+	if errors.Is(err, gone) {
+		return nil, gone
+	}
+	if err == nil {
+		err = t.Refresh(c.Context())
+	}
+	if err != nil {
+		return nil, api.Stored(fmt.Errorf("keeping a PIN: %w", err))
+	}
+	if s.caller, err = t.again(c); err != nil {
+		return nil, err
+	}
+	if p = s.caller.PersonNamed(p.Name); p == nil {
+		return nil, gone
+	}
+	return p, nil
+}
+
+// again is the till that makes a call, by the set-up as it is now.
+func (t *tills) again(c *api.Call) (*gift.Caller, error) {
+	s, err := t.open(c)
+	if err != nil {
+		return nil, err
+	}
+	return s.caller, nil
 }
 
 // signedInAs has somebody stand at the till, and nobody else.

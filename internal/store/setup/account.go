@@ -81,6 +81,7 @@ type (
 	person struct {
 		Name      string     `json:"name"`
 		PIN       string     `json:"pin"` // its hash
+		FirstPIN  bool       `json:"firstPIN,omitempty"`
 		May       string     `json:"may,omitempty"`
 		Locations []storedID `json:"locations,omitempty"`
 	}
@@ -207,7 +208,7 @@ func formatAccount(a *gift.Account) (string, error) {
 			g.HeadlineIn, g.FooterIn}
 	})
 	d.People = mapped(a.People, func(p gift.Person) person {
-		return person{p.Name, p.PIN, strings.Join(p.May.Names(), " "), mapped(p.Locations,
+		return person{p.Name, p.PIN, p.FirstPIN, strings.Join(p.May.Names(), " "), mapped(p.Locations,
 			func(i gift.ID) storedID { return storedID(i) })}
 	})
 	d.Providers = mapped(a.Providers, storedProvider)
@@ -280,8 +281,9 @@ func parseAccount(text []byte) (*gift.Account, error) {
 			HeadlineIn: g.HeadlineIn, Footer: g.Footer, FooterIn: g.FooterIn, Logo: logo, Picture: picture}
 	})
 	a.People = mapped(d.People, func(p person) gift.Person {
-		return gift.Person{Name: p.Name, PIN: p.PIN, May: splitPermissions(p.May), Locations: mapped(p.Locations,
-			func(i storedID) gift.ID { return gift.ID(i) })}
+		return gift.Person{Name: p.Name, PIN: p.PIN, FirstPIN: p.FirstPIN, May: splitPermissions(p.May),
+			Locations: mapped(p.Locations,
+				func(i storedID) gift.ID { return gift.ID(i) })}
 	})
 	a.Providers = mapped(d.Providers, provider.provider)
 	a.EndedProviders = mapped(d.EndedProviders, func(p endedProvider) gift.EndedProvider {

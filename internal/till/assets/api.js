@@ -27,7 +27,7 @@ function parse(text) {
 
 export const state = () => request("GET", "/state");
 export const today = () => request("GET", "/today");
-export const signIn = (name, pin) => request("POST", "/person", { name, pin });
+export const signIn = (name, pin, newPIN) => request("POST", "/person", { name, pin, newPIN });
 export const signOut = () => request("DELETE", "/person");
 export const pair = (token, instead) => request("POST", "/pair", { token, instead });
 export const validate = (gift) => request("POST", "/api/redemption/validate-gift", gift);

@@ -1,9 +1,10 @@
 // The till: which view is shown, and what its buttons do. Money is moved by safe.js alone.
 import * as api from "./api.js";
-import { decimal, empty, grouped, minor, press, read, split, value, Wedge } from "./amount.js";
+import { decimal, empty, grouped, minor, press, split, value } from "./amount.js";
 import { booked, ended, open, rightsToUndo, undoing, unstaffed, within } from "./intent.js";
 import { Safe } from "./safe.js";
 import { watch } from "./scan.js";
+import { scanned as giftIn, foreign, Wedge } from "./scanner.js";
 import { play } from "./sound.js";
 import { keypad } from "./keypad.js";
 import { clock, known, language, money, number, t } from "./words.js";
@@ -199,9 +200,14 @@ function people() {
   show("people");
 }
 
+/** choosing is the first PIN of somebody who chooses another one now, and that one once it was typed; null: nobody does. */
+let choosing = null;
+
 function askPIN(name) {
   const section = views.pin;
+  choosing = null;
   $("h1", section).textContent = t("till.people.pin", name);
+  $(".quiet", section).textContent = "";
   section.dataset.name = name;
   $(".pin", section).value = "";
   $(".error", section).textContent = "";
@@ -226,13 +232,34 @@ async function somebody() {
   if (result) showResult(result);
 }
 
+/** askOwnPIN asks somebody whose PIN another has set for one of their own, twice. */
+function askOwnPIN(so, why = "") {
+  choosing = so;
+  const section = views.pin;
+  $("h1", section).textContent = t(so.own ? "till.people.own-pin-again" : "till.people.own-pin");
+  $(".quiet", section).textContent = so.own ? "" : t("till.people.own-pin-text");
+  $(".pin", section).value = "";
+  complain(why);
+  $(".pin", section).focus();
+}
+
 async function signIn() {
   const pin = $(".pin", views.pin);
   if (signing || pin.value === "") return;
+  const typed = pin.value;
+  if (choosing && !choosing.own) return askOwnPIN({ first: choosing.first, own: typed });
+  if (choosing && choosing.own !== typed) {
+    play("no");
+    return askOwnPIN({ first: choosing.first }, t("till.people.two-pins"));
+  }
   signing = true;
-  const answer = await api.signIn(views.pin.dataset.name, pin.value);
+  const answer = await api.signIn(views.pin.dataset.name, choosing?.first ?? typed, choosing?.own);
   signing = false;
   pin.value = "";
+  if (answer?.status === 400 && answer.body?.messages?.[0]?.path === "newPIN") {
+    if (choosing) play("no");
+    return askOwnPIN({ first: choosing?.first ?? typed }, choosing ? t("till.people.easy-pin") : "");
+  }
   if (answer?.status === 200) {
     learn(answer.body);
     return arrived ? arrived() : home();
@@ -292,7 +319,7 @@ function cameraOn(on) {
 function scanned(text) {
   if (busy || (text === lastScan.text && performance.now() - lastScan.at < 3000)) return;
   lastScan = { text, at: performance.now() };
-  const gift = read(text);
+  const gift = giftIn(text);
   if (gift === null) {
     play("no");
     return void ($(".error", views.home).textContent = t("till.error.not-a-gift"));
@@ -323,11 +350,12 @@ async function find(gift) {
 function typed() {
   const field = $("#digits");
   clearTimeout(standing);
-  const gift = read(field.value);
+  const gift = giftIn(field.value);
   if (gift) return find(gift);
   const digits = field.value.replace(/\D/g, "");
   if (field.value.trim() === "") return field.focus();
   play("no");
+  if (foreign(field.value)) return complain(t("till.error.layout"));
   complain(/^[\d\s.-]*$/.test(field.value) && digits.length !== 12 ? t("till.error.digits", digits.length) : t("till.error.not-a-gift"));
   field.focus();
 }
@@ -692,13 +720,20 @@ async function openToday() {
 // ---- keys, buttons and the hand scanner
 
 const wedge = new Wedge();
+let silence; // the timer since the last key
 let before = null; // what stood before the burst of keys that runs now: {current, field, text}
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const scan = event.repeat ? null : wedge.key(event.key, event.timeStamp); // no scanner holds a key
+  const keyboard = { code: event.code, shift: event.shiftKey, caps: event.getModifierState?.("CapsLock") };
+  const scan = event.repeat ? null : wedge.key(event.key, event.timeStamp, keyboard); // no scanner holds a key
   if (wedge.first) before = { current, field: event.target, text: event.target.value };
-  if (scan || wedge.scanner) return scannerDone(event, scan);
+  clearTimeout(silence);
+  if (scan || wedge.scanner) return scannerDone(scan, event);
+  silence = setTimeout(() => { // some scanners end with no key at all
+    const found = wedge.stopped(performance.now());
+    if (found) scannerDone(found);
+  }, 300);
   if ($("dialog.ask").open) return;
   if (event.target.matches("input, select, summary")) return;
   if (view !== "gift" || $(".take-side").hidden) {
@@ -721,9 +756,9 @@ document.addEventListener("keydown", (event) => {
  * scannerDone takes the Enter of a hand scanner from whatever has the focus. What stood before the scan stands again; a gift
  * is shown, and what is none, such as the barcode of a product, takes nothing.
  */
-function scannerDone(event, gift) {
-  event.preventDefault();
-  event.stopPropagation();
+function scannerDone(gift, event) {
+  event?.preventDefault();
+  event?.stopPropagation();
   clearTimeout(standing);
   if (before.field.matches("input")) before.field.value = before.field.id === "digits" ? "" : before.text;
   if (current && current.gift === before.current?.gift) {
@@ -732,12 +767,13 @@ function scannerDone(event, gift) {
   }
   if (gift && !$("dialog.ask").open) return void (busy || find(gift));
   play("no");
-  if (view === "home") complain(t("till.error.not-a-gift"));
+  if (wedge.foreign) complain(t("till.error.layout"));
+  else if (view === "home") complain(t("till.error.not-a-gift"));
 }
 
 document.addEventListener("paste", (event) => {
   if (event.target.matches?.("input")) return;
-  const gift = read(event.clipboardData?.getData("text") ?? "");
+  const gift = giftIn(event.clipboardData?.getData("text") ?? "");
   if (gift && view !== "wait") find(gift);
 });
 

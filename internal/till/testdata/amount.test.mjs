@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decimal, empty, grouped, minor, press, read, split, value, Wedge } from "../assets/amount.js";
+import { decimal, empty, grouped, minor, press, read, split, value } from "../assets/amount.js";
+import { Wedge } from "../assets/scanner.js";
 
 const typed = (keys, decimals = 2) => keys.reduce((entry, key) => press(entry, key, decimals), empty);
 

@@ -449,6 +449,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/integration/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who signs in at the tills
+         * @description The people whom the set-up names. A key that is limited to locations sees those who work only there.
+         */
+        get: operations["listPeople"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/people/set-pin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set a person's PIN
+         * @description Sets the PIN with which a person signs in for the first time, or after the PIN was forgotten. At that sign-in the person chooses another PIN, which nobody else knows. Until then the person signs in
+         *     with this one, and wherever the person was signed in before, that has ended. A set-up file that says a `pin` of the person puts that one back when it is applied.
+         */
+        post: operations["setPIN"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/integration/redemption/activate-gift": {
         parameters: {
             query?: never;
@@ -706,6 +747,52 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/tills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All tills
+         * @description The tills that work, and those that wait for a device. A key that is limited to locations sees the tills there.
+         */
+        get: operations["listTills"];
+        put?: never;
+        /**
+         * Pair a till
+         * @description Makes a link that turns one phone or tablet into a till of a location. It is good for 15 minutes and for the first device that opens it and agrees. The till gets a key of its own, which works in the
+         *     pages of the till only. A repeat of this call makes a second till: no Idempotency-Key is kept. A key that is limited to locations manages the tills there. Tills, PINs and webhooks of an
+         *     account are changed 60 times at once, then twice a minute.
+         */
+        post: operations["pairTill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/tills/{keyID}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Switch a till off
+         * @description For a lost phone, or to unpair a device. Within two seconds the till does nothing any more, for good. A till that is off already counts as done.
+         */
+        delete: operations["revokeTill"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1225,7 +1312,7 @@ export interface components {
         };
         /** @description One thing that somebody did in the account. Every member is always present. */
         AuditEntry: {
-            /** @description Of a change of a gift, the type of its event. Others: setup.changed, codes.exported, sheet.revoked, person.erased, clock.advanced, till.signed_in, till.pin_limited and store.went_back. */
+            /** @description Of a change of a gift, the type of its event. Others: setup.changed, codes.exported, codes.read (a key that sees codes looked gifts up; once an hour), sheet.revoked, person.erased, clock.advanced, till.signed_in, till.pin_limited and store.went_back. */
             action: string;
             /** @description The address of the client; null at the command line, and before 0.2. */
             address: string | null;
@@ -2241,6 +2328,87 @@ export interface components {
          * @enum {string}
          */
         Operation: "send-gift" | "redeem-gift" | "hold-gift" | "capture-hold" | "release-hold" | "reverse-redemption" | "cancel-gift" | "reinstate-gift" | "resend-gift" | "reschedule-gift" | "transfer-balance" | "create-stock" | "activate-gift" | "reverse-activation" | "reload-gift" | "reverse-reload" | "block-gift" | "unblock-gift" | "adjust-gift" | "extend-gift" | "cash-out-gift" | "replace-gift";
+        /** @description Where a till is to stand, and what it may do. */
+        PairTill: {
+            /** @description What it may do beside validate, redeem and reverse, which every till may: what the key itself may, of activate, reload and cash-out. */
+            may?: ("validate" | "redeem" | "reverse" | "activate" | "reload" | "cash-out")[] | null;
+            /** @description What it is called in lists, such as Counter 1; no other working key of the account has this name. */
+            name: string;
+            /** @description Networks from which it may be paired and used, such as 203.0.113.0/24. Absent or empty: everywhere. */
+            networks?: string[] | null;
+            /**
+             * Format: uuid
+             * @description The location at which it stands.
+             */
+            organizationID: string;
+        };
+        /** @description The till as it was made, with its link. */
+        PairTillAnswer: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description Names the till and its key.
+             */
+            keyID: string;
+            /** @description What it may do. */
+            may: string[];
+            /** @description What it is called. */
+            name: string;
+            /** @description From where it may be paired and used; empty: from everywhere. */
+            networks: string[];
+            /**
+             * Format: uuid
+             * @description The location at which it stands.
+             */
+            organizationID: string;
+            /** @description The name of the location, if it is known. */
+            organizationName: string | null;
+            /**
+             * Format: uri
+             * @description The link to open on the device, as a QR code for example. It pairs the first device that opens it and agrees, within 15 minutes. It is shown this once.
+             */
+            pairURL: string;
+            /**
+             * Format: date-time
+             * @description Until when its link pairs a device; null where one has it.
+             */
+            pairUntil: string | null;
+            requestID: components["schemas"]["AnswerID"];
+            /**
+             * @description WAITING: its link waits for a device. PAIRED: a device has it. OFF: it was switched off.
+             * @enum {string}
+             */
+            state: "WAITING" | "PAIRED" | "OFF";
+            /**
+             * Format: date-time
+             * @description When it was switched off; null where it was not.
+             */
+            switchedOffAt: string | null;
+        };
+        /** @description Who signs in at the tills. */
+        PeopleAnswer: {
+            /** @description By name. */
+            people: components["schemas"]["Person"][];
+            requestID: components["schemas"]["AnswerID"];
+        };
+        /** @description Somebody who signs in at tills. It does not tell the PIN. */
+        Person: {
+            /** @description What the person may do beside validate and redeem; at a till what of it the till may. */
+            may: string[];
+            /** @description What histories call the person. */
+            name: string;
+            /** @description The locations where the person works; empty: all. */
+            organizationIDs: string[];
+            /**
+             * @description NONE: the person has no PIN and cannot sign in. FIRST: it was set for the first sign-in, at which the person chooses another one. OWN: the person, or the set-up file, chose it.
+             * @enum {string}
+             */
+            pinState: "NONE" | "FIRST" | "OWN";
+        };
         /**
          * @description The standard schema of a ticket. What a till tells beside the members used here is no reason to refuse a guest: it is left alone, unknown members too.
          *     Numbers may be negative and finer than the currency; what can be applied is rounded once, at the end, half up.
@@ -3152,6 +3320,30 @@ export interface components {
             /** @description Of a new gift it is told to every key. */
             voucherPublicToken: string;
         };
+        /** @description Whose PIN it is. */
+        SetPIN: {
+            /** @description The person, as the set-up has the name. */
+            name: string;
+            /** @description The PIN for the first sign-in: 4 to 8 digits that are not easily guessed. Absent: the service draws six digits. */
+            pin?: string | null;
+        };
+        /** @description The person with the PIN that was set. */
+        SetPINAnswer: {
+            /** @description What the person may do beside validate and redeem; at a till what of it the till may. */
+            may: string[];
+            /** @description What histories call the person. */
+            name: string;
+            /** @description The locations where the person works; empty: all. */
+            organizationIDs: string[];
+            /** @description The PIN that was drawn, shown this once; null where the request said it. */
+            pin: string | null;
+            /**
+             * @description NONE: the person has no PIN and cannot sign in. FIRST: it was set for the first sign-in, at which the person chooses another one. OWN: the person, or the set-up file, chose it.
+             * @enum {string}
+             */
+            pinState: "NONE" | "FIRST" | "OWN";
+            requestID: components["schemas"]["AnswerID"];
+        };
         /**
          * @description PENDING: created, not delivered yet. DELIVERED: accepted by the mail or SMS gateway, or printed. FAILED_DELIVERY: refused by the gateway for good,
          *     or, of an SMS, reported as undelivered later (what becomes of an e-mail behind the merchant's mail server is not heard); still redeemable. CLAIMED: redeemed in part. REDEEMED: redeemed in full. PURCHASE_FAILED and
@@ -3189,6 +3381,95 @@ export interface components {
                 /** @description Lightspeed: whether the shop shows prices with tax. Default: true, unless the currency is USD or CAD. */
                 taxInclusive?: boolean | null;
             } | null;
+        };
+        /** @description A device at the counter, or a link that waits for one. It does not tell the key. */
+        Till: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description Names the till and its key.
+             */
+            keyID: string;
+            /** @description What it may do. */
+            may: string[];
+            /** @description What it is called. */
+            name: string;
+            /** @description From where it may be paired and used; empty: from everywhere. */
+            networks: string[];
+            /**
+             * Format: uuid
+             * @description The location at which it stands.
+             */
+            organizationID: string;
+            /** @description The name of the location, if it is known. */
+            organizationName: string | null;
+            /**
+             * Format: date-time
+             * @description Until when its link pairs a device; null where one has it.
+             */
+            pairUntil: string | null;
+            /**
+             * @description WAITING: its link waits for a device. PAIRED: a device has it. OFF: it was switched off.
+             * @enum {string}
+             */
+            state: "WAITING" | "PAIRED" | "OFF";
+            /**
+             * Format: date-time
+             * @description When it was switched off; null where it was not.
+             */
+            switchedOffAt: string | null;
+        };
+        /** @description A till. */
+        TillAnswer: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description Names the till and its key.
+             */
+            keyID: string;
+            /** @description What it may do. */
+            may: string[];
+            /** @description What it is called. */
+            name: string;
+            /** @description From where it may be paired and used; empty: from everywhere. */
+            networks: string[];
+            /**
+             * Format: uuid
+             * @description The location at which it stands.
+             */
+            organizationID: string;
+            /** @description The name of the location, if it is known. */
+            organizationName: string | null;
+            /**
+             * Format: date-time
+             * @description Until when its link pairs a device; null where one has it.
+             */
+            pairUntil: string | null;
+            requestID: components["schemas"]["AnswerID"];
+            /**
+             * @description WAITING: its link waits for a device. PAIRED: a device has it. OFF: it was switched off.
+             * @enum {string}
+             */
+            state: "WAITING" | "PAIRED" | "OFF";
+            /**
+             * Format: date-time
+             * @description When it was switched off; null where it was not.
+             */
+            switchedOffAt: string | null;
+        };
+        /** @description The tills that work or wait for a device. */
+        TillsAnswer: {
+            requestID: components["schemas"]["AnswerID"];
+            /** @description The oldest first. */
+            tills: components["schemas"]["Till"][];
         };
         /** @description How much to move from which gift to which. */
         TransferBalance: {
@@ -3641,7 +3922,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description RATE_LIMITED. Too many wrong codes, too many calls without a valid key, or too many changes of webhooks. */
+        /** @description RATE_LIMITED. Too many wrong codes, too many calls without a valid key, or too many changes of webhooks, tills and PINs. */
         RateLimited: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
@@ -3760,6 +4041,8 @@ export interface components {
         Limit: number;
         /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
         RequestID: string;
+        /** @description The key of the till. */
+        TillKeyID: string;
         /** @description The gift. */
         VoucherID: string;
         /** @description The webhook. */
@@ -5377,6 +5660,76 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listPeople: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The people. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PeopleAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setPIN: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetPIN"];
+            };
+        };
+        responses: {
+            /** @description The PIN is set. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SetPINAnswer"];
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     activateGift: {
         parameters: {
             query?: never;
@@ -6637,6 +6990,112 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Permission"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTills: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tills. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TillsAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pairTill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PairTill"];
+            };
+        };
+        responses: {
+            /** @description The till waits for its device. */
+            201: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PairTillAnswer"];
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeTill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path: {
+                /** @description The key of the till. */
+                keyID: components["parameters"]["TillKeyID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The till is off. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TillAnswer"];
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["SystemKey"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];
             503: components["responses"]["Unavailable"];
