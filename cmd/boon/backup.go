@@ -9,7 +9,8 @@ import (
 )
 
 type backupCmd struct {
-	To string `required:"" placeholder:"FILE|DIR" help:"New file to write, or a folder that is there: the file is then named after the time."`
+	To   string `required:"" placeholder:"FILE|DIR" help:"New file to write, whose name ends in .db; or a folder, which is made if it is not there: the file in it is named after the time."`
+	Keep int    `placeholder:"N" help:"Leave the newest N backups in the folder, this one among them, and remove those that are older."`
 	dataFolder
 }
 
@@ -23,10 +24,13 @@ with its own tools.
 
 Example:
 
-    boon backup --to /var/backups/boon`
+    boon backup --to /var/lib/boon/backups --keep 14`
 }
 
 func (c *backupCmd) Run(t *terminal) error {
+	if c.Keep < 0 || c.Keep > 0 && filepath.Ext(c.To) == ".db" {
+		return usageError("--keep is 1 or more, and goes with a folder in --to")
+	}
 	r, err := transfer.Backup(t, c.options(t), c.To, time.Now(), t.progress("copying"))
 	if err != nil {
 		return err
@@ -40,5 +44,12 @@ func (c *backupCmd) Run(t *terminal) error {
 	if filepath.Dir(r.File) == filepath.Dir(r.KeyFile) {
 		fmt.Fprintln(t.stdout, "THEY ARE IN ONE FOLDER NOW: whoever copies it can redeem every gift.")
 	}
-	return nil
+	if c.Keep == 0 {
+		return nil
+	}
+	removed, err := transfer.Prune(r.File, c.Keep)
+	for _, name := range removed {
+		fmt.Fprintf(t.stdout, "%s is removed.\n", cell(name))
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"net"
 	"net/http"
@@ -44,6 +45,62 @@ func TestSettingsOfDeployExist(t *testing.T) {
 	})
 	if err != nil || found == 0 {
 		t.Fatalf("found %d settings: %v", found, err)
+	}
+}
+
+// TestCronOfDocs runs the lines for cron in docs/operating.md on three nights, at paths of its own. They say nothing
+// while all is well, and say what is wrong.
+func TestCronOfDocs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/operating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "\n# /etc/cron.d/boon")
+	block, _, _ = strings.Cut(block, "\n```")
+	home := t.TempDir()
+	data, backups := filepath.Join(home, "data"), filepath.Join(home, "backups")
+	var out strings.Builder
+	apply := []string{"apply", exampleFiles(t) + "/harbor-coffee.yaml", "--data", data}
+	if code := run(t.Context(), apply, nil, &out, &out, os.Getenv); code != exitOK {
+		t.Fatal(out.String())
+	}
+	jobs := regexp.MustCompile(`(?m)^[0-9]+ [0-9]+ \* \* \* boon (.*)$`).FindAllStringSubmatch(block, -1)
+	if len(jobs) != 2 || !strings.Contains(block, "\nPATH=/usr/local/bin:/usr/bin:/bin\n") ||
+		strings.Contains(block, "%") {
+		t.Fatalf("the lines for cron are %s", block) // cron ends a line at a %
+	}
+	night := func() (said string) {
+		for _, job := range jobs {
+			c := exec.CommandContext(t.Context(), "/bin/sh", "-c", strings.ReplaceAll(job[1], "/var/lib/boon", home))
+			c.Env, c.Dir = []string{"PATH=" + os.Getenv("PATH")}, "/"
+			b, err := c.CombinedOutput()
+			if err != nil {
+				t.Errorf("%s: %v", job[1], err)
+			}
+			said += string(b)
+		}
+		return said
+	}
+	for n := range 3 {
+		if said := night(); said != "" {
+			t.Errorf("night %d says %s", n, said)
+		}
+		names, err := filepath.Glob(backups + "/boon-*.db")
+		if err != nil || len(names) != n+1 {
+			t.Fatalf("night %d left %q, %v", n, names, err)
+		}
+		slices.Sort(names)
+		earlier := fmt.Sprintf("%s/boon-2026010%dT034500Z.db", backups, n+1) // the names are of seconds
+		if err := os.Rename(names[len(names)-1], earlier); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(data, "boon.key")); err != nil {
+		t.Fatal(err)
+	}
+	if said := night(); strings.Count(said, "boon.key") < 2 {
+		t.Errorf("without its key file it says %q", said)
 	}
 }
 

@@ -106,7 +106,7 @@ func TestBackupNeverOverwrites(t *testing.T) {
 	t.Parallel()
 	dir, target := t.TempDir(), t.TempDir()
 	must(t, openDir(t, dir).Close())
-	file := filepath.Join(target, "mine")
+	file := filepath.Join(target, "mine.db")
 	must(t, os.WriteFile(file, []byte("precious"), 0o600))
 	if _, err := transfer.Backup(t.Context(), Options{Dir: dir}, file, noon, func(int64, int64) {}); err == nil ||
 		!strings.Contains(err.Error(), "never overwrites") {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"modernc.org/sqlite"
@@ -28,7 +29,8 @@ type BackupReport struct {
 }
 
 // Backup writes a copy of a data folder's database, as it is at one moment, while others go on writing to it. Whatever
-// was committed before Backup was called is in it. to is a new file, or a folder, in which the file is named after now.
+// was committed before Backup was called is in it. to is a new file whose name ends in .db, or a folder, which is made
+// if it is missing; the file in it is named after now.
 // Nothing is ever overwritten; the file appears, with mode 0600 and on stable storage, only when it was read back and
 // found whole. The schema of the database is left as it is, and the key file stays where it is. One that is missing or
 // another database's is refused: who sets it aside beside this backup could restore nothing.
@@ -84,19 +86,50 @@ func Backup(ctx context.Context, of db.Options, to string, now time.Time, progre
 	return r, nil
 }
 
-// backupName is the file that to means.
+// backupName is the file that to means. It makes a folder that is missing.
 func backupName(to string, now time.Time) (string, error) {
 	file, err := filepath.Abs(to)
 	if err != nil {
 		return "", fmt.Errorf("making the backup: %w", err)
 	}
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		file = filepath.Join(file, "boon-"+now.UTC().Format("20060102T150405Z")+".db")
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Ext(file) != ".db" {
+		if err := os.MkdirAll(file, 0o700); err != nil {
+			return "", fmt.Errorf("making the folder for the backup: %w", err)
+		}
+		info, err = os.Stat(file)
+	}
+	if err == nil && info.IsDir() {
+		file = filepath.Join(file, "boon-"+now.UTC().Format(backupTime)+".db")
 	}
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s is there already; a backup never overwrites anything: name another file, or a folder", file)
+		return "", fmt.Errorf("%s is there already; a backup never overwrites anything: name a folder, or another file, "+
+			"which ends in .db", file)
 	}
 	return file, nil
+}
+
+const backupTime = "20060102T150405Z" // in the name of a backup
+
+// Prune removes the oldest backups beside a new one, so that keep of them are left with it. It knows them by the names
+// that Backup gives in a folder, and touches nothing else.
+func Prune(file string, keep int) (removed []string, err error) {
+	all, err := filepath.Glob(filepath.Join(filepath.Dir(file), "boon-*.db"))
+	if err != nil {
+		return nil, err
+	}
+	older := slices.DeleteFunc(all, func(name string) bool {
+		_, err := time.Parse("boon-"+backupTime+".db", filepath.Base(name))
+		return err != nil || name == file
+	})
+	slices.Sort(older) // by their times
+	for _, name := range older[:max(0, len(older)-keep+1)] {
+		if err := os.Remove(name); err != nil {
+			return removed, fmt.Errorf("removing an old backup: %w", err)
+		}
+		removed = append(removed, name)
+	}
+	return removed, nil
 }
 
 // copyPages copies a database as it is in one reading transaction, page by page, and adds up its accounts in the same.
