@@ -314,15 +314,17 @@ type stage struct {
 	partners map[string]string // for transfers: the id of a gift that is good somewhere, by that
 }
 
-func newStage(t *testing.T) *stage {
+// newStage makes a stage. change, if any, alters its configuration.
+func newStage(t *testing.T, change ...func(*api.Config)) *stage {
 	var caller atomic.Int64 // each call comes from a network of its own: anonymous ones are not tested here
-	s := &stage{partners: map[string]string{}, world: newWorld(t, func(c *api.Config) {
+	s := &stage{partners: map[string]string{}}
+	s.world = newWorld(t, append([]func(*api.Config){func(c *api.Config) {
 		c.Records = unlimited{c.Records} // no till runs out of attempts
 		c.ClientAddress = func(*http.Request) netip.Addr {
 			n := caller.Add(1)
 			return netip.AddrFrom4([4]byte{byte(10 + n>>16), byte(n >> 8), byte(n), 1})
 		}
-	})}
+	}}, change...)...)
 	s.addKeys(allPermitted()...)
 	for _, account := range []string{harbor, corner} { // so that cash can be asked for at every location
 		s.configureOne(account, func(a *gift.Account) {

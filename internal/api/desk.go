@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"boon.example/internal/gift"
@@ -125,15 +127,22 @@ func (d *Desk) Begin(caller *gift.Caller, p Priority, within time.Duration) erro
 	return nil
 }
 
+// Before says how a gift is found that the caller used before.
+type Before struct {
+	// References are under which something may be kept: a key is a reference, a colon and the id of the gift, and more.
+	References []string
+	// Known tells whether a gift was used by what is asked for again, or to be taken back.
+	Known func(*gift.Voucher) (bool, error)
+}
+
 // Find looks a gift up by its code, which is limited against guessing. Where no attempt is left, or the card was
-// replaced, a gift is found of which known says that the caller used it before: what became of that can be asked for
-// and undone all the same. Without attempts known is asked whatever the code, also of no gift, so that how long it
-// takes tells nothing.
-func (d *Desk) Find(code gift.VoucherCode, known func(*gift.Voucher) (bool, error)) (gift.Gift, error) {
+// replaced, nothing is looked up by the code, but it is compared with those of gifts that the caller used before: what
+// became of these can be asked for and undone all the same. The zero Before is none.
+func (d *Desk) Find(code gift.VoucherCode, before Before) (gift.Gift, error) {
 	g, err := d.c.find(giftRef{Code: code}, &gift.Location{ID: d.c.location})
 	seen := g.Replaced
 	if errors.Is(err, gift.RateLimited) || errors.Is(err, gift.RedemptionNotAllowed) {
-		g, seen, err = d.findUsed(code, known, err)
+		g, seen, err = d.findUsed(code, before, err)
 	}
 	if err != nil {
 		return gift.Gift{}, err // whose it is, is nobody's business
@@ -143,23 +152,50 @@ func (d *Desk) Find(code gift.VoucherCode, known func(*gift.Voucher) (bool, erro
 }
 
 // findUsed finds a gift that was refused, if the caller used it before, and what Replaced was when its card was seen.
-func (d *Desk) findUsed(code gift.VoucherCode, known func(*gift.Voucher) (bool, error), refused error) (gift.Gift, int,
-	error) {
-	g, err := d.c.Records.GiftByCode(d.c.ctx, code)
-	seen := g.Replaced
-	if old, replaced := errors.AsType[*gift.ReplacedError](err); replaced {
-		g, seen, err = gift.Gift{Voucher: old.Voucher}, -1, nil // nothing new can be done with that card
-	}
+func (d *Desk) findUsed(code gift.VoucherCode, before Before, refused error) (gift.Gift, int, error) {
+	used, err := d.usedUnder(before.References)
 	if err != nil {
-		g = gift.Gift{}
-	} else if _, err = d.c.caller.CheckUse(&g.Voucher, d.c.location, gift.NoSuchCode()); err != nil {
-		g.Voucher = gift.Voucher{}
+		return gift.Gift{}, 0, err
 	}
-	is, failed := known(&g.Voucher)
-	if failed != nil || err != nil || !is {
-		return gift.Gift{}, 0, cmp.Or(failed, refused)
+	g, err := d.c.compare(code, d.c.location, used)
+	seen := g.Replaced
+	_, replaced := errors.AsType[*gift.ReplacedError](err)
+	switch {
+	case replaced:
+		seen = -1 // nothing new can be done with that card
+	case errors.Is(err, gift.NotFound), errors.Is(err, gift.RateLimited):
+		return gift.Gift{}, 0, refused
+	case err != nil:
+		return gift.Gift{}, 0, err
+	}
+	if _, err := d.c.caller.CheckUse(&g.Voucher, d.c.location, gift.NoSuchCode()); err != nil {
+		return gift.Gift{}, 0, refused
+	}
+	if is, err := before.Known(&g.Voucher); err != nil || !is {
+		return gift.Gift{}, 0, cmp.Or(err, refused)
 	}
 	return g, seen, nil
+}
+
+// maxUsed is how many gifts are compared: no guest pays one order with as many.
+const maxUsed = 100
+
+// usedUnder lists the gifts that the provider used under references.
+func (d *Desk) usedUnder(references []string) (used []gift.ID, _ error) {
+	for _, reference := range references {
+		begin := d.Scope(reference + ":")
+		keys, err := d.c.Records.ProviderKeys(d.c.ctx, d.c.account.ID, begin, maxUsed)
+		if err != nil {
+			return nil, stored(err)
+		}
+		for _, key := range keys {
+			text, _, _ := strings.Cut(strings.TrimPrefix(key, begin), ":")
+			if id, err := gift.ParseID(text); err == nil && !slices.Contains(used, id) {
+				used = append(used, id)
+			}
+		}
+	}
+	return used, nil
 }
 
 // Gift finds a gift by its id, if it may be used where the call is made.

@@ -13,8 +13,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// TestADeskTellsCodesApartByNothing: where no attempt is left, a good code costs what a bad one does: else how long the
-// answer takes would go on telling which is which.
+// TestADeskTellsCodesApartByNothing: where no attempt is left, no code is looked up: else how long the answer takes would
+// go on telling which is which.
 func TestADeskTellsCodesApartByNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -22,39 +22,40 @@ func TestADeskTellsCodesApartByNothing(t *testing.T) {
 	account := w.directory.Load().Accounts[id(harbor)]
 	platform := &gift.Provider{Platform: gift.Toast, ID: id(nowhere), Permissions: gift.MayValidate}
 	desk := api.New(w.config)
-	find := func(text string) (asked int, found error) {
+	find := func(text string) (lookedUp int64, found error) {
 		code, err := gift.ParseVoucherCode(text)
 		if err != nil {
 			t.Fatal(err)
 		}
+		before := w.store.CodeLookUps()
 		answer := httptest.NewRecorder()
 		desk.Foreign(func(d *api.Desk) api.Reply {
 			if err := d.Begin(platform.Caller(account, id(pier)), api.PriorityValidate, time.Minute); err != nil {
 				t.Error(err)
 			}
-			_, found = d.Find(code, func(*gift.Voucher) (bool, error) {
-				asked++
-				return false, nil
-			})
+			_, found = d.Find(code, api.Before{References: []string{"none"}, Known: func(*gift.Voucher) (bool, error) {
+				t.Error("what was not used is asked about")
+				return true, nil
+			}})
 			return api.Reply{Status: http.StatusOK}
 		}).ServeHTTP(answer, httptest.NewRequest("POST", "/", nil))
 		if answer.Code != http.StatusOK {
 			t.Fatalf("the desk fails with %d", answer.Code)
 		}
-		return asked, found
+		return w.store.CodeLookUps() - before, found
 	}
 	if _, err := find(g.code); err != nil {
 		t.Fatal(err)
 	}
 	for n := range gift.GuessBurst {
-		if asked, err := find(fmt.Sprintf("99999%07d", n)); !errors.Is(err, gift.NotFound) || asked != 0 {
-			t.Fatalf("wrong code %d: %v, asked %d times", n, err, asked)
+		if times, err := find(fmt.Sprintf("99999%07d", n)); !errors.Is(err, gift.NotFound) || times != 1 {
+			t.Fatalf("wrong code %d: %v, looked up %d times", n, err, times)
 		}
 	}
 	for what, code := range map[string]string{"a good one": g.code, "another merchant's": foreign.code,
 		"none": fmt.Sprintf("99999%07d", 500)} {
-		if asked, err := find(code); !errors.Is(err, gift.RateLimited) || asked != 1 {
-			t.Errorf("%s: %v, and whether it was used before was asked %d times", what, err, asked)
+		if times, err := find(code); !errors.Is(err, gift.RateLimited) || times != 0 {
+			t.Errorf("%s: %v, and it was looked up %d times", what, err, times)
 		}
 	}
 }

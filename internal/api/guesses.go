@@ -90,6 +90,36 @@ func (g *guessLimiter) try(ctx context.Context, t gift.Till, find func() (cost i
 	return failed
 }
 
+// compare finds the gift whose code this is among gifts that the caller used before. It looks nothing up by the code,
+// so that it goes on where no attempt is left. It is limited for itself: whoever has the key of a call and the last four
+// digits of its gift may not try the others.
+func (c *call) compare(code gift.VoucherCode, location gift.ID, used []gift.ID) (g gift.Gift, err error) {
+	if len(used) == 0 {
+		return g, gift.NoSuchCode()
+	}
+	at := c.till(location)
+	at.Used = true
+	err = c.guesses.lookUp(c.ctx, at, func() (cost int, _ error) {
+		found := error(gift.NoSuchCode())
+		for _, voucher := range used {
+			one, err := c.Records.GiftWithCode(c.ctx, c.account.ID, voucher, code)
+			switch replaced, old := errors.AsType[*gift.ReplacedError](err); {
+			case old:
+				g, found = gift.Gift{Voucher: replaced.Voucher}, err
+			case err == nil:
+				g, found = one, nil
+			case !errors.Is(err, gift.NotFound):
+				return 0, stored(err)
+			}
+		}
+		if errors.Is(found, gift.NotFound) {
+			cost = gift.MissUnknown
+		}
+		return cost, found
+	})
+	return g, err
+}
+
 // reward gives attempts back to a till that redeemed a gift, if any are missing. The redemption stands, whatever
 // becomes of the reward.
 func (g *guessLimiter) reward(ctx context.Context, t gift.Till, voucher gift.ID) error {

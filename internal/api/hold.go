@@ -102,7 +102,7 @@ func releaseHold(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	request := c.request(ledger.ReleaseHold, asked)
-	of, err := c.usedWith(asked.Of, gift.ID{})
+	of, err := c.usedWith(asked.Of, gift.ID{}, asked.OriginalKey, ledger.HoldGift)
 	if err != nil {
 		return request.refuse(err)
 	}

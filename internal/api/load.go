@@ -109,7 +109,7 @@ func (c *call) undo(op, of ledger.Operation, byEntry string, answer func(*writer
 		return ledger.Answer{}, err
 	}
 	request := c.request(op, asked)
-	with, err := c.usedWith(asked.Of, gift.ID{})
+	with, err := c.usedWith(asked.Of, gift.ID{}, asked.OriginalKey, of)
 	if err != nil {
 		return request.refuse(err)
 	}

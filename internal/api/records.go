@@ -15,6 +15,9 @@ type Records interface {
 	// GiftByCode and GiftByToken find a gift of any account by its secret.
 	GiftByCode(context.Context, gift.VoucherCode) (gift.Gift, error)
 	GiftByToken(context.Context, gift.Token) (gift.Gift, error)
+	// GiftWithCode finds a gift of an account by its id, if a code is its own or was that of a card of it that was
+	// replaced. Nothing is looked up by the code.
+	GiftWithCode(ctx context.Context, account, voucher gift.ID, code gift.VoucherCode) (gift.Gift, error)
 	// Gift finds a gift of an account.
 	Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error)
 	// Gifts selects at most Filter.Limit gifts, the newest first.
@@ -42,6 +45,8 @@ type Records interface {
 	// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long
 	// answers.
 	Requests(ctx context.Context, account gift.ID, operation ledger.Operation, key string) ([]ledger.Request, error)
+	// ProviderKeys gives the Idempotency-Keys of a provider's calls that begin with a text, at most so many.
+	ProviderKeys(ctx context.Context, account gift.ID, begin string, most int) ([]string, error)
 	// LongAnswer reads the body of an answer that was not read with its record.
 	LongAnswer(context.Context, ledger.Long) ([]byte, error)
 

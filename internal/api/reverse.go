@@ -98,7 +98,7 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	case asked.OriginalKey != "" || !errors.As(err, &misplaced):
 		return request.refuse(err)
 	}
-	of, err := c.usedWith(asked.Of, location)
+	of, err := c.usedWith(asked.Of, location, asked.OriginalKey, takings(asked.Operation)...)
 	if err != nil {
 		return request.refuse(err)
 	}
@@ -109,10 +109,20 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	}, ledger.OK, (*writer).reversal)
 }
 
-// usedWith finds the gift that is named beside a key. It need not be one that may be used there, or be there: whether
-// the key has arrived is to be told all the same. A code counts as a guess, at the key's only location where none is
-// named. Where too many were wrong already, what was done with this very gift is undone, and nothing else is told.
-func (c *call) usedWith(w giftRef, location gift.ID) (*ledger.UsedWith, error) {
+// takings are the operations of which an Idempotency-Key may be meant, where one is named or none ("").
+func takings(named ledger.Operation) []ledger.Operation {
+	if named != "" {
+		return []ledger.Operation{named}
+	}
+	return []ledger.Operation{ledger.RedeemGift, ledger.CaptureHold, ledger.CashOutGift}
+}
+
+// usedWith finds the gift that is named beside a key, which was used for one of some operations. It need not be one
+// that may be used there, or be there: whether the key has arrived is to be told all the same. A code counts as a
+// guess, at the key's only location where none is named. Where too many were wrong already, no code is looked up, but
+// compared with that of the gift that was used with the key: what was done with it is undone, and nothing else is told.
+func (c *call) usedWith(w giftRef, location gift.ID, key string, operations ...ledger.Operation) (*ledger.UsedWith,
+	error) {
 	if w == (giftRef{}) {
 		return nil, nil
 	}
@@ -135,13 +145,37 @@ func (c *call) usedWith(w giftRef, location gift.ID) (*ledger.UsedWith, error) {
 	case !isLimited || limited.Code != gift.RateLimited:
 		return nil, err
 	}
-	g, err = c.Records.GiftByCode(c.ctx, w.Code)
-	if replaced, old := errors.AsType[*gift.ReplacedError](err); old {
-		g.Voucher = replaced.Voucher
-	} else if err != nil && !errors.Is(err, gift.NotFound) {
-		return nil, stored(err)
+	used, err := c.giftsOf(key, operations)
+	if err != nil {
+		return nil, err
+	}
+	g, err = c.compare(w.Code, location, used)
+	if _, told := errors.AsType[*gift.Error](err); err != nil && !told || errors.Is(err, gift.Unavailable) {
+		return nil, err
 	}
 	return &ledger.UsedWith{VoucherID: g.ID, Else: limited}, nil
+}
+
+// giftsOf finds the gifts that the caller used with an Idempotency-Key.
+func (c *call) giftsOf(key string, operations []ledger.Operation) (used []gift.ID, _ error) {
+	all, err := c.Records.Requests(c.ctx, c.account.ID, "", key)
+	if err != nil && !errors.Is(err, gift.NotFound) {
+		return nil, stored(err)
+	}
+	for n := range all {
+		r := &all[n]
+		if r.EntryID.IsZero() || !slices.Contains(operations, r.Operation) || !r.MayBeToldTo(c.caller) {
+			continue
+		}
+		parts, err := c.Records.Parts(c.ctx, c.account.ID, r.EntryID)
+		if err != nil {
+			return nil, stored(err)
+		}
+		if len(parts) > 0 {
+			used = append(used, parts[0].VoucherID)
+		}
+	}
+	return used, nil
 }
 
 // mistyped is what is told of a place that is not there, in place of NOT_FOUND.

@@ -87,22 +87,34 @@ type Till struct {
 
 	Places int  // at how many locations the key is used
 	Shop   bool // it is a web shop's, or a restaurant's online ordering: guests type the codes
+	// Used: codes are compared with those of gifts that the key used before, and no gift is looked up.
+	Used bool
 }
 
 // CountedAt is in place of the location under what the attempts are counted: those of a shop apart from those at the
-// tills of the same key and location, so that guests who guess online close no till.
+// tills of the same key and location, so that guests who guess online close no till, and comparisons apart from either,
+// so that what was done can be undone while no code is looked up.
 func (t Till) CountedAt() ID {
-	if !t.Shop {
-		return t.LocationID
+	at := t.LocationID
+	if t.Shop {
+		at = apart("shop", at)
 	}
-	sum := sha256.Sum256(append([]byte("shop\x00"), t.LocationID[:]...))
+	if t.Used {
+		at = apart("used", at)
+	}
+	return at
+}
+
+func apart(what string, at ID) ID {
+	sum := sha256.Sum256(append([]byte(what+"\x00"), at[:]...))
 	return ID(sum[:len(ID{})])
 }
 
 // Everywhere stands for the key at all of its locations together; false: it has no other one.
 func (t Till) Everywhere() (Till, bool) {
-	t.LocationID = t.KeyID
-	return t, t.Places > 1
+	many := t.Places > 1 && !t.Used
+	t.LocationID, t.Used = t.KeyID, false
+	return t, many
 }
 
 func (t Till) isEverywhere() bool { return t.LocationID == t.KeyID }
@@ -114,7 +126,7 @@ func (t Till) GuessBurst() int {
 		return MaxKeyGuessBurst
 	case t.isEverywhere():
 		return min(MaxKeyGuessBurst, int(GuessBurst*math.Sqrt(float64(t.Places))))
-	case t.Shop:
+	case t.Shop && !t.Used:
 		return ShopGuessBurst
 	}
 	return GuessBurst

@@ -149,6 +149,9 @@ func (m *metrics) watch(a *admission.Control, e *ledger.Engine, s *store.Store) 
 	}
 	gauge("boon_store_vouchers", "Gifts in the store.", size(func(s store.Sizes) int64 { return s.Vouchers }))
 	gauge("boon_store_database_bytes", "Size of the database file.", size(func(s store.Sizes) int64 { return s.Database }))
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "boon_store_code_lookups_total",
+		Help: "Look-ups of gifts by a voucher code, with one key of the key file each. Who has no attempt left causes none."},
+		func() float64 { return float64(s.CodeLookUps()) }))
 	gauge("boon_store_wal_bytes", "Size of the write-ahead log.", size(func(s store.Sizes) int64 { return s.Log }))
 }
 

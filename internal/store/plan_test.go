@@ -31,7 +31,7 @@ func arguments(question string) []any {
 func TestNothingHotReadsAWholeAccount(t *testing.T) {
 	t.Parallel()
 	s, _ := openSQLiteForTest(t)
-	texts := append(s.db.Texts(groupQueries...), append(readTexts(s.db), selectPrinted)...)
+	texts := append(s.db.Texts(groupQueries...), append(readTexts(s.db), selectPrinted, s.db.Text(selectKeys))...)
 	for _, text := range texts {
 		t.Log(text)
 		if strings.HasPrefix(text, "INSERT") {
@@ -66,7 +66,7 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 	pgtest.Need(t) // the plans are PostgreSQL's
 	s, _ := openPostgresForTest(t)
 	texts := append(readTexts(s.db), misses.CountRedemptions.Postgres, selectForgettable, deleteRequests,
-		selectPrinted)
+		selectPrinted, s.db.Text(selectKeys))
 	for _, of := range groupQueries {
 		for _, text := range []string{of.One, of.Arrays} {
 			if text != "" && !strings.HasPrefix(text, "INSERT") {

@@ -2,8 +2,11 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -55,11 +58,25 @@ func testReplaced(t *testing.T, open opener) {
 			(byCode.ID != gift.ID{} || byToken.ID != gift.ID{}) {
 			t.Errorf("they lead to %s and %s", byCode.ID, byToken.ID)
 		}
+		before := s.CodeLookUps()
+		compared, err := s.GiftWithCode(t.Context(), v.AccountID, v.ID, card.Code)
+		if diff := cmp.Diff(fmt.Sprint(ofCode), fmt.Sprint(err)); diff != "" || compared.ID != byCode.ID {
+			t.Errorf("compared with its own: %s, %s", compared.ID, diff)
+		}
+		for _, other := range [][2]gift.ID{{v.AccountID, g[1].ID}, {newID(), v.ID}} {
+			if _, err := s.GiftWithCode(t.Context(), other[0], other[1], card.Code); !errors.Is(err, gift.NotFound) {
+				t.Errorf("compared with that of gift %s: %v", other[1], err)
+			}
+		}
+		if n := s.CodeLookUps() - before; n != 0 {
+			t.Errorf("a comparison looks a code up %d times", n)
+		}
 	}
 	day := func(n int) time.Time { return noon.AddDate(0, 0, n) }
 	second := replaceCard(t, s, v, 1)[0]
 	known(first, day(1))
 	known(second, time.Time{})
+	rotate(t, s)
 	more := replaceCard(t, s, v, 3)
 	known(first, day(1))
 	known(second, day(2))

@@ -24,6 +24,31 @@ func (s *Store) LongAnswer(ctx context.Context, l ledger.Long) (body []byte, err
 	return body, nil
 }
 
+// selectKeys names the idempotency keys of account $1 from $2 on and before $3, which an index has in the order of
+// their bytes: on PostgreSQL only those of providers, as others are never asked for by how they begin.
+var selectKeys = db.Text{
+	SQLite: `SELECT DISTINCT r.key FROM request AS r WHERE r.account_id = $1 AND r.key >= $2 AND r.key < $3
+		ORDER BY r.key LIMIT $4`,
+	Postgres: `SELECT DISTINCT r.key COLLATE "C" AS key FROM request AS r WHERE r.account_id = $1
+		AND r.key COLLATE "C" >= $2 AND r.key COLLATE "C" < $3 AND starts_with(r.key, 'provider ') ORDER BY 1 LIMIT $4`,
+}
+
+// ProviderKeys gives the idempotency keys of a provider's calls that begin with a text, which ends in a character of
+// ASCII: at most so many, in the order of their bytes.
+func (s *Store) ProviderKeys(ctx context.Context, account gift.ID, begin string, most int) ([]string, error) {
+	last := len(begin) - 1
+	end := begin[:last] + string(begin[last]+1)
+	keys, err := db.Collect(ctx, s.db, s.db.Text(selectKeys), []any{db.KeyOf(account), begin, end, most},
+		func(from db.Scanner) (key string, err error) {
+			err = from.Scan(&key)
+			return key, err
+		})
+	if err != nil {
+		return nil, fmt.Errorf("reading idempotency keys: %w", err)
+	}
+	return keys, nil
+}
+
 // confirmRequests locks the rows of key $2 of account $1: where what can be read may yet be lost, a commit with a lock
 // in it is what tells, as it waits until everything before it is safe. In SQLite what can be read is safe.
 var confirmRequests = db.Text{Postgres: `SELECT 1 FROM request WHERE account_id = $1 AND key = $2 FOR KEY SHARE`}

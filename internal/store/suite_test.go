@@ -51,6 +51,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"terms are kept once for an order":          testTerms,
 		"a request comes back whole":                testRequestRoundTrip,
 		"a long answer lies elsewhere":              testLongAnswers,
+		"keys of providers are found":               testProviderKeys,
 		"the set-up comes back whole":               testSetupRoundTrip,
 		"a group loads what it wants":               testGroupLoads,
 		"a group is all or nothing":                 testGroupIsAtomic,

@@ -99,6 +99,25 @@ func (s *Shop) Missed(config string, online bool, n int) {
 	})
 }
 
+// NoLookUp makes calls and wants none of them to look a gift up by a code.
+func (s *Shop) NoLookUp(what string, calls func()) {
+	s.Helper()
+	count := func() string {
+		all := s.Call(http.MethodGet, "/metrics", "").Body
+		_, after, found := strings.Cut(all, "\nboon_store_code_lookups_total ")
+		if !found {
+			s.Fatalf("no look-ups are counted: %s", all)
+		}
+		n, _, _ := strings.Cut(after, "\n")
+		return n
+	}
+	before := count()
+	calls()
+	if after := count(); after != before {
+		s.Errorf("%s: there were %s look-ups by code before, and %s after", what, before, after)
+	}
+}
+
 // Kept has so many calls of a provider that moved nothing be kept today.
 func (s *Shop) Kept(config string, n int64) {
 	s.Helper()

@@ -4,6 +4,7 @@ package toast
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -209,11 +210,23 @@ func (t *transaction) find() error {
 	if err != nil {
 		return err
 	}
-	t.card, err = t.Find(code, t.used)
+	t.card, err = t.Find(code, t.before())
 	if err == nil && t.card.Item {
 		return gift.Refuse(gift.NotSupported, "This is an item gift.")
 	}
 	return err
+}
+
+// before is how the card is found of a transaction that was made before, or that takes back one that was.
+func (t *transaction) before() (b api.Before) {
+	if t.needs == gift.MayValidate { // of which nothing is kept
+		return b
+	}
+	b.References, b.Known = []string{strings.ToLower(t.guid)}, t.used
+	if t.reverses() && provider.IsReference(t.asked.Previous) {
+		b.References = append(b.References, strings.ToLower(t.asked.Previous))
+	}
+	return b
 }
 
 // used reports whether the transaction was made before, or takes back one that was.
@@ -222,10 +235,7 @@ func (t *transaction) used(v *gift.Voucher) (bool, error) {
 		known, err := t.kept(op, guid, v)
 		return known != nil && known.MayBeToldTo(t.caller), err
 	}
-	switch {
-	case t.needs == gift.MayValidate: // of which nothing is kept
-		return false, nil
-	case !t.reverses():
+	if !t.reverses() {
 		return told(transact, t.guid)
 	}
 	is, err := told(takeBack, t.guid)

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/provider/providertest"
+	"boon.example/internal/provider/toast"
 	"boon.example/internal/server"
 )
 
@@ -715,6 +716,46 @@ func TestGuessesAtTills(t *testing.T) {
 	for _, till := range atTills {
 		r.want("ERROR_CARD_INVALID", "GET_BALANCE", g, till)
 	}
+}
+
+// TestALimitedRestaurantLooksNoCardUp: once too many wrong numbers were tried, no transaction of any type looks a card
+// up, whether there is one or not. What was done before is told, and taken back, all the same.
+func TestALimitedRestaurantLooksNoCardUp(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	g, later, card := r.Gift("50"), r.Gift("50"), r.Stock(1, "")[0]
+	id := r.want("ACCEPT 45.00 5.00", "REDEEM", g.Code, redeem("5"))
+	sold := r.want("ACCEPT 30.00", "ACTIVATE", card.Code, `,"initialBalance":30`)
+	replaced := r.want("ACCEPT 49.00 1.00", "REDEEM", later.Code, redeem("1"))
+	r.API("gifting/replace-gift", `{"voucherID":"`+later.ID+`","reason":"lost"}`)
+	r.Missed(config, false, gift.GuessBurst)
+	r.Missed(config, true, gift.ShopGuessBurst)
+	for _, source := range []string{"", keyedOnline} { // the service reads the count again after a moment
+		for r.send(guid(), "GET_BALANCE", g.Code, source).status == "ACCEPT" {
+		}
+	}
+	more := map[string]string{"REDEEM": redeem("5"), "ACTIVATE": `,"initialBalance":30`,
+		"ADD_VALUE": `,"additionalValue":5`, "REVERSE": of(id), "GET_BALANCE": ""}
+	for _, kind := range toast.Types() {
+		kind = strings.TrimPrefix(kind, "GIFTCARD_")
+		asked, known := more[kind]
+		if !known {
+			t.Errorf("say what a %s is about", kind)
+		}
+		for _, source := range []string{"", keyedOnline} {
+			for _, code := range []string{later.Code, r.OthersGift("5").Code, "999990000008"} {
+				r.NoLookUp(kind+source, func() { r.want("ERROR_CARD_INVALID", kind, code, asked+source) })
+			}
+		}
+	}
+	r.NoLookUp("what was done", func() {
+		r.again("ACCEPT 45.00 5.00", id, "REDEEM", g.Code, redeem("5"))
+		r.want("ACCEPT 50.00", "REVERSE", g.Code, of(id))
+		r.want("ACCEPT 0.00", "REVERSE", card.Code, of(sold))
+		r.again("ACCEPT 49.00 1.00", replaced, "REDEEM", later.Code, redeem("1"))
+		r.want("ACCEPT 50.00", "REVERSE", later.Code, of(replaced))
+	})
+	r.Verify()
 }
 
 // TestNetworks: a set-up may say where Toast calls from; whoever has its secret elsewhere is nobody, and moves nothing.

@@ -64,7 +64,7 @@ func (c *call) search() api.Reply {
 	if err != nil {
 		return none
 	}
-	c.card, err = c.Find(code, func(*gift.Voucher) (bool, error) { return false, nil })
+	c.card, err = c.Find(code, api.Before{})
 	switch {
 	case errors.Is(err, gift.Unavailable), err != nil && !refusal(err):
 		return c.failed(err)

@@ -475,6 +475,25 @@ func TestRedemptionsGiveAttemptsBack(t *testing.T) {
 	h.want(200, "[]", "POST", "giftcards/_search", search(next.Code))
 }
 
+// TestALimitedShopLooksNoCardUp: once too many wrong codes were tried, no address looks a card up, whether there is one
+// or not.
+func TestALimitedShopLooksNoCardUp(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	g := h.Gift("50")
+	h.Missed(config, true, gift.ShopGuessBurst)
+	for _, address := range vtex.Routes() {
+		for _, code := range []string{g.Code, h.OthersGift("5").Code, "999990000008"} {
+			path := strings.ReplaceAll(address.Pattern, "*", g.ID)
+			h.NoLookUp(address.Pattern, func() {
+				if a := h.send(address.Method, path, search(code)); strings.HasSuffix(path, "_search") && a.Body != "[]" {
+					t.Errorf("a search by %s finds %s", code, a.Body)
+				}
+			})
+		}
+	}
+}
+
 // TestALongHistory: the list of a card that was used a thousand times has the transactions among its newest changes;
 // an older one is found by its id as ever.
 func TestALongHistory(t *testing.T) {

@@ -14,13 +14,19 @@ import (
 
 // order is under which an attempt to redeem a gift for an order is kept, and the transactionId of the one that did.
 func order(id string, v *gift.Voucher, attempt int) string {
-	if parsed, err := gift.ParseID(id); err == nil {
-		id = parsed.String()
-	}
+	key := reference(id) + ":" + v.ID.String()
 	if attempt > 1 {
-		return fmt.Sprintf("%s:%s:%d", id, v.ID, attempt)
+		return fmt.Sprintf("%s:%d", key, attempt)
 	}
-	return id + ":" + v.ID.String()
+	return key
+}
+
+// reference is an order's id, of whichever letters it was written with.
+func reference(id string) string {
+	if parsed, err := gift.ParseID(id); err == nil {
+		return parsed.String()
+	}
+	return id
 }
 
 // maxAttempts is how often a gift may be refused for one order.

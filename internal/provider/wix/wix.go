@@ -166,13 +166,14 @@ func (c *call) find(forOrder string) error {
 	if err != nil {
 		return err
 	}
-	c.card, err = c.Find(code, func(v *gift.Voucher) (bool, error) {
-		if forOrder == "" {
-			return false, nil
-		}
-		used, err := c.Requests(order(forOrder, v, 1))
-		return len(used) > 0, err
-	})
+	var before api.Before
+	if forOrder != "" {
+		before = api.Before{References: []string{reference(forOrder)}, Known: func(v *gift.Voucher) (bool, error) {
+			used, err := c.Requests(order(forOrder, v, 1))
+			return len(used) > 0, err
+		}}
+	}
+	c.card, err = c.Find(code, before)
 	if err == nil && c.card.Item {
 		return gift.Refuse(gift.NotFound, "This is an item gift.")
 	}

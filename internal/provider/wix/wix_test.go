@@ -22,6 +22,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/provider/providertest"
+	"boon.example/internal/provider/wix"
 	"boon.example/internal/server"
 )
 
@@ -248,6 +249,34 @@ func TestLimits(t *testing.T) {
 	if !strings.Contains(s.Service.Log.String(), `"code":"RATE_LIMITED"`) {
 		t.Error("the guesses were not limited")
 	}
+}
+
+// TestALimitedSiteLooksNoCardUp: once too many wrong codes were tried, no method looks a card up, whether there is one
+// or not. An order that was paid before is told so, and voided, all the same.
+func TestALimitedSiteLooksNoCardUp(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	g, later, order := s.Gift("50"), s.Gift("50"), uuid.NewString()
+	paid := s.want(200, `"remainingBalance":40.00`, "redeem", redeem(g.Code, "10", order))
+	s.Missed(config, true, gift.ShopGuessBurst)
+	for s.send("balance", s.token(code(g.Code), nil)).Status == 200 { // the service reads the count again after a moment
+	}
+	requests := map[string]func(string) string{"balance": code, "redeem": func(c string) string { return redeem(c, "5", order) },
+		"void": func(c string) string { return void(c) }}
+	for _, method := range wix.Methods() {
+		request := requests[method]
+		if request == nil {
+			t.Fatalf("say what %s asks for", method)
+		}
+		for _, code := range []string{later.Code, s.OthersGift("5").Code, "999990000008"} {
+			s.NoLookUp(method, func() { s.want(404, "NOT_FOUND", method, request(code)) })
+		}
+	}
+	s.NoLookUp("what was done", func() {
+		s.want(200, `"remainingBalance":40.00`, "redeem", redeem(g.Code, "10", strings.ToUpper(order)))
+		s.want(200, `"remainingBalance":50.00`, "void", void(paid["transactionId"]))
+	})
+	s.Verify()
 }
 
 // TestNineErrors produces each of Wix's errors.

@@ -49,6 +49,9 @@ func (r *Reader) lookUpSecret(ctx context.Context, kind string, hash []byte) (gi
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
+	if kind == record.CodeSecret {
+		r.codes.Add(1)
+	}
 	w, l := &pendingLookup{ctx: ctx, kind: kind, hash: hash, done: make(chan struct{})}, &r.secrets
 	l.mu.Lock()
 	l.waiting = append(l.waiting, w)

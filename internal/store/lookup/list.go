@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"boon.example/internal/gift"
@@ -24,6 +25,7 @@ import (
 type Reader struct {
 	db      *db.DB
 	secrets lookupBatcher
+	codes   atomic.Int64  // look-ups by a code
 	lists   chan struct{} // lists that are being read
 	tills   chan struct{} // lists of one key each, which are short: they wait for none of the others
 	orders  chan struct{} // nor does who acts on an order or a purchase wait for any list

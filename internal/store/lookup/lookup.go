@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"slices"
@@ -35,27 +36,84 @@ func (r *Reader) giftBySecret(ctx context.Context, kind string, hashes func() []
 		return gift.Gift{}, err
 	}
 	if replaced > 0 {
-		entries, err := r.History(ctx, g.AccountID, g.ID, replaced-1, 1)
-		if err != nil {
-			return gift.Gift{}, err
-		}
-		if len(entries) == 1 && entries[0].Kind == gift.Replaced {
-			return gift.Gift{}, &gift.ReplacedError{Voucher: g.Voucher, At: entries[0].At}
-		}
+		return gift.Gift{}, r.replaced(ctx, &g, replaced)
 	}
-	if replaced > 0 || !has(&g) {
-		return gift.Gift{}, fmt.Errorf("gift %s: %w: it was found by a code or token that is not its own; run boon verify",
-			g.ID, gift.UnexpectedError)
+	if !has(&g) {
+		return gift.Gift{}, notItsOwn(&g)
 	}
 	return g, nil
 }
+
+// replaced is the *gift.ReplacedError of a gift whose card was replaced by an entry, if the history says so.
+func (r *Reader) replaced(ctx context.Context, g *gift.Gift, entry int) error {
+	entries, err := r.History(ctx, g.AccountID, g.ID, entry-1, 1)
+	switch {
+	case err != nil:
+		return err
+	case len(entries) == 1 && entries[0].Kind == gift.Replaced:
+		return &gift.ReplacedError{Voucher: g.Voucher, At: entries[0].At}
+	}
+	return notItsOwn(g)
+}
+
+func notItsOwn(g *gift.Gift) error {
+	return fmt.Errorf("gift %s: %w: it was found by a code or token that is not its own; run boon verify", g.ID,
+		gift.UnexpectedError)
+}
+
+// selectReplacedCodes finds the codes that a gift had, the newest first: more than these nobody has in a wallet.
+const selectReplacedCodes = `SELECT s.hash, s.replaced FROM secret AS s
+	WHERE s.account_id = $1 AND s.voucher_id = $2 AND s.kind = 'code' AND s.replaced > 0 ORDER BY s.replaced DESC LIMIT 50`
+
+// GiftWithCode finds a gift of an account by its id, if a code is its own; a *gift.ReplacedError, where it was that of
+// a card that was replaced; else gift.NotFound. Nothing is looked up by the code: how long it takes to find that it is
+// another one tells nothing of it.
+func (r *Reader) GiftWithCode(ctx context.Context, account, voucher gift.ID, code gift.VoucherCode) (gift.Gift, error) {
+	g, err := r.Gift(ctx, account, voucher)
+	if err != nil {
+		return gift.Gift{}, err
+	}
+	if err := r.db.Follow(ctx); err != nil {
+		return gift.Gift{}, fmt.Errorf("comparing a code: %w", err)
+	}
+	had, err := db.Collect(ctx, r.db, selectReplacedCodes, []any{db.KeyOf(account), db.KeyOf(voucher)},
+		func(from db.Scanner) (c replacedCode, err error) {
+			err = from.Scan(&c.hash, &c.entry)
+			return c, err
+		})
+	if err != nil {
+		return gift.Gift{}, fmt.Errorf("comparing a code: %w", err)
+	}
+	is, replaced := subtle.ConstantTimeCompare([]byte(g.Card.Code.Reveal()), []byte(code.Reveal())), 0
+	for _, c := range had {
+		for _, hash := range r.db.Keys.CodeHashes(code) {
+			replaced = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(c.hash, hash), c.entry, replaced)
+		}
+	}
+	switch {
+	case is == 1:
+		return g, nil
+	case replaced > 0:
+		return gift.Gift{}, r.replaced(ctx, &g, replaced)
+	}
+	return gift.Gift{}, fmt.Errorf("comparing a code: %w", gift.NotFound)
+}
+
+// replacedCode is a code that a gift had, and the number of the entry that took it away.
+type replacedCode struct {
+	hash  []byte
+	entry int
+}
+
+// CodeLookUps is how often gifts were looked up by a code since the program began.
+func (r *Reader) CodeLookUps() int64 { return r.codes.Load() }
 
 const selectGiftByID = record.SelectGift + ` WHERE v.account_id = $1 AND v.id = $2`
 
 // Statements are the statements that find by a key: those that are worth preparing.
 func Statements(d *db.DB) []string {
-	return append(d.Texts(selectBySecrets, selectGifts, selectEntries), selectGiftByID, selectWorth, selectEntry,
-		d.Text(selectHistory), d.Text(selectParts))
+	return append(d.Texts(selectBySecrets, selectGifts, selectEntries), selectGiftByID, selectWorth,
+		selectReplacedCodes, selectEntry, d.Text(selectHistory), d.Text(selectParts))
 }
 
 // Gift finds a gift of an account.
