@@ -3,6 +3,9 @@
 // in an order that is drawn, thousands of times, and compares the two sets of times.
 //
 //	go -C test run ./timing -calls 3000
+//	bin/with-postgres go -C test run ./timing -calls 500
+//
+// The key file was rotated once, so that a code which leads to nothing is looked up under two keys.
 //
 // "slower" is how often a call of the first kind takes longer than one of the second: 0.500 says that time tells
 // nothing. "floor" is the same of the second kind with itself, so that what lies within it is noise. z is the distance
@@ -18,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"boon.example/internal/store/pgtest"
 	"boon.example/test/rig"
 )
 
@@ -27,13 +31,14 @@ func main() {
 	log.SetFlags(0)
 	calls := flag.Int("calls", 2000, "of each kind")
 	seed := flag.Uint64("seed", 1, "of the order in which they are made")
+	database := flag.String("database", os.Getenv(pgtest.Variable), "an empty one of PostgreSQL; none: the embedded one")
 	flag.Parse()
-	if err := run(*calls, *seed); err != nil {
+	if err := run(*database, *calls, *seed); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(calls int, seed uint64) error {
+func run(database string, calls int, seed uint64) error {
 	dir, err := os.MkdirTemp("", "boon-timing-")
 	if err != nil {
 		return err
@@ -43,13 +48,13 @@ func run(calls int, seed uint64) error {
 	if err := rig.Build(binary, rig.Boon); err != nil {
 		return err
 	}
-	w, err := newWorld(dir, binary, calls)
+	w, err := newWorld(dir, binary, database, calls)
 	if err != nil {
 		return err
 	}
 	defer w.server.Kill()
 	most := 0.0
-	fmt.Printf("%-58s %8s %8s %7s %7s %6s\n", "what is asked about", "first ms", "second", "slower", "floor", "z")
+	fmt.Printf("%-80s %8s %8s %7s %7s %6s\n", "what is asked about", "first ms", "second", "slower", "floor", "z")
 	for _, c := range w.comparisons() {
 		first, second, err := w.measure(c, calls, seed)
 		if err != nil {
@@ -59,7 +64,7 @@ func run(calls int, seed uint64) error {
 		if c.note() == "" {
 			most = max(most, math.Abs(r.slower-0.5))
 		}
-		fmt.Printf("%-58s %8.3f %8.3f %7.3f %7.3f %6.1f  %s\n", c.name, median(first), median(second), r.slower, r.floor, r.z,
+		fmt.Printf("%-80s %8.3f %8.3f %7.3f %7.3f %6.1f  %s\n", c.name, median(first), median(second), r.slower, r.floor, r.z,
 			c.note())
 	}
 	if most > tolerable {

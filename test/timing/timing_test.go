@@ -16,7 +16,7 @@ func TestEveryQuestionIsAnswered(t *testing.T) {
 	if err := rig.Build(binary, rig.Boon); err != nil {
 		t.Fatal(err)
 	}
-	w, err := newWorld(dir, binary, 2)
+	w, err := newWorld(dir, binary, "", 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// The platforms' side of the set-up.
+const (
+	toastID     = "0199a000-0000-7000-8000-000000010011"
+	toastSecret = "5f0cda7e9b1c4d3280aa6f9e1b7c2d41-toast"
+	wixID       = "0199a000-0000-7000-8000-000000010012"
+	wixApp      = "c3a7e0d4-0000-4000-8000-00000000a991"
+	vtexID      = "0199a000-0000-7000-8000-000000010013"
+	vtexApp     = "vtexappkey-timing"
+	vtexSecret  = "5f0cda7e9b1c4d3280aa6f9e1b7c2d41-vtex"
+)
+
+// newWixKey makes the key that Wix signs with, and its public part as PEM.
+func newWixKey() (key *rsa.PrivateKey, public string, err error) {
+	if key, err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
+		return nil, "", err
+	}
+	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	return key, string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), err
+}
+
+// way is one in which whoever has guessed too often can go on asking about codes.
+type way struct {
+	name string
+	of   func(code string) question
+}
+
+// The operations of tills that take a code.
+var tillBodies = map[string]string{
+	"validate-gift": "", "redeem-gift": `,"amount":1`, "hold-gift": `,"amount":1`, "cash-out-gift": "",
+	"activate-gift": `,"amount":5,` + paid, "reload-gift": `,"amount":5,` + paid,
+}
+
+const (
+	redemption = "/api/integration/redemption/"
+	paid       = `"paymentMethodID":2,"externalTransactionReferenceNumber":"r","externalTransactionCustomerFirstName":"A",` +
+		`"externalTransactionCustomerLastName":"B","externalTransactionCustomerEmailAddress":"a@example.com",` +
+		`"externalStorefrontID":"` + web + `"`
+)
+
+// ways are all of them: every operation that takes a code, every one that undoes by an Idempotency-Key and a code, and
+// every call of a platform.
+func (w *world) ways() (all []way) {
+	for operation, more := range tillBodies {
+		all = append(all, way{operation, func(code string) question {
+			return question{key: guesserKey, method: http.MethodPost, path: redemption + operation,
+				body: fmt.Sprintf(`{"voucherCode":%q%s}`, code, more), code: "RATE_LIMITED"}
+		}})
+	}
+	for operation, key := range w.used {
+		all = append(all, way{operation, func(code string) question {
+			return question{key: guesserKey, method: http.MethodPost, path: redemption + operation,
+				body: fmt.Sprintf(`{"idempotencyKey":%q,"voucherCode":%q}`, key, code), code: "RATE_LIMITED"}
+		}})
+	}
+	for kind, more := range map[string]string{"getBalance": "", "redeem": `,"redeemedValue":1`,
+		"reverse": `,"previousTransaction":"none"`, "activate": `,"initialBalance":5`, "addValue": `,"additionalValue":5`} {
+		all = append(all, way{"Toast's " + kind, func(code string) question { return toast(kind, code, more) }})
+	}
+	for _, method := range []string{"balance", "redeem"} {
+		all = append(all, way{"Wix's " + method, func(code string) question { return w.wix(method, code) }})
+	}
+	vtex := way{"VTEX's search", func(code string) question {
+		return question{method: http.MethodPost, path: "/providers/vtex/" + vtexID + "/giftcards/_search",
+			body: fmt.Sprintf(`{"cart":{"redemptionCode":%q}}`, code), says: "[]",
+			headers: "X-Provider-Api-Appkey: " + vtexApp + "\r\nX-Provider-Api-Apptoken: " + vtexSecret + "\r\n"}
+	}}
+	return append(all, vtex)
+}
+
+func toast(kind, code, more string) question {
+	types := map[string]string{"getBalance": "GET_BALANCE", "redeem": "REDEEM", "reverse": "REVERSE",
+		"activate": "ACTIVATE", "addValue": "ADD_VALUE"}
+	return question{key: toastSecret, method: http.MethodPost, path: "/providers/toast/" + toastID,
+		body: fmt.Sprintf(`{"%sTransactionInformation":{"giftCardIdentifier":%q%s}}`, kind, code, more),
+		says: "ERROR_CARD_INVALID",
+		headers: "Toast-Transaction-Type: GIFTCARD_" + types[kind] + "\r\nToast-Transaction-GUID: " + rand.Text() +
+			"\r\nToast-Restaurant-External-ID: " + here + "\r\n"}
+}
+
+func (w *world) wix(method, code string) question {
+	request := fmt.Sprintf(`{"code":%q,"amount":1,"currencyCode":"USD","orderId":%q}`, code, theirs)
+	now := time.Now()
+	token, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{"iss": "wix.com", "aud": wixApp,
+		"iat": now.Unix(), "exp": now.Add(24 * time.Hour).Unix(), "data": map[string]any{
+			"request": json.RawMessage(request), "metadata": map[string]string{"instanceId": here}}}).SignedString(w.wixKey)
+	if err != nil { // of a key that was made for this
+		panic(err)
+	}
+	return question{method: http.MethodPost, path: "/providers/wix/" + wixID + "/v1/" + method, body: token,
+		says: "GIFT_CARD_NOT_FOUND"}
+}
+
+// use makes what can be undone by an Idempotency-Key, and then guesses in every way more often than is allowed.
+func (w *world) use() error {
+	w.used = map[string]string{"reverse-redemption": "used", "release-hold": "used", "reverse-reload": "used",
+		"reverse-activation": "used"}
+	card, err := w.card()
+	if err != nil {
+		return err
+	}
+	sold, err := w.sell(shopKey, web, "")
+	if err != nil {
+		return err
+	}
+	for operation, id := range map[string]string{"redeem-gift": sold.VoucherID, "hold-gift": sold.VoucherID,
+		"reload-gift": sold.VoucherID, "activate-gift": card} {
+		_, err := w.done(redemption+operation, "used", fmt.Sprintf(`{"voucherID":%q%s}`, id, tillBodies[operation]))
+		if err != nil {
+			return err
+		}
+	}
+	const shopGuesses = 1000
+	for n := range shopGuesses + 5 {
+		code := fmt.Sprintf("%012d", 200_000_000_000+n)
+		asked := []question{w.wix("balance", code), w.ways()[len(w.ways())-1].of(code)}
+		if n < 25 { // more than a till may guess at once
+			asked = append(asked, validate(guesserKey, code, ""), toast("getBalance", code, ""))
+		}
+		for _, q := range asked {
+			if _, err := w.ask(q); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// card makes a card of a stock.
+func (w *world) card() (id string, err error) {
+	made, err := w.done("/api/integration/gifting/create-stock", "stock",
+		fmt.Sprintf(`{"count":1,"organizationID":%q}`, here))
+	if err != nil {
+		return "", err
+	}
+	a, err := w.client.Get(w.server.URL+"/api/integration/gifting/gifts?orderID="+made["orderID"].(string), guesserKey)
+	if err != nil {
+		return "", err
+	}
+	var list struct{ Gifts []sold }
+	if err := json.Unmarshal(a.Body, &list); err != nil || len(list.Gifts) != 1 {
+		return "", fmt.Errorf("the cards of a stock: %d %s %w", a.Status, a.Body, err)
+	}
+	return list.Gifts[0].VoucherID, nil
+}
+
+// done makes a call of the guesser's that succeeds.
+func (w *world) done(path, key, body string) (answer map[string]any, err error) {
+	a, err := w.client.Post(w.server.URL+path, guesserKey, key, body)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(a.Body, &answer); err != nil || a.Code() != "OK" {
+		return nil, fmt.Errorf("%s: %d %s %w", path, a.Status, a.Body, err)
+	}
+	return answer, nil
+}
