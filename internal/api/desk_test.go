@@ -13,8 +13,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// TestADeskTellsCodesApartByNothing: where no attempt is left, no code is looked up: else how long the answer takes would
-// go on telling which is which.
+// TestADeskTellsCodesApartByNothing: where no attempt is left, no code is looked up: else how long the answer takes
+// would go on telling which is which.
 func TestADeskTellsCodesApartByNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -91,8 +91,8 @@ func (g *guessLimiter) try(ctx context.Context, t gift.Till, find func() (cost i
 }
 
 // compare finds the gift whose code this is among gifts that the caller used before. It looks nothing up by the code,
-// so that it goes on where no attempt is left. It is limited for itself: whoever has the key of a call and the last four
-// digits of its gift may not try the others.
+// so that it goes on where no attempt is left. It is limited for itself: whoever has the key of a call and the last
+// four digits of its gift may not try the others.
 func (c *call) compare(code gift.VoucherCode, location gift.ID, used []gift.ID) (g gift.Gift, err error) {
 	if len(used) == 0 {
 		return g, gift.NoSuchCode()

@@ -8,8 +8,8 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// testProviderKeys: keys of one provider are found by how they begin, in the order of their bytes, each once, and none of
-// another provider, of another account or of the account itself.
+// testProviderKeys: keys of one provider are found by how they begin, in the order of their bytes, each once, and none
+// of another provider, of another account or of the account itself.
 func testProviderKeys(t *testing.T, open opener) {
 	s, _ := open(t)
 	account, provider := newID(), newID()

@@ -194,9 +194,9 @@ func (w *world) comparisons() []comparison {
 			"NOT_FOUND"), ""},
 	}
 	for _, ask := range w.ways() {
-		all = append(all, comparison{ask.name + ", guessed too often: a good code, an unknown one", ask.of(w.good.VoucherCode),
-			ask.of(w.unknown(1)), ""}, comparison{ask.name + ", guessed too often: another account's, an unknown one",
-			ask.of(w.other.VoucherCode), ask.of(w.unknown(1)), ""})
+		name, good, other, none := ask.name+", guessed too often: ", w.good.VoucherCode, w.other.VoucherCode, w.unknown(1)
+		all = append(all, comparison{name + "a good code, an unknown one", ask.of(good), ask.of(none), ""},
+			comparison{name + "another account's, an unknown one", ask.of(other), ask.of(none), ""})
 	}
 	return all
 }

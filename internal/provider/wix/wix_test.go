@@ -261,8 +261,8 @@ func TestALimitedSiteLooksNoCardUp(t *testing.T) {
 	s.Missed(config, true, gift.ShopGuessBurst)
 	for s.send("balance", s.token(code(g.Code), nil)).Status == 200 { // the service reads the count again after a moment
 	}
-	requests := map[string]func(string) string{"balance": code, "redeem": func(c string) string { return redeem(c, "5", order) },
-		"void": func(c string) string { return void(c) }}
+	requests := map[string]func(string) string{"balance": code,
+		"redeem": func(c string) string { return redeem(c, "5", order) }, "void": func(c string) string { return void(c) }}
 	for _, method := range wix.Methods() {
 		request := requests[method]
 		if request == nil {

@@ -2231,7 +2231,8 @@ export interface components {
             /** @description How many items. */
             quantity: number;
             /**
-             * @description Where the gift is sent. E-mail: one address without a display name. SMS: a mobile number of a country in the account's textCountries (by
+             * @description Where the gift is sent. E-mail: one address without a display name; an old address of docomo.ne.jp, ezweb.ne.jp or au.com may have two dots in
+             *     a row or a dot before the @, and is kept in the quotes that mail needs. SMS: a mobile number of a country in the account's textCountries (by
              *     default the United States and Canada): 10 digits of the North American plan, or + (or 00) and the country code. Where all textCountries share
              *     one country code, also a number as it is dialled there, such as 07740 125622. Spaces, dots, dashes, slashes, parentheses, `tel:`, marks that
              *     nobody sees and the trunk prefix in +44 (0)7740 125622 make no difference: all spellings of a number are one contact, kept in E.164.
@@ -2296,7 +2297,8 @@ export interface components {
              */
             programID?: string | null;
             /**
-             * @description Where the gift is sent. E-mail: one address without a display name. SMS: a mobile number of a country in the account's textCountries (by
+             * @description Where the gift is sent. E-mail: one address without a display name; an old address of docomo.ne.jp, ezweb.ne.jp or au.com may have two dots in
+             *     a row or a dot before the @, and is kept in the quotes that mail needs. SMS: a mobile number of a country in the account's textCountries (by
              *     default the United States and Canada): 10 digits of the North American plan, or + (or 00) and the country code. Where all textCountries share
              *     one country code, also a number as it is dialled there, such as 07740 125622. Spaces, dots, dashes, slashes, parentheses, `tel:`, marks that
              *     nobody sees and the trunk prefix in +44 (0)7740 125622 make no difference: all spellings of a number are one contact, kept in E.164.
@@ -2487,7 +2489,8 @@ export interface components {
             /** @description A message to the recipient. It may have line breaks. */
             message?: string | null;
             /**
-             * @description Where the gift is sent. E-mail: one address without a display name. SMS: a mobile number of a country in the account's textCountries (by
+             * @description Where the gift is sent. E-mail: one address without a display name; an old address of docomo.ne.jp, ezweb.ne.jp or au.com may have two dots in
+             *     a row or a dot before the @, and is kept in the quotes that mail needs. SMS: a mobile number of a country in the account's textCountries (by
              *     default the United States and Canada): 10 digits of the North American plan, or + (or 00) and the country code. Where all textCountries share
              *     one country code, also a number as it is dialled there, such as 07740 125622. Spaces, dots, dashes, slashes, parentheses, `tel:`, marks that
              *     nobody sees and the trunk prefix in +44 (0)7740 125622 make no difference: all spellings of a number are one contact, kept in E.164.
