@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-const openAPI30 = "../../sdk/openapi-3.0.json"
+const openAPI30 = "openapi-3.0.json"
 
-// TestOpenAPI30FileIsGenerated: sdk/openapi-3.0.json is derived from openapi.json, for generators that do not read
+// TestOpenAPI30FileIsGenerated: openapi-3.0.json is derived from openapi.json, for generators that do not read
 // OpenAPI 3.1. go generate writes it. It says less: what 3.0 has no words for, or generators stumble over, is left out.
 func TestOpenAPI30FileIsGenerated(t *testing.T) {
 	t.Parallel()
@@ -33,7 +33,7 @@ func TestOpenAPI30FileIsGenerated(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("sdk/openapi-3.0.json is not derived from openapi.yaml: run go generate ./internal/api")
+		t.Error("openapi-3.0.json is not derived from openapi.yaml: run go generate ./internal/api")
 	}
 }
 
@@ -51,12 +51,17 @@ func derived(t *testing.T, source []byte) []byte {
 	delete(file, "webhooks")
 	info := file["info"].(object)
 	delete(info, "summary")
-	delete(info["license"].(object), "identifier")
+	license := info["license"].(object)
+	delete(license, "identifier")
+	license["url"] = "https://www.apache.org/licenses/LICENSE-2.0"
+	file = outside(file).(object)
+	named := file["components"].(object)["schemas"].(object)
+	walk(file, func(_ string, s object) { typeNullable(s, named) })
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(outside(file)); err != nil {
+	if err := e.Encode(file); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -130,6 +135,19 @@ func schema(s object) object {
 	return s
 }
 
+// typeNullable gives a nullable schema that refers to another the type of that other: OpenAPI 3.0.3 heeds nullable
+// beside a type only.
+func typeNullable(s, named object) {
+	parts, _ := s["allOf"].([]any)
+	if s["nullable"] != true || s["type"] != nil || len(parts) == 0 {
+		return
+	}
+	ref, _ := parts[0].(object)["$ref"].(string)
+	if other, ok := named[strings.TrimPrefix(ref, "#/components/schemas/")].(object); ok {
+		s["type"] = other["type"]
+	}
+}
+
 // distinct names the values of an enumeration where generators would call two of them the same: product.id and
 // product_id.
 func distinct(s object) {
@@ -138,7 +156,7 @@ func distinct(s object) {
 	list, _ := s["enum"].([]any)
 	for _, v := range list {
 		value, ok := v.(string)
-		if !ok {
+		if !ok && v != nil {
 			return
 		}
 		name := strings.ToLower(strings.NewReplacer(".", "", "_", "").Replace(value))
@@ -175,6 +193,13 @@ func alternatives(s object) {
 		}
 		if name != "allOf" && len(kept) == 1 {
 			name = "allOf"
+			if one := kept[0].(object); one["$ref"] == nil {
+				maps.Copy(s, one)
+				kept = nil
+			}
+		}
+		if len(kept) == 2 && kept[0].(object)["type"] == "string" && kept[1].(object)["type"] == "integer" {
+			s["type"], kept = "string", nil // a text can say either
 		}
 		if len(kept) > 0 {
 			s[name] = kept
@@ -182,25 +207,20 @@ func alternatives(s object) {
 	}
 }
 
-// oneType makes one type, and nullable, of a list of types; no type, which is any, where it cannot.
+// oneType makes one type, and nullable, of a list of types; no type, which is any, where it cannot. An enumeration has
+// null where it is nullable, as OpenAPI 3.0.3 demands.
 func oneType(s object) {
-	if list, ok := s["enum"].([]any); ok && slices.Contains(list, nil) {
-		s["enum"] = slices.DeleteFunc(list, func(v any) bool { return v == nil })
-		s["nullable"] = true
-	}
-	types, ok := s["type"].([]any)
-	if !ok {
-		return
-	}
+	types, _ := s["type"].([]any)
 	some := slices.DeleteFunc(slices.Clone(types), func(v any) bool { return v == "null" })
-	if len(some) < len(types) {
+	list, _ := s["enum"].([]any)
+	if len(some) < len(types) || slices.Contains(list, nil) {
 		s["nullable"] = true
 	}
-	if len(some) > 1 && s["maxLength"] == json.Number("0") { // an empty string is as good as absent
-		some = slices.DeleteFunc(some, func(v any) bool { return v == "string" })
-		delete(s, "maxLength")
+	if s["nullable"] == true && list != nil && !slices.Contains(list, nil) {
+		delete(s, "nullable") // generators make a number called nil of a null among numbers
 	}
 	switch {
+	case len(types) == 0:
 	case len(some) == 1:
 		s["type"] = some[0]
 	case len(some) == 2 && slices.Contains(some, "string") && slices.Contains(some, "integer"):
@@ -209,4 +229,107 @@ func oneType(s object) {
 	default:
 		maps.DeleteFunc(s, func(name string, _ any) bool { return name != "description" && name != "title" })
 	}
+}
+
+// TestEnumsFitTheirTypes: in both files, every value of an enumeration is of the type that stands beside it, and null
+// is among them just where the schema takes null; OpenAPI 3.0.3 demands it. Generators make clients of these lists: of
+// a number among texts they make a text.
+func TestEnumsFitTheirTypes(t *testing.T) {
+	t.Parallel()
+	for name, file := range map[string][]byte{"3.1": theFile, "3.0": OpenAPI30("1.2.3", "")} {
+		enums := 0
+		eachSchema(t, file, func(at string, s object) {
+			list, ok := s["enum"].([]any)
+			if !ok {
+				return
+			}
+			enums++
+			types, several := s["type"].([]any)
+			if !several {
+				types = []any{s["type"]}
+			}
+			null := s["nullable"] == true || slices.Contains(types, any("null"))
+			if s["type"] != nil && null != slices.Contains(list, nil) {
+				t.Errorf("%s: %s takes null: %t, and lists %v", name, at, null, list)
+			}
+			for _, v := range list {
+				if s["type"] != nil && v != nil && !slices.ContainsFunc(types, func(of any) bool { return isOf(v, of) }) ||
+					s["type"] == nil && name == "3.0" {
+					t.Errorf("%s: %s has %v among values of the type %v", name, at, v, s["type"])
+				}
+			}
+		})
+		if enums < 40 {
+			t.Errorf("%s: %d enumerations were seen", name, enums)
+		}
+	}
+}
+
+// TestNullableHasAType: OpenAPI 3.0.3 heeds nullable only in a schema that says its type.
+func TestNullableHasAType(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	eachSchema(t, OpenAPI30("1.2.3", ""), func(at string, s object) {
+		if s["nullable"] == true {
+			seen++
+			if s["type"] == nil {
+				t.Errorf("%s is nullable and has no type", at)
+			}
+		}
+	})
+	if seen < 100 {
+		t.Errorf("%d nullable schemas were seen", seen)
+	}
+}
+
+// isOf tells whether a value is of a type as JSON Schema calls it.
+func isOf(v, of any) bool {
+	switch v := v.(type) {
+	case string:
+		return of == "string"
+	case bool:
+		return of == "boolean"
+	case json.Number:
+		return of == "number" || of == "integer" && !strings.ContainsAny(v.String(), ".eE")
+	}
+	return false
+}
+
+// eachSchema calls do with every schema of a file that has a type, an enumeration or says that it is nullable.
+func eachSchema(t *testing.T, file []byte, do func(at string, s object)) {
+	t.Helper()
+	var whole any
+	d := json.NewDecoder(bytes.NewReader(file))
+	d.UseNumber()
+	if err := d.Decode(&whole); err != nil {
+		t.Fatal(err)
+	}
+	walk(whole, do)
+}
+
+// walk calls do with every schema below v that has a type, an enumeration or says that it is nullable.
+func walk(v any, do func(at string, s object)) {
+	var within func(at string, v any)
+	within = func(at string, v any) {
+		switch v := v.(type) {
+		case object:
+			if v["type"] != nil || v["enum"] != nil || v["nullable"] != nil {
+				do(at, v)
+			}
+			for name, member := range v {
+				if named, ok := member.(object); ok && name == "properties" { // whose names are data: one may be called enum
+					for name, member := range named {
+						within(at+"."+name, member)
+					}
+				} else if name != "example" && name != "examples" {
+					within(at+"."+name, member)
+				}
+			}
+		case []any:
+			for i := range v {
+				within(at, v[i])
+			}
+		}
+	}
+	within("", v)
 }

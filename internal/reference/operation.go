@@ -236,12 +236,8 @@ func typeOf(schema node) string {
 		}
 	}
 	types = slices.DeleteFunc(types, func(t string) bool { return t == "" })
-	// the empty text stands for what is absent, in requests
-	if empty := slices.Index(types, "string"); len(types) > 1 && empty > 0 && schema.in("maxLength").text() == "0" {
-		types = slices.Delete(types, empty, empty+1)
-	}
 	words := strings.Join(types, " or ")
-	if format := schema.in("format"); format.is() {
+	if format := schema.in("format"); format.is() && format.text() != "double" { // of an amount, it is for generators
 		words += ", " + format.text()
 	}
 	if values := slices.DeleteFunc(schema.in("enum").texts(), func(v string) bool {

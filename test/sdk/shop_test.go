@@ -39,7 +39,8 @@ func service(t *testing.T) []string {
 	t.Helper()
 	s := boontest.Example(t, server.Config{Outbox: true})
 	return append(os.Environ(), "BOON_URL="+s.URL, "BOON_SHOP_KEY="+examples.HarborWebShopKey,
-		"BOON_TILL_KEY="+examples.HarborTillKey, "BOON_OFFICE_KEY="+examples.HarborOfficeKey)
+		"BOON_TILL_KEY="+examples.HarborTillKey, "BOON_OFFICE_KEY="+examples.HarborOfficeKey,
+		"BOON_STOREFRONT="+examples.HarborStorefront)
 }
 
 // run runs a command in a folder and gives what it prints.

@@ -50,7 +50,7 @@ func TestOpenAPIIsRead(t *testing.T) {
 	t.Parallel()
 	parser := tool(t, "@apidevtools/swagger-parser")
 	for file, version := range map[string]string{"../../internal/api/openapi.json": "3.1.0",
-		"../../sdk/openapi-3.0.json": "3.0.3"} {
+		"../../internal/api/openapi-3.0.json": "3.0.3"} {
 		said := run(t, os.Environ(), ".", "node", "-e", `
 			require(process.argv[1]).validate(process.argv[2]).then(file => console.log(file.openapi))`, parser, file)
 		if strings.TrimSpace(said) != version {
@@ -59,7 +59,7 @@ func TestOpenAPIIsRead(t *testing.T) {
 	}
 }
 
-// TestOpenAPIGenerator has openapi-generator make a client in TypeScript of sdk/openapi-3.0.json, and that client
+// TestOpenAPIGenerator has openapi-generator make a client in TypeScript of the file in OpenAPI 3.0, and that client
 // redeem a gift. Its version, 5.0.0-beta2, is the newest that npm has with its Java inside; newer ones come from Maven.
 func TestOpenAPIGenerator(t *testing.T) {
 	t.Parallel()
@@ -67,7 +67,7 @@ func TestOpenAPIGenerator(t *testing.T) {
 	has(t, "java")
 	jar, folder := tool(t, "@openapitools/openapi-generator-cli/bin/openapi-generator.jar"), t.TempDir()
 	run(t, os.Environ(), folder, "java", "-jar", jar, "generate",
-		"--input-spec", absolute(t, "../../sdk/openapi-3.0.json"), "--generator-name", "typescript-fetch",
+		"--input-spec", absolute(t, "../../internal/api/openapi-3.0.json"), "--generator-name", "typescript-fetch",
 		"--additional-properties", "typescriptThreePlus=true", "--output", "gifts")
 	s := boontest.Example(t, server.Config{Outbox: true})
 	env := append(os.Environ(), "BOON_URL="+s.URL, "BOON_TILL_KEY="+examples.HarborTillKey, "BOON_GIFT="+sold(t, s.URL))

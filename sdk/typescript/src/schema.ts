@@ -1053,6 +1053,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/openapi-3.0.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * This file in OpenAPI 3.0
+         * @description For generators of clients that do not read OpenAPI 3.1. It has every operation, member and answer of this file. What 3.0 has no words for is
+         *     left out: conditions between members, and the empty text in place of `null`.
+         */
+        get: operations["getOpenAPI30"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -1119,9 +1140,9 @@ export interface components {
             organizationID?: string | null;
             /**
              * @description 2, as of an external purchase of send-gift, or left out.
-             * @enum {string|null}
+             * @enum {integer}
              */
-            paymentMethodID?: 2 | "" | null;
+            paymentMethodID?: 2;
             /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
             pointOfSaleSystemOrganizationIdentifier?: string | null;
             /** @description The till's own id of the sale; it stands in the gift's history. */
@@ -2072,10 +2093,7 @@ export interface components {
         };
         /** @description What to hold of which gift, where, and for how long. */
         HoldGift: {
-            /**
-             * @description True takes what is there when amount is more (split tender); else more than is available is INSUFFICIENT_BALANCE and nothing is taken.
-             * @default false
-             */
+            /** @description True takes what is there when amount is more (split tender); else more than is available is INSUFFICIENT_BALANCE and nothing is taken. */
             allowPartial?: boolean | null;
             /**
              * Format: double
@@ -2104,18 +2122,12 @@ export interface components {
              * @description GIFT expects a purchased gift, NOT_GIFT a promotional one; the other is INVALID_VOUCHER_TYPE.
              * @enum {string|null}
              */
-            targetTypeCode?: "GIFT" | "NOT_GIFT" | "" | null;
+            targetTypeCode?: "GIFT" | "NOT_GIFT" | null;
             /** @description The ticket (check). It caps what the gift pays; one that is good for certain items pays these only. */
             ticketData?: components["schemas"]["TicketData"] | null;
-            /**
-             * @description False ignores targetProgramID.
-             * @default true
-             */
+            /** @description Whether targetProgramID counts. When absent, it does; false ignores it. */
             validateTargetProgram?: boolean | null;
-            /**
-             * @description False ignores targetTypeCode.
-             * @default true
-             */
+            /** @description Whether targetTypeCode counts. When absent, it does; false ignores it. */
             validateTargetType?: boolean | null;
             /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. One that was replaced, or whose gift went to somebody else, has none any more. */
             verificationCode?: string | null;
@@ -2194,9 +2206,9 @@ export interface components {
             deliveryDate?: string | null;
             /**
              * @description 1 e-mail, 2 SMS, 3 printed or delivered by other means. Required here or in every recipient; a recipient's own wins.
-             * @enum {string|null}
+             * @enum {integer}
              */
-            deliveryMethodID?: 1 | 2 | 3 | "" | null;
+            deliveryMethodID?: 1 | 2 | 3;
             /**
              * @description In which time zone the recipient is shown dates: an IANA id such as America/New_York, or a Windows id such as Eastern Standard
              *     Time, letter case included. When absent, the account's.
@@ -2270,9 +2282,9 @@ export interface components {
             deliveryDate?: string | null;
             /**
              * @description 1 e-mail, 2 SMS, 3 printed or delivered by other means. Required here or in every recipient; a recipient's own wins.
-             * @enum {string|null}
+             * @enum {integer}
              */
-            deliveryMethodID?: 1 | 2 | 3 | "" | null;
+            deliveryMethodID?: 1 | 2 | 3;
             /**
              * @description In which time zone the recipient is shown dates: an IANA id such as America/New_York, or a Windows id such as Eastern Standard
              *     Time, letter case included. When absent, the account's.
@@ -2440,18 +2452,18 @@ export interface components {
             }[];
             /** @description The totals of the ticket; only grandTotal is used. */
             totals?: {
-                /** @description Not used. */
+                /** @description Not used; any value. */
                 discountTotal?: unknown;
                 /**
                  * Format: double
                  * @description What is to be paid. A monetary gift pays no more, where it is given; else no more than the sum of the lines.
                  */
                 grandTotal?: number | null;
-                /** @description Not used. */
+                /** @description Not used; any value. */
                 serviceChargeTotal?: unknown;
-                /** @description Not used. */
+                /** @description Not used; any value. */
                 subTotal?: unknown;
-                /** @description Not used. */
+                /** @description Not used; any value. */
                 taxTotal?: unknown;
             } | null;
         };
@@ -2483,9 +2495,9 @@ export interface components {
         Recipient: {
             /**
              * @description 1 e-mail, 2 SMS, 3 printed. When absent, the gift definition's.
-             * @enum {string|null}
+             * @enum {integer}
              */
-            deliveryMethodID?: 1 | 2 | 3 | "" | null;
+            deliveryMethodID?: 1 | 2 | 3;
             /** @description A message to the recipient. It may have line breaks. */
             message?: string | null;
             /**
@@ -2507,10 +2519,7 @@ export interface components {
         };
         /** @description What to take from which gift, and where. */
         RedeemGift: {
-            /**
-             * @description True takes what is there when amount is more (split tender); else more than is available is INSUFFICIENT_BALANCE and nothing is taken.
-             * @default false
-             */
+            /** @description True takes what is there when amount is more (split tender); else more than is available is INSUFFICIENT_BALANCE and nothing is taken. */
             allowPartial?: boolean | null;
             /**
              * Format: double
@@ -2537,18 +2546,12 @@ export interface components {
              * @description GIFT expects a purchased gift, NOT_GIFT a promotional one; the other is INVALID_VOUCHER_TYPE.
              * @enum {string|null}
              */
-            targetTypeCode?: "GIFT" | "NOT_GIFT" | "" | null;
+            targetTypeCode?: "GIFT" | "NOT_GIFT" | null;
             /** @description The ticket (check). It caps what the gift pays; one that is good for certain items pays these only. */
             ticketData?: components["schemas"]["TicketData"] | null;
-            /**
-             * @description False ignores targetProgramID.
-             * @default true
-             */
+            /** @description Whether targetProgramID counts. When absent, it does; false ignores it. */
             validateTargetProgram?: boolean | null;
-            /**
-             * @description False ignores targetTypeCode.
-             * @default true
-             */
+            /** @description Whether targetTypeCode counts. When absent, it does; false ignores it. */
             validateTargetType?: boolean | null;
             /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. One that was replaced, or whose gift went to somebody else, has none any more. */
             verificationCode?: string | null;
@@ -2617,6 +2620,11 @@ export interface components {
              */
             voucherID: string;
         };
+        /**
+         * @description An operation that takes value out of a gift, and can be given back.
+         * @enum {string}
+         */
+        Redeeming: "redeem-gift" | "capture-hold" | "cash-out-gift";
         /** @description Which gifts to bring back into use. */
         ReinstateGift: {
             /**
@@ -2735,9 +2743,9 @@ export interface components {
             organizationID?: string | null;
             /**
              * @description 2, as of an external purchase of send-gift, or left out.
-             * @enum {string|null}
+             * @enum {integer}
              */
-            paymentMethodID?: 2 | "" | null;
+            paymentMethodID?: 2;
             /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
             pointOfSaleSystemOrganizationIdentifier?: string | null;
             /** @description The till's own id of the sale; it stands in the gift's history. */
@@ -2916,9 +2924,9 @@ export interface components {
         ResendGift: {
             /**
              * @description 1 e-mail, 2 SMS, 3 printed. When absent, as before.
-             * @enum {string|null}
+             * @enum {integer}
              */
-            deliveryMethodID?: 1 | 2 | 3 | "" | null;
+            deliveryMethodID?: 1 | 2 | 3;
             /**
              * @description Where to send it: an e-mail address, or a mobile number as in send-gift. When absent, where it was sent before; needed with a
              *     method that is not the gift's present one, and not given for a printed gift.
@@ -3043,9 +3051,8 @@ export interface components {
             /**
              * @description Beside idempotencyKey, what the key was sent with. Default redeem-gift; but a key that redeemed nothing, and captured a hold or cashed out, is refused
              *     without it.
-             * @enum {string|null}
              */
-            operation?: "redeem-gift" | "capture-hold" | "cash-out-gift" | "" | null;
+            operation?: (string & components["schemas"]["Redeeming"]) | null;
             /**
              * Format: uuid
              * @description Where the reversal is made; it need not be where the redemption was.
@@ -3380,7 +3387,7 @@ export interface components {
                  *     Where the location's set-up lists items that are gift cards, another than its own is refused.
                  * @enum {string|null}
                  */
-                itemID?: "item.guid" | "multiLocationId" | "plu" | "externalId" | "itemGroup.guid" | "item.id" | "itemCode" | "name" | "variant_id" | "sku" | "product_id" | "catalog_object_id" | "product.id" | "" | null;
+                itemID?: "item.guid" | "multiLocationId" | "plu" | "externalId" | "itemGroup.guid" | "item.id" | "itemCode" | "name" | "variant_id" | "sku" | "product_id" | "catalog_object_id" | "product.id" | null;
                 /** @description Lightspeed: whether the shop shows prices with tax. Default: true, unless the currency is USD or CAD. */
                 taxInclusive?: boolean | null;
             } | null;
@@ -3597,18 +3604,12 @@ export interface components {
              * @description GIFT expects a purchased gift, NOT_GIFT a promotional one; the other is INVALID_VOUCHER_TYPE.
              * @enum {string|null}
              */
-            targetTypeCode?: "GIFT" | "NOT_GIFT" | "" | null;
+            targetTypeCode?: "GIFT" | "NOT_GIFT" | null;
             /** @description The ticket (check). It caps what the gift pays; one that is good for certain items pays these only. */
             ticketData?: components["schemas"]["TicketData"] | null;
-            /**
-             * @description False ignores targetProgramID.
-             * @default true
-             */
+            /** @description Whether targetProgramID counts. When absent, it does; false ignores it. */
             validateTargetProgram?: boolean | null;
-            /**
-             * @description False ignores targetTypeCode.
-             * @default true
-             */
+            /** @description Whether targetTypeCode counts. When absent, it does; false ignores it. */
             validateTargetType?: boolean | null;
             /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
             voucherCode?: string | null;
@@ -3721,8 +3722,11 @@ export interface components {
             mode: "live" | "test";
             /** @description Why it cannot be redeemed; empty when it can. */
             notRedeemableReasons: {
-                /** @description The code that a redemption would fail with; BLOCKED and NOT_ACTIVATED tell more than its REDEMPTION_NOT_ALLOWED. */
-                code: components["schemas"]["Code"];
+                /**
+                 * @description The code that a redemption would fail with; BLOCKED and NOT_ACTIVATED tell more than its REDEMPTION_NOT_ALLOWED.
+                 * @enum {string}
+                 */
+                code: "REDEMPTION_NOT_ALLOWED" | "ALREADY_REDEEMED" | "NOT_AUTHORIZED" | "BLOCKED" | "NOT_ACTIVATED";
                 /** @description A plain sentence for a cashier's screen. */
                 text: string;
             }[];
@@ -7648,7 +7652,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                     "text/html": string;
                 };
             };
@@ -7689,6 +7695,42 @@ export interface operations {
             };
         };
     };
+    getOpenAPI30: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file as JSON, with the version and the address of this server. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Name and version. */
+                        info: {
+                            [key: string]: unknown;
+                        };
+                        /** @description The version of OpenAPI. */
+                        openapi: string;
+                        /** @description The operations by path. */
+                        paths: {
+                            [key: string]: unknown;
+                        };
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getOpenAPI: {
         parameters: {
             query?: never;
@@ -7707,6 +7749,17 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Name and version. */
+                        info: {
+                            [key: string]: unknown;
+                        };
+                        /** @description The version of OpenAPI. */
+                        openapi: string;
+                        /** @description The operations by path. */
+                        paths: {
+                            [key: string]: unknown;
+                        };
+                    } & {
                         [key: string]: unknown;
                     };
                 };
