@@ -380,9 +380,6 @@ func (c *call) run(r Route) (_ ledger.Answer, err error) {
 	ctx, cancel := context.WithTimeout(c.r.Context(), r.deadline)
 	defer cancel()
 	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
-		if err := c.readKey(r.operation == ""); err != nil {
-			return ledger.Answer{}, err
-		}
 		if c.body, err = c.readBody(r.most()); err != nil {
 			return ledger.Answer{}, err
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/wire"
 )
 
 // authenticate tells who calls. Whoever shows no valid key is counted by network; an unknown, an expired and a
@@ -41,19 +42,19 @@ func (c *call) from(allowed gift.Networks) error {
 	return allowed.Admit(c.ClientAddress(c.r))
 }
 
-// readKey reads the Idempotency-Key, where it is not ignored.
-func (c *call) readKey(ignored bool) error {
-	const name = "Idempotency-Key"
-	values := c.r.Header.Values(name)
-	if len(values) == 0 || ignored {
-		return nil
+// idempotencyKey is the header that names a call.
+const idempotencyKey = "Idempotency-Key"
+
+// readKey reads the Idempotency-Key. A bad one is a problem like those of the body, beside which decode tells it.
+func (c *call) readKey(o *wire.Problems) {
+	values := c.r.Header.Values(idempotencyKey)
+	switch {
+	case len(values) == 0:
+	case len(values) > 1 || !isKey(values[0]):
+		o.Add(idempotencyKey, "Send one Idempotency-Key of 1 to %d printable ASCII characters.", maxKey)
+	default:
+		c.key = values[0]
 	}
-	if len(values) > 1 || !isKey(values[0]) {
-		return refuseAt(gift.ValidationFailure, name, "Send one Idempotency-Key of 1 to %d printable ASCII characters.",
-			maxKey)
-	}
-	c.key = values[0]
-	return nil
 }
 
 // maxKey is the length of the longest Idempotency-Key.

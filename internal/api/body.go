@@ -17,7 +17,8 @@ import (
 	"boon.example/internal/wire"
 )
 
-// decode reads the body of a call into a T. What is wrong with it is in problems, to which others may be added.
+// decode reads the body of a call into a T, and its Idempotency-Key where its operation keeps one. What is wrong with
+// them is in problems, to which others may be added.
 func decode[T any](c *call, read func(*wire.Object) T) (request T, problems *wire.Problems) {
 	r := c.readers.Get().(*wire.Reader)
 	defer func() {
@@ -26,6 +27,9 @@ func decode[T any](c *call, read func(*wire.Object) T) (request T, problems *wir
 	}()
 	problems, ok := r.Decode(c.body, func(o *wire.Object) { request = read(o) })
 	c.unread = !ok
+	if c.route.operation != "" {
+		c.readKey(problems)
+	}
 	return request, problems
 }
 

@@ -105,10 +105,8 @@ func advanceClock(c *call) (ledger.Answer, error) {
 	if err := c.hasClock(); err != nil {
 		return ledger.Answer{}, err
 	}
-	if err := c.readKey(false); err != nil {
-		return ledger.Answer{}, err
-	}
 	asked, problems := decode(c, readClockChange)
+	c.readKey(problems)
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
