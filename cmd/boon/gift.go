@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"boon.example/client"
+	"boon.example/internal/gift"
 )
 
 type giftCmd struct {
@@ -80,23 +80,14 @@ type place struct {
 	PointOfSale string `name:"pos" placeholder:"NAME" help:"The location, as the point-of-sale system names it."`
 }
 
-var (
-	guid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
-	code = regexp.MustCompile(`^[0-9]{12}$`)
-)
+var guid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 
-// secret sorts what a person typed or a scanner read into code and token. A code may have spaces and dashes between its
-// digits, also where they part the words of a command.
+// secret sorts what a person typed or a scanner read into code and token. A code may be grouped in any way, also where
+// spaces part the words of a command.
 func secret(words []string) (voucherCode, token string) {
 	s := strings.Join(words, " ")
-	digits := strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.Is(unicode.Pd, r) {
-			return -1
-		}
-		return r
-	}, s)
-	if code.MatchString(digits) {
-		return digits, ""
+	if code, err := gift.ReadVoucherCode(s); err == nil {
+		return code.Reveal(), ""
 	}
 	return "", strings.TrimSpace(s)
 }

@@ -66,6 +66,25 @@ func ParseVoucherCode(s string) (VoucherCode, error) {
 	return VoucherCode{newSecret(s)}, nil
 }
 
+// ReadVoucherCode reads a code as a person wrote, copied or scanned it: spaces of every kind, dashes, dots, marks that
+// nobody sees, and wide digits make no difference. Anything else beside the 12 digits is refused.
+func ReadVoucherCode(s string) (VoucherCode, error) {
+	const longest = 200 // bytes
+	if len(s) > longest {
+		s = ""
+	}
+	digits := strings.Map(func(r rune) rune {
+		switch {
+		case r >= '０' && r <= '９':
+			return r - '０' + '0'
+		case unicode.In(r, unicode.White_Space, unicode.Pd, unicode.Cf) || strings.ContainsRune(".·−", r):
+			return -1
+		}
+		return r
+	}, scanned(s))
+	return ParseVoucherCode(digits)
+}
+
 // Grouped gives the digits as a person reads them: 4-4-4; "" for the zero code.
 func (c VoucherCode) Grouped() string {
 	digits := c.Reveal()

@@ -5,13 +5,18 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 func TestSecretsDoNotShow(t *testing.T) {
@@ -276,4 +281,77 @@ func TestStrongSecret(t *testing.T) {
 			t.Errorf("StrongSecret(%q) = %t", text, got)
 		}
 	}
+}
+
+// rows reads a table of testdata, its last column unquoted.
+func rows(t testing.TB, name string) (all [][2]string) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		first, quoted, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		second, err := strconv.Unquote(`"` + quoted + `"`)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		all = append(all, [2]string{first, second})
+	}
+	return all
+}
+
+// TestCodeSpellings: people, mails and copies write the 12 digits in many ways; near misses stay refused.
+func TestCodeSpellings(t *testing.T) {
+	t.Parallel()
+	const code = "482913576024"
+	spell := strings.NewReplacer("AAAA", "4829", "BBBB", "1357", "CCCC", "6024", "A A A A B B B B C C C C",
+		"4 8 2 9 1 3 5 7 6 0 2 4")
+	spellings := append(rows(t, "code-spellings.txt"), [2]string{"wide digits", "４８２９ １３５７ ６０２４"})
+	for _, row := range spellings {
+		if got, err := ReadVoucherCode(spell.Replace(row[1])); err != nil || got.Reveal() != code {
+			t.Errorf("%s: %v, %v", row[0], got.Reveal(), err)
+		}
+		if _, err := ParseVoucherCode(spell.Replace(row[1])); (err == nil) != (row[0] == "plain") {
+			t.Errorf("%s: the interface says %v", row[0], err)
+		}
+	}
+	for _, miss := range []string{"", "48291357602", "4829135760244", "4829 1357 602O", "4829+1357+6024", "4829/1357/6024",
+		"4829,135,76024", "#482913576024", "482913576024x", "٤٨٢٩١٣٥٧٦٠٢٤", "4.82913576024e11", "-", "4829 1357 6024 1",
+		"]482913576024", strings.Repeat(" ", 200) + code} {
+		if got, err := ReadVoucherCode(miss); !errors.Is(err, InvalidCodeFormat) {
+			t.Errorf("%q: %q, %v", miss, got.Reveal(), err)
+		}
+	}
+}
+
+// FuzzReadVoucherCode: what is read has the 12 digits in their order, and nothing beside them that could be meant.
+func FuzzReadVoucherCode(f *testing.F) {
+	for _, s := range []string{"4829 1357 6024", "]C0482913576024\r\n", "４８２９-1357.6024", "\u202a482913576024"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		code, err := ReadVoucherCode(s)
+		if err != nil {
+			return
+		}
+		var digits strings.Builder
+		for _, r := range strings.TrimPrefix(norm.NFKC.String(scanned(s)), "]") {
+			if unicode.IsLetter(r) {
+				t.Fatalf("%q has a letter", s)
+			}
+			if unicode.IsDigit(r) {
+				digits.WriteRune(r)
+			}
+		}
+		if digits.String() != code.Reveal() {
+			t.Fatalf("%q became %s", s, code.Reveal())
+		}
+		if again, err := ReadVoucherCode(code.Grouped()); err != nil || again != code {
+			t.Fatalf("%q: %v", code.Grouped(), err)
+		}
+	})
 }

@@ -85,6 +85,18 @@ func (s *Shop) Apply(setUp []byte) {
 	s.place.Apply(s.TB, setUp)
 }
 
+// Spellings are ways in which people write a code.
+func Spellings(code string) []string {
+	a, b, c := code[:4], code[4:8], code[8:]
+	return []string{code, a + " " + b + " " + c, a + "-" + b + "-" + c, code + " ", a + "\u00a0" + b + "\u202f" + c,
+		"\u202a" + a + "\u2011" + b + "\u2013" + c + "\u202c", wide(code)}
+}
+
+// wide gives digits as a Japanese keyboard types them.
+func wide(digits string) string {
+	return strings.Map(func(r rune) rune { return r - '0' + '０' }, digits)
+}
+
 // Missed has so many wrong codes be tried by a provider at the Pier; online tells that guests typed them.
 func (s *Shop) Missed(config string, online bool, n int) {
 	s.Helper()

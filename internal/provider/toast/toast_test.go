@@ -844,3 +844,16 @@ func TestEvents(t *testing.T) {
 		"gift.redemption_reversed Toast", "gift.reloaded Toast", "gift.reload_reversed Toast", "gift.redeemed Toast",
 		"gift.cashed_out Toast")
 }
+
+// TestSpellings: a cashier types the number as it is printed. However a wrong one is typed, it counts as a guess.
+func TestSpellings(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	g := r.Gift("50").Code
+	for _, typed := range providertest.Spellings(g) {
+		r.want("ACCEPT 50.00", "GET_BALANCE", typed, "")
+	}
+	r.Missed(config, false, gift.GuessBurst-1)
+	r.want("ERROR_CARD_INVALID", "GET_BALANCE", "9999 9000 0007", "")
+	r.want("ERROR_CARD_INVALID", "GET_BALANCE", g, "")
+}

@@ -60,7 +60,7 @@ func (c *call) search() api.Reply {
 	if provider.Read(c.body, &asked) != nil {
 		return c.failed(malformed("The body is no search."))
 	}
-	code, err := gift.ParseVoucherCode(asked.Cart.Code)
+	code, err := gift.ReadVoucherCode(asked.Cart.Code)
 	if err != nil {
 		return none
 	}

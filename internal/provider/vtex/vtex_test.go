@@ -644,3 +644,14 @@ func FuzzBodies(f *testing.F) {
 		}
 	})
 }
+
+// TestSpellings: a guest types the code as the mail shows it.
+func TestSpellings(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	g := h.Gift("50")
+	for _, typed := range providertest.Spellings(g.Code) {
+		h.want(200, `[{"id":"`+g.ID+`"`, "POST", "/giftcards/_search", search(typed))
+	}
+	h.want(200, "[]", "POST", "/giftcards/_search", search(g.Code+"1"))
+}

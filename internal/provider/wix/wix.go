@@ -162,7 +162,7 @@ func refuseAnonymous(d *api.Desk) api.Reply {
 // find finds the gift of a code, and refuses what cannot be used. For an order that was redeemed before, also a gift is
 // found that is told to nobody else; "": for none.
 func (c *call) find(forOrder string) error {
-	code, err := gift.ParseVoucherCode(c.asked.Code)
+	code, err := gift.ReadVoucherCode(c.asked.Code)
 	if err != nil {
 		return err
 	}

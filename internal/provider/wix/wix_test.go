@@ -475,3 +475,13 @@ func TestEvents(t *testing.T) {
 	s.want(409, refused("ALREADY_VOIDED"), "void", void(a["transactionId"]))
 	s.WantEvents(g.ID, 1, "gift.redeemed Wix", "gift.redemption_reversed Wix")
 }
+
+// TestSpellings: a guest types the code as the mail shows it.
+func TestSpellings(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	g := s.Gift("50")
+	for _, typed := range providertest.Spellings(g.Code) {
+		s.want(200, `{"balance":50.00,"currencyCode":"USD"}`, "balance", code(typed))
+	}
+}

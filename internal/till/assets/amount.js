@@ -51,8 +51,8 @@ export function split(bill, worth) {
  * {voucherPublicToken} for the address in a QR code, null for anything else. No code begins with 0, as many barcodes do.
  */
 export function read(text) {
-  const trimmed = String(text).trim();
-  const digits = trimmed.replace(/[\s\u00a0\u202f.\-\u2010-\u2014]/g, "");
+  const trimmed = String(text).replace(/^[\s\p{Cc}\p{Cf}]+|[\s\p{Cc}\p{Cf}]+$/gu, "").replace(/^\][A-Za-z][0-9A-Za-z]/, "");
+  const digits = trimmed.normalize("NFKC").replace(/[\s\p{Pd}\p{Cf}.·\u2212]/gu, "");
   if (/^[1-9][0-9]{11}$/.test(digits)) return { voucherCode: digits };
   if (trimmed.length <= 300 && /^(https?:\/\/[^\s/]+)?\/g\/[A-Za-z0-9_-]{16,64}$/.test(trimmed)) return { voucherPublicToken: trimmed };
   return null;

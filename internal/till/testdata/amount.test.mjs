@@ -34,7 +34,8 @@ test("a gift never pays more than it has, nor more than the bill", () => {
 
 test("what scanners, pastes and hands give", () => {
   const token = "4gTnV6kA9yQwC1bHxE5mPz";
-  for (const text of ["482913576024", "4829 1357 6024", " 4829-1357-6024\n", "4829\u00a01357\u202f6024"]) {
+  for (const text of ["482913576024", "4829 1357 6024", " 4829-1357-6024\n", "4829\u00a01357\u202f6024", "４８２９　１３５７　６０２４",
+    "\u202a4829 1357 6024\u202c", "4829\u20111357\u20116024", "\ufeff482913576024\r\n", "4829\u22121357.6024", "4829\u00ad13576024", "]C0482913576024"]) {
     assert.deepEqual(read(text), { voucherCode: "482913576024" });
   }
   for (const text of [`https://gifts.example.com/g/${token}`, `http://127.0.0.1:8080/g/${token}`, `/g/${token}`]) {

@@ -1156,7 +1156,8 @@ export interface components {
             voucherID?: string | null;
             /**
              * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored. So is what scanners
+             *     add: line breaks, spaces and marks at both ends, and the identifier of the symbology before it, such as ]Q1.
              */
             voucherPublicToken?: string | null;
         };
@@ -1572,7 +1573,8 @@ export interface components {
             voucherID?: string | null;
             /**
              * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored. So is what scanners
+             *     add: line breaks, spaces and marks at both ends, and the identifier of the symbology before it, such as ]Q1.
              */
             voucherPublicToken?: string | null;
         };
@@ -2140,7 +2142,8 @@ export interface components {
             voucherID?: string | null;
             /**
              * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored. So is what scanners
+             *     add: line breaks, spaces and marks at both ends, and the identifier of the symbology before it, such as ]Q1.
              */
             voucherPublicToken?: string | null;
         };
@@ -2564,7 +2567,8 @@ export interface components {
             voucherID?: string | null;
             /**
              * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored. So is what scanners
+             *     add: line breaks, spaces and marks at both ends, and the identifier of the symbology before it, such as ]Q1.
              */
             voucherPublicToken?: string | null;
         };
@@ -2663,7 +2667,8 @@ export interface components {
             voucherID?: string | null;
             /**
              * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored. So is what scanners
+             *     add: line breaks, spaces and marks at both ends, and the identifier of the symbology before it, such as ]Q1.
              */
             voucherPublicToken?: string | null;
         };
@@ -2759,7 +2764,8 @@ export interface components {
             voucherID?: string | null;
             /**
              * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored. So is what scanners
+             *     add: line breaks, spaces and marks at both ends, and the identifier of the symbology before it, such as ]Q1.
              */
             voucherPublicToken?: string | null;
         };
@@ -2972,7 +2978,8 @@ export interface components {
             voucherID?: string | null;
             /**
              * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored. So is what scanners
+             *     add: line breaks, spaces and marks at both ends, and the identifier of the symbology before it, such as ]Q1.
              */
             voucherPublicToken?: string | null;
         };
@@ -3078,7 +3085,8 @@ export interface components {
             voucherID?: string | null;
             /**
              * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored. So is what scanners
+             *     add: line breaks, spaces and marks at both ends, and the identifier of the symbology before it, such as ]Q1.
              */
             voucherPublicToken?: string | null;
         };
@@ -3162,7 +3170,8 @@ export interface components {
             voucherID?: string | null;
             /**
              * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored. So is what scanners
+             *     add: line breaks, spaces and marks at both ends, and the identifier of the symbology before it, such as ]Q1.
              */
             voucherPublicToken?: string | null;
         };
@@ -3615,7 +3624,8 @@ export interface components {
             voucherCode?: string | null;
             /**
              * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
-             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored.
+             *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored. So is what scanners
+             *     add: line breaks, spaces and marks at both ends, and the identifier of the symbology before it, such as ]Q1.
              */
             voucherPublicToken?: string | null;
         };
