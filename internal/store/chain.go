@@ -157,6 +157,7 @@ func (g *group) releaseWriter(err error) {
 		return
 	case err == nil:
 		g.writer.Committed()
+		g.db.NoteHead(g.writer.Head())
 	case g.saved: // the commit failed, or may have
 		return
 	default:

@@ -223,8 +223,8 @@ func TestFilesArePrivate(t *testing.T) {
 	}
 	files, err := os.ReadDir(dir)
 	must(t, err)
-	if len(files) != 4 { // database, -wal, -shm, key file
-		t.Errorf("%d files, want 4", len(files))
+	if len(files) != 5 { // database, -wal, -shm, -head, key file
+		t.Errorf("%d files, want 5", len(files))
 	}
 	for _, f := range files {
 		info, err := f.Info()

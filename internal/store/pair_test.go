@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,7 +36,7 @@ func killed(t *testing.T) (dir string, g gift.Gift, plain, backup string) {
 	redeem(t, s, &g.Voucher, 100)
 	dir = t.TempDir()
 	for _, name := range []string{DatabaseName, DatabaseName + files.LogSuffix, DatabaseName + files.IDSuffix,
-		sealed.FileName} {
+		DatabaseName + files.HeadSuffix, sealed.FileName} {
 		copyFile(t, filepath.Join(live, name), filepath.Join(dir, name))
 	}
 	return dir, g, plain, r.File
@@ -56,15 +57,30 @@ func TestStartRefusesWhatDoesNotBelongTogether(t *testing.T) {
 		"a backup over it": {func(dir, _, backup string) error { return replace(backup, dir) },
 			"boon restore FILE", 0},
 		"a backup over it, the log gone": {func(dir, _, backup string) error { removeLog(dir); return replace(backup, dir) },
-			"", 10_000},
+			"lacks what was committed last", 0},
 		"the log gone": {func(dir, _, _ string) error { return removeLog(dir) }, "is missing", 0},
-		"the log empty, as of a disk that had not synced it": {func(dir, _, _ string) error {
-			return os.Truncate(filepath.Join(dir, DatabaseName+files.LogSuffix), 0)
-		}, "", 10_000},
-		"the log and the note gone": {func(dir, _, _ string) error {
+		"the log empty": {func(dir, _, _ string) error { return cutLog(dir, func(int64) int64 { return 0 }) },
+			"lacks what was committed last", 0},
+		"the log cut by a byte": {func(dir, _, _ string) error { return cutLog(dir, func(n int64) int64 { return n - 1 }) },
+			"lacks what was committed last", 0},
+		"half the log": {func(dir, _, _ string) error { return cutLog(dir, func(n int64) int64 { return n / 2 }) },
+			"lacks what was committed last", 0},
+		"the log gone, and what tells that there was one": {func(dir, _, _ string) error {
 			removeLog(dir)
 			return os.Remove(filepath.Join(dir, DatabaseName+files.IDSuffix))
+		}, "lacks what was committed last", 0},
+		"the database gone": {func(dir, _, _ string) error {
+			removeLog(dir)
+			return os.WriteFile(filepath.Join(dir, DatabaseName), nil, 0o600)
+		}, "there is nothing of boon", 0},
+		"the log and both notes gone": {func(dir, _, _ string) error {
+			removeLog(dir)
+			return errors.Join(os.Remove(filepath.Join(dir, DatabaseName+files.IDSuffix)),
+				os.Remove(filepath.Join(dir, DatabaseName+files.HeadSuffix)))
 		}, "", 10_000},
+		"half a note, as of a disk that had not synced it": {func(dir, _, _ string) error {
+			return os.Truncate(filepath.Join(dir, DatabaseName+files.HeadSuffix), 40)
+		}, "", 9_900},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,6 +111,73 @@ func TestStartRefusesWhatDoesNotBelongTogether(t *testing.T) {
 				t.Error("the files were changed")
 			}
 		})
+	}
+}
+
+// TestTheWaysOutOfACutLog: each way that the refusal names leads to a database that opens, and holds.
+func TestTheWaysOutOfACutLog(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		way  func(t *testing.T, dir, backup string, log []byte) error
+		left gift.Amount
+	}{
+		"the log is put back": {func(_ *testing.T, dir, _ string, log []byte) error {
+			return os.WriteFile(filepath.Join(dir, DatabaseName+files.LogSuffix), log, 0o600)
+		}, 9_900},
+		"a backup is restored": {func(t *testing.T, dir, backup string, _ []byte) error {
+			_, err := transfer.Restore(t.Context(), backup, Options{Dir: dir}, noon, func(int64, int64) {})
+			return err
+		}, 10_000},
+		"the note is removed": {func(_ *testing.T, dir, _ string, _ []byte) error {
+			return os.Remove(filepath.Join(dir, DatabaseName+files.HeadSuffix))
+		}, 10_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, g, _, backup := killed(t)
+			log, err := os.ReadFile(filepath.Join(dir, DatabaseName+files.LogSuffix))
+			must(t, err)
+			must(t, cutLog(dir, func(n int64) int64 { return n - 1 }))
+			for range 2 { // a start that is refused leaves the way open
+				if s, err := Open(t.Context(), Options{Dir: dir, Serves: true}); err == nil {
+					s.Close()
+					t.Fatal("it opened")
+				}
+			}
+			must(t, test.way(t, dir, backup, log))
+			s, err := Open(t.Context(), Options{Dir: dir, MustExist: true, Serves: true})
+			must(t, err)
+			defer s.Close()
+			found, err := s.Gift(t.Context(), g.AccountID, g.ID)
+			if err != nil || found.Balance != test.left {
+				t.Errorf("the balance is %d, %v, want %d", found.Balance, err, test.left)
+			}
+			verifyClean(t, s)
+		})
+	}
+}
+
+// TestTwoServicesNoteTheirHeads: two processes write one database, and write over each other's notes. At every moment a
+// kill leaves what opens.
+func TestTwoServicesNoteTheirHeads(t *testing.T) {
+	t.Parallel()
+	live := t.TempDir()
+	var both []*Store
+	for range 2 {
+		s, err := Open(t.Context(), Options{Dir: live, Serves: true})
+		must(t, err)
+		defer s.Close()
+		both = append(both, s)
+	}
+	g := issue(t, both[0], newID(), 1)[0]
+	for n := range 6 {
+		redeem(t, both[n%2], &g.Voucher, 100)
+		left := t.TempDir()
+		for _, name := range []string{DatabaseName + files.HeadSuffix, DatabaseName, DatabaseName + files.LogSuffix,
+			DatabaseName + files.IDSuffix, sealed.FileName} {
+			copyFile(t, filepath.Join(live, name), filepath.Join(left, name))
+		}
+		must(t, openDir(t, left).Close())
 	}
 }
 
@@ -205,6 +288,16 @@ func pairing(t *testing.T, database string) (p struct {
 	return p
 }
 
+// cutLog makes a log as long as to says.
+func cutLog(dir string, to func(length int64) int64) error {
+	log := filepath.Join(dir, DatabaseName+files.LogSuffix)
+	info, err := os.Stat(log)
+	if err != nil {
+		return err
+	}
+	return os.Truncate(log, to(info.Size()))
+}
+
 func replace(by, dir string) error {
 	content, err := os.ReadFile(by)
 	if err != nil {
@@ -219,7 +312,7 @@ func contents(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
 	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
+		if err == nil && !d.IsDir() && !strings.HasSuffix(path, "-shm") { // which every reader of the log makes anew
 			text, err := os.ReadFile(path)
 			all.WriteString(path + string(text))
 			return err

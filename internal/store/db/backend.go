@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"boon.example/internal/chain"
 )
 
 // backend is what SQLite and PostgreSQL do each in its own way. Everything else is written once, in SQL that both
@@ -44,6 +46,8 @@ type backend interface {
 	retryable(err error) bool
 	rejected(err error) bool
 
+	// noteHead notes how far the hash chains have come, beside the database, once that is committed.
+	noteHead(h chain.Head)
 	// checkFiles finds out whether the files that were opened are still there.
 	checkFiles(ctx context.Context) error
 	// integrity runs the database's own checks.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"boon.example/internal/chain"
 	"boon.example/internal/sealed"
 )
 
@@ -217,6 +218,10 @@ func (d *DB) Passing(err error) bool { return d.backend.retryable(err) }
 
 // Rejected tells that a statement broke a constraint.
 func (d *DB) Rejected(err error) bool { return d.backend.rejected(err) }
+
+// NoteHead notes, beside an embedded database, the newest row of a hash chain, once that is committed: a database that
+// lacks it is refused when it is opened.
+func (d *DB) NoteHead(h chain.Head) { d.backend.noteHead(h) }
 
 // CheckFiles finds out whether the files of the embedded database are still the ones that a service opened. Once they
 // are not, nothing is written any more, for it would be lost: a log that was deleted, or whose database was replaced,

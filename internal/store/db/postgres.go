@@ -20,6 +20,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"boon.example/internal/chain"
 )
 
 // How long things may take on a database that others use as well and that may be away.
@@ -108,6 +110,7 @@ func (p *postgres) writers() int                     { return 4 }
 func (p *postgres) batch() int                       { return 64 }
 func (p *postgres) prepared(string) string           { return "" }
 func (p *postgres) writable() error                  { return nil }
+func (p *postgres) noteHead(chain.Head)              {} // the server's log is the server's
 func (p *postgres) checkFiles(context.Context) error { return nil }
 
 func (p *postgres) timeout() time.Duration {

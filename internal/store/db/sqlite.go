@@ -17,6 +17,7 @@ import (
 	driver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"boon.example/internal/chain"
 	"boon.example/internal/durable"
 	"boon.example/internal/store/files"
 )
@@ -28,6 +29,7 @@ const DatabaseName = "boon.db"
 type sqlite struct {
 	db          *DB
 	checkpoints *checkpointer
+	head        files.HeadNote
 	opened      openedFiles           // when it is served
 	broken      atomic.Pointer[error] // why nothing is written any more
 }
@@ -44,6 +46,10 @@ func (s *sqlite) open(ctx context.Context, o *Options) (err error) {
 	if err := files.Check(ctx, d.File); err != nil {
 		return err
 	}
+	if err := files.CheckHead(ctx, d.File); err != nil {
+		return err
+	}
+	s.head.Database = d.File
 	if o.Alone {
 		if err := aloneOnSQLite(ctx, d.File); err != nil {
 			return err
@@ -61,7 +67,7 @@ func (s *sqlite) close() error {
 		return nil // it never opened
 	}
 	_ = s.leave(context.Background())
-	return s.checkpoints.close()
+	return errors.Join(s.head.Close(), s.checkpoints.close())
 }
 
 func (s *sqlite) name() string                 { return "sqlite" }
@@ -91,6 +97,8 @@ func (s *sqlite) commit(_ *sql.Conn, tx *sql.Tx) error {
 func (s *sqlite) retryable(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_BUSY }
 
 func (s *sqlite) rejected(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT }
+
+func (s *sqlite) noteHead(h chain.Head) { s.head.Write(h) }
 
 func (s *sqlite) risks(context.Context) ([]string, error) { return nil, nil }
 

@@ -65,6 +65,9 @@ func Backup(ctx context.Context, of db.Options, to string, now time.Time, progre
 	if err := files.Check(ctx, database); err != nil {
 		return r, err
 	}
+	if err := files.CheckHead(ctx, database); err != nil {
+		return r, err
+	}
 	was, err := copyPages(ctx, &source, beside.Name(), progress)
 	if err != nil {
 		return r, fmt.Errorf("backing up: %w", err)

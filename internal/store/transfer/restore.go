@@ -148,7 +148,7 @@ func (r *RestoreReport) swap(by string, now time.Time) error {
 	if err := durable.SyncFolder(filepath.Dir(r.Database)); err != nil {
 		return err
 	}
-	for _, name := range []string{r.Database + "-shm", r.Database + files.IDSuffix} {
+	for _, name := range []string{r.Database + "-shm", r.Database + files.HeadSuffix, r.Database + files.IDSuffix} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
