@@ -142,7 +142,7 @@ func (b *books) check(since ...Head) (problems []string, checkpoint []Head) {
 	}
 	c.Rows()
 	for i := range b.entries {
-		c.Entry(b.places[i], &b.entries[i], digests[c.Digest(b.places[i], &b.entries[i], nil, gift.ID{})])
+		c.Entry(b.places[i], &b.entries[i], digests[DigestOf(b.places[i], &b.entries[i], nil, gift.ID{})])
 	}
 	c.Missing()
 	return problems, c.Checkpoint()

@@ -3,6 +3,7 @@ package chain
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 
@@ -17,8 +18,9 @@ import (
 type Check struct {
 	auth     *sealed.Authenticator
 	found    func(problem string)
-	digester digester
 	chains   map[gift.ID]*progress
+	seed     maphash.Seed
+	room     int         // for digests that may still be remembered
 	setup    SetupChange // the last
 	setupWas string      // where the set-up was not what its chain says
 }
@@ -31,11 +33,37 @@ type progress struct {
 	begun    bool  // the genesis is there
 	broken   bool  // rows are missing
 	seen     []uint64
+	digests  []uint64 // hashes of those of the first entries, in their order
 }
 
 // NewCheck begins a check that tells found of each problem, as a sentence.
 func NewCheck(auth *sealed.Authenticator, found func(problem string)) *Check {
 	return &Check{auth: auth, found: found, chains: map[gift.ID]*progress{}}
+}
+
+// Remember keeps a hash of 8 bytes for each of so many entries, so that Has knows their digests without the database: a
+// row of a large group is long, and would be read once for each of its entries.
+func (c *Check) Remember(entries int) { c.room, c.seed = entries, maphash.MakeSeed() }
+
+// Has tells whether the row of an entry has a digest at its place, and whether that is known.
+func (c *Check) Has(at Place, d Digest) (has, known bool) {
+	p := c.chains[at.Writer]
+	if p == nil || at.N < 1 || at.N > int64(len(p.digests)) {
+		return false, false
+	}
+	return p.digests[at.N-1] == maphash.Bytes(c.seed, d[:]), true
+}
+
+// remember keeps the digests of a row that follows those that are kept.
+func (c *Check) remember(p *progress, r *Row) {
+	n := len(r.Content) / digestSize
+	if r.N == 0 || n > c.room || int64(len(p.digests)+n) != r.N {
+		return
+	}
+	c.room -= n
+	for d := r.Content; len(d) >= digestSize; d = d[digestSize:] {
+		p.digests = append(p.digests, maphash.Bytes(c.seed, d[:digestSize]))
+	}
 }
 
 func (c *Check) problem(format string, args ...any) { c.found(fmt.Sprintf(format, args...)) }
@@ -87,6 +115,7 @@ func (c *Check) Row(r Row) {
 	if err := c.auth.Check(r.MAC, r.authenticated(p.head.MAC)); err != nil && !p.broken {
 		c.problem("the group of chain %s that ends with its entry %d is not as it was written: %s", r.Writer, r.N, err)
 	}
+	c.remember(p, &r)
 	c.reach(p, Head{r.Place, r.MAC})
 }
 
@@ -94,11 +123,6 @@ func (c *Check) reach(p *progress, h Head) {
 	if p.head = h; h.N == p.expected.N && p.expected.MAC != (sealed.MAC{}) && h.MAC != p.expected.MAC {
 		c.problem("chain %s is not what it was when it had come to its entry %d", h.Writer, h.N)
 	}
-}
-
-// Digest is what the row that an entry names must have at its place. terms is the gift of its first entry.
-func (c *Check) Digest(at Place, e *gift.Entry, terms *gift.Voucher, items gift.ID) Digest {
-	return c.digester.digest(at, e, terms, items)
 }
 
 // Entry takes an entry, and whether its row has its digest.

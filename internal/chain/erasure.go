@@ -31,7 +31,8 @@ func (e *Erasure) Check(auth *sealed.Authenticator) error {
 	return auth.Check(e.MAC, e.authenticated())
 }
 
-// DigestOf is what the row that an entry names has at its place. terms and items are as in Check.Digest.
+// DigestOf is what the row that an entry names has at its place. terms is the gift of its first entry, and items the
+// key of the list of what that is good for.
 func DigestOf(at Place, e *gift.Entry, terms *gift.Voucher, items gift.ID) Digest {
 	return new(digester).digest(at, e, terms, items)
 }

@@ -1585,14 +1585,14 @@ func testVerify(t *testing.T, open opener) {
 	spoil(t, s,
 		`UPDATE card SET secrets = (SELECT secrets FROM card WHERE voucher_id = $1) WHERE voucher_id = $2`,
 		db.KeyOf(gifts[0].ID), db.KeyOf(gifts[1].ID))
-	diff(t, problems(t, s), map[string]int{"codes and tokens": 1})
+	diff(t, problems(t, s), map[string]int{"codes and tokens, and what gifts are found by": 1})
 	spoil(t, s, `DELETE FROM secret WHERE voucher_id = $1 AND kind = 'token'`, db.KeyOf(gifts[7].ID))
 	spoil(t, s, `UPDATE request SET entry_id = $1 WHERE key = 'k'`, db.KeyOf(newID()))
 	spoil(t, s, `UPDATE tally SET vouchers = vouchers + 1 WHERE account_id = $1`, db.KeyOf(accounts[1]))
 	spoil(t, s, `UPDATE secret SET hash = $1 WHERE voucher_id = $2 AND kind = 'code'`, bytes.Repeat([]byte{1}, 33),
 		db.KeyOf(gifts[900].ID))
 	diff(t, problems(t, s), map[string]int{
-		"codes and tokens": 3, "idempotency records": 1, "what idempotency records say was done": 1,
+		"codes and tokens, and what gifts are found by": 3, "idempotency records": 1, "what idempotency records say was done": 1,
 		"the counts of gifts": 1})
 }
 

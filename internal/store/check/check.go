@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
@@ -40,15 +41,20 @@ func (v Verifier) CheckSince(checkpoint []chain.Head, found func(problem string)
 	return New(v.db, checkpoint, found, found)
 }
 
-// Check is a check of a store. It implements ledger.Check.
+// Check is a check of a store. It implements ledger.Check: its pages may be read by several goroutines at once.
 type Check struct {
 	db           *db.DB
 	found        func(problem string)
+	mu           sync.Mutex // held by who uses chains while pages are read
 	chains       *chain.Check
 	acknowledged map[string]bool // by a person; nil: that was not read yet
 	reading      bool            // it is being read, and what is found waits for it
 	waiting      []func()
 }
+
+// remembered is how many entries, and how many of the keys that gifts are found by, a check keeps in memory while it
+// reads: 8 and at most 32 bytes for each. What is beyond them is looked up in the database, one by one.
+const remembered = 16 << 20
 
 // New begins a check of all that is committed by now, and of what is gone since an earlier check gave a checkpoint.
 // found is told of each problem; of those that the hash chains show, inChains is.
@@ -80,6 +86,10 @@ func (c *Check) unlessAcknowledged(tell func(problem string)) func(problem strin
 		tell()
 	}
 }
+
+// Quickly has the check use memory, as much as it takes, up to some hundred megabytes, to be done in less time. It is
+// called before all else.
+func (c *Check) Quickly() { c.chains.Remember(remembered) }
 
 // Checkpoint says how far all chains had come when they were followed.
 func (c *Check) Checkpoint() []chain.Head { return c.chains.Checkpoint() }
@@ -262,7 +272,7 @@ func (c *Check) read(ctx context.Context, longest int, query string, args ...any
 			err = c.db.EachWithin(ctx, tx, c.db.Text(selectPageHistories), args, func(rows *sql.Rows) error {
 				var e placed
 				err := rows.Scan(append(record.EntryFields(&e.Entry), db.ScanID(&e.at.Writer), &e.at.N)...)
-				e.digest = c.chains.Digest(e.at, &e.Entry, vouchers[e.VoucherID], items[e.VoucherID])
+				e.digest = chain.DigestOf(e.at, &e.Entry, vouchers[e.VoucherID], items[e.VoucherID])
 				histories[e.VoucherID] = append(histories[e.VoucherID], e.Entry)
 				entries = append(entries, e)
 				return err
@@ -279,8 +289,8 @@ func (c *Check) read(ctx context.Context, longest int, query string, args ...any
 
 // checkEntries holds entries against their chains.
 func (c *Check) checkEntries(ctx context.Context, entries []placed) error {
-	digests := make(map[chain.Digest]bool, len(entries))
-	w := db.Batch{Query: record.SelectDigest, Rows: make([][]any, len(entries)), Scan: func(from db.Scanner) error {
+	digests := make(map[chain.Digest]bool)
+	w := db.Batch{Query: record.SelectDigest, Scan: func(from db.Scanner) error {
 		var digest []byte
 		err := from.Scan(&digest)
 		if len(digest) == len(chain.Digest{}) {
@@ -289,38 +299,50 @@ func (c *Check) checkEntries(ctx context.Context, entries []placed) error {
 		return err
 	}}
 	for i := range entries {
-		w.Rows[i] = []any{db.KeyOf(entries[i].at.Writer), entries[i].at.N}
+		if _, known := c.chains.Has(entries[i].at, entries[i].digest); !known {
+			w.Rows = append(w.Rows, []any{db.KeyOf(entries[i].at.Writer), entries[i].at.N})
+		}
 	}
 	if err := c.db.Read(ctx, []db.Batch{w}); err != nil {
 		return fmt.Errorf("reading hash chains: %w", err)
 	}
-	erased, err := c.erasures(ctx, entries, digests)
+	has := func(e *placed, d chain.Digest) bool { // a digest is over the place, too
+		has, known := c.chains.Has(e.at, d)
+		return has || !known && digests[d]
+	}
+	erased, err := c.erasures(ctx, entries, has)
 	if err != nil {
 		return err
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for i := range entries {
 		e := &entries[i]
-		c.chains.Entry(e.at, &e.Entry, digests[e.digest] || erased[e.digest]) // a digest is over the place, too
+		c.chains.Entry(e.at, &e.Entry, has(e, e.digest) || erased[e.digest])
 	}
 	return nil
 }
 
 // erasures gives the digests of what is left of those entries whose chains have what an erasure says they were.
-func (c *Check) erasures(ctx context.Context, entries []placed, digests map[chain.Digest]bool) (
+func (c *Check) erasures(ctx context.Context, entries []placed, has func(*placed, chain.Digest) bool) (
 	erased map[chain.Digest]bool, err error) {
-	changed := map[ledger.Ref]chain.Digest{}
+	changed := map[ledger.Ref]*placed{}
 	for i := range entries {
-		if e := &entries[i]; !digests[e.digest] {
-			changed[ledger.Ref{AccountID: e.AccountID, ID: e.ID}] = e.digest
+		if e := &entries[i]; !has(e, e.digest) {
+			changed[ledger.Ref{AccountID: e.AccountID, ID: e.ID}] = e
 		}
+	}
+	if len(changed) == 0 {
+		return nil, nil
 	}
 	erased = map[chain.Digest]bool{}
 	err = c.db.Read(ctx, record.ByRef(record.SelectErasures, slices.Collect(maps.Keys(changed)),
 		func(from db.Scanner) error {
 			x, err := record.ScanErasure(from)
-			if err == nil && digests[x.Before] {
-				left := changed[ledger.Ref{AccountID: x.AccountID, ID: x.EntryID}]
-				erased[left] = erased[left] || c.chains.Erased(&x, left)
+			if left := changed[ledger.Ref{AccountID: x.AccountID, ID: x.EntryID}]; err == nil && has(left, x.Before) {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				erased[left.digest] = erased[left.digest] || c.chains.Erased(&x, left.digest)
 			}
 			return err
 		}))

@@ -27,12 +27,11 @@ type Part struct {
 func (c *Check) Parts() []Part {
 	return []Part{
 		{"the database file", c.db.CheckIntegrity},
-		{"codes and tokens", c.checkSecrets},
+		{"codes and tokens, and what gifts are found by", c.checkCards},
 		{"gifts without a card", c.nothing("gift %s has no card", `SELECT v.id FROM voucher AS v
 			WHERE NOT EXISTS (SELECT 1 FROM card AS c WHERE c.account_id = v.account_id AND c.voucher_id = v.id)`)},
 		{"cards without a gift", c.nothing("there is a card of gift %s, which does not exist", `SELECT c.voucher_id FROM card AS c
 			WHERE NOT EXISTS (SELECT 1 FROM voucher AS v WHERE v.account_id = c.account_id AND v.id = c.voucher_id)`)},
-		{"what gifts are found by", c.checkSearch},
 		{"what gifts are good for", c.nothing("what gift %s is good for is lost", `SELECT v.id FROM voucher AS v WHERE v.items_id IS NOT NULL
 			AND NOT EXISTS (SELECT 1 FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id)`)},
 		{"lists of items", c.checkItems},
@@ -93,61 +92,105 @@ func (c *Check) nothing(problem, query string) func(context.Context, func(string
 	}
 }
 
-// checkSecrets opens every card's code and token and compares them with what they are found by: each has one hash,
-// which leads to its gift. Cards and hashes are read side by side, a page at a time, and met here: Citus keeps them on
-// different nodes and does not join them.
-func (c *Check) checkSecrets(ctx context.Context, found func(string)) error {
+// checkCards opens every card's code and token and compares them with what they are found by: each has one hash, which
+// leads to its gift. It looks for gifts that are not found by what their cards say; what they were found by earlier may
+// find them, too. Cards and hashes are read side by side, a page at a time, and met here: Citus keeps them on different
+// nodes and does not join them.
+func (c *Check) checkCards(ctx context.Context, found func(string)) error {
+	finds, err := c.searchRows(ctx)
+	if err != nil {
+		return err
+	}
 	const size = 500
 	var after [2]gift.ID
-	for {
-		var cards []sealedCard
+	for n := size; n == size; {
+		var page []openedCard
 		var hashes map[[2]gift.ID][]secretHash
 		last := after
 		// as of one moment: gifts are made and sent elsewhere meanwhile
 		err := c.db.Snapshot(ctx, func(tx *sql.Tx) (err error) {
-			if cards, err = cardPage(ctx, tx, after, size); err != nil {
+			if page, err = c.cardPage(ctx, tx, after, size); err != nil {
 				return err
 			}
-			for _, card := range cards {
-				last = card.gift
+			for _, card := range page {
+				last = card.of
 			}
-			hashes, err = hashesOf(ctx, tx, after, last, len(cards) < size)
+			hashes, err = hashesOf(ctx, tx, after, last, len(page) < size)
 			return err
 		})
 		if err != nil {
 			return fmt.Errorf("checking codes and tokens: %w", err)
 		}
-		for _, card := range cards {
-			c.checkCard(card, hashes[card.gift], found)
-			delete(hashes, card.gift)
+		var unfound []gift.Gift
+		for _, card := range page {
+			c.checkCard(card, hashes[card.of], found)
+			delete(hashes, card.of)
+			if card.closed == nil && !c.finds(finds, &card.Gift) { // of one that does not open the other check tells
+				unfound = append(unfound, card.Gift)
+			}
 		}
 		for lost := range hashes {
 			found(fmt.Sprintf("a code or token leads to gift %s, which does not exist", lost[1]))
 		}
-		if len(cards) < size {
-			return nil
+		if err := c.checkSearchOf(ctx, unfound, found); err != nil {
+			return err
 		}
-		after = last
+		n, after = len(page), last
 	}
+	return nil
 }
 
-// sealedCard is a gift's sealed code and token. The gift is named by its account's id and its own.
-type sealedCard struct {
-	gift    [2]gift.ID
-	secrets []byte
+// openedCard is a gift with its code and token. It is named by its account's id and its own.
+type openedCard struct {
+	of [2]gift.ID
+	gift.Gift
+	closed error // why code and token do not open
 }
 
-// cardPage gives the cards that follow a gift's, at most limit.
-func cardPage(ctx context.Context, q db.Querier, after [2]gift.ID, limit int) (page []sealedCard, err error) {
-	const query = `SELECT c.account_id, c.voucher_id, c.secrets FROM card AS c WHERE (c.account_id, c.voucher_id) > ($1, $2)
-		ORDER BY c.account_id, c.voucher_id LIMIT $3`
-	err = db.Each(ctx, q, query, []any{db.KeyOf(after[0]), db.KeyOf(after[1]), limit}, func(rows *sql.Rows) error {
-		var card sealedCard
-		err := rows.Scan(db.ScanID(&card.gift[0]), db.ScanID(&card.gift[1]), &card.secrets)
-		page = append(page, card)
+// cardPage gives the gifts that follow one, at most limit.
+func (c *Check) cardPage(ctx context.Context, tx *sql.Tx, after [2]gift.ID, limit int) (page []openedCard, err error) {
+	args := []any{db.KeyOf(after[0]), db.KeyOf(after[1]), limit}
+	err = c.db.EachWithin(ctx, tx, selectCardPage, args, func(rows *sql.Rows) error {
+		g, closed, err := record.ScanGift(c.db.Keys, rows)
+		page = append(page, openedCard{[2]gift.ID{g.AccountID, g.ID}, g, closed})
 		return err
 	})
 	return page, err
+}
+
+// searchRows reads all that gifts are found by; nil: it is too much to be kept.
+func (c *Check) searchRows(ctx context.Context) (*pairs, error) {
+	all := newPairs()
+	err := db.Each(ctx, c.db.Readers, `SELECT f.key, f.voucher_id FROM gift_search AS f`, nil, func(rows *sql.Rows) error {
+		var key, voucher sql.RawBytes
+		err := rows.Scan(&key, &voucher)
+		if err == nil && all.n >= remembered {
+			return errTooMuch
+		}
+		all.add(key, voucher)
+		return err
+	})
+	if errors.Is(err, errTooMuch) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what gifts are found by: %w", err)
+	}
+	return all, nil
+}
+
+var errTooMuch = errors.New("there are too many")
+
+// finds tells whether a gift was found by all that its card says when rows were read. A key is its account's.
+func (c *Check) finds(rows *pairs, g *gift.Gift) bool {
+	for _, text := range record.SearchTexts(g) {
+		if rows == nil || !slices.ContainsFunc(c.db.Keys.SearchHashes(g.AccountID, text), func(key []byte) bool {
+			return rows.has(key, g.ID[:])
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // secretHash is what a code or a token is found by.
@@ -178,21 +221,20 @@ func hashesOf(ctx context.Context, q db.Querier, after, last [2]gift.ID, toTheEn
 }
 
 // checkCard holds a gift's code and token against the hashes that lead to it.
-func (c *Check) checkCard(card sealedCard, hashes []secretHash, found func(string)) {
-	id := card.gift[1]
+func (c *Check) checkCard(card openedCard, hashes []secretHash, found func(string)) {
+	id := card.ID
 	hashes = slices.DeleteFunc(hashes, func(h secretHash) bool { return h.replaced > 0 }) // see checkReplaced
 	if len(hashes) != 2 || hashes[0].kind == hashes[1].kind {
 		found(fmt.Sprintf("gift %s has not exactly one code and one token", id))
 	}
-	code, token, err := record.OpenSecrets(c.db.Keys, card.gift[0], id, card.secrets)
-	if err != nil {
-		found(fmt.Sprintf("gift %s: %s", id, err))
+	if card.closed != nil {
+		found(strings.TrimSuffix(card.closed.Error(), "; run boon verify"))
 		return
 	}
 	for _, h := range hashes {
-		right := c.db.Keys.CodeHashes(code)
+		right := c.db.Keys.CodeHashes(card.Card.Code)
 		if h.kind == record.TokenSecret {
-			right = c.db.Keys.TokenHashes(token)
+			right = c.db.Keys.TokenHashes(card.Card.Token)
 		}
 		if !slices.ContainsFunc(right, func(r []byte) bool { return bytes.Equal(r, h.hash) }) {
 			found(fmt.Sprintf("the %s of gift %s is not found by what it is", h.kind, id))
@@ -348,33 +390,7 @@ var selectSearch = &db.Query{What: "reading what gifts are found by", Scoped: tr
 	Arrays: `SELECT r.* FROM unnest(` + db.ArrayPlaceholders(1, "BBB") + `) AS w (a, k, g) CROSS JOIN LATERAL (` +
 		strings.NewReplacer("$1", "w.a", "{key}", "w.k", "{gift}", "w.g").Replace(selectKeysOf) + ` OFFSET 0) AS r`}
 
-// checkSearch looks for gifts that are not found by what their cards say. What they were found by earlier may find
-// them, too.
-func (c *Check) checkSearch(ctx context.Context, found func(string)) error {
-	var after ledger.Ref
-	const size = 200
-	for n := size; n == size; {
-		n = 0
-		var page []gift.Gift
-		args := []any{db.KeyOf(after.AccountID), db.KeyOf(after.ID), size}
-		err := db.Each(ctx, c.db.Readers, selectCardPage, args, func(rows *sql.Rows) error {
-			g, closed, err := record.ScanGift(c.db.Keys, rows)
-			if after = record.RefOf(&g.Voucher); err == nil && closed == nil { // another check tells of those that do not open
-				page = append(page, g)
-			}
-			n++
-			return err
-		})
-		if err == nil {
-			err = c.checkSearchOf(ctx, page, found)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
+// checkSearchOf looks in the database for what finds these gifts.
 func (c *Check) checkSearchOf(ctx context.Context, page []gift.Gift, found func(string)) error {
 	has := map[string]bool{} // the key and the gift
 	account := func(g gift.Gift) gift.ID { return g.AccountID }
