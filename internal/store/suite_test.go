@@ -1592,8 +1592,9 @@ func testVerify(t *testing.T, open opener) {
 	spoil(t, s, `UPDATE secret SET hash = $1 WHERE voucher_id = $2 AND kind = 'code'`, bytes.Repeat([]byte{1}, 33),
 		db.KeyOf(gifts[900].ID))
 	diff(t, problems(t, s), map[string]int{
-		"codes and tokens, and what gifts are found by": 3, "idempotency records": 1, "what idempotency records say was done": 1,
-		"the counts of gifts": 1})
+		"codes and tokens, and what gifts are found by": 3, "idempotency records": 1,
+		"what idempotency records say was done": 1,
+		"the counts of gifts":                   1})
 }
 
 func spoil(t *testing.T, s *Store, query string, args ...any) {

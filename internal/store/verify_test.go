@@ -69,9 +69,9 @@ func TestVerifyBesideWriters(t *testing.T) {
 	}
 }
 
-// TestVerifyReadsALargeGroupOnce: the row of a group holds a digest for each of its entries. A check that may use memory
-// reads it once, and not once for each entry, which made an order of 10,000 a hundred times the work of a hundred of
-// 100; what it finds is the same.
+// TestVerifyReadsALargeGroupOnce: the row of a group holds a digest for each of its entries. A check that may use
+// memory reads it once. Reading it for each entry made an order of 10,000 a hundred times the work of a hundred of 100.
+// What is found is the same.
 func TestVerifyReadsALargeGroupOnce(t *testing.T) {
 	t.Parallel()
 	for name, open := range databases() {

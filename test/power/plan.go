@@ -206,10 +206,12 @@ func (h *machine) storm(tills *storm.Storm, times int) error {
 
 var errBroken = errors.New("the store opens no more")
 
-// damaged reports whether a server did not start for what SQLite says of a file that is no whole database.
+// damaged reports whether a server did not start for what SQLite says of a file that is no whole database, or because
+// the database lacks what the note beside it says was committed.
 func damaged(err error) bool {
 	text := err.Error()
-	return strings.Contains(text, "disk image is malformed") || strings.Contains(text, "file is not a database")
+	return strings.Contains(text, "lacks what was committed last") ||
+		strings.Contains(text, "disk image is malformed") || strings.Contains(text, "file is not a database")
 }
 
 // arm waits until the tills are busy and the power is gone: before some step, often one of those that copy the log

@@ -24,8 +24,9 @@ import (
 // The note must never be newer than the database: after a power cut, a database that is all there would be refused. It
 // is therefore written after the commit has returned, which is after the log was synced, and never before or beside it.
 // It is not synced itself: a power cut may take it back to an older head, which the database has as well, or leave it
-// half written, which its checksum tells. Then it tells less, and never wrong. A process that is killed leaves it whole,
-// as the system has what was written. Two processes that write one database write over each other's notes: each is true.
+// half written, which its checksum tells. Then it tells less, and never wrong. A process that is killed leaves it
+// whole, as the system has what was written. Two processes that write one database write over each other's notes: each
+// is true.
 
 // HeadSuffix is what is appended to a database's name for the name of that file.
 const HeadSuffix = "-head"
@@ -41,8 +42,8 @@ type HeadNote struct {
 	file *os.File
 }
 
-// Write notes the head of a chain after its row was committed. What cannot be written is left out: the last note stands,
-// and is true.
+// Write notes the head of a chain after its row was committed. What cannot be written is left out: the last note
+// stands, and is true.
 func (n *HeadNote) Write(h chain.Head) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -102,10 +103,10 @@ func CheckHead(ctx context.Context, file string) error {
 		if !noted || hasHead(ctx, file, h) {
 			return false, nil
 		}
-		return true, fmt.Errorf("the database %s lacks what was committed last (entry %d of chain %s): its log %s was deleted "+
-			"or cut, or an older database was put in its place. Put back the log, or the database that was there; to put a "+
-			"backup there, run `boon restore FILE --data %s`. If what is missing is lost, remove %s, run `boon verify`, with "+
-			"--since and the last checkpoint, and count on redemptions that this database does not know of",
+		return true, fmt.Errorf("the database %s lacks what was committed last (entry %d of chain %s): its log %s was "+
+			"deleted or cut, or an older database was put in its place. Put back the log, or the database that was there; "+
+			"to put a backup there, run `boon restore FILE --data %s`. If what is missing is lost, remove %s, run `boon "+
+			"verify`, with --since and the last checkpoint, and count on redemptions that this database does not know of",
 			file, h.N, h.Writer, file+LogSuffix, filepath.Dir(file), file+HeadSuffix)
 	})
 }
