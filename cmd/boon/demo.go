@@ -103,13 +103,18 @@ func (c *demoCmd) tell(ctx context.Context, t *terminal, dir, address string, st
 
 // applyExample makes the set-up of the story.
 func applyExample(ctx context.Context, dir string) error {
-	file, err := setup.ParseDemo("harbor-coffee.yaml", examples.HarborCoffee())
-	if err != nil {
-		return err
-	}
 	return opened(ctx, store.Options{Dir: dir}, func(s *store.Store) error {
-		_, err := file.Apply(ctx, s, time.Now(), rand.Reader)
-		return err
+		for name, text := range map[string][]byte{"harbor-coffee.yaml": examples.HarborCoffee(),
+			"harbor-test.yaml": examples.HarborTest()} {
+			file, err := setup.ParseDemo(name, text)
+			if err != nil {
+				return err
+			}
+			if _, err := file.Apply(ctx, s, time.Now(), rand.Reader); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

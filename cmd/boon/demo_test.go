@@ -50,6 +50,52 @@ func TestDemoEndsWhenToldTo(t *testing.T) {
 	}
 }
 
+// TestDemoIsPasted: the commands at the end of the story work as they stand, beside the program as it was called.
+func TestDemoIsPasted(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", home+"/bin/boon", ".")
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	demo := exec.CommandContext(t.Context(), "bin/boon", "demo", "--listen", "127.0.0.1:0")
+	demo.Dir, demo.Env = home, []string{"TMPDIR=" + t.TempDir(), "PATH=/usr/bin:/bin"}
+	told := make(chan struct{})
+	out := &watched{word: "Ctrl-C ends it", seen: sync.OnceFunc(func() { close(told) })}
+	demo.Stdout, demo.Stderr = out, t.Output()
+	if err := demo.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- demo.Wait() }()
+	select {
+	case <-told:
+	case err := <-ended:
+		t.Fatal("the demo ended: ", err)
+	}
+	out.mu.Lock()
+	_, text, _ := strings.Cut(out.text.String(), "goes on running at")
+	out.mu.Unlock()
+	commands := regexp.MustCompile(`(?m)^  (?:[^\\\n]*\\\n)*[^\n]*$`).FindAllString(text, -1)
+	if len(commands) != 3 {
+		t.Fatalf("the story ends with %q", text)
+	}
+	for _, command := range commands {
+		c := exec.CommandContext(t.Context(), "/bin/sh", "-c", command)
+		c.Dir, c.Env = home, demo.Env
+		said, err := c.CombinedOutput()
+		if err != nil || strings.Contains(string(said), `"code"`) {
+			t.Errorf("%s: %v, %s", command, err, said)
+		}
+	}
+	if err := demo.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("the demo ends with %v", err)
+	}
+}
+
 // TestDemoHasATill: the link at the end of the story pairs a till.
 func TestDemoHasATill(t *testing.T) {
 	t.Parallel()

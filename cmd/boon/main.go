@@ -76,6 +76,8 @@ type commands struct {
 
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands in bash, zsh or fish."`
 	Complete   completeCmd   `cmd:"" hidden:""`
+
+	Printed kong.VersionFlag `name:"version" help:"Say which version this is."`
 }
 
 const about = `Boon keeps gift cards: it sends them, tells what they are worth, and redeems them, each exactly once.
@@ -115,7 +117,8 @@ func (t *terminal) parse(into *commands, args []string, exit func(int)) (*kong.C
 		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, NoExpandSubcommands: true, Compact: true,
 			WrapUpperBound: 110}),
 		kong.ValueFormatter(describe), kong.WithBeforeResolve(t.settings),
-		kong.Vars{"permissions": strings.Join(gift.PermissionNames(), ", "), "keyFile": keyFileHelp},
+		kong.Vars{"version": "boon " + thisBuild().Version,
+			"permissions": strings.Join(gift.PermissionNames(), ", "), "keyFile": keyFileHelp},
 	)
 	if err != nil {
 		panic(err) // the struct tags above are wrong

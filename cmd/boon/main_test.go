@@ -98,6 +98,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	go io.Copy(io.Discard, out)
 	ts.Setenv("BOON_URL", url)
+	ts.Setenv("ADDRESS", strings.TrimPrefix(url, "http://"))
 	_, address, _ := strings.Cut(url, "://")
 	ts.Setenv("ADDRESS", address)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -271,8 +272,20 @@ func (s *story) farewell(till string) {
 		"minutes:\n\n  %s\n",
 		till)
 	fmt.Fprintf(s.out, "\nThe service goes on running at %s. On the command line it is reached like this:\n\n", s.base)
-	fmt.Fprintf(s.out, "  BOON_URL=%s BOON_KEY=%s boon gift list\n\nCtrl-C ends it and removes its data.\n", s.base,
-		examples.HarborWebShopKey)
+	fmt.Fprintf(s.out, "  BOON_URL=%s BOON_KEY=%s %s gift list\n\n", s.base, examples.HarborWebShopKey, invoked())
+	fmt.Fprintf(s.out, "To write a program against it, take the key of a test account, whose gifts are worth nothing:\n\n"+
+		"  export BOON_URL=%s BOON_KEY=%s\n\nThe account has a clock of its own. This advances it by 30 days, and does "+
+		"what is due then:\n\n  %s\n\n%s/docs#test-mode has more.\n\nCtrl-C ends it and removes its data.\n", s.base,
+		examples.HarborTestKey, strings.ReplaceAll(s.curl(call{path: "/api/test/clock", key: examples.HarborTestKey,
+			body: `{"advance": "P30D"}`}), "\n", "\n  "), s.base)
+}
+
+// invoked is how this program was called, as a word for a shell: boon, or bin/boon.
+func invoked() string {
+	if name := os.Args[0]; strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") != "" {
+		return quote(name)
+	}
+	return os.Args[0]
 }
 
 // that is an error unless ok.

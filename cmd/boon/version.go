@@ -1,13 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
+
+	"boon.example/internal/server"
 )
 
-// Both are set by builds of releases and images (-ldflags "-X main.version=v1.2.3"); else what Go has noted is shown.
+// Both are set by builds of releases and images (-ldflags "-X main.version=v1.2.3"); else server.Version and what Go
+// has noted are shown.
 var version, commit string
 
 type versionCmd struct {
@@ -31,13 +36,11 @@ type build struct {
 }
 
 func thisBuild() build {
-	b := build{Version: version, Commit: commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{Version: cmp.Or(strings.TrimPrefix(version, "v"), server.Version), Commit: commit,
+		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
-	}
-	if b.Version == "" {
-		b.Version = info.Main.Version
 	}
 	for _, s := range info.Settings {
 		switch s.Key {

@@ -32,8 +32,8 @@ import (
 	"boon.example/internal/wire"
 )
 
-// Version is the version of the interface. It grows by addition only.
-const Version = "1.0.0"
+// Version is the version of Boon: of the program, of its interface, which grows by addition only, and of its documents.
+const Version = "0.2.0"
 
 // Config is what the interface works with.
 type Config struct {

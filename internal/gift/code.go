@@ -249,6 +249,12 @@ func StrongSecret(text string) bool {
 // everybody to read.
 func PublishedSecret(text string) bool { return strings.HasPrefix(text, "boon_test_demo_only_") }
 
+// PublishedTestSecret is PublishedSecret for the keys of test accounts. Those of the other accounts begin with
+// boon_test_, too.
+func PublishedTestSecret(text string) bool {
+	return strings.HasPrefix(text, "boon_test_demo_only_test_account_")
+}
+
 func checksum(text string) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(text))) }
 
 // KeyHint is what may be shown of a key to tell it from others: its last four characters.

@@ -350,10 +350,10 @@ func (c *Config) couldListen(r *Report, others bool) (net.Addr, error) {
 	}
 	address, unknown := net.ResolveTCPAddr("tcp", c.Listen)
 	if unknown != nil {
-		return nil, fmt.Errorf("listening: %w", err)
+		return nil, notListening(c.Listen, "--listen", err)
 	}
 	if r.note("%s is taken, by the other boon serve it seems", c.Listen); !others {
-		return nil, fmt.Errorf("listening: %w", err)
+		return nil, notListening(c.Listen, "--listen", err)
 	}
 	return address, nil
 }

@@ -14,8 +14,10 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"syscall"
 	"time"
 
+	"boon.example/internal/api"
 	"boon.example/internal/certificate"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
@@ -101,7 +103,7 @@ func Run(ctx context.Context, c Config) error {
 	}
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		return fmt.Errorf("listening: %w", err)
+		return notListening(c.Listen, "--listen", err)
 	}
 	c.listensAt(listener.Addr())
 	a, err := newApp(ctx, c, s)
@@ -143,7 +145,7 @@ func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 		admin, err := net.Listen("tcp", a.AdminListen)
 		if err != nil {
 			listener.Close()
-			return fmt.Errorf("listening for /metrics: %w", err)
+			return notListening(a.AdminListen, "--admin-listen", err)
 		}
 		servers = append(servers, a.httpServer(a.observe(a.adminMux())))
 		listeners = append(listeners, admin)
@@ -191,4 +193,16 @@ func (a *app) httpServer(handler http.Handler) *http.Server {
 	}
 	a.connections.attach(s)
 	return s
+}
+
+// Version is the version of Boon.
+const Version = api.Version
+
+// notListening says what to do about an address that cannot be had.
+func notListening(address, flag string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("another program listens on %s: end it, or choose another address with %s (port 0 finds a free "+
+			"one): %w", address, flag, err)
+	}
+	return fmt.Errorf("%s: %w", flag, err)
 }

@@ -723,7 +723,8 @@ func (f fields) secret(name string) (_ gift.KeyHash, hint string, saysTest bool)
 		f.problem(v, "The key on line %d has this secret already; each key needs one of its own.", line)
 	}
 	f.secrets[hash] = v.Line
-	return hash, gift.KeyHint(v.Value), gift.SaysTest(v.Value) && !gift.PublishedSecret(v.Value)
+	saysTest = gift.PublishedTestSecret(v.Value) || gift.SaysTest(v.Value) && !gift.PublishedSecret(v.Value)
+	return hash, gift.KeyHint(v.Value), saysTest
 }
 
 // pin reads the hash of a PIN.
