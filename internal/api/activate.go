@@ -43,11 +43,8 @@ func activateGift(c *call) (ledger.Answer, error) {
 			problems.Refuse(paid)
 		}
 	}
-	return c.take(ledger.ActivateGift, asked, &asked.giftRef, asked.Where, problems,
+	return c.take(ledger.ActivateGift, asked, &asked.giftRef, asked.Where, problems, paid,
 		func(r *request, at *gift.Location) (ledger.Answer, error) {
-			if paid != nil {
-				return r.refuse(paid)
-			}
 			ask := gift.Activate{LocationID: at.ID, Number: asked.Number, Purchase: asked.Purchase,
 				Reference: asked.Reference, Account: c.account}
 			return r.do(&ledger.Change{Context: c.actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,

@@ -35,7 +35,7 @@ func holdGift(c *call) (ledger.Answer, error) {
 				Redeem: redeem.Redeem, Lasts: time.Duration(asked.Seconds) * time.Second}}, ledger.OK, (*writer).hold)
 		})
 	}
-	return c.take(ledger.HoldGift, asked, &asked.giftRef, asked.Where, problems, hold)
+	return c.take(ledger.HoldGift, asked, &asked.giftRef, asked.Where, problems, nil, hold)
 }
 
 // capturing is a capture-hold request.

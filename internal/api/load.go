@@ -34,11 +34,7 @@ func reloadGift(c *call) (ledger.Answer, error) {
 	if problems.Err() != nil && !c.unread {
 		problems.Refuse(unpaid)
 	}
-	return c.take(ledger.ReloadGift, asked, &asked.giftRef, asked.Where, problems, func(r *request, at *gift.Location) (
-		ledger.Answer, error) {
-		if unpaid != nil {
-			return r.refuse(unpaid)
-		}
+	reload := func(r *request, at *gift.Location) (ledger.Answer, error) {
 		asked.Account = c.account
 		return r.do(&ledger.Change{Context: c.actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
 			Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
@@ -46,7 +42,8 @@ func reloadGift(c *call) (ledger.Answer, error) {
 				load.Context = at
 				return v.Load(load)
 			}}, ledger.OK, (*writer).reload)
-	})
+	}
+	return c.take(ledger.ReloadGift, asked, &asked.giftRef, asked.Where, problems, unpaid, reload)
 }
 
 // cashing is a cash-out-gift request.
@@ -63,7 +60,7 @@ func readCashing(o *wire.Object, c *call) cashing {
 // cashOutGift takes all that is left of a gift as cash, where the law lets a guest ask for it.
 func cashOutGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) cashing { return readCashing(o, c) })
-	return c.take(ledger.CashOutGift, asked, &asked.giftRef, asked.Where, problems,
+	return c.take(ledger.CashOutGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *request, at *gift.Location) (ledger.Answer, error) {
 			ask := gift.PayOut{Law: c.CashOutLaw, Verification: asked.Verification, Account: c.account}
 			return c.verified(r, at, asked.Verification, func() (ledger.Answer, error) {

@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -145,4 +146,96 @@ func (s *stage) tryUsed(t *testing.T, ask func(contract.Route, string, ...string
 		ask(op, whole).refused(http.StatusTooManyRequests, gift.RateLimited)
 		ask(op, `{`+k.name("redemption's key")+`}`).want(200) // without a code it is undone all the same
 	}
+}
+
+// dependsOnTheGift are the members of which only the gift tells whether they may be left out.
+var dependsOnTheGift = map[string]bool{"activateGift amount": true}
+
+// TestNoGuessIsCountedForAMalformedRequest: what is wrong with a request whatever gift it is about is told before a
+// code is looked up, and counts as no guess, with every operation that takes a code: a member that is missing, of
+// another type, or none of the operation's.
+func TestNoGuessIsCountedForAMalformedRequest(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	byCode := takesMember(t, "voucherCode")
+	operations, err := contract.Routes(theFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for _, op := range operations {
+		if !byCode[op.OperationID] {
+			continue
+		}
+		state, by := "delivered", "code"
+		if undo, byKey := undoneByKey[op.OperationID]; byKey {
+			state, by = undo.state, undo.by
+		}
+		if op.OperationID == "activateGift" {
+			state = "not activated"
+		}
+		good, none := s.make("anywhere", state), s.make(nowhere, "")
+		_, body := s.request(op, by, good, harborKey, pier)
+		var members map[string]any
+		if err := json.Unmarshal([]byte(body), &members); err != nil {
+			t.Fatal(err)
+		}
+		for _, wrong := range malformations(members) {
+			if dependsOnTheGift[op.OperationID+" "+wrong.missing] {
+				continue
+			}
+			wrong.members["voucherCode"] = good.code
+			if s.sends(op, wrong.members).status != http.StatusBadRequest { // it may be left out
+				continue
+			}
+			asked++
+			wrong.members["voucherCode"] = none.code
+			before := s.store.CodeLookUps()
+			s.sends(op, wrong.members).want(http.StatusBadRequest)
+			if n := s.store.CodeLookUps() - before; n != 0 {
+				t.Errorf("%s looks a code up %d times for %v", op.OperationID, n, wrong.members)
+			}
+		}
+	}
+	if asked < 80 {
+		t.Errorf("only %d requests were malformed", asked)
+	}
+}
+
+// malformation is a request without a member, or with a wrong one.
+type malformation struct {
+	missing string
+	members map[string]any
+}
+
+func malformations(members map[string]any) (all []malformation) {
+	with := func(missing, name string, value any) {
+		changed := maps.Clone(members)
+		delete(changed, missing)
+		if name != "" {
+			changed[name] = value
+		}
+		all = append(all, malformation{missing, changed})
+	}
+	for name := range members {
+		if name != "voucherCode" {
+			with(name, "", nil)
+			with("", name, map[string]any{})
+			with("", name, []any{true})
+		}
+	}
+	with("", "vouchercode", 1)
+	with("", "reference", true)
+	with("", "pointOfSaleSystemOrganizationIdentifier", 5)
+	return all
+}
+
+// sends makes a call with some members.
+func (s *stage) sends(op contract.Route, members map[string]any) reply {
+	s.Helper()
+	body, err := json.Marshal(members)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return s.do(op.Method, op.Path, string(body), as(harborKey)...)
 }
