@@ -41,10 +41,11 @@ func (a *Account) LimitsMoney() bool { return a.KeysLimitMoney || a.Limits.OfMon
 type Location struct {
 	ID            ID
 	Name          string
-	Jurisdiction  string // ISO 3166-2 or 3166-1 code, "" unknown
-	PointOfSale   string // the point-of-sale system's own identifier, "" none
-	POSRedemption bool   // whether the identifier may be used
-	DefaultDesign ID     // zero: the account's
+	Jurisdiction  string        // ISO 3166-2 or 3166-1 code, "" unknown
+	PointOfSale   string        // the point-of-sale system's own identifier, "" none
+	POSRedemption bool          // whether the identifier may be used
+	DefaultDesign ID            // zero: the account's
+	DayEnds       time.Duration // after midnight, the day of its tills; 0: at midnight
 
 	Tickets []TicketReading // by format, sorted
 }

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -138,8 +139,8 @@ func TestACopiedSignInEndsWithTheShift(t *testing.T) {
 	d.want(http.StatusOK, "", "POST", tillRedeem, taken)
 }
 
-// TestCookiesBesideThoseOfATill: over TLS, cookies of the same short name that another page of the domain set do not
-// unpair a till, and a device that the release before paired stays paired, under the name that no other page can set.
+// TestCookiesBesideThoseOfATill: over TLS, cookies of the short name that another page of the domain set neither
+// unpair a till nor make one.
 func TestCookiesBesideThoseOfATill(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{PublicURL: "https://gifts.example.com"})
@@ -153,12 +154,9 @@ func TestCookiesBesideThoseOfATill(t *testing.T) {
 	planted := []string{"Cookie", name + "=" + own.Value + "; boon_till=planted; boon_till=again"}
 	d.cookies = map[string]*http.Cookie{}
 	d.want(http.StatusOK, "Counter 1", "GET", "/till/state", "", planted...)
-	before := s.device()
-	before.cookies["boon_till"] = &http.Cookie{Name: "boon_till", Value: own.Value}
-	before.want(http.StatusOK, "Counter 1", "GET", "/till/state", "")
-	if moved := before.cookies[name]; moved == nil || moved.Value != own.Value || moved.MaxAge < 100*24*60*60 {
-		t.Errorf("the cookies of a device of the release before are %v", before.cookies)
-	}
+	alone := s.device() // another page of the domain makes no device a till
+	alone.cookies["boon_till"] = &http.Cookie{Name: "boon_till", Value: own.Value}
+	alone.want(http.StatusUnauthorized, "UNAUTHENTICATED", "GET", "/till/state", "")
 }
 
 // TestATillBecomesAnotherOnlyIfItIsSaid: a device that is a till stays one when it opens another's link, unless the
@@ -249,4 +247,51 @@ func TestOwnPINAtTheFirstSignIn(t *testing.T) {
 			t.Error("a PIN stands in the log or in the audit trail")
 		}
 	}
+}
+
+// TestTheDayOfAShop: somebody who may look gifts up sees what all tills of the location did, others and another
+// location's tills do not count; a day before is chosen, and one to come is refused.
+func TestTheDayOfAShop(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	file := strings.Replace(string(withPeople(t)), "locations: ["+pier39+"]}", "role: desk}", 1)
+	file = strings.Replace(file, "      - id: "+pier39+"\n", "      - id: "+pier39+"\n        dayEnds: \"04:30\"\n", 1)
+	s.apply([]byte(file))
+	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
+	first, _ := s.paired("Counter 1", 0)
+	second, _ := s.paired("Counter 2", 0)
+	for n, d := range []*device{first, second} {
+		d.want(http.StatusOK, "", "POST", personPath, `{"name":"Ana","pin":"4711"}`)
+		d.want(http.StatusOK, "", "POST", tillRedeem, fmt.Sprintf(`{"voucherCode":"%s","amount":%d}`, g.VoucherCode, n+1))
+	}
+	first.want(http.StatusForbidden, `"path":"tills"`, "GET", "/till/today?tills=shop", "")
+	first.want(http.StatusOK, `"mayShop":false`, "GET", "/till/today", "")
+	first.want(http.StatusOK, `"person":"Ben"`, "POST", personPath, `{"name":"Ben","pin":"4711"}`)
+	shop := first.want(http.StatusOK, `"sums":[{"kind":"TAKEN","currency":"USD","count":2,"amount":3.00}]`, "GET",
+		"/till/today?tills=shop", "")
+	for _, want := range []string{`"till":"Counter 1"`, `"till":"Counter 2"`, `"mayShop":true`, `"shop":true`} {
+		if !strings.Contains(shop, want) {
+			t.Errorf("the shop's day lacks %s: %s", want, shop)
+		}
+	}
+	own := first.want(http.StatusOK, `"count":1,"amount":1.00`, "GET", "/till/today", "")
+	var day struct{ Day, From, To string }
+	if err := json.Unmarshal([]byte(own), &day); err != nil {
+		t.Fatal(err)
+	}
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := time.Parse(time.RFC3339, day.From)
+	if at := from.In(zone); err != nil || at.Format("15:04") != "04:30" || at.Format(time.DateOnly) != day.Day {
+		t.Errorf("the day of a shop that closes at half past four is %+v", day)
+	}
+	before := from.In(zone).AddDate(0, 0, -1).Format(time.DateOnly)
+	first.want(http.StatusOK, `"day":"`+before+`"`, "GET", "/till/today?day="+before, "")
+	first.want(http.StatusOK, `"entries":[],"sums":[]`, "GET", "/till/today?day="+before, "")
+	first.want(http.StatusBadRequest, `"path":"day"`, "GET", "/till/today?day=2999-01-01", "")
+	first.want(http.StatusBadRequest, `"path":"tills"`, "GET", "/till/today?tills=all", "")
+	first.want(http.StatusOK, `"peopleMay":[{"name":"Ana","may":["validate","redeem","reverse"]},{"name":"Ben",`, "GET",
+		"/till/state", "")
 }

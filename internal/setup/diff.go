@@ -146,6 +146,7 @@ func records(a *gift.Account) []record {
 			plainField("name", l.Name), plainField("jurisdiction", l.Jurisdiction),
 			plainField("point-of-sale identifier", l.PointOfSale), switchField("point-of-sale redemption", l.POSRedemption),
 			designField("default voucher design", l.DefaultDesign, a), ticketsField(l.Tickets),
+			{"end of the day", l.DayEnds.String(), time.Time{}.Add(l.DayEnds).Format("15:04")},
 		}})
 	}
 	for _, s := range a.Subscriptions {

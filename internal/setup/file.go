@@ -174,11 +174,11 @@ func each[T any](f fields, name string, read func(value) T) []T {
 
 func (r *reader) location(v value, known holdings) gift.Location {
 	f := r.fields(v, "id", "name", "jurisdiction", "pointOfSale", "defaultVoucherDesign",
-		"tickets")
+		"tickets", "dayEnds")
 	f.require("id", "name")
 	l := gift.Location{
 		ID: f.newID(), Name: f.label("name"), Jurisdiction: f.jurisdiction("jurisdiction"),
-		DefaultDesign: f.defaultDesign(known), Tickets: f.tickets("tickets"),
+		DefaultDesign: f.defaultDesign(known), Tickets: f.tickets("tickets"), DayEnds: f.timeOfDay("dayEnds"),
 	}
 	pos, ok := f.get("pointOfSale")
 	if !ok {

@@ -394,6 +394,8 @@ func TestParseRefuses(t *testing.T) {
 			"6", "accounts[0].people[1].name", "on line 6 already"},
 		{"a person nowhere", with("people: [{name: Ana, pin: " + quotedPIN + ", locations: []}]"),
 			"6", "accounts[0].people[0].locations", "means nowhere"},
+		{"a day that ends in the afternoon", with(`locations: [{id: 00000000-0000-4000-8000-000000000011, name: P, dayEnds: "14:00"}]`),
+			"6", "accounts[0].locations[0].dayEnds", "before noon"},
 		{"a person of no role", with("people: [{name: Ana, role: boss}]"), "6", "accounts[0].people[0].role",
 			"till, shop, office, desk, all"},
 		{"a person with a role and permissions", with("people: [{name: Ana, role: desk, may: [reload]}]"), "6",

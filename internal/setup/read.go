@@ -727,6 +727,20 @@ func (f fields) secret(name string) (_ gift.KeyHash, hint string, saysTest bool)
 	return hash, gift.KeyHint(v.Value), saysTest
 }
 
+// timeOfDay reads an hour and minute before noon, such as "04:00", as what has passed since midnight.
+func (f fields) timeOfDay(name string) time.Duration {
+	v, _, ok := f.scalar(name)
+	if !ok {
+		return 0
+	}
+	at, err := time.Parse("15:04", v.Value)
+	if err != nil || at.Hour() >= 12 || len(v.Value) != 5 {
+		f.problem(v, `This must be a time before noon, in quotes, such as "04:00".`)
+		return 0
+	}
+	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute
+}
+
 // pin reads the hash of a PIN.
 func (f fields) pin(name string) string {
 	v, _, ok := f.scalar(name)

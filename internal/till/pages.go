@@ -25,8 +25,8 @@ import (
 //go:embed templates assets
 var files embed.FS
 
-// languages are those that the pages of a till are in.
-var languages = []gift.Language{gift.English, gift.German, gift.Spanish}
+// languages are those that the pages of a till are in: all.
+var languages = gift.Languages()
 
 // policy lets a page run its own scripts, a decoder in WebAssembly among them, and ask this site.
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: " +
@@ -133,12 +133,8 @@ func (t *tills) document(name string) http.Handler {
 		if !slices.Contains(languages, l) {
 			l = locale.Match(r.Header.Get("Accept-Language"), gift.English)
 		}
-		body := t.pages.rendered[name][l]
-		if body == nil {
-			body = t.pages.rendered[name][gift.English]
-		}
 		w.Header().Add("Vary", "Accept-Language")
-		send(w, r, "text/html; charset=utf-8", body)
+		send(w, r, "text/html; charset=utf-8", t.pages.rendered[name][l])
 	})
 }
 

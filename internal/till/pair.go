@@ -169,9 +169,6 @@ func (t *tills) state(c *api.Call) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if key := t.cookie(c.Request, tillCookie); t.secure && len(c.CookiesNamed(lasting+tillCookie)) == 0 {
-		t.setCookie(c.Writer, tillCookie, key, pairedFor) // the release before gave it by its short name
-	}
 	return t.tell(c, s)
 }
 
@@ -210,6 +207,14 @@ func (t *tills) tell(c *api.Call, s *session) (answer, error) {
 		w.InstantOrNull("personUntil", s.until)
 		w.Texts("may", by.Permissions.Names())
 		w.Texts("deviceMay", caller.Permissions.Names())
+		w.List("peopleMay") // who may undo what
+		for _, p := range caller.People() {
+			w.Open()
+			w.Text("name", p.Name)
+			w.Texts("may", caller.By(p).Permissions.Names())
+			w.Close()
+		}
+		w.EndList()
 		writeSale(w, caller)
 		w.Instant("now", now)
 	}, nil

@@ -54,7 +54,8 @@ type total struct {
 	sum   gift.Amount
 }
 
-// today tells what was done with the till on this day of the account, whoever stood at it.
+// today tells what was done with the till on a day of its location, whoever stood at it: today, or the one that the
+// call names. Somebody who may look gifts up can ask for all tills of the location.
 func (t *tills) today(c *api.Call) (answer, error) {
 	s, err := t.open(c)
 	if err != nil {
@@ -67,20 +68,61 @@ func (t *tills) today(c *api.Call) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	local := now.In(s.caller.Account.Zone)
-	d := &doneToday{day: local.Format(time.DateOnly), from: dayBegins(local)}
+	d, err := t.asked(c, s, now)
+	if err != nil {
+		return nil, err
+	}
 	if err := t.read(c.Context(), s.caller, d); err != nil {
 		return nil, api.Stored(err)
 	}
 	return d.write, nil
 }
 
-// doneToday is what was done with a till on a day.
+// asked reads which day is meant, and whose.
+func (t *tills) asked(c *api.Call, s *session, now time.Time) (*doneToday, error) {
+	q := wire.ReadQuery(c.URL.RawQuery)
+	zone, ends := s.caller.Account.Zone, dayEnds(s.caller)
+	d := &doneToday{today: dayOf(now.In(zone), ends), mayShop: s.person != nil && s.person.May.Has(gift.MayLookUp)}
+	d.day = d.today
+	if text := q.Text("day"); text != "" {
+		day, err := time.Parse(time.DateOnly, text)
+		if err != nil || day.Format(time.DateOnly) > d.today.Format(time.DateOnly) {
+			q.Add("day", "This must be a day such as 2026-11-22, and not one to come.")
+		}
+		d.day = day
+	}
+	switch tills := q.Text("tills"); {
+	case tills == "shop" && !d.mayShop:
+		return nil, gift.RefuseAt(gift.NotAuthorized, "tills", "Only somebody who may look gifts up sees what all tills did.")
+	case tills == "shop":
+		d.shop = true
+	case tills != "":
+		q.Add("tills", "This is shop, for all tills of the location, or absent.")
+	}
+	d.from, d.to = dayBegins(d.day, zone, ends), dayBegins(d.day.AddDate(0, 0, 1), zone, ends)
+	return d, q.Err()
+}
+
+// dayEnds is how long after midnight a day ends where the till stands.
+func dayEnds(c *gift.Caller) time.Duration {
+	for _, id := range c.Locations {
+		if l := c.Account.Location(id); l != nil {
+			return l.DayEnds
+		}
+	}
+	return 0
+}
+
+// doneToday is what was done with a till, or with all of its location, on a day.
 type doneToday struct {
-	day      string // its date
-	from     time.Time
-	all      []gift.Change // the newest first
-	complete bool          // these are all
+	day      time.Time // its date
+	today    time.Time // the date of the day that is not over yet
+	shop     bool      // with all tills of the location
+	mayShop  bool      // that may be asked for
+	from, to time.Time
+	names    map[gift.ID]string // of tills
+	all      []gift.Change      // the newest first
+	complete bool               // these are all
 	codes    map[gift.ID]string
 }
 
@@ -89,7 +131,10 @@ func (d *doneToday) listed() []gift.Change { return d.all[:min(maxToday, len(d.a
 
 // read reads what a caller did.
 func (t *tills) read(ctx context.Context, by *gift.Caller, d *doneToday) error {
-	filter := gift.ChangeFilter{AccountID: by.Account.ID, KeyID: by.KeyID, Till: true, From: d.from}
+	filter := gift.ChangeFilter{AccountID: by.Account.ID, KeyID: by.KeyID, Till: true, From: d.from, To: d.to}
+	if d.shop {
+		filter.KeyID, filter.Till, filter.ByKeys, filter.LocationID = gift.ID{}, false, true, by.Locations[0]
+	}
 	for left := cmp.Or(t.Day, mostToday); left > 0 && !d.complete; {
 		filter.Limit = min(gift.MaxRead, left)
 		page, err := t.page(ctx, by, filter)
@@ -105,6 +150,13 @@ func (t *tills) read(ctx context.Context, by *gift.Caller, d *doneToday) error {
 		filter.Before = page.Next
 		d.complete = page.Next.IsZero()
 	}
+	directory := t.Directory()
+	d.names = map[gift.ID]string{}
+	for _, e := range d.listed() {
+		if _, known := d.names[e.Actor.KeyID]; !known {
+			d.names[e.Actor.KeyID] = directory.KeyName(e.Actor.KeyID)
+		}
+	}
 	return t.lastFours(ctx, by.Account.ID, d)
 }
 
@@ -118,10 +170,19 @@ func (t *tills) page(ctx context.Context, by *gift.Caller, f gift.ChangeFilter) 
 	return t.Store.Activity(ctx, f)
 }
 
-// dayBegins is when the day of a local time began: at midnight, or where clocks went forward over that, as they did.
-func dayBegins(now time.Time) time.Time {
+// dayOf is the date of the day that a local time belongs to, where days end so long after midnight.
+func dayOf(now time.Time, ends time.Duration) time.Time {
 	y, m, d := now.Date()
-	return gift.FromWall(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), now.Location()).In(now.Location())
+	day := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	if now.Before(dayBegins(day, now.Location(), ends)) {
+		return day.AddDate(0, 0, -1)
+	}
+	return day
+}
+
+// dayBegins is when a day begins: so long after midnight, or where clocks go forward over that, as they do.
+func dayBegins(day time.Time, zone *time.Location, ends time.Duration) time.Time {
+	return gift.FromWall(day.Add(ends), zone).In(zone)
 }
 
 // lastFours reads the ends of the codes of the gifts that are listed, by which a cashier knows them.
@@ -144,9 +205,13 @@ func order(k gift.Kind) int {
 }
 
 func (d *doneToday) write(w *wire.Writer) {
-	w.Text("day", d.day)
+	w.Text("day", d.day.Format(time.DateOnly))
+	w.Text("today", d.today.Format(time.DateOnly))
+	w.Boolean("shop", d.shop)
+	w.Boolean("mayShop", d.mayShop)
 	w.Text("timeZone", d.from.Location().String())
 	w.Instant("from", d.from)
+	w.Instant("to", d.to)
 	w.Boolean("complete", d.complete)
 	w.List("entries")
 	for _, e := range d.listed() {
@@ -158,6 +223,7 @@ func (d *doneToday) write(w *wire.Writer) {
 		w.TextOrNull("currency", e.Unit.Code)
 		w.Instant("at", e.At)
 		w.TextOrNull("person", e.Actor.Person)
+		w.TextOrNull("till", d.names[e.Actor.KeyID])
 		w.IDOrNull("reverses", e.Reverses)
 		w.Close()
 	}

@@ -26,12 +26,40 @@ func TestDayBegins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := dayBegins(at.In(zone))
+		got := dayBegins(dayOf(at.In(zone), 0), zone, 0)
 		if got.UTC().Format(time.RFC3339) != tt.want {
 			t.Errorf("at %s in %s the day began at %s, want %s", tt.now, tt.zone, got, tt.want)
 		}
 		if day, want := got.Format(time.DateOnly), at.In(zone).Format(time.DateOnly); day != want {
 			t.Errorf("at %s in %s the day that began is %s, not %s", tt.now, tt.zone, day, want)
+		}
+	}
+}
+
+// TestDaysThatEndInTheNight: where a day ends at four, what is done at two belongs to the day before, also where clocks
+// change that night.
+func TestDaysThatEndInTheNight(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ now, day, from string }{
+		{"2026-11-22T02:59:59Z", "2026-11-21", "2026-11-21T03:00:00Z"},
+		{"2026-11-22T03:00:00Z", "2026-11-22", "2026-11-22T03:00:00Z"},
+		{"2026-11-22T22:59:59Z", "2026-11-22", "2026-11-22T03:00:00Z"},
+		{"2026-03-29T01:59:00Z", "2026-03-28", "2026-03-28T03:00:00Z"}, // summer time begins at one
+		{"2026-03-29T02:00:00Z", "2026-03-29", "2026-03-29T02:00:00Z"},
+		{"2026-10-25T02:59:00Z", "2026-10-24", "2026-10-24T02:00:00Z"}, // and ends
+	} {
+		at, err := time.Parse(time.RFC3339, tt.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		day := dayOf(at.In(zone), 4*time.Hour)
+		from := dayBegins(day, zone, 4*time.Hour)
+		if day.Format(time.DateOnly) != tt.day || from.UTC().Format(time.RFC3339) != tt.from {
+			t.Errorf("%s is of %s, from %s", tt.now, day, from.UTC())
 		}
 	}
 }

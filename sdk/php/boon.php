@@ -265,7 +265,8 @@ final class Client
 
     /**
      * Makes any call, such as call('POST', '/api/integration/gifting/block-gift', [...], $key). A POST that changes
-     * something gets a key if none is given. One about webhooks, which take none, is not repeated.
+     * something gets a key if none is given. One about webhooks, tills and people, which take none, is not
+     * repeated.
      */
     public function call(string $method, string $path, ?array $members = null, ?string $key = null): array
     {
@@ -289,7 +290,7 @@ final class Client
         }
         $looks = $method === 'GET' || $path === self::API . 'redemption/validate-gift';
         if ($method === 'POST' && !$looks) {
-            if (str_starts_with($path, self::API . 'webhooks')) {
+            if (preg_match('~^' . self::API . '(webhooks|tills|people)~', $path)) {
                 $attempts = 1;
             } else {
                 $key ??= self::newKey();

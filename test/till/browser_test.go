@@ -140,7 +140,9 @@ func (d *device) note(event any) {
 	defer d.mu.Unlock()
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
-		d.asked = append(d.asked, e.Request.URL)
+		if !strings.HasPrefix(e.Request.URL, "data:") { // asks nobody: the browser's own sign of a calendar
+			d.asked = append(d.asked, e.Request.URL)
+		}
 	case *runtime.EventExceptionThrown:
 		d.trouble = append(d.trouble, fmt.Sprintf("%s %+v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception))
 	case *runtime.EventConsoleAPICalled:

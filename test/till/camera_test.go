@@ -85,9 +85,12 @@ func TestOwnDecoder(t *testing.T) {
 		if loaded != (c.worth == "$25.50") {
 			t.Errorf("with %s, failing: %s, the shipped decoder was loaded: %v", c.formats, c.fails, loaded)
 		}
-		js[*string](d, `localStorage.removeItem("boon.camera"); null`)
+		js[*string](d, `localStorage.setItem("boon.camera", "closed"); null`)
 		d.open("/till")
 		d.at("home")
 	}
+	js[*string](d, `localStorage.removeItem("boon.camera"); null`)
+	d.open("/till")
+	d.at("gift") // where the camera was allowed, and nobody has closed it, it opens by itself
 	d.calm()
 }

@@ -62,8 +62,8 @@ type shop struct {
 	data   string
 }
 
-// openShop gives nil where there is no browser.
-func openShop(t *testing.T) *shop {
+// openShop gives nil where there is no browser. flags are more of the service.
+func openShop(t *testing.T, flags ...string) *shop {
 	t.Helper()
 	if chromium() == "" {
 		t.Log("LEFT OUT: chromium is not installed, so that no till was tried in a browser")
@@ -76,7 +76,7 @@ func openShop(t *testing.T) *shop {
 	s := &shop{T: t, binary: binary, data: t.TempDir()}
 	s.Installation = &rig.Installation{Binary: binary, Flags: []string{"--data", s.data}}
 	s.apply(fmt.Sprintf(setupFile, ""))
-	if s.server, err = s.Start("127.0.0.1:0"); err != nil {
+	if s.server, err = s.Start("127.0.0.1:0", flags...); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.server.Kill)
@@ -135,6 +135,7 @@ func (s *shop) pair(d *device, name string, more ...string) *device {
 	d.shows("h1", "Make this device a till")
 	d.tap("button.pair")
 	d.shows("h1", "Paired with Harbor Coffee, Pier 39")
+	js[*string](d, `localStorage.setItem("boon.camera", "closed"); null`) // else it opens by itself where it is allowed
 	d.tap("a.open")
 	return d
 }

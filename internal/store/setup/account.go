@@ -54,6 +54,7 @@ type (
 		DefaultDesign storedID `json:"defaultDesign,omitzero"`
 
 		Tickets []ticketReading `json:"tickets,omitempty"`
+		DayEnds time.Duration   `json:"dayEnds,omitempty"`
 	}
 	ticketReading struct {
 		Format       string   `json:"format"`
@@ -195,7 +196,8 @@ func formatAccount(a *gift.Account) (string, error) {
 	}
 	d.Locations = mapped(a.Locations, func(l gift.Location) location {
 		return location{storedID(l.ID), l.Name, l.Jurisdiction, l.PointOfSale, l.POSRedemption, storedID(l.DefaultDesign),
-			mapped(l.Tickets, func(t gift.TicketReading) ticketReading { return ticketReading(t) })}
+			mapped(l.Tickets, func(t gift.TicketReading) ticketReading { return ticketReading(t) }),
+			l.DayEnds}
 	})
 	d.Storefronts = mapped(a.Storefronts, func(s gift.Storefront) storefront { return storefront{storedID(s.ID), s.Name} })
 	d.Promotions = mapped(a.Promotions, func(p gift.Promotion) promotion {
@@ -261,7 +263,8 @@ func parseAccount(text []byte) (*gift.Account, error) {
 	a.Locations = mapped(d.Locations, func(l location) gift.Location {
 		return gift.Location{ID: gift.ID(l.ID), Name: l.Name, Jurisdiction: l.Jurisdiction, PointOfSale: l.PointOfSale,
 			POSRedemption: l.POSRedemption, DefaultDesign: gift.ID(l.DefaultDesign),
-			Tickets: mapped(l.Tickets, func(t ticketReading) gift.TicketReading { return gift.TicketReading(t) })}
+			Tickets: mapped(l.Tickets, func(t ticketReading) gift.TicketReading { return gift.TicketReading(t) }),
+			DayEnds: l.DayEnds}
 	})
 	a.Storefronts = mapped(d.Storefronts, func(s storefront) gift.Storefront {
 		return gift.Storefront{ID: gift.ID(s.ID),

@@ -11,11 +11,16 @@ export async function request(method, path, body, { key, wait = timeout } = {}) 
       credentials: "same-origin", cache: "no-store", redirect: "error", signal: AbortSignal.timeout(wait),
     });
     const text = await answer.text();
+    line(true);
     return { status: answer.status, body: parse(text), retryAfter: Number(answer.headers.get("Retry-After")) || 0 };
   } catch {
+    line(false);
     return null; // no line, too late, or cut in the middle
   }
 }
+
+/** line tells whoever listens whether the last call was answered: a device may think that it is online and reach nobody. */
+const line = (answered) => globalThis.dispatchEvent?.(new CustomEvent("boon-line", { detail: answered }));
 
 function parse(text) {
   try {
@@ -26,7 +31,7 @@ function parse(text) {
 }
 
 export const state = () => request("GET", "/state");
-export const today = () => request("GET", "/today");
+export const today = (day, shop) => request("GET", "/today?" + new URLSearchParams({ ...(day && { day }), ...(shop && { tills: "shop" }) }));
 export const signIn = (name, pin, newPIN) => request("POST", "/person", { name, pin, newPIN });
 export const signOut = () => request("DELETE", "/person");
 export const pair = (token, instead) => request("POST", "/pair", { token, instead });

@@ -28,6 +28,7 @@ $("button.pair").addEventListener("click", async () => {
   const answer = await api.pair(token, instead);
   button.disabled = false;
   if (answer === null || answer.status >= 500) return void ($(".error").textContent = t("till.error.line"));
+  if (answer.body?.messages?.[0]?.path === "instead") return void ($(".error").textContent = t("till.error.other")); // what it is now was not known
   if (answer.status === 429) return void ($(".error").textContent = t("till.code.rate_limited"));
   if (answer.status !== 200) return fail(t("till.pair.used"));
   $("h1").textContent = t("till.pair.done", [answer.body.merchant, answer.body.location?.name].filter(Boolean).join(", "));

@@ -6,8 +6,9 @@ const buzzes = { found: 30, yes: [60, 40, 120], no: [200, 80, 200] };
 
 export function play(what) {
   try {
-    navigator.vibrate?.(buzzes[what]);
-    if (!navigator.userActivation?.hasBeenActive) return; // no sound is allowed yet
+    const touched = navigator.userActivation?.hasBeenActive;
+    if (touched !== false) navigator.vibrate?.(buzzes[what]);
+    if (!touched) return; // no sound is allowed yet
     context ??= new AudioContext();
     context.resume();
     for (const [pitch, from, long] of tones[what]) tone(pitch, context.currentTime + from, long);

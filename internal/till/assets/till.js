@@ -80,6 +80,7 @@ function reasons(gift) {
     const status = "till.reason." + gift.status.toLowerCase();
     if (code === "ALREADY_REDEEMED" && gift.heldBalance > 0) return t("till.reason.held");
     if (known(name)) return t(name);
+    if (gift.status === "PENDING" && Date.parse(gift.deliveryDate) > now) return t("till.reason.pending-until", at(gift.deliveryDate));
     if (known(status)) return t(status);
     if (!gift.isInRedeemablePeriod && gift.validUntil && Date.parse(gift.validUntil) <= now) return t("till.reason.expired", at(gift.validUntil));
     if (!gift.isInRedeemablePeriod && gift.validFrom) return t("till.reason.not-yet", at(gift.validFrom));
@@ -281,6 +282,13 @@ function home() {
   $(".error", views.home).textContent = "";
   show("home");
   if (localStorage.getItem("boon.camera") === "open") openCamera();
+  else if (localStorage.getItem("boon.camera") === null) allowed().then((may) => may && view === "home" && openCamera());
+}
+
+/** allowed tells whether the camera may be opened without a question, as it was allowed before. */
+async function allowed() {
+  const state = await navigator.permissions?.query({ name: "camera" }).catch(() => null);
+  return state?.state === "granted";
 }
 
 async function openCamera() {
@@ -376,7 +384,8 @@ function showGift(gift, asked) {
   fit($(".worth .figure"), mode === "sell" && whole === 0 ? t("till.gift.new") :
     gift.unit === "items" ? t("till.gift.pieces", number(whole), gift.label) : worth(whole, gift));
   views.gift.classList.toggle("pieces", gift.unit === "items");
-  $(".worth .facts").textContent = [...(ready ? [t("till.gift.new")] : []), ...facts(gift)].join(" · ");
+  $(".worth .facts").replaceChildren(Object.assign(document.createElement("strong"), { className: "last-four", textContent: "···· " + gift.lastFour }),
+    [...(ready ? [t("till.gift.new")] : []), ...facts(gift)].map((fact) => " · " + fact).join(""));
   const bad = mode === "take" && !gift.isRedeemable;
   $(".bad").hidden = !bad;
   $(".reasons").replaceChildren(...(bad ? reasons(gift) : []).map((text) => Object.assign(document.createElement("li"), { textContent: text })));
@@ -398,7 +407,7 @@ const reloadable = (gift) => gift.unit !== "items" && !gift.isPromoType && devic
 const fixed = (gift) => (gift.unit === "items" ? gift.quantity ?? 0 : minor(gift.value ?? 0, device.decimals));
 
 function facts(gift) {
-  const all = ["···· " + gift.lastFour];
+  const all = [];
   if (gift.heldBalance > 0) all.push(t("till.gift.held", worth(minor(gift.heldBalance, decimalsOf(gift)), gift)));
   if (gift.validUntil && gift.isInRedeemablePeriod) {
     const last = new Date(Date.parse(gift.validUntil) - 1); // it is the first instant at which it is not good any more
@@ -467,7 +476,17 @@ function drawEntry() {
     load: ["till.gift.reload", "till.gift.reload-none"] }[mode];
   const button = $(".take");
   button.textContent = take > 0 && !(mode === "sell" && pieces) ? t(names[0], worth(take, gift)) : t(names[1]);
-  button.disabled = take === 0 || (mode === "take" ? !$(".items").hidden && current.item === null : storefront() === null);
+  const why = grey(take, mode);
+  button.disabled = why !== null;
+  $(".why", views.gift).textContent = why ?? "";
+  restLine.hidden = why !== null; // one line for either
+}
+
+/** grey says why the button does nothing yet; null: it does. */
+function grey(take, mode) {
+  if (mode !== "take" && storefront() === null) return t("till.why.storefront");
+  if (mode === "take" && !$(".items").hidden && current.item === null) return t("till.why.item");
+  return take > 0 ? null : t(mode === "take" ? "till.why.amount" : "till.why.load");
 }
 
 function typeKey(key) {
@@ -583,6 +602,7 @@ function drawResult(intent, look) {
   $(".next", section).textContent = t(intent.earlier || about.from === "today" ? "till.go-on" : "till.result.next");
   $(".look", section).hidden = look !== "no" || intent.earlier || !current;
   $(".undo", section).hidden = look !== "yes" || !mayUndo(intent.operation);
+  $(".who", section).textContent = look === "yes" && intent.operation in undoing ? whoUndoes(intent.operation) : "";
   $(".stop", section).hidden = look !== "unknown" || intent.undoable === false || !mayUndo(intent.operation);
   $(".stop", section).textContent = t(intent.operation === "redeem-gift" ? "till.unknown.stop" : "till.unknown.stop-sold");
   drawnAt = performance.now();
@@ -607,6 +627,13 @@ function resultWords(intent, look) {
 
 /** mayUndo tells whether there is an undoing of an operation, and the till may do it. */
 const mayUndo = (operation) => operation in undoing && rightsToUndo[operation].every(may);
+
+/** whoUndoes says who may undo an operation, where who is at the till may not; "": that person may. */
+function whoUndoes(operation) {
+  if (mayUndo(operation)) return "";
+  const can = (device.peopleMay ?? []).filter((p) => rightsToUndo[operation].every((right) => p.may.includes(right)));
+  return can.length > 0 ? t("till.undo.who", can.map((p) => p.name).join(", ")) : t("till.undo.nobody");
+}
 
 function seen(intent) {
   safe.seen(intent);
@@ -700,13 +727,25 @@ function ask({ title, text, yes, four = false }) {
 
 // ---- today
 
+let day = ""; // that is shown; "": today
+let shop = false; // what all tills of the shop did
+
 async function openToday() {
   if (busy || (result && !ended(result))) return;
   if (result) seen(result);
   show("today");
-  const answer = await api.today();
-  if (view !== "today" || lost(answer)) return;
+  const asked = day + shop;
+  const answer = await api.today(day, shop);
+  if (view !== "today" || asked !== day + shop || lost(answer)) return;
   if (answer?.status !== 200) return complain(problemText(answer));
+  const which = $(".which", views.today);
+  which.hidden = !answer.body.mayShop;
+  which.value = shop ? "shop" : "";
+  $(".day", views.today).value = answer.body.day;
+  $(".day", views.today).max = answer.body.today;
+  const undo = whoUndoes("redeem-gift");
+  $(".who", views.today).hidden = undo === "" || !answer.body.entries.some((e) => e.kind === "REDEMPTION");
+  $(".who", views.today).textContent = undo;
   showToday(views.today, answer.body, device, async (entry, amount, operation) => {
     const sold = operation !== "reverse-redemption", cash = entry.kind === "CASH_OUT";
     const yes = await ask({ title: t(cash ? "till.undo.title-cash" : "till.undo.title", amount),
@@ -794,7 +833,7 @@ function wire() {
   const on = (selector, event, what) => { for (const e of document.querySelectorAll(selector)) e.addEventListener(event, what); };
   on(".again", "click", () => location.reload());
   on(".open-camera", "click", openCamera);
-  on(".close-camera", "click", () => { localStorage.removeItem("boon.camera"); closeCamera(); $(".open-camera").focus(); });
+  on(".close-camera", "click", () => { localStorage.setItem("boon.camera", "closed"); closeCamera(); $(".open-camera").focus(); });
   on("#digits", "input", typing);
   on(".digits-form", "submit", (e) => { e.preventDefault(); typed(); });
   on(".gift .back", "click", home);
@@ -815,7 +854,9 @@ function wire() {
     safe.stop(result.key);
     drawResult(result, "voiding");
   });
-  on(".open-today", "click", openToday);
+  on(".open-today", "click", () => { day = ""; shop = false; openToday(); });
+  on(".today .day", "change", (e) => { day = e.target.value; openToday(); });
+  on(".today .which", "change", (e) => { shop = e.target.value === "shop"; openToday(); });
   on(".today .back", "click", home);
   on(".today .print", "click", () => print());
   on(".sign-out", "click", async () => {
@@ -827,10 +868,7 @@ function wire() {
   on(".other", "click", people);
   on(".language", "change", (e) => { localStorage.setItem("boon.language", e.target.value); location.assign("/till?lang=" + e.target.value); });
   for (const pad of document.querySelectorAll(".keypad")) keypad(pad, typeKey);
-  const line = () => { $(".offline").hidden = navigator.onLine; };
-  addEventListener("online", line);
-  addEventListener("offline", line);
-  line();
+  addEventListener("boon-line", (e) => { $(".offline").hidden = e.detail; }); // by the last answer, not by what the device thinks
   document.addEventListener("visibilitychange", () => {
     if (document.hidden && view === "home") closeCamera();
     else if (!document.hidden && view === "home" && localStorage.getItem("boon.camera") === "open") openCamera();

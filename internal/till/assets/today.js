@@ -10,7 +10,8 @@ const operations = { REDEMPTION: "redeem-gift", ACTIVATION: "activate-gift", REL
 export function showToday(view, today, device, reverse) {
   const $ = (selector) => view.querySelector(selector);
   const amount = (x, currency) => (currency === null ? t("till.pieces", x) : money(minor(x, device.decimals), currency, device.decimals));
-  $(".date").textContent = [device.merchant, device.location.name, device.device.name, day(today.from, today.timeZone)].join(" · ");
+  $(".date").textContent = [device.merchant, device.location.name, today.shop ? t("till.today.shop") : device.device.name, day(today.from, today.timeZone)].join(" · ");
+  $("h1").textContent = today.day === today.today ? t("till.today.title") : day(today.from, today.timeZone);
   $(".error").textContent = "";
   const any = today.entries.length > 0;
   $(".empty").hidden = any;
@@ -30,12 +31,11 @@ export function showToday(view, today, device, reverse) {
   $(".by-person").hidden = people.length === 0 || people.every((p) => p.person === null);
   $(".by-person tbody").replaceChildren(...people.flatMap((p) => [
     row([heading(p.person ?? t("till.today.nobody"), { colSpan: 3, scope: "rowgroup" })]), ...p.sums.map((s) => sumRow(s, amount))]));
-  $(".entries").classList.toggle("long", today.entries.some((e) => amount(e.amount, e.currency).length > 10));
   const undone = givenBack(today.entries, device.decimals);
   $(".entries tbody").replaceChildren(...today.entries.map((e) => {
     const written = amount(e.amount, e.currency);
     const what = element("td", t("till.kind." + e.kind.toLowerCase()));
-    const about = [e.lastFour && "···· " + e.lastFour, e.person].filter(Boolean).join(" · ");
+    const about = [e.lastFour && "···· " + e.lastFour, e.person, today.shop && e.till].filter(Boolean).join(" · ");
     if (about) what.append(element("span", about, { className: "by" }));
     return row([element("td", clock(e.at, today.timeZone), { className: "time" }), what, element("td", written, { className: "amount" }),
       doing(e, written, undone, device, reverse)]);

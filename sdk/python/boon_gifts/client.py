@@ -18,6 +18,7 @@ from .errors import BoonError, Failure, Message, Unreachable, UnknownOutcome, Vo
 from .transport import NotSent, Reply, Transport
 
 _API = "/api/integration/"
+_KEYLESS = tuple(_API + what for what in ("webhooks", "tills", "people"))  # they take no Idempotency-Key
 _PROBLEM = "application/problem+json"
 _TELLS = {"redeem-gift": "redemptionID", "reverse-redemption": "reversalID"}  # beside what every answer has
 _VISIBLE = re.compile("[!-~]+")
@@ -199,7 +200,7 @@ class Client:
     def call(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None,
              idempotency_key: Optional[str] = None) -> Answer:
         """Makes any call, such as call("POST", "/api/integration/gifting/block-gift", {...}). A POST gets a key when
-        none is given. One about webhooks, which take none, is not repeated."""
+        none is given. One about webhooks, tills and people, which take none, is not repeated."""
         return self._call(method, path, body, idempotency_key, self._attempts, self._timeout, self._deadline)
 
     def _do(self, operation: str, members: Mapping[str, Any], key: Optional[str], attempts: Optional[int] = None,
@@ -215,7 +216,7 @@ class Client:
             raise ValueError("the path must begin with / and have visible ASCII characters only")
         looks = method == "GET" or path == _API + "redemption/validate-gift"
         if method == "POST" and not looks:
-            if path.startswith(_API + "webhooks"):
+            if path.startswith(_KEYLESS):
                 attempts = 1
             else:
                 key = new_key() if key is None else key

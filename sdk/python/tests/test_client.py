@@ -91,10 +91,11 @@ class ClientTest(unittest.TestCase):
         self.assertRaises(UnknownOutcome, c.redeem_gift, 1, voucherID="v")
         c, s = self.serve(None, problem(409, "INSUFFICIENT_BALANCE"))
         self.assertRaises(BoonError, c.redeem_gift, 1, voucherID="v")
-        # Webhooks take no key.
-        c, s = self.serve(None)
-        self.assertRaises(UnknownOutcome, c.call, "POST", "/api/integration/webhooks", {"url": "https://x"})
-        self.assertEqual([a["key"] for a in s.asked], [None])
+        # Webhooks, tills and people take no key.
+        for path in ("webhooks", "tills", "people/set-pin"):
+            c, s = self.serve(None)
+            self.assertRaises(UnknownOutcome, c.call, "POST", "/api/integration/" + path, {"url": "https://x"})
+            self.assertEqual([a["key"] for a in s.asked], [None])
 
     def test_what_is_not_the_services_is_no_answer(self):
         other = (200, {}, b'{"requestID":"req-9","voucherID":"v"}')  # of no redemption and no reversal

@@ -101,11 +101,14 @@ function exact(name: string, value: unknown): unknown {
   return value;
 }
 
+/** The paths of calls that take no Idempotency-Key. */
+const keyless = /\/api\/integration\/(webhooks|tills|people)(\/|$)/;
+
 /** Whether the call changes something, and whether the service takes an Idempotency-Key for it. */
 function kind(request: Request): {changes: boolean; keyed: boolean} {
   const path = new URL(request.url).pathname;
   const changes = request.method !== "GET" && !path.endsWith("/redemption/validate-gift");
-  return {changes, keyed: changes && request.method === "POST" && !path.includes("/api/integration/webhooks")};
+  return {changes, keyed: changes && request.method === "POST" && !keyless.test(path)};
 }
 
 async function repeat(request: Request, key: string, o: Required<Options>): Promise<Response> {
