@@ -132,8 +132,16 @@ func (c *call) perhaps(where place) *gift.Location {
 
 // besides gives everything that is wrong with a malformed request: also what the look-up of its location finds.
 func (c *call) besides(problems *wire.Problems, p gift.Place) error {
-	if !c.unread && !problems.Has("organizationID") && !problems.Has("pointOfSaleSystemOrganizationIdentifier") {
-		_, err := c.caller.Locate(p) // else which location is meant cannot be told
+	byID, byPOS := problems.Has(string(gift.FieldLocation)), problems.Has(string(gift.FieldPointOfSale))
+	if byID {
+		p.LocationID = gift.ID{}
+	}
+	if byPOS {
+		p.PointOfSale = ""
+	}
+	// Where neither way to name the location is left, which one is meant cannot be told.
+	if !c.unread && (!byID && !byPOS || p != gift.Place{}) {
+		_, err := c.caller.Locate(p)
 		problems.Refuse(err)
 	}
 	return problems.Err()

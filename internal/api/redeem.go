@@ -98,7 +98,13 @@ func (c *call) take(op ledger.Operation, whole any, asked *giftRef, where place,
 	if errors.Is(err, gift.NotAuthorized) {
 		return ledger.Answer{}, err // what the key may not do, it may not see the outcome of either
 	} else if err != nil {
-		return request.refuse(c.alsoMissing(err, *asked))
+		err = c.alsoMissing(err, *asked)
+		if _, told := errors.AsType[*gift.Error](err); told && unfit != nil {
+			problems.Refuse(err)
+			problems.Refuse(unfit)
+			err = problems.Err()
+		}
+		return request.refuse(err)
 	}
 	if unfit != nil {
 		return request.refuse(unfit)
