@@ -9,10 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/signal"
+	"reflect"
 	"strings"
 	"syscall"
+	"time"
 	_ "time/tzdata" // zones must be known on machines that have none installed
 
 	"github.com/alecthomas/kong"
@@ -112,18 +115,24 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // parse understands args. It calls exit once it has printed a help text.
 func (t *terminal) parse(into *commands, args []string, exit func(int)) (*kong.Context, error) {
-	parser, err := kong.New(into,
+	parser, err := kong.New(into, t.options(exit)...)
+	if err != nil {
+		panic(err) // the struct tags above are wrong
+	}
+	return parser.Parse(args)
+}
+
+// options are how the command line is read.
+func (t *terminal) options(exit func(int)) []kong.Option {
+	return []kong.Option{
+		kong.TypeMapper(reflect.TypeFor[time.Time](), kong.MapperFunc(readMoment)),
 		kong.Name("boon"), kong.Description(about), kong.Writers(t.stdout, t.stderr), kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, NoExpandSubcommands: true, Compact: true,
 			WrapUpperBound: 110}),
 		kong.ValueFormatter(describe), kong.WithBeforeResolve(t.settings),
 		kong.Vars{"version": "boon " + thisBuild().Version,
 			"permissions": strings.Join(gift.PermissionNames(), ", "), "keyFile": keyFileHelp},
-	)
-	if err != nil {
-		panic(err) // the struct tags above are wrong
 	}
-	return parser.Parse(args)
 }
 
 // helpFor names the command that a parse error is about, followed by a space, if it got that far.
@@ -155,12 +164,28 @@ func (t *terminal) report(err error) int {
 		fmt.Fprintf(t.stderr, "boon: %s\n", plain(string(usage)))
 		return exitUsage
 	case errors.Is(err, errQuiet):
+	case errors.Is(err, syscall.ECONNREFUSED) && calledURL(err) != "":
+		fmt.Fprintf(t.stderr, "boon: No service listens at %s. Start boon serve there, or name another address in "+
+			"BOON_URL or --url.\n", plain(calledURL(err)))
 	case refused && client.Refused(err):
 		t.refusal(refusal)
 	default:
 		fmt.Fprintf(t.stderr, "boon: %s\n", plain(err.Error()))
 	}
 	return exitFailed
+}
+
+// calledURL is the address of the service that a call failed at; "": it was no call.
+func calledURL(err error) string {
+	called, is := errors.AsType[*url.Error](err)
+	if !is {
+		return ""
+	}
+	u, err := url.Parse(called.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 // refusal tells a service's no: the code, each message on a line of its own, and the request id.

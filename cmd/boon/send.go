@@ -29,7 +29,7 @@ type giftSendCmd struct {
 	Message   string    `group:"To whom" placeholder:"TEXT" help:"Message to every recipient."`
 	Language  string    `group:"To whom" placeholder:"TAG" help:"Language that recipients are written to in, such as de (BCP 47). Default: the account's."`
 	Sender    string    `group:"To whom" placeholder:"NAME" help:"Who appears as the sender. Default: the purchaser, else the account."`
-	DeliverAt time.Time `group:"To whom" placeholder:"TIME" help:"Deliver then, such as 2026-12-24T18:00:00Z. Default: at once."`
+	DeliverAt time.Time `group:"To whom" placeholder:"TIME" help:"Deliver then, such as \"2026-12-24 18:00\" (this machine's time zone). Default: at once."`
 	TimeZone  string    `group:"To whom" placeholder:"ZONE" help:"Zone in which recipients are shown dates. Default: the account's."`
 
 	Purchase   string `group:"How it was paid" placeholder:"REF" help:"An external purchase: its reference number."`

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// moments are the forms of a time on the command line. One without a zone is in that of this machine, and a date alone
+// is its first moment there.
+var moments = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04",
+	"2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly}
+
+// parseMoment reads a time as a person writes it.
+func parseMoment(text string, here *time.Location) (time.Time, error) {
+	for _, form := range moments {
+		if at, err := time.ParseInLocation(form, text, here); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is no time: write a date such as 2026-11-22, with a time such as "+
+		"\"2026-11-22 18:00\" (of this machine's time zone, %s), or with a zone such as 2026-11-22T18:00:00Z", text, here)
+}
+
+// readMoment reads the time of a flag.
+func readMoment(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("time", &text); err != nil {
+		return err
+	}
+	at, err := parseMoment(text, time.Local)
+	if err != nil {
+		return err
+	}
+	target.Set(reflect.ValueOf(at))
+	return nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"net"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+func TestParseMoment(t *testing.T) {
+	t.Parallel()
+	here, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"2026-11-22": "2026-11-21T23:00:00Z", "2026-07-22": "2026-07-21T22:00:00Z",
+		"2026-11-22 18:00": "2026-11-22T17:00:00Z", "2026-11-22T18:00": "2026-11-22T17:00:00Z",
+		"2026-11-22 18:00:30": "2026-11-22T17:00:30Z", "2026-11-22T18:00Z": "2026-11-22T18:00:00Z",
+		"2026-11-22T18:00:00-05:00": "2026-11-22T23:00:00Z", "2026-11-22T18:00:00.5Z": "2026-11-22T18:00:00.5Z",
+		"22.11.2026": "", "11/22/2026": "", "2026-11-31": "", "tomorrow": "", "": "",
+	} {
+		at, err := parseMoment(text, here)
+		switch {
+		case want == "" && (err == nil || !strings.Contains(err.Error(), "write a date such as 2026-11-22")):
+			t.Errorf("%q is read as %v, %v", text, at, err)
+		case want != "" && (err != nil || at.UTC().Format(time.RFC3339Nano) != want):
+			t.Errorf("%q is read as %v, %v, want %s", text, at, err, want)
+		}
+	}
+}
+
+// TestEveryTimeIsReadAlike: each flag of each command that is a time takes a date, and explains what else it takes.
+func TestEveryTimeIsReadAlike(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(&commands{}, (&terminal{}).options(func(int) {})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	var walk func(n *kong.Node)
+	walk = func(n *kong.Node) {
+		for _, flag := range n.Flags {
+			if flag.Target.Type() != reflect.TypeFor[time.Time]() {
+				continue
+			}
+			found++
+			command := append(strings.Fields(strings.TrimPrefix(n.FullPath(), "boon ")), "--"+flag.Name+"=soon")
+			var out strings.Builder
+			code := run(t.Context(), command, nil, &out, &out, func(string) string { return "" })
+			if code != exitUsage || !strings.Contains(out.String(), "write a date such as 2026-11-22") {
+				t.Errorf("%s: exit %d, %s", command, code, out.String())
+			}
+		}
+		for _, child := range n.Children {
+			walk(child)
+		}
+	}
+	walk(parser.Model.Node)
+	if found < 10 {
+		t.Errorf("found %d times", found)
+	}
+}
+
+// TestNoServiceIsTold: who calls where nothing listens is told where that was, and what to do.
+func TestNoServiceIsTold(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "http://" + l.Addr().String()
+	l.Close()
+	for _, command := range [][]string{{"gift", "list"}, {"gift", "validate", "482913375026"}, {"events", "tail"}} {
+		var out strings.Builder
+		code := run(t.Context(), append(command, "--url", address, "--key", "boon_test_none"), nil, &out, &out,
+			func(string) string { return "" })
+		if code != exitFailed || !strings.Contains(out.String(), "No service listens at "+address) {
+			t.Errorf("%s: exit %d, %s", command, code, out.String())
+		}
+	}
+}
