@@ -8,7 +8,8 @@ import (
 )
 
 type restoreCmd struct {
-	File string `arg:"" placeholder:"FILE" help:"Backup that boon backup wrote."`
+	File   string `arg:"" placeholder:"FILE" help:"Backup that boon backup wrote."`
+	Verify string `enum:"first,later" default:"first" placeholder:"first|later" help:"When the backup is verified: first, before anything is changed; or later, by the service that serves it at once. Default: ${default}."`
 	dataFolder
 }
 
@@ -19,13 +20,16 @@ is changed; the database that was there is put aside with its log, under a name 
 The key file, boon.key, must be in the data folder or where --key-file says; a new folder gets it from wherever it is kept. What was redeemed after the backup was made is
 not in it: those balances are higher than the tills think.
 
+To verify a large backup takes minutes. With --verify later it takes its place unverified, and the service verifies it while it serves: the
+database says so until then. Take that way when tills wait, and keep the database that was put aside until the verification is done.
+
 Example:
 
     boon restore /var/backups/boon/boon-20260301T034500Z.db --data ./boon-data`
 }
 
 func (c *restoreCmd) Run(t *terminal) error {
-	r, err := transfer.Restore(t, c.File, c.options(t), time.Now(), t.progress("verifying"))
+	r, err := c.restore(t)
 	if err != nil {
 		return err
 	}
@@ -33,8 +37,13 @@ func (c *restoreCmd) Run(t *terminal) error {
 	if !r.Newest.IsZero() {
 		newest = ", the newest of " + r.Newest.Format(time.RFC3339)
 	}
-	fmt.Fprintf(t.stdout, "%s is the backup now: %d gifts, %d ledger entries%s. Everything holds.\n", cell(r.Database),
-		r.Vouchers, r.Entries, newest)
+	if r.Later {
+		fmt.Fprintf(t.stdout, "%s is the backup now%s. It is not yet verified: the service does that once it runs, and says "+
+			"in its log, in /readyz and in boon_restore_verification what came of it.\n", cell(r.Database), newest)
+	} else {
+		fmt.Fprintf(t.stdout, "%s is the backup now: %d gifts, %d ledger entries%s. Everything holds.\n", cell(r.Database),
+			r.Vouchers, r.Entries, newest)
+	}
 	if r.Aside != "" {
 		fmt.Fprintf(t.stdout, "The database that was there is %s.\n", cell(r.Aside))
 	}
@@ -44,4 +53,11 @@ func (c *restoreCmd) Run(t *terminal) error {
 	fmt.Fprintln(t.stdout, "What was redeemed after the backup was made is not in it: those balances are higher than "+
 		"the tills think.")
 	return nil
+}
+
+func (c *restoreCmd) restore(t *terminal) (transfer.RestoreReport, error) {
+	if c.Verify == "later" {
+		return transfer.RestoreUnverified(t, c.File, c.options(t), time.Now())
+	}
+	return transfer.Restore(t, c.File, c.options(t), time.Now(), t.progress("verifying"))
 }

@@ -66,6 +66,9 @@ func (c *verifyCmd) Run(t *terminal) error {
 		if err != nil {
 			return err
 		}
+		if err := noteRestored(t, s, &report); err != nil {
+			return err
+		}
 		for _, p := range report.Problems {
 			fmt.Fprintln(t.stdout, cell(p))
 		}
@@ -116,6 +119,15 @@ func printVerdict(t *terminal, s *store.Store) error {
 	fmt.Fprintf(t.stdout, "Everything holds, but for %d problems that were acknowledged: boon verify --changes shows by "+
 		"whom and why.\n", n)
 	return nil
+}
+
+// noteRestored notes what came of verifying a database that was restored before it was verified.
+func noteRestored(t *terminal, s *store.Store, r *ledger.Report) error {
+	restored, err := s.Verification(t)
+	if err != nil || restored == (store.Restored{}) {
+		return err
+	}
+	return s.NoteVerified(t, r, time.Now())
 }
 
 // accept takes a set-up that was changed past boon, if that is asked for.

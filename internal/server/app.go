@@ -33,6 +33,7 @@ type app struct {
 	auditor   *ledger.Auditor
 	expiry    *expiry.Teller
 	directory atomic.Pointer[gift.Directory]
+	restored  atomic.Pointer[store.Restored]
 	refused   atomic.Bool // the set-up in the database is not taken: it was changed past boon
 	reading   sync.Mutex  // of the set-up: who began earlier does not put an older one in the place of a newer
 	api       *api.API
@@ -58,6 +59,9 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 		return nil, err
 	}
 	a.admission = admission.New(admission.MaxInFlight, a.metrics.refusal)
+	if err := a.watchVerification(ctx); err != nil {
+		return nil, err
+	}
 	a.auditor = a.newAuditor()
 	a.expiry = &expiry.Teller{Store: s, Directory: a.directory.Load, Logger: c.Logger}
 	if a.telemetry, err = c.Telemetry.Start(ctx, c.Version, a.metrics.registry, c.Logger); err != nil {
@@ -121,8 +125,8 @@ func (a *app) start(ctx context.Context, worker *delivery.Worker) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.stopBackground = cancel
 	for _, run := range []func(context.Context){a.refreshSetup, a.forget, a.store.WatchEvents(), a.expireHolds,
-		a.keepKeyUses, a.watchFiles, a.watchStore(), a.auditor.Run, a.expiry.Run, a.tests.Run, a.retention().Run,
-		a.api.MakeDocs} {
+		a.keepKeyUses, a.watchFiles, a.watchStore(), a.auditor.Run, a.verifyRestored, a.expiry.Run, a.tests.Run,
+		a.retention().Run, a.api.MakeDocs} {
 		a.background.Go(func() { run(running) })
 	}
 	hooks, stopCalls := a.webhooks()

@@ -91,7 +91,11 @@ func (a *app) ready(w http.ResponseWriter, r *http.Request) {
 		writeText(w, http.StatusServiceUnavailable, why)
 		return
 	}
-	writeText(w, http.StatusOK, "ready")
+	text := "ready"
+	if s := a.restored.Load().String(); s != "" {
+		text += "; " + s
+	}
+	writeText(w, http.StatusOK, text)
 }
 
 func writeText(w http.ResponseWriter, status int, text string) {

@@ -49,6 +49,7 @@ var placements = []placement{
 	{table: "webhook", whole: true},
 	{table: "setup_version", whole: true},
 	{table: "forgotten", whole: true},
+	{table: "verification", whole: true},
 	{table: "setup_change", whole: true},
 	{table: "key_check", whole: true},
 	{table: "schema_version", whole: true},

@@ -24,6 +24,7 @@ import (
 // one of a single gift that has everything.
 func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 	t.Helper()
+	must(t, s.NotePending(t.Context(), noon))
 	a, k := filled[gift.Account](t), filled[gift.Key](t)
 	k.Kind, k.AccountID = gift.AccountKey, a.ID
 	system := gift.Key{ID: newID(), Kind: gift.SystemKey, Name: "partner", Hash: gift.HashKey("partner"), CreatedAt: noon}

@@ -44,6 +44,9 @@ var (
 // ErrPastBoon is what Directory and Configure fail with where the set-up was changed past boon: see setup.ErrPastBoon.
 var ErrPastBoon = setup.ErrPastBoon
 
+// Restored is what is known of a database that was restored before it was verified.
+type Restored = check.State
+
 // Store is an open database. It is safe for concurrent use, also beside other processes that have the same one open.
 type Store struct {
 	*setup.Setup   // accounts, keys and pictures

@@ -21,11 +21,12 @@ import (
 
 // RestoreReport tells what Restore did.
 type RestoreReport struct {
-	Database string // the file that is the backup now
-	Aside    string // where the one is that was there before; "": there was none
-	AsideLog string // and its log; "": it had none
-	ledger.Report
-	Newest time.Time // when the newest entry was made
+	Database      string    // the file that is the backup now
+	Aside         string    // where the one is that was there before; "": there was none
+	AsideLog      string    // and its log; "": it had none
+	ledger.Report           // of a restore that verifies later: empty
+	Newest        time.Time // when the newest entry was made
+	Later         bool      // the service that serves it verifies it
 }
 
 // Restore puts a backup in the place of a data folder's database. Its key file must be there, and nobody may have the
@@ -34,6 +35,18 @@ type RestoreReport struct {
 // before leaves the folder as it was.
 func Restore(ctx context.Context, backup string, to db.Options, now time.Time, progress func(done, total int64)) (
 	r RestoreReport, err error) {
+	return restore(ctx, backup, to, now, false, progress)
+}
+
+// RestoreUnverified is Restore for a database that is to be served at once: it notes in the database that it is not
+// verified, and whoever serves it does that then.
+func RestoreUnverified(ctx context.Context, backup string, to db.Options, now time.Time) (RestoreReport, error) {
+	return restore(ctx, backup, to, now, true, func(_, _ int64) {})
+}
+
+func restore(ctx context.Context, backup string, to db.Options, now time.Time, later bool,
+	progress func(done, total int64)) (r RestoreReport, err error) {
+	r.Later = later
 	if err := to.Locate(); err != nil {
 		return r, err
 	}
@@ -57,7 +70,7 @@ func Restore(ctx context.Context, backup string, to db.Options, now time.Time, p
 	if err := copySynced(backup, filepath.Join(beside, db.DatabaseName)); err != nil {
 		return r, fmt.Errorf("restoring: %w", err)
 	}
-	if err := r.examine(ctx, db.Options{Dir: beside, KeyFile: to.KeyFile, MustExist: true}, progress); err != nil {
+	if err := r.examine(ctx, db.Options{Dir: beside, KeyFile: to.KeyFile, MustExist: true}, now, progress); err != nil {
 		return r, err
 	}
 	if err := r.swap(filepath.Join(beside, db.DatabaseName), now); err != nil {
@@ -100,13 +113,21 @@ func copySynced(from, to string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// examine opens the copy of a backup in a folder of its own, which brings its schema up to date, and verifies it.
-func (r *RestoreReport) examine(ctx context.Context, copied db.Options, progress func(done, total int64)) error {
+// examine opens the copy of a backup in a folder of its own, which brings its schema up to date, and verifies it, or
+// notes that this is to be done.
+func (r *RestoreReport) examine(ctx context.Context, copied db.Options, now time.Time,
+	progress func(done, total int64)) error {
 	d, err := db.Open(ctx, copied)
 	if err != nil {
 		return fmt.Errorf("the backup does not open: %w", err)
 	}
-	if r.Report, err = ledger.Verify(ctx, check.NewVerifier(d), progress); err == nil {
+	books := check.NewVerifier(d)
+	if r.Later {
+		err = books.NotePending(ctx, now)
+	} else if r.Report, err = ledger.Verify(ctx, books, progress); err == nil && len(r.Problems) == 0 {
+		err = books.NoteVerified(ctx, &r.Report, now)
+	}
+	if err == nil {
 		err = d.Get(ctx, `SELECT max(e.made_at) FROM entry AS e`, nil, db.ScanTime(&r.Newest))
 	}
 	if err = cmp.Or(err, d.Close()); err != nil {

@@ -27,6 +27,7 @@ type Table struct {
 var Tables = []Table{
 	newTable("setup_version", 1, "one, version", "NN"),
 	newTable("forgotten", 1, "one, before, at", "NNN"),
+	newTable("verification", 1, "one, state, since, problems, first", "NTNNT"),
 	newTable("account", 1, "id, config, version", "BTN"),
 	newTable("asset", 2, "account_id, hash, kind, bytes", "BBTB"),
 	newTable("api_key", 1, "id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, "+
