@@ -193,6 +193,9 @@ func TestEveryTextRefusesControlCharacters(t *testing.T) {
 		}
 		for _, bad := range []string{"\x00", "\u2028"} {
 			p.in[p.name] = good + bad
+			if p.name == "voucherPublicToken" { // around it, they are what a scanner adds: see gift.TestWhatScannersAdd
+				p.in[p.name] = good[:len(good)-1] + bad + good[len(good)-1:]
+			}
 			r := w.in(t).post(operation, body())
 			if p.path == "ticketData.format" {
 				r.refused(422, gift.NotSupported, p.path)

@@ -263,7 +263,7 @@ func (w *writer) till(k *gift.Key, a *gift.Account) {
 	w.Texts("networks", networks)
 	w.Instant("createdAt", k.CreatedAt)
 	until := time.Time{}
-	if k.Till == gift.WaitingTill {
+	if k.Till == gift.WaitingTill && k.RevokedAt.IsZero() {
 		until = k.ExpiresAt
 	}
 	w.InstantOrNull("pairUntil", until)

@@ -78,9 +78,9 @@ func TestAuditTrail(t *testing.T) {
 		}
 	}
 	want := []string{"gift.created", "gift.created", "gift.redeemed", "gift.blocked", "setup.changed", "gift.created",
-		"gift.created", "codes.exported", "setup.changed"}
+		"gift.created", "codes.read", "codes.exported", "setup.changed"}
 	if !slices.Equal(got, want) || all[2].VoucherID != sold.id || !strings.Contains(all[4].What, hook) ||
-		!strings.Contains(all[7].What, stock[0].order) {
+		!strings.Contains(all[8].What, stock[0].order) {
 		t.Errorf("%v: %+v, want %v", got, all, want)
 	}
 	for _, limit := range []string{"1", "2", "3"} {

@@ -314,7 +314,7 @@ func TestEventsHoldNoSecrets(t *testing.T) {
 	}
 }
 
-// TestLongBodiesOfSettings: what changes webhooks and clocks is bounded like everything else.
+// TestLongBodiesOfSettings: what changes webhooks, tills, people and clocks is bounded like everything else.
 func TestLongBodiesOfSettings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -323,6 +323,9 @@ func TestLongBodiesOfSettings(t *testing.T) {
 		{"POST", ""}, {"PATCH", "/" + id}, {"POST", "/" + id + "/rotate-secret"}, {"POST", "/" + id + "/replay"},
 	} {
 		w.hooks(c.method, c.path, long).refused(413, gift.ValidationFailure)
+	}
+	for _, path := range []string{"/tills", "/people/set-pin"} {
+		w.tills("POST", path, long).refused(413, gift.ValidationFailure)
 	}
 	w.do("POST", "/api/test/clock", long, as(sandboxKey)...).refused(413, gift.ValidationFailure)
 }

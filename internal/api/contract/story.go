@@ -195,7 +195,8 @@ var (
 		`[0-9A-Za-z_-]{39}|YXVkaX[0-9A-Za-z_-]{22})$`) // places in the events and in the audit trail
 	now   = regexp.MustCompile(`^2026-11-2[01]T`)
 	clock = regexp.MustCompile(`\b20\d\d-\d\d-\d\d \d\d:\d\d\b`) // a time in a sentence
-	order = regexp.MustCompile(`/orders/([0-9A-Za-z]{22})/`)     // the token in the address of an order's sheet
+	// the token in the address of an order's sheet, or in the link that pairs a till
+	order = regexp.MustCompile(`(?:/orders/|/till/pair#)([0-9A-Za-z]{22,26})(?:/|$)`)
 )
 
 // lastFour is the member with the end of a code that was drawn.
