@@ -131,6 +131,9 @@ func (v *Voucher) takeOf(asked Amount, r Redeem) (Amount, error) {
 	case available == 0, asked > available && asked <= v.Balance && !r.AllowPartial:
 		return 0, RefuseAt(InsufficientBalance, FieldAmount, "Of this gift, %s is available: %s.",
 			v.Unit().Money(available), v.held(r.Now, r.Account.TimeZone()))
+	case most <= 0 && v.Unit() == Pieces:
+		return 0, RefuseAt(ValidationFailure, FieldTicket,
+			"No whole piece that this gift pays for is left on this ticket, so nothing was taken.")
 	case most <= 0:
 		return 0, RefuseAt(ValidationFailure, FieldTicket, "There is nothing to pay on this ticket, so nothing was taken.")
 	case asked == 0, asked > most && r.AllowPartial:

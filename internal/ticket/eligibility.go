@@ -157,6 +157,8 @@ func (j *assessment) leavesOut(l *Line, named bool, offer gift.Amount) string {
 		return "This gift is not good for this item."
 	case j.unit == gift.Pieces && l.hasNoPieces():
 		return "This line is sold by weight or measure; an item gift pays for pieces only."
+	case offer == 0 && j.unit == gift.Pieces && j.Format != "" && l.Total.Sign() > 0:
+		return "What is left of this line is less than one piece."
 	case offer == 0:
 		return NothingToPay.String()
 	case j.sums != nil && j.sums[item(l)].Round(j.unit) <= 0:

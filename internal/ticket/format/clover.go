@@ -11,7 +11,7 @@ import (
 var (
 	cloverNames = tape.NewNames("order", "currency", "total", "unpaidBalance", "paymentState", "isVat", "taxRemoved",
 		"lineItems", "discounts", "serviceCharge", "additionalCharges", "payments")
-	cloverLine = tape.NewNames("item", "name", "itemCode", "price", "unitQty", "modifications", "discounts",
+	cloverLine = tape.NewNames("item", "name", "itemCode", "price", "unitQty", "unitName", "modifications", "discounts",
 		"exchanged", "refunded", "isRevenue", "isOrderFee", "isPlatformOrderFee", "taxRates")
 	cloverItem     = tape.NewNames("id")
 	cloverElements = tape.NewNames("elements")
@@ -155,6 +155,7 @@ func (b *cloverOrder) line(index int, v tape.Value) {
 		code
 		price
 		unitQuantity
+		unitName
 		modifications
 		discounts
 		exchanged
@@ -164,7 +165,7 @@ func (b *cloverOrder) line(index int, v tape.Value) {
 		platformFee
 		rates
 	)
-	var m [13]tape.Value
+	var m [14]tape.Value
 	b.pick(v, cloverLine, m[:])
 	var of [1]tape.Value
 	b.pick(m[item], cloverItem, of[:])
@@ -180,12 +181,12 @@ func (b *cloverOrder) line(index int, v tape.Value) {
 	if m[price].SaysNothing() {
 		b.needs(v, "price", needed)
 	}
-	gross, weighed := b.gross(m[price], m[unitQuantity])
+	gross, pieces, weighed := b.gross(m[price], m[unitQuantity], m[unitName])
 	if gross += b.modified(m[modifications]); gross > ticket.MaxAmount || gross < -ticket.MaxAmount {
 		b.needs(v, "price", "The line's price with its modifications is too large.")
 		gross = 0
 	}
-	l.count(gift.DecimalOf(1), weighed, gross)
+	l.count(gift.DecimalOf(int64(pieces)), weighed, gross)
 	off := b.discounts(b.elements(m[discounts]), gross)
 	l.total = gross - off
 	gone := b.yes(m[exchanged])
@@ -209,18 +210,23 @@ func (b *cloverOrder) line(index int, v tape.Value) {
 	b.rates(len(b.lines)-1, m[rates], gone)
 }
 
-// gross is the price of a line, times its weight in thousandths if it has one.
-func (b *cloverOrder) gross(price, unitQuantity tape.Value) (gross gift.Amount, weighed bool) {
+// gross is the price of a line, times its weight in thousandths if it has one. Whole thousands of no unit are pieces.
+func (b *cloverOrder) gross(price, unitQuantity, unitName tape.Value) (gross, pieces gift.Amount, weighed bool) {
+	const thousand = 1_000
 	gross, weight := b.minor(price), b.minor(unitQuantity)
+	unit := b.text(unitName)
 	if weight == 0 {
-		return gross, false
+		return gross, 1, false
 	}
 	gross = b.currency.Decimal(gross).Mul(gift.DecimalOf(int64(weight))).Mul(thousandth).Round(b.currency)
-	if beyond(b.currency.Decimal(gross), b.currency, ticket.MaxAmount) {
+	if beyond(b.currency.Decimal(gross), b.currency, ticket.MaxAmount) || weight > thousand*ticket.MaxQuantity {
 		b.AddAt(unitQuantity.Path, "This number is too large.")
-		return 0, true
+		return 0, 1, true
 	}
-	return gross, true
+	if pieces = weight / thousand; weight%thousand != 0 || pieces < 0 || len(unit) > 0 {
+		return gross, 1, true
+	}
+	return gross, pieces, false
 }
 
 // modified sums what the modifications of a line add to its price.

@@ -99,7 +99,7 @@ func Read(name string, data tape.Value, o Options, c gift.Currency, into *ticket
 }
 
 var looks = tape.NewNames("order", "draft_order", "data", "checks", "selections", "total_money", "line_items", "totals",
-	"total_price", "lineItems", "unpaidBalance", "subtotal", "grandTotal")
+	"total_price", "lineItems", "unpaidBalance", "subtotal", "grandTotal", "register_sale_products")
 
 // looksLike is the format that the members of an order are of; "": that cannot be told.
 func looksLike(data tape.Value) string {
@@ -117,10 +117,11 @@ func looksLike(data tape.Value) string {
 		unpaid
 		subtotal
 		grand
+		sold
 	)
-	var m [13]tape.Value
+	var m [14]tape.Value
 	pick := func(v tape.Value) {
-		m = [13]tape.Value{}
+		m = [14]tape.Value{}
 		v.Pick(looks, m[:], func(string) {})
 	}
 	if data.Kind() != '{' {
@@ -141,7 +142,7 @@ func looksLike(data tape.Value) string {
 		return Toast
 	case has(money):
 		return Square
-	case has(lines, totals):
+	case has(lines, totals), has(sold), has(lines, price) && m[price].Kind() == '0': // Shopify's are texts
 		return LightspeedX
 	case has(lines, price), has(lineItems, subtotal, grand):
 		return Shopify

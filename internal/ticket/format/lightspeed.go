@@ -9,17 +9,21 @@ import (
 )
 
 var (
-	saleNames = tape.NewNames("data", "state", "status", "line_items", "totals", "payments", "adjustments",
-		"ecom_custom_charges", "total_price", "total_tax")
-	saleLine = tape.NewNames("product", "product_id", "quantity", "pricing", "unit_price", "total_discount",
-		"total_price", "tax", "unit_tax", "total_tax", "return", "is_return", "gift_card_number")
-	saleProduct    = tape.NewNames("id")
-	salePricing    = tape.NewNames("price", "discount_total", "total")
-	saleTax        = tape.NewNames("amount", "total")
-	saleReturn     = tape.NewNames("is_return")
-	saleTotals     = tape.NewNames("price", "price_incl_tax", "tax")
+	saleEnvelope = tape.NewNames("data", "sale", "register_sale", "payload")
+	saleNames    = tape.NewNames("state", "status", "line_items", "register_sale_products", "totals", "payments",
+		"adjustments", "ecom_custom_charges", "total_price", "total_tax")
+	salePaidWith = tape.NewNames("register_sale_payments") // beside "register_sale_products" no set tells it apart
+	saleLine     = tape.NewNames("product", "product_id", "quantity", "pricing", "unit_price", "price", "total_discount",
+		"unit_discount", "discount", "total_price", "price_total", "tax", "unit_tax", "tax_amount", "total_tax", "tax_total",
+		"return", "is_return", "gift_card_number")
+	saleProduct = tape.NewNames("id")
+	salePricing = tape.NewNames("price", "discount_total", "total")
+	saleTax     = tape.NewNames("amount", "total")
+	saleReturn  = tape.NewNames("is_return")
+	saleTotals  = tape.NewNames("price", "price_incl_tax", "tax", "total_price", "total_tax", "total_to_pay",
+		"total_paid", "total_payment")
 	salePayment    = tape.NewNames("amount")
-	saleAdjustment = tape.NewNames("adjustment_type", "total")
+	saleAdjustment = tape.NewNames("adjustment_type", "type", "total", "value")
 	saleCharge     = tape.NewNames("total", "total_incl")
 )
 
@@ -31,24 +35,54 @@ func (r *reader) pricesHaveTax() bool {
 	return r.currency.Code != "USD" && r.currency.Code != "CAD"
 }
 
+// first is the first of some values that says something.
+func first(values ...tape.Value) tape.Value {
+	for _, v := range values {
+		if !v.SaysNothing() {
+			return v
+		}
+	}
+	return values[len(values)-1]
+}
+
+// amount reads a number of currency units, in quotes or not, in minor units.
+func (r *reader) amount(v tape.Value) gift.Amount { return r.priced(v).Round(r.currency) }
+
 // salePaid sums what was paid.
 func (r *reader) salePaid(payments tape.Value) (paid gift.Amount) {
 	for _, e := range r.list(payments) {
 		var p [1]tape.Value
 		r.pick(e, salePayment, p[:])
-		paid += r.cents(p[0])
+		paid += r.amount(p[0])
 	}
 	return paid
 }
 
-// lightspeedX reads a Sale, of the present schema or of the flat one before it. Its amounts are finer than the
-// currency and without tax, and it tells no currency.
+// unpacked is a sale without its envelopes: those of API 2.0, of API 0.9, and of the events of the register.
+func (r *reader) unpacked(data tape.Value) tape.Value {
+	const deepest = 2
+	for range deepest {
+		var e [4]tape.Value
+		if r.pick(data, saleEnvelope, e[:]); data.Kind() != '{' {
+			break
+		}
+		inner := first(e[:]...)
+		if inner.Kind() != '{' {
+			break
+		}
+		data = inner
+	}
+	return data
+}
+
+// lightspeedX reads a Sale: of the schema of 2026-07, of the flat one before it, or of the one that webhooks send,
+// which is that of API 0.9. Its amounts are finer than the currency and without tax, and it tells no currency.
 func (r *reader) lightspeedX(data tape.Value) *ticket.Ticket {
 	const (
-		envelope = iota
-		state
+		state = iota
 		status
 		lines
+		products
 		totals
 		payments
 		adjustments
@@ -56,50 +90,91 @@ func (r *reader) lightspeedX(data tape.Value) *ticket.Ticket {
 		flatPrice
 		flatTax
 	)
+	data = r.unpacked(data)
 	var m [10]tape.Value
-	if r.pick(data, saleNames, m[:]); m[envelope].Kind() == '{' {
-		data, m = m[envelope], [10]tape.Value{}
-		r.pick(data, saleNames, m[:])
-	}
-	if data.Kind() != '{' {
+	var paidWith [1]tape.Value
+	if r.pick(data, saleNames, m[:]); data.Kind() != '{' {
 		return nil
 	}
-	if m[lines].SaysNothing() {
+	r.pick(data, salePaidWith, paidWith[:])
+	if looksLike(data) == Shopify { // numbers in quotes are of webhooks only, which have other members
+		r.needs(data, "total_price", "This must be a number without quotes: send the sale as Lightspeed gives it.")
+	}
+	sold := first(m[lines], m[products])
+	if sold.SaysNothing() {
 		r.needs(data, "line_items", "This is needed: send the sale as Lightspeed gives it.")
 	}
-	b, inclusive := r.bill(size(m[lines])), r.pricesHaveTax()
+	b, inclusive := r.bill(size(sold)), r.pricesHaveTax()
 	var net gift.Decimal // of all lines
-	for _, e := range r.list(m[lines]) {
+	for _, e := range r.list(sold) {
 		l, without := r.saleLine(e, inclusive)
 		b.add(l)
 		net = net.Add(without)
 	}
-	var t [3]tape.Value
-	r.pick(m[totals], saleTotals, t[:])
-	price, tax := r.major(t[0]), r.major(t[2])
-	if flat := r.major(m[flatPrice]); t[0].SaysNothing() {
-		price = flat
+	t := r.saleTotals(m[totals], m[flatPrice], m[flatTax])
+	if !t.known {
+		r.needs(data, "totals", "This is needed, with price_incl_tax.")
 	}
-	if flat := r.major(m[flatTax]); t[2].SaysNothing() {
-		tax = flat
+	added := r.adjustments(m[adjustments], m[charges])
+	b.tax, b.own, b.summed = t.tax.Round(r.currency), t.own.Round(r.currency), true
+	if t.flat { // whose totals are without the charges of the web shop
+		b.own += added.shop
 	}
-	own := r.major(t[1])
-	if t[1].SaysNothing() {
-		if own = price.Add(tax); m[flatPrice].SaysNothing() {
-			r.needs(data, "totals", "This is needed, with price_incl_tax.")
-		}
-	}
-	b.tax, b.own, b.summed = tax.Round(r.currency), own.Round(r.currency), true
-	b.parts = net.Add(tax).Round(r.currency)
+	b.parts = net.Add(t.tax).Round(r.currency)
 	// Whether discounts on the sale are in the totals of its lines is for its own total to tell.
-	known := !t[0].SaysNothing() || !m[flatPrice].SaysNothing()
-	before := known && !near(net.Round(r.currency), price.Round(r.currency), gift.Amount(len(b.lines)))
-	b.adjust(r.adjustments(m[adjustments], m[charges]), before, inclusive)
-	b.due = b.own - r.salePaid(m[payments])
-	b.settled = r.says(m[state], "voided", "closed")
-	flat := r.text(m[status])
-	b.settled = b.settled || bytes.EqualFold(flat, []byte("voided")) || bytes.EqualFold(flat, []byte("closed"))
+	price, rounding := t.price.Round(r.currency), gift.Amount(len(b.lines))
+	after := near(net.Round(r.currency), price, rounding) ||
+		t.flat && near(net.Round(r.currency)+added.charged-added.shop, price, rounding)
+	b.adjust(added, t.priced && !after, inclusive)
+	b.due = b.own - max(r.salePaid(first(m[payments], paidWith[0])), t.paid)
+	if t.asks {
+		b.due = min(b.due, t.toPay)
+	}
+	b.settled = r.says(m[state], "voided", "closed") || r.saleIsOver(m[status])
 	return b.ticket()
+}
+
+// saleIsOver reads the status of the flat schema: CLOSED, VOIDED, and those that end in _CLOSED.
+func (r *reader) saleIsOver(status tape.Value) bool {
+	text := bytes.ToUpper(r.text(status))
+	return bytes.Equal(text, []byte("VOIDED")) || bytes.HasSuffix(text, []byte("CLOSED"))
+}
+
+// saleSum is what a sale says of its sums.
+type saleSum struct {
+	price, tax, own gift.Decimal // own: price and tax
+	known           bool         // whether it says own, or what it is made of
+	priced          bool         // whether it says the price
+	flat            bool         // by the flat schema
+	toPay, paid     gift.Amount
+	asks            bool // whether it says toPay
+}
+
+// saleTotals reads the sums of a sale, wherever its schema has them.
+func (r *reader) saleTotals(v, flatPrice, flatTax tape.Value) (s saleSum) {
+	const (
+		price = iota
+		whole
+		tax
+		totalPrice
+		totalTax
+		toPay
+		paid
+		payment
+	)
+	var t [8]tape.Value
+	r.pick(v, saleTotals, t[:])
+	flatPrice, flatTax = first(flatPrice, t[totalPrice]), first(flatTax, t[totalTax])
+	s.flat = t[price].SaysNothing() && t[whole].SaysNothing()
+	s.price, s.tax = r.priced(first(t[price], flatPrice)), r.priced(first(t[tax], flatTax))
+	s.priced = !first(t[price], flatPrice).SaysNothing()
+	if s.own = r.priced(t[whole]); t[whole].SaysNothing() {
+		s.own = s.price.Add(s.tax)
+	}
+	s.known = !t[whole].SaysNothing() || !flatPrice.SaysNothing()
+	s.toPay, s.asks = r.amount(t[toPay]), !t[toPay].SaysNothing()
+	s.paid = r.amount(first(t[paid], t[payment]))
+	return s
 }
 
 // adjust adds to a sale what is added to it, gratuities only where its own total counts them. Where its lines are
@@ -124,50 +199,66 @@ func (b *bill) adjust(a adjusted, before, inclusive bool) {
 	b.spread(a.off)
 }
 
-// saleLine reads a line, and its total without tax.
+// saleLine reads a line, and its total without tax. In the flat schema tax and discount are of one piece.
 func (r *reader) saleLine(v tape.Value, inclusive bool) (l line, without gift.Decimal) {
 	const (
 		product = iota
 		flatProduct
 		quantity
 		pricing
-		flatPrice
-		flatDiscount
-		flatTotal
+		unitPrice
+		price
+		totalDiscount
+		unitDiscount
+		discount
+		totalPrice
+		priceTotal
 		tax
-		flatUnitTax
-		flatTax
+		unitTaxed
+		taxAmount
+		totalTax
+		taxTotal
 		back
 		flatBack
 		card
 	)
-	var m [13]tape.Value
+	var m [19]tape.Value
 	r.pick(v, saleLine, m[:])
 	var of [1]tape.Value
 	r.pick(m[product], saleProduct, of[:])
 	if l.id = r.id(of[0]); of[0].SaysNothing() {
 		l.id = r.id(m[flatProduct])
 	}
-	p, t := [3]tape.Value{m[flatPrice], m[flatDiscount], m[flatTotal]}, [2]tape.Value{m[flatUnitTax], m[flatTax]}
+	pieces := r.saleQuantity(m[quantity])
+	p := [3]tape.Value{first(m[unitPrice], m[price]), m[totalDiscount], first(m[totalPrice], m[priceTotal])}
+	off := r.priced(p[1])
+	if p[1].SaysNothing() {
+		off = r.priced(first(m[unitDiscount], m[discount])).Mul(pieces)
+	}
 	if !m[pricing].SaysNothing() {
 		p = [3]tape.Value{}
 		r.pick(m[pricing], salePricing, p[:])
+		off = r.priced(p[1])
 	}
-	if !m[tax].SaysNothing() {
+	t := [2]tape.Value{first(m[unitTaxed], m[taxAmount]), first(m[totalTax], m[taxTotal])}
+	switch k := m[tax].Kind(); {
+	case k == '0' || k == '"':
+		t[0] = first(m[unitTaxed], m[tax])
+	case !m[tax].SaysNothing():
 		t = [2]tape.Value{}
 		r.pick(m[tax], saleTax, t[:])
 	}
-	pieces := gift.DecimalOf(1)
-	if d, ok := r.decimal(m[quantity], gift.Pieces, ticket.MaxQuantity); ok {
-		pieces = d
+	unit, unitTax, taxes := r.priced(p[0]), r.priced(t[0]), r.priced(t[1])
+	if t[1].SaysNothing() {
+		taxes = unitTax.Mul(pieces)
 	}
-	unit, unitTax, taxes := r.major(p[0]), r.major(t[0]), r.major(t[1])
-	if without = r.major(p[2]); p[2].SaysNothing() {
-		if without = discounted(unit.Mul(pieces), r.major(p[1])); p[0].SaysNothing() {
+	if without = r.priced(p[2]); p[2].SaysNothing() {
+		if without = discounted(unit.Mul(pieces), off); p[0].SaysNothing() {
 			r.needs(v, "pricing", "This is needed, with its total.")
-		} else if beyond(without, r.currency, ticket.MaxAmount) {
-			r.needs(v, "pricing", "The line's price times its quantity is too large.")
 		}
+	}
+	if beyond(without, r.currency, ticket.MaxAmount) || beyond(taxes, r.currency, ticket.MaxAmount) {
+		r.needs(v, "pricing", "The line's price times its quantity is too large.")
 	}
 	r.saleSums(&l, pieces, without, taxes, unit, unitTax, inclusive)
 	l.even = l.even && !p[0].SaysNothing()
@@ -214,30 +305,66 @@ func (r *reader) saleSums(l *line, pieces, without, taxes, unit, unitTax gift.De
 	l.unit, l.even = unit.Round(r.currency), true
 }
 
-// adjusted are the sums of the discounts on a sale, of the charges that are added to it, and of gratuities.
-type adjusted struct{ off, charged, gratuities gift.Amount }
+// saleQuantity reads how many pieces a line has; 1 where it does not say.
+func (r *reader) saleQuantity(v tape.Value) gift.Decimal {
+	if v.SaysNothing() || v.Kind() != '"' && v.Kind() != '0' {
+		r.is(v, '0', "a number")
+		return gift.DecimalOf(1)
+	}
+	digits := v.Raw()
+	if v.Kind() == '"' {
+		digits = v.Unquoted()
+	}
+	pieces, ok := r.exact(v, digits, gift.Pieces, ticket.MaxQuantity)
+	if !ok {
+		return gift.DecimalOf(1)
+	}
+	return pieces
+}
 
+// adjusted are the sums of the discounts on a sale, of the charges that are added to it, those of the web shop (shop)
+// among them, and of gratuities.
+type adjusted struct{ off, charged, shop, gratuities gift.Amount }
+
+// adjustments reads what is added to a sale. The charges of the web shop stand among the adjustments as well, and count
+// once.
 func (r *reader) adjustments(v, custom tape.Value) (a adjusted) {
+	a.shop = r.saleCharges(custom)
+	a.charged = a.shop
 	for _, e := range r.list(v) {
-		var m [2]tape.Value
+		var m [4]tape.Value
 		r.pick(e, saleAdjustment, m[:])
-		switch amount := r.cents(m[1]); {
-		case r.says(m[0], "DISCOUNT"):
+		kind := first(m[0], m[1])
+		switch amount := r.amount(first(m[2], m[3])); {
+		case r.says(kind, "DISCOUNT"):
 			a.off += max(amount, -amount)
-		case r.says(m[0], "TIP"):
+		case r.says(kind, "TIP"):
 			a.gratuities += amount
+		case r.says(kind, "ECOM_CUSTOM_CHARGE") && !custom.SaysNothing():
 		default:
 			a.charged += amount
 		}
 	}
-	for _, e := range r.list(custom) {
-		var m [2]tape.Value
-		r.pick(e, saleCharge, m[:])
-		amount := r.cents(m[0])
-		if with := r.cents(m[1]); !m[1].SaysNothing() {
-			amount = with
-		}
-		a.charged += amount
-	}
 	return a
+}
+
+// saleCharges sums the charges of the web shop with their tax: an object with its sums, or a list.
+func (r *reader) saleCharges(v tape.Value) (sum gift.Amount) {
+	charge := func(v tape.Value) {
+		var m [2]tape.Value
+		r.pick(v, saleCharge, m[:])
+		without, with := r.amount(m[0]), r.amount(m[1])
+		if m[1].SaysNothing() {
+			with = without
+		}
+		sum += with
+	}
+	if v.Kind() == '{' {
+		charge(v)
+		return sum
+	}
+	for _, e := range r.list(v) {
+		charge(e)
+	}
+	return sum
 }

@@ -587,7 +587,7 @@ func TestRefusals(t *testing.T) {
 			[]string{at + "draft_order.currency: The ticket must be in USD"}},
 		{Shopify, `{"draft_order":{"line_items":[{"price":"1.00"}]}}`, Options{},
 			[]string{at + "draft_order.total_price: This is needed."}},
-		{LightspeedX, saleOf(`{"quantity":"1"},{"pricing":5}`, ``), Options{}, []string{
+		{LightspeedX, saleOf(`{"quantity":true},{"pricing":5}`, ``), Options{}, []string{
 			at + "data.line_items[0].quantity: This must be a number", at + "data.line_items[0].pricing: This is needed",
 			at + "data.line_items[1].pricing: This must be an object", at + "data.totals: This is needed"}},
 		{LightspeedX, `{"data":{}}`, Options{}, []string{at + "data.line_items: This is needed", at + "data.totals: This is needed"}},
