@@ -63,6 +63,27 @@ type claims struct {
 	Data jsontext.Value `json:"data"`
 }
 
+var errNoTime = errors.New("a time in a token is no number")
+
+// UnmarshalJSON reads claims. A time is a number (RFC 7519, section 2); a text that holds one is none.
+func (c *claims) UnmarshalJSON(text []byte) error {
+	var times struct {
+		Expires jsontext.Value `json:"exp"`
+		Begins  jsontext.Value `json:"nbf"`
+		Issued  jsontext.Value `json:"iat"`
+	}
+	if err := provider.Read(text, &times); err != nil {
+		return err
+	}
+	for _, time := range []jsontext.Value{times.Expires, times.Begins, times.Issued} {
+		if len(time) > 0 && time.Kind() != '0' {
+			return errNoTime
+		}
+	}
+	type plain claims
+	return provider.Read(text, (*plain)(c))
+}
+
 type data struct {
 	Request  jsontext.Value `json:"request"`
 	Metadata struct {
@@ -137,7 +158,11 @@ func authenticate(d *api.Desk, token string) (*gift.Account, *gift.Provider, dat
 		jwt.WithTimeFunc(func() time.Time { return d.Now }))
 	var signed claims
 	key := func(*jwt.Token) (any, error) { return p.PublicKey() }
-	if _, err := parser.ParseWithClaims(token, &signed, key); err != nil {
+	read, err := parser.ParseWithClaims(token, &signed, key)
+	if err != nil {
+		return nil, nil, data{}
+	}
+	if _, critical := read.Header["crit"]; critical { // which may not be passed over, and is known to nobody here
 		return nil, nil, data{}
 	}
 	var sent data

@@ -395,17 +395,32 @@ func TestForgedTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	critical := jwt.NewWithClaims(jwt.SigningMethodRS256, claims)
+	critical.Header["crit"], critical.Header["b64"] = []string{"b64"}, true
+	unknown, err := critical.SignedString(keys()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(claim string) string {
+		return s.token(code(g.Code), func(c jwt.MapClaims) {
+			c[claim] = fmt.Sprint(time.Now().Add(map[bool]time.Duration{true: time.Minute}[claim == "exp"]).Unix())
+		})
+	}
 	other := strings.Split(s.token(code("000000000000"), nil), ".")
 	parts := strings.Split(good, ".")
 	for name, token := range map[string]string{
-		"none":              sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType),
-		"the key as secret": sign(jwt.SigningMethodHS256, []byte(publicPEM(keys()[0]))),
-		"PS256":             sign(jwt.SigningMethodPS256, keys()[0]),
-		"another's key":     sign(jwt.SigningMethodRS256, keys()[1]),
-		"its own key":       brought,
-		"another's body":    parts[0] + "." + other[1] + "." + parts[2],
-		"no token":          `{"data":{"request":` + code(g.Code) + `}}`,
-		"nothing":           "",
+		"none":                             sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType),
+		"the key as secret":                sign(jwt.SigningMethodHS256, []byte(publicPEM(keys()[0]))),
+		"PS256":                            sign(jwt.SigningMethodPS256, keys()[0]),
+		"another's key":                    sign(jwt.SigningMethodRS256, keys()[1]),
+		"its own key":                      brought,
+		"another's body":                   parts[0] + "." + other[1] + "." + parts[2],
+		"no token":                         `{"data":{"request":` + code(g.Code) + `}}`,
+		"nothing":                          "",
+		"a header that must be understood": unknown,
+		"an exp that is a text":            text("exp"),
+		"an iat that is a text":            text("iat"),
+		"an nbf that is a text":            text("nbf"),
 	} {
 		if a := s.send("balance", token); a.Status != http.StatusUnauthorized || a.Body != "" {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)
