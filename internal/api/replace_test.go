@@ -63,7 +63,7 @@ func TestALostCardIsReplaced(t *testing.T) {
 		told(w.post("redeem-gift", body))
 		told(w.post("hold-gift", body))
 		told(w.post("validate-gift", strings.Replace(body, `,"amount":1`, "", 1)))
-		told(w.post("activate-gift", body))
+		w.post("activate-gift", body).refused(400, gift.ValidationFailure)
 		sold := strings.Replace(body, "}", ","+paidAt(shop)+"}", 1)
 		told(w.post("activate-gift", sold, as(pierKey)...))
 		told(w.post("reload-gift", sold, as(pierKey)...))
