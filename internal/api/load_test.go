@@ -275,6 +275,43 @@ func TestCashOut(t *testing.T) {
 	w.cashOut(w.send(money("10"))).want(200, "amount", "10.00")
 }
 
+// TestNothingComesBackBeforeTheCash: a redemption, a capture, and what a hold kept is not given back while a later
+// cash-out stands, by whatever name it is called; what was redeemed after the cash-out is.
+func TestNothingComesBackBeforeTheCash(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.configure(func(a *gift.Account) { a.Subscriptions[0].Reloadable = true })
+	back := func(body string) reply { return w.post("reverse-redemption", "{"+body+"}") }
+	g := w.send(money("100"))
+	taken := w.redeem(g, "20", once("k")...).want(200).at("redemptionID")
+	hold := w.holdGift(g, "70").want(200).at("holdID")
+	captured := w.capture(hold, `,"amount":70`).want(200).at("redemptionID")
+	paid := w.cashOut(g).want(200, "amount", "10.00").at("cashOutID")
+	ways := []string{`"redemptionID":"` + taken + `"`, `"redemptionID":"` + captured + `","amount":1`,
+		`"idempotencyKey":"k","operation":"redeem-gift"`}
+	refused := func() {
+		t.Helper()
+		for _, way := range ways {
+			r := back(way).refused(409, gift.RedemptionNotAllowed)
+			if text := r.at("messages[0].text"); !strings.Contains(text, "Take the cash-out back first") {
+				t.Error(text)
+			}
+		}
+	}
+	refused()
+	w.reload(g, "50").want(200)
+	refused()
+	later := w.redeem(g, "50").want(200).at("redemptionID")
+	back(`"redemptionID":"`+later+`"`).want(200, "currentBalance", "50.00")
+	back(`"redemptionID":"`+paid+`"`).want(200, "currentBalance", "60.00")
+	for _, way := range ways[:2] {
+		back(way).want(200)
+	}
+	back(ways[2]).refused(409, gift.AlreadyReversed)
+	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "81.00")
+	w.sound()
+}
+
 // A cash-out is taken back once and as a whole, by its id or its key, by who may pay out.
 func TestCashOutTakenBack(t *testing.T) {
 	t.Parallel()

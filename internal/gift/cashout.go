@@ -62,6 +62,31 @@ const ReasonCashOut ReasonCode = "CASH_OUT"
 // TakesCashBack reports whether an entry takes a cash-out back.
 func (e *Entry) TakesCashBack() bool { return e.Kind == Reversal && e.ReasonCode == ReasonCashOut }
 
+// CashOuts are the cash-outs of a gift that stand: the numbers of their entries, by id. While one stands, nothing that
+// was redeemed before it is given back, or a gift could be paid out bit by bit: redeemed down to what the law lets a
+// guest have in cash, cashed out and given back, again and again.
+type CashOuts map[ID]int
+
+// Enter notes the next entry of the gift.
+func (c CashOuts) Enter(e *Entry) {
+	switch {
+	case e.Kind == CashOut:
+		c[e.ID] = e.Seq
+	case e.TakesCashBack():
+		delete(c, e.Reverses)
+	}
+}
+
+// Since reports whether one stands that was made after the entry with this number.
+func (c CashOuts) Since(seq int) bool {
+	for _, at := range c {
+		if at > seq {
+			return true
+		}
+	}
+	return false
+}
+
 // PayOut asks for the whole balance of a gift in cash, at the location of the Context.
 type PayOut struct {
 	Context

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 // cashLaw has rules of every kind.
@@ -106,4 +108,71 @@ func TestPayOut(t *testing.T) {
 	if v.CashOutAllowed(cashLaw, inJurisdiction("US-CA"), nil, now) {
 		t.Error("allowed nowhere in particular")
 	}
+}
+
+// TestNoGiftIsPaidOutBitByBit: whatever is redeemed, cashed out and given back in whatever order, no more than the law
+// allows at once is out in cash, and once the cash is back, all of the gift can be given back.
+func TestNoGiftIsPaidOutBitByBit(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		v, entries := voucherIn(Claimed), byte(10)
+		v.Loaded, v.Balance = 100_00, 100_00
+		var taken []Undoable
+		cash, standing := Amount(0), CashOuts{}
+		enter := func(after Voucher, e Entry, err error) bool {
+			if err != nil {
+				return false
+			}
+			v = after
+			standing.Enter(&e)
+			if e.Kind == CashOut || e.TakesCashBack() {
+				cash -= e.Delta
+			}
+			return true
+		}
+		next := func() Context {
+			entries++
+			return Context{EntryID: id(entries), Now: now, Actor: Actor{LocationID: shop}}
+		}
+		reverse := func(k *Undoable, amount Amount) {
+			k.CashedOut = standing.Since(k.Entry.Seq)
+			after, e, err := v.Reverse(*k, Reverse{Context: next(), Caller: everywhere, Amount: amount})
+			if enter(after, e, err) {
+				k.Reversed, k.Parts = k.Reversed+e.Delta, k.Parts+1
+			}
+		}
+		for range rapid.IntRange(1, 100).Draw(t, "commands") {
+			switch rapid.IntRange(0, 3).Draw(t, "command") {
+			case 0:
+				after, e, err := v.Redeem(Redeem{Context: next(), LocationID: shop,
+					Amount: Amount(rapid.Int64Range(1, 100_00).Draw(t, "amount")), AllowPartial: rapid.Bool().Draw(t, "partial")})
+				if enter(after, e, err) {
+					taken = append(taken, Undoable{Entry: e})
+				}
+			case 1:
+				after, e, err := v.PayOut(PayOut{Context: next(), Law: cashLaw, Account: inJurisdiction("US-CA")})
+				if enter(after, e, err) {
+					taken = append(taken, Undoable{Entry: e})
+				}
+			default:
+				if len(taken) > 0 {
+					reverse(&taken[rapid.IntRange(0, len(taken)-1).Draw(t, "which")],
+						Amount(rapid.Int64Range(0, 50_00).Draw(t, "back")))
+				}
+			}
+			if cash >= 15_00 {
+				t.Fatalf("%d is out in cash", cash)
+			}
+		}
+		for _, kind := range []Kind{CashOut, Redemption} {
+			for n := range taken {
+				if taken[n].Entry.Kind == kind {
+					reverse(&taken[n], 0)
+				}
+			}
+		}
+		if v.Balance != v.Loaded || cash != 0 {
+			t.Fatalf("of %d, %d is back, and %d out in cash", v.Loaded, v.Balance, cash)
+		}
+	})
 }

@@ -199,6 +199,19 @@ func TestReverse(t *testing.T) {
 		}, AlreadyReversed, 400},
 		{"a cash-out without the permission", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.Kind = CashOut },
 			NotAuthorized, 400},
+		{"before a cash-out", func(_ *Voucher, k *Undoable, _ *Reverse) { k.CashedOut = true }, RedemptionNotAllowed, 400},
+		{"before a cash-out, of a cancelled gift", func(v *Voucher, k *Undoable, _ *Reverse) {
+			v.Status, k.CashedOut = Cancelled, true
+		}, RedemptionNotAllowed, 400},
+		{"before a cash-out, in part", func(_ *Voucher, k *Undoable, r *Reverse) { k.CashedOut, r.Amount = true, 1 },
+			RedemptionNotAllowed, 400},
+		{"a cash-out before another", func(v *Voucher, k *Undoable, r *Reverse) {
+			cashedOut(v, k, r)
+			k.CashedOut = true
+		}, "", 1000},
+		{"before a cash-out, where it may not be seen", func(_ *Voucher, k *Undoable, r *Reverse) {
+			k.CashedOut, r.Caller = true, somewhere
+		}, NotFound, 400},
 		{"of another gift", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.VoucherID = id(3) }, NotFound, 400},
 		{"books that do not add up", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.Delta = -601 }, UnexpectedError,
 			400},

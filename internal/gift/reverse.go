@@ -14,6 +14,8 @@ type Undoable struct {
 	Entry    Entry
 	Reversed Amount
 	Parts    int // in which it was undone
+	// CashedOut tells of a redemption that the gift was cashed out since then, and that this stands: see CashOuts.
+	CashedOut bool
 }
 
 // MaxReversals is in how many parts a redemption can be given back: the last of them is all that is left.
@@ -33,7 +35,8 @@ type Undo struct {
 // matter; a cancelled gift stays cancelled. It fails with NOT_FOUND when t is neither of this voucher or was made where
 // the caller is not enabled, NOT_AUTHORIZED, ALREADY_REVERSED when nothing is left of it, VALIDATION_FAILURE when less
 // is left than asked for, it would take too many parts, or a cash-out is to be taken back in part, and
-// REDEMPTION_NOT_ALLOWED when nothing can have been redeemed.
+// REDEMPTION_NOT_ALLOWED when nothing can have been redeemed, or the gift was cashed out after the redemption and that
+// was not taken back.
 func (v Voucher) Reverse(t Undoable, r Reverse) (Voucher, Entry, error) {
 	cash := t.Entry.Kind == CashOut
 	if t.Entry.Kind != Redemption && !cash || t.Entry.VoucherID != v.ID ||
@@ -44,6 +47,10 @@ func (v Voucher) Reverse(t Undoable, r Reverse) (Voucher, Entry, error) {
 		if err := r.Caller.Permit(MayCashOut, true); err != nil {
 			return v, Entry{}, err
 		}
+	}
+	if t.CashedOut && !cash {
+		return v, Entry{}, Refuse(RedemptionNotAllowed, "The rest of this gift was paid out in cash after this redemption, "+
+			"so nothing is given back to the gift. Take the cash-out back first, or pay the guest in another way.")
 	}
 	status := v.Status
 	switch status {

@@ -461,7 +461,7 @@ func (s *state) byKey(c *Call, k RequestKey, at gift.ID) error {
 
 // taken is the redemption that is meant, nil when there is none.
 func (r *Reverse) taken(c *Call, s *state) *gift.Undoable {
-	return s.Undoable[s.named(c, r.RedemptionID, r.original(c))]
+	return s.undoable(s.named(c, r.RedemptionID, r.original(c)))
 }
 
 func (r *Reverse) locations(c *Call, s *state) []gift.ID {

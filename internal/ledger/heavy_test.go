@@ -303,7 +303,7 @@ type asked struct {
 func (a *asked) Group(_ context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	a.Want = want
 	a.Changes = decide(&ledger.State{Vouchers: map[ledger.Ref]*gift.Voucher{}, Codes: map[gift.VoucherCode]bool{},
-		Counts: map[ledger.CountKey]gift.Count{}})
+		CashOuts: map[ledger.Ref]gift.CashOuts{}, Counts: map[ledger.CountKey]gift.Count{}})
 	return nil
 }
 

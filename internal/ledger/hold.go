@@ -150,7 +150,7 @@ func (b *GiveBack) decide(c *Call, s *state) (Result, error) {
 	}
 	var captured []gift.Undoable
 	for _, id := range b.Captures {
-		if t := s.Undoable[Ref{c.AccountID, id}]; t != nil && t.Entry.HoldID == b.HoldID {
+		if t := s.undoable(Ref{c.AccountID, id}); t != nil && t.Entry.HoldID == b.HoldID {
 			captured = append(captured, *t)
 		}
 	}

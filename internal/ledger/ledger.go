@@ -188,6 +188,7 @@ type State struct {
 	Deliveries  map[Ref]*Delivery
 	Before      map[Ref]gift.Status       // those that were taken out of use: what they were before the last time
 	Transferred map[Ref]bool              // those that value was moved from or to
+	CashOuts    map[Ref]gift.CashOuts     // of the gifts of what is undone; those that have none may not be in it
 	Counts      map[CountKey]gift.Count   // as they stood last; those that are kept may be of a moment ago
 	Clocks      map[gift.ID]time.Duration // read after the vouchers were locked
 }

@@ -80,6 +80,7 @@ func (s *state) enter(v gift.Voucher, e gift.Entry) {
 	case gift.TransferOut, gift.TransferIn:
 		s.Transferred[ref] = true
 	}
+	s.cashedOut(&e)
 	if undone := s.Undoable[Ref{e.AccountID, e.Reverses}]; undone != nil {
 		undone.Reversed += max(e.Delta, -e.Delta)
 		undone.Parts++
@@ -93,6 +94,27 @@ func (s *state) enter(v gift.Voucher, e gift.Entry) {
 	if held := s.Holds[Ref{e.AccountID, e.HoldID}]; held != nil {
 		held.Last = e
 	}
+}
+
+// cashedOut notes which cash-outs of a gift stand.
+func (s *state) cashedOut(e *gift.Entry) {
+	ref := Ref{e.AccountID, e.VoucherID}
+	if s.CashOuts[ref] == nil {
+		if e.Kind != gift.CashOut {
+			return
+		}
+		s.CashOuts[ref] = gift.CashOuts{}
+	}
+	s.CashOuts[ref].Enter(e)
+}
+
+// undoable is what of a voucher can be undone as it stands now; nil: there is no such entry.
+func (s *state) undoable(r Ref) *gift.Undoable {
+	t := s.Undoable[r]
+	if t != nil {
+		t.CashedOut = s.CashOuts[Ref{r.AccountID, t.Entry.VoucherID}].Since(t.Entry.Seq)
+	}
+	return t
 }
 
 // issue notes a new gift, and the job that will deliver it.

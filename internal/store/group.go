@@ -111,6 +111,9 @@ var (
 		WHERE e.account_id = $1 AND e.id {keys} AND e.kind IN ('REDEMPTION', 'CASH_OUT', 'RELOAD', 'ACTIVATION')`, "B", true)
 	selectReversed = db.SelectByKeys("reversals", `SELECT g.redemption_id, g.amount, g.parts FROM given_back AS g
 		WHERE g.account_id = $1 AND g.redemption_id {keys}`, "B", true)
+	selectCashOuts = db.SelectEach("cash-outs", `SELECT e.account_id, e.voucher_id, e.id, e.seq FROM entry AS e
+		WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.kind = 'CASH_OUT' AND (SELECT g.parts FROM given_back AS g
+			WHERE g.account_id = $1 AND g.redemption_id = e.id) IS NULL`)
 	selectDeliveredBy = db.SelectByKeys("delivered by",
 		`SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`,
 		"B", true)
@@ -159,7 +162,7 @@ var (
 const selectSetup = `SELECT s.version FROM setup_version AS s WHERE s.one`
 
 var groupQueries = []*db.Query{lockSetup, selectAccountVersions, selectVouchers, selectRequests, selectUndoable,
-	selectReversed, selectDeliveredBy, selectCancelled, selectTransferred, selectCodes, updateVoucher, updateHolds,
+	selectReversed, selectCashOuts, selectDeliveredBy, selectCancelled, selectTransferred, selectCodes, updateVoucher, updateHolds,
 	updateBalance, selectHoldEnds,
 	record.SelectHolds, updateReplays, updateCard, updateSold, deleteJobs, selectDeliveries, selectJobs,
 	selectResends, insertResend, updateDelivery, updateJob, addTally, insertGivenBack, insertUsed, feed.Insert,
@@ -183,6 +186,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Deliveries:  make(map[ledger.Ref]*ledger.Delivery),
 		Before:      make(map[ledger.Ref]gift.Status),
 		Transferred: make(map[ledger.Ref]bool),
+		CashOuts:    make(map[ledger.Ref]gift.CashOuts),
 		Counts:      make(map[ledger.CountKey]gift.Count),
 	}
 	vouchers, requests := want.Vouchers, want.Requests
@@ -202,6 +206,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	batches = append(batches, g.wantCounts(want.Counts, want.Heavy)...)
 	batches = append(batches, g.wantRequests(requests)...)
 	batches = append(batches, g.wantReversed()...)
+	batches = append(batches, g.wantCashOuts()...)
 	batches = append(batches, g.wantDeliveredBy(want.DeliveredBy)...)
 	batches = append(batches, g.wantResends(want.Resends)...)
 	batches = append(batches, g.wantDeliveries(want.Deliveries)...)
@@ -328,6 +333,30 @@ func (g *group) wantReversed() []db.Batch {
 				of.Reversed, of.Parts = sum, parts
 			}
 		}
+		return nil
+	})
+}
+
+// wantCashOuts wants to know which cash-outs stand of the gifts whose redemptions are to be given back. A cash-out is
+// taken back as a whole.
+func (g *group) wantCashOuts() []db.Batch {
+	var vouchers []ledger.Ref
+	for ref, of := range g.state.Undoable {
+		if of.Entry.Kind == gift.Redemption {
+			vouchers = append(vouchers, ledger.Ref{AccountID: ref.AccountID, ID: of.Entry.VoucherID})
+		}
+	}
+	return record.ByRef(selectCashOuts, vouchers, func(from db.Scanner) error {
+		var ref ledger.Ref
+		var id gift.ID
+		var seq int
+		if err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), db.ScanID(&id), &seq); err != nil {
+			return err
+		}
+		if g.state.CashOuts[ref] == nil {
+			g.state.CashOuts[ref] = gift.CashOuts{}
+		}
+		g.state.CashOuts[ref][id] = seq
 		return nil
 	})
 }
