@@ -52,6 +52,35 @@ func testItems(t *testing.T, open opener) {
 	}
 }
 
+// testSealedMessages: no table has the message of a gift in clear, and one that an earlier release kept is read.
+func testSealedMessages(t *testing.T, open opener) {
+	s, _ := open(t)
+	const words = "With love, from \u00c9milie"
+	g, e := newGift(newID())
+	g.Card.Message = words
+	save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
+	for table, rows := range dump(t, s) {
+		for _, row := range rows {
+			if strings.Contains(row, words) || strings.Contains(row, fmt.Sprintf("%x", words)) {
+				t.Errorf("the message lies in clear in %s: %s", table, row)
+			}
+		}
+	}
+	read := func() string {
+		t.Helper()
+		got, err := s.GiftByToken(t.Context(), g.Card.Token)
+		must(t, err)
+		return got.Card.Message
+	}
+	if got := read(); got != words {
+		t.Errorf("the message is %q", got)
+	}
+	spoil(t, s, `UPDATE card SET message = $1, sealed_message = NULL WHERE voucher_id = $2`, words, db.KeyOf(g.ID))
+	if got := read(); got != words {
+		t.Errorf("the message of an earlier release is %q", got)
+	}
+}
+
 // testWorth: a piece is worth what was said when its gift was made, however many were added and taken since.
 func testWorth(t *testing.T, open opener) {
 	s, _ := open(t)

@@ -57,7 +57,7 @@ func (p *prepared) addGifts(s *Store, gifts []*gift.Gift) {
 		for i, g := range gifts[:n] {
 			secrets := record.SealSecrets(s.db.Keys, g.AccountID, g.ID, g.Card.Code, g.Card.Token)
 			r := &giftRows{items: record.ItemsID(&g.Voucher), search: record.SearchRows(s.db.Keys, g),
-				card: record.CardRow(g, secrets, !shared)}
+				card: record.CardRow(s.db.Keys, g, secrets, !shared)}
 			r.code, r.token = record.SecretRows(s.db.Keys, g.AccountID, g.ID, g.Card.Code, g.Card.Token, 0)
 			r.voucher = record.VoucherRow(s.db.Keys, &g.Voucher, r.items)
 			if shared && i == 0 {

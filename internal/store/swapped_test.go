@@ -29,6 +29,9 @@ var swaps = map[string]func(context.Context, *sql.Tx, *gift.Gift, *gift.Gift) er
 	"sealed secrets": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
 		return swapColumns(ctx, tx, []string{"secrets"}, a, b)
 	},
+	"messages": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
+		return swapColumns(ctx, tx, []string{"sealed_message"}, a, b)
+	},
 	"whole cards": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
 		i := slices.IndexFunc(transfer.Tables, func(t transfer.Table) bool { return t.Name == "card" })
 		columns := slices.DeleteFunc(slices.Clone(transfer.Tables[i].Columns), func(c string) bool {

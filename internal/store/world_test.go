@@ -85,6 +85,7 @@ func newGift(account gift.ID) (gift.Gift, gift.Entry) {
 		Voucher: gift.Voucher{ID: newID(), AccountID: account, OrderID: newID(), ProgramID: gift.BusinessProgram.ID,
 			Currency: dollars, Loaded: 10_000, Balance: 10_000, CreatedAt: noon},
 		Card: gift.Card{Code: newCode(), Token: newToken(), Sender: "Ann", Recipient: "Bob", Method: gift.Printed,
+			Message:      "Happy birthday",
 			DeliveryZone: "UTC",
 			Purchase:     gift.Purchase{Reference: "R-1", FirstName: "Ann", LastName: "Lee", EmailAddress: "ann@example.com"}},
 	}

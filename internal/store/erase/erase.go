@@ -292,9 +292,10 @@ func (e *Eraser) apply(ctx context.Context, tx *sql.Tx, p *plan, n *Counts) (err
 		}
 	}
 	c := &p.card
-	do(`UPDATE card SET sender = $2, recipient = $3, contact = $4, message = $5, first_name = $6, last_name = $7,
-		email_address = $8, notes = $9 WHERE account_id = $1 AND voucher_id = $10`, c.Sender, c.Recipient, c.Contact, c.Message,
-		c.Purchase.FirstName, c.Purchase.LastName, c.Purchase.EmailAddress, c.Notes, id)
+	message := record.SealMessage(e.db.Keys, &gift.Gift{Voucher: p.gift.Voucher, Card: *c})
+	do(`UPDATE card SET sender = $2, recipient = $3, contact = $4, message = '', sealed_message = $5, first_name = $6,
+		last_name = $7, email_address = $8, notes = $9 WHERE account_id = $1 AND voucher_id = $10`, c.Sender, c.Recipient,
+		c.Contact, message, c.Purchase.FirstName, c.Purchase.LastName, c.Purchase.EmailAddress, c.Notes, id)
 	for _, text := range p.search {
 		for _, key := range e.db.Keys.SearchHashes(p.gift.AccountID, text) {
 			do(`DELETE FROM gift_search WHERE account_id = $1 AND key = $2 AND voucher_id = $3`, key, id)

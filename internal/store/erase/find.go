@@ -90,7 +90,7 @@ const ended = `SELECT v.id FROM voucher AS v
 	JOIN entry AS e ON e.account_id = v.account_id AND e.id = v.last
 	WHERE v.account_id = $1 AND v.id > $2 AND v.id <= $3 AND e.made_at < $4
 		AND (v.status IN (2, 6, 7) OR coalesce(v.extended, v.valid_until) < $4)
-		AND (c.recipient <> '' OR c.contact <> '' OR c.message <> '' OR c.first_name <> '' OR c.last_name <> ''
+		AND (c.recipient <> '' OR c.contact <> '' OR c.message <> '' OR c.sealed_message IS NOT NULL OR c.first_name <> '' OR c.last_name <> ''
 			OR c.email_address <> '' OR c.notes <> '' OR c.sender <> $5
 			OR EXISTS (SELECT 1 FROM resend AS r
 				WHERE r.account_id = v.account_id AND r.voucher_id = v.id AND r.contact <> '')

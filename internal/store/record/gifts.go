@@ -91,10 +91,13 @@ const CardColumns = `c.account_id, c.voucher_id, c.secrets, c.label, c.terms, c.
 const cardAfterTerms = `c.equivalent_value, ` +
 	`c.sender, c.recipient, c.contact, c.message, c.method, c.design_id, c.scheduled, c.delivery_date, c.delivery_zone, ` +
 	`c.delivered_at, c.recipient_index, c.reference, c.first_name, c.last_name, c.email_address, c.storefront_id, ` +
-	`c.notes, c.related_order_id, c.related_order_number, c.language`
+	`c.notes, c.related_order_id, c.related_order_number, c.language, c.sealed_message`
 
-// cardFields are where CardAndTerms are read into; the secrets still have to be opened.
-func cardFields(c *gift.Card, secrets *[]byte) []any {
+// CardTypes are the types of CardColumns: see db.InsertRows.
+const CardTypes = "BBBTTTNTTTTNBFNTNNTTTTBTTTTB"
+
+// cardFields are where CardAndTerms are read into; the secrets and the message still have to be opened.
+func cardFields(c *gift.Card, secrets, message *[]byte) []any {
 	var unused gift.ID
 	p := &c.Purchase
 	return []any{
@@ -103,15 +106,15 @@ func cardFields(c *gift.Card, secrets *[]byte) []any {
 		db.ScanTime(&c.DeliveryDate), &c.DeliveryZone,
 		db.ScanTime(&c.DeliveredAt), &c.RecipientIndex, &p.Reference, &p.FirstName, &p.LastName, &p.EmailAddress,
 		db.ScanID(&p.StorefrontID),
-		&c.Notes, &c.RelatedOrderID, &c.RelatedOrderNumber, &c.Language,
+		&c.Notes, &c.RelatedOrderID, &c.RelatedOrderNumber, &c.Language, message,
 	}
 }
 
 // InsertCard writes rows that CardRow made.
-var InsertCard = db.InsertRows("card", CardColumns+", c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTTF", "")
+var InsertCard = db.InsertRows("card", CardColumns+", c.terms_of_order", CardTypes+"F", "")
 
 // CardRow is a gift's card; without terms of its own, those of its order are its terms.
-func CardRow(g *gift.Gift, secrets []byte, ownTerms bool) []any {
+func CardRow(keys *sealed.Keys, g *gift.Gift, secrets []byte, ownTerms bool) []any {
 	c, p := &g.Card, &g.Card.Purchase
 	terms, promotionalTerms := c.Terms, c.PromotionalTerms
 	if !ownTerms {
@@ -119,12 +122,25 @@ func CardRow(g *gift.Gift, secrets []byte, ownTerms bool) []any {
 	}
 	return []any{
 		db.KeyOf(g.AccountID), db.KeyOf(g.ID), secrets, c.Label, terms, promotionalTerms, int64(c.EquivalentValue),
-		c.Sender, c.Recipient, c.Contact, c.Message, int64(c.Method), db.OrNull(c.DesignID), c.Scheduled,
+		c.Sender, c.Recipient, c.Contact, "", int64(c.Method), db.OrNull(c.DesignID), c.Scheduled,
 		db.Micros(c.DeliveryDate), c.DeliveryZone,
 		db.Micros(c.DeliveredAt), c.RecipientIndex, p.Reference, p.FirstName, p.LastName, p.EmailAddress,
 		db.OrNull(p.StorefrontID),
-		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber, c.Language, !ownTerms,
+		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber, c.Language, SealMessage(keys, g), !ownTerms,
 	}
+}
+
+// SealMessage seals the sender's message of a gift for it, for the column sealed_message; nil: there is none. The
+// column message is empty beside it. Release 0.1.0 kept messages there, in clear.
+func SealMessage(keys *sealed.Keys, g *gift.Gift) []byte {
+	if g.Card.Message == "" {
+		return nil
+	}
+	return keys.Seal([]byte(g.Card.Message), boundToMessage(&g.Voucher))
+}
+
+func boundToMessage(v *gift.Voucher) []byte {
+	return append(db.Bound("message", v.AccountID), v.ID[:]...)
 }
 
 // boundToGift binds sealed secrets to a gift and its account, so that those of one open nowhere else.
@@ -184,12 +200,17 @@ const SelectGift = `SELECT ` + VoucherAndItems + `, ` + CardAndTerms +
 // ScanGift reads VoucherAndItems and CardAndTerms, and what comes before them into first. closed tells that the gift's
 // secrets could not be opened.
 func ScanGift(keys *sealed.Keys, from db.Scanner, first ...any) (g gift.Gift, closed, err error) {
-	var secrets []byte
+	var secrets, message []byte
 	if err := from.Scan(slices.Concat(first, VoucherFields(keys, &g.Voucher),
-		cardFields(&g.Card, &secrets))...); err != nil {
+		cardFields(&g.Card, &secrets, &message))...); err != nil {
 		return g, nil, err
 	}
 	g.Card.Code, g.Card.Token, err = OpenSecrets(keys, g.AccountID, g.ID, secrets)
+	if err == nil && message != nil {
+		var plain []byte
+		plain, err = keys.Open(message, boundToMessage(&g.Voucher))
+		g.Card.Message = string(plain)
+	}
 	switch {
 	case errors.Is(err, sealed.ErrUnknownKey):
 		return g, fmt.Errorf("gift %s: %w", g.ID, err), nil

@@ -40,7 +40,7 @@ var Tables = []Table{
 	newTable("voucher", 2, record.VoucherColumns+", v.held, v.holds_end, v.expiring_told, v.expired_told",
 		record.VoucherTypes+"NNNN"),
 	newTable("order_terms", 2, "account_id, order_id, terms, promotional_terms", "BBTT"),
-	newTable("card", 2, record.CardColumns+", c.delivered_by, c.terms_of_order", "BBBTTTNTTTTNBFNTNNTTTTBTTTTBF"),
+	newTable("card", 2, record.CardColumns+", c.delivered_by, c.terms_of_order", record.CardTypes+"BF"),
 	newTable("secret", 1, record.SecretColumns, record.SecretTypes),
 	newTable("gift_search", 3, "account_id, key, voucher_id", "BBB"),
 	newTable("tally", 1, "account_id, vouchers", "BN"),
