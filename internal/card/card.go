@@ -138,8 +138,9 @@ func New(g *gift.Gift, a *gift.Account, now time.Time) View {
 	return In(locale.For(g.Reads(a)), g, a, now)
 }
 
-// In is New for a reader of another language.
+// In is New for a reader of another language. Amounts, dates and times are as locale.Of writes them.
 func In(l *locale.Locale, g *gift.Gift, a *gift.Account, now time.Time) View {
+	l = locale.Of(l.Language(), g, a)
 	v := View{
 		Locale:   l,
 		Merchant: Merchant(a), Headline: l.Text("card.headline"), Accent: builtInAccent,

@@ -144,7 +144,7 @@ func RenderBalance(g *gift.Gift, a *gift.Account, used []gift.Entry, publicURL s
 	p Pictures, now time.Time) (message.Message, error) {
 	p.Banner = nil // it is about a figure
 	var use *card.Use
-	if uses := card.Uses(locale.For(g.Reads(a)), g, a, used); len(uses) > 0 {
+	if uses := card.Uses(locale.Of(g.Reads(a), g, a), g, a, used); len(uses) > 0 {
 		use = &uses[0]
 	}
 	return write("balance", g, a, use, publicURL, id, p, now)

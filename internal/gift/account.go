@@ -1,7 +1,9 @@
 package gift
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -14,6 +16,7 @@ type Account struct {
 	Currency              Currency
 	Zone                  *time.Location
 	Language              Language // of what guests read; "": English
+	Country               string   // as whose people amounts, dates and times are written: ISO 3166-1; "": see HomeCountry
 	MaxGiftValue          Amount   // the most that one monetary gift may be worth
 	RequireIdempotencyKey bool
 	Limits                Limits
@@ -31,6 +34,26 @@ type Account struct {
 	People                []Person // who sign in at tills; none: nobody does
 	Providers             []Provider
 	EndedProviders        []EndedProvider
+}
+
+// HomeCountry is the country as whose people guests are shown amounts, dates and times: that of the set-up, else the one
+// that all jurisdictions of the locations are in, else that of the currency; "": none in particular, as with euros.
+func (a *Account) HomeCountry() string {
+	if a.Country != "" {
+		return a.Country
+	}
+	country := ""
+	for n := range a.Locations {
+		of, _, _ := strings.Cut(a.Locations[n].Jurisdiction, "-")
+		switch {
+		case of == "":
+		case country == "":
+			country = of
+		case of != country:
+			return a.Currency.country()
+		}
+	}
+	return cmp.Or(country, a.Currency.country())
 }
 
 // LimitsMoney reports whether the account or a key of it limits money by the day. Then an item gift must say what it is

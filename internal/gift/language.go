@@ -28,6 +28,19 @@ func LanguageOf(tag string) (_ Language, ok bool) {
 	return l, slices.Contains(Languages(), l)
 }
 
+// RegionOf is the ISO 3166-1 code of the country that a BCP 47 tag names, such as CH in de-CH; "": it names none.
+func RegionOf(tag string) string {
+	for n, part := range strings.Split(tag, "-") {
+		switch {
+		case n > 0 && len(part) == 1: // an extension follows
+			return ""
+		case n > 0 && len(part) == 2:
+			return strings.ToUpper(part)
+		}
+	}
+	return ""
+}
+
 // Translations are what a merchant wrote for guests, in other languages than the account's; nil: in none.
 type Translations map[Language]string
 

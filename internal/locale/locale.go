@@ -29,14 +29,15 @@ import (
 //go:embed texts/*.json
 var files embed.FS
 
-// Locale writes for people of one language. The zero value is not one: see For.
+// Locale writes for people of one language, in one region. The zero value is not one: see For.
 type Locale struct {
 	language gift.Language
 	printer  *message.Printer
+	region   *region // nil: that of the texts
 }
 
-// locales has one for each language.
-var locales = load()
+// texts are those of all files, and locales has one for each language.
+var texts, locales = load()
 
 // For is the locale of a language; that of English for one that there is none of.
 func For(l gift.Language) *Locale {
@@ -158,7 +159,7 @@ func readTexts() map[string]map[gift.Language]translated {
 	return all
 }
 
-func load() map[gift.Language]*Locale {
+func load() (*catalog.Builder, map[gift.Language]*Locale) {
 	texts := catalog.NewBuilder(catalog.Fallback(language.English))
 	for name, versions := range readTexts() {
 		names[name] = true
@@ -170,41 +171,69 @@ func load() map[gift.Language]*Locale {
 	}
 	all := map[gift.Language]*Locale{}
 	for _, l := range gift.Languages() {
-		all[l] = &Locale{l, message.NewPrinter(language.Make(string(l)), message.Catalog(texts))}
+		all[l] = &Locale{l, message.NewPrinter(language.Make(string(l)), message.Catalog(texts)), nil}
 	}
-	return all
+	return texts, all
 }
 
 // Number writes a whole number: 1,000.
-func (l *Locale) Number(n int64) string { return l.grouped(strconv.FormatInt(n, 10)) }
-
-// Money writes an amount with its currency: $1,025.00, 1.025,00 €, ¥3,000.
-func (l *Locale) Money(a gift.Amount, c gift.Currency) string {
-	symbol := l.symbol(c.Code)
-	if symbol == c.Code {
-		symbol += "\u00a0" // CHF 25.00, where $25.00 has no space
+func (l *Locale) Number(n int64) string {
+	group, from := l.grouping()
+	if l.region != nil {
+		group = l.region.Number
 	}
-	return strings.TrimRight(l.Text("money", l.grouped(c.Format(a)), symbol), "\u00a0")
+	return l.grouped(strconv.FormatInt(n, 10), group, from)
 }
 
-// grouped writes a decimal number with the signs of the language.
-func (l *Locale) grouped(decimal string) string {
+// Money writes an amount with its currency: $1,025.00, 1.025,00 €, ¥3,000, CHF 1'025.00.
+func (l *Locale) Money(a gift.Amount, c gift.Currency) string {
+	symbol := l.symbol(c.Code)
+	group, from := l.grouping()
+	amount, code := l.grouped(c.Format(a), group, from), symbol == c.Code
+	if l.region != nil {
+		return l.region.money(amount, symbol, code)
+	}
+	if code {
+		symbol += "\u00a0" // CHF 25.00, where $25.00 has no space
+	}
+	return strings.TrimRight(l.Text("money", amount, symbol), "\u00a0")
+}
+
+// grouping tells what stands between groups of the digits of an amount, and of how many digits it does at least.
+func (l *Locale) grouping() (group string, from int) {
+	switch {
+	case l.region != nil:
+		return l.region.Group, l.region.From
+	case l.language == gift.Spanish:
+		return l.Text("number.group"), 5 // 1000, but 10 000: the rule of the Real Academia
+	}
+	return l.Text("number.group"), 4
+}
+
+// grouped writes a decimal number with the signs of the language and the region.
+func (l *Locale) grouped(decimal, group string, from int) string {
 	whole, fraction, has := strings.Cut(decimal, ".")
 	sign := ""
 	if strings.HasPrefix(whole, "-") {
 		sign, whole = "-", whole[1:]
 	}
-	group := l.Text("number.group")
-	if len(whole) == 4 && l.language == gift.Spanish {
-		group = "" // 1000, but 10 000: the rule of the Real Academia
+	step := 3
+	if l.region != nil && l.region.Lakh {
+		step = 2 // after the first three
 	}
-	for at := len(whole) - 3; at > 0; at -= 3 {
-		whole = whole[:at] + group + whole[at:]
+	if len(whole) >= from {
+		for at := len(whole) - 3; at > 0; at -= step {
+			whole = whole[:at] + group + whole[at:]
+		}
 	}
 	if !has {
 		return sign + whole
 	}
-	return sign + whole + l.Text("number.decimal") + fraction
+	point := l.Text("number.decimal")
+	if l.region != nil {
+		point = l.region.Decimal
+	}
+	return sign + whole + point + fraction
 }
 
 // symbol is that of a currency: $, CA$, €; its code where there is none.
@@ -238,25 +267,44 @@ func Match(accept string, otherwise gift.Language) gift.Language {
 const maxAsked = 50
 
 // Day writes a date: March 30, 2026.
-func (l *Locale) Day(t time.Time) string { return l.date("day", t) }
+func (l *Locale) Day(t time.Time) string {
+	if l.region != nil {
+		return l.date(l.region.Day, t)
+	}
+	return l.date(l.Text("day", "%[1]s", "%[2]s", "%[3]s"), t)
+}
 
 // DayAndMonth writes a date without its year: March 30.
-func (l *Locale) DayAndMonth(t time.Time) string { return l.date("day.short", t) }
+func (l *Locale) DayAndMonth(t time.Time) string {
+	if l.region != nil {
+		return l.date(l.region.Short, t)
+	}
+	return l.date(l.Text("day.short", "%[1]s", "%[2]s", "%[3]s"), t)
+}
 
-func (l *Locale) date(text string, t time.Time) string {
+// date writes a date by a pattern that has its day, its month and its year as the arguments 1 to 3.
+func (l *Locale) date(pattern string, t time.Time) string {
 	month := l.Text("month." + strconv.Itoa(int(t.Month())))
+	if l.region != nil && l.region.Months != nil {
+		month = l.region.Months[t.Month()-1]
+	}
 	day := strconv.Itoa(t.Day())
 	if t.Day() == 1 {
 		day = l.Text("day.first")
 	}
-	return l.Text(text, day, month, strconv.Itoa(t.Year()))
+	return strings.NewReplacer("%[1]s", day, "%[2]s", month, "%[3]s", strconv.Itoa(t.Year())).Replace(pattern)
+}
+
+// Clock writes a time of day: 8:00 PM.
+func (l *Locale) Clock(t time.Time) string {
+	if l.region != nil {
+		return l.region.clock(t.Format(l.region.Clock))
+	}
+	return t.Format(l.Text("clock"))
 }
 
 // Moment writes an instant in the zone that it has: March 30, 2026, 8:00 PM (New York time).
-func (l *Locale) Moment(t time.Time) string {
-	clock := t.Format(l.Text("clock"))
-	return l.Text("moment", l.Day(t), clock, l.zone(t))
-}
+func (l *Locale) Moment(t time.Time) string { return l.Text("moment", l.Day(t), l.Clock(t), l.zone(t)) }
 
 // EndOfDay writes that something ends with a day: the end of March 30, 2026 (New York time).
 func (l *Locale) EndOfDay(t time.Time) string { return l.Text("until.midnight", l.Day(t), l.zone(t)) }

@@ -132,6 +132,7 @@ func records(a *gift.Account) []record {
 		plainField("currency", a.Currency.Code),
 		plainField("time zone", a.Zone.String()),
 		plainField("language", string(a.Language)),
+		plainField("country", a.Country),
 		plainField("largest gift", a.Currency.Money(a.MaxGiftValue)),
 		limitsField(a.Limits, a.Currency),
 		switchField("required Idempotency-Key", a.RequireIdempotencyKey),

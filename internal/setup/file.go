@@ -103,7 +103,7 @@ func (r *reader) setup(root value, file *File) {
 }
 
 func (r *reader) account(v value) account {
-	f := r.fields(v, "id", "name", "mode", "currency", "timeZone", "language",
+	f := r.fields(v, "id", "name", "mode", "currency", "timeZone", "language", "country",
 		"maxGiftValue", "limits", "requireIdempotencyKey",
 		"balanceNotice", "contact", "textCountries", "retention",
 		"subscriptions", "locations",
@@ -114,6 +114,7 @@ func (r *reader) account(v value) account {
 		ID: f.newID(), Name: f.label("name"), Test: f.mode("mode"),
 		Currency: f.currency("currency"), Zone: f.zone("timeZone"),
 		Language:              f.language("language"),
+		Country:               f.country("country"),
 		RequireIdempotencyKey: f.truth("requireIdempotencyKey"),
 		BalanceNotice:         f.truth("balanceNotice"),
 		Contact:               f.email("contact"),

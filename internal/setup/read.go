@@ -15,6 +15,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/text/language"
+
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/nfc"
@@ -439,6 +441,17 @@ func (f fields) jurisdiction(name string) string {
 	}
 	if !jurisdictionShape.MatchString(v.Value) {
 		f.problem(v, "This is not an ISO 3166 code of a country or a part of one, such as JP or US-CA.")
+	}
+	return v.Value
+}
+
+func (f fields) country(name string) string {
+	v, _, ok := f.scalar(name)
+	if !ok {
+		return ""
+	}
+	if _, err := language.ParseRegion(v.Value); err != nil || len(v.Value) != 2 || strings.ToUpper(v.Value) != v.Value {
+		f.problem(v, "This is not the ISO 3166-1 code of a country, such as MX or CH.")
 	}
 	return v.Value
 }

@@ -71,7 +71,9 @@ func (c *replacedCard) reads() gift.Language {
 }
 
 // day is when it was replaced.
-func (c *replacedCard) day(l *locale.Locale) string { return l.Day(c.At.In(c.account.TimeZone())) }
+func (c *replacedCard) day(l *locale.Locale) string {
+	return l.In(c.account.HomeCountry()).Day(c.At.In(c.account.TimeZone()))
+}
 
 // gift shows a gift to whoever holds its address.
 func (s *site) gift(r *http.Request) (page, error) {

@@ -20,6 +20,7 @@ type account struct {
 	Decimals              int            `json:"decimals"`
 	Zone                  string         `json:"zone"`
 	Language              string         `json:"language,omitempty"`
+	Country               string         `json:"country,omitempty"`
 	MaxGiftValue          int64          `json:"maxGiftValue"`
 	RequireIdempotencyKey bool           `json:"requireIdempotencyKey,omitempty"`
 	BalanceNotice         bool           `json:"balanceNotice,omitempty"`
@@ -183,7 +184,7 @@ func formatAccount(a *gift.Account) (string, error) {
 	d := account{
 		ID: storedID(a.ID), Name: a.Name, Test: a.Test,
 		Currency: a.Currency.Code, Decimals: a.Currency.Decimals, Zone: a.Zone.String(),
-		Language: string(a.Language), Contact: a.Contact, PersonalDataDays: a.PersonalDataDays,
+		Language: string(a.Language), Country: a.Country, Contact: a.Contact, PersonalDataDays: a.PersonalDataDays,
 		MaxGiftValue: int64(a.MaxGiftValue), RequireIdempotencyKey: a.RequireIdempotencyKey, BalanceNotice: a.BalanceNotice,
 		DefaultDesign: storedID(a.DefaultDesign), TextCountries: a.TextCountries,
 	}
@@ -247,7 +248,7 @@ func parseAccount(text []byte) (*gift.Account, error) {
 	a := &gift.Account{
 		ID: gift.ID(d.ID), Name: d.Name, Test: d.Test, Zone: zone,
 		Currency: gift.Currency{Code: d.Currency, Decimals: d.Decimals},
-		Language: gift.Language(d.Language), Contact: d.Contact, PersonalDataDays: d.PersonalDataDays,
+		Language: gift.Language(d.Language), Country: d.Country, Contact: d.Contact, PersonalDataDays: d.PersonalDataDays,
 		MaxGiftValue: gift.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey,
 		BalanceNotice: d.BalanceNotice,
 		DefaultDesign: gift.ID(d.DefaultDesign), TextCountries: d.TextCountries,

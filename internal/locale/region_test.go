@@ -1,0 +1,126 @@
+package locale
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/gift"
+)
+
+// TestRegions: amounts, dates and times as CLDR 48 has them for regions of our languages. A space that does not break is
+// written as _ here.
+func TestRegions(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 30, 20, 5, 0, 0, time.UTC)
+	for tag, want := range map[string]struct{ money, number, day, short, clock string }{
+		"en-":   {"$12,345.50", "1,350", "January 30, 2026", "January 30", "8:05 PM"},
+		"en-US": {"$12,345.50", "1,350", "January 30, 2026", "January 30", "8:05 PM"},
+		"en-GB": {"£12,345.50", "1,350", "30 January 2026", "30 January", "20:05"},
+		"en-CA": {"$12,345.50", "1,350", "January 30, 2026", "January 30", "8:05_p.m."},
+		"en-AU": {"$12,345.50", "1,350", "30 January 2026", "30 January", "8:05_pm"},
+		"en-IN": {"₹12,345.50", "1,350", "30 January 2026", "30 January", "8:05_pm"},
+		"de-":   {"12.345,50_€", "1.350", "30. Januar 2026", "30. Januar", "20:05 Uhr"},
+		"de-AT": {"€_12.345,50", "1_350", "30. Jänner 2026", "30. Jänner", "20:05 Uhr"},
+		"de-CH": {"CHF_12'345.50", "1'350", "30. Januar 2026", "30. Januar", "20:05 Uhr"},
+		"fr-":   {"12_345,50_€", "1_350", "30 janvier 2026", "30 janvier", "20:05"},
+		"fr-CA": {"12_345,50_$", "1_350", "30 janvier 2026", "30 janvier", "20 h 05"},
+		"fr-CH": {"12_345.50_CHF", "1_350", "30 janvier 2026", "30 janvier", "20:05"},
+		"es-":   {"12_345,50_€", "1350", "30 de enero de 2026", "30 de enero", "20:05"},
+		"es-MX": {"$12,345.50", "1,350", "30 de enero de 2026", "30 de enero", "8:05_p.m."},
+		"es-US": {"$12,345.50", "1,350", "30 de enero de 2026", "30 de enero", "8:05_p.m."},
+		"es-AR": {"$_12.345,50", "1.350", "30 de enero de 2026", "30 de enero", "8:05_p._m."},
+		"ja-JP": {"¥12,345", "1,350", "2026年1月30日", "1月30日", "20:05"},
+	} {
+		currency := gift.Currency{Code: map[string]string{"en-": "USD", "en-US": "USD", "en-GB": "GBP", "en-CA": "CAD",
+			"en-AU": "AUD", "en-IN": "INR", "de-CH": "CHF", "fr-CH": "CHF", "fr-CA": "CAD", "es-MX": "MXN", "es-US": "USD",
+			"es-AR": "ARS", "ja-JP": "JPY"}[tag], Decimals: 2}
+		amount := gift.Amount(12345_50)
+		switch {
+		case currency.Code == "":
+			currency.Code = "EUR"
+		case currency.Code == "JPY":
+			currency.Decimals, amount = 0, 12345
+		}
+		language, country, _ := strings.Cut(tag, "-")
+		l := For(gift.Language(language)).In(country)
+		for _, x := range [][2]string{{l.Money(amount, currency), want.money}, {l.Number(1350), want.number},
+			{l.Day(at), want.day}, {l.DayAndMonth(at), want.short}, {l.Clock(at), want.clock}} {
+			if got := strings.NewReplacer("\u00a0", "_", "\u202f", "_").Replace(x[0]); got != x[1] {
+				t.Errorf("%s: %q, want %q", tag, got, x[1])
+			}
+		}
+	}
+}
+
+// TestSmallAndLargeAmounts: the least number of digits that is grouped, and groups of two.
+func TestSmallAndLargeAmounts(t *testing.T) {
+	t.Parallel()
+	for tag, want := range map[string][2]string{
+		"es-": {"1350,00", "12_345_678,00"}, "es-MX": {"1,350.00", "12,345,678.00"}, "de-CH": {"1'350.00", "12'345'678.00"},
+		"en-IN": {"1,350.00", "1,23,45,678.00"},
+	} {
+		language, country, _ := strings.Cut(tag, "-")
+		l := For(gift.Language(language)).In(country)
+		for n, amount := range []gift.Amount{1350_00, 12_345_678_00} {
+			got := l.Money(amount, gift.Currency{Code: "XTS", Decimals: 2})
+			if got = strings.NewReplacer("\u00a0", "_", "XTS", "").Replace(got); strings.Trim(got, "_") != want[n] {
+				t.Errorf("%s: %q, want %q", tag, got, want[n])
+			}
+		}
+	}
+}
+
+// TestEveryRegionWrites: each can write an amount and a moment, and the day, the month and the year are in its dates.
+func TestEveryRegionWrites(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 30, 8, 5, 0, 0, time.UTC)
+	for tag := range regions {
+		language, country, _ := strings.Cut(tag, "-")
+		l := For(gift.Language(language)).In(country)
+		day, moment := l.Day(at), l.Moment(at)
+		if !strings.Contains(day, "30") || !strings.Contains(day, "2026") || strings.Contains(moment, "%") ||
+			strings.Contains(moment, "PM") || !strings.Contains(moment, day) || l.Language() != gift.Language(language) {
+			t.Errorf("%s: %s", tag, moment)
+		}
+		if got := l.Money(1234_00, gift.Currency{Code: "EUR", Decimals: 2}); !strings.Contains(got, "234") ||
+			strings.HasPrefix(got, "\u00a0") || strings.HasSuffix(got, "\u00a0") {
+			t.Errorf("%s: %q", tag, got)
+		}
+	}
+}
+
+// TestWhoseWayOfWriting: the region of the recipient's language tag, else the account's country: that of the set-up, of
+// all locations, or of the currency.
+func TestWhoseWayOfWriting(t *testing.T) {
+	t.Parallel()
+	at := func(j ...string) (all []gift.Location) {
+		for _, one := range j {
+			all = append(all, gift.Location{Jurisdiction: one})
+		}
+		return all
+	}
+	mxn, eur, usd := gift.Currency{Code: "MXN", Decimals: 2}, gift.Currency{Code: "EUR", Decimals: 2},
+		gift.Currency{Code: "USD", Decimals: 2}
+	for name, tt := range map[string]struct {
+		reads gift.Language
+		tag   string
+		a     gift.Account
+		want  string
+	}{
+		"the currency's country":       {gift.Spanish, "", gift.Account{Currency: mxn}, "$1,350.00"},
+		"the euro has none":            {gift.German, "", gift.Account{Currency: eur}, "1.350,00_€"},
+		"the country of the set-up":    {gift.German, "", gift.Account{Currency: eur, Country: "AT"}, "€_1.350,00"},
+		"of all locations":             {gift.German, "", gift.Account{Currency: eur, Locations: at("AT-9", "AT", "")}, "€_1.350,00"},
+		"of locations in two":          {gift.German, "", gift.Account{Currency: eur, Locations: at("AT-9", "DE")}, "1.350,00_€"},
+		"the recipient's own":          {gift.German, "de-AT", gift.Account{Currency: eur, Country: "DE"}, "€_1.350,00"},
+		"the recipient's, with script": {gift.German, "de-Latn-at", gift.Account{Currency: eur}, "€_1.350,00"},
+		"read in another language":     {gift.English, "de-AT", gift.Account{Currency: usd}, "$1,350.00"},
+		"a language without a region":  {gift.Spanish, "es", gift.Account{Currency: usd}, "$1,350.00"},
+	} {
+		got := Of(tt.reads, &gift.Gift{Card: gift.Card{Language: tt.tag}}, &tt.a).Money(1350_00, tt.a.Currency)
+		if got = strings.ReplaceAll(got, "\u00a0", "_"); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
