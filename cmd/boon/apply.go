@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"boon.example/internal/print"
@@ -116,8 +117,19 @@ func (c *applyCmd) Run(t *terminal) error {
 		for _, a := range file.Accounts() {
 			report.Notes = append(report.Notes, fonts.Lacks(a)...)
 		}
+		report.Notes = append(report.Notes, readByOthers(c.File, file)...)
 		return report.Print(t.stdout)
 	})
+}
+
+// readByOthers tells that a set-up file with secrets may be read by others than its owner.
+func readByOthers(path string, f *setup.File) []string {
+	info, err := os.Stat(path)
+	if path == "-" || err != nil || !f.Secrets() || info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s has secrets, and may be read by others than its owner (mode %04o); run: chmod 600 %[1]s",
+		path, info.Mode().Perm())}
 }
 
 // problems tells what is wrong with a set-up file the way compilers do, one problem a line.

@@ -245,6 +245,34 @@ func StrongSecret(text string) bool {
 	return len(distinct) >= fewestDistinct && pool > 1 && float64(len(text))*math.Log2(float64(pool)) >= wantBits
 }
 
+// keyboard is where the keys of letters and digits lie. Those of other countries differ in few places.
+var keyboard = [...]string{"1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm"}
+
+// WalkedSecret reports whether the text of a key was likely typed along a keyboard or the alphabet, and not drawn: seven
+// in ten of its characters lie there beside the one before. Of random ones, three do, and of 32 random ones never so
+// many.
+func WalkedSecret(text string) bool {
+	place := func(c byte) (row, column int) {
+		for row = range keyboard {
+			if column = strings.IndexByte(keyboard[row], c); column >= 0 {
+				return row, column
+			}
+		}
+		return -9, -9
+	}
+	near := func(a, b int) bool { return a-b <= 1 && b-a <= 1 }
+	text = strings.ToLower(text)
+	steps := 0
+	for n := 1; n < len(text); n++ {
+		row, column := place(text[n])
+		before, at := place(text[n-1])
+		if near(int(text[n]), int(text[n-1])) || row >= 0 && near(row, before) && near(column, at) {
+			steps++
+		}
+	}
+	return steps*10 >= 7*(len(text)-1)
+}
+
 // PublishedSecret reports whether the text of a key is one of those that stand in the published examples, for
 // everybody to read.
 func PublishedSecret(text string) bool { return strings.HasPrefix(text, "boon_test_demo_only_") }

@@ -2,6 +2,9 @@ package gift
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"encoding/xml"
@@ -354,4 +357,31 @@ func FuzzReadVoucherCode(f *testing.F) {
 			t.Fatalf("%q: %v", code.Grouped(), err)
 		}
 	})
+}
+
+func TestWalkedSecret(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"qwertyuiopasdfghjklzxcvbnm123456":   true,
+		"QWERTZUIOPasdfghjklYXCVBNM0987654":  true,
+		"azertyuiopqsdfghjklmwxcvbn123456":   true,
+		"1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9ol": true,
+		"abcdefghijklmnopqrstuvwxyz0123456":  true,
+		"zyxwvutsrqponmlkjihgfedcba9876543":  true,
+		"0f3a9c27b1e84d5566a0c3f2e19b7d48":   false,
+		"K7dQzP2vXw9LmT4cRb8NyJ3sHf":         false,
+		"correct-horse-battery-staple-again": false,
+	} {
+		if got := WalkedSecret(text); got != want {
+			t.Errorf("WalkedSecret(%q) = %t", text, got)
+		}
+	}
+	for seed := range 100_000 {
+		drawn := sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(seed)))
+		for _, text := range []string{hex.EncodeToString(drawn[:16]), base64.StdEncoding.EncodeToString(drawn[:24])} {
+			if WalkedSecret(text) {
+				t.Errorf("WalkedSecret(%q), which is random", text)
+			}
+		}
+	}
 }

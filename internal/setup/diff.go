@@ -144,7 +144,8 @@ func records(a *gift.Account) []record {
 	}}}
 	for _, l := range a.Locations {
 		all = append(all, record{locationKind, l.ID, l.Name, []field{
-			plainField("name", l.Name), plainField("jurisdiction", l.Jurisdiction),
+			plainField("name", l.Name), plainField("jurisdiction", l.Jurisdiction), plainField("address", l.Address),
+			plainField("phone", l.Phone), plainField("hours", l.Hours),
 			plainField("point-of-sale identifier", l.PointOfSale), switchField("point-of-sale redemption", l.POSRedemption),
 			designField("default voucher design", l.DefaultDesign, a), ticketsField(l.Tickets),
 			{"end of the day", l.DayEnds.String(), time.Time{}.Add(l.DayEnds).Format("15:04")},

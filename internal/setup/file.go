@@ -26,6 +26,16 @@ func (f *File) Accounts() (all []*gift.Account) {
 	return all
 }
 
+// Secrets reports whether secrets of keys or hashes of PINs stand in the file.
+func (f *File) Secrets() bool {
+	for k := range f.everyKey {
+		if k.hash != (gift.KeyHash{}) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(f.Accounts(), func(a *gift.Account) bool { return len(a.People) > 0 })
+}
+
 // account is what the file says of one account.
 type account struct {
 	at     value         // where
@@ -47,6 +57,7 @@ type key struct {
 	hash      gift.KeyHash // of its secret; zero: one is to be made
 	hint      string
 	saysTest  bool      // its secret says that it is a test account's
+	walked    bool      // its secret was typed along a keyboard
 	locations []gift.ID // sorted; empty: all
 	may       gift.Permissions
 	accounts  []gift.ID // of a system key, sorted: for which it may send; none: empty
@@ -174,12 +185,13 @@ func each[T any](f fields, name string, read func(value) T) []T {
 }
 
 func (r *reader) location(v value, known holdings) gift.Location {
-	f := r.fields(v, "id", "name", "jurisdiction", "pointOfSale", "defaultVoucherDesign",
+	f := r.fields(v, "id", "name", "jurisdiction", "address", "phone", "hours", "pointOfSale", "defaultVoucherDesign",
 		"tickets", "dayEnds")
 	f.require("id", "name")
 	l := gift.Location{
 		ID: f.newID(), Name: f.label("name"), Jurisdiction: f.jurisdiction("jurisdiction"),
 		DefaultDesign: f.defaultDesign(known), Tickets: f.tickets("tickets"), DayEnds: f.timeOfDay("dayEnds"),
+		Address: f.label("address"), Phone: f.phone("phone"), Hours: f.label("hours"),
 	}
 	pos, ok := f.get("pointOfSale")
 	if !ok {
@@ -305,7 +317,7 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 				line)
 		}
 		names[k.name] = v.Line
-		k.hash, k.hint, k.saysTest = f.secret("secret")
+		k.hash, k.hint, k.saysTest, k.walked = f.secret("secret")
 		k.expires = f.instant("expires")
 		k.networks = f.networks("networks")
 		if known != nil {

@@ -126,7 +126,7 @@ func (f fields) soldAt(name string, a *gift.Account, sells bool) gift.ID {
 func (f fields) shown(name, next string) (hashes []gift.KeyHash) {
 	f.require(name)
 	for _, field := range []string{name, next} {
-		if hash, _, _ := f.secret(field); hash != (gift.KeyHash{}) {
+		if hash, _, _, _ := f.secret(field); hash != (gift.KeyHash{}) {
 			hashes = append(hashes, hash)
 		}
 	}

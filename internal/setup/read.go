@@ -434,6 +434,15 @@ func readPicture(folder fs.FS, path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, picture.MaxBytes+1))
 }
 
+// phone reads a telephone number for people to read; a phone dials its digits.
+func (f fields) phone(name string) string {
+	number := f.label(name)
+	if number != "" && (strings.Trim(number, "+0123456789 ()-./\u00a0") != "" || !strings.ContainsAny(number, "0123456789")) {
+		f.problem(f.values[name], "This is not a telephone number, such as +1 415 555 0100.")
+	}
+	return number
+}
+
 func (f fields) jurisdiction(name string) string {
 	v, _, ok := f.scalar(name)
 	if !ok {
@@ -704,22 +713,23 @@ func (f fields) email(name string) string {
 	return address
 }
 
-// secret reads the text of a key, keeps its hash and hint, and tells whether it says that the key is a test account's.
+// secret reads the text of a key, keeps its hash and hint, and tells whether it says that the key is a test account's, and
+// whether it was typed along a keyboard.
 // What is wrong with it is said without showing it.
-func (f fields) secret(name string) (_ gift.KeyHash, hint string, saysTest bool) {
+func (f fields) secret(name string) (_ gift.KeyHash, hint string, saysTest, walked bool) {
 	v, _, ok := f.scalar(name)
 	if !ok {
-		return gift.KeyHash{}, "", false
+		return gift.KeyHash{}, "", false, false
 	}
 	for i := range len(v.Value) {
 		if c := v.Value[i]; c <= ' ' || c > '~' {
 			f.problem(v, "A secret is made of printable ASCII characters without spaces.")
-			return gift.KeyHash{}, "", false
+			return gift.KeyHash{}, "", false, false
 		}
 	}
 	if n := len(v.Value); n < minSecret || n > maxSecret {
 		f.problem(v, "A secret has %d to %d characters; this one has %d.", minSecret, maxSecret, n)
-		return gift.KeyHash{}, "", false
+		return gift.KeyHash{}, "", false, false
 	}
 	switch {
 	case gift.PublishedSecret(v.Value):
@@ -737,7 +747,7 @@ func (f fields) secret(name string) (_ gift.KeyHash, hint string, saysTest bool)
 	}
 	f.secrets[hash] = v.Line
 	saysTest = gift.PublishedTestSecret(v.Value) || gift.SaysTest(v.Value) && !gift.PublishedSecret(v.Value)
-	return hash, gift.KeyHint(v.Value), saysTest
+	return hash, gift.KeyHint(v.Value), saysTest, gift.WalkedSecret(v.Value)
 }
 
 // timeOfDay reads an hour and minute before noon, such as "04:00", as what has passed since midnight.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -79,6 +80,34 @@ func testSealedMessages(t *testing.T, open opener) {
 	if got := read(); got != words {
 		t.Errorf("the message of an earlier release is %q", got)
 	}
+}
+
+// testSealedSetup: no table has the hash of a PIN or the address of a webhook in clear, they are read back, also where
+// they stand in clear, and moved to somebody else they open nothing, which verify tells.
+func testSealedSetup(t *testing.T, open opener) {
+	s, _ := open(t)
+	const hash, address = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2E$aGFzaA", "https://hooks.example.com/T0/B0/secret-path"
+	account := gift.Account{ID: newID(), Name: "A", Currency: dollars, Zone: time.UTC, MaxGiftValue: 1,
+		People: []gift.Person{{Name: "Ana", PIN: hash}, {Name: "Ben", PIN: hash + "2"}}}
+	hook := gift.Webhook{ID: newID(), AccountID: account.ID, URL: address, Secret: "whsec_abc", Enabled: true,
+		CreatedAt: noon, ChangedAt: noon}
+	configure(t, s, gift.Changes{Accounts: []*gift.Account{&account}, Webhooks: []*gift.Webhook{&hook}})
+	for table, rows := range dump(t, s) {
+		for _, row := range rows {
+			if strings.Contains(row, "argon2id") || strings.Contains(row, "hooks.example.com") {
+				t.Errorf("%s has it in clear: %s", table, row)
+			}
+		}
+	}
+	d, err := s.Directory(t.Context())
+	must(t, err)
+	if is := d.Accounts[account.ID].People; is[0].PIN != hash || is[1].PIN != hash+"2" {
+		t.Errorf("the PINs are %+v", is)
+	}
+	if is := d.Webhooks[account.ID]; len(is) != 1 || is[0].URL != address {
+		t.Errorf("the webhooks are %+v", is)
+	}
+	diff(t, problems(t, s), map[string]int{})
 }
 
 // testWorth: a piece is worth what was said when its gift was made, however many were added and taken since.

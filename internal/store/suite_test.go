@@ -47,6 +47,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"webhooks are delivered by one":             testWebhookLeases,
 		"new events are noticed":                    testNewEvents,
 		"what a gift is good for comes back":        testItems,
+		"PINs and addresses are sealed":             testSealedSetup,
 		"messages are sealed":                       testSealedMessages,
 		"what a piece is worth comes back":          testWorth,
 		"terms are kept once for an order":          testTerms,

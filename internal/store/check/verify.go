@@ -312,6 +312,7 @@ func (c *Check) checkSetup(ctx context.Context, found func(string)) error {
 		return nil
 	}
 	checkWebhooks(d, found)
+	checkPeople(d, found)
 	for _, k := range d.Keys {
 		if k.Kind == gift.SystemKey {
 			continue
@@ -445,12 +446,26 @@ func (c *Check) checkHolds(ctx context.Context, found func(string)) error {
 	})
 }
 
+// checkPeople finds those whose PINs do not open: they cannot sign in.
+func checkPeople(d *gift.Directory, found func(string)) {
+	for id, a := range d.Accounts {
+		for _, p := range a.People {
+			if setup.StillSealed(p.PIN) {
+				found(fmt.Sprintf("the PIN of %s, of account %s, does not open", p.Name, id))
+			}
+		}
+	}
+}
+
 // checkWebhooks finds endpoints of nobody, and those whose secrets do not open.
 func checkWebhooks(d *gift.Directory, found func(string)) {
 	for account, hooks := range d.Webhooks {
 		for _, w := range hooks {
 			if d.Accounts[account] == nil {
 				found(fmt.Sprintf("webhook %s belongs to account %s, which does not exist", w.ID, account))
+			}
+			if setup.StillSealed(w.URL) {
+				found(fmt.Sprintf("the address of webhook %s does not open", w.ID))
 			}
 			if w.Secret == "" {
 				found(fmt.Sprintf("the secret of webhook %s does not open", w.ID))

@@ -197,6 +197,9 @@ func SecretRows(keys *sealed.Keys, account, voucher gift.ID, c gift.VoucherCode,
 const SelectGift = `SELECT ` + VoucherAndItems + `, ` + CardAndTerms +
 	` FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id`
 
+// ErrMessage tells that the sender's message of a gift does not open.
+var ErrMessage = errors.New("the sender's message does not open")
+
 // ScanGift reads VoucherAndItems and CardAndTerms, and what comes before them into first. closed tells that the gift's
 // secrets could not be opened.
 func ScanGift(keys *sealed.Keys, from db.Scanner, first ...any) (g gift.Gift, closed, err error) {
@@ -208,7 +211,9 @@ func ScanGift(keys *sealed.Keys, from db.Scanner, first ...any) (g gift.Gift, cl
 	g.Card.Code, g.Card.Token, err = OpenSecrets(keys, g.AccountID, g.ID, secrets)
 	if err == nil && message != nil {
 		var plain []byte
-		plain, err = keys.Open(message, boundToMessage(&g.Voucher))
+		if plain, err = keys.Open(message, boundToMessage(&g.Voucher)); err != nil {
+			err = fmt.Errorf("%w: %w", ErrMessage, err)
+		}
 		g.Card.Message = string(plain)
 	}
 	switch {

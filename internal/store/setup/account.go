@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/sealed"
 )
 
 // account is a gift.Account as a JSON document. Its member names are a storage format: they may be added to, not
@@ -53,6 +54,9 @@ type (
 		PointOfSale   string   `json:"pointOfSale,omitempty"`
 		POSRedemption bool     `json:"posRedemption,omitempty"`
 		DefaultDesign storedID `json:"defaultDesign,omitzero"`
+		Address       string   `json:"address,omitempty"`
+		Phone         string   `json:"phone,omitempty"`
+		Hours         string   `json:"hours,omitempty"`
 
 		Tickets []ticketReading `json:"tickets,omitempty"`
 		DayEnds time.Duration   `json:"dayEnds,omitempty"`
@@ -180,7 +184,7 @@ func (v *storedID) UnmarshalText(text []byte) error {
 	return err
 }
 
-func formatAccount(a *gift.Account) (string, error) {
+func formatAccount(a *gift.Account, k *sealed.Keys) (string, error) {
 	d := account{
 		ID: storedID(a.ID), Name: a.Name, Test: a.Test,
 		Currency: a.Currency.Code, Decimals: a.Currency.Decimals, Zone: a.Zone.String(),
@@ -197,6 +201,7 @@ func formatAccount(a *gift.Account) (string, error) {
 	}
 	d.Locations = mapped(a.Locations, func(l gift.Location) location {
 		return location{storedID(l.ID), l.Name, l.Jurisdiction, l.PointOfSale, l.POSRedemption, storedID(l.DefaultDesign),
+			l.Address, l.Phone, l.Hours,
 			mapped(l.Tickets, func(t gift.TicketReading) ticketReading { return ticketReading(t) }),
 			l.DayEnds}
 	})
@@ -211,8 +216,9 @@ func formatAccount(a *gift.Account) (string, error) {
 			g.HeadlineIn, g.FooterIn}
 	})
 	d.People = mapped(a.People, func(p gift.Person) person {
-		return person{p.Name, p.PIN, p.FirstPIN, strings.Join(p.May.Names(), " "), mapped(p.Locations,
-			func(i gift.ID) storedID { return storedID(i) })}
+		return person{p.Name, sealText(k, pinDomain, p.PIN, pinRecord(a.ID, p.Name)), p.FirstPIN,
+			strings.Join(p.May.Names(), " "), mapped(p.Locations,
+				func(i gift.ID) storedID { return storedID(i) })}
 	})
 	d.Providers = mapped(a.Providers, storedProvider)
 	d.EndedProviders = mapped(a.EndedProviders, func(p gift.EndedProvider) endedProvider {
@@ -221,6 +227,9 @@ func formatAccount(a *gift.Account) (string, error) {
 	text, err := json.Marshal(d)
 	return string(text), err
 }
+
+// pinRecord is what the hash of a person's PIN is sealed for.
+func pinRecord(account gift.ID, name string) []byte { return append(account[:], name...) }
 
 // zones are those that accounts have: to read one anew for each of thousands takes longer than all the rest.
 var zones sync.Map
@@ -236,7 +245,7 @@ func loadZone(name string) (*time.Location, error) {
 	return zone, err
 }
 
-func parseAccount(text []byte) (*gift.Account, error) {
+func parseAccount(text []byte, k *sealed.Keys) (*gift.Account, error) {
 	var d account
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("an account's document is damaged: %w", err)
@@ -264,6 +273,7 @@ func parseAccount(text []byte) (*gift.Account, error) {
 	a.Locations = mapped(d.Locations, func(l location) gift.Location {
 		return gift.Location{ID: gift.ID(l.ID), Name: l.Name, Jurisdiction: l.Jurisdiction, PointOfSale: l.PointOfSale,
 			POSRedemption: l.POSRedemption, DefaultDesign: gift.ID(l.DefaultDesign),
+			Address: l.Address, Phone: l.Phone, Hours: l.Hours,
 			Tickets: mapped(l.Tickets, func(t ticketReading) gift.TicketReading { return gift.TicketReading(t) }),
 			DayEnds: l.DayEnds}
 	})
@@ -285,8 +295,8 @@ func parseAccount(text []byte) (*gift.Account, error) {
 			HeadlineIn: g.HeadlineIn, Footer: g.Footer, FooterIn: g.FooterIn, Logo: logo, Picture: picture}
 	})
 	a.People = mapped(d.People, func(p person) gift.Person {
-		return gift.Person{Name: p.Name, PIN: p.PIN, FirstPIN: p.FirstPIN, May: splitPermissions(p.May),
-			Locations: mapped(p.Locations,
+		return gift.Person{Name: p.Name, PIN: openText(k, pinDomain, p.PIN, pinRecord(a.ID, p.Name)),
+			FirstPIN: p.FirstPIN, May: splitPermissions(p.May), Locations: mapped(p.Locations,
 				func(i storedID) gift.ID { return gift.ID(i) })}
 	})
 	a.Providers = mapped(d.Providers, provider.provider)

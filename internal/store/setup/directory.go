@@ -97,7 +97,7 @@ func ReadDirectory(ctx context.Context, q db.Querier, k *sealed.Keys) (*gift.Dir
 		if err := rows.Scan(&text); err != nil {
 			return err
 		}
-		a, err := parseAccount(text)
+		a, err := parseAccount(text, k)
 		if err != nil {
 			return err
 		}
@@ -278,7 +278,7 @@ const (
 // setupRows makes rows of what is to be saved: accounts first.
 func setupRows(c *gift.Changes, version int64, keys *sealed.Keys) (rows []setupRow, _ error) {
 	for _, a := range c.Accounts {
-		text, err := formatAccount(a)
+		text, err := formatAccount(a, keys)
 		if err != nil {
 			return nil, fmt.Errorf("saving account %s: %w", a.ID, err)
 		}

@@ -85,7 +85,8 @@ func webhookRows(k *sealed.Keys, w *gift.Webhook) ([]setupRow, error) {
 		old = sealSecret(k, w.Old, w)
 	}
 	start := w.Start.Bytes()
-	return []setupRow{{what, upsertWebhook, []any{db.KeyOf(w.AccountID), db.KeyOf(w.ID), w.URL, strings.Join(w.Types, " "),
+	return []setupRow{{what, upsertWebhook, []any{db.KeyOf(w.AccountID), db.KeyOf(w.ID),
+		sealText(k, urlDomain, w.URL, slices.Concat(w.AccountID[:], w.ID[:])), strings.Join(w.Types, " "),
 		w.Description, w.Enabled, string(w.Off), db.Micros(w.CreatedAt), db.Micros(w.ChangedAt), start[:],
 		sealSecret(k, w.Secret, w), old, db.Micros(w.OldUntil), again}}}, nil
 }
@@ -102,6 +103,7 @@ func readWebhooks(ctx context.Context, q db.Querier, k *sealed.Keys) (map[gift.I
 		if err != nil {
 			return err
 		}
+		w.URL = openText(k, urlDomain, w.URL, slices.Concat(w.AccountID[:], w.ID[:]))
 		w.Types, w.Start = strings.Fields(types), placeOf(start)
 		if w.Secret = openSecret(k, secret, w); len(old) > 0 {
 			w.Old = openSecret(k, old, w)
