@@ -56,7 +56,7 @@ type View struct {
 	Where    string         // a sentence
 	WhereIn  []locale.Piece // Where, with names apart
 	Places   []string       // the locations that Where is about, the first few
-	OnMap    []Place        // Places, with the way to them
+	OnMap    []Place        // the same, with all that guests are told of them
 	More     int            // how many locations Places leaves out
 
 	Footer  []string       // lines of the merchant's own
@@ -202,7 +202,7 @@ func (v *View) place(g *gift.Gift, a *gift.Account) {
 	}
 	if l := a.Location(g.LocationID); l != nil && !g.LocationID.IsZero() {
 		where("card.where.one")
-		v.add(l, a)
+		v.add(l, true)
 		return
 	}
 	switch len(a.Locations) {
@@ -218,13 +218,14 @@ func (v *View) place(g *gift.Gift, a *gift.Account) {
 			v.More = len(a.Locations) - i
 			break
 		}
-		v.add(&a.Locations[i], a)
+		v.add(&a.Locations[i], len(a.Locations) == 1)
 	}
 }
 
-func (v *View) add(l *gift.Location, a *gift.Account) {
-	v.Places = append(v.Places, Line(l.Name))
-	v.OnMap = append(v.OnMap, Place{Line(l.Name), mapOf(Line(a.Name), l)})
+// add adds a location, which may be the only one.
+func (v *View) add(l *gift.Location, only bool) {
+	p := placeOf(l)
+	v.Places, v.OnMap = append(v.Places, p.inOneLine(only)), append(v.OnMap, p)
 }
 
 // state judges what the gift is now. What can never change back comes first.
@@ -252,7 +253,7 @@ func (v *View) state(g *gift.Gift, zone *time.Location, now time.Time) {
 	case g.Status == gift.Pending:
 		notice(Pending, "card.pending")
 	case now.Before(g.ValidFrom):
-		notice(NotYet, "card.not-yet", v.Moment(g.ValidFrom.In(zone)))
+		notice(NotYet, "card.not-yet", since(v.Locale, g.ValidFrom.In(zone)))
 	default:
 		v.State = Ready
 	}

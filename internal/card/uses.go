@@ -21,7 +21,7 @@ type Use struct {
 
 // Uses picks the uses out of a gift's history, the newest first.
 func Uses(l *locale.Locale, g *gift.Gift, a *gift.Account, history []gift.Entry) []Use {
-	zone := zoneOf(g, a)
+	l, zone := locale.Of(l.Language(), g, a), zoneOf(g, a)
 	var uses []Use
 	for i := range slices.Backward(history) {
 		e := &history[i]

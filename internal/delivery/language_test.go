@@ -96,7 +96,7 @@ func TestThreeCurrencies(t *testing.T) {
 		gift.English:  {"$25.00", "€25.00", "¥3,000"},
 		gift.German:   {"25,00 $", "25,00 €", "3.000 ¥"},
 		gift.French:   {"25,00 $US", "25,00 €", "3 000 ¥"},
-		gift.Spanish:  {"25,00 US$", "25,00 €", "3000 ¥"},
+		gift.Spanish:  {"$25.00", "25,00 €", "3000 ¥"}, // dollars as in the United States
 		gift.Japanese: {"$25.00", "€25.00", "¥3,000"},
 	} {
 		for i, c := range []gift.Currency{dollar, euro, yen} {

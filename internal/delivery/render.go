@@ -6,8 +6,10 @@ import (
 	"fmt"
 	htmltemplate "html/template"
 	"io"
+	"strings"
 	texttemplate "text/template"
 	"time"
+	"unicode"
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
@@ -127,6 +129,14 @@ type content struct {
 	Used     *card.Use // of a notice of what is left: what was taken; nil: that is not known
 }
 
+// Initial is the first letter of the merchant's name, in the place of a logo that is not shown.
+func (c content) Initial() string {
+	for _, r := range strings.TrimPrefix(c.Merchant, card.TestMark) {
+		return string(unicode.ToUpper(r))
+	}
+	return ""
+}
+
 // Render writes the message of a gift at an instant, as its delivery method wants it. id becomes the message's own, the
 // same for every attempt. It fails for a printed gift, of which there is no message.
 func Render(g *gift.Gift, a *gift.Account, publicURL string, id gift.ID, p Pictures,
@@ -144,7 +154,7 @@ func RenderBalance(g *gift.Gift, a *gift.Account, used []gift.Entry, publicURL s
 	p Pictures, now time.Time) (message.Message, error) {
 	p.Banner = nil // it is about a figure
 	var use *card.Use
-	if uses := card.Uses(locale.Of(g.Reads(a), g, a), g, a, used); len(uses) > 0 {
+	if uses := card.Uses(locale.For(g.Reads(a)), g, a, used); len(uses) > 0 {
 		use = &uses[0]
 	}
 	return write("balance", g, a, use, publicURL, id, p, now)

@@ -69,6 +69,9 @@ type Location struct {
 	POSRedemption bool          // whether the identifier may be used
 	DefaultDesign ID            // zero: the account's
 	DayEnds       time.Duration // after midnight, the day of its tills; 0: at midnight
+	Address       string        // as guests are told it; "": they are told none
+	Phone         string        // likewise
+	Hours         string        // when it is open, likewise
 
 	Tickets []TicketReading // by format, sorted
 }

@@ -267,11 +267,14 @@ func Match(accept string, otherwise gift.Language) gift.Language {
 const maxAsked = 50
 
 // Day writes a date: March 30, 2026.
-func (l *Locale) Day(t time.Time) string {
+func (l *Locale) Day(t time.Time) string { return l.date(l.dayPattern(), t) }
+
+// dayPattern is how a date is written, with its day, its month and its year as the arguments 1 to 3.
+func (l *Locale) dayPattern() string {
 	if l.region != nil {
-		return l.date(l.region.Day, t)
+		return l.region.Day
 	}
-	return l.date(l.Text("day", "%[1]s", "%[2]s", "%[3]s"), t)
+	return l.Text("day", "%[1]s", "%[2]s", "%[3]s")
 }
 
 // DayAndMonth writes a date without its year: March 30.
@@ -282,15 +285,55 @@ func (l *Locale) DayAndMonth(t time.Time) string {
 	return l.date(l.Text("day.short", "%[1]s", "%[2]s", "%[3]s"), t)
 }
 
+// Days writes whole days, from the first to the last, with the zone that they are in: November 20 to 29, 2026 (New York
+// time).
+func (l *Locale) Days(first, last time.Time) string {
+	var days string
+	switch {
+	case first.Year() != last.Year():
+		days = l.Text("dates.range", l.Day(first), l.Day(last))
+	case first.Month() != last.Month():
+		days = l.Text("dates.range", l.DayAndMonth(first), l.Day(last))
+	case first.Day() == last.Day():
+		days = l.Day(last)
+	default:
+		days = l.dateOf(l.dayPattern(), l.Text("day.range", l.day(first), l.day(last)), first)
+	}
+	return l.Text("day.zone", days, l.zone(last))
+}
+
+// StartOfDay writes that something begins with a day: March 30, 2026 (New York time).
+func (l *Locale) StartOfDay(t time.Time) string { return l.Text("day.zone", l.Day(t), l.zone(t)) }
+
+// Addressed is the name of the text that addresses a person, where it would add a title that the name has already: 様.
+func (l *Locale) Addressed(text, person string) string {
+	if l.language == gift.Japanese && slices.ContainsFunc(titles, func(t string) bool {
+		return strings.HasSuffix(strings.TrimRight(person, " \u3000"), t)
+	}) {
+		return text + ".honoured"
+	}
+	return text
+}
+
+// titles are what Japanese names end in that need no other.
+var titles = []string{"様", "さま", "さん", "殿", "ちゃん", "くん", "君", "先生", "御中"}
+
+// day writes the day of a month as a number.
+func (l *Locale) day(t time.Time) string {
+	if t.Day() == 1 {
+		return l.Text("day.first")
+	}
+	return strconv.Itoa(t.Day())
+}
+
 // date writes a date by a pattern that has its day, its month and its year as the arguments 1 to 3.
-func (l *Locale) date(pattern string, t time.Time) string {
+func (l *Locale) date(pattern string, t time.Time) string { return l.dateOf(pattern, l.day(t), t) }
+
+// dateOf writes what stands for the day in the place of the day of a date.
+func (l *Locale) dateOf(pattern, day string, t time.Time) string {
 	month := l.Text("month." + strconv.Itoa(int(t.Month())))
 	if l.region != nil && l.region.Months != nil {
 		month = l.region.Months[t.Month()-1]
-	}
-	day := strconv.Itoa(t.Day())
-	if t.Day() == 1 {
-		day = l.Text("day.first")
 	}
 	return strings.NewReplacer("%[1]s", day, "%[2]s", month, "%[3]s", strconv.Itoa(t.Year())).Replace(pattern)
 }

@@ -89,7 +89,8 @@ func TestTextsAreUsed(t *testing.T) {
 	for name := range names {
 		family := name[:strings.LastIndexByte(name, '.')+1]
 		if !strings.Contains(text, `"`+name+`"`) && (family == "" || !strings.Contains(text, `"`+family+`"`)) &&
-			!strings.Contains(text, `"`+strings.TrimSuffix(name, ".midnight")+`"`) {
+			!strings.Contains(text, `"`+strings.TrimSuffix(name, ".midnight")+`"`) &&
+			!strings.Contains(text, `"`+strings.TrimSuffix(name, ".honoured")+`"`) {
 			t.Errorf("nothing shows the text %s", name)
 		}
 	}

@@ -124,3 +124,45 @@ func TestWhoseWayOfWriting(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeDays: days from the first to the last, as short as people write them.
+func TestWholeDays(t *testing.T) {
+	t.Parallel()
+	day := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
+	first := day(2026, 11, 20)
+	for tag, want := range map[string][4]string{
+		"en-":   {"November 20 to 29, 2026", "November 20 to December 1, 2026", "November 20, 2026 to January 1, 2027", "November 20, 2026"},
+		"en-GB": {"20 to 29 November 2026", "20 November to 1 December 2026", "20 November 2026 to 1 January 2027", "20 November 2026"},
+		"de-AT": {"20. bis 29. November 2026", "20. November bis 1. Dezember 2026", "20. November 2026 bis 1. Jänner 2027",
+			"20. November 2026"},
+		"fr-": {"20 au 29 novembre 2026", "20 novembre au 1er décembre 2026", "20 novembre 2026 au 1er janvier 2027",
+			"20 novembre 2026"},
+		"es-": {"20 al 29 de noviembre de 2026", "20 de noviembre al 1 de diciembre de 2026",
+			"20 de noviembre de 2026 al 1 de enero de 2027", "20 de noviembre de 2026"},
+		"ja-": {"2026年11月20～29日", "11月20日～2026年12月1日", "2026年11月20日～2027年1月1日", "2026年11月20日"},
+	} {
+		language, country, _ := strings.Cut(tag, "-")
+		l := For(gift.Language(language)).In(country)
+		for n, last := range []time.Time{day(2026, 11, 29), day(2026, 12, 1), day(2027, 1, 1), first} {
+			got := strings.NewReplacer(" (UTC)", "", "（UTC）", "").Replace(l.Days(first, last))
+			if got != want[n] {
+				t.Errorf("%s: %q, want %q", tag, got, want[n])
+			}
+		}
+	}
+}
+
+// TestNoTitleTwice: a Japanese name that has a title gets no other.
+func TestNoTitleTwice(t *testing.T) {
+	t.Parallel()
+	ja, en := For(gift.Japanese), For(gift.English)
+	for person, want := range map[string]string{"山田花子": "山田花子様", "山田様": "山田様", "田中さん": "田中さん", "花子ちゃん\u3000": "花子ちゃん\u3000",
+		"株式会社茶 御中": "株式会社茶 御中"} {
+		if got := ja.Text(ja.Addressed("mail.hello", person), person); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := en.Text(en.Addressed("mail.hello", "山田様"), "山田様"); got != "Hello 山田様," {
+		t.Error(got)
+	}
+}

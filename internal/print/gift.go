@@ -186,7 +186,7 @@ func (p *page) body(c *Card) {
 		y += p.box(p.regular, []string{v.Notice}, right, y, width, 30, 11, ink) + 4
 	}
 	if v.Recipient != "" {
-		y += p.box(p.bold, []string{v.Text("print.for", v.Recipient)}, right, y, width, 14, 14, ink)
+		y += p.box(p.bold, []string{v.Text(v.Addressed("print.for", v.Recipient), v.Recipient)}, right, y, width, 14, 14, ink)
 	}
 	y += p.box(p.regular, []string{v.Text("card.from", v.Sender)}, right, y, width, 12, 12, pencil) + 3
 	p.y = max(y, top) + 6

@@ -12,20 +12,17 @@ import (
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
-	"boon.example/internal/print"
 	"boon.example/internal/qr"
 )
 
 // giftPage is what the gift page shows.
 type giftPage struct {
 	card.View
-	QR         template.HTML // "" when the code is not shown
-	Folded     string        // the beginning of a message that is too long for the code to be seen at once; "": it is not
-	Uses       []card.Use
-	Earlier    bool   // there were more uses before these
-	PDF        string // the address of the PDF on the usual paper
-	OtherPDF   string // and on the other
-	OtherPaper string // its name
+	QR      template.HTML // "" when the code is not shown
+	Folded  string        // the beginning of a message that is too long for the code to be seen at once; "": it is not
+	Uses    []card.Use
+	Earlier bool   // there were more uses before these
+	PDF     string // the address of the PDF on the usual paper
 }
 
 // A gift's history is read backwards, maxHistory entries at a time, until a use is found: holds may have come after it.
@@ -103,7 +100,7 @@ func (s *site) gift(r *http.Request) (page, error) {
 		}
 		// nolint:gosec // made of digits and a text of ours
 		v.QR = template.HTML(code.SVG(l.Text("page.qr")))
-		v.papers(r.URL.EscapedPath()+PrintPath, print.PaperFor(account, g.LocationID), l.Language() == g.Reads(account))
+		v.paper(r.URL.EscapedPath()+PrintPath, l.Language() == g.Reads(account))
 	}
 	return page{
 		Locale: l, guests: true, Title: l.Text("page.title", v.Sender, v.Merchant), Preview: s.preview(v),
@@ -157,19 +154,22 @@ func folded(message []string) string {
 // PrintPath ends the addresses of PDFs.
 const PrintPath = "/print.pdf"
 
-// papers names the PDFs. They are in the language of the gift: what is printed is handed to its recipient. A page in
-// another one asks for its own.
-func (g *giftPage) papers(address string, usual print.Paper, own bool) {
-	other := print.A4
-	g.OtherPaper = "A4"
-	if usual == print.A4 {
-		other, g.OtherPaper = print.Letter, "Letter"
+// paper names the PDF, which is on the paper of the place. It is in the language of the gift: what is printed is handed
+// to its recipient. A page in another one asks for its own.
+func (g *giftPage) paper(address string, own bool) {
+	if g.PDF = address; !own {
+		g.PDF += "?" + languageQuery + "=" + string(g.Language())
 	}
-	g.PDF, g.OtherPDF = address, address+"?paper="+string(other)
-	if !own {
-		query := languageQuery + "=" + string(g.Language())
-		g.PDF, g.OtherPDF = g.PDF+"?"+query, g.OtherPDF+"&"+query
-	}
+}
+
+// Tel is the address that has a phone dial a place.
+func (*giftPage) Tel(p card.Place) template.URL {
+	return template.URL("tel:" + strings.Map(func(r rune) rune { // nolint:gosec // digits and a plus only
+		if r >= '0' && r <= '9' || r == '+' {
+			return r
+		}
+		return -1
+	}, p.Phone))
 }
 
 // What tells what one of Uses was, with its amount apart.
@@ -185,7 +185,9 @@ func (g *giftPage) What(u card.Use) []locale.Piece {
 	return []locale.Piece{{Arg: 1}}
 }
 
-// front is the page at /.
-func (s *site) front(*http.Request) (page, error) {
-	return page{Locale: english, Title: "Boon gift cards", Main: s.Messages != nil, tmpl: tmplFront}, nil
+// front is the page at /: what somebody does who has a gift, in their language. It looks up no code: nobody may try
+// codes without a key.
+func (s *site) front(r *http.Request) (page, error) {
+	l := readIn(r, gift.English)
+	return page{Locale: l, guests: true, Title: l.Text("front.title"), Main: s.Messages != nil, tmpl: tmplFront}, nil
 }

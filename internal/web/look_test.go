@@ -63,17 +63,16 @@ func attributes(tag html.Token) map[string]string {
 	return all
 }
 
-// TestMaps: each location is searched for on a map by merchant, name and region, in a link that does not tell where the
-// guest comes from; a gift that is over has none.
+// TestMaps: each location that has an address is searched for on a map by address and region, in a link whose text names
+// the place and that does not tell where the guest comes from; a gift that is over has none.
 func TestMaps(t *testing.T) {
 	t.Parallel()
 	g, a := aGift(t), *account
 	a.Name = "Bäcker & Söhne"
-	a.Locations = []gift.Location{{Name: "Pier 39", Jurisdiction: "US-CA"}, {Name: "浅草店", Jurisdiction: "JP-13"},
-		{Name: "Mitte", Jurisdiction: "DE"}, {Name: "x"}}
-	const search, name = "https://www.openstreetmap.org/search?query=", "B%C3%A4cker+%26+S%C3%B6hne%2C+"
-	want := []string{search + name + "Pier+39%2C+CA%2C+US", search + name + "%E6%B5%85%E8%8D%89%E5%BA%97%2C+JP",
-		search + name + "Mitte%2C+DE", search + name + "x"}
+	a.Locations = []gift.Location{{Name: "Pier 39", Address: "2 Beach St", Jurisdiction: "US-CA", Phone: "+1 (415) 555-0100", Hours: "8–18"},
+		{Name: "浅草店", Address: "浅草1", Jurisdiction: "JP-13"}, {Name: "Mitte", Jurisdiction: "DE"}, {Name: "x", Address: "y"}}
+	const search = "https://www.openstreetmap.org/search?query="
+	want := []string{search + "2+Beach+St%2C+CA%2C+US", search + "%E6%B5%85%E8%8D%891%2C+JP", search + "y"}
 	links := func() (found []string) {
 		_, body := newStoreOf(t, &a, g).as(t, "", "/g/"+token)
 		for _, tag := range tags(t, body) {
@@ -91,6 +90,14 @@ func TestMaps(t *testing.T) {
 	}
 	if got := links(); !slices.Equal(got, want) {
 		t.Errorf("maps %q, want %q", got, want)
+	}
+	_, body := newStoreOf(t, &a, g).as(t, "", "/g/"+token)
+	body = html.UnescapeString(body)
+	for _, part := range []string{">Pier 39 on the map</a>", "<bdi>2 Beach St</bdi>", "<bdi>8–18</bdi>",
+		`<a class="tel" href="tel:+14155550100"><bdi>+1 (415) 555-0100</bdi></a>`, "<bdi>Mitte</bdi></li>"} {
+		if !strings.Contains(body, part) {
+			t.Errorf("the page lacks %s", part)
+		}
 	}
 	g.Status = gift.Cancelled
 	if got := links(); len(got) > 0 {

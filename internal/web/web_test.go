@@ -21,6 +21,7 @@ import (
 	"boon.example/internal/card"
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/locale"
 	"boon.example/internal/message"
 	"boon.example/internal/qr"
 )
@@ -349,6 +350,28 @@ func TestOutboxIsOff(t *testing.T) {
 	}
 	if _, _, body := s.get(t, "/"); !strings.Contains(body, `href="/outbox"`) || !strings.Contains(body, `href="/docs"`) {
 		t.Error("the front page does not link the outbox and the reference")
+	}
+}
+
+// TestFrontPage: it speaks each of the guests' languages, has no field for a code, and a page that is missing leads there
+// in its own language.
+func TestFrontPage(t *testing.T) {
+	t.Parallel()
+	s := newFakeStore(t, aGift(t))
+	for _, l := range gift.Languages() {
+		_, body := s.as(t, string(l), "/")
+		for _, text := range []string{"front.headline", "front.scan", "front.till", "front.ask"} {
+			if !strings.Contains(html.UnescapeString(body), locale.For(l).Text(text)) {
+				t.Errorf("%s: the front page does not say %s", l, text)
+			}
+		}
+		if strings.Contains(body, "<form") || strings.Contains(body, "<input") {
+			t.Error("the front page asks for something")
+		}
+		_, missing := s.as(t, string(l), "/nowhere")
+		if !strings.Contains(missing, fmt.Sprintf(`href="/?lang=%s"`, l)) {
+			t.Errorf("%s: a page that is missing leads nowhere", l)
+		}
 	}
 }
 

@@ -1,4 +1,4 @@
-// What the gift page can do beyond HTML: copy the code, open the browser's print dialog, and print a message whole. Buttons that would not work stay hidden.
+// What the gift page can do beyond HTML: copy the code, and print a message whole. A button that would not work stays hidden.
 "use strict";
 {
   const copy = document.querySelector("button.copy");
@@ -17,9 +17,4 @@
   }
   const folded = document.querySelector("details.message");
   if (folded) addEventListener("beforeprint", () => { folded.open = true; });
-  const print = document.querySelector("button.print");
-  if (print && window.print) {
-    print.hidden = false;
-    print.addEventListener("click", () => window.print());
-  }
 }
