@@ -128,8 +128,8 @@ func readByOthers(path string, f *setup.File) []string {
 	if path == "-" || err != nil || !f.Secrets() || info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s has secrets, and may be read by others than its owner (mode %04o); run: chmod 600 %[1]s",
-		path, info.Mode().Perm())}
+	return []string{fmt.Sprintf("%s has secrets, and may be read by others than its owner (mode %04o); "+
+		"run: chmod 600 %[1]s", path, info.Mode().Perm())}
 }
 
 // problems tells what is wrong with a set-up file the way compilers do, one problem a line.

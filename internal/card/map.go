@@ -26,7 +26,8 @@ func placeOf(l *gift.Location) Place {
 	return p
 }
 
-// inOneLine is a place for mail and paper: with all that is known of it where it is the only one, else with its address.
+// inOneLine is a place for mail and paper: with all that is known of it where it is the only one, else with its
+// address.
 func (p *Place) inOneLine(only bool) string {
 	words := []string{p.Name, p.Address}
 	if only {
@@ -38,8 +39,8 @@ func (p *Place) inOneLine(only bool) string {
 // mapSearch is a map that anybody may link to, and that takes no note of who comes.
 const mapSearch = "https://www.openstreetmap.org/search?query="
 
-// mapOf is the search for the address of a location, and the region that it lies in, from the nearest to the farthest, as
-// addresses are written: US-CA is CA, US.
+// mapOf is the search for the address of a location, and the region that it lies in, from the nearest to the farthest,
+// as addresses are written: US-CA is CA, US.
 func mapOf(address string, l *gift.Location) string {
 	region := strings.Split(l.Jurisdiction, "-")
 	slices.Reverse(region)

@@ -71,8 +71,8 @@ var alike = strings.NewReplacer("’", "'", "‘", "'", "“", "\"", "”", "\""
 
 // codes are those of the currencies whose signs the GSM alphabet lacks.
 var codes = strings.NewReplacer("₹", "INR", "₪", "ILS", "₩", "KRW", "฿", "THB", "₫", "VND",
-	"₡", "CRC", "GH₵", "GHS", "₦", "NGN", "₱", "PHP", "₲", "PYG", "₴", "UAH", "₺", "TRY", "₽", "RUB", "₾", "GEL", "₸", "KZT",
-	"₭", "LAK", "₮", "MNT", "৳", "BDT", "៛", "KHR")
+	"₡", "CRC", "GH₵", "GHS", "₦", "NGN", "₱", "PHP", "₲", "PYG", "₴", "UAH", "₺", "TRY", "₽", "RUB", "₾", "GEL",
+	"₸", "KZT", "₭", "LAK", "₮", "MNT", "৳", "BDT", "៛", "KHR")
 
 // shortText writes a message as SMS: in as few parts as can be, the names as long as those hold, the link always whole.
 func shortText(kind string, c content) string {

@@ -36,8 +36,8 @@ type Account struct {
 	EndedProviders        []EndedProvider
 }
 
-// HomeCountry is the country as whose people guests are shown amounts, dates and times: that of the set-up, else the one
-// that all jurisdictions of the locations are in, else that of the currency; "": none in particular, as with euros.
+// HomeCountry is the country as whose people guests are shown amounts, dates and times: that of the set-up, else the
+// one that all jurisdictions of the locations are in, else that of the currency; "": none in particular, as with euros.
 func (a *Account) HomeCountry() string {
 	if a.Country != "" {
 		return a.Country

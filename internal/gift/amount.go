@@ -211,8 +211,8 @@ func (c Currency) Money(a Amount) string {
 	return c.Format(a) + " " + c.Code
 }
 
-// country is the ISO 3166-1 code of the country that the currency belongs to, with which its own code begins (ISO 4217);
-// "": it belongs to none, or to several.
+// country is the ISO 3166-1 code of the country that the currency belongs to, with which its own code begins (ISO
+// 4217); "": it belongs to none, or to several.
 func (c Currency) country() string {
 	if len(c.Code) != 3 || c.Code[0] == 'X' || c.Code == "EUR" {
 		return ""

@@ -248,9 +248,9 @@ func StrongSecret(text string) bool {
 // keyboard is where the keys of letters and digits lie. Those of other countries differ in few places.
 var keyboard = [...]string{"1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm"}
 
-// WalkedSecret reports whether the text of a key was likely typed along a keyboard or the alphabet, and not drawn: seven
-// in ten of its characters lie there beside the one before. Of random ones, three do, and of 32 random ones never so
-// many.
+// WalkedSecret reports whether the text of a key was likely typed along a keyboard or the alphabet, and not drawn:
+// seven in ten of its characters lie there beside the one before. Of random ones, three do, and of 32 random ones never
+// so many.
 func WalkedSecret(text string) bool {
 	place := func(c byte) (row, column int) {
 		for row = range keyboard {

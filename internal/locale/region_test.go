@@ -8,8 +8,8 @@ import (
 	"boon.example/internal/gift"
 )
 
-// TestRegions: amounts, dates and times as CLDR 48 has them for regions of our languages. A space that does not break is
-// written as _ here.
+// TestRegions: amounts, dates and times as CLDR 48 has them for regions of our languages. A space that does not break
+// is written as _ here.
 func TestRegions(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 30, 20, 5, 0, 0, time.UTC)
@@ -108,11 +108,13 @@ func TestWhoseWayOfWriting(t *testing.T) {
 		a     gift.Account
 		want  string
 	}{
-		"the currency's country":       {gift.Spanish, "", gift.Account{Currency: mxn}, "$1,350.00"},
-		"the euro has none":            {gift.German, "", gift.Account{Currency: eur}, "1.350,00_€"},
-		"the country of the set-up":    {gift.German, "", gift.Account{Currency: eur, Country: "AT"}, "€_1.350,00"},
-		"of all locations":             {gift.German, "", gift.Account{Currency: eur, Locations: at("AT-9", "AT", "")}, "€_1.350,00"},
-		"of locations in two":          {gift.German, "", gift.Account{Currency: eur, Locations: at("AT-9", "DE")}, "1.350,00_€"},
+		"the currency's country":    {gift.Spanish, "", gift.Account{Currency: mxn}, "$1,350.00"},
+		"the euro has none":         {gift.German, "", gift.Account{Currency: eur}, "1.350,00_€"},
+		"the country of the set-up": {gift.German, "", gift.Account{Currency: eur, Country: "AT"}, "€_1.350,00"},
+		"of all locations": {gift.German, "", gift.Account{Currency: eur, Locations: at("AT-9", "AT", "")},
+			"€_1.350,00"},
+		"of locations in two": {gift.German, "", gift.Account{Currency: eur, Locations: at("AT-9", "DE")},
+			"1.350,00_€"},
 		"the recipient's own":          {gift.German, "de-AT", gift.Account{Currency: eur, Country: "DE"}, "€_1.350,00"},
 		"the recipient's, with script": {gift.German, "de-Latn-at", gift.Account{Currency: eur}, "€_1.350,00"},
 		"read in another language":     {gift.English, "de-AT", gift.Account{Currency: usd}, "$1,350.00"},
@@ -131,8 +133,10 @@ func TestWholeDays(t *testing.T) {
 	day := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
 	first := day(2026, 11, 20)
 	for tag, want := range map[string][4]string{
-		"en-":   {"November 20 to 29, 2026", "November 20 to December 1, 2026", "November 20, 2026 to January 1, 2027", "November 20, 2026"},
-		"en-GB": {"20 to 29 November 2026", "20 November to 1 December 2026", "20 November 2026 to 1 January 2027", "20 November 2026"},
+		"en-": {"November 20 to 29, 2026", "November 20 to December 1, 2026", "November 20, 2026 to January 1, 2027",
+			"November 20, 2026"},
+		"en-GB": {"20 to 29 November 2026", "20 November to 1 December 2026", "20 November 2026 to 1 January 2027",
+			"20 November 2026"},
 		"de-AT": {"20. bis 29. November 2026", "20. November bis 1. Dezember 2026", "20. November 2026 bis 1. Jänner 2027",
 			"20. November 2026"},
 		"fr-": {"20 au 29 novembre 2026", "20 novembre au 1er décembre 2026", "20 novembre 2026 au 1er janvier 2027",
@@ -156,8 +160,9 @@ func TestWholeDays(t *testing.T) {
 func TestNoTitleTwice(t *testing.T) {
 	t.Parallel()
 	ja, en := For(gift.Japanese), For(gift.English)
-	for person, want := range map[string]string{"山田花子": "山田花子様", "山田様": "山田様", "田中さん": "田中さん", "花子ちゃん\u3000": "花子ちゃん\u3000",
-		"株式会社茶 御中": "株式会社茶 御中"} {
+	for person, want := range map[string]string{"山田花子": "山田花子様", "山田様": "山田様", "田中さん": "田中さん",
+		"花子ちゃん\u3000": "花子ちゃん\u3000",
+		"株式会社茶 御中":    "株式会社茶 御中"} {
 		if got := ja.Text(ja.Addressed("mail.hello", person), person); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

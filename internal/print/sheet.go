@@ -92,7 +92,8 @@ func (d *document) small(c *Card, x, y, width, height float64) {
 	d.test(v, x+1.5, y+1.5, column+pad*1.5, band)
 	low := y + band + 3
 	if v.Recipient != "" {
-		low += d.box(d.bold, []string{v.Text(v.Addressed("print.for", v.Recipient), v.Recipient)}, x+pad, low, column, 7, 8, ink)
+		whose := v.Text(v.Addressed("print.for", v.Recipient), v.Recipient)
+		low += d.box(d.bold, []string{whose}, x+pad, low, column, 7, 8, ink)
 	}
 	low += d.box(d.regular, []string{v.Text("card.from", v.Sender)}, x+pad, low, column, 5, 7.5, pencil) + 0.5
 	end := y + height - pad - 8

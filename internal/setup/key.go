@@ -108,8 +108,8 @@ func (p *plan) key(k *key, label string, a *gift.Account) {
 		p.Notes = append(p.Notes, fmt.Sprintf("%s: key %s "+format, append([]any{label, k.name}, args...)...))
 	}
 	if k.walked {
-		note("has a secret that was typed along a keyboard or the alphabet: it could be guessed. Leave secret out under a new " +
-			"name, and boon apply makes one.")
+		note("has a secret that was typed along a keyboard or the alphabet: it could be guessed. Leave secret out under a " +
+			"new name, and boon apply makes one.")
 	}
 	live, dead := pick(p.keys[keyName{k.owner, k.name}], p.now)
 	holder := p.current.Keys[k.hash]

@@ -437,7 +437,8 @@ func readPicture(folder fs.FS, path string) ([]byte, error) {
 // phone reads a telephone number for people to read; a phone dials its digits.
 func (f fields) phone(name string) string {
 	number := f.label(name)
-	if number != "" && (strings.Trim(number, "+0123456789 ()-./\u00a0") != "" || !strings.ContainsAny(number, "0123456789")) {
+	const digits = "0123456789"
+	if number != "" && (strings.Trim(number, digits+"+ ()-./\u00a0") != "" || !strings.ContainsAny(number, digits)) {
 		f.problem(f.values[name], "This is not a telephone number, such as +1 415 555 0100.")
 	}
 	return number
@@ -713,9 +714,8 @@ func (f fields) email(name string) string {
 	return address
 }
 
-// secret reads the text of a key, keeps its hash and hint, and tells whether it says that the key is a test account's, and
-// whether it was typed along a keyboard.
-// What is wrong with it is said without showing it.
+// secret reads the text of a key, keeps its hash and hint, and tells whether it says that the key is a test account's,
+// and whether it was typed along a keyboard. What is wrong with it is said without showing it.
 func (f fields) secret(name string) (_ gift.KeyHash, hint string, saysTest, walked bool) {
 	v, _, ok := f.scalar(name)
 	if !ok {

@@ -162,8 +162,8 @@ var (
 const selectSetup = `SELECT s.version FROM setup_version AS s WHERE s.one`
 
 var groupQueries = []*db.Query{lockSetup, selectAccountVersions, selectVouchers, selectRequests, selectUndoable,
-	selectReversed, selectCashOuts, selectDeliveredBy, selectCancelled, selectTransferred, selectCodes, updateVoucher, updateHolds,
-	updateBalance, selectHoldEnds,
+	selectReversed, selectCashOuts, selectDeliveredBy, selectCancelled, selectTransferred, selectCodes, updateVoucher,
+	updateHolds, updateBalance, selectHoldEnds,
 	record.SelectHolds, updateReplays, updateCard, updateSold, deleteJobs, selectDeliveries, selectJobs,
 	selectResends, insertResend, updateDelivery, updateJob, addTally, insertGivenBack, insertUsed, feed.Insert,
 	record.InsertTerms, record.InsertItems, record.InsertVoucher, record.InsertCard, record.InsertSecret,

@@ -86,7 +86,8 @@ func testSealedMessages(t *testing.T, open opener) {
 // they stand in clear, and moved to somebody else they open nothing, which verify tells.
 func testSealedSetup(t *testing.T, open opener) {
 	s, _ := open(t)
-	const hash, address = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2E$aGFzaA", "https://hooks.example.com/T0/B0/secret-path"
+	const hash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2E$aGFzaA"
+	const address = "https://hooks.example.com/T0/B0/secret-path"
 	account := gift.Account{ID: newID(), Name: "A", Currency: dollars, Zone: time.UTC, MaxGiftValue: 1,
 		People: []gift.Person{{Name: "Ana", PIN: hash}, {Name: "Ben", PIN: hash + "2"}}}
 	hook := gift.Webhook{ID: newID(), AccountID: account.ID, URL: address, Secret: "whsec_abc", Enabled: true,

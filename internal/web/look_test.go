@@ -63,13 +63,14 @@ func attributes(tag html.Token) map[string]string {
 	return all
 }
 
-// TestMaps: each location that has an address is searched for on a map by address and region, in a link whose text names
-// the place and that does not tell where the guest comes from; a gift that is over has none.
+// TestMaps: each location that has an address is searched for on a map by address and region, in a link whose text
+// names the place and that does not tell where the guest comes from; a gift that is over has none.
 func TestMaps(t *testing.T) {
 	t.Parallel()
 	g, a := aGift(t), *account
 	a.Name = "Bäcker & Söhne"
-	a.Locations = []gift.Location{{Name: "Pier 39", Address: "2 Beach St", Jurisdiction: "US-CA", Phone: "+1 (415) 555-0100", Hours: "8–18"},
+	a.Locations = []gift.Location{{Name: "Pier 39", Address: "2 Beach St", Jurisdiction: "US-CA",
+		Phone: "+1 (415) 555-0100", Hours: "8–18"},
 		{Name: "浅草店", Address: "浅草1", Jurisdiction: "JP-13"}, {Name: "Mitte", Jurisdiction: "DE"}, {Name: "x", Address: "y"}}
 	const search = "https://www.openstreetmap.org/search?query="
 	want := []string{search + "2+Beach+St%2C+CA%2C+US", search + "%E6%B5%85%E8%8D%891%2C+JP", search + "y"}

@@ -353,8 +353,8 @@ func TestOutboxIsOff(t *testing.T) {
 	}
 }
 
-// TestFrontPage: it speaks each of the guests' languages, has no field for a code, and a page that is missing leads there
-// in its own language.
+// TestFrontPage: it speaks each of the guests' languages, has no field for a code, and a page that is missing leads
+// there in its own language.
 func TestFrontPage(t *testing.T) {
 	t.Parallel()
 	s := newFakeStore(t, aGift(t))
