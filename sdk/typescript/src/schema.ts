@@ -674,7 +674,7 @@ export interface paths {
          * @description Gives back to a gift what a redemption took; a REDEEMED gift becomes CLAIMED again. It works on a cancelled or expired gift too: the
          *     money goes back, whether it can be spent is another matter. A till that does not know whether its redemption arrived names it
          *     by its idempotencyKey, and the gift: either it is undone, or the answer is NOT_FOUND and it can never take effect any more. A cash-out is taken
-         *     back in the same way, as a whole, with the permission cash-out, too.
+         *     back in the same way, as a whole, with the permission cash-out, too. What was redeemed before a cash-out is not given back until the cash-out is.
          */
         post: operations["reverseRedemption"];
         delete?: never;
@@ -6726,7 +6726,7 @@ export interface operations {
                 };
             };
             /**
-             * @description ALREADY_REVERSED: nothing is left of the redemption. ACCOUNT_MISCONFIGURED: a location is named, and the account has none yet.
+             * @description ALREADY_REVERSED: nothing is left of the redemption. REDEMPTION_NOT_ALLOWED: the gift was cashed out after the redemption; take the cash-out back first. ACCOUNT_MISCONFIGURED: a location is named, and the account has none yet.
              *     REQUEST_IN_PROGRESS: the first call with this key still runs.
              */
             409: {
