@@ -245,6 +245,13 @@ func (r *request) run(cmd ledger.Command, render func(ledger.Result, error) ledg
 	}, cmd)
 }
 
+// countKept counts a call that moves nothing and leaves something for ever, or refuses it: see gift.MaxKeptPerDay.
+func (c *call) countKept() error {
+	_, err := c.Engine.Do(c.ctx, ledger.Call{AccountID: c.account.ID, Caller: c.caller, Account: c.account, Setup: c.setup,
+		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }}, &ledger.Keep{})
+	return err
+}
+
 // timeFor is the context of a command: a heavy one has more time than the call, as it may be held back.
 func (r *request) timeFor(cmd ledger.Command) (context.Context, context.CancelFunc) {
 	if !ledger.Heavy(cmd) {

@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -304,6 +305,74 @@ func TestTwoInstancesKeepALimit(t *testing.T) {
 	}
 }
 
+// kept has so many calls of a key that moved nothing be kept today.
+func (w *world) kept(key string, n int64) {
+	w.Helper()
+	k := w.directory.Load().Keys[gift.HashKey(key)]
+	count := ledger.CountKey{AccountID: k.AccountID, Kind: ledger.KeptCount, Owner: k.ID}
+	day, _ := gift.Day(w.now(), w.directory.Load().Accounts[k.AccountID].Zone)
+	err := w.store.Group(w.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
+		return ledger.Changes{Counts: map[ledger.CountKey]gift.Count{count: {Day: day, Kept: n}}}
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// TestWhatMovesNothingHasALimit: each call that succeeds, moves nothing and is kept for ever counts, also without an
+// Idempotency-Key, and is refused once there were too many; then nothing is kept of it, and what moves something goes
+// on.
+func TestWhatMovesNothingHasALimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.atNoon()
+	g := w.promotional("50")
+	day := func(n int) string { return w.now().AddDate(0, 0, n).UTC().Format(time.RFC3339) }
+	waits := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"a@example.com",` +
+		`"hasScheduledDelivery":true,"deliveryDate":"` + day(30) + `"},` + purchase + `}`)
+	order := w.stock(`"count":2,"value":25`)[0].order
+	days := 30
+	calls := map[string]func() reply{
+		"export":  func() reply { return w.get(exportPath(order, "csv")) },
+		"block":   func() reply { return w.post("block-gift", `{"voucherID":"`+g.id+`","reasonCode":"LOST"}`) },
+		"unblock": func() reply { return w.post("unblock-gift", `{"voucherID":"`+g.id+`","reason":"found"}`) },
+		"extend": func() reply {
+			days++
+			return w.post("extend-gift", `{"voucherID":"`+g.id+`","validUntil":"`+day(365+days)+`"}`)
+		},
+		"reschedule": func() reply {
+			days++
+			return w.post("reschedule-gift", `{"voucherID":"`+waits.id+`","deliveryDate":"`+day(days)+`"}`)
+		},
+	}
+	w.kept(harborKey, gift.MaxKeptPerDay-int64(len(calls)))
+	for _, name := range []string{"export", "block", "unblock", "extend", "reschedule"} {
+		calls[name]().want(200)
+	}
+	before := w.get("/gifting/activity").body
+	for name, call := range calls {
+		if r := call(); r.status != 429 {
+			t.Errorf("%s, of which too many are kept, is answered %d %s", name, r.status, r.body)
+		}
+	}
+	if after := w.get("/gifting/activity").body; len(after) != len(before) {
+		t.Errorf("what was refused is kept: %s", after)
+	}
+	w.redeem(g, "1").want(200)
+	w.kept(sandboxKey, gift.MaxKeptPerDay-1)
+	const clock = "/api/test/clock"
+	for range 3 { // stands where it stood: nothing is kept, nor counted
+		w.do("POST", clock, `{"advance":"P0D"}`, as(sandboxKey)...).want(200)
+	}
+	w.do("POST", clock, `{"advance":"PT1S"}`, as(sandboxKey)...).want(200)
+	w.do("POST", clock, `{"advance":"PT1S"}`, as(sandboxKey)...).refused(429, gift.RateLimited)
+	moved := slices.DeleteFunc(w.trail(url.Values{}, as(sandboxKey)...),
+		func(d deed) bool { return d.Action != "clock.advanced" })
+	if len(moved) != 1 {
+		t.Errorf("the audit trail has %d advances, want one", len(moved))
+	}
+}
+
 // TestKeptRefusalsHaveALimit: what moves nothing and is kept under a key is kept 10,000 times a day for each API key.
 func TestKeptRefusalsHaveALimit(t *testing.T) {
 	t.Parallel()
@@ -312,16 +381,9 @@ func TestKeptRefusalsHaveALimit(t *testing.T) {
 	g := w.send(money("5"))
 	asks := `{"voucherID":"` + g.id + `","organizationID":"` + pier + `","amount":6}`
 	fits := `{"voucherID":"` + g.id + `","organizationID":"` + pier + `","amount":1}`
+	cards, codes := w.verified(6)
 	first := w.post("redeem-gift", asks, once("first")...).refused(409, gift.InsufficientBalance, "amount")
-	k := w.directory.Load().Keys[gift.HashKey(harborKey)]
-	count := ledger.CountKey{AccountID: id(harbor), Kind: ledger.KeptCount, Owner: k.ID}
-	day, _ := gift.Day(w.now(), w.directory.Load().Accounts[id(harbor)].Zone)
-	err := w.store.Group(t.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
-		return ledger.Changes{Counts: map[ledger.CountKey]gift.Count{count: {Day: day, Kept: gift.MaxKeptPerDay - 3}}}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.kept(harborKey, gift.MaxKeptPerDay-4)
 	w.post("redeem-gift", asks, once("second")...).refused(409, gift.InsufficientBalance, "amount")
 	w.post("reverse-redemption", `{"idempotencyKey":"never"}`).refused(404, gift.NotFound)
 	refused := w.post("redeem-gift", asks, once("third")...).refused(429, gift.RateLimited, "")
@@ -336,7 +398,6 @@ func TestKeptRefusalsHaveALimit(t *testing.T) {
 	w.post("redeem-gift", asks, append(once("third"), as(rotatedKey)...)...).refused(409, gift.InsufficientBalance,
 		"amount")
 	// Wrong verification codes are entered, and have a limit of their own, which nobody goes around by way of this one.
-	cards, codes := w.verified(6)
 	for n := range gift.GuessBurst {
 		card := n / (gift.MaxWrongCodes - 1)
 		verify(cards[card], "1", wrong(codes[card], n))(w, once(fmt.Sprintf("wrong-%d", n))...).refused(409,

@@ -58,6 +58,9 @@ func exportStock(c *call) (ledger.Answer, error) {
 	}
 	what := fmt.Sprintf("the codes of %d cards of order %s of account %q (%s) leave as %s, by the key %q (%s), request %s",
 		len(unsold), order, c.account.Name, c.account.ID, strings.ToUpper(form), c.caller.Name, c.caller.KeyID, c.requestID)
+	if err := c.countKept(); err != nil {
+		return ledger.Answer{}, err
+	}
 	err = c.Records.LogExport(c.ctx, gift.TrailEntry{AccountID: c.account.ID, Actor: c.actor(gift.ID{}).Actor,
 		Action: gift.CodesExported, RequestID: c.requestID, What: what})
 	if err != nil {

@@ -111,6 +111,12 @@ func advanceClock(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	asked.Key = c.key
+	if moved, err := c.clocks[c.account.ID].Set(asked, c.account.Zone, c.Now().UTC()); err == nil &&
+		moved != c.clocks[c.account.ID] {
+		if err := c.countKept(); err != nil {
+			return ledger.Answer{}, err
+		}
+	}
 	move := func(was gift.Clock) (gift.Clock, gift.TrailEntry, error) {
 		is, err := was.Set(asked, c.account.Zone, c.Now().UTC())
 		return is, gift.TrailEntry{AccountID: c.account.ID, Actor: c.actor(gift.ID{}).Actor, Action: gift.ClockAdvanced,

@@ -44,6 +44,8 @@ func (c Clock) Set(ask ClockChange, zone *time.Location, at time.Time) (Clock, e
 			c.Now(at).UTC().Format(time.RFC3339))
 	case to.Sub(at) > MaxAhead:
 		return c, RefuseAt(ValidationFailure, field, "A clock may be 50 years ahead of the real time, no more.")
+	case to.Equal(c.Now(at)): // it stands there already: nothing is kept
+		return c, nil
 	}
 	return Clock{Ahead: to.Sub(at), Target: to, Key: ask.Key}, nil
 }

@@ -24,8 +24,8 @@ func (l *Limits) OfMoney() bool { return l.IssuedPerDay > 0 || l.RedeemedPerDay 
 var DefaultLimits = Limits{GiftsPerDay: 100_000, MessagesPerDay: 20_000, TextsPerDay: 2_000,
 	MessagesPerContactPerDay: 10}
 
-// How many calls of a key that moved nothing are kept under their Idempotency-Keys in a day: so many, or so many for
-// each place where it is used, if that is more.
+// How many calls of a key that moved nothing are kept in a day, under their Idempotency-Keys or otherwise: so many, or
+// so many for each place where it is used, if that is more.
 const (
 	MaxKeptPerDay  = 10_000
 	MaxKeptAtPlace = 1_000
@@ -131,16 +131,16 @@ func (b *Budget) Redeem(used, more Count) error {
 	return b.money("redeemedPerDay", b.RedeemedPerDay, used.Amount, more.Amount)
 }
 
-// Keep refuses to keep more under Idempotency-Keys, for a key that is used at so many places.
+// Keep refuses to keep more calls that moved nothing, for a key that is used at so many places.
 func (b *Budget) Keep(used Count, places int) error {
 	most := max(MaxKeptPerDay, MaxKeptAtPlace*int64(places))
 	if used.Kept < most {
 		return nil
 	}
-	refused := Refuse(RateLimited, "With this key %d calls that moved nothing were kept under their Idempotency-Keys "+
-		"today, which is the most. "+
-		"Nothing was done; it counts anew at midnight (%s). A call without an Idempotency-Key is answered as ever.",
-		most, b.Zone)
+	refused := Refuse(RateLimited, "With this key %d calls that moved nothing were kept today, which is the most: "+
+		"refusals under Idempotency-Keys, exports, test clocks advanced, gifts blocked, unblocked, extended or "+
+		"rescheduled. Nothing was done; it counts anew at midnight (%s). Calls that move something are answered as ever, "+
+		"and those that are kept nowhere.", most, b.Zone)
 	refused.RetryAfter = b.Left
 	return refused
 }

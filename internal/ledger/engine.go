@@ -495,9 +495,11 @@ func (t *task) prepare(now time.Time, want *Want) {
 	if issues {
 		i.prepare(now.Add(t.call.Ahead))
 	}
+	if t.call.Key != "" || movesNothing[t.call.Operation] {
+		t.call.wantKept(want)
+	}
 	if t.call.Key != "" {
 		want.Requests = append(want.Requests, t.call.requestKey())
-		t.call.wantKept(want)
 		if issues {
 			t.issued = t.call.Render(i.made, nil)
 			want.Answers = append(want.Answers, Request{RequestKey: t.call.requestKey(), Answer: t.issued})
@@ -510,14 +512,14 @@ func (t *task) prepare(now time.Time, want *Want) {
 func (t *task) decide(s *state) {
 	t.result, t.answer, t.err = Result{}, Answer{}, nil
 	if t.call.Key == "" {
-		t.result, t.err = t.cmd.decide(t.call, s)
+		t.result, t.err = t.carryOut(s)
 		return
 	}
 	if known := s.Requests[t.call.requestKey()]; known != nil {
 		t.replay(known, s)
 		return
 	}
-	t.result, t.err = t.cmd.decide(t.call, s)
+	t.result, t.err = t.carryOut(s)
 	if !storable(t.err) {
 		return
 	}
@@ -539,6 +541,21 @@ func (t *task) decide(s *state) {
 		r.EntryID = t.result.Entries[0].ID
 	}
 	s.record(r)
+}
+
+// carryOut has the rules decide, as far as the key may still have calls kept that move nothing.
+func (t *task) carryOut(s *state) (Result, error) {
+	if !movesNothing[t.call.Operation] {
+		return t.cmd.decide(t.call, s)
+	}
+	if err := s.mayKeep(t.call); err != nil {
+		return Result{}, err
+	}
+	result, err := t.cmd.decide(t.call, s)
+	if err == nil && len(result.Entries) > 0 {
+		err = s.keep(t.call)
+	}
+	return result, err
 }
 
 func (t *task) replay(known *Request, s *state) {

@@ -17,7 +17,7 @@ const (
 	SentCount     CountKind = 's' // gifts and messages
 	RedeemedCount CountKind = 'r'
 	ContactCount  CountKind = 'c' // messages to one contact
-	KeptCount     CountKind = 'k' // calls that moved nothing and are kept under their keys
+	KeptCount     CountKind = 'k' // calls of a key that moved nothing and are kept
 )
 
 // CountKey names what is counted of an account, or of a key within an account.
@@ -77,7 +77,7 @@ func (c *Call) wantRedeemed(w *Want) {
 // wantKept wants the count of what the key keeps.
 func (c *Call) wantKept(w *Want) {
 	if c.Account != nil && c.Caller != nil {
-		w.Counts = append(w.Counts, CountKey{c.AccountID, KeptCount, c.Caller.KeyID, ""})
+		w.Counts = append(w.Counts, c.keptKey())
 	}
 }
 
@@ -217,19 +217,45 @@ func (s *state) redeemed(c *Call, more gift.Count) error {
 	return nil
 }
 
-// keep counts a call that moved nothing and is kept under its key, or refuses it: once for each call.
+// movesNothing are the operations that leave every balance as it is, and an entry for ever.
+var movesNothing = map[Operation]bool{BlockGift: true, UnblockGift: true, ExtendGift: true, RescheduleGift: true}
+
+// Keep counts a call that moves nothing and is kept elsewhere, such as an export, or refuses it: see state.keep.
+type Keep struct{}
+
+func (*Keep) want(c *Call, w *Want) { c.wantKept(w) }
+
+func (*Keep) affinity() gift.ID { return gift.ID{} }
+
+func (*Keep) decide(c *Call, s *state) (Result, error) { return Result{}, s.keep(c) }
+
+func (*Keep) locations(*Call, *state) []gift.ID { return nil }
+
+// mayKeep refuses a call that moves nothing and would be kept, if the key has had as many today as it may.
+func (s *state) mayKeep(c *Call) error {
+	_, err := s.keeping(c)
+	return err
+}
+
+// keep counts a call that moved nothing and is kept, or refuses it: once for each call.
 func (s *state) keep(c *Call) error {
-	if c.Account == nil || c.Caller == nil || s.keptBy == c {
-		return nil
-	}
-	b, _ := c.budget(owner{name: "key"}, s)
-	today, left := gift.Day(s.real, c.Account.Zone) // no clock that can be advanced keeps a database small
-	b.Left = left
-	key := CountKey{c.AccountID, KeptCount, c.Caller.KeyID, ""}
-	if err := b.Keep(s.Counts[key].On(today), c.Caller.Places()); err != nil {
+	today, err := s.keeping(c)
+	if err != nil || today == 0 {
 		return err
 	}
-	s.add(today, []spend{{key: key, more: gift.Count{Kept: 1}}})
+	s.add(today, []spend{{key: c.keptKey(), more: gift.Count{Kept: 1}}})
 	s.keptBy = c
 	return nil
+}
+
+func (c *Call) keptKey() CountKey { return CountKey{c.AccountID, KeptCount, c.Caller.KeyID, ""} }
+
+// keeping gives the day in which a call counts; 0: it counts no more, or is nobody's.
+func (s *state) keeping(c *Call) (today int, _ error) {
+	if c.Account == nil || c.Caller == nil || s.keptBy == c {
+		return 0, nil
+	}
+	b, _ := c.budget(owner{name: "key"}, s)
+	today, b.Left = gift.Day(s.real, c.Account.Zone) // no clock that can be advanced keeps a database small
+	return today, b.Keep(s.Counts[c.keptKey()].On(today), c.Caller.Places())
 }

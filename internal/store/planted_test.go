@@ -150,3 +150,33 @@ func TestALogThatIsNotOurs(t *testing.T) {
 		})
 	}
 }
+
+// TestExportsProveNothing: an export, for which all who write wait, does not read the set-up again that was proven when
+// it was read. Its entry of the log says what the one before says, so that it makes no forged set-up right.
+func TestExportsProveNothing(t *testing.T) {
+	t.Parallel()
+	for name, open := range databases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			setUp(t, s, "first")
+			unguarded(t, s)
+			_, err := s.Directory(t.Context())
+			must(t, err)
+			before, err := s.SetupChanges(t.Context())
+			must(t, err)
+			run(t, s, `UPDATE api_key SET name = name || ' of a thief'`)
+			export := gift.TrailEntry{Action: gift.CodesExported, What: "codes"}
+			must(t, s.LogExport(t.Context(), export))
+			must(t, s.LogExport(t.Context(), export))
+			after, err := s.SetupChanges(t.Context())
+			must(t, err)
+			if n := len(before); len(after) != n+2 || after[n+1].After != before[n-1].After || after[n].Before != before[n-1].After {
+				t.Errorf("the log has %d entries after %d", len(after), n)
+			}
+			if found, _ := chainProblems(t, s); len(found) == 0 {
+				t.Error("boon verify does not name the forged keys")
+			}
+		})
+	}
+}

@@ -44,6 +44,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"events of test accounts go by one clock":   testEventsOfOneClock,
 		"a time is found beside another clock":      testEventsOfTwoClocks,
 		"how far webhooks came is kept":             testWebhookProgress,
+		"many attempts":                             testManyAttempts,
 		"webhooks are delivered by one":             testWebhookLeases,
 		"new events are noticed":                    testNewEvents,
 		"what a gift is good for comes back":        testItems,

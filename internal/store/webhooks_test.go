@@ -1,6 +1,8 @@
 package store
 
 import (
+	"boon.example/internal/store/hooks"
+
 	"bytes"
 	"fmt"
 	"slices"
@@ -122,6 +124,41 @@ func testWebhookProgress(t *testing.T, open opener) {
 	must(t, err)
 	if n != 8 || rest != 2 || len(left) != 30 {
 		t.Errorf("%d and %d forgotten, %d left", n, rest, len(left))
+	}
+}
+
+// testManyAttempts: of the attempts at an endpoint the newest are kept, however many there are; those at another are
+// its own.
+func testManyAttempts(t *testing.T, open opener) {
+	s, _ := open(t)
+	account, busy, calm := newID(), newID(), newID()
+	save := func(hook gift.ID, n int) (newest gift.ID) {
+		t.Helper()
+		some := make([]gift.WebhookAttempt, n)
+		for i := range some {
+			newest = newID()
+			some[i] = gift.WebhookAttempt{ID: newest, AccountID: account, WebhookID: hook, Event: newID(),
+				Type: gift.EventRedeemed, At: noon, Status: 200}
+		}
+		must(t, s.SaveWebhooks(t.Context(), nil, some))
+		return newest
+	}
+	kept := func(hook gift.ID) []gift.WebhookAttempt {
+		t.Helper()
+		all, err := s.WebhookAttempts(t.Context(), gift.WebhookAttempts{AccountID: account, WebhookID: hook, Limit: 10_000})
+		must(t, err)
+		return all
+	}
+	save(calm, 99)
+	newest := save(busy, 1_500) // as an earlier version has left them
+	for range 20 {
+		newest = save(busy, 100)
+	}
+	if left := kept(busy); len(left) != hooks.AttemptsKept || left[0].ID != newest {
+		t.Errorf("%d attempts are kept, the newest %s, want %s", len(left), left[0].ID, newest)
+	}
+	if left := kept(calm); len(left) != 99 {
+		t.Errorf("%d attempts at another endpoint are kept", len(left))
 	}
 }
 

@@ -47,8 +47,8 @@ func TestHostileAnswers(t *testing.T) {
 	t.Cleanup(receiver.Close)
 	s := sender(t, loopback)
 	for path, want := range map[string]Outcome{
-		"/endless": {Status: 200, Answer: make([]byte, MaxAnswer)}, "/metadata": {Status: 307},
-		"/bomb":    {Status: 200, Answer: bomb.Bytes()[:MaxAnswer]},
+		"/endless": {Status: 200, Answer: make([]byte, MaxTaken)}, "/metadata": {Status: 307},
+		"/bomb":    {Status: 200, Answer: bomb.Bytes()[:MaxTaken]},
 		"/headers": {Words: "The connection could not be made, or broke."},
 	} {
 		o := s.Send(t.Context(), receiver.URL+path, []gift.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})

@@ -22,7 +22,8 @@ import (
 // Limits of one call.
 const (
 	CallTimeout = 15 * time.Second
-	MaxAnswer   = 1 << 10 // bytes of an answer that are read
+	MaxAnswer   = 1 << 10 // bytes of an answer that are read, and kept if it was no success
+	MaxTaken    = 200     // that are kept of a success: they are nearly all, and tell the least
 	// How many connections wait for their next message: with fewer than there are endpoints, each message costs twice the
 	// processor time.
 	minIdle, maxIdle = 64, 1_024
@@ -192,6 +193,9 @@ func (s *Sender) Send(ctx context.Context, address string, secrets []gift.Webhoo
 	o.Answer, err = io.ReadAll(io.LimitReader(answer.Body, MaxAnswer))
 	if err != nil && o.Succeeded() { // the rest of its answer may never come, and it may not have taken the message
 		return Outcome{Answer: o.Answer, Words: failure(err)}
+	}
+	if o.Succeeded() {
+		o.Answer = o.Answer[:min(len(o.Answer), MaxTaken)]
 	}
 	return o
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"boon.example/internal/gift"
@@ -17,10 +18,15 @@ import (
 )
 
 // Hooks keeps what becomes of webhooks.
-type Hooks struct{ db *db.DB }
+type Hooks struct {
+	db *db.DB
+
+	mu    sync.Mutex
+	saved map[gift.ID]int // attempts at an endpoint that were saved here since its old ones were looked for
+}
 
 // New works on an open database.
-func New(d *db.DB) *Hooks { return &Hooks{d} }
+func New(d *db.DB) *Hooks { return &Hooks{db: d, saved: map[gift.ID]int{}} }
 
 // The columns of attempts, with their types as in inserting.
 const (
@@ -165,8 +171,18 @@ func (h *Hooks) WebhookStates(ctx context.Context, account gift.ID) ([]gift.Webh
 // answerDomain is what answers of endpoints are sealed in.
 const answerDomain = "webhook answer"
 
+// AttemptsKept is how many attempts at an endpoint are kept, the newest; a few more until old ones are looked for.
+const AttemptsKept = 1_000
+
+// When attempts beyond those are looked for: after so many new ones; and how many are deleted at a time, which is more,
+// so that what an earlier version left becomes less.
+const (
+	trimEvery = 100
+	trimBatch = 200
+)
+
 // SaveWebhooks writes how far endpoints came, and attempts, in one transaction. Saving an attempt again changes
-// nothing.
+// nothing. Of attempts at an endpoint the newest stay: see AttemptsKept.
 func (h *Hooks) SaveWebhooks(ctx context.Context, states []gift.WebhookState, attempts []gift.WebhookAttempt) error {
 	came, made := db.Batch{Query: saveState}, db.Batch{Query: saveAttempt}
 	for i := range states {
@@ -191,7 +207,47 @@ func (h *Hooks) SaveWebhooks(ctx context.Context, states []gift.WebhookState, at
 	if err := h.write(ctx, came, made); err != nil {
 		return fmt.Errorf("writing how far webhooks came: %w", err)
 	}
+	for endpoint := range h.full(attempts) {
+		if err := h.trim(ctx, endpoint.account, endpoint.webhook); err != nil {
+			return fmt.Errorf("forgetting old attempts of webhook %s: %w", endpoint.webhook, err)
+		}
+	}
 	return nil
+}
+
+type endpoint struct{ account, webhook gift.ID }
+
+// full counts attempts that were saved, and gives the endpoints whose old ones are to be looked for.
+func (h *Hooks) full(attempts []gift.WebhookAttempt) map[endpoint]bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	full := map[endpoint]bool{}
+	for i := range attempts {
+		at := endpoint{attempts[i].AccountID, attempts[i].WebhookID}
+		if h.saved[at.webhook]++; h.saved[at.webhook] >= trimEvery {
+			delete(h.saved, at.webhook)
+			full[at] = true
+		}
+	}
+	return full
+}
+
+// trim deletes some of the attempts at an endpoint that are older than the newest AttemptsKept.
+func (h *Hooks) trim(ctx context.Context, account, webhook gift.ID) error {
+	const beyond = `SELECT a.id FROM webhook_attempt AS a WHERE a.account_id = $1 AND a.webhook_id = $2
+		ORDER BY a.id DESC LIMIT 1 OFFSET $3`
+	args := []any{db.KeyOf(account), db.KeyOf(webhook), AttemptsKept}
+	// Most calls find nothing; they should not wait for the writer.
+	var n int64
+	if err := h.db.Get(ctx, `SELECT count(*) FROM (`+beyond+`) AS one`, args, &n); err != nil || n == 0 {
+		return err
+	}
+	return h.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM webhook_attempt WHERE account_id = $1 AND webhook_id = $2 AND id IN (
+			SELECT o.id FROM webhook_attempt AS o WHERE o.account_id = $1 AND o.webhook_id = $2 AND o.id <= (`+beyond+`)
+			ORDER BY o.id LIMIT $4)`, append(args, trimBatch)...)
+		return err
+	})
 }
 
 const selectAttempts = `SELECT webhook_id, id, event_id, type, made_at, took, status, words, answer FROM webhook_attempt

@@ -3,6 +3,7 @@ package setup
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -40,23 +41,34 @@ func (s *Setup) CountAcknowledged(ctx context.Context) (n int, err error) {
 }
 
 // logWords writes into the log of the set-up what is no change of it, after what also writes in the transaction; nil:
-// nothing does.
+// nothing. That the set-up is what its log says is proven before, by whoever reads it first: the transaction, for which
+// tills wait, reads none of it. The entry says what the one before says, and so makes no forged set-up right.
 func (s *Setup) logWords(ctx context.Context, what string, also func(*sql.Tx) error) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		if _, err := s.lockSetup(ctx, tx); err != nil {
-			return err
-		}
-		is, err := s.hashNow(ctx, tx)
+	const tries = 5 // the set-up may change in between
+	var version int64
+	for range tries {
+		d, err := s.Directory(ctx)
 		if err != nil {
 			return err
 		}
-		if also != nil {
-			if err := also(tx); err != nil {
+		err = s.db.Write(ctx, func(tx *sql.Tx) (err error) {
+			if version, err = s.lockSetup(ctx, tx); err != nil || version != d.Version {
 				return err
 			}
+			newest, err := newestChange(ctx, tx, s.db.Keys)
+			if err == nil && also != nil {
+				err = also(tx)
+			}
+			if err != nil {
+				return err
+			}
+			return addChange(ctx, s.db, tx, newest, what, newest.After, newest.After, version)
+		})
+		if err != nil || version == d.Version {
+			return err
 		}
-		return logSetup(ctx, s.db, tx, what, is)
-	})
+	}
+	return errors.New("the set-up changes all the time")
 }
 
 // Acknowledged are the problems that an entry of the set-up's log acknowledges; most do none.
