@@ -33,21 +33,25 @@ func TestNeitherAnswerNorError(t *testing.T) {
 func TestWaitingForThePrinter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := &call{API: New(Config{}), w: httptest.NewRecorder(), r: httptest.NewRequest("GET", "/", nil), leave: func() {}}
-		c.prints <- struct{}{}
+		c := &call{API: New(Config{}), w: httptest.NewRecorder(), r: httptest.NewRequest("GET", "/", nil), leave: func() {},
+			account: &gift.Account{ID: gift.ID{1}}, caller: &gift.Caller{}}
+		done, err := c.prints.Take(t.Context(), gift.ID{2}, gift.ID{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		began := time.Now()
-		_, err := c.startPrinting()
+		_, err = c.startPrinting()
 		if waited := time.Since(began); !errors.Is(err, gift.Unavailable) || !strings.Contains(err.Error(), "format=csv") ||
 			heavyDeadline-waited < otherDeadline {
 			t.Errorf("after %v: %v", waited, err)
 		}
-		<-c.prints
+		done()
 		printed, err := c.startPrinting()
 		if until, _ := c.ctx.Deadline(); err != nil || time.Until(until) != heavyDeadline {
 			t.Fatalf("until %v, %v", until, err)
 		}
 		printed()
-		if len(c.prints) > 0 {
+		if _, err := c.prints.Take(t.Context(), gift.ID{2}, gift.ID{}); err != nil {
 			t.Error("the printer is still taken")
 		}
 	})

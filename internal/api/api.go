@@ -25,6 +25,7 @@ import (
 
 	"boon.example/internal/cashout"
 	"boon.example/internal/clientip"
+	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/reference"
@@ -87,7 +88,7 @@ type API struct {
 	guesses *guessLimiter
 	tests   chan struct{} // has a value for each call of a test account that is handled
 	silent  chan struct{} // and for each that is kept waiting on purpose
-	prints  chan struct{} // has a value while a stock is printed
+	prints  *fair.Places  // for stocks that are printed
 	pins    chan struct{} // and while the hash of a PIN is made
 	readers sync.Pool     // of *wire.Reader
 	bodies  sync.Pool     // of *[trusted]byte
@@ -138,7 +139,7 @@ func New(c Config) *API {
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	a := &API{Config: c, mux: http.NewServeMux(), guesses: newGuessLimiter(&c),
-		prints: make(chan struct{}, 1), pins: make(chan struct{}, 1), tests: make(chan struct{}, maxTests),
+		prints: fair.New(1), pins: make(chan struct{}, 1), tests: make(chan struct{}, maxTests),
 		silent: make(chan struct{}, maxSilent)}
 	a.readers.New = func() any { return new(wire.Reader) }
 	a.bodies.New = func() any { return new([trusted]byte) }

@@ -82,26 +82,25 @@ func (c *call) export(form string, cards, unsold []gift.Gift) ([]byte, error) {
 	return sheets, err
 }
 
-// startPrinting waits until no other stock is printed: the sheets of thousands of cards take seconds, and memory. After
-// it, there is as much time as any other call has; printed ends it.
+// startPrinting waits until no other stock is printed, in turns by account: the sheets of thousands of cards take
+// seconds, and memory. After it, there is as much time as any other call has; printed ends it.
 func (c *call) startPrinting() (printed func(), _ error) {
 	ctx, cancel := c.moreTime()
-	full := time.NewTimer(ledger.MaxHeld)
-	defer full.Stop()
-	select {
-	case c.prints <- struct{}{}:
+	waits, stop := context.WithTimeout(ctx, ledger.MaxHeld)
+	defer stop()
+	done, err := c.prints.Take(waits, c.account.ID, c.caller.KeyID)
+	switch {
+	case err == nil:
 		c.ctx = ctx
 		return func() {
-			<-c.prints
+			done()
 			cancel()
 		}, nil
-	case <-full.C:
-		cancel()
-		return nil, notPrinted()
-	case <-ctx.Done():
-		cancel()
-		return nil, ctx.Err()
+	case ctx.Err() == nil:
+		err = notPrinted()
 	}
+	cancel()
+	return nil, err
 }
 
 func notPrinted() *gift.Error {

@@ -11,7 +11,8 @@ import (
 // memory bounds the bytes of large bodies that are being read, and of large answers that are being made and written,
 // over all calls: their callers decide how long that takes. Who finds none left is refused. Small ones, as those of
 // tills, are not counted. Orders, which may be held back for long, take no more than a part, so that look-ups find
-// some.
+// some. An account takes at most half of what others leave: however many accounts take all that they can, something is
+// left for the next one.
 type memory struct {
 	mu        sync.Mutex
 	used      int
@@ -21,14 +22,14 @@ type memory struct {
 const (
 	maxMemory  = 48 << 20
 	maxOrders  = maxMemory * 2 / 3
-	maxShare   = maxMemory / 2 // of one account
-	freeMemory = 64 << 10      // of each call
+	freeMemory = 64 << 10 // of each call
 )
 
 func (m *memory) take(account gift.ID, n, most int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.used+n > most || m.ofAccount[account]+n > maxShare {
+	own := m.ofAccount[account]
+	if free := most - (m.used - own); m.used+n > most || own+n > free/2 {
 		return false
 	}
 	if m.ofAccount == nil {

@@ -29,7 +29,7 @@ func TestSlowReadersOfLargeAnswers(t *testing.T) {
 	if refused.header.Get("Retry-After") == "" {
 		t.Error("nobody says when to come again")
 	}
-	w.get("/requests/large").refused(503, gift.Unavailable)
+	w.get("/requests/large").want(200) // look-ups find some
 	w.redeem(g, "1").want(200)
 	w.send(money("5"))
 	for _, conn := range slow {

@@ -171,7 +171,8 @@ func TestExportsProveNothing(t *testing.T) {
 			must(t, s.LogExport(t.Context(), export))
 			after, err := s.SetupChanges(t.Context())
 			must(t, err)
-			if n := len(before); len(after) != n+2 || after[n+1].After != before[n-1].After || after[n].Before != before[n-1].After {
+			if n := len(before); len(after) != n+2 || after[n+1].After != before[n-1].After ||
+				after[n].Before != before[n-1].After {
 				t.Errorf("the log has %d entries after %d", len(after), n)
 			}
 			if found, _ := chainProblems(t, s); len(found) == 0 {

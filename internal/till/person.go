@@ -94,7 +94,7 @@ func (t *tills) choosePIN(c *api.Call, s *session, p *gift.Person, first, own st
 		return nil, gift.RefuseAt(gift.ValidationFailure, "newPIN", "The new PIN is the one for the first sign-in. "+
 			"Choose another one.")
 	}
-	done, err := t.busy.take(c.Context(), s.caller)
+	done, err := t.busy.Take(c.Context(), s.caller.Account.ID, s.caller.KeyID)
 	if err != nil {
 		return nil, api.Stored(err)
 	}
@@ -271,7 +271,7 @@ func (t *tills) try(c *api.Call, at *gift.Caller, p *gift.Person, typed string) 
 
 // check waits for the till's turn, and compares a PIN with its hash.
 func (t *tills) check(ctx context.Context, at *gift.Caller, hash, typed string) (right bool, _ error) {
-	done, err := t.busy.take(ctx, at)
+	done, err := t.busy.Take(ctx, at.Account.ID, at.KeyID)
 	if err != nil {
 		return false, err
 	}

@@ -40,7 +40,7 @@ func (s *shifts) get(till gift.ID, now time.Time) (until time.Time, ok bool) {
 func (s *shifts) put(till gift.ID, until, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.known == nil || len(s.known) > maxRemembered {
+	if s.known == nil || len(s.known) > 10_000 {
 		s.known = map[gift.ID]shift{}
 	}
 	if now.After(s.known[till].read) || until.After(s.known[till].until) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"boon.example/internal/api"
+	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/ratelimit"
 )
@@ -64,8 +65,8 @@ type tills struct {
 	secure bool // cookies go over TLS only
 	pages  pages
 	pins   *ratelimit.Limiter[gift.Till]
-	busy   *turns // for checking PINs
-	days   *turns // for reading a page of a day
+	busy   *fair.Places // for checking PINs
+	days   *fair.Places // for reading a page of a day
 	shifts shifts
 	told   toldOf
 }
@@ -73,7 +74,7 @@ type tills struct {
 // Handler serves everything under Path.
 func Handler(c Config) http.Handler {
 	t := &tills{Config: c, secure: strings.HasPrefix(c.PublicURL, "https://"), pages: readPages(),
-		busy: newTurns(pinsAtOnce), days: newTurns(daysAtOnce)}
+		busy: fair.New(pinsAtOnce), days: fair.New(daysAtOnce)}
 	if t.PINLimited == nil {
 		t.PINLimited = func(context.Context, gift.Till) {}
 	}

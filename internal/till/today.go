@@ -162,7 +162,7 @@ func (t *tills) read(ctx context.Context, by *gift.Caller, d *doneToday) error {
 
 // page reads a page of a day when it is the till's turn: a long day keeps other merchants from theirs for a page.
 func (t *tills) page(ctx context.Context, by *gift.Caller, f gift.ChangeFilter) (gift.ChangePage, error) {
-	done, err := t.days.take(ctx, by)
+	done, err := t.days.Take(ctx, by.Account.ID, by.KeyID)
 	if err != nil {
 		return gift.ChangePage{}, err
 	}

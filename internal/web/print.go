@@ -15,20 +15,23 @@ import (
 	"boon.example/internal/print"
 )
 
-// printers is how many PDFs are made at once: paper can wait, tills cannot. printTimeout is how long it waits.
+// So many PDFs are made at once, of gifts and of orders: paper can wait, tills cannot. An order may have a thousand
+// cards, so that orders wait for each other, in turns by account, and no guest waits for an order. printTimeout is how
+// long a PDF waits.
 const (
-	printers     = 2
-	printTimeout = 10 * time.Second
+	printers      = 2
+	sheetPrinters = 1
+	printTimeout  = 10 * time.Second
 )
 
 // errBusy tells that no printer became free in time.
 var errBusy = errors.New("too many PDFs are asked for at the same time")
 
-// prints answers with the PDF that draw makes. A request has a printer from before the first look at the store until
-// the PDF is made, and not while it is sent: how long that takes is up to the reader.
+// prints answers with the PDF that draw makes. A request has a printer until the PDF is made, and not while it is sent:
+// how long that takes is up to the reader.
 func (s *site) prints(draw func(*http.Request) ([]byte, error)) http.Handler {
 	return s.reads(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := s.print(r, draw)
+		body, err := draw(r)
 		switch {
 		case r.Context().Err() != nil: // the client has gone
 		case err != nil:
@@ -40,17 +43,20 @@ func (s *site) prints(draw func(*http.Request) ([]byte, error)) http.Handler {
 	}))
 }
 
-func (s *site) print(r *http.Request, draw func(*http.Request) ([]byte, error)) ([]byte, error) {
-	timeout := time.NewTimer(printTimeout)
-	defer timeout.Stop()
-	select {
-	case s.printing <- struct{}{}:
-		defer func() { <-s.printing }()
-		return draw(r)
-	case <-timeout.C:
-		return nil, errBusy
-	case <-r.Context().Done():
-		return nil, r.Context().Err()
+// withPrinter waits for a printer before the first look at the store.
+func (s *site) withPrinter(draw func(*http.Request) ([]byte, error)) func(*http.Request) ([]byte, error) {
+	return func(r *http.Request) ([]byte, error) {
+		timeout := time.NewTimer(printTimeout)
+		defer timeout.Stop()
+		select {
+		case s.printing <- struct{}{}:
+			defer func() { <-s.printing }()
+			return draw(r)
+		case <-timeout.C:
+			return nil, errBusy
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
 	}
 }
 
@@ -78,7 +84,18 @@ func (s *site) printGift(r *http.Request) ([]byte, error) {
 
 // printOrder is the PDF of all printed gifts of an order, for whoever holds its address.
 func (s *site) printOrder(r *http.Request) ([]byte, error) {
-	gifts, account, err := s.order(r)
+	accountID, orderID, err := s.sheet(r)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), printTimeout)
+	defer cancel()
+	done, err := s.sheets.Take(ctx, accountID, orderID)
+	if err != nil {
+		return nil, errBusy
+	}
+	defer done()
+	gifts, account, err := s.order(r.Context(), accountID, orderID)
 	if err != nil {
 		return nil, err
 	}
@@ -120,21 +137,26 @@ func paper(r *http.Request, a *gift.Account, location gift.ID) print.Paper {
 	return print.PaperFor(a, location)
 }
 
-// order finds the printed gifts that an address leads to, one at least.
-func (s *site) order(r *http.Request) ([]gift.Gift, *gift.Account, error) {
+// sheet finds the order that an address leads to.
+func (s *site) sheet(r *http.Request) (account, order gift.ID, err error) {
 	text := r.PathValue("sheet")
 	token, err := gift.ParseToken(text)
 	if err != nil || token.Reveal() != text {
-		return nil, nil, s.miss(r)
+		return account, order, s.miss(r)
 	}
-	accountID, orderID, err := s.Order(r.Context(), token)
-	if errors.Is(err, gift.NotFound) {
-		return nil, nil, s.miss(r)
+	account, order, err = s.Order(r.Context(), token)
+	switch {
+	case errors.Is(err, gift.NotFound):
+		err = s.miss(r)
+	case err != nil:
+		err = fmt.Errorf("finding an order by its sheet: %w", err)
 	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("finding an order by its sheet: %w", err)
-	}
-	gifts, err := s.Gifts.Gifts(r.Context(), gift.Filter{AccountID: accountID, OrderID: orderID,
+	return account, order, err
+}
+
+// order finds the printed gifts of an order, one at least.
+func (s *site) order(ctx context.Context, accountID, orderID gift.ID) ([]gift.Gift, *gift.Account, error) {
+	gifts, err := s.Gifts.Gifts(ctx, gift.Filter{AccountID: accountID, OrderID: orderID,
 		Limit: gift.MaxRecipients})
 	if err != nil {
 		return nil, nil, fmt.Errorf("finding the gifts of an order: %w", err)

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 )
 
@@ -145,6 +146,23 @@ func TestSlowReadersKeepNoPrinter(t *testing.T) {
 		}
 		time.Sleep(s.slow)
 	})
+}
+
+// TestOrdersKeepNoGuestWaiting: a guest's own PDF waits for none of an order, however many there are.
+func TestOrdersKeepNoGuestWaiting(t *testing.T) {
+	t.Parallel()
+	s := &site{Config: Config{}, printing: make(chan struct{}, printers), sheets: fair.New(sheetPrinters)}
+	for range sheetPrinters {
+		if _, err := s.sheets.Take(t.Context(), gift.ID{1}, gift.ID{8}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	drawn := false
+	_, err := s.withPrinter(func(*http.Request) ([]byte, error) { drawn = true; return nil, nil })(
+		httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+	if !drawn || err != nil {
+		t.Errorf("beside an order that is printed: %v", err)
+	}
 }
 
 // slowReader takes an answer when it is told to.

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"boon.example/internal/clientip"
+	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
 	"boon.example/internal/message"
@@ -77,7 +78,8 @@ type Outbox interface {
 type site struct {
 	Config
 	misses   misses
-	printing chan struct{} // holds a token for each PDF in the making
+	printing chan struct{} // holds a token for each PDF of one gift in the making
+	sheets   *fair.Places  // for the PDFs of orders
 }
 
 // now is the time by the clock of an account.
@@ -98,11 +100,11 @@ func Handler(c Config) http.Handler {
 	if c.Away == nil {
 		c.Away = func(error) bool { return false }
 	}
-	s := &site{Config: c, printing: make(chan struct{}, printers)}
+	s := &site{Config: c, printing: make(chan struct{}, printers), sheets: fair.New(sheetPrinters)}
 	mux := http.NewServeMux()
 	mux.Handle("/{$}", s.page(s.front))
 	mux.Handle("/g/{token}", s.page(s.gift))
-	mux.Handle("/g/{token}"+PrintPath, s.prints(s.printGift))
+	mux.Handle("/g/{token}"+PrintPath, s.prints(s.withPrinter(s.printGift)))
 	mux.Handle("/orders/{sheet}"+PrintPath, s.prints(s.printOrder))
 	mux.Handle("/assets/{hash}", s.reads(http.HandlerFunc(s.asset)))
 	mux.Handle("/style/{file}", s.reads(http.HandlerFunc(s.style)))

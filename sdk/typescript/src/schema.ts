@@ -862,7 +862,7 @@ export interface paths {
         };
         /**
          * Calls of a webhook
-         * @description Every call of the last 30 days, the newest first, in pages.
+         * @description The newest 1,000 calls of the last 30 days, the newest first, in pages.
          */
         get: operations["listAttempts"];
         put?: never;
@@ -1294,7 +1294,7 @@ export interface components {
         AttemptsAnswer: {
             /** @description The newest first. */
             attempts: {
-                /** @description The first 1,024 bytes of the answer; null: it was empty, or there was none. */
+                /** @description The first bytes of the answer: 200 of a success, else 1,024; null: it was empty, or there was none. */
                 answer: string | null;
                 /**
                  * Format: uuid

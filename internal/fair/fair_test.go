@@ -1,4 +1,4 @@
-package till
+package fair
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 func TestTurnsAreFair(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		places := newTurns(2)
+		places := New(2)
 		order := make(chan string, 200)
 		call := func(name string, account, till byte) {
 			c := &gift.Caller{Account: &gift.Account{ID: gift.ID{account}}, KeyID: gift.ID{0xff, till}}
 			go func() {
-				done, err := places.take(t.Context(), c)
+				done, err := places.Take(t.Context(), c.Account.ID, c.KeyID)
 				if err != nil {
 					t.Error(err)
 					return
@@ -31,7 +31,7 @@ func TestTurnsAreFair(t *testing.T) {
 		busy := &gift.Caller{Account: &gift.Account{ID: gift.ID{1}}, KeyID: gift.ID{0xff, 1}}
 		var held []func()
 		for range 2 {
-			done, err := places.take(t.Context(), busy)
+			done, err := places.Take(t.Context(), busy.Account.ID, busy.KeyID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,16 +64,16 @@ func TestTurnsAreFair(t *testing.T) {
 func TestTurnsThatWereGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		places := newTurns(1)
+		places := New(1)
 		c := &gift.Caller{Account: &gift.Account{ID: gift.ID{1}}, KeyID: gift.ID{2}}
 		for range 100 {
-			done, err := places.take(t.Context(), c)
+			done, err := places.Take(t.Context(), c.Account.ID, c.KeyID)
 			if err != nil {
 				t.Fatal(err)
 			}
 			ctx, giveUp := context.WithCancel(t.Context())
 			go func() {
-				if done, err := places.take(ctx, c); err == nil {
+				if done, err := places.Take(ctx, c.Account.ID, c.KeyID); err == nil {
 					done()
 				}
 			}()

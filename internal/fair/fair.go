@@ -1,4 +1,5 @@
-package till
+// Package fair shares a few places out among accounts, so that none of them keeps another waiting for long.
+package fair
 
 import (
 	"context"
@@ -8,29 +9,30 @@ import (
 	"boon.example/internal/gift"
 )
 
-// turns shares a few places out among tills. A place that becomes free goes to the account that had one the longest
-// ago, within it to the till that had one the longest ago, and there to who came first. So an account waits for one
-// turn of each other one at most, however many calls others send, and a till for one of each other till of its
-// account.
-type turns struct {
+// Places are a few places that many want. One that becomes free goes to the account that had one the longest ago,
+// within it to the part (a till, an order) that had one the longest ago, and there to who came first. So an account
+// waits for one turn of each other one at most, however many calls others send, and a part for one of each other part
+// of its account.
+type Places struct {
 	mu      sync.Mutex
 	free    int
 	count   uint64             // turns that were given
-	last    map[gift.ID]uint64 // the number of the last turn of an account or a till
+	last    map[gift.ID]uint64 // the number of the last turn of an account or a part
 	waiting []*turn            // in the order in which they came
 }
 
 // turn is a call that waits.
 type turn struct {
-	account, till gift.ID
+	account, part gift.ID
 	given         chan struct{} // closed when it has a place
 }
 
-func newTurns(places int) *turns { return &turns{free: places, last: map[gift.ID]uint64{}} }
+// New makes so many places.
+func New(places int) *Places { return &Places{free: places, last: map[gift.ID]uint64{}} }
 
-// take waits for a place. done gives it back.
-func (t *turns) take(ctx context.Context, c *gift.Caller) (done func(), _ error) {
-	w := &turn{c.Account.ID, c.KeyID, make(chan struct{})}
+// Take waits for a place. done gives it back.
+func (t *Places) Take(ctx context.Context, account, part gift.ID) (done func(), _ error) {
+	w := &turn{account, part, make(chan struct{})}
 	t.mu.Lock()
 	t.waiting = append(t.waiting, w)
 	t.next()
@@ -51,7 +53,7 @@ func (t *turns) take(ctx context.Context, c *gift.Caller) (done func(), _ error)
 	return nil, ctx.Err()
 }
 
-func (t *turns) done() {
+func (t *Places) done() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.free++
@@ -59,7 +61,7 @@ func (t *turns) done() {
 }
 
 // next gives the free places to those whose turn it is.
-func (t *turns) next() {
+func (t *Places) next() {
 	for t.free > 0 && len(t.waiting) > 0 {
 		at := 0
 		for n, w := range t.waiting {
@@ -71,7 +73,7 @@ func (t *turns) next() {
 		t.waiting = slices.Delete(t.waiting, at, at+1)
 		t.free--
 		t.count++
-		t.last[w.account], t.last[w.till] = t.count, t.count
+		t.last[w.account], t.last[w.part] = t.count, t.count
 		close(w.given)
 	}
 	if len(t.waiting) == 0 && len(t.last) > maxRemembered {
@@ -79,12 +81,12 @@ func (t *turns) next() {
 	}
 }
 
-// maxRemembered is of how many accounts and tills it is known when they had a place, once nobody waits.
+// maxRemembered is of how many accounts and parts it is known when they had a place, once nobody waits.
 const maxRemembered = 10_000
 
-func (t *turns) before(a, b *turn) bool {
+func (t *Places) before(a, b *turn) bool {
 	if of, other := t.last[a.account], t.last[b.account]; of != other {
 		return of < other
 	}
-	return t.last[a.till] < t.last[b.till]
+	return t.last[a.part] < t.last[b.part]
 }
