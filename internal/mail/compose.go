@@ -26,18 +26,19 @@ func compose(m *message.Message, from, to string) ([]byte, error) {
 		msg.SetGenHeader(mail.HeaderContentLang, string(m.Language)) // RFC 3282
 	}
 	msg.SetBodyString(mail.TypeTextPlain, m.Text)
-	msg.AddAlternativeString(mail.TypeTextHTML, m.HTML)
+	inWorld := contentIDs{m.ID.String(), domain(from)}
+	msg.AddAlternativeString(mail.TypeTextHTML, inWorld.page(m))
 	if m.QR != nil {
-		err := msg.EmbedReader("gift.png", bytes.NewReader(m.QR), mail.WithFileContentID("<"+message.QRContentID+">"),
-			mail.WithFileContentType("image/png"))
+		err := msg.EmbedReader("gift.png", bytes.NewReader(m.QR),
+			mail.WithFileContentID("<"+inWorld.of(message.QRContentID)+">"), mail.WithFileContentType("image/png"))
 		if err != nil {
 			return nil, fmt.Errorf("attaching the QR code: %w", err)
 		}
 	}
 	for i := range m.Pictures {
 		p := &m.Pictures[i]
-		err := msg.EmbedReader(fileName(p), bytes.NewReader(p.Bytes), mail.WithFileContentID("<"+p.ContentID+">"),
-			mail.WithFileContentType(mail.ContentType(p.Kind)))
+		err := msg.EmbedReader(fileName(p), bytes.NewReader(p.Bytes),
+			mail.WithFileContentID("<"+inWorld.of(p.ContentID)+">"), mail.WithFileContentType(mail.ContentType(p.Kind)))
 		if err != nil {
 			return nil, fmt.Errorf("attaching %s: %w", fileName(p), err)
 		}
@@ -46,7 +47,40 @@ func compose(m *message.Message, from, to string) ([]byte, error) {
 	if _, err := msg.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("composing a mail: %w", err)
 	}
-	return b.Bytes(), nil
+	return typed(b.Bytes()), nil
+}
+
+// contentIDs makes the Content-IDs of a mail unique in the world (RFC 2392, section 2): a mail program that keeps parts
+// by them would else show the QR code of another mail. They are the same in a repeat of the mail.
+type contentIDs struct{ job, domain string }
+
+// of is the Content-ID in the world of one that is unique in a message only: qr.JOB@DOMAIN for qr@gift.
+func (c contentIDs) of(id string) string {
+	name, _, _ := strings.Cut(id, "@")
+	return name + "." + c.job + "@" + c.domain
+}
+
+// page is the HTML of a message, which shows its pictures by these ids. A quote mark does not stand in a text of HTML,
+// so what somebody wrote is not taken for an address.
+func (c contentIDs) page(m *message.Message) string {
+	ids := []string{message.QRContentID}
+	for i := range m.Pictures {
+		ids = append(ids, m.Pictures[i].ContentID)
+	}
+	page := m.HTML
+	for _, id := range ids {
+		page = strings.ReplaceAll(page, `"cid:`+id+`"`, `"cid:`+c.of(id)+`"`)
+	}
+	return page
+}
+
+// typed names the type of the root of a multipart/related mail, which RFC 2387, section 3.1, demands and the library
+// leaves out. The header is the mail's own: it stands before the first empty line.
+func typed(source []byte) []byte {
+	head, body, _ := bytes.Cut(source, []byte("\r\n\r\n"))
+	const related = "\r\nContent-Type: multipart/related;"
+	head = bytes.Replace(head, []byte(related), []byte(related+"\r\n type=\"multipart/alternative\";"), 1)
+	return bytes.Join([][]byte{head, body}, []byte("\r\n\r\n"))
 }
 
 // fileName is what a mail program calls a picture that is saved: logo.png for logo@gift.
