@@ -85,7 +85,9 @@ func (f ActivityFilter) query() url.Values {
 type Change struct {
 	VoucherID string `json:"voucherID"`
 	Entry
-	Currency string `json:"currency"` // "" for an item gift
+	Currency    string `json:"currency"`    // "" for an item gift
+	ProgramID   string `json:"programID"`   // of the gift; "": a service before 0.2
+	IsPromoType bool   `json:"isPromoType"` // whether the gift is promotional
 }
 
 // Activity goes through the changes of all gifts of the key's account, the newest first, fetching pages as they are
@@ -205,6 +207,7 @@ type Entry struct {
 	CurrentBalance   Decimal   `json:"currentBalance"`
 	AvailableBalance Decimal   `json:"availableBalance"` // after it; absent: version 0.1 made it
 	HeldAmount       Decimal   `json:"heldAmount"`       // what it added to what is held
+	EndedBalance     Decimal   `json:"endedBalance"`     // of a cancellation, what it took out of use; else absent
 	Status           Status    `json:"status"`
 	StatusID         int       `json:"statusID"`
 	At               time.Time `json:"at"`

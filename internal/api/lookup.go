@@ -149,6 +149,8 @@ func listActivity(c *call) (ledger.Answer, error) {
 			w.ID("voucherID", change.VoucherID)
 			w.entry(change.Unit, &change.Entry, names)
 			w.TextOrNull("currency", change.Unit.Code)
+			w.ID("programID", change.ProgramID)
+			w.Boolean("isPromoType", change.Promotional)
 			w.Close()
 		}
 		w.EndList()
@@ -246,6 +248,11 @@ func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 		w.Null("availableBalance")
 	}
 	w.Amount("heldAmount", unit, e.Held)
+	if e.Kind == gift.Cancellation {
+		w.Amount("endedBalance", unit, e.Balance)
+	} else {
+		w.Null("endedBalance")
+	}
 	w.Text("status", e.Status.String())
 	w.Integer("statusID", int(e.Status))
 	w.Instant("at", e.At)

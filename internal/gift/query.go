@@ -52,7 +52,9 @@ type ChangeFilter struct {
 // Change is an entry of an account's activity, and what its gift is counted in.
 type Change struct {
 	Entry
-	Unit Currency
+	Unit        Currency
+	ProgramID   ID // of the gift
+	Promotional bool
 }
 
 // ChangePage is a part of a list of entries, the newest first.

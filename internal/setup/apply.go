@@ -177,6 +177,7 @@ func (p *plan) account(a *account, owners map[gift.ID]owner) error {
 	}
 	p.webhooks(a, label)
 	p.over(a.record, label)
+	p.withoutTerms(a.record, label)
 	p.unseen(a, label)
 	p.stranded(a)
 	p.unstaffed(a.record, label)
@@ -230,6 +231,16 @@ func (p *plan) over(a *gift.Account, label string) {
 			p.Notes = append(p.Notes, fmt.Sprintf("%s: the promotion %s was over at %s; its gifts are refused unless a "+
 				"request gives other dates.",
 				label, a.Promotions[i].Name, gift.LocalTime(end, a.Zone)))
+		}
+	}
+}
+
+// withoutTerms notes the promotions that no gift can be sent of unless a request brings the terms.
+func (p *plan) withoutTerms(a *gift.Account, label string) {
+	for i := range a.Promotions {
+		if strings.TrimSpace(a.Promotions[i].Terms) == "" {
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: the promotion %s has no terms; a gift of it is refused unless its request "+
+				"gives promotionalTerms.", label, a.Promotions[i].Name))
 		}
 	}
 }

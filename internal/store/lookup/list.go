@@ -301,11 +301,13 @@ func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 // account.
 func exists(from string) string { return `EXISTS (SELECT 1 FROM ` + from + ` LIMIT 1 OFFSET 0)` }
 
-// selectEntries finds entries, each with what its gift is counted in.
+// selectEntries finds entries, each with what its gift is counted in, its program, and whether it is promotional.
 var selectEntries = db.SelectByKeys("entries", `SELECT `+record.EntryColumns+`,
 	(SELECT v.item FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
 	(SELECT v.currency FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
-	(SELECT v.decimals FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)
+	(SELECT v.decimals FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+	(SELECT v.program_id FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+	(SELECT v.promotional FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)
 	FROM entry AS e WHERE e.account_id = $1 AND e.id {keys}`, "B", true)
 
 // Activity gives a page of the changes of all gifts of an account, the newest first: in descending order of their ids.
@@ -329,7 +331,8 @@ func (r *Reader) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.C
 		batches := record.ByRef(selectEntries, refsOf(f.AccountID, ids), func(from db.Scanner) error {
 			var c gift.Change
 			var item bool
-			err := from.Scan(append(record.EntryFields(&c.Entry), &item, &c.Unit.Code, &c.Unit.Decimals)...)
+			err := from.Scan(append(record.EntryFields(&c.Entry), &item, &c.Unit.Code, &c.Unit.Decimals,
+				db.ScanID(&c.ProgramID), &c.Promotional)...)
 			if item {
 				c.Unit = gift.Pieces
 			}
