@@ -13,10 +13,13 @@ import (
 // Every is how often it is looked for gifts.
 const Every = time.Minute
 
-// A few gifts are told of at a time, with a pause in between, so that no redemption waits for many.
+// A few gifts are told of at a time, with a pause in between, so that no redemption waits for many: at least pause, and
+// share times what they took. So the embedded database is left to tills for two thirds of the time, and thousands of
+// gifts that end at one midnight are told of within seconds.
 const (
-	batch = 50
-	pause = 100 * time.Millisecond
+	batch = 100
+	pause = 20 * time.Millisecond
+	share = 2
 	most  = 1_000 // that are counted
 )
 
@@ -65,6 +68,7 @@ func (t *Teller) account(ctx context.Context, id gift.ID, account *gift.Account)
 			}
 			now = clock.Now(now)
 		}
+		begun := time.Now()
 		n, err := t.TellExpiry(ctx, id, now, batch)
 		if err != nil || n == 0 {
 			return err
@@ -72,7 +76,7 @@ func (t *Teller) account(ctx context.Context, id gift.ID, account *gift.Account)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(pause):
+		case <-time.After(max(pause, share*time.Since(begun))):
 		}
 	}
 }

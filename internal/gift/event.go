@@ -244,6 +244,13 @@ func TooManyWaiting() *Error {
 	return refused
 }
 
+// LostPlace refuses a place of a later state of the database than the one that it was put back to.
+func LostPlace() *Error {
+	return RefuseAt(NotFound, "after", "This cursor is of a later state of the database than there is: the database was "+
+		"put back to an earlier state after the cursor was given, as by a restore. What was read since then may be gone. "+
+		"Begin without a cursor, and compare with the gifts themselves.")
+}
+
 // NoSuchPlace refuses a place of which the store does not know any more what comes after it.
 func NoSuchPlace() *Error {
 	return RefuseAt(NotFound, "after", "What comes after this cursor is not kept any more: events are kept for 90 days. "+

@@ -147,6 +147,7 @@ func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 			listener.Close()
 			return notListening(a.AdminListen, "--admin-listen", err)
 		}
+		a.Logger.Info("metrics are served", "address", admin.Addr().String()+"/metrics") // of port 0, the one that was picked
 		servers = append(servers, a.httpServer(a.observe(a.adminMux())))
 		listeners = append(listeners, admin)
 	}

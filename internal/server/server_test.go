@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -344,13 +345,13 @@ func TestOperatorsAddresses(t *testing.T) {
 // TestAdminListener: with a listener of their own, metrics are there and nowhere else.
 func TestAdminListener(t *testing.T) {
 	t.Parallel()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	s := start(t, server.Config{AdminListen: "127.0.0.1:0"}) // the log tells the port that was picked
+	told := regexp.MustCompile(`"msg":"metrics are served","address":"(127.0.0.1:[1-9]\d*)/metrics"`).FindStringSubmatch(
+		s.logs.String())
+	if told == nil {
+		t.Fatalf("the log does not say where metrics are served: %s", s.logs)
 	}
-	address := free.Addr().String()
-	free.Close()
-	s := start(t, server.Config{AdminListen: address})
+	address := told[1]
 	if status, _, err := s.call("GET", "/metrics", "", ""); err != nil || status != http.StatusNotFound {
 		t.Errorf("/metrics where tills call: %d %v", status, err)
 	}

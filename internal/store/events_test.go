@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -507,5 +508,32 @@ func testEventsOfTwoClocks(t *testing.T, open opener) {
 					want)
 			}
 		}
+	}
+}
+
+// testLostPlaces: a cursor of a later state of the database than the one that it was put back to is told from one whose
+// events are not kept any more.
+func testLostPlaces(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	issue(t, s, account, 1)
+	issue(t, s, account, 1)
+	_, end := settled(t, s, gift.EventQuery{AccountID: account, Limit: 9}, 2)
+	for what, place := range map[string]gift.EventPlace{
+		"of a later commit":                 gift.After(end.Position+1000, 1, newID()),
+		"of another commit at the position": gift.After(end.Position, 1, newID()),
+	} {
+		_, err := s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 9, After: place})
+		if !errors.Is(err, gift.NotFound) || !strings.Contains(err.Error(), "put back to an earlier state") {
+			t.Errorf("a place %s: %v", what, err)
+		}
+	}
+	_, err := s.Events(t.Context(), gift.EventQuery{AccountID: newID(), Limit: 9, After: end})
+	if !errors.Is(err, gift.NotFound) || !strings.Contains(err.Error(), "put back to an earlier state") {
+		t.Errorf("a place in an account without events: %v", err)
+	}
+	_, err = s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 9, After: gift.EventPlace{Part: 1}})
+	if !errors.Is(err, gift.NotFound) || !strings.Contains(err.Error(), "kept for 90 days") {
+		t.Errorf("a place before all that is kept: %v", err)
 	}
 }

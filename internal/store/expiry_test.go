@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/store/pgtest"
 )
 
 // promotion makes a promotional gift that ends at a time.
@@ -117,4 +118,36 @@ func testExpiry(t *testing.T, open opener) {
 	tellAll(t, instances, account, end.AddDate(0, 0, 21))
 	want[longer.ID] = [2]int{3, 1}
 	diff(t, told(t, s, account, 42), want)
+}
+
+// TestExpiryTakesFewStatements: to tell of many gifts takes PostgreSQL as many statements as to tell of one.
+func TestExpiryTakesFewStatements(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t) // the embedded database has no round trips
+	traced := &statements{seen: map[string]bool{}}
+	s, _ := openServerForTest(t, traced)
+	account, end := newID(), noon.AddDate(0, 0, 30)
+	tell := func(gifts int) int {
+		t.Helper()
+		for range gifts {
+			promotion(t, s, account, end)
+		}
+		before := traced.sent + traced.trips
+		n, err := s.TellExpiry(t.Context(), account, end, 100)
+		must(t, err)
+		if n != 2*gifts { // each expires soon, and has expired
+			t.Errorf("%d gifts were told of, want %d", n, 2*gifts)
+		}
+		return traced.sent + traced.trips - before
+	}
+	if one, many := tell(1), tell(50); many > one {
+		t.Errorf("one gift takes %d statements, 50 take %d", one, many)
+	}
+	want := map[gift.ID][2]int{}
+	for id := range told(t, s, account, 102) {
+		want[id] = [2]int{1, 1}
+	}
+	if diff(t, told(t, s, account, 102), want); len(want) != 51 {
+		t.Errorf("%d gifts were told of, want 51", len(want))
+	}
 }

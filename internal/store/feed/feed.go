@@ -96,16 +96,30 @@ func (f *Feed) rows(ctx context.Context, query string, account gift.ID, args ...
 // Events gives at most q.Limit events of an account after a place, in the order of the commits that made them: whoever
 // goes on from Next every time sees each event once, and those of a gift in the order of its history. It does not give
 // what was committed while a transaction that began earlier is still open. A place that is not known any more is
-// refused with gift.NoSuchPlace.
+// refused with gift.NoSuchPlace, or with gift.LostPlace after the database was put back to an earlier state.
 func (f *Feed) Events(ctx context.Context, q gift.EventQuery) (gift.EventPage, error) {
 	pages, err := f.EventPages(ctx, []gift.EventQuery{q})
 	if err != nil {
 		return gift.EventPage{}, err
 	}
 	if pages[0].Forgotten {
-		return gift.EventPage{}, gift.NoSuchPlace()
+		return gift.EventPage{}, f.refuse(ctx, &q)
 	}
 	return pages[0], nil
+}
+
+// refuse says why a place is not there. Events are forgotten from the oldest on, and the newest never is: a place that
+// is later than the oldest, or of an account without any, is of a later state of the database than there is.
+func (f *Feed) refuse(ctx context.Context, q *gift.EventQuery) error {
+	const oldest = `SELECT coalesce(min(t.position), 0) FROM event AS t WHERE t.account_id = $1`
+	var first int64
+	if err := f.db.Get(ctx, oldest, []any{db.KeyOf(q.AccountID)}, &first); err != nil {
+		return fmt.Errorf("looking for the oldest event: %w", err)
+	}
+	if first <= q.After.Position {
+		return gift.LostPlace()
+	}
+	return gift.NoSuchPlace()
 }
 
 // EventPages is Events for several accounts, with as many look-ups as for one. A page whose place is not known any more

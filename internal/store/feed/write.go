@@ -66,14 +66,44 @@ func (b *body) note() gift.EventNote {
 func Add(ctx context.Context, tx *sql.Tx, events ...gift.Event) error {
 	for i := range events {
 		e := &events[i]
-		text, err := json.Marshal(bodyOf(gift.ID(uuid.Must(uuid.NewV7())), e.Note))
+		text, err := newBody(e)
 		if err == nil {
 			_, err = tx.ExecContext(ctx, Insert.One, db.KeyOf(e.AccountID), db.Micros(e.At), " "+string(e.Type)+" ",
-				[]byte{}, string(text))
+				[]byte{}, text)
 		}
 		if err != nil {
 			return fmt.Errorf("writing an event: %w", err)
 		}
+	}
+	return nil
+}
+
+// newBody is the body of a new event.
+func newBody(e *gift.Event) (string, error) {
+	text, err := json.Marshal(bodyOf(gift.ID(uuid.Must(uuid.NewV7())), e.Note))
+	return string(text), err
+}
+
+// insertSame writes events that differ in their bodies only.
+const insertSame = `INSERT INTO event (account_id, made_at, kinds, entries, body)
+	SELECT $1, $2, $3, ''::BYTEA, b.body FROM unnest($4::TEXT[]) AS b (body)`
+
+// add is Add for events of one account, type and time: on PostgreSQL in one statement.
+func (f *Feed) add(ctx context.Context, tx *sql.Tx, events []gift.Event) error {
+	if f.db.File != "" || f.db.Spread || len(events) == 0 {
+		return Add(ctx, tx, events...)
+	}
+	bodies := make([]string, len(events))
+	for i := range events {
+		var err error
+		if bodies[i], err = newBody(&events[i]); err != nil {
+			return fmt.Errorf("writing events: %w", err)
+		}
+	}
+	e := &events[0]
+	_, err := tx.ExecContext(ctx, insertSame, db.KeyOf(e.AccountID), db.Micros(e.At), " "+string(e.Type)+" ", bodies)
+	if err != nil {
+		return fmt.Errorf("writing events: %w", err)
 	}
 	return nil
 }
