@@ -354,8 +354,12 @@ func (l *lane) commit(group []*task) {
 	case errors.Is(err, ErrUnknown):
 		l.settle(group, err)
 	default:
+		why := "The store is busy or cannot be reached; nothing was done."
+		if errors.Is(err, ErrFull) {
+			why = "The disk of the service is full, so that it can write nothing; nothing was done."
+		}
 		for _, t := range group {
-			t.fail(fmt.Errorf("%w: %w", unavailable("The store is busy or cannot be reached; nothing was done."), err))
+			t.fail(fmt.Errorf("%w: %w", unavailable(why), err))
 		}
 	}
 }

@@ -301,6 +301,8 @@ var (
 	// ErrRejected tells that the database refused the changes, because they break one of its constraints or because a row
 	// is not as it was loaded.
 	ErrRejected = errors.New("the database refuses the changes")
+	// ErrFull tells that the disk of the database has no room, and that nothing was changed.
+	ErrFull = errors.New("the disk of the database is full")
 	// ErrInTheWay tells that another writer was in the way for as long as it was tried.
 	ErrInTheWay = errors.New("another writer was in the way")
 )

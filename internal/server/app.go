@@ -125,8 +125,8 @@ func (a *app) start(ctx context.Context, worker *delivery.Worker) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.stopBackground = cancel
 	for _, run := range []func(context.Context){a.refreshSetup, a.forget, a.store.WatchEvents(), a.expireHolds,
-		a.keepKeyUses, a.watchFiles, a.watchStore(), a.auditor.Run, a.verifyRestored, a.expiry.Run, a.tests.Run,
-		a.retention().Run, a.api.MakeDocs} {
+		a.keepKeyUses, a.watchFiles, a.watchStore(), a.watchRoom(), a.auditor.Run, a.verifyRestored, a.expiry.Run,
+		a.tests.Run, a.retention().Run, a.api.MakeDocs} {
 		a.background.Go(func() { run(running) })
 	}
 	hooks, stopCalls := a.webhooks()

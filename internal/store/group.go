@@ -39,7 +39,10 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 		}
 		return err
 	})
+	s.noteRoom(err)
 	switch {
+	case err != nil && !errors.Is(err, db.ErrUnknownOutcome) && s.db.Full(err):
+		return fmt.Errorf("%w: %w", ledger.ErrFull, err)
 	case errors.Is(err, db.ErrMissed), errors.Is(err, errOtherSetup),
 		err != nil && s.db.Rejected(err) && s.db.Passing(err):
 		return fmt.Errorf("%w: %w: %w", ledger.ErrRejected, ledger.ErrInTheWay, err)

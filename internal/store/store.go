@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"boon.example/internal/sealed"
@@ -64,6 +65,7 @@ type Store struct {
 	used     usedRecords
 	writers  writers
 	back     chan WentBack
+	full     atomic.Bool // the last group found no room on the disk
 }
 
 // Open opens the store of a data folder or of a database server and brings its schema up to date: see db.Open.
@@ -122,6 +124,22 @@ func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 // CheckFiles finds out whether the files of the embedded database are still the ones that this service opened: see
 // db.DB.
 func (s *Store) CheckFiles(ctx context.Context) error { return s.db.CheckFiles(ctx) }
+
+// noteRoom remembers whether a group found room on the disk.
+func (s *Store) noteRoom(err error) {
+	switch {
+	case err == nil:
+		if s.full.Load() { // most find it so: it is not written each time
+			s.full.Store(false)
+		}
+	case s.db.Full(err):
+		s.full.Store(true)
+	}
+}
+
+// Full tells that the last transaction of the engine found no room on the disk of the database. One that finds room
+// ends it.
+func (s *Store) Full() bool { return s.full.Load() }
 
 // Risks are sentences for the operator about settings of the database with which it may lose what it has committed.
 func (s *Store) Risks(ctx context.Context) ([]string, error) { return s.db.Risks(ctx) }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -53,6 +54,9 @@ func TestFullDisk(t *testing.T) {
 	limitFiles(t, server, 1) // and now it is killed on a full disk, and started on one
 	refused()
 	server.Kill()
+	if n := strings.Count(server.Logs(), "THE DISK IS FULL"); n < 1 || n > 2 {
+		t.Errorf("the log says %d times that the disk is full, and it was twice", n)
+	}
 	server, err := boon.Start(server.Address)
 	check(t, err)
 	t.Cleanup(server.Kill)

@@ -43,8 +43,10 @@ type backend interface {
 	commit(conn *sql.Conn, tx *sql.Tx) error
 	// retryable tells that a failed transaction did nothing, and may succeed on fresh state or another connection;
 	// rejected, that a statement broke a constraint.
+	// full, that there was no room on the disk.
 	retryable(err error) bool
 	rejected(err error) bool
+	full(err error) bool
 
 	// noteHead notes how far the hash chains have come, beside the database, once that is committed.
 	noteHead(h chain.Head)

@@ -216,6 +216,9 @@ func (d *DB) Away(err error) bool {
 // was away.
 func (d *DB) Passing(err error) bool { return d.backend.retryable(err) }
 
+// Full tells that there was no room on the disk.
+func (d *DB) Full(err error) bool { return d.backend.full(err) }
+
 // Rejected tells that a statement broke a constraint.
 func (d *DB) Rejected(err error) bool { return d.backend.rejected(err) }
 

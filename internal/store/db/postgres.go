@@ -223,6 +223,8 @@ func lost(err error) bool {
 		pgconn.SafeToRetry(err)
 }
 
+func (p *postgres) full(err error) bool { return sqlState(err) == "53100" }
+
 // rejected knows constraints and triggers by their class, and values that no column takes.
 func (p *postgres) rejected(err error) bool { return rejected(err) }
 

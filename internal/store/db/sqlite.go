@@ -100,6 +100,15 @@ func (s *sqlite) rejected(err error) bool { return sqliteCode(err) == sqlite3.SQ
 
 func (s *sqlite) noteHead(h chain.Head) { s.head.Write(h) }
 
+// full knows a limit on the size of files, too: SQLite tells it as an error of writing.
+func (s *sqlite) full(err error) bool {
+	if sqliteCode(err) == sqlite3.SQLITE_FULL {
+		return true
+	}
+	e, ok := errors.AsType[*driver.Error](err)
+	return ok && e.Code() == sqlite3.SQLITE_IOERR_WRITE
+}
+
 func (s *sqlite) risks(context.Context) ([]string, error) { return nil, nil }
 
 func (s *sqlite) integrity(ctx context.Context, found func(string)) error {
