@@ -280,8 +280,8 @@ func TestActivity(t *testing.T) {
 	all := w.get("/gifting/activity").want(200, "entries[0].kind", "REDEMPTION", "entries[0].voucherID", g.id,
 		"entries[0].organizationID", pier,
 		"entries[0].organizationName", "Pier 39", "entries[0].keyName", harborKey[10:], "entries[0].user", "null",
-		"entries[0].currency", "USD", "entries[0].programID", gift.BusinessProgram.ID.String(), "entries[0].isPromoType", "false",
-		"entries[0].endedBalance", "null",
+		"entries[0].currency", "USD", "entries[0].programID", gift.BusinessProgram.ID.String(),
+		"entries[0].isPromoType", "false", "entries[0].endedBalance", "null",
 		"entries[0].amount", "-1.00", "entries[1].voucherID", atPier.id, "entries[1].amount", "5.00",
 		"entries[1].organizationName", "null").has("entries", 3)
 	page := w.get("/gifting/activity?limit=2").want(200).has("entries", 2)

@@ -7,8 +7,8 @@ import (
 
 // watchRoom tells once that the disk of the database is full, and once that there is room again.
 func (a *app) watchRoom() func(context.Context) {
-	a.metrics.gauge("boon_store_full", "1 while the disk of the database has no room: nothing can be written, and gifts can "+
-		"be looked at.", func() float64 {
+	a.metrics.gauge("boon_store_full", "1 while the disk of the database has no room: nothing can be written, and gifts "+
+		"can be looked at.", func() float64 {
 		if a.store.Full() {
 			return 1
 		}
@@ -24,8 +24,8 @@ func (a *app) watchRoom() func(context.Context) {
 			full := a.store.Full()
 			switch {
 			case full && !told:
-				a.Logger.Error("THE DISK IS FULL: nothing can be written, and gifts can still be looked at. Make room, and it goes "+
-					"on by itself", "folder", where)
+				a.Logger.Error("THE DISK IS FULL: nothing can be written, and gifts can still be looked at. Make room, and it "+
+					"goes on by itself", "folder", where)
 			case !full && told:
 				a.Logger.Info("there is room on the disk again", "folder", where)
 			}

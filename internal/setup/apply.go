@@ -239,8 +239,8 @@ func (p *plan) over(a *gift.Account, label string) {
 func (p *plan) withoutTerms(a *gift.Account, label string) {
 	for i := range a.Promotions {
 		if strings.TrimSpace(a.Promotions[i].Terms) == "" {
-			p.Notes = append(p.Notes, fmt.Sprintf("%s: the promotion %s has no terms; a gift of it is refused unless its request "+
-				"gives promotionalTerms.", label, a.Promotions[i].Name))
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: the promotion %s has no terms; a gift of it is refused unless its "+
+				"request gives promotionalTerms.", label, a.Promotions[i].Name))
 		}
 	}
 }

@@ -393,7 +393,11 @@ func TestAPromotionWithoutTermsIsNoted(t *testing.T) {
 	w := open(t)
 	const note = "account Harbor Coffee: the promotion Spring has no terms; a gift of it is refused unless its request " +
 		"gives promotionalTerms."
-	for _, tt := range []struct{ terms, want string }{{"", note}, {"", note}, {", terms: One each.", ""}} {
+	for _, tt := range []struct{ terms, want string }{
+		{"", note},
+		{"", note},
+		{", terms: One each.", ""},
+	} {
 		file := minimal + spoken + "    promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring, " +
 			"validForDays: 30" + tt.terms + "}]\n"
 		if got := strings.Join(apply(t, w, file).Notes, "\n"); got != tt.want {
@@ -407,8 +411,8 @@ func TestAPromotionThatIsOverIsNoted(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	file := func(starting string) string {
-		return minimal + spoken + "    promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring, terms: One each." +
-			starting + "}]\n"
+		return minimal + spoken + "    promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring, " +
+			"terms: One each." + starting + "}]\n"
 	}
 	const note = "account Harbor Coffee: the promotion Spring was over at 2026-06-01 08:00 (America/New_York); its " +
 		"gifts are refused unless a request gives other dates."

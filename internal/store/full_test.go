@@ -8,8 +8,8 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// TestFullDisk: where there is no room, a group fails with what says so, and reading goes on; where there is room again,
-// writing goes on. The limit is that of SQLite on the size of its database.
+// TestFullDisk: where there is no room, a group fails with what says so, and reading goes on; where there is room
+// again, writing goes on. The limit is that of SQLite on the size of its database.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	s, _ := openSQLiteForTest(t)
