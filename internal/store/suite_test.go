@@ -80,6 +80,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"who did what is kept":                      testTrail,
 		"ends of gifts are told of once":            testExpiry,
 		"places of a later state are refused":       testLostPlaces,
+		"pages end early where time runs out":       testPagesEndEarly,
 		"a change of the set-up is seen everywhere": testConfigure,
 		"the set-up is changed beside tills":        testConfigureBeside,
 		"what gifts refer to is known":              testUses,

@@ -130,9 +130,28 @@ func queueArrays(b *pgx.Batch, batches []Batch) {
 	}
 }
 
+// queueTogether adds a batch of keys of one account as one statement, which names the account: a database that is
+// spread over machines sends it to the one that has the account.
+func (w *Batch) queueTogether(b *pgx.Batch) {
+	keys := make(pgtype.FlatArray[any], len(w.Rows))
+	for n, row := range w.Rows {
+		keys[n] = row[0]
+	}
+	b.Queue(w.Together, append(w.scope(), keys)...).Fn = func(results pgx.BatchResults) error {
+		if _, err := w.receive(results); err != nil {
+			return fmt.Errorf("%s: %w", w.What, err)
+		}
+		return nil
+	}
+}
+
 // queueRows adds a statement for each row of a batch. A row alone, which names its account or its hash, is what a
 // database that is spread over machines knows where to send.
 func (w *Batch) queueRows(b *pgx.Batch, spread bool) {
+	if spread && w.Together != "" && w.Scan != nil && len(w.Rows) > 1 {
+		w.queueTogether(b)
+		return
+	}
 	text := w.One
 	if spread {
 		text = cmp.Or(w.Spread, w.One)

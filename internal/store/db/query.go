@@ -24,6 +24,7 @@ type Query struct {
 	One, Many string // SQLite; many is "" when rows go one by one
 	Arrays    string // PostgreSQL: all rows, each column an array, accounts first where Scoped; "": they go one by one
 	Spread    string // Citus, where rows go one by one; "": One
+	Together  string // Citus: all rows of an account, whose columns are one key, as an array; "": they go one by one
 	Lock      string // Citus: locks a row before Spread reads it; "": none is
 	Scoped    bool   // $1 is the account, or an array of those of the rows; what follows are the columns of a row
 	Exact     bool   // each row must hit one
@@ -115,10 +116,13 @@ func SelectByKeys(what, text, of string, scoped bool) *Query {
 		from = 2
 	}
 	one, many := ByKeys(strings.Replace(text, " {lock}", "", 1), from)
-	spread := ""
+	spread, together := "", ""
 	if scoped { // Citus finds the node of a sub-select by an account that is named, not by one that is compared
 		spread = strings.NewReplacer("account_id = v.account_id", "account_id = $1", "account_id = c.account_id",
 			"account_id = $1").Replace(one)
+		if !strings.Contains(text, " {lock}") {
+			together = strings.Replace(spread, "= $2", "= ANY("+ArrayPlaceholders(2, of)+")", 1)
+		}
 	}
 	lock := ""
 	if read, locks := strings.CutSuffix(text, " {lock}"); locks { // Citus locks no row of a query with a sub-select
@@ -128,7 +132,7 @@ func SelectByKeys(what, text, of string, scoped bool) *Query {
 	if scoped {
 		each, columns, of = strings.ReplaceAll(each, "$1", "wanted.a"), "a, k", "B"+of
 	}
-	return &Query{What: what, One: one, Many: many, Spread: spread, Lock: lock, Scoped: scoped,
+	return &Query{What: what, One: one, Many: many, Spread: spread, Together: together, Lock: lock, Scoped: scoped,
 		Arrays: "SELECT found.* FROM unnest(" + ArrayPlaceholders(1, of) + ") AS wanted (" + columns +
 			") CROSS JOIN LATERAL (" + each + " OFFSET 0) AS found"}
 }

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"time"
 )
 
 // Querier is what can be asked: a database or a transaction.
@@ -16,6 +17,14 @@ func (d *DB) Get(ctx context.Context, query string, args []any, to ...any) error
 	return d.Retry(ctx, func(ctx context.Context) error {
 		return d.Readers.QueryRowContext(ctx, query, args...).Scan(to...)
 	})
+}
+
+// Late begins to measure the time that a caller has, and tells when half of it is over. Without a deadline there is
+// time for ever.
+func Late(ctx context.Context) func() bool {
+	end, limited := ctx.Deadline()
+	half := time.Now().Add(time.Until(end) / 2)
+	return func() bool { return limited && time.Now().After(half) }
 }
 
 // Read runs batches that find rows by their keys, outside of a transaction: each sees what was committed before it.

@@ -219,8 +219,11 @@ type step struct {
 	kinds, body string
 }
 
-// maxSteps is how many steps are read at a time, unless the page has more.
-const maxSteps = 200
+// maxSteps is how many steps are read at a time, atOnce how many at first.
+const (
+	maxSteps = 200
+	atOnce   = 50
+)
 
 // limit is how many rows a page looks at.
 func (w *walk) limit() int {
@@ -230,15 +233,18 @@ func (w *walk) limit() int {
 	return MaxRead
 }
 
-// fill adds events to the pages of walks until each is full or its rows are gone through.
+// fill adds events to the pages of walks until each is full or its rows are gone through; or until half of the time is
+// over that the caller has: then a page has what was read, and says that there is more. A slow database would else
+// never give a page, and who follows would stand still.
 func (f *Feed) fill(ctx context.Context, walks []*walk) error {
+	late := db.Late(ctx)
 	// more at a time where few of them fit, so that a small page takes few look-ups
 	for times := 1; ; times = min(2*times, maxSteps) {
 		some := false
 		for _, w := range walks {
 			w.steps = nil
 			if n := w.query.Limit; len(w.rows) > 0 && len(w.page.Events) < n {
-				w.steps, some = w.next(max(n, min(times*n, maxSteps))), true
+				w.steps, some = w.next(min(max(times*min(n, atOnce), min(n, atOnce)), maxSteps)), true
 			}
 		}
 		if !some {
@@ -250,6 +256,9 @@ func (f *Feed) fill(ctx context.Context, walks []*walk) error {
 		}
 		for _, w := range walks {
 			w.take(events)
+		}
+		if late() {
+			return nil
 		}
 	}
 }

@@ -1632,6 +1632,13 @@ export interface components {
         /** @description One change of one of the account's gifts. */
         Change: components["schemas"]["Entry"] & {
             currency: components["schemas"]["Currency"];
+            /** @description Whether the gift is promotional. */
+            isPromoType: boolean;
+            /**
+             * Format: uuid
+             * @description The program of the gift.
+             */
+            programID: string;
             /**
              * Format: uuid
              * @description The gift.
@@ -1902,6 +1909,11 @@ export interface components {
              */
             currentBalance: number;
             /**
+             * Format: double
+             * @description Of a CANCELLATION, the balance that it took out of use, until a REINSTATEMENT; null of every other kind.
+             */
+            endedBalance: number | null;
+            /**
              * Format: uuid
              * @description Names the entry.
              */
@@ -2043,7 +2055,7 @@ export interface components {
         EventsAnswer: {
             /** @description The oldest first. */
             events: components["schemas"]["Event"][];
-            /** @description Whether there is more to read already. */
+            /** @description Whether there is more to read already. A page may end before its limit, where time runs out. */
             hasMore: boolean;
             /** @description Where to go on: the next call's after. It is never null. */
             nextCursor: string;
