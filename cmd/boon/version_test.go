@@ -12,18 +12,21 @@ import (
 	"boon.example/internal/server"
 )
 
-// TestOneVersion: the program, the interface, its description, the health check, the clients and the changelog say the
-// same version.
+// TestOneVersion: the program, the interface, its description, the health check, the clients, the chart and the
+// changelog say the same version.
 func TestOneVersion(t *testing.T) {
 	t.Parallel()
-	for file, line := range map[string]string{"../../CHANGELOG.md": `(?m)^## (\S+)`,
-		"../../sdk/python/pyproject.toml": `(?m)^version = "(\S+)"`, "../../sdk/typescript/package.json": `"version": "(\S+)"`} {
-		text, err := os.ReadFile(file)
+	for _, place := range []struct{ file, line string }{{"../../CHANGELOG.md", `(?m)^## (\S+)`},
+		{"../../sdk/python/pyproject.toml", `(?m)^version = "(\S+)"`},
+		{"../../sdk/typescript/package.json", `"version": "(\S+)"`},
+		{"../../deploy/helm/boon/Chart.yaml", `(?m)^version: (\S+)`},
+		{"../../deploy/helm/boon/Chart.yaml", `(?m)^appVersion: (\S+)`}} {
+		text, err := os.ReadFile(place.file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := regexp.MustCompile(line).FindSubmatch(text); said == nil || string(said[1]) != server.Version {
-			t.Errorf("%s says %q, the interface %s", file, said, server.Version)
+		if said := regexp.MustCompile(place.line).FindSubmatch(text); said == nil || string(said[1]) != server.Version {
+			t.Errorf("%s says %q, the interface %s", place.file, said, server.Version)
 		}
 	}
 	s := boontest.Example(t, server.Config{Version: thisBuild().Version})
