@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"boon.example/client"
 	"boon.example/internal/gift"
@@ -83,22 +84,40 @@ type place struct {
 var guid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 
 // secret sorts what a person typed or a scanner read into code and token. A code may be grouped in any way, also where
-// spaces part the words of a command.
-func secret(words []string) (voucherCode, token string) {
-	s := strings.Join(words, " ")
-	if code, err := gift.ReadVoucherCode(s); err == nil {
-		return code.Reveal(), ""
+// spaces part the words of a command. Digits that are no code are refused here, for the service could only say that
+// they are no token.
+func secret(words []string) (voucherCode, token string, _ error) {
+	s := strings.TrimSpace(strings.Join(words, " "))
+	code, err := gift.ReadVoucherCode(s)
+	if err == nil {
+		return code.Reveal(), "", nil
 	}
-	return "", strings.TrimSpace(s)
+	digits := 0
+	for _, r := range s {
+		if unicode.IsDigit(r) {
+			digits++
+		}
+	}
+	_, noToken := gift.ParseToken(s)
+	if digits > 0 && noToken != nil && !guid.MatchString(s) && !strings.ContainsFunc(s, unicode.IsLetter) {
+		if digits == codeLength {
+			return "", "", usageError("A gift's code is 12 digits. Only spaces, dashes and dots may stand between them.")
+		}
+		return "", "", usageError(fmt.Sprintf("A gift's code has 12 digits, and this code has %d.", digits))
+	}
+	return "", s, nil
 }
 
+// codeLength is the number of digits of every code.
+const codeLength = 12
+
 // giftNamed sorts what a person typed into voucherID, code and token.
-func giftNamed(words []string) (voucherID, voucherCode, token string) {
+func giftNamed(words []string) (voucherID, voucherCode, token string, _ error) {
 	if guid.MatchString(words[0]) && len(words) == 1 {
-		return words[0], "", ""
+		return words[0], "", "", nil
 	}
-	voucherCode, token = secret(words)
-	return "", voucherCode, token
+	voucherCode, token, err := secret(words)
+	return "", voucherCode, token, err
 }
 
 // amount reads the text of a flag; "" is no amount.
@@ -139,7 +158,9 @@ func (c *giftValidateCmd) Run(t *terminal) error {
 		return err
 	}
 	r := client.ValidateGiftRequest{OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale}
-	r.VoucherCode, r.VoucherPublicToken = secret(c.Gift)
+	if r.VoucherCode, r.VoucherPublicToken, err = secret(c.Gift); err != nil {
+		return err
+	}
 	if r.TicketData, err = c.read(t); err != nil {
 		return err
 	}
@@ -175,7 +196,9 @@ func (f *takeFlags) request(t *terminal) (r client.RedeemGiftRequest, err error)
 	if r.Amount, err = amount("--amount", f.Amount); err != nil {
 		return r, err
 	}
-	r.VoucherID, r.VoucherCode, r.VoucherPublicToken = giftNamed(f.Gift)
+	if r.VoucherID, r.VoucherCode, r.VoucherPublicToken, err = giftNamed(f.Gift); err != nil {
+		return r, err
+	}
 	r.TicketData, err = f.read(t)
 	return r, err
 }
@@ -377,9 +400,9 @@ func (c *giftShowCmd) Run(t *terminal) error {
 // voucherIDOf gives the voucherID of a gift that is named by it, or by its code. A code is never sent, so that
 // the command cannot be used to guess: it lists the gifts that end in the same four digits, and compares theirs here.
 func voucherIDOf(t *terminal, api *client.Client, gift []string) (voucherID string, _ error) {
-	voucherCode, other := secret(gift)
-	if voucherCode == "" {
-		return other, nil
+	voucherCode, other, err := secret(gift)
+	if err != nil || voucherCode == "" {
+		return other, err
 	}
 	hidden, former := false, ""
 	for v, err := range api.Gifts(t, client.GiftsFilter{LastFour: voucherCode[8:], PageSize: 200}) {

@@ -56,7 +56,9 @@ func (c *giftReloadCmd) Run(t *terminal) error {
 	if r.Amount, err = amount("--amount", c.Amount); err != nil {
 		return err
 	}
-	r.VoucherID, r.VoucherCode, r.VoucherPublicToken = giftNamed(c.Gift)
+	if r.VoucherID, r.VoucherCode, r.VoucherPublicToken, err = giftNamed(c.Gift); err != nil {
+		return err
+	}
 	a, err := api.ReloadGift(t, r)
 	if err != nil {
 		return err
@@ -134,7 +136,9 @@ func (c *giftCashOutCmd) Run(t *terminal) error {
 	}
 	r := client.CashOutGiftRequest{OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale,
 		VerificationCode: c.VerificationCode, IdempotencyKey: c.IdempotencyKey}
-	r.VoucherID, r.VoucherCode, r.VoucherPublicToken = giftNamed(c.Gift)
+	if r.VoucherID, r.VoucherCode, r.VoucherPublicToken, err = giftNamed(c.Gift); err != nil {
+		return err
+	}
 	a, err := api.CashOutGift(t, r)
 	if err != nil {
 		return err

@@ -143,7 +143,9 @@ func (c *giftActivateCmd) Run(t *terminal) error {
 	if r.Amount, err = amount("--amount", c.Amount); err != nil {
 		return err
 	}
-	r.VoucherID, r.VoucherCode, r.VoucherPublicToken = giftNamed(c.Gift)
+	if r.VoucherID, r.VoucherCode, r.VoucherPublicToken, err = giftNamed(c.Gift); err != nil {
+		return err
+	}
 	a, err := api.ActivateGift(t, r)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os/exec"
 	"strings"
 	"testing"
@@ -91,12 +92,23 @@ func TestWhatAPersonTypes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ typed, code, token string }{
 		{"482913375026", "482913375026", ""}, {"4829 1337 5026", "482913375026", ""}, {"4829-1337-5026", "482913375026", ""},
-		{"48291337502", "", "48291337502"}, {"http://x/g/abc", "", "http://x/g/abc"}, {"４８２９１３３７５０２６", "", "４８２９１３３７５０２６"},
+		{"http://x/g/abc", "", "http://x/g/abc"}, {"４８２９１３３７５０２６", "482913375026", ""},
+		{"00000000-0000-4000-8000-000000000001", "", "00000000-0000-4000-8000-000000000001"},
+		{strings.Repeat("7", 22), "", strings.Repeat("7", 22)}, {"", "", ""},
 		{" 482 913 375 026\n", "482913375026", ""}, {"4829\u00a01337\u20135026", "482913375026", ""},
 		{" http://x/g/abc ", "", "http://x/g/abc"},
 	} {
-		if code, token := secret(strings.Split(tt.typed, " ")); code != tt.code || token != tt.token {
-			t.Errorf("secret(%q) = %q, %q", tt.typed, code, token)
+		code, token, err := secret(strings.Split(tt.typed, " "))
+		if code != tt.code || token != tt.token || err != nil {
+			t.Errorf("secret(%q) = %q, %q, %v", tt.typed, code, token, err)
+		}
+	}
+	for typed, want := range map[string]string{"48291337502": "this code has 11.", "4829 1337 5026 1": "this code has 13.",
+		"4829-1337": "this code has 8.", "4829/1337/5026": "spaces, dashes and dots"} {
+		_, _, err := secret(strings.Split(typed, " "))
+		if _, usage := errors.AsType[usageError](err); !usage || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), typed) {
+			t.Errorf("secret(%q) is refused with %v, want %q and not the code", typed, err, want)
 		}
 	}
 	for _, tt := range []struct{ typed, name, contact string }{
