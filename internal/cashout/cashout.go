@@ -89,7 +89,7 @@ func readRule(o *wire.Object) (r gift.CashOutRule) {
 	var err error
 	code := o.Text("currency")
 	if r.Currency, err = gift.ParseCurrency(code); err != nil && code != "" {
-		o.Add(o.At("currency"), "This is %s.", err)
+		o.Add(o.At("currency"), "%s", err)
 	}
 	r.Limit, r.WorthMore = amount(o, "limit", r.Currency), amount(o, "worthMoreThan", r.Currency)
 	switch text := o.Text("comparison"); text {

@@ -1,6 +1,7 @@
 package gift
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -21,19 +22,37 @@ type Currency struct {
 // Pieces is the unit of an item gift: whole numbers, no currency.
 var Pieces = Currency{}
 
-// ParseCurrency reads an ISO 4217 alphabetic code that is in use today.
+// ParseCurrency reads an ISO 4217 alphabetic code that is in use today. The error is a sentence, with the code that was
+// probably meant.
 func ParseCurrency(code string) (Currency, error) {
+	if c, known := currencyOf(code); known {
+		return c, nil
+	}
+	const problem = "This is not an ISO 4217 currency code in use, such as USD, EUR, JPY or KWD"
+	upper := strings.ToUpper(strings.TrimSpace(code))
+	if c, known := currencyOf(cmp.Or(currencyNames[strings.TrimSuffix(upper, "S")], upper)); known {
+		return Currency{}, errors.New(problem + "; did you mean " + c.Code + "?")
+	}
+	return Currency{}, errors.New(problem + ".")
+}
+
+func currencyOf(code string) (_ Currency, known bool) {
 	if len(code) == 3 {
 		for decimals, codes := range currencies {
 			for c := range strings.FieldsSeq(codes) {
 				if c == code {
-					return Currency{code, decimals}, nil
+					return Currency{code, decimals}, true
 				}
 			}
 		}
 	}
-	return Currency{}, errors.New("not an ISO 4217 currency code in use, such as USD, EUR, JPY or KWD")
+	return Currency{}, false
 }
+
+// currencyNames are what people write in place of a code. Codes lie too close together to guess from spelling: YEN is
+// one letter from YER.
+var currencyNames = map[string]string{"EURO": "EUR", "€": "EUR", "DOLLAR": "USD", "$": "USD", "US$": "USD",
+	"YEN": "JPY", "¥": "JPY", "POUND": "GBP", "£": "GBP", "STERLING": "GBP", "RMB": "CNY", "YUAN": "CNY"}
 
 // currencies are the active codes of ISO 4217 by number of decimals, funds and metals left out.
 var currencies = [4]string{

@@ -1,6 +1,7 @@
 package gift
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"regexp"
@@ -152,6 +153,14 @@ func TestCurrencies(t *testing.T) {
 	for _, code := range []string{"", "usd", "US", "USDX", "XXX", "   ", "D E", "BGN", "AUD "} {
 		if got, err := ParseCurrency(code); err == nil {
 			t.Errorf("%q: got %v", code, got)
+		}
+	}
+	for typed, meant := range map[string]string{"eur": "EUR", "EURO": "EUR", "euros": "EUR", "€": "EUR", "Dollar": "USD",
+		"$": "USD", "yen": "JPY", " GBP ": "GBP", "pounds": "GBP", "kwd": "KWD", "XXX": "", "": "", "S": "", "USX": ""} {
+		_, err := ParseCurrency(typed)
+		_, said, _ := strings.Cut(fmt.Sprint(err), "; did you mean ")
+		if err == nil || strings.TrimSuffix(said, "?") != meant {
+			t.Errorf("%q: %v, want %q", typed, err, meant)
 		}
 	}
 	seen := map[string]bool{}

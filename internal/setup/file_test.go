@@ -155,8 +155,11 @@ func TestParseRefuses(t *testing.T) {
 		{"zero GUID", strings.Replace(minimal, "00000000-0000-4000-8000-000000000001", "00000000-0000-0000-0000-000000000000",
 			1),
 			"2", "accounts[0].id", "not a GUID"},
-		{"unknown currency", strings.Replace(minimal, "USD", "USX", 1), "4", "accounts[0].currency", "ISO 4217"},
-		{"lower-case currency", strings.Replace(minimal, "USD", "usd", 1), "4", "accounts[0].currency", "ISO 4217"},
+		{"unknown currency", strings.Replace(minimal, "USD", "USX", 1), "4", "accounts[0].currency", "KWD."},
+		{"lower-case currency", strings.Replace(minimal, "USD", "usd", 1), "4", "accounts[0].currency",
+			"; did you mean USD?"},
+		{"a city for a zone", strings.Replace(minimal, "timeZone: America/New_York", "timeZone: Berlin", 1), "5",
+			"accounts[0].timeZone", "did you mean Europe/Berlin?"},
 		{"unknown zone", strings.Replace(minimal, "New_York", "New_Amsterdam", 1), "5", "accounts[0].timeZone",
 			"not a time zone"},
 		{"zone of the machine", strings.Replace(minimal, "America/New_York", "Local", 1), "5", "accounts[0].timeZone",
@@ -481,7 +484,7 @@ func TestParseTellsEverythingAtOnce(t *testing.T) {
         secret: too short to be a secret
 `
 	const want = `setup.yaml:2: accounts[0].id: This field is required.
-setup.yaml:3: accounts[0].currency: This is not an ISO 4217 currency code in use, such as USD, EUR, JPY or KWD.
+setup.yaml:3: accounts[0].currency: This is not an ISO 4217 currency code in use, such as USD, EUR, JPY or KWD; did you mean USD?
 setup.yaml:6: accounts[0].locations[0].name: This field is required.
 setup.yaml:7: accounts[0].locations[0].nmae: There is no such field; did you mean name?
 setup.yaml:10: accounts[0].keys[0].role: There is no such role; did you mean till?

@@ -197,7 +197,7 @@ func (f fields) currency(name string) gift.Currency {
 	}
 	c, err := gift.ParseCurrency(v.Value)
 	if err != nil {
-		f.problem(v, "This is %s.", err)
+		f.problem(v, "%s", err)
 	}
 	return c
 }

@@ -30,8 +30,25 @@ func TestParseZone(t *testing.T) {
 		"Mars/Olympus", "+01:00", "UTC+1", "GMT+25",
 		strings.Repeat("A", 1<<20), "America/" + strings.Repeat("x", 100), "$HOME", "%00", "{}",
 	} {
-		if iana, zone, err := ParseZone(bad); err == nil || iana != "" || zone != nil || err.Error() != errZone.Error() {
+		if iana, zone, err := ParseZone(bad); err == nil || iana != "" || zone != nil ||
+			!strings.HasPrefix(err.Error(), strings.TrimSuffix(errZone.Error(), ".")) {
 			t.Errorf("%.60q: got %.60q, %v, %v", bad, iana, zone, err)
+		}
+	}
+}
+
+func TestParseZoneTellsWhatWasMeant(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{"Berlin": "Europe/Berlin", "berlin": "Europe/Berlin",
+		"europe/berlin": "Europe/Berlin", "Europe/Berlni": "Europe/Berlin", "Europe/Berlin ": "Europe/Berlin",
+		"New York": "America/New_York", "america/new_york": "America/New_York", "tokyo": "Asia/Tokyo",
+		"Asia/Tokio":             "Asia/Tokyo",
+		"AMERICA/PORT-AU-PRINCE": "America/Port-au-Prince", "": "", "Mars/Olympus": "", "../UTC": "", "Local": "", "CEST": "",
+		"right/UTC": "", strings.Repeat("A", 1<<20): ""} {
+		_, _, err := ParseZone(given)
+		_, said, _ := strings.Cut(err.Error(), "; did you mean ")
+		if strings.TrimSuffix(said, "?") != want {
+			t.Errorf("%.60q: %v, want %q", given, err, want)
 		}
 	}
 }
