@@ -164,12 +164,23 @@ func (c *keyCreateCmd) account(t *terminal, s *store.Store) (gift.ID, error) {
 	case 1:
 		return slices.Collect(maps.Keys(d.Accounts))[0], nil
 	}
-	return gift.ID{}, usageError("There is more than one account; name one with --account ID, or give --system. boon " +
-		"key list shows them.")
+	return gift.ID{}, usageError("There is more than one account; name one with --account ID, or give --system. There " +
+		"are " + accountList(d) + ".")
+}
+
+// accountList names the accounts with their ids, in the order of their names.
+func accountList(d *gift.Directory) string {
+	var all []string
+	for _, a := range d.Accounts {
+		all = append(all, fmt.Sprintf("%s (%s)", cell(a.Name), a.ID))
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
 }
 
 type keyListCmd struct {
-	All bool `help:"Show revoked and expired keys too."`
+	Account string `placeholder:"ID" help:"Only the keys of this account, and the system keys that send for it."`
+	All     bool   `help:"Show revoked and expired keys too."`
 	database
 }
 
@@ -178,13 +189,18 @@ func (keyListCmd) Help() string {
 
 Example:
 
-    boon key list --all`
+    boon key list --all
+    boon key list --account 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01`
 }
 
 // Run lists the keys, those of one account together, the oldest first.
 func (c *keyListCmd) Run(t *terminal) error {
 	return c.with(t, true, func(s *store.Store) error {
 		d, refused, err := s.AsItIs(t)
+		if err != nil {
+			return err
+		}
+		of, err := c.accounts(d)
 		if err != nil {
 			return err
 		}
@@ -197,19 +213,42 @@ func (c *keyListCmd) Run(t *terminal) error {
 		}
 		now, rows := time.Now(), [][]string{}
 		for _, k := range slices.SortedFunc(maps.Values(d.Keys), compareKeys) {
-			if !k.Works(now) && !c.All {
+			if !k.Works(now) && !c.All || !concerns(k, of) {
 				continue
 			}
 			hint := ""
 			if k.Hint != "" {
 				hint = "…" + k.Hint
 			}
-			rows = append(rows, []string{k.ID.String(), k.Name, ownerName(d, k), gift.ModeName(k.Test), mayDo(k),
+			account := ""
+			if k.Kind == gift.AccountKey {
+				account = k.AccountID.String()
+			}
+			rows = append(rows, []string{k.ID.String(), account, k.Name, ownerName(d, k), gift.ModeName(k.Test), mayDo(k),
 				places(d, k), k.Networks.String(), hint, moment(k.CreatedAt), lastUse(k, uses), keyState(k, now)})
 		}
-		table(t.stdout, []string{"KEY", "NAME", "OWNER", "MODE", "MAY", "LOCATIONS", "FROM", "ENDS IN", "MADE",
+		table(t.stdout, []string{"KEY", "ACCOUNT", "NAME", "OWNER", "MODE", "MAY", "LOCATIONS", "FROM", "ENDS IN", "MADE",
 			"LAST USED", "STATE"}, rows)
 		return nil
+	})
+}
+
+// accounts are those that --account names; none: all of them.
+func (c *keyListCmd) accounts(d *gift.Directory) ([]gift.ID, error) {
+	if c.Account == "" {
+		return nil, nil
+	}
+	of, err := parseIDs("--account", []string{c.Account})
+	if err == nil && d.Accounts[of[0]] == nil {
+		return nil, fmt.Errorf("there is no account %s; there are %s", of[0], cmp.Or(accountList(d), "none yet"))
+	}
+	return of, err
+}
+
+// concerns tells whether a key is of one of the accounts, or sends for one; none: of any.
+func concerns(k *gift.Key, accounts []gift.ID) bool {
+	return len(accounts) == 0 || slices.ContainsFunc(accounts, func(id gift.ID) bool {
+		return k.AccountID == id || slices.Contains(k.Accounts, id)
 	})
 }
 

@@ -22,7 +22,8 @@ func TestTillPair(t *testing.T) {
 		t.Fatal(err)
 	}
 	pair := func(args ...string) (int, string, string) {
-		return typed(t, append([]string{"till", "pair", "--data", dir, "--name", "Counter 1"}, args...)...)
+		return typed(t, append([]string{"till", "pair", "--data", dir, "--account",
+			"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01", "--name", "Counter 1"}, args...)...)
 	}
 	const pier39 = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11"
 	for says, args := range map[string][]string{
