@@ -71,6 +71,7 @@ func operator() string {
 
 type applyCmd struct {
 	File     string `arg:"" help:"Set-up file (YAML); - reads standard input."`
+	DryRun   bool   `help:"Tell what would change, and change nothing. It needs a database that boon apply or boon serve has made."`
 	Webhooks string `setting:"env" name:"webhooks-allow" placeholder:"NET,NET" help:"Networks that are not public in which the file may name webhooks, as boon serve has them."`
 	fontFolder
 	database
@@ -83,6 +84,7 @@ nothing at all is changed. A key without a secret in the file is made and shown 
 
 Example:
 
+    boon apply setup.yaml --dry-run
     boon apply setup.yaml
 
 Next: boon serve --outbox, and boon gift send --help. Keys can also be made one by one: boon key create --help.`
@@ -105,8 +107,12 @@ func (c *applyCmd) Run(t *terminal) error {
 	if err != nil {
 		return t.problems(err)
 	}
-	return c.with(t, false, func(s *store.Store) error {
-		report, err := file.Apply(t, s, time.Now(), rand.Reader)
+	apply := file.Apply
+	if c.DryRun {
+		apply = file.DryRun
+	}
+	return c.with(t, c.DryRun, func(s *store.Store) error {
+		report, err := apply(t, s, time.Now(), rand.Reader)
 		if err != nil {
 			return t.problems(err)
 		}

@@ -24,6 +24,7 @@ type Report struct {
 
 	Webhooks []NewWebhook // the endpoints that were made
 	file     string
+	dry      bool // nothing was changed
 }
 
 // NewKey is a key that was made because the file gives it no secret.
@@ -44,6 +45,9 @@ func (r *Report) Print(w io.Writer) error {
 	}
 	for _, line := range r.Notes {
 		b.WriteString("note: " + line + "\n")
+	}
+	if r.dry && len(r.Changes) > 0 {
+		b.WriteString("\nThis was a dry run: nothing was changed.\n")
 	}
 	if len(r.Keys) > 0 {
 		b.WriteString("\nNew keys. They are shown this once and kept nowhere; store them now.\n")
@@ -66,6 +70,16 @@ func (r *Report) Print(w io.Writer) error {
 // where it names some. Applying a file again changes nothing. Every error is of type Problems (what cannot be done to
 // the records there are) or internal; after either nothing was changed. Keys without a secret are drawn from random.
 func (f *File) Apply(ctx context.Context, store Store, now time.Time, random io.Reader) (*Report, error) {
+	return f.apply(ctx, store, now, random, false)
+}
+
+// DryRun tells what Apply would do now, and the problems that Apply would have, and changes nothing. Its report has no
+// keys and no secrets.
+func (f *File) DryRun(ctx context.Context, store Store, now time.Time, random io.Reader) (*Report, error) {
+	return f.apply(ctx, store, now, random, true)
+}
+
+func (f *File) apply(ctx context.Context, store Store, now time.Time, random io.Reader, dry bool) (*Report, error) {
 	drawn, err := f.draw(random)
 	if err != nil {
 		return nil, err
@@ -83,6 +97,10 @@ func (f *File) Apply(ctx context.Context, store Store, now time.Time, random io.
 			return Changes{}, err
 		}
 		report = &p.Report
+		if report.dry = dry; dry {
+			report.Keys, report.Webhooks = nil, nil
+			return Changes{}, nil
+		}
 		p.changes.What = strings.Join(p.Changes, "\n")
 		return p.changes, nil
 	})
