@@ -16,13 +16,14 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-//go:embed api.md errors.md events.md setup.md states.md tills.md
+//go:embed api.md delivery.md errors.md events.md providers.md setup.md states.md till.md tills.md
 var files embed.FS
 
 // Served are the documents that the service shows, by file, each with its address below the service's.
 var Served = map[string]string{
-	"api.md": "docs", "errors.md": "docs/errors", "events.md": "docs/events", "setup.md": "docs/setup",
-	"states.md": "docs/states", "tills.md": "docs/tills",
+	"api.md": "docs", "delivery.md": "docs/delivery", "errors.md": "docs/errors", "events.md": "docs/events",
+	"providers.md": "docs/providers", "setup.md": "docs/setup", "states.md": "docs/states", "till.md": "docs/till",
+	"tills.md": "docs/tills",
 }
 
 // Source gives a served document as it is written.

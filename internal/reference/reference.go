@@ -54,8 +54,9 @@ type errorCode struct{ Code, Status string }
 
 // guides are the documents in the order of the navigation.
 var guides = []struct{ file, title string }{{"api.md", "The API in an afternoon"}, {"tills.md", "Tickets from tills"},
-	{"events.md", "Events and webhooks"}, {"states.md", "States of a gift"}, {"setup.md", "The set-up file"},
-	{"errors.md", "Errors"}}
+	{"events.md", "Events and webhooks"}, {"providers.md", "Toast, Wix and VTEX"}, {"till.md", "At the counter"},
+	{"delivery.md", "E-mail, SMS, page and paper"}, {"states.md", "States of a gift"},
+	{"setup.md", "The set-up file"}, {"errors.md", "Errors"}}
 
 const html, script, style, data = "text/html; charset=utf-8", "text/javascript; charset=utf-8",
 	"text/css; charset=utf-8", "application/json"
@@ -113,11 +114,24 @@ type site struct {
 	err        error
 }
 
-// found is an entry of the index: what is written, where, and of which kind it is.
+// found is an entry of the index: what is written, where, of which kind it is, and the words that stand there.
 type found struct {
-	Text string `json:"t"`
-	In   string `json:"i"`
-	Path string `json:"p"`
+	Text  string `json:"t"`
+	In    string `json:"i"`
+	Path  string `json:"p"`
+	Words string `json:"w,omitempty"`
+}
+
+var (
+	word = regexp.MustCompile(`[\pL\pN_]{2,}`)
+	tag  = regexp.MustCompile(`<[^>]*>`)
+)
+
+// words are those of a text, each once, in small letters and without hyphens, as the search asks for them.
+func words(text string) string {
+	all := word.FindAllString(strings.ToLower(strings.ReplaceAll(text, "-", "")), -1)
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), " ")
 }
 
 // asset serves a file under a name that changes with what is in it, so that browsers may keep it.
@@ -136,10 +150,7 @@ func (s *site) asset(name, contentType string) string {
 func (s *site) guide(file, title string) {
 	at, source := "/"+docs.Served[file], docs.Source(file)
 	v := view{Title: title, Body: docs.HTML(source, strings.Repeat("../", strings.Count(at, "/")-1))}
-	s.index = append(s.index, found{title, "Guide", at[1:]})
-	for _, h := range regexp.MustCompile("(?m)^##+ (.+)$").FindAllStringSubmatch(source, -1) {
-		s.index = append(s.index, found{strings.Trim(h[1], "`"), title, at[1:] + "#" + docs.Anchor(h[1])})
-	}
+	s.index = append(s.index, sections(source, title, at[1:])...)
 	if file == "errors.md" {
 		for _, m := range regexp.MustCompile(`(?m)^## ([A-Z_]+)\n\nHTTP (\d+)`).FindAllStringSubmatch(source, -1) {
 			v.Codes = append(v.Codes, errorCode{m[1], m[2]})
@@ -149,6 +160,23 @@ func (s *site) guide(file, title string) {
 	s.render(at, v)
 }
 
+var heading = regexp.MustCompile("(?m)^##+ (.+)$")
+
+// sections are the entries of a document: what stands before its first heading, and what stands below each.
+func sections(source, title, at string) []found {
+	headings := heading.FindAllStringSubmatchIndex(source, -1)
+	all := []found{{title, "Guide", at, ""}}
+	begin := 0
+	for _, h := range headings {
+		all[len(all)-1].Words = words(source[begin:h[0]])
+		name := source[h[2]:h[3]]
+		all = append(all, found{strings.Trim(name, "`"), title, at + "#" + docs.Anchor(name), ""})
+		begin = h[1]
+	}
+	all[len(all)-1].Words = words(source[begin:])
+	return all
+}
+
 func (s *site) render(at string, v view) {
 	v.Path, v.Root = at[1:], strings.Repeat("../", strings.Count(at, "/")-1)
 	v.CSS, v.JS, v.Groups = s.css, s.js, s.groups
@@ -156,7 +184,8 @@ func (s *site) render(at string, v view) {
 		v.Guides = append(v.Guides, link{docs.Served[g.file], g.title})
 	}
 	if o := v.Operation; o != nil {
-		s.index = append(s.index, found{o.Summary, o.Method + " " + o.Path, v.Path}, found{o.ID, o.Summary, v.Path})
+		s.index = append(s.index, found{o.Summary, o.Method + " " + o.Path, v.Path, o.words()},
+			found{o.ID, o.Summary, v.Path, ""})
 		seen := map[string]bool{}
 		s.note(o.Params, o, seen)
 		s.note(o.Body, o, seen)
@@ -175,9 +204,25 @@ func (s *site) render(at string, v view) {
 func (s *site) note(fields []field, o *operation, seen map[string]bool) {
 	for _, f := range fields {
 		if !seen[f.Name] {
-			s.index = append(s.index, found{f.Name, o.ID, "docs/reference/" + o.ID + "#" + f.Name})
+			s.index = append(s.index, found{f.Name, o.ID, "docs/reference/" + o.ID + "#" + f.Name, ""})
 		}
 		seen[f.Name] = true
 		s.note(f.Fields, o, seen)
 	}
+}
+
+// words are those that describe an operation and the members of its request.
+func (o *operation) words() string {
+	var b strings.Builder
+	b.WriteString(string(o.Description))
+	var describe func([]field)
+	describe = func(fields []field) {
+		for _, f := range fields {
+			b.WriteString(" " + f.Type + " " + string(f.Description))
+			describe(f.Fields)
+		}
+	}
+	describe(o.Params)
+	describe(o.Body)
+	return words(tag.ReplaceAllString(b.String(), " "))
 }

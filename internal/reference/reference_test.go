@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,10 +115,12 @@ func TestPagesAreSound(t *testing.T) {
 func TestSearchFinds(t *testing.T) {
 	t.Parallel()
 	all, _ := pages(t)
-	var index []struct {
-		Text string `json:"t"`
-		Path string `json:"p"`
+	type entry struct {
+		Text  string `json:"t"`
+		Path  string `json:"p"`
+		Words string `json:"w"`
 	}
+	var index []entry
 	if err := json.Unmarshal(all["/docs/search.json"].Body, &index); err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +136,16 @@ func TestSearchFinds(t *testing.T) {
 		"allowPartial": "docs/reference/redeemGift#allowPartial", "HOLD_NOT_OPEN": "docs/errors#HOLD_NOT_OPEN"} {
 		if !strings.Contains(strings.Join(places[text], " "), path) {
 			t.Errorf("%s leads to %v", text, places[text])
+		}
+	}
+	for word, path := range map[string]string{"timeout": "docs#repeating-and-making-sure", "refund": "docs#cancel-gifts",
+		"chargeback": "docs/reference/blockGift", "curl": "docs#look-things-up", "digits": "docs/errors#INVALID_CODE_FORMAT",
+		"clover": "docs/tills", "camera": "docs/till", "twilio": "docs/delivery#sms---sms-boon_sms-sms",
+		"applicationerror": "docs/providers#wix-wixidv1balance-redeem-void"} {
+		if !slices.ContainsFunc(index, func(e entry) bool {
+			return e.Path == path && slices.Contains(strings.Fields(e.Words), word)
+		}) {
+			t.Errorf("the word %s is not found at %s", word, path)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"html"
 	"io"
 	"net/http"
@@ -20,7 +21,8 @@ func TestDocs(t *testing.T) {
 	if r == nil {
 		return
 	}
-	paths := []string{"/docs", "/docs/events", "/docs/setup", "/docs/errors", "/docs/reference",
+	paths := []string{"/docs", "/docs/events", "/docs/setup", "/docs/errors", "/docs/till", "/docs/delivery",
+		"/docs/providers", "/docs/reference",
 		"/docs/reference/sendGift", "/docs/reference/listGifts"}
 	for n, path := range paths {
 		for i, theme := range []string{"light", "dark"} {
@@ -49,6 +51,8 @@ func TestDocs(t *testing.T) {
 	if err != nil || hit != "../docs/reference/redeemGift#allowPartial" {
 		t.Errorf("the search leads to %q, %v", hit, err)
 	}
+	r.searchTells(map[string]string{"Timeout": "found", "refund": "found", "charge-back": "found", "curl": "found",
+		"nosuchword": "Nothing found for “nosuchword”"})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, trouble := range r.trouble {
@@ -57,6 +61,27 @@ func TestDocs(t *testing.T) {
 	for _, address := range r.asked {
 		if !strings.HasPrefix(address, r.url+"/") && !strings.HasPrefix(address, "data:") {
 			t.Errorf("a page asked for %.80s", address)
+		}
+	}
+}
+
+// searchTells types words into the search of the page that is open, and waits until a reader sees what is wanted: the
+// results, or the sentence that there are none.
+func (r *reader) searchTells(all map[string]string) {
+	r.Helper()
+	for word, want := range all {
+		look := fmt.Sprintf(`new Promise((done, fail) => {
+			const field = document.querySelector("#search"), end = setTimeout(() => fail("nothing is told"), 20000);
+			field.value = %q;
+			field.dispatchEvent(new Event("input"));
+			const look = () => { const told = document.querySelector("#found"), list = document.querySelector(".results");
+				const seen = list.hidden ? told : list, box = seen.getBoundingClientRect();
+				told.textContent.includes(%q) && seen.checkVisibility() && box.width > 100 && box.height > 20 ?
+					(clearTimeout(end), done(told.textContent)) : setTimeout(look, 20); };
+			look();
+		})`, word, want)
+		if _, err := chromedp.Run(r.ctx, chromedp.Evaluate[string](look, chromedp.EvalAwaitPromise)); err != nil {
+			r.Errorf("the search for %s does not show %q: %v", word, want, err)
 		}
 	}
 }

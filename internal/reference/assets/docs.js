@@ -38,15 +38,17 @@ show();
 const search = document.querySelector(".search"), input = search.querySelector("input"), list = search.querySelector("ul"),
   told = search.querySelector("[role=status]");
 let index;
-const close = () => { list.hidden = true; told.textContent = ""; };
+const close = () => { list.hidden = true; told.textContent = ""; told.classList.remove("nothing"); };
 const look = async () => {
-  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const plain = text => text.toLowerCase().replaceAll("-", "");
+  const words = plain(input.value).split(/\s+/).filter(Boolean);
   if (!words.length) return close();
   index ??= fetch(at + "docs/search.json").then(r => r.json());
   let entries;
-  try { entries = await index; } catch { index = undefined; told.textContent = "The search is out of reach."; return; }
-  const rank = e => { const t = e.t.toLowerCase(); return t === words.join(" ") ? 0 : t.startsWith(words[0]) ? 1 : 2; };
-  const hits = entries.filter(e => words.every(w => (e.t + " " + e.i).toLowerCase().includes(w))).sort((a, b) => rank(a) - rank(b)).slice(0, 30);
+  try { entries = await index; } catch { index = undefined; list.hidden = true; told.textContent = "The search is out of reach."; told.classList.add("nothing"); return; }
+  const within = text => words.every(w => text.includes(w));
+  const rank = e => { const t = plain(e.t); return t === words.join(" ") ? 0 : t.startsWith(words[0]) ? 1 : within(plain(e.t + " " + e.i)) ? 2 : 3; };
+  const hits = entries.filter(e => within(plain(e.t + " " + e.i) + " " + (e.w || ""))).sort((a, b) => rank(a) - rank(b)).slice(0, 30);
   list.replaceChildren(...hits.map(e => {
     const item = document.createElement("li"), link = document.createElement("a"), where = document.createElement("small");
     link.href = at + e.p;
@@ -57,7 +59,8 @@ const look = async () => {
     return item;
   }));
   list.hidden = !hits.length;
-  told.textContent = hits.length ? hits.length + " found" : "Nothing found";
+  told.textContent = hits.length ? hits.length + " found" : "Nothing found for “" + input.value.trim() + "”";
+  told.classList.toggle("nothing", !hits.length);
 };
 search.hidden = false;
 input.addEventListener("input", look);
