@@ -37,7 +37,7 @@ func Source(file string) string {
 
 // HTML renders Markdown of ours. root leads from the page to the service's address ("../" from /docs/errors). A link to
 // a document that is not served is left as text, a picture as its description, and a diagram is left out, as the pages
-// run no script for it.
+// run no script for it. Code can have the focus.
 func HTML(markdown, root string) template.HTML {
 	ctx := parser.NewContext(parser.WithIDs(headingIDs{}))
 	ctx.Set(rootKey, root)
@@ -45,7 +45,8 @@ func HTML(markdown, root string) template.HTML {
 	if err := renderer.Convert([]byte(markdown), &b, parser.WithContext(ctx)); err != nil {
 		panic(err) // a buffer takes everything
 	}
-	return template.HTML(b.String())
+	// Code scrolls within its box, also by keyboard.
+	return template.HTML(strings.ReplaceAll(b.String(), "<pre>", `<pre tabindex="0">`))
 }
 
 var (

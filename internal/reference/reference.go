@@ -36,7 +36,8 @@ type view struct {
 	Guides            []link
 	Groups            []group
 	Codes             []errorCode
-	Body              template.HTML // of a document
+	Head, Body        template.HTML // of a document: up to its title, and below
+	Sections          []link        // of a document, by their headings
 	Operation         *operation
 	Index             bool // the page lists all operations
 }
@@ -149,9 +150,15 @@ func (s *site) asset(name, contentType string) string {
 
 func (s *site) guide(file, title string) {
 	at, source := "/"+docs.Served[file], docs.Source(file)
-	v := view{Title: title, Body: docs.HTML(source, strings.Repeat("../", strings.Count(at, "/")-1))}
+	v := view{Title: title}
+	head, body, _ := strings.Cut(string(docs.HTML(source, strings.Repeat("../", strings.Count(at, "/")-1))), "</h1>")
+	v.Head, v.Body = template.HTML(head+"</h1>"), template.HTML(body)
 	s.index = append(s.index, sections(source, title, at[1:])...)
-	if file == "errors.md" {
+	if file != "errors.md" { // whose codes are a list of their own
+		for _, h := range regexp.MustCompile("(?m)^## (.+)$").FindAllStringSubmatch(source, -1) {
+			v.Sections = append(v.Sections, link{"#" + docs.Anchor(h[1]), strings.ReplaceAll(h[1], "`", "")})
+		}
+	} else {
 		for _, m := range regexp.MustCompile(`(?m)^## ([A-Z_]+)\n\nHTTP (\d+)`).FindAllStringSubmatch(source, -1) {
 			v.Codes = append(v.Codes, errorCode{m[1], m[2]})
 		}

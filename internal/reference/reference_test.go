@@ -49,7 +49,7 @@ func TestEveryOperationIsThere(t *testing.T) {
 				t.Errorf("%s has no sample in %s", id, language)
 			}
 		}
-		if !strings.Contains(string(all["/docs"].Body), `href="docs/reference/`+id+`"`) {
+		if !regexp.MustCompile(`href="docs/reference/` + id + `"[^>]*>[^<]+ <code>` + id + `</code></a>`).Match(all["/docs"].Body) {
 			t.Errorf("%s is not in the navigation", id)
 		}
 		if !strings.Contains(string(all["/docs/collection.json"].Body), `"name": "`+id+`"`) {
@@ -108,6 +108,39 @@ func TestPagesAreSound(t *testing.T) {
 				t.Errorf("%s leads to %s", at, link[0])
 			}
 		}
+	}
+}
+
+// A guide begins with its title, then what is on the page, each heading of it; all code can have the focus, as it
+// scrolls.
+func TestGuidesTellTheirSections(t *testing.T) {
+	t.Parallel()
+	all, _ := pages(t)
+	heading := regexp.MustCompile(`<h2 id="([^"]*)"`)
+	guides := 0
+	for at, p := range all {
+		page := string(p.Body)
+		if !strings.HasPrefix(p.Type, "text/html") {
+			continue
+		}
+		if strings.Contains(page, "<pre>") {
+			t.Errorf("code of %s cannot have the focus", at)
+		}
+		headings := heading.FindAllStringSubmatch(page, -1)
+		if len(headings) == 0 || at == "/docs/errors" || strings.HasPrefix(at, "/docs/reference") {
+			continue
+		}
+		guides++
+		_, list, _ := strings.Cut(page, "</h1>")
+		list, _, _ = strings.Cut(list, "</nav>")
+		for _, h := range headings {
+			if !strings.Contains(list, `href="#`+h[1]+`"`) {
+				t.Errorf("%s does not tell at its top that it has %s", at, h[1])
+			}
+		}
+	}
+	if guides < 7 {
+		t.Errorf("%d guides have sections", guides)
 	}
 }
 

@@ -53,6 +53,7 @@ func TestDocs(t *testing.T) {
 	}
 	r.searchTells(map[string]string{"Timeout": "found", "refund": "found", "charge-back": "found", "curl": "found",
 		"nosuchword": "Nothing found for “nosuchword”"})
+	r.codeIsHandy()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, trouble := range r.trouble {
@@ -83,6 +84,25 @@ func (r *reader) searchTells(all map[string]string) {
 		if _, err := chromedp.Run(r.ctx, chromedp.Evaluate[string](look, chromedp.EvalAwaitPromise)); err != nil {
 			r.Errorf("the search for %s does not show %q: %v", word, want, err)
 		}
+	}
+}
+
+// codeIsHandy looks at the guide on a phone: no page is wider than it, long code scrolls within its box, and each
+// piece has a button that copies it.
+func (r *reader) codeIsHandy() {
+	r.Helper()
+	r.see("/docs", look{"light", 375, 1})
+	const look = `(async () => {
+		const all = [...document.querySelectorAll("pre")], html = document.documentElement;
+		const kept = [];
+		Object.defineProperty(navigator, "clipboard", {value: {writeText: async text => { kept.push(text); }}});
+		for (const pre of all) { pre.nextElementSibling.click(); await 0; }
+		return [html.scrollWidth <= 375 && "the page fits", all.some(pre => pre.scrollWidth > pre.clientWidth) && "code scrolls",
+			kept.length === all.length && kept.every((text, i) => text === all[i].textContent) && "code is copied"].join(", ");
+	})()`
+	got, err := chromedp.Run(r.ctx, chromedp.Evaluate[string](look, chromedp.EvalAwaitPromise))
+	if want := "the page fits, code scrolls, code is copied"; err != nil || got != want {
+		r.Errorf("on a phone: %q, %v", got, err)
 	}
 }
 

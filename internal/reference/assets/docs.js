@@ -1,4 +1,4 @@
-// What the pages do beyond being read: search, the theme, the language of the samples. Only these two choices are kept.
+// What the pages do beyond being read: search, copying code, the theme, the language of the samples. Only these two choices are kept.
 "use strict";
 const at = document.body.dataset.root, html = document.documentElement;
 const keep = (name, value) => { try { localStorage.setItem("docs-" + name, value); } catch { /* not allowed to */ } };
@@ -17,6 +17,28 @@ for (const radio of document.querySelectorAll("[name=language]")) {
   if (radio.value === kept("language")) radio.checked = true;
   radio.addEventListener("change", () => keep("language", radio.value));
 }
+
+// Each piece of code has a button that copies it. Without the right to copy, the code is marked, ready for Ctrl+C.
+for (const pre of document.querySelectorAll("pre")) {
+  const box = document.createElement("div"), button = document.createElement("button"), rest = () => { button.textContent = "Copy"; };
+  box.className = "copied";
+  button.className = "copy";
+  button.type = "button";
+  button.setAttribute("aria-live", "polite");
+  rest();
+  pre.replaceWith(box);
+  box.append(pre, button);
+  button.addEventListener("click", async () => {
+    try { await navigator.clipboard.writeText(pre.textContent); button.textContent = "Copied"; } catch {
+      getSelection().selectAllChildren(pre.firstElementChild);
+      button.textContent = "Marked";
+    }
+    setTimeout(rest, 2000);
+  });
+}
+
+const sections = document.querySelector(".sections details");
+if (sections && matchMedia("(max-width: 60rem)").matches) sections.open = false;
 
 const menu = document.querySelector(".menu details"), narrow = matchMedia("(max-width: 60rem)");
 const fold = () => { menu.open = !narrow.matches; };
