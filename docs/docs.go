@@ -16,14 +16,24 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-//go:embed api.md delivery.md errors.md events.md providers.md setup.md states.md till.md tills.md
+//go:embed api.md delivery.md errors.md events.md install-go.md install-php.md install-python.md install-typescript.md
+//go:embed providers.md setup.md states.md till.md tills.md
 var files embed.FS
 
 // Served are the documents that the service shows, by file, each with its address below the service's.
 var Served = map[string]string{
-	"api.md": "docs", "delivery.md": "docs/delivery", "errors.md": "docs/errors", "events.md": "docs/events",
-	"providers.md": "docs/providers", "setup.md": "docs/setup", "states.md": "docs/states", "till.md": "docs/till",
-	"tills.md": "docs/tills",
+	"api.md":                "docs",
+	"delivery.md":           "docs/delivery",
+	"errors.md":             "docs/errors",
+	"events.md":             "docs/events",
+	"install-go.md":         "docs/install-go",
+	"install-php.md":        "docs/install-php",
+	"install-python.md":     "docs/install-python",
+	"install-typescript.md": "docs/install-typescript",
+	"setup.md":              "docs/setup",
+	"states.md":             "docs/states",
+	"till.md":               "docs/till",
+	"tills.md":              "docs/tills",
 }
 
 // Source gives a served document as it is written.

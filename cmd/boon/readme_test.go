@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestAfternoon pastes the commands of the README, of docs/api.md and of docs/events.md into a shell, in order, beside a
-// demo, as a newcomer does. Each must be answered with success.
+// TestAfternoon pastes the commands of the README, of docs/api.md and of docs/events.md into a shell, in order, beside
+// a demo, as a newcomer does. Each must be answered with success.
 func TestAfternoon(t *testing.T) {
 	t.Parallel()
 	if out, err := exec.Command("curl", "--json", "x", "--version").CombinedOutput(); err != nil {

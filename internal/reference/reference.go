@@ -54,7 +54,10 @@ type group struct {
 type errorCode struct{ Code, Status string }
 
 // guides are the documents in the order of the navigation.
-var guides = []struct{ file, title string }{{"api.md", "The API in an afternoon"}, {"tills.md", "Tickets from tills"},
+var guides = []struct{ file, title string }{{"api.md", "The API in an afternoon"},
+	{"install-go.md", "Install: Go"}, {"install-python.md", "Install: Python"},
+	{"install-typescript.md", "Install: TypeScript"}, {"install-php.md", "Install: PHP"},
+	{"tills.md", "Tickets from tills"},
 	{"events.md", "Events and webhooks"}, {"providers.md", "Toast, Wix and VTEX"}, {"till.md", "At the counter"},
 	{"delivery.md", "E-mail, SMS, page and paper"}, {"states.md", "States of a gift"},
 	{"setup.md", "The set-up file"}, {"errors.md", "Errors"}}
