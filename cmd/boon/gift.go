@@ -430,7 +430,7 @@ func voucherIDOf(t *terminal, api *client.Client, gift []string) (voucherID stri
 }
 
 type giftListCmd struct {
-	Status      string    `placeholder:"STATUS" help:"Only gifts in this status, such as DELIVERED."`
+	Status      string    `placeholder:"STATUS" help:"Only gifts in this status: ${statuses}."`
 	Program     string    `placeholder:"ID" help:"Only gifts of this program."`
 	Promotion   string    `placeholder:"ID" help:"Only gifts of this promotion."`
 	Location    string    `placeholder:"ID" help:"Only gifts that are limited to this location."`
@@ -540,7 +540,7 @@ type giftActivityCmd struct {
 	To       time.Time `placeholder:"TIME" help:"Only changes before this time."`
 	APIKey   string    `name:"api-key" placeholder:"ID" help:"Only what this API key caused, by its id."`
 	Location string    `placeholder:"ID" help:"Only what happened at this location."`
-	Kind     string    `placeholder:"KIND" help:"Only changes of this kind, such as REDEMPTION or CANCELLATION."`
+	Kind     string    `placeholder:"KIND" help:"Only changes of this kind: ${kinds}."`
 	Limit    int       `default:"50" placeholder:"N" help:"How many at most; 0: all of them. Default: ${default}."`
 	service
 }

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
+
+	"boon.example/internal/gift"
 )
 
 // typed runs the program as a person would, and gives what it printed.
@@ -31,6 +34,23 @@ func TestEveryCommandTeaches(t *testing.T) {
 		if code != exitOK || log != "" || !strings.HasPrefix(out, "Usage: boon "+command) ||
 			!strings.Contains(out, "\n    boon "+command) {
 			t.Errorf("boon %s --help: exit code %d, %s%s", command, code, out, log)
+		}
+	}
+}
+
+// TestHelpListsWhatFiltersTake: whoever filters by status or kind reads every one of them in the help.
+func TestHelpListsWhatFiltersTake(t *testing.T) {
+	t.Parallel()
+	_, list, _ := typed(t, "gift", "list", "--help")
+	for _, s := range gift.Statuses() {
+		if !strings.Contains(list, fmt.Sprint(s)) {
+			t.Errorf("boon gift list --help lacks %s", s)
+		}
+	}
+	_, activity, _ := typed(t, "gift", "activity", "--help")
+	for _, k := range gift.Kinds() {
+		if !strings.Contains(activity, fmt.Sprint(k)) {
+			t.Errorf("boon gift activity --help lacks %s", k)
 		}
 	}
 }

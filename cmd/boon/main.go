@@ -131,8 +131,18 @@ func (t *terminal) options(exit func(int)) []kong.Option {
 			WrapUpperBound: 110}),
 		kong.ValueFormatter(describe), kong.WithBeforeResolve(t.settings),
 		kong.Vars{"version": "boon " + thisBuild().Version,
-			"permissions": strings.Join(gift.PermissionNames(), ", "), "keyFile": keyFileHelp},
+			"permissions": strings.Join(gift.PermissionNames(), ", "), "keyFile": keyFileHelp,
+			"statuses": words(gift.Statuses()), "kinds": words(gift.Kinds())},
 	}
+}
+
+// words lists names as a help text does.
+func words[T any](names []T) string {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = fmt.Sprint(name)
+	}
+	return strings.Join(texts, ", ")
 }
 
 // helpFor names the command that a parse error is about, followed by a space, if it got that far.
