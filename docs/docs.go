@@ -30,6 +30,7 @@ var Served = map[string]string{
 	"install-php.md":        "docs/install-php",
 	"install-python.md":     "docs/install-python",
 	"install-typescript.md": "docs/install-typescript",
+	"providers.md":          "docs/providers",
 	"setup.md":              "docs/setup",
 	"states.md":             "docs/states",
 	"till.md":               "docs/till",

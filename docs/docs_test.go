@@ -196,6 +196,10 @@ func checkFlags(t *testing.T, path, command, folder, args string) {
 func TestServedDocumentsAreWhole(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{}
+	embedded, err := files.ReadDir(".")
+	if err != nil || len(embedded) != len(Served) {
+		t.Errorf("%d documents are embedded, %d have an address: %v", len(embedded), len(Served), err)
+	}
 	for file, at := range Served {
 		pages[at] = string(HTML(Source(file), "ROOT/"))
 	}
