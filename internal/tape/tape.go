@@ -7,6 +7,7 @@ package tape
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -186,15 +187,43 @@ type Names struct {
 	list  []string
 	slots [256]uint8 // one more than the index of the name with that hash; 0: there is none
 	seed  uint32
+	part  int // the hash looks at the letter so many sixteenths into a name, beside the first and the last
 }
 
-// NewNames makes a set of up to 64 names, none of which is empty.
+// maxNames is how many names a set has at most: Pick keeps a bit for each.
+const maxNames = 64
+
+// seeds is how many seeds are tried with one choice of letters. 64 names need some thousands.
+const seeds = 1 << 16
+
+// NewNames makes a set of up to 64 different names, none of which is empty. It panics at other lists, and where no
+// choice of letters tells the names apart: sets are made when a program starts.
 func NewNames(list ...string) *Names {
-	for seed := uint32(1); ; seed += 2 {
-		if n := (&Names{list: list, seed: seed}); n.fill() {
-			return n
+	if len(list) > maxNames || slices.Contains(list, "") {
+		panic(fmt.Sprintf("tape: a set has up to %d names, and none is empty: %q", maxNames, list))
+	}
+	for _, part := range []int{8, 4, 12, 2, 6, 10, 14, 1, 3, 5, 7, 9, 11, 13, 15} {
+		n := &Names{list: list, part: part}
+		if !n.apart() {
+			continue
+		}
+		for i := range uint32(seeds) {
+			n.seed, n.slots = 2*i+1, [256]uint8{}
+			if n.fill() {
+				return n
+			}
 		}
 	}
+	panic(fmt.Sprintf("tape: no hash tells these names apart: %q", list))
+}
+
+// apart reports whether what the hash looks at is different for all names.
+func (n *Names) apart() bool {
+	seen := make(map[uint32]bool, len(n.list))
+	for _, name := range n.list {
+		seen[n.letters([]byte(name))] = true
+	}
+	return len(seen) == len(n.list)
 }
 
 // fill reports whether every name has a hash of its own.
@@ -210,10 +239,11 @@ func (n *Names) fill() bool {
 }
 
 // hash looks at the length and some of the letters: names that are in no set cost no more.
-func (n *Names) hash(name []byte) uint8 {
+func (n *Names) hash(name []byte) uint8 { return uint8(n.letters(name) * n.seed >> 24) }
+
+func (n *Names) letters(name []byte) uint32 {
 	last := len(name) - 1
-	h := uint32(len(name)) | uint32(name[0])<<8 | uint32(name[last])<<16 | uint32(name[last/2])<<24
-	return uint8(h * n.seed >> 24)
+	return uint32(len(name)) | uint32(name[0])<<8 | uint32(name[last])<<16 | uint32(name[last*n.part>>4])<<24
 }
 
 func (n *Names) index(name []byte) int {

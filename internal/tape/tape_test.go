@@ -3,6 +3,7 @@ package tape
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -116,6 +117,41 @@ func TestPickAndPath(t *testing.T) {
 	tape.Forget()
 	if tape.text != nil {
 		t.Error("the tape keeps the text")
+	}
+}
+
+// TestNames: a set finds each of its names and no other, also where names are alike in length, first, middle and last
+// letter; a list that can be no set ends the program at its start.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	many := make([]string, maxNames)
+	for i := range many {
+		many[i] = fmt.Sprintf("member_%02d", i)
+	}
+	for _, list := range [][]string{{}, {"a"}, {"tax_uid", "tax_aid"}, {"totalTaxSet", "totalTipSet", "taxesInclSet"},
+		{"register_sale_payments", "register_sale_products"}, many} {
+		names := NewNames(list...)
+		for i, name := range list {
+			if got := names.index([]byte(name)); got != i {
+				t.Errorf("%q is number %d, want %d", name, got, i)
+			}
+		}
+		for _, other := range []string{"", "b", "tax_iid", "member_64", "register_sale_parments"} {
+			if got := names.index([]byte(other)); got != -1 {
+				t.Errorf("%q is number %d of %q", other, got, list)
+			}
+		}
+	}
+	for _, list := range [][]string{{"a", "a"}, {""}, append(many, "x"), {"abcdefghijklmnopqrstuvwxyz0123456789",
+		"aXcdefghijklmnopqrstuvwxyz0123456789"}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%q became a set", list)
+				}
+			}()
+			NewNames(list...)
+		}()
 	}
 }
 

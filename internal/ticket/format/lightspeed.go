@@ -11,9 +11,8 @@ import (
 var (
 	saleEnvelope = tape.NewNames("data", "sale", "register_sale", "payload")
 	saleNames    = tape.NewNames("state", "status", "line_items", "register_sale_products", "totals", "payments",
-		"adjustments", "ecom_custom_charges", "total_price", "total_tax")
-	salePaidWith = tape.NewNames("register_sale_payments") // beside "register_sale_products" no set tells it apart
-	saleLine     = tape.NewNames("product", "product_id", "quantity", "pricing", "unit_price", "price", "total_discount",
+		"adjustments", "ecom_custom_charges", "total_price", "total_tax", "register_sale_payments")
+	saleLine = tape.NewNames("product", "product_id", "quantity", "pricing", "unit_price", "price", "total_discount",
 		"unit_discount", "discount", "total_price", "price_total", "tax", "unit_tax", "tax_amount", "total_tax", "tax_total",
 		"return", "is_return", "gift_card_number")
 	saleProduct = tape.NewNames("id")
@@ -89,14 +88,13 @@ func (r *reader) lightspeedX(data tape.Value) *ticket.Ticket {
 		charges
 		flatPrice
 		flatTax
+		paidWith
 	)
 	data = r.unpacked(data)
-	var m [10]tape.Value
-	var paidWith [1]tape.Value
+	var m [11]tape.Value
 	if r.pick(data, saleNames, m[:]); data.Kind() != '{' {
 		return nil
 	}
-	r.pick(data, salePaidWith, paidWith[:])
 	if looksLike(data) == Shopify { // numbers in quotes are of webhooks only, which have other members
 		r.needs(data, "total_price", "This must be a number without quotes: send the sale as Lightspeed gives it.")
 	}
@@ -126,7 +124,7 @@ func (r *reader) lightspeedX(data tape.Value) *ticket.Ticket {
 	after := near(net.Round(r.currency), price, rounding) ||
 		t.flat && near(net.Round(r.currency)+added.charged-added.shop, price, rounding)
 	b.adjust(added, t.priced && !after, inclusive)
-	b.due = b.own - max(r.salePaid(first(m[payments], paidWith[0])), t.paid)
+	b.due = b.own - max(r.salePaid(first(m[payments], m[paidWith])), t.paid)
 	if t.asks {
 		b.due = min(b.due, t.toPay)
 	}
