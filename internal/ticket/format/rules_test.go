@@ -123,6 +123,14 @@ func squareRules() []rule {
 		{"so are two tenders", Square, `{"line_items":[` + m(``) + `],"total_tip_money":{"amount":300},"total_money":{"amount":1300},` +
 			`"tenders":[{"amount_money":{"amount":700},"tip_money":{"amount":200}},{"amount_money":{"amount":100},` +
 			`"tip_money":{"amount":100}}]}`, []string{"MUG|Mug|1 × - = 10", "10 0 0 0 5"}},
+		{"cash rounding upwards is due", Square, `{"line_items":[` + m(``) + `],"total_money":{"amount":1002},` +
+			`"net_amount_due_money":{"amount":1002},"rounding_adjustment":{"name":"Cash","amount_money":{"amount":2}}}`,
+			[]string{"MUG|Mug|1 × - = 10", "10 0 0 0 10.02"}},
+		{"cash rounding downwards is not", Square, `{"line_items":[` + m(``) + `],"total_money":{"amount":998},` +
+			`"net_amount_due_money":{"amount":998},"rounding_adjustment":{"amount_money":{"amount":-2}}}`,
+			[]string{"MUG|Mug|1 × - = 10", "10 0 0 0 9.98"}},
+		{"cash rounding outside the total is not due", Square, `{"line_items":[` + m(``) + `],"total_money":{"amount":1000},` +
+			`"rounding_adjustment":{"amount_money":{"amount":2}}}`, []string{"MUG|Mug|1 × - = 10", "10 0 0 0 10"}},
 		{"a completed order has nothing due", Square, squareOrder(m(``), `,"state":"COMPLETED"`), []string{"*", "10 0 0 0 0"}},
 		{"a cancelled order has nothing due", Square, squareOrder(m(``), `,"state":"CANCELED"`), []string{"*", "10 0 0 0 0"}},
 		{"a gift card comes off what is due with its tax", Square, `{"line_items":[` + m(``) + `,{"item_type":"GIFT_CARD",` +

@@ -9,7 +9,7 @@ import (
 var (
 	squareNames = tape.NewNames("order", "state", "line_items", "taxes", "returns", "tenders", "total_money",
 		"net_amount_due_money", "total_tax_money", "total_discount_money", "total_service_charge_money",
-		"total_tip_money")
+		"total_tip_money", "rounding_adjustment")
 	squareLine = tape.NewNames("name", "variation_name", "catalog_object_id", "category_id", "item_type", "quantity",
 		"quantity_unit", "base_price_money", "variation_total_price_money", "modifiers", "applied_taxes",
 		"total_tax_money", "total_service_charge_money", "total_money")
@@ -20,6 +20,7 @@ var (
 	squareReturn   = tape.NewNames("return_line_items")
 	squareReturned = tape.NewNames("catalog_object_id", "quantity", "item_type", "total_money", "total_tax_money")
 	squareTender   = tape.NewNames("amount_money", "tip_money")
+	squareRounded  = tape.NewNames("amount_money")
 )
 
 // money reads a Money: minor units in the account's currency.
@@ -51,10 +52,11 @@ func (r *reader) square(data tape.Value) *ticket.Ticket {
 		discount
 		charge
 		tip
+		rounded
 	)
-	var m [12]tape.Value
+	var m [13]tape.Value
 	if r.pick(data, squareNames, m[:]); !m[order].SaysNothing() {
-		data, m = m[order], [12]tape.Value{}
+		data, m = m[order], [13]tape.Value{}
 		r.pick(data, squareNames, m[:])
 	}
 	onlyReturns := size(m[lines]) == 0 && size(m[returns]) > 0
@@ -75,6 +77,9 @@ func (r *reader) square(data tape.Value) *ticket.Ticket {
 	if b.own, b.summed = r.money(m[total]), !m[total].SaysNothing(); !b.summed && !onlyReturns && data.Kind() == '{' {
 		r.needs(data, "total_money", notCalculated)
 	}
+	if whole := b.parts + r.squareRounding(m[rounded]); near(whole, b.own, b.rounding()) {
+		b.parts = whole
+	}
 	gratuity := r.money(m[tip])
 	counted := gratuity > 0 && near(b.parts+gratuity, b.own, b.rounding())
 	if counted {
@@ -86,6 +91,13 @@ func (r *reader) square(data tape.Value) *ticket.Ticket {
 	}
 	b.settled = r.says(m[state], "COMPLETED", "CANCELED") || onlyReturns
 	return b.ticket()
+}
+
+// squareRounding is what cash rounding adds to the total of an order.
+func (r *reader) squareRounding(v tape.Value) gift.Amount {
+	var m [1]tape.Value
+	r.pick(v, squareRounded, m[:])
+	return r.money(m[0])
 }
 
 // squarePaid sums what was tendered. Gratuities in it are paid where the order's total counts them.
