@@ -126,7 +126,7 @@ type StockFormat string
 // The forms.
 const (
 	StockPDF StockFormat = "pdf" // sheets of ten cards
-	StockCSV StockFormat = "csv" // code, lastFour, verificationCode, status, link
+	StockCSV StockFormat = "csv" // code, lastFour, verificationCode, status, link, codeText, verificationText
 )
 
 // ExportStock gives the codes of the cards of a stock that were not activated yet, as a file. Each download is noted by

@@ -163,17 +163,29 @@ func (c *call) list(cards []gift.Gift) []byte {
 		}
 		_ = w.Write(cells) // a buffer takes everything
 	}
-	write("code", "lastFour", "verificationCode", "status", "link")
+	write("code", "lastFour", "verificationCode", "status", "link", "codeText", "verificationText")
 	for n := range cards {
 		g := &cards[n]
 		if g.Status == gift.NotActivated {
-			write(g.Card.Code.Reveal(), g.Card.Code.LastFour(), g.Verification, g.Status.String(), giftURL(g, c.PublicURL))
+			code := g.Card.Code.Reveal()
+			write(code, g.Card.Code.LastFour(), g.Verification, g.Status.String(), giftURL(g, c.PublicURL), inFour(code),
+				inFour(g.Verification))
 		} else {
-			write("", g.Card.Code.LastFour(), "", g.Status.String(), "")
+			write("", g.Card.Code.LastFour(), "", g.Status.String(), "", "", "")
 		}
 	}
 	w.Flush()
 	return b.Bytes()
+}
+
+// inFour parts digits into four groups with dashes between them. A spreadsheet takes that for text: numbers have no
+// such dashes, dates have three parts. Of plain digits it makes numbers, 4.83E+11 and without zeros in front.
+func inFour(digits string) string {
+	n := len(digits) / 4
+	if n == 0 {
+		return digits
+	}
+	return digits[:n] + "-" + digits[n:2*n] + "-" + digits[2*n:3*n] + "-" + digits[3*n:]
 }
 
 // harmless is a text that no spreadsheet takes for a formula.

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -31,6 +32,9 @@ func (r reply) rows() [][]string {
 	return rows
 }
 
+// staysText is digits that no spreadsheet takes for a number or a date.
+var staysText = regexp.MustCompile(`^[0-9]+(-[0-9]+){3}$`)
+
 // TestExport: the codes of a stock leave as sheets and as a list, to whoever may export; those of cards that were sold
 // do not, nor those of gifts that were sent.
 func TestExport(t *testing.T) {
@@ -45,7 +49,8 @@ func TestExport(t *testing.T) {
 		byCode[card.code] = card
 	}
 	rows := w.get(exportPath(order, "csv"), key...).want(200).rows()
-	if strings.Join(rows[0], ",") != "code,lastFour,verificationCode,status,link" || len(rows) != 13 {
+	const columns = "code,lastFour,verificationCode,status,link,codeText,verificationText"
+	if strings.Join(rows[0], ",") != columns || len(rows) != 13 {
 		t.Fatalf("%d rows: %q", len(rows), rows[0])
 	}
 	differ := false
@@ -57,6 +62,14 @@ func TestExport(t *testing.T) {
 		}
 		if len(row[2]) != 4 || strings.Trim(row[2], "0123456789") != "" {
 			t.Errorf("the verification code is %q", row[2])
+		}
+		for plain, text := range map[string]string{row[0]: row[5], row[2]: row[6]} {
+			if !staysText.MatchString(text) || strings.ReplaceAll(text, "-", "") != plain {
+				t.Errorf("%q is %q as text", plain, text)
+			}
+		}
+		if read, err := gift.ReadVoucherCode(row[5]); err != nil || read.Reveal() != row[0] {
+			t.Errorf("%q is not read as a code: %v", row[5], err)
 		}
 		differ = differ || row[2] != rows[1][2]
 		delete(byCode, row[0])
@@ -80,7 +93,8 @@ func TestExport(t *testing.T) {
 	states := map[string]int{}
 	for _, row := range again.rows()[1:] {
 		states[row[3]]++
-		if (row[0] == "") != (row[3] != "NOT_ACTIVATED") || (row[2] == "") != (row[0] == "") {
+		if (row[0] == "") != (row[3] != "NOT_ACTIVATED") || (row[2] == "") != (row[0] == "") ||
+			(row[5] == "") != (row[0] == "") || (row[6] == "") != (row[0] == "") {
 			t.Errorf("%q", row)
 		}
 	}
