@@ -60,7 +60,7 @@ func (v Voucher) Hold(h Hold) (Voucher, Entry, error) {
 	}
 	v.WrongCodes = 0
 	e := v.enter(h.Context, HoldMade, 0, v.Status)
-	e.Held, e.Until, e.Reference = take, h.Now.Add(h.Lasts), h.Reference
+	e.Held, e.Until, e.Reference, e.Reason = take, h.Now.Add(h.Lasts), h.Reference, h.Reason
 	e.HeldAfter += take
 	v.Holds = append(slices.Clip(v.Holds), OpenHold{e.ID, take, e.Until, e.Actor.LocationID})
 	return v, e, nil

@@ -9,6 +9,7 @@ type Load struct {
 	Number    Number // in place of Amount: as the caller wrote it; "": Amount stands
 	Purchase  Purchase
 	Reference string
+	Reason    string   // what the caller says of it; "": nothing
 	Account   *Account // the voucher's
 }
 
@@ -47,7 +48,7 @@ func (v Voucher) Load(r Load) (Voucher, Entry, error) {
 		status = Claimed
 	}
 	e := v.enter(r.Context, Reload, amount, status)
-	e.Purchase, e.Reference = r.Purchase, r.Reference
+	e.Purchase, e.Reference, e.Reason = r.Purchase, r.Reference, r.Reason
 	return v, e, nil
 }
 

@@ -16,6 +16,7 @@ type Redeem struct {
 	Target       Target
 	Eligibility  *Eligibility // what the ticket allows; nil: no ticket was given
 	Reference    string
+	Reason       string   // what the caller says of it; "": nothing
 	Verification string   // the verification code of the card; "": none was given
 	Account      *Account // the voucher's
 }
@@ -37,7 +38,7 @@ func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
 	}
 	v.WrongCodes = 0
 	e := v.enter(r.Context, Redemption, -take, v.afterTaking(take))
-	e.Reference = r.Reference
+	e.Reference, e.Reason = r.Reference, r.Reason
 	return v, e, nil
 }
 

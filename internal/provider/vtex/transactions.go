@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -120,11 +121,12 @@ func (c *call) make() api.Reply {
 
 // change is the body of what changes something.
 type change struct {
-	Operation string          `json:"operation"`
-	Value     provider.Amount `json:"value"`
-	Token     string          `json:"redemptionToken"`
-	RequestID string          `json:"requestId"`
-	Order     struct {
+	Operation   string          `json:"operation"`
+	Value       provider.Amount `json:"value"`
+	Description string          `json:"description"`
+	Token       string          `json:"redemptionToken"`
+	RequestID   string          `json:"requestId"`
+	Order       struct {
 		ID string `json:"orderId"`
 	} `json:"orderInfo"`
 }
@@ -152,6 +154,23 @@ func (a *change) reference() string {
 		return both
 	}
 	return a.RequestID
+}
+
+// maxDescription is how many characters of a description are kept.
+const maxDescription = 200
+
+// described is what VTEX says of a transaction, on one line and cut: the words decide nothing, so none are refused.
+func (a *change) described() string {
+	words := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(a.Description, ""))
+	if runes := []rune(words); len(runes) > maxDescription {
+		return string(runes[:maxDescription])
+	}
+	return words
 }
 
 // The operations under which is kept what was done: a requestId counts once for all transactions of a card, once for
@@ -187,7 +206,7 @@ func (c *call) transact() api.Reply {
 	}
 	done, err := c.Do(api.Order{Operation: doTransaction, Key: c.key(asked.RequestID),
 		Asked:   fingerprinted{Amount: amount, Operation: asked.Operation, Order: asked.Order.ID},
-		Command: c.command(op, amount, asked.reference()),
+		Command: c.command(op, amount, asked),
 		Render:  c.render(func(r ledger.Result) any { return c.made(r.Entries[0].ID) })})
 	return c.told(done, err, op == ledger.RedeemGift)
 }
@@ -206,16 +225,17 @@ func (c *call) operation(asked change) (ledger.Operation, error) {
 }
 
 // command has the engine do what a transaction asks for.
-func (c *call) command(op ledger.Operation, amount gift.Amount, reference string) ledger.Command {
+func (c *call) command(op ledger.Operation, amount gift.Amount, asked change) ledger.Command {
+	reference, reason := asked.reference(), asked.described()
 	redeem := gift.Redeem{Context: c.Context(), LocationID: c.caller.Locations[0], Amount: amount, Reference: reference,
-		Account: c.caller.Account}
+		Reason: reason, Account: c.caller.Account}
 	switch op {
 	case ledger.RedeemGift:
 		return &ledger.Redeem{VoucherID: c.card.ID, Notice: c.caller.Account.BalanceNotice, Redeem: redeem}
 	case ledger.HoldGift:
 		return &ledger.Hold{VoucherID: c.card.ID, Hold: gift.Hold{Redeem: redeem, Lasts: c.holdTime()}}
 	}
-	load := gift.Load{Amount: amount, Reference: reference, Account: c.caller.Account,
+	load := gift.Load{Amount: amount, Reference: reference, Reason: reason, Account: c.caller.Account,
 		Purchase: gift.Purchase{Reference: reference, StorefrontID: c.provider.StorefrontID}}
 	return &ledger.Change{Context: c.Context(), VoucherID: c.card.ID, Counts: ledger.SentCount,
 		Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
@@ -333,7 +353,7 @@ func (c *call) transaction() api.Reply {
 		Cancellation  link           `json:"cancellation"`
 		Authorization link           `json:"authorization"`
 		Operation     string         `json:"operation"`
-	}{c.money(t.value()), "", date(t.At), t.Reference[strings.LastIndex(t.Reference, "/")+1:],
+	}{c.money(t.value()), t.Reason, date(t.At), t.Reference[strings.LastIndex(t.Reference, "/")+1:],
 		c.self(self + "/settlements"), c.self(self + "/cancellations"), c.self(self + "/authorization"), operation})
 }
 

@@ -111,6 +111,33 @@ func TestRepeats(t *testing.T) {
 	h.Verify()
 }
 
+// TestDescriptions: a transaction is told with the description that it came with, whether it debits, holds or loads;
+// what cannot be kept as it is refuses nothing.
+func TestDescriptions(t *testing.T) {
+	t.Parallel()
+	h := with(t, "permissions: [validate, redeem, reverse, reload], holdDays: 3, storefront: "+providertest.Storefront)
+	direct := with(t, "permissions: [validate, redeem, reverse]")
+	card := "/giftcards/" + h.Gift("50").ID
+	told := func(request, body, want string) {
+		t.Helper()
+		made := h.want(200, `"id"`, "POST", card+"/transactions", body)
+		path := card + "/transactions/" + fmt.Sprint(made["id"])
+		if got := h.want(200, `"requestId":"`+request+`"`, "GET", path, "")["description"]; got != want {
+			t.Errorf("%s: %q, want %q", request, got, want)
+		}
+	}
+	token := h.token(card)
+	say := func(body, words string) string { return strings.Replace(body, `"Purchase"`, words, 1) }
+	told("d-1", debit("1", token, "d-1"), "Purchase")
+	told("d-2", say(debit("1", token, "d-2"), `""`), "")
+	told("d-3", say(debit("1", token, "d-3"), `"Compra nº\n7"`), "Compra nº 7")
+	told("d-4", say(debit("1", token, "d-4"), `"`+strings.Repeat("é", 201)+`"`), strings.Repeat("é", 200))
+	told("c-1", say(credit("1", token, "c-1"), `"Devolução"`), "Devolução")
+	h.Verify()
+	h, card = direct, "/giftcards/"+direct.Gift("50").ID
+	told("d-1", debit("1", h.token(card), "d-1"), "Purchase")
+}
+
 // TestStory is an order from the search to the return of a part, as the Hub asks for it: it looks before it posts, and
 // repeats.
 func TestStory(t *testing.T) {
@@ -135,6 +162,7 @@ func TestStory(t *testing.T) {
 	h.want(200, `"balance":20.00`, "GET", card, "")
 	path := card + "/transactions/" + fmt.Sprint(made["id"])
 	h.want(200, `"requestId":"r-1"`, "GET", path, "")
+	h.want(200, `"value":30.00,"description":"Purchase"`, "GET", path, "")
 	h.want(200, `"value":30.00`, "GET", path+"/authorization", "")
 	h.want(200, fmt.Sprint(made["id"]), "GET", card+"/transactions", "")
 	// settled in parts, never more than was taken
