@@ -227,6 +227,56 @@ func TestNothingToPay(t *testing.T) {
 	}
 }
 
+// TestWhyNothingIsEligible: where a gift is good for certain items only, money or pieces, the refusal tells a ticket
+// without these items from one on which the gift cannot pay for them, and why.
+func TestWhyNothingIsEligible(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	toast := func(more string) string {
+		return `{"format":"toast","data":{"checks":[{"selections":[{"item":{"guid":"LATTE"},"displayName":"Latte","quantity":1,` +
+			`"price":5,"tax":0` + more + `},{"item":{"guid":"TEA"},"displayName":"Tea","quantity":1,"price":4,"tax":0}],` +
+			`"totalAmount":9,"amount":9}]}}`
+	}
+	const twoLattes = `{"itemGift":{"label":"Latte","quantity":2,"deliveryMethodID":3},` + promotion + `}`
+	const absent, there = "No item on this ticket is eligible", "This ticket has what this gift is good for"
+	for _, tt := range []struct{ name, gift, ticket, says, why string }{
+		{"money, other items", latte, check(`{"itemID":"TEA","quantity":1,"itemTotalPrice":4}`, ``), absent, ""},
+		{"pieces, other items", twoLattes, check(`{"itemID":"TEA","quantity":1,"itemTotalPrice":4}`, ``), absent, ""},
+		{"money, a free line", latte, check(`{"itemID":"LATTE","quantity":1,"itemTotalPrice":0}`, ``), there,
+			"There is nothing to pay on this line."},
+		{"money, refunded", latte, toast(`,"refundDetails":{"refundAmount":5,"taxRefundAmount":0}`), there,
+			"This line was refunded or taken off."},
+		{"pieces, refunded in part", twoLattes, toast(`,"refundDetails":{"refundAmount":2,"taxRefundAmount":0}`), there,
+			"What is left of this line is less than one piece."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := w.in(t)
+			g := w.send(tt.gift)
+			body := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":` + tt.ticket + `}`
+			for _, operation := range []string{"validate-gift", "redeem-gift"} {
+				r := w.post(operation, body).refused(422, gift.ItemEligibilityFailure, "ticketData")
+				if text := string(r.body); !strings.Contains(text, tt.says) || !strings.Contains(text, tt.why) {
+					t.Errorf("%s: %s", operation, text)
+				}
+			}
+		})
+	}
+}
+
+// TestNoPieceToPay: an item gift is good for a line of an order that is paid; no piece of it is paid again, and the
+// refusal of redeem-gift says so.
+func TestNoPieceToPay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(`{"itemGift":{"label":"Latte","quantity":2,"deliveryMethodID":3},` + promotion + `}`)
+	r := w.post("redeem-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`","ticketData":{"format":"square","data":`+
+		`{"line_items":[{"catalog_object_id":"LATTE","quantity":"1","total_money":{"amount":450}}],"total_money":{"amount":450},`+
+		`"net_amount_due_money":{"amount":0}}}}`).refused(400, gift.ValidationFailure, "ticketData")
+	if !strings.Contains(string(r.body), "No whole piece that this gift pays for is left to pay on this ticket") {
+		t.Errorf("%s", r.body)
+	}
+}
+
 // promote changes the promotion of the gifts that latte asks for.
 func (w *world) promote(change func(*gift.Promotion)) {
 	w.Helper()

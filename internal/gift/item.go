@@ -95,8 +95,12 @@ func ItemNames(items []Item) string {
 	return strings.Join(names, ", ")
 }
 
-// NoEligibleItems is the refusal of a ticket on which nothing is eligible.
-func NoEligibleItems(items []Item) *Error {
+// NoEligibleItems is the refusal of a ticket on which nothing is eligible: why is the Why of Eligibility.
+func NoEligibleItems(items []Item, why string) *Error {
+	if why != "" {
+		return RefuseAt(ItemEligibilityFailure, FieldTicket, "This ticket has what this gift is good for (%s), but the gift "+
+			"cannot pay for it. Of the first such line: %s", ItemNames(items), why)
+	}
 	return RefuseAt(ItemEligibilityFailure, FieldTicket,
 		"No item on this ticket is eligible for this gift. It is good for: %s.", ItemNames(items))
 }

@@ -23,7 +23,8 @@ type Redeem struct {
 
 // Eligibility is what a ticket says about a gift.
 type Eligibility struct {
-	NoneEligible bool   // the gift is good for certain items only, and the ticket has none of them
+	NoneEligible bool   // the gift is good for certain items only, and can pay none of them on the ticket
+	Why          string // of NoneEligible: why it cannot pay the first of them; "": none of them is on the ticket
 	Most         Amount // the most that can be applied to this ticket, in the voucher's unit; 0: there is nothing to pay
 }
 
@@ -61,7 +62,7 @@ func (v *Voucher) Validate(target Target, ticket *Eligibility, account *Account)
 		return err
 	}
 	if ticket != nil && ticket.NoneEligible {
-		return NoEligibleItems(account.Items(v))
+		return NoEligibleItems(account.Items(v), ticket.Why)
 	}
 	return nil
 }
@@ -120,7 +121,7 @@ func (v *Voucher) takeOf(asked Amount, r Redeem) (Amount, error) {
 	case e == nil && len(items) > 0 && !r.Account.TicketOptional(v):
 		return 0, needsTicket(items)
 	case e != nil && e.NoneEligible:
-		return 0, NoEligibleItems(items)
+		return 0, NoEligibleItems(items, e.Why)
 	case e != nil:
 		most = min(most, e.Most)
 	}
@@ -134,7 +135,7 @@ func (v *Voucher) takeOf(asked Amount, r Redeem) (Amount, error) {
 			v.Unit().Money(available), v.held(r.Now, r.Account.TimeZone()))
 	case most <= 0 && v.Unit() == Pieces:
 		return 0, RefuseAt(ValidationFailure, FieldTicket,
-			"No whole piece that this gift pays for is left on this ticket, so nothing was taken.")
+			"No whole piece that this gift pays for is left to pay on this ticket, so nothing was taken.")
 	case most <= 0:
 		return 0, RefuseAt(ValidationFailure, FieldTicket, "There is nothing to pay on this ticket, so nothing was taken.")
 	case asked == 0, asked > most && r.AllowPartial:

@@ -93,6 +93,12 @@ func TestRedeem(t *testing.T) {
 			ItemEligibilityFailure, "No item on this ticket is eligible for this gift. It is good for: Latte.", 1000, Delivered},
 		{"nothing to pay", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{} }, ValidationFailure,
 			"There is nothing to pay", 1000, Delivered},
+		{"no piece to pay", func(v *Voucher, r *Redeem) { v.Item, r.Eligibility = true, &Eligibility{} }, ValidationFailure,
+			"No whole piece that this gift pays for is left to pay on this ticket", 1000, Delivered},
+		{"nothing eligible, though it is there", func(v *Voucher, r *Redeem) {
+			v.Items, r.Eligibility = latte, &Eligibility{NoneEligible: true, Why: "This line was voided."}
+		}, ItemEligibilityFailure, "This ticket has what this gift is good for (Latte), but the gift cannot pay for it. " +
+			"Of the first such line: This line was voided.", 1000, Delivered},
 		{"nothing to pay, partially", func(_ *Voucher, r *Redeem) {
 			r.Amount, r.AllowPartial, r.Eligibility = 5, true,
 				&Eligibility{}

@@ -39,7 +39,9 @@ func EligibilityOf(t *Ticket, eligibleItems []gift.Item, v *gift.Voucher) Eligib
 		j.addByItem()
 		verdict = j.lines()
 	}
-	verdict.NoneEligible = len(eligibleItems) > 0 && len(verdict.Eligible) == 0
+	if verdict.NoneEligible = len(eligibleItems) > 0 && len(verdict.Eligible) == 0; verdict.NoneEligible {
+		verdict.Why = j.why(verdict.LeftOut)
+	}
 	verdict.Most = max(0, min(j.most(), v.Balance))
 	return verdict
 }
@@ -115,6 +117,16 @@ func (j *assessment) named(l *Line) bool {
 
 func (j *assessment) lists(l *Line) bool {
 	return slices.ContainsFunc(j.items, func(i gift.Item) bool { return i.Is(l.ItemID, l.Group, l.ItemName) })
+}
+
+// why is the reason of the first line with an item that the gift is good for; "": there is no such line.
+func (j *assessment) why(all []LeftOut) string {
+	for _, one := range all {
+		if j.lists(&j.Lines[one.Index]) {
+			return one.Reason
+		}
+	}
+	return ""
 }
 
 func (j *assessment) offer(l *Line) gift.Decimal {
