@@ -177,6 +177,7 @@ var authority = map[string][]row{
 	"getHealth":    {{open: true}},
 	"getReadiness": {{open: true}},
 	"getOpenAPI":   {{open: true}},
+	"getOpenAPI30": {{open: true}},
 	"getDocs":      {{open: true}},
 	"getErrorDocs": {{open: true}},
 	"getDocsAsset": {{open: true}},

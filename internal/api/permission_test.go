@@ -34,7 +34,8 @@ var needed = map[string]string{
 	"deleteWebhook": "webhooks", "rotateWebhook": "webhooks", "replayWebhook": "webhooks", "listAttempts": "webhooks",
 	"listEvents": "events", "listAudit": "audit",
 	"pairTill": "tills", "listTills": "tills", "revokeTill": "tills", "listPeople": "tills", "setPIN": "tills",
-	"getRequest": "", "getHealth": "", "getReadiness": "", "getOpenAPI": "", "getDocs": "", "getErrorDocs": "",
+	"getRequest": "", "getHealth": "", "getReadiness": "", "getOpenAPI": "", "getOpenAPI30": "", "getDocs": "",
+	"getErrorDocs": "",
 	"getDocsAsset": "", "getDocsPage": "", "getOperationDocs": "",
 	"getClock": "", "advanceClock": "",
 }

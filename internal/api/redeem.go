@@ -98,8 +98,9 @@ func (c *call) take(op ledger.Operation, whole any, asked *giftRef, where place,
 	if errors.Is(err, gift.NotAuthorized) {
 		return ledger.Answer{}, err // what the key may not do, it may not see the outcome of either
 	} else if err != nil {
+		misconfigured := errors.Is(err, gift.AccountMisconfigured) // which no other request would mend
 		err = c.alsoMissing(err, *asked)
-		if _, told := errors.AsType[*gift.Error](err); told && unfit != nil {
+		if _, told := errors.AsType[*gift.Error](err); told && unfit != nil && !misconfigured {
 			problems.Refuse(err)
 			problems.Refuse(unfit)
 			err = problems.Err()

@@ -56,6 +56,11 @@ func TestPriorities(t *testing.T) {
 		"webhooks/{webhookID}/rotate-secret": api.PriorityWrite,
 		"webhooks/{webhookID}/replay":        api.PriorityWrite,
 		"webhooks/{webhookID}/attempts":      api.PriorityRead,
+		"GET tills":                          api.PriorityRead,
+		"POST tills":                         api.PriorityWrite,
+		"tills/{keyID}":                      api.PriorityWrite,
+		"people":                             api.PriorityRead,
+		"people/set-pin":                     api.PriorityWrite,
 		"GET /api/test/clock":                api.PriorityRead,
 		"POST /api/test/clock":               api.PriorityWrite,
 	}
