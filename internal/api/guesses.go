@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
@@ -23,7 +24,7 @@ type guessLimiter struct {
 func newGuessLimiter(c *Config) *guessLimiter {
 	g := &guessLimiter{records: c.Records, now: c.Now, alarm: c.GuessAlarm}
 	g.Limiter = ratelimit.NewLimiterBy(func(t gift.Till) ratelimit.Rate {
-		return ratelimit.Rate{Burst: t.GuessBurst(), Refill: gift.GuessRefill}
+		return ratelimit.Rate{Burst: t.GuessBurst(), Refill: t.GuessRefill()}
 	}, ratelimit.Records[gift.Till](g), c.Now)
 	return g
 }
@@ -42,9 +43,6 @@ func (g *guessLimiter) Take(ctx context.Context, t gift.Till, n int) (ratelimit.
 	}
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
 	defer cancel()
-	if everywhere, _ := t.Everywhere(); everywhere == t {
-		return g.Bucket(ctx, t) // it was counted with the location's
-	}
 	b, alarm, err := g.records.CountMisses(ctx, t, g.now(), n)
 	if alarm {
 		g.alarm(ctx, t)
@@ -71,23 +69,29 @@ func (g *guessLimiter) lookUp(ctx context.Context, t gift.Till, find func() (cos
 	return err
 }
 
-// try has an attempt left at the till, and one at all locations of its key together.
+// try has an attempt left at the till, and where locations share their refill, in the location's own share or in what
+// all share.
 func (g *guessLimiter) try(ctx context.Context, t gift.Till, find func() (cost int)) error {
-	everywhere, many := t.Everywhere()
-	if !many {
+	own, refill, shared := t.Shares()
+	if !shared {
 		return g.Try(ctx, t, find)
 	}
 	var failed error
-	if err := g.Try(ctx, everywhere, func() (cost int) {
-		failed = g.Try(ctx, t, func() int {
+	err := g.Try(ctx, t, func() (cost int) {
+		counted := func() int {
 			cost = find()
 			return cost
-		})
+		}
+		failed = g.Try(ctx, own, counted)
+		if limited, used := errors.AsType[*ratelimit.Limited](failed); used {
+			failed = g.Try(ctx, refill, counted)
+			if later, used := errors.AsType[*ratelimit.Limited](failed); used {
+				later.Wait = min(later.Wait, limited.Wait)
+			}
+		}
 		return cost
-	}); err != nil {
-		return err
-	}
-	return failed
+	})
+	return cmp.Or(err, failed)
 }
 
 // compare finds the gift whose code this is among gifts that the caller used before. It looks nothing up by the code,
@@ -123,15 +127,15 @@ func (c *call) compare(code gift.VoucherCode, location gift.ID, used []gift.ID) 
 // reward gives attempts back to a till that redeemed a gift, if any are missing. The redemption stands, whatever
 // becomes of the reward.
 func (g *guessLimiter) reward(ctx context.Context, t gift.Till, voucher gift.ID) error {
+	own, _, shared := t.Shares()
 	full, err := g.Full(ctx, t)
-	everywhere, many := t.Everywhere()
-	if many && full && err == nil {
-		full, err = g.HalfFull(ctx, everywhere)
+	if shared && full && err == nil {
+		full, err = g.Full(ctx, own)
 	}
 	if full || err != nil {
 		return err
 	}
-	defer g.Forget(everywhere)
+	defer g.Forget(own)
 	defer g.Forget(t)
 	return g.records.RewardTill(ctx, t, voucher, g.now())
 }

@@ -67,6 +67,36 @@ func TestWrongCodesAreLimitedPerKeyAndLocation(t *testing.T) {
 	w.post("validate-gift", good).refused(429, gift.RateLimited)
 }
 
+// TestLocationsOfAKeyHave20Each: 20 wrong codes at one location of a key leave the 20 of another one, and each waits an
+// hour then.
+func TestLocationsOfAKeyHave20Each(t *testing.T) {
+	t.Parallel()
+	for _, places := range []int{2, 10} {
+		s := newSiege(t, false, 1, func(int) (all []int) {
+			for n := range places {
+				all = append(all, n)
+			}
+			return all
+		})
+		for _, place := range []int{0, 1} {
+			for n := range gift.GuessBurst {
+				if ok, _ := s.guess(s.keys[0], place); !ok {
+					t.Fatalf("%d locations: stopped at %d after %d", places, place, n)
+				}
+			}
+			if ok, wait := s.guess(s.keys[0], place); ok || wait < 59*time.Minute || wait > time.Hour {
+				t.Errorf("%d locations: another guess at %d, %v, or in %s", places, place, ok, wait)
+			}
+		}
+		s.pass(time.Hour)
+		for _, place := range []int{0, 1} {
+			if ok, _ := s.guess(s.keys[0], place); !ok {
+				t.Errorf("%d locations: none at %d after an hour", places, place)
+			}
+		}
+	}
+}
+
 // TestOneGiftIsRewardedOnce: a gift that is redeemed cent by cent gives attempts back once for each key and location,
 // however long its history is, and a reversal gives none.
 func TestOneGiftIsRewardedOnce(t *testing.T) {
@@ -136,8 +166,8 @@ func TestWhatALookUpCosts(t *testing.T) {
 	w.validate(3).refused(404, gift.NotFound)
 }
 
-// TestManyMissesAreAnEvent: it is told of once an hour that a key has used up what there is for all its locations
-// together, whatever is left at one of them. Another key is not stopped by it.
+// TestManyMissesAreAnEvent: it is told of once an hour that a key has had 12 misses for each of its locations. Another
+// key is not stopped by it.
 func TestManyMissesAreAnEvent(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -149,23 +179,20 @@ func TestManyMissesAreAnEvent(t *testing.T) {
 			alarms = append(alarms, at)
 		}
 	})
-	const all = 126 // 20 times the square root of 40
+	const all = gift.GuessAlarmPlace * chainPlaces
 	for n := range all {
 		if len(alarms) > 0 {
 			t.Errorf("told of it after %d", n)
 		}
-		if ok, _ := s.guess(s.keys[0], n/4); !ok {
+		if ok, _ := s.guess(s.keys[0], n/gift.GuessBurst); !ok {
 			t.Fatalf("stopped after %d", n)
 		}
 		if n < 100 {
 			s.guess(s.keys[1], n/gift.GuessBurst) // not so many that they are an event
 		}
 	}
-	if ok, wait := s.guess(s.keys[0], 39); ok || wait < 59*time.Minute || wait > time.Hour {
-		t.Errorf("the key has another guess, or in %s", wait)
-	}
 	s.pass(time.Hour - time.Minute)
-	s.guess(s.keys[0], 39)
+	s.guess(s.keys[0], all/gift.GuessBurst)
 	if ok, _ := s.guess(s.keys[1], 39); !ok {
 		t.Error("another key was stopped")
 	}
@@ -174,8 +201,11 @@ func TestManyMissesAreAnEvent(t *testing.T) {
 		t.Errorf("events: %v", alarms)
 	}
 	s.pass(2 * time.Minute)
-	if ok, _ := s.guess(s.keys[0], 39); !ok || len(alarms) != 2 {
-		t.Errorf("after an hour: %v, events: %v", ok, alarms)
+	for n := range all / 2 { // at the locations that have theirs, and what came back by the hour
+		s.guess(s.keys[0], chainPlaces-1-n/gift.GuessBurst)
+	}
+	if len(alarms) != 1 {
+		t.Errorf("after an hour with half as many: %v", alarms)
 	}
 }
 

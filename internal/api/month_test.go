@@ -27,26 +27,24 @@ func (m *tills) TillBucket(_ context.Context, t gift.Till) (ratelimit.Bucket, er
 }
 
 func guessRate(t gift.Till) ratelimit.Rate {
-	return ratelimit.Rate{Burst: t.GuessBurst(), Refill: gift.GuessRefill}
+	return ratelimit.Rate{Burst: t.GuessBurst(), Refill: t.GuessRefill()}
 }
 
 func (m *tills) CountMisses(_ context.Context, t gift.Till, now time.Time, n int) (_ ratelimit.Bucket, alarm bool,
 	_ error) {
 	m.buckets[t] = guessRate(t).Take(m.buckets[t], now, n)
-	everywhere, many := t.Everywhere()
-	if many {
-		m.buckets[everywhere] = guessRate(everywhere).Take(m.buckets[everywhere], now, n)
+	spent := t.Share == gift.RefillShare && guessRate(t).Left(m.buckets[t], now) == 0
+	if t.Share != "" {
+		n = 0
 	}
-	spent := many && guessRate(everywhere).Left(m.buckets[everywhere], now) == 0
 	m.keys[t.KeyID], alarm = m.keys[t.KeyID].Add(t, now, n, spent)
 	return m.buckets[t], alarm, nil
 }
 
 func (m *tills) RewardTill(_ context.Context, t gift.Till, _ gift.ID, now time.Time) error {
 	m.buckets[t] = m.buckets[t].Give(now, t.GuessReward())
-	everywhere, many := t.Everywhere()
-	if b := m.buckets[everywhere]; many && !guessRate(everywhere).HalfFull(b, now) {
-		m.buckets[everywhere] = b.Give(now, everywhere.GuessReward())
+	if own, _, shared := t.Shares(); shared {
+		m.buckets[own] = m.buckets[own].Give(now, own.GuessReward())
 	}
 	return nil
 }

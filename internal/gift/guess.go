@@ -2,7 +2,6 @@ package gift
 
 import (
 	"crypto/sha256"
-	"math"
 	"time"
 )
 
@@ -17,12 +16,14 @@ const (
 	// Of a web shop's platform, for all shoppers together. The ten years of a guesser are as many refills, to which
 	// what there is at once adds little.
 	ShopGuessBurst = 1000
-	// All locations of a key together have as many at once as there are for one, times the square root of how many they
-	// are, and no more than this.
-	MaxKeyGuessBurst = 2000
-	// Of these, and of a web shop's, a redemption gives one back in so many: more than twice what guests need who
-	// mistype one code in ten.
+	// Of a web shop's, and of a location's own share, a redemption gives one back in so many: more than twice what guests
+	// need who mistype one code in ten.
 	redemptionsForOne = 4
+
+	// The locations of a key have one more each GuessRefill, but no more than so many together.
+	SharedGuesses = 4
+	// What of a location's own misses comes back where it shares the others.
+	ownRefill = 30 * 24 * time.Hour
 
 	AnonymousBurst  = 10 // attempts without a valid key, per client network
 	AnonymousRefill = time.Minute / 10
@@ -88,12 +89,31 @@ type Till struct {
 	Places int  // at how many locations the key is used
 	Shop   bool // it is a web shop's, or a restaurant's online ordering: guests type the codes
 	// Used: codes are compared with those of gifts that the key used before, and no gift is looked up.
-	Used bool
+	Used  bool
+	Share Share // empty: the misses of the key at the location
+}
+
+// Share is from what a miss is taken as well where a key has more than SharedGuesses locations: see Till.Shares.
+type Share string
+
+// The shares.
+const (
+	OwnShare    Share = "own"    // the misses in a row that no other location takes
+	RefillShare Share = "refill" // what comes back by the hour, for all locations of the key together
+)
+
+// Shares are from what a miss at a till is taken as well: from own, and when own is used up, from refill. shared is
+// false where the key has so few locations that each has all of its refill.
+func (t Till) Shares() (own, refill Till, shared bool) {
+	own, refill = t, t
+	own.Share = OwnShare
+	refill.Share, refill.LocationID = RefillShare, t.KeyID
+	return own, refill, t.Places > SharedGuesses && !t.Used
 }
 
 // CountedAt is in place of the location under what the attempts are counted: those of a shop apart from those at the
 // tills of the same key and location, so that guests who guess online close no till, and comparisons apart from either,
-// so that what was done can be undone while no code is looked up.
+// so that what was done can be undone while no code is looked up. Shares have counts of their own.
 func (t Till) CountedAt() ID {
 	at := t.LocationID
 	if t.Shop {
@@ -101,6 +121,9 @@ func (t Till) CountedAt() ID {
 	}
 	if t.Used {
 		at = apart("used", at)
+	}
+	if t.Share != "" {
+		at = apart(string(t.Share), at)
 	}
 	return at
 }
@@ -110,34 +133,34 @@ func apart(what string, at ID) ID {
 	return ID(sum[:len(ID{})])
 }
 
-// Everywhere stands for the key at all of its locations together; false: it has no other one.
-func (t Till) Everywhere() (Till, bool) {
-	many := t.Places > 1 && !t.Used
-	t.LocationID, t.Used = t.KeyID, false
-	return t, many
-}
-
-func (t Till) isEverywhere() bool { return t.LocationID == t.KeyID }
-
 // GuessBurst is how many misses there are at once.
 func (t Till) GuessBurst() int {
 	switch {
-	case t.isEverywhere() && t.Shop:
-		return MaxKeyGuessBurst
-	case t.isEverywhere():
-		return min(MaxKeyGuessBurst, int(GuessBurst*math.Sqrt(float64(t.Places))))
+	case t.Share == RefillShare:
+		return SharedGuesses
 	case t.Shop && !t.Used:
 		return ShopGuessBurst
 	}
 	return GuessBurst
 }
 
+// GuessRefill is after how long there is one more.
+func (t Till) GuessRefill() time.Duration {
+	switch t.Share {
+	case RefillShare:
+		return GuessRefill / SharedGuesses
+	case OwnShare:
+		return ownRefill
+	}
+	return GuessRefill
+}
+
 // GuessReward is what a redemption gives back, as the time in which as much comes by itself.
 func (t Till) GuessReward() time.Duration {
-	if t.isEverywhere() || t.Shop {
-		return GuessRefill / redemptionsForOne
+	if t.Shop || t.Share == OwnShare {
+		return t.GuessRefill() / redemptionsForOne
 	}
-	return GuessReward * GuessRefill
+	return GuessReward * t.GuessRefill()
 }
 
 // MissCount counts the misses of a key.
@@ -146,13 +169,17 @@ type MissCount struct {
 	Count int64
 }
 
-// Add counts n more at a till. alarm tells that they are an event: there are too many, or spent tells that the key
-// has used up all that there are for its locations together. It is one once in GuessAlarmWithin.
+// Add counts n more at a till. alarm tells that they are an event: there are too many, or as many as all locations of
+// the key have at once, or spent tells that what they share is used up. It is one once in GuessAlarmWithin.
 func (m MissCount) Add(at Till, now time.Time, n int, spent bool) (_ MissCount, alarm bool) {
 	if age := now.Sub(m.Since); age < 0 || age >= GuessAlarmWithin { // below 0: the clock was ahead
 		m = MissCount{Since: now}
 	}
-	most, before := max(GuessAlarm, int64(GuessAlarmPlace*at.Places)), m.Count
+	at.Share = ""
+	most, before := int64(max(GuessAlarm, GuessAlarmPlace*at.Places)), m.Count
+	if at.Places > 1 {
+		most = min(most, int64(at.GuessBurst()*at.Places))
+	}
 	if m.Count += int64(n); spent {
 		m.Count = max(m.Count, most)
 	}

@@ -27,16 +27,17 @@ func (b Bucket) misdated(now time.Time) bool { return b.TakenAt.Sub(now) > clock
 // with it.
 func (r Rate) Full(b Bucket, now time.Time) bool { return !b.misdated(now) && !b.FullAt.After(now) }
 
-// HalfFull reports whether more than half of the bucket is left.
-func (r Rate) HalfFull(b Bucket, now time.Time) bool { return 2*r.Left(b, now) > r.Burst }
-
 // Left is how many tokens the bucket holds. It may be owed some; then it holds 0 for longer.
 func (r Rate) Left(b Bucket, now time.Time) int {
 	missing := b.FullAt.Sub(now)
 	if b.misdated(now) || missing <= 0 {
 		return r.Burst
 	}
-	return max(0, r.Burst-int((missing+r.Refill-1)/r.Refill))
+	taken := missing / r.Refill // rounded up, without a sum that a long time would overflow
+	if missing%r.Refill > 0 {
+		taken++
+	}
+	return max(0, r.Burst-int(taken))
 }
 
 // Take takes n tokens out, also those that the bucket does not hold: they are owed, and make the wait longer.

@@ -94,3 +94,16 @@ func TestBucketModel(t *testing.T) {
 		}
 	})
 }
+
+// TestMuchThatIsOwed: a bucket that is owed more than a time.Duration holds is empty.
+func TestMuchThatIsOwed(t *testing.T) {
+	t.Parallel()
+	r, now := Rate{Burst: 1000, Refill: 30 * 24 * time.Hour}, time.Now()
+	var b Bucket
+	for range 5 {
+		b = r.Take(b, now, 1000)
+	}
+	if left := r.Left(b, now); left != 0 {
+		t.Errorf("%d tokens are left", left)
+	}
+}

@@ -209,25 +209,18 @@ func (v *view) learn(b Bucket) {
 }
 
 // Full reports whether nothing was taken from the key's bucket lately, as far as is known here.
-func (l *Limiter[K]) Full(ctx context.Context, key K) (bool, error) { return l.is(ctx, key, Rate.Full) }
-
-// HalfFull reports whether more than half of the key's bucket is left, as far as is known here.
-func (l *Limiter[K]) HalfFull(ctx context.Context, key K) (bool, error) {
-	return l.is(ctx, key, Rate.HalfFull)
-}
-
-func (l *Limiter[K]) is(ctx context.Context, key K, so func(Rate, Bucket, time.Time) bool) (bool, error) {
+func (l *Limiter[K]) Full(ctx context.Context, key K) (bool, error) {
 	v := l.hold(key)
 	defer l.release(v)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	rate := l.rate(key)
-	if v.read.IsZero() || so(rate, v.bucket, l.now()) {
+	if v.read.IsZero() || rate.Full(v.bucket, l.now()) {
 		if err := l.refresh(ctx, key, v, fullAge); err != nil {
 			return false, err
 		}
 	}
-	return so(rate, v.bucket, l.now()), nil
+	return rate.Full(v.bucket, l.now()), nil
 }
 
 // Forget has the key's bucket read again before it is relied upon.

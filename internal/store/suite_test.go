@@ -93,7 +93,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"wrong codes are counted":                   testGuesses,
 		"shifts end":                                testShifts,
 		"redemptions give attempts back":            testRewards,
-		"and to all locations together":             testRewardsOfMany,
+		"and to what no other location takes":       testRewardsOfMany,
 		"what became of an entry":                   testParts,
 		"days are counted":                          testCounts,
 		"a day's limit holds over midnight":         testLimitOverMidnight,
@@ -1189,26 +1189,32 @@ func testGuesses(t *testing.T, open opener) {
 	count(till, noon, gift.GuessAlarm-6, owed(noon, gift.GuessAlarm-2), false)
 	count(elsewhere, noon, 1, owed(noon, 2), true) // the two hundredth of the key
 	count(elsewhere, noon, 1, owed(noon, 3), false)
-	chain := gift.Till{AccountID: till.AccountID, KeyID: newID(), LocationID: newID(), Places: 4}
-	everywhere, _ := chain.Everywhere() // has 40
-	count(chain, noon, 30, owed(noon, 30), false)
+	chain := gift.Till{AccountID: till.AccountID, KeyID: newID(), LocationID: newID(), Places: 5}
+	own, refill, _ := chain.Shares()
+	count(chain, noon, 20, owed(noon, 20), false)
+	count(own, noon, 2, ratelimit.Bucket{FullAt: noon.Add(2 * own.GuessRefill()), TakenAt: noon}, false)
+	count(refill, noon, 3, ratelimit.Bucket{FullAt: noon.Add(45 * time.Minute), TakenAt: noon}, false)
 	chain.LocationID = newID()
-	count(chain, noon, 9, owed(noon, 9), false)
-	count(chain, noon, 1, owed(noon, 10), true) // the last one of all locations
-	if b, err := again().TillBucket(t.Context(), everywhere); err != nil || b != owed(noon, 40) {
-		t.Errorf("all locations together: %+v, %v", b, err)
-	}
+	count(chain, noon, 79, owed(noon, 79), false)
+	beside, all, _ := chain.Shares()
 	online := chain
-	online.Shop = true // has its own count, and so have all of them together
-	count(online, noon, 1, owed(noon, 1), false)
-	if b, err := s.TillBucket(t.Context(), chain); err != nil || b != owed(noon, 10) {
-		t.Errorf("the till beside it: %+v, %v", b, err)
-	}
-	everywhereOnline, _ := online.Everywhere()
-	for at, n := range map[gift.Till]int{everywhere: 40, everywhereOnline: 1} {
-		if b, err := again().TillBucket(t.Context(), at); err != nil || b != owed(noon, n) {
-			t.Errorf("all locations together, %+v: %+v, %v, want %d", at, b, err, n)
+	online.Shop = true // has its own count, and so have its shares
+	ownOnline, allOnline, _ := online.Shares()
+	for at, want := range map[gift.Till]ratelimit.Bucket{beside: {}, ownOnline: {}, allOnline: {},
+		all: {FullAt: noon.Add(45 * time.Minute), TakenAt: noon}} {
+		if b, err := again().TillBucket(t.Context(), at); err != nil || b != want {
+			t.Errorf("%+v: %+v, %v, want %+v", at, b, err, want)
 		}
+	}
+	count(chain, noon, 1, owed(noon, 80), true) // the hundredth, and five locations have no more
+	count(online, noon, 1, owed(noon, 1), false)
+	chain.KeyID = newID()
+	_, refill, _ = chain.Shares()
+	count(refill, noon, 4, ratelimit.Bucket{FullAt: noon.Add(time.Hour), TakenAt: noon}, true) // all that is shared
+	count(refill, noon, 1, ratelimit.Bucket{FullAt: noon.Add(75 * time.Minute), TakenAt: noon}, false)
+	chain.KeyID = online.KeyID
+	if b, err := s.TillBucket(t.Context(), chain); err != nil || b != owed(noon, 80) {
+		t.Errorf("the till beside it: %+v, %v", b, err)
 	}
 	later := noon.AddDate(0, 1, 0)
 	count(till, later, 1, owed(later, 1), false)
@@ -1279,20 +1285,21 @@ func testRewards(t *testing.T, open opener) {
 	}
 }
 
-// testRewardsOfMany redeems gifts with a key of four locations: each gives back what is missing at its own, and a
-// part of one of what all have together, up to the half of that.
+// testRewardsOfMany redeems gifts with a key of five locations: each gives back what is missing at its own, a quarter
+// of one to the share that no other location takes, and nothing of what all locations share.
 func testRewardsOfMany(t *testing.T, open opener) {
 	s, _ := open(t)
-	gifts := issue(t, s, newID(), 9)
-	till := gift.Till{AccountID: gifts[0].AccountID, KeyID: newID(), LocationID: newID(), Places: 4}
-	everywhere, _ := till.Everywhere()
+	gifts := issue(t, s, newID(), 5)
+	till := gift.Till{AccountID: gifts[0].AccountID, KeyID: newID(), LocationID: newID(), Places: 5}
+	own, refill, _ := till.Shares()
 	missing := func(at gift.Till) (lasts time.Duration) {
 		b, err := s.TillBucket(t.Context(), at)
 		must(t, err)
-		return max(0, b.FullAt.Sub(noon))
+		return max(0, b.FullAt.Sub(noon)) * 4 / at.GuessRefill()
 	}
-	if _, _, err := s.CountMisses(t.Context(), till, noon, 21); err != nil { // half of 40, and one more
-		t.Fatal(err)
+	for at, n := range map[gift.Till]int{till: 8, own: 1, refill: 4} {
+		_, _, err := s.CountMisses(t.Context(), at, noon, n)
+		must(t, err)
 	}
 	for n := range gifts {
 		g := &gifts[n]
@@ -1303,10 +1310,10 @@ func testRewardsOfMany(t *testing.T, open opener) {
 			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
 		})
 		must(t, s.RewardTill(t.Context(), till, g.ID, noon))
-		want := 21*time.Hour - time.Duration(min(n+1, 8))*time.Hour/4
-		if missing(everywhere) != want || missing(till) != max(0, 21-3*time.Duration(n+1))*time.Hour {
-			t.Errorf("after %d: %s are missing at all locations, want %s; %s here", n+1, missing(everywhere), want,
-				missing(till))
+		back := time.Duration(n + 1)
+		if missing(till) != max(0, 8*4-12*back) || missing(own) != max(0, 4-back) || missing(refill) != 16 {
+			t.Errorf("after %d: %d quarters are missing here, %d of its own, %d of what is shared", n+1, missing(till),
+				missing(own), missing(refill))
 		}
 	}
 }

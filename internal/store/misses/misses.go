@@ -68,27 +68,27 @@ func (s *Misses) askBucket(ctx context.Context, query string, key ...any) (b rat
 
 // guessRate is how often codes are tried at a till.
 func guessRate(t gift.Till) ratelimit.Rate {
-	return ratelimit.Rate{Burst: t.GuessBurst(), Refill: gift.GuessRefill}
+	return ratelimit.Rate{Burst: t.GuessBurst(), Refill: t.GuessRefill()}
 }
 
-// CountMisses takes n misses out of the bucket of a key at a location, and of that for all of its locations together,
-// durably, and gives the first after it. alarm tells that they are an event: see gift.MissCount.Add.
+// CountMisses takes n misses out of the bucket of a key at a location, durably, and gives the bucket after it. alarm
+// tells that they are an event: see gift.MissCount.Add. What is taken from a share is counted for the key at the
+// location.
 func (s *Misses) CountMisses(ctx context.Context, t gift.Till, now time.Time, n int) (b ratelimit.Bucket, alarm bool,
 	err error) {
 	err = s.db.Write(ctx, func(tx *sql.Tx) (err error) {
-		if b, err = s.takeTill(ctx, tx, t, guessRate(t), now, n); err != nil {
+		alarm = false
+		rate, counted := guessRate(t), n
+		if b, err = s.takeTill(ctx, tx, t, rate, now, n); err != nil {
 			return err
 		}
-		spent := false
-		if everywhere, many := t.Everywhere(); many { // the locations' rows are locked before the key's
-			rate := guessRate(everywhere)
-			all, err := s.takeTill(ctx, tx, everywhere, rate, now, n)
-			if err != nil {
-				return err
+		spent := t.Share == gift.RefillShare && rate.Left(b, now) == 0
+		if t.Share != "" {
+			if counted = 0; !spent {
+				return nil
 			}
-			spent = rate.Left(all, now) == 0
 		}
-		alarm, err = s.countForKey(ctx, tx, t, now, n, spent)
+		alarm, err = s.countForKey(ctx, tx, t, now, counted, spent) // the location's row is locked before the key's
 		if err == nil && alarm {
 			err = feed.AddNow(ctx, tx, gift.Event{Type: gift.EventGuessingLimited, AccountID: t.AccountID, At: now,
 				Note: gift.EventNote{KeyID: t.KeyID}})
@@ -190,9 +190,9 @@ var CountRedemptions = db.Text{
 // maxHistoryForReward bounds the reading for a reward: no guest's gift has so long a history.
 const maxHistoryForReward = 1000
 
-// RewardTill gives attempts back to a key at a location, if any are missing there, or half of those of all its
-// locations together, and it has redeemed this gift exactly once: so that nobody is given more and more for one gift
-// that is redeemed cent by cent.
+// RewardTill gives attempts back to a key at a location, and to the location's own share, if any are missing, and the
+// key has redeemed this gift there exactly once: so that nobody is given more and more for one gift that is redeemed
+// cent by cent.
 func (s *Misses) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, now time.Time) error {
 	var missing []gift.Till
 	for _, at := range rewarded(t) {
@@ -200,7 +200,7 @@ func (s *Misses) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, n
 		if err != nil {
 			return err
 		}
-		if !enough(at, b, now) {
+		if !guessRate(at).Full(b, now) {
 			missing = append(missing, at)
 		}
 	}
@@ -223,7 +223,7 @@ func (s *Misses) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, n
 			if err != nil {
 				return err
 			}
-			if enough(at, b, now) {
+			if guessRate(at).Full(b, now) {
 				continue
 			}
 			if err := writeTill(ctx, tx, at, b.Give(now, at.GuessReward())); err != nil {
@@ -240,19 +240,10 @@ func (s *Misses) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, n
 
 // rewarded are the buckets that a redemption may give to.
 func rewarded(t gift.Till) []gift.Till {
-	if everywhere, many := t.Everywhere(); many {
-		return []gift.Till{t, everywhere}
+	if own, _, shared := t.Shares(); shared {
+		return []gift.Till{t, own}
 	}
 	return []gift.Till{t}
-}
-
-// enough reports whether a bucket needs no reward: that of a location is full, that of many half full, which spares
-// it a write for every redemption.
-func enough(t gift.Till, b ratelimit.Bucket, now time.Time) bool {
-	if everywhere, _ := t.Everywhere(); everywhere == t {
-		return guessRate(t).HalfFull(b, now)
-	}
-	return guessRate(t).Full(b, now)
 }
 
 const selectAnonymous = `SELECT full_at, taken_at FROM anonymous_bucket WHERE address_hash = $1`
