@@ -587,6 +587,10 @@ func TestRefusals(t *testing.T) {
 			at + "order.total_price: This is needed."}},
 		{Shopify, shopifyOrderOf(`{`+mugShopify+`}`, `,"total_price":"10.00","financial_status":"partially_paid"`), Options{},
 			[]string{at + "order.total_outstanding: This is needed of an order that is paid in part."}},
+		{Shopify, `{"order":{"lineItems":{"nodes":[{"quantity":1}]},"currentTotalPriceSet":{}}}`, Options{},
+			[]string{at + "order.lineItems: This is an order of Shopify's GraphQL API, which is not read"}},
+		{Shopify, `{"lineItems":{"edges":[]}}`, Options{},
+			[]string{at + "lineItems: This is an order of Shopify's GraphQL API, which is not read"}},
 		{Shopify, `{"cart":1}`, Options{}, []string{at + "line_items: This is needed"}},
 		{Shopify, `{"lineItems":[{"variantId":1.5}]}`, Options{}, []string{
 			at + "lineItems[0].variantId: This must be a whole number", at + "subtotal: This is needed.",

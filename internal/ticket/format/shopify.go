@@ -28,8 +28,9 @@ var (
 	shopifyRefund     = tape.NewNames("line_item_id", "quantity", "subtotal", "subtotal_set")
 	shopifyDraft      = tape.NewNames("line_items", "status", "subtotal_price", "total_tax", "total_price",
 		"applied_discount", "shipping_line", "taxes_included")
-	shopifyCart = tape.NewNames("subtotal", "taxTotal", "grandTotal", "lineItems")
-	cartLine    = tape.NewNames("price", "quantity", "title", "variantId", "productId", "sku", "isGiftCard")
+	shopifyConnection = tape.NewNames("nodes", "edges")
+	shopifyCart       = tape.NewNames("subtotal", "taxTotal", "grandTotal", "lineItems")
+	cartLine          = tape.NewNames("price", "quantity", "title", "variantId", "productId", "sku", "isGiftCard")
 )
 
 // shop reads the amounts of an order, in the one of its two currencies that is the account's.
@@ -111,6 +112,11 @@ func (r *reader) shopify(data tape.Value) *ticket.Ticket {
 	if data.Kind() != '{' {
 		return nil
 	}
+	if r.isConnection(m[cart]) {
+		r.AddAt(m[cart].Path, "This is an order of Shopify's GraphQL API, which is not read: send the order of the Admin "+
+			"REST API, with line_items.")
+		return nil
+	}
 	if !m[cart].SaysNothing() {
 		return r.cart(data)
 	}
@@ -129,6 +135,12 @@ func (r *reader) shopify(data tape.Value) *ticket.Ticket {
 		r.ours(m[currency])
 	}
 	return s.order(data)
+}
+
+// isConnection reports whether a value is a list as GraphQL has it: an object with nodes or edges.
+func (r *reader) isConnection(v tape.Value) bool {
+	var m [2]tape.Value
+	return v.Kind() == '{' && r.pick(v, shopifyConnection, m[:]) && (m[0].Exists() || m[1].Exists())
 }
 
 // refund is what was given back of a line: how much, for how many pieces, and how many pieces for nothing that is told.
