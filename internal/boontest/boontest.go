@@ -7,11 +7,15 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"boon.example/examples"
+	"boon.example/internal/api"
+	"boon.example/internal/api/contract"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -87,6 +91,9 @@ func (p Place) Serve(t testing.TB, c server.Config, log *Log) *Service {
 	c.Listen, c.Data, c.Database, c.Logger = "127.0.0.1:0", p.Data, p.Database, slog.New(slog.NewJSONHandler(log, nil))
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	c.Ready = func(address string) { ready <- address }
+	if c.Around == nil {
+		c.Around = held(t, c.WebhooksAllow != nil)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { ended <- server.Run(ctx, c) }()
 	s := &Service{Place: p, Log: log, Stop: sync.OnceValue(func() error {
@@ -109,6 +116,34 @@ func (p Place) Serve(t testing.TB, c server.Config, log *Log) *Service {
 		s.URL = "https://" + s.Address
 	}
 	return s
+}
+
+// documents are both OpenAPI files, read once for all tests.
+var documents struct {
+	once    sync.Once
+	checker *contract.Checker
+}
+
+// held holds the calls of the interface that go through a service against both OpenAPI files: but for bodies that arrive
+// in pieces or are too long, which the service reads in its own way, and webhooks that an operator lets be plain HTTP.
+func held(t testing.TB, plainHooks bool) func(http.Handler) http.Handler {
+	documents.once.Do(func() {
+		const address = "https://gifts.example.com"
+		documents.checker = contract.New(t, api.OpenAPI(api.Version, address)).WithOlder(api.OpenAPI30(api.Version, address))
+	})
+	checker := documents.checker.For(t)
+	return func(served http.Handler) http.Handler {
+		checked := checker.Handler(served)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			odd := r.ContentLength < 0 || r.ContentLength > 1<<20 || r.Header.Get("Expect") != "" ||
+				plainHooks && strings.Contains(r.URL.Path, "/webhooks")
+			if !odd && strings.HasPrefix(r.URL.Path, "/api/") && checker.Knows(r) {
+				checked.ServeHTTP(w, r)
+			} else {
+				served.ServeHTTP(w, r)
+			}
+		})
+	}
 }
 
 // Log collects what is logged.

@@ -115,6 +115,9 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 	a.tills(elsewhere)
 	a.platforms(elsewhere)
 	a.handler = a.observe(a.admitted(a.api))
+	if c.Around != nil {
+		a.handler = c.Around(a.handler)
+	}
 
 	a.start(ctx, worker)
 	return a, nil

@@ -59,7 +59,9 @@ type Config struct {
 	TillDay       int // how many entries of a till's day are summed up; 0: as many as package till says
 	AuditPace     int // rows a second that are looked over beside the service; 0: ledger.AuditPace
 	// Under is put between the engine and the store, by tests of the whole; nil: nothing.
-	Under     func(ledger.Store) ledger.Store
+	Under func(ledger.Store) ledger.Store
+	// Around is put around all that is served, by tests of the whole; nil: nothing.
+	Around    func(http.Handler) http.Handler
 	Telemetry telemetry.Settings // what is sent to a collector
 	Logger    *slog.Logger
 	Ready     func(address string) // told once the service listens

@@ -134,7 +134,7 @@ func TestStatementsNameTheAccount(t *testing.T) {
 			"what was given back is kept", "what was loaded is kept",
 			"what was cashed out is kept", "what was erased is gone",
 			"an erasure hides nothing", "an erasure reads no messages of others", "a gift that goes on is not erased",
-			"a number of 0.1.0 is found and erased",
+			"a number of 0.1.0 is found and erased", "messages are sealed", "PINs and addresses are sealed",
 			"an erasure that was cut off is repeated", "what comes meanwhile is erased", "answers are changed by two at once",
 			"ends of gifts are told of once",
 			"the set-up is changed beside tills"} {

@@ -82,7 +82,12 @@ func (f *file) check(c call) []error {
 		return append(errs, errors.New("this status is not documented"))
 	}
 	f.note(op, c)
-	return append(errs, f.checkAnswer(documented.Value, c)...)
+	errs = append(errs, f.checkAnswer(documented.Value, c)...)
+	if f.older != nil {
+		_, path, _ := strings.Cut(c.request.Pattern, " ")
+		errs = append(errs, f.older.check(path, c)...)
+	}
+	return errs
 }
 
 // checkElsewhere judges the answer to a request that is not in the file.

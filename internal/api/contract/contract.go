@@ -44,6 +44,7 @@ type file struct {
 	operations      map[string]*openapi3.Operation // by pattern
 	mux             *http.ServeMux
 	asked, answered *judge
+	older           *older // nil: there is none
 
 	mu   sync.Mutex
 	seen map[string]bool // "redeemGift 409" and "redeemGift 409 ALREADY_REDEEMED"
@@ -67,6 +68,23 @@ func New(t testing.TB, openAPI []byte) *Checker {
 		t.Fatalf("the OpenAPI file: %v", err)
 	}
 	return &Checker{t, f}
+}
+
+// WithOlder gives a checker that holds calls against the file in OpenAPI 3.0, too.
+func (c *Checker) WithOlder(openAPI30 []byte) *Checker {
+	c.t.Helper()
+	older, err := newOlder(openAPI30)
+	if err != nil {
+		c.t.Fatalf("the file in OpenAPI 3.0: %v", err)
+	}
+	c.file.older = older
+	return c
+}
+
+// Knows reports whether the file has an operation for a request.
+func (c *Checker) Knows(r *http.Request) bool {
+	op, _ := c.find(&call{request: r})
+	return op != nil
 }
 
 // For gives a checker that reports to another test and shares what was read and what has been seen.
