@@ -124,12 +124,13 @@ var documents struct {
 	checker *contract.Checker
 }
 
-// held holds the calls of the interface that go through a service against both OpenAPI files: but for bodies that arrive
+// held holds the calls of the interface that go through a service against both OpenAPI files, but for bodies that come
 // in pieces or are too long, which the service reads in its own way, and webhooks that an operator lets be plain HTTP.
 func held(t testing.TB, plainHooks bool) func(http.Handler) http.Handler {
 	documents.once.Do(func() {
 		const address = "https://gifts.example.com"
-		documents.checker = contract.New(t, api.OpenAPI(api.Version, address)).WithOlder(api.OpenAPI30(api.Version, address))
+		newer, older := api.OpenAPI(api.Version, address), api.OpenAPI30(api.Version, address)
+		documents.checker = contract.New(t, newer).WithOlder(older)
 	})
 	checker := documents.checker.For(t)
 	return func(served http.Handler) http.Handler {
