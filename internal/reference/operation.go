@@ -21,7 +21,12 @@ type operation struct {
 	Samples                        []sample
 	Example                        string // of the answer
 	call                           call
+	text                           string    // the description as it is written, in Markdown
+	shown                          []example // answers that the file shows
 }
+
+// example is an answer that the file shows.
+type example struct{ name, status, media, body string }
 
 // field is a member or a parameter.
 type field struct {
@@ -46,7 +51,8 @@ type call struct {
 	path                      string // with its parameters in braces
 	query                     []member
 	params                    map[string]string
-	open, once, file          bool // it needs no key; it takes an Idempotency-Key; its answer is no JSON
+	told                      map[string]string // what each parameter is
+	open, once, file          bool              // it needs no key; it takes an Idempotency-Key; its answer is no JSON
 }
 
 const root3 = "../../" // from the page of an operation to the service
@@ -66,18 +72,20 @@ func readOperation(path string, at member) operation {
 	o := operation{ID: at.in("operationId").text(), Method: strings.ToUpper(at.name), Path: path,
 		Summary: at.in("summary").text(), Tag: at.in("tags").texts()[0]}
 	if d := at.in("description"); d.is() {
-		o.Description = docs.HTML(d.text(), root3)
+		o.Description, o.text = docs.HTML(d.text(), root3), d.text()
 	}
 	body := at.in("requestBody", "content", "application/json")
 	o.Body = readFields(body.in("schema"), 0)
 	name := exampleName(at, body)
 	o.call = call{id: o.ID, method: o.Method, path: path, address: path, params: map[string]string{},
+		told: map[string]string{},
 		open: at.in("security").is()}
 	query := url.Values{}
 	for _, p := range at.in("parameters").list() {
 		f := readField(p.in("name").text(), p.in("schema"), 0)
 		f.In, f.Required = p.in("in").text(), p.in("required").text() == "true"
 		f.Description = at.file.described(p.in("description").text())
+		o.call.told[f.Name] = p.in("description").text()
 		o.Params = append(o.Params, f)
 		o.call.once = o.call.once || f.Name == "Idempotency-Key"
 		value := p.in("examples", name, "value")
@@ -109,8 +117,13 @@ func readOperation(path string, at member) operation {
 		content := status.in("content")
 		o.call.file = o.call.file || status.name == "200" && content.is() && !content.in("application/json").is()
 		for _, media := range status.in("content").members() {
-			if example := media.in("examples", name, "value"); example.is() {
-				o.Example = cmp.Or(example.indented(), example.text())
+			if value := media.in("examples", name, "value"); value.is() {
+				o.Example = cmp.Or(value.indented(), value.text())
+			}
+			for _, e := range media.in("examples").members() {
+				if value := e.in("value"); value.is() {
+					o.shown = append(o.shown, example{e.name, status.name, media.name, cmp.Or(value.indented(), value.text())})
+				}
 			}
 		}
 	}

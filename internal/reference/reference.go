@@ -76,6 +76,7 @@ func Pages(openAPI []byte, version, publicURL string) (map[string]Page, error) {
 		"fields": func(fields []field, of string) fieldList { return fieldList{fields, of} },
 	}).ParseFS(assets, "assets/page.html"))
 	s.css, s.js = s.asset("docs.css", style), s.asset("docs.js", script)
+	tags := map[string]string{}
 	for _, tag := range doc.in("tags").list() {
 		g := group{Name: tag.in("name").text(), Description: tag.in("description").text()}
 		for _, o := range s.operations {
@@ -84,6 +85,7 @@ func Pages(openAPI []byte, version, publicURL string) (map[string]Page, error) {
 			}
 		}
 		s.groups = append(s.groups, g)
+		tags[g.Name] = g.Description
 	}
 	for _, g := range guides {
 		s.guide(g.file, g.title)
@@ -93,7 +95,7 @@ func Pages(openAPI []byte, version, publicURL string) (map[string]Page, error) {
 	for i, o := range s.operations {
 		s.render("/docs/reference/"+o.ID, view{Title: o.Summary, Operation: &s.operations[i]})
 	}
-	s.pages["/docs/collection.json"] = Page{data, makeCollection(s.operations, publicURL, version), false}
+	s.pages["/docs/collection.json"] = Page{data, makeCollection(s.operations, tags, publicURL, version), false}
 	found, err := json.Marshal(s.index)
 	if err != nil {
 		return nil, err

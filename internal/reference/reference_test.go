@@ -182,3 +182,64 @@ func TestSearchFinds(t *testing.T) {
 		}
 	}
 }
+
+// TestCollectionIsWhole: every call of the collection says what it does and shows an answer where the OpenAPI file has
+// one; every variable says what it is and has a value, but for the key, which each user fills in.
+func TestCollectionIsWhole(t *testing.T) {
+	t.Parallel()
+	all, operations := pages(t)
+	type described struct{ Name, Key, Value, Description string }
+	var c struct {
+		Variable []described
+		Item     []struct {
+			described
+			Item []struct {
+				Name    string
+				Request struct {
+					Description string
+					URL         struct{ Query, Variable []described }
+				}
+				Response []struct {
+					Name, Body string
+					Code       int
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(all["/docs/collection.json"].Body, &c); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range c.Variable {
+		if v.Description == "" || (v.Value == "") != (v.Key == "key") {
+			t.Errorf("the variable %s is %q: %q", v.Key, v.Value, v.Description)
+		}
+	}
+	calls, silent := 0, 0
+	for _, folder := range c.Item {
+		if folder.Description == "" {
+			t.Errorf("the folder %s says nothing of itself", folder.Name)
+		}
+		for _, i := range folder.Item {
+			calls++
+			if len(i.Request.Description) < 10 {
+				t.Errorf("%s is described as %q", i.Name, i.Request.Description)
+			}
+			for _, p := range append(i.Request.URL.Query, i.Request.URL.Variable...) {
+				if p.Description == "" {
+					t.Errorf("%s: the parameter %s is not described", i.Name, p.Key)
+				}
+			}
+			if len(i.Response) == 0 {
+				silent++
+			}
+			for _, r := range i.Response {
+				if r.Code < 200 || r.Code > 599 || r.Body == "" {
+					t.Errorf("%s shows the answer %+v", i.Name, r)
+				}
+			}
+		}
+	}
+	if calls != len(operations) || silent > calls/3 {
+		t.Errorf("%d calls of %d operations; %d show no answer", calls, len(operations), silent)
+	}
+}

@@ -5339,8 +5339,8 @@ export interface operations {
                 };
             };
             /**
-             * @description REDEMPTION_NOT_ALLOWED: the gift is CANCELLED or PURCHASE_FAILED. ALREADY_REDEEMED: nothing is left on it. ACCOUNT_MISCONFIGURED: no gateway
-             *     for the delivery method is set up. REQUEST_IN_PROGRESS: the first call with this key still runs.
+             * @description REDEMPTION_NOT_ALLOWED: the gift is CANCELLED, PURCHASE_FAILED or NOT_ACTIVATED, it is blocked, or it has expired. ALREADY_REDEEMED: nothing is
+             *     left on it. ACCOUNT_MISCONFIGURED: no gateway for the delivery method is set up. REQUEST_IN_PROGRESS: the first call with this key still runs.
              */
             409: {
                 headers: {
