@@ -122,8 +122,8 @@ func TestOverloadBesideOperations(t *testing.T) {
 	server := httptest.NewServer(checked(t, refusing))
 	defer server.Close()
 	w := &world{TB: t, server: server}
-	for _, path := range []string{"/openapi.json", "/docs", "/docs/errors", "/docs/assets/docs.css",
-		"/docs/tills", "/docs/reference/redeemGift"} {
+	for _, path := range []string{"/openapi.json", "/openapi-3.0.json", "/docs", "/docs/errors",
+		"/docs/assets/docs.css", "/docs/tills", "/docs/reference/redeemGift"} {
 		w.do("GET", path, "").refused(503, gift.Unavailable)
 	}
 }
