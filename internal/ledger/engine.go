@@ -38,7 +38,58 @@ type GroupStats struct {
 	Done     Changes // what was committed, to be read only; nothing when there is an Err
 }
 
-// Engine runs commands. See the package comment.
+// Engine runs commands.
+//
+// # Why it is hard
+//
+// An answer needs a sync of the disk, and a sync takes as long for one redemption as for a hundred. So commands that
+// wait at the same moment share one transaction, a group. A group mixes callers who know nothing of each other: one of
+// them may hang up, break a rule, or repeat a call whose answer was lost. None of that may reach the others, and every
+// one of them must learn what became of its own command.
+//
+// # The way of a command
+//
+// Do makes a task. submit waits for an earlier call with the same Idempotency-Key. enqueue puts the task into a lane.
+// The goroutine of the lane (run) collects what has queued up, drops the tasks whose callers have gone, and hands the
+// others to commit. commit calls transact, which loads, decides and saves in one transaction of the store, and then
+// gives every task an outcome. finish frees the keys and wakes the callers.
+//
+// A lane never waits for more commands: a group is what arrived while the group before it was committed. Options.Group
+// and maxWeight bound it, so that no command waits for a transaction that takes longer than those in it can wait.
+//
+// # Invariants
+//
+//  1. Durable before answered. A caller learns what was done only after Store.Group has returned nil. A refusal that
+//     nothing was decided for (the queue is full, the key is still running, the engine stops) comes earlier.
+//  2. One outcome for each task. When finish closes task.done, result, answer and err are set and nobody writes them
+//     again.
+//  3. A group outlives its callers. dropCancelled takes tasks out between transactions, never during one. A caller who
+//     gives up later is told that the outcome is not known.
+//  4. Commands of one group are decided in the order of their arrival in the lane, and each sees the effect of those
+//     before it (state.enter). The answer to each is the one that it would have had alone, after those before it.
+//  5. Deciding is pure. Store.Group may call decide again on fresh state, so decide and the callback of transact begin
+//     with empty results each time, and no answer depends on anything else that they change.
+//  6. One command cannot fail another. When the database rejects the changes of a group, or deciding panics, nothing
+//     was changed, and every command is decided in a transaction of its own. A refusal by a rule is no failure: it is
+//     an answer.
+//  7. A known key gets its stored answer before any rule is asked, and a new answer is saved in the transaction of its
+//     effect. So there is no moment at which the effect is there and the record is not.
+//  8. running keeps two calls with one key apart in this process only, so that the second waits for the first instead
+//     of being decided beside it. What keeps them apart for good is the primary key of the table request: two lanes, or
+//     two processes, cannot both insert the record.
+//
+// # Lanes
+//
+// SQLite has one writer, and one lane. PostgreSQL has as many lanes as Options.Lanes says. Commands on one voucher go
+// to one lane (Command.affinity), where they share a group; in two lanes the second would wait for the row lock of the
+// first. Commands that name no voucher before they are loaded, such as an undo by key, are dealt out in turn. So a lane
+// saves waiting, and protects nothing: the row locks of the store do that, and every command would be as right in any
+// other lane.
+//
+// Heavy commands, such as an order of hundreds of gifts, have a lane of their own: see heavyLane. They share no
+// transaction with light ones.
+//
+// What happens when nobody knows the outcome of a commit stands at lane.settle.
 type Engine struct {
 	store Store
 	opts  Options
@@ -364,9 +415,38 @@ func (l *lane) commit(group []*task) {
 	}
 }
 
-// settle finds out what became of a group whose commit nobody knows the outcome of: who has a key asks again under it,
-// and gets the stored answer or is decided afresh. Nobody can tell for the others; they are told so. It ends when
-// nobody waits any more: the callers repeat under their keys.
+// settle finds out what became of a group whose commit has an unknown outcome (ErrUnknown). It returns when every task
+// has an outcome, or when no caller waits any more.
+//
+// # Why it is hard
+//
+// A COMMIT was sent, and no answer can be trusted: the connection was lost before the answer came, the wait for a
+// standby was broken off, or the disk failed to sync. The gifts may be redeemed or not. To say "done" may give goods
+// away, and to say "not done" may take a guest's money twice. Looking at the balance does not help, as other commands
+// change it, too. The one witness is the idempotency record, which stands in the same transaction as the effect.
+//
+// So settle runs the same tasks again, as an ordinary group. If the first commit took effect, each task finds its
+// record and gets the stored answer. If it did not, each task is decided as if for the first time. Both are right, and
+// settle need not know which of them happened.
+//
+// # Invariants
+//
+//  1. A call with a key takes effect once, whatever happened to the first commit: the primary key of the table request
+//     admits one record, and the effect stands in the transaction of the record.
+//  2. The first transaction may still be open on the server. Then the second waits for its row locks and reads the
+//     records after that. If the second locks no row, its insert of the record waits for the first and fails, and
+//     db.Retry runs the group again.
+//  3. A caller is told that something was done only after a commit that succeeded. A stored answer is not enough, as a
+//     failover could still lose the record. So a replay writes to the record (Changes.Replays), and the commit of that
+//     write shows that the record itself has arrived at the standby.
+//  4. A call without a key has no record. It is told that its outcome is unknown, and is never run again.
+//  5. When all tries have failed, every task is told that its outcome is unknown. The caller repeats with the same key,
+//     which does what a further try would have done.
+//  6. The lane takes no other group meanwhile. If a group could not be settled, later ones with an unknown outcome get
+//     one try each (lane.outcomeUnknown) until some commit succeeds; otherwise each would wait as long, and in vain.
+//  7. Callers who have gone are dropped before each try. Their keys are freed with those of the group.
+//  8. The hash chain of the unknown commit is not continued (store.group.releaseWriter): its next row could follow one
+//     that was never written.
 func (l *lane) settle(group []*task, err error) {
 	keyed := make([]*task, 0, len(group))
 	for _, t := range group {
