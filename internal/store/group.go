@@ -21,7 +21,59 @@ import (
 	"boon.example/internal/store/record"
 )
 
-// Group implements ledger.Store.
+// Group implements ledger.Store: it loads what a group of commands needs, has them decided, saves what was decided and
+// commits, in one transaction.
+//
+// # Why it is hard
+//
+// The same code runs on SQLite, where a transaction has the only write lock, and on PostgreSQL, where several lanes and
+// several processes write at once. There, what was read may have changed before it is locked, two groups may want each
+// other's rows, and a commit may fail in a way that does not tell whether it happened. A voucher must never be decided
+// on a balance that is not the newest, and two groups must never wait for each other in a circle.
+//
+// # The steps
+//
+// prepare seals codes and makes rows before the transaction, while others write. load locks and reads. decide is the
+// engine's, in memory, between two round trips. save writes, in batches that PostgreSQL gets together with the COMMIT
+// where nothing has to come back from them. On a conflict, db.Retry runs load, decide and save again.
+//
+// # Invariants
+//
+//  1. Vouchers are locked before everything that may change with them is read. What load reads after them (records,
+//     reversals, cash-outs, cards) is as young as the locks.
+//  2. Some vouchers are not known before something else is read: an undo names a redemption, or the key that it was
+//     made with. What an undo needs of an entry never changes, so entries can be read before the lock; how much of them
+//     was undone is read after it. Records can appear in between. So load reads them again after the lock, and where
+//     there is one more, the group is decided anew (db.ErrOvertaken). With one writer nothing can appear.
+//  3. Locks are taken in one order: vouchers first, in the order of their ids; then the counts that limit calls; then
+//     what save writes, each kind in the order of its key. So groups wait for each other, but never in a circle. The
+//     tally of an account is its one row, and whoever has written it keeps the others waiting until the commit: that is
+//     why it is written last.
+//  4. A voucher is written only over the one that was loaded: UPDATE names the number of the entry that the voucher had
+//     then (seq). If there is another number, nothing is changed (db.ErrMissed), whatever went wrong with the locks.
+//  5. decide may run more than once, so what this process remembers of the database changes only after the commit:
+//     Store.used, Store.kept, and the head of the hash chain.
+//  6. A code is new until an index says otherwise. Drawn codes are looked up only under earlier keys, as the index of
+//     hashes refuses a code that is taken under the key in use. If the database rejects the rows, the codes are looked
+//     up and the group is decided once more, so that the command that drew a taken code learns of it and draws another.
+//  7. The first use of a record of the set-up excludes a change of the set-up until the commit, and is refused if its
+//     account was changed after the group was judged (checkSetup). Whoever removes the record afterwards finds the use.
+//  8. A chain goes on only where its last commit is certain. If save was done and the transaction failed, the outcome
+//     of the commit may be unknown: the chain is left, and the next group begins a new one (releaseWriter).
+//  9. An answer that is given again is written to as well (saveReplays): only a commit that writes waits for a standby,
+//     and so shows that the record has arrived there.
+//  10. A heavy group locks no count of what is sent before it saves, so that it keeps no light one waiting while it is
+//     decided. It adds to the counts near its end, and is decided anew if others have reached a limit meanwhile
+//     (runWithin).
+//  11. The transaction does not end because a caller has gone: its context is only limited by the timeout of the
+//     database.
+//
+// # What an error says
+//
+// No error: the changes are on stable storage. ledger.ErrUnknown: they may be or may not be. Every other error: nothing
+// was changed. ErrRejected says that the changes broke a constraint, or that a row was not as it was loaded;
+// ErrInTheWay beside it, that another writer may be the cause, or that what the group uses first may not be in the
+// set-up any more, so that a repeat may succeed; ErrFull, that the disk has no room.
 func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	ctx = context.WithoutCancel(ctx) // a commit is not abandoned because somebody hung up
 	p := s.prepare(&want)
