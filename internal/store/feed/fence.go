@@ -10,10 +10,47 @@ import (
 	"boon.example/internal/store/db"
 )
 
-// fence knows up to which position all is committed that ever will be. A writer has the number of its transaction
-// before it draws a position. So whatever drew one up to some last_value has a number below one that is drawn
-// afterwards, here; once a snapshot says that all numbers below that are done with, every position up to that
-// last_value is there to be read, or never will be.
+// fence knows up to which position all is committed that ever will be: the watermark of the events on PostgreSQL.
+//
+// # Why it is hard
+//
+// Readers of events go on from the last position that they saw, and must miss none. A writer draws its position from a
+// sequence and commits later, and writers commit in any order:
+//
+//	writer A   draws 11 .................... commits
+//	writer B        draws 12 ... commits
+//	reader                               reads 12, goes on after 12: 11 is lost
+//
+// A lock from the drawing to the commit would keep positions in order, and would put all commits of all accounts in a
+// row. Waiting for a while is no help, as nobody knows how long a transaction takes. To read only up to the first gap
+// would stand still for ever at a position whose writer rolled back.
+//
+// # How it works
+//
+// Every transaction that writes has a number, and PostgreSQL deals numbers out in ascending order. move reads, one
+// after the other: the newest position (drawn); a number that it draws for itself (own); the oldest number that is
+// still open. Whatever drew a position up to drawn had its number before, and so a smaller one than own. Once no number
+// below own is open, each of those positions has been committed or never will be, and readers may go up to drawn.
+//
+// # Invariants
+//
+//  1. A writer has the number of its transaction before it draws a position. next_event_position and the trigger
+//     entries_are_events (migration 0002) see to that; whoever adds another way to draw a position must, too.
+//  2. drawn is read before own is drawn, in one connection. In the other order a writer could get its number and its
+//     position in between, and be open below the fence.
+//  3. Everything up to upTo can be read, or was rolled back. Gaps are usual, and say nothing.
+//  4. upTo only grows, but where the newest position is smaller than one that was seen before: then the database is an
+//     older one, put back from a backup or a standby, and the fence begins anew.
+//  5. At most one pair of position and number is pending. A newer pair waits until the pending one is done, so that a
+//     server on which transactions overlap all the time still moves the fence.
+//  6. A snapshot counts the transactions of all databases of the server, and one of them may be open for hours. After
+//     askAfter the fence asks which open transactions are of this database (doneHere), prepared ones among them, and
+//     waits for these only. That list has the lower half of each number, which is compared as numbers that go round.
+//  7. Fences of several processes know nothing of each other. Whoever comes with a place beyond this fence has it from
+//     a process whose fence was further, so up to there everything is committed: see Feed.readRows.
+//
+// The embedded database needs no fence: it has one writer, so positions are committed in the order in which they are
+// drawn.
 type fence struct {
 	mu      sync.Mutex
 	upTo    int64 // all of it can be read
