@@ -15,8 +15,47 @@ import (
 	"boon.example/internal/span"
 )
 
-// lane brings events to one endpoint. While it is in step it takes them from what its stream remembers; else, because
-// the endpoint was away, is slow, or an earlier time is replayed, it reads for itself, only what it wants.
+// lane brings the events of an account to one endpoint. While it is in step it takes them from what its stream
+// remembers; else it reads for itself, and only what its endpoint wants.
+//
+// # Why it is hard
+//
+// Every event has to reach the endpoint at least once, through a process that may be killed at any moment and an
+// endpoint that may be slow, away, or broken for one event only. If the lane waited for each event, one that the
+// endpoint never takes would hold up all others. If it went past each failure, a restart would forget the failures. And
+// a slow endpoint must not take the connections of the fast ones.
+//
+// # What it does next
+//
+// run does the first of these that applies, and then begins again:
+//
+//  1. If the endpoint was switched off: nothing, until the set-up has a new lane for it.
+//  2. If an event that failed is due again: one attempt at it (retry).
+//  3. If maxAside events have failed and none is due: it stands still, out of step.
+//  4. If a replay is under way and did not have the last turn: the next few events of the replay.
+//  5. Else the next events (next, deliver); without any, it sleeps until it is woken or an event is due again.
+//
+// # Invariants
+//
+//  1. Every event that is wanted and not after state.After was taken by the endpoint, stands in state.Aside, or was
+//     given up after the last retry. Only events that are not kept any more are passed over.
+//  2. After and Aside are saved together, in one document. So a document that is a little old, after a kill, is still
+//     whole: whoever goes on from it repeats some attempts, and leaves none out.
+//  3. An attempt that was broken off because the lane was stopped counts as none: nothing of the state changes.
+//  4. deliver moves After to the last event that was attempted. send ends before the first event that was not, so there
+//     is no gap between them.
+//  5. Aside never has more than maxAside events: atOnce lets no more calls begin than there is room for, should all of
+//     them fail.
+//  6. Events are begun in their order. They may arrive in another: up to atOnce calls are in flight, and a failed event
+//     comes later. The receiver knows events by their ids.
+//  7. More than one call begins only while the last calls succeeded and were quick (prompt). One slow or failed call
+//     makes it one at a time.
+//  8. A call waits for its places in one order: of the account, of slow endpoints, of all calls, of the processor
+//     (enter). So calls wait for each other, but never in a circle. maxSlow is smaller than maxCalls, so that slow
+//     endpoints leave places to the others.
+//  9. The fields of its goroutine have no lock. state is written under stream.mu, by the goroutine of the lane; the
+//     stream writes After, and that only while the lane is waiting.
+//  10. A replay moves ReplayAfter and never After. It takes turns with the newest events, so that both go on.
 type lane struct {
 	*stream
 	hook   *gift.Webhook // never changes: another one gets another lane

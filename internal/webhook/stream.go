@@ -10,8 +10,35 @@ import (
 	"boon.example/internal/gift"
 )
 
-// stream is the events of one account on their way to its lanes: the newest ones, read once and rendered once for all
-// lanes that are in step.
+// stream is the events of one account on their way to its lanes.
+//
+// # Why it is hard
+//
+// An account may have twenty endpoints that want the same events. Some of them take a millisecond, some are away for
+// days. An event should be read and rendered once for all of them; no endpoint may wait for a slower one; and what
+// waits in memory for the slow ones has to be bounded.
+//
+// So the stream remembers the newest events, rendered, for the lanes that keep up: those that are in step. A lane that
+// does not keep up leaves the step and reads from the database what it lacks, by itself. It is in step again once its
+// place is one that the stream remembers from.
+//
+// # Invariants
+//
+//  1. recent holds every event of types after start and up to end, in order. What is not in types was never read.
+//  2. A lane may take events from recent only while its place is not before start. lane.join compares the two and says
+//     whether it is in step.
+//  3. recent has at most maxRecent events. When there are more, the oldest go and start moves on: a lane whose place is
+//     before start then leaves the step, and the others do not wait for it.
+//  4. forget drops what all lanes in step are past. A lane out of step keeps nothing in memory.
+//  5. When types change, recent becomes empty and start becomes end (widen), as the new types were not read for the
+//     time before.
+//  6. Pages are read only while a lane is in step (waits). When none is, the first one that has read up to the end by
+//     itself says from where on the stream goes on (lane.arrive).
+//  7. An endpoint has at most one lane in a process: sync cancels a lane and waits for its goroutine before it keeps
+//     its state and begins another. Two processes are kept apart by the lease of the account; a process that missed the
+//     end of its lease sends events twice, and loses none.
+//  8. mu guards all fields below it, and the fields of lanes that say so. The fields above it belong to the goroutine
+//     of the deliverer, have a lock of their own, or never change.
 type stream struct {
 	*Deliverer
 	account gift.ID
