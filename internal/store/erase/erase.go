@@ -64,10 +64,47 @@ func (c *Counts) Add(more Counts) {
 // giftsAtOnce is of how many gifts the answers are changed before the gifts themselves are: more than one order has.
 const giftsAtOnce = 10_000
 
-// Gifts erases what some gifts of an account say, in a transaction for each; what stored answers say of them goes
-// before, in one for each answer. It does a few at a time, with a pause in between: no redemption waits for many.
-// A gift that is damaged stops it, unless it is to go on: what no longer is as it was written is not made whole by an
-// erasure.
+// Gifts erases what some gifts of an account say of people, in a transaction for each gift and one for each stored
+// answer. A gift that is damaged stops it, unless Request.GoOn is set.
+//
+// # Why it is hard
+//
+// A name stands in many places: in the card, in the index that finds gifts, in resends and jobs, in the reasons and
+// purchases of entries, in the answers that are kept for repeats, in what endpoints answered to webhooks, and in the
+// outbox. Not all of that fits in one transaction, as tills wait for the same writer; so a kill can leave it half done.
+// Entries are chained by hashes, so that nobody can change them unseen; here is the one place that has to. And a gift
+// may be sent, resent or redeemed while it is erased.
+//
+// # The order
+//
+// First the answers of calls, of up to giftsAtOnce gifts together, so that the answer to an order is changed once and
+// not once for each of its gifts. Then, for each gift, what stands beside it: the answers of endpoints, and the outbox.
+// Last the gift itself, with card, index, resends, jobs and entries, in one transaction.
+//
+// # Invariants
+//
+//  1. The gift comes last, because it is by what it says that a gift is found. Whoever repeats the command after a kill
+//     finds the gifts that were not finished, and does the rest. To erase again changes nothing (plan.nothing).
+//  2. Answers are made to say what the card will say. That holds only if the gift does not change in between: its
+//     transaction locks the voucher and compares the number of entries and the words with those that were seen
+//     (sight.still). If they differ, the gift is not written, and its answers and the gift are done again, ten times at
+//     most (errMoved).
+//  3. A gift of which an answer could not be changed is not erased (sight.failed), as nothing would lead to that answer
+//     any more.
+//  4. An answer is put in the place of exactly the one that was read: UPDATE compares the kept text. If others changed
+//     it meanwhile, it is read again.
+//  5. Answers are looked for by time: from the entries that sent the gift until answeredWithin later. In test accounts,
+//     where entries have another clock than records, all answers are looked at.
+//  6. No entry is removed, and of an entry only the reason and the details change. Amounts, balances, keys, locations
+//     and times stay.
+//  7. The hash chain stays as it is. Beside a changed entry stands an erasure: the digest that the chain has, the
+//     digest of what is left, and a MAC over both, so that only the key file can make one.
+//  8. An entry is erased only if it is what the chain has, or what its last erasure left of it. Otherwise the erasure
+//     would make good what somebody else had changed (entry).
+//  9. A gift whose message is still to be sent is left alone and counted (Waiting), unless Request.Force is set.
+//  10. After every few transactions comes a pause (rest), so that no redemption waits for many of them.
+//  11. In SQLite, what is freed in these transactions is overwritten (write), and Clean empties the write-ahead log,
+//     where the old pages still stand. A database on a server does that in its own time.
 func (e *Eraser) Gifts(ctx context.Context, ask Request, ids []gift.ID) (total Counts, err error) {
 	var r rest
 	var failed error
