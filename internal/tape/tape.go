@@ -23,6 +23,46 @@ const (
 )
 
 // Tape is one JSON text, taken apart. The zero Tape is empty; it can be used again and again.
+//
+// # Why it is hard
+//
+// A request may be hostile: as deep as it is long, with one member a hundred thousand times, or cut off in the middle
+// of an escape. A decoder that makes a map or a struct for each value pays for all of them before anybody knows which
+// are wanted, and a reader that skips over values reads the same bytes once for each level. The tape is written in one
+// pass, is bounded by MaxNodes and MaxDepth, and scanning allocates nothing but the tape.
+//
+// # What stands on it
+//
+// A node for each name and each value, in the order of the text. {"a":[1,2],"b":null} is:
+//
+//	   node    next  within  size
+//	0  {       7     none    2
+//	1  "a"     2     0
+//	2  [       5     0       2
+//	3  1       4     2
+//	4  2       5     2
+//	5  "b"     6     0
+//	6  null    7     0
+//
+// # Invariants
+//
+//  1. What a node holds are the nodes after it, up to next. So the next sibling is one step away, however much is in
+//     between.
+//  2. In an object, names and values take turns: the value of a name is the node after it. size counts the pairs; of an
+//     array, the elements.
+//  3. within is smaller than the node's own number, and none for the whole text. While a text is scanned, around and
+//     the within of the nodes are the stack of what is open. Nothing here is recursive, so no depth exhausts the stack
+//     of the goroutine.
+//  4. next and end of an object or array are written when it closes. So a tape may be read only after Scan has returned
+//     nil.
+//  5. start and end are offsets into text, quotes and braces included. Raw, and Unquoted where there are no escapes,
+//     are parts of the text and not copies: it must not change while the tape is used, and Forget ends the use.
+//  6. Every text on the tape has been found valid: its bytes are UTF-8, its escapes are whole, and no surrogate is
+//     alone. So reading a value cannot fail.
+//  7. A name may occur more than once. Pick takes the last value, and tells of each such name once, with one bit for
+//     each name of the set.
+//  8. Path goes up by within. It walks through arrays, to count, and never through the members of an object, of which a
+//     hostile one may have MaxNodes.
 type Tape struct {
 	text   []byte
 	nodes  []node
