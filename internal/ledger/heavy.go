@@ -32,8 +32,31 @@ const (
 )
 
 // heavyLane commits heavy commands one by one, so that light ones neither share their transactions nor queue behind
-// them. Next is the account whose turn was longest ago: an account with many orders does not keep the one order of
-// another waiting.
+// them.
+//
+// # Why it is hard
+//
+// An order of 1,000 gifts keeps the database for as long as hundreds of redemptions. If orders followed each other,
+// most tills would wait. If orders waited for a pause of the tills, a busy day would have none, and callers would give
+// up. So heavy commands get a small share of the time while light ones come, all of it while none come, and an end of
+// waiting after MaxHeld. And one account with many orders must not use up the share of the others.
+//
+// # Invariants
+//
+//  1. A heavy command is alone in its transaction.
+//  2. While light commands come (the newest group of them is younger than quiet), the next heavy command begins only
+//     after heldUntil: heavyShare-1 times as long as the one before kept others waiting, and no longer than hold allows
+//     for its size. The time counts from the decision (lane.began), as the transaction is in nobody's way before.
+//  3. Nobody waits for longer than MaxHeld without an end. If a command has waited for MaxHeld and its account had no
+//     turn within MaxHeld, the command is begun in spite of heldUntil. If its account had one, the command is refused,
+//     and nothing was done.
+//  4. Next is the account whose turn was longest ago, and of that account the oldest command. So an account with many
+//     orders does not keep the one order of another waiting.
+//  5. What waits is bounded, for each account and in all. Beyond that a command is refused at once, as each takes about
+//     a megabyte.
+//  6. A command whose caller has gone is dropped before its turn, never during it.
+//  7. When the engine stops, no command is held back any more: all that wait are committed.
+//  8. waiting and served are guarded by Engine.mu; heldUntil belongs to the goroutine of the lane.
 type heavyLane struct {
 	lane
 	wake      chan struct{}         // has a value when something was queued since
