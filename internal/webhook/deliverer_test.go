@@ -46,6 +46,7 @@ type world struct {
 	rendered  atomic.Int64 // events
 	own       atomic.Int64
 	killed    atomic.Bool // nothing is written
+	forgets   atomic.Bool // the store knows no place of before, until somebody reads from the oldest event on
 	inFlight  atomic.Int64
 	most      atomic.Int64 // calls in flight
 	receivers map[string]*receiver
@@ -157,16 +158,25 @@ type counting struct {
 	reads  *atomic.Int64
 	own    *atomic.Int64 // those of them that a lane made for itself
 	killed *atomic.Bool
+
+	forgets *atomic.Bool
 }
 
 func (c counting) Events(ctx context.Context, q gift.EventQuery) (gift.EventPage, error) {
 	c.reads.Add(1)
 	c.own.Add(1)
+	if c.forgets.Load() && !q.After.IsZero() {
+		return gift.EventPage{}, gift.NoSuchPlace()
+	}
+	c.forgets.Store(false)
 	return c.Store.Events(ctx, q)
 }
 
 func (c counting) EventPages(ctx context.Context, q []gift.EventQuery) ([]gift.EventPage, error) {
 	c.reads.Add(1)
+	if c.forgets.Load() {
+		return slices.Repeat([]gift.EventPage{{Forgotten: true}}, len(q)), nil
+	}
 	return c.Store.EventPages(ctx, q)
 }
 
@@ -187,7 +197,7 @@ func (c counting) ReleaseWebhooks(ctx context.Context, owner gift.ID) error {
 // start starts a deliverer; stop ends it.
 func (w *world) start(every time.Duration) (stop func()) {
 	d := &webhook.Deliverer{
-		Store: counting{w.store, &w.reads, &w.own, &w.killed}, Send: w.send,
+		Store: counting{w.store, &w.reads, &w.own, &w.killed, &w.forgets}, Send: w.send,
 		Directory: func() *gift.Directory {
 			if still := w.still.Load(); still != nil {
 				<-*still
@@ -562,6 +572,34 @@ func TestAccountsAreTakenOverTogether(t *testing.T) {
 			if got, own := len(r.got()), w.own.Load(); got != 10*(restart+1) || own > 0 {
 				t.Errorf("after %d restarts %d events came, and %d pages were read for one endpoint", restart, got, own)
 			}
+		}
+	})
+}
+
+// TestPlacesThatAreForgotten: after a database went back, or after months of silence, it knows no place of before. The
+// endpoints go on with the oldest event that is kept; none stands still.
+func TestPlacesThatAreForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		receivers := []*receiver{w.hook(nil), w.hook(nil, "gift.redeemed")}
+		defer w.start(time.Second)()
+		for range 3 {
+			for range 5 {
+				w.redeem()
+			}
+			time.Sleep(time.Minute)
+			w.forgets.Store(true)
+			late := w.redeem()
+			time.Sleep(10 * time.Minute)
+			for n, r := range receivers {
+				if !slices.Contains(r.got(), late) {
+					t.Fatalf("endpoint %d got nothing after its place was forgotten", n)
+				}
+			}
+		}
+		if reads := w.reads.Load(); reads > 5_000 {
+			t.Errorf("%d pages were read", reads)
 		}
 	})
 }

@@ -195,8 +195,10 @@ func (l *lane) sleep(ctx context.Context, until time.Time) {
 
 // next gives the next events that are wanted; more tells, where there are none, to ask again at once.
 func (l *lane) next(ctx context.Context) (events []event, more bool) {
-	if len(l.own) == 0 && l.join() {
-		return l.remembered(), false
+	if len(l.own) == 0 {
+		if events, inStep := l.remembered(); inStep {
+			return events, false
+		}
 	}
 	if len(l.own) == 0 {
 		page, err := l.readOwn(ctx, gift.EventQuery{AccountID: l.account, Types: l.types, After: l.state.After,
@@ -236,27 +238,23 @@ func (l *lane) arrive() {
 			return
 		}
 	}
-	l.recent, l.start, l.end = nil, l.state.After, l.state.After
+	l.recent, l.start, l.end, l.lost = nil, l.state.After, l.state.After, false
 }
 
-// join puts the lane in step if the stream remembers what comes after its place.
-func (l *lane) join() bool {
+// remembered puts the lane in step if the stream remembers what comes after its place, and takes the next events that
+// are wanted. Where there are none, the lane waits. Both happen under one lock: if the stream let go of events in
+// between, the lane would pass over them.
+func (l *lane) remembered() (events []event, inStep bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.inStep = !l.state.After.Before(l.start)
-	return l.inStep
-}
-
-// remembered takes the next events that are wanted from what the stream remembers. Where there are none, the lane
-// waits.
-func (l *lane) remembered() (events []event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	if l.inStep = !l.lost && !l.state.After.Before(l.start); !l.inStep {
+		return nil, false
+	}
 	most := l.atOnce()
 	for _, e := range l.recent {
 		if l.state.After.Before(e.place) && l.wants(e.kind) {
 			if events = append(events, e); len(events) == most {
-				return events
+				return events, true
 			}
 		}
 	}
@@ -264,7 +262,7 @@ func (l *lane) remembered() (events []event) {
 		l.move(l.end)
 		l.waiting = true
 	}
-	return events
+	return events, true
 }
 
 // atOnce is how many events the lane sends at once: one, until its endpoint has taken one, while it is slow or fails.

@@ -25,8 +25,8 @@ import (
 // # Invariants
 //
 //  1. recent holds every event of types after start and up to end, in order. What is not in types was never read.
-//  2. A lane may take events from recent only while its place is not before start. lane.join compares the two and says
-//     whether it is in step.
+//  2. A lane may take events from recent only while its place is not before start, and the stream is not lost.
+//     lane.remembered looks and takes them under one lock.
 //  3. recent has at most maxRecent events. When there are more, the oldest go and start moves on: a lane whose place is
 //     before start then leaves the step, and the others do not wait for it.
 //  4. forget drops what all lanes in step are past. A lane out of step keeps nothing in memory.
@@ -55,6 +55,8 @@ type stream struct {
 	types      []gift.EventType              // that are read; nil: all
 	recent     []event                       // those of these types after start and up to end
 	start, end gift.EventPlace
+	// lost: the database knows end no more, so that no lane can be in step until one has read up to the end by itself.
+	lost bool
 }
 
 // event is a rendered event.
@@ -131,7 +133,7 @@ func (s *stream) stand(wanted map[gift.ID]*gift.Webhook) {
 			furthest = state.After
 		}
 	}
-	s.recent, s.start, s.end, s.behind = nil, furthest, furthest, true
+	s.recent, s.start, s.end, s.lost, s.behind = nil, furthest, furthest, false, true
 }
 
 // state is how far an endpoint has come. One that never had a lane begins where it was made.
@@ -214,7 +216,7 @@ func (s *stream) take(ctx context.Context, after gift.EventPlace, page *gift.Eve
 func (s *stream) restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.recent = nil
+	s.recent, s.lost = nil, true
 	for _, l := range s.lanes {
 		l.inStep = false
 		l.rouse()
