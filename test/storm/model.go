@@ -18,12 +18,36 @@ type state struct {
 	shelved bool   // it was one before it was cancelled
 	code    string // what its card shows; those that it had before lead to no value
 	token   string
-	renewed bool    // the card was replaced, and asks for no verification code
-	wrong   int     // verification codes in a row
-	valid   int64   // until when, in seconds; 0: it does not expire
-	touched bool    // something happened since it was activated
-	left    []int64 // of each call that a till wanted to undo: what can be taken back, or one of those below
-	holds   []int64 // what each hold holds, or one of those below
+	renewed bool      // the card was replaced, and asks for no verification code
+	wrong   int       // verification codes in a row
+	valid   int64     // until when, in seconds; 0: it does not expire
+	touched bool      // something happened since it was activated
+	left    []int64   // of each call that a till wanted to undo: what can be taken back, or one of those below
+	holds   []int64   // what each hold holds, or one of those below
+	cashed  []cashOut // those that stand, the oldest first
+	older   bool      // a program that gives back what was redeemed before a cash-out may answer, too
+}
+
+// cashOut is a cash-out. While it stands, no redemption from before it is given back.
+type cashOut struct {
+	slot   int    // in left; -1: no till wanted to take it back
+	before []bool // of each call in left: whether it was done by then
+}
+
+func (c cashOut) equal(d cashOut) bool { return c.slot == d.slot && slices.Equal(c.before, d.before) }
+
+// standing are the cash-outs that stand after another, which has this slot in left.
+func (s state) standing(slot int) []cashOut {
+	before := make([]bool, len(s.left))
+	for n, left := range s.left {
+		before[n] = left >= 0
+	}
+	return append(slices.Clone(s.cashed), cashOut{slot, before})
+}
+
+// barred tells whether a cash-out stands that was made after a redemption.
+func (s state) barred(redemption int) bool {
+	return slices.ContainsFunc(s.cashed, func(c cashOut) bool { return c.before[redemption] })
 }
 
 const (
@@ -78,7 +102,8 @@ func model(start state, undone, holds int) porcupine.Model {
 			return x.balance == y.balance && x.gone == y.gone && x.blocked == y.blocked && x.dormant == y.dormant &&
 				x.shelved == y.shelved && x.renewed == y.renewed &&
 				x.touched == y.touched && x.code == y.code && x.token == y.token && x.wrong == y.wrong && x.valid == y.valid &&
-				slices.Equal(x.left, y.left) && slices.Equal(x.holds, y.holds)
+				slices.Equal(x.left, y.left) && slices.Equal(x.holds, y.holds) &&
+				slices.EqualFunc(x.cashed, y.cashed, cashOut.equal)
 		},
 	}
 	return m.ToModel()
@@ -370,7 +395,7 @@ func (o asked) payOut(s state) effect {
 		return e
 	}
 	moved := s.balance
-	s.balance, s.wrong, s.left = 0, 0, set(s.left, o.n, moved)
+	s.balance, s.wrong, s.cashed, s.left = 0, 0, s.standing(o.n), set(s.left, o.n, moved)
 	return effect{code: "OK", moved: moved, state: s}
 }
 
@@ -429,6 +454,8 @@ func (o asked) undo(s state) effect {
 		return effect{code: "NOT_FOUND", state: s, kept: true}
 	case left < 0:
 		return effect{code: "NOT_FOUND", state: s, kept: true}
+	case o.barred(s):
+		return effect{code: "REDEMPTION_NOT_ALLOWED", state: s, kept: true}
 	case left == 0:
 		return effect{code: "ALREADY_REVERSED", state: s, kept: true}
 	case o.kind == deactivate && (s.touched || s.gone):
@@ -442,5 +469,15 @@ func (o asked) undo(s state) effect {
 	if s.dormant = o.kind == deactivate; s.dormant {
 		s.wrong = 0
 	}
+	if o.kind == payBack {
+		s.cashed = slices.DeleteFunc(slices.Clone(s.cashed), func(c cashOut) bool { return c.slot == o.of })
+	}
 	return effect{code: "OK", moved: back, state: s}
+}
+
+// barred tells whether a redemption is not given back because of a later cash-out. An older program does give it back,
+// and only these two refusals tell that another one answered.
+func (o asked) barred(s state) bool {
+	return (o.kind == reverse || o.kind == void) && s.barred(o.of) &&
+		(!s.older || o.code == "REDEMPTION_NOT_ALLOWED" || o.code == limited)
 }

@@ -1,6 +1,10 @@
 package storm
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/anishathalye/porcupine"
+)
 
 // TestModel: what a call may be answered in a state, and what it may not: the model explains no answer that is wrong.
 func TestModel(t *testing.T) {
@@ -288,6 +292,125 @@ func TestModelOfValue(t *testing.T) {
 		c.op.gift, c.op.ended = &voucher{}, 1
 		if got := (asked{&c.op, c.n, c.of, []int64{1e18}}).explains(c.from); len(got) != c.want {
 			t.Errorf("%s: explained by %+v, want %d", name, got, c.want)
+		}
+	}
+}
+
+// TestModelOfCashedOut: while a later cash-out stands, and only then, no redemption is given back.
+func TestModelOfCashedOut(t *testing.T) {
+	// Of left: redemptions before and after the first cash-out, and the two cash-outs.
+	const early, late, first, second = 0, 1, 2, 3
+	left := func(first, second int64) []int64 { return []int64{300, 200, first, second} }
+	fromFirst := cashOut{first, []bool{true, false, false, false}}
+	fromSecond := cashOut{second, []bool{true, true, true, false}}
+	forever := cashOut{-1, fromSecond.before}
+	standing := func(c ...cashOut) state { return state{left: left(700, 100), cashed: c} }
+	nothingLeft := state{left: make([]int64, 4), cashed: []cashOut{fromFirst}}
+	loaded := state{balance: 300, left: left(700, 100), cashed: []cashOut{fromSecond}}
+	fresh := state{balance: 400, left: []int64{300, absent, absent, absent}}
+	older := standing(fromFirst)
+	older.older = true
+	given := func(of kind, amount int64) op { return op{kind: of, code: "OK", moved: amount, balance: amount} }
+	refused := func(of kind) op { return op{kind: of, code: "REDEMPTION_NOT_ALLOWED"} }
+	part, tooMuch := given(reverse, 1), op{kind: reverse, amount: 301, code: "VALIDATION_FAILURE"}
+	part.amount = 1
+	for name, c := range map[string]struct {
+		from state
+		op   op
+		of   int
+		want bool
+	}{
+		"refused":                            {standing(fromFirst), refused(reverse), early, true},
+		"refused by key":                     {standing(fromFirst), refused(void), early, true},
+		"given back":                         {standing(fromFirst), given(reverse, 300), early, false},
+		"given back by key":                  {standing(fromFirst), given(void, 300), early, false},
+		"given back in part":                 {standing(fromFirst), part, early, false},
+		"told that it is too much":           {standing(fromFirst), tooMuch, early, false},
+		"refused when nothing is left":       {nothingLeft, refused(void), early, true},
+		"told that nothing is left":          {nothingLeft, op{kind: void, code: "ALREADY_REVERSED"}, early, false},
+		"of after it, refused":               {standing(fromFirst), refused(reverse), late, false},
+		"of after it, given back":            {standing(fromFirst), given(reverse, 200), late, true},
+		"of between two, refused":            {standing(fromFirst, fromSecond), refused(void), late, true},
+		"of between two, the first one back": {standing(fromSecond), refused(reverse), late, true},
+		"of before two, the first one back":  {standing(fromSecond), refused(reverse), early, true},
+		"of before two, both back":           {standing(), given(reverse, 300), early, true},
+		"refused, and both back":             {standing(), refused(reverse), early, false},
+		"refused for one that stays":         {standing(forever), refused(reverse), late, true},
+		"given back, and one stays":          {standing(forever), given(reverse, 200), late, false},
+		"refused, and none was made":         {fresh, refused(reverse), early, false},
+		"limited":                            {standing(fromFirst), op{kind: void, code: limited}, early, true},
+		"limited, and could be given back":   {standing(), op{kind: void, code: limited}, early, false},
+		"its key came before":                {fresh, op{kind: void, code: "NOT_FOUND"}, late, true},
+		"a cash-out before another, back":    {standing(fromFirst, fromSecond), given(payBack, 700), first, true},
+		"a cash-out before another, refused": {standing(fromFirst, fromSecond), refused(payBack), first, false},
+		"a reload before it":                 {loaded, op{kind: unload, code: "OK", moved: 300}, early, true},
+		"given back by an older program":     {older, given(reverse, 300), early, true},
+		"refused by an older one's fellow":   {older, refused(reverse), early, true},
+		"limited by an older one's fellow":   {older, op{kind: reverse, code: limited}, early, true},
+		"refused by either for no reason":    {older, refused(reverse), late, false},
+	} {
+		c.op.gift, c.op.ended = &voucher{}, 1
+		if got := (asked{&c.op, -1, c.of, nil}).explains(c.from); (len(got) == 1) != c.want {
+			t.Errorf("%s: explained by %+v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestModelRemembersCashOuts tells a gift's whole story: what the model keeps of a cash-out is what bars a redemption.
+func TestModelRemembersCashOuts(t *testing.T) {
+	ok := func(k kind, moved, balance int64) op { return op{kind: k, code: "OK", moved: moved, balance: balance} }
+	refused := func(k kind) op { return op{kind: k, code: "REDEMPTION_NOT_ALLOWED"} }
+	amount := func(o op) op {
+		o.amount = o.moved
+		return o
+	}
+	// Slots of left: 0 a redemption, 1 a cash-out, 2 a capture, 3 another cash-out.
+	s := []state{{balance: 1000, left: []int64{absent, absent, absent, absent}, holds: []int64{absent}}}
+	for n, c := range []struct {
+		op    op
+		n, of int
+	}{
+		{amount(ok(redeem, 300, 700)), 0, -1},
+		{ok(payOut, 700, 0), 1, -1},
+		{refused(reverse), -1, 0},
+		{amount(ok(load, 500, 500)), -1, -1},
+		{op{kind: hold, amount: 200, code: "OK", moved: 200, balance: 500, held: 200}, 0, -1},
+		{ok(capture, 200, 300), 2, 0},
+		{amount(ok(reverse, 50, 350)), -1, 2},
+		{ok(payOut, 350, 0), 3, -1},
+		{refused(void), -1, 2},
+		{ok(payBack, 700, 700), -1, 1},
+		{refused(reverse), -1, 0},
+		{refused(void), -1, 2},
+		{ok(payBack, 350, 1050), -1, 3},
+		{ok(void, 150, 1200), -1, 2},
+		{ok(reverse, 300, 1500), -1, 0},
+		{op{kind: void, code: "ALREADY_REVERSED"}, -1, 0},
+		{amount(ok(redeem, 100, 1400)), -1, -1},
+		{ok(payOut, 1400, 0), -1, -1}, // which nobody takes back
+		{refused(void), -1, 0},
+	} {
+		c.op.gift, c.op.ended = &voucher{}, 1
+		if s = (asked{&c.op, c.n, c.of, []int64{1e18}}).explains(s[0]); len(s) != 1 {
+			t.Fatalf("step %d, %s: explained by %+v", n, words[c.op.kind], s)
+		}
+	}
+}
+
+// TestOrderOfCashOuts: where only the reversal tells which of a redemption and a cash-out came first, both orders are
+// tried.
+func TestOrderOfCashOuts(t *testing.T) {
+	v := &voucher{start: state{balance: 1000}}
+	redeemed := op{kind: redeem, amount: 1000, code: "OK", moved: 1000}
+	for _, reversal := range []op{{code: "OK", moved: 1000, balance: 1000}, {code: "REDEMPTION_NOT_ALLOWED"}} {
+		reversal.kind, reversal.of, reversal.begun, reversal.ended = reverse, &redeemed, 2, 3
+		ops := []*op{&redeemed, {kind: load, amount: 1000, code: "OK", moved: 1000, balance: 1000},
+			{kind: payOut, code: "OK", moved: 1000}, &reversal}
+		for _, o := range ops {
+			o.gift, o.ended = v, max(1, o.ended)
+		}
+		if got := linearizable(v, ops); got != porcupine.Ok {
+			t.Errorf("with a reversal that is answered %s: %s", reversal.code, got)
 		}
 	}
 }

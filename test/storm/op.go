@@ -544,7 +544,7 @@ func (t *till) sell(s *shop, item, promo bool) (sold []*voucher) {
 		if promo {
 			v.start.valid = g.ValidUntil.Unix()
 		}
-		sold = append(sold, v.known())
+		sold = append(sold, t.known(v))
 	}
 	o.answer = a.Body
 	t.remember(o)
@@ -562,8 +562,8 @@ func purchase(s *shop) string {
 }
 
 // known is a gift as it is to begin with.
-func (v *voucher) known() *voucher {
-	v.start.code, v.start.token = v.code, v.token
+func (t *till) known(v *voucher) *voucher {
+	v.start.code, v.start.token, v.start.older = v.code, v.token, t.Older
 	v.done, v.redeemed = map[kind][]*op{}, map[string]bool{}
 	return v
 }
@@ -592,7 +592,7 @@ func (t *till) print(s *shop, verified bool) (cards []*voucher) {
 		}
 		v := &voucher{shop: s, id: card.VoucherID, code: line[0], token: card.VoucherPublicToken, verification: line[2],
 			worth: 1000, start: state{dormant: true}}
-		cards = append(cards, v.known())
+		cards = append(cards, t.known(v))
 	}
 	t.mu.Lock()
 	t.gifts = append(t.gifts, cards...)

@@ -31,7 +31,8 @@ type Options struct {
 	Timeout  time.Duration // for a call to be answered in the end; default 2 min
 	Replays  int           // how many old requests Check repeats; default 1,000
 	// Older: a program of version 0.1.0 is among those at the urls. No cash-out is taken back, no card has a
-	// verification code, for which it asks after a replacement, too, and nothing names a gift beside a key.
+	// verification code, for which it asks after a replacement, too, and nothing names a gift beside a key. It gives
+	// back what was redeemed before a cash-out.
 	Older bool
 }
 
