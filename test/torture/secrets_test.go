@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -136,10 +137,12 @@ func standing(t *testing.T, logs string, digits []string) (found []string) {
 var contacts = []string{"ana@example.com", "a@example.com"}
 
 // heard is what a webhook and a collector were told. The webhook answers with what it got, so that attempts hold that.
+// It refuses every 25th call, as more is kept of a refusal than of a success.
 type heard struct {
-	url  string
-	mu   sync.Mutex
-	text bytes.Buffer
+	url   string
+	calls atomic.Int64 // of the webhook
+	mu    sync.Mutex
+	text  bytes.Buffer
 }
 
 func hear(t *testing.T) *heard {
@@ -150,6 +153,9 @@ func hear(t *testing.T) *heard {
 			return // it was killed
 		}
 		if r.URL.Path == "/hook" {
+			if h.calls.Add(1)%25 == 0 {
+				w.WriteHeader(http.StatusInternalServerError)
+			}
 			_, _ = w.Write(body)
 		}
 		h.add(fmt.Sprintf("%s %v %s\n", r.URL, r.Header, body))
@@ -187,12 +193,12 @@ func (u *usage) told(out *heard) {
 	for begun := time.Now(); out.has("/hook") < 100 || out.has("/v1/traces") == 0 || out.has("/v1/metrics") == 0 ||
 		out.has("ATTEMPTS ") == 0; time.Sleep(100 * time.Millisecond) {
 		if time.Since(begun) > time.Minute {
-			u.Fatalf("%d calls of the webhook, %d of traces, %d of metrics", out.has("/hook"), out.has("/v1/traces"),
-				out.has("/v1/metrics"))
+			u.Fatalf("%d calls of the webhook, %d of traces, %d of metrics, %d lists of attempts that name a gift",
+				out.has("/hook"), out.has("/v1/traces"), out.has("/v1/metrics"), out.has("ATTEMPTS "))
 		}
 		a, err := u.client.Get(u.url+"/api/integration/webhooks/"+u.webhook+"/attempts?limit=200", u.account.Keys[1])
 		check(u.T, err)
-		if bytes.Contains(a.Body, []byte("voucherID")) { // as the webhook has answered
+		if bytes.Contains(a.Body, []byte("voucherID")) { // as a refusal of the webhook does
 			out.add("ATTEMPTS " + string(a.Body))
 		}
 	}
