@@ -6,10 +6,12 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -106,16 +108,35 @@ func callsAreAnswered(t *testing.T, address string) {
 	t.Helper()
 	for n := range 40 {
 		client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: n%2 == 0}}
-		r, err := http.NewRequest("GET", "http://"+address+"/api/integration/gifting/gifts", nil)
-		if err != nil {
-			t.Fatal(err)
+		if err := callOfATill(client, "http://"+address); err != nil {
+			t.Fatalf("call %d: %v", n, err)
 		}
-		r.Header.Set("Authorization", webShop)
-		answer, err := client.Do(r)
-		if err != nil || answer.StatusCode != http.StatusOK {
-			t.Fatalf("call %d: %v %v", n, answer, err)
-		}
-		answer.Body.Close()
 		client.CloseIdleConnections()
+	}
+}
+
+// callOfATill lists gifts. It makes the call again, nine times at most, while the service is busy: answers 503 and says
+// when to come back. A connection that ends without an answer is an error.
+func callOfATill(client *http.Client, service string) error {
+	r, err := http.NewRequest("GET", service+"/api/integration/gifting/gifts", nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", webShop)
+	for tries := 1; ; tries++ {
+		answer, err := client.Do(r)
+		if err != nil {
+			return err
+		}
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode == http.StatusOK {
+			return err
+		}
+		seconds, err := strconv.Atoi(answer.Header.Get("Retry-After"))
+		if answer.StatusCode != http.StatusServiceUnavailable || err != nil || seconds > 10 || tries == 10 {
+			return fmt.Errorf("try %d: %s %v %s", tries, answer.Status, answer.Header, body)
+		}
+		time.Sleep(time.Duration(seconds) * time.Second)
 	}
 }
