@@ -75,17 +75,7 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 	a.metrics.build(c.Version, c.Commit)
 	a.metrics.certificate(c.Certificate)
 	a.metrics.watch(a.admission, a.engine, s)
-	a.metrics.gauge("boon_setup_refused", "1: the set-up in the database was changed past boon and is not taken; the log "+
-		"says what.", func() float64 {
-		if a.refused.Load() {
-			return 1
-		}
-		return 0
-	})
-	open := a.connections
-	a.metrics.gauge("boon_connections_open", "Connections of clients.", func() float64 { return float64(open.count()) })
-	a.metrics.gauge("boon_connections_max", "How many may be open.", func() float64 { return float64(open.max) })
-	open.made = a.metrics.counter("boon_connections_closed_total", "Connections that were closed to make room for others.")
+	a.gauges()
 	a.carriers = newCarriers(c, s)
 	worker, tests := a.worker(a.store, senders), a.worker(store.TestJobs{Store: a.store}, testSenders)
 	a.tests = tests
@@ -121,6 +111,21 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 
 	a.start(ctx, worker)
 	return a, nil
+}
+
+// gauges shows whether the set-up is taken, and how many connections there are.
+func (a *app) gauges() {
+	a.metrics.gauge("boon_setup_refused", "1: the set-up in the database was changed past boon and is not taken; the log "+
+		"says what.", func() float64 {
+		if a.refused.Load() {
+			return 1
+		}
+		return 0
+	})
+	open := a.connections
+	a.metrics.gauge("boon_connections_open", "Connections of clients.", func() float64 { return float64(open.count()) })
+	a.metrics.gauge("boon_connections_max", "How many may be open.", func() float64 { return float64(open.max) })
+	open.made = a.metrics.counter("boon_connections_closed_total", "Connections that were closed to make room for others.")
 }
 
 // start begins what runs beside the requests; worker sends the messages of live accounts.

@@ -79,6 +79,21 @@ func (t *tills) open(c *api.Call) (*session, error) {
 	return s, nil
 }
 
+// replaced gives the till that a device is now, which the call must name; zero: it is none.
+func (t *tills) replaced(c *api.Call, named gift.ID) (gift.ID, error) {
+	now, err := t.session(c.Request, c.Now)
+	switch {
+	case errors.Is(err, errNotPaired):
+		return gift.ID{}, nil
+	case err != nil:
+		return gift.ID{}, err
+	case now.caller.KeyID != named:
+		return gift.ID{}, gift.RefuseAt(gift.ValidationFailure, "instead", "This device is the till %s of %s already. "+
+			"Name its keyID here if it is to become another till.", now.caller.Name, card.Merchant(now.caller.Account))
+	}
+	return named, nil
+}
+
 // pair gives a device the key that waits for it. The first one that shows the token gets it. A device that is a till
 // already becomes another one only where the call says which it is now, for whoever holds it was shown that.
 func (t *tills) pair(c *api.Call) (answer, error) {
@@ -88,15 +103,8 @@ func (t *tills) pair(c *api.Call) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, err := t.session(c.Request, c.Now)
-	switch {
-	case errors.Is(err, errNotPaired):
-		instead = gift.ID{}
-	case err != nil:
+	if instead, err = t.replaced(c, instead); err != nil {
 		return nil, err
-	case now.caller.KeyID != instead:
-		return nil, gift.RefuseAt(gift.ValidationFailure, "instead", "This device is the till %s of %s already. Name its "+
-			"keyID here if it is to become another till.", now.caller.Name, card.Merchant(now.caller.Account))
 	}
 	var text string
 	var refused = gift.Refuse(gift.Unauthenticated,

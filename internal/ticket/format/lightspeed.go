@@ -238,14 +238,8 @@ func (r *reader) saleLine(v tape.Value, inclusive bool) (l line, without gift.De
 		r.pick(m[pricing], salePricing, p[:])
 		off = r.priced(p[1])
 	}
-	t := [2]tape.Value{first(m[unitTaxed], m[taxAmount]), first(m[totalTax], m[taxTotal])}
-	switch k := m[tax].Kind(); {
-	case k == '0' || k == '"':
-		t[0] = first(m[unitTaxed], m[tax])
-	case !m[tax].SaysNothing():
-		t = [2]tape.Value{}
-		r.pick(m[tax], saleTax, t[:])
-	}
+	t := r.saleTaxes(m[tax], [2]tape.Value{first(m[unitTaxed], m[taxAmount]), first(m[totalTax], m[taxTotal])},
+		m[unitTaxed])
 	unit, unitTax, taxes := r.priced(p[0]), r.priced(t[0]), r.priced(t[1])
 	if t[1].SaysNothing() {
 		taxes = unitTax.Mul(pieces)
@@ -260,19 +254,37 @@ func (r *reader) saleLine(v tape.Value, inclusive bool) (l line, without gift.De
 	}
 	r.saleSums(&l, pieces, without, taxes, unit, unitTax, inclusive)
 	l.even = l.even && !p[0].SaysNothing()
+	r.saleReason(&l, m[back], m[flatBack], m[card], pieces)
+	return l, without
+}
+
+// saleTaxes gives the tax of one piece and of the line: the two of the flat schema, whose tax may be a number, or those
+// of the tax that is an object.
+func (r *reader) saleTaxes(tax tape.Value, flat [2]tape.Value, unitTaxed tape.Value) [2]tape.Value {
+	switch k := tax.Kind(); {
+	case k == '0' || k == '"':
+		flat[0] = first(unitTaxed, tax)
+	case !tax.SaysNothing():
+		flat = [2]tape.Value{}
+		r.pick(tax, saleTax, flat[:])
+	}
+	return flat
+}
+
+// saleReason says why a line is left out: it is a gift card, or it was brought back.
+func (r *reader) saleReason(l *line, back, flatBack, card tape.Value, pieces gift.Decimal) {
 	var brought [1]tape.Value
-	r.pick(m[back], saleReturn, brought[:])
+	r.pick(back, saleReturn, brought[:])
 	returned := r.yes(brought[0])
-	returned = r.yes(m[flatBack]) || returned
+	returned = r.yes(flatBack) || returned
 	switch {
-	case !m[card].SaysNothing():
-		r.id(m[card])
+	case !card.SaysNothing():
+		r.id(card)
 		l.reason = ticket.GiftCard
 	case returned || l.total < 0 || pieces.Sign() < 0:
 		l.reason, l.total = ticket.Returned, min(l.total, -l.total)
 		l.quantity = l.quantity.Less()
 	}
-	return l, without
 }
 
 // discounted is a price less a discount, of either sign and no more than the price.
