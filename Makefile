@@ -2,8 +2,8 @@
 # make test   every test on both databases, and once more with the race detector, the long ones shortened
 # make lint   staticcheck and the other linters of .golangci.yml, and whether go.mod is tidy
 # make race   every test at full length with the race detector
-# make torture   every promise of docs/promises.md against the tests that try to break it, controls included; some minutes
-# make bench  the standing comparison on both stores, into docs/benchmarks.md; part of it: make bench BENCH="-quick", see test/bench
+# make torture   every promise of docs/why/promises.md against the tests that try to break it, controls included; some minutes
+# make bench  the standing comparison on both stores, into docs/why/benchmarks.md; part of it: make bench BENCH="-quick", see test/bench
 # make fuzz   every fuzz target for FUZZTIME (default 20s)
 # make screenshots   the pictures in docs/pictures; needs chromium and pdftoppm
 # make release   programs, packages, checksums and lists of modules, into dist/
@@ -33,7 +33,7 @@ MEET_LEDGER = -skip "Model|AHundredOrders" ./internal/ledger -rapid.checks=25
 PROGRAMS  = $(GO) -C test
 # So is the client, whose callers need none of ours.
 CLIENT    = $(GO) -C client
-BENCH    ?= -write docs/benchmarks.md
+BENCH    ?= -write docs/why/benchmarks.md
 
 .PHONY: demo build test tests race races vet lint fuzz bench screenshots torture release
 

@@ -12,7 +12,7 @@ import (
 )
 
 // fieldWords has, for each word that this project once made up for itself, the one that the field uses.
-// docs/glossary.md explains those.
+// docs/reference/glossary.md explains those.
 var fieldWords = map[string]string{
 	"strand": "chain", "strands": "chains", "tips": "heads",
 	"turnstile": "admission control", "visitor": "call in flight", "visitors": "calls in flight", "crowded": "overloaded",

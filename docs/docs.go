@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
+	"path"
 	"regexp"
 	"strings"
 
@@ -16,25 +17,25 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-//go:embed api.md delivery.md errors.md events.md install-go.md install-php.md install-python.md install-typescript.md
-//go:embed providers.md setup.md states.md till.md tills.md
+//go:embed start guides reference operating/delivery.md
 var files embed.FS
 
 // Served are the documents that the service shows, by file, each with its address below the service's.
 var Served = map[string]string{
-	"api.md":                "docs",
-	"delivery.md":           "docs/delivery",
-	"errors.md":             "docs/errors",
-	"events.md":             "docs/events",
-	"install-go.md":         "docs/install-go",
-	"install-php.md":        "docs/install-php",
-	"install-python.md":     "docs/install-python",
-	"install-typescript.md": "docs/install-typescript",
-	"providers.md":          "docs/providers",
-	"setup.md":              "docs/setup",
-	"states.md":             "docs/states",
-	"till.md":               "docs/till",
-	"tills.md":              "docs/tills",
+	"start/afternoon.md":          "docs",
+	"start/install-go.md":         "docs/install-go",
+	"start/install-php.md":        "docs/install-php",
+	"start/install-python.md":     "docs/install-python",
+	"start/install-typescript.md": "docs/install-typescript",
+	"guides/platforms.md":         "docs/platforms",
+	"guides/tickets.md":           "docs/tickets",
+	"guides/till.md":              "docs/till",
+	"operating/delivery.md":       "docs/delivery",
+	"reference/errors.md":         "docs/errors",
+	"reference/events.md":         "docs/events",
+	"reference/glossary.md":       "docs/glossary",
+	"reference/setup.md":          "docs/setup",
+	"reference/states.md":         "docs/states",
 }
 
 // Source gives a served document as it is written.
@@ -46,12 +47,14 @@ func Source(file string) string {
 	return string(b)
 }
 
-// HTML renders Markdown of ours. root leads from the page to the service's address ("../" from /docs/errors). A link to
+// HTML renders Markdown of ours. file is the document that it is from, whose links begin at its folder; "" is a text of
+// no document. root leads from the page to the service's address ("../" from /docs/errors). A link to
 // a document that is not served is left as text, a picture as its description, and a diagram is left out, as the pages
 // run no script for it. Code can have the focus.
-func HTML(markdown, root string) template.HTML {
+func HTML(markdown, file, root string) template.HTML {
 	ctx := parser.NewContext(parser.WithIDs(headingIDs{}))
 	ctx.Set(rootKey, root)
+	ctx.Set(folderKey, path.Dir(file))
 	var b bytes.Buffer
 	if err := renderer.Convert([]byte(markdown), &b, parser.WithContext(ctx)); err != nil {
 		panic(err) // a buffer takes everything
@@ -61,7 +64,8 @@ func HTML(markdown, root string) template.HTML {
 }
 
 var (
-	rootKey  = parser.NewContextKey()
+	rootKey, folderKey = parser.NewContextKey(), parser.NewContextKey()
+
 	renderer = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(
 		parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(links{}, 1))))
 )
@@ -70,14 +74,14 @@ var (
 type links struct{}
 
 func (links) Transform(doc *ast.Document, reader text.Reader, ctx parser.Context) {
-	root := ctx.Get(rootKey).(string)
+	root, folder := ctx.Get(rootKey).(string), ctx.Get(folderKey).(string)
 	var gone []ast.Node
 	// It fails only where the function does.
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch n := n.(type) {
 		case *ast.Link:
 			to, anchor, _ := strings.Cut(string(n.Destination), "#")
-			page, served := Served[to]
+			page, served := Served[path.Join(folder, to)]
 			switch {
 			case !entering || to == "" || strings.Contains(to, "://"):
 			case served && anchor != "":

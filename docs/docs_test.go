@@ -196,12 +196,17 @@ func checkFlags(t *testing.T, path, command, folder, args string) {
 func TestServedDocumentsAreWhole(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{}
-	embedded, err := files.ReadDir(".")
-	if err != nil || len(embedded) != len(Served) {
-		t.Errorf("%d documents are embedded, %d have an address: %v", len(embedded), len(Served), err)
+	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if Served[path] == "" && !d.IsDir() {
+			t.Errorf("%s is embedded, and has no address", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 	for file, at := range Served {
-		pages[at] = string(HTML(Source(file), "ROOT/"))
+		pages[at] = string(HTML(Source(file), file, "ROOT/"))
 	}
 	links := regexp.MustCompile(`href="(?:ROOT/([a-z/]*))?(#[^"]*)?"`)
 	for at, page := range pages {
@@ -220,7 +225,7 @@ func TestServedDocumentsAreWhole(t *testing.T) {
 			}
 		}
 	}
-	headings := regexp.MustCompile("(?m)^##+ `?([A-Z_]{2,})`?$").FindAllStringSubmatch(Source("errors.md"), -1)
+	headings := regexp.MustCompile("(?m)^##+ `?([A-Z_]{2,})`?$").FindAllStringSubmatch(Source("reference/errors.md"), -1)
 	if len(headings) < 20 {
 		t.Fatalf("%d headings of errors.md are codes", len(headings))
 	}

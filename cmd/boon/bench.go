@@ -54,7 +54,7 @@ Examples:
     boon bench redeem --target http://127.0.0.1:8080 --connections 256 --duration 30s --vouchers 100000
     boon bench mix --target https://gifts.example.com --rate 500 --connections 200 --json
 
-Next: docs/benchmarks.md says how to read the figures, and what ours are.`
+Next: docs/why/benchmarks.md says how to read the figures, and what ours are.`
 }
 
 func (c *benchCmd) Run(t *terminal) error {

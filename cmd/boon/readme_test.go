@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestAfternoon pastes the commands of the README, of docs/api.md and of docs/events.md into a shell, in order, beside
-// a demo, as a newcomer does. Each must be answered with success.
+// TestAfternoon pastes the commands of the README and of other pages into a shell, in order, beside a demo, as a
+// newcomer does. Each must be answered with success.
 func TestAfternoon(t *testing.T) {
 	t.Parallel()
 	if out, err := exec.Command("curl", "--json", "x", "--version").CombinedOutput(); err != nil {
@@ -25,9 +25,9 @@ func TestAfternoon(t *testing.T) {
 	}{
 		{"README.md", "\n## An afternoon's integration\n", "\n## ", 4, []string{
 			`"voucherCode":"`, `"isRedeemable":true`, `"amount":9.50,"currentBalance":15.50`, `"reversalID":"`}},
-		{"docs/api.md", "", "\n## No such heading", 5, []string{`"eligibility":{`, `"amount":10.00,"currentBalance":15.50`,
+		{"docs/start/afternoon.md", "", "\n## No such heading", 5, []string{`"eligibility":{`, `"amount":10.00,"currentBalance":15.50`,
 			`"reversalID":"`, `"state":"finished"`, `"status":"CANCELLED"`, `"nextCursor":`}},
-		{"docs/events.md", "", "\n## No such heading", 1, []string{`"type":"gift.created"`, `"nextCursor":"`}},
+		{"docs/reference/events.md", "", "\n## No such heading", 1, []string{`"type":"gift.created"`, `"nextCursor":"`}},
 	} {
 		t.Run(page.file, func(t *testing.T) {
 			t.Parallel()

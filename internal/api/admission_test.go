@@ -123,7 +123,7 @@ func TestOverloadBesideOperations(t *testing.T) {
 	defer server.Close()
 	w := &world{TB: t, server: server}
 	for _, path := range []string{"/openapi.json", "/openapi-3.0.json", "/docs", "/docs/errors",
-		"/docs/assets/docs.css", "/docs/tills", "/docs/reference/redeemGift"} {
+		"/docs/assets/docs.css", "/docs/tickets", "/docs/reference/redeemGift"} {
 		w.do("GET", path, "").refused(503, gift.Unavailable)
 	}
 }

@@ -90,7 +90,7 @@ func (s *shared) trade(redemptions, perHour, typosInHundred int, meanwhile func(
 
 // TestWhatAKeyOfManyLocationsIsWorthToAGuesser: each location of a stolen key gives the thief 20 guesses once, and one
 // an hour at up to four of them; more share four an hour. The figures, of which -v tells, are those of
-// docs/promises.md. A web shop's checkout, where anybody may guess, is as a location.
+// docs/why/promises.md. A web shop's checkout, where anybody may guess, is as a location.
 func TestWhatAKeyOfManyLocationsIsWorthToAGuesser(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -246,7 +246,7 @@ func commands() []command {
 	}
 }
 
-// transitions are those that the code makes, as rows of the table in docs/states.md.
+// transitions are those that the code makes, as rows of the table in docs/reference/states.md.
 func transitions(t *testing.T) map[string]bool {
 	rows := map[string]bool{}
 	for _, s := range Statuses() {
@@ -292,7 +292,7 @@ func transitions(t *testing.T) map[string]bool {
 
 func docs(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/" + name)
+	text, err := os.ReadFile("../../docs/reference/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestTransitions(t *testing.T) {
 	made := transitions(t)
 	_, table, ok := strings.Cut(docs(t, "states.md"), "From | What happens | To\n---|---|---\n")
 	if !ok {
-		t.Fatal("docs/states.md has no table of transitions")
+		t.Fatal("docs/reference/states.md has no table of transitions")
 	}
 	table, _, _ = strings.Cut(table, "\n\n")
 	told := map[string]bool{}
@@ -325,12 +325,12 @@ func TestTransitions(t *testing.T) {
 	}
 	for row := range made {
 		if !told[row] {
-			t.Errorf("the code does %q, docs/states.md does not say so", row)
+			t.Errorf("the code does %q, docs/reference/states.md does not say so", row)
 		}
 	}
 	for row := range told {
 		if !made[row] {
-			t.Errorf("docs/states.md says %q, the code does not do it", row)
+			t.Errorf("docs/reference/states.md says %q, the code does not do it", row)
 		}
 	}
 	if len(made) != 114 {
@@ -338,7 +338,7 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// TestDiagram: the diagram in docs/states.md shows every status, and no way between two that there is not.
+// TestDiagram: the diagram in docs/reference/states.md shows every status, and no way between two that there is not.
 func TestDiagram(t *testing.T) {
 	t.Parallel()
 	ways := map[string]bool{}
@@ -370,7 +370,7 @@ func TestStatuses(t *testing.T) {
 			redeemable = "yes"
 		}
 		if row := fmt.Sprintf("\n%s | %d | %s |", s, int(s), redeemable); !strings.Contains(text, row) {
-			t.Errorf("docs/states.md has no row %q", row)
+			t.Errorf("docs/reference/states.md has no row %q", row)
 		}
 		if got, ok := ParseStatus(s.String()); !ok || got != s {
 			t.Errorf("%s is parsed as %v, %v", s, got, ok)
@@ -397,17 +397,17 @@ func TestErrorsAreDocumented(t *testing.T) {
 		code, text, _ := strings.Cut(s, "\n")
 		told[Code(code)] = true
 		if !slices.Contains(Codes(), Code(code)) {
-			t.Errorf("docs/errors.md has a heading %q that is no code", code)
+			t.Errorf("docs/reference/errors.md has a heading %q that is no code", code)
 		}
 		if !regexp.MustCompile(`(?m)^HTTP [45]\d\d\b`).MatchString(text) || !strings.Contains(text, "\n- When: ") ||
 			!strings.Contains(text, "\n- Do: ") {
-			t.Errorf("docs/errors.md does not tell everything about %s", code)
+			t.Errorf("docs/reference/errors.md does not tell everything about %s", code)
 		}
 	}
 	seen := map[Code]bool{}
 	for _, c := range Codes() {
 		if !told[c] {
-			t.Errorf("docs/errors.md does not tell of %s", c)
+			t.Errorf("docs/reference/errors.md does not tell of %s", c)
 		}
 		if seen[c] {
 			t.Errorf("%s is listed twice", c)

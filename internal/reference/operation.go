@@ -72,7 +72,7 @@ func readOperation(path string, at member) operation {
 	o := operation{ID: at.in("operationId").text(), Method: strings.ToUpper(at.name), Path: path,
 		Summary: at.in("summary").text(), Tag: at.in("tags").texts()[0]}
 	if d := at.in("description"); d.is() {
-		o.Description, o.text = docs.HTML(d.text(), root3), d.text()
+		o.Description, o.text = docs.HTML(d.text(), "", root3), d.text()
 	}
 	body := at.in("requestBody", "content", "application/json")
 	o.Body = readFields(body.in("schema"), 0)
@@ -232,7 +232,7 @@ func readField(name string, schema node, depth int) field {
 // described renders a description, which many fields share, once.
 func (f *file) described(text string) template.HTML {
 	if _, known := f.texts[text]; !known {
-		f.texts[text] = docs.HTML(text, root3)
+		f.texts[text] = docs.HTML(text, "", root3)
 	}
 	return f.texts[text]
 }

@@ -54,13 +54,15 @@ type group struct {
 type errorCode struct{ Code, Status string }
 
 // guides are the documents in the order of the navigation.
-var guides = []struct{ file, title string }{{"api.md", "The API in an afternoon"},
-	{"install-go.md", "Install: Go"}, {"install-python.md", "Install: Python"},
-	{"install-typescript.md", "Install: TypeScript"}, {"install-php.md", "Install: PHP"},
-	{"tills.md", "Tickets from tills"},
-	{"events.md", "Events and webhooks"}, {"providers.md", "Toast, Wix and VTEX"}, {"till.md", "At the counter"},
-	{"delivery.md", "E-mail, SMS, page and paper"}, {"states.md", "States of a gift"},
-	{"setup.md", "The set-up file"}, {"errors.md", "Errors"}}
+var guides = []struct{ file, title string }{{"start/afternoon.md", "The API in an afternoon"},
+	{"start/install-go.md", "Install: Go"}, {"start/install-python.md", "Install: Python"},
+	{"start/install-typescript.md", "Install: TypeScript"}, {"start/install-php.md", "Install: PHP"},
+	{"guides/tickets.md", "Tickets from tills"},
+	{"reference/events.md", "Events and webhooks"}, {"guides/platforms.md", "Toast, Wix and VTEX"},
+	{"guides/till.md", "At the counter"},
+	{"operating/delivery.md", "E-mail, SMS, page and paper"}, {"reference/states.md", "States of a gift"},
+	{"reference/setup.md", "The set-up file"}, {"reference/errors.md", "Errors"},
+	{"reference/glossary.md", "Glossary"}}
 
 const html, script, style, data = "text/html; charset=utf-8", "text/javascript; charset=utf-8",
 	"text/css; charset=utf-8", "application/json"
@@ -91,7 +93,7 @@ func Pages(openAPI []byte, version, publicURL string) (map[string]Page, error) {
 		s.guide(g.file, g.title)
 	}
 	s.render("/docs/reference", view{Title: "Reference", Index: true,
-		Body: docs.HTML(doc.in("info", "description").text(), "../")})
+		Body: docs.HTML(doc.in("info", "description").text(), "", "../")})
 	for i, o := range s.operations {
 		s.render("/docs/reference/"+o.ID, view{Title: o.Summary, Operation: &s.operations[i]})
 	}
@@ -156,10 +158,10 @@ func (s *site) asset(name, contentType string) string {
 func (s *site) guide(file, title string) {
 	at, source := "/"+docs.Served[file], docs.Source(file)
 	v := view{Title: title}
-	head, body, _ := strings.Cut(string(docs.HTML(source, strings.Repeat("../", strings.Count(at, "/")-1))), "</h1>")
+	head, body, _ := strings.Cut(string(docs.HTML(source, file, strings.Repeat("../", strings.Count(at, "/")-1))), "</h1>")
 	v.Head, v.Body = template.HTML(head+"</h1>"), template.HTML(body)
 	s.index = append(s.index, sections(source, title, at[1:])...)
-	if file != "errors.md" { // whose codes are a list of their own
+	if file != "reference/errors.md" { // whose codes are a list of their own
 		for _, h := range regexp.MustCompile("(?m)^## (.+)$").FindAllStringSubmatch(source, -1) {
 			v.Sections = append(v.Sections, link{"#" + docs.Anchor(h[1]), strings.ReplaceAll(h[1], "`", "")})
 		}

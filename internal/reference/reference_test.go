@@ -173,8 +173,8 @@ func TestSearchFinds(t *testing.T) {
 	}
 	for word, path := range map[string]string{"timeout": "docs#repeating-and-making-sure", "refund": "docs#cancel-gifts",
 		"chargeback": "docs/reference/blockGift", "curl": "docs#look-things-up", "digits": "docs/errors#INVALID_CODE_FORMAT",
-		"clover": "docs/tills", "camera": "docs/till", "twilio": "docs/delivery#sms---sms-boon_sms-sms",
-		"applicationerror": "docs/providers#wix-wixidv1balance-redeem-void"} {
+		"clover": "docs/tickets", "camera": "docs/till", "twilio": "docs/delivery#sms---sms-boon_sms-sms",
+		"applicationerror": "docs/platforms#wix-wixidv1balance-redeem-void"} {
 		if !slices.ContainsFunc(index, func(e entry) bool {
 			return e.Path == path && slices.Contains(strings.Fields(e.Words), word)
 		}) {

@@ -10,10 +10,10 @@ import (
 	"boon.example/internal/setup"
 )
 
-// What docs/setup.md shows is what happens.
+// What docs/reference/setup.md shows is what happens.
 func TestTheDocumentationIsTrue(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/setup.md")
+	text, err := os.ReadFile("../../docs/reference/setup.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@
 //	go -C test run ./bench                      all of it: about twenty minutes, once the stocks of gifts are made
 //	go -C test run ./bench -quick               a glance: one store of 20,000 gifts, one repetition
 //	go -C test run ./bench -only rates -calls redeem,hot -store sqlite -connections 256 -profile /tmp/redeem
-//	go -C test run ./bench -write ../docs/benchmarks.md
+//	go -C test run ./bench -write ../docs/why/benchmarks.md
 //
 // Gifts are made once for each store and number, over HTTP, and kept (-stock); a run works on a copy. Each service is a
 // process of its own, so that its memory and its time are its own; the load is this process, on the same cores.

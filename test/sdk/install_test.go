@@ -22,7 +22,7 @@ func TestInstallPages(t *testing.T) {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			has(t, needs)
-			page, err := os.ReadFile("../../docs/install-" + language + ".md")
+			page, err := os.ReadFile("../../docs/start/install-" + language + ".md")
 			if err != nil {
 				t.Fatal(err)
 			}

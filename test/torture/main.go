@@ -4,7 +4,7 @@
 //	go -C test run ./torture                       a storm on each store that this machine has
 //	go -C test run ./torture -ops 1000000 -kills 200 -store sqlite
 //	go -C test run ./torture -controls             mistakes made on purpose, which must be noticed
-//	go -C test run ./torture -promises             every promise of docs/promises.md, with the tests that try to break it
+//	go -C test run ./torture -promises             every promise of docs/why/promises.md against the tests that try it
 package main
 
 import (
@@ -38,7 +38,7 @@ func main() {
 	stores := flag.String("store", "both", "sqlite, postgres or both")
 	controls := flag.Bool("controls", false, "make mistakes on purpose and see that they are noticed")
 	promises := flag.String("promises", "",
-		"run the tests that docs/promises.md names for these promises: all, or names such as P4,P6")
+		"run the tests that docs/why/promises.md names for these promises: all, or names such as P4,P6")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

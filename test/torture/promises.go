@@ -15,7 +15,7 @@ import (
 	"boon.example/test/rig"
 )
 
-// promise is what docs/promises.md says of one.
+// promise is what docs/why/promises.md says of one.
 type promise struct {
 	name, text string
 	tests      []string // commands
@@ -23,7 +23,7 @@ type promise struct {
 }
 
 // place is where the promises are written, from the folder of the repository.
-const place = "docs/promises.md"
+const place = "docs/why/promises.md"
 
 // readPromises reads them. A promise is a heading, a quotation, and a list: of commands, or of what is open.
 func readPromises(text string) (all []promise) {
