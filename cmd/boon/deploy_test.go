@@ -48,11 +48,11 @@ func TestSettingsOfDeployExist(t *testing.T) {
 	}
 }
 
-// TestCronOfDocs runs the lines for cron in docs/operating/install.md on three nights, at paths of its own. They say
+// TestCronOfDocs runs the lines for cron in docs/operating/watch.md on three nights, at paths of its own. They say
 // nothing while all is well, and say what is wrong.
 func TestCronOfDocs(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/operating/install.md")
+	text, err := os.ReadFile("../../docs/operating/watch.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"boon.example/internal/store/transfer"
 )
 
-// restore lays out a data folder from a backup and the key file, as docs/operating/install.md says.
+// restore lays out a data folder from a backup and the key file, as docs/operating/backup.md says.
 func restore(t *testing.T, backup, keyFile string) *Store {
 	t.Helper()
 	dir := t.TempDir()

@@ -130,7 +130,7 @@ func needCitus(t *testing.T) {
 		t.Skip("CITUS=1 runs it, and test/citus/run does")
 	}
 	if !pgtest.HasCitus() {
-		t.Fatal("there is no Citus on this machine; docs/operating/install.md tells how to get it")
+		t.Fatal("there is no Citus on this machine; docs/operating/scale.md tells how to get it")
 	}
 }
 

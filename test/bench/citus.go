@@ -33,7 +33,7 @@ func (h *trial) citus() error {
 	case h.name != "postgres":
 		return nil
 	case !pgtest.HasCitus():
-		h.report.note("There is no Citus here: docs/operating/install.md tells how to get it.")
+		h.report.note("There is no Citus here: docs/operating/scale.md tells how to get it.")
 		return nil
 	}
 	for _, s := range spreads {

@@ -178,7 +178,7 @@ func (p *postgres) risks(ctx context.Context) (risks []string, err error) {
 		var setting string
 		err := rows.Scan(&setting)
 		risks = append(risks, fmt.Sprintf("Our sessions on %s have %s=0, which a pooler does not pass on: gifts that an "+
-			"instance had locked when it vanished stay locked. Set it for the role (docs/operating/install.md, PgBouncer).",
+			"instance had locked when it vanished stay locked. Set it for the role (docs/operating/scale.md, PgBouncer).",
 			p.db.Place, setting))
 		return err
 	})

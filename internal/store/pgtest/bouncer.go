@@ -26,7 +26,7 @@ type Bouncer struct {
 	ended   chan error
 }
 
-// bouncing is its configuration, as docs/operating/install.md has it.
+// bouncing is its configuration, as docs/operating/scale.md has it.
 const bouncing = `[databases]
 * = host=%s port=%s
 [pgbouncer]
