@@ -43,7 +43,7 @@ func activateGift(c *call) (ledger.Answer, error) {
 			problems.Refuse(paid)
 		}
 	}
-	return c.take(ledger.ActivateGift, asked, &asked.giftRef, asked.Where, problems, paid,
+	return c.take(gift.ActivateGift, asked, &asked.giftRef, asked.Where, problems, paid,
 		func(r *request, at *gift.Location) (ledger.Answer, error) {
 			ask := gift.Activate{LocationID: at.ID, Number: asked.Number, Purchase: asked.Purchase,
 				Reference: asked.Reference, Account: c.account}
@@ -67,7 +67,7 @@ func (w *writer) activation(r ledger.Result) {
 
 // reverseActivation makes a card what it was before it was activated.
 func reverseActivation(c *call) (ledger.Answer, error) {
-	return c.undo(ledger.ReverseActivation, ledger.ActivateGift, byActivation, (*writer).reversedActivation)
+	return c.undo(gift.ReverseActivation, gift.ActivateGift, byActivation, (*writer).reversedActivation)
 }
 
 // reversedActivation writes the members of a successful reverse-activation.

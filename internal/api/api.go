@@ -206,12 +206,12 @@ type Route struct {
 	needs    gift.Permissions // of the key
 	anyKey   bool             // also for a system key
 	// under which it keeps idempotency records; "": it keeps none, and an Idempotency-Key is ignored
-	operation ledger.Operation
+	operation gift.Operation
 }
 
 // most is how long a body may be.
 func (r *Route) most() int64 {
-	if r.operation == ledger.SendGift {
+	if r.operation == gift.SendGift {
 		return maxOrderBody
 	}
 	return maxBody
@@ -234,29 +234,29 @@ func Routes() []Route {
 func giftingRoutes() []Route {
 	return []Route{
 		{Method: "POST", Pattern: base + "/gifting/send-gift", Priority: PriorityWrite,
-			handle: sendGift, deadline: otherDeadline, needs: gift.MaySend, operation: ledger.SendGift, anyKey: true},
+			handle: sendGift, deadline: otherDeadline, needs: gift.MaySend, operation: gift.SendGift, anyKey: true},
 		{Method: "POST", Pattern: base + "/gifting/cancel-gift", Priority: PriorityWrite,
-			handle: cancelGift, deadline: otherDeadline, needs: gift.MayCancel, operation: ledger.CancelGift, anyKey: true},
+			handle: cancelGift, deadline: otherDeadline, needs: gift.MayCancel, operation: gift.CancelGift, anyKey: true},
 		{Method: "POST", Pattern: base + "/gifting/reinstate-gift", Priority: PriorityWrite,
-			handle: reinstateGift, deadline: otherDeadline, needs: gift.MayCancel, operation: ledger.ReinstateGift},
+			handle: reinstateGift, deadline: otherDeadline, needs: gift.MayCancel, operation: gift.ReinstateGift},
 		{Method: "POST", Pattern: base + "/gifting/resend-gift", Priority: PriorityWrite,
-			handle: resendGift, deadline: otherDeadline, needs: gift.MayResend, operation: ledger.ResendGift},
+			handle: resendGift, deadline: otherDeadline, needs: gift.MayResend, operation: gift.ResendGift},
 		{Method: "POST", Pattern: base + "/gifting/reschedule-gift", Priority: PriorityWrite,
-			handle: rescheduleGift, deadline: otherDeadline, needs: gift.MayResend, operation: ledger.RescheduleGift},
+			handle: rescheduleGift, deadline: otherDeadline, needs: gift.MayResend, operation: gift.RescheduleGift},
 		{Method: "POST", Pattern: base + "/gifting/replace-gift", Priority: PriorityWrite,
-			handle: replaceGift, deadline: otherDeadline, needs: gift.MayReplace, operation: ledger.ReplaceGift},
+			handle: replaceGift, deadline: otherDeadline, needs: gift.MayReplace, operation: gift.ReplaceGift},
 		{Method: "POST", Pattern: base + "/gifting/transfer-balance", Priority: PriorityWrite,
-			handle: transferBalance, deadline: otherDeadline, needs: gift.MayTransfer, operation: ledger.TransferBalance},
+			handle: transferBalance, deadline: otherDeadline, needs: gift.MayTransfer, operation: gift.TransferBalance},
 		{Method: "POST", Pattern: base + "/gifting/block-gift", Priority: PriorityWrite,
-			handle: blockGift, deadline: otherDeadline, needs: gift.MayBlock, operation: ledger.BlockGift},
+			handle: blockGift, deadline: otherDeadline, needs: gift.MayBlock, operation: gift.BlockGift},
 		{Method: "POST", Pattern: base + "/gifting/unblock-gift", Priority: PriorityWrite,
-			handle: unblockGift, deadline: otherDeadline, needs: gift.MayBlock, operation: ledger.UnblockGift},
+			handle: unblockGift, deadline: otherDeadline, needs: gift.MayBlock, operation: gift.UnblockGift},
 		{Method: "POST", Pattern: base + "/gifting/adjust-gift", Priority: PriorityWrite,
-			handle: adjustGift, deadline: otherDeadline, needs: gift.MayAdjust, operation: ledger.AdjustGift},
+			handle: adjustGift, deadline: otherDeadline, needs: gift.MayAdjust, operation: gift.AdjustGift},
 		{Method: "POST", Pattern: base + "/gifting/extend-gift", Priority: PriorityWrite,
-			handle: extendGift, deadline: otherDeadline, needs: gift.MayExtend, operation: ledger.ExtendGift},
+			handle: extendGift, deadline: otherDeadline, needs: gift.MayExtend, operation: gift.ExtendGift},
 		{Method: "POST", Pattern: base + "/gifting/create-stock", Priority: PriorityWrite,
-			handle: createStock, deadline: otherDeadline, needs: gift.MayStock, operation: ledger.CreateStock},
+			handle: createStock, deadline: otherDeadline, needs: gift.MayStock, operation: gift.CreateStock},
 	}
 }
 
@@ -265,27 +265,27 @@ func redemptionRoutes() []Route {
 		{Method: "POST", Pattern: base + "/redemption/validate-gift", Priority: PriorityValidate,
 			handle: validateGift, deadline: redemptionDeadline, needs: gift.MayValidate},
 		{Method: "POST", Pattern: base + "/redemption/redeem-gift", Priority: PriorityRedeem,
-			handle: redeemGift, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: ledger.RedeemGift},
+			handle: redeemGift, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: gift.RedeemGift},
 		{Method: "POST", Pattern: base + "/redemption/hold-gift", Priority: PriorityRedeem,
-			handle: holdGift, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: ledger.HoldGift},
+			handle: holdGift, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: gift.HoldGift},
 		{Method: "POST", Pattern: base + "/redemption/capture-hold", Priority: PriorityRedeem,
-			handle: captureHold, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: ledger.CaptureHold},
+			handle: captureHold, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: gift.CaptureHold},
 		{Method: "POST", Pattern: base + "/redemption/release-hold", Priority: PriorityRedeem,
-			handle: releaseHold, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: ledger.ReleaseHold},
+			handle: releaseHold, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: gift.ReleaseHold},
 		{Method: "POST", Pattern: base + "/redemption/reverse-redemption", Priority: PriorityRedeem,
 			handle: reverseRedemption, deadline: redemptionDeadline, needs: gift.MayReverse,
-			operation: ledger.ReverseRedemption},
+			operation: gift.ReverseRedemption},
 		{Method: "POST", Pattern: base + "/redemption/activate-gift", Priority: PriorityRedeem,
-			handle: activateGift, deadline: redemptionDeadline, needs: gift.MayActivate, operation: ledger.ActivateGift},
+			handle: activateGift, deadline: redemptionDeadline, needs: gift.MayActivate, operation: gift.ActivateGift},
 		{Method: "POST", Pattern: base + "/redemption/reverse-activation", Priority: PriorityRedeem,
 			handle: reverseActivation, deadline: redemptionDeadline, needs: gift.MayActivate,
-			operation: ledger.ReverseActivation},
+			operation: gift.ReverseActivation},
 		{Method: "POST", Pattern: base + "/redemption/reload-gift", Priority: PriorityRedeem,
-			handle: reloadGift, deadline: redemptionDeadline, needs: gift.MayReload, operation: ledger.ReloadGift},
+			handle: reloadGift, deadline: redemptionDeadline, needs: gift.MayReload, operation: gift.ReloadGift},
 		{Method: "POST", Pattern: base + "/redemption/cash-out-gift", Priority: PriorityRedeem,
-			handle: cashOutGift, deadline: redemptionDeadline, needs: gift.MayCashOut, operation: ledger.CashOutGift},
+			handle: cashOutGift, deadline: redemptionDeadline, needs: gift.MayCashOut, operation: gift.CashOutGift},
 		{Method: "POST", Pattern: base + "/redemption/reverse-reload", Priority: PriorityRedeem,
-			handle: reverseReload, deadline: redemptionDeadline, needs: gift.MayReload, operation: ledger.ReverseReload},
+			handle: reverseReload, deadline: redemptionDeadline, needs: gift.MayReload, operation: gift.ReverseReload},
 	}
 }
 
@@ -480,7 +480,7 @@ func attempt(c *call, h handler) (answer ledger.Answer, err error) {
 }
 
 // whole gives an answer of an operation with its body, as the caller may see it.
-func (c *call) whole(op ledger.Operation, a ledger.Answer) (_ ledger.Answer, err error) {
+func (c *call) whole(op gift.Operation, a ledger.Answer) (_ ledger.Answer, err error) {
 	if kinds[a.Code].status == 0 {
 		return ledger.Answer{}, fmt.Errorf("an answer with the code %q, which there is not, or none and no error",
 			string(a.Code))

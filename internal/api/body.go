@@ -154,7 +154,7 @@ var charsets = []string{"utf-8", "utf8", "us-ascii"}
 // request is a call that changes something, on its way through the engine.
 type request struct {
 	*call
-	operation   ledger.Operation
+	operation   gift.Operation
 	fingerprint [32]byte
 	earlier     func([32]byte) (bool, error) // ledger.Call's Fingerprinted
 	wrongCode   atomic.Bool                  // it was refused now for a wrong verification code
@@ -163,7 +163,7 @@ type request struct {
 }
 
 // request fingerprints what was asked for: a struct of nothing but what was read.
-func (c *call) request(op ledger.Operation, asked any) *request {
+func (c *call) request(op gift.Operation, asked any) *request {
 	r := &request{call: c, operation: op}
 	if c.key != "" {
 		text := wire.Normalized(string(op), asked)
@@ -179,7 +179,7 @@ func (c *call) request(op ledger.Operation, asked any) *request {
 // a telephone number is written makes no difference. A repeat is also known by the contacts as they were written, which
 // releases before 0.2.0 fingerprinted, and by the numbers with their country codes and without, as the account reads
 // them.
-func (c *call) requestTo(op ledger.Operation, asked func(spell func(string) string) any) *request {
+func (c *call) requestTo(op gift.Operation, asked func(spell func(string) string) any) *request {
 	if c.key == "" {
 		return &request{call: c, operation: op}
 	}
@@ -222,7 +222,7 @@ func (r *request) do(cmd ledger.Command, code gift.Code, success func(*writer, l
 		if refused, ok := errors.AsType[*gift.Error](err); ok {
 			return r.render(refused)
 		}
-		if r.operation == ledger.ReleaseHold && len(result.Entries) == 0 {
+		if r.operation == gift.ReleaseHold && len(result.Entries) == 0 {
 			code = ledger.Nothing
 		}
 		return r.answer(code, func(w *writer) { success(w, result) })

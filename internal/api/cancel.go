@@ -84,7 +84,7 @@ func cancelGift(c *call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.request(ledger.CancelGift, asked)
+	request := c.request(gift.CancelGift, asked)
 	ids, err := c.gifts(asked.several)
 	if err != nil {
 		return request.refuse(err)
@@ -114,7 +114,7 @@ func reinstateGift(c *call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.request(ledger.ReinstateGift, asked)
+	request := c.request(gift.ReinstateGift, asked)
 	ids, err := c.gifts(asked.several)
 	if err != nil {
 		return request.refuse(err)

@@ -11,7 +11,7 @@ import (
 )
 
 // care has a change of one gift made, unless the request is malformed.
-func (c *call) care(op ledger.Operation, asked any, problems *wire.Problems,
+func (c *call) care(op gift.Operation, asked any, problems *wire.Problems,
 	do func(*request) (ledger.Answer, error)) (ledger.Answer, error) {
 	problems.Refuse(c.account.NeedKey(c.key))
 	if err := problems.Err(); err != nil {
@@ -53,7 +53,7 @@ func readBlocking(o *wire.Object) (r blocking) {
 // blockGift says that a gift may not be used.
 func blockGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readBlocking)
-	return c.care(ledger.BlockGift, asked, problems, func(r *request) (ledger.Answer, error) {
+	return c.care(gift.BlockGift, asked, problems, func(r *request) (ledger.Answer, error) {
 		asked.Caller = c.caller
 		return r.do(c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := asked.Block
@@ -78,7 +78,7 @@ func readUnblocking(o *wire.Object) (r unblocking) {
 // unblockGift says that a gift may be used again.
 func unblockGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readUnblocking)
-	return c.care(ledger.UnblockGift, asked, problems, func(r *request) (ledger.Answer, error) {
+	return c.care(gift.UnblockGift, asked, problems, func(r *request) (ledger.Answer, error) {
 		asked.Caller = c.caller
 		cmd := c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := asked.Unblock
@@ -125,7 +125,7 @@ func readSigned(o *wire.Object, c gift.Currency) gift.Number {
 // adjustGift corrects the balance of a gift.
 func adjustGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) adjusting { return readAdjusting(o, c) })
-	return c.care(ledger.AdjustGift, asked, problems, func(r *request) (ledger.Answer, error) {
+	return c.care(gift.AdjustGift, asked, problems, func(r *request) (ledger.Answer, error) {
 		asked.Caller = c.caller
 		cmd := c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := asked.Adjust
@@ -156,7 +156,7 @@ func readExtending(o *wire.Object) (r extending) {
 // extendGift makes a promotional gift valid for longer.
 func extendGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readExtending)
-	return c.care(ledger.ExtendGift, asked, problems, func(r *request) (ledger.Answer, error) {
+	return c.care(gift.ExtendGift, asked, problems, func(r *request) (ledger.Answer, error) {
 		asked.Caller = c.caller
 		return r.do(c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := asked.Extend

@@ -284,7 +284,7 @@ func (d *Desk) From(allowed gift.Networks) error { return d.c.from(allowed) }
 
 // Order is something to be done under a key.
 type Order struct {
-	Operation    ledger.Operation
+	Operation    gift.Operation
 	Key          string // the provider's; "": none
 	Asked        any    // what was asked for: a struct of nothing else, whose fields can be written as JSON
 	Verification string // that a card was shown with; "": none

@@ -35,7 +35,7 @@ func holdGift(c *call) (ledger.Answer, error) {
 				Redeem: redeem.Redeem, Lasts: time.Duration(asked.Seconds) * time.Second}}, ledger.OK, (*writer).hold)
 		})
 	}
-	return c.take(ledger.HoldGift, asked, &asked.giftRef, asked.Where, problems, nil, hold)
+	return c.take(gift.HoldGift, asked, &asked.giftRef, asked.Where, problems, nil, hold)
 }
 
 // capturing is a capture-hold request.
@@ -66,7 +66,7 @@ func captureHold(c *call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.request(ledger.CaptureHold, asked)
+	request := c.request(gift.CaptureHold, asked)
 	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
 	var taken gift.Entry
 	answer, err := request.do(&ledger.Capture{HoldID: asked.HoldID, Notice: c.account.BalanceNotice,
@@ -101,8 +101,8 @@ func releaseHold(c *call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.request(ledger.ReleaseHold, asked)
-	of, err := c.usedWith(asked.Of, gift.ID{}, asked.OriginalKey, ledger.HoldGift)
+	request := c.request(gift.ReleaseHold, asked)
+	of, err := c.usedWith(asked.Of, gift.ID{}, asked.OriginalKey, gift.HoldGift)
 	if err != nil {
 		return request.refuse(err)
 	}

@@ -478,12 +478,12 @@ func TestRefusalsOfHolds(t *testing.T) {
 
 	other := w.holdGift(g, "2").want(200).at("holdID")
 	for _, c := range []struct {
-		operation ledger.Operation
+		operation gift.Operation
 		call      func() reply
 	}{
-		{ledger.HoldGift, func() reply { return w.holdGift(g, "1", once("slow")...) }},
-		{ledger.CaptureHold, func() reply { return w.capture(other, `,"amount":1,"final":false`, once("slow")...) }},
-		{ledger.ReleaseHold, func() reply { return w.release(other, once("slow")...) }},
+		{gift.HoldGift, func() reply { return w.holdGift(g, "1", once("slow")...) }},
+		{gift.CaptureHold, func() reply { return w.capture(other, `,"amount":1,"final":false`, once("slow")...) }},
+		{gift.ReleaseHold, func() reply { return w.release(other, once("slow")...) }},
 	} {
 		release := w.hold()
 		end := w.start(c.operation, "slow", func() { c.call().want(200) })

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
-	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 )
 
@@ -367,7 +366,7 @@ func TestWhatBecameOfARequest(t *testing.T) {
 	w.get(path, as(cornerKey)...).refused(404, gift.NotFound)
 
 	release := w.hold()
-	end := w.start(ledger.RedeemGift, "slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
+	end := w.start(gift.RedeemGift, "slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
 	w.get("/requests/slow").want(200, "requests[0].state", "running", "requests[0].status", "null",
 		"requests[0].finishedAt", "null")
 	release()

@@ -43,7 +43,7 @@ func reloadGift(c *call) (ledger.Answer, error) {
 				return v.Load(load)
 			}}, ledger.OK, (*writer).reload)
 	}
-	return c.take(ledger.ReloadGift, asked, &asked.giftRef, asked.Where, problems, unpaid, reload)
+	return c.take(gift.ReloadGift, asked, &asked.giftRef, asked.Where, problems, unpaid, reload)
 }
 
 // cashing is a cash-out-gift request.
@@ -60,7 +60,7 @@ func readCashing(o *wire.Object, c *call) cashing {
 // cashOutGift takes all that is left of a gift as cash, where the law lets a guest ask for it.
 func cashOutGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) cashing { return readCashing(o, c) })
-	return c.take(ledger.CashOutGift, asked, &asked.giftRef, asked.Where, problems, nil,
+	return c.take(gift.CashOutGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *request, at *gift.Location) (ledger.Answer, error) {
 			ask := gift.PayOut{Law: c.CashOutLaw, Verification: asked.Verification, Account: c.account}
 			return c.verified(r, at, asked.Verification, func() (ledger.Answer, error) {
@@ -98,7 +98,7 @@ func readUndoing(o *wire.Object, byEntry string) (r undoing) {
 }
 
 // undo takes back what an operation did. byEntry is the member that names its entry.
-func (c *call) undo(op, of ledger.Operation, byEntry string, answer func(*writer, ledger.Result)) (
+func (c *call) undo(op, of gift.Operation, byEntry string, answer func(*writer, ledger.Result)) (
 	ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) undoing { return readUndoing(o, byEntry) })
 	problems.Refuse(c.account.NeedKey(c.key))
@@ -116,7 +116,7 @@ func (c *call) undo(op, of ledger.Operation, byEntry string, answer func(*writer
 
 // reverseReload takes a reload back.
 func reverseReload(c *call) (ledger.Answer, error) {
-	return c.undo(ledger.ReverseReload, ledger.ReloadGift, byReload, (*writer).reloadReversal)
+	return c.undo(gift.ReverseReload, gift.ReloadGift, byReload, (*writer).reloadReversal)
 }
 
 // reload writes the members of a successful reload-gift.

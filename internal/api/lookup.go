@@ -275,7 +275,7 @@ func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
 
 // askable lists the operations of which the caller may be told what became, because it may do them itself. only is
 // the one that it asks for; "": all.
-func (c *call) askable(q *wire.Query, only ledger.Operation) (operations []ledger.Operation, err error) {
+func (c *call) askable(q *wire.Query, only gift.Operation) (operations []gift.Operation, err error) {
 	var names []string
 	known := false
 	for _, r := range Routes() {
@@ -307,7 +307,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 	if !isKey(key) {
 		q.Add("key", "An Idempotency-Key has 1 to %d printable ASCII characters and no space at either end.", maxKey)
 	}
-	only := ledger.Operation(q.Text("operation"))
+	only := gift.Operation(q.Text("operation"))
 	operations, refused := c.askable(q, only)
 	if err := c.finish(q); err != nil {
 		return ledger.Answer{}, err
@@ -354,8 +354,8 @@ func showRequests(c *call) (ledger.Answer, error) {
 
 // running tells for which operations a call with the key is under way. It is asked before the records: a call that
 // ends in between is then found in one or both of them, never in neither.
-func (c *call) running(operations []ledger.Operation, key string) map[ledger.Operation]bool {
-	running := map[ledger.Operation]bool{}
+func (c *call) running(operations []gift.Operation, key string) map[gift.Operation]bool {
+	running := map[gift.Operation]bool{}
 	for _, op := range operations {
 		if c.Engine.Running(ledger.RequestKey{AccountID: c.account.ID, Operation: op, Key: key}) {
 			running[op] = true
@@ -381,7 +381,7 @@ func (w *writer) record(key string, r *ledger.Request) {
 }
 
 // unanswered writes a call that has no answer.
-func (w *writer) unanswered(key string, op ledger.Operation, state string) {
+func (w *writer) unanswered(key string, op gift.Operation, state string) {
 	w.Open()
 	w.Text("key", key)
 	w.Text("operation", string(op))

@@ -123,45 +123,45 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 	redemption := w.redeem(g, "1").at("redemptionID")
 	mail, given, other := w.send(mailed("ana@example.com")), w.promotional("5"), w.send(money("5"))
 	waits := `{"voucherID":"` + mail.id + `"`
-	bodies := map[ledger.Operation][2]string{
-		ledger.SendGift:   {money("5"), money("6")},
-		ledger.RedeemGift: {redeemBody(g, "1"), redeemBody(g, "2")},
-		ledger.ReverseRedemption: {`{"redemptionID":"` + redemption + `","amount":0.50}`, `{"redemptionID":"` + redemption +
+	bodies := map[gift.Operation][2]string{
+		gift.SendGift:   {money("5"), money("6")},
+		gift.RedeemGift: {redeemBody(g, "1"), redeemBody(g, "2")},
+		gift.ReverseRedemption: {`{"redemptionID":"` + redemption + `","amount":0.50}`, `{"redemptionID":"` + redemption +
 			`"}`},
-		ledger.CancelGift: {`{"voucherID":"` + g.id + `","cause":"CANCELLED"}`, `{"voucherID":"` + g.id +
+		gift.CancelGift: {`{"voucherID":"` + g.id + `","cause":"CANCELLED"}`, `{"voucherID":"` + g.id +
 			`","cause":"CANCELLED","reason":"x"}`},
-		ledger.ReinstateGift: {`{"voucherID":"` + g.id + `"}`, `{"voucherID":"` + g.id + `","reason":"x"}`},
-		ledger.ResendGift:    {waits + `}`, waits + `,"recipientContact":"ana@example.com"}`},
-		ledger.BlockGift: {`{"voucherID":"` + g.id + `","reasonCode":"LOST"}`, `{"voucherID":"` + g.id +
+		gift.ReinstateGift: {`{"voucherID":"` + g.id + `"}`, `{"voucherID":"` + g.id + `","reason":"x"}`},
+		gift.ResendGift:    {waits + `}`, waits + `,"recipientContact":"ana@example.com"}`},
+		gift.BlockGift: {`{"voucherID":"` + g.id + `","reasonCode":"LOST"}`, `{"voucherID":"` + g.id +
 			`","reasonCode":"STOLEN"}`},
-		ledger.UnblockGift: {`{"voucherID":"` + g.id + `"}`, `{"voucherID":"` + g.id + `","reason":"x"}`},
-		ledger.AdjustGift: {`{"voucherID":"` + mail.id + `","amount":1,"reasonCode":"MISTAKE","reason":"why"}`,
+		gift.UnblockGift: {`{"voucherID":"` + g.id + `"}`, `{"voucherID":"` + g.id + `","reason":"x"}`},
+		gift.AdjustGift: {`{"voucherID":"` + mail.id + `","amount":1,"reasonCode":"MISTAKE","reason":"why"}`,
 			`{"voucherID":"` + mail.id + `","amount":-1,"reasonCode":"MISTAKE","reason":"why"}`},
-		ledger.ExtendGift: {`{"voucherID":"` + given.id + `","validUntil":"2040-01-01T00:00:00Z"}`,
+		gift.ExtendGift: {`{"voucherID":"` + given.id + `","validUntil":"2040-01-01T00:00:00Z"}`,
 			`{"voucherID":"` + given.id + `","validUntil":"2041-01-01T00:00:00Z"}`},
-		ledger.RescheduleGift: {waits + `,"deliveryDate":"` + soon + `"}`, waits + `,"deliveryDate":"` + soon +
+		gift.RescheduleGift: {waits + `,"deliveryDate":"` + soon + `"}`, waits + `,"deliveryDate":"` + soon +
 			`","deliveryTimezoneId":"UTC"}`},
-		ledger.ReplaceGift: {`{"voucherID":"` + other.id + `","reason":"x"}`, `{"voucherID":"` + other.id +
+		gift.ReplaceGift: {`{"voucherID":"` + other.id + `","reason":"x"}`, `{"voucherID":"` + other.id +
 			`","reason":"y"}`},
-		ledger.TransferBalance: {transferBody(w.send(money("5")), other, "1"), transferBody(other, g, "1")},
+		gift.TransferBalance: {transferBody(w.send(money("5")), other, "1"), transferBody(other, g, "1")},
 	}
 	loaded := func() string {
 		return `{"reloadID":"` + w.reload(w.send(money("5")), "1").want(200).at("reloadID") + `"}`
 	}
-	bodies[ledger.ReloadGift] = [2]string{loadBody(other, "1"), loadBody(other, "2")}
-	bodies[ledger.CashOutGift] = [2]string{cashBody(w.send(money("5"))), cashBody(other)}
-	bodies[ledger.ReverseReload] = [2]string{loaded(), loaded()}
+	bodies[gift.ReloadGift] = [2]string{loadBody(other, "1"), loadBody(other, "2")}
+	bodies[gift.CashOutGift] = [2]string{cashBody(w.send(money("5"))), cashBody(other)}
+	bodies[gift.ReverseReload] = [2]string{loaded(), loaded()}
 	cards := w.stock(`"count":3`)
 	activated := func(card made) string {
 		return `{"activationID":"` + w.post("activate-gift", activateBody(card, "5")).want(200).at("activationID") + `"}`
 	}
-	bodies[ledger.CreateStock] = [2]string{`{"count":1}`, `{"count":2}`}
-	bodies[ledger.ActivateGift] = [2]string{activateBody(cards[0], "5"), activateBody(cards[0], "6")}
-	bodies[ledger.ReverseActivation] = [2]string{activated(cards[1]), activated(cards[2])}
+	bodies[gift.CreateStock] = [2]string{`{"count":1}`, `{"count":2}`}
+	bodies[gift.ActivateGift] = [2]string{activateBody(cards[0], "5"), activateBody(cards[0], "6")}
+	bodies[gift.ReverseActivation] = [2]string{activated(cards[1]), activated(cards[2])}
 	for operation, body := range bodies {
 		release := w.hold()
 		end := w.start(operation, "k", func() {
-			if r := w.post(string(operation), body[0], once("k")...); r.status >= 300 && operation != ledger.RedeemGift {
+			if r := w.post(string(operation), body[0], once("k")...); r.status >= 300 && operation != gift.RedeemGift {
 				w.Errorf("%s: %d %s", operation, r.status, r.body)
 			}
 		})

@@ -44,7 +44,7 @@ type Records interface {
 	Trail(context.Context, gift.TrailFilter) (gift.TrailPage, error)
 	// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long
 	// answers.
-	Requests(ctx context.Context, account gift.ID, operation ledger.Operation, key string) ([]ledger.Request, error)
+	Requests(ctx context.Context, account gift.ID, operation gift.Operation, key string) ([]ledger.Request, error)
 	// ProviderKeys gives the Idempotency-Keys of a provider's calls that begin with a text, at most so many.
 	ProviderKeys(ctx context.Context, account gift.ID, begin string, most int) ([]string, error)
 	// LongAnswer reads the body of an answer that was not read with its record.

@@ -52,7 +52,7 @@ func redeemGift(c *call) (ledger.Answer, error) {
 	if trouble == overloaded && problems.Err() == nil {
 		return ledger.Answer{}, errOverloaded
 	}
-	return c.take(ledger.RedeemGift, asked, &asked.giftRef, asked.Where, problems, nil,
+	return c.take(gift.RedeemGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *request, at *gift.Location) (ledger.Answer, error) {
 			answer, err := c.verified(r, at, asked.Verification, func() (ledger.Answer, error) {
 				return r.do(asked.command(c, at), ledger.OK, (*writer).redemption)
@@ -87,7 +87,7 @@ func (c *call) verified(r *request, at *gift.Location, code string, do func() (l
 // take finds where and of which gift something is to be taken, and has do do it. asked and where are parts of whole,
 // the request. unfit is what else is wrong with the request, by the set-up: it is told before any gift is looked for,
 // so that no code counts as a guess; nil: nothing is.
-func (c *call) take(op ledger.Operation, whole any, asked *giftRef, where place, problems *wire.Problems,
+func (c *call) take(op gift.Operation, whole any, asked *giftRef, where place, problems *wire.Problems,
 	unfit error, do func(*request, *gift.Location) (ledger.Answer, error)) (ledger.Answer, error) {
 	problems.Refuse(c.account.NeedKey(c.key))
 	if problems.Err() != nil {

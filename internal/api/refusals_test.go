@@ -74,7 +74,7 @@ func TestEveryCodeIsProduced(t *testing.T) {
 		},
 		gift.RequestInProgress: func(w *world) reply {
 			g, release := w.send(money("5")), w.hold()
-			end := w.start(ledger.RedeemGift, "slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
+			end := w.start(gift.RedeemGift, "slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
 			defer func() { release(); end() }()
 			return w.redeem(g, "1", once("slow")...)
 		},
@@ -166,7 +166,7 @@ func (w *world) hold() (release func()) {
 
 // start makes a call under an Idempotency-Key in the background and returns when the engine has it; end waits for its
 // end.
-func (w *world) start(operation ledger.Operation, key string, call func()) (end func()) {
+func (w *world) start(operation gift.Operation, key string, call func()) (end func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -46,7 +46,7 @@ func readReplacing(o *wire.Object) (r replacing) {
 // replaceGift gives a gift another code and token.
 func replaceGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readReplacing)
-	request := c.requestTo(ledger.ReplaceGift, func(spell func(string) string) any {
+	request := c.requestTo(gift.ReplaceGift, func(spell func(string) string) any {
 		as := asked
 		if as.Deliver != nil {
 			as.Deliver = &delivering{as.Deliver.Method, spell(as.Deliver.Contact)}

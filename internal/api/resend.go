@@ -42,7 +42,7 @@ func readVoucherID(o *wire.Object) gift.ID {
 func resendGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readResending)
 	read := asked
-	request := c.requestTo(ledger.ResendGift, func(spell func(string) string) any {
+	request := c.requestTo(gift.ResendGift, func(spell func(string) string) any {
 		as := read
 		as.Contact = spell(as.Contact)
 		return as
@@ -70,7 +70,7 @@ func readRescheduling(o *wire.Object) (r rescheduling) {
 // rescheduleGift gives a gift that waits another delivery date.
 func rescheduleGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readRescheduling)
-	request := c.request(ledger.RescheduleGift, asked)
+	request := c.request(gift.RescheduleGift, asked)
 	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
 	return request.dispatch(asked.VoucherID, problems, &ledger.Reschedule{VoucherID: asked.VoucherID,
 		Reschedule: asked.Reschedule})

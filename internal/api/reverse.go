@@ -13,8 +13,8 @@ import (
 type reversal struct {
 	RedemptionID gift.ID // or
 	OriginalKey  string
-	Operation    ledger.Operation // of the key; "": not said
-	Of           giftRef          // which gift the key's redemption must be of; zero: not said
+	Operation    gift.Operation // of the key; "": not said
+	Of           giftRef        // which gift the key's redemption must be of; zero: not said
 	Where        place
 	gift.Reverse
 }
@@ -25,11 +25,11 @@ func readReversal(o *wire.Object, c *call) (r reversal) {
 	oneOf(o, []string{byRedemption, byKey})
 	r.Of = readOf(o)
 	besideKey(o, operation)
-	switch op := ledger.Operation(o.Text(operation)); op {
-	case "", ledger.CaptureHold, ledger.RedeemGift, ledger.CashOutGift:
+	switch op := gift.Operation(o.Text(operation)); op {
+	case "", gift.CaptureHold, gift.RedeemGift, gift.CashOutGift:
 		r.Operation = op
 	default:
-		o.Add(operation, "The operation must be %s, %s or %s.", ledger.RedeemGift, ledger.CaptureHold, ledger.CashOutGift)
+		o.Add(operation, "The operation must be %s, %s or %s.", gift.RedeemGift, gift.CaptureHold, gift.CashOutGift)
 	}
 	r.Where = readPlace(o, c.caller)
 	r.Number = readAmount(o, c.account.Currency)
@@ -78,12 +78,12 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 		}
 		return ledger.Answer{}, err
 	}
-	if asked.Operation == ledger.CashOutGift {
+	if asked.Operation == gift.CashOutGift {
 		if err := c.caller.Permit(gift.MayCashOut, true); err != nil {
 			return ledger.Answer{}, err
 		}
 	}
-	request := c.request(ledger.ReverseRedemption, asked)
+	request := c.request(gift.ReverseRedemption, asked)
 	at, err := c.locate(asked.Where.Place)
 	var location gift.ID
 	var misplaced *gift.Error
@@ -110,18 +110,18 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 }
 
 // takings are the operations of which an Idempotency-Key may be meant, where one is named or none ("").
-func takings(named ledger.Operation) []ledger.Operation {
+func takings(named gift.Operation) []gift.Operation {
 	if named != "" {
-		return []ledger.Operation{named}
+		return []gift.Operation{named}
 	}
-	return []ledger.Operation{ledger.RedeemGift, ledger.CaptureHold, ledger.CashOutGift}
+	return []gift.Operation{gift.RedeemGift, gift.CaptureHold, gift.CashOutGift}
 }
 
 // usedWith finds the gift that is named beside a key, which was used for one of some operations. It need not be one
 // that may be used there, or be there: whether the key has arrived is to be told all the same. A code counts as a
 // guess, at the key's only location where none is named. Where too many were wrong already, no code is looked up, but
 // compared with that of the gift that was used with the key: what was done with it is undone, and nothing else is told.
-func (c *call) usedWith(w giftRef, location gift.ID, key string, operations ...ledger.Operation) (*ledger.UsedWith,
+func (c *call) usedWith(w giftRef, location gift.ID, key string, operations ...gift.Operation) (*ledger.UsedWith,
 	error) {
 	if w == (giftRef{}) {
 		return nil, nil
@@ -157,7 +157,7 @@ func (c *call) usedWith(w giftRef, location gift.ID, key string, operations ...l
 }
 
 // giftsOf finds the gifts that the caller used with an Idempotency-Key.
-func (c *call) giftsOf(key string, operations []ledger.Operation) (used []gift.ID, _ error) {
+func (c *call) giftsOf(key string, operations []gift.Operation) (used []gift.ID, _ error) {
 	all, err := c.Records.Requests(c.ctx, c.account.ID, "", key)
 	if err != nil && !errors.Is(err, gift.NotFound) {
 		return nil, stored(err)

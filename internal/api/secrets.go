@@ -61,7 +61,7 @@ func (w *writer) sheetURL(sheet gift.Token, publicURL string) {
 
 // mask takes the secrets of gifts out of a kept answer, which may have been made for another key, unless the caller may
 // see codes.
-func (c *call) mask(op ledger.Operation, a ledger.Answer) (_ ledger.Answer, err error) {
+func (c *call) mask(op gift.Operation, a ledger.Answer) (_ ledger.Answer, err error) {
 	if c.caller == nil || c.caller.May(gift.MaySeeCodes) || !a.Succeeded() {
 		return a, nil
 	}
@@ -77,11 +77,11 @@ func (c *call) mask(op ledger.Operation, a ledger.Answer) (_ ledger.Answer, err 
 
 // tellsCodes reports whether an answer may tell codes to a key that may not see them. That of a new gift does. That of
 // a replacement does unless the new code was sent, as it goes nowhere else.
-func tellsCodes(op ledger.Operation, body []byte) (bool, error) {
+func tellsCodes(op gift.Operation, body []byte) (bool, error) {
 	switch op {
-	case ledger.ResendGift, ledger.RescheduleGift:
+	case gift.ResendGift, gift.RescheduleGift:
 		return false, nil
-	case ledger.ReplaceGift:
+	case gift.ReplaceGift:
 		var replaced struct {
 			Sent bool `json:"sent"`
 		}

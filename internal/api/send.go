@@ -129,7 +129,7 @@ func sendGift(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, problems.Err()
 	}
 	account := c.sendFor(send, problems)
-	request := c.requestTo(ledger.SendGift, func(spell func(string) string) any { return spelled(*send, spell) })
+	request := c.requestTo(gift.SendGift, func(spell func(string) string) any { return spelled(*send, spell) })
 	malformed := problems.Err() != nil
 	gifts, err := gift.Issue(*send, account, c.now, problems.Unread())
 	if malformed {

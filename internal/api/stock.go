@@ -24,7 +24,7 @@ func readStock(o *wire.Object) (s gift.Stock) {
 func createStock(c *call) (ledger.Answer, error) {
 	stock, problems := decode(c, readStock)
 	problems.Refuse(c.account.NeedKey(c.key))
-	request := c.request(ledger.CreateStock, stock)
+	request := c.request(gift.CreateStock, stock)
 	stock.Caller, c.location = c.caller, stock.LocationID
 	malformed := problems.Err() != nil
 	cards, err := stock.Make(c.account, c.now, problems.Unread())

@@ -35,7 +35,7 @@ func transferBalance(c *call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.request(ledger.TransferBalance, asked)
+	request := c.request(gift.TransferBalance, asked)
 	var refused *gift.Error
 	for n, id := range []gift.ID{asked.From, asked.To} {
 		g, err := c.Records.Gift(c.ctx, c.account.ID, id)

@@ -13,11 +13,11 @@ func TestPartialApproval(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil, ledger.Options{})
 	g := b.gift(1000)
-	do := func(op ledger.Operation, key string, amount gift.Amount) (moved gift.Amount, replayed bool) {
+	do := func(op gift.Operation, key string, amount gift.Amount) (moved gift.Amount, replayed bool) {
 		t.Helper()
 		ask := gift.Redeem{Amount: amount, UpTo: true}
 		var cmd ledger.Command = &ledger.Redeem{VoucherID: g, Redeem: ask}
-		if op == ledger.HoldGift {
+		if op == gift.HoldGift {
 			cmd = &ledger.Hold{VoucherID: g, Hold: gift.Hold{Redeem: ask}}
 		}
 		c := b.call(op, key)
@@ -39,19 +39,19 @@ func TestPartialApproval(t *testing.T) {
 		return moved, a.Replayed
 	}
 	for _, step := range []struct {
-		op           ledger.Operation
+		op           gift.Operation
 		key          string
 		amount, want gift.Amount
 		replayed     bool
 	}{
-		{ledger.RedeemGift, "some", 300, 300, false},
-		{ledger.HoldGift, "hold", 600, 600, false},
-		{ledger.RedeemGift, "rest", 400, 100, false},
-		{ledger.RedeemGift, "none", 400, 0, false},
-		{ledger.RedeemGift, "none", 400, 0, true},
-		{ledger.HoldGift, "no hold", 1, 0, false},
-		{ledger.HoldGift, "no hold", 1, 0, true},
-		{ledger.RedeemGift, "", 400, 0, false},
+		{gift.RedeemGift, "some", 300, 300, false},
+		{gift.HoldGift, "hold", 600, 600, false},
+		{gift.RedeemGift, "rest", 400, 100, false},
+		{gift.RedeemGift, "none", 400, 0, false},
+		{gift.RedeemGift, "none", 400, 0, true},
+		{gift.HoldGift, "no hold", 1, 0, false},
+		{gift.HoldGift, "no hold", 1, 0, true},
+		{gift.RedeemGift, "", 400, 0, false},
 	} {
 		moved, replayed := do(step.op, step.key, step.amount)
 		if moved != step.want || replayed != step.replayed {

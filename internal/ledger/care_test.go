@@ -93,7 +93,7 @@ func TestRacingBlocks(t *testing.T) {
 		var taken, entered atomic.Int64
 		together(40, func(n int) {
 			if n%10 == 5 {
-				refused, done := b.outcome(b.call(ledger.BlockGift, ""), b.block(g))
+				refused, done := b.outcome(b.call(gift.BlockGift, ""), b.block(g))
 				if done {
 					entered.Add(1)
 				}
@@ -103,7 +103,7 @@ func TestRacingBlocks(t *testing.T) {
 				return
 			}
 			before := blocked.Load()
-			switch refused, _ := b.outcome(b.call(ledger.RedeemGift, ""), &ledger.Redeem{VoucherID: g,
+			switch refused, _ := b.outcome(b.call(gift.RedeemGift, ""), &ledger.Redeem{VoucherID: g,
 				Redeem: gift.Redeem{Amount: 1}}); {
 			case refused == "" && before:
 				t.Error("redeemed after the answer to the block")
@@ -167,7 +167,7 @@ func TestAdjustmentsAreLimited(t *testing.T) {
 	b := setup(t, nil, ledger.Options{})
 	b.caller.Account.MaxGiftValue, b.caller.Account.Limits.IssuedPerDay = 10_000, 1000
 	do := func(cmd ledger.Command) gift.Code {
-		c := b.call(ledger.AdjustGift, "")
+		c := b.call(gift.AdjustGift, "")
 		c.Account, c.Caller = b.caller.Account, b.caller
 		refused, _ := b.outcome(c, cmd)
 		return refused
@@ -198,7 +198,7 @@ func TestAdjustmentsAreLimited(t *testing.T) {
 // issued makes a gift of a draft.
 func (b *bench) issued(g gift.Gift) (id gift.ID) {
 	b.Helper()
-	c := b.call(ledger.SendGift, "")
+	c := b.call(gift.SendGift, "")
 	c.Render = func(r ledger.Result, _ error) ledger.Answer {
 		id = r.Gifts[0].ID
 		return ledger.Answer{Code: ledger.Created, Body: []byte("made")}
@@ -214,10 +214,10 @@ func TestCareOfNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil, ledger.Options{})
 	g := newID()
-	for name, cmd := range map[ledger.Operation]ledger.Command{
-		ledger.BlockGift: b.block(g), ledger.AdjustGift: b.adjust(g, 1),
-		ledger.UnblockGift: unblocking(g, gift.Unblock{Caller: b.caller}),
-		ledger.ExtendGift:  extending(g, gift.Extend{Caller: b.caller, Until: time.Now()}),
+	for name, cmd := range map[gift.Operation]ledger.Command{
+		gift.BlockGift: b.block(g), gift.AdjustGift: b.adjust(g, 1),
+		gift.UnblockGift: unblocking(g, gift.Unblock{Caller: b.caller}),
+		gift.ExtendGift:  extending(g, gift.Extend{Caller: b.caller, Until: time.Now()}),
 	} {
 		if refused, _ := b.outcome(b.call(name, "k"), cmd); refused != gift.NotFound {
 			t.Errorf("%s: %s", name, refused)
@@ -241,7 +241,7 @@ func (w *world) block(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, ledger.BlockGift, "", 0, blocking(g.id, gift.Block{Caller: w.caller, ReasonCode: why}))
+	got, _ := w.do(t, gift.BlockGift, "", 0, blocking(g.id, gift.Block{Caller: w.caller, ReasonCode: why}))
 	if got != want {
 		t.Fatalf("block %+v: got %q, want %q", *g, got, want)
 	}
@@ -256,7 +256,7 @@ func (w *world) unblock(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, ledger.UnblockGift, "", 0, unblocking(g.id, gift.Unblock{Caller: w.caller}))
+	got, _ := w.do(t, gift.UnblockGift, "", 0, unblocking(g.id, gift.Unblock{Caller: w.caller}))
 	if got != want {
 		t.Fatalf("unblock %+v: got %q, want %q", *g, got, want)
 	}
@@ -266,7 +266,7 @@ func (w *world) adjust(t *rapid.T) {
 	g, amount := w.pick(t), rapid.Int64Range(-400, 400).Draw(t, "amount")
 	g.touch(w.now)
 	want := g.expectAdjust(amount)
-	got, _ := w.do(t, ledger.AdjustGift, "", 0, adjusting(g.id, gift.Adjust{Caller: w.caller, Amount: gift.Amount(amount),
+	got, _ := w.do(t, gift.AdjustGift, "", 0, adjusting(g.id, gift.Adjust{Caller: w.caller, Amount: gift.Amount(amount),
 		ReasonCode: gift.ReasonSupport, Reason: "model"}))
 	if got != want {
 		t.Fatalf("adjust %+v by %d: got %q, want %q", *g, amount, got, want)
@@ -311,7 +311,7 @@ func (w *world) extend(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, ledger.ExtendGift, "", 0, extending(g.id, gift.Extend{Caller: w.caller, Until: until}))
+	got, _ := w.do(t, gift.ExtendGift, "", 0, extending(g.id, gift.Extend{Caller: w.caller, Until: until}))
 	if got != want {
 		t.Fatalf("extend %+v to %v: got %q, want %q", *g, until, got, want)
 	}

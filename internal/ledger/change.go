@@ -89,25 +89,25 @@ func (k *Change) locations(c *Call, s *state) []gift.ID {
 // operation will be refused should it still come.
 type Undo struct {
 	gift.Undo
-	Operation   Operation // that is undone: ReloadGift or ActivateGift
-	EntryID     gift.ID   // or
+	Operation   gift.Operation // that is undone: gift.ReloadGift or gift.ActivateGift
+	EntryID     gift.ID        // or
 	OriginalKey string
 	Of          *UsedWith
 }
 
 // undoings are the operations that can be undone by the key that they were made with: what they do, what they did not
 // when their key did nothing, how it is refused when there is none, and how it is undone, if Undo does.
-var undoings = map[Operation]struct {
+var undoings = map[gift.Operation]struct {
 	name, not string
 	missing   func() *gift.Error
 	rule      func(gift.Voucher, gift.Undoable, gift.Undo) (gift.Voucher, gift.Entry, error)
 }{
-	RedeemGift:   {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
-	CaptureHold:  {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
-	CashOutGift:  {"cash-out", "nothing was paid out", gift.NoSuchRedemption, nil},
-	HoldGift:     {"hold", "nothing is held", gift.NoSuchHold, nil},
-	ReloadGift:   {"reload", "nothing was loaded", gift.NoSuchReload, gift.Voucher.ReverseReload},
-	ActivateGift: {"activation", "nothing was activated", gift.NoSuchActivation, gift.Voucher.ReverseActivation},
+	gift.RedeemGift:   {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
+	gift.CaptureHold:  {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
+	gift.CashOutGift:  {"cash-out", "nothing was paid out", gift.NoSuchRedemption, nil},
+	gift.HoldGift:     {"hold", "nothing is held", gift.NoSuchHold, nil},
+	gift.ReloadGift:   {"reload", "nothing was loaded", gift.NoSuchReload, gift.Voucher.ReverseReload},
+	gift.ActivateGift: {"activation", "nothing was activated", gift.NoSuchActivation, gift.Voucher.ReverseActivation},
 }
 
 func (u *Undo) original(c *Call) RequestKey {

@@ -17,7 +17,7 @@ import (
 // Call is how a command is asked for: by whom, under which key, and how its outcome reads as an answer.
 type Call struct {
 	AccountID   gift.ID
-	Operation   Operation
+	Operation   gift.Operation
 	Key         string   // the Idempotency-Key; "": none
 	Fingerprint [32]byte // keyed hash of the normalized request
 	// Fingerprinted tells whether a recorded fingerprint that differs is of this request nevertheless, made with an
@@ -316,13 +316,13 @@ type Reverse struct {
 	OriginalKey  string
 	// Operation is that of the key: RedeemGift, CaptureHold or CashOutGift; "": RedeemGift, unless nothing was taken
 	// by that and something by another.
-	Operation Operation
+	Operation gift.Operation
 	Of        *UsedWith
 	Misplaced *gift.Error // what is wrong with where it is made: nothing is given back; nil: nothing
 }
 
 func (r *Reverse) original(c *Call) RequestKey {
-	return RequestKey{c.AccountID, cmp.Or(r.Operation, RedeemGift), r.OriginalKey}
+	return RequestKey{c.AccountID, cmp.Or(r.Operation, gift.RedeemGift), r.OriginalKey}
 }
 
 func (r *Reverse) want(c *Call, w *Want) {
@@ -335,7 +335,7 @@ func (r *Reverse) want(c *Call, w *Want) {
 }
 
 // otherTakings are the operations besides RedeemGift whose key may be meant where none is named.
-var otherTakings = []Operation{CaptureHold, CashOutGift}
+var otherTakings = []gift.Operation{gift.CaptureHold, gift.CashOutGift}
 
 // wantUndone wants what an id names, or else the Idempotency-Key that it was made with.
 func (c *Call) wantUndone(w *Want, byID *[]Ref, id gift.ID, k RequestKey) {
@@ -422,7 +422,7 @@ func (r *Reverse) otherTaking(c *Call, s *state) error {
 			return ofTheKey(madeElsewhere(""))
 		default:
 			return gift.RefuseAt(gift.ValidationFailure, gift.FieldOperation,
-				"This key was used with %s. Say which operation is meant, %s or %[1]s.", op, RedeemGift)
+				"This key was used with %s. Say which operation is meant, %s or %[1]s.", op, gift.RedeemGift)
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ func (b *bench) posted() ledger.Job {
 	b.Helper()
 	g := b.draft(1000)
 	g.Card.Method, g.Card.Contact = gift.SMS, "+14155550132"
-	if _, err := b.engine.Do(b.Context(), b.call(ledger.SendGift, ""), &ledger.Issue{Gifts: []gift.Gift{g}}); err != nil {
+	if _, err := b.engine.Do(b.Context(), b.call(gift.SendGift, ""), &ledger.Issue{Gifts: []gift.Gift{g}}); err != nil {
 		b.Fatal(err)
 	}
 	return b.claim()
@@ -100,7 +100,7 @@ func TestNotice(t *testing.T) {
 	redeem := func(amount gift.Amount, key string) {
 		t.Helper()
 		cmd := &ledger.Redeem{VoucherID: job.VoucherID, Redeem: gift.Redeem{Amount: amount}, Notice: true}
-		if _, err := b.engine.Do(t.Context(), b.call(ledger.RedeemGift, key), cmd); err != nil {
+		if _, err := b.engine.Do(t.Context(), b.call(gift.RedeemGift, key), cmd); err != nil {
 			t.Fatal(err)
 		}
 	}

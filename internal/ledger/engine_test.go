@@ -71,7 +71,7 @@ func setup(t testing.TB, wrap func(ledger.Store) ledger.Store, opts ledger.Optio
 	return b
 }
 
-func (b *bench) call(op ledger.Operation, key string) ledger.Call {
+func (b *bench) call(op gift.Operation, key string) ledger.Call {
 	return ledger.Call{
 		AccountID: b.caller.Account.ID, Operation: op, Key: key,
 		Render: func(r ledger.Result, err error) ledger.Answer {
@@ -88,7 +88,7 @@ func (b *bench) call(op ledger.Operation, key string) ledger.Call {
 
 func (b *bench) gift(amount gift.Amount) (id gift.ID) {
 	b.Helper()
-	c := b.call(ledger.SendGift, "")
+	c := b.call(gift.SendGift, "")
 	c.Render = func(r ledger.Result, _ error) ledger.Answer {
 		id = r.Gifts[0].ID
 		return ledger.Answer{Code: ledger.Created, Body: []byte("made")}
@@ -111,7 +111,7 @@ func (b *bench) draft(amount gift.Amount) gift.Gift {
 }
 
 func (b *bench) redeem(ctx context.Context, id gift.ID, amount gift.Amount, key string) (ledger.Answer, error) {
-	return b.engine.Do(ctx, b.call(ledger.RedeemGift, key), &ledger.Redeem{VoucherID: id,
+	return b.engine.Do(ctx, b.call(gift.RedeemGift, key), &ledger.Redeem{VoucherID: id,
 		Redeem: gift.Redeem{Amount: amount}})
 }
 
@@ -288,7 +288,7 @@ func TestSecondRequestWithAKeyWaitsThenIsTold(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { first, _ = b.redeem(t.Context(), newID(), 1, "k") })
 	<-g.waiting
-	if !b.engine.Running(ledger.RequestKey{AccountID: b.caller.Account.ID, Operation: ledger.RedeemGift, Key: "k"}) {
+	if !b.engine.Running(ledger.RequestKey{AccountID: b.caller.Account.ID, Operation: gift.RedeemGift, Key: "k"}) {
 		t.Error("the call is under way, but is not said to be")
 	}
 	if _, err := b.redeem(t.Context(), newID(), 1, "k"); !errors.Is(err, gift.RequestInProgress) {
@@ -641,7 +641,7 @@ func TestOneBadCommandFailsAlone(t *testing.T) {
 	for n := range errs {
 		wg.Go(func() {
 			if n == 1 {
-				_, errs[n] = b.engine.Do(t.Context(), b.call(ledger.SendGift, ""), &ledger.Issue{Gifts: []gift.Gift{bad}})
+				_, errs[n] = b.engine.Do(t.Context(), b.call(gift.SendGift, ""), &ledger.Issue{Gifts: []gift.Gift{bad}})
 			} else {
 				_, errs[n] = b.redeem(t.Context(), good, 10, "")
 			}
@@ -679,7 +679,7 @@ func TestACodeInUseIsDrawnAnew(t *testing.T) {
 		for range order {
 			issue.Gifts = append(issue.Gifts, b.draft(100))
 		}
-		if _, err := b.engine.Do(b.Context(), b.call(ledger.SendGift, key), issue); err != nil {
+		if _, err := b.engine.Do(b.Context(), b.call(gift.SendGift, key), issue); err != nil {
 			t.Fatalf("order %d, of %d gifts: %v", n, order, err)
 		}
 		made += order
@@ -710,7 +710,7 @@ func TestOneCodeTwiceInAnOrder(t *testing.T) {
 	for range 3 {
 		issue.Gifts = append(issue.Gifts, b.draft(100))
 	}
-	if _, err := b.engine.Do(b.Context(), b.call(ledger.SendGift, ""), issue); err != nil {
+	if _, err := b.engine.Do(b.Context(), b.call(gift.SendGift, ""), issue); err != nil {
 		t.Error(err)
 	}
 	b.verify()
@@ -764,11 +764,11 @@ func TestAPanicSavesNothing(t *testing.T) {
 		return c
 	}
 	redeem := func() (ledger.Answer, error) {
-		return b.engine.Do(t.Context(), fail(b.call(ledger.RedeemGift, "k")), &ledger.Redeem{VoucherID: id,
+		return b.engine.Do(t.Context(), fail(b.call(gift.RedeemGift, "k")), &ledger.Redeem{VoucherID: id,
 			Redeem: gift.Redeem{Amount: 30}})
 	}
 	cancel := func() (ledger.Answer, error) {
-		return b.engine.Do(t.Context(), fail(b.call(ledger.CancelGift, "c")),
+		return b.engine.Do(t.Context(), fail(b.call(gift.CancelGift, "c")),
 			&ledger.Cancel{VoucherIDs: order, Cancel: gift.Cancel{Caller: b.caller, To: gift.Cancelled}})
 	}
 	g.shut()

@@ -88,7 +88,7 @@ type Release struct {
 }
 
 func (r *Release) original(c *Call) RequestKey {
-	return RequestKey{c.AccountID, HoldGift, r.OriginalKey}
+	return RequestKey{c.AccountID, gift.HoldGift, r.OriginalKey}
 }
 
 func (r *Release) want(c *Call, w *Want) { c.wantUndone(w, &w.Holds, r.HoldID, r.original(c)) }

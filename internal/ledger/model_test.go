@@ -149,7 +149,7 @@ func (w *world) close() {
 }
 
 // do runs a command and tells its outcome in a few words: "OK amount balance STATUS", or the code of the refusal.
-func (w *world) do(t *rapid.T, operation ledger.Operation, key string, fingerprint byte, cmd ledger.Command) (string,
+func (w *world) do(t *rapid.T, operation gift.Operation, key string, fingerprint byte, cmd ledger.Command) (string,
 	ledger.Result) {
 	var result ledger.Result
 	answer, err := w.engine.Do(t.Context(), ledger.Call{
@@ -204,7 +204,7 @@ func (w *world) issue(t *rapid.T) {
 	if rapid.IntRange(0, 2).Draw(t, "promotional") == 2 {
 		until = w.now.AddDate(10, 0, 0).Truncate(time.Millisecond) // which no step reaches
 	}
-	_, r := w.do(t, ledger.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
+	_, r := w.do(t, gift.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
 			AccountID: w.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: w.caller.Account.Currency,
 			Item: item, Loaded: gift.Amount(amount), Balance: gift.Amount(amount), Promotional: !until.IsZero(),
@@ -229,7 +229,7 @@ func (w *world) stock(t *rapid.T) {
 	if rapid.Bool().Draw(t, "verification codes") {
 		verification = "????" // is drawn
 	}
-	_, r := w.do(t, ledger.CreateStock, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
+	_, r := w.do(t, gift.CreateStock, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
 			AccountID: w.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: w.caller.Account.Currency,
 			Item: item, Fixed: gift.Amount(fixed), Status: gift.NotActivated,
@@ -261,7 +261,7 @@ func (w *world) activate(t *rapid.T) {
 		want = fmt.Sprintf("OK %d %d %s", g.original, g.balance, g.status)
 	}
 	ask := gift.Activate{Amount: gift.Amount(amount), Account: w.caller.Account, Purchase: gift.Purchase{Reference: "R"}}
-	got, r := w.do(t, ledger.ActivateGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.SentCount,
+	got, r := w.do(t, gift.ActivateGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.SentCount,
 		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask.Context = c
 			return v.Activate(ask)
@@ -290,7 +290,7 @@ func (w *world) deactivate(t *rapid.T) {
 		g.balance, g.original, g.status, g.sent, g.reversed = 0, 0, gift.NotActivated, false, g.activation
 		g.entries++
 	}
-	got, _ := w.do(t, ledger.ReverseActivation, "", 0, &ledger.Undo{Operation: ledger.ActivateGift, EntryID: g.activation,
+	got, _ := w.do(t, gift.ReverseActivation, "", 0, &ledger.Undo{Operation: gift.ActivateGift, EntryID: g.activation,
 		Undo: gift.Undo{Caller: w.caller}})
 	if got != want {
 		t.Fatalf("deactivate %+v: got %q, want %q", *g, got, want)
@@ -316,7 +316,7 @@ func (w *world) redeem(t *rapid.T) {
 	var entry gift.ID
 	tried := g.try(t)
 	call := func() string {
-		text, r := w.do(t, ledger.RedeemGift, key, 1, &ledger.Redeem{
+		text, r := w.do(t, gift.RedeemGift, key, 1, &ledger.Redeem{
 			VoucherID: g.id, Redeem: gift.Redeem{Amount: gift.Amount(amount), AllowPartial: partial, UpTo: upTo,
 				Verification: tried},
 		})
@@ -368,12 +368,12 @@ func (w *world) replay(t *rapid.T) {
 		if got := a.call(); got != a.text {
 			t.Fatalf("replay of %s: got %q, want %q", key, got, a.text)
 		}
-		if got, _ := w.do(t, ledger.RedeemGift, key, 2, &ledger.Redeem{VoucherID: newID()}); got != "IDEMPOTENCY_MISMATCH" {
+		if got, _ := w.do(t, gift.RedeemGift, key, 2, &ledger.Redeem{VoucherID: newID()}); got != "IDEMPOTENCY_MISMATCH" {
 			t.Fatalf("another request under %s: got %q", key, got)
 		}
 	case known && a.spent && len(w.gifts) > 0:
 		late := &ledger.Redeem{VoucherID: w.gifts[0].id}
-		if got, _ := w.do(t, ledger.RedeemGift, key, 1, late); got != "REDEMPTION_NOT_ALLOWED" {
+		if got, _ := w.do(t, gift.RedeemGift, key, 1, late); got != "REDEMPTION_NOT_ALLOWED" {
 			t.Fatalf("a late original under the spent %s: got %q", key, got)
 		}
 	}
@@ -385,7 +385,7 @@ func (w *world) reverse(t *rapid.T) {
 	}
 	taken := w.taken[rapid.IntRange(0, len(w.taken)-1).Draw(t, "redemption")]
 	amount := rapid.Int64Range(0, 300).Draw(t, "amount")
-	got, _ := w.do(t, ledger.ReverseRedemption, "", 0, &ledger.Reverse{
+	got, _ := w.do(t, gift.ReverseRedemption, "", 0, &ledger.Reverse{
 		RedemptionID: taken.id, Reverse: gift.Reverse{Caller: w.caller, Amount: gift.Amount(amount)},
 	})
 	if want := taken.expectReverse(amount); got != want {
@@ -423,7 +423,7 @@ func (w *world) reverseKey(t *rapid.T) {
 	} else if a.taken != nil {
 		want = a.taken.expectReverse(0)
 	}
-	got, _ := w.do(t, ledger.ReverseRedemption, "", 0, &ledger.Reverse{OriginalKey: key,
+	got, _ := w.do(t, gift.ReverseRedemption, "", 0, &ledger.Reverse{OriginalKey: key,
 		Reverse: gift.Reverse{Caller: w.caller}})
 	if got != want {
 		t.Fatalf("reverse by %s: got %q, want %q", key, got, want)
@@ -455,7 +455,7 @@ func (w *world) cancel(t *rapid.T) {
 	case rapid.Bool().Draw(t, "skip"):
 		skip, want = true, fmt.Sprintf("OK - %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, ledger.CancelGift, "", 0, &ledger.Cancel{
+	got, _ := w.do(t, gift.CancelGift, "", 0, &ledger.Cancel{
 		VoucherIDs: []gift.ID{g.id}, SkipNotAllowed: skip, ReleaseHolds: release, Cancel: gift.Cancel{Caller: w.caller,
 			To: to},
 	})
@@ -476,7 +476,7 @@ func (w *world) reinstate(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, ledger.ReinstateGift, "", 0, &ledger.Reinstate{VoucherIDs: []gift.ID{g.id},
+	got, _ := w.do(t, gift.ReinstateGift, "", 0, &ledger.Reinstate{VoucherIDs: []gift.ID{g.id},
 		Reinstate: gift.Reinstate{Caller: w.caller}})
 	if got != want {
 		t.Fatalf("reinstate %+v: got %q, want %q", *g, got, want)
@@ -542,7 +542,7 @@ func (w *world) resend(t *rapid.T) {
 		g.resends++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, r := w.do(t, ledger.ResendGift, "", 0, &ledger.Resend{VoucherID: g.id, Resend: ask})
+	got, r := w.do(t, gift.ResendGift, "", 0, &ledger.Resend{VoucherID: g.id, Resend: ask})
 	if got != want {
 		t.Fatalf("resend %+v of %+v: got %q, want %q", ask, *g, got, want)
 	}
@@ -616,7 +616,7 @@ func (w *world) replace(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, r := w.do(t, ledger.ReplaceGift, "", 0, ask)
+	got, r := w.do(t, gift.ReplaceGift, "", 0, ask)
 	if got != want {
 		t.Fatalf("replace %+v: got %q, want %q", *g, got, want)
 	}
@@ -675,7 +675,7 @@ func (w *world) transfer(t *rapid.T) {
 		}
 		want = fmt.Sprintf("OK %d %d %s %d %d %s", -take, from.balance, from.status, take, to.balance, to.status)
 	}
-	got, _ := w.do(t, ledger.TransferBalance, "", 0, &ledger.Transfer{From: from.id, To: to.id,
+	got, _ := w.do(t, gift.TransferBalance, "", 0, &ledger.Transfer{From: from.id, To: to.id,
 		Transfer: gift.Transfer{Caller: w.caller, Amount: gift.Amount(amount)}})
 	if got != want {
 		t.Fatalf("transfer %d of %+v to %+v: got %q, want %q", amount, *from, *to, got, want)
@@ -692,7 +692,7 @@ func (w *world) reschedule(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, ledger.RescheduleGift, "", 0, &ledger.Reschedule{VoucherID: g.id,
+	got, _ := w.do(t, gift.RescheduleGift, "", 0, &ledger.Reschedule{VoucherID: g.id,
 		Reschedule: gift.Reschedule{Caller: w.caller, Date: w.now}})
 	if got != want {
 		t.Fatalf("reschedule %+v: got %q, want %q", *g, got, want)

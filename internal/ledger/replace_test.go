@@ -31,7 +31,7 @@ func TestReplacedBeforeItIsTaken(t *testing.T) {
 			&ledger.Hold{VoucherID: id, Hold: gift.Hold{Redeem: gift.Redeem{Amount: 1}}},
 			&ledger.Change{VoucherID: id, Rule: load},
 		} {
-			c := b.call(ledger.RedeemGift, "")
+			c := b.call(gift.RedeemGift, "")
 			c.Seen = tt.seen
 			_, err := b.engine.Do(t.Context(), c, cmd)
 			today := "This card was replaced on " + time.Now().UTC().Format("2 January 2006")
@@ -47,7 +47,7 @@ func TestReplacedBeforeItIsTaken(t *testing.T) {
 // replace replaces the card of a gift and gives the new one.
 func (b *bench) replace(id gift.ID) (card ledger.Secrets) {
 	b.Helper()
-	c := b.call(ledger.ReplaceGift, "")
+	c := b.call(gift.ReplaceGift, "")
 	c.Render = func(r ledger.Result, _ error) ledger.Answer {
 		card = r.Secrets
 		return ledger.Answer{Code: ledger.OK, Body: []byte("replaced")}
@@ -80,7 +80,7 @@ func TestReplacedWhileItIsTaken(t *testing.T) {
 					return
 				}
 				seen := g.Replaced
-				c := b.call(ledger.RedeemGift, "")
+				c := b.call(gift.RedeemGift, "")
 				c.Seen = &seen
 				c.Render = func(r ledger.Result, _ error) ledger.Answer {
 					if len(r.Entries) == 1 && r.Vouchers[0].Replaced != seen {
@@ -113,7 +113,7 @@ func TestADeliveryThatIsRefusedReplacesNothing(t *testing.T) {
 	g := b.mailed(1, time.Now())[0]
 	b.caller.Account.Limits = gift.Limits{MessagesPerContactPerDay: 1}
 	ask := func(to string) error {
-		c := b.call(ledger.ReplaceGift, "")
+		c := b.call(gift.ReplaceGift, "")
 		c.Caller, c.Account = b.caller, b.caller.Account
 		cmd := &ledger.Replace{VoucherID: g.ID, Replace: gift.Replace{Caller: b.caller}}
 		if to != "" {

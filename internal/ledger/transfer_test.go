@@ -40,7 +40,7 @@ func TestTransfersBothWaysAtOnce(t *testing.T) {
 				to := (from + 1 + random.IntN(3)) % 4
 				ask := &ledger.Transfer{From: gifts[from], To: gifts[to], Transfer: gift.Transfer{Caller: b.caller,
 					Amount: gift.Amount(random.IntN(300))}}
-				answer, err := engine.Do(b.Context(), b.call(ledger.TransferBalance, ""), ask)
+				answer, err := engine.Do(b.Context(), b.call(gift.TransferBalance, ""), ask)
 				switch {
 				case err == nil && answer.Succeeded():
 					mu.Lock()
@@ -79,7 +79,7 @@ func TestATransferIsRepeated(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			answer, err := b.engine.Do(b.Context(), b.call(ledger.TransferBalance, "once"), &ledger.Transfer{From: from, To: to,
+			answer, err := b.engine.Do(b.Context(), b.call(gift.TransferBalance, "once"), &ledger.Transfer{From: from, To: to,
 				Transfer: gift.Transfer{Caller: b.caller, Amount: 100}})
 			if err != nil || !answer.Succeeded() {
 				t.Errorf("%s, %v", answer.Body, err)

@@ -107,7 +107,7 @@ func newVoiding(t *rapid.T, dir, database string) *voiding {
 			Currency: v.caller.Account.Currency, Loaded: 100, Balance: 100},
 		Card: gift.Card{Method: gift.Printed, Sender: "Till", DeliveryZone: "UTC"},
 	}
-	_, made := v.do(t, ledger.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{draft}})
+	_, made := v.do(t, gift.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{draft}})
 	if len(made.Gifts) != 1 {
 		t.Fatal("no gift was made")
 	}
@@ -134,15 +134,15 @@ func (v *voiding) names() []string {
 }
 
 // command is what goes under a key.
-func (v *voiding) command(name string) (ledger.Operation, ledger.Command) {
+func (v *voiding) command(name string) (gift.Operation, ledger.Command) {
 	reverse := gift.Reverse{Caller: v.caller}
 	switch name {
 	case voidedKey:
-		return ledger.RedeemGift, &ledger.Redeem{VoucherID: v.gift, Redeem: gift.Redeem{Amount: 30}}
+		return gift.RedeemGift, &ledger.Redeem{VoucherID: v.gift, Redeem: gift.Redeem{Amount: 30}}
 	case "other":
-		return ledger.RedeemGift, &ledger.Redeem{VoucherID: v.gift, Redeem: gift.Redeem{Amount: 5}}
+		return gift.RedeemGift, &ledger.Redeem{VoucherID: v.gift, Redeem: gift.Redeem{Amount: 5}}
 	case "cancel":
-		return ledger.CancelGift, &ledger.Cancel{VoucherIDs: []gift.ID{v.gift}, Cancel: gift.Cancel{Caller: v.caller,
+		return gift.CancelGift, &ledger.Cancel{VoucherIDs: []gift.ID{v.gift}, Cancel: gift.Cancel{Caller: v.caller,
 			To: gift.Cancelled}}
 	case "by id": // in part, and of what may not be there
 		var id gift.ID
@@ -152,15 +152,15 @@ func (v *voiding) command(name string) (ledger.Operation, ledger.Command) {
 			}
 		}
 		reverse.Amount = 10
-		return ledger.ReverseRedemption, &ledger.Reverse{RedemptionID: id, Reverse: reverse}
+		return gift.ReverseRedemption, &ledger.Reverse{RedemptionID: id, Reverse: reverse}
 	}
-	return ledger.ReverseRedemption, &ledger.Reverse{OriginalKey: voidedKey, Reverse: reverse}
+	return gift.ReverseRedemption, &ledger.Reverse{OriginalKey: voidedKey, Reverse: reverse}
 }
 
 // together has several asked in one group, in this order.
 func (v *voiding) together(names []string, what mishap) {
 	type asked struct {
-		operation ledger.Operation
+		operation gift.Operation
 		command   ledger.Command
 	}
 	var all []asked
@@ -171,11 +171,11 @@ func (v *voiding) together(names []string, what mishap) {
 	v.gate.shut()
 	v.under.next = []mishap{none, what}
 	var wg sync.WaitGroup
-	ask := func(op ledger.Operation, key string, cmd ledger.Command, got *string) {
+	ask := func(op gift.Operation, key string, cmd ledger.Command, got *string) {
 		wg.Go(func() { *got = v.ask(op, key, cmd) })
 	}
 	var first string
-	ask(ledger.RedeemGift, "", &ledger.Rejected{Err: gift.NoSuchGift()}, &first)
+	ask(gift.RedeemGift, "", &ledger.Rejected{Err: gift.NoSuchGift()}, &first)
 	<-v.gate.waiting
 	got := make([]string, len(names))
 	for n, a := range all {
@@ -197,7 +197,7 @@ func (v *voiding) together(names []string, what mishap) {
 	}
 }
 
-func (v *voiding) ask(op ledger.Operation, key string, cmd ledger.Command) string {
+func (v *voiding) ask(op gift.Operation, key string, cmd ledger.Command) string {
 	call := ledger.Call{AccountID: v.caller.Account.ID, Operation: op, Key: key, Render: func(r ledger.Result,
 		err error) ledger.Answer {
 		if err != nil {

@@ -244,7 +244,7 @@ func (a *app) mayNotify(ctx context.Context, j ledger.Job, g *gift.Gift) (bool, 
 }
 
 // do runs a command that no caller waits for.
-func (a *app) do(ctx context.Context, account gift.ID, operation ledger.Operation, cmd ledger.Command) error {
+func (a *app) do(ctx context.Context, account gift.ID, operation gift.Operation, cmd ledger.Command) error {
 	_, err := a.engine.Do(ctx, ledger.Call{
 		AccountID: account, Operation: operation, Account: a.directory.Load().Accounts[account],
 		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} },

@@ -43,7 +43,7 @@ func (r *records) save(c ledger.Changes) {
 	}
 }
 
-func (r *records) put(operation ledger.Operation, key string, at time.Time) {
+func (r *records) put(operation gift.Operation, key string, at time.Time) {
 	r.Helper()
 	r.save(ledger.Changes{Requests: []ledger.Request{{RequestKey: ledger.RequestKey{AccountID: r.account,
 		Operation: operation, Key: key}, At: at}}})
@@ -78,7 +78,7 @@ func (r *records) pass(now time.Time, ran time.Duration) int64 {
 	return n
 }
 
-func (r *records) kept(operation ledger.Operation, key string) bool {
+func (r *records) kept(operation gift.Operation, key string) bool {
 	r.Helper()
 	found, err := r.store.Requests(r.Context(), r.account, operation, key)
 	if err != nil {
@@ -103,11 +103,11 @@ func TestOldRecordsAreForgotten(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *records) {
 		now := time.Now()
 		for n := range 2*forgetBatch + 50 {
-			r.put(ledger.SendGift, fmt.Sprintf("old %d", n), now.Add(-30*day-time.Hour))
+			r.put(gift.SendGift, fmt.Sprintf("old %d", n), now.Add(-30*day-time.Hour))
 		}
-		r.put(ledger.SendGift, "oldest", now.Add(-31*day))
-		r.put(ledger.SendGift, "young", now.Add(-30*day+time.Hour))
-		r.put(ledger.RedeemGift, "redeemed", now.Add(-400*day))
+		r.put(gift.SendGift, "oldest", now.Add(-31*day))
+		r.put(gift.SendGift, "young", now.Add(-30*day+time.Hour))
+		r.put(gift.RedeemGift, "redeemed", now.Add(-400*day))
 		r.enter(now)
 		if n := r.pass(now, 0); n != 0 {
 			t.Errorf("%d records were deleted before the service had run", n)
@@ -118,7 +118,7 @@ func TestOldRecordsAreForgotten(t *testing.T) {
 		if n := r.pass(now.Add(12*time.Hour), 11*time.Hour); n != 2*forgetBatch+50 {
 			t.Errorf("%d records were deleted", n)
 		}
-		if !r.kept(ledger.SendGift, "young") || !r.kept(ledger.RedeemGift, "redeemed") {
+		if !r.kept(gift.SendGift, "young") || !r.kept(gift.RedeemGift, "redeemed") {
 			t.Error("a record was deleted that is to be kept")
 		}
 	})
@@ -128,7 +128,7 @@ func TestOldRecordsAreForgotten(t *testing.T) {
 func TestEventsAreKept(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *records) {
 		now := time.Now()
-		r.put(ledger.SendGift, "k", now.Add(-100*day))
+		r.put(gift.SendGift, "k", now.Add(-100*day))
 		for _, age := range []time.Duration{91 * day, 90*day + time.Hour, 90*day - time.Hour, time.Minute} {
 			r.enter(now.Add(-age))
 		}
@@ -157,7 +157,7 @@ func (r *records) events(n int) (events []gift.Event) {
 func TestEventsAreForgottenWithoutRecords(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *records) {
 		now := time.Now()
-		r.put(ledger.RedeemGift, "k", now.Add(-400*day))
+		r.put(gift.RedeemGift, "k", now.Add(-400*day))
 		for _, age := range []time.Duration{100 * day, 91 * day, 89 * day, time.Minute} {
 			r.enter(now.Add(-age))
 		}
@@ -180,7 +180,7 @@ func TestAClockThatIsAheadForgetsNextToNothing(t *testing.T) {
 		now := time.Now()
 		ahead := now.Add(40 * day)
 		for age := range 30 {
-			r.put(ledger.SendGift, fmt.Sprintf("day %d", age), now.Add(-time.Duration(age)*day))
+			r.put(gift.SendGift, fmt.Sprintf("day %d", age), now.Add(-time.Duration(age)*day))
 		}
 		r.enter(now)
 		if n := r.pass(ahead, time.Hour); n != 0 {
@@ -194,7 +194,7 @@ func TestAClockThatIsAheadForgetsNextToNothing(t *testing.T) {
 			r.pass(ahead.Add(time.Duration(hour+1)*time.Hour), time.Hour)
 		}
 		for age := range 30 {
-			if kept := r.kept(ledger.SendGift, fmt.Sprintf("day %d", age)); kept != (age < 28) && age != 28 {
+			if kept := r.kept(gift.SendGift, fmt.Sprintf("day %d", age)); kept != (age < 28) && age != 28 {
 				t.Errorf("after a day the record of %d days ago is kept: %v", age, kept)
 			}
 		}
@@ -216,14 +216,14 @@ func TestRecordsAreNotForgottenTooSoon(t *testing.T) {
 func TestATestClockMakesNothingOld(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *records) {
 		now := time.Now()
-		r.put(ledger.SendGift, "k", now.Add(-100*day))
+		r.put(gift.SendGift, "k", now.Add(-100*day))
 		r.enter(now.Add(-99 * day))
 		live, test := r.account, gift.ID(uuid.New())
 		r.directory.Accounts[test] = &gift.Account{ID: test, Test: true}
 		r.account = test
 		r.enter(now.AddDate(10, 0, 0))
 		r.account = live
-		if n := r.pass(now, 400*day); n != 0 || !r.kept(ledger.SendGift, "k") {
+		if n := r.pass(now, 400*day); n != 0 || !r.kept(gift.SendGift, "k") {
 			t.Errorf("%d records were forgotten by a clock that somebody advanced", n)
 		}
 		r.enter(now)

@@ -44,7 +44,7 @@ func (s *service) hold(lasts time.Duration, gifts ...soldGift) {
 			failed = errors.Join(failed, err)
 			voucher, err := gift.ParseID(g.VoucherID)
 			failed = errors.Join(failed, err)
-			_, err = engine.Do(s.Context(), ledger.Call{AccountID: account, Operation: ledger.HoldGift,
+			_, err = engine.Do(s.Context(), ledger.Call{AccountID: account, Operation: gift.HoldGift,
 				Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }},
 				&ledger.Hold{VoucherID: voucher, Hold: gift.Hold{Lasts: lasts}})
 			failed = errors.Join(failed, err)

@@ -28,17 +28,17 @@ func testLongAnswers(t *testing.T, open opener) {
 	for i := range places {
 		places[i] = newID()
 	}
-	record := func(operation ledger.Operation, key string, size int, places []gift.ID) ledger.Request {
+	record := func(operation gift.Operation, key string, size int, places []gift.ID) ledger.Request {
 		return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation, Key: key}, At: noon,
 			Answer: ledger.Answer{Code: gift.InsufficientBalance, Body: longAnswer(size)}, Locations: places}
 	}
 	long := []ledger.Request{
-		record(ledger.SendGift, "order", 8<<20, places[:1]),
-		record(ledger.RedeemGift, "order", 4000, places[:2]),
-		record(ledger.CancelGift, "everywhere", 2, places),
-		record(ledger.ReverseRedemption, strings.Repeat("k", 255), 600, places[:2]),
+		record(gift.SendGift, "order", 8<<20, places[:1]),
+		record(gift.RedeemGift, "order", 4000, places[:2]),
+		record(gift.CancelGift, "everywhere", 2, places),
+		record(gift.ReverseRedemption, strings.Repeat("k", 255), 600, places[:2]),
 	}
-	short := record(ledger.RedeemGift, "short", 500, places[:1])
+	short := record(gift.RedeemGift, "short", 500, places[:1])
 	save(t, s, ledger.Changes{Requests: append([]ledger.Request{short}, long...)})
 
 	for _, want := range append(long, short) {
@@ -70,7 +70,7 @@ func testLongAnswers(t *testing.T, open opener) {
 	}
 	for _, r := range long {
 		_, err := s.LongAnswer(t.Context(), ledger.Long{RequestKey: r.RequestKey, Size: len(r.Answer.Body)})
-		if kept := r.Operation == ledger.RedeemGift || r.Operation == ledger.ReverseRedemption; kept != (err == nil) {
+		if kept := r.Operation == gift.RedeemGift || r.Operation == gift.ReverseRedemption; kept != (err == nil) {
 			t.Errorf("the answer to %s is kept: %v; %v", r.Operation, !kept, err)
 		}
 	}
@@ -79,7 +79,7 @@ func testLongAnswers(t *testing.T, open opener) {
 func testVerifyLongAnswers(t *testing.T, open opener) {
 	s, _ := open(t)
 	var all []ledger.Request
-	for _, operation := range []ledger.Operation{ledger.SendGift, ledger.CancelGift, ledger.ResendGift} {
+	for _, operation := range []gift.Operation{gift.SendGift, gift.CancelGift, gift.ResendGift} {
 		all = append(all, ledger.Request{RequestKey: ledger.RequestKey{AccountID: newID(), Operation: operation, Key: "k"},
 			At:     noon,
 			Answer: ledger.Answer{Code: ledger.Created, Body: longAnswer(5000)}})
@@ -104,7 +104,7 @@ func TestRecordsStayOnTheirPages(t *testing.T) {
 	for _, key := range []int{1, 36, 255, 456} {
 		for _, body := range []int{0, 2, 300, 550, 800, 821, 850, 1000, 5000, 2 << 20} {
 			for _, places := range []int{0, 1, 10, 3000} {
-				for _, operation := range []ledger.Operation{ledger.SendGift, ledger.RedeemGift, ledger.ReverseRedemption} {
+				for _, operation := range []gift.Operation{gift.SendGift, gift.RedeemGift, gift.ReverseRedemption} {
 					n++
 					all = append(all, ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation,
 						Key: fmt.Sprintf("%0*d", key, n)}, At: noon, EntryID: newID(), Spent: true, Locations: make([]gift.ID, places),

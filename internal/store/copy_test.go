@@ -43,9 +43,9 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 		g := &gifts[i]
 		taken := redeem(t, s, &g.Voucher, gift.Amount(1+i))
 		redeem(t, s, &g.Voucher, 2)
-		key := ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.RedeemGift, Key: fmt.Sprintf("Key-%d ~é", i)}
-		spent := ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.RedeemGift, Key: fmt.Sprintf("key_%d", i)}
-		sent := ledger.Request{RequestKey: ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.SendGift,
+		key := ledger.RequestKey{AccountID: g.AccountID, Operation: gift.RedeemGift, Key: fmt.Sprintf("Key-%d ~é", i)}
+		spent := ledger.RequestKey{AccountID: g.AccountID, Operation: gift.RedeemGift, Key: fmt.Sprintf("key_%d", i)}
+		sent := ledger.Request{RequestKey: ledger.RequestKey{AccountID: g.AccountID, Operation: gift.SendGift,
 			Key: fmt.Sprintf("sent %d", i)},
 			Answer: ledger.Answer{Code: ledger.Created, Body: []byte("{}")}, At: noon}
 		if i%2 == 0 {

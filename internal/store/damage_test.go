@@ -43,14 +43,14 @@ func newSample(t *testing.T) *sample {
 	moveSome(t, s, &k.giver.Voucher, &gifts[3].Voucher)
 	replaceCard(t, s, &k.giver.Voucher, 1)
 	k.taken = redeem(t, s, &k.spent.Voucher, 500)
-	request := func(o ledger.Operation, key string, e gift.ID) ledger.Request {
+	request := func(o gift.Operation, key string, e gift.ID) ledger.Request {
 		return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: o, Key: key}, EntryID: e,
 			At:     noon,
 			Answer: ledger.Answer{Code: ledger.OK, Body: []byte(`{"id":"` + e.String() + `"}`)}}
 	}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{
-		request(ledger.RedeemGift, "redeemed", k.taken.ID), request(ledger.SendGift, "sent", gift.ID{}),
-		{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: ledger.RedeemGift, Key: "spent"}, Spent: true,
+		request(gift.RedeemGift, "redeemed", k.taken.ID), request(gift.SendGift, "sent", gift.ID{}),
+		{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: gift.RedeemGift, Key: "spent"}, Spent: true,
 			At: noon}}})
 	runGroup(t, s, ledger.Want{Undoable: []ledger.Ref{{AccountID: account.ID, ID: k.taken.ID}}},
 		func(st *ledger.State) ledger.Changes {
@@ -61,7 +61,7 @@ func newSample(t *testing.T) *sample {
 				t.Fatal(err)
 			}
 			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e},
-				Requests: []ledger.Request{request(ledger.ReverseRedemption, "reversed", e.ID)}}
+				Requests: []ledger.Request{request(gift.ReverseRedemption, "reversed", e.ID)}}
 		})
 	var issued gift.Entry
 	k.waiting, _ = newGift(account.ID)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/pgtest"
 )
@@ -33,7 +34,7 @@ func TestUnconfirmedCommit(t *testing.T) {
 	t.Cleanup(func() { s.Close() })
 	g := issue(t, s, newID(), 1)[0]
 	r := filled[ledger.Request](t)
-	r.RequestKey = ledger.RequestKey{AccountID: g.AccountID, Operation: ledger.RedeemGift, Key: "k-1"}
+	r.RequestKey = ledger.RequestKey{AccountID: g.AccountID, Operation: gift.RedeemGift, Key: "k-1"}
 
 	standby(t, server, "absent")
 	err = s.Group(t.Context(), ledger.Want{},

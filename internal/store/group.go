@@ -295,7 +295,7 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 	for _, k := range want.Undo {
 		if r := g.state.Requests[k]; r != nil && !r.EntryID.IsZero() {
 			into := &entries
-			if k.Operation == ledger.HoldGift {
+			if k.Operation == gift.HoldGift {
 				into = &holds
 			}
 			*into = append(*into, ledger.Ref{AccountID: k.AccountID, ID: r.EntryID})

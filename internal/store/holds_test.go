@@ -21,7 +21,7 @@ func hold(t testing.TB, s *Store, v *gift.Voucher, amount gift.Amount, lasts tim
 		}
 		e = made
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Requests: []ledger.Request{{
-			RequestKey: ledger.RequestKey{AccountID: v.AccountID, Operation: ledger.HoldGift, Key: e.ID.String()},
+			RequestKey: ledger.RequestKey{AccountID: v.AccountID, Operation: gift.HoldGift, Key: e.ID.String()},
 			EntryID:    e.ID, At: noon, Answer: ledger.Answer{Code: ledger.OK, Body: []byte(e.ID.String())}}}}
 	})
 	return e
@@ -56,7 +56,7 @@ func testHolds(t *testing.T, open opener) {
 
 	holdRef := ledger.Ref{AccountID: v.AccountID, ID: long.ID}
 	byID := ledger.Want{Holds: []ledger.Ref{holdRef}}
-	byKey := ledger.Want{Undo: []ledger.RequestKey{{AccountID: v.AccountID, Operation: ledger.HoldGift,
+	byKey := ledger.Want{Undo: []ledger.RequestKey{{AccountID: v.AccountID, Operation: gift.HoldGift,
 		Key: long.ID.String()}}}
 	var released gift.Entry
 	needed := gift.Entry{AccountID: long.AccountID, ID: long.ID, VoucherID: long.VoucherID, Kind: long.Kind,
@@ -136,7 +136,7 @@ func TestVerifyFindsDamagedReleases(t *testing.T) {
 			held := hold(t, k.Store, &k.whole.Voucher, 300, time.Hour)
 			answer := func(key string, code gift.Code, entry gift.ID) ledger.Request {
 				return ledger.Request{RequestKey: ledger.RequestKey{AccountID: k.whole.AccountID, Key: key,
-					Operation: ledger.ReleaseHold}, EntryID: entry, At: noon,
+					Operation: gift.ReleaseHold}, EntryID: entry, At: noon,
 					Answer: ledger.Answer{Code: code, Body: []byte(held.ID.String())}}
 			}
 			runGroup(t, k.Store, ledger.Want{Vouchers: []ledger.Ref{ref(&k.whole.Voucher)}},

@@ -128,7 +128,7 @@ func testWorth(t *testing.T, open opener) {
 	engine := ledger.Start(s, ledger.Options{})
 	defer engine.Stop()
 	for n, by := range slices.Repeat([]gift.Amount{5, -4}, 70) { // more than a milestone of a history
-		_, err := engine.Do(t.Context(), ledger.Call{AccountID: account, Operation: ledger.AdjustGift,
+		_, err := engine.Do(t.Context(), ledger.Call{AccountID: account, Operation: gift.AdjustGift,
 			Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{Code: ledger.OK} }},
 			&ledger.Change{VoucherID: adjusted, Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 				return v.Adjust(gift.Adjust{Context: c, Caller: caller, Amount: by, ReasonCode: gift.ReasonMistake,

@@ -61,7 +61,7 @@ func TestRotation(t *testing.T) {
 			gifts := issue(t, a, account, 3)
 			message := message.Message{ID: newID(), GiftID: gifts[0].ID, Text: "Hello", At: noon}
 			must(t, a.KeepMessage(t.Context(), message))
-			sold := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: ledger.SendGift, Key: "k"},
+			sold := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: gift.SendGift, Key: "k"},
 				Fingerprint: a.Keys().Fingerprint([]byte("sell")), Answer: ledger.Answer{Code: ledger.OK, Body: []byte("sold")},
 				At: noon}
 			save(t, a, ledger.Changes{Requests: []ledger.Request{sold}})
@@ -99,7 +99,7 @@ func TestRotation(t *testing.T) {
 				if m, err := s.Message(t.Context(), message.ID); err != nil || m.Text != "Hello" {
 					t.Errorf("a message: %q, %v", m.Text, err)
 				}
-				r, err := s.Requests(t.Context(), account, ledger.SendGift, "k")
+				r, err := s.Requests(t.Context(), account, gift.SendGift, "k")
 				if err != nil || len(r) != 1 || string(r[0].Answer.Body) != "sold" {
 					t.Fatalf("an answer: %v, %v", r, err)
 				}

@@ -26,7 +26,7 @@ func testLoads(t *testing.T, open opener) {
 		must(t, err)
 		load = e
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Requests: []ledger.Request{{
-			RequestKey: ledger.RequestKey{AccountID: v.AccountID, Operation: ledger.ReloadGift, Key: "k"}, EntryID: e.ID,
+			RequestKey: ledger.RequestKey{AccountID: v.AccountID, Operation: gift.ReloadGift, Key: "k"}, EntryID: e.ID,
 			At: noon, Answer: ledger.Answer{Code: ledger.OK, Body: []byte(e.ID.String())}}}}
 	})
 	read, err := s.Gift(t.Context(), v.AccountID, v.ID)
@@ -36,7 +36,7 @@ func testLoads(t *testing.T, open opener) {
 	}
 	reload := ledger.Ref{AccountID: v.AccountID, ID: load.ID}
 	byID := ledger.Want{Undoable: []ledger.Ref{reload}}
-	byKey := ledger.Want{Undo: []ledger.RequestKey{{AccountID: v.AccountID, Operation: ledger.ReloadGift, Key: "k"}}}
+	byKey := ledger.Want{Undo: []ledger.RequestKey{{AccountID: v.AccountID, Operation: gift.ReloadGift, Key: "k"}}}
 	undo := func(st *ledger.State, done gift.Undoable) ledger.Changes {
 		after, e, err := st.Vouchers[ref(v)].ReverseReload(done, gift.Undo{Context: at(), Caller: &gift.Caller{}})
 		must(t, err)
@@ -74,7 +74,7 @@ func testCashOuts(t *testing.T, open opener) {
 	at := func() gift.Context {
 		return gift.Context{EntryID: newID(), Now: noon, Actor: gift.Actor{LocationID: till}}
 	}
-	key := ledger.RequestKey{AccountID: v.AccountID, Operation: ledger.CashOutGift, Key: "k"}
+	key := ledger.RequestKey{AccountID: v.AccountID, Operation: gift.CashOutGift, Key: "k"}
 	var paid gift.Entry
 	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) ledger.Changes {
 		after, e, err := st.Vouchers[ref(v)].PayOut(gift.PayOut{Context: at(), Account: a,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/misses"
@@ -91,7 +92,7 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 	addJobs(t, s, gifts)
 	var requests []ledger.Request
 	for i := range gifts {
-		key := ledger.RequestKey{AccountID: gifts[i].AccountID, Operation: ledger.RedeemGift, Key: fmt.Sprint(i)}
+		key := ledger.RequestKey{AccountID: gifts[i].AccountID, Operation: gift.RedeemGift, Key: fmt.Sprint(i)}
 		requests = append(requests, ledger.Request{RequestKey: key, At: noon})
 	}
 	save(t, s, ledger.Changes{Requests: requests})

@@ -14,7 +14,7 @@ func testProviderKeys(t *testing.T, open opener) {
 	s, _ := open(t)
 	account, provider := newID(), newID()
 	var all []ledger.Request
-	keep := func(account gift.ID, operation ledger.Operation, key string) string {
+	keep := func(account gift.ID, operation gift.Operation, key string) string {
 		all = append(all, ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation, Key: key},
 			Answer: ledger.Answer{Code: ledger.OK, Body: []byte("{}")}, At: noon})
 		return key
@@ -22,15 +22,15 @@ func testProviderKeys(t *testing.T, open opener) {
 	of := func(key string) string { return ledger.ForeignKey(provider, key) }
 	var want []string
 	for _, end := range []string{"A", "B", "a", "b:2", "ö"} { // as bytes, not as words
-		want = append(want, keep(account, ledger.RedeemGift, of("order:"+end)))
+		want = append(want, keep(account, gift.RedeemGift, of("order:"+end)))
 	}
-	keep(account, ledger.ReverseRedemption, want[0])
+	keep(account, gift.ReverseRedemption, want[0])
 	for _, other := range []string{"order", "order9:A", "orders:A", "Order:A", "ordeR:A"} {
-		keep(account, ledger.RedeemGift, of(other))
+		keep(account, gift.RedeemGift, of(other))
 	}
-	keep(account, ledger.RedeemGift, "order:A")
-	keep(account, ledger.RedeemGift, ledger.ForeignKey(newID(), "order:A"))
-	keep(newID(), ledger.RedeemGift, of("order:A"))
+	keep(account, gift.RedeemGift, "order:A")
+	keep(account, gift.RedeemGift, ledger.ForeignKey(newID(), "order:A"))
+	keep(newID(), gift.RedeemGift, of("order:A"))
 	save(t, s, ledger.Changes{Requests: all})
 	for most := 1; most < len(want)+2; most++ {
 		got, err := s.ProviderKeys(t.Context(), account, of("order:"), most)

@@ -55,7 +55,7 @@ var confirmRequests = db.Text{Postgres: `SELECT 1 FROM request WHERE account_id 
 
 // Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long
 // answers. What it gives is durable.
-func (s *Store) Requests(ctx context.Context, account gift.ID, operation ledger.Operation,
+func (s *Store) Requests(ctx context.Context, account gift.ID, operation gift.Operation,
 	key string) (found []ledger.Request, err error) {
 	const query = `SELECT ` + record.RequestColumns + `, a.locations FROM request AS r
 		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation

@@ -318,7 +318,7 @@ func redeemTogether(t *testing.T, s *Store, gifts []gift.Gift, amount gift.Amoun
 	var want ledger.Want
 	for i := range gifts {
 		want.Vouchers = append(want.Vouchers, ref(&gifts[i].Voucher))
-		want.Requests = append(want.Requests, ledger.RequestKey{AccountID: gifts[i].AccountID, Operation: ledger.RedeemGift,
+		want.Requests = append(want.Requests, ledger.RequestKey{AccountID: gifts[i].AccountID, Operation: gift.RedeemGift,
 			Key: gifts[i].ID.String()})
 	}
 	must(t, s.Group(t.Context(), want, func(st *ledger.State) (c ledger.Changes) {

@@ -177,7 +177,7 @@ func benchmarkGroup(b *testing.B, open opener, vouchers int) {
 		var w ledger.Want
 		for range size {
 			w.Vouchers = append(w.Vouchers, ref(&all[next].Voucher))
-			w.Requests = append(w.Requests, ledger.RequestKey{AccountID: account, Operation: ledger.RedeemGift,
+			w.Requests = append(w.Requests, ledger.RequestKey{AccountID: account, Operation: gift.RedeemGift,
 				Key: uuid.NewString()})
 			next = (next + 7919) % len(all)
 		}

@@ -118,7 +118,7 @@ func fillGroup(ctx context.Context, s *store.Store, account gift.ID, n int) erro
 			return err
 		}
 		c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, issued)
-		c.Requests = append(c.Requests, request(account, ledger.SendGift, gift.ID{}, 870))
+		c.Requests = append(c.Requests, request(account, gift.SendGift, gift.ID{}, 870))
 	}
 	if err := s.Group(ctx, ledger.Want{}, func(*ledger.State) ledger.Changes { return c }); err != nil {
 		return err
@@ -177,13 +177,13 @@ func history(c *ledger.Changes, v gift.Voucher) error {
 		return err
 	}
 	c.Vouchers, c.Entries = append(c.Vouchers, after), append(c.Entries, first, second, back)
-	c.Requests = append(c.Requests, request(v.AccountID, ledger.RedeemGift, first.ID, 300),
-		request(v.AccountID, ledger.RedeemGift, second.ID, 300),
-		request(v.AccountID, ledger.ReverseRedemption, back.ID, 300))
+	c.Requests = append(c.Requests, request(v.AccountID, gift.RedeemGift, first.ID, 300),
+		request(v.AccountID, gift.RedeemGift, second.ID, 300),
+		request(v.AccountID, gift.ReverseRedemption, back.ID, 300))
 	return nil
 }
 
-func request(account gift.ID, o ledger.Operation, entry gift.ID, size int) ledger.Request {
+func request(account gift.ID, o gift.Operation, entry gift.ID, size int) ledger.Request {
 	return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: o,
 		Key: uuid.Must(uuid.NewV7()).String()},
 		Answer: ledger.Answer{Code: ledger.OK, Body: append(make([]byte, size), entry.String()...)}, EntryID: entry,

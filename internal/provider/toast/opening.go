@@ -17,7 +17,7 @@ import (
 // back.
 
 // openCard is under which openings are kept.
-const openCard ledger.Operation = "toast-opening"
+const openCard gift.Operation = "toast-opening"
 
 // opening is an activation with nothing, or its reversal, as it is kept. Under its GUID it is kept afterwards.
 type opening struct {

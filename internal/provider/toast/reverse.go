@@ -16,12 +16,12 @@ import (
 // which operation of the interface that is done.
 var undoings = map[gift.Kind]struct {
 	needs gift.Permissions
-	of    ledger.Operation
+	of    gift.Operation
 }{
 	gift.Redemption: {gift.MayRedeem, ""},
 	gift.CashOut:    {gift.MayCashOut, ""},
-	gift.Reload:     {gift.MayReload, ledger.ReloadGift},
-	gift.Activation: {gift.MayActivate, ledger.ActivateGift},
+	gift.Reload:     {gift.MayReload, gift.ReloadGift},
+	gift.Activation: {gift.MayActivate, gift.ActivateGift},
 }
 
 // reverse takes a transaction back. One that never came is not there, and will be refused should it still come.

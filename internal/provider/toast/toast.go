@@ -12,7 +12,6 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
-	"boon.example/internal/ledger"
 	"boon.example/internal/provider"
 )
 
@@ -231,7 +230,7 @@ func (t *transaction) before() (b api.Before) {
 
 // used reports whether the transaction was made before, or takes back one that was.
 func (t *transaction) used(v *gift.Voucher) (bool, error) {
-	told := func(op ledger.Operation, guid string) (bool, error) {
+	told := func(op gift.Operation, guid string) (bool, error) {
 		known, err := t.kept(op, guid, v)
 		return known != nil && known.MayBeToldTo(t.caller), err
 	}

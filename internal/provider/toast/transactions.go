@@ -13,9 +13,9 @@ import (
 // The operations under which transactions are kept. One GUID and card is one transaction, whatever its type; only a
 // reversal may have the GUID of what it takes back.
 const (
-	transact        ledger.Operation = "toast-transaction"
-	takeBack        ledger.Operation = "toast-reversal"
-	takeBackNothing ledger.Operation = "toast-reversal-of-nothing"
+	transact        gift.Operation = "toast-transaction"
+	takeBack        gift.Operation = "toast-reversal"
+	takeBackNothing gift.Operation = "toast-reversal-of-nothing"
 )
 
 // fingerprinted is what tells a repeat of a transaction from another with its GUID.
@@ -57,7 +57,7 @@ func (t *transaction) unusable() string {
 }
 
 // kept is what is kept of a GUID and a card, at any of the restaurants; nil: nothing.
-func (t *transaction) kept(op ledger.Operation, guid string, v *gift.Voucher) (*ledger.Request, error) {
+func (t *transaction) kept(op gift.Operation, guid string, v *gift.Voucher) (*ledger.Request, error) {
 	all, err := t.Kept(key(guid, v))
 	for n := range all {
 		if all[n].Operation == op {

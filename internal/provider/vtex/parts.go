@@ -84,7 +84,7 @@ func (c *call) cancel() api.Reply {
 		if amount != t.value() {
 			return c.failed(malformed("A Credit is taken back as a whole: %s.", c.currency.Money(t.value())))
 		}
-		order.Command = &ledger.Undo{Operation: ledger.ReloadGift, EntryID: t.ID,
+		order.Command = &ledger.Undo{Operation: gift.ReloadGift, EntryID: t.ID,
 			Undo: gift.Undo{Context: c.Context(), Caller: c.caller}}
 	default:
 		order.Command = &ledger.Reverse{Reverse: back, RedemptionID: t.ID}

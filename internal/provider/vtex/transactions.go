@@ -176,9 +176,9 @@ func (a *change) described() string {
 // The operations under which is kept what was done: a requestId counts once for all transactions of a card, once for
 // all their cancellations, and once for the settlements of one of them.
 const (
-	doTransaction     ledger.Operation = "vtex-transaction"
-	settleTransaction ledger.Operation = "vtex-settlement"
-	cancelTransaction ledger.Operation = "vtex-cancellation"
+	doTransaction     gift.Operation = "vtex-transaction"
+	settleTransaction gift.Operation = "vtex-settlement"
+	cancelTransaction gift.Operation = "vtex-cancellation"
 )
 
 // fingerprinted is what tells a repeat of a change from another with its requestId.
@@ -208,31 +208,31 @@ func (c *call) transact() api.Reply {
 		Asked:   fingerprinted{Amount: amount, Operation: asked.Operation, Order: asked.Order.ID},
 		Command: c.command(op, amount, asked),
 		Render:  c.render(func(r ledger.Result) any { return c.made(r.Entries[0].ID) })})
-	return c.told(done, err, op == ledger.RedeemGift)
+	return c.told(done, err, op == gift.RedeemGift)
 }
 
 // operation is what a transaction asks for, in the words of the interface.
-func (c *call) operation(asked change) (ledger.Operation, error) {
+func (c *call) operation(asked change) (gift.Operation, error) {
 	switch {
 	case asked.Operation == "Debit" && c.provider.HoldDays > 0:
-		return ledger.HoldGift, c.caller.Permit(gift.MayRedeem, false)
+		return gift.HoldGift, c.caller.Permit(gift.MayRedeem, false)
 	case asked.Operation == "Debit":
-		return ledger.RedeemGift, c.caller.Permit(gift.MayRedeem, false)
+		return gift.RedeemGift, c.caller.Permit(gift.MayRedeem, false)
 	case asked.Operation == "Credit":
-		return ledger.ReloadGift, c.caller.Permit(gift.MayReload, false)
+		return gift.ReloadGift, c.caller.Permit(gift.MayReload, false)
 	}
 	return "", malformed("The operation must be Debit or Credit.")
 }
 
 // command has the engine do what a transaction asks for.
-func (c *call) command(op ledger.Operation, amount gift.Amount, asked change) ledger.Command {
+func (c *call) command(op gift.Operation, amount gift.Amount, asked change) ledger.Command {
 	reference, reason := asked.reference(), asked.described()
 	redeem := gift.Redeem{Context: c.Context(), LocationID: c.caller.Locations[0], Amount: amount, Reference: reference,
 		Reason: reason, Account: c.caller.Account}
 	switch op {
-	case ledger.RedeemGift:
+	case gift.RedeemGift:
 		return &ledger.Redeem{VoucherID: c.card.ID, Notice: c.caller.Account.BalanceNotice, Redeem: redeem}
-	case ledger.HoldGift:
+	case gift.HoldGift:
 		return &ledger.Hold{VoucherID: c.card.ID, Hold: gift.Hold{Redeem: redeem, Lasts: c.holdTime()}}
 	}
 	load := gift.Load{Amount: amount, Reference: reference, Reason: reason, Account: c.caller.Account,

@@ -82,7 +82,7 @@ func (c *call) redeem() api.Reply {
 	if reply, is := c.wouldRefuse(ask, last); is {
 		return reply
 	}
-	answer, err := c.Do(api.Order{Operation: ledger.RedeemGift, Key: key, Asked: redemption{amount}, Verification: pin,
+	answer, err := c.Do(api.Order{Operation: gift.RedeemGift, Key: key, Asked: redemption{amount}, Verification: pin,
 		Command: &ledger.Redeem{VoucherID: c.card.ID, Notice: c.caller.Account.BalanceNotice, Redeem: ask},
 		Render: func(r ledger.Result, err error) ledger.Answer {
 			if refused, ok := errors.AsType[*gift.Error](err); ok {
@@ -166,12 +166,12 @@ func (c *call) void() api.Reply {
 		return c.failed(err)
 	}
 	if !slices.ContainsFunc(known, func(r ledger.Request) bool {
-		return r.Operation == ledger.RedeemGift && !r.EntryID.IsZero()
+		return r.Operation == gift.RedeemGift && !r.EntryID.IsZero()
 	}) {
 		return transactionNotFound.because(gift.NotFound)
 	}
-	answer, err := c.Do(api.Order{Operation: ledger.ReverseRedemption,
-		Command: &ledger.Reverse{OriginalKey: c.Scope(c.asked.TransactionID), Operation: ledger.RedeemGift,
+	answer, err := c.Do(api.Order{Operation: gift.ReverseRedemption,
+		Command: &ledger.Reverse{OriginalKey: c.Scope(c.asked.TransactionID), Operation: gift.RedeemGift,
 			Reverse: gift.Reverse{Context: c.Context(), Caller: c.caller}},
 		Render: func(r ledger.Result, _ error) ledger.Answer {
 			return c.done("remainingBalance", r.Vouchers[0].Available(r.Entries[0].At), "")

@@ -29,15 +29,15 @@ var (
 const maxInRequest = 830
 
 // Free tells which operations' answers hold neither code nor token: they are kept as they are, all others are sealed.
-func Free(o ledger.Operation) bool { return EntryKinds[o] != "" }
+func Free(o gift.Operation) bool { return EntryKinds[o] != "" }
 
 // EntryKinds are the kinds of the entries that calls make which move or hold value.
-var EntryKinds = map[ledger.Operation]gift.Kind{
-	ledger.RedeemGift: gift.Redemption, ledger.ReverseRedemption: gift.Reversal, ledger.HoldGift: gift.HoldMade,
-	ledger.CaptureHold: gift.Redemption, ledger.ReleaseHold: gift.HoldReleased,
-	ledger.ReloadGift: gift.Reload, ledger.ReverseReload: gift.ReloadReversal, ledger.CashOutGift: gift.CashOut,
-	ledger.TransferBalance: gift.TransferOut,
-	ledger.ActivateGift:    gift.Activation, ledger.ReverseActivation: gift.ActivationReversal,
+var EntryKinds = map[gift.Operation]gift.Kind{
+	gift.RedeemGift: gift.Redemption, gift.ReverseRedemption: gift.Reversal, gift.HoldGift: gift.HoldMade,
+	gift.CaptureHold: gift.Redemption, gift.ReleaseHold: gift.HoldReleased,
+	gift.ReloadGift: gift.Reload, gift.ReverseReload: gift.ReloadReversal, gift.CashOutGift: gift.CashOut,
+	gift.TransferBalance: gift.TransferOut,
+	gift.ActivateGift:    gift.Activation, gift.ReverseActivation: gift.ActivationReversal,
 }
 
 func boundToRequest(k ledger.RequestKey) []byte {
