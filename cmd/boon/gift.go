@@ -81,7 +81,7 @@ type place struct {
 	PointOfSale string `name:"pos" placeholder:"NAME" help:"The location, as the point-of-sale system names it."`
 }
 
-var guid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
+var guidForm = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 
 // secret sorts what a person typed or a scanner read into code and token. A code may be grouped in any way, also where
 // spaces part the words of a command. Digits that are no code are refused here, for the service could only say that
@@ -99,7 +99,7 @@ func secret(words []string) (voucherCode, token string, _ error) {
 		}
 	}
 	_, noToken := gift.ParseToken(s)
-	if digits > 0 && noToken != nil && !guid.MatchString(s) && !strings.ContainsFunc(s, unicode.IsLetter) {
+	if digits > 0 && noToken != nil && !guidForm.MatchString(s) && !strings.ContainsFunc(s, unicode.IsLetter) {
 		if digits == codeLength {
 			return "", "", usageError("A gift's code is 12 digits. Only spaces, dashes and dots may stand between them.")
 		}
@@ -113,7 +113,7 @@ const codeLength = 12
 
 // giftNamed sorts what a person typed into voucherID, code and token.
 func giftNamed(words []string) (voucherID, voucherCode, token string, _ error) {
-	if guid.MatchString(words[0]) && len(words) == 1 {
+	if guidForm.MatchString(words[0]) && len(words) == 1 {
 		return words[0], "", "", nil
 	}
 	voucherCode, token, err := secret(words)

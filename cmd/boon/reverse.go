@@ -136,7 +136,7 @@ func (c *giftReverseCmd) taken(t *terminal, api *client.Client) ([]*taking, erro
 	var all []*taking
 	keys := map[string]int{}
 	made := client.ActivityFilter{Kind: client.EntryRedemption, From: c.Since, To: c.Until, PageSize: pageSize}
-	if guid.MatchString(c.ByKey) {
+	if guidForm.MatchString(c.ByKey) {
 		made.KeyID = c.ByKey
 	}
 	for e, err := range api.Activity(t, made) {
