@@ -12,6 +12,7 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/print"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
@@ -121,7 +122,7 @@ func applyExample(ctx context.Context, dir string) error {
 // tillLink makes a till for the person who watches, at the first location of the example, and gives the link to pair it
 // by.
 func tillLink(ctx context.Context, dir, base string) (link string, _ error) {
-	account, err := gift.ParseID(examples.HarborAccount)
+	account, err := guid.Parse(examples.HarborAccount)
 	if err != nil {
 		return "", err
 	}
@@ -131,7 +132,7 @@ func tillLink(ctx context.Context, dir, base string) (link string, _ error) {
 			return err
 		}
 		_, token, err := setup.CreateKey(ctx, s, setup.KeyRequest{Account: account, Name: "Counter 1", Till: true,
-			Permissions: gift.TillPermissions, Locations: []gift.ID{d.Accounts[account].Locations[0].ID}}, time.Now(),
+			Permissions: gift.TillPermissions, Locations: []guid.ID{d.Accounts[account].Locations[0].ID}}, time.Now(),
 			rand.Reader)
 		link = pairLink(base, token)
 		return err

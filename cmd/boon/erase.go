@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/nfc"
 	"boon.example/internal/store"
 	"boon.example/internal/store/erase"
@@ -63,7 +64,7 @@ func (c *eraseCmd) Run(t *terminal) error {
 // accounts are those that are to be searched.
 func (c *eraseCmd) accounts(d *gift.Directory) (all []*gift.Account, err error) {
 	if c.Account != "" {
-		id, err := gift.ParseID(c.Account)
+		id, err := guid.Parse(c.Account)
 		if err != nil || d.Accounts[id] == nil {
 			return nil, usageError("--account is not the id of an account")
 		}

@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
 )
@@ -76,7 +77,7 @@ func (c *keyCreateCmd) Run(t *terminal) error {
 			return err
 		}
 		if len(q.Programs) == 0 {
-			q.Programs = []gift.ID{gift.DistributionProgram.ID}
+			q.Programs = []guid.ID{gift.DistributionProgram.ID}
 		}
 	}
 	return c.with(t, true, func(s *store.Store) error {
@@ -97,9 +98,9 @@ func (c *keyCreateCmd) Run(t *terminal) error {
 	})
 }
 
-func parseIDs(flag string, texts []string) (ids []gift.ID, _ error) {
+func parseIDs(flag string, texts []string) (ids []guid.ID, _ error) {
 	for _, text := range texts {
-		id, err := gift.ParseID(text)
+		id, err := guid.Parse(text)
 		if err != nil {
 			return nil, usageError(fmt.Sprintf("%s %s is %v.", flag, text, err))
 		}
@@ -150,21 +151,21 @@ func (c *keyCreateCmd) may() (may gift.Permissions, _ error) {
 }
 
 // account is the one that is named, or the only one there is.
-func (c *keyCreateCmd) account(t *terminal, s *store.Store) (gift.ID, error) {
+func (c *keyCreateCmd) account(t *terminal, s *store.Store) (guid.ID, error) {
 	if ids, err := parseIDs("--account", c.Account); err != nil || len(ids) > 0 {
-		return append(ids, gift.ID{})[0], err
+		return append(ids, guid.ID{})[0], err
 	}
 	d, err := s.Directory(t)
 	if err != nil {
-		return gift.ID{}, err
+		return guid.ID{}, err
 	}
 	switch len(d.Accounts) {
 	case 0:
-		return gift.ID{}, errors.New("there is no account yet; make one with boon apply FILE")
+		return guid.ID{}, errors.New("there is no account yet; make one with boon apply FILE")
 	case 1:
 		return slices.Collect(maps.Keys(d.Accounts))[0], nil
 	}
-	return gift.ID{}, usageError("There is more than one account; name one with --account ID, or give --system. There " +
+	return guid.ID{}, usageError("There is more than one account; name one with --account ID, or give --system. There " +
 		"are " + accountList(d) + ".")
 }
 
@@ -234,7 +235,7 @@ func (c *keyListCmd) Run(t *terminal) error {
 }
 
 // accounts are those that --account names; none: all of them.
-func (c *keyListCmd) accounts(d *gift.Directory) ([]gift.ID, error) {
+func (c *keyListCmd) accounts(d *gift.Directory) ([]guid.ID, error) {
 	if c.Account == "" {
 		return nil, nil
 	}
@@ -246,14 +247,14 @@ func (c *keyListCmd) accounts(d *gift.Directory) ([]gift.ID, error) {
 }
 
 // concerns tells whether a key is of one of the accounts, or sends for one; none: of any.
-func concerns(k *gift.Key, accounts []gift.ID) bool {
-	return len(accounts) == 0 || slices.ContainsFunc(accounts, func(id gift.ID) bool {
+func concerns(k *gift.Key, accounts []guid.ID) bool {
+	return len(accounts) == 0 || slices.ContainsFunc(accounts, func(id guid.ID) bool {
 		return k.AccountID == id || slices.Contains(k.Accounts, id)
 	})
 }
 
 // lastUse tells when a key was last used.
-func lastUse(k *gift.Key, uses map[gift.ID]time.Time) string {
+func lastUse(k *gift.Key, uses map[guid.ID]time.Time) string {
 	if used := uses[k.ID]; !used.IsZero() {
 		return moment(used)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store"
 )
 
@@ -27,7 +28,7 @@ Example:
 
 // Run makes or revokes links to the sheet of an order.
 func (c *sheetCmd) Run(t *terminal) error {
-	order, err := gift.ParseID(c.Order)
+	order, err := guid.Parse(c.Order)
 	if err != nil {
 		return usageError("ORDERID is the orderID that send-gift answered")
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -34,8 +35,8 @@ func TestWaitingForThePrinter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := &call{API: New(Config{}), w: httptest.NewRecorder(), r: httptest.NewRequest("GET", "/", nil), leave: func() {},
-			account: &gift.Account{ID: gift.ID{1}}, caller: &gift.Caller{}}
-		done, err := c.prints.Take(t.Context(), gift.ID{2}, gift.ID{})
+			account: &gift.Account{ID: guid.ID{1}}, caller: &gift.Caller{}}
+		done, err := c.prints.Take(t.Context(), guid.ID{2}, guid.ID{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +52,7 @@ func TestWaitingForThePrinter(t *testing.T) {
 			t.Fatalf("until %v, %v", until, err)
 		}
 		printed()
-		if _, err := c.prints.Take(t.Context(), gift.ID{2}, gift.ID{}); err != nil {
+		if _, err := c.prints.Take(t.Context(), guid.ID{2}, guid.ID{}); err != nil {
 			t.Error("the printer is still taken")
 		}
 	})

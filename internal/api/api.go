@@ -27,6 +27,7 @@ import (
 	"boon.example/internal/clientip"
 	"boon.example/internal/fair"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/reference"
 	"boon.example/internal/ticket"
@@ -359,16 +360,16 @@ type call struct {
 	caller    *gift.Caller
 	account   *gift.Account          // the caller's; nil for a system key, until it has named one
 	setup     int64                  // the version of the set-up that says so, or of an older one
-	clocks    map[gift.ID]gift.Clock // of the test accounts that the caller may act for
+	clocks    map[guid.ID]gift.Clock // of the test accounts that the caller may act for
 	key       string                 // the Idempotency-Key, "" none
-	location  gift.ID                // where it is made, for the log; zero: not said
+	location  guid.ID                // where it is made, for the log; zero: not said
 	warning   string                 // for the log; "": none
 	codes     int                    // that a look-up shows
 	body      []byte                 // of a POST, whole
 	lent      *[trusted]byte         // where it lies, if that is used again
 	unread    bool                   // it is no JSON object
 	memory    int                    // bytes that hold counted
-	payer     *gift.ID               // for whom; nil: there were few
+	payer     *guid.ID               // for whom; nil: there were few
 	leave     func()                 // gives the call's place in flight back
 	media     string                 // of the answer, if it succeeds; "": JSON
 }

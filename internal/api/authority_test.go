@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/pgtest"
 )
@@ -362,7 +363,7 @@ func allPermitted() (keys []*gift.Key) {
 				AccountID: id(harbor), Name: text[10:],
 				Hash: gift.HashKey(text), CreatedAt: time.Now().Add(-time.Hour), Permissions: p}
 			if at == pier {
-				k.Locations = []gift.ID{id(pier)}
+				k.Locations = []guid.ID{id(pier)}
 			}
 			keys = append(keys, k)
 		}
@@ -563,7 +564,7 @@ func (s *stage) fail(good, voucher string) {
 		error) ledger.Answer {
 		return ledger.Answer{}
 	}}
-	if _, err := s.engine.Do(s.Context(), call, &ledger.Deliver{Job: ledger.Job{ID: gift.ID{1},
+	if _, err := s.engine.Do(s.Context(), call, &ledger.Deliver{Job: ledger.Job{ID: guid.ID{1},
 		AccountID: account, VoucherID: id(voucher)}}); err != nil {
 		s.Fatal(err)
 	}

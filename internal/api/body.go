@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/wire"
 )
@@ -279,7 +280,7 @@ func (r *request) refuse(err error) (ledger.Answer, error) {
 }
 
 // actor is who causes an entry.
-func (c *call) actor(location gift.ID) gift.Context {
+func (c *call) actor(location guid.ID) gift.Context {
 	return gift.Context{RequestID: c.requestID, Actor: gift.Actor{KeyID: c.caller.KeyID, LocationID: location,
 		Person: c.caller.Person, Address: c.ClientAddress(c.r).String(), Till: c.caller.Till == gift.PairedTill}}
 }

@@ -2,16 +2,17 @@ package api
 
 import (
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/wire"
 )
 
 // several names gifts in a request: one, those of an order, or those of an external purchase.
 type several struct {
-	VoucherID  gift.ID // or
-	OrderID    gift.ID // or
+	VoucherID  guid.ID // or
+	OrderID    guid.ID // or
 	Purchase   string  // its reference
-	Storefront gift.ID // beside a reference: where the purchase was made; zero: there is only one
+	Storefront guid.ID // beside a reference: where the purchase was made; zero: there is only one
 }
 
 // The members that name several gifts.
@@ -47,7 +48,7 @@ func readSeveral(o *wire.Object, members ...string) (s several) {
 // cancellation is a cancel-gift request.
 type cancellation struct {
 	several
-	AccountID      gift.ID // for a system key; zero: there is only one
+	AccountID      guid.ID // for a system key; zero: there is only one
 	SkipNotAllowed bool
 	ReleaseHolds   bool
 	gift.Cancel
@@ -89,7 +90,7 @@ func cancelGift(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return request.refuse(err)
 	}
-	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
+	asked.Context, asked.Caller = c.actor(guid.ID{}), c.caller
 	return request.do(&ledger.Cancel{
 		VoucherIDs: ids, SkipNotAllowed: asked.SkipNotAllowed, ReleaseHolds: asked.ReleaseHolds, Cancel: asked.Cancel,
 	}, ledger.OK, (*writer).outcomes)
@@ -119,7 +120,7 @@ func reinstateGift(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return request.refuse(err)
 	}
-	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
+	asked.Context, asked.Caller = c.actor(guid.ID{}), c.caller
 	answer, err := request.do(&ledger.Reinstate{VoucherIDs: ids, Reinstate: asked.Reinstate}, ledger.OK,
 		(*writer).outcomes)
 	if answer.Fresh() {
@@ -129,9 +130,9 @@ func reinstateGift(c *call) (ledger.Answer, error) {
 }
 
 // gifts finds what a request names, as far as the key may see it.
-func (c *call) gifts(asked several) (ids []gift.ID, _ error) {
+func (c *call) gifts(asked several) (ids []guid.ID, _ error) {
 	if !asked.VoucherID.IsZero() {
-		return []gift.ID{asked.VoucherID}, nil
+		return []guid.ID{asked.VoucherID}, nil
 	}
 	filter := gift.Filter{
 		AccountID: c.account.ID, MadeBy: c.caller.Integrator(), Locations: c.caller.Locations, OrderID: asked.OrderID,

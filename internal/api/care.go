@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/wire"
 )
@@ -21,9 +22,9 @@ func (c *call) care(op gift.Operation, asked any, problems *wire.Problems,
 }
 
 // change is a change of one gift by a rule that gets the context of its entry.
-func (c *call) change(voucher gift.ID,
+func (c *call) change(voucher guid.ID,
 	rule func(gift.Voucher, gift.Context) (gift.Voucher, gift.Entry, error)) *ledger.Change {
-	return &ledger.Change{Context: c.actor(gift.ID{}), VoucherID: voucher, Rule: rule}
+	return &ledger.Change{Context: c.actor(guid.ID{}), VoucherID: voucher, Rule: rule}
 }
 
 // readReasonCode reads why, in one of the words for it.
@@ -39,7 +40,7 @@ func readReasonCode(o *wire.Object, codes []gift.ReasonCode) gift.ReasonCode {
 
 // blocking is a block-gift request.
 type blocking struct {
-	VoucherID gift.ID
+	VoucherID guid.ID
 	gift.Block
 }
 
@@ -65,7 +66,7 @@ func blockGift(c *call) (ledger.Answer, error) {
 
 // unblocking is an unblock-gift request.
 type unblocking struct {
-	VoucherID gift.ID
+	VoucherID guid.ID
 	gift.Unblock
 }
 
@@ -96,7 +97,7 @@ func unblockGift(c *call) (ledger.Answer, error) {
 
 // adjusting is an adjust-gift request.
 type adjusting struct {
-	VoucherID gift.ID
+	VoucherID guid.ID
 	gift.Adjust
 }
 
@@ -139,7 +140,7 @@ func adjustGift(c *call) (ledger.Answer, error) {
 
 // extending is an extend-gift request.
 type extending struct {
-	VoucherID gift.ID
+	VoucherID guid.ID
 	gift.Extend
 }
 
@@ -198,7 +199,7 @@ func (w *writer) extension(r ledger.Result) {
 	w.ID("voucherID", v.ID)
 	w.Instant("validUntil", v.End())
 	w.stands(v)
-	w.Boolean("isRedeemable", len(v.NotRedeemable(gift.ID{}, e.At, nil)) == 0)
+	w.Boolean("isRedeemable", len(v.NotRedeemable(guid.ID{}, e.At, nil)) == 0)
 }
 
 // stands writes where a gift stands.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // shared is a key that many locations use, or the platform of a web shop.
@@ -24,7 +25,7 @@ type shared struct {
 
 func newShared(t *testing.T, places int, shop bool) *shared {
 	s := &shared{T: t, lot: rand.New(rand.NewPCG(7, uint64(places))), now: time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)}
-	s.at = gift.Till{AccountID: gift.ID{1}, KeyID: gift.ID{2}, Places: places, Shop: shop}
+	s.at = gift.Till{AccountID: guid.ID{1}, KeyID: guid.ID{2}, Places: places, Shop: shop}
 	s.limiter = newGuessLimiter(&Config{Records: newTills(), Now: func() time.Time { return s.now },
 		GuessAlarm: func(context.Context, gift.Till) { s.alarms++ }})
 	return s
@@ -32,7 +33,7 @@ func newShared(t *testing.T, places int, shop bool) *shared {
 
 func (s *shared) place(n int) gift.Till {
 	t := s.at
-	t.LocationID = gift.ID{3, byte(n), byte(n >> 8)}
+	t.LocationID = guid.ID{3, byte(n), byte(n >> 8)}
 	return t
 }
 
@@ -80,7 +81,7 @@ func (s *shared) trade(redemptions, perHour, typosInHundred int, meanwhile func(
 		if s.look(n, 0) {
 			stopped++
 		}
-		if err := s.limiter.reward(s.Context(), s.place(n), gift.ID{}); err != nil {
+		if err := s.limiter.reward(s.Context(), s.place(n), guid.ID{}); err != nil {
 			s.Fatal(err)
 		}
 		s.now = s.now.Add(time.Hour / time.Duration(perHour))
@@ -181,7 +182,7 @@ func TestNoLocationTakesAnothersGuesses(t *testing.T) {
 				t.Errorf("%d locations, web shop %v: it has more than its burst", places, shop)
 			}
 			for range 4 {
-				if err := s.limiter.reward(t.Context(), s.place(last), gift.ID{}); err != nil {
+				if err := s.limiter.reward(t.Context(), s.place(last), guid.ID{}); err != nil {
 					t.Fatal(err)
 				}
 			}

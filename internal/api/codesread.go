@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // codesSeen has when the audit trail was last told that a key sees codes, so that look-ups do not fill it.
 type codesSeen struct {
 	mu   sync.Mutex
-	last map[gift.ID]time.Time
+	last map[guid.ID]time.Time
 }
 
 // tellCodesAgain is how soon the trail is told once more when the store took no entry, as on a full disk: looking gifts
@@ -22,21 +23,21 @@ const tellCodesAgain = time.Minute
 const tellCodesEvery = time.Hour
 
 // isDue reports whether the trail is to be told of a key, and takes it that it is told now.
-func (s *codesSeen) isDue(key gift.ID, now time.Time) bool {
+func (s *codesSeen) isDue(key guid.ID, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if age := now.Sub(s.last[key]); age >= 0 && age < tellCodesEvery {
 		return false
 	}
 	if s.last == nil {
-		s.last = map[gift.ID]time.Time{}
+		s.last = map[guid.ID]time.Time{}
 	}
 	s.last[key] = now
 	return true
 }
 
 // failed takes it that the trail was not told of a key.
-func (s *codesSeen) failed(key gift.ID, now time.Time) {
+func (s *codesSeen) failed(key guid.ID, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last[key] = now.Add(tellCodesAgain - tellCodesEvery)
@@ -54,7 +55,7 @@ func (c *call) showsCodes(gifts int) {
 	if !c.seen.isDue(c.caller.KeyID, now) {
 		return
 	}
-	err := c.Records.AddTrail(c.ctx, gift.TrailEntry{AccountID: c.account.ID, Actor: c.actor(gift.ID{}).Actor,
+	err := c.Records.AddTrail(c.ctx, gift.TrailEntry{AccountID: c.account.ID, Actor: c.actor(guid.ID{}).Actor,
 		Action: gift.CodesRead, RequestID: c.requestID, What: "the key " + c.caller.Name + " looks up codes of gifts"})
 	if err != nil {
 		c.seen.failed(c.caller.KeyID, now)

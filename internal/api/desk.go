@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -181,7 +182,7 @@ func (d *Desk) findUsed(code gift.VoucherCode, before Before, refused error) (gi
 const maxUsed = 100
 
 // usedUnder lists the gifts that the provider used under references.
-func (d *Desk) usedUnder(references []string) (used []gift.ID, _ error) {
+func (d *Desk) usedUnder(references []string) (used []guid.ID, _ error) {
 	for _, reference := range references {
 		begin := d.Scope(reference + ":")
 		keys, err := d.c.Records.ProviderKeys(d.c.ctx, d.c.account.ID, begin, maxUsed)
@@ -190,7 +191,7 @@ func (d *Desk) usedUnder(references []string) (used []gift.ID, _ error) {
 		}
 		for _, key := range keys {
 			text, _, _ := strings.Cut(strings.TrimPrefix(key, begin), ":")
-			if id, err := gift.ParseID(text); err == nil && !slices.Contains(used, id) {
+			if id, err := guid.Parse(text); err == nil && !slices.Contains(used, id) {
 				used = append(used, id)
 			}
 		}
@@ -199,7 +200,7 @@ func (d *Desk) usedUnder(references []string) (used []gift.ID, _ error) {
 }
 
 // Gift finds a gift by its id, if it may be used where the call is made.
-func (d *Desk) Gift(id gift.ID) (gift.Gift, error) {
+func (d *Desk) Gift(id guid.ID) (gift.Gift, error) {
 	g, err := d.c.Records.Gift(d.c.ctx, d.c.account.ID, id)
 	if errors.Is(err, gift.NotFound) || err == nil && !g.AllowedAt(d.c.location) {
 		return gift.Gift{}, gift.NoSuchGift()
@@ -208,15 +209,15 @@ func (d *Desk) Gift(id gift.ID) (gift.Gift, error) {
 }
 
 // Token is a proof for the provider that it was told of a gift: it is good for nobody else, and for no other gift.
-func (d *Desk) Token(voucher gift.ID) string {
+func (d *Desk) Token(voucher guid.ID) string {
 	made := d.c.Fingerprint(d.tokenText(voucher))
 	return hex.EncodeToString(made[:])
 }
 
-func (d *Desk) tokenText(voucher gift.ID) []byte { return []byte(d.Scope("token " + voucher.String())) }
+func (d *Desk) tokenText(voucher guid.ID) []byte { return []byte(d.Scope("token " + voucher.String())) }
 
 // TokenOf reports whether a text is the Token of a gift, also if it was made with an earlier key.
-func (d *Desk) TokenOf(text string, voucher gift.ID) bool {
+func (d *Desk) TokenOf(text string, voucher guid.ID) bool {
 	var shown [32]byte
 	if len(text) != hex.EncodedLen(len(shown)) {
 		return false
@@ -271,7 +272,7 @@ func (d *Desk) Newest(g *gift.Gift, most int) ([]gift.Entry, error) {
 
 // Parts gives an entry of a gift of the account and what became of it, however long the gift's history is; none where
 // it has no such entry.
-func (d *Desk) Parts(voucher, entry gift.ID) ([]gift.Entry, error) {
+func (d *Desk) Parts(voucher, entry guid.ID) ([]gift.Entry, error) {
 	parts, err := d.c.Records.Parts(d.c.ctx, d.c.account.ID, entry)
 	if len(parts) > 0 && (parts[0].ID != entry || parts[0].VoucherID != voucher) {
 		parts = nil
@@ -321,4 +322,4 @@ func (d *Desk) Do(o Order) (ledger.Answer, error) {
 }
 
 // Redeemed is told of a redemption that was done by this very call.
-func (d *Desk) Redeemed(voucher gift.ID) { d.c.redeemed(voucher, d.c.location) }
+func (d *Desk) Redeemed(voucher guid.ID) { d.c.redeemed(voucher, d.c.location) }

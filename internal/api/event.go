@@ -1,15 +1,18 @@
 package api
 
-import "boon.example/internal/gift"
+import (
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+)
 
 // Event is what one request came to, for the log line and the metrics of the server around. It holds no secret.
 type Event struct {
 	RequestID  string
-	AccountID  gift.ID   // zero: nobody's
-	KeyID      gift.ID   // zero: no valid key was shown
+	AccountID  guid.ID   // zero: nobody's
+	KeyID      guid.ID   // zero: no valid key was shown
 	KeyName    string    // as the set-up calls it
 	Person     string    // who is signed in at the till; "": nobody
-	LocationID gift.ID   // that the request names or that follows from the key; zero: none
+	LocationID guid.ID   // that the request names or that follows from the key; zero: none
 	Code       gift.Code // "" on success
 	Codes      int       // how many codes a look-up showed
 	Warning    string    // what looks wrong with it though it was carried out; "": nothing

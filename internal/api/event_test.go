@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // TestEventsNameKeyAndLocation: for the log, each call names its key, and the location that it is about or that
@@ -11,9 +12,9 @@ import (
 func TestEventsNameKeyAndLocation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	place := func(text string) gift.ID {
+	place := func(text string) guid.ID {
 		if text == "" {
-			return gift.ID{}
+			return guid.ID{}
 		}
 		return id(text)
 	}
@@ -43,7 +44,7 @@ func TestEventsNameKeyAndLocation(t *testing.T) {
 		w.mu.Lock()
 		e := w.events[len(w.events)-1]
 		w.mu.Unlock()
-		var key gift.ID
+		var key guid.ID
 		if k := w.directory.Load().Keys[gift.HashKey(tt.key)]; k != nil {
 			key = k.ID
 			if e.KeyName != k.Name {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // EventBody is an event as webhooks are told of it: what the list of events says, without codes, tokens and contacts.
@@ -24,7 +25,7 @@ func (a *API) EventBody(ctx context.Context, e *gift.Event) []byte {
 	w := newWriter(2048)
 	w.Open()
 	w.event(e, view{account: account, now: now, law: a.CashOutLaw, pages: a.PublicURL, masked: true},
-		names{account, func(id gift.ID) string { return a.told.name(d, id) }})
+		names{account, func(id guid.ID) string { return a.told.name(d, id) }})
 	w.Close()
 	return w.Bytes()
 }
@@ -33,14 +34,14 @@ func (a *API) EventBody(ctx context.Context, e *gift.Event) []byte {
 type keyNames struct {
 	mu    sync.Mutex
 	of    *gift.Directory
-	known map[gift.ID]string
+	known map[guid.ID]string
 }
 
-func (n *keyNames) name(d *gift.Directory, id gift.ID) string {
+func (n *keyNames) name(d *gift.Directory, id guid.ID) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.of != d {
-		n.of, n.known = d, map[gift.ID]string{}
+		n.of, n.known = d, map[guid.ID]string{}
 	}
 	name, ok := n.known[id]
 	if !ok {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/feed"
 )
 
@@ -269,7 +270,7 @@ func TestOthersTakeNoPlace(t *testing.T) {
 	idle, ended := make(chan struct{}, feed.MaxWaiting), make(chan gift.EventPage, feed.MaxWaiting)
 	for n := range feed.MaxWaiting {
 		waiting.Go(func() {
-			q := gift.EventQuery{AccountID: gift.ID{15: byte(n / feed.MaxWaitingOfAccount)}, Limit: 5}
+			q := gift.EventQuery{AccountID: guid.ID{15: byte(n / feed.MaxWaitingOfAccount)}, Limit: 5}
 			page, err := w.store.Await(t.Context(), q, time.Minute, func() { idle <- struct{}{} })
 			if err != nil {
 				t.Error(err)

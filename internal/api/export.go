@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/wire"
 )
@@ -61,7 +62,7 @@ func exportStock(c *call) (ledger.Answer, error) {
 	if err := c.countKept(); err != nil {
 		return ledger.Answer{}, err
 	}
-	err = c.Records.LogExport(c.ctx, gift.TrailEntry{AccountID: c.account.ID, Actor: c.actor(gift.ID{}).Actor,
+	err = c.Records.LogExport(c.ctx, gift.TrailEntry{AccountID: c.account.ID, Actor: c.actor(guid.ID{}).Actor,
 		Action: gift.CodesExported, RequestID: c.requestID, What: what})
 	if err != nil {
 		return ledger.Answer{}, stored(err)
@@ -111,7 +112,7 @@ func notPrinted() *gift.Error {
 }
 
 // stockOf finds the cards of a stock that the key may see, in the order in which they were made.
-func (c *call) stockOf(order gift.ID) (cards []gift.Gift, _ error) {
+func (c *call) stockOf(order guid.ID) (cards []gift.Gift, _ error) {
 	none := gift.RefuseAt(gift.NotFound, gift.FieldOrder, "This account has no such stock.")
 	filter := gift.Filter{AccountID: c.account.ID, Locations: c.caller.Locations, OrderID: order,
 		Limit: gift.MaxRecipients}

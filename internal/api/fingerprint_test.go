@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/wire"
 )
@@ -57,7 +58,7 @@ func normalized(t testing.TB, operation, body string) string {
 // readNormalized gives the text for any request, and tells what is wrong with it.
 func readNormalized(operation, body string, wrong func(wire.Problem)) string {
 	c := &call{account: &gift.Account{Currency: gift.Currency{Code: "USD", Decimals: 2}},
-		caller: &gift.Caller{Locations: []gift.ID{gift.BusinessProgram.ID}}}
+		caller: &gift.Caller{Locations: []guid.ID{gift.BusinessProgram.ID}}}
 	reads := map[string]func(*wire.Object) any{
 		"send-gift":          func(o *wire.Object) any { return readSend(o) },
 		"redeem-gift":        func(o *wire.Object) any { return readRedemption(o, c) },

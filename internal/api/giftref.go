@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
 
 // giftRef names a gift in a request, in one of three ways.
 type giftRef struct {
-	ID    gift.ID
+	ID    guid.ID
 	Code  gift.VoucherCode
 	Token gift.Token
 }
@@ -97,7 +98,7 @@ func readToken(o *wire.Object, name string) (token gift.Token) {
 // set-up implies is not: a replay must find its answer after the set-up has changed.
 type place struct {
 	gift.Place
-	KeyLocation gift.ID
+	KeyLocation guid.ID
 }
 
 // readPlace reads at which location a request is made.
@@ -134,7 +135,7 @@ func (c *call) perhaps(where place) *gift.Location {
 func (c *call) besides(problems *wire.Problems, p gift.Place) error {
 	byID, byPOS := problems.Has(string(gift.FieldLocation)), problems.Has(string(gift.FieldPointOfSale))
 	if byID {
-		p.LocationID = gift.ID{}
+		p.LocationID = guid.ID{}
 	}
 	if byPOS {
 		p.PointOfSale = ""
@@ -185,7 +186,7 @@ func readTarget(o *wire.Object) (t gift.Target) {
 	const typeMember = "targetTypeCode"
 	t.ProgramID = o.GUID("targetProgramID")
 	if check := o.Boolean("validateTargetProgram"); check != nil && !*check {
-		t.ProgramID = gift.ID{}
+		t.ProgramID = guid.ID{}
 	}
 	switch code := o.Text(typeMember); code {
 	case "":
@@ -260,7 +261,7 @@ func (c *call) find(w giftRef, at *gift.Location) (g gift.Gift, err error) {
 }
 
 // till is where codes are tried.
-func (c *call) till(location gift.ID) gift.Till {
+func (c *call) till(location guid.ID) gift.Till {
 	return gift.Till{AccountID: c.account.ID, KeyID: c.caller.KeyID, LocationID: location, Places: c.caller.Places(),
 		Shop: c.caller.WebShop}
 }

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ratelimit"
 )
 
@@ -97,7 +98,7 @@ func (g *guessLimiter) try(ctx context.Context, t gift.Till, find func() (cost i
 // compare finds the gift whose code this is among gifts that the caller used before. It looks nothing up by the code,
 // so that it goes on where no attempt is left. It is limited for itself: whoever has the key of a call and the last
 // four digits of its gift may not try the others.
-func (c *call) compare(code gift.VoucherCode, location gift.ID, used []gift.ID) (g gift.Gift, err error) {
+func (c *call) compare(code gift.VoucherCode, location guid.ID, used []guid.ID) (g gift.Gift, err error) {
 	if len(used) == 0 {
 		return g, gift.NoSuchCode()
 	}
@@ -126,7 +127,7 @@ func (c *call) compare(code gift.VoucherCode, location gift.ID, used []gift.ID) 
 
 // reward gives attempts back to a till that redeemed a gift, if any are missing. The redemption stands, whatever
 // becomes of the reward.
-func (g *guessLimiter) reward(ctx context.Context, t gift.Till, voucher gift.ID) error {
+func (g *guessLimiter) reward(ctx context.Context, t gift.Till, voucher guid.ID) error {
 	own, _, shared := t.Shares()
 	full, err := g.Full(ctx, t)
 	if shared && full && err == nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/wire"
 )
@@ -40,7 +41,7 @@ func holdGift(c *call) (ledger.Answer, error) {
 
 // capturing is a capture-hold request.
 type capturing struct {
-	HoldID gift.ID
+	HoldID guid.ID
 	gift.Capture
 }
 
@@ -67,7 +68,7 @@ func captureHold(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	request := c.request(gift.CaptureHold, asked)
-	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
+	asked.Context, asked.Caller = c.actor(guid.ID{}), c.caller
 	var taken gift.Entry
 	answer, err := request.do(&ledger.Capture{HoldID: asked.HoldID, Notice: c.account.BalanceNotice,
 		Capture: asked.Capture}, ledger.OK, func(w *writer, r ledger.Result) {
@@ -83,7 +84,7 @@ func captureHold(c *call) (ledger.Answer, error) {
 
 // releasing is a release-hold request.
 type releasing struct {
-	HoldID      gift.ID // or
+	HoldID      guid.ID // or
 	OriginalKey string
 	Of          giftRef // which gift the key must have been used with; zero: not said
 }
@@ -102,12 +103,12 @@ func releaseHold(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	request := c.request(gift.ReleaseHold, asked)
-	of, err := c.usedWith(asked.Of, gift.ID{}, asked.OriginalKey, gift.HoldGift)
+	of, err := c.usedWith(asked.Of, guid.ID{}, asked.OriginalKey, gift.HoldGift)
 	if err != nil {
 		return request.refuse(err)
 	}
 	return request.do(&ledger.Release{HoldID: asked.HoldID, OriginalKey: asked.OriginalKey, Of: of,
-		Release: gift.Release{Context: c.actor(gift.ID{}), Caller: c.caller}}, ledger.OK, (*writer).release)
+		Release: gift.Release{Context: c.actor(guid.ID{}), Caller: c.caller}}, ledger.OK, (*writer).release)
 }
 
 // hold writes the members of a successful hold-gift.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store"
 )
 
@@ -111,7 +112,7 @@ func TestAReplayComesBeforeEveryRule(t *testing.T) {
 	w.post("redeem-gift", byCode, once("k")...).again(redeemed)
 	w.post("redeem-gift", byCode, once("other")...).refused(429, gift.RateLimited)
 	changed := *w.directory.Load()
-	changed.Accounts = map[gift.ID]*gift.Account{}
+	changed.Accounts = map[guid.ID]*gift.Account{}
 	for id, a := range w.directory.Load().Accounts {
 		changed.Accounts[id] = a
 	}

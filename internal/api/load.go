@@ -2,6 +2,7 @@ package api
 
 import (
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/wire"
 )
@@ -86,7 +87,7 @@ const byReload = "reloadID"
 
 // undoing is a request to take back what an operation did, named by the id of its entry or by its key.
 type undoing struct {
-	EntryID     gift.ID // or
+	EntryID     guid.ID // or
 	OriginalKey string
 	Of          giftRef // which gift the key must have been used with; zero: not said
 }
@@ -106,12 +107,12 @@ func (c *call) undo(op, of gift.Operation, byEntry string, answer func(*writer, 
 		return ledger.Answer{}, err
 	}
 	request := c.request(op, asked)
-	with, err := c.usedWith(asked.Of, gift.ID{}, asked.OriginalKey, of)
+	with, err := c.usedWith(asked.Of, guid.ID{}, asked.OriginalKey, of)
 	if err != nil {
 		return request.refuse(err)
 	}
 	return request.do(&ledger.Undo{Operation: of, EntryID: asked.EntryID, OriginalKey: asked.OriginalKey, Of: with,
-		Undo: gift.Undo{Context: c.actor(gift.ID{}), Caller: c.caller}}, ledger.OK, answer)
+		Undo: gift.Undo{Context: c.actor(guid.ID{}), Caller: c.caller}}, ledger.OK, answer)
 }
 
 // reverseReload takes a reload back.

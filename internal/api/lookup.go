@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/nfc"
 	"boon.example/internal/wire"
@@ -157,13 +158,13 @@ func listActivity(c *call) (ledger.Answer, error) {
 // names gives the names of the locations and keys that entries tell of.
 type names struct {
 	*gift.Account
-	key func(gift.ID) string
+	key func(guid.ID) string
 }
 
 // names remembers each key's, as looking one up goes through all of them.
 func (c *call) names() names {
-	directory, known := c.Directory(), map[gift.ID]string{}
-	return names{c.account, func(id gift.ID) string {
+	directory, known := c.Directory(), map[guid.ID]string{}
+	return names{c.account, func(id guid.ID) string {
 		if _, ok := known[id]; !ok && !id.IsZero() {
 			known[id] = directory.KeyName(id)
 		}
@@ -171,7 +172,7 @@ func (c *call) names() names {
 	}}
 }
 
-func (n names) location(id gift.ID) string {
+func (n names) location(id guid.ID) string {
 	if l := n.Location(id); l != nil {
 		return l.Name
 	}
@@ -217,7 +218,7 @@ func showHistory(c *call) (ledger.Answer, error) {
 // entry writes the members of one change. The amounts up to any entry add up to its balance: the first one brings the
 // whole value.
 func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
-	amount, redemption, reversal, hold := e.Delta, gift.ID{}, gift.ID{}, e.HoldID
+	amount, redemption, reversal, hold := e.Delta, guid.ID{}, guid.ID{}, e.HoldID
 	var validUntil time.Time
 	switch e.Kind {
 	case gift.Issued:

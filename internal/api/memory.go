@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // memory bounds the bytes of large bodies that are being read, and of large answers that are being made and written,
@@ -16,7 +17,7 @@ import (
 type memory struct {
 	mu        sync.Mutex
 	used      int
-	ofAccount map[gift.ID]int
+	ofAccount map[guid.ID]int
 }
 
 const (
@@ -25,7 +26,7 @@ const (
 	freeMemory = 64 << 10 // of each call
 )
 
-func (m *memory) take(account gift.ID, n, most int) bool {
+func (m *memory) take(account guid.ID, n, most int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	own := m.ofAccount[account]
@@ -33,14 +34,14 @@ func (m *memory) take(account gift.ID, n, most int) bool {
 		return false
 	}
 	if m.ofAccount == nil {
-		m.ofAccount = map[gift.ID]int{}
+		m.ofAccount = map[guid.ID]int{}
 	}
 	m.used += n
 	m.ofAccount[account] += n
 	return true
 }
 
-func (m *memory) give(account gift.ID, n int) {
+func (m *memory) give(account guid.ID, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.used -= n

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ratelimit"
 )
 
@@ -15,11 +16,11 @@ import (
 type tills struct {
 	Records
 	buckets map[gift.Till]ratelimit.Bucket
-	keys    map[gift.ID]gift.MissCount
+	keys    map[guid.ID]gift.MissCount
 }
 
 func newTills() *tills {
-	return &tills{buckets: map[gift.Till]ratelimit.Bucket{}, keys: map[gift.ID]gift.MissCount{}}
+	return &tills{buckets: map[gift.Till]ratelimit.Bucket{}, keys: map[guid.ID]gift.MissCount{}}
 }
 
 func (m *tills) TillBucket(_ context.Context, t gift.Till) (ratelimit.Bucket, error) {
@@ -41,7 +42,7 @@ func (m *tills) CountMisses(_ context.Context, t gift.Till, now time.Time, n int
 	return m.buckets[t], alarm, nil
 }
 
-func (m *tills) RewardTill(_ context.Context, t gift.Till, _ gift.ID, now time.Time) error {
+func (m *tills) RewardTill(_ context.Context, t gift.Till, _ guid.ID, now time.Time) error {
 	m.buckets[t] = m.buckets[t].Give(now, t.GuessReward())
 	if own, _, shared := t.Shares(); shared {
 		m.buckets[own] = m.buckets[own].Give(now, own.GuessReward())
@@ -62,7 +63,7 @@ type till struct {
 
 func newTill(t *testing.T, seed uint64, n int, m *tills) *till {
 	s := &till{T: t, lot: rand.New(rand.NewPCG(seed, uint64(n))), now: time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)}
-	s.at = gift.Till{AccountID: gift.ID{1}, KeyID: gift.ID{2}, LocationID: gift.ID{3, byte(n), byte(n >> 8)}}
+	s.at = gift.Till{AccountID: guid.ID{1}, KeyID: guid.ID{2}, LocationID: guid.ID{3, byte(n), byte(n >> 8)}}
 	s.limiter = newGuessLimiter(&Config{Records: m, Now: func() time.Time { return s.now },
 		GuessAlarm: func(context.Context, gift.Till) {}})
 	return s
@@ -94,7 +95,7 @@ func (s *till) open(meanwhile func()) {
 			s.stopped++ // the guest shows the QR code instead
 		}
 		s.redeemed++
-		if err := s.limiter.reward(s.Context(), s.at, gift.ID{}); err != nil {
+		if err := s.limiter.reward(s.Context(), s.at, guid.ID{}); err != nil {
 			s.Fatal(err)
 		}
 		pause := 18 * time.Second

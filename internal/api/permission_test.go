@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -220,7 +221,7 @@ func TestSpentKeysBelongToALocation(t *testing.T) {
 	take("head office", pier, pierKey).refused(409, gift.RedemptionNotAllowed)
 	// One that is enabled at two does so at both.
 	both := *w.directory.Load().Keys[gift.HashKey(rotatedKey)]
-	both.Locations = []gift.ID{id(pier), id(wharf)}
+	both.Locations = []guid.ID{id(pier), id(wharf)}
 	w.addKeys(&both)
 	undo("of both", as(rotatedKey)...).refused(404, gift.NotFound, "idempotencyKey")
 	take("of both", wharf, wharfKey).refused(409, gift.RedemptionNotAllowed)
@@ -262,7 +263,7 @@ func TestAKeyIsJudgedAgainAfterTheBody(t *testing.T) {
 			w.pass(time.Minute)
 		}, 401, gift.Unauthenticated},
 		"lost its permission": {func(_ *world, k *gift.Key) { k.Permissions = gift.MayValidate }, 403, gift.NotAuthorized},
-		"moved":               {func(_ *world, k *gift.Key) { k.Locations = []gift.ID{id(wharf)} }, 403, gift.NotAuthorized},
+		"moved":               {func(_ *world, k *gift.Key) { k.Locations = []guid.ID{id(wharf)} }, 403, gift.NotAuthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -364,7 +365,7 @@ func TestSystemKeysMayWhatTheyMade(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	site := *w.directory.Load().Keys[gift.HashKey(systemKey)]
-	site.Accounts, site.Programs = []gift.ID{id(harbor)}, []gift.ID{gift.BusinessProgram.ID}
+	site.Accounts, site.Programs = []guid.ID{id(harbor)}, []guid.ID{gift.BusinessProgram.ID}
 	second := site // another key of the same integrator, as while it changes over
 	second.ID, second.Hash = id("00000000-0000-7000-8000-000000000300"),
 		gift.HashKey("boon_test_second-key-of-the-site-00000")

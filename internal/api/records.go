@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/ratelimit"
 )
@@ -17,9 +18,9 @@ type Records interface {
 	GiftByToken(context.Context, gift.Token) (gift.Gift, error)
 	// GiftWithCode finds a gift of an account by its id, if a code is its own or was that of a card of it that was
 	// replaced. Nothing is looked up by the code.
-	GiftWithCode(ctx context.Context, account, voucher gift.ID, code gift.VoucherCode) (gift.Gift, error)
+	GiftWithCode(ctx context.Context, account, voucher guid.ID, code gift.VoucherCode) (gift.Gift, error)
 	// Gift finds a gift of an account.
-	Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error)
+	Gift(ctx context.Context, account, voucher guid.ID) (gift.Gift, error)
 	// Gifts selects at most Filter.Limit gifts, the newest first.
 	Gifts(context.Context, gift.Filter) ([]gift.Gift, error)
 	// List gives a page of gifts, and Activity one of the changes of all gifts of an account: the newest first, and with
@@ -27,15 +28,15 @@ type Records interface {
 	List(context.Context, gift.Filter) (gift.Page, error)
 	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)
 	// History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
-	History(ctx context.Context, account, voucher gift.ID, seq, limit int) ([]gift.Entry, error)
+	History(ctx context.Context, account, voucher guid.ID, seq, limit int) ([]gift.Entry, error)
 	// Parts gives an entry, what was captured or released of it if it is a hold, and what took any of these back, the
 	// oldest first; none where there is no such entry.
-	Parts(ctx context.Context, account, entry gift.ID) ([]gift.Entry, error)
+	Parts(ctx context.Context, account, entry guid.ID) ([]gift.Entry, error)
 	// Await gives a page of the events of an account, in the order of the commits that made them. One without events
 	// waits for some, as long as wait and the context allow; idle is told before. EventsEnd is the place after the
 	// newest.
 	Await(ctx context.Context, q gift.EventQuery, wait time.Duration, idle func()) (gift.EventPage, error)
-	EventsEnd(ctx context.Context, account gift.ID) (gift.EventPlace, error)
+	EventsEnd(ctx context.Context, account guid.ID) (gift.EventPlace, error)
 	// LogExport notes durably, in a log that is chained and in the audit trail, that codes leave.
 	LogExport(context.Context, gift.TrailEntry) error
 	// AddTrail writes into the audit trail.
@@ -44,15 +45,15 @@ type Records interface {
 	Trail(context.Context, gift.TrailFilter) (gift.TrailPage, error)
 	// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long
 	// answers.
-	Requests(ctx context.Context, account gift.ID, operation gift.Operation, key string) ([]ledger.Request, error)
+	Requests(ctx context.Context, account guid.ID, operation gift.Operation, key string) ([]ledger.Request, error)
 	// ProviderKeys gives the Idempotency-Keys of a provider's calls that begin with a text, at most so many.
-	ProviderKeys(ctx context.Context, account gift.ID, begin string, most int) ([]string, error)
+	ProviderKeys(ctx context.Context, account guid.ID, begin string, most int) ([]string, error)
 	// LongAnswer reads the body of an answer that was not read with its record.
 	LongAnswer(context.Context, ledger.Long) ([]byte, error)
 
 	// Clock reads the clock of a test account; AdvanceClock moves it to where move says, or gives the error of move.
-	Clock(ctx context.Context, account gift.ID) (gift.Clock, error)
-	AdvanceClock(ctx context.Context, account gift.ID,
+	Clock(ctx context.Context, account guid.ID) (gift.Clock, error)
+	AdvanceClock(ctx context.Context, account guid.ID,
 		move func(gift.Clock) (gift.Clock, gift.TrailEntry, error)) (gift.Clock, error)
 
 	// TillBucket reads the bucket of wrong codes of a key at a location, or at all of its locations together; CountMisses
@@ -60,7 +61,7 @@ type Records interface {
 	// RewardTill gives some back after the first redemption of a gift there, where they are missing.
 	TillBucket(context.Context, gift.Till) (ratelimit.Bucket, error)
 	CountMisses(ctx context.Context, at gift.Till, now time.Time, n int) (_ ratelimit.Bucket, alarm bool, _ error)
-	RewardTill(ctx context.Context, at gift.Till, voucher gift.ID, now time.Time) error
+	RewardTill(ctx context.Context, at gift.Till, voucher guid.ID, now time.Time) error
 	// AnonymousBucket reads the bucket of a client network that has shown no valid key; TakeAnonymous takes one out of
 	// it, durably, unless it is empty.
 	AnonymousBucket(ctx context.Context, network string) (ratelimit.Bucket, error)

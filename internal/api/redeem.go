@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
@@ -121,7 +122,7 @@ func (c *call) take(op gift.Operation, whole any, asked *giftRef, where place, p
 }
 
 // redeemed is told of a redemption, which stands, whatever becomes of the reward.
-func (c *call) redeemed(voucher, location gift.ID) {
+func (c *call) redeemed(voucher, location guid.ID) {
 	_ = c.guesses.reward(c.ctx, c.till(location), voucher)
 	if c.account.BalanceNotice {
 		c.Wake(c.account.Test)
@@ -154,7 +155,7 @@ func (w *writer) moved(v *gift.Voucher, e *gift.Entry, amount gift.Amount) {
 }
 
 // changed writes what all changes of what is available have in common.
-func (w *writer) changed(v *gift.Voucher, location gift.ID, amount gift.Amount, at time.Time) {
+func (w *writer) changed(v *gift.Voucher, location guid.ID, amount gift.Amount, at time.Time) {
 	w.ID("voucherID", v.ID)
 	w.IDOrNull("organizationID", location)
 	w.Amount("amount", v.Unit(), amount)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/nfc"
 	"boon.example/internal/wire"
@@ -9,7 +10,7 @@ import (
 
 // replacing is a replace-gift request.
 type replacing struct {
-	VoucherID gift.ID
+	VoucherID guid.ID
 	Reason    string
 	Deliver   *delivering
 }
@@ -53,7 +54,7 @@ func replaceGift(c *call) (ledger.Answer, error) {
 		}
 		return as
 	})
-	cmd := &ledger.Replace{VoucherID: asked.VoucherID, Replace: gift.Replace{Context: c.actor(gift.ID{}), Caller: c.caller,
+	cmd := &ledger.Replace{VoucherID: asked.VoucherID, Replace: gift.Replace{Context: c.actor(guid.ID{}), Caller: c.caller,
 		Reason: asked.Reason}}
 	if d := asked.Deliver; d != nil {
 		cmd.Deliver = &gift.Resend{Context: cmd.Context, Caller: c.caller, Method: d.Method, Contact: d.Contact,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/nfc"
 	"boon.example/internal/wire"
@@ -16,7 +17,7 @@ const maxContact = 254
 
 // resending is a resend-gift request.
 type resending struct {
-	VoucherID gift.ID
+	VoucherID guid.ID
 	gift.Resend
 }
 
@@ -31,7 +32,7 @@ func readResending(o *wire.Object) (r resending) {
 	return r
 }
 
-func readVoucherID(o *wire.Object) gift.ID {
+func readVoucherID(o *wire.Object) guid.ID {
 	if !o.Given(byID) {
 		o.Add(byID, "Say which gift is meant.")
 	}
@@ -47,13 +48,13 @@ func resendGift(c *call) (ledger.Answer, error) {
 		as.Contact = spell(as.Contact)
 		return as
 	})
-	asked.Context, asked.Caller, asked.Deliverable = c.actor(gift.ID{}), c.caller, c.deliverableBy
+	asked.Context, asked.Caller, asked.Deliverable = c.actor(guid.ID{}), c.caller, c.deliverableBy
 	return request.dispatch(asked.VoucherID, problems, &ledger.Resend{VoucherID: asked.VoucherID, Resend: asked.Resend})
 }
 
 // rescheduling is a reschedule-gift request.
 type rescheduling struct {
-	VoucherID gift.ID
+	VoucherID guid.ID
 	gift.Reschedule
 }
 
@@ -71,7 +72,7 @@ func readRescheduling(o *wire.Object) (r rescheduling) {
 func rescheduleGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readRescheduling)
 	request := c.request(gift.RescheduleGift, asked)
-	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
+	asked.Context, asked.Caller = c.actor(guid.ID{}), c.caller
 	return request.dispatch(asked.VoucherID, problems, &ledger.Reschedule{VoucherID: asked.VoucherID,
 		Reschedule: asked.Reschedule})
 }
@@ -85,7 +86,7 @@ type dispatching interface {
 
 // dispatch runs a command that changes how a gift goes, and answers with the gift. What is read of it before never
 // changes.
-func (r *request) dispatch(voucher gift.ID, problems *wire.Problems, cmd dispatching) (ledger.Answer, error) {
+func (r *request) dispatch(voucher guid.ID, problems *wire.Problems, cmd dispatching) (ledger.Answer, error) {
 	problems.Refuse(r.account.NeedKey(r.key))
 	malformed := problems.Err() != nil
 	var g gift.Gift

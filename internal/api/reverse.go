@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/wire"
 )
 
 // reversal is a reverse-redemption request.
 type reversal struct {
-	RedemptionID gift.ID // or
+	RedemptionID guid.ID // or
 	OriginalKey  string
 	Operation    gift.Operation // of the key; "": not said
 	Of           giftRef        // which gift the key's redemption must be of; zero: not said
@@ -85,7 +86,7 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	}
 	request := c.request(gift.ReverseRedemption, asked)
 	at, err := c.locate(asked.Where.Place)
-	var location gift.ID
+	var location guid.ID
 	var misplaced *gift.Error
 	switch {
 	case err == nil:
@@ -121,7 +122,7 @@ func takings(named gift.Operation) []gift.Operation {
 // that may be used there, or be there: whether the key has arrived is to be told all the same. A code counts as a
 // guess, at the key's only location where none is named. Where too many were wrong already, no code is looked up, but
 // compared with that of the gift that was used with the key: what was done with it is undone, and nothing else is told.
-func (c *call) usedWith(w giftRef, location gift.ID, key string, operations ...gift.Operation) (*ledger.UsedWith,
+func (c *call) usedWith(w giftRef, location guid.ID, key string, operations ...gift.Operation) (*ledger.UsedWith,
 	error) {
 	if w == (giftRef{}) {
 		return nil, nil
@@ -157,7 +158,7 @@ func (c *call) usedWith(w giftRef, location gift.ID, key string, operations ...g
 }
 
 // giftsOf finds the gifts that the caller used with an Idempotency-Key.
-func (c *call) giftsOf(key string, operations []gift.Operation) (used []gift.ID, _ error) {
+func (c *call) giftsOf(key string, operations []gift.Operation) (used []guid.ID, _ error) {
 	all, err := c.Records.Requests(c.ctx, c.account.ID, "", key)
 	if err != nil && !errors.Is(err, gift.NotFound) {
 		return nil, stored(err)

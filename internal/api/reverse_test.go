@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // TestAReversalMayNameItsGift: a till whose counter of keys starts anew must not give back what yesterday's sale took
@@ -111,7 +112,7 @@ func TestAnUndoingThatFoundNothingIsRepeated(t *testing.T) {
 	for _, key := range []string{pierKey, harborKey, rotatedKey} {
 		if key == rotatedKey {
 			some := *w.directory.Load().Keys[gift.HashKey(key)]
-			some.Locations = []gift.ID{id(pier), id(wharf)}
+			some.Locations = []guid.ID{id(pier), id(wharf)}
 			w.addKeys(&some)
 		}
 		for _, undo := range []string{"reverse-redemption", "reverse-reload", "reverse-activation", "release-hold"} {

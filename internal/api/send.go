@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/nfc"
 	"boon.example/internal/wire"
@@ -148,7 +149,7 @@ func sendGift(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return request.refuse(err)
 	}
-	answer, err := request.do(&ledger.Issue{Context: c.actor(gift.ID{}), Gifts: gifts, Bytes: size}, ledger.Created,
+	answer, err := request.do(&ledger.Issue{Context: c.actor(guid.ID{}), Gifts: gifts, Bytes: size}, ledger.Created,
 		func(w *writer, r ledger.Result) {
 			w.Grow(size)
 			w.order(r, c, lacking)

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // pair is one call made twice: about something that exists, but not for this key, and about something that does not
@@ -115,7 +116,7 @@ func (s *stage) see(p pair, what, key string) seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	event := s.events[len(s.events)-1]
-	event.LocationID = gift.ID{} // as the request names it: the caller knew it before
+	event.LocationID = guid.ID{} // as the request names it: the caller knew it before
 	return seen{r.status, r.header, string(r.body), event}
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/wire"
 )
@@ -40,7 +41,7 @@ func createStock(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return request.refuse(err)
 	}
-	return request.do(&ledger.Issue{Context: c.actor(gift.ID{}), Gifts: cards}, ledger.Created, (*writer).stock)
+	return request.do(&ledger.Issue{Context: c.actor(guid.ID{}), Gifts: cards}, ledger.Created, (*writer).stock)
 }
 
 // stock writes the members of a successful create-stock.

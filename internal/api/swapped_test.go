@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // TestSwappedCodes: somebody who can write to the database makes the code of a cheap gift lead to a dear one. The
@@ -51,7 +52,7 @@ func swapCodes(t *testing.T, w *world, a, b string) {
 	}
 	defer db.Close()
 	var hashes, accounts [2][]byte
-	ids := []gift.ID{id(a), id(b)}
+	ids := []guid.ID{id(a), id(b)}
 	for i := range ids {
 		err := db.QueryRow(`DELETE FROM secret WHERE voucher_id = $1 AND kind = 'code' RETURNING hash, account_id`,
 			ids[i][:]).Scan(&hashes[i], &accounts[i])

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/wire"
 )
@@ -68,9 +69,9 @@ func (c *call) readClocks() error {
 	}
 	accounts := c.caller.Accounts
 	if c.account != nil {
-		accounts = []gift.ID{c.account.ID}
+		accounts = []guid.ID{c.account.ID}
 	}
-	c.clocks = make(map[gift.ID]gift.Clock, len(accounts))
+	c.clocks = make(map[guid.ID]gift.Clock, len(accounts))
 	for _, id := range accounts {
 		clock, err := c.Records.Clock(c.ctx, id)
 		if err != nil {
@@ -119,7 +120,7 @@ func advanceClock(c *call) (ledger.Answer, error) {
 	}
 	move := func(was gift.Clock) (gift.Clock, gift.TrailEntry, error) {
 		is, err := was.Set(asked, c.account.Zone, c.Now().UTC())
-		return is, gift.TrailEntry{AccountID: c.account.ID, Actor: c.actor(gift.ID{}).Actor, Action: gift.ClockAdvanced,
+		return is, gift.TrailEntry{AccountID: c.account.ID, Actor: c.actor(guid.ID{}).Actor, Action: gift.ClockAdvanced,
 			RequestID: c.requestID, What: "the test clock shows " + is.Now(c.Now()).UTC().Format(time.RFC3339)}, err
 	}
 	clock, err := c.Records.AdvanceClock(c.ctx, c.account.ID, move)

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/pin"
 	"boon.example/internal/wire"
@@ -58,8 +59,8 @@ func pairTill(c *call) (ledger.Answer, error) {
 
 // readTill reads what a request says of a new till.
 func (c *call) readTill(o *wire.Object) gift.Key {
-	k := gift.Key{ID: gift.ID(uuid.Must(uuid.NewV7())), Kind: gift.AccountKey, AccountID: c.account.ID,
-		Name: strings.TrimSpace(o.Line("name", gift.MaxKeyName)), Locations: []gift.ID{o.GUID("organizationID")},
+	k := gift.Key{ID: guid.ID(uuid.Must(uuid.NewV7())), Kind: gift.AccountKey, AccountID: c.account.ID,
+		Name: strings.TrimSpace(o.Line("name", gift.MaxKeyName)), Locations: []guid.ID{o.GUID("organizationID")},
 		Permissions: gift.TillRole, Networks: readNetworks(o, "networks")}
 	if k.Name == "" && !o.Has("name") {
 		o.Add("name", "Say what the till is called in lists, such as Counter 1.")
@@ -231,7 +232,7 @@ func (c *call) setUp(change func(*gift.Directory) (gift.Changes, error)) error {
 			return gift.Changes{}, err
 		}
 		changes.What = fmt.Sprintf("account %s, by key %s: %s", c.account.Name, c.caller.Name, changes.What)
-		changes.By, changes.RequestID = c.actor(gift.ID{}).Actor, c.requestID
+		changes.By, changes.RequestID = c.actor(guid.ID{}).Actor, c.requestID
 		return changes, nil
 	}))
 }

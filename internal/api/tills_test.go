@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/pin"
 )
 
@@ -100,7 +101,7 @@ func TestTillsAreMadeAndSwitchedOff(t *testing.T) {
 func TestPINsAreSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.staff(gift.Person{Name: "Ana", May: gift.MayReverse}, gift.Person{Name: "Ben", Locations: []gift.ID{id(wharf)}})
+	w.staff(gift.Person{Name: "Ana", May: gift.MayReverse}, gift.Person{Name: "Ben", Locations: []guid.ID{id(wharf)}})
 	w.tills("GET", "/people", "").want(200, "people[0].name", "Ana", "people[0].pinState", "NONE", "people[0].may[0]",
 		"reverse", "people[1].organizationIDs[0]", wharf)
 	drawn := w.tills("POST", "/people/set-pin", `{"name":"Ana"}`).want(200, "pinState", "FIRST").at("pin")

@@ -4,13 +4,14 @@ import (
 	"errors"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/wire"
 )
 
 // transferring is a transfer-balance request.
 type transferring struct {
-	From, To gift.ID
+	From, To guid.ID
 	gift.Transfer
 }
 
@@ -37,7 +38,7 @@ func transferBalance(c *call) (ledger.Answer, error) {
 	}
 	request := c.request(gift.TransferBalance, asked)
 	var refused *gift.Error
-	for n, id := range []gift.ID{asked.From, asked.To} {
+	for n, id := range []guid.ID{asked.From, asked.To} {
 		g, err := c.Records.Gift(c.ctx, c.account.ID, id)
 		switch {
 		case err != nil && !errors.Is(err, gift.NotFound):
@@ -50,7 +51,7 @@ func transferBalance(c *call) (ledger.Answer, error) {
 	if refused != nil {
 		return request.refuse(refused)
 	}
-	asked.Context, asked.Caller = c.actor(gift.ID{}), c.caller
+	asked.Context, asked.Caller = c.actor(guid.ID{}), c.caller
 	return request.do(&ledger.Transfer{From: asked.From, To: asked.To, Transfer: asked.Transfer}, ledger.OK,
 		(*writer).transfer)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ticket"
 )
 
@@ -170,9 +171,9 @@ func (w *writer) eligibility(unit gift.Currency, v *ticket.Eligibility) {
 	w.Close()
 }
 
-func (s view) locationID() gift.ID {
+func (s view) locationID() guid.ID {
 	if s.location == nil {
-		return gift.ID{}
+		return guid.ID{}
 	}
 	return s.location.ID
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/wire"
@@ -26,9 +27,9 @@ type Hooks interface {
 	WebhookAttempts(context.Context, gift.WebhookAttempts) ([]gift.WebhookAttempt, error)
 	// EventsEnd is the place after the newest event of an account; EventsBefore is one after which all of its events come
 	// that were made at a time or later, EventsUntil one up to which all come that were made before, and few others.
-	EventsEnd(ctx context.Context, account gift.ID) (gift.EventPlace, error)
-	EventsBefore(ctx context.Context, account gift.ID, at time.Time) (gift.EventPlace, error)
-	EventsUntil(ctx context.Context, account gift.ID, at time.Time) (gift.EventPlace, error)
+	EventsEnd(ctx context.Context, account guid.ID) (gift.EventPlace, error)
+	EventsBefore(ctx context.Context, account guid.ID, at time.Time) (gift.EventPlace, error)
+	EventsUntil(ctx context.Context, account guid.ID, at time.Time) (gift.EventPlace, error)
 }
 
 func webhookRoutes() []Route {
@@ -60,14 +61,14 @@ var hookRate = ratelimit.Rate{Burst: 60, Refill: 30 * time.Second}
 // hookLimiter has the buckets of accounts that changed endpoints lately.
 type hookLimiter struct {
 	mu      sync.Mutex
-	buckets map[gift.ID]ratelimit.Bucket
+	buckets map[guid.ID]ratelimit.Bucket
 }
 
-func (l *hookLimiter) take(account gift.ID, now time.Time) error {
+func (l *hookLimiter) take(account guid.ID, now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.buckets == nil {
-		l.buckets = map[gift.ID]ratelimit.Bucket{}
+		l.buckets = map[guid.ID]ratelimit.Bucket{}
 	}
 	for id, b := range l.buckets {
 		if hookRate.Full(b, now) {
@@ -84,14 +85,14 @@ func (l *hookLimiter) take(account gift.ID, now time.Time) error {
 }
 
 // webhookID reads which endpoint the path names.
-func (c *call) webhookID() (gift.ID, error) {
+func (c *call) webhookID() (guid.ID, error) {
 	var q wire.Query
 	id := q.ParseID("webhookID", c.r.PathValue("webhookID"))
 	return id, q.Err()
 }
 
 // found finds an endpoint of the account in the store, where another instance may have put it just now.
-func (c *call) found(id gift.ID) (*gift.Webhook, error) {
+func (c *call) found(id guid.ID) (*gift.Webhook, error) {
 	d, err := c.Hooks.Directory(c.ctx)
 	if err != nil {
 		return nil, stored(err)
@@ -100,7 +101,7 @@ func (c *call) found(id gift.ID) (*gift.Webhook, error) {
 }
 
 // webhook finds an endpoint of the account. One of another account is as good as not there.
-func (c *call) webhook(d *gift.Directory, id gift.ID) (*gift.Webhook, error) {
+func (c *call) webhook(d *gift.Directory, id guid.ID) (*gift.Webhook, error) {
 	if w := d.Webhook(c.account.ID, id); w != nil {
 		return w, nil
 	}
@@ -120,13 +121,13 @@ func (c *call) configure(change func(*gift.Directory) (*gift.Webhook, string, er
 		if err != nil {
 			return gift.Changes{}, err
 		}
-		return gift.Changes{Webhooks: []*gift.Webhook{w}, By: c.actor(gift.ID{}).Actor, RequestID: c.requestID,
+		return gift.Changes{Webhooks: []*gift.Webhook{w}, By: c.actor(guid.ID{}).Actor, RequestID: c.requestID,
 			What: fmt.Sprintf("account %s, by key %s: %s", c.account.Name, c.caller.Name, what)}, nil
 	}))
 }
 
 // edit changes one endpoint that there is.
-func (c *call) edit(id gift.ID, what string, change func(gift.Webhook) gift.Webhook) (*gift.Webhook, error) {
+func (c *call) edit(id guid.ID, what string, change func(gift.Webhook) gift.Webhook) (*gift.Webhook, error) {
 	var changed gift.Webhook
 	err := c.configure(func(d *gift.Directory) (*gift.Webhook, string, error) {
 		w, err := c.webhook(d, id)
@@ -192,7 +193,7 @@ func createWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, stored(err)
 	}
-	made := asked.Apply(gift.Webhook{ID: gift.ID(uuid.Must(uuid.NewV7())), AccountID: c.account.ID, Enabled: true,
+	made := asked.Apply(gift.Webhook{ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: c.account.ID, Enabled: true,
 		CreatedAt: c.now.Truncate(time.Microsecond), Start: start, Secret: secret}, c.sendingTime())
 	err = c.configure(func(d *gift.Directory) (*gift.Webhook, string, error) {
 		saved := made
@@ -320,7 +321,7 @@ func replayWebhook(c *call) (ledger.Answer, error) {
 	if _, err := c.found(id); err != nil {
 		return ledger.Answer{}, err
 	}
-	asked.ID = gift.ID(uuid.Must(uuid.NewV7()))
+	asked.ID = guid.ID(uuid.Must(uuid.NewV7()))
 	if asked.After, err = c.Hooks.EventsBefore(c.ctx, c.account.ID, asked.From); err == nil {
 		asked.Upto, err = c.Hooks.EventsUntil(c.ctx, c.account.ID, asked.To)
 	}
@@ -361,7 +362,7 @@ func listAttempts(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, stored(err)
 	}
-	var next gift.ID
+	var next guid.ID
 	if len(attempts) == filter.Limit {
 		attempts = attempts[:filter.Limit-1]
 		next = attempts[len(attempts)-1].ID

@@ -18,6 +18,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/print"
 	"boon.example/internal/store"
@@ -60,8 +61,8 @@ func checked(t testing.TB, h http.Handler) http.Handler {
 	return contracts.checker.For(t).Handler(h)
 }
 
-func id(s string) gift.ID {
-	id, err := gift.ParseID(s)
+func id(s string) guid.ID {
+	id, err := guid.Parse(s)
 	if err != nil {
 		panic(s)
 	}
@@ -139,7 +140,7 @@ func setUp() gift.Changes {
 		gift.Location{ID: id(pier), Name: "Pier 39", Jurisdiction: "US-CA", PointOfSale: "POS-1", POSRedemption: true},
 		gift.Location{ID: id(wharf), Name: "Long Wharf", PointOfSale: "POS-2"})
 	h.Subscriptions = append(h.Subscriptions[:2:2], gift.Subscription{ProgramID: gift.DistributionProgram.ID,
-		Locations: []gift.ID{id(pier)}})
+		Locations: []guid.ID{id(pier)}})
 	h.Storefronts = []gift.Storefront{{ID: id(shop), Name: "Web shop"}, {ID: id(counter), Name: "Front counter"}}
 	h.Designs = []gift.Design{{ID: id(design), Name: "Harbor", AccentColor: "#0b5fff", Headline: "Enjoy"}}
 	h.Promotions = []gift.Promotion{
@@ -169,7 +170,7 @@ func setUp() gift.Changes {
 
 func keys() []*gift.Key {
 	n := 0
-	key := func(text, account string, locations ...gift.ID) *gift.Key {
+	key := func(text, account string, locations ...guid.ID) *gift.Key {
 		n++
 		k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000000%02d", n)), Kind: gift.AccountKey,
 			Name: text[10:],
@@ -177,7 +178,7 @@ func keys() []*gift.Key {
 			Permissions: gift.AllPermissions}
 		if account == "" {
 			k.Kind, k.Programs = gift.SystemKey, gift.ProgramIDs()
-			k.Accounts = []gift.ID{id(harbor), id(corner), id(homeless), id(careful), id(gulf)}
+			k.Accounts = []guid.ID{id(harbor), id(corner), id(homeless), id(careful), id(gulf)}
 		} else {
 			k.AccountID = id(account)
 		}

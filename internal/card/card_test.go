@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/locale"
 )
 
@@ -26,17 +27,17 @@ func day(d int) time.Time { return time.Date(2026, 3, d, 14, 0, 0, 0, time.UTC) 
 
 func account() *gift.Account {
 	return &gift.Account{
-		ID: gift.ID{1}, Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: newYork,
-		Locations: []gift.Location{{ID: gift.ID{2}, Name: "Pier 39"}, {ID: gift.ID{3}, Name: "Ferry Building"}},
-		Designs: []gift.Design{{ID: gift.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy"},
-			{ID: gift.ID{5}, AccentColor: "url(x)"}},
+		ID: guid.ID{1}, Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: newYork,
+		Locations: []gift.Location{{ID: guid.ID{2}, Name: "Pier 39"}, {ID: guid.ID{3}, Name: "Ferry Building"}},
+		Designs: []gift.Design{{ID: guid.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy"},
+			{ID: guid.ID{5}, AccentColor: "url(x)"}},
 	}
 }
 
 func delivered() *gift.Gift {
 	return &gift.Gift{
 		Voucher: gift.Voucher{
-			AccountID: gift.ID{1}, Currency: gift.Currency{Code: "USD", Decimals: 2}, Loaded: 2500, Balance: 2500,
+			AccountID: guid.ID{1}, Currency: gift.Currency{Code: "USD", Decimals: 2}, Loaded: 2500, Balance: 2500,
 			Status: gift.Delivered,
 		},
 		Card: gift.Card{Sender: "Ben", Recipient: "Anna", Message: "Hi\r\n\r\nyou\n", DeliveryZone: "Europe/Berlin"},
@@ -148,7 +149,7 @@ func TestShownMeansUsable(t *testing.T) {
 		if rapid.Bool().Draw(t, "has an end") {
 			g.ValidUntil = day(start + rapid.IntRange(1, 15).Draw(t, "days"))
 		}
-		usable := len(g.NotRedeemable(gift.ID{}, now, nil)) == 0
+		usable := len(g.NotRedeemable(guid.ID{}, now, nil)) == 0
 		later := now
 		if g.ValidFrom.After(now) {
 			later = g.ValidFrom
@@ -157,7 +158,7 @@ func TestShownMeansUsable(t *testing.T) {
 		if (v.State == Ready) != usable {
 			t.Fatalf("state %s, redeemable now: %t", v.State, usable)
 		}
-		if soon := len(g.NotRedeemable(gift.ID{}, later, nil)) == 0; soon != v.Shown() {
+		if soon := len(g.NotRedeemable(guid.ID{}, later, nil)) == 0; soon != v.Shown() {
 			t.Fatalf("state %s, shown %t, redeemable now or later: %t", v.State, v.Shown(), soon)
 		}
 	})
@@ -166,7 +167,7 @@ func TestShownMeansUsable(t *testing.T) {
 func TestWords(t *testing.T) {
 	t.Parallel()
 	a, g := account(), delivered()
-	g.Card.DesignID, g.Card.Terms, g.Card.PromotionalTerms = gift.ID{4}, "One\nTwo", "Three"
+	g.Card.DesignID, g.Card.Terms, g.Card.PromotionalTerms = guid.ID{4}, "One\nTwo", "Three"
 	v := New(g, a, day(10))
 	if v.Headline != "Enjoy" || v.Accent.String() != "#ffcc00" || v.Worth.String() != "$25.00" || v.Partly {
 		t.Errorf("view %+v", v)
@@ -174,7 +175,7 @@ func TestWords(t *testing.T) {
 	if strings.Join(v.Message, "|") != "Hi||you" || strings.Join(v.Terms, "|") != "One|Two|Three" {
 		t.Errorf("message %q, terms %q", v.Message, v.Terms)
 	}
-	g.Card.DesignID, g.Card.Sender = gift.ID{5}, "\u200b"
+	g.Card.DesignID, g.Card.Sender = guid.ID{5}, "\u200b"
 	if v = New(g, a, day(10)); v.Headline != "A gift for you" || v.Accent != builtInAccent || v.Sender != "Harbor Coffee" {
 		t.Errorf("fall-backs: headline %q, accent %v, sender %q", v.Headline, v.Accent, v.Sender)
 	}
@@ -187,12 +188,12 @@ func TestWords(t *testing.T) {
 func TestGoodFor(t *testing.T) {
 	t.Parallel()
 	a, g := account(), delivered()
-	a.Promotions = []gift.Promotion{{ID: gift.ID{6}, EligibleItems: []gift.Item{{ID: "CAKE"}}}}
+	a.Promotions = []gift.Promotion{{ID: guid.ID{6}, EligibleItems: []gift.Item{{ID: "CAKE"}}}}
 	for want, change := range map[string]func(*gift.Gift){
 		"":             func(*gift.Gift) {},
 		"Latte, MOCHA": func(g *gift.Gift) { g.Items = []gift.Item{{ID: "LATTE", Name: "Latte"}, {ID: "MOCHA"}} },
 		"a b":          func(g *gift.Gift) { g.Items = []gift.Item{{ID: "X", Name: "a\n\u202eb"}} },
-		"CAKE":         func(g *gift.Gift) { g.PromotionID = gift.ID{6} }, // it was made before items were kept
+		"CAKE":         func(g *gift.Gift) { g.PromotionID = guid.ID{6} }, // it was made before items were kept
 	} {
 		g := *g
 		change(&g)
@@ -208,12 +209,12 @@ func TestPlaces(t *testing.T) {
 	if v := New(g, a, day(10)); len(v.Places) != 2 || v.More != 0 || !strings.Contains(v.Where, "any of these") {
 		t.Errorf("everywhere: %q %q", v.Where, v.Places)
 	}
-	g.LocationID = gift.ID{3}
+	g.LocationID = guid.ID{3}
 	if v := New(g, a, day(10)); len(v.Places) != 1 || v.Places[0] != "Ferry Building" ||
 		!strings.Contains(v.Where, "this location") {
 		t.Errorf("limited: %q %q", v.Where, v.Places)
 	}
-	g.LocationID, a.Locations = gift.ID{}, make([]gift.Location, 40)
+	g.LocationID, a.Locations = guid.ID{}, make([]gift.Location, 40)
 	if v := New(g, a, day(10)); len(v.Places) != maxPlaces || v.More != 28 {
 		t.Errorf("many: %d and %d more", len(v.Places), v.More)
 	}

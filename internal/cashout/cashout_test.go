@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // TestLaw asks the shipped table about gifts of 25.00 that were used, on the cent.
@@ -23,7 +24,7 @@ func TestLaw(t *testing.T) {
 		{"US-NJ", 4_99, today}, {"US-OR", 4_99, today}, {"US-RI", 99, today}, {"US-VT", 99, today}, {"US-WA", 4_99, today},
 		{"US-TX", 0, today}, {"US-PR", 0, today}, {"US-NY", 0, today}, {"US", 0, today}, {"", 0, today}, {"us-ca", 0, today},
 	} {
-		at := gift.Location{ID: gift.ID{1}, Jurisdiction: tt.jurisdiction}
+		at := gift.Location{ID: guid.ID{1}, Jurisdiction: tt.jurisdiction}
 		a := &gift.Account{Zone: time.UTC, Locations: []gift.Location{at}}
 		allowed := func(balance gift.Amount) bool {
 			v := gift.Voucher{Currency: gift.Currency{Code: "USD", Decimals: 2}, Loaded: 25_00, Balance: balance,

@@ -21,12 +21,13 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/sealed"
 )
 
 // Place is where an entry stands in the chain of a writer; the first has the number 1.
 type Place struct {
-	Writer gift.ID
+	Writer guid.ID
 	N      int64
 }
 
@@ -51,7 +52,7 @@ type Head struct {
 	MAC sealed.MAC
 }
 
-const headSize = len(gift.ID{}) + 8 + len(sealed.MAC{})
+const headSize = len(guid.ID{}) + 8 + len(sealed.MAC{})
 
 // heads reads the content of a genesis.
 func heads(content []byte) (all []Head) {
@@ -76,7 +77,7 @@ type Writer struct {
 
 // NewWriter makes a writer of a chain that has no row yet. The id must be a new one, and ids must be in the order of
 // time.
-func NewWriter(auth *sealed.Authenticator, id gift.ID) *Writer {
+func NewWriter(auth *sealed.Authenticator, id guid.ID) *Writer {
 	at := Head{Place: Place{Writer: id}}
 	return &Writer{auth: auth, head: at, next: at}
 }
@@ -99,7 +100,7 @@ func (w *Writer) Genesis(others []Head) Row {
 
 // Group makes the row of a group's entries, which take the places from first on. Terms gives the voucher of a gift's
 // first entry, and the key of its list of items.
-func (w *Writer) Group(entries []gift.Entry, terms func(*gift.Entry) (*gift.Voucher, gift.ID)) (r Row, first Place) {
+func (w *Writer) Group(entries []gift.Entry, terms func(*gift.Entry) (*gift.Voucher, guid.ID)) (r Row, first Place) {
 	first = Place{w.next.Writer, w.next.N + 1}
 	r.Place, r.Content = w.next.Place, make([]byte, 0, len(entries)*digestSize)
 	for i := range entries {
@@ -184,7 +185,7 @@ func ReadCheckpoint(from io.Reader) (all []Head, err error) {
 		var h Head
 		ok := len(fields) == 3
 		if ok && fields[0] != setupName {
-			h.Writer, err = gift.ParseID(fields[0])
+			h.Writer, err = guid.Parse(fields[0])
 			ok = err == nil
 		}
 		if ok {

@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/sealed"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func id(n byte) gift.ID { return gift.ID(bytes.Repeat([]byte{n}, 16)) }
+func id(n byte) guid.ID { return guid.ID(bytes.Repeat([]byte{n}, 16)) }
 
 // fixedKeys are the same in each run.
 func fixedKeys(t *testing.T) *sealed.Keys {
@@ -50,7 +51,7 @@ func entry(seq int) (gift.Entry, *gift.Voucher) {
 			MadeBy:    "maker"}
 }
 
-func noTerms(*gift.Entry) (*gift.Voucher, gift.ID) { return nil, gift.ID{} }
+func noTerms(*gift.Entry) (*gift.Voucher, guid.ID) { return nil, guid.ID{} }
 
 // TestFormat: what is chained today is checked by the programs of later years.
 func TestFormat(t *testing.T) {
@@ -60,7 +61,7 @@ func TestFormat(t *testing.T) {
 	second, _ := entry(2)
 	w := NewWriter(auth, id(20))
 	genesis := w.Genesis([]Head{{Place{id(19), 4}, sealed.MAC{3, 1}}})
-	row, at := w.Group([]gift.Entry{first, second}, func(e *gift.Entry) (*gift.Voucher, gift.ID) { return v, id(15) })
+	row, at := w.Group([]gift.Entry{first, second}, func(e *gift.Entry) (*gift.Voucher, guid.ID) { return v, id(15) })
 	change := SetupChange{Number: 5, Version: 6, At: noon, By: "somebody", What: "something", Before: [32]byte{1},
 		After: [32]byte{2}}
 	change.Authenticate(auth, row.MAC)
@@ -92,7 +93,7 @@ func (b *books) writer(n byte) *Writer { return NewWriter(b.keys.Authenticator()
 // begin begins a chain that knows all others.
 func (b *books) begin(n byte) *Writer {
 	w := b.writer(n)
-	heads := map[gift.ID]Head{}
+	heads := map[guid.ID]Head{}
 	for _, r := range b.rows {
 		heads[r.Writer] = Head{r.Place, r.MAC}
 	}
@@ -109,7 +110,7 @@ func (b *books) enter(w *Writer, n int) {
 	var group []gift.Entry
 	for range n {
 		e, _ := entry(2)
-		e.ID = gift.ID{byte(len(b.entries) + len(group)), 1}
+		e.ID = guid.ID{byte(len(b.entries) + len(group)), 1}
 		group = append(group, e)
 	}
 	row, first := w.Group(group, noTerms)
@@ -142,7 +143,7 @@ func (b *books) check(since ...Head) (problems []string, checkpoint []Head) {
 	}
 	c.Rows()
 	for i := range b.entries {
-		c.Entry(b.places[i], &b.entries[i], digests[DigestOf(b.places[i], &b.entries[i], nil, gift.ID{})])
+		c.Entry(b.places[i], &b.entries[i], digests[DigestOf(b.places[i], &b.entries[i], nil, guid.ID{})])
 	}
 	c.Missing()
 	return problems, c.Checkpoint()

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/sealed"
 )
 
@@ -18,7 +19,7 @@ import (
 type Check struct {
 	auth     *sealed.Authenticator
 	found    func(problem string)
-	chains   map[gift.ID]*progress
+	chains   map[guid.ID]*progress
 	seed     maphash.Seed
 	room     int         // for digests that may still be remembered
 	setup    SetupChange // the last
@@ -38,7 +39,7 @@ type progress struct {
 
 // NewCheck begins a check that tells found of each problem, as a sentence.
 func NewCheck(auth *sealed.Authenticator, found func(problem string)) *Check {
-	return &Check{auth: auth, found: found, chains: map[gift.ID]*progress{}}
+	return &Check{auth: auth, found: found, chains: map[guid.ID]*progress{}}
 }
 
 // Remember keeps a hash of 8 bytes for each of so many entries, so that Has knows their digests without the database: a
@@ -68,7 +69,7 @@ func (c *Check) remember(p *progress, r *Row) {
 
 func (c *Check) problem(format string, args ...any) { c.found(fmt.Sprintf(format, args...)) }
 
-func (c *Check) chain(writer gift.ID) *progress {
+func (c *Check) chain(writer guid.ID) *progress {
 	p := c.chains[writer]
 	if p == nil {
 		p = &progress{noted: -1}
@@ -169,9 +170,9 @@ func (c *Check) Missing() {
 }
 
 // writers are those that have a chain, but for the set-up's.
-func (c *Check) writers() []gift.ID {
-	all := slices.SortedFunc(maps.Keys(c.chains), func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
-	return slices.DeleteFunc(all, gift.ID.IsZero)
+func (c *Check) writers() []guid.ID {
+	all := slices.SortedFunc(maps.Keys(c.chains), func(a, b guid.ID) int { return slices.Compare(a[:], b[:]) })
+	return slices.DeleteFunc(all, guid.ID.IsZero)
 }
 
 // Checkpoint gives the heads that say how far all chains have come: those that no genesis has.
@@ -186,7 +187,7 @@ func (c *Check) Checkpoint() (all []Head) {
 
 // SetupChange takes the next change of the set-up, and tells whether it was written by this program where it stands.
 func (c *Check) SetupChange(s SetupChange) (authentic bool) {
-	p := c.chain(gift.ID{})
+	p := c.chain(guid.ID{})
 	err := c.auth.Check(s.MAC, s.authenticated(p.head.MAC))
 	switch {
 	case s.Number != p.head.N+1:
@@ -203,7 +204,7 @@ func (c *Check) SetupChange(s SetupChange) (authentic bool) {
 
 // Setup takes what the set-up is, after all its changes.
 func (c *Check) Setup(hash [32]byte, version int64) {
-	p := c.chain(gift.ID{})
+	p := c.chain(guid.ID{})
 	if p.head.N < p.expected.N {
 		c.problem("the log of the set-up had %d changes, and has %d", p.expected.N, p.head.N)
 	}

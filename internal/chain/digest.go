@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // Digest stands for one entry: 128 bits of a SHA-256 over everything that it says. An entry has an id of 74 random
@@ -28,7 +29,7 @@ type digester []byte
 // digest covers every column of an entry. That of a gift's first entry also covers what never changes of the gift;
 // items is the key of the list of what it is good for. All values are as Go has them, not as a database keeps them.
 // What is written here is a storage format and never changes.
-func (d *digester) digest(at Place, e *gift.Entry, terms *gift.Voucher, items gift.ID) Digest {
+func (d *digester) digest(at Place, e *gift.Entry, terms *gift.Voucher, items guid.ID) Digest {
 	b := append((*d)[:0], entryDomain)
 	b = append(b, at.Writer[:]...)
 	b = appendNumber(b, at.N)
@@ -42,7 +43,7 @@ func (d *digester) digest(at Place, e *gift.Entry, terms *gift.Voucher, items gi
 }
 
 func appendEntry(b []byte, e *gift.Entry) []byte {
-	ids := [...]*gift.ID{&e.AccountID, &e.ID, &e.VoucherID, &e.Previous, &e.Actor.KeyID, &e.Actor.LocationID, &e.Reverses}
+	ids := [...]*guid.ID{&e.AccountID, &e.ID, &e.VoucherID, &e.Previous, &e.Actor.KeyID, &e.Actor.LocationID, &e.Reverses}
 	for _, id := range ids {
 		b = append(b, id[:]...)
 	}
@@ -77,7 +78,7 @@ func appendEntry(b []byte, e *gift.Entry) []byte {
 
 // appendTerms writes every column of a voucher that never changes.
 func appendTerms(b []byte, v *gift.Voucher) []byte {
-	for _, id := range [...]*gift.ID{&v.AccountID, &v.ID, &v.OrderID, &v.ProgramID, &v.LocationID, &v.PromotionID} {
+	for _, id := range [...]*guid.ID{&v.AccountID, &v.ID, &v.OrderID, &v.ProgramID, &v.LocationID, &v.PromotionID} {
 		b = append(b, id[:]...)
 	}
 	b = appendFlag(appendFlag(b, v.Item), v.Promotional)

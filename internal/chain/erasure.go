@@ -2,6 +2,7 @@ package chain
 
 import (
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/sealed"
 )
 
@@ -11,7 +12,7 @@ const erasureDomain = 'X'
 // Erasure says that names and contacts were taken out of an entry: what its chain has of it, and what is left. Without
 // the key file none can be made, so that nothing else is changed in the place of what was erased.
 type Erasure struct {
-	AccountID, EntryID gift.ID
+	AccountID, EntryID guid.ID
 	Before             Digest // that the entry's chain has
 	After              Digest // of what is left of the entry
 	MAC                sealed.MAC
@@ -33,7 +34,7 @@ func (e *Erasure) Check(auth *sealed.Authenticator) error {
 
 // DigestOf is what the row that an entry names has at its place. terms is the gift of its first entry, and items the
 // key of the list of what that is good for.
-func DigestOf(at Place, e *gift.Entry, terms *gift.Voucher, items gift.ID) Digest {
+func DigestOf(at Place, e *gift.Entry, terms *gift.Voucher, items guid.ID) Digest {
 	return new(digester).digest(at, e, terms, items)
 }
 

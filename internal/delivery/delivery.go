@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 )
@@ -34,5 +35,5 @@ type Outbox interface {
 	// KeepMessage stores a message; storing the same ID again changes nothing.
 	KeepMessage(context.Context, message.Message) error
 	// Messages gives at most limit messages, the newest first: those that are older than the one named; zero: all.
-	Messages(ctx context.Context, before gift.ID, limit int) ([]message.Message, error)
+	Messages(ctx context.Context, before guid.ID, limit int) ([]message.Message, error)
 }

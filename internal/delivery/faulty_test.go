@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 )
@@ -78,7 +79,7 @@ func (f *faulty) issue(g gift.Gift) ledger.Job {
 	return job
 }
 
-func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
+func newID() guid.ID { return guid.ID(uuid.Must(uuid.NewV7())) }
 
 // fault makes the next n calls of a method fail before they do anything.
 func (f *faulty) fault(method string, n int) {
@@ -185,10 +186,10 @@ func (f *faulty) reason(job ledger.Job) string {
 func (f *faulty) set(job ledger.Job, s gift.Status) {
 	f.t.Helper()
 	check(f.t, f.do(context.Background(), &ledger.Cancel{
-		VoucherIDs: []gift.ID{job.VoucherID}, Cancel: gift.Cancel{Caller: &gift.Caller{Account: anAccount}, To: s}}))
+		VoucherIDs: []guid.ID{job.VoucherID}, Cancel: gift.Cancel{Caller: &gift.Caller{Account: anAccount}, To: s}}))
 }
 
-func testID(b byte) (id gift.ID) {
+func testID(b byte) (id guid.ID) {
 	for i := range id {
 		id[i] = b
 	}

@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 )
@@ -90,7 +91,7 @@ type Gateways struct {
 	Asset func(context.Context, gift.AssetHash) (gift.Asset, error)
 	// Entry finds an entry of an account's histories; gift.NotFound when there is none. nil: notices tell nothing of what
 	// was used.
-	Entry func(ctx context.Context, account, entry gift.ID) (gift.Entry, error)
+	Entry func(ctx context.Context, account, entry guid.ID) (gift.Entry, error)
 
 	album album
 }

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/message"
 )
 
@@ -41,7 +42,7 @@ func aGift(m gift.Method) gift.Gift {
 	}
 	return gift.Gift{
 		Voucher: gift.Voucher{
-			ID: gift.ID(id), AccountID: anAccount.ID, ProgramID: gift.BusinessProgram.ID, Currency: anAccount.Currency,
+			ID: guid.ID(id), AccountID: anAccount.ID, ProgramID: gift.BusinessProgram.ID, Currency: anAccount.Currency,
 			Loaded: 2500, Balance: 2500, Status: gift.Pending, Seq: 1, CreatedAt: time.Now(),
 		},
 		Card: gift.Card{
@@ -54,7 +55,7 @@ func aGift(m gift.Method) gift.Gift {
 func (w *world) outbox() *Gateways {
 	return &Gateways{Email: OutboxCarrier{w.faulty}, SMS: OutboxCarrier{w.faulty}, PublicURL: publicURL,
 		Directory: func() *gift.Directory {
-			return &gift.Directory{Accounts: map[gift.ID]*gift.Account{anAccount.ID: anAccount}}
+			return &gift.Directory{Accounts: map[guid.ID]*gift.Account{anAccount.ID: anAccount}}
 		}}
 }
 

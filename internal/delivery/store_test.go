@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/delivery/deliverytest"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -24,17 +25,17 @@ type answers struct{ error }
 func (a answers) Send(context.Context, gift.Gift, ledger.Job) error { return a.error }
 
 // send issues a gift to somebody.
-func (h shop) send(t *testing.T, m gift.Method, due time.Time) gift.ID {
+func (h shop) send(t *testing.T, m gift.Method, due time.Time) guid.ID {
 	t.Helper()
 	return h.Issue(t, m, map[gift.Method]string{gift.Email: "anna@example.com", gift.SMS: "+14155550132"}[m], due)
 }
 
 // expect compares a gift's status and the number of messages in the outbox, and gives the gift's history.
-func (h shop) expect(t *testing.T, id gift.ID, status gift.Status, messages int) []gift.Entry {
+func (h shop) expect(t *testing.T, id guid.ID, status gift.Status, messages int) []gift.Entry {
 	t.Helper()
 	synctest.Wait()
 	g, history := h.Fate(t, id)
-	kept, err := h.Messages(t.Context(), gift.ID{}, 100)
+	kept, err := h.Messages(t.Context(), guid.ID{}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func TestStoreSendsElsewhere(t *testing.T) {
 		h.expect(t, id, gift.Delivered, 1)
 		time.Sleep(24 * time.Hour)
 		h.expect(t, id, gift.Delivered, 1)
-		if kept, err := h.Messages(t.Context(), gift.ID{}, 2); err != nil || len(kept) != 1 ||
+		if kept, err := h.Messages(t.Context(), guid.ID{}, 2); err != nil || len(kept) != 1 ||
 			kept[0].To != "ben@example.com" {
 			t.Errorf("sent %v, %v", kept, err)
 		}
@@ -179,11 +180,11 @@ func TestStoreSendsWhatWasReinstated(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := shop{deliverytest.Open(t)}
 				h.Run(t)
-				cancel := func(id gift.ID) {
-					h.Do(t, &ledger.Cancel{VoucherIDs: []gift.ID{id}, Cancel: gift.Cancel{Caller: merchant, To: gift.Cancelled}})
+				cancel := func(id guid.ID) {
+					h.Do(t, &ledger.Cancel{VoucherIDs: []guid.ID{id}, Cancel: gift.Cancel{Caller: merchant, To: gift.Cancelled}})
 				}
-				reinstate := func(id gift.ID) {
-					h.Do(t, &ledger.Reinstate{VoucherIDs: []gift.ID{id}, Reinstate: gift.Reinstate{Caller: merchant}})
+				reinstate := func(id guid.ID) {
+					h.Do(t, &ledger.Reinstate{VoucherIDs: []guid.ID{id}, Reinstate: gift.Reinstate{Caller: merchant}})
 				}
 				id := h.send(t, gift.SMS, time.Now().Add(time.Hour))
 				cancel(id)
@@ -209,7 +210,7 @@ func TestStoreDoesNotSendWhatWasCancelled(t *testing.T) {
 		h := shop{deliverytest.Open(t)}
 		h.Run(t)
 		id := h.send(t, gift.SMS, time.Now().Add(time.Hour))
-		h.Do(t, &ledger.Cancel{VoucherIDs: []gift.ID{id}, Cancel: gift.Cancel{Caller: merchant, To: gift.Cancelled}})
+		h.Do(t, &ledger.Cancel{VoucherIDs: []guid.ID{id}, Cancel: gift.Cancel{Caller: merchant, To: gift.Cancelled}})
 		time.Sleep(time.Hour)
 		h.expect(t, id, gift.Cancelled, 0)
 		h.Idle(t)
@@ -222,12 +223,12 @@ func TestStoreSendsNothingOfABlockedGift(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := shop{deliverytest.Open(t)}
 		h.Run(t)
-		block := func(id gift.ID) {
+		block := func(id guid.ID) {
 			h.Do(t, &ledger.Change{VoucherID: id, Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 				return v.Block(gift.Block{Context: at, Caller: merchant, ReasonCode: gift.ReasonFraud})
 			}})
 		}
-		unblock := func(id gift.ID) {
+		unblock := func(id guid.ID) {
 			h.Do(t, &ledger.Change{VoucherID: id, Sends: true,
 				Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 					return v.Unblock(gift.Unblock{Context: at, Caller: merchant})
@@ -264,7 +265,7 @@ func TestStoreTellsWhatWasUsed(t *testing.T) {
 		h.Do(t, &ledger.Redeem{VoucherID: id, Redeem: gift.Redeem{Amount: 137}, Notice: true})
 		time.Sleep(time.Minute)
 		h.expect(t, id, gift.Claimed, 2)
-		kept, err := h.Messages(t.Context(), gift.ID{}, 1)
+		kept, err := h.Messages(t.Context(), guid.ID{}, 1)
 		if err != nil || len(kept) != 1 || !strings.Contains(kept[0].Text, "1.37") ||
 			!strings.Contains(kept[0].Text, " used, ") {
 			t.Errorf("the notice is %+v, %v", kept, err)

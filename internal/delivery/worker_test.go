@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 	"boon.example/internal/store/pgtest"
@@ -692,7 +693,7 @@ func TestKilledBetweenSendAndRecord(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		w.expect(t, job, gift.Delivered, true)
-		if kept, _ := w.Messages(t.Context(), gift.ID{}, 10); len(kept) != 1 || kept[0].ID != job.ID {
+		if kept, _ := w.Messages(t.Context(), guid.ID{}, 10); len(kept) != 1 || kept[0].ID != job.ID {
 			t.Errorf("the outbox holds %d messages, want the one of job %v", len(kept), job.ID)
 		}
 	})

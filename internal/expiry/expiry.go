@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // Every is how often it is looked for gifts.
@@ -25,11 +26,11 @@ const (
 
 // Store keeps gifts and events.
 type Store interface {
-	Clock(ctx context.Context, account gift.ID) (gift.Clock, error)
+	Clock(ctx context.Context, account guid.ID) (gift.Clock, error)
 	// DueExpiry counts what is due of an account, up to a limit for each type of event.
-	DueExpiry(ctx context.Context, account gift.ID, now time.Time, limit int) (int, error)
+	DueExpiry(ctx context.Context, account guid.ID, now time.Time, limit int) (int, error)
 	// TellExpiry writes the events of some gifts that are due, once for each end of a gift, and tells of how many gifts.
-	TellExpiry(ctx context.Context, account gift.ID, now time.Time, limit int) (int, error)
+	TellExpiry(ctx context.Context, account guid.ID, now time.Time, limit int) (int, error)
 }
 
 // Teller tells of gifts of all accounts.
@@ -58,7 +59,7 @@ func (t *Teller) Run(ctx context.Context) {
 }
 
 // account tells of all that is due in an account.
-func (t *Teller) account(ctx context.Context, id gift.ID, account *gift.Account) error {
+func (t *Teller) account(ctx context.Context, id guid.ID, account *gift.Account) error {
 	for {
 		now := time.Now()
 		if account.Test {
@@ -82,7 +83,7 @@ func (t *Teller) account(ctx context.Context, id gift.ID, account *gift.Account)
 }
 
 // Settle tells of some of what is due in an account at an instant by its clock, if it is to, and counts what is left.
-func (t *Teller) Settle(ctx context.Context, account gift.ID, now time.Time, tell bool) (left int, err error) {
+func (t *Teller) Settle(ctx context.Context, account guid.ID, now time.Time, tell bool) (left int, err error) {
 	if tell {
 		if _, err := t.TellExpiry(ctx, account, now, batch); err != nil {
 			return 0, err

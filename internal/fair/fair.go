@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // Places are a few places that many want. One that becomes free goes to the account that had one the longest ago,
@@ -17,21 +17,21 @@ type Places struct {
 	mu      sync.Mutex
 	free    int
 	count   uint64             // turns that were given
-	last    map[gift.ID]uint64 // the number of the last turn of an account or a part
+	last    map[guid.ID]uint64 // the number of the last turn of an account or a part
 	waiting []*turn            // in the order in which they came
 }
 
 // turn is a call that waits.
 type turn struct {
-	account, part gift.ID
+	account, part guid.ID
 	given         chan struct{} // closed when it has a place
 }
 
 // New makes so many places.
-func New(places int) *Places { return &Places{free: places, last: map[gift.ID]uint64{}} }
+func New(places int) *Places { return &Places{free: places, last: map[guid.ID]uint64{}} }
 
 // Take waits for a place. done gives it back.
-func (t *Places) Take(ctx context.Context, account, part gift.ID) (done func(), _ error) {
+func (t *Places) Take(ctx context.Context, account, part guid.ID) (done func(), _ error) {
 	w := &turn{account, part, make(chan struct{})}
 	t.mu.Lock()
 	t.waiting = append(t.waiting, w)

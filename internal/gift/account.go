@@ -5,12 +5,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 // Account is a merchant with everything that belongs to it and carries no value. It is read-only once made: a change of
 // the set-up makes a new one.
 type Account struct {
-	ID                    ID
+	ID                    guid.ID
 	Name                  string
 	Test                  bool // its gifts are worth nothing, its messages reach nobody, and its clock can be advanced
 	Currency              Currency
@@ -25,7 +27,7 @@ type Account struct {
 	Contact               string   // the e-mail address of whoever looks after the account; "": none
 	PersonalDataDays      int      // for which names, contacts and messages of gifts that ended are kept; 0: for ever
 	BalanceNotice         bool     // recipients are told what is left after each partial redemption
-	DefaultDesign         ID       // zero: the built-in one
+	DefaultDesign         guid.ID  // zero: the built-in one
 	Subscriptions         []Subscription
 	Locations             []Location
 	Storefronts           []Storefront
@@ -62,12 +64,12 @@ func (a *Account) LimitsMoney() bool { return a.KeysLimitMoney || a.Limits.OfMon
 
 // Location is a place where gifts are redeemed (the interface's organization).
 type Location struct {
-	ID            ID
+	ID            guid.ID
 	Name          string
 	Jurisdiction  string        // ISO 3166-2 or 3166-1 code, "" unknown
 	PointOfSale   string        // the point-of-sale system's own identifier, "" none
 	POSRedemption bool          // whether the identifier may be used
-	DefaultDesign ID            // zero: the account's
+	DefaultDesign guid.ID       // zero: the account's
 	DayEnds       time.Duration // after midnight, the day of its tills; 0: at midnight
 	Address       string        // as guests are told it; "": they are told none
 	Phone         string        // likewise
@@ -98,20 +100,20 @@ func (l *Location) Reading(format string) TicketReading {
 
 // Subscription lets an account use a program, at all of its locations or some.
 type Subscription struct {
-	ProgramID  ID
-	Locations  []ID // empty: all
-	Reloadable bool // value may be added to gifts of money that were paid for
+	ProgramID  guid.ID
+	Locations  []guid.ID // empty: all
+	Reloadable bool      // value may be added to gifts of money that were paid for
 }
 
 // Storefront tracks where gifts were purchased.
 type Storefront struct {
-	ID   ID
+	ID   guid.ID
 	Name string
 }
 
 // Promotion tracks promotional gifts and holds defaults for them.
 type Promotion struct {
-	ID            ID
+	ID            guid.ID
 	Name          string
 	ValidStarting time.Time // zero: the request must say
 	ValidForDays  int       // 0: the request must say
@@ -132,7 +134,7 @@ func (p *Promotion) End(zone *time.Location) time.Time {
 
 // Design is the look of a gift card.
 type Design struct {
-	ID          ID
+	ID          guid.ID
 	Name        string
 	AccentColor string // #rrggbb
 	Headline    string
@@ -188,22 +190,22 @@ func (a *Account) TimeZone() *time.Location {
 }
 
 // Location finds one of the account's locations; nil: it is not the account's.
-func (a *Account) Location(id ID) *Location {
+func (a *Account) Location(id guid.ID) *Location {
 	return find(a.Locations, func(l *Location) bool { return l.ID == id })
 }
 
 // Promotion finds one of the account's promotions; nil: it is not the account's.
-func (a *Account) Promotion(id ID) *Promotion {
+func (a *Account) Promotion(id guid.ID) *Promotion {
 	return find(a.Promotions, func(p *Promotion) bool { return p.ID == id })
 }
 
 // Storefront finds one of the account's storefronts; nil: it is not the account's.
-func (a *Account) Storefront(id ID) *Storefront {
+func (a *Account) Storefront(id guid.ID) *Storefront {
 	return find(a.Storefronts, func(s *Storefront) bool { return s.ID == id })
 }
 
 // StorefrontName is the name of a storefront, for people to read.
-func (a *Account) StorefrontName(id ID) string {
+func (a *Account) StorefrontName(id guid.ID) string {
 	if s := a.Storefront(id); s != nil {
 		return s.Name
 	}
@@ -211,18 +213,18 @@ func (a *Account) StorefrontName(id ID) string {
 }
 
 // Design finds one of the account's designs; nil: it is not the account's.
-func (a *Account) Design(id ID) *Design {
+func (a *Account) Design(id guid.ID) *Design {
 	return find(a.Designs, func(d *Design) bool { return d.ID == id })
 }
 
 // Subscription finds the account's subscription to a program; nil: it has none.
-func (a *Account) Subscription(program ID) *Subscription {
+func (a *Account) Subscription(program guid.ID) *Subscription {
 	return find(a.Subscriptions, func(s *Subscription) bool { return s.ProgramID == program })
 }
 
 // DesignFor is the design of a gift that names none: the location's default, else the account's, else zero, the
 // built-in one.
-func (a *Account) DesignFor(location ID) ID {
+func (a *Account) DesignFor(location guid.ID) guid.ID {
 	if l := a.Location(location); l != nil && !l.DefaultDesign.IsZero() {
 		return l.DefaultDesign
 	}

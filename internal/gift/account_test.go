@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 func TestLocate(t *testing.T) {
@@ -19,31 +21,32 @@ func TestLocate(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		count   int // of the account's locations
-		enabled []ID
+		enabled []guid.ID
 		place   Place
-		want    ID
+		want    guid.ID
 		code    Code
 		field   Field
 	}{
-		{"no location at all", 0, nil, Place{}, ID{}, AccountMisconfigured, ""},
-		{"no location at all, though one is named", 0, nil, Place{LocationID: shop}, ID{}, AccountMisconfigured, ""},
+		{"no location at all", 0, nil, Place{}, guid.ID{}, AccountMisconfigured, ""},
+		{"no location at all, though one is named", 0, nil, Place{LocationID: shop}, guid.ID{}, AccountMisconfigured, ""},
 		{"by id", 4, nil, Place{LocationID: kiosk}, kiosk, "", ""},
 		{"by point of sale", 4, nil, Place{PointOfSale: "POS-2"}, kiosk, "", ""},
 		{"by both", 4, nil, Place{LocationID: kiosk, PointOfSale: "POS-2"}, kiosk, "", ""},
-		{"by both, which differ", 4, nil, Place{LocationID: shop, PointOfSale: "POS-2"}, ID{}, ValidationFailure, posField},
-		{"unknown id", 4, nil, Place{LocationID: id(99)}, ID{}, NotFound, "location"},
-		{"unknown point of sale", 4, nil, Place{PointOfSale: "pos-1"}, ID{}, NotFound, posField},
-		{"known id, unknown point of sale", 4, nil, Place{LocationID: shop, PointOfSale: "X"}, ID{}, NotFound, posField},
-		{"point of sale not enabled", 4, nil, Place{PointOfSale: "POS-3"}, ID{}, NotSupported, posField},
+		{"by both, which differ", 4, nil, Place{LocationID: shop, PointOfSale: "POS-2"}, guid.ID{}, ValidationFailure,
+			posField},
+		{"unknown id", 4, nil, Place{LocationID: id(99)}, guid.ID{}, NotFound, "location"},
+		{"unknown point of sale", 4, nil, Place{PointOfSale: "pos-1"}, guid.ID{}, NotFound, posField},
+		{"known id, unknown point of sale", 4, nil, Place{LocationID: shop, PointOfSale: "X"}, guid.ID{}, NotFound, posField},
+		{"point of sale not enabled", 4, nil, Place{PointOfSale: "POS-3"}, guid.ID{}, NotSupported, posField},
 		{"no place, the account's only one", 1, nil, Place{}, shop, "", ""},
-		{"no place, the key's only one", 4, []ID{kiosk}, Place{}, kiosk, "", ""},
-		{"no place, many", 4, nil, Place{}, ID{}, ValidationFailure, "location"},
-		{"no place, two of many", 4, []ID{shop, kiosk}, Place{}, ID{}, ValidationFailure, "location"},
-		{"enabled", 4, []ID{shop, kiosk}, Place{LocationID: shop}, shop, "", ""},
-		{"not enabled, by id", 4, []ID{shop, kiosk}, Place{LocationID: pier}, ID{}, NotAuthorized, ""},
-		{"not enabled, by point of sale", 4, []ID{shop}, Place{PointOfSale: "POS-2"}, ID{}, NotAuthorized, ""},
-		{"not enabled at the only one", 1, []ID{kiosk, pier}, Place{}, ID{}, NotAuthorized, ""},
-		{"the key's only one is gone", 4, []ID{id(99)}, Place{}, ID{}, ValidationFailure, "location"},
+		{"no place, the key's only one", 4, []guid.ID{kiosk}, Place{}, kiosk, "", ""},
+		{"no place, many", 4, nil, Place{}, guid.ID{}, ValidationFailure, "location"},
+		{"no place, two of many", 4, []guid.ID{shop, kiosk}, Place{}, guid.ID{}, ValidationFailure, "location"},
+		{"enabled", 4, []guid.ID{shop, kiosk}, Place{LocationID: shop}, shop, "", ""},
+		{"not enabled, by id", 4, []guid.ID{shop, kiosk}, Place{LocationID: pier}, guid.ID{}, NotAuthorized, ""},
+		{"not enabled, by point of sale", 4, []guid.ID{shop}, Place{PointOfSale: "POS-2"}, guid.ID{}, NotAuthorized, ""},
+		{"not enabled at the only one", 1, []guid.ID{kiosk, pier}, Place{}, guid.ID{}, NotAuthorized, ""},
+		{"the key's only one is gone", 4, []guid.ID{id(99)}, Place{}, guid.ID{}, ValidationFailure, "location"},
 	} {
 		c := &Caller{Kind: AccountKey, Account: &Account{Locations: locations[:tt.count]}, Locations: tt.enabled}
 		l, err := c.Locate(tt.place)
@@ -59,12 +62,13 @@ func TestLocate(t *testing.T) {
 
 func TestMayUse(t *testing.T) {
 	t.Parallel()
-	some := &Caller{Locations: []ID{shop}}
+	some := &Caller{Locations: []guid.ID{shop}}
 	for _, tt := range []struct {
 		caller *Caller
-		at     ID
+		at     guid.ID
 		want   bool
-	}{{everywhere, ID{}, true}, {everywhere, shop, true}, {some, ID{}, false}, {some, shop, true}, {some, kiosk, false}} {
+	}{{everywhere, guid.ID{}, true}, {everywhere, shop, true}, {some, guid.ID{}, false}, {some, shop, true}, {some, kiosk,
+		false}} {
 		if got := tt.caller.MayUse(&Voucher{LocationID: tt.at}); got != tt.want {
 			t.Errorf("enabled at %v, gift at %s: %v", tt.caller.Locations, tt.at, got)
 		}
@@ -74,10 +78,10 @@ func TestMayUse(t *testing.T) {
 func TestDirectory(t *testing.T) {
 	t.Parallel()
 	one, two := &Account{ID: id(1)}, &Account{ID: id(2)}
-	d := &Directory{Accounts: map[ID]*Account{one.ID: one, two.ID: two}, Keys: map[KeyHash]*Key{}}
+	d := &Directory{Accounts: map[guid.ID]*Account{one.ID: one, two.ID: two}, Keys: map[KeyHash]*Key{}}
 	for text, k := range map[string]*Key{
-		"good":     {ID: id(11), Kind: AccountKey, AccountID: one.ID, Locations: []ID{shop}},
-		"system":   {ID: id(12), Kind: SystemKey, Name: "site", Accounts: []ID{id(2), id(99)}},
+		"good":     {ID: id(11), Kind: AccountKey, AccountID: one.ID, Locations: []guid.ID{shop}},
+		"system":   {ID: id(12), Kind: SystemKey, Name: "site", Accounts: []guid.ID{id(2), id(99)}},
 		"expiring": {Kind: AccountKey, AccountID: one.ID, ExpiresAt: now.Add(1)},
 		"expired":  {Kind: AccountKey, AccountID: one.ID, ExpiresAt: now},
 		"revoked":  {Kind: AccountKey, AccountID: one.ID, RevokedAt: now.Add(-time.Hour)},
@@ -103,16 +107,16 @@ func TestDirectory(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		caller *Caller
-		named  ID
+		named  guid.ID
 		want   *Account
 		code   Code
 	}{
-		{"its own, unnamed", good, ID{}, one, ""},
+		{"its own, unnamed", good, guid.ID{}, one, ""},
 		{"its own, named", good, one.ID, one, ""},
 		{"another", good, two.ID, nil, NotAuthorized},
 		{"one that is not", good, id(99), nil, NotAuthorized},
 		{"system, named", system, two.ID, two, ""},
-		{"system, unnamed", system, ID{}, nil, ValidationFailure},
+		{"system, unnamed", system, guid.ID{}, nil, ValidationFailure},
 		{"system, one that it does not serve", system, one.ID, nil, NotAuthorized},
 		{"system, one that is not", system, id(99), nil, NotAuthorized},
 	} {
@@ -122,11 +126,11 @@ func TestDirectory(t *testing.T) {
 			t.Errorf("%s: got %v, %v", tt.name, a, err)
 		}
 	}
-	if _, err := d.AccountOf(system, ID{}, "account"); codeOf(t, err) != ValidationFailure {
+	if _, err := d.AccountOf(system, guid.ID{}, "account"); codeOf(t, err) != ValidationFailure {
 		t.Errorf("a look-up by a key that serves two accounts, and names none: %v", err)
 	}
-	system.Accounts = []ID{two.ID}
-	if a, err := d.AccountOf(system, ID{}, "account"); a != two || err != nil {
+	system.Accounts = []guid.ID{two.ID}
+	if a, err := d.AccountOf(system, guid.ID{}, "account"); a != two || err != nil {
 		t.Errorf("a look-up by a key that serves one: %v, %v", a, err)
 	}
 	if _, err := d.AccountOf(good, two.ID, "account"); codeOf(t, err) != NotAuthorized {
@@ -149,15 +153,15 @@ func TestAccountRecords(t *testing.T) {
 	t.Parallel()
 	a := merchant(t)
 	if a.Location(shop).Name != "Pier 39" || a.Location(id(99)) != nil || a.Promotion(bare).Name != "Bare" ||
-		a.Promotion(ID{}) != nil ||
-		a.Storefront(storefront) == nil || a.Storefront(shop) != nil || a.Design(blue) == nil || a.Design(ID{}) != nil ||
+		a.Promotion(guid.ID{}) != nil ||
+		a.Storefront(storefront) == nil || a.Storefront(shop) != nil || a.Design(blue) == nil || a.Design(guid.ID{}) != nil ||
 		a.Subscription(BusinessProgram.ID) == nil || a.Subscription(DistributionProgram.ID) != nil {
 		t.Error("a record is not found, or found where it is not")
 	}
-	if a.DesignFor(shop) != green || a.DesignFor(kiosk) != blue || a.DesignFor(ID{}) != blue {
+	if a.DesignFor(shop) != green || a.DesignFor(kiosk) != blue || a.DesignFor(guid.ID{}) != blue {
 		t.Error("a gift gets a wrong design")
 	}
-	a.DefaultDesign = ID{}
+	a.DefaultDesign = guid.ID{}
 	if !a.DesignFor(kiosk).IsZero() {
 		t.Error("without any default, the design is the built-in one")
 	}
@@ -169,12 +173,12 @@ func TestPrograms(t *testing.T) {
 		"22222222-2222-2222-2222-222222222222": false, "33333333-3333-3333-3333-333333333333": true,
 		"55555555-5555-5555-5555-555555555555": false,
 	} {
-		program, err := ParseID(text)
+		program, err := guid.Parse(text)
 		if p, ok := ProgramByID(program); err != nil || !ok || p.Promotional != promotional || p.ID.String() != text {
 			t.Errorf("%s: %+v, %v", text, p, err)
 		}
 	}
-	for _, no := range []ID{{}, programID(0x44)} {
+	for _, no := range []guid.ID{{}, programID(0x44)} {
 		if _, ok := ProgramByID(no); ok {
 			t.Errorf("%s is a program", no)
 		}
@@ -185,7 +189,7 @@ func TestParseID(t *testing.T) {
 	t.Parallel()
 	const lower = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01"
 	for _, good := range []string{lower, strings.ToUpper(lower), "7D3F0a52-8A55-4b5e-9D0C-0d8f6a3f1c01"} {
-		if got, err := ParseID(good); err != nil || got.String() != lower || got.IsZero() {
+		if got, err := guid.Parse(good); err != nil || got.String() != lower || got.IsZero() {
 			t.Errorf("%s: got %s, %v", good, got, err)
 		}
 	}
@@ -195,22 +199,23 @@ func TestParseID(t *testing.T) {
 		"7d3f0a528a55-4b5e-9d0c-0d8f6a3f1c0-1", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c0g",
 		"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c0 ", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1\u0661", "urn:uuid:" + lower,
 	} {
-		if got, err := ParseID(bad); err == nil || !got.IsZero() {
+		if got, err := guid.Parse(bad); err == nil || !got.IsZero() {
 			t.Errorf("%q: got %s", bad, got)
 		}
 	}
-	if (ID{}).String() != "" || string(ID{}.AppendText(nil)) != "00000000-0000-0000-0000-000000000000" {
+	if (guid.ID{}).String() != "" || string(guid.ID{}.AppendText(nil)) != "00000000-0000-0000-0000-000000000000" {
 		t.Error("the zero ID")
 	}
 }
 
 func TestMayBeTold(t *testing.T) {
 	t.Parallel()
-	everywhere, shopOnly := &Caller{}, &Caller{Locations: []ID{shop}}
+	everywhere, shopOnly := &Caller{}, &Caller{Locations: []guid.ID{shop}}
 	for _, tt := range []struct {
-		done []ID
+		done []guid.ID
 		shop bool
-	}{{nil, false}, {[]ID{{}}, false}, {[]ID{shop}, true}, {[]ID{shop, kiosk}, false}, {[]ID{kiosk}, false}} {
+	}{{nil, false}, {[]guid.ID{{}}, false}, {[]guid.ID{shop}, true}, {[]guid.ID{shop, kiosk}, false}, {[]guid.ID{kiosk},
+		false}} {
 		if !everywhere.MayBeTold(tt.done) || shopOnly.MayBeTold(tt.done) != tt.shop {
 			t.Errorf("of what was done at %v", tt.done)
 		}

@@ -1,9 +1,11 @@
 package gift
 
+import "boon.example/internal/guid"
+
 // Activate asks to give a card of a stock its value, as it is sold.
 type Activate struct {
 	Context
-	LocationID ID
+	LocationID guid.ID
 	Amount     Amount // in the voucher's unit; 0: that of its fixed worth
 	Number     Number // in place of Amount: as the caller wrote it; "": Amount stands
 	Purchase   Purchase

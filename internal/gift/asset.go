@@ -3,6 +3,8 @@ package gift
 import (
 	"crypto/sha256"
 	"encoding/hex"
+
+	"boon.example/internal/guid"
 )
 
 // AssetHash names a picture by the SHA-256 of its bytes; the zero AssetHash means "none".
@@ -44,7 +46,7 @@ const (
 
 // Asset is a picture of an account's designs. It never changes and is never taken away: mails that were sent show it.
 type Asset struct {
-	AccountID ID
+	AccountID guid.ID
 	Hash      AssetHash // of Bytes
 	Kind      AssetKind
 	Bytes     []byte

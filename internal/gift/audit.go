@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 // Audit recomputes a voucher from its history and gives a sentence for everything that does not fit: the history is
@@ -11,7 +13,7 @@ import (
 // that the rules allow, no redemption is given back beyond what it took, no hold captured beyond what it held, and the
 // voucher is what the last entry says.
 func Audit(v Voucher, history []Entry) []string {
-	a := audit{fixed: v.Fixed, left: map[ID]undone{}, promotional: v.Promotional, end: v.ValidUntil}
+	a := audit{fixed: v.Fixed, left: map[guid.ID]undone{}, promotional: v.Promotional, end: v.ValidUntil}
 	for n, e := range history {
 		a.step(n, e)
 	}
@@ -42,13 +44,13 @@ func Audit(v Voucher, history []Entry) []string {
 }
 
 type audit struct {
-	last    ID
+	last    guid.ID
 	fixed   Amount
 	balance Amount
 	loaded  Amount
 	status  Status
-	before  Status        // before it was last taken out of use
-	left    map[ID]undone // of each redemption and the like
+	before  Status             // before it was last taken out of use
+	left    map[guid.ID]undone // of each redemption and the like
 	holds   []OpenHold
 	found   []string
 

@@ -3,23 +3,25 @@ package gift
 import (
 	"slices"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 // Key is an API key as it is stored: everything but its text.
 type Key struct {
-	ID        ID
+	ID        guid.ID
 	Kind      KeyKind
-	AccountID ID   // zero for a system key
-	Test      bool // it works for test accounts only, and else for live ones only
+	AccountID guid.ID // zero for a system key
+	Test      bool    // it works for test accounts only, and else for live ones only
 	Name      string
 	Hint      string // see KeyHint
 	Hash      KeyHash
-	Locations []ID // empty: all of the account's
+	Locations []guid.ID // empty: all of the account's
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
 	RevokedAt time.Time // zero: not revoked
 	// Accounts and Programs are those that a system key may send for; empty: none.
-	Accounts, Programs []ID
+	Accounts, Programs []guid.ID
 	// Permissions say what the key may do. Those of a system key are SystemPermissions, whatever stands here.
 	Permissions Permissions
 	Limits      Limits // beside the account's
@@ -39,13 +41,13 @@ const (
 
 // Caller is who makes a request: a key, and for an account key its account.
 type Caller struct {
-	KeyID     ID
+	KeyID     guid.ID
 	Kind      KeyKind
-	Name      string   // the key's; of a system key, that of its integrator
-	Account   *Account // nil for a system key
-	Locations []ID     // where the key is enabled; empty: everywhere in its account
-	Sites     int      // of a platform: from how many places it calls; 0: the key is none
-	WebShop   bool     // guests type the codes: it is a platform of web shops, or a restaurant's online ordering
+	Name      string    // the key's; of a system key, that of its integrator
+	Account   *Account  // nil for a system key
+	Locations []guid.ID // where the key is enabled; empty: everywhere in its account
+	Sites     int       // of a platform: from how many places it calls; 0: the key is none
+	WebShop   bool      // guests type the codes: it is a platform of web shops, or a restaurant's online ordering
 
 	Permissions Permissions
 	Limits      Limits // the key's
@@ -54,12 +56,12 @@ type Caller struct {
 	Person      string   // who is signed in at the till; "": nobody
 	Unattended  bool     // somebody must sign in at the till before value moves
 
-	Accounts, Programs []ID // of a system key: for which it may send
-	Test               bool // of a system key: whether those are test accounts
+	Accounts, Programs []guid.ID // of a system key: for which it may send
+	Test               bool      // of a system key: whether those are test accounts
 }
 
 // Enabled reports whether the caller may act at a location of its account; the zero ID stands for all of them together.
-func (c *Caller) Enabled(location ID) bool {
+func (c *Caller) Enabled(location guid.ID) bool {
 	return len(c.Locations) == 0 || slices.Contains(c.Locations, location)
 }
 
@@ -85,9 +87,9 @@ func (c *Caller) Integrator() string {
 
 // MayBeTold reports whether the caller may be told of what was done at some locations, of which the zero ID stands for
 // all: one that is limited to some must be enabled at each of them, and there must be one.
-func (c *Caller) MayBeTold(done []ID) bool {
+func (c *Caller) MayBeTold(done []guid.ID) bool {
 	return len(c.Locations) == 0 ||
-		len(done) > 0 && !slices.ContainsFunc(done, func(at ID) bool { return !c.Enabled(at) })
+		len(done) > 0 && !slices.ContainsFunc(done, func(at guid.ID) bool { return !c.Enabled(at) })
 }
 
 // MayUse reports whether the caller may see and manage a voucher of its account. A caller that is limited to
@@ -102,7 +104,7 @@ func (c *Caller) MayUse(v *Voucher) bool {
 
 // Place names a redemption location in a request, by either identifier, both or none (interface, section 4.2).
 type Place struct {
-	LocationID  ID
+	LocationID  guid.ID
 	PointOfSale string
 }
 

@@ -3,6 +3,8 @@ package gift
 import (
 	"slices"
 	"strings"
+
+	"boon.example/internal/guid"
 )
 
 // Cancel asks to take a gift out of use.
@@ -107,12 +109,12 @@ func (s Status) mayFollow(from Status) bool {
 // Buyer tells purchases with the same reference apart: who made the gift, and where it was bought.
 type Buyer struct {
 	MadeBy       string // see Voucher.MadeBy
-	StorefrontID ID
+	StorefrontID guid.ID
 }
 
 // OnePurchase refuses to take several purchases for one: gifts that have the same reference and were bought at
 // different storefronts, or made by different systems. name gives a storefront's name.
-func OnePurchase(gifts []Gift, name func(ID) string) error {
+func OnePurchase(gifts []Gift, name func(guid.ID) string) error {
 	var buyers []Buyer
 	for n := range gifts {
 		b := Buyer{gifts[n].MadeBy, gifts[n].Card.Purchase.StorefrontID}

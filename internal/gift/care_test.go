@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"boon.example/internal/guid"
 )
 
 // atShop is a caller that is limited to the shop.
 func atShop() *Caller {
-	return &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{shop}}
+	return &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{shop}}
 }
 
 func TestBlock(t *testing.T) {
@@ -302,7 +304,7 @@ func TestExtend(t *testing.T) {
 // TestCareIsForWhoMayUseTheGift: a key of one location for what is good there only, and no other merchant's gift.
 func TestCareIsForWhoMayUseTheGift(t *testing.T) {
 	t.Parallel()
-	for location, want := range map[ID]Code{{}: NotFound, id(0x22): NotFound, shop: ""} {
+	for location, want := range map[guid.ID]Code{{}: NotFound, id(0x22): NotFound, shop: ""} {
 		v := voucherIn(Delivered)
 		v.LocationID, v.Promotional, v.ValidUntil = location, true, now.Add(1)
 		c := atShop()

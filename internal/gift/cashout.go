@@ -1,6 +1,10 @@
 package gift
 
-import "time"
+import (
+	"time"
+
+	"boon.example/internal/guid"
+)
 
 // CashOutLaw says where a guest may ask for the rest of a gift in cash. These laws are about gifts of money that were
 // paid for.
@@ -65,7 +69,7 @@ func (e *Entry) TakesCashBack() bool { return e.Kind == Reversal && e.ReasonCode
 // CashOuts are the cash-outs of a gift that stand: the numbers of their entries, by id. While one stands, nothing that
 // was redeemed before it is given back, or a gift could be paid out bit by bit: redeemed down to what the law lets a
 // guest have in cash, cashed out and given back, again and again.
-type CashOuts map[ID]int
+type CashOuts map[guid.ID]int
 
 // Enter notes the next entry of the gift.
 func (c CashOuts) Enter(e *Entry) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 var (
@@ -84,7 +86,7 @@ func TestResend(t *testing.T) {
 		{"printed to somebody", Delivered, inPrint, Resend{Contact: "ana@example.com"}, ValidationFailure, 0, "", 0, 0, ""},
 		{"no gateway", Pending, byMail, Resend{Method: SMS, Contact: "4155550132", Deliverable: noSMS}, AccountMisconfigured,
 			0, "", 0, 0, ""},
-		{"not theirs", Pending, byMail, Resend{Caller: &Caller{Locations: []ID{id(0x22)}}}, NotFound, 0, "", 0, 0, ""},
+		{"not theirs", Pending, byMail, Resend{Caller: &Caller{Locations: []guid.ID{id(0x22)}}}, NotFound, 0, "", 0, 0, ""},
 	} {
 		v := voucherIn(tt.status)
 		v.LocationID = shop
@@ -135,7 +137,7 @@ func TestReschedule(t *testing.T) {
 	begun := at(time.Hour)
 	begun.Waiting = false
 	foreign := at(time.Hour)
-	foreign.Caller = &Caller{Locations: []ID{id(0x22)}}
+	foreign.Caller = &Caller{Locations: []guid.ID{id(0x22)}}
 	zoned := at(time.Hour)
 	zoned.Zone = "Asia/Tokyo"
 	for _, tt := range []struct {

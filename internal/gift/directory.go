@@ -3,15 +3,17 @@ package gift
 import (
 	"slices"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 // Directory is a snapshot of everything that carries no value: accounts and keys. It is read-only; a change of the
 // set-up makes a new one with a higher version.
 type Directory struct {
 	Version  int64
-	Accounts map[ID]*Account
+	Accounts map[guid.ID]*Account
 	Keys     map[KeyHash]*Key
-	Webhooks map[ID][]*Webhook // by account, in the order in which they were made
+	Webhooks map[guid.ID][]*Webhook // by account, in the order in which they were made
 }
 
 // Complete notes what accounts know of their keys. Whoever makes a directory calls it before anybody reads it.
@@ -70,7 +72,7 @@ func (d *Directory) authenticate(key string, till TillKey, now time.Time) (_ *Ca
 }
 
 // Key finds a key by its id; nil: there is none.
-func (d *Directory) Key(id ID) *Key {
+func (d *Directory) Key(id guid.ID) *Key {
 	for _, k := range d.Keys {
 		if k.ID == id {
 			return k
@@ -80,7 +82,7 @@ func (d *Directory) Key(id ID) *Key {
 }
 
 // KeyName is the name of a key or a provider that there is or was; "" is none.
-func (d *Directory) KeyName(id ID) string {
+func (d *Directory) KeyName(id guid.ID) string {
 	if k := d.Key(id); k != nil {
 		return k.Name
 	}
@@ -98,7 +100,7 @@ func (d *Directory) KeyName(id ID) string {
 // SendingAccount tells which account a send-gift request is for: an account key's own, which the request may name but
 // no other (interface, section 4.1, rule 7); for a system key the one it names. field is where the request names it.
 // It fails with NOT_AUTHORIZED or VALIDATION_FAILURE.
-func (d *Directory) SendingAccount(c *Caller, named ID, field Field) (*Account, error) {
+func (d *Directory) SendingAccount(c *Caller, named guid.ID, field Field) (*Account, error) {
 	if c.Kind == AccountKey {
 		if !named.IsZero() && named != c.Account.ID {
 			return nil, RefuseAt(NotAuthorized, field, "This key belongs to another account.")
@@ -113,7 +115,7 @@ func (d *Directory) SendingAccount(c *Caller, named ID, field Field) (*Account, 
 
 // AccountOf tells which account a call is about that looks up or cancels: an account key's own; for a system key the
 // one it names, which may be left out where there is only one. It fails as SendingAccount does.
-func (d *Directory) AccountOf(c *Caller, named ID, field Field) (*Account, error) {
+func (d *Directory) AccountOf(c *Caller, named guid.ID, field Field) (*Account, error) {
 	switch {
 	case c.Kind == AccountKey || !named.IsZero():
 		return d.SendingAccount(c, named, field)
@@ -124,7 +126,7 @@ func (d *Directory) AccountOf(c *Caller, named ID, field Field) (*Account, error
 }
 
 // servedAccount is one of those that a system key serves. Which others exist is nothing to it.
-func (d *Directory) servedAccount(c *Caller, id ID, field Field) (*Account, error) {
+func (d *Directory) servedAccount(c *Caller, id guid.ID, field Field) (*Account, error) {
 	if a := d.Accounts[id]; a != nil && slices.Contains(c.Accounts, id) && a.Test == c.Test {
 		return a, nil
 	}
@@ -134,7 +136,7 @@ func (d *Directory) servedAccount(c *Caller, id ID, field Field) (*Account, erro
 // Uses tells which records of an account its gifts and their histories refer to, so that they cannot be taken away:
 // programs, locations, storefronts, promotions, designs. It is empty exactly when the account has no gift, for each
 // gift names its program.
-type Uses func(account ID) (map[ID]bool, error)
+type Uses func(account guid.ID) (map[guid.ID]bool, error)
 
 // Changes is a change of the set-up: what is to be saved.
 type Changes struct {
@@ -144,7 +146,7 @@ type Changes struct {
 	Assets   []Asset    // the pictures of those accounts; saving one again changes nothing
 	What     string     // what is changed, in words, a line for each change; never a secret
 	// Of says it for each account that it is about; nil: all of What is about each that is changed here.
-	Of map[ID]string
+	Of map[guid.ID]string
 	By Actor // the key that asks for it; zero: somebody at the command line, or the service itself
 	// RequestID is that of the call that asks for it; "": none.
 	RequestID string

@@ -5,17 +5,18 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // TestKeysWorkInOneMode: whatever a set-up was made to say, a key of one mode is none at an account of the other.
 func TestKeysWorkInOneMode(t *testing.T) {
 	t.Parallel()
-	account := gift.ID{1}
+	account := guid.ID{1}
 	for _, test := range []struct{ key, account bool }{{true, true}, {false, false}, {true, false}, {false, true}} {
-		d := gift.Directory{Accounts: map[gift.ID]*gift.Account{account: {ID: account, Test: test.account}},
+		d := gift.Directory{Accounts: map[guid.ID]*gift.Account{account: {ID: account, Test: test.account}},
 			Keys: map[gift.KeyHash]*gift.Key{
 				gift.HashKey("own"):     {Kind: gift.AccountKey, AccountID: account, Test: test.key},
-				gift.HashKey("partner"): {Kind: gift.SystemKey, Accounts: []gift.ID{account}, Test: test.key},
+				gift.HashKey("partner"): {Kind: gift.SystemKey, Accounts: []guid.ID{account}, Test: test.key},
 			}}
 		same := test.key == test.account
 		if _, ok := d.Authenticate("own", time.Now()); ok != same {
@@ -28,7 +29,7 @@ func TestKeysWorkInOneMode(t *testing.T) {
 		if _, err := d.SendingAccount(partner, account, ""); (err == nil) != same {
 			t.Errorf("%+v: a system key sends: %v", test, err)
 		}
-		if _, err := d.AccountOf(partner, gift.ID{}, ""); (err == nil) != same {
+		if _, err := d.AccountOf(partner, guid.ID{}, ""); (err == nil) != same {
 			t.Errorf("%+v: a system key looks up: %v", test, err)
 		}
 	}

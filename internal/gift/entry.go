@@ -1,6 +1,10 @@
 package gift
 
-import "time"
+import (
+	"time"
+
+	"boon.example/internal/guid"
+)
 
 // Kind is what an entry records.
 type Kind string
@@ -57,19 +61,19 @@ func (k Kind) Loads() bool {
 // Entry is one row of a gift's history: one change of its balance, its status, or of how it is delivered. Entries are
 // only ever added. A balance is that of the first entry and the sum of all Deltas; what is held is the sum of all Held.
 type Entry struct {
-	ID        ID // also names the redemption, the reversal or the hold that it is
-	AccountID ID
-	VoucherID ID
-	Seq       int // 1 for the first
-	Previous  ID  // the entry before it, zero for the first
+	ID        guid.ID // also names the redemption, the reversal or the hold that it is
+	AccountID guid.ID
+	VoucherID guid.ID
+	Seq       int     // 1 for the first
+	Previous  guid.ID // the entry before it, zero for the first
 	Kind      Kind
 	Delta     Amount // what it added to the balance; a redemption's is negative
 	Balance   Amount // after it
 	Status    Status // after it
 	At        time.Time
 	Actor     Actor
-	Reverses  ID        // of a reversal: the entry it undoes
-	HoldID    ID        // the hold that a redemption captures of, or that is released or expired
+	Reverses  guid.ID   // of a reversal: the entry it undoes
+	HoldID    guid.ID   // the hold that a redemption captures of, or that is released or expired
 	Held      Amount    // what it added to what is held
 	HeldAfter Amount    // what is held after it; HeldUnknown: nobody noted that
 	Until     time.Time // of a hold: when it expires; of an extension: the new end
@@ -90,8 +94,8 @@ func (e *Entry) Available() (_ Amount, ok bool) {
 // Details are what few kinds of entry have.
 type Details struct {
 	ReasonCode      ReasonCode // of an adjustment and a block; of a reversal, ReasonCashOut or none
-	Counterpart     ID         // of a transfer: the entry of the other gift
-	CounterpartGift ID         // of a transfer: the other gift
+	Counterpart     guid.ID    // of a transfer: the entry of the other gift
+	CounterpartGift guid.ID    // of a transfer: the other gift
 	Purchase        Purchase   // of an activation and a reload: what paid for it
 }
 
@@ -100,16 +104,16 @@ type ReasonCode string
 
 // Actor is who caused an entry, and where.
 type Actor struct {
-	KeyID      ID     // zero: the service itself
-	LocationID ID     // zero: not at a location
-	Person     string // who stood at the till; "": the till asks for nobody
-	Address    string // of the client; "": it was not noted
-	Till       bool   // the key is that of a paired till
+	KeyID      guid.ID // zero: the service itself
+	LocationID guid.ID // zero: not at a location
+	Person     string  // who stood at the till; "": the till asks for nobody
+	Address    string  // of the client; "": it was not noted
+	Till       bool    // the key is that of a paired till
 }
 
 // Context is what every command carries beside its own arguments: the id of the entry to be made, who asks, and when.
 type Context struct {
-	EntryID   ID
+	EntryID   guid.ID
 	Actor     Actor
 	Now       time.Time
 	RequestID string

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 // EventType is what an event tells: of a gift, an API key, or a webhook.
@@ -96,9 +98,9 @@ func (k Kind) EventType() EventType { return kindEvents[k] }
 
 // Event is one thing that happened in an account. Events are read in the order of the commits that made them.
 type Event struct {
-	ID        ID // of its entry, if it has one; the same at every reading
+	ID        guid.ID // of its entry, if it has one; the same at every reading
 	Type      EventType
-	AccountID ID
+	AccountID guid.ID
 	At        time.Time
 	Entry     *Entry // nil: it has none
 	Gift      *Gift  // as it is when the event is read; nil: it is about no gift
@@ -119,9 +121,9 @@ func (v *Voucher) TellsOfItsEnd() bool { return v.Balance > 0 && v.Status.Receiv
 
 // EventNote is what an event without an entry tells.
 type EventNote struct {
-	GiftID    ID
-	KeyID     ID
-	WebhookID ID
+	GiftID    guid.ID
+	KeyID     guid.ID
+	WebhookID guid.ID
 	Host      string // of that webhook; the rest of its address may be secret
 }
 
@@ -150,7 +152,7 @@ func webhookEvents(before *Directory, changed []*Webhook, now time.Time) (events
 
 // keyEvents are those of API keys. Keys of systems belong to no account, and have none.
 func keyEvents(before *Directory, changed []*Key, now time.Time) (events []Event) {
-	known := make(map[ID]*Key, len(before.Keys))
+	known := make(map[guid.ID]*Key, len(before.Keys))
 	for _, k := range before.Keys {
 		known[k.ID] = k
 	}
@@ -183,7 +185,7 @@ type EventPlace struct {
 func (p EventPlace) IsZero() bool { return p == EventPlace{} }
 
 // After makes the place after an event, which is number part, from 1, of those at a position.
-func After(position int64, part int, event ID) (p EventPlace) {
+func After(position int64, part int, event guid.ID) (p EventPlace) {
 	p.Position, p.Part = position, part
 	copy(p.Mark[:], event[len(event)-len(p.Mark):])
 	return p
@@ -204,9 +206,9 @@ func ParseEventPlace(b [16]byte) EventPlace {
 
 // EventQuery selects events of one account.
 type EventQuery struct {
-	AccountID ID
+	AccountID guid.ID
 	Types     []EventType // empty: all
-	Locations []ID        // only those of gifts and entries that TellsOf says; empty: all
+	Locations []guid.ID   // only those of gifts and entries that TellsOf says; empty: all
 	From, To  time.Time   // only what was made from then on, and before then; zero: whenever
 	After     EventPlace
 	Limit     int
@@ -222,7 +224,7 @@ func (q *EventQuery) Within(at time.Time) bool {
 
 // TellsOf reports whether whoever is limited to some locations may be told of an event: its gift is good at one of
 // them only, or it happened there.
-func (e *Event) TellsOf(locations []ID) bool {
+func (e *Event) TellsOf(locations []guid.ID) bool {
 	return len(locations) == 0 ||
 		e.Gift != nil && slices.Contains(locations, e.Gift.LocationID) ||
 		e.Entry != nil && slices.Contains(locations, e.Entry.Actor.LocationID)

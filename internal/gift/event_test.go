@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // TestEntriesAreEvents: every kind of entry is an event of a gift, and one of the types that are listed.
@@ -17,7 +18,7 @@ func TestEntriesAreEvents(t *testing.T) {
 			t.Errorf("%s is the event %q", kind, e.EventType())
 		}
 	}
-	if e := (gift.Entry{Kind: gift.Redemption, HoldID: gift.ID{1}}); e.EventType() != gift.EventHoldCaptured {
+	if e := (gift.Entry{Kind: gift.Redemption, HoldID: guid.ID{1}}); e.EventType() != gift.EventHoldCaptured {
 		t.Errorf("a capture is %q", e.EventType())
 	}
 	if len(slices.Compact(types)) != len(types) || slices.Contains(types, "") {
@@ -27,7 +28,7 @@ func TestEntriesAreEvents(t *testing.T) {
 
 // TestEventPlaces: a place comes back from what is kept of it.
 func TestEventPlaces(t *testing.T) {
-	p := gift.After(1<<40+3, 512, gift.ID{12: 1, 13: 2, 14: 3, 15: 4})
+	p := gift.After(1<<40+3, 512, guid.ID{12: 1, 13: 2, 14: 3, 15: 4})
 	if got := gift.ParseEventPlace(p.Bytes()); got != p || p.Mark != [4]byte{1, 2, 3, 4} || p.IsZero() {
 		t.Errorf("%v became %v", p, got)
 	}

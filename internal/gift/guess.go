@@ -3,6 +3,8 @@ package gift
 import (
 	"crypto/sha256"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 // Guessing limits: how many wrong voucher codes are answered before the answer is RATE_LIMITED. Only codes count;
@@ -51,7 +53,7 @@ const (
 // refuses what is not there (v is nil) with missing, and what is not the account's or not good at the location with
 // NOT_AUTHORIZED, and tells what that costs as a guess. A gift of the account itself costs nothing, wherever it may
 // be used.
-func (c *Caller) CheckUse(v *Voucher, at ID, missing *Error) (cost int, _ error) {
+func (c *Caller) CheckUse(v *Voucher, at guid.ID, missing *Error) (cost int, _ error) {
 	field := missing.Messages[0].Field
 	switch {
 	case v == nil:
@@ -84,7 +86,7 @@ const (
 
 // Till is where codes are tried: a key at a location.
 type Till struct {
-	AccountID, KeyID, LocationID ID
+	AccountID, KeyID, LocationID guid.ID
 
 	Places int  // at how many locations the key is used
 	Shop   bool // it is a web shop's, or a restaurant's online ordering: guests type the codes
@@ -114,7 +116,7 @@ func (t Till) Shares() (own, refill Till, shared bool) {
 // CountedAt is in place of the location under what the attempts are counted: those of a shop apart from those at the
 // tills of the same key and location, so that guests who guess online close no till, and comparisons apart from either,
 // so that what was done can be undone while no code is looked up. Shares have counts of their own.
-func (t Till) CountedAt() ID {
+func (t Till) CountedAt() guid.ID {
 	at := t.LocationID
 	if t.Shop {
 		at = apart("shop", at)
@@ -128,9 +130,9 @@ func (t Till) CountedAt() ID {
 	return at
 }
 
-func apart(what string, at ID) ID {
+func apart(what string, at guid.ID) guid.ID {
 	sum := sha256.Sum256(append([]byte(what+"\x00"), at[:]...))
-	return ID(sum[:len(ID{})])
+	return guid.ID(sum[:len(guid.ID{})])
 }
 
 // GuessBurst is how many misses there are at once.

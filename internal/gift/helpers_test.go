@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 	_ "time/tzdata" // the zones of the tests are the same on every machine
+
+	"boon.example/internal/guid"
 )
 
 var (
@@ -16,7 +18,7 @@ var (
 var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // id makes an ID that is easy to tell from others.
-func id(n byte) ID { return ID{0: n, 15: n} }
+func id(n byte) guid.ID { return guid.ID{0: n, 15: n} }
 
 func mustZone(t testing.TB, name string) *time.Location {
 	t.Helper()

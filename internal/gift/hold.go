@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 // Limits of holds.
@@ -19,10 +21,10 @@ const (
 
 // OpenHold is an amount of a gift that is kept for one sale, until it is captured or released, or its time is over.
 type OpenHold struct {
-	ID         ID        // the HOLD entry's
+	ID         guid.ID   // the HOLD entry's
 	Left       Amount    // what is still held, above zero
 	Until      time.Time // the first instant at which it is no longer held
-	LocationID ID        // where it was made
+	LocationID guid.ID   // where it was made
 }
 
 // HeldAt is how much of the balance open holds keep.
@@ -152,7 +154,8 @@ func (v *Voucher) heldLess(open *OpenHold) *Error {
 // GiveBack gives back of what was held for one sale: first what still is, which it releases, then what was captured,
 // the oldest first. at is the Context of an entry that follows another. It fails as Release and Reverse do; with
 // ALREADY_REVERSED when nothing is left of the sale, and VALIDATION_FAILURE above what is.
-func (v Voucher) GiveBack(h Held, captured []Undoable, r Reverse, at func(last ID) Context) (Voucher, []Entry, error) {
+func (v Voucher) GiveBack(h Held, captured []Undoable, r Reverse, at func(last guid.ID) Context) (Voucher, []Entry,
+	error) {
 	open, err := v.open(h, r.Caller, r.Now)
 	if err != nil {
 		return v, nil, err
@@ -222,7 +225,7 @@ func (v *Voucher) open(h Held, c *Caller, now time.Time) (*OpenHold, error) {
 }
 
 // free takes an amount off a hold, which is over when nothing is left. Other values of the voucher keep their holds.
-func (v *Voucher) free(hold ID, amount Amount) {
+func (v *Voucher) free(hold guid.ID, amount Amount) {
 	v.Holds = slices.Clone(v.Holds)
 	find(v.Holds, func(h *OpenHold) bool { return h.ID == hold }).Left -= amount
 	v.Holds = slices.DeleteFunc(v.Holds, func(h OpenHold) bool { return h.Left == 0 })

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 // holding makes a gift of 10.00 USD of which 6.00 USD is held for a quarter of an hour, and the hold.
@@ -123,7 +125,7 @@ func TestHeldIsNotRedeemed(t *testing.T) {
 
 func TestCapture(t *testing.T) {
 	t.Parallel()
-	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{id(0x22)}}
+	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
 	tests := []struct {
 		name    string
 		change  func(*Voucher, *Held, *Capture)
@@ -159,7 +161,7 @@ func TestCapture(t *testing.T) {
 			t.Parallel()
 			v, held := holding(t)
 			c := Capture{Context: context(), Caller: everywhere, Reference: "tip"}
-			c.Actor.LocationID = ID{}
+			c.Actor.LocationID = guid.ID{}
 			tt.change(&v, &held, &c)
 			after, e, err := v.Capture(held, c)
 			if codeOf(t, err) != tt.code || after.Balance != tt.balance || sumOf(after.Holds) != tt.held {
@@ -203,7 +205,7 @@ func TestRelease(t *testing.T) {
 			t.Errorf("after %s: %+v, %v", kind, e, err)
 		}
 	}
-	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{id(0x22)}}
+	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
 	if _, _, _, err := v.Release(held, Release{Context: context(), Caller: somewhere}); codeOf(t, err) != NotFound {
 		t.Errorf("elsewhere: %v", err)
 	}
@@ -212,7 +214,7 @@ func TestRelease(t *testing.T) {
 // TestGiveBack: what is still held goes first, then what was captured, the oldest first.
 func TestGiveBack(t *testing.T) {
 	t.Parallel()
-	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{id(0x22)}}
+	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
 	v, held := holding(t) // 6.00 of 10.00
 	var captured []Undoable
 	for n, amount := range []Amount{100, 200} {
@@ -224,7 +226,7 @@ func TestGiveBack(t *testing.T) {
 		}
 		v, captured = after, append(captured, Undoable{Entry: e})
 	}
-	at := func(ID) Context { return context() }
+	at := func(guid.ID) Context { return context() }
 	for _, tt := range []struct {
 		amount  Amount
 		code    Code

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"boon.example/internal/guid"
 )
 
 func TestItemNames(t *testing.T) {
@@ -37,18 +39,18 @@ func TestItemNames(t *testing.T) {
 func TestItemsAreKept(t *testing.T) {
 	t.Parallel()
 	now := []Item{{ID: "MOCHA", Name: "Mocha"}}
-	a := &Account{Promotions: []Promotion{{ID: ID{1}, EligibleItems: now, TicketOptional: true},
-		{ID: ID{2}, EligibleItems: now}}}
+	a := &Account{Promotions: []Promotion{{ID: guid.ID{1}, EligibleItems: now, TicketOptional: true},
+		{ID: guid.ID{2}, EligibleItems: now}}}
 	for _, tt := range []struct {
 		name     string
 		v        Voucher
 		want     string
 		optional bool
 	}{
-		{"kept", Voucher{PromotionID: ID{1}, Items: []Item{{ID: "LATTE", Name: "Latte"}}}, "Latte", true},
-		{"kept: anything", Voucher{PromotionID: ID{1}, Items: []Item{}}, "", true},
-		{"of before", Voucher{PromotionID: ID{2}}, "Mocha", false},
-		{"of before, the promotion is gone", Voucher{PromotionID: ID{3}}, "", false},
+		{"kept", Voucher{PromotionID: guid.ID{1}, Items: []Item{{ID: "LATTE", Name: "Latte"}}}, "Latte", true},
+		{"kept: anything", Voucher{PromotionID: guid.ID{1}, Items: []Item{}}, "", true},
+		{"of before", Voucher{PromotionID: guid.ID{2}}, "Mocha", false},
+		{"of before, the promotion is gone", Voucher{PromotionID: guid.ID{3}}, "", false},
 		{"a purchase", Voucher{}, "", false},
 	} {
 		if got := ItemNames(a.Items(&tt.v)); got != tt.want {

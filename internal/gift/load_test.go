@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 func TestLoad(t *testing.T) {
@@ -118,10 +120,10 @@ func TestReverseReload(t *testing.T) {
 		{"of another gift", func(_ *Voucher, done *Undoable, _ *Undo) { done.Entry.VoucherID = id(3) }, NotFound, "", 0},
 		{"of what is none", func(_ *Voucher, done *Undoable, _ *Undo) { done.Entry.Kind = Activation }, NotFound, "", 0},
 		{"not there", func(_ *Voucher, _ *Undoable, u *Undo) {
-			u.Caller = &Caller{Account: reloading, Locations: []ID{id(3)}}
+			u.Caller = &Caller{Account: reloading, Locations: []guid.ID{id(3)}}
 		}, NotFound, "no such reload", 0},
 		{"there", func(_ *Voucher, _ *Undoable, u *Undo) {
-			u.Caller = &Caller{Account: reloading, Locations: []ID{id(3), shop}}
+			u.Caller = &Caller{Account: reloading, Locations: []guid.ID{id(3), shop}}
 		}, "", "", Delivered},
 	} {
 		v := voucherIn(Delivered)
@@ -189,7 +191,7 @@ func TestCheckPurchase(t *testing.T) {
 // TestATillIsKnown: a paired till's key tells that it is one, and no other key does.
 func TestATillIsKnown(t *testing.T) {
 	t.Parallel()
-	d := &Directory{Accounts: map[ID]*Account{id(1): {}}, Keys: map[KeyHash]*Key{
+	d := &Directory{Accounts: map[guid.ID]*Account{id(1): {}}, Keys: map[KeyHash]*Key{
 		HashKey("a"): {AccountID: id(1)}, HashKey("b"): {AccountID: id(1), Till: PairedTill},
 	}}
 	if c, ok := d.Authenticate("a", now); !ok || c.Till != NoTill {
@@ -211,7 +213,7 @@ func TestLoadsKeepTheBooks(t *testing.T) {
 		c := func() Context {
 			next++
 			at = at.Add(time.Second)
-			return Context{EntryID: ID{0: next, 15: 1}, Now: at, Actor: Actor{LocationID: shop}}
+			return Context{EntryID: guid.ID{0: next, 15: 1}, Now: at, Actor: Actor{LocationID: shop}}
 		}
 		fresh := voucherIn(Pending)
 		fresh.Seq = 0

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 // Send is a send-gift request, decoded but not yet judged (interface, section 2.1). An absent text is "", an absent
@@ -31,15 +33,15 @@ type Definition struct {
 	Terms           string
 	Quantity        Number
 	EquivalentValue Number
-	AccountID       ID
-	ProgramID       ID
-	LocationID      ID
+	AccountID       guid.ID
+	ProgramID       guid.ID
+	LocationID      guid.ID
 	Sender          string
 	Recipient       Recipient // the single-recipient form
 	Scheduled       *bool
 	DeliveryDate    time.Time
 	DeliveryZone    string // an IANA id, mapped from a Windows id where need be
-	DesignID        ID
+	DesignID        guid.ID
 }
 
 // Limits of a send-gift request.
@@ -112,7 +114,7 @@ type order struct {
 	validFrom  time.Time
 	validUntil time.Time
 	zone       string
-	programID  ID
+	programID  guid.ID
 }
 
 // add notes a problem, at most one for each field: the first that was found there explains the others.

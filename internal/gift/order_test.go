@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 var (
@@ -22,7 +24,7 @@ func merchant(t testing.TB) *Account {
 		ID: id(1), Name: "Harbor Coffee", Currency: usd, Zone: mustZone(t, "America/New_York"), MaxGiftValue: 10_000_00,
 		DefaultDesign: blue,
 		Subscriptions: []Subscription{{ProgramID: BusinessProgram.ID}, {ProgramID: PromotionalProgram.ID,
-			Locations: []ID{shop}}},
+			Locations: []guid.ID{shop}}},
 		Locations: []Location{{ID: shop, Name: "Pier 39", DefaultDesign: green}, {ID: kiosk, Name: "Kiosk",
 			PointOfSale: "POS-2", POSRedemption: true}},
 		Storefronts: []Storefront{{storefront, "Web shop"}},
@@ -149,7 +151,7 @@ func TestIssueProblems(t *testing.T) {
 			[]string{"emailAddress"}},
 		{"no address", purchased, func(s *Send) { s.Payment.Purchase.EmailAddress = "ada" },
 			[]string{"emailAddress"}},
-		{"no storefront", purchased, func(s *Send) { s.Payment.Purchase.StorefrontID = ID{} },
+		{"no storefront", purchased, func(s *Send) { s.Payment.Purchase.StorefrontID = guid.ID{} },
 			[]string{"storefront"}},
 		{"another's storefront", purchased, func(s *Send) { s.Payment.Purchase.StorefrontID = id(99) },
 			[]string{"storefront"}},
@@ -160,7 +162,7 @@ func TestIssueProblems(t *testing.T) {
 		{"purchase of a promotion", promoted, func(s *Send) { s.Payment.Purchase = purchased(a).Payment.Purchase },
 			[]string{"storefront", "emailAddress", "firstName",
 				"lastName", "reference"}},
-		{"no promotion", promoted, func(s *Send) { s.Payment.PromotionID, s.Payment.ValidForDays = ID{}, ptr(0) },
+		{"no promotion", promoted, func(s *Send) { s.Payment.PromotionID, s.Payment.ValidForDays = guid.ID{}, ptr(0) },
 			[]string{"promotion", "validForDays"}},
 		{"another's promotion", promoted, func(s *Send) { s.Payment.PromotionID, s.Payment.ValidForDays = id(99), ptr(3651) },
 			[]string{"promotion", "validForDays"}},
@@ -195,7 +197,7 @@ func TestIssueProblems(t *testing.T) {
 				DistributionProgram.ID
 		}, []string{m + "program", "notes"}},
 		{"key not enabled among other problems", purchased, func(s *Send) {
-			s.Notes, s.Caller.Locations, s.Monetary.LocationID = long, []ID{kiosk}, shop
+			s.Notes, s.Caller.Locations, s.Monetary.LocationID = long, []guid.ID{kiosk}, shop
 		}, []string{m + "location", "notes"}},
 		{"a program that depends on the payment", purchased, func(s *Send) { s.PaymentMethodID, s.Notes = ptr(5), long },
 			[]string{"notes", "paymentMethod"}},
@@ -283,7 +285,7 @@ func TestIssueKeepsDecodersProblems(t *testing.T) {
 		{"monetary.method", func(s *Send) { s.Monetary.Recipient.Method = nil }},
 		{"monetary.contact", func(s *Send) { s.Monetary.Recipient.Contact = "" }},
 		{"paymentMethod", func(s *Send) { s.PaymentMethodID = nil }},
-		{"storefront", func(s *Send) { s.Payment.Purchase.StorefrontID = ID{} }},
+		{"storefront", func(s *Send) { s.Payment.Purchase.StorefrontID = guid.ID{} }},
 		{"recipients", func(s *Send) { s.Monetary.Recipient = Recipient{} }},
 		{"recipients[1]", func(s *Send) {
 			s.Monetary.Recipient = Recipient{}
@@ -320,22 +322,25 @@ func TestIssueRefusals(t *testing.T) {
 			"monetary.program"},
 		{"no subscription", purchased, func(s *Send) { s.Monetary.ProgramID = DistributionProgram.ID }, NotSupported,
 			"monetary.program"},
-		{"program at some locations, none named", promoted, func(s *Send) { s.Item.LocationID = ID{} }, NotSupported,
+		{"program at some locations, none named", promoted, func(s *Send) { s.Item.LocationID = guid.ID{} }, NotSupported,
 			"item.location"},
 		{"program at some locations, not this", promoted, func(s *Send) { s.Item.LocationID = kiosk }, NotSupported,
 			"item.location"},
 		{"key not enabled there, and another program", purchased, func(s *Send) {
-			s.Caller.Locations, s.Monetary.LocationID, s.Monetary.ProgramID = []ID{kiosk}, shop, id(99)
+			s.Caller.Locations, s.Monetary.LocationID, s.Monetary.ProgramID = []guid.ID{kiosk}, shop, id(99)
 		}, NotAuthorized, "monetary.location"},
 		{"program that a system key does not send in", purchased, func(s *Send) {
-			s.Caller = &Caller{Kind: SystemKey, Programs: []ID{DistributionProgram.ID}}
+			s.Caller = &Caller{Kind: SystemKey, Programs: []guid.ID{DistributionProgram.ID}}
 		}, NotAuthorized, "monetary.program"},
 		{"key of one location, none named", purchased, func(s *Send) {
-			s.Caller.Locations, s.Monetary.LocationID = []ID{shop},
-				ID{}
+			s.Caller.Locations, s.Monetary.LocationID = []guid.ID{shop},
+				guid.ID{}
 		}, ValidationFailure,
 			"monetary.location"},
-		{"key not enabled there", purchased, func(s *Send) { s.Caller.Locations, s.Monetary.LocationID = []ID{kiosk}, shop },
+		{"key not enabled there", purchased, func(s *Send) {
+			s.Caller.Locations, s.Monetary.LocationID = []guid.ID{kiosk},
+				shop
+		},
 			NotAuthorized, "monetary.location"},
 	} {
 		s := tt.base(a)
@@ -432,14 +437,14 @@ func TestIssuePrecedence(t *testing.T) {
 		t.Errorf("a date that is ignored: %+v", g.Card)
 	}
 	// A promotional payment in a purchase program: the type follows the payment.
-	g = issue(func(s *Send) { s.Item.ProgramID, s.Item.LocationID = BusinessProgram.ID, ID{} })
+	g = issue(func(s *Send) { s.Item.ProgramID, s.Item.LocationID = BusinessProgram.ID, guid.ID{} })
 	if !g.Promotional || g.ProgramID != BusinessProgram.ID {
 		t.Errorf("%+v", g)
 	}
 	// A system key is enabled everywhere.
 	if g = issue(func(s *Send) {
 		s.Caller = &Caller{Kind: SystemKey,
-			Programs: []ID{PromotionalProgram.ID}}
+			Programs: []guid.ID{PromotionalProgram.ID}}
 	}); g.AccountID != a.ID {
 		t.Errorf("%+v", g)
 	}

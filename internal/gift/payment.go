@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 // Payment holds the payment fields of both methods; those of the method that was not chosen must be absent.
 type Payment struct {
 	Purchase         Purchase
-	PromotionID      ID
+	PromotionID      guid.ID
 	ValidStarting    time.Time
 	ValidForDays     *int
 	PromotionalTerms string

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"slices"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 // Person is somebody who works at the tills of an account, and signs in there with a PIN.
@@ -12,7 +14,7 @@ type Person struct {
 	PIN       string      // its argon2id hash; "": none yet
 	FirstPIN  bool        // somebody else set it for the first sign-in, at which the person chooses another one
 	May       Permissions // at a till, what of PersonPermissions the till may this person may too
-	Locations []ID        // where; empty: at all of the account's
+	Locations []guid.ID   // where; empty: at all of the account's
 }
 
 // PersonPermissions are those that a set-up may give a person, beside validating and redeeming, which everybody may.
@@ -23,9 +25,9 @@ const TillPermissions = TillRole | PersonPermissions
 
 // RestKey is under which a person's wrong PINs are counted that were tried at the till with a key. The zero key
 // stands for all tills together.
-func (a *Account) RestKey(p *Person, till ID) Till {
+func (a *Account) RestKey(p *Person, till guid.ID) Till {
 	sum := sha256.Sum256([]byte("person\x00" + p.Name))
-	return Till{AccountID: a.ID, KeyID: ID(sum[:len(ID{})]), LocationID: till}
+	return Till{AccountID: a.ID, KeyID: guid.ID(sum[:len(guid.ID{})]), LocationID: till}
 }
 
 // PINs is how many wrong PINs are answered at once under a RestKey, and how long it takes until there is one more.
@@ -53,7 +55,7 @@ func (c *Caller) People() (people []*Person) {
 // Unstaffed names the locations of an account that has people at which none of them may sign in.
 func (a *Account) Unstaffed() (names []string) {
 	for n := range a.Locations {
-		c := Caller{Account: a, Locations: []ID{a.Locations[n].ID}}
+		c := Caller{Account: a, Locations: []guid.ID{a.Locations[n].ID}}
 		if len(a.People) > 0 && len(c.People()) == 0 {
 			names = append(names, a.Locations[n].Name)
 		}

@@ -1,14 +1,18 @@
 package gift
 
-import "testing"
+import (
+	"testing"
+
+	"boon.example/internal/guid"
+)
 
 // TestPeopleOfALocation: a till may everything by itself only while its account names nobody at all. Taking the last
 // person of its location out of the set-up leaves it to validate.
 func TestPeopleOfALocation(t *testing.T) {
 	t.Parallel()
-	pier, wharf := Location{ID: ID{1}, Name: "Pier"}, Location{ID: ID{2}, Name: "Wharf"}
+	pier, wharf := Location{ID: guid.ID{1}, Name: "Pier"}, Location{ID: guid.ID{2}, Name: "Wharf"}
 	a := &Account{Locations: []Location{pier, wharf}}
-	till := &Caller{Account: a, Locations: []ID{pier.ID}, Permissions: TillPermissions}
+	till := &Caller{Account: a, Locations: []guid.ID{pier.ID}, Permissions: TillPermissions}
 	stands := func(what string, by *Caller, may Permissions, unattended bool, unstaffed int) {
 		t.Helper()
 		if by.Permissions != may || by.Unattended != unattended || len(a.Unstaffed()) != unstaffed {
@@ -17,7 +21,8 @@ func TestPeopleOfALocation(t *testing.T) {
 		}
 	}
 	stands("no people", till.By(nil), TillPermissions, false, 0)
-	a.People = []Person{{Name: "Ben", Locations: []ID{pier.ID}, May: MayReverse}, {Name: "Zoe", Locations: []ID{wharf.ID}}}
+	a.People = []Person{{Name: "Ben", Locations: []guid.ID{pier.ID}, May: MayReverse}, {Name: "Zoe",
+		Locations: []guid.ID{wharf.ID}}}
 	stands("nobody signed in", till.By(nil), MayValidate, true, 0)
 	stands("Ben", till.By(till.PersonNamed("Ben")), MayValidate|MayRedeem|MayReverse, false, 0)
 	a.People = a.People[1:]

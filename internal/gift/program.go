@@ -1,8 +1,10 @@
 package gift
 
+import "boon.example/internal/guid"
+
 // Program is one of the gifting programs of the interface, section 2.8.
 type Program struct {
-	ID          ID
+	ID          guid.ID
 	Name        string
 	Promotional bool
 }
@@ -14,7 +16,7 @@ var (
 	DistributionProgram = Program{programID(0x55), "Distribution network", false}
 )
 
-func programID(b byte) (id ID) {
+func programID(b byte) (id guid.ID) {
 	for i := range id {
 		id[i] = b
 	}
@@ -22,12 +24,12 @@ func programID(b byte) (id ID) {
 }
 
 // ProgramIDs lists the programs.
-func ProgramIDs() []ID {
-	return []ID{BusinessProgram.ID, PromotionalProgram.ID, DistributionProgram.ID}
+func ProgramIDs() []guid.ID {
+	return []guid.ID{BusinessProgram.ID, PromotionalProgram.ID, DistributionProgram.ID}
 }
 
 // ProgramByID finds a program.
-func ProgramByID(id ID) (Program, bool) {
+func ProgramByID(id guid.ID) (Program, bool) {
 	for _, p := range []Program{BusinessProgram, PromotionalProgram, DistributionProgram} {
 		if p.ID == id {
 			return p, true

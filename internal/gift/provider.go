@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"boon.example/internal/guid"
 )
 
 // Platform is somebody else's system that takes an account's gifts, by a protocol of its own.
@@ -27,7 +29,7 @@ func Platforms() []Platform { return []Platform{Toast, Wix, VTEX} }
 // Provider makes an account the gift card provider of a platform. Its changes stand in histories under its ID, as
 // those of a key do.
 type Provider struct {
-	ID           ID
+	ID           guid.ID
 	Platform     Platform
 	Name         string
 	Secrets      []KeyHash   // that the platform may show; two while one takes the other's place
@@ -35,7 +37,7 @@ type Provider struct {
 	SignedBy     []byte      // the public key that verifies them, as PKIX has it
 	Permissions  Permissions // of ProviderPermissions
 	Limits       Limits      // beside the account's
-	StorefrontID ID          // where what the platform sells is purchased; zero: it sells nothing
+	StorefrontID guid.ID     // where what the platform sells is purchased; zero: it sells nothing
 	HoldDays     int         // for which what it debits is held until it is settled; 0: it is redeemed at once
 	Sites        []Site
 	Networks     Networks // from which the platform calls
@@ -43,7 +45,7 @@ type Provider struct {
 
 // EndedProvider is one that was taken out of the set-up. Histories name it still.
 type EndedProvider struct {
-	ID   ID
+	ID   guid.ID
 	Name string
 }
 
@@ -64,7 +66,7 @@ func ProvidersEnded(before, after *Account) (all []EndedProvider) {
 // Site is a place as a platform calls it, and the location that it is.
 type Site struct {
 	Name       string
-	LocationID ID
+	LocationID guid.ID
 }
 
 // ProviderPermissions are all that a platform may be given.
@@ -109,23 +111,23 @@ func publicKey(pkix []byte) (*rsa.PublicKey, error) {
 func (p *Provider) PublicKey() (*rsa.PublicKey, error) { return publicKey(p.SignedBy) }
 
 // Location is the location that the platform calls by this name; zero: there is none.
-func (p *Provider) Location(name string) ID {
+func (p *Provider) Location(name string) guid.ID {
 	for _, s := range p.Sites {
 		if strings.EqualFold(s.Name, name) {
 			return s.LocationID
 		}
 	}
-	return ID{}
+	return guid.ID{}
 }
 
 // Caller is the platform at one of its locations, which may undo only what it did there itself.
-func (p *Provider) Caller(a *Account, at ID) *Caller {
-	return &Caller{KeyID: p.ID, Kind: AccountKey, Name: p.Name, Account: a, Locations: []ID{at}, Sites: len(p.Sites),
+func (p *Provider) Caller(a *Account, at guid.ID) *Caller {
+	return &Caller{KeyID: p.ID, Kind: AccountKey, Name: p.Name, Account: a, Locations: []guid.ID{at}, Sites: len(p.Sites),
 		WebShop: p.Platform != Toast, Permissions: p.Permissions & ProviderPermissions, Limits: p.Limits}
 }
 
 // Provider finds a provider by its id, and its account; nil: the platform has none of it.
-func (d *Directory) Provider(platform Platform, id ID) (*Account, *Provider) {
+func (d *Directory) Provider(platform Platform, id guid.ID) (*Account, *Provider) {
 	for _, a := range d.Accounts {
 		for i := range a.Providers {
 			if p := &a.Providers[i]; p.ID == id && p.Platform == platform {

@@ -1,33 +1,37 @@
 package gift
 
-import "time"
+import (
+	"time"
+
+	"boon.example/internal/guid"
+)
 
 // Filter selects gifts of one account; zero members select all.
 type Filter struct {
-	AccountID    ID
-	Locations    []ID // only gifts that are limited to one of these; empty: all
+	AccountID    guid.ID
+	Locations    []guid.ID // only gifts that are limited to one of these; empty: all
 	Status       Status
-	ProgramID    ID
-	PromotionID  ID
-	LocationID   ID // limited to this location
+	ProgramID    guid.ID
+	PromotionID  guid.ID
+	LocationID   guid.ID // limited to this location
 	CreatedFrom  time.Time
 	CreatedTo    time.Time // exclusive
 	Reference    string    // of the purchase
-	OrderID      ID
-	StorefrontID ID
+	OrderID      guid.ID
+	StorefrontID guid.ID
 	MadeBy       string   // the system key that made it; "": any
 	LastFour     string   // of the code
 	Contacts     []string // to one of which the gift goes, or went before: spellings of one contact; see ParseSearch
 	Words        []string // of the recipient's name; see SearchWords
-	Before       ID       // the last voucher of the page before, in descending order of id; zero: from the newest
+	Before       guid.ID  // the last voucher of the page before, in descending order of id; zero: from the newest
 	Limit        int
 }
 
 // Page is a part of a list of gifts, the newest first.
 type Page struct {
 	Gifts []Gift
-	Next  ID  // where the next page begins: its Filter.Before; zero: there is none
-	Read  int // how many gifts were looked at to find these
+	Next  guid.ID // where the next page begins: its Filter.Before; zero: there is none
+	Read  int     // how many gifts were looked at to find these
 }
 
 // MaxRead is how many gifts or entries one page of a list looks at. Where few fit the filter, a page comes with fewer
@@ -36,16 +40,16 @@ const MaxRead = 2_000
 
 // ChangeFilter selects entries of an account; zero members select all.
 type ChangeFilter struct {
-	AccountID  ID
-	Locations  []ID // only of gifts that Filter.Locations would select
-	KeyID      ID
-	Till       bool // KeyID is a paired till's, whose entries are found without reading those of others
-	ByKeys     bool // only what keys caused, not the service itself
-	LocationID ID   // where the change was made
+	AccountID  guid.ID
+	Locations  []guid.ID // only of gifts that Filter.Locations would select
+	KeyID      guid.ID
+	Till       bool    // KeyID is a paired till's, whose entries are found without reading those of others
+	ByKeys     bool    // only what keys caused, not the service itself
+	LocationID guid.ID // where the change was made
 	Kind       Kind
 	From       time.Time
 	To         time.Time // exclusive
-	Before     ID        // the last entry of the page before, in descending order of id; zero: from the newest
+	Before     guid.ID   // the last entry of the page before, in descending order of id; zero: from the newest
 	Limit      int
 }
 
@@ -53,13 +57,13 @@ type ChangeFilter struct {
 type Change struct {
 	Entry
 	Unit        Currency
-	ProgramID   ID // of the gift
+	ProgramID   guid.ID // of the gift
 	Promotional bool
 }
 
 // ChangePage is a part of a list of entries, the newest first.
 type ChangePage struct {
 	Changes []Change
-	Next    ID
+	Next    guid.ID
 	Read    int
 }

@@ -3,12 +3,14 @@ package gift
 import (
 	"cmp"
 	"slices"
+
+	"boon.example/internal/guid"
 )
 
 // Redeem asks for a decrement.
 type Redeem struct {
 	Context
-	LocationID   ID
+	LocationID   guid.ID
 	Amount       Amount // in the voucher's unit; 0: all that is left
 	Number       Number // in place of Amount: as the caller wrote it; "": Amount stands
 	AllowPartial bool   // take what is there when Amount is more

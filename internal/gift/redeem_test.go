@@ -8,13 +8,16 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"boon.example/internal/guid"
 )
 
 func TestRedeem(t *testing.T) {
 	t.Parallel()
 	other, latte := id(0x22), []Item{{ID: "LATTE", Name: "Latte"}}
 	coffee := func(optional bool) *Account {
-		return &Account{Promotions: []Promotion{{ID: ID{1}, EligibleItems: []Item{{ID: "LATTE"}}, TicketOptional: optional}}}
+		return &Account{Promotions: []Promotion{{ID: guid.ID{1}, EligibleItems: []Item{{ID: "LATTE"}},
+			TicketOptional: optional}}}
 	}
 	type change = func(*Voucher, *Redeem)
 	tests := []struct {
@@ -76,14 +79,14 @@ func TestRedeem(t *testing.T) {
 			"Send the ticket as ticket: ", 1000, Delivered},
 		{"no ticket, and spent", func(v *Voucher, _ *Redeem) { v.Items, v.Balance, v.Status = latte, 0, Redeemed },
 			AlreadyRedeemed, "", 0, Redeemed},
-		{"no ticket, of before", func(v *Voucher, r *Redeem) { v.PromotionID, r.Account = ID{1}, coffee(false) },
+		{"no ticket, of before", func(v *Voucher, r *Redeem) { v.PromotionID, r.Account = guid.ID{1}, coffee(false) },
 			ItemEligibilityFailure, "LATTE", 1000, Delivered},
 		{"no ticket, none needed", func(v *Voucher, r *Redeem) {
-			v.PromotionID, v.Items, r.Account = ID{1}, latte,
+			v.PromotionID, v.Items, r.Account = guid.ID{1}, latte,
 				coffee(true)
 		}, "", "", 0, Redeemed},
 		{"no ticket, good for anything", func(v *Voucher, r *Redeem) {
-			v.PromotionID, v.Items, r.Account = ID{1}, []Item{},
+			v.PromotionID, v.Items, r.Account = guid.ID{1}, []Item{},
 				coffee(false)
 		}, "", "", 0, Redeemed},
 		{"nothing eligible, named", func(v *Voucher, r *Redeem) {
@@ -138,7 +141,7 @@ func TestEveryReasonIsTold(t *testing.T) {
 	if want := []Code{NotAuthorized, RedemptionNotAllowed, RedemptionNotAllowed}; !slices.Equal(codes, want) {
 		t.Errorf("got %v, want %v", codes, want)
 	}
-	if reasons := v.NotRedeemable(ID{}, now, nil); len(reasons) != 2 {
+	if reasons := v.NotRedeemable(guid.ID{}, now, nil); len(reasons) != 2 {
 		t.Errorf("the gift itself: got %v", reasons)
 	}
 	_, _, err := v.Redeem(Redeem{Context: context(), LocationID: id(0x22)})
@@ -155,7 +158,7 @@ func TestEveryReasonIsTold(t *testing.T) {
 
 func TestReverse(t *testing.T) {
 	t.Parallel()
-	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{id(0x22)}}
+	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
 	cashier := &Caller{Kind: AccountKey, Account: everywhere.Account, Permissions: MayReverse | MayCashOut}
 	cashedOut := func(_ *Voucher, k *Undoable, r *Reverse) { k.Entry.Kind, r.Caller = CashOut, cashier }
 	type change = func(*Voucher, *Undoable, *Reverse)
@@ -186,7 +189,7 @@ func TestReverse(t *testing.T) {
 		{"cancelled", func(v *Voucher, _ *Undoable, _ *Reverse) { v.Status = Cancelled }, "", 1000},
 		{"not there", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Caller = somewhere }, NotFound, 400},
 		{"there", func(_ *Voucher, _ *Undoable, r *Reverse) {
-			r.Caller = &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{shop}}
+			r.Caller = &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{shop}}
 		}, "", 1000},
 		{"a reversal", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.Kind, k.Entry.Delta = Reversal, 600 }, NotFound,
 			400},
@@ -244,8 +247,8 @@ func TestCancel(t *testing.T) {
 	t.Parallel()
 	v := voucherIn(Delivered)
 	v.LocationID = shop
-	there := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{shop}}
-	elsewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{id(0x22)}}
+	there := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{shop}}
+	elsewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
 	for _, tt := range []struct {
 		name   string
 		caller *Caller
@@ -296,7 +299,7 @@ func TestReinstate(t *testing.T) {
 			if !changed {
 				continue
 			}
-			elsewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []ID{id(0x22)}}
+			elsewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
 			if _, _, _, err := gone.Reinstate(Reinstate{Context: context(), Caller: elsewhere, Before: before}); codeOf(t,
 				err) != NotFound {
 				t.Errorf("a key of elsewhere reinstates: %v", err)
@@ -320,10 +323,10 @@ func TestReinstate(t *testing.T) {
 // TestOnePurchase: a reference alone names a purchase where only one has it.
 func TestOnePurchase(t *testing.T) {
 	t.Parallel()
-	bought := func(at ID, by string) Gift {
+	bought := func(at guid.ID, by string) Gift {
 		return Gift{Voucher: Voucher{MadeBy: by}, Card: Card{Purchase: Purchase{Reference: "R", StorefrontID: at}}}
 	}
-	name := func(at ID) string { return map[ID]string{id(1): "Web", id(2): "Desk"}[at] }
+	name := func(at guid.ID) string { return map[guid.ID]string{id(1): "Web", id(2): "Desk"}[at] }
 	for _, one := range [][]Gift{nil, {bought(id(1), "")}, {bought(id(1), ""), bought(id(1), "")},
 		{bought(id(1), "P"), bought(id(1), "P")}} {
 		if err := OnePurchase(one, name); err != nil {
@@ -362,7 +365,7 @@ func TestSequences(t *testing.T) {
 		ask := func() Context {
 			clock = clock.Add(time.Duration(rapid.IntRange(0, 3600).Draw(t, "seconds")) * time.Second)
 			entries++
-			return Context{EntryID: ID{1: byte(entries >> 8), 2: byte(entries)}, Now: clock}
+			return Context{EntryID: guid.ID{1: byte(entries >> 8), 2: byte(entries)}, Now: clock}
 		}
 		g, first := Gift{Voucher{ID: theGift, Loaded: original, Balance: original, Currency: usd,
 			ValidUntil: now.Add(48 * time.Hour)}, Card{Method: method}}.Begin(ask())
@@ -461,7 +464,7 @@ func ended(holds []Held, e Entry) []Held {
 
 // checkBooks states the invariants on its own, beside Audit.
 func checkBooks(t *rapid.T, v Voucher, history []Entry) {
-	balance, held, holds := v.Loaded, Amount(0), map[ID]Amount{}
+	balance, held, holds := v.Loaded, Amount(0), map[guid.ID]Amount{}
 	for n, e := range history {
 		of := e.HoldID
 		if e.Kind == HoldMade {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 func TestReplace(t *testing.T) {
@@ -24,7 +26,7 @@ func TestReplace(t *testing.T) {
 		"being sent": {func(_ *Voucher, r *Replace) { r.Sending = true }, RedemptionNotAllowed,
 			"cannot be replaced: its message is being sent."},
 		"of another location": {func(v *Voucher, r *Replace) {
-			v.LocationID, r.Caller = shop, &Caller{Account: hundredUSD, Locations: []ID{id(0x22)}}
+			v.LocationID, r.Caller = shop, &Caller{Account: hundredUSD, Locations: []guid.ID{id(0x22)}}
 		}, NotFound, "This account has no such gift."},
 	} {
 		v := voucherIn(Delivered)

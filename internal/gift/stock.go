@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 // MaxStock is how many cards one call makes.
@@ -20,9 +22,9 @@ type Stock struct {
 	Quantity        Number
 	EquivalentValue Number
 
-	ProgramID         ID
-	LocationID        ID
-	DesignID          ID
+	ProgramID         guid.ID
+	LocationID        guid.ID
+	DesignID          guid.ID
 	VerificationCodes bool
 }
 

@@ -3,6 +3,8 @@ package gift
 import (
 	"slices"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 // PairWithin is how long the key of a till waits for its device.
@@ -63,7 +65,7 @@ func (d *Directory) Tills(c *Caller, now time.Time) (tills []*Key) {
 }
 
 // ManagedTill finds a till that a caller may manage, working or not; nil: there is none.
-func (d *Directory) ManagedTill(c *Caller, id ID) *Key {
+func (d *Directory) ManagedTill(c *Caller, id guid.ID) *Key {
 	if k := d.Key(id); k != nil && c.manages(k) {
 		return k
 	}
@@ -73,13 +75,13 @@ func (d *Directory) ManagedTill(c *Caller, id ID) *Key {
 // manages reports whether a key is that of a till of the caller's account, where the caller is enabled.
 func (c *Caller) manages(k *Key) bool {
 	return k.Till != NoTill && c.Account != nil && k.AccountID == c.Account.ID &&
-		!slices.ContainsFunc(k.Locations, func(at ID) bool { return !c.Enabled(at) })
+		!slices.ContainsFunc(k.Locations, func(at guid.ID) bool { return !c.Enabled(at) })
 }
 
 // ManagesPerson reports whether the caller may set the PIN of somebody: one who works only where it is enabled.
 func (c *Caller) ManagesPerson(p *Person) bool {
 	return len(c.Locations) == 0 ||
-		len(p.Locations) > 0 && !slices.ContainsFunc(p.Locations, func(at ID) bool { return !c.Enabled(at) })
+		len(p.Locations) > 0 && !slices.ContainsFunc(p.Locations, func(at guid.ID) bool { return !c.Enabled(at) })
 }
 
 // WithPIN is the account with another PIN of one of its people, whom own tells to have chosen it; nil: there is

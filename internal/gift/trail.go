@@ -1,6 +1,10 @@
 package gift
 
-import "time"
+import (
+	"time"
+
+	"boon.example/internal/guid"
+)
 
 // The actions of an audit trail that are no change of a gift; those have the EventType of their entry.
 const (
@@ -15,30 +19,30 @@ const (
 
 // TrailEntry is one thing that somebody did in an account: who, from where, and what to which gift or setting.
 type TrailEntry struct {
-	ID        ID // of a change of a gift, its entry's
-	AccountID ID
+	ID        guid.ID // of a change of a gift, its entry's
+	AccountID guid.ID
 	At        time.Time
 	Actor     Actor  // KeyID zero: somebody at the command line
 	User      string // the operating system's who was there; "": it was an API key
 	Action    EventType
-	VoucherID ID // zero: it was no gift
+	VoucherID guid.ID // zero: it was no gift
 	RequestID string
 	What      string // in words; "": the history of the gift says it
 }
 
 // TrailFilter selects entries of the audit trail of an account; zero members select all.
 type TrailFilter struct {
-	AccountID ID
+	AccountID guid.ID
 	From      time.Time
 	To        time.Time // exclusive
-	Before    ID        // see ChangeFilter
+	Before    guid.ID   // see ChangeFilter
 	Limit     int
 }
 
 // TrailPage is a part of an audit trail, the newest first.
 type TrailPage struct {
 	Entries []TrailEntry
-	Next    ID
+	Next    guid.ID
 }
 
 // MayAuditAll refuses a key that is limited to locations: the trail is the whole account's.
@@ -50,11 +54,11 @@ func (c *Caller) MayAuditAll() error {
 }
 
 // Trail is what the changes do to the set-up, for each account that they are about.
-func (c *Changes) Trail() map[ID]string {
+func (c *Changes) Trail() map[guid.ID]string {
 	if c.Of != nil {
 		return c.Of
 	}
-	all := map[ID]string{}
+	all := map[guid.ID]string{}
 	for _, a := range c.Accounts {
 		all[a.ID] = c.What
 	}
@@ -67,6 +71,6 @@ func (c *Changes) Trail() map[ID]string {
 	for _, w := range c.Webhooks {
 		all[w.AccountID] = c.What
 	}
-	delete(all, ID{}) // keys of systems are nobody's
+	delete(all, guid.ID{}) // keys of systems are nobody's
 	return all
 }

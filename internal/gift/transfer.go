@@ -1,13 +1,17 @@
 package gift
 
-import "slices"
+import (
+	"slices"
+
+	"boon.example/internal/guid"
+)
 
 // Transfer asks to move value from one gift to another.
 type Transfer struct {
-	Context        // its EntryID is that of the entry of the gift that gives
-	EntryIn ID     // that of the other
-	Amount  Amount // in the unit of the gifts; 0: all that is available
-	Number  Number // in place of Amount: as the caller wrote it; "": Amount stands
+	Context         // its EntryID is that of the entry of the gift that gives
+	EntryIn guid.ID // that of the other
+	Amount  Amount  // in the unit of the gifts; 0: all that is available
+	Number  Number  // in place of Amount: as the caller wrote it; "": Amount stands
 	Caller  *Caller
 	// Labels are those of the two gifts, which decide whether they are of the same item, and Terms what guests are told
 	// that each is good for. They never change.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"boon.example/internal/guid"
 )
 
 // hundredUSD is the account of a key that may do everything, where a gift has at most 100.00 USD.
@@ -61,10 +63,10 @@ func TestTransfer(t *testing.T) {
 		{"to itself", func(from, to *Voucher, _ *Transfer) { to.ID = from.ID }, ValidationFailure,
 			"to: A transfer needs two gifts", 0},
 		{"from a gift that the key may not see", func(from, _ *Voucher, t *Transfer) {
-			from.LocationID, t.Caller = other, &Caller{Account: hundredUSD, Locations: []ID{shop}}
+			from.LocationID, t.Caller = other, &Caller{Account: hundredUSD, Locations: []guid.ID{shop}}
 		}, NotFound, "from: This account has no such gift.", 0},
 		{"to a gift that the key may not see", func(from, _ *Voucher, t *Transfer) {
-			from.LocationID, t.Caller = shop, &Caller{Account: hundredUSD, Locations: []ID{shop}}
+			from.LocationID, t.Caller = shop, &Caller{Account: hundredUSD, Locations: []guid.ID{shop}}
 		}, NotFound, "to: This account has no such gift.", 0},
 		{"to a promotional gift", func(_, to *Voucher, _ *Transfer) { to.Promotional = true }, MissingOrInvalidGiftProgram,
 			"", 0},

@@ -2,20 +2,22 @@ package gift
 
 import (
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 // Voucher is what is decided upon: one gift, one balance.
 type Voucher struct {
-	ID         ID
-	AccountID  ID
-	OrderID    ID     // the request that made it
-	MadeBy     string // the system key that made it, by its name; "": a key of the account
-	ProgramID  ID
-	LocationID ID // the only location it may be used at; zero: all of the account's
+	ID         guid.ID
+	AccountID  guid.ID
+	OrderID    guid.ID // the request that made it
+	MadeBy     string  // the system key that made it, by its name; "": a key of the account
+	ProgramID  guid.ID
+	LocationID guid.ID // the only location it may be used at; zero: all of the account's
 
-	Item        bool // a quantity of an item, else a monetary value
-	Promotional bool // no payment was taken
-	PromotionID ID   // zero for a purchase
+	Item        bool    // a quantity of an item, else a monetary value
+	Promotional bool    // no payment was taken
+	PromotionID guid.ID // zero for a purchase
 
 	Items []Item // that it is good for; empty: anything; nil: they were not kept. See Account.Items
 
@@ -30,9 +32,9 @@ type Voucher struct {
 	WrongCodes   int        // wrong verification codes in a row
 	Blocked      ReasonCode // why it may not be used; "": it is not blocked
 
-	Seq      int // the number of entries in its history
-	Last     ID  // the newest of them
-	Replaced int // the number of the one that gave it the code and token that it has; 0: they are its first
+	Seq      int     // the number of entries in its history
+	Last     guid.ID // the newest of them
+	Replaced int     // the number of the one that gave it the code and token that it has; 0: they are its first
 
 	ValidFrom  time.Time // zero: from the start
 	ValidUntil time.Time // the first instant at which it is no longer valid, when it was made; zero: it does not expire
@@ -80,7 +82,7 @@ func (v *Voucher) End() time.Time {
 }
 
 // AllowedAt reports whether the voucher may be used at a location of its account.
-func (v *Voucher) AllowedAt(location ID) bool {
+func (v *Voucher) AllowedAt(location guid.ID) bool {
 	return v.LocationID.IsZero() || v.LocationID == location
 }
 
@@ -98,7 +100,7 @@ const (
 
 // NotRedeemable lists why the voucher cannot be redeemed at location now; empty: it can be. A zero location asks
 // about the gift itself, wherever it may be used. Times are told in a zone; nil is UTC.
-func (v *Voucher) NotRedeemable(location ID, now time.Time, zone *time.Location) []Reason {
+func (v *Voucher) NotRedeemable(location guid.ID, now time.Time, zone *time.Location) []Reason {
 	var reasons []Reason
 	add := func(c Code, text string) { reasons = append(reasons, Reason{c, text}) }
 	if !location.IsZero() && !v.AllowedAt(location) {
@@ -142,8 +144,8 @@ func LocalTime(t time.Time, zone *time.Location) string {
 
 // Target is what a till expects of the gift that it asks for (validate-gift and redeem-gift, optional).
 type Target struct {
-	ProgramID   ID    // zero: any
-	Promotional *bool // nil: any
+	ProgramID   guid.ID // zero: any
+	Promotional *bool   // nil: any
 }
 
 // Check refuses a gift that is not what the till expects.
@@ -176,7 +178,7 @@ type Card struct {
 	Contact   string // e-mail address, or mobile number in E.164; never shown to a till
 	Message   string
 	Method    Method
-	DesignID  ID // zero: the built-in one
+	DesignID  guid.ID // zero: the built-in one
 
 	Scheduled      bool
 	DeliveryDate   time.Time // zero: at once
@@ -197,7 +199,7 @@ type Purchase struct {
 	FirstName    string
 	LastName     string
 	EmailAddress string
-	StorefrontID ID
+	StorefrontID guid.ID
 }
 
 // Gift is a whole gift: what is decided upon, and what is shown.

@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"boon.example/internal/guid"
 )
 
 // Webhook is an endpoint of an account: where its events are sent.
 type Webhook struct {
-	ID          ID
-	AccountID   ID
+	ID          guid.ID
+	AccountID   guid.ID
 	URL         string
 	Types       []string // of the events, sorted; gift.* stands for all of gifts. Empty: all
 	Description string
@@ -34,7 +36,7 @@ type Webhook struct {
 
 // WebhookReplay asks for the events of some time once more.
 type WebhookReplay struct {
-	ID       ID
+	ID       guid.ID
 	From, To time.Time
 	Types    []string   // empty: those that the endpoint wants
 	After    EventPlace // before the first of them
@@ -43,20 +45,20 @@ type WebhookReplay struct {
 
 // WebhookState is how far an endpoint has come.
 type WebhookState struct {
-	AccountID, WebhookID ID
+	AccountID, WebhookID guid.ID
 
 	After        EventPlace // what comes before it was delivered, given up, is not wanted, or is aside
 	Aside        []WebhookAside
 	FailingSince time.Time // since when there was no success; zero: the last attempt was one
 
-	Replay      ID // the one that was begun last
+	Replay      guid.ID // the one that was begun last
 	ReplayAfter EventPlace
 	Replayed    bool // it is done
 }
 
 // WebhookAside is an event that failed and is to be tried again.
 type WebhookAside struct {
-	Event    ID
+	Event    guid.ID
 	Type     EventType
 	Before   EventPlace // it is the next one after that, or one of the next, of its type
 	Attempts int
@@ -71,9 +73,9 @@ func (s WebhookState) Clone() WebhookState {
 
 // WebhookAttempt is one call of an endpoint.
 type WebhookAttempt struct {
-	ID, AccountID, WebhookID ID
+	ID, AccountID, WebhookID guid.ID
 
-	Event  ID
+	Event  guid.ID
 	Type   EventType
 	At     time.Time
 	Took   time.Duration
@@ -84,9 +86,9 @@ type WebhookAttempt struct {
 
 // WebhookAttempts selects the attempts of an endpoint, the newest first.
 type WebhookAttempts struct {
-	AccountID, WebhookID ID
+	AccountID, WebhookID guid.ID
 
-	Before ID // zero: from the newest
+	Before guid.ID // zero: from the newest
 	Limit  int
 }
 
@@ -238,7 +240,7 @@ func (c *WebhookChange) Apply(w Webhook, now time.Time) Webhook {
 }
 
 // Webhook finds an endpoint of an account; nil: it is not the account's.
-func (d *Directory) Webhook(account, id ID) *Webhook {
+func (d *Directory) Webhook(account, id guid.ID) *Webhook {
 	for _, w := range d.Webhooks[account] {
 		if w.ID == id {
 			return w
@@ -257,7 +259,7 @@ func (w *Webhook) Host() string {
 }
 
 // RoomForWebhook refuses one more endpoint than an account may have.
-func (d *Directory) RoomForWebhook(account ID) error {
+func (d *Directory) RoomForWebhook(account guid.ID) error {
 	if len(d.Webhooks[account]) >= MaxWebhooks {
 		return Refuse(ValidationFailure, "An account has at most %d webhooks; delete one first.", MaxWebhooks)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // Auditor is Verify beside the service, in a loop and so slowly that it costs next to nothing: it follows the hash
@@ -34,7 +35,7 @@ type Auditor struct {
 // mark is what the history of a changed gift must hold.
 type mark struct {
 	seq  int
-	last gift.ID // of the entry with that number
+	last guid.ID // of the entry with that number
 }
 
 // What an Auditor does unless it is told otherwise.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -50,7 +51,7 @@ func TestLongHistoriesAreNotReadByTheAuditor(t *testing.T) {
 }
 
 // last is the newest entry of a gift.
-func (b *bench) last(id gift.ID) gift.ID {
+func (b *bench) last(id guid.ID) guid.ID {
 	b.Helper()
 	g, err := b.store.Gift(b.Context(), b.caller.Account.ID, id)
 	if err != nil {

@@ -4,12 +4,13 @@ import (
 	"errors"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // Cancel takes gifts out of use: all or none, or, with SkipNotAllowed, as many as can be.
 type Cancel struct {
 	gift.Cancel
-	VoucherIDs     []gift.ID // each once
+	VoucherIDs     []guid.ID // each once
 	SkipNotAllowed bool
 	ReleaseHolds   bool // open holds are released first
 }
@@ -22,7 +23,7 @@ func (k *Cancel) want(c *Call, want *Want) {
 	}
 }
 
-func (*Cancel) affinity() gift.ID { return gift.ID{} }
+func (*Cancel) affinity() guid.ID { return guid.ID{} }
 
 func (k *Cancel) decide(c *Call, s *state) (Result, error) {
 	r, err := s.each(c, k.VoucherIDs, k.SkipNotAllowed, func(ref Ref) (after gift.Voucher, entries []gift.Entry, _ error) {
@@ -49,12 +50,12 @@ func (k *Cancel) decide(c *Call, s *state) (Result, error) {
 	return r, nil
 }
 
-func (k *Cancel) locations(c *Call, s *state) []gift.ID { return s.locationsOf(refs(c, k.VoucherIDs)) }
+func (k *Cancel) locations(c *Call, s *state) []guid.ID { return s.locationsOf(refs(c, k.VoucherIDs)) }
 
 // Reinstate makes gifts what they were before they were taken out of use, all or none.
 type Reinstate struct {
 	gift.Reinstate
-	VoucherIDs []gift.ID // each once
+	VoucherIDs []guid.ID // each once
 }
 
 func (r *Reinstate) want(c *Call, want *Want) {
@@ -65,7 +66,7 @@ func (r *Reinstate) want(c *Call, want *Want) {
 	want.Cancelled = append(want.Cancelled, all...)
 }
 
-func (*Reinstate) affinity() gift.ID { return gift.ID{} }
+func (*Reinstate) affinity() guid.ID { return guid.ID{} }
 
 func (r *Reinstate) decide(c *Call, s *state) (Result, error) {
 	done, err := s.each(c, r.VoucherIDs, false, func(ref Ref) (gift.Voucher, []gift.Entry, error) {
@@ -106,13 +107,13 @@ func (s *state) sendAfterAll(reinstated *gift.Entry) {
 	delivery.Jobs = []Job{s.job(reinstated, due)}
 }
 
-func (r *Reinstate) locations(c *Call, s *state) []gift.ID {
+func (r *Reinstate) locations(c *Call, s *state) []guid.ID {
 	return s.locationsOf(refs(c, r.VoucherIDs))
 }
 
 // each asks for a change of several vouchers: of all or none, or, when skipping, of those that allow it. A change
 // without an entry is none. Nothing is entered yet.
-func (s *state) each(c *Call, ids []gift.ID, skip bool, change func(Ref) (gift.Voucher, []gift.Entry, error)) (
+func (s *state) each(c *Call, ids []guid.ID, skip bool, change func(Ref) (gift.Voucher, []gift.Entry, error)) (
 	r Result, _ error) {
 	var refused *gift.Error
 	r.At = s.now
@@ -146,7 +147,7 @@ func (s *state) enterAll(r Result) {
 	}
 }
 
-func refs(c *Call, ids []gift.ID) []Ref {
+func refs(c *Call, ids []guid.ID) []Ref {
 	all := make([]Ref, len(ids))
 	for n, id := range ids {
 		all[n] = Ref{c.AccountID, id}
@@ -155,7 +156,7 @@ func refs(c *Call, ids []gift.ID) []Ref {
 }
 
 // locationsOf are the only locations of gifts, as far as they have one.
-func (s *state) locationsOf(all []Ref) (at []gift.ID) {
+func (s *state) locationsOf(all []Ref) (at []guid.ID) {
 	for _, ref := range all {
 		if v := s.Vouchers[ref]; v != nil {
 			at = append(at, v.LocationID)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -19,15 +20,15 @@ func (b *bench) must(commands ...ledger.Command) {
 	}
 }
 
-func (b *bench) cancel(id gift.ID) *ledger.Cancel {
-	return &ledger.Cancel{VoucherIDs: []gift.ID{id}, Cancel: gift.Cancel{Caller: b.caller, To: gift.Cancelled}}
+func (b *bench) cancel(id guid.ID) *ledger.Cancel {
+	return &ledger.Cancel{VoucherIDs: []guid.ID{id}, Cancel: gift.Cancel{Caller: b.caller, To: gift.Cancelled}}
 }
 
-func (b *bench) reinstate(id gift.ID) *ledger.Reinstate {
-	return &ledger.Reinstate{VoucherIDs: []gift.ID{id}, Reinstate: gift.Reinstate{Caller: b.caller}}
+func (b *bench) reinstate(id guid.ID) *ledger.Reinstate {
+	return &ledger.Reinstate{VoucherIDs: []guid.ID{id}, Reinstate: gift.Reinstate{Caller: b.caller}}
 }
 
-func (b *bench) resend(id gift.ID, contact string) *ledger.Resend {
+func (b *bench) resend(id guid.ID, contact string) *ledger.Resend {
 	r := &ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: b.caller, Contact: contact}}
 	if contact != "" {
 		r.Method = gift.Email

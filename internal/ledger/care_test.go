@@ -11,12 +11,13 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
 // What the interface asks of the engine.
 
-func blocking(g gift.ID, ask gift.Block) *ledger.Change {
+func blocking(g guid.ID, ask gift.Block) *ledger.Change {
 	return &ledger.Change{VoucherID: g, Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 		ask := ask
 		ask.Context = at
@@ -24,7 +25,7 @@ func blocking(g gift.ID, ask gift.Block) *ledger.Change {
 	}}
 }
 
-func unblocking(g gift.ID, ask gift.Unblock) *ledger.Change {
+func unblocking(g guid.ID, ask gift.Unblock) *ledger.Change {
 	return &ledger.Change{VoucherID: g, Sends: true, Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry,
 		error) {
 		ask := ask
@@ -33,7 +34,7 @@ func unblocking(g gift.ID, ask gift.Unblock) *ledger.Change {
 	}}
 }
 
-func adjusting(g gift.ID, ask gift.Adjust) *ledger.Change {
+func adjusting(g guid.ID, ask gift.Adjust) *ledger.Change {
 	return &ledger.Change{VoucherID: g, Counts: ledger.SentCount,
 		Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := ask
@@ -42,7 +43,7 @@ func adjusting(g gift.ID, ask gift.Adjust) *ledger.Change {
 		}}
 }
 
-func extending(g gift.ID, ask gift.Extend) *ledger.Change {
+func extending(g guid.ID, ask gift.Extend) *ledger.Change {
 	return &ledger.Change{VoucherID: g, Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 		ask := ask
 		ask.Context = at
@@ -50,11 +51,11 @@ func extending(g gift.ID, ask gift.Extend) *ledger.Change {
 	}}
 }
 
-func (b *bench) block(g gift.ID) *ledger.Change {
+func (b *bench) block(g guid.ID) *ledger.Change {
 	return blocking(g, gift.Block{Caller: b.caller, ReasonCode: gift.ReasonStolen})
 }
 
-func (b *bench) adjust(g gift.ID, by gift.Amount) *ledger.Change {
+func (b *bench) adjust(g guid.ID, by gift.Amount) *ledger.Change {
 	return adjusting(g, gift.Adjust{Caller: b.caller, Amount: by, ReasonCode: gift.ReasonMistake, Reason: "typed wrong"})
 }
 
@@ -196,7 +197,7 @@ func TestAdjustmentsAreLimited(t *testing.T) {
 }
 
 // issued makes a gift of a draft.
-func (b *bench) issued(g gift.Gift) (id gift.ID) {
+func (b *bench) issued(g gift.Gift) (id guid.ID) {
 	b.Helper()
 	c := b.call(gift.SendGift, "")
 	c.Render = func(r ledger.Result, _ error) ledger.Answer {

@@ -1,11 +1,14 @@
 package ledger
 
-import "boon.example/internal/gift"
+import (
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+)
 
 // Change changes one voucher of the calling account by one entry, as a rule says.
 type Change struct {
 	gift.Context
-	VoucherID gift.ID
+	VoucherID guid.ID
 	// Rule is a method of gift.Voucher with what was asked for, purely. An entry without a kind is none: then
 	// nothing changed.
 	Rule func(gift.Voucher, gift.Context) (gift.Voucher, gift.Entry, error)
@@ -32,7 +35,7 @@ func (k *Change) want(c *Call, w *Want) {
 	}
 }
 
-func (k *Change) weigh(worth func(gift.ID) (gift.ItemWorth, error)) error {
+func (k *Change) weigh(worth func(guid.ID) (gift.ItemWorth, error)) error {
 	if k.Counts == 0 {
 		return nil
 	}
@@ -50,7 +53,7 @@ func (k *Change) issue(c *Call, s *state, v *gift.Voucher, amount gift.Amount) e
 	return s.send(c, k.worth.Of(v, amount), nil)
 }
 
-func (k *Change) affinity() gift.ID { return k.VoucherID }
+func (k *Change) affinity() guid.ID { return k.VoucherID }
 
 func (k *Change) decide(c *Call, s *state) (Result, error) {
 	v, err := s.card(c, k.VoucherID, k.Context)
@@ -77,9 +80,9 @@ func (k *Change) decide(c *Call, s *state) (Result, error) {
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
 }
 
-func (k *Change) locations(c *Call, s *state) []gift.ID {
+func (k *Change) locations(c *Call, s *state) []guid.ID {
 	if at := k.Actor.LocationID; !at.IsZero() {
-		return []gift.ID{at}
+		return []guid.ID{at}
 	}
 	return s.locationsOf([]Ref{{c.AccountID, k.VoucherID}})
 }
@@ -90,7 +93,7 @@ func (k *Change) locations(c *Call, s *state) []gift.ID {
 type Undo struct {
 	gift.Undo
 	Operation   gift.Operation // that is undone: gift.ReloadGift or gift.ActivateGift
-	EntryID     gift.ID        // or
+	EntryID     guid.ID        // or
 	OriginalKey string
 	Of          *UsedWith
 }
@@ -116,10 +119,10 @@ func (u *Undo) original(c *Call) RequestKey {
 
 func (u *Undo) want(c *Call, w *Want) { c.wantUndone(w, &w.Undoable, u.EntryID, u.original(c)) }
 
-func (*Undo) affinity() gift.ID { return gift.ID{} }
+func (*Undo) affinity() guid.ID { return guid.ID{} }
 
 func (u *Undo) decide(c *Call, s *state) (Result, error) {
-	if err := s.byKey(c, u.original(c), gift.ID{}); err != nil {
+	if err := s.byKey(c, u.original(c), guid.ID{}); err != nil {
 		return Result{}, err
 	}
 	how, done := undoings[u.Operation], s.Undoable[s.named(c, u.EntryID, u.original(c))]
@@ -140,15 +143,15 @@ func (u *Undo) decide(c *Call, s *state) (Result, error) {
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
 }
 
-func (u *Undo) locations(c *Call, s *state) []gift.ID {
+func (u *Undo) locations(c *Call, s *state) []guid.ID {
 	if done := s.Undoable[s.named(c, u.EntryID, u.original(c))]; done != nil {
-		return []gift.ID{done.Entry.Actor.LocationID}
+		return []guid.ID{done.Entry.Actor.LocationID}
 	}
 	return c.own()
 }
 
 // own is where the caller is enabled, which an answer tells of that found nothing: whoever asked is told it again.
-func (c *Call) own() []gift.ID {
+func (c *Call) own() []guid.ID {
 	if c.Caller == nil {
 		return nil
 	}

@@ -12,11 +12,12 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // Call is how a command is asked for: by whom, under which key, and how its outcome reads as an answer.
 type Call struct {
-	AccountID   gift.ID
+	AccountID   guid.ID
 	Operation   gift.Operation
 	Key         string   // the Idempotency-Key; "": none
 	Fingerprint [32]byte // keyed hash of the normalized request
@@ -75,13 +76,13 @@ type Result struct {
 type Command interface {
 	want(c *Call, w *Want)
 	// affinity names the voucher that the command is about, as far as it is known; zero: none in particular.
-	affinity() gift.ID
+	affinity() guid.ID
 	// decide is pure but for drawing ids. When it returns an error, s is as it was, but for the key that a Reverse,
 	// Release or Undo may have spent, and for holds whose time was over.
 	decide(c *Call, s *state) (Result, error)
 	// locations are the locations that an answer to the command tells of, done or refused: where something happened, or
 	// where the gifts are good; zero stands for all of them.
-	locations(c *Call, s *state) []gift.ID
+	locations(c *Call, s *state) []guid.ID
 }
 
 // bytesOfGift is how long the answer about a gift is, without long texts.
@@ -120,8 +121,8 @@ func background(c Command) bool {
 }
 
 // distinct leaves out repeats.
-func distinct(ids []gift.ID) []gift.ID {
-	slices.SortFunc(ids, func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
+func distinct(ids []guid.ID) []guid.ID {
+	slices.SortFunc(ids, func(a, b guid.ID) int { return slices.Compare(a[:], b[:]) })
 	return slices.Compact(ids)
 }
 
@@ -182,7 +183,7 @@ func (i *Issue) want(c *Call, w *Want) {
 }
 
 // affinity: what one account sends waits for its count of the day, and should not keep several lanes waiting.
-func (i *Issue) affinity() gift.ID { return i.Gifts[0].AccountID }
+func (i *Issue) affinity() guid.ID { return i.Gifts[0].AccountID }
 
 // contacts counts the messages to each contact.
 func (i *Issue) contacts() map[string]gift.Count {
@@ -224,7 +225,7 @@ func (i *Issue) decide(c *Call, s *state) (Result, error) {
 	return i.made, nil
 }
 
-func (i *Issue) locations(*Call, *state) (at []gift.ID) {
+func (i *Issue) locations(*Call, *state) (at []guid.ID) {
 	for n := range i.Gifts {
 		at = append(at, i.Gifts[n].LocationID)
 	}
@@ -234,7 +235,7 @@ func (i *Issue) locations(*Call, *state) (at []gift.ID) {
 // Redeem decrements a voucher of the calling account.
 type Redeem struct {
 	gift.Redeem
-	VoucherID gift.ID
+	VoucherID guid.ID
 	pieces
 	// Notice has the recipient told what is left, if something is.
 	Notice bool
@@ -247,11 +248,11 @@ func (r *Redeem) want(c *Call, w *Want) {
 	c.wantRedeemed(w)
 }
 
-func (r *Redeem) weigh(worth func(gift.ID) (gift.ItemWorth, error)) error {
+func (r *Redeem) weigh(worth func(guid.ID) (gift.ItemWorth, error)) error {
 	return r.weighOne(r.VoucherID, worth)
 }
 
-func (r *Redeem) affinity() gift.ID { return r.VoucherID }
+func (r *Redeem) affinity() guid.ID { return r.VoucherID }
 
 func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 	v, err := s.card(c, r.VoucherID, r.Context)
@@ -305,14 +306,14 @@ func (s *state) taken(after gift.Voucher, e gift.Entry, notice bool) Result {
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
 }
 
-func (r *Redeem) locations(*Call, *state) []gift.ID { return []gift.ID{r.LocationID} }
+func (r *Redeem) locations(*Call, *state) []guid.ID { return []guid.ID{r.LocationID} }
 
 // Reverse gives back what a redemption or a cash-out took, named by its id or by the Idempotency-Key that it was made
 // with. A key that has not arrived yet is spent: the answer is NOT_FOUND, and the original will be refused should it
 // still come.
 type Reverse struct {
 	gift.Reverse
-	RedemptionID gift.ID // or
+	RedemptionID guid.ID // or
 	OriginalKey  string
 	// Operation is that of the key: RedeemGift, CaptureHold or CashOutGift; "": RedeemGift, unless nothing was taken
 	// by that and something by another.
@@ -338,7 +339,7 @@ func (r *Reverse) want(c *Call, w *Want) {
 var otherTakings = []gift.Operation{gift.CaptureHold, gift.CashOutGift}
 
 // wantUndone wants what an id names, or else the Idempotency-Key that it was made with.
-func (c *Call) wantUndone(w *Want, byID *[]Ref, id gift.ID, k RequestKey) {
+func (c *Call) wantUndone(w *Want, byID *[]Ref, id guid.ID, k RequestKey) {
 	if k.Key == "" {
 		*byID = append(*byID, Ref{c.AccountID, id})
 		return
@@ -348,14 +349,14 @@ func (c *Call) wantUndone(w *Want, byID *[]Ref, id gift.ID, k RequestKey) {
 }
 
 // named is what an id names, or else the Idempotency-Key that it was made with; a key that made nothing, nothing.
-func (s *state) named(c *Call, id gift.ID, k RequestKey) Ref {
+func (s *state) named(c *Call, id guid.ID, k RequestKey) Ref {
 	if original := s.Requests[k]; k.Key != "" && original != nil {
 		id = original.EntryID
 	}
 	return Ref{c.AccountID, id}
 }
 
-func (*Reverse) affinity() gift.ID { return gift.ID{} }
+func (*Reverse) affinity() guid.ID { return guid.ID{} }
 
 func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 	taken, err := r.find(c, s)
@@ -396,11 +397,11 @@ func (r *Reverse) find(c *Call, s *state) (*gift.Undoable, error) {
 // UsedWith is the gift that a caller says an Idempotency-Key was used with; nil: it does not say. A till that makes the
 // same keys anew each day must not undo an older sale.
 type UsedWith struct {
-	VoucherID gift.ID     // zero: it was not found
+	VoucherID guid.ID     // zero: it was not found
 	Else      *gift.Error // what is told where the key was used with another gift
 }
 
-func (u *UsedWith) check(voucher gift.ID) error {
+func (u *UsedWith) check(voucher guid.ID) error {
 	if u == nil || u.VoucherID == voucher {
 		return nil
 	}
@@ -430,7 +431,7 @@ func (r *Reverse) otherTaking(c *Call, s *state) error {
 
 // byKey refuses to undo what was asked for under an Idempotency-Key, if one is named, when that did nothing. A key that
 // has not arrived yet is spent: at the location that the caller names, else where it is enabled.
-func (s *state) byKey(c *Call, k RequestKey, at gift.ID) error {
+func (s *state) byKey(c *Call, k RequestKey, at guid.ID) error {
 	what, original := undoings[k.Operation], s.Requests[k]
 	switch {
 	case k.Key == "":
@@ -448,7 +449,7 @@ func (s *state) byKey(c *Call, k RequestKey, at gift.ID) error {
 		}
 		spent := Request{RequestKey: k, Spent: true, At: s.real}
 		if !at.IsZero() {
-			spent.Locations = []gift.ID{at}
+			spent.Locations = []guid.ID{at}
 		} else if c.Caller != nil {
 			spent.Locations = c.Caller.Locations
 		}
@@ -464,8 +465,8 @@ func (r *Reverse) taken(c *Call, s *state) *gift.Undoable {
 	return s.undoable(s.named(c, r.RedemptionID, r.original(c)))
 }
 
-func (r *Reverse) locations(c *Call, s *state) []gift.ID {
-	var at []gift.ID
+func (r *Reverse) locations(c *Call, s *state) []guid.ID {
+	var at []guid.ID
 	if !r.Actor.LocationID.IsZero() {
 		at = append(at, r.Actor.LocationID)
 	}
@@ -499,7 +500,7 @@ func (d *Deliver) want(c *Call, w *Want) {
 	w.Vouchers, w.DeliveredBy, w.Resends = append(w.Vouchers, ref), append(w.DeliveredBy, ref), append(w.Resends, ref)
 }
 
-func (d *Deliver) affinity() gift.ID { return d.Job.VoucherID }
+func (d *Deliver) affinity() guid.ID { return d.Job.VoucherID }
 
 func (d *Deliver) decide(c *Call, s *state) (r Result, _ error) {
 	if message := gift.MessageCount(d.NoticeBy); d.Job.Kind == BalanceJob && d.Delivered {
@@ -532,14 +533,14 @@ func (d *Deliver) decide(c *Call, s *state) (r Result, _ error) {
 	return r, nil
 }
 
-func (*Deliver) locations(*Call, *state) []gift.ID { return nil }
+func (*Deliver) locations(*Call, *state) []guid.ID { return nil }
 
 // Bounce records that a message which was accepted did not arrive after all. It counts while no other message has
 // brought the gift and none was asked for since, so that a report may come twice, late, or out of order. A report
 // that overtakes our own record of the acceptance is ErrTooEarly; a gift that does not exist is NOT_FOUND.
 type Bounce struct {
 	gift.Context
-	AccountID, VoucherID, JobID gift.ID
+	AccountID, VoucherID, JobID guid.ID
 	Reason                      string
 }
 
@@ -551,7 +552,7 @@ func (b *Bounce) want(_ *Call, w *Want) {
 	w.Vouchers, w.DeliveredBy, w.Resends = append(w.Vouchers, ref), append(w.DeliveredBy, ref), append(w.Resends, ref)
 }
 
-func (b *Bounce) affinity() gift.ID { return b.VoucherID }
+func (b *Bounce) affinity() guid.ID { return b.VoucherID }
 
 func (b *Bounce) decide(_ *Call, s *state) (r Result, _ error) {
 	ref := Ref{b.AccountID, b.VoucherID}
@@ -574,7 +575,7 @@ func (b *Bounce) decide(_ *Call, s *state) (r Result, _ error) {
 	return r, nil
 }
 
-func (*Bounce) locations(*Call, *state) []gift.ID { return nil }
+func (*Bounce) locations(*Call, *state) []guid.ID { return nil }
 
 // Rejected is a request that was refused before the engine: a known key still gets its stored answer, anything else
 // gets Err, and nothing is stored.
@@ -582,16 +583,16 @@ type Rejected struct{ Err error }
 
 func (*Rejected) want(*Call, *Want) {}
 
-func (*Rejected) affinity() gift.ID { return gift.ID{} }
+func (*Rejected) affinity() guid.ID { return guid.ID{} }
 
 func (r *Rejected) decide(*Call, *state) (Result, error) { return Result{}, unstored{r.Err} }
 
-func (*Rejected) locations(*Call, *state) []gift.ID { return nil }
+func (*Rejected) locations(*Call, *state) []guid.ID { return nil }
 
-func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
+func newID() guid.ID { return guid.ID(uuid.Must(uuid.NewV7())) }
 
 // idAhead is a new id that tells the time of a clock that is so far ahead: what is listed by time is found by its id.
-func idAhead(ahead time.Duration) gift.ID {
+func idAhead(ahead time.Duration) guid.ID {
 	id := newID()
 	if ms := ahead.Milliseconds(); ms > 0 {
 		first := binary.BigEndian.Uint64(id[:]) // of which 48 bits are the milliseconds of a version 7 UUID
@@ -602,7 +603,7 @@ func idAhead(ahead time.Duration) gift.ID {
 
 // idAfter is a new id that is greater than last, also when the clock was set back or is behind that of another
 // instance: ids put a history in its order.
-func idAfter(last gift.ID, ahead time.Duration) gift.ID {
+func idAfter(last guid.ID, ahead time.Duration) guid.ID {
 	id := idAhead(ahead)
 	if slices.Compare(id[:], last[:]) <= 0 {
 		next := binary.BigEndian.Uint64(last[:])>>16 + 1 // the milliseconds of a version 7 UUID

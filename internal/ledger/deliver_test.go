@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -34,7 +35,7 @@ func (b *bench) do(cmd ledger.Command) error {
 	return err
 }
 
-func (b *bench) status(id gift.ID, want gift.Status) {
+func (b *bench) status(id guid.ID, want gift.Status) {
 	b.Helper()
 	g, err := b.store.Gift(b.Context(), b.caller.Account.ID, id)
 	if err != nil || g.Status != want {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/span"
 )
 
@@ -159,8 +160,8 @@ func Start(store Store, opts Options) *Engine {
 		e.lanes = append(e.lanes, l)
 		e.ended.Go(l.run)
 	}
-	e.heavy = &heavyLane{lane: lane{Engine: e}, wake: make(chan struct{}, 1), waiting: map[gift.ID][]*task{},
-		served: map[gift.ID]time.Time{}}
+	e.heavy = &heavyLane{lane: lane{Engine: e}, wake: make(chan struct{}, 1), waiting: map[guid.ID][]*task{},
+		served: map[guid.ID]time.Time{}}
 	e.ended.Go(e.heavy.run)
 	return e
 }

@@ -21,6 +21,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -28,7 +29,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Runner{M: m}) }
 
-func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
+func newID() guid.ID { return guid.ID(uuid.Must(uuid.NewV7())) }
 
 // tempDir is a folder for one run of a property.
 func tempDir(t *rapid.T) string {
@@ -86,7 +87,7 @@ func (b *bench) call(op gift.Operation, key string) ledger.Call {
 	}
 }
 
-func (b *bench) gift(amount gift.Amount) (id gift.ID) {
+func (b *bench) gift(amount gift.Amount) (id guid.ID) {
 	b.Helper()
 	c := b.call(gift.SendGift, "")
 	c.Render = func(r ledger.Result, _ error) ledger.Answer {
@@ -110,12 +111,12 @@ func (b *bench) draft(amount gift.Amount) gift.Gift {
 	}
 }
 
-func (b *bench) redeem(ctx context.Context, id gift.ID, amount gift.Amount, key string) (ledger.Answer, error) {
+func (b *bench) redeem(ctx context.Context, id guid.ID, amount gift.Amount, key string) (ledger.Answer, error) {
 	return b.engine.Do(ctx, b.call(gift.RedeemGift, key), &ledger.Redeem{VoucherID: id,
 		Redeem: gift.Redeem{Amount: amount}})
 }
 
-func (b *bench) balance(id gift.ID) gift.Amount {
+func (b *bench) balance(id guid.ID) gift.Amount {
 	b.Helper()
 	g, err := b.store.Gift(b.Context(), b.caller.Account.ID, id)
 	if err != nil {
@@ -158,7 +159,7 @@ func TestRacingRedemptionsTakeWhatIsThereOnce(t *testing.T) {
 }
 
 // race makes calls of 1 on one gift from so many goroutines, and gives every balance that was answered.
-func race(b *bench, id gift.ID, workers, calls int) (balances []int, refused int) {
+func race(b *bench, id guid.ID, workers, calls int) (balances []int, refused int) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for w := range workers {
@@ -751,7 +752,7 @@ func TestAPanicSavesNothing(t *testing.T) {
 	t.Parallel()
 	var g gate
 	b := setup(t, g.wrap, ledger.Options{})
-	id, order := b.gift(100), []gift.ID{b.gift(7), b.gift(8)}
+	id, order := b.gift(100), []guid.ID{b.gift(7), b.gift(8)}
 	broken := true
 	fail := func(c ledger.Call) ledger.Call {
 		render := c.Render

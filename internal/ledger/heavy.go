@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // What a heavy command is, and how the light ones are kept from waiting for many of them.
@@ -60,8 +61,8 @@ const (
 type heavyLane struct {
 	lane
 	wake      chan struct{}         // has a value when something was queued since
-	waiting   map[gift.ID][]*task   // of each account, the oldest first
-	served    map[gift.ID]time.Time // when the newest of an account was begun, for MaxHeld; later after a long one
+	waiting   map[guid.ID][]*task   // of each account, the oldest first
+	served    map[guid.ID]time.Time // when the newest of an account was begun, for MaxHeld; later after a long one
 	heldUntil time.Time             // when the next may be begun, while light ones come
 }
 
@@ -133,7 +134,7 @@ func (h *heavyLane) next(now time.Time) (next *task, ended []*task, idle bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	held := now.Before(h.heldUntil) && now.UnixNano()-h.newestLight.Load() < int64(quiet) && !h.stopped
-	maps.DeleteFunc(h.served, func(_ gift.ID, at time.Time) bool { return now.Sub(at) >= MaxHeld })
+	maps.DeleteFunc(h.served, func(_ guid.ID, at time.Time) bool { return now.Sub(at) >= MaxHeld })
 	for account, tasks := range h.waiting {
 		served := h.served[account]
 		tasks = slices.DeleteFunc(tasks, func(t *task) bool {

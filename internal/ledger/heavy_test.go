@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -29,12 +30,12 @@ func (w oneWriter) Group(_ context.Context, want ledger.Want, decide func(*ledge
 
 // heavy is a command on a thousand gifts, and light one on one.
 var (
-	heavy = &ledger.Cancel{VoucherIDs: make([]gift.ID, 1000)}
+	heavy = &ledger.Cancel{VoucherIDs: make([]guid.ID, 1000)}
 	light = &ledger.Rejected{Err: gift.Refuse(gift.NotFound, "no")}
 )
 
 // Worth implements ledger.Store.
-func (oneWriter) Worth(context.Context, gift.ID, gift.ID) (gift.ItemWorth, error) {
+func (oneWriter) Worth(context.Context, guid.ID, guid.ID) (gift.ItemWorth, error) {
 	return gift.ItemWorth{}, nil
 }
 
@@ -55,7 +56,7 @@ func beside(t *testing.T, light ledger.Command, rate float64, during time.Durati
 		var mu sync.Mutex
 		do := func(account int, c ledger.Command, times *[]time.Duration) {
 			begun := time.Now()
-			id := gift.ID{byte(account)}
+			id := guid.ID{byte(account)}
 			engine.Do(t.Context(), ledger.Call{AccountID: id, Render: func(ledger.Result,
 				error) ledger.Answer {
 				return ledger.Answer{}
@@ -166,7 +167,7 @@ func withOrders(t *testing.T, tillsFor time.Duration, test func(*orders)) {
 }
 
 func (o *orders) do(account byte, c ledger.Command) error {
-	_, err := o.engine.Do(o.Context(), ledger.Call{AccountID: gift.ID{account}, Render: func(ledger.Result,
+	_, err := o.engine.Do(o.Context(), ledger.Call{AccountID: guid.ID{account}, Render: func(ledger.Result,
 		error) ledger.Answer {
 		return ledger.Answer{Body: []byte("{}")}
 	}}, c)
@@ -214,7 +215,7 @@ func TestOrdersOfAnAccountAreBounded(t *testing.T) {
 // it.
 func TestAStockIsAsLongAsTenOrders(t *testing.T) {
 	withOrders(t, 4*time.Minute, func(o *orders) {
-		stock := &ledger.Cancel{VoucherIDs: make([]gift.ID, 10_000)}
+		stock := &ledger.Cancel{VoucherIDs: make([]guid.ID, 10_000)}
 		refused := func(want bool) {
 			t.Helper()
 			if err := o.do(1, stock); errors.Is(err, gift.Unavailable) != want {
@@ -285,7 +286,7 @@ func TestOrdersThatFindNoPlaceAreRefused(t *testing.T) {
 func TestReleasesWeigh(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int][2]bool{1: {false, false}, 2: {false, true}, 16: {false, true}, 17: {true, true}} {
-		cancel := &ledger.Cancel{VoucherIDs: make([]gift.ID, n)}
+		cancel := &ledger.Cancel{VoucherIDs: make([]guid.ID, n)}
 		plain := ledger.Heavy(cancel)
 		cancel.ReleaseHolds = true
 		if got := [2]bool{plain, ledger.Heavy(cancel)}; got != want {
@@ -308,7 +309,7 @@ func (a *asked) Group(_ context.Context, want ledger.Want, decide func(*ledger.S
 }
 
 // Worth implements ledger.Store.
-func (*asked) Worth(context.Context, gift.ID, gift.ID) (gift.ItemWorth, error) {
+func (*asked) Worth(context.Context, guid.ID, guid.ID) (gift.ItemWorth, error) {
 	return gift.ItemWorth{}, nil
 }
 
@@ -318,7 +319,7 @@ func TestLargeOrdersTellTheirLimits(t *testing.T) {
 	store := &asked{}
 	engine := ledger.Start(store, ledger.Options{})
 	defer engine.Stop()
-	account := &gift.Account{ID: gift.ID{1}, Zone: time.UTC,
+	account := &gift.Account{ID: guid.ID{1}, Zone: time.UTC,
 		Limits: gift.Limits{GiftsPerDay: 100, TextsPerDay: 7, MessagesPerContactPerDay: 30}}
 	issue := func(n int) {
 		gifts := make([]gift.Gift, n)

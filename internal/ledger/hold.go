@@ -1,11 +1,14 @@
 package ledger
 
-import "boon.example/internal/gift"
+import (
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+)
 
 // Hold keeps an amount of a voucher of the calling account for one sale.
 type Hold struct {
 	gift.Hold
-	VoucherID gift.ID
+	VoucherID guid.ID
 	pieces
 	// Eligible judges the till's ticket for the voucher, purely; nil: no ticket was given.
 	Eligible func(*gift.Voucher) *gift.Eligibility
@@ -16,11 +19,11 @@ func (h *Hold) want(c *Call, w *Want) {
 	c.wantRedeemed(w)
 }
 
-func (h *Hold) weigh(worth func(gift.ID) (gift.ItemWorth, error)) error {
+func (h *Hold) weigh(worth func(guid.ID) (gift.ItemWorth, error)) error {
 	return h.weighOne(h.VoucherID, worth)
 }
 
-func (h *Hold) affinity() gift.ID { return h.VoucherID }
+func (h *Hold) affinity() guid.ID { return h.VoucherID }
 
 func (h *Hold) decide(c *Call, s *state) (Result, error) {
 	v, err := s.card(c, h.VoucherID, h.Context)
@@ -45,19 +48,19 @@ func (h *Hold) decide(c *Call, s *state) (Result, error) {
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
 }
 
-func (h *Hold) locations(*Call, *state) []gift.ID { return []gift.ID{h.LocationID} }
+func (h *Hold) locations(*Call, *state) []guid.ID { return []guid.ID{h.LocationID} }
 
 // Capture redeems what a hold keeps.
 type Capture struct {
 	gift.Capture
-	HoldID gift.ID
+	HoldID guid.ID
 	Notice bool // has the recipient told what is left, if something is
 	Forget bool // a refusal is not remembered: the caller may ask again under its key, also for another amount
 }
 
 func (k *Capture) want(c *Call, w *Want) { w.Holds = append(w.Holds, Ref{c.AccountID, k.HoldID}) }
 
-func (*Capture) affinity() gift.ID { return gift.ID{} }
+func (*Capture) affinity() guid.ID { return guid.ID{} }
 
 func (k *Capture) decide(c *Call, s *state) (Result, error) {
 	v, held := s.held(Ref{c.AccountID, k.HoldID}, k.Context)
@@ -76,13 +79,13 @@ func (k *Capture) decide(c *Call, s *state) (Result, error) {
 	return s.taken(after, e, k.Notice), nil
 }
 
-func (k *Capture) locations(c *Call, s *state) []gift.ID { return s.heldAt(Ref{c.AccountID, k.HoldID}) }
+func (k *Capture) locations(c *Call, s *state) []guid.ID { return s.heldAt(Ref{c.AccountID, k.HoldID}) }
 
 // Release ends a hold, named by its id or by the Idempotency-Key that it was made with. A key that has not arrived yet
 // is spent: the answer is NOT_FOUND, and the hold will be refused should it still come.
 type Release struct {
 	gift.Release
-	HoldID      gift.ID // or
+	HoldID      guid.ID // or
 	OriginalKey string
 	Of          *UsedWith
 }
@@ -93,10 +96,10 @@ func (r *Release) original(c *Call) RequestKey {
 
 func (r *Release) want(c *Call, w *Want) { c.wantUndone(w, &w.Holds, r.HoldID, r.original(c)) }
 
-func (*Release) affinity() gift.ID { return gift.ID{} }
+func (*Release) affinity() guid.ID { return guid.ID{} }
 
 func (r *Release) decide(c *Call, s *state) (Result, error) {
-	if err := s.byKey(c, r.original(c), gift.ID{}); err != nil {
+	if err := s.byKey(c, r.original(c), guid.ID{}); err != nil {
 		return Result{}, err
 	}
 	v, held := s.held(s.named(c, r.HoldID, r.original(c)), r.Context)
@@ -119,7 +122,7 @@ func (r *Release) decide(c *Call, s *state) (Result, error) {
 	return Result{Vouchers: []gift.Voucher{after}, Hold: *held, At: s.now}, nil
 }
 
-func (r *Release) locations(c *Call, s *state) []gift.ID {
+func (r *Release) locations(c *Call, s *state) []guid.ID {
 	if at := s.heldAt(s.named(c, r.HoldID, r.original(c))); at != nil {
 		return at
 	}
@@ -129,8 +132,8 @@ func (r *Release) locations(c *Call, s *state) []gift.ID {
 // GiveBack gives back of what was held for one sale, and captured of it.
 type GiveBack struct {
 	gift.Reverse
-	HoldID   gift.ID
-	Captures []gift.ID // of the hold, the oldest first
+	HoldID   guid.ID
+	Captures []guid.ID // of the hold, the oldest first
 }
 
 func (b *GiveBack) want(c *Call, w *Want) {
@@ -140,7 +143,7 @@ func (b *GiveBack) want(c *Call, w *Want) {
 	}
 }
 
-func (*GiveBack) affinity() gift.ID { return gift.ID{} }
+func (*GiveBack) affinity() guid.ID { return guid.ID{} }
 
 // decide remembers no refusal: a capture that the caller did not know of yet may be there when it asks again.
 func (b *GiveBack) decide(c *Call, s *state) (Result, error) {
@@ -154,7 +157,7 @@ func (b *GiveBack) decide(c *Call, s *state) (Result, error) {
 			captured = append(captured, *t)
 		}
 	}
-	ask, at := b.Reverse, func(last gift.ID) gift.Context { return s.context(b.Context, last) }
+	ask, at := b.Reverse, func(last guid.ID) gift.Context { return s.context(b.Context, last) }
 	ask.Context = at(v.Last)
 	after, made, err := v.GiveBack(*held, captured, ask, at)
 	if err != nil {
@@ -166,7 +169,7 @@ func (b *GiveBack) decide(c *Call, s *state) (Result, error) {
 	return Result{Vouchers: []gift.Voucher{after}, Entries: made}, nil
 }
 
-func (b *GiveBack) locations(c *Call, s *state) []gift.ID {
+func (b *GiveBack) locations(c *Call, s *state) []guid.ID {
 	return s.heldAt(Ref{c.AccountID, b.HoldID})
 }
 
@@ -178,21 +181,21 @@ type Expire struct{ Ref }
 
 func (x *Expire) want(_ *Call, w *Want) { w.Vouchers = append(w.Vouchers, x.Ref) }
 
-func (x *Expire) affinity() gift.ID { return x.ID }
+func (x *Expire) affinity() guid.ID { return x.ID }
 
 func (x *Expire) decide(_ *Call, s *state) (Result, error) {
 	s.expire(x.Ref, gift.Context{}, expireAtOnce)
 	return Result{}, nil
 }
 
-func (*Expire) locations(*Call, *state) []gift.ID { return nil }
+func (*Expire) locations(*Call, *state) []guid.ID { return nil }
 
 // current is a voucher without the holds whose time is over; nil: there is none. That they are is entered here, where
 // the voucher is touched next, whatever becomes of the command that does.
 func (s *state) current(r Ref, c gift.Context) *gift.Voucher { return s.expire(r, c, gift.MaxHolds) }
 
 // card is the current voucher, unless its card was replaced since the call found it.
-func (s *state) card(c *Call, id gift.ID, at gift.Context) (*gift.Voucher, error) {
+func (s *state) card(c *Call, id guid.ID, at gift.Context) (*gift.Voucher, error) {
 	v := s.current(Ref{c.AccountID, id}, at)
 	if v == nil {
 		return nil, gift.NoSuchGift()
@@ -222,9 +225,9 @@ func (s *state) held(hold Ref, c gift.Context) (*gift.Voucher, *gift.Held) {
 }
 
 // heldAt is where a hold was made.
-func (s *state) heldAt(hold Ref) []gift.ID {
+func (s *state) heldAt(hold Ref) []guid.ID {
 	if held := s.Holds[hold]; held != nil {
-		return []gift.ID{held.Entry.Actor.LocationID}
+		return []guid.ID{held.Entry.Actor.LocationID}
 	}
 	return nil
 }

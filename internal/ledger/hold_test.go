@@ -9,12 +9,13 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
 // modelHold is a hold of a modelGift.
 type modelHold struct {
-	id    gift.ID
+	id    guid.ID
 	gift  *modelGift
 	left  int64
 	until time.Time

@@ -16,18 +16,19 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // RequestKey is the scope of an Idempotency-Key: not the API key, so that its rotation changes nothing.
 type RequestKey struct {
-	AccountID gift.ID
+	AccountID guid.ID
 	Operation gift.Operation
 	Key       string // of a system integrator's call: the integrator's name, a line break, and the key
 }
 
 // ForeignKey is the key of a call in another protocol, by a provider of the account. No header can hold a line break,
 // so that no key of the account can be taken for it.
-func ForeignKey(provider gift.ID, key string) string { return foreign + provider.String() + "\n" + key }
+func ForeignKey(provider guid.ID, key string) string { return foreign + provider.String() + "\n" + key }
 
 const foreign = "provider "
 
@@ -68,11 +69,11 @@ type Request struct {
 	RequestKey
 	Fingerprint [32]byte // keyed hash of the normalized request
 	Answer      Answer
-	EntryID     gift.ID // the one entry it made, or a transfer's TRANSFER_OUT; zero: none or many
+	EntryID     guid.ID // the one entry it made, or a transfer's TRANSFER_OUT; zero: none or many
 	Spent       bool    // the key of what was undone before it arrived; there is no answer
 	// those that the answer tells of, zero for all of the account's; of a spent key: where whoever spent it is enabled,
 	// empty: everywhere
-	Locations []gift.ID
+	Locations []guid.ID
 	At        time.Time
 }
 
@@ -90,9 +91,9 @@ func (r *Request) MayBeToldTo(c *gift.Caller) bool {
 
 // Job is work to be done after the commit: one message to be delivered.
 type Job struct {
-	ID        gift.ID // of a GiftJob and a BalanceJob: that of the entry that asked for it
-	AccountID gift.ID
-	VoucherID gift.ID
+	ID        guid.ID // of a GiftJob and a BalanceJob: that of the entry that asked for it
+	AccountID guid.ID
+	VoucherID guid.ID
 	Kind      JobKind
 	Due       time.Time
 	Attempts  int
@@ -139,13 +140,13 @@ type Want struct {
 	Cancelled   []Ref              // gifts: what they were before they were last taken out of use
 	Transferred []Ref              // gifts: whether value was ever moved between them and others
 	Counts      []CountKey         // of a day
-	Clocks      []gift.ID          // test accounts: how far their clocks are ahead
+	Clocks      []guid.ID          // test accounts: how far their clocks are ahead
 	Setup       int64              // the oldest Call.Setup of the commands; 0: they have none
 	Heavy       bool               // it may take long, and locks no count of what is sent: see Changes.Most
 }
 
 // Ref names a record within an account.
-type Ref struct{ AccountID, ID gift.ID }
+type Ref struct{ AccountID, ID guid.ID }
 
 // State is what was loaded, under lock, for one group. What does not exist is not in it.
 type State struct {
@@ -154,14 +155,14 @@ type State struct {
 	Holds       map[Ref]*gift.Held
 	Vouchers    map[Ref]*gift.Voucher
 	Codes       map[gift.VoucherCode]bool
-	DeliveredBy map[Ref]gift.ID // zero, or not in it: none yet
+	DeliveredBy map[Ref]guid.ID // zero, or not in it: none yet
 	Resends     map[Ref][]Resent
 	Deliveries  map[Ref]*Delivery
 	Before      map[Ref]gift.Status       // those that were taken out of use: what they were before the last time
 	Transferred map[Ref]bool              // those that value was moved from or to
 	CashOuts    map[Ref]gift.CashOuts     // of the gifts of what is undone; those that have none may not be in it
 	Counts      map[CountKey]gift.Count   // as they stood last; those that are kept may be of a moment ago
-	Clocks      map[gift.ID]time.Duration // read after the vouchers were locked
+	Clocks      map[guid.ID]time.Duration // read after the vouchers were locked
 }
 
 // Delivery is how a gift is delivered.
@@ -172,10 +173,10 @@ type Delivery struct {
 
 // Resent is one resend of a gift.
 type Resent struct {
-	AccountID gift.ID
-	VoucherID gift.ID
+	AccountID guid.ID
+	VoucherID guid.ID
 	Seq       int     // of its entry in the history
-	ID        gift.ID // its entry's, and that of its job if it has one
+	ID        guid.ID // its entry's, and that of its job if it has one
 	At        time.Time
 	Method    gift.Method // how the gift went before
 	Contact   string
@@ -183,8 +184,8 @@ type Resent struct {
 
 // DeliveryChange is a gift that is delivered by other means, elsewhere, or at another time.
 type DeliveryChange struct {
-	AccountID gift.ID
-	VoucherID gift.ID
+	AccountID guid.ID
+	VoucherID guid.ID
 	Delivery  gift.Delivery // DeliveredAt is not saved with it
 }
 
@@ -217,24 +218,24 @@ type Secrets struct {
 
 // Rekeyed is a gift that got other secrets.
 type Rekeyed struct {
-	AccountID gift.ID
-	VoucherID gift.ID
+	AccountID guid.ID
+	VoucherID guid.ID
 	Secrets
 	Replaced int // the number of the entry that replaced its card; 0: those before are to lead nowhere
 }
 
 // Sold is what the card of a gift says of its purchase since it was activated, or not any more.
 type Sold struct {
-	AccountID gift.ID
-	VoucherID gift.ID
+	AccountID guid.ID
+	VoucherID guid.ID
 	Purchase  gift.Purchase
 	At        time.Time // zero: not any more
 }
 
 // Sheet is a link to the printed sheet of an order.
 type Sheet struct {
-	AccountID gift.ID
-	OrderID   gift.ID
+	AccountID guid.ID
+	OrderID   guid.ID
 	Token     gift.Token // that the link holds; only its hash is kept
 	Until     time.Time  // when the link dies
 }
@@ -245,9 +246,9 @@ const SheetLives = 24 * time.Hour
 
 // Done finishes a job.
 type Done struct {
-	JobID     gift.ID
-	AccountID gift.ID
-	VoucherID gift.ID
+	JobID     guid.ID
+	AccountID guid.ID
+	VoucherID guid.ID
 	// of the gift by this job; zero: it failed for good, there was nothing to do, it brought no gift, or was taken back
 	DeliveredAt time.Time
 }
@@ -263,7 +264,7 @@ type Store interface {
 	Group(ctx context.Context, want Want, decide func(*State) Changes) error
 	// Worth tells what the pieces of an item gift are worth, as was said when it was made; zero: it was not said, or there
 	// is no such item gift.
-	Worth(ctx context.Context, account, voucher gift.ID) (gift.ItemWorth, error)
+	Worth(ctx context.Context, account, voucher guid.ID) (gift.ItemWorth, error)
 }
 
 var (

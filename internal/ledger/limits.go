@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // CountKind says what a count is of.
@@ -22,15 +23,15 @@ const (
 
 // CountKey names what is counted of an account, or of a key within an account.
 type CountKey struct {
-	AccountID gift.ID
+	AccountID guid.ID
 	Kind      CountKind
-	Owner     gift.ID // the account or the key
+	Owner     guid.ID // the account or the key
 	Contact   string  // of a ContactCount
 }
 
 // owner is who has limits that a call counts against.
 type owner struct {
-	id   gift.ID
+	id   guid.ID
 	name string
 	gift.Limits
 }
@@ -89,7 +90,7 @@ func (c *Call) limitsMoney() bool {
 // pieces is what the pieces of a command's gift are worth, if it is an item gift.
 type pieces struct{ worth gift.ItemWorth }
 
-func (p *pieces) weighOne(voucher gift.ID, worth func(gift.ID) (gift.ItemWorth, error)) (err error) {
+func (p *pieces) weighOne(voucher guid.ID, worth func(guid.ID) (gift.ItemWorth, error)) (err error) {
 	p.worth, err = worth(voucher)
 	return err
 }
@@ -98,12 +99,12 @@ func (p *pieces) weighOne(voucher gift.ID, worth func(gift.ID) (gift.ItemWorth, 
 // before the transaction.
 func (e *Engine) weigh(ctx context.Context, c *Call, cmd Command) error {
 	moves, ok := cmd.(interface {
-		weigh(worth func(gift.ID) (gift.ItemWorth, error)) error
+		weigh(worth func(guid.ID) (gift.ItemWorth, error)) error
 	})
 	if !ok || !c.limitsMoney() {
 		return nil
 	}
-	err := moves.weigh(func(voucher gift.ID) (gift.ItemWorth, error) { return e.store.Worth(ctx, c.AccountID, voucher) })
+	err := moves.weigh(func(voucher guid.ID) (gift.ItemWorth, error) { return e.store.Worth(ctx, c.AccountID, voucher) })
 	if err != nil {
 		return fmt.Errorf("%w: %w", unavailable("The store is busy or cannot be reached; nothing was changed."), err)
 	}
@@ -181,14 +182,14 @@ func (s *state) send(c *Call, more gift.Count, contacts map[string]gift.Count) e
 // Notice asks whether one more message may go to a contact today, and changes nothing: RATE_LIMITED says no. Deliver
 // counts it when it was sent.
 type Notice struct {
-	Account gift.ID
+	Account guid.ID
 	Method  gift.Method
 	Contact string
 }
 
 func (n *Notice) want(c *Call, w *Want) { c.wantSent(w, n.Contact) }
 
-func (n *Notice) affinity() gift.ID { return n.Account }
+func (n *Notice) affinity() guid.ID { return n.Account }
 
 func (n *Notice) decide(c *Call, s *state) (Result, error) {
 	message := gift.MessageCount(n.Method)
@@ -196,7 +197,7 @@ func (n *Notice) decide(c *Call, s *state) (Result, error) {
 	return Result{}, over
 }
 
-func (*Notice) locations(*Call, *state) []gift.ID { return nil }
+func (*Notice) locations(*Call, *state) []guid.ID { return nil }
 
 // redeemed counts money that is redeemed, or refuses it.
 func (s *state) redeemed(c *Call, more gift.Count) error {
@@ -226,11 +227,11 @@ type Keep struct{}
 
 func (*Keep) want(c *Call, w *Want) { c.wantKept(w) }
 
-func (*Keep) affinity() gift.ID { return gift.ID{} }
+func (*Keep) affinity() guid.ID { return guid.ID{} }
 
 func (*Keep) decide(c *Call, s *state) (Result, error) { return Result{}, s.keep(c) }
 
-func (*Keep) locations(*Call, *state) []gift.ID { return nil }
+func (*Keep) locations(*Call, *state) []guid.ID { return nil }
 
 // mayKeep refuses a call that moves nothing and would be kept, if the key has had as many today as it may.
 func (s *state) mayKeep(c *Call) error {

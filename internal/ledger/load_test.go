@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -13,7 +14,7 @@ import (
 const mostWorth = 700
 
 type modelLoad struct {
-	id     gift.ID
+	id     guid.ID
 	gift   *modelGift
 	amount int64
 	undone bool

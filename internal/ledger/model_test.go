@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -85,7 +86,7 @@ type world struct {
 }
 
 type modelGift struct {
-	id                gift.ID
+	id                guid.ID
 	original, balance int64
 	status            gift.Status
 	before            gift.Status // before it was taken out of use
@@ -96,21 +97,21 @@ type modelGift struct {
 	method            gift.Method
 	resends           int
 	cards             []modelCard // the last is the one that it has
-	resent            gift.ID     // the job of the newest resend; zero: none
-	by                gift.ID     // the job that brought the gift last
+	resent            guid.ID     // the job of the newest resend; zero: none
+	by                guid.ID     // the job that brought the gift last
 	holds             []*modelHold
 	fixed             int64  // of a card of a stock; 0: any worth
 	code              string // the verification code that is asked for; "": none
 	wrong             int    // verification codes in a row
-	activation        gift.ID
+	activation        guid.ID
 	activated         int     // the number of its entry
-	reversed          gift.ID // the activation that was
+	reversed          guid.ID // the activation that was
 	blocked           gift.ReasonCode
 	until             time.Time // of a promotional gift; zero: it is none
 }
 
 type modelTaken struct {
-	id   gift.ID
+	id   guid.ID
 	gift *modelGift
 	left int64
 	cash bool       // it was cashed out
@@ -313,7 +314,7 @@ func (w *world) redeem(t *rapid.T) {
 		w.keys++
 		key = fmt.Sprintf("key-%d", w.keys)
 	}
-	var entry gift.ID
+	var entry guid.ID
 	tried := g.try(t)
 	call := func() string {
 		text, r := w.do(t, gift.RedeemGift, key, 1, &ledger.Redeem{
@@ -456,7 +457,7 @@ func (w *world) cancel(t *rapid.T) {
 		skip, want = true, fmt.Sprintf("OK - %d %s", g.balance, g.status)
 	}
 	got, _ := w.do(t, gift.CancelGift, "", 0, &ledger.Cancel{
-		VoucherIDs: []gift.ID{g.id}, SkipNotAllowed: skip, ReleaseHolds: release, Cancel: gift.Cancel{Caller: w.caller,
+		VoucherIDs: []guid.ID{g.id}, SkipNotAllowed: skip, ReleaseHolds: release, Cancel: gift.Cancel{Caller: w.caller,
 			To: to},
 	})
 	if got != want {
@@ -476,7 +477,7 @@ func (w *world) reinstate(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, gift.ReinstateGift, "", 0, &ledger.Reinstate{VoucherIDs: []gift.ID{g.id},
+	got, _ := w.do(t, gift.ReinstateGift, "", 0, &ledger.Reinstate{VoucherIDs: []guid.ID{g.id},
 		Reinstate: gift.Reinstate{Caller: w.caller}})
 	if got != want {
 		t.Fatalf("reinstate %+v: got %q, want %q", *g, got, want)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -58,16 +59,16 @@ func atOnce(round int, a, b func()) {
 	all.Wait()
 }
 
-func (r *racers) hold(g gift.ID, amount gift.Amount) (string, gift.ID) {
+func (r *racers) hold(g guid.ID, amount gift.Amount) (string, guid.ID) {
 	refused, done := r.do(0, &ledger.Hold{VoucherID: g, Hold: gift.Hold{Redeem: gift.Redeem{Amount: amount}}})
 	if refused != "" {
-		return refused, gift.ID{}
+		return refused, guid.ID{}
 	}
 	return "", done.Entries[0].ID
 }
 
 // left is what a gift has, and what of it is held.
-func (r *racers) left(g gift.ID) (balance, held gift.Amount) {
+func (r *racers) left(g guid.ID) (balance, held gift.Amount) {
 	v, err := r.store.Gift(r.Context(), r.caller.Account.ID, g)
 	if err != nil {
 		r.Fatal(err)
@@ -171,8 +172,8 @@ func TestCaptureRacesExpiry(t *testing.T) {
 // one that had 1,000, and tells how long the others take beside the first.
 func BenchmarkRedeemAfterHolds(b *testing.B) {
 	r := newRacers(b)
-	gifts := []gift.ID{r.gift(1 << 40), r.gift(1 << 40), r.gift(1 << 40)}
-	redeem := func(g gift.ID) {
+	gifts := []guid.ID{r.gift(1 << 40), r.gift(1 << 40), r.gift(1 << 40)}
+	redeem := func(g guid.ID) {
 		if refused, _ := r.do(0, &ledger.Redeem{VoucherID: g, Redeem: gift.Redeem{Amount: 1}}); refused != "" {
 			b.Fatal(refused)
 		}

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // Replace gives a gift another code and token, and sends them if it is told where.
 type Replace struct {
 	gift.Replace
-	VoucherID gift.ID
+	VoucherID guid.ID
 	Deliver   *gift.Resend // nil: whoever asks has them
 	Known     string       // see Resend
 
@@ -38,7 +39,7 @@ func (r *Replace) want(c *Call, w *Want) {
 	}
 }
 
-func (r *Replace) affinity() gift.ID { return r.VoucherID }
+func (r *Replace) affinity() guid.ID { return r.VoucherID }
 
 func (r *Replace) decide(c *Call, s *state) (Result, error) {
 	ref := Ref{c.AccountID, r.VoucherID}
@@ -87,6 +88,6 @@ func toDeliver(err error) error {
 	return err
 }
 
-func (r *Replace) locations(c *Call, s *state) []gift.ID {
+func (r *Replace) locations(c *Call, s *state) []guid.ID {
 	return locationOf(s, Ref{c.AccountID, r.VoucherID})
 }

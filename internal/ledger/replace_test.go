@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -45,7 +46,7 @@ func TestReplacedBeforeItIsTaken(t *testing.T) {
 }
 
 // replace replaces the card of a gift and gives the new one.
-func (b *bench) replace(id gift.ID) (card ledger.Secrets) {
+func (b *bench) replace(id guid.ID) (card ledger.Secrets) {
 	b.Helper()
 	c := b.call(gift.ReplaceGift, "")
 	c.Render = func(r ledger.Result, _ error) ledger.Answer {

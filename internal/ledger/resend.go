@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // Resend sends a gift again, or to another contact. Messages that were still to be sent are taken back.
 type Resend struct {
 	gift.Resend
-	VoucherID gift.ID
+	VoucherID guid.ID
 	Known     string // the contact until now, so that the messages to it can be counted
 
 	secrets Secrets // for a gift that gets another recipient
@@ -37,7 +38,7 @@ func (r *Resend) want(c *Call, w *Want) {
 	c.wantSent(w, r.Contacts(r.Known)...)
 }
 
-func (r *Resend) affinity() gift.ID { return r.VoucherID }
+func (r *Resend) affinity() guid.ID { return r.VoucherID }
 
 func (r *Resend) decide(c *Call, s *state) (Result, error) {
 	ref := Ref{c.AccountID, r.VoucherID}
@@ -74,7 +75,7 @@ func (r *Resend) decide(c *Call, s *state) (Result, error) {
 type resending struct {
 	before, now gift.Delivery
 	reached     bool    // before it, by a message
-	notice      gift.ID // of the job that tells so; older than the entry, it is never taken for one that brings the gift
+	notice      guid.ID // of the job that tells so; older than the entry, it is never taken for one that brings the gift
 	after       gift.Voucher
 	entry       gift.Entry
 	due         time.Time
@@ -130,14 +131,14 @@ func (s *state) reached(v *gift.Voucher) bool {
 }
 
 // redirected is the newest resend by which a gift came to go to where it goes now; zero: it has always gone there.
-func (s *state) redirected(r Ref) gift.ID {
+func (s *state) redirected(r Ref) guid.ID {
 	for _, resent := range slices.Backward(s.Resends[r]) {
 		before := gift.Delivery{Method: resent.Method, Contact: resent.Contact}
 		if !before.SameRecipient(s.Deliveries[r].Delivery) {
 			return resent.ID
 		}
 	}
-	return gift.ID{}
+	return guid.ID{}
 }
 
 // rekey gives a gift other secrets. Those before lead nowhere from then on, or are known to be of a card that the entry
@@ -147,14 +148,14 @@ func (s *state) rekey(r Ref, secrets Secrets, replaced int) {
 	s.changes.Rekeyed = append(s.changes.Rekeyed, Rekeyed{r.AccountID, r.ID, secrets, replaced})
 }
 
-func (r *Resend) locations(c *Call, s *state) []gift.ID {
+func (r *Resend) locations(c *Call, s *state) []guid.ID {
 	return locationOf(s, Ref{c.AccountID, r.VoucherID})
 }
 
 // Reschedule gives a gift that waits for its delivery another date.
 type Reschedule struct {
 	gift.Reschedule
-	VoucherID gift.ID
+	VoucherID guid.ID
 }
 
 func (r *Reschedule) want(c *Call, w *Want) {
@@ -164,7 +165,7 @@ func (r *Reschedule) want(c *Call, w *Want) {
 	w.Resends = append(w.Resends, ref)
 }
 
-func (r *Reschedule) affinity() gift.ID { return r.VoucherID }
+func (r *Reschedule) affinity() guid.ID { return r.VoucherID }
 
 func (r *Reschedule) decide(c *Call, s *state) (Result, error) {
 	ref := Ref{c.AccountID, r.VoucherID}
@@ -184,7 +185,7 @@ func (r *Reschedule) decide(c *Call, s *state) (Result, error) {
 	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Delivery: now}, nil
 }
 
-func (r *Reschedule) locations(c *Call, s *state) []gift.ID {
+func (r *Reschedule) locations(c *Call, s *state) []guid.ID {
 	return locationOf(s, Ref{c.AccountID, r.VoucherID})
 }
 
@@ -225,9 +226,9 @@ func (s *state) reschedule(j *Job, due time.Time) {
 }
 
 // locationOf is the only location of a gift, if it has one.
-func locationOf(s *state, r Ref) []gift.ID {
+func locationOf(s *state, r Ref) []guid.ID {
 	if v := s.Vouchers[r]; v != nil {
-		return []gift.ID{v.LocationID}
+		return []guid.ID{v.LocationID}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -43,7 +44,7 @@ func TestRescheduleAgainstTheWorker(t *testing.T) {
 	putOff := make([]bool, len(gifts))
 	var callers sync.WaitGroup
 	var mu sync.Mutex
-	claimed := map[gift.ID]ledger.Job{}
+	claimed := map[guid.ID]ledger.Job{}
 	for range 2 {
 		callers.Go(func() {
 			for tries := 0; tries < len(gifts); tries++ {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // state is what a group of commands works on: what was loaded, and what has been decided so far. Two commands on one
@@ -56,7 +57,7 @@ type clockMoved struct{ ahead time.Duration }
 func (clockMoved) Error() string { return "the account's clock was advanced" }
 
 // context completes what the caller gave; last is the newest entry of the history that the command adds to.
-func (s *state) context(c gift.Context, last gift.ID) gift.Context {
+func (s *state) context(c gift.Context, last guid.ID) gift.Context {
 	c.EntryID, c.Now = idAfter(last, s.ahead), s.now
 	return c
 }
@@ -161,7 +162,7 @@ func (s *state) done(d Done) {
 
 // overtaken reports whether the gift was sent again since a job was made: what becomes of that job does not count any
 // more.
-func (s *state) overtaken(job gift.ID, r Ref) bool {
+func (s *state) overtaken(job guid.ID, r Ref) bool {
 	resends := s.Resends[r]
 	return len(resends) > 0 && slices.Compare(job[:], resends[len(resends)-1].ID[:]) < 0
 }

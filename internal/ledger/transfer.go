@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // Transfer moves value between two vouchers of the calling account.
 type Transfer struct {
 	gift.Transfer
-	From, To gift.ID
+	From, To guid.ID
 }
 
 func (m *Transfer) want(c *Call, w *Want) {
@@ -17,15 +18,15 @@ func (m *Transfer) want(c *Call, w *Want) {
 }
 
 // affinity is the same for both ways between two vouchers.
-func (m *Transfer) affinity() gift.ID {
+func (m *Transfer) affinity() guid.ID {
 	if slices.Compare(m.From[:], m.To[:]) < 0 {
 		return m.From
 	}
 	return m.To
 }
 
-func (m *Transfer) weigh(worth func(gift.ID) (gift.ItemWorth, error)) (err error) {
-	for n, id := range []gift.ID{m.From, m.To} {
+func (m *Transfer) weigh(worth func(guid.ID) (gift.ItemWorth, error)) (err error) {
+	for n, id := range []guid.ID{m.From, m.To} {
 		if m.Worths[n], err = worth(id); err != nil {
 			return err
 		}
@@ -49,6 +50,6 @@ func (m *Transfer) decide(c *Call, s *state) (Result, error) {
 	return Result{Vouchers: []gift.Voucher{less, more}, Entries: entries[:]}, nil
 }
 
-func (m *Transfer) locations(c *Call, s *state) []gift.ID {
+func (m *Transfer) locations(c *Call, s *state) []guid.ID {
 	return s.locationsOf([]Ref{{c.AccountID, m.From}, {c.AccountID, m.To}})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/pgtest"
 )
@@ -20,7 +21,7 @@ func TestTransfersBothWaysAtOnce(t *testing.T) {
 	b.caller.Account.MaxGiftValue = 5000
 	second := ledger.Start(b.store, ledger.Options{Lanes: 4})
 	defer second.Stop()
-	var gifts []gift.ID
+	var gifts []guid.ID
 	for range 4 {
 		gifts = append(gifts, b.gift(1000))
 	}
@@ -101,14 +102,14 @@ func TestAFailedPurchaseWasNotTransferred(t *testing.T) {
 	b := setup(t, g.wrap, ledger.Options{})
 	b.caller.Account.MaxGiftValue = 5000
 	from, to, adjusted := b.gift(1000), b.gift(500), b.gift(500)
-	failed := func(id gift.ID) *ledger.Cancel {
+	failed := func(id guid.ID) *ledger.Cancel {
 		k := b.cancel(id)
 		k.To = gift.PurchaseFailed
 		return k
 	}
 	move := &ledger.Transfer{From: from, To: to, Transfer: gift.Transfer{Caller: b.caller, Amount: 900}}
 	errs := b.together(&g, move, failed(from))
-	for _, id := range []gift.ID{from, adjusted} {
+	for _, id := range []guid.ID{from, adjusted} {
 		b.must(&ledger.Change{VoucherID: id, Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 			return v.Adjust(gift.Adjust{Context: c, Caller: b.caller, Amount: -50, ReasonCode: gift.ReasonMistake,
 				Reason: "typed wrong"})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // VoucherReader is what Verify reads.
@@ -25,9 +26,9 @@ type Check interface {
 	// Page gives the first vouchers, at most limit, at or after a place in the order of account and id, and their whole
 	// histories by id, as of one moment; none of a history with more entries than longest. It holds entries against
 	// their chains.
-	Page(ctx context.Context, from Ref, limit, longest int) ([]gift.Voucher, map[gift.ID][]gift.Entry, error)
+	Page(ctx context.Context, from Ref, limit, longest int) ([]gift.Voucher, map[guid.ID][]gift.Entry, error)
 	// One is such a page of one voucher alone; of none, if it is not there.
-	One(ctx context.Context, voucher Ref, longest int) ([]gift.Voucher, map[gift.ID][]gift.Entry, error)
+	One(ctx context.Context, voucher Ref, longest int) ([]gift.Voucher, map[guid.ID][]gift.Entry, error)
 	// Acknowledged tells, once Chains has followed them, that a person has acknowledged a problem. What the check itself
 	// finds is told only if it is not.
 	Acknowledged(problem string) bool
@@ -81,7 +82,7 @@ func Verify(ctx context.Context, store VoucherReader, progress func(done, total 
 }
 
 // audit checks vouchers that were read with their histories, but for those with more entries than longest.
-func audit(page []gift.Voucher, histories map[gift.ID][]gift.Entry, longest int, found func(string)) {
+func audit(page []gift.Voucher, histories map[guid.ID][]gift.Entry, longest int, found func(string)) {
 	for _, v := range page {
 		if v.Seq > longest {
 			continue
@@ -101,7 +102,7 @@ func unless(known func(problem string) bool, found func(problem string)) func(pr
 	}
 }
 
-func countEntries(histories map[gift.ID][]gift.Entry) (n int) {
+func countEntries(histories map[guid.ID][]gift.Entry) (n int) {
 	for _, h := range histories {
 		n += len(h)
 	}

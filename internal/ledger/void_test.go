@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -91,7 +92,7 @@ type voiding struct {
 	database string
 	under    *mishaps
 	gate     *gate
-	gift     gift.ID
+	gift     guid.ID
 	answered map[string]string // by key, once it is certain
 }
 
@@ -142,10 +143,10 @@ func (v *voiding) command(name string) (gift.Operation, ledger.Command) {
 	case "other":
 		return gift.RedeemGift, &ledger.Redeem{VoucherID: v.gift, Redeem: gift.Redeem{Amount: 5}}
 	case "cancel":
-		return gift.CancelGift, &ledger.Cancel{VoucherIDs: []gift.ID{v.gift}, Cancel: gift.Cancel{Caller: v.caller,
+		return gift.CancelGift, &ledger.Cancel{VoucherIDs: []guid.ID{v.gift}, Cancel: gift.Cancel{Caller: v.caller,
 			To: gift.Cancelled}}
 	case "by id": // in part, and of what may not be there
-		var id gift.ID
+		var id guid.ID
 		for _, e := range v.history() {
 			if e.Kind == gift.Redemption && e.Delta == -30 {
 				id = e.ID

@@ -33,6 +33,7 @@ import (
 
 	"boon.example/internal/delivery/deliverytest"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/message"
 	"boon.example/internal/qr"
 )
@@ -169,7 +170,7 @@ func sample(n byte) message.Message {
 		panic(err)
 	}
 	return message.Message{
-		ID: gift.ID{n, 1}, GiftID: gift.ID{n,
+		ID: guid.ID{n, 1}, GiftID: guid.ID{n,
 			2}, Method: gift.Email, To: "zoë@exämple.com", ToName: "Zoë Müller 王", FromName: "Café “Ä”",
 		Subject: "Ein Geschenk für dich von Zoë 🎁", Text: "Grüße\n.\n..dots\n" +
 			strings.Repeat("long ", 400), QR: image, At: time.Now(),

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/message"
 )
 
@@ -119,15 +120,15 @@ func everyMail(t *testing.T, l gift.Language, n byte) map[string]message.Message
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &gift.Account{ID: gift.ID{1}, Name: "Kaffee „Süß“, Müller & Söhne", Language: l, Zone: time.UTC,
-		Currency: gift.Currency{Code: "EUR", Decimals: 2}, Locations: []gift.Location{{ID: gift.ID{2}, Name: "Café"}},
-		Designs: []gift.Design{{ID: gift.ID{4}}}}
+	a := &gift.Account{ID: guid.ID{1}, Name: "Kaffee „Süß“, Müller & Söhne", Language: l, Zone: time.UTC,
+		Currency: gift.Currency{Code: "EUR", Decimals: 2}, Locations: []gift.Location{{ID: guid.ID{2}, Name: "Café"}},
+		Designs: []gift.Design{{ID: guid.ID{4}}}}
 	g := gift.Gift{
-		Voucher: gift.Voucher{ID: gift.ID{9, n}, AccountID: a.ID, Currency: a.Currency, Loaded: 2500, Balance: 2500,
+		Voucher: gift.Voucher{ID: guid.ID{9, n}, AccountID: a.ID, Currency: a.Currency, Loaded: 2500, Balance: 2500,
 			Status: gift.Delivered},
 		Card: gift.Card{Code: code, Token: token, Sender: "贈り主 =?utf-8?q?x?=", Recipient: "Ånna, \"die\" <Grüße>",
 			Contact: "anna@example.com", Method: gift.Email, Message: "Alles Gute!\n.\n🎁 " + strings.Repeat("lang ", 60),
-			DesignID: gift.ID{4}, DeliveryZone: "UTC", Language: string(l)},
+			DesignID: guid.ID{4}, DeliveryZone: "UTC", Language: string(l)},
 	}
 	logo := delivery.Pictures{Logo: &message.Picture{ContentID: "logo@gift", Kind: "image/png", Bytes: []byte("png"),
 		Width: 10, Height: 10}}
@@ -142,9 +143,9 @@ func everyMail(t *testing.T, l gift.Language, n byte) map[string]message.Message
 			mails[kind] = m
 		}
 	}
-	note("gift")(delivery.Render(&g, a, service, gift.ID{7, n, 1}, logo, now))
-	note("balance")(delivery.RenderBalance(&g, a, nil, service, gift.ID{7, n, 2}, logo, now))
-	note("redirected")(delivery.RenderRedirected(&g, a, gift.ID{7, n, 3}, logo, now))
+	note("gift")(delivery.Render(&g, a, service, guid.ID{7, n, 1}, logo, now))
+	note("balance")(delivery.RenderBalance(&g, a, nil, service, guid.ID{7, n, 2}, logo, now))
+	note("redirected")(delivery.RenderRedirected(&g, a, guid.ID{7, n, 3}, logo, now))
 	for kind, m := range mails {
 		if m.Pictures == nil {
 			t.Errorf("%s shows no logo", kind)

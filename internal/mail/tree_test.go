@@ -25,6 +25,7 @@ import (
 
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 )
@@ -148,12 +149,12 @@ func mailOf(t *testing.T, d gift.Design, assets ...gift.Asset) (node, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.ID = gift.ID{4}
-	account := &gift.Account{ID: gift.ID{1}, Name: "Harbor <b>Coffee</b>",
+	d.ID = guid.ID{4}
+	account := &gift.Account{ID: guid.ID{1}, Name: "Harbor <b>Coffee</b>",
 		Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
-		Locations: []gift.Location{{ID: gift.ID{2}, Name: "Pier 39"}}, Designs: []gift.Design{d}}
+		Locations: []gift.Location{{ID: guid.ID{2}, Name: "Pier 39"}}, Designs: []gift.Design{d}}
 	g := gift.Gift{
-		Voucher: gift.Voucher{ID: gift.ID{9}, AccountID: account.ID, Currency: account.Currency, Loaded: 2500,
+		Voucher: gift.Voucher{ID: guid.ID{9}, AccountID: account.ID, Currency: account.Currency, Loaded: 2500,
 			Balance: 2500, Status: gift.Pending},
 		Card: gift.Card{Code: code, Token: token, Sender: `"Ben" <ben@x>`, Recipient: "<script>Anna",
 			Contact: "anna@example.com", Method: gift.Email,
@@ -163,7 +164,7 @@ func mailOf(t *testing.T, d gift.Design, assets ...gift.Asset) (node, []byte) {
 	kept := &keeper{}
 	gateways := &delivery.Gateways{Email: kept, PublicURL: "https://gifts.example.com",
 		Directory: func() *gift.Directory {
-			return &gift.Directory{Accounts: map[gift.ID]*gift.Account{account.ID: account}}
+			return &gift.Directory{Accounts: map[guid.ID]*gift.Account{account.ID: account}}
 		},
 		Asset: func(_ context.Context, hash gift.AssetHash) (gift.Asset, error) {
 			for _, a := range assets {
@@ -174,7 +175,7 @@ func mailOf(t *testing.T, d gift.Design, assets ...gift.Asset) (node, []byte) {
 			return gift.Asset{}, gift.NotFound
 		},
 	}
-	if err := gateways.Send(t.Context(), g, ledger.Job{ID: gift.ID{7}}); err != nil {
+	if err := gateways.Send(t.Context(), g, ledger.Job{ID: guid.ID{7}}); err != nil {
 		t.Fatal(err)
 	}
 	source, err := Source(&kept.messages[0], "gifts@example.com")
@@ -326,12 +327,12 @@ func checkTag(t *testing.T, name string, tag html.Token) (picture string) {
 // TestStoreTrouble: a store that cannot be asked for a picture holds the mail back; nothing is sent without it.
 func TestStoreTrouble(t *testing.T) {
 	t.Parallel()
-	account := &gift.Account{ID: gift.ID{1}, Designs: []gift.Design{{ID: gift.ID{4}, Logo: gift.AssetHash{1}}}}
+	account := &gift.Account{ID: guid.ID{1}, Designs: []gift.Design{{ID: guid.ID{4}, Logo: gift.AssetHash{1}}}}
 	kept := &keeper{}
 	gateways := &delivery.Gateways{Email: kept, Directory: func() *gift.Directory {
-		return &gift.Directory{Accounts: map[gift.ID]*gift.Account{account.ID: account}}
+		return &gift.Directory{Accounts: map[guid.ID]*gift.Account{account.ID: account}}
 	}, Asset: func(context.Context, gift.AssetHash) (gift.Asset, error) { return gift.Asset{}, fmt.Errorf("away") }}
-	g := gift.Gift{Voucher: gift.Voucher{AccountID: account.ID}, Card: gift.Card{Method: gift.Email, DesignID: gift.ID{4}}}
+	g := gift.Gift{Voucher: gift.Voucher{AccountID: account.ID}, Card: gift.Card{Method: gift.Email, DesignID: guid.ID{4}}}
 	if err := gateways.Send(t.Context(), g, ledger.Job{}); err == nil || len(kept.messages) > 0 {
 		t.Errorf("sent %d mails, %v", len(kept.messages), err)
 	}

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // Message is one rendered message. Names and the subject are one plain line each, of any characters.
 type Message struct {
-	ID        gift.ID // of its job: the receiver of a message that is sent twice can tell by it
-	GiftID    gift.ID
-	AccountID gift.ID
+	ID        guid.ID // of its job: the receiver of a message that is sent twice can tell by it
+	GiftID    guid.ID
+	AccountID guid.ID
 	Method    gift.Method
 	Language  gift.Language // in which it is written
 	To        string

@@ -25,6 +25,7 @@ import (
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/locale"
 	"boon.example/internal/qr"
 )
@@ -602,18 +603,18 @@ func joinLines(lines []wrapped) string {
 
 func TestPaperFor(t *testing.T) {
 	t.Parallel()
-	us, de := gift.Location{ID: gift.ID{1}, Jurisdiction: "US-CA"}, gift.Location{ID: gift.ID{2}, Jurisdiction: "DE"}
+	us, de := gift.Location{ID: guid.ID{1}, Jurisdiction: "US-CA"}, gift.Location{ID: guid.ID{2}, Jurisdiction: "DE"}
 	for _, tc := range []struct {
 		locations []gift.Location
 		currency  string
-		at        gift.ID
+		at        guid.ID
 		want      Paper
 	}{
-		{nil, "USD", gift.ID{}, Letter}, {nil, "CAD", gift.ID{}, Letter}, {nil, "EUR", gift.ID{}, A4},
-		{nil, "", gift.ID{}, A4},
-		{[]gift.Location{us, de}, "EUR", gift.ID{}, Letter}, {[]gift.Location{us, de}, "USD", de.ID, A4},
-		{[]gift.Location{{ID: gift.ID{3}}, de}, "USD", gift.ID{3}, A4},
-		{[]gift.Location{{ID: gift.ID{3}}}, "USD", gift.ID{3}, Letter},
+		{nil, "USD", guid.ID{}, Letter}, {nil, "CAD", guid.ID{}, Letter}, {nil, "EUR", guid.ID{}, A4},
+		{nil, "", guid.ID{}, A4},
+		{[]gift.Location{us, de}, "EUR", guid.ID{}, Letter}, {[]gift.Location{us, de}, "USD", de.ID, A4},
+		{[]gift.Location{{ID: guid.ID{3}}, de}, "USD", guid.ID{3}, A4},
+		{[]gift.Location{{ID: guid.ID{3}}}, "USD", guid.ID{3}, Letter},
 	} {
 		a := &gift.Account{Currency: gift.Currency{Code: tc.currency}, Locations: tc.locations}
 		if got := PaperFor(a, tc.at); got != tc.want {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store"
 	"boon.example/internal/store/erase"
 )
@@ -27,7 +28,7 @@ type Keeper struct {
 	Directory func() *gift.Directory
 	Logger    *slog.Logger
 
-	looked map[gift.ID]time.Time // when all that was due in an account was erased
+	looked map[guid.ID]time.Time // when all that was due in an account was erased
 }
 
 // Run erases until ctx ends.
@@ -59,7 +60,7 @@ func notAhead(begun time.Time, passed time.Duration, now time.Time) time.Time {
 // the other.
 func (k *Keeper) Round(ctx context.Context, now time.Time) {
 	if k.looked == nil {
-		k.looked = map[gift.ID]time.Time{}
+		k.looked = map[guid.ID]time.Time{}
 	}
 	for _, account := range k.Directory().Accounts {
 		if now.Sub(k.looked[account.ID]) < again {
@@ -85,9 +86,9 @@ func (k *Keeper) Account(ctx context.Context, account *gift.Account, now time.Ti
 	}
 	ask := erase.Request{Account: account, Force: true, Ended: before, GoOn: true}
 	var failed error
-	var ids []gift.ID
-	for after, more := (gift.ID{}), true; more; {
-		var some []gift.ID
+	var ids []guid.ID
+	for after, more := (guid.ID{}), true; more; {
+		var some []guid.ID
 		if some, after, more, err = k.Store.Eraser.Ended(ctx, account, after, before); err != nil {
 			return n, errors.Join(err, failed)
 		}
@@ -148,8 +149,8 @@ func (k *Keeper) due(ctx context.Context, account *gift.Account, now time.Time, 
 	if err != nil || before.IsZero() {
 		return 0, err
 	}
-	for after, more := (gift.ID{}), true; more && n < most; {
-		var ids []gift.ID
+	for after, more := (guid.ID{}), true; more && n < most; {
+		var ids []guid.ID
 		if ids, after, more, err = k.Store.Eraser.Ended(ctx, account, after, before); err != nil {
 			return n, err
 		}

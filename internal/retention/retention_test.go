@@ -15,6 +15,7 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/boontest"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/retention"
 	"boon.example/internal/server"
 )
@@ -24,13 +25,13 @@ import (
 func TestAnAccountIsLookedThroughOnceADay(t *testing.T) {
 	t.Parallel()
 	s := boontest.Example(t, server.Config{})
-	account, err := gift.ParseID(examples.HarborAccount)
+	account, err := guid.Parse(examples.HarborAccount)
 	if err != nil {
 		t.Fatal(err)
 	}
 	keeper := &retention.Keeper{Store: s.Open(t), Logger: slog.New(slog.DiscardHandler),
 		Directory: func() *gift.Directory {
-			return &gift.Directory{Accounts: map[gift.ID]*gift.Account{account: {ID: account, PersonalDataDays: 1}}}
+			return &gift.Directory{Accounts: map[guid.ID]*gift.Account{account: {ID: account, PersonalDataDays: 1}}}
 		}}
 	from := time.Now().Add(48 * time.Hour)
 	failing, fail := context.WithCancel(t.Context())

@@ -22,6 +22,7 @@ import (
 	"sync/atomic"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // HashSize is the length of a CodeHash, TokenHash and AddressHash: the key's id and an HMAC-SHA-256.
@@ -119,12 +120,12 @@ func (k *Keys) SheetHashes(t gift.Token) [][]byte { return k.hashes("sheet", t.R
 const searchSize = 12
 
 // SearchHash is what a gift of an account is found by beside its code: its first byte is the key's id.
-func (k *Keys) SearchHash(account gift.ID, text string) []byte {
+func (k *Keys) SearchHash(account guid.ID, text string) []byte {
 	return k.hash("search", string(account[:])+text)[:searchSize]
 }
 
 // SearchHashes are those that it can have been given: with every key, the current one first.
-func (k *Keys) SearchHashes(account gift.ID, text string) [][]byte {
+func (k *Keys) SearchHashes(account guid.ID, text string) [][]byte {
 	all := k.hashes("search", string(account[:])+text)
 	for i := range all {
 		all[i] = all[i][:searchSize]
@@ -137,7 +138,7 @@ func (k *Keys) AddressHash(address string) []byte { return k.hash("address", add
 
 // ContactHash is what messages to a contact are counted under, of an account or a key, so that no contact needs to be
 // kept.
-func (k *Keys) ContactHash(owner gift.ID, contact string) []byte {
+func (k *Keys) ContactHash(owner guid.ID, contact string) []byte {
 	return k.hash("contact", owner.String()+" "+contact)
 }
 

@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/delivery"
 	"boon.example/internal/expiry"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/print"
 	"boon.example/internal/retention"
@@ -244,7 +245,7 @@ func (a *app) mayNotify(ctx context.Context, j ledger.Job, g *gift.Gift) (bool, 
 }
 
 // do runs a command that no caller waits for.
-func (a *app) do(ctx context.Context, account gift.ID, operation gift.Operation, cmd ledger.Command) error {
+func (a *app) do(ctx context.Context, account guid.ID, operation gift.Operation, cmd ledger.Command) error {
 	_, err := a.engine.Do(ctx, ledger.Call{
 		AccountID: account, Operation: operation, Account: a.directory.Load().Accounts[account],
 		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} },

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -20,7 +21,7 @@ const day = 24 * time.Hour
 type records struct {
 	*testing.T
 	forgetting
-	account   gift.ID
+	account   guid.ID
 	directory *gift.Directory
 }
 
@@ -31,9 +32,9 @@ func newRecords(t *testing.T, database string) *records {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	account := gift.ID(uuid.New())
+	account := guid.ID(uuid.New())
 	return &records{t, forgetting{store: s, keep: KeepRequests},
-		account, &gift.Directory{Accounts: map[gift.ID]*gift.Account{account: {}}}}
+		account, &gift.Directory{Accounts: map[guid.ID]*gift.Account{account: {}}}}
 }
 
 func (r *records) save(c ledger.Changes) {
@@ -61,11 +62,11 @@ func (r *records) enter(at time.Time) {
 		r.Fatal(err)
 	}
 	g, e := gift.Gift{
-		Voucher: gift.Voucher{ID: gift.ID(uuid.New()), AccountID: r.account,
-			OrderID: gift.ID(uuid.New()), ProgramID: gift.BusinessProgram.ID,
+		Voucher: gift.Voucher{ID: guid.ID(uuid.New()), AccountID: r.account,
+			OrderID: guid.ID(uuid.New()), ProgramID: gift.BusinessProgram.ID,
 			Currency: gift.Currency{Code: "USD", Decimals: 2}, Loaded: 100, Balance: 100, CreatedAt: at},
 		Card: gift.Card{Code: code, Token: token, Sender: "Ann", Method: gift.Printed, DeliveryZone: "UTC"},
-	}.Begin(gift.Context{EntryID: gift.ID(uuid.Must(uuid.NewV7())), Now: at})
+	}.Begin(gift.Context{EntryID: guid.ID(uuid.Must(uuid.NewV7())), Now: at})
 	r.save(ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
 }
 
@@ -218,7 +219,7 @@ func TestATestClockMakesNothingOld(t *testing.T) {
 		now := time.Now()
 		r.put(gift.SendGift, "k", now.Add(-100*day))
 		r.enter(now.Add(-99 * day))
-		live, test := r.account, gift.ID(uuid.New())
+		live, test := r.account, guid.ID(uuid.New())
 		r.directory.Accounts[test] = &gift.Account{ID: test, Test: true}
 		r.account = test
 		r.enter(now.AddDate(10, 0, 0))

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/mail"
 	"boon.example/internal/message"
@@ -211,7 +212,7 @@ func newOutbox(s *store.Store, g *delivery.Gateways) outbox {
 }
 
 // Message implements web.Outbox.
-func (o outbox) Message(ctx context.Context, id gift.ID) (message.Message, error) {
+func (o outbox) Message(ctx context.Context, id guid.ID) (message.Message, error) {
 	m, err := o.Store.Message(ctx, id)
 	if err == nil {
 		err = o.gateways.Complete(ctx, &m)

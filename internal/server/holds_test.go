@@ -10,6 +10,7 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/boontest"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
@@ -40,9 +41,9 @@ func (s *service) hold(lasts time.Duration, gifts ...soldGift) {
 		engine := ledger.Start(db, ledger.Options{})
 		defer engine.Stop()
 		for _, g := range gifts {
-			account, err := gift.ParseID(examples.HarborAccount)
+			account, err := guid.Parse(examples.HarborAccount)
 			failed = errors.Join(failed, err)
-			voucher, err := gift.ParseID(g.VoucherID)
+			voucher, err := guid.Parse(g.VoucherID)
 			failed = errors.Join(failed, err)
 			_, err = engine.Do(s.Context(), ledger.Call{AccountID: account, Operation: gift.HoldGift,
 				Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }},

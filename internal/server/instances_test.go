@@ -11,6 +11,7 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -49,7 +50,7 @@ func TestEveryInstanceLearnsOfChanges(t *testing.T) {
 	var made gift.Key
 	var secret string
 	s.withStore(func(beside *store.Store) (err error) {
-		account, err := gift.ParseID(examples.HarborAccount)
+		account, err := guid.Parse(examples.HarborAccount)
 		if err != nil {
 			return err
 		}

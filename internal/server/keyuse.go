@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // How often it is written when a key was used: so seldom that thousands of keys cost nothing that can be measured.
@@ -18,20 +18,20 @@ const (
 // keyUses remembers when API keys were used until that is written, so that no call waits for it.
 type keyUses struct {
 	mu   sync.Mutex
-	keys map[gift.ID]keyUse
+	keys map[guid.ID]keyUse
 }
 
 type keyUse struct{ used, written time.Time }
 
 // note is told of every call with a valid key.
-func (k *keyUses) note(id gift.ID, at time.Time) {
+func (k *keyUses) note(id guid.ID, at time.Time) {
 	at = at.Truncate(time.Minute)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if u := k.keys[id]; at.After(u.used) {
 		u.used = at
 		if k.keys == nil {
-			k.keys = map[gift.ID]keyUse{}
+			k.keys = map[guid.ID]keyUse{}
 		}
 		k.keys[id] = u
 	}
@@ -39,8 +39,8 @@ func (k *keyUses) note(id gift.ID, at time.Time) {
 
 // due takes some keys that are to be written now: all that were used since they were written when it was long ago, or
 // when all is set.
-func (k *keyUses) due(now time.Time, all bool) map[gift.ID]time.Time {
-	due := map[gift.ID]time.Time{}
+func (k *keyUses) due(now time.Time, all bool) map[guid.ID]time.Time {
+	due := map[guid.ID]time.Time{}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for id, u := range k.keys {
@@ -51,7 +51,7 @@ func (k *keyUses) due(now time.Time, all bool) map[gift.ID]time.Time {
 	return due
 }
 
-func (k *keyUses) wrote(uses map[gift.ID]time.Time) {
+func (k *keyUses) wrote(uses map[guid.ID]time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for id, at := range uses {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // TestKeyUsesAreWrittenSeldom: however often a key is used, it is written once in ten minutes, and what was noted last
@@ -12,11 +12,11 @@ import (
 func TestKeyUsesAreWrittenSeldom(t *testing.T) {
 	t.Parallel()
 	var uses keyUses
-	busy, once := gift.ID{1}, gift.ID{2}
+	busy, once := guid.ID{1}, guid.ID{2}
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	uses.note(once, now)
-	writes := map[gift.ID]int{}
-	last := map[gift.ID]time.Time{}
+	writes := map[guid.ID]int{}
+	last := map[guid.ID]time.Time{}
 	for range 60 { // an hour
 		for second := range 60 {
 			for range 10 {
@@ -44,7 +44,7 @@ func TestKeyUsesAreWrittenSeldom(t *testing.T) {
 		t.Errorf("what was not written is not due later: %v", due)
 	}
 	for n := range 3000 {
-		uses.note(gift.ID{3, byte(n), byte(n >> 8)}, now)
+		uses.note(guid.ID{3, byte(n), byte(n >> 8)}, now)
 	}
 	if due := uses.due(now, false); len(due) != keyUseBatch {
 		t.Errorf("%d keys in one transaction, want %d", len(due), keyUseBatch)

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/span"
 	"boon.example/internal/web"
 )
@@ -100,7 +101,7 @@ func (a *app) log(r *http.Request, status int, took time.Duration, e *api.Event)
 			attrs = append(attrs, slog.String(name, value))
 		}
 	}
-	id := func(name string, id gift.ID) {
+	id := func(name string, id guid.ID) {
 		if !id.IsZero() {
 			text(name, id.String())
 		}

@@ -25,6 +25,7 @@ import (
 	"boon.example/internal/boontest"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
@@ -91,7 +92,7 @@ func (s *service) learned() {
 	s.Helper()
 	var secret string
 	s.withStore(func(beside *store.Store) (err error) {
-		account, err := gift.ParseID(examples.HarborAccount)
+		account, err := guid.Parse(examples.HarborAccount)
 		if err == nil {
 			_, secret, err = setup.CreateKey(s.Context(), beside, setup.KeyRequest{Name: "probe " + rand.Text(),
 				Account: account, Permissions: gift.AllPermissions}, time.Now(), rand.Reader)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
 )
@@ -44,7 +45,7 @@ func TestSettleErasesWithinItsTime(t *testing.T) {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
 	}
-	account, err := gift.ParseID(of)
+	account, err := guid.Parse(of)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
 )
@@ -295,7 +296,7 @@ func TestTheClockGoesOn(t *testing.T) {
 	s.must("POST", "/api/integration/redemption/hold-gift", sandboxKey,
 		`{"voucherID":"`+id+`","amount":2,"expiresInSeconds":60}`, nil)
 	s.withStore(func(st *store.Store) error { // as if so much time went by
-		account, err := gift.ParseID(sandboxID)
+		account, err := guid.Parse(sandboxID)
 		if err != nil {
 			return err
 		}
@@ -503,7 +504,7 @@ func TestSimulatedRecipients(t *testing.T) {
 	}
 	s.become(live, "DELIVERED")
 	s.withStore(func(st *store.Store) error {
-		kept, err := st.Messages(t.Context(), gift.ID{}, 100)
+		kept, err := st.Messages(t.Context(), guid.ID{}, 100)
 		if err != nil || len(kept) != 9 {
 			t.Errorf("%d messages are in the outbox, %v", len(kept), err)
 		}

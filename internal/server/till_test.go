@@ -21,6 +21,7 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/pin"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
@@ -107,15 +108,15 @@ func (s *service) pairedIn(account, location string) *device {
 func (s *service) linkOf(of, name, location string, may gift.Permissions, at time.Time, networks ...netip.Prefix) (
 	key gift.Key, token string) {
 	s.Helper()
-	account, _ := gift.ParseID(of)
-	id, err := gift.ParseID(location)
+	account, _ := guid.Parse(of)
+	id, err := guid.Parse(location)
 	if err != nil {
 		s.Fatal(err)
 	}
 	role, _ := gift.RoleByName("till")
 	s.withStore(func(st *store.Store) (err error) {
 		key, token, err = setup.CreateKey(s.Context(), st, setup.KeyRequest{Account: account, Name: name,
-			Locations: []gift.ID{id}, Permissions: role | may, Till: true, Networks: networks}, at, rand.Reader)
+			Locations: []guid.ID{id}, Permissions: role | may, Till: true, Networks: networks}, at, rand.Reader)
 		return err
 	})
 	return key, token
@@ -642,13 +643,13 @@ func TestATillOfAnotherMerchant(t *testing.T) {
 	s.apply(withPeople(t))
 	s.apply(examples.AsagaoTea())
 	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
-	account, _ := gift.ParseID("0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f01")
-	location, _ := gift.ParseID("0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f11")
+	account, _ := guid.Parse("0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f01")
+	location, _ := guid.Parse("0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f11")
 	role, _ := gift.RoleByName("till")
 	var token string
 	s.withStore(func(st *store.Store) (err error) {
 		_, token, err = setup.CreateKey(t.Context(), st, setup.KeyRequest{Account: account, Name: "Counter 1",
-			Locations: []gift.ID{location}, Permissions: role, Till: true}, time.Now(), rand.Reader)
+			Locations: []guid.ID{location}, Permissions: role, Till: true}, time.Now(), rand.Reader)
 		return err
 	})
 	theirs, _ := s.paired("Counter 1", 0)

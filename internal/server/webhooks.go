@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/message"
 	"boon.example/internal/store"
 	"boon.example/internal/webhook"
@@ -89,7 +90,7 @@ func (a *app) tellOfFailing(ctx context.Context, w *gift.Webhook) error {
 	}
 	subject, text, html := w.FailingNotice(account.Name)
 	return carrier.Carry(ctx, message.Message{
-		ID: gift.ID(uuid.Must(uuid.NewV7())), AccountID: account.ID, Method: gift.Email, Language: gift.English,
+		ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: account.ID, Method: gift.Email, Language: gift.English,
 		To: account.Contact, FromName: "Boon", Subject: subject, Text: text, HTML: html, At: time.Now().UTC(),
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/boontest"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
 )
@@ -116,12 +117,12 @@ func TestAWebhookThatPointsHome(t *testing.T) {
 }
 
 // oldHook stores an endpoint that was made 40 days ago, has failed for some of them, and was called so many days ago.
-func (s *service) oldHook(accountID, url string, failing int, called ...int) gift.ID {
+func (s *service) oldHook(accountID, url string, failing int, called ...int) guid.ID {
 	s.Helper()
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	day := func(n int) time.Time { return now.Add(-time.Duration(n) * 24 * time.Hour) }
-	newID := func() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
-	account, err := gift.ParseID(accountID)
+	newID := func() guid.ID { return guid.ID(uuid.Must(uuid.NewV7())) }
+	account, err := guid.Parse(accountID)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func TestATestAccountTellsNobody(t *testing.T) {
 		t.Errorf("a mail left: %s", <-mails.letters)
 	}
 	s.withStore(func(st *store.Store) error {
-		kept, err := st.Messages(t.Context(), gift.ID{}, 100)
+		kept, err := st.Messages(t.Context(), guid.ID{}, 100)
 		if err != nil || len(kept) != 1 || kept[0].To != "owner@harbor.example" {
 			t.Errorf("in the outbox are %+v, %v", kept, err)
 		}
@@ -225,7 +226,7 @@ func TestWebhooksAreSwitchedOff(t *testing.T) {
 	s.apply(bytes.Replace(examples.HarborCoffee(), []byte("    currency: USD"),
 		[]byte("    contact: owner@harbor.example\n    currency: USD"), 1))
 	failing := s.oldHook(examples.HarborAccount, receiver.URL+"/failing", 6, 31, 29)
-	ids := map[string]gift.ID{"failing": failing, "gone": s.oldHook(examples.HarborAccount, receiver.URL+"/gone", 0)}
+	ids := map[string]guid.ID{"failing": failing, "gone": s.oldHook(examples.HarborAccount, receiver.URL+"/gone", 0)}
 	s.run(server.Config{Outbox: true, WebhooksAllow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	s.stock("1")
 	const path = "/api/integration/webhooks/"

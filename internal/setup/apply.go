@@ -14,6 +14,7 @@ import (
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // Report is what an application of a set-up file did.
@@ -127,7 +128,7 @@ type plan struct {
 
 func (p *plan) make() error {
 	owners := owners(p.current)
-	p.changes.Of = map[gift.ID]string{}
+	p.changes.Of = map[guid.ID]string{}
 	for i := range p.accounts {
 		before := len(p.Changes)
 		if err := p.account(&p.accounts[i], owners); err != nil {
@@ -151,8 +152,8 @@ type owner struct {
 }
 
 // owners tells of every id in use what it names. Programs are nobody's, and people have names only.
-func owners(d *gift.Directory) map[gift.ID]owner {
-	ids := make(map[gift.ID]owner)
+func owners(d *gift.Directory) map[guid.ID]owner {
+	ids := make(map[guid.ID]owner)
 	for _, a := range d.Accounts {
 		for _, r := range records(a) {
 			if r.kind != subscriptionKind && r.kind != personKind {
@@ -166,7 +167,7 @@ func owners(d *gift.Directory) map[gift.ID]owner {
 	return ids
 }
 
-func (p *plan) account(a *account, owners map[gift.ID]owner) error {
+func (p *plan) account(a *account, owners map[guid.ID]owner) error {
 	for _, r := range records(a.record) {
 		o, used := owners[r.id]
 		if used && r.kind != subscriptionKind && r.kind != personKind && (o.account.ID != a.record.ID || o.kind != r.kind) {

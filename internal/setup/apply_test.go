@@ -12,6 +12,7 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/setup"
 )
 
@@ -67,9 +68,9 @@ func directory(tb testing.TB, w world) *gift.Directory {
 	return d
 }
 
-func id(tb testing.TB, s string) gift.ID {
+func id(tb testing.TB, s string) guid.ID {
 	tb.Helper()
-	parsed, err := gift.ParseID(s)
+	parsed, err := guid.Parse(s)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func TestApplyHarborCoffee(t *testing.T) {
 		MaxGiftValue: 500_00, DefaultDesign: winter, Limits: gift.DefaultLimits,
 		Subscriptions: []gift.Subscription{
 			{ProgramID: gift.BusinessProgram.ID, Reloadable: true}, {ProgramID: gift.PromotionalProgram.ID},
-			{ProgramID: gift.DistributionProgram.ID, Locations: []gift.ID{pier}},
+			{ProgramID: gift.DistributionProgram.ID, Locations: []guid.ID{pier}},
 		},
 		Locations: []gift.Location{
 			{ID: pier, Name: "Pier 39", Jurisdiction: "US-CA", PointOfSale: examples.HarborPier39POS, POSRedemption: true,
@@ -139,7 +140,7 @@ func TestApplyHarborCoffee(t *testing.T) {
 	if got := d.Accounts[want.ID]; !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	for text, locations := range map[string][]gift.ID{examples.HarborWebShopKey: nil, examples.HarborTillKey: {pier}} {
+	for text, locations := range map[string][]guid.ID{examples.HarborWebShopKey: nil, examples.HarborTillKey: {pier}} {
 		c, ok := d.Authenticate(text, noon)
 		if !ok || c.Kind != gift.AccountKey || c.Account.ID != want.ID || !reflect.DeepEqual(c.Locations, locations) {
 			t.Errorf("%s: %+v, %v", text, c, ok)
@@ -309,8 +310,8 @@ func TestApplyKeepsWhatGiftsReferTo(t *testing.T) {
 		promotion  = "    promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring}]\n"
 		comment    = "# one more line, so that the account begins elsewhere\n"
 	)
-	account := gift.ID{6: 0x40, 8: 0x80, 15: 1}
-	of := func(last byte) gift.ID { return gift.ID{6: 0x40, 8: 0x80, 15: last} }
+	account := guid.ID{6: 0x40, 8: 0x80, 15: 1}
+	of := func(last byte) guid.ID { return guid.ID{6: 0x40, 8: 0x80, 15: last} }
 	w := open(t)
 	apply(t, w, minimal+locationLines+storefront+promotion+designLines)
 	w.issue(gift.Gift{Voucher: gift.Voucher{AccountID: account, LocationID: of(0x11)},
@@ -458,7 +459,7 @@ func TestAccountsWithoutALanguage(t *testing.T) {
 	w := open(t)
 	old := &gift.Account{ID: harborID, Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2},
 		Zone: time.UTC, MaxGiftValue: 10000_00, Limits: gift.DefaultLimits,
-		Storefronts: []gift.Storefront{{ID: gift.ID{6: 0x40, 8: 0x80, 15: 0x21}, Name: "Web"}}}
+		Storefronts: []gift.Storefront{{ID: guid.ID{6: 0x40, 8: 0x80, 15: 0x21}, Name: "Web"}}}
 	err := w.Configure(t.Context(), func(*gift.Directory, setup.Uses) (setup.Changes, error) {
 		return setup.Changes{Accounts: []*gift.Account{old}, What: "as 0.1.0 did"}, nil
 	})
@@ -507,8 +508,8 @@ func TestPeople(t *testing.T) {
 	for _, a := range directory(t, w).Accounts {
 		kept = a.People
 	}
-	pier, _ := gift.ParseID("00000000-0000-4000-8000-000000000011")
-	want := []gift.Person{{Name: "Ana", PIN: somePIN, May: gift.MayReverse | gift.MayCashOut, Locations: []gift.ID{pier}},
+	pier, _ := guid.Parse("00000000-0000-4000-8000-000000000011")
+	want := []gift.Person{{Name: "Ana", PIN: somePIN, May: gift.MayReverse | gift.MayCashOut, Locations: []guid.ID{pier}},
 		{Name: "Ben", PIN: somePIN}}
 	if !reflect.DeepEqual(kept, want) {
 		t.Errorf("kept is %+v", kept)
@@ -536,10 +537,10 @@ func TestTillsAndFiles(t *testing.T) {
 	w := open(t)
 	file := minimal + locationLines
 	apply(t, w, file)
-	account, _ := gift.ParseID("00000000-0000-4000-8000-000000000001")
-	pier, _ := gift.ParseID("00000000-0000-4000-8000-000000000011")
+	account, _ := guid.Parse("00000000-0000-4000-8000-000000000001")
+	pier, _ := guid.Parse("00000000-0000-4000-8000-000000000011")
 	role, _ := gift.RoleByName("till")
-	q := setup.KeyRequest{Account: account, Name: "Counter 1", Locations: []gift.ID{pier}, Permissions: role, Till: true}
+	q := setup.KeyRequest{Account: account, Name: "Counter 1", Locations: []guid.ID{pier}, Permissions: role, Till: true}
 	k, token, err := setup.CreateKey(t.Context(), w, q, noon, chance(1))
 	if err != nil || k.Till != gift.WaitingTill || k.Hash != gift.HashKey(token) ||
 		!k.ExpiresAt.Equal(k.CreatedAt.Add(gift.PairWithin)) {
@@ -548,10 +549,10 @@ func TestTillsAndFiles(t *testing.T) {
 	for name, change := range map[string]func(*setup.KeyRequest){
 		"a till that sends":     func(q *setup.KeyRequest) { q.Permissions |= gift.MaySend },
 		"a till everywhere":     func(q *setup.KeyRequest) { q.Locations = nil },
-		"a till of no account":  func(q *setup.KeyRequest) { q.Account = gift.ID{} },
+		"a till of no account":  func(q *setup.KeyRequest) { q.Account = guid.ID{} },
 		"a till of that name":   func(*setup.KeyRequest) {},
-		"a till at two places":  func(q *setup.KeyRequest) { q.Locations = []gift.ID{pier, account} },
-		"a till somewhere else": func(q *setup.KeyRequest) { q.Locations = []gift.ID{account} },
+		"a till at two places":  func(q *setup.KeyRequest) { q.Locations = []guid.ID{pier, account} },
+		"a till somewhere else": func(q *setup.KeyRequest) { q.Locations = []guid.ID{account} },
 	} {
 		asked := q
 		if change(&asked); name != "a till of that name" {

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // record is one thing that an account consists of, in the form in which two set-ups are compared and told apart in
 // words.
 type record struct {
 	kind   kind
-	id     gift.ID
+	id     guid.ID
 	name   string
 	fields []field
 }
@@ -102,14 +103,14 @@ func countriesField(countries []string) field {
 	return field{"countries of SMS", value, strings.Join(countries, " and ")}
 }
 
-func designField(name string, id gift.ID, a *gift.Account) field {
+func designField(name string, id guid.ID, a *gift.Account) field {
 	if d := a.Design(id); d != nil {
 		return field{name, id.String(), d.Name}
 	}
 	return plainField(name, id.String())
 }
 
-func locationsField(ids []gift.ID, a *gift.Account) field {
+func locationsField(ids []guid.ID, a *gift.Account) field {
 	if len(ids) == 0 {
 		return field{"locations", "", "all"}
 	}
@@ -171,7 +172,7 @@ func records(a *gift.Account) []record {
 	}
 	for n := range a.People {
 		p := &a.People[n]
-		all = append(all, record{personKind, a.RestKey(p, gift.ID{}).KeyID, p.Name, []field{
+		all = append(all, record{personKind, a.RestKey(p, guid.ID{}).KeyID, p.Name, []field{
 			{"PIN", fmt.Sprint(p.PIN, p.FirstPIN), ""},
 			plainField("permissions", strings.Join(p.May.Names(), ", ")), locationsField(p.Locations, a),
 		}})
@@ -215,7 +216,7 @@ func promotionFields(p gift.Promotion) []field {
 // recordKey tells records apart: a program id is the same in every account, but it is one subscription in each.
 type recordKey struct {
 	kind kind
-	id   gift.ID
+	id   guid.ID
 }
 
 // diff says in words what makes the second account of the first, nil: there was none, and which records are gone.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // Whatever field of an account or of what belongs to it differs, the comparison sees it: also a field that will be
@@ -21,11 +22,11 @@ func TestEveryFieldIsCompared(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := func() *gift.Account {
-		one, two := gift.ID{1}, gift.ID{2}
+		one, two := guid.ID{1}, guid.ID{2}
 		return &gift.Account{
 			ID: one, Name: "a", Currency: usd, Zone: time.UTC, MaxGiftValue: 1, RequireIdempotencyKey: true,
 			TextCountries: []string{"GB"}, DefaultDesign: one,
-			Subscriptions: []gift.Subscription{{ProgramID: one, Locations: []gift.ID{one}}},
+			Subscriptions: []gift.Subscription{{ProgramID: one, Locations: []guid.ID{one}}},
 			Locations: []gift.Location{{ID: one, Name: "l", Jurisdiction: "JP", PointOfSale: "p", POSRedemption: true,
 				DefaultDesign: two, Tickets: []gift.TicketReading{{Format: "toast", ItemID: "plu", GiftCards: []string{"g"}}}}},
 			Storefronts: []gift.Storefront{{ID: one, Name: "s"}},
@@ -36,7 +37,7 @@ func TestEveryFieldIsCompared(t *testing.T) {
 			},
 			Designs: []gift.Design{{ID: one, Name: "d", AccentColor: "#000000", Headline: "h",
 				HeadlineIn: gift.Translations{gift.German: "h"}, FooterIn: gift.Translations{gift.German: "f"}}},
-			People: []gift.Person{{Name: "n", PIN: "p", Locations: []gift.ID{one}}},
+			People: []gift.Person{{Name: "n", PIN: "p", Locations: []guid.ID{one}}},
 			Providers: []gift.Provider{{ID: one, Platform: gift.Toast, Name: "t", Secrets: []gift.KeyHash{{1}},
 				App: "a", SignedBy: []byte{1}, StorefrontID: one, Sites: []gift.Site{{Name: "s", LocationID: one}},
 				Networks: gift.Networks{netip.MustParsePrefix("10.0.0.0/8")}}},
@@ -69,7 +70,7 @@ func TestEveryFieldIsCompared(t *testing.T) {
 // otherValue gives another value of a type that is changed as a whole; nil: it is changed part by part.
 func otherValue(v any) any {
 	switch x := v.(type) {
-	case gift.ID:
+	case guid.ID:
 		x[15]++
 		return x
 	case gift.Currency: // its decimals follow from its code

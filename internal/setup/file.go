@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // File is a set-up file that was read and found free of contradictions in itself. It holds no secrets, only their
@@ -51,17 +52,17 @@ type account struct {
 // key is what the file says of one API key.
 type key struct {
 	at        value // where
-	owner     gift.ID
+	owner     guid.ID
 	test      bool // its mode
 	name      string
 	hash      gift.KeyHash // of its secret; zero: one is to be made
 	hint      string
 	saysTest  bool      // its secret says that it is a test account's
 	walked    bool      // its secret was typed along a keyboard
-	locations []gift.ID // sorted; empty: all
+	locations []guid.ID // sorted; empty: all
 	may       gift.Permissions
-	accounts  []gift.ID // of a system key, sorted: for which it may send; none: empty
-	programs  []gift.ID // likewise
+	accounts  []guid.ID // of a system key, sorted: for which it may send; none: empty
+	programs  []guid.ID // likewise
 	expires   time.Time // zero: never, or what the key has already
 	limits    gift.Limits
 	networks  gift.Networks
@@ -90,7 +91,7 @@ func ParseDemo(name string, data []byte) (*File, error) {
 }
 
 func parse(r *reader, data []byte) (*File, error) {
-	r.ids, r.secrets = make(map[gift.ID]int), make(map[gift.KeyHash]int)
+	r.ids, r.secrets = make(map[guid.ID]int), make(map[gift.KeyHash]int)
 	f := &File{name: r.file}
 	if root, ok := r.document(data); ok {
 		r.setup(root, f)
@@ -140,7 +141,7 @@ func (r *reader) account(v value) account {
 	a.PersonalDataDays = f.retention()
 	var assets []gift.Asset
 	a.Designs = each(f, "voucherDesigns", func(v value) gift.Design { return r.design(v, a.ID, of, &assets) })
-	known := holdings{designs: make(map[gift.ID]bool), locations: make(map[gift.ID]bool),
+	known := holdings{designs: make(map[guid.ID]bool), locations: make(map[guid.ID]bool),
 		identifiers: make(map[string]int)}
 	for _, d := range a.Designs {
 		known.designs[d.ID] = true
@@ -168,8 +169,8 @@ func (r *reader) account(v value) account {
 
 // holdings is what an account has that other parts of it may name.
 type holdings struct {
-	designs     map[gift.ID]bool
-	locations   map[gift.ID]bool
+	designs     map[guid.ID]bool
+	locations   map[guid.ID]bool
 	identifiers map[string]int // point-of-sale identifiers, with their lines
 	currency    *gift.Currency
 }
@@ -235,7 +236,7 @@ func (r *reader) promotion(v value, of gift.Language) gift.Promotion {
 	return p
 }
 
-func (r *reader) design(v value, account gift.ID, of gift.Language, assets *[]gift.Asset) gift.Design {
+func (r *reader) design(v value, account guid.ID, of gift.Language, assets *[]gift.Asset) gift.Design {
 	f := r.fields(v, "id", "name", "accentColor", "headline", "logo", "picture", "footer")
 	f.require("id", "name")
 	d := gift.Design{
@@ -257,7 +258,7 @@ func (r *reader) design(v value, account gift.ID, of gift.Language, assets *[]gi
 }
 
 func (r *reader) subscriptions(f fields, known holdings) []gift.Subscription {
-	lines := make(map[gift.ID]int)
+	lines := make(map[guid.ID]int)
 	return each(f, "subscriptions", func(v value) gift.Subscription {
 		f := r.fields(v, "program", "locations", "reloadable")
 		f.require("program")
@@ -326,7 +327,7 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 			k.limits = f.limits(gift.Limits{}, known.currency)
 		} else {
 			k.limits = f.limits(gift.Limits{}, nil)
-			k.accounts = f.idList("accounts", noneNamed, func(value, gift.ID) {}) // the set-up tells whether they exist
+			k.accounts = f.idList("accounts", noneNamed, func(value, guid.ID) {}) // the set-up tells whether they exist
 			k.programs, k.test = f.programs("programs"), f.mode("mode")
 		}
 		return k
@@ -337,21 +338,21 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 // order in a file means nothing. The lists within a record are put in order as they are read.
 func canonical(a *gift.Account) *gift.Account {
 	c := *a
-	c.Subscriptions = sorted(a.Subscriptions, func(s gift.Subscription) gift.ID { return s.ProgramID })
-	c.Locations = sorted(a.Locations, func(l gift.Location) gift.ID { return l.ID })
-	c.Storefronts = sorted(a.Storefronts, func(s gift.Storefront) gift.ID { return s.ID })
-	c.Promotions = sorted(a.Promotions, func(p gift.Promotion) gift.ID { return p.ID })
-	c.Designs = sorted(a.Designs, func(d gift.Design) gift.ID { return d.ID })
-	c.Providers = sorted(a.Providers, func(p gift.Provider) gift.ID { return p.ID })
+	c.Subscriptions = sorted(a.Subscriptions, func(s gift.Subscription) guid.ID { return s.ProgramID })
+	c.Locations = sorted(a.Locations, func(l gift.Location) guid.ID { return l.ID })
+	c.Storefronts = sorted(a.Storefronts, func(s gift.Storefront) guid.ID { return s.ID })
+	c.Promotions = sorted(a.Promotions, func(p gift.Promotion) guid.ID { return p.ID })
+	c.Designs = sorted(a.Designs, func(d gift.Design) guid.ID { return d.ID })
+	c.Providers = sorted(a.Providers, func(p gift.Provider) guid.ID { return p.ID })
 	c.People = slices.SortedFunc(slices.Values(a.People),
 		func(a, b gift.Person) int { return strings.Compare(a.Name, b.Name) })
 	return &c
 }
 
-func sorted[T any](list []T, id func(T) gift.ID) []T {
+func sorted[T any](list []T, id func(T) guid.ID) []T {
 	return slices.SortedFunc(slices.Values(list), func(a, b T) int { return compareIDs(id(a), id(b)) })
 }
 
-func sortedIDs(ids []gift.ID) []gift.ID { return slices.SortedFunc(slices.Values(ids), compareIDs) }
+func sortedIDs(ids []guid.ID) []guid.ID { return slices.SortedFunc(slices.Values(ids), compareIDs) }
 
-func compareIDs(a, b gift.ID) int { return bytes.Compare(a[:], b[:]) }
+func compareIDs(a, b guid.ID) int { return bytes.Compare(a[:], b[:]) }

@@ -15,18 +15,19 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/nfc"
 )
 
 // keyName is what keys are matched by: their owner, zero for the system, and their name.
 type keyName struct {
-	owner gift.ID
+	owner guid.ID
 	name  string
 }
 
 // draft is what a key needs of chance, drawn before it is known whether it will be made.
 type draft struct {
-	id   gift.ID
+	id   guid.ID
 	text string // of a key without a secret in the file
 }
 
@@ -39,7 +40,7 @@ func draw(random io.Reader, kind gift.KeyKind, test bool) (draft, error) {
 	if err != nil {
 		return draft{}, fmt.Errorf("drawing a key: %w", err)
 	}
-	return draft{gift.ID(id), text}, nil
+	return draft{guid.ID(id), text}, nil
 }
 
 // everyKey walks through the keys of the file, those of accounts first.
@@ -158,12 +159,12 @@ func otherMode(k *gift.Key) string {
 }
 
 // tell reports a change, also to the audit trails of accounts that a system key sends for.
-func (p *plan) tell(words string, accounts []gift.ID) {
+func (p *plan) tell(words string, accounts []guid.ID) {
 	p.Changes = append(p.Changes, words)
 	p.trail(words, accounts...)
 }
 
-func (p *plan) trail(words string, accounts ...gift.ID) {
+func (p *plan) trail(words string, accounts ...guid.ID) {
 	for _, id := range accounts {
 		p.changes.Of[id] = strings.TrimPrefix(p.changes.Of[id]+"\n"+words, "\n")
 	}
@@ -171,7 +172,7 @@ func (p *plan) trail(words string, accounts ...gift.ID) {
 
 // serve tells accounts that a system key sends for them now, or does no more. Which others it serves is nothing to
 // them.
-func (p *plan) serve(before, after []gift.ID, label, name string) {
+func (p *plan) serve(before, after []guid.ID, label, name string) {
 	for _, id := range slices.Concat(before, after) {
 		if was, is := slices.Contains(before, id), slices.Contains(after, id); was != is {
 			p.trail(fmt.Sprintf("%s: key %s: sending for this account from %s to %s", label, name,
@@ -182,7 +183,7 @@ func (p *plan) serve(before, after []gift.ID, label, name string) {
 
 // replace ends all working keys of a name for one with a new secret.
 func (p *plan) replace(live []*gift.Key, k *key, label string) {
-	var served []gift.ID
+	var served []guid.ID
 	for _, old := range live {
 		p.tell(fmt.Sprintf("%s: replaced the secret of key %s; the old one stops working", label, nameAmong(live, old)),
 			old.Accounts)
@@ -211,7 +212,7 @@ func ownerOf(d *gift.Directory, k *gift.Key) string {
 }
 
 // serves names the accounts that a system key sends for.
-func (p *plan) serves(ids []gift.ID) string {
+func (p *plan) serves(ids []guid.ID) string {
 	var names []string
 	for _, id := range sortedIDs(ids) {
 		name := id.String()
@@ -226,7 +227,7 @@ func (p *plan) serves(ids []gift.ID) string {
 	return strings.Join(names, " and ")
 }
 
-func programNames(ids []gift.ID) string {
+func programNames(ids []guid.ID) string {
 	var names []string
 	for _, id := range sortedIDs(ids) {
 		program, _ := gift.ProgramByID(id)
@@ -335,7 +336,7 @@ func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 // stranded refuses to remove a location from under a key that stays limited to it: a key without its location would be
 // good for nothing, or for everything.
 func (p *plan) stranded(a *account) {
-	planned := make(map[gift.ID]*gift.Key)
+	planned := make(map[guid.ID]*gift.Key)
 	for _, k := range p.changes.Keys {
 		planned[k.ID] = k
 	}
@@ -366,14 +367,14 @@ func compareKeys(a, b *gift.Key) int {
 
 // KeyRequest asks for a new API key.
 type KeyRequest struct {
-	Account   gift.ID // zero: a system key
+	Account   guid.ID // zero: a system key
 	Name      string
-	Locations []gift.ID // of the account; empty: all
+	Locations []guid.ID // of the account; empty: all
 	ExpiresAt time.Time // zero: never
 	// Permissions say what an account's key may do. A system key is asked for without: what it may do is always the same.
 	Permissions gift.Permissions
 	// Accounts and Programs are those that a system key may send for.
-	Accounts, Programs []gift.ID
+	Accounts, Programs []guid.ID
 	// what it may do in a day, by name as a set-up file has them; empty: no limits of its own
 	Limits   map[string]string
 	Networks gift.Networks // from which it may be used; none: everywhere
@@ -549,7 +550,7 @@ func RevokeKey(ctx context.Context, store Store, idOrName string, now time.Time)
 
 // findKey finds a key by its id, or the only one that has the name and is not revoked.
 func findKey(d *gift.Directory, idOrName string) (*gift.Key, error) {
-	id, err := gift.ParseID(idOrName)
+	id, err := guid.Parse(idOrName)
 	var named []*gift.Key
 	for _, k := range sortedKeys(d) {
 		if err == nil && k.ID == id {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/setup"
 )
 
@@ -22,8 +23,8 @@ const (
 	pierOnly = ", locations: [00000000-0000-4000-8000-000000000011]"
 )
 
-var harborID = gift.ID{6: 0x40, 8: 0x80, 15: 0x01}
-var pierID = gift.ID{6: 0x40, 8: 0x80, 15: 0x11}
+var harborID = guid.ID{6: 0x40, 8: 0x80, 15: 0x01}
+var pierID = guid.ID{6: 0x40, 8: 0x80, 15: 0x11}
 
 // withKey is a file with one key and its fields.
 func withKey(fields string) string {
@@ -229,7 +230,7 @@ func TestSystemKeysServeWhatIsNamed(t *testing.T) {
 		t.Error(said)
 	}
 	// A second key of the integrator may work beside the first.
-	if _, _, err := setup.CreateKey(t.Context(), w, setup.KeyRequest{Name: "partner", Accounts: []gift.ID{harborID}}, noon,
+	if _, _, err := setup.CreateKey(t.Context(), w, setup.KeyRequest{Name: "partner", Accounts: []guid.ID{harborID}}, noon,
 		chance(1)); err != nil {
 		t.Error(err)
 	}
@@ -243,7 +244,7 @@ func TestOverlappingSystemKeys(t *testing.T) {
 	serving := ", accounts: [" + harborID.String() + "]"
 	texts := []string{apply(t, w, file(serving)).Keys[0].Text, ""}
 	second, text, err := setup.CreateKey(t.Context(), w, setup.KeyRequest{Name: "partner",
-		Accounts: []gift.ID{harborID}, Programs: []gift.ID{gift.DistributionProgram.ID}}, noon.Add(time.Second),
+		Accounts: []guid.ID{harborID}, Programs: []guid.ID{gift.DistributionProgram.ID}}, noon.Add(time.Second),
 		chance(1))
 	if err != nil {
 		t.Fatal(err)
@@ -290,7 +291,7 @@ func TestAccountsAreToldWhoServesThem(t *testing.T) {
 	if _, err := setup.RevokeKey(t.Context(), w, "partner", noon); err != nil {
 		t.Fatal(err)
 	}
-	k, _, err := setup.CreateKey(t.Context(), w, setup.KeyRequest{Name: "site", Accounts: []gift.ID{harborID}}, noon,
+	k, _, err := setup.CreateKey(t.Context(), w, setup.KeyRequest{Name: "site", Accounts: []guid.ID{harborID}}, noon,
 		chance(1))
 	if err != nil {
 		t.Fatal(err)
@@ -362,7 +363,7 @@ func TestCreateKey(t *testing.T) {
 		{setup.KeyRequest{Account: sandboxID, Name: "asked", Permissions: tillMay, Test: true}, `^boon_test_acct_`},
 		{setup.KeyRequest{Name: "live"}, `^boon_live_sys_`},
 		{setup.KeyRequest{Name: "test", Test: true}, `^boon_test_sys_`},
-		{setup.KeyRequest{Account: harborID, Name: "pier", Permissions: tillMay, Locations: []gift.ID{pierID, pierID},
+		{setup.KeyRequest{Account: harborID, Name: "pier", Permissions: tillMay, Locations: []guid.ID{pierID, pierID},
 			ExpiresAt: noon.Add(time.Second)}, `^boon_live_acct_`},
 	} {
 		k, text, err := setup.CreateKey(t.Context(), w, c.q, noon, chance(byte(len(c.text)+len(c.q.Name))))
@@ -389,17 +390,17 @@ func TestCreateKeyRefuses(t *testing.T) {
 	}{
 		{setup.KeyRequest{Account: harborID, Name: "till", Permissions: tillMay},
 			"There is a working key named till already"},
-		{setup.KeyRequest{Name: "x", Accounts: []gift.ID{pierID}}, "There is no account"},
-		{setup.KeyRequest{Name: "x", Programs: []gift.ID{pierID}}, "There is no program"},
+		{setup.KeyRequest{Name: "x", Accounts: []guid.ID{pierID}}, "There is no account"},
+		{setup.KeyRequest{Name: "x", Programs: []guid.ID{pierID}}, "There is no program"},
 		{setup.KeyRequest{Account: harborID, Name: ""}, "must not be empty"},
 		{setup.KeyRequest{Account: harborID, Name: "a\x1b[2J"}, "control character"},
 		{setup.KeyRequest{Account: harborID, Name: "\xff"}, "not UTF-8"},
 		{setup.KeyRequest{Account: pierID, Name: "x"}, "There is no account 00000000-0000-4000-8000-000000000011."},
 		{setup.KeyRequest{Account: harborID, Name: "x"}, "Say what the key may do"},
 		{setup.KeyRequest{Name: "x", Permissions: tillMay}, "What a system key may do is always the same"},
-		{setup.KeyRequest{Account: harborID, Name: "x", Permissions: tillMay, Locations: []gift.ID{harborID}},
+		{setup.KeyRequest{Account: harborID, Name: "x", Permissions: tillMay, Locations: []guid.ID{harborID}},
 			"has no location"},
-		{setup.KeyRequest{Name: "x", Locations: []gift.ID{pierID}}, "A system key"},
+		{setup.KeyRequest{Name: "x", Locations: []guid.ID{pierID}}, "A system key"},
 		{setup.KeyRequest{Name: "x", ExpiresAt: noon}, "expired already"},
 	} {
 		before := len(directory(t, w).Keys)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/setup"
 )
 
@@ -15,7 +16,7 @@ const (
 	liveSecret = "boon_live_secret_of_the_sandbox_0123456789"
 )
 
-var sandboxID = gift.ID{6: 0x40, 8: 0x80, 15: 0x02}
+var sandboxID = guid.ID{6: 0x40, 8: 0x80, 15: 0x02}
 
 // TestKeysAreOfOneMode: keys say in which mode they work, and are told from those of the other.
 func TestKeysAreOfOneMode(t *testing.T) {
@@ -59,7 +60,7 @@ func TestKeysAreOfOneMode(t *testing.T) {
 		t.Errorf("an unknown mode: %v", err)
 	}
 	_, _, err = setup.CreateKey(t.Context(), w, setup.KeyRequest{Name: "all",
-		Accounts: []gift.ID{sandboxID}}, noon, chance(1))
+		Accounts: []guid.ID{sandboxID}}, noon, chance(1))
 	if err == nil || !strings.Contains(err.Error(), "is a test account; a key works in one mode only") {
 		t.Errorf("a live system key for a test account: %v", err)
 	}
@@ -115,7 +116,7 @@ func TestAKeyOfAnEarlierReleaseStaysLive(t *testing.T) {
 	apply(t, w, minimal+locationLines)
 	const text = "boon_test_of_an_earlier_release_0123456789"
 	err := w.Configure(t.Context(), func(*gift.Directory, setup.Uses) (setup.Changes, error) {
-		return setup.Changes{Keys: []*gift.Key{{ID: gift.ID{9}, Kind: gift.AccountKey, AccountID: harborID, Name: "till",
+		return setup.Changes{Keys: []*gift.Key{{ID: guid.ID{9}, Kind: gift.AccountKey, AccountID: harborID, Name: "till",
 			Hash: gift.HashKey(text), CreatedAt: noon, Permissions: tillMay}}, What: "as before"}, nil
 	})
 	if err != nil {

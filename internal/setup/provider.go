@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // maxSites is how many places of a platform one provider has: a chain calls with one secret from all of its own.
@@ -110,7 +111,7 @@ func (f fields) providerMay(name string) (may gift.Permissions) {
 }
 
 // soldAt reads the storefront of what a platform sells.
-func (f fields) soldAt(name string, a *gift.Account, sells bool) gift.ID {
+func (f fields) soldAt(name string, a *gift.Account, sells bool) guid.ID {
 	id := f.id(name)
 	at := f.values[name]
 	switch {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/setup"
 )
 
@@ -80,7 +81,7 @@ func TestProviders(t *testing.T) {
 func TestAnEndedProviderKeepsItsName(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	id := gift.ID{6: 0x40, 8: 0x80, 15: 0x71}
+	id := guid.ID{6: 0x40, 8: 0x80, 15: 0x71}
 	providers := locationLines + "    providers: [{id: " + id.String() + ", name: Toast, platform: toast, " +
 		"secret: 5f0cda7e9b1c4d3280aa6f9e1b7c2d41, permissions: [redeem], sites: [{name: R-1, location: " + pierID.String() +
 		"}]}]\n"

@@ -15,6 +15,7 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/setup"
 )
 
@@ -23,23 +24,23 @@ import (
 type snapshot struct{ directory *gift.Directory }
 
 func blank(tb testing.TB) world {
-	s := &snapshot{&gift.Directory{Accounts: map[gift.ID]*gift.Account{}, Keys: map[gift.KeyHash]*gift.Key{}}}
+	s := &snapshot{&gift.Directory{Accounts: map[guid.ID]*gift.Account{}, Keys: map[gift.KeyHash]*gift.Key{}}}
 	return world{Store: twice{s, tb}}
 }
 
 func (s *snapshot) Directory(context.Context) (*gift.Directory, error) { return s.directory, nil }
 
-func (s *snapshot) EventsEnd(context.Context, gift.ID) (end gift.EventPlace, _ error) {
+func (s *snapshot) EventsEnd(context.Context, guid.ID) (end gift.EventPlace, _ error) {
 	return end, nil
 }
 
 func (s *snapshot) Configure(_ context.Context, change func(*gift.Directory, setup.Uses) (setup.Changes, error)) error {
-	changes, err := change(s.directory, func(gift.ID) (map[gift.ID]bool, error) { return nil, nil })
+	changes, err := change(s.directory, func(guid.ID) (map[guid.ID]bool, error) { return nil, nil })
 	if err != nil || len(changes.Accounts)+len(changes.Keys)+len(changes.Webhooks) == 0 {
 		return err
 	}
 	d := gift.Directory{Version: s.directory.Version + 1, Accounts: maps.Clone(s.directory.Accounts),
-		Keys: maps.Clone(s.directory.Keys), Webhooks: map[gift.ID][]*gift.Webhook{}}
+		Keys: maps.Clone(s.directory.Keys), Webhooks: map[guid.ID][]*gift.Webhook{}}
 	maps.Copy(d.Webhooks, s.directory.Webhooks)
 	for _, w := range changes.Webhooks {
 		is := slices.DeleteFunc(slices.Clone(d.Webhooks[w.AccountID]), func(o *gift.Webhook) bool { return o.ID == w.ID })

@@ -19,6 +19,7 @@ import (
 
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/nfc"
 	"boon.example/internal/picture"
 	"boon.example/internal/pin"
@@ -47,7 +48,7 @@ type reader struct {
 	allow    gift.WebhookNetworks // where webhooks may be beside public addresses
 	demo     bool                 // the secrets of the published examples are taken
 	problems Problems
-	ids      map[gift.ID]int      // every id given so far, with its line
+	ids      map[guid.ID]int      // every id given so far, with its line
 	secrets  map[gift.KeyHash]int // likewise
 }
 
@@ -60,16 +61,16 @@ func (r *reader) problem(at value, format string, args ...any) {
 }
 
 // id reads a GUID; zero: absent or refused.
-func (f fields) id(name string) gift.ID {
+func (f fields) id(name string) guid.ID {
 	v, _, ok := f.scalar(name)
 	if !ok {
-		return gift.ID{}
+		return guid.ID{}
 	}
 	return f.guid(v)
 }
 
-func (r *reader) guid(v value) gift.ID {
-	id, err := gift.ParseID(v.Value)
+func (r *reader) guid(v value) guid.ID {
+	id, err := guid.Parse(v.Value)
 	if err != nil {
 		r.problem(v, "This is not a GUID of the form 8-4-4-4-12 hexadecimal digits (and not all 0 or all f), as uuidgen "+
 			"makes them.")
@@ -78,7 +79,7 @@ func (r *reader) guid(v value) gift.ID {
 }
 
 // newID reads the id of a record. No other record of the file may have it.
-func (f fields) newID() gift.ID {
+func (f fields) newID() guid.ID {
 	id := f.id("id")
 	if id.IsZero() {
 		return id
@@ -489,7 +490,7 @@ func (f fields) countries(name string) []string {
 }
 
 // defaultDesign reads defaultVoucherDesign, which must be among the account's designs.
-func (f fields) defaultDesign(known holdings) gift.ID {
+func (f fields) defaultDesign(known holdings) guid.ID {
 	id := f.id("defaultVoucherDesign")
 	if !id.IsZero() && !known.designs[id] {
 		f.problem(f.values["defaultVoucherDesign"], "This account has no such design under voucherDesigns.")
@@ -499,9 +500,9 @@ func (f fields) defaultDesign(known holdings) gift.ID {
 
 // locations reads the locations that a subscription or a key is limited to; empty: all. An empty list is refused: it
 // looks like "nowhere" and would mean "everywhere".
-func (f fields) locations(name string, known holdings) []gift.ID {
+func (f fields) locations(name string, known holdings) []guid.ID {
 	const empty = "An empty list means nowhere; name locations, or leave the field out for all of them."
-	return f.idList(name, empty, func(v value, id gift.ID) {
+	return f.idList(name, empty, func(v value, id guid.ID) {
 		if !known.locations[id] {
 			f.problem(v, "This account has no such location.")
 		}
@@ -546,12 +547,12 @@ func sortedNetworks(all gift.Networks) gift.Networks {
 }
 
 // idList reads a list of GUIDs, each once, and has each checked, which is at a place of the list.
-func (f fields) idList(name, ifEmpty string, check func(value, gift.ID)) []gift.ID {
+func (f fields) idList(name, ifEmpty string, check func(value, guid.ID)) []guid.ID {
 	members, ok := f.list(name)
 	if ok && len(members) == 0 && len(f.values[name].Content) == 0 {
 		f.problem(f.values[name], "%s", ifEmpty)
 	}
-	lines := make(map[gift.ID]int)
+	lines := make(map[guid.ID]int)
 	for _, v := range members {
 		if v.kind() != scalarKind {
 			f.problem(v, "This must be an id, not %s.", v.kind())
@@ -574,11 +575,11 @@ func (f fields) idList(name, ifEmpty string, check func(value, gift.ID)) []gift.
 const noneNamed = "An empty list means none; name them, or leave the field out."
 
 // programs reads in which programs a system key may send; absent: the distribution network.
-func (f fields) programs(name string) []gift.ID {
+func (f fields) programs(name string) []guid.ID {
 	if _, named := f.values[name]; !named {
-		return []gift.ID{gift.DistributionProgram.ID}
+		return []guid.ID{gift.DistributionProgram.ID}
 	}
-	return f.idList(name, noneNamed, func(v value, id gift.ID) {
+	return f.idList(name, noneNamed, func(v value, id guid.ID) {
 		if _, exists := gift.ProgramByID(id); !exists {
 			f.problem(v, "There is no program %s.", id)
 		}

@@ -12,6 +12,7 @@ import (
 	"context"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // Store is what the set-up needs of a database.
@@ -23,7 +24,7 @@ type Store interface {
 	// nothing is written.
 	Configure(ctx context.Context, change func(current *gift.Directory, uses Uses) (Changes, error)) error
 	// EventsEnd is the place after the newest event of an account; one that is not there has none.
-	EventsEnd(ctx context.Context, account gift.ID) (gift.EventPlace, error)
+	EventsEnd(ctx context.Context, account guid.ID) (gift.EventPlace, error)
 }
 
 // Uses and Changes belong to the domain, so that the store need not know this package.

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/boontest"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -52,8 +53,8 @@ func (s twice) Configure(ctx context.Context, change func(*gift.Directory, setup
 // among the keys of one owner that are not revoked each name stands once.
 func consistent(tb testing.TB, d *gift.Directory) {
 	tb.Helper()
-	ids, names := make(map[gift.ID]string), make(map[string]bool)
-	once := func(id gift.ID, what string) {
+	ids, names := make(map[guid.ID]string), make(map[string]bool)
+	once := func(id guid.ID, what string) {
 		if id.IsZero() || ids[id] != "" {
 			tb.Errorf("the id %q of %s is none, or that of %s", id, what, ids[id])
 		}
@@ -102,7 +103,7 @@ func consistent(tb testing.TB, d *gift.Directory) {
 // issue saves a gift of which the test says only what it refers to.
 func issue(tb testing.TB, s *store.Store, g gift.Gift) {
 	tb.Helper()
-	newID := func() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
+	newID := func() guid.ID { return guid.ID(uuid.Must(uuid.NewV7())) }
 	code, err := gift.NewVoucherCode(rand.Reader)
 	if err != nil {
 		tb.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // webhook is what the file says of one endpoint of an account. Its address is what it is known by.
@@ -92,7 +93,7 @@ func (f fields) eventTypes(name string) (types []string) {
 
 // webhookName is what endpoints are matched by: their account and their address.
 type webhookName struct {
-	account gift.ID
+	account guid.ID
 	url     string
 }
 
@@ -118,7 +119,7 @@ func (f *File) drawWebhooks(ctx context.Context, store Store, random io.Reader) 
 			if err != nil {
 				return nil, err
 			}
-			drawn[webhookName{a.record.ID, w.url}] = gift.Webhook{ID: gift.ID(id), AccountID: a.record.ID, URL: w.url,
+			drawn[webhookName{a.record.ID, w.url}] = gift.Webhook{ID: guid.ID(id), AccountID: a.record.ID, URL: w.url,
 				Enabled: true, Start: start, Secret: secret}
 		}
 	}
@@ -131,7 +132,7 @@ func (p *plan) webhooks(a *account, label string) {
 	if a.webhooks == nil {
 		return
 	}
-	there, kept := p.current.Webhooks[a.record.ID], make(map[gift.ID]bool)
+	there, kept := p.current.Webhooks[a.record.ID], make(map[guid.ID]bool)
 	for i := range a.webhooks {
 		w := &a.webhooks[i]
 		at := slices.IndexFunc(there, func(is *gift.Webhook) bool { return is.URL == w.url })
@@ -161,7 +162,7 @@ func webhookWords(w *gift.Webhook) string {
 	return fmt.Sprintf("webhook %s at %s", w.ID, host)
 }
 
-func (p *plan) addWebhook(account gift.ID, w *webhook, label string) {
+func (p *plan) addWebhook(account guid.ID, w *webhook, label string) {
 	made := p.hooks[webhookName{account, w.url}]
 	made.CreatedAt = moment(p.now)
 	said := gift.WebhookChange{Types: w.types, Description: &w.description, Enabled: w.enabled}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/message"
 )
 
@@ -28,7 +28,7 @@ func callbackPath(m *message.Message) string {
 
 // Report tells that a message which was accepted did not arrive.
 type Report struct {
-	AccountID, GiftID, JobID gift.ID
+	AccountID, GiftID, JobID guid.ID
 	Words                    string
 }
 
@@ -67,8 +67,8 @@ func (c *Carrier) Reports(failed func(context.Context, Report) error) http.Handl
 }
 
 func (c *Carrier) read(r *http.Request) (report Report, ok bool) {
-	for name, id := range map[string]*gift.ID{"account": &report.AccountID, "gift": &report.GiftID, "job": &report.JobID} {
-		parsed, err := gift.ParseID(r.PathValue(name))
+	for name, id := range map[string]*guid.ID{"account": &report.AccountID, "gift": &report.GiftID, "job": &report.JobID} {
+		parsed, err := guid.Parse(r.PathValue(name))
 		if err != nil {
 			return Report{}, false
 		}

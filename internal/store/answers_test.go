@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -24,11 +25,11 @@ func longAnswer(size int) []byte {
 func testLongAnswers(t *testing.T, open opener) {
 	s, _ := open(t)
 	account := newID()
-	places := make([]gift.ID, 3000)
+	places := make([]guid.ID, 3000)
 	for i := range places {
 		places[i] = newID()
 	}
-	record := func(operation gift.Operation, key string, size int, places []gift.ID) ledger.Request {
+	record := func(operation gift.Operation, key string, size int, places []guid.ID) ledger.Request {
 		return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation, Key: key}, At: noon,
 			Answer: ledger.Answer{Code: gift.InsufficientBalance, Body: longAnswer(size)}, Locations: places}
 	}
@@ -107,7 +108,7 @@ func TestRecordsStayOnTheirPages(t *testing.T) {
 				for _, operation := range []gift.Operation{gift.SendGift, gift.RedeemGift, gift.ReverseRedemption} {
 					n++
 					all = append(all, ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation,
-						Key: fmt.Sprintf("%0*d", key, n)}, At: noon, EntryID: newID(), Spent: true, Locations: make([]gift.ID, places),
+						Key: fmt.Sprintf("%0*d", key, n)}, At: noon, EntryID: newID(), Spent: true, Locations: make([]guid.ID, places),
 						Answer: ledger.Answer{Code: gift.MissingOrInvalidGiftProgram, Body: make([]byte, body)}})
 				}
 			}

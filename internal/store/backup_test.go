@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/transfer"
@@ -168,7 +168,7 @@ func TestBackupEndsWhenToldTo(t *testing.T) {
 	if left, _ := os.ReadDir(target); len(left) > 0 {
 		t.Errorf("%v is left behind", left)
 	}
-	issue(t, s, gift.ID{1}, 1)
+	issue(t, s, guid.ID{1}, 1)
 }
 
 // TestBackupRefusesAnotherKeyFile: a backup without the key file that belongs to it restores nothing, and its report

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -38,7 +39,7 @@ func (w *writers) take(s *Store) *chainWriter {
 		w.free = w.free[:n-1]
 		return last
 	}
-	return &chainWriter{Writer: chain.NewWriter(s.db.Keys.Authenticator(), gift.ID(uuid.Must(uuid.NewV7())))}
+	return &chainWriter{Writer: chain.NewWriter(s.db.Keys.Authenticator(), guid.ID(uuid.Must(uuid.NewV7())))}
 }
 
 func (w *writers) giveBack(one *chainWriter) {
@@ -55,7 +56,7 @@ func (w *writers) forget() {
 }
 
 // lastID is after every other, so that the newest is found by a key.
-var lastID = bytes.Repeat([]byte{0xff}, len(gift.ID{}))
+var lastID = bytes.Repeat([]byte{0xff}, len(guid.ID{}))
 
 // notedHeads is how many chains, the newest, a genesis tells the heads of.
 const notedHeads = 64
@@ -88,10 +89,10 @@ func (g *group) chainEntries(ctx context.Context, c *ledger.Changes) (w db.Batch
 	for i := range c.Gifts {
 		issued[record.RefOf(&c.Gifts[i].Voucher)] = &c.Gifts[i]
 	}
-	row, first := g.writer.Group(c.Entries, func(e *gift.Entry) (*gift.Voucher, gift.ID) {
+	row, first := g.writer.Group(c.Entries, func(e *gift.Entry) (*gift.Voucher, guid.ID) {
 		v := issued[ledger.Ref{AccountID: e.AccountID, ID: e.VoucherID}]
 		if v == nil || e.Seq > 1 {
-			return nil, gift.ID{}
+			return nil, guid.ID{}
 		}
 		return &v.Voucher, g.prepared.gifts[record.RefOf(&v.Voucher)].items
 	})
@@ -125,7 +126,7 @@ func (g *group) takeWriter(ctx context.Context) error {
 
 // WentBack tells that the database is in an earlier state again than this process left it in.
 type WentBack struct {
-	Chain gift.ID // a hash chain of this process
+	Chain guid.ID // a hash chain of this process
 	Had   int64   // how many entries it had
 	Has   int64   // how many of them the database has now
 }

@@ -17,6 +17,7 @@ import (
 
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/check"
 	"boon.example/internal/store/db"
@@ -567,7 +568,7 @@ func TestChainsHold(t *testing.T) {
 
 			// Another instance's clock is ahead, so that ids are not in the order of the chains.
 			g, e := newGift(gifts[0].AccountID)
-			e.ID = gift.ID{0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0x70, 0, 0x80}
+			e.ID = guid.ID{0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0x70, 0, 0x80}
 			g.Last = e.ID
 			save(t, a, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
 			redeem(t, a, &gifts[0].Voucher, 1)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 )
@@ -18,15 +18,15 @@ var selectClocks = db.SelectByKeys("clocks",
 
 // wantClocks wants to know how far clocks are ahead: after the vouchers were locked, so that no entry of a voucher is
 // older than the one before.
-func (g *group) wantClocks(wanted []gift.ID) []db.Batch {
+func (g *group) wantClocks(wanted []guid.ID) []db.Batch {
 	if len(wanted) == 0 {
 		return nil
 	}
-	g.state.Clocks = make(map[gift.ID]time.Duration, 1)
+	g.state.Clocks = make(map[guid.ID]time.Duration, 1)
 	wanted = slices.Clone(wanted)
 	slices.SortFunc(wanted, compareIDs)
 	w := db.Batch{Query: selectClocks, Scan: func(from db.Scanner) error {
-		var account gift.ID
+		var account guid.ID
 		var ahead int64
 		err := from.Scan(db.ScanID(&account), &ahead)
 		g.state.Clocks[account] = time.Duration(ahead) * time.Microsecond
@@ -38,7 +38,7 @@ func (g *group) wantClocks(wanted []gift.ID) []db.Batch {
 	return []db.Batch{w}
 }
 
-func compareIDs(a, b gift.ID) int { return slices.Compare(a[:], b[:]) }
+func compareIDs(a, b guid.ID) int { return slices.Compare(a[:], b[:]) }
 
 // TestJobs are the jobs of test accounts, each due by the clock of its account.
 type TestJobs struct{ *Store }
@@ -100,7 +100,7 @@ func (s TestJobs) NextJob(ctx context.Context) (next time.Time, err error) {
 
 // DueHoldsOf gives vouchers of a test account, at most limit, that have a hold whose time was over at an instant by
 // its clock.
-func (s *Store) DueHoldsOf(ctx context.Context, account gift.ID, at time.Time, limit int) (due []ledger.Ref,
+func (s *Store) DueHoldsOf(ctx context.Context, account guid.ID, at time.Time, limit int) (due []ledger.Ref,
 	err error) {
 	const query = `SELECT v.id FROM voucher AS v WHERE v.account_id = $1 AND v.holds_end <= $2 ORDER BY v.holds_end LIMIT $3`
 	due, err = db.Collect(ctx, s.db, query, []any{db.KeyOf(account), at.UnixMicro(), limit},
@@ -116,7 +116,7 @@ func (s *Store) DueHoldsOf(ctx context.Context, account gift.ID, at time.Time, l
 }
 
 // DueJobsOf counts the messages of a test account that were due at an instant by its clock, and are not done.
-func (s *Store) DueJobsOf(ctx context.Context, account gift.ID, at time.Time) (n int, err error) {
+func (s *Store) DueJobsOf(ctx context.Context, account guid.ID, at time.Time) (n int, err error) {
 	err = s.db.Get(ctx, `SELECT count(*) FROM job WHERE test AND account_id = $1 AND due <= $2`,
 		[]any{db.KeyOf(account), at.UnixMicro()}, &n)
 	if err != nil {

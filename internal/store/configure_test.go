@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 )
@@ -63,7 +64,7 @@ func testUsesStay(t *testing.T, open opener) {
 	gifts := issue(t, s, a.ID, 1)
 	old, err := s.Directory(t.Context())
 	must(t, err)
-	redeemAt := func(location gift.ID, version int64) error {
+	redeemAt := func(location guid.ID, version int64) error {
 		r := ref(&gifts[0].Voucher)
 		return s.Group(t.Context(), ledger.Want{Vouchers: []ledger.Ref{r}, Setup: version},
 			func(st *ledger.State) ledger.Changes {

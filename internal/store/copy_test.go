@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 	"boon.example/internal/sealed"
@@ -49,13 +50,13 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 			Key: fmt.Sprintf("sent %d", i)},
 			Answer: ledger.Answer{Code: ledger.Created, Body: []byte("{}")}, At: noon}
 		if i%2 == 0 {
-			sent.Answer.Body, sent.Locations = longAnswer(2000+i), []gift.ID{newID()}
+			sent.Answer.Body, sent.Locations = longAnswer(2000+i), []guid.ID{newID()}
 		}
 		save(t, s, ledger.Changes{Requests: []ledger.Request{{RequestKey: key,
 			Answer: ledger.Answer{Code: ledger.OK,
 				Body: []byte(taken.ID.String())}, EntryID: taken.ID, At: noon}, {RequestKey: spent, Spent: true, At: noon}, sent}})
 		giveBack(t, s, g, taken)
-		must(t, s.NoteKeyUses(t.Context(), map[gift.ID]time.Time{k.ID: noon}))
+		must(t, s.NoteKeyUses(t.Context(), map[guid.ID]time.Time{k.ID: noon}))
 		_, _, err := s.TakeAnonymous(t.Context(), fmt.Sprintf("network %d", i), noon)
 		must(t, err)
 		_, _, err = s.CountMisses(t.Context(), gift.Till{AccountID: g.AccountID, KeyID: k.ID}, noon, 1)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -97,8 +98,8 @@ func countBatches(s *db.Query, rows []countRow, scan func(db.Scanner) error) []d
 		w := record.RowsOf(s, rows, func(r *countRow) []any { return []any{db.KeyOf(r.account), r.what, 0, 0, 0, 0, 0, 0} })
 		return slices.DeleteFunc([]db.Batch{w}, func(w db.Batch) bool { return len(w.Rows) == 0 })
 	}
-	return record.ByAccount(rows, func(r countRow) gift.ID { return r.account },
-		func(account gift.ID, of []countRow) db.Batch {
+	return record.ByAccount(rows, func(r countRow) guid.ID { return r.account },
+		func(account guid.ID, of []countRow) db.Batch {
 			w := record.RowsOf(s, of, func(r *countRow) []any { return []any{r.what} })
 			w.Account, w.Scan, w.Shared = account, scan, true
 			return w
@@ -107,7 +108,7 @@ func countBatches(s *db.Query, rows []countRow, scan func(db.Scanner) error) []d
 
 // countRow is the key of a row.
 type countRow struct {
-	account gift.ID
+	account guid.ID
 	what    []byte
 }
 
@@ -199,7 +200,7 @@ func (c *keptCounts) commit(read, added map[ledger.CountKey]gift.Count) {
 
 // ForgetCounts deletes at most limit counts of contacts of an account of days before one, and tells how many there
 // were. The other counts are few, and a lock on one must find it.
-func (s *Store) ForgetCounts(ctx context.Context, account gift.ID, before int, limit int) (n int64, err error) {
+func (s *Store) ForgetCounts(ctx context.Context, account guid.ID, before int, limit int) (n int64, err error) {
 	old := []any{db.KeyOf(account), before, []byte{byte(ledger.ContactCount)}, []byte{byte(ledger.ContactCount) + 1}}
 	// Most calls find nothing; they should not wait for the writer.
 	err = s.db.Get(ctx, `SELECT count(*) FROM (SELECT 1 FROM day_count

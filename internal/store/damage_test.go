@@ -7,6 +7,7 @@ import (
 	"go.uber.org/goleak"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 )
@@ -29,7 +30,7 @@ func newSample(t *testing.T) *sample {
 		Zone:      noon.Location(),
 		Locations: []gift.Location{{ID: newID(), Name: "Here"}}}
 	key := &gift.Key{ID: newID(), Kind: gift.AccountKey, AccountID: account.ID, Name: "till", CreatedAt: noon,
-		Locations: []gift.ID{account.Locations[0].ID}}
+		Locations: []guid.ID{account.Locations[0].ID}}
 	err := s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
 		picture := gift.Asset{AccountID: account.ID, Hash: gift.HashAsset([]byte("picture")), Kind: gift.PNG,
 			Bytes: []byte("picture")}
@@ -43,13 +44,13 @@ func newSample(t *testing.T) *sample {
 	moveSome(t, s, &k.giver.Voucher, &gifts[3].Voucher)
 	replaceCard(t, s, &k.giver.Voucher, 1)
 	k.taken = redeem(t, s, &k.spent.Voucher, 500)
-	request := func(o gift.Operation, key string, e gift.ID) ledger.Request {
+	request := func(o gift.Operation, key string, e guid.ID) ledger.Request {
 		return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: o, Key: key}, EntryID: e,
 			At:     noon,
 			Answer: ledger.Answer{Code: ledger.OK, Body: []byte(`{"id":"` + e.String() + `"}`)}}
 	}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{
-		request(gift.RedeemGift, "redeemed", k.taken.ID), request(gift.SendGift, "sent", gift.ID{}),
+		request(gift.RedeemGift, "redeemed", k.taken.ID), request(gift.SendGift, "sent", guid.ID{}),
 		{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: gift.RedeemGift, Key: "spent"}, Spent: true,
 			At: noon}}})
 	runGroup(t, s, ledger.Want{Undoable: []ledger.Ref{{AccountID: account.ID, ID: k.taken.ID}}},
@@ -65,7 +66,7 @@ func newSample(t *testing.T) *sample {
 		})
 	var issued gift.Entry
 	k.waiting, _ = newGift(account.ID)
-	k.waiting.LocationID, k.waiting.Seq, k.waiting.Last, k.waiting.Card.Method = account.Locations[0].ID, 0, gift.ID{},
+	k.waiting.LocationID, k.waiting.Seq, k.waiting.Last, k.waiting.Card.Method = account.Locations[0].ID, 0, guid.ID{},
 		gift.Email
 	k.waiting, issued = k.waiting.Begin(gift.Context{EntryID: newID(), Now: noon})
 	job := ledger.Job{ID: newID(), AccountID: account.ID, VoucherID: k.waiting.ID, Due: noon}
@@ -219,7 +220,7 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 			if found := k.verify(t); len(found) > 0 {
 				t.Fatalf("before the damage: %q", found)
 			}
-			victim := map[rune]gift.ID{whole: k.whole.ID, spent: k.spent.ID, waiting: k.waiting.ID,
+			victim := map[rune]guid.ID{whole: k.whole.ID, spent: k.spent.ID, waiting: k.waiting.ID,
 				giver: k.giver.ID}[d.gift]
 			k.damage(t, d.sql, victim, k.taken.ID)
 			want := strings.NewReplacer("$1", victim.String(), "$2", k.taken.ID.String()).Replace(d.want)
@@ -231,7 +232,7 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 }
 
 // damage runs a statement that no constraint and no trigger stands in the way of.
-func (k *sample) damage(t *testing.T, statement string, one, two gift.ID) {
+func (k *sample) damage(t *testing.T, statement string, one, two guid.ID) {
 	t.Helper()
 	var triggers []string
 	rows, err := k.db.Writer.Query(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`)
@@ -254,7 +255,7 @@ func (k *sample) damage(t *testing.T, statement string, one, two gift.ID) {
 		}
 	}
 	var args []any
-	for n, id := range []gift.ID{one, two} {
+	for n, id := range []guid.ID{one, two} {
 		if strings.Contains(statement, []string{"$1", "$2"}[n]) {
 			args = append(args, id[:])
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -86,8 +87,8 @@ func saveResends(c *ledger.Changes) []db.Batch {
 		return record.CompareRefs(ledger.Ref{AccountID: a.AccountID, ID: a.VoucherID}, ledger.Ref{AccountID: b.AccountID,
 			ID: b.VoucherID})
 	})
-	batches := record.ByAccount(deliveries, func(w ledger.DeliveryChange) gift.ID { return w.AccountID },
-		func(account gift.ID, of []ledger.DeliveryChange) db.Batch {
+	batches := record.ByAccount(deliveries, func(w ledger.DeliveryChange) guid.ID { return w.AccountID },
+		func(account guid.ID, of []ledger.DeliveryChange) db.Batch {
 			w := record.RowsOf(updateDelivery, of, func(r *ledger.DeliveryChange) []any {
 				return []any{int64(r.Delivery.Method), r.Delivery.Contact, r.Delivery.Scheduled, db.Micros(r.Delivery.DeliveryDate),
 					r.Delivery.DeliveryZone, db.KeyOf(r.VoucherID)}
@@ -139,9 +140,9 @@ func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (batches []db.Batch) {
 			added.Rows = append(added.Rows, code, token)
 		}
 	}
-	account := func(r ledger.Ref) gift.ID { return r.AccountID }
+	account := func(r ledger.Ref) guid.ID { return r.AccountID }
 	batches = append(record.ByRef(deleteSecrets, gone, nil),
-		record.ByAccount(replaced, account, func(account gift.ID, of []ledger.Ref) db.Batch {
+		record.ByAccount(replaced, account, func(account guid.ID, of []ledger.Ref) db.Batch {
 			w := db.Batch{Query: markSecrets, Account: account}
 			for _, ref := range of {
 				for _, kind := range []string{record.CodeSecret, record.TokenSecret} {
@@ -150,7 +151,7 @@ func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (batches []db.Batch) {
 			}
 			return w
 		})...)
-	batches = append(batches, record.ByAccount(refs, account, func(account gift.ID, of []ledger.Ref) db.Batch {
+	batches = append(batches, record.ByAccount(refs, account, func(account guid.ID, of []ledger.Ref) db.Batch {
 		w := record.RowsOf(updateSecrets, of, func(r *ledger.Ref) []any {
 			s := byGift[*r][len(byGift[*r])-1]
 			return []any{record.SealSecrets(g.db.Keys, r.AccountID, r.ID, s.Code, s.Token), db.KeyOf(r.ID)}
@@ -168,7 +169,7 @@ func saveRescheduled(jobs []ledger.Job) []db.Batch {
 		newest[ledger.Ref{AccountID: jobs[i].AccountID, ID: jobs[i].ID}] = &jobs[i]
 	}
 	return record.ByAccount(slices.SortedFunc(maps.Keys(newest), record.CompareRefs),
-		func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) db.Batch {
+		func(r ledger.Ref) guid.ID { return r.AccountID }, func(account guid.ID, of []ledger.Ref) db.Batch {
 			w := record.RowsOf(updateJob, of, func(r *ledger.Ref) []any {
 				due := newest[*r].Due.UnixMicro()
 				return []any{due, due, newest[*r].Attempts, db.KeyOf(r.ID)}

@@ -14,6 +14,7 @@ import (
 
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 	"boon.example/internal/store/db"
@@ -29,7 +30,7 @@ const (
 var personal = []string{ana, "a…@example.com", "Ana Diaz", "Happy birthday", "for my sister", carla, "Carla", "Lopez"}
 
 // tellingGift is a gift that went to Ana, then to Bob, and was reloaded by Carla, who bought it, with all that is kept.
-func tellingGift(t *testing.T, s *Store, account gift.ID) gift.Gift {
+func tellingGift(t *testing.T, s *Store, account guid.ID) gift.Gift {
 	t.Helper()
 	g, issued := newGift(account)
 	g.Card.Method, g.Card.Contact, g.Card.Recipient, g.Card.Sender = gift.Email, ana, "Ana Diaz", "Carla"
@@ -82,14 +83,14 @@ func tellingGift(t *testing.T, s *Store, account gift.ID) gift.Gift {
 }
 
 // standing gives those of some texts that a store still has, in the clear or sealed.
-func standing(t *testing.T, s *Store, account gift.ID, texts []string) (found []string) {
+func standing(t *testing.T, s *Store, account guid.ID, texts []string) (found []string) {
 	t.Helper()
 	var all strings.Builder
 	for table, rows := range dump(t, s) {
 		fmt.Fprintln(&all, table, rows)
 	}
 	var clear strings.Builder
-	messages, err := s.Messages(t.Context(), gift.ID{}, 100)
+	messages, err := s.Messages(t.Context(), guid.ID{}, 100)
 	must(t, err)
 	attempts, err := s.WebhookAttempts(t.Context(),
 		gift.WebhookAttempts{AccountID: account, WebhookID: account, Limit: 100})
@@ -110,7 +111,7 @@ func standing(t *testing.T, s *Store, account gift.ID, texts []string) (found []
 }
 
 // answersOf reads the stored answers of an account.
-func answersOf(t *testing.T, s *Store, account gift.ID) (bodies [][]byte) {
+func answersOf(t *testing.T, s *Store, account guid.ID) (bodies [][]byte) {
 	t.Helper()
 	rows, err := s.db.Readers.QueryContext(t.Context(), `SELECT r.key FROM request AS r WHERE r.account_id = $1`, account[:])
 	must(t, err)
@@ -146,7 +147,7 @@ func testErase(t *testing.T, open opener) {
 	for _, contact := range []string{`"ANA"@EXAMPLE.COM`, "carla@ｅxample.com"} {
 		ids, err := s.Eraser.Find(t.Context(), account.ID, contact, func(int) {})
 		must(t, err)
-		diff(t, ids, []gift.ID{g.ID})
+		diff(t, ids, []guid.ID{g.ID})
 		rehearsed, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account, Contact: contact, DryRun: true}, ids)
 		must(t, err)
 		done, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account, Contact: contact}, ids)
@@ -169,7 +170,7 @@ func testErase(t *testing.T, open opener) {
 	if s.db.File != "" {
 		searchFiles(t, filepath.Dir(s.db.File), personal)
 	}
-	if again, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account}, []gift.ID{g.ID}); err != nil ||
+	if again, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account}, []guid.ID{g.ID}); err != nil ||
 		again.Gifts != 1 || standing(t, s, account.ID, []string{"bob@example.com"}) != nil {
 		t.Errorf("everybody's: %+v, %v", again, err)
 	}
@@ -212,7 +213,7 @@ func testEraseHidesNothing(t *testing.T, open opener) {
 	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
 	g, forged := tellingGift(t, s, account.ID), tellingGift(t, s, account.ID)
 	ask := erase.Request{Account: account}
-	if _, err := s.Eraser.Gifts(t.Context(), ask, []gift.ID{g.ID}); err != nil {
+	if _, err := s.Eraser.Gifts(t.Context(), ask, []guid.ID{g.ID}); err != nil {
 		t.Fatal(err)
 	}
 	for _, set := range []string{`delta = 6`, `reference = 'forged'`, `made_at = 0`} {
@@ -228,7 +229,7 @@ func testEraseHidesNothing(t *testing.T, open opener) {
 	}
 	unguarded(t, s)
 	run(t, s, `UPDATE entry SET reference = 'forged' WHERE voucher_id = $1 AND kind = 'RELOAD'`, forged.ID[:])
-	n, err := s.Eraser.Gifts(t.Context(), ask, []gift.ID{forged.ID})
+	n, err := s.Eraser.Gifts(t.Context(), ask, []guid.ID{forged.ID})
 	if err == nil || !strings.Contains(err.Error(), "not as it was written") {
 		t.Errorf("an entry that was changed: %+v, %v", n, err)
 	}
@@ -249,15 +250,15 @@ func testEraseOutbox(t *testing.T, open opener) {
 	s, _ := open(t)
 	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
 	gifts := issue(t, s, account.ID, 2)
-	var ids []gift.ID
-	for _, about := range []gift.ID{gifts[0].ID, gifts[0].ID, gifts[1].ID} {
+	var ids []guid.ID
+	for _, about := range []guid.ID{gifts[0].ID, gifts[0].ID, gifts[1].ID} {
 		m := message.Message{ID: newID(), AccountID: account.ID, GiftID: about, At: noon}
 		must(t, s.KeepMessage(t.Context(), m))
 		ids = append(ids, m.ID)
 	}
 	spoil(t, s, `UPDATE outbox SET account_id = $1, voucher_id = $1 WHERE id = $2`, []byte{}, ids[1][:])
 	spoil(t, s, `UPDATE outbox SET message = $1 WHERE id = $2`, []byte("damaged"), ids[2][:])
-	done, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account, Force: true}, []gift.ID{gifts[0].ID})
+	done, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account, Force: true}, []guid.ID{gifts[0].ID})
 	if left := dump(t, s)["outbox"]; err != nil || done.Messages != 2 || len(left) != 1 {
 		t.Errorf("%+v, %v; %d messages are left", done, err, len(left))
 	}
@@ -269,7 +270,7 @@ func testEnded(t *testing.T, open opener) {
 	s, _ := open(t)
 	of := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
 	account := of.ID
-	var want, named []gift.ID
+	var want, named []guid.ID
 	reloaded := func(v gift.Voucher, by gift.Purchase) gift.Entry {
 		return gift.Entry{ID: newID(), AccountID: account, VoucherID: v.ID, Seq: 2, Previous: v.Last, Kind: gift.Reload,
 			Delta: 1, Balance: v.Balance + 1, Status: v.Status, At: noon, Details: gift.Details{Purchase: by}}
@@ -304,9 +305,9 @@ func testEnded(t *testing.T, open opener) {
 		save(t, s, c)
 		save(t, s, ledger.Changes{Entries: reloads})
 	}
-	look := func(before time.Time) (found []gift.ID, pages int) {
-		for after, more := (gift.ID{}), true; more; pages++ {
-			var ids []gift.ID
+	look := func(before time.Time) (found []guid.ID, pages int) {
+		for after, more := (guid.ID{}), true; more; pages++ {
+			var ids []guid.ID
 			var err error
 			ids, after, more, err = s.Eraser.Ended(t.Context(), of, after, before)
 			must(t, err)
@@ -323,7 +324,7 @@ func testEnded(t *testing.T, open opener) {
 	if n, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: of}, named); err != nil || n.Gifts != len(named) {
 		t.Errorf("of %d that name their sender, %+v, %v", len(named), n, err)
 	}
-	want = slices.DeleteFunc(want, func(id gift.ID) bool { return slices.Contains(named, id) })
+	want = slices.DeleteFunc(want, func(id guid.ID) bool { return slices.Contains(named, id) })
 	if found, _ := look(time.Now().Add(time.Hour)); !slices.Equal(found, want) {
 		t.Errorf("without senders: %d gifts, want %d", len(found), len(want))
 	}
@@ -339,7 +340,7 @@ func testEraseEnded(t *testing.T, open opener) {
 		gifts int
 	}{{noon, 0}, {noon.Add(time.Microsecond), 1}} {
 		ask := erase.Request{Account: account, Force: true, Ended: tt.ended}
-		n, err := s.Eraser.Gifts(t.Context(), ask, []gift.ID{g.ID})
+		n, err := s.Eraser.Gifts(t.Context(), ask, []guid.ID{g.ID})
 		if all := len(standing(t, s, account.ID, personal)) == len(personal); err != nil || n.Gifts != tt.gifts ||
 			all != (tt.gifts == 0) {
 			t.Errorf("ended before %v: %+v, %v; all is there: %v", tt.ended, n, err, all)
@@ -359,19 +360,19 @@ func testEraseWaiting(t *testing.T, open opener) {
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{issued},
 		Jobs: []ledger.Job{{ID: newID(), AccountID: account.ID, VoucherID: g.ID, Due: due}}})
 	ask := erase.Request{Account: account, Contact: ana}
-	n, err := s.Eraser.Gifts(t.Context(), ask, []gift.ID{g.ID})
+	n, err := s.Eraser.Gifts(t.Context(), ask, []guid.ID{g.ID})
 	if err != nil || n.Waiting != 1 || standing(t, s, account.ID, []string{ana}) == nil || len(claim(t, s, now, 1)) > 0 {
 		t.Errorf("%+v, %v", n, err)
 	}
 	ask.Force = true
-	n, err = s.Eraser.Gifts(t.Context(), ask, []gift.ID{g.ID})
+	n, err = s.Eraser.Gifts(t.Context(), ask, []guid.ID{g.ID})
 	if err != nil || n.Waiting != 0 || standing(t, s, account.ID, []string{ana}) != nil || len(claim(t, s, now, 1)) != 1 {
 		t.Errorf("by force: %+v, %v", n, err)
 	}
 }
 
 // orderFor makes an order of a gift for each of some people, bought by Carla at a time, whose answer is long.
-func orderFor(t *testing.T, s *Store, account gift.ID, at time.Time, people ...string) (gifts []gift.Gift) {
+func orderFor(t *testing.T, s *Store, account guid.ID, at time.Time, people ...string) (gifts []gift.Gift) {
 	t.Helper()
 	var c ledger.Changes
 	body := `{"orderID":"` + strings.Repeat("x", 2_000) + `","gifts":[`
@@ -395,7 +396,7 @@ func orderFor(t *testing.T, s *Store, account gift.ID, at time.Time, people ...s
 }
 
 // answered gives those of some texts that the stored answers of an account have.
-func answered(t *testing.T, s *Store, account gift.ID, texts ...string) (found []string) {
+func answered(t *testing.T, s *Store, account guid.ID, texts ...string) (found []string) {
 	t.Helper()
 	all := fmt.Sprintf("%s", answersOf(t, s, account))
 	for _, text := range texts {
@@ -406,7 +407,7 @@ func answered(t *testing.T, s *Store, account gift.ID, texts ...string) (found [
 	return found
 }
 
-func findAll(t *testing.T, s *Store, account gift.ID, contact string) []gift.ID {
+func findAll(t *testing.T, s *Store, account guid.ID, contact string) []guid.ID {
 	t.Helper()
 	ids, err := s.Eraser.Find(t.Context(), account, contact, func(int) {})
 	must(t, err)
@@ -437,7 +438,7 @@ func testEraseOrder(t *testing.T, open opener) {
 		}
 		diff(t, answered(t, s, account.ID, "Carla", "Hello", "Ana", "Dan", gifts[3].ID.String()),
 			[]string{"Ana", "Dan", gifts[3].ID.String()}) // they did not ask for it
-		diff(t, findAll(t, s, account.ID, carla), []gift.ID{})
+		diff(t, findAll(t, s, account.ID, carla), []guid.ID{})
 	}
 }
 
@@ -458,7 +459,7 @@ func testEraseCutOff(t *testing.T, open opener) {
 		}
 	}
 	diff(t, answered(t, s, account.ID, "Carla", "Hello"), []string(nil))
-	diff(t, findAll(t, s, account.ID, carla), []gift.ID{})
+	diff(t, findAll(t, s, account.ID, carla), []guid.ID{})
 	diff(t, problems(t, s), map[string]int{})
 }
 
@@ -467,7 +468,7 @@ func testEraseBeside(t *testing.T, open opener) {
 	s, _ := open(t)
 	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
 	gifts := orderFor(t, s, account.ID, noon, "Ana", "Bob")
-	ids := []gift.ID{gifts[0].ID, gifts[1].ID}
+	ids := []guid.ID{gifts[0].ID, gifts[1].ID}
 	reschedule := sync.OnceFunc(func() {
 		g := &gifts[1].Voucher
 		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(g)}}, func(st *ledger.State) (c ledger.Changes) {
@@ -521,7 +522,7 @@ func testEraseDamaged(t *testing.T, open opener) {
 	spoil(t, s, `UPDATE answer SET body = $2
 		WHERE key = (SELECT key FROM request WHERE account_id = $1 ORDER BY made_at LIMIT 1)`,
 		db.KeyOf(account.ID), []byte("damaged"))
-	ids := []gift.ID{gifts[0].ID, gifts[1].ID}
+	ids := []guid.ID{gifts[0].ID, gifts[1].ID}
 	for _, tt := range []struct {
 		goOn bool
 		want int
@@ -560,7 +561,7 @@ func testEarlierNumbers(t *testing.T, open opener) {
 	}
 	a := &gift.Account{ID: account, Name: "Harbor Coffee"}
 	n, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: a, Contact: "+447740125622", Force: true},
-		[]gift.ID{g.ID})
+		[]guid.ID{g.ID})
 	if err != nil || n.Gifts != 1 {
 		t.Fatalf("erased %+v, %v", n, err)
 	}

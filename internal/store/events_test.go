@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
@@ -99,7 +100,7 @@ func testEvents(t *testing.T, open opener) {
 	account := newID()
 	gifts := issue(t, s, account, 3)
 	issue(t, s, newID(), 1) // another account's
-	var want []gift.ID
+	var want []guid.ID
 	for _, n := range []int{2, 0, 2, 1} {
 		want = append(want, redeem(t, s, &gifts[n].Voucher, 5).ID)
 	}
@@ -134,7 +135,7 @@ func testEvents(t *testing.T, open opener) {
 	if len(some) != 3 || there != end {
 		t.Errorf("%d gifts made, end %v, want %v", len(some), there, end)
 	}
-	none, there := follow(t, s, gift.EventQuery{AccountID: account, Limit: 2, Locations: []gift.ID{newID()}})
+	none, there := follow(t, s, gift.EventQuery{AccountID: account, Limit: 2, Locations: []guid.ID{newID()}})
 	if len(none) != 0 || there != end {
 		t.Errorf("%d events elsewhere, end %v, want %v", len(none), there, end)
 	}
@@ -194,7 +195,7 @@ func testSmallPages(t *testing.T, open opener) {
 	settled(t, s, gift.EventQuery{AccountID: account, Limit: 100}, 61)
 	c := &counted{Gifts: s.Reader}
 	page, err := feed.New(s.db, c).Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 1,
-		Locations: []gift.ID{newID()}})
+		Locations: []guid.ID{newID()}})
 	must(t, err)
 	if len(page.Events) > 0 || c.n > 8 {
 		t.Errorf("%d events, after %d look-ups for 61", len(page.Events), c.n)
@@ -283,7 +284,7 @@ func testFollowers(t *testing.T, open opener) {
 		t.Errorf("only %d entries were made", total)
 	}
 	for n, events := range read {
-		next := map[gift.ID]int{}
+		next := map[guid.ID]int{}
 		for i := range events {
 			e := events[i].Entry
 			if next[e.VoucherID]++; e.Seq != next[e.VoucherID] {

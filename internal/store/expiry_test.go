@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/pgtest"
 )
 
 // promotion makes a promotional gift that ends at a time.
-func promotion(t *testing.T, s *Store, account gift.ID, end time.Time) gift.Gift {
+func promotion(t *testing.T, s *Store, account guid.ID, end time.Time) gift.Gift {
 	t.Helper()
 	g, e := newGift(account)
 	g.Promotional, g.PromotionID, g.ValidUntil = true, newID(), end
@@ -22,11 +23,11 @@ func promotion(t *testing.T, s *Store, account gift.ID, end time.Time) gift.Gift
 }
 
 // told are the events of ends of gifts: how many of each type there are of each gift.
-func told(t *testing.T, s *Store, account gift.ID, n int) map[gift.ID][2]int {
+func told(t *testing.T, s *Store, account guid.ID, n int) map[guid.ID][2]int {
 	t.Helper()
 	all, _ := settled(t, s, gift.EventQuery{AccountID: account, Limit: 9,
 		Types: []gift.EventType{gift.EventExpiring, gift.EventExpired}}, n)
-	found := map[gift.ID][2]int{}
+	found := map[guid.ID][2]int{}
 	for i := range all {
 		of := found[all[i].Gift.ID]
 		if all[i].Type == gift.EventExpired {
@@ -40,7 +41,7 @@ func told(t *testing.T, s *Store, account gift.ID, n int) map[gift.ID][2]int {
 }
 
 // tellAll has two instances tell at once of all that is due, while some of them are cut off.
-func tellAll(t *testing.T, instances []*Store, account gift.ID, now time.Time) {
+func tellAll(t *testing.T, instances []*Store, account guid.ID, now time.Time) {
 	t.Helper()
 	var all sync.WaitGroup
 	for n := range 6 {
@@ -79,7 +80,7 @@ func testExpiry(t *testing.T, open opener) {
 	instances := []*Store{s, again()}
 	account := newID()
 	end := noon.AddDate(0, 0, 30)
-	want := map[gift.ID][2]int{}
+	want := map[guid.ID][2]int{}
 	var longer gift.Gift
 	for n := range 20 {
 		longer = promotion(t, s, account, end.Add(time.Duration(n)*time.Second))
@@ -91,7 +92,7 @@ func testExpiry(t *testing.T, open opener) {
 	issue(t, s, account, 1)       // which does not expire
 
 	tellAll(t, instances, account, end.Add(-gift.ExpiringBefore-1))
-	diff(t, told(t, s, account, 0), map[gift.ID][2]int{})
+	diff(t, told(t, s, account, 0), map[guid.ID][2]int{})
 	tellAll(t, instances, account, end.Add(time.Minute-gift.ExpiringBefore))
 	diff(t, told(t, s, account, 20), want)
 	extend := func(until time.Time) {
@@ -143,7 +144,7 @@ func TestExpiryTakesFewStatements(t *testing.T) {
 	if one, many := tell(1), tell(50); many > one {
 		t.Errorf("one gift takes %d statements, 50 take %d", one, many)
 	}
-	want := map[gift.ID][2]int{}
+	want := map[guid.ID][2]int{}
 	for id := range told(t, s, account, 102) {
 		want[id] = [2]int{1, 1}
 	}

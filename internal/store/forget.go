@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )
@@ -26,7 +26,7 @@ const (
 // ForgetRequests deletes at most limit idempotency records of an account that were made before an instant, and tells
 // how many there were. Those of calls that move or hold value are part of the ledger: they are never deleted, here or
 // elsewhere.
-func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time.Time, limit int) (n int64, err error) {
+func (s *Store) ForgetRequests(ctx context.Context, account guid.ID, before time.Time, limit int) (n int64, err error) {
 	// Most calls find nothing; they should not wait for the writer.
 	err = s.db.Get(ctx, selectForgettable, []any{db.KeyOf(account), before.UnixMicro()}, &n)
 	if err != nil || n == 0 {
@@ -48,7 +48,7 @@ func (s *Store) ForgetRequests(ctx context.Context, account gift.ID, before time
 type Ages struct{ Entry, Record, Event time.Time }
 
 // Ages looks for them.
-func (s *Store) Ages(ctx context.Context, account gift.ID) (a Ages, err error) {
+func (s *Store) Ages(ctx context.Context, account guid.ID) (a Ages, err error) {
 	for text, to := range map[string]*time.Time{selectNewest: &a.Entry, selectOldest: &a.Record,
 		selectOldestEvent: &a.Event} {
 		err := s.db.Get(ctx, text, []any{db.KeyOf(account)}, db.ScanTime(to))

@@ -14,6 +14,7 @@ import (
 
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/span"
 	"boon.example/internal/store/db"
@@ -236,7 +237,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Holds:       make(map[ledger.Ref]*gift.Held),
 		Vouchers:    make(map[ledger.Ref]*gift.Voucher, len(want.Vouchers)),
 		Codes:       make(map[gift.VoucherCode]bool),
-		DeliveredBy: make(map[ledger.Ref]gift.ID),
+		DeliveredBy: make(map[ledger.Ref]guid.ID),
 		Resends:     make(map[ledger.Ref][]ledger.Resent),
 		Deliveries:  make(map[ledger.Ref]*ledger.Delivery),
 		Before:      make(map[ledger.Ref]gift.Status),
@@ -332,8 +333,8 @@ func (g *group) wantRequests(wanted []ledger.RequestKey) (batches []db.Batch) {
 		}
 		return nil
 	}
-	return record.ByAccount(wanted, func(k ledger.RequestKey) gift.ID { return k.AccountID },
-		func(account gift.ID, of []ledger.RequestKey) db.Batch {
+	return record.ByAccount(wanted, func(k ledger.RequestKey) guid.ID { return k.AccountID },
+		func(account guid.ID, of []ledger.RequestKey) db.Batch {
 			w := db.Batch{Query: selectRequests, Account: account, Scan: scan, Shared: true}
 			for i := range of {
 				if i == 0 || of[i].Key != of[i-1].Key {
@@ -377,7 +378,7 @@ func (g *group) wantVouchers(wanted []ledger.Ref) []db.Batch {
 // wantReversed wants to know how much was undone of what is loaded.
 func (g *group) wantReversed() []db.Batch {
 	return record.ByRef(selectReversed, slices.Collect(maps.Keys(g.state.Undoable)), func(from db.Scanner) error {
-		var id gift.ID
+		var id guid.ID
 		var sum gift.Amount
 		var parts int
 		if err := from.Scan(db.ScanID(&id), &sum, &parts); err != nil {
@@ -403,7 +404,7 @@ func (g *group) wantCashOuts() []db.Batch {
 	}
 	return record.ByRef(selectCashOuts, vouchers, func(from db.Scanner) error {
 		var ref ledger.Ref
-		var id gift.ID
+		var id guid.ID
 		var seq int
 		if err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), db.ScanID(&id), &seq); err != nil {
 			return err
@@ -440,7 +441,7 @@ func (g *group) wantHoldEnds() []db.Batch {
 func (g *group) wantDeliveredBy(wanted []ledger.Ref) []db.Batch {
 	return record.ByRef(selectDeliveredBy, wanted, func(from db.Scanner) error {
 		var ref ledger.Ref
-		var job gift.ID
+		var job guid.ID
 		err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), db.ScanID(&job))
 		g.state.DeliveredBy[ref] = job
 		return err
@@ -563,8 +564,8 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 	changed = slices.Clone(changed)
 	slices.SortFunc(changed, func(a, b gift.Voucher) int { return record.CompareRefs(record.RefOf(&a), record.RefOf(&b)) })
 	update := func(q *db.Query, changed []gift.Voucher, row func(*gift.Voucher, int) []any) []db.Batch {
-		return record.ByAccount(changed, func(v gift.Voucher) gift.ID { return v.AccountID },
-			func(account gift.ID, of []gift.Voucher) db.Batch {
+		return record.ByAccount(changed, func(v gift.Voucher) guid.ID { return v.AccountID },
+			func(account guid.ID, of []gift.Voucher) db.Batch {
 				w := record.RowsOf(q, of, func(v *gift.Voucher) []any { return row(v, g.loaded[record.RefOf(v)].Seq) })
 				w.Account = account
 				return w
@@ -617,8 +618,8 @@ func (g *group) saveEvents(entries []gift.Entry) db.Batch {
 // saveReplays writes to every record whose answer is given again: only a commit that writes waits for a standby, and
 // so shows that the record itself has arrived there.
 func saveReplays(replayed []ledger.RequestKey) []db.Batch {
-	return record.ByAccount(record.DistinctKeys(replayed), func(k ledger.RequestKey) gift.ID { return k.AccountID },
-		func(account gift.ID, of []ledger.RequestKey) db.Batch {
+	return record.ByAccount(record.DistinctKeys(replayed), func(k ledger.RequestKey) guid.ID { return k.AccountID },
+		func(account guid.ID, of []ledger.RequestKey) db.Batch {
 			w := record.RowsOf(updateReplays, of, func(k *ledger.RequestKey) []any { return []any{k.Key, string(k.Operation)} })
 			w.Account = account
 			return w
@@ -637,8 +638,8 @@ func saveDone(done []ledger.Done) []db.Batch {
 	}
 	cards := slices.SortedFunc(maps.Keys(delivered), record.CompareRefs)
 	return append(record.ByRef(deleteJobs, jobs, nil),
-		record.ByAccount(cards, func(r ledger.Ref) gift.ID { return r.AccountID },
-			func(account gift.ID, of []ledger.Ref) db.Batch {
+		record.ByAccount(cards, func(r ledger.Ref) guid.ID { return r.AccountID },
+			func(account guid.ID, of []ledger.Ref) db.Batch {
 				w := record.RowsOf(updateCard, of, func(r *ledger.Ref) []any {
 					d := delivered[*r]
 					return []any{db.Micros(d.DeliveredAt), db.KeyOf(d.JobID), db.KeyOf(r.ID)}
@@ -655,7 +656,7 @@ func saveSold(sold []ledger.Sold) []db.Batch {
 		newest[ledger.Ref{AccountID: c.AccountID, ID: c.VoucherID}] = c
 	}
 	return record.ByAccount(slices.SortedFunc(maps.Keys(newest), record.CompareRefs),
-		func(r ledger.Ref) gift.ID { return r.AccountID }, func(account gift.ID, of []ledger.Ref) db.Batch {
+		func(r ledger.Ref) guid.ID { return r.AccountID }, func(account guid.ID, of []ledger.Ref) db.Batch {
 			w := record.RowsOf(updateSold, of, func(r *ledger.Ref) []any {
 				c := newest[*r]
 				p := &c.Purchase
@@ -669,17 +670,17 @@ func saveSold(sold []ledger.Sold) []db.Batch {
 
 // saveTally adds new gifts to the number of their account's.
 func saveTally(gifts []gift.Gift) db.Batch {
-	added := map[gift.ID]int{}
+	added := map[guid.ID]int{}
 	for i := range gifts {
 		added[gifts[i].AccountID]++
 	}
-	accounts := slices.SortedFunc(maps.Keys(added), func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
-	return record.RowsOf(addTally, accounts, func(a *gift.ID) []any { return []any{db.KeyOf(*a), added[*a]} })
+	accounts := slices.SortedFunc(maps.Keys(added), func(a, b guid.ID) int { return slices.Compare(a[:], b[:]) })
+	return record.RowsOf(addTally, accounts, func(a *guid.ID) []any { return []any{db.KeyOf(*a), added[*a]} })
 }
 
 // saveUsed notes which records of the set-up are in use now.
 func (g *group) saveUsed(c *ledger.Changes) db.Batch {
-	note := func(account, record gift.ID) {
+	note := func(account, record guid.ID) {
 		ref := ledger.Ref{AccountID: account, ID: record}
 		if !record.IsZero() && !g.used.has(ref) && !slices.Contains(g.newlyUsed, ref) {
 			g.newlyUsed = append(g.newlyUsed, ref)
@@ -687,7 +688,7 @@ func (g *group) saveUsed(c *ledger.Changes) db.Batch {
 	}
 	for i := range c.Gifts {
 		v := &c.Gifts[i]
-		for _, record := range []gift.ID{v.ProgramID, v.LocationID, v.PromotionID, v.Card.DesignID,
+		for _, record := range []guid.ID{v.ProgramID, v.LocationID, v.PromotionID, v.Card.DesignID,
 			v.Card.Purchase.StorefrontID} {
 			note(v.AccountID, record)
 		}
@@ -774,7 +775,7 @@ func entryRows(entries []gift.Entry, first chain.Place) db.Batch {
 // What they were found by before finds them still.
 func (g *group) saveSearch(c *ledger.Changes) db.Batch {
 	w := db.Batch{Query: record.InsertSearch}
-	add := func(account, voucher gift.ID, text string) {
+	add := func(account, voucher guid.ID, text string) {
 		w.Rows = append(w.Rows, []any{db.KeyOf(account), g.db.Keys.SearchHash(account, text), db.KeyOf(voucher)})
 	}
 	for i := range c.Gifts {

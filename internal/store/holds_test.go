@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -134,7 +135,7 @@ func TestVerifyFindsDamagedReleases(t *testing.T) {
 			t.Parallel()
 			k := newSample(t)
 			held := hold(t, k.Store, &k.whole.Voucher, 300, time.Hour)
-			answer := func(key string, code gift.Code, entry gift.ID) ledger.Request {
+			answer := func(key string, code gift.Code, entry guid.ID) ledger.Request {
 				return ledger.Request{RequestKey: ledger.RequestKey{AccountID: k.whole.AccountID, Key: key,
 					Operation: gift.ReleaseHold}, EntryID: entry, At: noon,
 					Answer: ledger.Answer{Code: code, Body: []byte(held.ID.String())}}
@@ -143,7 +144,7 @@ func TestVerifyFindsDamagedReleases(t *testing.T) {
 				func(st *ledger.State) ledger.Changes {
 					after, e, _ := st.Vouchers[ref(&k.whole.Voucher)].ReleaseOne(gift.Context{EntryID: newID(), Now: noon})
 					return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Requests: []ledger.Request{
-						answer("released", ledger.OK, e.ID), answer("nothing", ledger.Nothing, gift.ID{})}}
+						answer("released", ledger.OK, e.ID), answer("nothing", ledger.Nothing, guid.ID{})}}
 				})
 			if found := k.verify(t); len(found) > 0 {
 				t.Fatalf("before the damage: %q", found)

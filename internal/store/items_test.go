@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 )
@@ -42,7 +43,7 @@ func testItems(t *testing.T, open opener) {
 			return
 		})
 	}
-	for account, want := range map[gift.ID]int{account: 3, other.AccountID: 1} {
+	for account, want := range map[guid.ID]int{account: 3, other.AccountID: 1} {
 		var n int
 		ctx := t.Context()
 		must(t, db.Each(ctx, s.db.Readers, `SELECT count(*) FROM item_list AS i WHERE i.account_id = $1`,
@@ -115,7 +116,7 @@ func testSealedSetup(t *testing.T, open opener) {
 func testWorth(t *testing.T, open opener) {
 	s, _ := open(t)
 	account := newID()
-	made := func(change func(*gift.Gift)) gift.ID {
+	made := func(change func(*gift.Gift)) guid.ID {
 		g, e := newGift(account)
 		change(&g)
 		e.Balance, e.Status = g.Balance, g.Status
@@ -137,7 +138,7 @@ func testWorth(t *testing.T, open opener) {
 		must(t, err)
 	}
 	for name, want := range map[string]struct {
-		voucher gift.ID
+		voucher guid.ID
 		worth   gift.ItemWorth
 	}{
 		"adjusted":        {adjusted, gift.ItemWorth{Money: 1000, Pieces: 3}},

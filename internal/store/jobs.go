@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 	"boon.example/internal/store/db"
@@ -185,7 +186,7 @@ func (s *Store) KeepMessage(ctx context.Context, m message.Message) error {
 func (s *Store) ForgetMessages(ctx context.Context, before time.Time, limit int) (n int64, err error) {
 	// Most calls find nothing; they should not wait for the writer.
 	ids, err := db.Collect(ctx, s.db, `SELECT o.id FROM outbox AS o WHERE o.made_at < $1 ORDER BY o.made_at LIMIT $2`,
-		[]any{before.UnixMicro(), limit}, func(from db.Scanner) (id gift.ID, err error) {
+		[]any{before.UnixMicro(), limit}, func(from db.Scanner) (id guid.ID, err error) {
 			err = from.Scan(db.ScanID(&id))
 			return id, err
 		})
@@ -209,7 +210,7 @@ const (
 )
 
 // Messages gives at most limit messages, the newest first: those that are older than the one named; zero: all.
-func (s *Store) Messages(ctx context.Context, before gift.ID, limit int) ([]message.Message, error) {
+func (s *Store) Messages(ctx context.Context, before guid.ID, limit int) ([]message.Message, error) {
 	if before.IsZero() {
 		return s.selectMessages(ctx, selectMessage+newestMessages+`$1`, limit)
 	}
@@ -218,7 +219,7 @@ func (s *Store) Messages(ctx context.Context, before gift.ID, limit int) ([]mess
 }
 
 // Message finds one message; gift.NotFound when there is none.
-func (s *Store) Message(ctx context.Context, id gift.ID) (message.Message, error) {
+func (s *Store) Message(ctx context.Context, id guid.ID) (message.Message, error) {
 	found, err := s.selectMessages(ctx, selectMessage+`WHERE o.id = $1`, db.KeyOf(id))
 	if err != nil || len(found) == 0 {
 		return message.Message{}, cmp.Or(err, error(gift.NotFound))
@@ -228,7 +229,7 @@ func (s *Store) Message(ctx context.Context, id gift.ID) (message.Message, error
 
 func (s *Store) selectMessages(ctx context.Context, query string, args ...any) ([]message.Message, error) {
 	messages, err := db.Collect(ctx, s.db, query, args, func(from db.Scanner) (m message.Message, err error) {
-		var key gift.ID
+		var key guid.ID
 		var sealed []byte
 		if err := from.Scan(db.ScanID(&key), &sealed); err != nil {
 			return m, err

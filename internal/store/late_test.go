@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -26,7 +27,7 @@ func testPagesEndEarly(t *testing.T, open opener) {
 	}
 	ctx := timeOver{t.Context()}
 	q := gift.EventQuery{AccountID: account, Limit: 200}
-	seen, pages := map[gift.ID]bool{}, 0
+	seen, pages := map[guid.ID]bool{}, 0
 	for more := true; more; pages++ {
 		page, err := s.Events(ctx, q)
 		must(t, err)
@@ -41,7 +42,7 @@ func testPagesEndEarly(t *testing.T, open opener) {
 		t.Errorf("%d gifts on %d pages of events, want %d on 3", len(seen), pages, gifts)
 	}
 	f := gift.Filter{AccountID: account, Limit: 200}
-	seen, pages = map[gift.ID]bool{}, 0
+	seen, pages = map[guid.ID]bool{}, 0
 	for more := true; more; pages++ {
 		page, err := s.List(ctx, f)
 		must(t, err)

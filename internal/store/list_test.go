@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 )
 
 // listFilters are those that a list may have, alone and two by two.
-func listFilters(account gift.ID) map[string]gift.Filter {
+func listFilters(account guid.ID) map[string]gift.Filter {
 	one := map[string]func(*gift.Filter){
 		"status":     func(f *gift.Filter) { f.Status = gift.Delivered },
 		"rare":       func(f *gift.Filter) { f.Status = gift.PurchaseFailed },
@@ -29,7 +30,7 @@ func listFilters(account gift.ID) map[string]gift.Filter {
 		"last four":  func(f *gift.Filter) { f.LastFour = "0000" },
 		"contact":    func(f *gift.Filter) { f.Contacts = []string{"a@b.c", "c@b.a"} },
 		"words":      func(f *gift.Filter) { f.Words = []string{"ana", "lee"} },
-		"locations":  func(f *gift.Filter) { f.Locations = []gift.ID{newID(), newID()} },
+		"locations":  func(f *gift.Filter) { f.Locations = []guid.ID{newID(), newID()} },
 		"created":    func(f *gift.Filter) { f.CreatedFrom, f.CreatedTo = noon, noon.AddDate(1, 0, 0) },
 	}
 	all := map[string]gift.Filter{}
@@ -44,11 +45,11 @@ func listFilters(account gift.ID) map[string]gift.Filter {
 	return all
 }
 
-func changeFilters(account gift.ID) map[string]gift.ChangeFilter {
+func changeFilters(account guid.ID) map[string]gift.ChangeFilter {
 	f := gift.ChangeFilter{AccountID: account, Before: idAt(noon.AddDate(50, 0, 0)), Limit: 50}
 	key, till, place, kind, time, seen := f, f, f, f, f, f
 	till.KeyID, till.Till = newID(), true
-	key.KeyID, place.LocationID, kind.Kind, seen.Locations = newID(), newID(), gift.Cancellation, []gift.ID{newID()}
+	key.KeyID, place.LocationID, kind.Kind, seen.Locations = newID(), newID(), gift.Cancellation, []guid.ID{newID()}
 	time.From, time.To = noon, noon.AddDate(1, 0, 0)
 	return map[string]gift.ChangeFilter{"none": f, "key": key, "till": till, "location": place, "kind": kind, "time": time,
 		"locations": seen}

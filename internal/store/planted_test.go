@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 )
 
@@ -21,7 +22,7 @@ func TestASetUpFromPastBoonIsNotTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, again := open(t)
-			account := gift.ID{}
+			account := guid.ID{}
 			setUp(t, s, "first")
 			setUp(t, s, "second")
 			must(t, s.Configure(t.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {

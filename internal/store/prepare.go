@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -18,7 +19,7 @@ type prepared struct {
 
 // giftRows are the rows of a new gift.
 type giftRows struct {
-	items                             gift.ID
+	items                             guid.ID
 	terms, voucher, card, code, token []any
 	search                            [][]any
 }

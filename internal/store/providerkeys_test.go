@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -14,7 +15,7 @@ func testProviderKeys(t *testing.T, open opener) {
 	s, _ := open(t)
 	account, provider := newID(), newID()
 	var all []ledger.Request
-	keep := func(account gift.ID, operation gift.Operation, key string) string {
+	keep := func(account guid.ID, operation gift.Operation, key string) string {
 		all = append(all, ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation, Key: key},
 			Answer: ledger.Answer{Code: ledger.OK, Body: []byte("{}")}, At: noon})
 		return key

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -55,7 +56,7 @@ func testReplaced(t *testing.T, open opener) {
 			}
 		}
 		if replaced.IsZero() && (byCode.ID != v.ID || byToken.ID != v.ID) || !replaced.IsZero() &&
-			(byCode.ID != gift.ID{} || byToken.ID != gift.ID{}) {
+			(byCode.ID != guid.ID{} || byToken.ID != guid.ID{}) {
 			t.Errorf("they lead to %s and %s", byCode.ID, byToken.ID)
 		}
 		before := s.CodeLookUps()
@@ -63,7 +64,7 @@ func testReplaced(t *testing.T, open opener) {
 		if diff := cmp.Diff(fmt.Sprint(ofCode), fmt.Sprint(err)); diff != "" || compared.ID != byCode.ID {
 			t.Errorf("compared with its own: %s, %s", compared.ID, diff)
 		}
-		for _, other := range [][2]gift.ID{{v.AccountID, g[1].ID}, {newID(), v.ID}} {
+		for _, other := range [][2]guid.ID{{v.AccountID, g[1].ID}, {newID(), v.ID}} {
 			if _, err := s.GiftWithCode(t.Context(), other[0], other[1], card.Code); !errors.Is(err, gift.NotFound) {
 				t.Errorf("compared with that of gift %s: %v", other[1], err)
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -35,7 +36,7 @@ var selectKeys = db.Text{
 
 // ProviderKeys gives the idempotency keys of a provider's calls that begin with a text, which ends in a character of
 // ASCII: at most so many, in the order of their bytes.
-func (s *Store) ProviderKeys(ctx context.Context, account gift.ID, begin string, most int) ([]string, error) {
+func (s *Store) ProviderKeys(ctx context.Context, account guid.ID, begin string, most int) ([]string, error) {
 	last := len(begin) - 1
 	end := begin[:last] + string(begin[last]+1)
 	keys, err := db.Collect(ctx, s.db, s.db.Text(selectKeys), []any{db.KeyOf(account), begin, end, most},
@@ -55,7 +56,7 @@ var confirmRequests = db.Text{Postgres: `SELECT 1 FROM request WHERE account_id 
 
 // Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long
 // answers. What it gives is durable.
-func (s *Store) Requests(ctx context.Context, account gift.ID, operation gift.Operation,
+func (s *Store) Requests(ctx context.Context, account guid.ID, operation gift.Operation,
 	key string) (found []ledger.Request, err error) {
 	const query = `SELECT ` + record.RequestColumns + `, a.locations FROM request AS r
 		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation

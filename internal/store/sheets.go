@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
@@ -24,13 +25,13 @@ func boundToSheet(hash []byte) []byte { return append([]byte("sheet\x00"), hash.
 func (s *Store) sheetRow(l *ledger.Sheet) []any {
 	hash := s.db.Keys.SheetHash(l.Token)
 	return []any{hash, db.KeyOf(l.OrderID), db.Micros(l.Until),
-		s.db.Keys.Seal(db.JoinIDs([]gift.ID{l.AccountID, l.OrderID}), boundToSheet(hash))}
+		s.db.Keys.Seal(db.JoinIDs([]guid.ID{l.AccountID, l.OrderID}), boundToSheet(hash))}
 }
 
 const selectSheet = `SELECT s.until, s.owner FROM sheet AS s WHERE s.hash = $1`
 
 // OrderBySheet finds the order that a link to a printed sheet is for. It is gift.NotFound once the link has died.
-func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order gift.ID, err error) {
+func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order guid.ID, err error) {
 	if err := s.db.Follow(ctx); err != nil {
 		return account, order, fmt.Errorf("finding a sheet: %w", err)
 	}
@@ -63,13 +64,13 @@ const selectPrinted = `SELECT v.account_id, v.id FROM voucher AS v WHERE v.order
 // RenewSheet makes a new link to the printed sheet of an order, and revokes those that there are; with revoke, it
 // makes none. To a stock of cards it makes none: their codes leave by an export, which is noted and leaves out what was
 // sold.
-func (s *Store) RenewSheet(ctx context.Context, order gift.ID, now time.Time, revoke bool) (link ledger.Sheet,
+func (s *Store) RenewSheet(ctx context.Context, order guid.ID, now time.Time, revoke bool) (link ledger.Sheet,
 	err error) {
 	link = ledger.Sheet{OrderID: order, Until: now.Add(ledger.SheetLives)}
 	if link.Token, err = gift.NewToken(rand.Reader); err != nil {
 		return link, err
 	}
-	var printed gift.ID
+	var printed guid.ID
 	err = s.db.Get(ctx, selectPrinted, []any{db.KeyOf(order)}, db.ScanID(&link.AccountID), db.ScanID(&printed))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):

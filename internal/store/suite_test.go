@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 	"boon.example/internal/ratelimit"
@@ -155,7 +156,7 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 	t.Helper()
 	*n++
 	switch v.Interface().(type) {
-	case gift.ID:
+	case guid.ID:
 		v.Set(reflect.ValueOf(newID()))
 		return
 	case gift.VoucherCode:
@@ -240,10 +241,10 @@ func testGiftRoundTrip(t *testing.T, open opener) {
 		1
 	g.Card.Method, g.Holds = gift.SMS, nil
 	issued := filled[gift.Entry](t)
-	issued.AccountID, issued.VoucherID, issued.Seq, issued.Previous, issued.Kind = g.AccountID, g.ID, 1, gift.ID{},
+	issued.AccountID, issued.VoucherID, issued.Seq, issued.Previous, issued.Kind = g.AccountID, g.ID, 1, guid.ID{},
 		gift.Issued
-	issued.Delta, issued.Balance, issued.Status, issued.Reverses = 0, g.Balance, g.Status, gift.ID{}
-	issued.HoldID, issued.Held, issued.Until = gift.ID{}, 0, time.Time{}
+	issued.Delta, issued.Balance, issued.Status, issued.Reverses = 0, g.Balance, g.Status, guid.ID{}
+	issued.HoldID, issued.Held, issued.Until = guid.ID{}, 0, time.Time{}
 	bare, first := newGift(newID())
 	bare.Card.Purchase = gift.Purchase{}
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{g, bare}, Entries: []gift.Entry{issued, first}})
@@ -261,8 +262,8 @@ func testGiftRoundTrip(t *testing.T, open opener) {
 		e := filled[gift.Entry](t)
 		balance += delta
 		e.ID, e.Previous, e.AccountID, e.VoucherID, e.Seq = newID(), before.ID, g.AccountID, g.ID, before.Seq+1
-		e.Kind, e.Delta, e.Balance, e.Status, e.Reverses = kind, delta, balance, gift.Claimed, gift.ID{}
-		e.HoldID, e.Held, e.Until = gift.ID{}, 0, time.Time{}
+		e.Kind, e.Delta, e.Balance, e.Status, e.Reverses = kind, delta, balance, gift.Claimed, guid.ID{}
+		e.HoldID, e.Held, e.Until = guid.ID{}, 0, time.Time{}
 		before = e
 		return e
 	}
@@ -349,7 +350,7 @@ func testSetupRoundTrip(t *testing.T, open opener) {
 		t.Fatal(err)
 	}
 	diff(t, d, &gift.Directory{Version: 1,
-		Accounts: map[gift.ID]*gift.Account{a.ID: &a, least.ID: &least},
+		Accounts: map[guid.ID]*gift.Account{a.ID: &a, least.ID: &least},
 		Keys:     map[gift.KeyHash]*gift.Key{k.Hash: &k, system.Hash: &system}})
 
 	changed := k
@@ -575,7 +576,7 @@ func testConstraints(t *testing.T, open opener) {
 	naked := g[0].Voucher // with nothing that refers to it
 	naked.ID = newID()
 	if _, err := s.db.Writer.ExecContext(t.Context(), record.InsertVoucher.One, record.VoucherRow(s.db.Keys, &naked,
-		gift.ID{})...); err != nil {
+		guid.ID{})...); err != nil {
 		t.Fatal(err)
 	}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{
@@ -786,9 +787,9 @@ func testFilter(t *testing.T, open opener) {
 		"before":       {gift.Filter{Before: c.Gifts[2].ID}, "order 2, order 1"},
 		"order":        {gift.Filter{OrderID: order}, "order 2, order 1"},
 		"location":     {gift.Filter{LocationID: there}, "there"},
-		"enabled here": {gift.Filter{Locations: []gift.ID{here}}, "Park, here"},
-		"enabled both": {gift.Filter{Locations: []gift.ID{here, there}, Limit: 2}, "Park, there"},
-		"not enabled":  {gift.Filter{Locations: []gift.ID{here}, LocationID: there}, ""},
+		"enabled here": {gift.Filter{Locations: []guid.ID{here}}, "Park, here"},
+		"enabled both": {gift.Filter{Locations: []guid.ID{here, there}, Limit: 2}, "Park, there"},
+		"not enabled":  {gift.Filter{Locations: []guid.ID{here}, LocationID: there}, ""},
 		"program":      {gift.Filter{ProgramID: gift.PromotionalProgram.ID}, "promotion"},
 		"promotion":    {gift.Filter{PromotionID: promotion}, "promotion"},
 		"reference":    {gift.Filter{Reference: "R-7"}, "reference"},
@@ -817,7 +818,7 @@ func testFilter(t *testing.T, open opener) {
 }
 
 // idAt is an id that was drawn at an instant.
-func idAt(at time.Time) gift.ID {
+func idAt(at time.Time) guid.ID {
 	id := newID()
 	for i, ms := 5, at.UnixMilli(); i >= 0; i, ms = i-1, ms>>8 {
 		id[i] = byte(ms)
@@ -829,7 +830,7 @@ func testPages(t *testing.T, open opener) {
 	s, _ := open(t)
 	account := newID()
 	old := issue(t, s, account, 25)
-	var got []gift.ID
+	var got []guid.ID
 	f := gift.Filter{AccountID: account, Limit: 4}
 	for {
 		page, err := s.Gifts(t.Context(), f)
@@ -845,7 +846,7 @@ func testPages(t *testing.T, open opener) {
 		f.Before = page[len(page)-1].ID
 		issue(t, s, account, 3) // newer than every page to come
 	}
-	var want []gift.ID
+	var want []guid.ID
 	for _, g := range slices.Backward(old) {
 		want = append(want, g.ID)
 	}
@@ -950,7 +951,7 @@ func testUses(t *testing.T, open opener) {
 	}
 	issue(t, s, newID(), 1)
 	// a card of a stock names nothing but its program
-	want := map[gift.ID]bool{g.ProgramID: true, g.LocationID: true, g.PromotionID: true, g.Card.DesignID: true,
+	want := map[guid.ID]bool{g.ProgramID: true, g.LocationID: true, g.PromotionID: true, g.Card.DesignID: true,
 		h.Card.Purchase.StorefrontID: true, till: true}
 	err := again().Configure(t.Context(), func(_ *gift.Directory, uses gift.Uses) (gift.Changes, error) {
 		got, err := uses(account)
@@ -1082,7 +1083,7 @@ func testClaimants(t *testing.T, open opener) {
 	addJobs(t, s, issue(t, s, newID(), 60))
 	var mu sync.Mutex
 	var workers sync.WaitGroup
-	claimed := map[gift.ID]int{}
+	claimed := map[guid.ID]int{}
 	for _, handle := range []*Store{s, again(), s, again()} {
 		workers.Go(func() {
 			for {
@@ -1124,12 +1125,12 @@ func testOutbox(t *testing.T, open opener) {
 			t.Fatal(err)
 		}
 	}
-	got, err := s.Messages(t.Context(), gift.ID{}, 10)
+	got, err := s.Messages(t.Context(), guid.ID{}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
 	diff(t, got, []message.Message{second, first})
-	if got, err = s.Messages(t.Context(), gift.ID{}, 1); err != nil {
+	if got, err = s.Messages(t.Context(), guid.ID{}, 1); err != nil {
 		t.Fatal(err)
 	}
 	diff(t, got, []message.Message{second})
@@ -1137,7 +1138,7 @@ func testOutbox(t *testing.T, open opener) {
 		t.Fatal(err)
 	}
 	diff(t, got, []message.Message{first})
-	for _, none := range []gift.ID{first.ID, newID()} {
+	for _, none := range []guid.ID{first.ID, newID()} {
 		if got, err = s.Messages(t.Context(), none, 10); err != nil || len(got) > 0 {
 			t.Errorf("%d messages before %s, %v", len(got), none, err)
 		}
@@ -1226,7 +1227,7 @@ func testRewards(t *testing.T, open opener) {
 	s, _ := open(t)
 	gifts := issue(t, s, newID(), 3)
 	till := gift.Till{AccountID: gifts[0].AccountID, KeyID: newID(), LocationID: newID()}
-	redeemAt := func(g *gift.Gift, key, place gift.ID) {
+	redeemAt := func(g *gift.Gift, key, place guid.ID) {
 		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&g.Voucher)}}, func(st *ledger.State) ledger.Changes {
 			v := st.Vouchers[ref(&g.Voucher)]
 			after, e, err := v.Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon,
@@ -1346,15 +1347,15 @@ func testParts(t *testing.T, open opener) {
 		return v.Reverse(gift.Undoable{Entry: first}, gift.Reverse{Context: at, Caller: &gift.Caller{}})
 	})
 	for _, c := range []struct {
-		account, entry gift.ID
-		want           []gift.ID
+		account, entry guid.ID
+		want           []guid.ID
 	}{
-		{v.AccountID, first.ID, []gift.ID{first.ID, back.ID}}, {v.AccountID, back.ID, []gift.ID{back.ID}},
+		{v.AccountID, first.ID, []guid.ID{first.ID, back.ID}}, {v.AccountID, back.ID, []guid.ID{back.ID}},
 		{newID(), first.ID, nil}, {v.AccountID, newID(), nil},
 	} {
 		parts, err := s.Parts(t.Context(), c.account, c.entry)
 		must(t, err)
-		var got []gift.ID
+		var got []guid.ID
 		for _, e := range parts {
 			got = append(got, e.ID)
 		}
@@ -1367,7 +1368,7 @@ func testCounts(t *testing.T, open opener) {
 	s, again := open(t)
 	account, key := newID(), newID()
 	all := map[ledger.CountKey]gift.Count{}
-	for _, owner := range []gift.ID{account, key} {
+	for _, owner := range []guid.ID{account, key} {
 		all[ledger.CountKey{AccountID: account, Kind: ledger.SentCount, Owner: owner}] = gift.Count{Amount: 5, Gifts: 4,
 			Messages: 3, Texts: 2}
 		all[ledger.CountKey{AccountID: account, Kind: ledger.RedeemedCount, Owner: owner}] = gift.Count{Amount: 9}
@@ -1563,7 +1564,7 @@ func testOvertaken(t *testing.T, open opener) {
 
 func testVerify(t *testing.T, open opener) {
 	s, _ := open(t)
-	accounts := []gift.ID{newID(), newID()}
+	accounts := []guid.ID{newID(), newID()}
 	var gifts []gift.Gift
 	for _, a := range accounts {
 		gifts = append(gifts, issue(t, s, a, 520)...) // more than a page

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -124,7 +125,7 @@ func twoGifts(t *testing.T, s *Store, of string) (a, b gift.Gift) {
 	t.Helper()
 	var entries [2]gift.Entry
 	a, entries[0] = newGift(newID())
-	b, entries[1] = newGift(map[bool]gift.ID{true: a.AccountID, false: newID()}[of == "one account"])
+	b, entries[1] = newGift(map[bool]guid.ID{true: a.AccountID, false: newID()}[of == "one account"])
 	if of == "one id in two accounts" {
 		b.ID, entries[1].VoucherID = a.ID, a.ID
 	}

@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 )
 
 // saveOrder saves an order of n gifts.
-func saveOrder(t testing.TB, s *Store, account gift.ID, n int, terms, promotional string) (gifts []gift.Gift) {
+func saveOrder(t testing.TB, s *Store, account guid.ID, n int, terms, promotional string) (gifts []gift.Gift) {
 	t.Helper()
 	var c ledger.Changes
 	order := newID()

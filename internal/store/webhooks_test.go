@@ -1,6 +1,7 @@
 package store
 
 import (
+	"boon.example/internal/guid"
 	"boon.example/internal/store/hooks"
 
 	"bytes"
@@ -22,7 +23,7 @@ func saveWebhook(t *testing.T, s *Store, w gift.Webhook) {
 	}))
 }
 
-func webhooksOf(t *testing.T, s *Store, account gift.ID) []*gift.Webhook {
+func webhooksOf(t *testing.T, s *Store, account guid.ID) []*gift.Webhook {
 	t.Helper()
 	d, err := s.Directory(t.Context())
 	must(t, err)
@@ -132,7 +133,7 @@ func testWebhookProgress(t *testing.T, open opener) {
 func testManyAttempts(t *testing.T, open opener) {
 	s, _ := open(t)
 	account, busy, calm := newID(), newID(), newID()
-	save := func(hook gift.ID, n int) (newest gift.ID) {
+	save := func(hook guid.ID, n int) (newest guid.ID) {
 		t.Helper()
 		some := make([]gift.WebhookAttempt, n)
 		for i := range some {
@@ -143,7 +144,7 @@ func testManyAttempts(t *testing.T, open opener) {
 		must(t, s.SaveWebhooks(t.Context(), nil, some))
 		return newest
 	}
-	kept := func(hook gift.ID) []gift.WebhookAttempt {
+	kept := func(hook guid.ID) []gift.WebhookAttempt {
 		t.Helper()
 		all, err := s.WebhookAttempts(t.Context(), gift.WebhookAttempts{AccountID: account, WebhookID: hook, Limit: 10_000})
 		must(t, err)
@@ -166,12 +167,12 @@ func testManyAttempts(t *testing.T, open opener) {
 func testWebhookLeases(t *testing.T, open opener) {
 	s, _ := open(t)
 	a, b, one, other := newID(), newID(), newID(), newID()
-	claim := func(owner gift.ID, now, until time.Duration, want ...gift.ID) {
+	claim := func(owner guid.ID, now, until time.Duration, want ...guid.ID) {
 		t.Helper()
-		owned, err := s.ClaimWebhooks(t.Context(), owner, []gift.ID{a, b}, noon.Add(now), noon.Add(until))
+		owned, err := s.ClaimWebhooks(t.Context(), owner, []guid.ID{a, b}, noon.Add(now), noon.Add(until))
 		must(t, err)
-		sorted := slices.SortedFunc(slices.Values(want), func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
-		slices.SortFunc(owned, func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
+		sorted := slices.SortedFunc(slices.Values(want), func(a, b guid.ID) int { return slices.Compare(a[:], b[:]) })
+		slices.SortFunc(owned, func(a, b guid.ID) int { return slices.Compare(a[:], b[:]) })
 		if !slices.Equal(owned, sorted) {
 			t.Errorf("it owns %v, want %v", owned, sorted)
 		}
@@ -228,7 +229,7 @@ func testNewEvents(t *testing.T, open opener) {
 }
 
 // fillWebhooks gives an account an endpoint with all that belongs to one.
-func fillWebhooks(t *testing.T, s *Store, account gift.ID) {
+func fillWebhooks(t *testing.T, s *Store, account guid.ID) {
 	t.Helper()
 	secret, err := gift.NewWebhookSecret(bytes.NewReader(bytes.Repeat([]byte("sixteen letters!"), 2)))
 	must(t, err)
@@ -238,6 +239,6 @@ func fillWebhooks(t *testing.T, s *Store, account gift.ID) {
 	must(t, s.SaveWebhooks(t.Context(), []gift.WebhookState{{AccountID: account, WebhookID: hook}},
 		[]gift.WebhookAttempt{{ID: newID(), AccountID: account, WebhookID: hook, Event: newID(), Type: gift.EventRedeemed,
 			At: noon, Status: 500, Answer: []byte("no")}}))
-	_, err = s.ClaimWebhooks(t.Context(), newID(), []gift.ID{account}, noon, noon.Add(time.Minute))
+	_, err = s.ClaimWebhooks(t.Context(), newID(), []guid.ID{account}, noon, noon.Add(time.Minute))
 	must(t, err)
 }

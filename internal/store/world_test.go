@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/pgtest"
 )
@@ -59,7 +60,7 @@ func databases() map[string]opener {
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
+func newID() guid.ID { return guid.ID(uuid.Must(uuid.NewV7())) }
 
 func newCode() gift.VoucherCode {
 	c, err := gift.NewVoucherCode(rand.Reader)
@@ -80,7 +81,7 @@ func newToken() gift.Token {
 var dollars = gift.Currency{Code: "USD", Decimals: 2}
 
 // newGift is a printed gift of 100.00 that has just been made, with the first entry of its history.
-func newGift(account gift.ID) (gift.Gift, gift.Entry) {
+func newGift(account guid.ID) (gift.Gift, gift.Entry) {
 	g := gift.Gift{
 		Voucher: gift.Voucher{ID: newID(), AccountID: account, OrderID: newID(), ProgramID: gift.BusinessProgram.ID,
 			Currency: dollars, Loaded: 10_000, Balance: 10_000, CreatedAt: noon},
@@ -105,7 +106,7 @@ func save(t testing.TB, s *Store, c ledger.Changes) {
 }
 
 // issue saves n new gifts of an account.
-func issue(t testing.TB, s *Store, account gift.ID, n int) []gift.Gift {
+func issue(t testing.TB, s *Store, account guid.ID, n int) []gift.Gift {
 	t.Helper()
 	gifts, err := tryIssue(t.Context(), s, account, n)
 	if err != nil {
@@ -114,7 +115,7 @@ func issue(t testing.TB, s *Store, account gift.ID, n int) []gift.Gift {
 	return gifts
 }
 
-func tryIssue(ctx context.Context, s *Store, account gift.ID, n int) ([]gift.Gift, error) {
+func tryIssue(ctx context.Context, s *Store, account guid.ID, n int) ([]gift.Gift, error) {
 	var c ledger.Changes
 	for range n {
 		g, e := newGift(account)

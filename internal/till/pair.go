@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/wire"
 )
 
@@ -80,15 +81,15 @@ func (t *tills) open(c *api.Call) (*session, error) {
 }
 
 // replaced gives the till that a device is now, which the call must name; zero: it is none.
-func (t *tills) replaced(c *api.Call, named gift.ID) (gift.ID, error) {
+func (t *tills) replaced(c *api.Call, named guid.ID) (guid.ID, error) {
 	now, err := t.session(c.Request, c.Now)
 	switch {
 	case errors.Is(err, errNotPaired):
-		return gift.ID{}, nil
+		return guid.ID{}, nil
 	case err != nil:
-		return gift.ID{}, err
+		return guid.ID{}, err
 	case now.caller.KeyID != named:
-		return gift.ID{}, gift.RefuseAt(gift.ValidationFailure, "instead", "This device is the till %s of %s already. "+
+		return guid.ID{}, gift.RefuseAt(gift.ValidationFailure, "instead", "This device is the till %s of %s already. "+
 			"Name its keyID here if it is to become another till.", now.caller.Name, card.Merchant(now.caller.Account))
 	}
 	return named, nil
@@ -98,7 +99,7 @@ func (t *tills) replaced(c *api.Call, named gift.ID) (gift.ID, error) {
 // already becomes another one only where the call says which it is now, for whoever holds it was shown that.
 func (t *tills) pair(c *api.Call) (answer, error) {
 	var token string
-	var instead gift.ID
+	var instead guid.ID
 	err := c.Read(func(o *wire.Object) { token, instead = o.Line("token", 200), o.GUID("instead") })
 	if err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func (t *tills) pair(c *api.Call) (answer, error) {
 			return gift.Changes{}, elsewhere
 		}
 		changes := gift.Changes{Keys: []*gift.Key{k}, By: gift.Actor{KeyID: k.ID, Address: c.Address()},
-			RequestID: c.RequestID(), Of: map[gift.ID]string{},
+			RequestID: c.RequestID(), Of: map[guid.ID]string{},
 			What: fmt.Sprintf("account %s: paired a device as till %s (%s)", d.Accounts[k.AccountID].Name, k.Name, k.ID)}
 		changes.Of[k.AccountID] = changes.What
 		giveUp(d, &changes, instead, c.Now)
@@ -157,7 +158,7 @@ func (t *tills) pair(c *api.Call) (answer, error) {
 }
 
 // giveUp ends the key of the till that a device was.
-func giveUp(d *gift.Directory, changes *gift.Changes, till gift.ID, now time.Time) {
+func giveUp(d *gift.Directory, changes *gift.Changes, till guid.ID, now time.Time) {
 	k := d.Key(till)
 	if k == nil || k.Till != gift.PairedTill || !k.Works(now) {
 		return

@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/pin"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/wire"
@@ -217,7 +218,7 @@ func (t *toldOf) forget(of told) {
 // tellRest tells the log, a metric, the audit trail and, as an event, the merchant that a PIN rests, if the wrong one
 // just now was the last that may be tried at this till, or at all of them; once an hour for each.
 func (t *tills) tellRest(c *api.Call, s *session, p *gift.Person) error {
-	for _, at := range []gift.Till{s.caller.Account.RestKey(p, s.caller.KeyID), s.caller.Account.RestKey(p, gift.ID{})} {
+	for _, at := range []gift.Till{s.caller.Account.RestKey(p, s.caller.KeyID), s.caller.Account.RestKey(p, guid.ID{})} {
 		b, err := t.Store.TillBucket(c.Context(), at)
 		if err != nil {
 			return api.Stored(fmt.Errorf("reading how many PINs may be tried: %w", err))
@@ -247,7 +248,7 @@ func (t *tills) try(c *api.Call, at *gift.Caller, p *gift.Person, typed string) 
 	ctx := c.Context()
 	var gone, failed error
 	err := t.pins.Try(ctx, at.Account.RestKey(p, at.KeyID), func() (cost int) {
-		failed = t.pins.Try(ctx, at.Account.RestKey(p, gift.ID{}), func() int {
+		failed = t.pins.Try(ctx, at.Account.RestKey(p, guid.ID{}), func() int {
 			if right, gone = t.check(ctx, at, p.PIN, typed); gone == nil && !right {
 				cost = 1
 			}

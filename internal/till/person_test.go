@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/wire"
 )
 
@@ -35,11 +36,11 @@ func TestSignInsFillNoTrail(t *testing.T) {
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	rows := &trail{}
 	tills := &tills{Config: Config{Store: rows, API: api.New(api.Config{Now: func() time.Time { return now }})}}
-	account := &gift.Account{ID: gift.ID{1}}
+	account := &gift.Account{ID: guid.ID{1}}
 	signIn := func(name string, till byte, after time.Duration, want int) {
 		t.Helper()
 		now = now.Add(after)
-		s := &session{caller: &gift.Caller{Account: account, KeyID: gift.ID{till}}, person: &gift.Person{Name: name}}
+		s := &session{caller: &gift.Caller{Account: account, KeyID: guid.ID{till}}, person: &gift.Person{Name: name}}
 		tills.API.Beside(func(c *api.Call) (answer, error) {
 			return func(*wire.Writer) {}, tills.tellSignIn(c, s)
 		}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, personPath, nil))

@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 const (
@@ -23,13 +24,13 @@ const (
 // as long as nobody has signed out or in at its till since.
 type shifts struct {
 	mu    sync.Mutex
-	known map[gift.ID]shift // by the till's key
+	known map[guid.ID]shift // by the till's key
 }
 
 // shift is until when sign-ins last that hold.
 type shift struct{ until, read time.Time }
 
-func (s *shifts) get(till gift.ID, now time.Time) (until time.Time, ok bool) {
+func (s *shifts) get(till guid.ID, now time.Time) (until time.Time, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known, ok := s.known[till]
@@ -37,11 +38,11 @@ func (s *shifts) get(till gift.ID, now time.Time) (until time.Time, ok bool) {
 	return known.until, ok && age >= 0 && age < shiftAge
 }
 
-func (s *shifts) put(till gift.ID, until, now time.Time) {
+func (s *shifts) put(till guid.ID, until, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil || len(s.known) > 10_000 {
-		s.known = map[gift.ID]shift{}
+		s.known = map[guid.ID]shift{}
 	}
 	if now.After(s.known[till].read) || until.After(s.known[till].until) {
 		s.known[till] = shift{until, now}

@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/fair"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ratelimit"
 )
 
@@ -40,14 +41,14 @@ type Store interface {
 	TillBucket(context.Context, gift.Till) (ratelimit.Bucket, error)
 	CountWrongPINs(ctx context.Context, person gift.Till, now time.Time, n int) (ratelimit.Bucket, error)
 	// BeginShift ends all sign-ins at a till, and gives until when one lasts that begins now; Shift tells that.
-	BeginShift(ctx context.Context, account, till gift.ID, until time.Time) (time.Time, error)
-	Shift(ctx context.Context, account, till gift.ID) (time.Time, error)
+	BeginShift(ctx context.Context, account, till guid.ID, until time.Time) (time.Time, error)
+	Shift(ctx context.Context, account, till guid.ID) (time.Time, error)
 	// AddTrail writes into the audit trail, and an event where one PIN rests.
 	AddTrail(context.Context, gift.TrailEntry) error
 	// Activity gives a page of the changes of all gifts of an account, the newest first.
 	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)
 	// GiftsNamed finds gifts of an account by their ids, in no order.
-	GiftsNamed(ctx context.Context, account gift.ID, ids []gift.ID) ([]gift.Gift, error)
+	GiftsNamed(ctx context.Context, account guid.ID, ids []guid.ID) ([]gift.Gift, error)
 }
 
 // Keys prove who signed in.

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/wire"
 )
 
@@ -120,10 +121,10 @@ type doneToday struct {
 	shop     bool      // with all tills of the location
 	mayShop  bool      // that may be asked for
 	from, to time.Time
-	names    map[gift.ID]string // of tills
+	names    map[guid.ID]string // of tills
 	all      []gift.Change      // the newest first
 	complete bool               // these are all
-	codes    map[gift.ID]string
+	codes    map[guid.ID]string
 }
 
 // listed are those that are shown one by one.
@@ -133,7 +134,7 @@ func (d *doneToday) listed() []gift.Change { return d.all[:min(maxToday, len(d.a
 func (t *tills) read(ctx context.Context, by *gift.Caller, d *doneToday) error {
 	filter := gift.ChangeFilter{AccountID: by.Account.ID, KeyID: by.KeyID, Till: true, From: d.from, To: d.to}
 	if d.shop {
-		filter.KeyID, filter.Till, filter.ByKeys, filter.LocationID = gift.ID{}, false, true, by.Locations[0]
+		filter.KeyID, filter.Till, filter.ByKeys, filter.LocationID = guid.ID{}, false, true, by.Locations[0]
 	}
 	for left := cmp.Or(t.Day, mostToday); left > 0 && !d.complete; {
 		filter.Limit = min(gift.MaxRead, left)
@@ -151,7 +152,7 @@ func (t *tills) read(ctx context.Context, by *gift.Caller, d *doneToday) error {
 		d.complete = page.Next.IsZero()
 	}
 	directory := t.Directory()
-	d.names = map[gift.ID]string{}
+	d.names = map[guid.ID]string{}
 	for _, e := range d.listed() {
 		if _, known := d.names[e.Actor.KeyID]; !known {
 			d.names[e.Actor.KeyID] = directory.KeyName(e.Actor.KeyID)
@@ -186,13 +187,13 @@ func dayBegins(day time.Time, zone *time.Location, ends time.Duration) time.Time
 }
 
 // lastFours reads the ends of the codes of the gifts that are listed, by which a cashier knows them.
-func (t *tills) lastFours(ctx context.Context, account gift.ID, d *doneToday) error {
-	var ids []gift.ID
+func (t *tills) lastFours(ctx context.Context, account guid.ID, d *doneToday) error {
+	var ids []guid.ID
 	for _, e := range d.listed() {
 		ids = append(ids, e.VoucherID)
 	}
 	gifts, err := t.Store.GiftsNamed(ctx, account, ids)
-	d.codes = make(map[gift.ID]string, len(gifts))
+	d.codes = make(map[guid.ID]string, len(gifts))
 	for n := range gifts {
 		d.codes[gifts[n].ID] = gifts[n].Card.Code.LastFour()
 	}

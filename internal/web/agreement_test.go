@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/card"
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // TestMailAndPageAgree: in every language, a gift's mail and the notice of what is left tell of the gift what its page
@@ -26,22 +27,22 @@ func TestMailAndPageAgree(t *testing.T) {
 			many, g := *account, aGift(t)
 			many.Locations = slices.Grow(many.Locations, 20)
 			for len(many.Locations) < 20 {
-				many.Locations = append(many.Locations, gift.Location{ID: gift.ID{30}, Name: "Pier 7"})
+				many.Locations = append(many.Locations, gift.Location{ID: guid.ID{30}, Name: "Pier 7"})
 			}
 			g.Item, g.Card.Label, g.Card.Language, g.Card.Terms = item, "Latte", string(l), "Not for cash."
 			g.Status, g.Balance, g.Seq = gift.Claimed, 1550, 1
 			g.Holds = []gift.OpenHold{{Left: 450, Until: time.Now().Add(time.Hour)}}
 			g.Items, g.ValidUntil = []gift.Item{{ID: "LATTE", Name: "Latte"}}, time.Now().Add(time.Hour)
-			used := []gift.Entry{{Kind: gift.Redemption, Delta: -950, At: time.Now(), Actor: gift.Actor{LocationID: gift.ID{2}}}}
+			used := []gift.Entry{{Kind: gift.Redemption, Delta: -950, At: time.Now(), Actor: gift.Actor{LocationID: guid.ID{2}}}}
 			s := newStoreOf(t, &many, g)
 			s.history = used
 			_, body := s.as(t, string(l), "/g/"+token)
 			page := tight(visible(t, body))
-			mail, err := delivery.Render(&g, &many, base, gift.ID{7}, delivery.Pictures{}, time.Now())
+			mail, err := delivery.Render(&g, &many, base, guid.ID{7}, delivery.Pictures{}, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
-			notice, err := delivery.RenderBalance(&g, &many, used, base, gift.ID{7}, delivery.Pictures{}, time.Now())
+			notice, err := delivery.RenderBalance(&g, &many, used, base, guid.ID{7}, delivery.Pictures{}, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

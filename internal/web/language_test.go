@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/locale"
 )
 
@@ -102,7 +103,7 @@ func TestNothingStaysEnglish(t *testing.T) {
 		"unsold":    func(g *gift.Gift) { g.Status, g.Loaded, g.Balance = gift.NotActivated, 0, 0 },
 	} {
 		g := aGift(t)
-		g.Card.DesignID = gift.ID{} // the headline is ours
+		g.Card.DesignID = guid.ID{} // the headline is ours
 		change(&g)
 		stores[name] = newFakeStore(t, g)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // TestPreview: what a messenger shows of a link says that there is a gift and where it is from. It has no code, token,
@@ -20,7 +21,7 @@ func TestPreview(t *testing.T) {
 	t.Parallel()
 	g, a := aGift(t), *account
 	picture := gift.HashAsset([]byte("picture"))
-	a.Designs = []gift.Design{{ID: gift.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy", Picture: picture}}
+	a.Designs = []gift.Design{{ID: guid.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy", Picture: picture}}
 	_, body := newStoreOf(t, &a, g).as(t, "fr", "/g/"+token)
 	got := properties(t, body)
 	want := map[string]string{"og:type": "website", "og:title": "Un cadeau pour vous", "og:site_name": "Harbor Coffee",
@@ -156,12 +157,12 @@ func TestPageIsSmall(t *testing.T) {
 	g.Card.Terms, g.Card.PromotionalTerms = strings.Repeat("条", 4000), strings.Repeat("条", 4000)
 	a.Locations = make([]gift.Location, 100)
 	for i := range a.Locations {
-		a.Locations[i] = gift.Location{ID: gift.ID{byte(i)}, Name: strings.Repeat("店", 50)}
+		a.Locations[i] = gift.Location{ID: guid.ID{byte(i)}, Name: strings.Repeat("店", 50)}
 	}
 	s := newStoreOf(t, &a, g)
 	s.history = make([]gift.Entry, g.Seq)
 	for i := range s.history {
-		s.history[i] = gift.Entry{Kind: gift.Redemption, Delta: -1, Actor: gift.Actor{LocationID: gift.ID{9}}}
+		s.history[i] = gift.Entry{Kind: gift.Redemption, Delta: -1, Actor: gift.Actor{LocationID: guid.ID{9}}}
 	}
 	_, body := s.as(t, "ja", "/g/"+token)
 	if all := len(body) + len(sheet) + len(script); all >= 100_000 {

@@ -16,6 +16,7 @@ import (
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/message"
 )
 
@@ -67,15 +68,15 @@ func (i outboxItem) Machine() string { return i.At.UTC().Format(time.RFC3339) }
 func (s *site) outbox(r *http.Request) (page, error) {
 	q := r.URL.Query()
 	p := outboxPage{Query: card.Clip(card.Line(q.Get("q")), maxQuery), Kind: q.Get("kind")}
-	before, err := gift.ParseID(q.Get("before"))
+	before, err := guid.Parse(q.Get("before"))
 	if !slices.ContainsFunc(kinds, func(k struct{ Value, Name string }) bool { return k.Value == p.Kind }) {
 		p.Kind = ""
 	}
 	p.First = err != nil
 	if err != nil {
-		before = gift.ID{}
+		before = guid.ID{}
 	}
-	var last gift.ID
+	var last guid.ID
 	if p.Kind == "print" {
 		last, err = s.printedGifts(r.Context(), &p, before)
 	} else {
@@ -92,7 +93,7 @@ func (s *site) outbox(r *http.Request) (page, error) {
 
 // messages fills a page with the messages before one that are asked for. last is where the next page begins; zero:
 // there is none.
-func (s *site) messages(ctx context.Context, p *outboxPage, before gift.ID) (last gift.ID, _ error) {
+func (s *site) messages(ctx context.Context, p *outboxPage, before guid.ID) (last guid.ID, _ error) {
 	for looked := 0; looked < scanned; looked += scanBatch {
 		batch, err := s.Messages.Messages(ctx, before, scanBatch)
 		if err != nil {
@@ -137,7 +138,7 @@ func (s *site) status(ctx context.Context, m *message.Message) (string, error) {
 }
 
 // printedGifts fills a page with the printed gifts of all accounts.
-func (s *site) printedGifts(ctx context.Context, p *outboxPage, before gift.ID) (last gift.ID, _ error) {
+func (s *site) printedGifts(ctx context.Context, p *outboxPage, before guid.ID) (last guid.ID, _ error) {
 	for looked := 0; looked < scanned; looked += scanBatch {
 		var batch []gift.Gift
 		for id := range s.Directory().Accounts {
@@ -220,7 +221,7 @@ func (m messagePage) Parts() []part {
 
 // kept gives the message that the path names.
 func (s *site) kept(r *http.Request) (message.Message, error) {
-	id, err := gift.ParseID(r.PathValue("id"))
+	id, err := guid.Parse(r.PathValue("id"))
 	if err != nil {
 		return message.Message{}, gift.NotFound
 	}

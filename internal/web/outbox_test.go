@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/message"
 )
 
@@ -21,7 +22,7 @@ func full(t *testing.T, n int) *fakeStore {
 	s := &fakeStore{gifts: map[string]gift.Gift{}}
 	for i := range n {
 		m := message.Message{
-			ID: gift.ID{1, byte(i >> 8), byte(i)}, Method: gift.Email, To: fmt.Sprintf("guest%d@example.com",
+			ID: guid.ID{1, byte(i >> 8), byte(i)}, Method: gift.Email, To: fmt.Sprintf("guest%d@example.com",
 				i), FromName: "Harbor Coffee",
 			Subject: fmt.Sprintf("A gift for you from Ben, #%d#", i), Text: fmt.Sprintf("#%d is the number",
 				i), HTML: "<p>x</p>",
@@ -36,7 +37,7 @@ func full(t *testing.T, n int) *fakeStore {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.ID, g.Card.Token, g.Card.Method, g.Card.Recipient = gift.ID{9, byte(i >> 8),
+		g.ID, g.Card.Token, g.Card.Method, g.Card.Recipient = guid.ID{9, byte(i >> 8),
 			byte(i)}, other, gift.Printed, fmt.Sprintf("Guest #%d#", i)
 		s.gifts[other.Reveal()] = g
 	}
@@ -91,7 +92,7 @@ func TestOutboxPages(t *testing.T) {
 				strings.HasPrefix(fmt.Sprint(i), "7")
 		}},
 		"?q=nobody":                       {0, 1, nil},
-		"?before=" + gift.ID{99}.String(): {n, 6, func(int) bool { return true }},
+		"?before=" + guid.ID{99}.String(): {n, 6, func(int) bool { return true }},
 	} {
 		got, pages := s.walk(t, "/outbox"+query)
 		var all []string
@@ -122,7 +123,7 @@ func TestOutboxSearchIsBounded(t *testing.T) {
 	t.Parallel()
 	s := full(t, 0)
 	for i := range scanned + 50 {
-		s.messages = append(s.messages, message.Message{ID: gift.ID{1, byte(i >> 8), byte(i)}, Method: gift.SMS,
+		s.messages = append(s.messages, message.Message{ID: guid.ID{1, byte(i >> 8), byte(i)}, Method: gift.SMS,
 			To: "+14155550132"})
 	}
 	s.messages[scanned+40].To = "+14155550199"

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/locale"
 	"boon.example/internal/print"
 )
@@ -130,7 +131,7 @@ func (c *Config) Sheets(ctx context.Context, a *gift.Account, cards []gift.Gift)
 }
 
 // paper is that which the query names, else the account's.
-func paper(r *http.Request, a *gift.Account, location gift.ID) print.Paper {
+func paper(r *http.Request, a *gift.Account, location guid.ID) print.Paper {
 	if paper, ok := print.ParsePaper(r.URL.Query().Get("paper")); ok {
 		return paper
 	}
@@ -138,7 +139,7 @@ func paper(r *http.Request, a *gift.Account, location gift.ID) print.Paper {
 }
 
 // sheet finds the order that an address leads to.
-func (s *site) sheet(r *http.Request) (account, order gift.ID, err error) {
+func (s *site) sheet(r *http.Request) (account, order guid.ID, err error) {
 	text := r.PathValue("sheet")
 	token, err := gift.ParseToken(text)
 	if err != nil || token.Reveal() != text {
@@ -155,7 +156,7 @@ func (s *site) sheet(r *http.Request) (account, order gift.ID, err error) {
 }
 
 // order finds the printed gifts of an order, one at least.
-func (s *site) order(ctx context.Context, accountID, orderID gift.ID) ([]gift.Gift, *gift.Account, error) {
+func (s *site) order(ctx context.Context, accountID, orderID guid.ID) ([]gift.Gift, *gift.Account, error) {
 	gifts, err := s.Gifts.Gifts(ctx, gift.Filter{AccountID: accountID, OrderID: orderID,
 		Limit: gift.MaxRecipients})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"boon.example/internal/fair"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // pages counts the pages of a PDF, and gives the size that they have.
@@ -51,7 +52,7 @@ func TestPrintOrder(t *testing.T) {
 	var gifts []gift.Gift
 	for i := range 12 {
 		g := aGift(t)
-		g.OrderID, g.Card.RecipientIndex, g.Card.Method = gift.ID{8}, i, gift.Printed
+		g.OrderID, g.Card.RecipientIndex, g.Card.Method = guid.ID{8}, i, gift.Printed
 		if i == 11 {
 			g.Card.Method = gift.Email
 		}
@@ -85,7 +86,7 @@ func TestPrintOrder(t *testing.T) {
 	if again != body {
 		t.Error("printing again makes another file")
 	}
-	for _, path := range []string{"/orders/" + sheetToken + "x/print.pdf", "/orders/" + gift.ID{8}.String() + "/print.pdf",
+	for _, path := range []string{"/orders/" + sheetToken + "x/print.pdf", "/orders/" + guid.ID{8}.String() + "/print.pdf",
 		"/orders/" + sheetToken, "/orders/"} {
 		if status, _, _ := s.get(t, path); status != http.StatusNotFound {
 			t.Errorf("GET %s: %d, want 404", path, status)
@@ -100,9 +101,9 @@ func TestPrintOrder(t *testing.T) {
 func TestPrintWithoutItsPicture(t *testing.T) {
 	t.Parallel()
 	g := aGift(t)
-	g.OrderID, g.Card.Method = gift.ID{8}, gift.Printed
+	g.OrderID, g.Card.Method = guid.ID{8}, gift.Printed
 	a := *account
-	a.Designs = []gift.Design{{ID: gift.ID{4}, Logo: gift.HashAsset([]byte("l")), Picture: gift.HashAsset([]byte("p"))}}
+	a.Designs = []gift.Design{{ID: guid.ID{4}, Logo: gift.HashAsset([]byte("l")), Picture: gift.HashAsset([]byte("p"))}}
 	s := &fakeStore{gifts: map[string]gift.Gift{token: g}, account: &a}
 	for _, path := range []string{"/g/" + token + PrintPath, "/orders/" + sheetToken + PrintPath} {
 		if status, _, body := s.get(t, path); status != 200 || !strings.HasPrefix(body, "%PDF") {
@@ -153,7 +154,7 @@ func TestOrdersKeepNoGuestWaiting(t *testing.T) {
 	t.Parallel()
 	s := &site{Config: Config{}, printing: make(chan struct{}, printers), sheets: fair.New(sheetPrinters)}
 	for range sheetPrinters {
-		if _, err := s.sheets.Take(t.Context(), gift.ID{1}, gift.ID{8}); err != nil {
+		if _, err := s.sheets.Take(t.Context(), guid.ID{1}, guid.ID{8}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -246,7 +247,7 @@ func TestUses(t *testing.T) {
 	g.Status, g.Balance, g.Seq = gift.Claimed, 2000, 6
 	s := newFakeStore(t, g)
 	at := time.Date(2026, 3, 2, 15, 30, 0, 0, time.UTC)
-	place := gift.Actor{LocationID: gift.ID{2}, KeyID: gift.ID{66}}
+	place := gift.Actor{LocationID: guid.ID{2}, KeyID: guid.ID{66}}
 	s.history = []gift.Entry{
 		{Seq: 1, Kind: gift.Issued, At: at}, {Seq: 2, Kind: gift.Redemption, Delta: -1250, At: at.Add(time.Hour),
 			Actor: place, Reference: "check 4711"},
@@ -262,7 +263,7 @@ func TestUses(t *testing.T) {
 	if seen := visible(t, body); !strings.Contains(seen, want) {
 		t.Errorf("the page shows\n%s\nwant\n%s", seen, want)
 	}
-	for _, hidden := range []string{"4711", "wrong table", gift.ID{66}.String()} {
+	for _, hidden := range []string{"4711", "wrong table", guid.ID{66}.String()} {
 		if strings.Contains(body, hidden) {
 			t.Errorf("the page tells %q, which is the merchant's own", hidden)
 		}

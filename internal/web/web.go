@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/clientip"
 	"boon.example/internal/fair"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/locale"
 	"boon.example/internal/message"
 	"boon.example/internal/print"
@@ -39,9 +40,9 @@ type Config struct {
 
 	// Order finds the order that the token in the address of a printed sheet is for; gift.NotFound when there is none, or
 	// none any more.
-	Order func(context.Context, gift.Token) (account, order gift.ID, err error)
+	Order func(context.Context, gift.Token) (account, order guid.ID, err error)
 	// Clock reads the clock of a test account.
-	Clock         func(ctx context.Context, account gift.ID) (gift.Clock, error)
+	Clock         func(ctx context.Context, account guid.ID) (gift.Clock, error)
 	ClientAddress func(*http.Request) netip.Addr // nil: that of the connection
 	Away          func(error) bool               // tells that an error will pass: the store is away; nil: none does
 
@@ -57,7 +58,7 @@ type Gifts interface {
 	// Gifts selects at most Filter.Limit gifts.
 	Gifts(context.Context, gift.Filter) ([]gift.Gift, error)
 	// History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
-	History(ctx context.Context, account, voucher gift.ID, seq, limit int) ([]gift.Entry, error)
+	History(ctx context.Context, account, voucher guid.ID, seq, limit int) ([]gift.Entry, error)
 	// Asset finds a picture of any account; gift.NotFound when there is none.
 	Asset(context.Context, gift.AssetHash) (gift.Asset, error)
 }
@@ -65,11 +66,11 @@ type Gifts interface {
 // Outbox is where messages are kept instead of being sent.
 type Outbox interface {
 	// Messages gives at most limit messages, the newest first: those that are older than the one named; zero: all.
-	Messages(ctx context.Context, before gift.ID, limit int) ([]message.Message, error)
+	Messages(ctx context.Context, before guid.ID, limit int) ([]message.Message, error)
 	// Message gives one message with its pictures; gift.NotFound when there is none.
-	Message(context.Context, gift.ID) (message.Message, error)
+	Message(context.Context, guid.ID) (message.Message, error)
 	// Gift finds the gift of a message; gift.NotFound when there is none.
-	Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error)
+	Gift(ctx context.Context, account, voucher guid.ID) (gift.Gift, error)
 	// Source is a mail as it would have left.
 	Source(*message.Message) ([]byte, error)
 }

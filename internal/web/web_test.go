@@ -21,6 +21,7 @@ import (
 	"boon.example/internal/card"
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/locale"
 	"boon.example/internal/message"
 	"boon.example/internal/qr"
@@ -30,7 +31,7 @@ const (
 	base  = "https://gifts.example.com"
 	token = "7nB2cD9fGhJkLmNpQrStUv"
 
-	sheetToken = "0000000000000000order8" // of the order gift.ID{8}
+	sheetToken = "0000000000000000order8" // of the order guid.ID{8}
 )
 
 // fakeStore holds what the pages read.
@@ -69,7 +70,7 @@ func (s *fakeStore) Gifts(_ context.Context, f gift.Filter) (found []gift.Gift, 
 	return found[:min(f.Limit, len(found))], s.err
 }
 
-func (s *fakeStore) History(_ context.Context, _, _ gift.ID, seq, limit int) ([]gift.Entry, error) {
+func (s *fakeStore) History(_ context.Context, _, _ guid.ID, seq, limit int) ([]gift.Entry, error) {
 	rest := s.history[min(seq, len(s.history)):]
 	return rest[:min(limit, len(rest))], s.err
 }
@@ -83,7 +84,7 @@ func (s *fakeStore) Asset(_ context.Context, hash gift.AssetHash) (gift.Asset, e
 	return gift.Asset{}, gift.NotFound
 }
 
-func (s *fakeStore) Messages(_ context.Context, before gift.ID, limit int) ([]message.Message, error) {
+func (s *fakeStore) Messages(_ context.Context, before guid.ID, limit int) ([]message.Message, error) {
 	rest := s.messages
 	if at := slices.IndexFunc(rest, func(m message.Message) bool { return m.ID == before }); at >= 0 {
 		rest = rest[at+1:]
@@ -91,7 +92,7 @@ func (s *fakeStore) Messages(_ context.Context, before gift.ID, limit int) ([]me
 	return rest[:min(limit, len(rest))], s.err
 }
 
-func (s *fakeStore) Message(_ context.Context, id gift.ID) (message.Message, error) {
+func (s *fakeStore) Message(_ context.Context, id guid.ID) (message.Message, error) {
 	for _, m := range s.messages {
 		if m.ID == id {
 			return m, s.err
@@ -100,7 +101,7 @@ func (s *fakeStore) Message(_ context.Context, id gift.ID) (message.Message, err
 	return message.Message{}, cmp.Or(s.err, error(gift.NotFound))
 }
 
-func (s *fakeStore) Gift(_ context.Context, account, voucher gift.ID) (gift.Gift, error) {
+func (s *fakeStore) Gift(_ context.Context, account, voucher guid.ID) (gift.Gift, error) {
 	for _, g := range s.gifts {
 		if g.AccountID == account && g.ID == voucher {
 			return g, s.err
@@ -114,9 +115,9 @@ func (s *fakeStore) Source(m *message.Message) ([]byte, error) {
 }
 
 var account = &gift.Account{
-	ID: gift.ID{1}, Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
-	Locations: []gift.Location{{ID: gift.ID{2}, Name: "Pier 39"}, {ID: gift.ID{3}, Name: "Ferry Building"}},
-	Designs:   []gift.Design{{ID: gift.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy"}},
+	ID: guid.ID{1}, Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
+	Locations: []gift.Location{{ID: guid.ID{2}, Name: "Pier 39"}, {ID: guid.ID{3}, Name: "Ferry Building"}},
+	Designs:   []gift.Design{{ID: guid.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy"}},
 }
 
 func aGift(t *testing.T) gift.Gift {
@@ -131,12 +132,12 @@ func aGift(t *testing.T) gift.Gift {
 	}
 	return gift.Gift{
 		Voucher: gift.Voucher{
-			ID: gift.ID{9}, AccountID: account.ID, Currency: account.Currency, Loaded: 2500, Balance: 2500,
+			ID: guid.ID{9}, AccountID: account.ID, Currency: account.Currency, Loaded: 2500, Balance: 2500,
 			Status: gift.Delivered,
 		},
 		Card: gift.Card{
 			Code: code, Token: secret, Sender: "Ben", Recipient: "Anna", Contact: "anna@example.com", Method: gift.Email,
-			Message: "Happy birthday!\nSee you on Friday.", DesignID: gift.ID{4}, DeliveryZone: "UTC",
+			Message: "Happy birthday!\nSee you on Friday.", DesignID: guid.ID{4}, DeliveryZone: "UTC",
 		},
 	}
 }
@@ -150,7 +151,7 @@ func newStoreOf(t *testing.T, account *gift.Account, gifts ...gift.Gift) *fakeSt
 	s := &fakeStore{gifts: map[string]gift.Gift{}, account: account}
 	for i, g := range gifts {
 		s.gifts[g.Card.Token.Reveal()] = g
-		m, err := delivery.Render(&g, account, base, gift.ID{byte(i + 1)}, delivery.Pictures{}, time.Now())
+		m, err := delivery.Render(&g, account, base, guid.ID{byte(i + 1)}, delivery.Pictures{}, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,13 +165,13 @@ func (s *fakeStore) handler(outbox bool) http.Handler {
 	c := Config{
 		PublicURL: base, Gifts: s, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 		Directory: func() *gift.Directory {
-			return &gift.Directory{Accounts: map[gift.ID]*gift.Account{account.ID: cmp.Or(s.account, account)}}
+			return &gift.Directory{Accounts: map[guid.ID]*gift.Account{account.ID: cmp.Or(s.account, account)}}
 		},
-		Order: func(_ context.Context, t gift.Token) (gift.ID, gift.ID, error) {
+		Order: func(_ context.Context, t gift.Token) (guid.ID, guid.ID, error) {
 			if t.Reveal() != sheetToken {
-				return gift.ID{}, gift.ID{}, gift.NotFound
+				return guid.ID{}, guid.ID{}, gift.NotFound
 			}
-			return account.ID, gift.ID{8}, nil
+			return account.ID, guid.ID{8}, nil
 		},
 	}
 	if outbox {
@@ -320,8 +321,8 @@ func TestNothingToSee(t *testing.T) {
 		"/g/%00", "/g/%ff", "/g/" + strings.Repeat("x", 5000), "/g/https:%2F%2Fx%2Fg%2F" + token, "/style/",
 		"/style/none.css",
 		"/style/accent-red.css", "/style/accent-fff.css", "/style/accent-0b5fff%7D.css", "/outbox/1", "/outbox/" +
-			gift.ID{7}.String(),
-		"/outbox/" + gift.ID{7}.String() + "/html", "/favicon.ico",
+			guid.ID{7}.String(),
+		"/outbox/" + guid.ID{7}.String() + "/html", "/favicon.ico",
 	} {
 		status, header, body := s.get(t, path)
 		if status != http.StatusNotFound || body != want || header.Get("Location") != "" {
@@ -338,8 +339,8 @@ func TestOutboxIsOff(t *testing.T) {
 	s := newFakeStore(t, aGift(t))
 	h := s.handler(false)
 	for _, path := range []string{
-		"/outbox", "/outbox?kind=print", "/outbox/" + gift.ID{1}.String(), "/outbox/" + gift.ID{1}.String() + "/html",
-		"/outbox/" + gift.ID{1}.String() + "/mail.eml",
+		"/outbox", "/outbox?kind=print", "/outbox/" + guid.ID{1}.String(), "/outbox/" + guid.ID{1}.String() + "/html",
+		"/outbox/" + guid.ID{1}.String() + "/mail.eml",
 	} {
 		if status, _, _ := request(t, h, http.MethodGet, path); status != http.StatusNotFound {
 			t.Errorf("GET %s without an outbox: %d, want 404", path, status)
@@ -466,7 +467,7 @@ func TestFailure(t *testing.T) {
 	t.Parallel()
 	s := newFakeStore(t, aGift(t))
 	s.err = errors.New("disk on fire")
-	for _, path := range []string{"/g/" + token, "/outbox", "/outbox/" + gift.ID{1}.String()} {
+	for _, path := range []string{"/g/" + token, "/outbox", "/outbox/" + guid.ID{1}.String()} {
 		status, _, body := s.get(t, path)
 		if status != http.StatusInternalServerError || !strings.Contains(body, "Something went wrong") ||
 			strings.Contains(body, "fire") {
@@ -477,7 +478,7 @@ func TestFailure(t *testing.T) {
 		t.Errorf("log: %s", s.log.String())
 	}
 	g := aGift(t)
-	g.AccountID = gift.ID{77}
+	g.AccountID = guid.ID{77}
 	lost := &fakeStore{gifts: map[string]gift.Gift{token: g}}
 	if status, _, _ := lost.get(t, "/g/"+token); status != http.StatusInternalServerError {
 		t.Errorf("a gift of an account that is not in the set-up: %d, want 500", status)
@@ -612,7 +613,7 @@ func TestOutbox(t *testing.T) {
 			t.Errorf("the list does not show %q:\n%s", want, visible(t, body))
 		}
 	}
-	_, header, body := s.get(t, "/outbox/"+gift.ID{1}.String())
+	_, header, body := s.get(t, "/outbox/"+guid.ID{1}.String())
 	if !strings.Contains(body, link) || !strings.Contains(visible(t, body), "> Happy birthday! > See you on Friday.") {
 		t.Errorf("the mail's page has not its text with a link:\n%s", body)
 	}
@@ -620,16 +621,16 @@ func TestOutbox(t *testing.T) {
 		"frame-src 'self'") {
 		t.Error("the mail's HTML is not shown in a sandbox")
 	}
-	if _, _, body = s.get(t, "/outbox/"+gift.ID{1}.String()+"/html"); !strings.Contains(body,
+	if _, _, body = s.get(t, "/outbox/"+guid.ID{1}.String()+"/html"); !strings.Contains(body,
 		`src="data:image/png;base64,`) ||
 		strings.Contains(body, "cid:") || !strings.HasPrefix(s.messages[0].HTML, body[:2000]) {
 		t.Error("the frame does not hold the mail's HTML, with its QR code")
 	}
-	if _, _, body = s.get(t, "/outbox/"+gift.ID{2}.String()); !strings.Contains(body, link) ||
+	if _, _, body = s.get(t, "/outbox/"+guid.ID{2}.String()); !strings.Contains(body, link) ||
 		strings.Contains(body, "<iframe") {
 		t.Errorf("the SMS's page:\n%s", body)
 	}
-	if status, _, _ := s.get(t, "/outbox/"+gift.ID{2}.String()+"/html"); status != http.StatusNotFound {
+	if status, _, _ := s.get(t, "/outbox/"+guid.ID{2}.String()+"/html"); status != http.StatusNotFound {
 		t.Errorf("the HTML of an SMS: %d, want 404", status)
 	}
 	if _, _, body = (&fakeStore{}).get(t, "/outbox"); !strings.Contains(body, "Nothing has been sent yet") {
@@ -669,21 +670,21 @@ func TestHostileTexts(t *testing.T) {
 		}
 		g.Items = []gift.Item{{ID: "X", Name: text}, {ID: "Z"}}
 		a := *account
-		a.Name, a.Locations = text, []gift.Location{{ID: gift.ID{2}, Name: text, Jurisdiction: "US-CA"}}
+		a.Name, a.Locations = text, []gift.Location{{ID: guid.ID{2}, Name: text, Jurisdiction: "US-CA"}}
 		translated := gift.Translations{gift.German: text, gift.Japanese: text}
-		a.Designs = []gift.Design{{ID: gift.ID{4}, AccentColor: "#ffcc00", Headline: text, HeadlineIn: translated,
+		a.Designs = []gift.Design{{ID: guid.ID{4}, AccentColor: "#ffcc00", Headline: text, HeadlineIn: translated,
 			Footer:   text,
 			FooterIn: translated}}
 		g.Blocked, g.Status, g.Seq = "", gift.Claimed, 1
 		s := newStoreOf(t, &a, g)
-		s.history = []gift.Entry{{Kind: gift.Redemption, Delta: -1, Actor: gift.Actor{LocationID: gift.ID{2}}}}
+		s.history = []gift.Entry{{Kind: gift.Redemption, Delta: -1, Actor: gift.Actor{LocationID: guid.ID{2}}}}
 		return s
 	}
 	_, _, page := fill("Latte").get(t, "/g/"+token)
 	if !strings.Contains(visible(t, page), "Good for Latte, Z") {
 		t.Errorf("the page does not say what the gift is good for: %s", visible(t, page))
 	}
-	pages := []string{"/outbox", "/outbox/" + gift.ID{1}.String()}
+	pages := []string{"/outbox", "/outbox/" + guid.ID{1}.String()}
 	for _, l := range gift.Languages() {
 		pages = append(pages, "/g/"+token+"?lang="+string(l))
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/span"
 )
 
@@ -21,14 +22,14 @@ type Store interface {
 	EventPages(context.Context, []gift.EventQuery) ([]gift.EventPage, error)
 	// NewEvents tells which accounts have events after a position, and up to which it looked; of what is committed out of
 	// turn it tells later. Before 0, it tells of none, and where the newest is.
-	NewEvents(ctx context.Context, after int64) (accounts []gift.ID, upTo int64, err error)
+	NewEvents(ctx context.Context, after int64) (accounts []guid.ID, upTo int64, err error)
 	// ClaimWebhooks takes the leases of accounts that nobody has at now, keeps those that the owner has, until a time,
 	// and gives all that it has then. ReleaseWebhooks gives them back.
-	ClaimWebhooks(ctx context.Context, owner gift.ID, accounts []gift.ID, now, until time.Time) ([]gift.ID, error)
-	ReleaseWebhooks(ctx context.Context, owner gift.ID) error
+	ClaimWebhooks(ctx context.Context, owner guid.ID, accounts []guid.ID, now, until time.Time) ([]guid.ID, error)
+	ReleaseWebhooks(ctx context.Context, owner guid.ID) error
 	// WebhookStates reads how far the endpoints of an account have come; SaveWebhooks writes that, and attempts, in one
 	// transaction. Saving an attempt again changes nothing.
-	WebhookStates(ctx context.Context, account gift.ID) ([]gift.WebhookState, error)
+	WebhookStates(ctx context.Context, account guid.ID) ([]gift.WebhookState, error)
 	SaveWebhooks(ctx context.Context, states []gift.WebhookState, attempts []gift.WebhookAttempt) error
 }
 
@@ -50,12 +51,12 @@ type Deliverer struct {
 	Random    func() float64 // in [0, 1), for jitter
 	Every     time.Duration  // how often it looks for new events; 0: readEvery
 
-	owner    gift.ID
+	owner    guid.ID
 	dir      *gift.Directory
 	renewAt  time.Time
 	until    time.Time // of the leases
 	position int64     // up to which new events were noticed
-	streams  map[gift.ID]*stream
+	streams  map[guid.ID]*stream
 	calls    chan struct{} // has a value for each call in flight
 	slow     chan struct{} // has a value for each of them to an endpoint that may be slow
 	busy     chan struct{} // has a value for each of them that may be using the processor
@@ -100,7 +101,7 @@ const (
 // Run delivers until ctx ends. Calls in flight are broken off then, and made again by whoever has the lease next.
 func (d *Deliverer) Run(ctx context.Context) {
 	rand.Read(d.owner[:]) // never fails
-	d.streams, d.position = map[gift.ID]*stream{}, -1
+	d.streams, d.position = map[guid.ID]*stream{}, -1
 	d.calls, d.slow = make(chan struct{}, maxCalls), make(chan struct{}, maxSlow)
 	d.ownReads = make(chan struct{}, 1)
 	d.busy = make(chan struct{}, busyCalls*runtime.GOMAXPROCS(0))
@@ -137,7 +138,7 @@ func (d *Deliverer) stop(ctx context.Context) {
 }
 
 // drop stops the lanes of an account and saves how far they came.
-func (d *Deliverer) drop(account gift.ID) {
+func (d *Deliverer) drop(account guid.ID) {
 	s := d.streams[account]
 	s.sync(context.Background(), nil)
 	delete(d.streams, account)
@@ -152,7 +153,7 @@ func (d *Deliverer) follow(ctx context.Context) {
 	if dir == d.dir && now.Before(d.renewAt) {
 		return
 	}
-	var accounts []gift.ID
+	var accounts []guid.ID
 	for account, hooks := range dir.Webhooks {
 		if slices.ContainsFunc(hooks, func(w *gift.Webhook) bool { return w.Enabled }) {
 			accounts = append(accounts, account)
@@ -186,7 +187,7 @@ func (d *Deliverer) follow(ctx context.Context) {
 }
 
 // keep has the lanes of an account be those of its endpoints.
-func (d *Deliverer) keep(ctx context.Context, account gift.ID, hooks []*gift.Webhook) error {
+func (d *Deliverer) keep(ctx context.Context, account guid.ID, hooks []*gift.Webhook) error {
 	s := d.streams[account]
 	if s == nil {
 		states, err := d.Store.WebhookStates(ctx, account)

@@ -21,12 +21,13 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 	"boon.example/internal/webhook"
 )
 
-func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
+func newID() guid.ID { return guid.ID(uuid.Must(uuid.NewV7())) }
 
 func check(t testing.TB, err error) {
 	t.Helper()
@@ -39,7 +40,7 @@ func check(t testing.TB, err error) {
 type world struct {
 	t         testing.TB
 	store     *store.Store
-	account   gift.ID
+	account   guid.ID
 	voucher   gift.Voucher
 	directory atomic.Pointer[gift.Directory]
 	reads     atomic.Int64 // of pages of events
@@ -60,7 +61,7 @@ type receiver struct {
 	secret gift.WebhookSecret
 	answer func(n int) webhook.Outcome // to its nth call; nil: 200
 
-	refuses gift.ID
+	refuses guid.ID
 	refused []time.Time
 
 	mu    sync.Mutex
@@ -68,7 +69,7 @@ type receiver struct {
 	signs int // signatures of its last message
 	most  int // calls in flight
 	now   int
-	taken []gift.ID // the events that it took, in order
+	taken []guid.ID // the events that it took, in order
 }
 
 func newWorld(t testing.TB) *world {
@@ -77,7 +78,7 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(func() { check(t, s.Close()) })
 	w := &world{t: t, store: s, account: newID(), receivers: map[string]*receiver{},
 		at: func(url string) string { return url }}
-	w.directory.Store(&gift.Directory{Webhooks: map[gift.ID][]*gift.Webhook{}})
+	w.directory.Store(&gift.Directory{Webhooks: map[guid.ID][]*gift.Webhook{}})
 	w.issue()
 	return w
 }
@@ -103,7 +104,7 @@ func (w *world) issue() {
 }
 
 // redeem makes an event.
-func (w *world) redeem() gift.ID {
+func (w *world) redeem() guid.ID {
 	ref := ledger.Ref{AccountID: w.account, ID: w.voucher.ID}
 	var entry gift.Entry
 	check(w.t, w.store.Group(context.Background(), ledger.Want{Vouchers: []ledger.Ref{ref}},
@@ -120,7 +121,7 @@ func (w *world) redeem() gift.ID {
 // change changes the endpoints of the account.
 func (w *world) change(change func([]*gift.Webhook) []*gift.Webhook) {
 	hooks := change(slices.Clone(w.directory.Load().Webhooks[w.account]))
-	w.directory.Store(&gift.Directory{Webhooks: map[gift.ID][]*gift.Webhook{w.account: hooks}})
+	w.directory.Store(&gift.Directory{Webhooks: map[guid.ID][]*gift.Webhook{w.account: hooks}})
 }
 
 // hook adds an endpoint and its receiver.
@@ -187,7 +188,7 @@ func (c counting) SaveWebhooks(ctx context.Context, states []gift.WebhookState, 
 	return c.Store.SaveWebhooks(ctx, states, attempts)
 }
 
-func (c counting) ReleaseWebhooks(ctx context.Context, owner gift.ID) error {
+func (c counting) ReleaseWebhooks(ctx context.Context, owner guid.ID) error {
 	if c.killed.Load() {
 		return errors.New("killed")
 	}
@@ -278,7 +279,7 @@ func (w *world) send(ctx context.Context, url string, secrets []gift.WebhookSecr
 		"Webhook-Signature": {webhook.Sign(secrets, m.ID, at, m.Body)}}); err != nil {
 		w.t.Errorf("the receiver does not take it: %v", err)
 	}
-	id, err := gift.ParseID(m.ID)
+	id, err := guid.Parse(m.ID)
 	check(w.t, err)
 	if id == r.refuses {
 		o.Status = http.StatusBadRequest
@@ -292,7 +293,7 @@ func (w *world) send(ctx context.Context, url string, secrets []gift.WebhookSecr
 	return o
 }
 
-func (r *receiver) got() []gift.ID {
+func (r *receiver) got() []guid.ID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.taken)
@@ -307,7 +308,7 @@ func TestEveryEventArrives(t *testing.T) {
 		defer func() { stop() }()
 		w.redeem()
 		all, redeemed, keys := w.hook(nil), w.hook(nil, "gift.redeemed"), w.hook(nil, "key.*")
-		var want []gift.ID
+		var want []guid.ID
 		for range 30 {
 			want = append(want, w.redeem())
 		}
@@ -318,12 +319,12 @@ func TestEveryEventArrives(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		for name, r := range map[string]*receiver{"all": all, "redeemed": redeemed} {
 			got := r.got()
-			slices.SortFunc(got, func(a, b gift.ID) int { return slices.Index(want, a) - slices.Index(want, b) })
+			slices.SortFunc(got, func(a, b guid.ID) int { return slices.Index(want, a) - slices.Index(want, b) })
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: %d events, want %d", name, len(got), len(want))
 			}
 		}
-		if len(keys.got()) != 0 || !slices.Equal(late.got(), []gift.ID{last}) {
+		if len(keys.got()) != 0 || !slices.Equal(late.got(), []guid.ID{last}) {
 			t.Errorf("%d events of keys, %d of the late one", len(keys.got()), len(late.got()))
 		}
 		if n := w.reads.Load(); n > 12 {
@@ -367,7 +368,7 @@ func TestThreeBadDays(t *testing.T) {
 		good := w.hook(nil)
 		stop := w.start(5 * time.Minute)
 		defer func() { stop() }()
-		var want []gift.ID
+		var want []guid.ID
 		for n := range 120 {
 			if n == 60 { // with a restart in between
 				stop()
@@ -380,7 +381,7 @@ func TestThreeBadDays(t *testing.T) {
 			}
 		}
 		time.Sleep(72*time.Hour - time.Since(begun))
-		got := map[gift.ID]int{}
+		got := map[guid.ID]int{}
 		for _, id := range bad.got() {
 			got[id]++
 		}
@@ -612,7 +613,7 @@ func TestAProcessIsKilled(t *testing.T) {
 		w := newWorld(t)
 		r := w.hook(nil)
 		first := w.start(250 * time.Millisecond)
-		want := map[gift.ID]bool{}
+		want := map[guid.ID]bool{}
 		for n := range 50 {
 			if n == 30 {
 				w.killed.Store(true) // it writes nothing any more, and its calls come nowhere
@@ -625,7 +626,7 @@ func TestAProcessIsKilled(t *testing.T) {
 		second := w.start(250 * time.Millisecond)
 		defer second()
 		time.Sleep(time.Minute)
-		got := map[gift.ID]bool{}
+		got := map[guid.ID]bool{}
 		for _, id := range r.got() {
 			got[id] = true
 		}
@@ -711,7 +712,7 @@ func TestTwoProcesses(t *testing.T) {
 		w := newWorld(t)
 		r := w.hook(nil)
 		first, second := w.start(time.Second), w.start(time.Second)
-		want := map[gift.ID]bool{}
+		want := map[guid.ID]bool{}
 		for n := range 100 {
 			if n == 50 {
 				first()
@@ -721,7 +722,7 @@ func TestTwoProcesses(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		second()
-		got := map[gift.ID]bool{}
+		got := map[guid.ID]bool{}
 		for _, id := range r.got() {
 			got[id] = true
 		}
@@ -740,7 +741,7 @@ func TestReplays(t *testing.T) {
 		r := w.hook(nil)
 		stop := w.start(10 * time.Second)
 		defer stop()
-		var all []gift.ID
+		var all []guid.ID
 		for n := range 60 {
 			time.Sleep(time.Minute)
 			all = append(all, w.redeem())
@@ -757,7 +758,7 @@ func TestReplays(t *testing.T) {
 		got := r.got()[before:]
 		want := append(slices.Clone(all[29:50]), next)
 		for _, id := range want {
-			if n := len(slices.DeleteFunc(slices.Clone(got), func(g gift.ID) bool { return g != id })); n != 1 {
+			if n := len(slices.DeleteFunc(slices.Clone(got), func(g guid.ID) bool { return g != id })); n != 1 {
 				t.Errorf("event %d came %d times", slices.Index(all, id), n)
 			}
 		}
@@ -792,7 +793,7 @@ func TestAReplayReadsLittleBesideItsTime(t *testing.T) {
 		busy()
 		time.Sleep(time.Second)
 		from := time.Now()
-		want := []gift.ID{w.redeem(), w.redeem()}
+		want := []guid.ID{w.redeem(), w.redeem()}
 		time.Sleep(time.Second)
 		to := time.Now()
 		busy()

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/span"
 )
 
@@ -493,7 +494,7 @@ func (l *lane) call(ctx context.Context, e *event) Outcome {
 	}
 	span.End(s, o.err())
 	if ctx.Err() == nil || o.Succeeded() {
-		l.note(gift.WebhookAttempt{ID: gift.ID(uuid.Must(uuid.NewV7())), AccountID: l.account, WebhookID: l.hook.ID,
+		l.note(gift.WebhookAttempt{ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: l.account, WebhookID: l.hook.ID,
 			Event: e.id, Type: e.kind, At: at, Took: o.Took, Status: o.Status, Answer: o.Answer, Words: o.Words}, o)
 	}
 	return o

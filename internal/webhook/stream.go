@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // stream is the events of one account on their way to its lanes.
@@ -41,7 +42,7 @@ import (
 //     of the deliverer, have a lock of their own, or never change.
 type stream struct {
 	*Deliverer
-	account gift.ID
+	account guid.ID
 	behind  bool // there are events after end; the deliverer's own
 	// readNext is when they may be read; the deliverer's own.
 	readNext time.Time
@@ -49,9 +50,9 @@ type stream struct {
 	paces    paces
 
 	mu         sync.Mutex
-	lanes      map[gift.ID]*lane
-	states     map[gift.ID]gift.WebhookState // of endpoints that have, or had, no lane
-	unsaved    map[gift.ID]bool              // which of them are to be saved
+	lanes      map[guid.ID]*lane
+	states     map[guid.ID]gift.WebhookState // of endpoints that have, or had, no lane
+	unsaved    map[guid.ID]bool              // which of them are to be saved
 	types      []gift.EventType              // that are read; nil: all
 	recent     []event                       // those of these types after start and up to end
 	start, end gift.EventPlace
@@ -61,7 +62,7 @@ type stream struct {
 
 // event is a rendered event.
 type event struct {
-	id     gift.ID
+	id     guid.ID
 	kind   gift.EventType
 	body   []byte
 	before gift.EventPlace // nothing that is wanted lies between it and the event
@@ -74,11 +75,11 @@ const (
 	maxPages  = 8 // that are read of an account before others have their turn
 )
 
-func newStream(d *Deliverer, account gift.ID, states []gift.WebhookState) *stream {
+func newStream(d *Deliverer, account guid.ID, states []gift.WebhookState) *stream {
 	s := &stream{Deliverer: d, account: account, calls: make(chan struct{}, accountCalls),
 		paces: paces{free: map[string]time.Time{}},
-		lanes: map[gift.ID]*lane{}, states: map[gift.ID]gift.WebhookState{},
-		unsaved: map[gift.ID]bool{}, types: []gift.EventType{}}
+		lanes: map[guid.ID]*lane{}, states: map[guid.ID]gift.WebhookState{},
+		unsaved: map[guid.ID]bool{}, types: []gift.EventType{}}
 	for _, state := range states {
 		s.states[state.WebhookID] = state
 	}
@@ -87,7 +88,7 @@ func newStream(d *Deliverer, account gift.ID, states []gift.WebhookState) *strea
 
 // sync starts lanes for endpoints that are switched on, and stops the others.
 func (s *stream) sync(ctx context.Context, hooks []*gift.Webhook) {
-	wanted := map[gift.ID]*gift.Webhook{}
+	wanted := map[guid.ID]*gift.Webhook{}
 	for _, w := range hooks {
 		if w.Enabled && w.Secret != "" {
 			wanted[w.ID] = w
@@ -126,7 +127,7 @@ func (s *stream) sync(ctx context.Context, hooks []*gift.Webhook) {
 
 // stand has a stream without lanes go on where the endpoint does that came furthest. So the accounts that a process
 // takes over are read together, but for endpoints that are behind others of theirs.
-func (s *stream) stand(wanted map[gift.ID]*gift.Webhook) {
+func (s *stream) stand(wanted map[guid.ID]*gift.Webhook) {
 	furthest := gift.EventPlace{}
 	for _, w := range wanted {
 		if state, _ := s.state(w); furthest.Before(state.After) {
@@ -162,7 +163,7 @@ func (s *stream) begin(ctx context.Context, w *gift.Webhook) {
 }
 
 // widen has the types be read that one of the endpoints wants. What is remembered lacks the new ones.
-func (s *stream) widen(wanted map[gift.ID]*gift.Webhook) {
+func (s *stream) widen(wanted map[guid.ID]*gift.Webhook) {
 	types := map[gift.EventType]bool{}
 	for _, w := range wanted {
 		all := w.EventTypes()
@@ -291,7 +292,7 @@ func (s *stream) dirty(idle bool) (states []gift.WebhookState) {
 }
 
 // soil has a state be saved again.
-func (s *stream) soil(id gift.ID) {
+func (s *stream) soil(id guid.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.lanes[id]; l != nil {

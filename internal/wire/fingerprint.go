@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // normal writes what was read of a request in one way. What is absent leaves no trace, so that a member that a later
@@ -18,7 +19,7 @@ import (
 var normal = json.JoinOptions(json.Deterministic(true), json.OmitZeroStructFields(true),
 	jsontext.ReorderRawObjects(true), jsontext.AllowDuplicateNames(true),
 	json.WithMarshalers(json.JoinMarshalers(
-		asText(gift.VoucherCode.Reveal), asText(gift.Token.Reveal), asText(gift.ID.String),
+		asText(gift.VoucherCode.Reveal), asText(gift.Token.Reveal), asText(guid.ID.String),
 		asText(func(d gift.Decimal) string { return d.In(gift.Pieces) }),
 	)))
 

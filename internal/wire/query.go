@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/nfc"
 )
 
@@ -49,7 +50,7 @@ func (q *Query) Line(name string, limit int) string {
 }
 
 // GUID reads a GUID.
-func (q *Query) GUID(name string) (id gift.ID) {
+func (q *Query) GUID(name string) (id guid.ID) {
 	if s := q.Text(name); s != "" {
 		id = q.ParseID(name, s)
 	}
@@ -57,8 +58,8 @@ func (q *Query) GUID(name string) (id gift.ID) {
 }
 
 // ParseID reads a GUID that stands elsewhere in the address.
-func (q *Query) ParseID(name, s string) gift.ID {
-	id, err := gift.ReadID(s)
+func (q *Query) ParseID(name, s string) guid.ID {
+	id, err := guid.Read(s)
 	if err != nil {
 		q.Add(name, "This must be a GUID such as 22222222-2222-2222-2222-222222222222.")
 	}
@@ -114,7 +115,7 @@ func (q *Query) Cursor(list string, length int) []byte {
 
 // NextCursor writes where the next page begins; nil where there is none. A cursor names the last element of its page,
 // so that it stays right while elements are added.
-func (w *Writer) NextCursor(list string, last gift.ID) {
+func (w *Writer) NextCursor(list string, last guid.ID) {
 	if last.IsZero() {
 		w.Null("nextCursor")
 		return

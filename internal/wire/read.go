@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/nfc"
 	"boon.example/internal/tape"
 	"github.com/go-json-experiment/json/jsontext"
@@ -249,12 +250,12 @@ func (o *Object) Line(name string, limit int) string {
 }
 
 // GUID reads a GUID.
-func (o *Object) GUID(name string) gift.ID {
+func (o *Object) GUID(name string) guid.ID {
 	v := o.Of(name, '"', "a GUID in quotes")
 	if v == nil {
-		return gift.ID{}
+		return guid.ID{}
 	}
-	id, err := gift.ReadID(string(Unquote(v)))
+	id, err := guid.Read(string(Unquote(v)))
 	if err != nil {
 		o.Add(o.At(name), "This must be a GUID such as 22222222-2222-2222-2222-222222222222.")
 	}

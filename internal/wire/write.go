@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // Writer appends JSON. Its methods write one member of the object that is open; what is zero in the methods named
@@ -107,13 +108,13 @@ func (w *Writer) TextOrNull(name, s string) {
 }
 
 // ID writes a GUID.
-func (w *Writer) ID(name string, id gift.ID) {
+func (w *Writer) ID(name string, id guid.ID) {
 	w.name(name)
 	w.b = append(id.AppendText(append(w.b, '"')), '"')
 }
 
 // IDOrNull writes a GUID that may be absent.
-func (w *Writer) IDOrNull(name string, id gift.ID) {
+func (w *Writer) IDOrNull(name string, id guid.ID) {
 	if id.IsZero() {
 		w.Null(name)
 		return

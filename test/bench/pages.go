@@ -20,6 +20,7 @@ import (
 
 	"boon.example/client"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/load"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -116,11 +117,11 @@ func (h *trial) pageSetUp() (token string, err error) {
 	if _, err := file.Apply(h.ctx, s, time.Now(), rand.Reader); err != nil {
 		return "", err
 	}
-	account, _ := gift.ParseID("0199a000-0000-7000-8000-000000000001")
-	location, _ := gift.ParseID("0199a000-0000-7000-8000-000000000002")
+	account, _ := guid.Parse("0199a000-0000-7000-8000-000000000001")
+	location, _ := guid.Parse("0199a000-0000-7000-8000-000000000002")
 	may, _ := gift.RoleByName("till")
 	_, token, err = setup.CreateKey(h.ctx, s, setup.KeyRequest{Account: account, Name: "Counter", Till: true,
-		Locations: []gift.ID{location}, Permissions: may}, time.Now(), rand.Reader)
+		Locations: []guid.ID{location}, Permissions: may}, time.Now(), rand.Reader)
 	return token, err
 }
 

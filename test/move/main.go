@@ -24,6 +24,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 )
@@ -93,7 +94,7 @@ func fill(ctx context.Context, dir string, vouchers int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	accounts := make([]gift.ID, 10)
+	accounts := make([]guid.ID, 10)
 	for i := range accounts {
 		accounts[i] = newID()
 	}
@@ -110,7 +111,7 @@ func fill(ctx context.Context, dir string, vouchers int) (err error) {
 	return nil
 }
 
-func fillGroup(ctx context.Context, s *store.Store, account gift.ID, n int) error {
+func fillGroup(ctx context.Context, s *store.Store, account guid.ID, n int) error {
 	c := ledger.Changes{}
 	for range n {
 		g, issued, err := newGift(account)
@@ -118,7 +119,7 @@ func fillGroup(ctx context.Context, s *store.Store, account gift.ID, n int) erro
 			return err
 		}
 		c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, issued)
-		c.Requests = append(c.Requests, request(account, gift.SendGift, gift.ID{}, 870))
+		c.Requests = append(c.Requests, request(account, gift.SendGift, guid.ID{}, 870))
 	}
 	if err := s.Group(ctx, ledger.Want{}, func(*ledger.State) ledger.Changes { return c }); err != nil {
 		return err
@@ -136,7 +137,7 @@ func fillGroup(ctx context.Context, s *store.Store, account gift.ID, n int) erro
 	return s.Group(ctx, want, func(*ledger.State) ledger.Changes { return later })
 }
 
-func newGift(account gift.ID) (g gift.Gift, issued gift.Entry, err error) {
+func newGift(account guid.ID) (g gift.Gift, issued gift.Entry, err error) {
 	code, err := gift.NewVoucherCode(rand.Reader)
 	if err != nil {
 		return g, issued, err
@@ -183,11 +184,11 @@ func history(c *ledger.Changes, v gift.Voucher) error {
 	return nil
 }
 
-func request(account gift.ID, o gift.Operation, entry gift.ID, size int) ledger.Request {
+func request(account guid.ID, o gift.Operation, entry guid.ID, size int) ledger.Request {
 	return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: o,
 		Key: uuid.Must(uuid.NewV7()).String()},
 		Answer: ledger.Answer{Code: ledger.OK, Body: append(make([]byte, size), entry.String()...)}, EntryID: entry,
 		At: time.Now()}
 }
 
-func newID() gift.ID { return gift.ID(uuid.Must(uuid.NewV7())) }
+func newID() guid.ID { return guid.ID(uuid.Must(uuid.NewV7())) }

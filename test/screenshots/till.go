@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	domain "boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/pin"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -25,17 +26,17 @@ func (w *world) pairTill(ctx context.Context, name string) (token string, err er
 		return "", err
 	}
 	defer s.Close()
-	account, err := domain.ParseID(prefix + "01")
+	account, err := guid.Parse(prefix + "01")
 	if err != nil {
 		return "", err
 	}
-	location, err := domain.ParseID(prefix + "11")
+	location, err := guid.Parse(prefix + "11")
 	if err != nil {
 		return "", err
 	}
 	may, _ := domain.RoleByName("till")
 	_, token, err = setup.CreateKey(ctx, s, setup.KeyRequest{Account: account, Name: name, Till: true,
-		Locations: []domain.ID{location}, Permissions: may}, time.Now(), rand.Reader)
+		Locations: []guid.ID{location}, Permissions: may}, time.Now(), rand.Reader)
 	return token, err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -18,8 +19,8 @@ import (
 
 // Merchant is whose gifts they are.
 var Merchant = &gift.Account{
-	ID: gift.ID{1}, Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
-	Locations: []gift.Location{{ID: gift.ID{2}, Name: "Pier 39"}},
+	ID: guid.ID{1}, Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
+	Locations: []gift.Location{{ID: guid.ID{2}, Name: "Pier 39"}},
 }
 
 // Shop is the real store and engine, with a worker that is not running yet. Gateways is what the worker sends by: at
@@ -40,7 +41,7 @@ func Open(t *testing.T) *Shop {
 	}
 	h := &Shop{Store: s, engine: ledger.Start(s, ledger.Options{})}
 	outbox := delivery.OutboxCarrier{Outbox: s}
-	directory := &gift.Directory{Accounts: map[gift.ID]*gift.Account{Merchant.ID: Merchant}}
+	directory := &gift.Directory{Accounts: map[guid.ID]*gift.Account{Merchant.ID: Merchant}}
 	h.Gateways = &delivery.Gateways{
 		Email: outbox, SMS: outbox, PublicURL: "https://gifts.example.com",
 		Directory: func() *gift.Directory { return directory },
@@ -82,11 +83,11 @@ func (h *Shop) Do(t *testing.T, command ledger.Command) ledger.Result {
 }
 
 // Issue makes a gift through the engine, as send-gift does, to be sent when it is due; zero: at once.
-func (h *Shop) Issue(t *testing.T, m gift.Method, contact string, due time.Time) gift.ID {
+func (h *Shop) Issue(t *testing.T, m gift.Method, contact string, due time.Time) guid.ID {
 	t.Helper()
 	did := h.Do(t, &ledger.Issue{Context: gift.Context{Now: time.Now()}, Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
-			AccountID: Merchant.ID, ProgramID: gift.PromotionalProgram.ID, Promotional: true, PromotionID: gift.ID{3},
+			AccountID: Merchant.ID, ProgramID: gift.PromotionalProgram.ID, Promotional: true, PromotionID: guid.ID{3},
 			Currency: Merchant.Currency, Loaded: 2500, Balance: 2500, CreatedAt: time.Now(),
 		},
 		Card: gift.Card{
@@ -112,7 +113,7 @@ func (h *Shop) Run(t *testing.T) (stop func()) {
 }
 
 // Fate is what became of a gift, and its history.
-func (h *Shop) Fate(t *testing.T, id gift.ID) (gift.Gift, []gift.Entry) {
+func (h *Shop) Fate(t *testing.T, id guid.ID) (gift.Gift, []gift.Entry) {
 	t.Helper()
 	g, err := h.Gift(t.Context(), Merchant.ID, id)
 	if err != nil {

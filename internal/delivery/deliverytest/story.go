@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // Fickle decides by lot what a server does wrong, and remembers what the server took. The server asks it, and tells it.
@@ -110,7 +111,7 @@ func (s *Story) Run(t *testing.T) {
 		way = &h.Gateways.SMS
 	}
 	*way = &delivery.Breaker{Carrier: s.Carrier}
-	contacts := map[gift.ID]string{}
+	contacts := map[guid.ID]string{}
 	for n := range s.Gifts {
 		who := s.Somebody
 		switch n % 20 {

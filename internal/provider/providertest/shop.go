@@ -17,6 +17,7 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/boontest"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
@@ -101,7 +102,7 @@ func wide(digits string) string {
 func (s *Shop) Missed(config string, online bool, n int) {
 	s.Helper()
 	s.as(config, func(records *store.Store, account *gift.Account, p *gift.Provider) error {
-		pier, err := gift.ParseID(Pier)
+		pier, err := guid.Parse(Pier)
 		if err != nil {
 			return err
 		}
@@ -150,7 +151,7 @@ func (s *Shop) as(config string, do func(*store.Store, *gift.Account, *gift.Prov
 		if err != nil {
 			return err
 		}
-		id, err := gift.ParseID(config)
+		id, err := guid.Parse(config)
 		if err != nil {
 			return err
 		}

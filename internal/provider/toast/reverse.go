@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/provider"
 )
@@ -84,7 +85,7 @@ func (t *transaction) spend(guid string) error {
 }
 
 // undo takes an entry back.
-func (t *transaction) undo(id gift.ID) api.Reply {
+func (t *transaction) undo(id guid.ID) api.Reply {
 	parts, err := t.Parts(t.card.ID, id)
 	switch {
 	case err != nil:

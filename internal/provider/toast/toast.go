@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/provider"
 )
 
@@ -150,7 +151,7 @@ func serve(d *api.Desk) api.Reply {
 
 // authenticate finds who calls by the address and the whole of the header Authorization; nil: nobody does.
 func authenticate(d *api.Desk) (*gift.Account, *gift.Provider) {
-	id, err := gift.ParseID(d.PathValue("provider"))
+	id, err := guid.Parse(d.PathValue("provider"))
 	shown := d.Header.Values("Authorization")
 	if err != nil || len(shown) != 1 {
 		return nil, nil

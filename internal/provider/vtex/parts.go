@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -20,7 +21,7 @@ type part struct {
 	Date  string         `json:"date"`
 }
 
-func (c *call) part(id gift.ID, amount gift.Amount, at time.Time) part {
+func (c *call) part(id guid.ID, amount gift.Amount, at time.Time) part {
 	return part{id.String(), c.money(amount), date(at)}
 }
 
@@ -33,7 +34,7 @@ func (c *call) parted() (t *transaction, asked change, amount gift.Amount, err e
 }
 
 // captured are the redemptions of what the transaction holds, the oldest first.
-func (t *transaction) captured() (ids []gift.ID, entries []gift.Entry) {
+func (t *transaction) captured() (ids []guid.ID, entries []gift.Entry) {
 	for _, e := range t.parts {
 		if e.Kind == gift.Redemption && e.HoldID == t.ID {
 			ids, entries = append(ids, e.ID), append(entries, e)
@@ -49,7 +50,7 @@ func (c *call) cancellations() api.Reply {
 	if err != nil {
 		return c.failed(err)
 	}
-	of := map[gift.ID]bool{t.ID: true}
+	of := map[guid.ID]bool{t.ID: true}
 	list := []part{}
 	for _, e := range t.parts {
 		switch {
@@ -144,7 +145,7 @@ type settled struct {
 }
 
 // settled reads the settlements of a transaction: each stands under the next number.
-func (c *call) settled(transaction gift.ID) (list []settled, sum gift.Amount, err error) {
+func (c *call) settled(transaction guid.ID) (list []settled, sum gift.Amount, err error) {
 	for {
 		known, err := c.Requests(numbered(transaction, len(list)+1))
 		if err != nil || len(known) == 0 {
@@ -162,7 +163,7 @@ func (c *call) settled(transaction gift.ID) (list []settled, sum gift.Amount, er
 	}
 }
 
-func numbered(transaction gift.ID, n int) string {
+func numbered(transaction guid.ID, n int) string {
 	return fmt.Sprintf("%s:settlement:%d", transaction, n)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/provider"
 )
@@ -253,7 +254,7 @@ type made struct {
 	Self link   `json:"_self"`
 }
 
-func (c *call) made(id gift.ID) made {
+func (c *call) made(id guid.ID) made {
 	return made{c.card.ID.String(), id.String(), c.self("/transactions/" + id.String())}
 }
 
@@ -320,7 +321,7 @@ func (c *call) transactions() api.Reply {
 
 // named is the transaction of the address.
 func (c *call) named() (*transaction, error) {
-	id, err := gift.ParseID(c.ids[1])
+	id, err := guid.Parse(c.ids[1])
 	if err != nil {
 		return nil, gift.NoSuchRedemption()
 	}

@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/provider"
 )
 
@@ -110,7 +111,7 @@ const maxBody = 8 * provider.MaxBody
 
 // authenticate finds who calls; nil: nobody does. How long it takes tells nothing of what is right.
 func authenticate(d *api.Desk, key, token string) (*gift.Account, *gift.Provider) {
-	id, err := gift.ParseID(d.PathValue("provider"))
+	id, err := guid.Parse(d.PathValue("provider"))
 	if err != nil {
 		return nil, nil
 	}
@@ -173,7 +174,7 @@ func find(method, path string) (found route, ids []string, status int) {
 
 // find finds the gift card of the address.
 func (c *call) find() error {
-	id, err := gift.ParseID(c.ids[0])
+	id, err := guid.Parse(c.ids[0])
 	if err != nil {
 		return gift.NoSuchGift()
 	}

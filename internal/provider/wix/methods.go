@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/provider"
 )
@@ -23,7 +24,7 @@ func order(id string, v *gift.Voucher, attempt int) string {
 
 // reference is an order's id, of whichever letters it was written with.
 func reference(id string) string {
-	if parsed, err := gift.ParseID(id); err == nil {
+	if parsed, err := guid.Parse(id); err == nil {
 		return parsed.String()
 	}
 	return id
@@ -55,7 +56,7 @@ type redemption struct{ Amount gift.Amount }
 // may be tried again.
 func (c *call) redeem() api.Reply {
 	amount, err := c.asked.Amount.In(c.currency)
-	_, noOrder := gift.ParseID(c.asked.OrderID)
+	_, noOrder := guid.Parse(c.asked.OrderID)
 	switch {
 	case c.asked.Currency == "":
 		return missingCurrency.because(gift.ValidationFailure)

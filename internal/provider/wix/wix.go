@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/provider"
 )
 
@@ -139,7 +140,7 @@ func malformed() api.Reply {
 
 // named finds the provider that the address names; nil: there is none.
 func named(d *api.Desk) (*gift.Account, *gift.Provider) {
-	id, err := gift.ParseID(d.PathValue("provider"))
+	id, err := guid.Parse(d.PathValue("provider"))
 	if err != nil {
 		return nil, nil
 	}

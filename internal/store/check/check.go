@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -233,28 +234,28 @@ var selectPageHistories = db.Text{
 // Page implements ledger.Check. Vouchers of two accounts may be on a page; should they share an id, the page ends
 // between them.
 func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
-	page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
+	page []gift.Voucher, histories map[guid.ID][]gift.Entry, err error) {
 	return c.read(ctx, longest, selectPage, db.KeyOf(from.AccountID), db.KeyOf(from.ID), limit)
 }
 
 // One implements ledger.Check.
 func (c *Check) One(ctx context.Context, voucher ledger.Ref, longest int) (
-	page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
+	page []gift.Voucher, histories map[guid.ID][]gift.Entry, err error) {
 	return c.read(ctx, longest, selectOne, db.KeyOf(voucher.AccountID), db.KeyOf(voucher.ID))
 }
 
 // read gives the vouchers that a query selects, and their histories.
 func (c *Check) read(ctx context.Context, longest int, query string, args ...any) (
-	page []gift.Voucher, histories map[gift.ID][]gift.Entry, err error) {
-	histories = map[gift.ID][]gift.Entry{}
-	vouchers := map[gift.ID]*gift.Voucher{}
-	items := map[gift.ID]gift.ID{}
+	page []gift.Voucher, histories map[guid.ID][]gift.Entry, err error) {
+	histories = map[guid.ID][]gift.Entry{}
+	vouchers := map[guid.ID]*gift.Voucher{}
+	items := map[guid.ID]guid.ID{}
 	var entries []placed
 	err = c.db.Snapshot(ctx, func(tx *sql.Tx) error {
 		full := false
 		err := c.db.EachWithin(ctx, tx, query, args, func(rows *sql.Rows) error {
 			var v gift.Voucher
-			var list gift.ID
+			var list guid.ID
 			fields := record.VoucherFields(c.db.Keys, &v)
 			fields[len(fields)-2] = db.ScanID(&list)
 			err := rows.Scan(fields...)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -24,10 +25,10 @@ const eventSlack = 24 * time.Hour
 // eventRow is a row of event, and eventsOf what is known of an account's.
 type (
 	eventRow struct {
-		account  gift.ID
+		account  guid.ID
 		position int64
 		kinds    string
-		entries  []gift.ID
+		entries  []guid.ID
 		body     string
 	}
 	eventsOf struct {
@@ -46,7 +47,7 @@ func (c *Check) checkEvents(ctx context.Context, found func(string)) error {
 	if err != nil {
 		return err
 	}
-	accounts, last := map[gift.ID]*eventsOf{}, eventRow{}
+	accounts, last := map[guid.ID]*eventsOf{}, eventRow{}
 	for n := size; n == size; {
 		var page []eventRow
 		args := []any{db.KeyOf(last.account), last.position, size}
@@ -110,7 +111,7 @@ var selectEventEntries = db.SelectByKeys("entries of events",
 	`SELECT e.account_id, e.id, e.kind, e.made_at FROM entry AS e WHERE e.account_id = $1 AND e.id {keys}`, "B", true)
 
 // checkEventsOf holds rows against the entries that they name.
-func (c *Check) checkEventsOf(ctx context.Context, page []eventRow, accounts map[gift.ID]*eventsOf,
+func (c *Check) checkEventsOf(ctx context.Context, page []eventRow, accounts map[guid.ID]*eventsOf,
 	found func(string)) error {
 	var refs []ledger.Ref
 	for _, r := range page {

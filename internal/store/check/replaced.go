@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )
@@ -14,7 +14,7 @@ import (
 // one of both, and they have it.
 func (c *Check) checkReplaced(ctx context.Context, found func(string)) error {
 	type replacement struct {
-		account, gift gift.ID
+		account, gift guid.ID
 		seq           int
 	}
 	type told struct{ entry, codes, tokens int }

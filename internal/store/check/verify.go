@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -84,7 +85,7 @@ func (c *Check) Parts() []Part {
 func (c *Check) nothing(problem, query string) func(context.Context, func(string)) error {
 	return func(ctx context.Context, found func(string)) error {
 		return db.Each(ctx, c.db.Readers, query, nil, func(rows *sql.Rows) error {
-			var record gift.ID
+			var record guid.ID
 			err := rows.Scan(db.ScanID(&record))
 			found(fmt.Sprintf(problem, record))
 			return err
@@ -102,10 +103,10 @@ func (c *Check) checkCards(ctx context.Context, found func(string)) error {
 		return err
 	}
 	const size = 500
-	var after [2]gift.ID
+	var after [2]guid.ID
 	for n := size; n == size; {
 		var page []openedCard
-		var hashes map[[2]gift.ID][]secretHash
+		var hashes map[[2]guid.ID][]secretHash
 		last := after
 		// as of one moment: gifts are made and sent elsewhere meanwhile
 		err := c.db.Snapshot(ctx, func(tx *sql.Tx) (err error) {
@@ -142,17 +143,17 @@ func (c *Check) checkCards(ctx context.Context, found func(string)) error {
 
 // openedCard is a gift with its code and token. It is named by its account's id and its own.
 type openedCard struct {
-	of [2]gift.ID
+	of [2]guid.ID
 	gift.Gift
 	closed error // why code and token do not open
 }
 
 // cardPage gives the gifts that follow one, at most limit.
-func (c *Check) cardPage(ctx context.Context, tx *sql.Tx, after [2]gift.ID, limit int) (page []openedCard, err error) {
+func (c *Check) cardPage(ctx context.Context, tx *sql.Tx, after [2]guid.ID, limit int) (page []openedCard, err error) {
 	args := []any{db.KeyOf(after[0]), db.KeyOf(after[1]), limit}
 	err = c.db.EachWithin(ctx, tx, selectCardPage, args, func(rows *sql.Rows) error {
 		g, closed, err := record.ScanGift(c.db.Keys, rows)
-		page = append(page, openedCard{[2]gift.ID{g.AccountID, g.ID}, g, closed})
+		page = append(page, openedCard{[2]guid.ID{g.AccountID, g.ID}, g, closed})
 		return err
 	})
 	return page, err
@@ -201,7 +202,7 @@ type secretHash struct {
 }
 
 // hashesOf gives the hashes that lead to gifts after one and up to another, or to the end of all.
-func hashesOf(ctx context.Context, q db.Querier, after, last [2]gift.ID, toTheEnd bool) (map[[2]gift.ID][]secretHash,
+func hashesOf(ctx context.Context, q db.Querier, after, last [2]guid.ID, toTheEnd bool) (map[[2]guid.ID][]secretHash,
 	error) {
 	query, args := `SELECT s.account_id, s.voucher_id, s.kind, s.hash, s.replaced FROM secret AS s WHERE (s.account_id, s.voucher_id) > ($1, $2)`,
 		[]any{db.KeyOf(after[0]), db.KeyOf(after[1])}
@@ -209,9 +210,9 @@ func hashesOf(ctx context.Context, q db.Querier, after, last [2]gift.ID, toTheEn
 		query, args = query+` AND (s.account_id, s.voucher_id) <= ($3, $4)`, append(args, db.KeyOf(last[0]),
 			db.KeyOf(last[1]))
 	}
-	hashes := map[[2]gift.ID][]secretHash{}
+	hashes := map[[2]guid.ID][]secretHash{}
 	err := db.Each(ctx, q, query, args, func(rows *sql.Rows) error {
-		var of [2]gift.ID
+		var of [2]guid.ID
 		var h secretHash
 		err := rows.Scan(db.ScanID(&of[0]), db.ScanID(&of[1]), &h.kind, &h.hash, &h.replaced)
 		hashes[of] = append(hashes[of], h)
@@ -256,7 +257,7 @@ func (c *Check) checkAnswers(ctx context.Context, found func(string)) error {
 			func(rows *sql.Rows) error {
 				n++
 				var kind gift.Kind
-				var hold gift.ID
+				var hold guid.ID
 				var long []byte
 				r, sealed, err := record.ScanRequest(c.db.Keys, rows, &kind, db.ScanID(&hold), &long)
 				if err == nil && r.Answer.Long.Size > 0 {
@@ -280,8 +281,8 @@ func (c *Check) checkAnswers(ctx context.Context, found func(string)) error {
 
 // fits tells what is wrong between the record of a call that moves or holds value and the entry that it names: its
 // kind, and the hold that it captured of or ended.
-func fits(r *ledger.Request, kind gift.Kind, hold gift.ID) error {
-	named := func(id gift.ID) bool { return bytes.Contains(r.Answer.Body, id.AppendText(nil)) }
+func fits(r *ledger.Request, kind gift.Kind, hold guid.ID) error {
+	named := func(id guid.ID) bool { return bytes.Contains(r.Answer.Body, id.AppendText(nil)) }
 	want, ok := record.EntryKinds[r.Operation]
 	switch done := r.Answer.Succeeded() && r.Answer.Code != ledger.Nothing; {
 	case !ok:
@@ -335,7 +336,7 @@ func (c *Check) checkSetup(ctx context.Context, found func(string)) error {
 func (c *Check) checkAssets(ctx context.Context, found func(string)) error {
 	return db.Each(ctx, c.db.Readers, `SELECT a.account_id, a.hash, a.bytes FROM asset AS a ORDER BY a.account_id, a.hash`,
 		nil, func(rows *sql.Rows) error {
-			var account gift.ID
+			var account guid.ID
 			var hash, content []byte
 			if err := rows.Scan(db.ScanID(&account), &hash, &content); err != nil {
 				return err
@@ -351,7 +352,7 @@ func (c *Check) checkAssets(ctx context.Context, found func(string)) error {
 func (c *Check) checkOutbox(ctx context.Context, found func(string)) error {
 	return db.Each(ctx, c.db.Readers, `SELECT o.id, o.message FROM outbox AS o ORDER BY o.id`, nil,
 		func(rows *sql.Rows) error {
-			var key gift.ID
+			var key guid.ID
 			var message []byte
 			if err := rows.Scan(db.ScanID(&key), &message); err != nil {
 				return err
@@ -367,7 +368,7 @@ func (c *Check) checkOutbox(ctx context.Context, found func(string)) error {
 func (c *Check) checkItems(ctx context.Context, found func(string)) error {
 	return db.Each(ctx, c.db.Readers, `SELECT i.account_id, i.id, i.items FROM item_list AS i`, nil,
 		func(rows *sql.Rows) error {
-			var account, id gift.ID
+			var account, id guid.ID
 			var text string
 			if err := rows.Scan(db.ScanID(&account), db.ScanID(&id), &text); err != nil {
 				return err
@@ -394,10 +395,10 @@ var selectSearch = &db.Query{What: "reading what gifts are found by", Scoped: tr
 // checkSearchOf looks in the database for what finds these gifts.
 func (c *Check) checkSearchOf(ctx context.Context, page []gift.Gift, found func(string)) error {
 	has := map[string]bool{} // the key and the gift
-	account := func(g gift.Gift) gift.ID { return g.AccountID }
-	batches := record.ByAccount(page, account, func(account gift.ID, of []gift.Gift) db.Batch {
+	account := func(g gift.Gift) guid.ID { return g.AccountID }
+	batches := record.ByAccount(page, account, func(account guid.ID, of []gift.Gift) db.Batch {
 		w := db.Batch{Query: selectSearch, Account: account, Scan: func(from db.Scanner) error {
-			var voucher gift.ID
+			var voucher guid.ID
 			var key []byte
 			err := from.Scan(db.ScanID(&voucher), &key)
 			has[string(key)+voucher.String()] = true
@@ -434,7 +435,7 @@ func (c *Check) checkHolds(ctx context.Context, found func(string)) error {
 	const query = `SELECT v.id, v.holds, v.held, v.holds_end FROM voucher AS v
 		WHERE v.holds IS NOT NULL OR v.held <> 0 OR v.holds_end IS NOT NULL`
 	return db.Each(ctx, c.db.Readers, query, nil, func(rows *sql.Rows) error {
-		var id gift.ID
+		var id guid.ID
 		var holds []gift.OpenHold
 		var held int64
 		var end time.Time

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/sealed"
 )
 
@@ -13,7 +13,7 @@ import (
 // and ScanTime.
 
 // OrNull is a column that may be NULL: the zero ID is.
-func OrNull(v gift.ID) any {
+func OrNull(v guid.ID) any {
 	if v.IsZero() {
 		return nil
 	}
@@ -21,7 +21,7 @@ func OrNull(v gift.ID) any {
 }
 
 // KeyOf is a column that is part of a key, where the zero ID is 16 zeros.
-func KeyOf(v gift.ID) any { return v[:] }
+func KeyOf(v guid.ID) any { return v[:] }
 
 // Micros is a time; the zero time is NULL.
 func Micros(t time.Time) any {
@@ -32,19 +32,19 @@ func Micros(t time.Time) any {
 }
 
 // ScanID reads a column into an ID.
-func ScanID(to *gift.ID) sql.Scanner { return scanID{to} }
+func ScanID(to *guid.ID) sql.Scanner { return scanID{to} }
 
-type scanID struct{ to *gift.ID }
+type scanID struct{ to *guid.ID }
 
 // Scan implements sql.Scanner.
 func (s scanID) Scan(column any) error {
 	switch v := column.(type) {
 	case nil:
-		*s.to = gift.ID{}
+		*s.to = guid.ID{}
 		return nil
 	case []byte:
 		if len(v) == len(s.to) {
-			*s.to = gift.ID(v)
+			*s.to = guid.ID(v)
 			return nil
 		}
 	}
@@ -84,8 +84,8 @@ func (s scanTime) Scan(column any) error {
 }
 
 // JoinIDs puts ids one after the other.
-func JoinIDs(ids []gift.ID) []byte {
-	joined := make([]byte, 0, len(ids)*len(gift.ID{}))
+func JoinIDs(ids []guid.ID) []byte {
+	joined := make([]byte, 0, len(ids)*len(guid.ID{}))
 	for _, v := range ids {
 		joined = append(joined, v[:]...)
 	}
@@ -93,9 +93,9 @@ func JoinIDs(ids []gift.ID) []byte {
 }
 
 // SplitIDs takes apart what JoinIDs made.
-func SplitIDs(joined []byte) (ids []gift.ID) {
-	for ; len(joined) >= len(gift.ID{}); joined = joined[len(gift.ID{}):] {
-		ids = append(ids, gift.ID(joined[:len(gift.ID{})]))
+func SplitIDs(joined []byte) (ids []guid.ID) {
+	for ; len(joined) >= len(guid.ID{}); joined = joined[len(guid.ID{}):] {
+		ids = append(ids, guid.ID(joined[:len(guid.ID{})]))
 	}
 	return ids
 }

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/sealed"
 )
 
@@ -26,11 +26,11 @@ const keyCheckText = "boon"
 var UnfinishedCopy = []byte("copy")
 
 // Bound is what a sealed value is bound to: its purpose and its record.
-func Bound(purpose string, record gift.ID) []byte {
+func Bound(purpose string, record guid.ID) []byte {
 	return append([]byte(purpose+"\x00"), record[:]...)
 }
 
-func boundToDatabase() []byte { return Bound("key check", gift.ID{}) }
+func boundToDatabase() []byte { return Bound("key check", guid.ID{}) }
 
 // FolderKeys gives the keys of a data folder. In a new one it makes the key file first and the database file after it:
 // a database without its key file is therefore never one that is just being made.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // rowsPerQuery is how many rows a query takes where rows are written out as placeholders. What is left over goes row
@@ -33,7 +33,7 @@ type Query struct {
 // Batch is a query with its rows.
 type Batch struct {
 	*Query
-	Account gift.ID
+	Account guid.ID
 	Rows    [][]any
 	Scan    func(Scanner) error // reads a row that comes back; nil: nothing does
 	Shared  bool                // Scan reads those of the same query for other accounts, too

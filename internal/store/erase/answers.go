@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 	"boon.example/internal/store/db"
@@ -60,7 +61,7 @@ func sayingOf(c *gift.Card) saying { return saying{c.Sender, c.Recipient, c.Mess
 type sayings map[string]*saying
 
 // look sees what a gift is.
-func (e *Eraser) look(ctx context.Context, ask Request, id gift.ID) (s *sight, err error) {
+func (e *Eraser) look(ctx context.Context, ask Request, id guid.ID) (s *sight, err error) {
 	entries, err := e.history(ctx, ask.Account.ID, id)
 	if err != nil {
 		return nil, err
@@ -106,9 +107,9 @@ func callsOf(ask Request, entries []gift.Entry) (calls []span) {
 // it saw of each gift and how many answers it changed. Each answer is changed once for all of the gifts, in a
 // transaction that only puts one text in the place of another: what takes time is done before. All this comes before
 // the gifts are changed, so that one of which not all answers were is found again.
-func (e *Eraser) answers(ctx context.Context, ask Request, ids []gift.ID, r *rest) (seen map[gift.ID]*sight, n int,
+func (e *Eraser) answers(ctx context.Context, ask Request, ids []guid.ID, r *rest) (seen map[guid.ID]*sight, n int,
 	err error) {
-	seen, say := make(map[gift.ID]*sight, len(ids)), sayings{}
+	seen, say := make(map[guid.ID]*sight, len(ids)), sayings{}
 	var calls []span
 	for _, id := range ids {
 		s, err := e.look(ctx, ask, id)
@@ -168,7 +169,7 @@ func joined(all []span) (apart []span) {
 }
 
 // calls names the calls that were made within a time.
-func (e *Eraser) calls(ctx context.Context, account gift.ID, within span) (keys []ledger.Request, err error) {
+func (e *Eraser) calls(ctx context.Context, account guid.ID, within span) (keys []ledger.Request, err error) {
 	err = db.Each(ctx, e.db.Readers, selectCalls, []any{db.KeyOf(account), within.from, within.to},
 		func(rows *sql.Rows) error {
 			r := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account}}
@@ -326,9 +327,9 @@ func partsOf(v jsontext.Value) (parts []jsontext.Value, err error) {
 
 // beside takes the gift out of what is kept beside it and has no place in its history: answers of webhooks to its
 // events, which may repeat them, and the outbox.
-func (e *Eraser) beside(ctx context.Context, ask Request, id gift.ID, entries []gift.Entry) (attempts, messages int,
+func (e *Eraser) beside(ctx context.Context, ask Request, id guid.ID, entries []gift.Entry) (attempts, messages int,
 	err error) {
-	of := map[gift.ID]bool{}
+	of := map[guid.ID]bool{}
 	for i := range entries {
 		of[entries[i].ID] = true
 	}
@@ -337,7 +338,7 @@ func (e *Eraser) beside(ctx context.Context, ask Request, id gift.ID, entries []
 	}
 	const answered = `SELECT t.webhook_id, t.id, t.event_id, t.type FROM webhook_attempt AS t
 		WHERE t.account_id = $1 AND t.made_at >= $2 AND length(t.answer) > 0`
-	type attempt struct{ webhook, id gift.ID }
+	type attempt struct{ webhook, id guid.ID }
 	var told []attempt
 	account := db.KeyOf(ask.Account.ID)
 	since := int64(0)
@@ -346,7 +347,7 @@ func (e *Eraser) beside(ctx context.Context, ask Request, id gift.ID, entries []
 	}
 	err = db.Each(ctx, e.db.Readers, answered, []any{account, since}, func(rows *sql.Rows) error {
 		var a attempt
-		var event gift.ID
+		var event guid.ID
 		var kind gift.EventType
 		err := rows.Scan(db.ScanID(&a.webhook), db.ScanID(&a.id), db.ScanID(&event), &kind)
 		if of[event] || kind == gift.EventExpiring || kind == gift.EventExpired {
@@ -380,12 +381,12 @@ func (e *Eraser) beside(ctx context.Context, ask Request, id gift.ID, entries []
 
 // outbox gives the messages about a gift, by any person's contact that is asked for or by none. It also looks into
 // those of which the program before did not write what they are about.
-func (e *Eraser) outbox(ctx context.Context, ask Request, id gift.ID) (ids []gift.ID, err error) {
+func (e *Eraser) outbox(ctx context.Context, ask Request, id guid.ID) (ids []guid.ID, err error) {
 	const about = `SELECT o.id, o.message FROM outbox AS o WHERE o.account_id = $1 AND o.voucher_id = $2
 		UNION ALL SELECT o.id, o.message FROM outbox AS o WHERE o.account_id = $3`
 	args := []any{db.KeyOf(ask.Account.ID), db.KeyOf(id), []byte{}}
 	err = db.Each(ctx, e.db.Readers, about, args, func(rows *sql.Rows) error {
-		var key gift.ID
+		var key guid.ID
 		var kept []byte
 		if err := rows.Scan(db.ScanID(&key), &kept); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -17,7 +18,7 @@ import (
 const historyPage = 1_000
 
 // history reads all entries of a gift.
-func (e *Eraser) history(ctx context.Context, account, id gift.ID) (all []gift.Entry, err error) {
+func (e *Eraser) history(ctx context.Context, account, id guid.ID) (all []gift.Entry, err error) {
 	for {
 		page, err := e.reader.History(ctx, account, id, len(all), historyPage)
 		if all = append(all, page...); err != nil || len(page) < historyPage {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/lookup"
@@ -105,11 +106,11 @@ const giftsAtOnce = 10_000
 //  10. After every few transactions comes a pause (rest), so that no redemption waits for many of them.
 //  11. In SQLite, what is freed in these transactions is overwritten (write), and Clean empties the write-ahead log,
 //     where the old pages still stand. A database on a server does that in its own time.
-func (e *Eraser) Gifts(ctx context.Context, ask Request, ids []gift.ID) (total Counts, err error) {
+func (e *Eraser) Gifts(ctx context.Context, ask Request, ids []guid.ID) (total Counts, err error) {
 	var r rest
 	var failed error
 	for some := range slices.Chunk(ids, giftsAtOnce) {
-		var seen map[gift.ID]*sight
+		var seen map[guid.ID]*sight
 		if !ask.DryRun {
 			var n int
 			seen, n, err = e.answers(ctx, ask, some, &r)
@@ -137,7 +138,7 @@ func (e *Eraser) Gifts(ctx context.Context, ask Request, ids []gift.ID) (total C
 var errMoved = errors.New("it is in use")
 
 // gift erases what a gift says that was seen before. When it is another by now, its answers may be others, too.
-func (e *Eraser) gift(ctx context.Context, ask Request, id gift.ID, seen *sight, r *rest) (n Counts, err error) {
+func (e *Eraser) gift(ctx context.Context, ask Request, id guid.ID, seen *sight, r *rest) (n Counts, err error) {
 	answers := 0
 	for range 10 {
 		n, err = Counts{}, errMoved
@@ -150,10 +151,10 @@ func (e *Eraser) gift(ctx context.Context, ask Request, id gift.ID, seen *sight,
 		if !errors.Is(err, errMoved) {
 			break
 		}
-		var all map[gift.ID]*sight
+		var all map[guid.ID]*sight
 		var more int
 		if !ask.DryRun {
-			if all, more, err = e.answers(ctx, ask, []gift.ID{id}, r); err != nil {
+			if all, more, err = e.answers(ctx, ask, []guid.ID{id}, r); err != nil {
 				break
 			}
 			seen, answers, err = all[id], answers+more, errMoved
@@ -169,7 +170,7 @@ func (r *Request) spares(entries []gift.Entry) bool {
 }
 
 // one erases what a gift says, in a transaction. seen is how it was when answers were changed; a rehearsal has none.
-func (e *Eraser) one(ctx context.Context, ask Request, id gift.ID, seen *sight) (n Counts, err error) {
+func (e *Eraser) one(ctx context.Context, ask Request, id guid.ID, seen *sight) (n Counts, err error) {
 	if seen != nil && seen.failed != nil {
 		return n, seen.failed
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/nfc"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -18,9 +19,9 @@ const findPage = 500
 
 // Find gives the gifts of an account that have a contact: those that go or went to it, and those whose customer has it,
 // also of a reload or an activation. It reads every card and every entry; seen is told how many.
-func (e *Eraser) Find(ctx context.Context, account gift.ID, contact string, seen func(rows int)) ([]gift.ID, error) {
+func (e *Eraser) Find(ctx context.Context, account guid.ID, contact string, seen func(rows int)) ([]guid.ID, error) {
 	is := Request{Contact: contact}
-	found := map[gift.ID]bool{}
+	found := map[guid.ID]bool{}
 	var keys [][]byte
 	for _, spelling := range gift.ContactSpellings(nfc.Address(contact)) {
 		keys = append(keys, e.db.Keys.SearchHashes(account, record.ByContact+spelling)...)
@@ -28,7 +29,7 @@ func (e *Eraser) Find(ctx context.Context, account gift.ID, contact string, seen
 	for _, key := range keys {
 		err := db.Each(ctx, e.db.Readers, `SELECT f.voucher_id FROM gift_search AS f WHERE f.account_id = $1 AND f.key = $2`,
 			[]any{db.KeyOf(account), key}, func(rows *sql.Rows) error {
-				var id gift.ID
+				var id guid.ID
 				err := rows.Scan(db.ScanID(&id))
 				found[id] = true
 				return err
@@ -47,24 +48,24 @@ func (e *Eraser) Find(ctx context.Context, account gift.ID, contact string, seen
 			return nil, fmt.Errorf("looking for customers: %w", err)
 		}
 	}
-	ids := make([]gift.ID, 0, len(found))
+	ids := make([]guid.ID, 0, len(found))
 	for id := range found {
 		ids = append(ids, id)
 	}
-	slices.SortFunc(ids, func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
+	slices.SortFunc(ids, func(a, b guid.ID) int { return slices.Compare(a[:], b[:]) })
 	return ids, nil
 }
 
 // scan looks through a table.
-func (e *Eraser) scan(ctx context.Context, query string, account gift.ID, ask Request, found map[gift.ID]bool,
+func (e *Eraser) scan(ctx context.Context, query string, account guid.ID, ask Request, found map[guid.ID]bool,
 	seen func(int)) error {
-	var after gift.ID
+	var after guid.ID
 	for n := findPage; n == findPage; seen(n) {
 		n = 0
 		err := db.Each(ctx, e.db.Readers, query, []any{db.KeyOf(account), db.KeyOf(after), findPage},
 			func(rows *sql.Rows) error {
 				n++
-				var id gift.ID
+				var id guid.ID
 				var email, contact sql.NullString
 				err := rows.Scan(db.ScanID(&after), db.ScanID(&id), &email, &contact)
 				if err == nil && len(email.String) > 0 && email.String[0] == '{' {
@@ -102,11 +103,11 @@ const ended = `SELECT v.id FROM voucher AS v
 // Ended looks at the next gifts of an account that follow one: which of them ended before an instant and still tell
 // of people. It gives the last that it has looked at, and whether there are more. Few at a time, as all are looked at
 // again and again: no statement takes long, or keeps the write-ahead log from being emptied.
-func (e *Eraser) Ended(ctx context.Context, account *gift.Account, after gift.ID, before time.Time) (ids []gift.ID,
-	last gift.ID, more bool, err error) {
+func (e *Eraser) Ended(ctx context.Context, account *gift.Account, after guid.ID, before time.Time) (ids []guid.ID,
+	last guid.ID, more bool, err error) {
 	const page = `SELECT v.id FROM voucher AS v WHERE v.account_id = $1 AND v.id > $2 AND v.id < $3
 		ORDER BY v.id LIMIT 1 OFFSET $4`
-	scan := func(from db.Scanner) (id gift.ID, err error) {
+	scan := func(from db.Scanner) (id guid.ID, err error) {
 		err = from.Scan(db.ScanID(&id))
 		return id, err
 	}

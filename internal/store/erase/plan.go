@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/nfc"
 	"boon.example/internal/store/record"
@@ -27,7 +28,7 @@ type plan struct {
 	card        gift.Card // as it is to be
 	search      []string  // what the gift is not found by any more
 	resends     []int     // whose contact goes
-	jobs        []gift.ID // that have nobody to go to
+	jobs        []guid.ID // that have nobody to go to
 	unreachable bool      // the gift goes nowhere any more
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 )
 
@@ -38,13 +39,13 @@ func newExpiry(event gift.EventType, before time.Duration, told string) expiry {
 }
 
 // args are those of due and lock, at an instant.
-func (x *expiry) args(account gift.ID, now time.Time, limit int) []any {
+func (x *expiry) args(account guid.ID, now time.Time, limit int) []any {
 	return []any{db.KeyOf(account), now.Add(x.before).UnixMicro(), limit}
 }
 
 // DueExpiry counts the events of ends of gifts that TellExpiry would write for an account, at most limit of each type.
 // Gifts that nothing is left of are among them.
-func (f *Feed) DueExpiry(ctx context.Context, account gift.ID, now time.Time, limit int) (due int, err error) {
+func (f *Feed) DueExpiry(ctx context.Context, account guid.ID, now time.Time, limit int) (due int, err error) {
 	for _, x := range expiries {
 		var n int
 		err := f.db.Get(ctx, `SELECT count(*) FROM (`+x.due+`) AS due`, x.args(account, now, limit), &n)
@@ -59,7 +60,7 @@ func (f *Feed) DueExpiry(ctx context.Context, account gift.ID, now time.Time, li
 // TellExpiry writes the events of the ends of gifts of an account that are due at an instant by its clock, the earliest
 // end first and at most limit of each type. Each end is told of once, whoever else tells. It tells of how many gifts it
 // looked at.
-func (f *Feed) TellExpiry(ctx context.Context, account gift.ID, now time.Time, limit int) (n int, err error) {
+func (f *Feed) TellExpiry(ctx context.Context, account guid.ID, now time.Time, limit int) (n int, err error) {
 	// Most calls find nothing; they should not wait for the writer.
 	if due, err := f.DueExpiry(ctx, account, now, 1); err != nil || due == 0 {
 		return 0, err
@@ -81,7 +82,7 @@ func (f *Feed) TellExpiry(ctx context.Context, account gift.ID, now time.Time, l
 	return n, nil
 }
 
-func (f *Feed) tell(ctx context.Context, tx *sql.Tx, x *expiry, account gift.ID, now time.Time,
+func (f *Feed) tell(ctx context.Context, tx *sql.Tx, x *expiry, account guid.ID, now time.Time,
 	limit int) (n int, err error) {
 	var due []gift.Voucher
 	err = db.Each(ctx, tx, f.db.Text(x.lock), x.args(account, now, limit), func(rows *sql.Rows) error {
@@ -107,7 +108,7 @@ func (f *Feed) tell(ctx context.Context, tx *sql.Tx, x *expiry, account gift.ID,
 
 // note notes that gifts of an account were told of: on PostgreSQL in one statement, as each costs a round trip. Citus
 // finds the node of a statement by its account only where it changes one gift.
-func (f *Feed) note(ctx context.Context, tx *sql.Tx, x *expiry, account gift.ID, told []gift.Voucher) error {
+func (f *Feed) note(ctx context.Context, tx *sql.Tx, x *expiry, account guid.ID, told []gift.Voucher) error {
 	if f.db.File == "" && !f.db.Spread {
 		ids := make([][]byte, len(told))
 		for i := range told {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -45,10 +46,10 @@ type row struct {
 }
 
 // size is how many events the row has.
-func (r *row) size() int { return max(1, len(r.entries)/len(gift.ID{})) }
+func (r *row) size() int { return max(1, len(r.entries)/len(guid.ID{})) }
 
 // id is that of one of its events.
-func (r *row) id(n int) (id gift.ID) {
+func (r *row) id(n int) (id guid.ID) {
 	if r.body == "" {
 		copy(id[:], r.entries[n*len(id):])
 		return id
@@ -85,7 +86,7 @@ func Statements(d *db.DB) []string {
 }
 
 // rows reads rows by one of the queries that select all of their columns.
-func (f *Feed) rows(ctx context.Context, query string, account gift.ID, args ...any) ([]row, error) {
+func (f *Feed) rows(ctx context.Context, query string, account guid.ID, args ...any) ([]row, error) {
 	return db.Collect(ctx, f.db, query, append([]any{db.KeyOf(account)}, args...),
 		func(from db.Scanner) (r row, err error) {
 			err = from.Scan(&r.position, db.ScanTime(&r.madeAt), &r.kinds, &r.entries, &r.body)
@@ -178,7 +179,7 @@ func (r *row) has(p gift.EventPlace) bool {
 }
 
 // EventsEnd is the place after the newest event of an account.
-func (f *Feed) EventsEnd(ctx context.Context, account gift.ID) (end gift.EventPlace, err error) {
+func (f *Feed) EventsEnd(ctx context.Context, account guid.ID) (end gift.EventPlace, err error) {
 	safe, err := f.safe(ctx)
 	if err != nil {
 		return end, fmt.Errorf("looking for the newest event: %w", err)
@@ -187,7 +188,7 @@ func (f *Feed) EventsEnd(ctx context.Context, account gift.ID) (end gift.EventPl
 }
 
 // endUpTo is the place after the newest event of an account up to a position.
-func (f *Feed) endUpTo(ctx context.Context, account gift.ID, position int64) (end gift.EventPlace, err error) {
+func (f *Feed) endUpTo(ctx context.Context, account guid.ID, position int64) (end gift.EventPlace, err error) {
 	const newest = `SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
 		WHERE t.account_id = $1 AND t.position <= $2 ORDER BY t.position DESC LIMIT 1`
 	rows, err := f.rows(ctx, newest, account, position)
@@ -214,7 +215,7 @@ type walk struct {
 // step is an event that is looked at, or the end of a row of which none is.
 type step struct {
 	place       gift.EventPlace
-	id          gift.ID // zero: of none
+	id          guid.ID // zero: of none
 	madeAt      time.Time
 	kinds, body string
 }
@@ -264,7 +265,7 @@ func (f *Feed) fill(ctx context.Context, walks []*walk) error {
 }
 
 // take adds those of the events that were looked at to the page that are wanted.
-func (w *walk) take(events map[gift.ID]*gift.Event) {
+func (w *walk) take(events map[guid.ID]*gift.Event) {
 	for _, s := range w.steps {
 		if len(w.page.Events) == w.query.Limit {
 			w.page.More = true
@@ -306,8 +307,8 @@ var selectEntries = db.SelectByKeys("entries", `SELECT `+record.EntryColumns+` F
 	WHERE e.account_id = $1 AND e.id {keys}`, "B", true)
 
 // read gives the events of the steps of walks by their ids, with their gifts: two look-ups for all of them.
-func (f *Feed) read(ctx context.Context, walks []*walk) (map[gift.ID]*gift.Event, error) {
-	events := map[gift.ID]*gift.Event{}
+func (f *Feed) read(ctx context.Context, walks []*walk) (map[guid.ID]*gift.Event, error) {
+	events := map[guid.ID]*gift.Event{}
 	var entries []ledger.Ref
 	for _, w := range walks {
 		account := w.query.AccountID
@@ -342,7 +343,7 @@ func (f *Feed) read(ctx context.Context, walks []*walk) (map[gift.ID]*gift.Event
 }
 
 // addGifts gives events their gifts. What is about a gift that is not there is no event.
-func (f *Feed) addGifts(ctx context.Context, events map[gift.ID]*gift.Event) error {
+func (f *Feed) addGifts(ctx context.Context, events map[guid.ID]*gift.Event) error {
 	var refs []ledger.Ref
 	for _, e := range events {
 		if !e.Note.GiftID.IsZero() {
@@ -353,7 +354,7 @@ func (f *Feed) addGifts(ctx context.Context, events map[gift.ID]*gift.Event) err
 	if err != nil {
 		return err
 	}
-	byID := make(map[gift.ID]*gift.Gift, len(gifts))
+	byID := make(map[guid.ID]*gift.Gift, len(gifts))
 	for i := range gifts {
 		byID[gifts[i].ID] = &gifts[i]
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 )
 
@@ -14,7 +15,7 @@ const maxNew = 1_000
 
 // NewEvents tells which accounts have events after a position, and up to which it looked; it passes no transaction that
 // is open. Before 0, it tells of none, and where the newest is.
-func (f *Feed) NewEvents(ctx context.Context, after int64) (accounts []gift.ID, upTo int64, err error) {
+func (f *Feed) NewEvents(ctx context.Context, after int64) (accounts []guid.ID, upTo int64, err error) {
 	safe, err := f.safe(ctx)
 	if err != nil {
 		return nil, after, fmt.Errorf("looking for new events: %w", err)
@@ -27,7 +28,7 @@ func (f *Feed) NewEvents(ctx context.Context, after int64) (accounts []gift.ID, 
 		ORDER BY t.position LIMIT $3`
 	type found struct {
 		position int64
-		account  gift.ID
+		account  guid.ID
 	}
 	rows, err := db.Collect(ctx, f.db, query, []any{after, safe, maxNew}, func(from db.Scanner) (r found, err error) {
 		err = from.Scan(&r.position, db.ScanID(&r.account))
@@ -36,7 +37,7 @@ func (f *Feed) NewEvents(ctx context.Context, after int64) (accounts []gift.ID, 
 	if err != nil {
 		return nil, after, fmt.Errorf("looking for new events: %w", err)
 	}
-	seen := map[gift.ID]bool{}
+	seen := map[guid.ID]bool{}
 	for _, r := range rows {
 		if !seen[r.account] {
 			seen[r.account] = true
@@ -62,13 +63,13 @@ func (f *Feed) newest(ctx context.Context, safe int64) (position int64, err erro
 const clockTolerance = 10 * time.Minute
 
 // EventsBefore is a place after which all events of an account come that were made at a time or later, and few others.
-func (f *Feed) EventsBefore(ctx context.Context, account gift.ID, at time.Time) (gift.EventPlace, error) {
+func (f *Feed) EventsBefore(ctx context.Context, account guid.ID, at time.Time) (gift.EventPlace, error) {
 	place, _, err := f.lastBefore(ctx, account, at.Add(-clockTolerance))
 	return place, err
 }
 
 // EventsUntil is a place up to which all events of an account come that were made before a time, and few others.
-func (f *Feed) EventsUntil(ctx context.Context, account gift.ID, at time.Time) (place gift.EventPlace, err error) {
+func (f *Feed) EventsUntil(ctx context.Context, account guid.ID, at time.Time) (place gift.EventPlace, err error) {
 	_, next, err := f.lastBefore(ctx, account, at.Add(clockTolerance))
 	if err == nil {
 		place, err = f.endUpTo(ctx, account, next-1)
@@ -86,7 +87,7 @@ const selectDated = `SELECT t.position, t.made_at, t.kinds, t.entries, t.body FR
 // next one of a gift, which was not. Where events of gifts were made in the order of their positions, to within
 // clockTolerance, there is one such place; where a clock was set back, any of several. It looks as often as halving all
 // positions takes.
-func (f *Feed) lastBefore(ctx context.Context, account gift.ID, at time.Time) (place gift.EventPlace, next int64,
+func (f *Feed) lastBefore(ctx context.Context, account guid.ID, at time.Time) (place gift.EventPlace, next int64,
 	err error) {
 	high, err := f.safe(ctx)
 	if err == nil {

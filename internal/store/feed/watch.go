@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 )
 
@@ -29,7 +30,7 @@ type watch struct {
 	mu        sync.Mutex
 	running   bool
 	waiting   map[*waiter]bool
-	ofAccount map[gift.ID]int
+	ofAccount map[guid.ID]int
 	last      int64 // what was looked at; unknown while nobody waits
 	known     bool
 	reading   chan struct{}
@@ -42,7 +43,7 @@ type waiter struct {
 }
 
 func newWatch() watch {
-	return watch{waiting: map[*waiter]bool{}, ofAccount: map[gift.ID]int{}, reading: make(chan struct{}, rereads)}
+	return watch{waiting: map[*waiter]bool{}, ofAccount: map[guid.ID]int{}, reading: make(chan struct{}, rereads)}
 }
 
 // WatchEvents lets callers of Await wait. What it gives looks for their events, until ctx ends; then none waits any
@@ -133,7 +134,7 @@ func (w *watch) add(one *waiter) error {
 }
 
 // makeRoom ends a wait of the account that has the most, if that still has as many as this one then.
-func (w *watch) makeRoom(account gift.ID) bool {
+func (w *watch) makeRoom(account guid.ID) bool {
 	var most *waiter
 	for one := range w.waiting {
 		if most == nil || w.ofAccount[one.query.AccountID] > w.ofAccount[most.query.AccountID] {
@@ -193,7 +194,7 @@ func (f *Feed) lookForWaiters(ctx context.Context) error {
 	}
 	const most = 1_000
 	type news struct {
-		account gift.ID
+		account guid.ID
 		row     row
 	}
 	all, err := db.Collect(ctx, f.db, selectNews, []any{last, upTo, most}, func(from db.Scanner) (n news, err error) {

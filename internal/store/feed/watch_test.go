@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
-func account(n int) (id gift.ID) {
+func account(n int) (id guid.ID) {
 	binary.BigEndian.PutUint64(id[:], uint64(n))
 	return id
 }

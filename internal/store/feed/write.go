@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 )
 
@@ -21,8 +22,8 @@ var Insert = db.InsertRows("event", "account_id, made_at, kinds, entries, body",
 
 // Rows are the entries of a commit as events, a row for each account. On PostgreSQL a guard on entries writes them.
 func Rows(entries []gift.Entry) (rows [][]any) {
-	byAccount := map[gift.ID][]*gift.Entry{}
-	var accounts []gift.ID
+	byAccount := map[guid.ID][]*gift.Entry{}
+	var accounts []guid.ID
 	for i := range entries {
 		account := entries[i].AccountID
 		if byAccount[account] == nil {
@@ -47,14 +48,14 @@ func Rows(entries []gift.Entry) (rows [][]any) {
 
 // body is an event without an entry as it is kept, for 90 days: members may be added, not changed.
 type body struct {
-	ID        gift.ID `json:"id"`
-	GiftID    gift.ID `json:"gift,omitzero"`
-	KeyID     gift.ID `json:"key,omitzero"`
-	WebhookID gift.ID `json:"webhook,omitzero"`
+	ID        guid.ID `json:"id"`
+	GiftID    guid.ID `json:"gift,omitzero"`
+	KeyID     guid.ID `json:"key,omitzero"`
+	WebhookID guid.ID `json:"webhook,omitzero"`
 	Host      string  `json:"host,omitzero"`
 }
 
-func bodyOf(id gift.ID, n gift.EventNote) body {
+func bodyOf(id guid.ID, n gift.EventNote) body {
 	return body{id, n.GiftID, n.KeyID, n.WebhookID, n.Host}
 }
 
@@ -80,7 +81,7 @@ func Add(ctx context.Context, tx *sql.Tx, events ...gift.Event) error {
 
 // newBody is the body of a new event.
 func newBody(e *gift.Event) (string, error) {
-	text, err := json.Marshal(bodyOf(gift.ID(uuid.Must(uuid.NewV7())), e.Note))
+	text, err := json.Marshal(bodyOf(guid.ID(uuid.Must(uuid.NewV7())), e.Note))
 	return string(text), err
 }
 
@@ -111,7 +112,7 @@ func (f *Feed) add(ctx context.Context, tx *sql.Tx, events []gift.Event) error {
 // AddNow is Add for events that were made now by the machine's clock: like entries, those of test accounts are dated by
 // the clocks of these.
 func AddNow(ctx context.Context, tx *sql.Tx, events ...gift.Event) error {
-	ahead := map[gift.ID]time.Duration{}
+	ahead := map[guid.ID]time.Duration{}
 	for _, e := range events {
 		if _, known := ahead[e.AccountID]; !known {
 			var by int64
@@ -137,7 +138,7 @@ const forgettable = `SELECT o.position FROM (SELECT t.position, t.made_at FROM e
 
 // ForgetEvents deletes at most limit of the oldest rows of an account that were made before an instant, and tells how
 // many there were. The newest stays: a place after it is known for ever.
-func (f *Feed) ForgetEvents(ctx context.Context, account gift.ID, before, now time.Time, limit int) (n int64,
+func (f *Feed) ForgetEvents(ctx context.Context, account guid.ID, before, now time.Time, limit int) (n int64,
 	err error) {
 	args := []any{db.KeyOf(account), before.UnixMicro(), now.UnixMicro(), limit}
 	// Most calls find nothing; they should not wait for the writer.

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // TestKeptBody: what is kept of an event without an entry is read again, by this program and by those before it.
 func TestKeptBody(t *testing.T) {
 	t.Parallel()
-	id, other := gift.ID{15: 1}, gift.ID{15: 2}
+	id, other := guid.ID{15: 1}, guid.ID{15: 2}
 	for _, test := range []struct {
 		note gift.EventNote
 		kept string

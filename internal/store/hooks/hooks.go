@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 )
@@ -22,11 +23,11 @@ type Hooks struct {
 	db *db.DB
 
 	mu    sync.Mutex
-	saved map[gift.ID]int // attempts at an endpoint that were saved here since its old ones were looked for
+	saved map[guid.ID]int // attempts at an endpoint that were saved here since its old ones were looked for
 }
 
 // New works on an open database.
-func New(d *db.DB) *Hooks { return &Hooks{db: d, saved: map[gift.ID]int{}} }
+func New(d *db.DB) *Hooks { return &Hooks{db: d, saved: map[guid.ID]int{}} }
 
 // The columns of attempts, with their types as in inserting.
 const (
@@ -53,10 +54,10 @@ func Queries() []*db.Query { return []*db.Query{claim, saveState, saveAttempt} }
 
 // ClaimWebhooks takes the leases of accounts that nobody has at now, keeps those that the owner has, until a time, and
 // gives all of these accounts that it has then.
-func (h *Hooks) ClaimWebhooks(ctx context.Context, owner gift.ID, accounts []gift.ID,
-	now, until time.Time) (owned []gift.ID, err error) {
+func (h *Hooks) ClaimWebhooks(ctx context.Context, owner guid.ID, accounts []guid.ID,
+	now, until time.Time) (owned []guid.ID, err error) {
 	// In one order, so that instances wait for each other and never in a circle.
-	accounts = slices.SortedFunc(slices.Values(accounts), func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) })
+	accounts = slices.SortedFunc(slices.Values(accounts), func(a, b guid.ID) int { return slices.Compare(a[:], b[:]) })
 	batch := db.Batch{Query: claim}
 	for _, a := range accounts {
 		batch.Rows = append(batch.Rows, []any{db.KeyOf(a), db.KeyOf(owner), now.UnixMicro(), until.UnixMicro()})
@@ -65,14 +66,14 @@ func (h *Hooks) ClaimWebhooks(ctx context.Context, owner gift.ID, accounts []gif
 		return nil, fmt.Errorf("claiming webhooks: %w", err)
 	}
 	owned, err = db.Collect(ctx, h.db, `SELECT account_id FROM webhook_lease WHERE owner = $1 AND until > $2`,
-		[]any{db.KeyOf(owner), now.UnixMicro()}, func(from db.Scanner) (id gift.ID, err error) {
+		[]any{db.KeyOf(owner), now.UnixMicro()}, func(from db.Scanner) (id guid.ID, err error) {
 			err = from.Scan(db.ScanID(&id))
 			return id, err
 		})
 	if err != nil {
 		return nil, fmt.Errorf("reading the leases of webhooks: %w", err)
 	}
-	return slices.DeleteFunc(owned, func(id gift.ID) bool { return !slices.Contains(accounts, id) }), nil
+	return slices.DeleteFunc(owned, func(id guid.ID) bool { return !slices.Contains(accounts, id) }), nil
 }
 
 // write runs batches that write in a transaction of their own. They may run again.
@@ -87,7 +88,7 @@ func (h *Hooks) write(ctx context.Context, batches ...db.Batch) error {
 }
 
 // ReleaseWebhooks gives all leases of an owner back.
-func (h *Hooks) ReleaseWebhooks(ctx context.Context, owner gift.ID) error {
+func (h *Hooks) ReleaseWebhooks(ctx context.Context, owner guid.ID) error {
 	err := h.db.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM webhook_lease WHERE owner = $1`, db.KeyOf(owner))
 		return err
@@ -138,7 +139,7 @@ func parseState(text string) (s gift.WebhookState, err error) {
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		return s, errors.New("the state of a webhook is damaged")
 	}
-	id := func(b []byte) (id gift.ID) { copy(id[:], b); return id }
+	id := func(b []byte) (id guid.ID) { copy(id[:], b); return id }
 	place := func(b []byte) gift.EventPlace { return gift.ParseEventPlace([16]byte(id(b))) }
 	s = gift.WebhookState{After: place(d.After), FailingSince: d.Failing, Replay: id(d.Replay),
 		ReplayAfter: place(d.ReplayAfter), Replayed: d.Replayed}
@@ -150,10 +151,10 @@ func parseState(text string) (s gift.WebhookState, err error) {
 }
 
 // WebhookStates reads how far the endpoints of an account have come; those that never had anything to do have none.
-func (h *Hooks) WebhookStates(ctx context.Context, account gift.ID) ([]gift.WebhookState, error) {
+func (h *Hooks) WebhookStates(ctx context.Context, account guid.ID) ([]gift.WebhookState, error) {
 	states, err := db.Collect(ctx, h.db, `SELECT webhook_id, state FROM webhook_state WHERE account_id = $1`,
 		[]any{db.KeyOf(account)}, func(from db.Scanner) (s gift.WebhookState, err error) {
-			var id gift.ID
+			var id guid.ID
 			var text string
 			if err = from.Scan(db.ScanID(&id), &text); err != nil {
 				return s, err
@@ -215,7 +216,7 @@ func (h *Hooks) SaveWebhooks(ctx context.Context, states []gift.WebhookState, at
 	return nil
 }
 
-type endpoint struct{ account, webhook gift.ID }
+type endpoint struct{ account, webhook guid.ID }
 
 // full counts attempts that were saved, and gives the endpoints whose old ones are to be looked for.
 func (h *Hooks) full(attempts []gift.WebhookAttempt) map[endpoint]bool {
@@ -233,7 +234,7 @@ func (h *Hooks) full(attempts []gift.WebhookAttempt) map[endpoint]bool {
 }
 
 // trim deletes some of the attempts at an endpoint that are older than the newest AttemptsKept.
-func (h *Hooks) trim(ctx context.Context, account, webhook gift.ID) error {
+func (h *Hooks) trim(ctx context.Context, account, webhook guid.ID) error {
 	const beyond = `SELECT a.id FROM webhook_attempt AS a WHERE a.account_id = $1 AND a.webhook_id = $2
 		ORDER BY a.id DESC LIMIT 1 OFFSET $3`
 	args := []any{db.KeyOf(account), db.KeyOf(webhook), AttemptsKept}
@@ -285,7 +286,7 @@ func (h *Hooks) WebhookAttempts(ctx context.Context, q gift.WebhookAttempts) ([]
 
 // ForgetAttempts deletes at most limit attempts of an account from before a time, and the states of endpoints that
 // there are no more, and tells how many attempts there were.
-func (h *Hooks) ForgetAttempts(ctx context.Context, account gift.ID, before time.Time, limit int) (n int64, err error) {
+func (h *Hooks) ForgetAttempts(ctx context.Context, account guid.ID, before time.Time, limit int) (n int64, err error) {
 	const old = `SELECT webhook_id, id FROM webhook_attempt WHERE account_id = $1 AND made_at < $2 LIMIT $3`
 	args := []any{db.KeyOf(account), before.UnixMicro(), limit}
 	// Most calls find nothing; they should not wait for the writer.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )
@@ -13,7 +14,7 @@ import (
 const selectEntry = `SELECT ` + record.EntryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.id = $2`
 
 // Entry finds an entry of an account; gift.NotFound when there is none.
-func (r *Reader) Entry(ctx context.Context, account, entry gift.ID) (gift.Entry, error) {
+func (r *Reader) Entry(ctx context.Context, account, entry guid.ID) (gift.Entry, error) {
 	found, err := db.Collect(ctx, r.db, selectEntry, []any{db.KeyOf(account), db.KeyOf(entry)},
 		func(from db.Scanner) (e gift.Entry, err error) {
 			err = from.Scan(record.EntryFields(&e)...)
@@ -57,7 +58,7 @@ var selectHistory = db.Text{
 }
 
 // History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
-func (r *Reader) History(ctx context.Context, account, voucher gift.ID, seq, limit int) (entries []gift.Entry,
+func (r *Reader) History(ctx context.Context, account, voucher guid.ID, seq, limit int) (entries []gift.Entry,
 	err error) {
 	from := (seq + limit + milestone - 1) / milestone * milestone
 	entries, err = db.Collect(ctx, r.db, r.db.Text(selectHistory), []any{db.KeyOf(account), db.KeyOf(voucher), from, seq,
@@ -86,7 +87,7 @@ const selectPartsOf = selectEntry + ` UNION ALL SELECT ` + record.EntryColumns +
 
 // Parts gives an entry of an account, what was captured or released of it if it is a hold, and what took any of these
 // back: the oldest first, however long the history of the gift is; none where there is no such entry.
-func (r *Reader) Parts(ctx context.Context, account, entry gift.ID) (parts []gift.Entry, err error) {
+func (r *Reader) Parts(ctx context.Context, account, entry guid.ID) (parts []gift.Entry, err error) {
 	parts, err = db.Collect(ctx, r.db, r.db.Text(selectParts), []any{db.KeyOf(account), db.KeyOf(entry)},
 		func(from db.Scanner) (e gift.Entry, err error) {
 			err = from.Scan(record.EntryFields(&e)...)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -85,7 +86,7 @@ func (r *Reader) list(ctx context.Context, f gift.Filter, readers chan struct{},
 	defer release()
 	late := db.Late(ctx)
 	ids, next, read, err := r.walk(ctx, f.Before, floor(f.CreatedFrom), f.Limit,
-		func(before gift.ID, n int) (string, []any) { return r.Candidates(f, before, n) })
+		func(before guid.ID, n int) (string, []any) { return r.Candidates(f, before, n) })
 	if err != nil {
 		return page, fmt.Errorf("listing gifts: %w", err)
 	}
@@ -115,7 +116,7 @@ func (r *Reader) list(ctx context.Context, f gift.Filter, readers chan struct{},
 const atOnce = 50
 
 // GiftsNamed finds gifts of an account by their ids, in no order; those that are not there are left out.
-func (r *Reader) GiftsNamed(ctx context.Context, account gift.ID, ids []gift.ID) ([]gift.Gift, error) {
+func (r *Reader) GiftsNamed(ctx context.Context, account guid.ID, ids []guid.ID) ([]gift.Gift, error) {
 	return r.GiftsByRef(ctx, refsOf(account, ids))
 }
 
@@ -139,12 +140,12 @@ func (r *Reader) GiftsByRef(ctx context.Context, refs []ledger.Ref) (all []gift.
 // at. query gives the text that reads the next n ids before one, and whether each fits; it does not know floor, as
 // with a bound at both ends PostgreSQL may read all that is between them, and sort it. next is where to go on; zero:
 // that was all.
-func (r *Reader) walk(ctx context.Context, before, floor gift.ID, limit int, query func(before gift.ID, n int) (string,
+func (r *Reader) walk(ctx context.Context, before, floor guid.ID, limit int, query func(before guid.ID, n int) (string,
 	[]any)) (
-	ids []gift.ID, next gift.ID, read int, _ error) {
+	ids []guid.ID, next guid.ID, read int, _ error) {
 	for n := min(limit+1, gift.MaxRead); limit > 0; n = min(4*n, gift.MaxRead-read) {
 		type candidate struct {
-			id   gift.ID
+			id   guid.ID
 			fits bool
 		}
 		text, args := query(before, n)
@@ -158,7 +159,7 @@ func (r *Reader) walk(ctx context.Context, before, floor gift.ID, limit int, que
 		read += len(rows)
 		for _, c := range rows {
 			if slices.Compare(c.id[:], floor[:]) < 0 {
-				return ids, gift.ID{}, read, nil
+				return ids, guid.ID{}, read, nil
 			}
 			if !c.fits {
 				continue
@@ -169,7 +170,7 @@ func (r *Reader) walk(ctx context.Context, before, floor gift.ID, limit int, que
 			ids = append(ids, c.id)
 		}
 		if len(rows) < n {
-			return ids, gift.ID{}, read, nil
+			return ids, guid.ID{}, read, nil
 		}
 		if before = rows[n-1].id; read >= gift.MaxRead {
 			return ids, before, read, nil
@@ -180,7 +181,7 @@ func (r *Reader) walk(ctx context.Context, before, floor gift.ID, limit int, que
 
 // Candidates is the text that gives the next n gifts before one that may fit a filter, found by what narrows them
 // most, and whether they do.
-func (r *Reader) Candidates(f gift.Filter, before gift.ID, n int) (string, []any) {
+func (r *Reader) Candidates(f gift.Filter, before guid.ID, n int) (string, []any) {
 	w := &where{}
 	account, limit := w.arg(db.KeyOf(f.AccountID)), w.arg(n)
 	within := bounds(w, before, f.CreatedTo)
@@ -225,15 +226,15 @@ func also(rest [][][]byte, keys [][]byte) [][][]byte {
 }
 
 // floor is the least id of what was made from an instant on.
-func floor(from time.Time) gift.ID {
+func floor(from time.Time) guid.ID {
 	if from.IsZero() {
-		return gift.ID{}
+		return guid.ID{}
 	}
 	return gift.IDsFrom(from)
 }
 
 // bounds says before which id to look; {id} stands for the column.
-func bounds(w *where, before gift.ID, to time.Time) (text string) {
+func bounds(w *where, before guid.ID, to time.Time) (text string) {
 	if !to.IsZero() {
 		if last := gift.IDsBefore(to); before.IsZero() || slices.Compare(last[:], before[:]) < 0 {
 			before = last
@@ -329,7 +330,7 @@ func (r *Reader) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.C
 	}
 	defer release()
 	ids, next, read, err := r.walk(ctx, f.Before, floor(f.From), f.Limit,
-		func(before gift.ID, n int) (string, []any) { return r.Changes(f, before, n) })
+		func(before guid.ID, n int) (string, []any) { return r.Changes(f, before, n) })
 	if err != nil {
 		return page, fmt.Errorf("listing entries: %w", err)
 	}
@@ -356,7 +357,7 @@ func (r *Reader) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.C
 }
 
 // Changes is the text that gives the next n entries before one, and whether each fits the filter.
-func (r *Reader) Changes(f gift.ChangeFilter, before gift.ID, n int) (string, []any) {
+func (r *Reader) Changes(f gift.ChangeFilter, before guid.ID, n int) (string, []any) {
 	w := &where{}
 	account, limit := w.arg(db.KeyOf(f.AccountID)), w.arg(n)
 	within := ""
@@ -397,8 +398,8 @@ func (r *Reader) Changes(f gift.ChangeFilter, before gift.ID, n int) (string, []
 // ofKey is what a key did in the filter's time, before an entry. That of a till has an index. That of another key is
 // found along the primary key, among what all keys did in that time: a day of 20,000 entries takes some milliseconds,
 // and an index by keys would cost each redemption a hundredth on PostgreSQL, and a twentieth on SQLite.
-func ofKey(w *where, f gift.ChangeFilter, before gift.ID) string {
-	last := gift.ID(bytes.Repeat([]byte{0xff}, len(before)))
+func ofKey(w *where, f gift.ChangeFilter, before guid.ID) string {
+	last := guid.ID(bytes.Repeat([]byte{0xff}, len(before)))
 	if !f.To.IsZero() {
 		last = gift.IDsBefore(f.To)
 	}
@@ -414,11 +415,11 @@ func ofKey(w *where, f gift.ChangeFilter, before gift.ID) string {
 }
 
 // mayBeSeen is the condition that a gift is limited to one of some locations.
-func mayBeSeen(locations []gift.ID) string {
+func mayBeSeen(locations []guid.ID) string {
 	return `v.location_id IN (` + strings.Repeat(`, %s`, len(locations))[2:] + `)`
 }
 
-func refsOf(account gift.ID, ids []gift.ID) []ledger.Ref {
+func refsOf(account guid.ID, ids []guid.ID) []ledger.Ref {
 	all := make([]ledger.Ref, len(ids))
 	for n, id := range ids {
 		all[n] = ledger.Ref{AccountID: account, ID: id}
@@ -494,7 +495,7 @@ func (r *Reader) searched(f gift.Filter) (first [][]byte, rest [][][]byte) {
 }
 
 // keyColumns are ids as arguments.
-func keyColumns(ids []gift.ID) []any {
+func keyColumns(ids []guid.ID) []any {
 	all := make([]any, len(ids))
 	for i := range ids {
 		all[i] = db.KeyOf(ids[i])

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 )
 
@@ -54,7 +55,7 @@ func TestOrdersWaitForNoLists(t *testing.T) {
 		timeout time.Duration
 		waits   bool
 	}{
-		{gift.Filter{OrderID: gift.ID{1}}, 5 * time.Second, false},
+		{gift.Filter{OrderID: guid.ID{1}}, 5 * time.Second, false},
 		{gift.Filter{Reference: "R-1"}, 5 * time.Second, false},
 		{gift.Filter{}, 10 * time.Millisecond, true},
 	} {

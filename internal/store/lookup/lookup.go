@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )
@@ -68,7 +69,7 @@ const selectReplacedCodes = `SELECT s.hash, s.replaced FROM secret AS s
 // GiftWithCode finds a gift of an account by its id, if a code is its own; a *gift.ReplacedError, where it was that of
 // a card that was replaced; else gift.NotFound. Nothing is looked up by the code: how long it takes to find that it is
 // another one tells nothing of it.
-func (r *Reader) GiftWithCode(ctx context.Context, account, voucher gift.ID, code gift.VoucherCode) (gift.Gift, error) {
+func (r *Reader) GiftWithCode(ctx context.Context, account, voucher guid.ID, code gift.VoucherCode) (gift.Gift, error) {
 	g, err := r.Gift(ctx, account, voucher)
 	if err != nil {
 		return gift.Gift{}, err
@@ -117,7 +118,7 @@ func Statements(d *db.DB) []string {
 }
 
 // Gift finds a gift of an account.
-func (r *Reader) Gift(ctx context.Context, account, voucher gift.ID) (gift.Gift, error) {
+func (r *Reader) Gift(ctx context.Context, account, voucher guid.ID) (gift.Gift, error) {
 	gifts, err := r.selectGifts(ctx, selectGiftByID, db.KeyOf(account), db.KeyOf(voucher))
 	switch {
 	case err != nil:
@@ -132,7 +133,7 @@ const selectWorth = `SELECT v.item, v.fixed, c.equivalent_value FROM voucher AS 
 	JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id WHERE v.account_id = $1 AND v.id = $2`
 
 // Worth implements ledger.Store.
-func (r *Reader) Worth(ctx context.Context, account, voucher gift.ID) (gift.ItemWorth, error) {
+func (r *Reader) Worth(ctx context.Context, account, voucher guid.ID) (gift.ItemWorth, error) {
 	found, err := db.Collect(ctx, r.db, selectWorth, []any{db.KeyOf(account), db.KeyOf(voucher)},
 		func(from db.Scanner) (w gift.ItemWorth, err error) {
 			var item bool

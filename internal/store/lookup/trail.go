@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 )
 
@@ -49,7 +50,7 @@ func (r *Reader) Trail(ctx context.Context, f gift.TrailFilter) (page gift.Trail
 func (r *Reader) othersOfTrail(ctx context.Context, f gift.TrailFilter) (all []gift.TrailEntry, err error) {
 	before := f.Before
 	if before.IsZero() {
-		before = gift.ID(bytes.Repeat([]byte{0xff}, len(before)))
+		before = guid.ID(bytes.Repeat([]byte{0xff}, len(before)))
 	}
 	if !f.To.IsZero() {
 		if last := gift.IDsBefore(f.To); bytes.Compare(last[:], before[:]) < 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
@@ -193,7 +194,7 @@ const maxHistoryForReward = 1000
 // RewardTill gives attempts back to a key at a location, and to the location's own share, if any are missing, and the
 // key has redeemed this gift there exactly once: so that nobody is given more and more for one gift that is redeemed
 // cent by cent.
-func (s *Misses) RewardTill(ctx context.Context, t gift.Till, voucher gift.ID, now time.Time) error {
+func (s *Misses) RewardTill(ctx context.Context, t gift.Till, voucher guid.ID, now time.Time) error {
 	var missing []gift.Till
 	for _, at := range rewarded(t) {
 		b, err := s.askBucket(ctx, selectTill, tillKey(at)...)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 )
@@ -13,8 +14,8 @@ import (
 func ByRef(s *db.Query, refs []ledger.Ref, scan func(db.Scanner) error) []db.Batch {
 	refs = slices.Clone(refs)
 	slices.SortFunc(refs, CompareRefs)
-	return ByAccount(slices.Compact(refs), func(r ledger.Ref) gift.ID { return r.AccountID },
-		func(account gift.ID, of []ledger.Ref) db.Batch {
+	return ByAccount(slices.Compact(refs), func(r ledger.Ref) guid.ID { return r.AccountID },
+		func(account guid.ID, of []ledger.Ref) db.Batch {
 			w := db.Batch{Query: s, Account: account, Rows: make([][]any, len(of)), Scan: scan, Shared: true}
 			for i := range of {
 				w.Rows[i] = []any{db.KeyOf(of[i].ID)}
@@ -42,7 +43,7 @@ func CompareRefs(a, b ledger.Ref) int {
 }
 
 // ByAccount makes a batch of the items of each account; they come sorted by it.
-func ByAccount[T any](sorted []T, account func(T) gift.ID, make func(gift.ID, []T) db.Batch) (batches []db.Batch) {
+func ByAccount[T any](sorted []T, account func(T) guid.ID, make func(guid.ID, []T) db.Batch) (batches []db.Batch) {
 	for len(sorted) > 0 {
 		of := account(sorted[0])
 		n := 1

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 // storedDetails are gift.Details as JSON. Its member names are a storage format: they may be added to, not changed.
@@ -44,7 +45,7 @@ func DetailsText(e *gift.Entry) any {
 }
 
 // idText is an id as a text; none is "".
-func idText(id gift.ID) string {
+func idText(id guid.ID) string {
 	if id.IsZero() {
 		return ""
 	}
@@ -62,9 +63,9 @@ func (s scanDetails) Scan(column any) error {
 	}
 	to := &s.entry.Details
 	*to, s.entry.Actor.Person = gift.Details{ReasonCode: gift.ReasonCode(stored.ReasonCode)}, stored.Person
-	read := func(to *gift.ID, text string) {
+	read := func(to *guid.ID, text string) {
 		if text != "" && err == nil {
-			*to, err = gift.ParseID(text)
+			*to, err = guid.Parse(text)
 		}
 	}
 	read(&to.Counterpart, stored.Counterpart)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 )
@@ -41,7 +42,7 @@ const VoucherTypes = "BBBBBFFBTNNNNNBNNNTTNBNTNNB"
 var InsertVoucher = db.InsertRows("voucher", VoucherColumns, VoucherTypes, "")
 
 // VoucherRow is a voucher as VoucherColumns have it; items is the list that it names.
-func VoucherRow(keys *sealed.Keys, v *gift.Voucher, items gift.ID) []any {
+func VoucherRow(keys *sealed.Keys, v *gift.Voucher, items guid.ID) []any {
 	return []any{
 		db.KeyOf(v.AccountID), db.KeyOf(v.ID), db.KeyOf(v.OrderID), db.KeyOf(v.ProgramID), db.OrNull(v.LocationID),
 		v.Item, v.Promotional, db.OrNull(v.PromotionID), v.Currency.Code, v.Currency.Decimals,
@@ -98,7 +99,7 @@ const CardTypes = "BBBTTTNTTTTNBFNTNNTTTTBTTTTB"
 
 // cardFields are where CardAndTerms are read into; the secrets and the message still have to be opened.
 func cardFields(c *gift.Card, secrets, message *[]byte) []any {
-	var unused gift.ID
+	var unused guid.ID
 	p := &c.Purchase
 	return []any{
 		db.ScanID(&unused), db.ScanID(&unused), secrets, &c.Label, &c.Terms, &c.PromotionalTerms, &c.EquivalentValue,
@@ -144,17 +145,17 @@ func boundToMessage(v *gift.Voucher) []byte {
 }
 
 // boundToGift binds sealed secrets to a gift and its account, so that those of one open nowhere else.
-func boundToGift(account, voucher gift.ID) []byte {
+func boundToGift(account, voucher guid.ID) []byte {
 	return append(db.Bound("gift", account), voucher[:]...)
 }
 
 // SealSecrets seals a gift's code and token, one after the other, for it.
-func SealSecrets(keys *sealed.Keys, account, voucher gift.ID, c gift.VoucherCode, t gift.Token) []byte {
+func SealSecrets(keys *sealed.Keys, account, voucher guid.ID, c gift.VoucherCode, t gift.Token) []byte {
 	return keys.Seal([]byte(c.Reveal()+t.Reveal()), boundToGift(account, voucher))
 }
 
 // OpenSecrets reads what SealSecrets made.
-func OpenSecrets(keys *sealed.Keys, account, voucher gift.ID, secrets []byte) (gift.VoucherCode, gift.Token, error) {
+func OpenSecrets(keys *sealed.Keys, account, voucher guid.ID, secrets []byte) (gift.VoucherCode, gift.Token, error) {
 	plain, err := keys.Open(secrets, boundToGift(account, voucher))
 	if err != nil {
 		return gift.VoucherCode{}, gift.Token{}, err
@@ -187,7 +188,7 @@ const (
 var InsertSecret = db.InsertRows("secret", SecretColumns, SecretTypes, "")
 
 // SecretRows are what a gift's code and token are found by; replaced is the number of the entry that took them away.
-func SecretRows(keys *sealed.Keys, account, voucher gift.ID, c gift.VoucherCode, t gift.Token,
+func SecretRows(keys *sealed.Keys, account, voucher guid.ID, c gift.VoucherCode, t gift.Token,
 	replaced int) (code, token []any) {
 	return []any{keys.CodeHash(c), CodeSecret, db.KeyOf(account), db.KeyOf(voucher), replaced},
 		[]any{keys.TokenHash(t), TokenSecret, db.KeyOf(account), db.KeyOf(voucher), replaced}

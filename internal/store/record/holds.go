@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 )
 
@@ -64,8 +65,8 @@ func (s scanHolds) Scan(column any) error {
 	*s.to = nil
 	for _, h := range list {
 		hold := gift.OpenHold{Left: gift.Amount(h.Left), Until: time.UnixMicro(h.Until).UTC()}
-		if hold.ID, err = gift.ParseID(h.ID); err == nil && h.At != "" {
-			hold.LocationID, err = gift.ParseID(h.At)
+		if hold.ID, err = guid.Parse(h.ID); err == nil && h.At != "" {
+			hold.LocationID, err = guid.Parse(h.At)
 		}
 		if err != nil {
 			return fmt.Errorf("the list of holds is damaged: %w", err)

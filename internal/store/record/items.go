@@ -9,6 +9,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json" // reads in a third of the time; what is hashed is written as it was
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 )
@@ -39,17 +40,17 @@ func itemsText(items []gift.Item) string {
 }
 
 // ItemsID is the key of the list that a voucher names; zero: none was kept.
-func ItemsID(v *gift.Voucher) gift.ID {
+func ItemsID(v *gift.Voucher) guid.ID {
 	if v.Items == nil {
-		return gift.ID{}
+		return guid.ID{}
 	}
 	return HashItems(itemsText(v.Items))
 }
 
 // HashItems gives the key of a list from its text.
-func HashItems(text string) gift.ID {
+func HashItems(text string) guid.ID {
 	hash := sha256.Sum256([]byte(text))
-	return gift.ID(hash[:16])
+	return guid.ID(hash[:16])
 }
 
 // SaveItems writes the lists that new gifts name, each once.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
@@ -49,7 +50,7 @@ const sealedSize = 29
 
 // isLong tells of an answer that has a row of its own.
 func isLong(r *ledger.Request) bool {
-	return len(r.Key)+len(r.Answer.Body)+len(r.Locations)*len(gift.ID{})+sealedSize > maxInRequest
+	return len(r.Key)+len(r.Answer.Body)+len(r.Locations)*len(guid.ID{})+sealedSize > maxInRequest
 }
 
 // KeptAnswers are long answers as they are kept, for requests that are recorded soon.

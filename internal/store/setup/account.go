@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/sealed"
 )
 
@@ -172,14 +173,14 @@ func parseLimits(text string) (gift.Limits, error) {
 }
 
 // storedID is an ID as JSON text.
-type storedID gift.ID
+type storedID guid.ID
 
 // MarshalText implements encoding.TextMarshaler.
-func (v storedID) MarshalText() ([]byte, error) { return gift.ID(v).AppendText(nil), nil }
+func (v storedID) MarshalText() ([]byte, error) { return guid.ID(v).AppendText(nil), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (v *storedID) UnmarshalText(text []byte) error {
-	parsed, err := gift.ParseID(string(text))
+	parsed, err := guid.Parse(string(text))
 	*v = storedID(parsed)
 	return err
 }
@@ -197,7 +198,7 @@ func formatAccount(a *gift.Account, k *sealed.Keys) (string, error) {
 	}
 	for _, s := range a.Subscriptions {
 		d.Subscriptions = append(d.Subscriptions, subscription{storedID(s.ProgramID),
-			mapped(s.Locations, func(i gift.ID) storedID { return storedID(i) }), s.Reloadable})
+			mapped(s.Locations, func(i guid.ID) storedID { return storedID(i) }), s.Reloadable})
 	}
 	d.Locations = mapped(a.Locations, func(l gift.Location) location {
 		return location{storedID(l.ID), l.Name, l.Jurisdiction, l.PointOfSale, l.POSRedemption, storedID(l.DefaultDesign),
@@ -218,7 +219,7 @@ func formatAccount(a *gift.Account, k *sealed.Keys) (string, error) {
 	d.People = mapped(a.People, func(p gift.Person) person {
 		return person{p.Name, sealText(k, pinDomain, p.PIN, pinRecord(a.ID, p.Name)), p.FirstPIN,
 			strings.Join(p.May.Names(), " "), mapped(p.Locations,
-				func(i gift.ID) storedID { return storedID(i) })}
+				func(i guid.ID) storedID { return storedID(i) })}
 	})
 	d.Providers = mapped(a.Providers, storedProvider)
 	d.EndedProviders = mapped(a.EndedProviders, func(p gift.EndedProvider) endedProvider {
@@ -229,7 +230,7 @@ func formatAccount(a *gift.Account, k *sealed.Keys) (string, error) {
 }
 
 // pinRecord is what the hash of a person's PIN is sealed for.
-func pinRecord(account gift.ID, name string) []byte { return append(account[:], name...) }
+func pinRecord(account guid.ID, name string) []byte { return append(account[:], name...) }
 
 // zones are those that accounts have: to read one anew for each of thousands takes longer than all the rest.
 var zones sync.Map
@@ -252,37 +253,37 @@ func parseAccount(text []byte, k *sealed.Keys) (*gift.Account, error) {
 	}
 	zone, err := loadZone(d.Zone)
 	if err != nil {
-		return nil, fmt.Errorf("account %s: %w", gift.ID(d.ID), err)
+		return nil, fmt.Errorf("account %s: %w", guid.ID(d.ID), err)
 	}
 	a := &gift.Account{
-		ID: gift.ID(d.ID), Name: d.Name, Test: d.Test, Zone: zone,
+		ID: guid.ID(d.ID), Name: d.Name, Test: d.Test, Zone: zone,
 		Currency: gift.Currency{Code: d.Currency, Decimals: d.Decimals},
 		Language: gift.Language(d.Language), Country: d.Country, Contact: d.Contact, PersonalDataDays: d.PersonalDataDays,
 		MaxGiftValue: gift.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey,
 		BalanceNotice: d.BalanceNotice,
-		DefaultDesign: gift.ID(d.DefaultDesign), TextCountries: d.TextCountries,
+		DefaultDesign: guid.ID(d.DefaultDesign), TextCountries: d.TextCountries,
 	}
 	if a.Limits = gift.DefaultLimits; d.Limits != nil {
 		a.Limits = d.Limits.limits()
 	}
 	for _, s := range d.Subscriptions {
 		a.Subscriptions = append(a.Subscriptions, gift.Subscription{
-			ProgramID: gift.ID(s.ProgramID), Locations: mapped(s.Locations, func(i storedID) gift.ID { return gift.ID(i) }),
+			ProgramID: guid.ID(s.ProgramID), Locations: mapped(s.Locations, func(i storedID) guid.ID { return guid.ID(i) }),
 			Reloadable: s.Reloadable})
 	}
 	a.Locations = mapped(d.Locations, func(l location) gift.Location {
-		return gift.Location{ID: gift.ID(l.ID), Name: l.Name, Jurisdiction: l.Jurisdiction, PointOfSale: l.PointOfSale,
-			POSRedemption: l.POSRedemption, DefaultDesign: gift.ID(l.DefaultDesign),
+		return gift.Location{ID: guid.ID(l.ID), Name: l.Name, Jurisdiction: l.Jurisdiction, PointOfSale: l.PointOfSale,
+			POSRedemption: l.POSRedemption, DefaultDesign: guid.ID(l.DefaultDesign),
 			Address: l.Address, Phone: l.Phone, Hours: l.Hours,
 			Tickets: mapped(l.Tickets, func(t ticketReading) gift.TicketReading { return gift.TicketReading(t) }),
 			DayEnds: l.DayEnds}
 	})
 	a.Storefronts = mapped(d.Storefronts, func(s storefront) gift.Storefront {
-		return gift.Storefront{ID: gift.ID(s.ID),
+		return gift.Storefront{ID: guid.ID(s.ID),
 			Name: s.Name}
 	})
 	a.Promotions = mapped(d.Promotions, func(p promotion) gift.Promotion {
-		return gift.Promotion{ID: gift.ID(p.ID), Name: p.Name, ValidStarting: p.ValidStarting, ValidForDays: p.ValidForDays,
+		return gift.Promotion{ID: guid.ID(p.ID), Name: p.Name, ValidStarting: p.ValidStarting, ValidForDays: p.ValidForDays,
 			Terms: p.Terms, TermsIn: p.TermsIn, EligibleItems: mapped(p.EligibleItems, func(id string) gift.Item {
 				return joinItem(id, p.ItemNames[id])
 			}),
@@ -291,17 +292,17 @@ func parseAccount(text []byte, k *sealed.Keys) (*gift.Account, error) {
 	a.Designs = mapped(d.Designs, func(g design) gift.Design {
 		logo, _ := gift.ParseAssetHash(g.Logo)
 		picture, _ := gift.ParseAssetHash(g.Picture)
-		return gift.Design{ID: gift.ID(g.ID), Name: g.Name, AccentColor: g.AccentColor, Headline: g.Headline,
+		return gift.Design{ID: guid.ID(g.ID), Name: g.Name, AccentColor: g.AccentColor, Headline: g.Headline,
 			HeadlineIn: g.HeadlineIn, Footer: g.Footer, FooterIn: g.FooterIn, Logo: logo, Picture: picture}
 	})
 	a.People = mapped(d.People, func(p person) gift.Person {
 		return gift.Person{Name: p.Name, PIN: openText(k, pinDomain, p.PIN, pinRecord(a.ID, p.Name)),
 			FirstPIN: p.FirstPIN, May: splitPermissions(p.May), Locations: mapped(p.Locations,
-				func(i storedID) gift.ID { return gift.ID(i) })}
+				func(i storedID) guid.ID { return guid.ID(i) })}
 	})
 	a.Providers = mapped(d.Providers, provider.provider)
 	a.EndedProviders = mapped(d.EndedProviders, func(p endedProvider) gift.EndedProvider {
-		return gift.EndedProvider{ID: gift.ID(p.ID), Name: p.Name}
+		return gift.EndedProvider{ID: guid.ID(p.ID), Name: p.Name}
 	})
 	return a, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 )
 
@@ -26,7 +27,7 @@ func scanClock(row interface{ Scan(...any) error }) (c gift.Clock, err error) {
 }
 
 // Clock reads the clock of a test account.
-func (s *Setup) Clock(ctx context.Context, account gift.ID) (c gift.Clock, err error) {
+func (s *Setup) Clock(ctx context.Context, account guid.ID) (c gift.Clock, err error) {
 	err = s.db.Retry(ctx, func(ctx context.Context) error {
 		c, err = scanClock(s.db.Readers.QueryRowContext(ctx, clockColumns, db.KeyOf(account)))
 		return err
@@ -39,7 +40,7 @@ func (s *Setup) Clock(ctx context.Context, account gift.ID) (c gift.Clock, err e
 
 // AdvanceClock moves the clock of a test account to where move says, and writes into the audit trail who did. The error
 // of move is given back as it is, and then nothing is changed, as when the clock stays where it was.
-func (s *Setup) AdvanceClock(ctx context.Context, account gift.ID,
+func (s *Setup) AdvanceClock(ctx context.Context, account guid.ID,
 	move func(gift.Clock) (gift.Clock, gift.TrailEntry, error)) (c gift.Clock, err error) {
 	var refused error
 	var e gift.TrailEntry

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
@@ -91,7 +92,7 @@ func ReadDirectory(ctx context.Context, q db.Querier, k *sealed.Keys) (*gift.Dir
 	if err != nil {
 		return nil, err
 	}
-	d := &gift.Directory{Version: version, Accounts: map[gift.ID]*gift.Account{}, Keys: map[gift.KeyHash]*gift.Key{}}
+	d := &gift.Directory{Version: version, Accounts: map[guid.ID]*gift.Account{}, Keys: map[gift.KeyHash]*gift.Key{}}
 	err = db.Each(ctx, q, `SELECT config FROM account`, nil, func(rows *sql.Rows) error {
 		var text []byte
 		if err := rows.Scan(&text); err != nil {
@@ -151,8 +152,8 @@ func (s *Setup) Configure(ctx context.Context, change func(current *gift.Directo
 		if err != nil {
 			return err
 		}
-		asked := map[gift.ID]map[gift.ID]bool{}
-		c, err := change(current, func(account gift.ID) (used map[gift.ID]bool, err error) {
+		asked := map[guid.ID]map[guid.ID]bool{}
+		c, err := change(current, func(account guid.ID) (used map[guid.ID]bool, err error) {
 			err = s.db.Retry(ctx, func(ctx context.Context) error {
 				used, err = readUses(ctx, s.db.Readers, account)
 				return err
@@ -185,7 +186,7 @@ func (s *Setup) Configure(ctx context.Context, change func(current *gift.Directo
 var errOtherSetup = errors.New("the set-up was changed meanwhile")
 
 // configure saves a change that was made for the set-up of this version.
-func (s *Setup) configure(ctx context.Context, tx *sql.Tx, version int64, asked map[gift.ID]map[gift.ID]bool,
+func (s *Setup) configure(ctx context.Context, tx *sql.Tx, version int64, asked map[guid.ID]map[guid.ID]bool,
 	c *gift.Changes, rows []setupRow) error {
 	// The version's row comes first: on a database with many writers it is the lock on the set-up.
 	is, err := s.lockSetup(ctx, tx)
@@ -240,11 +241,11 @@ func (s *Setup) lockSetup(ctx context.Context, tx *sql.Tx) (version int64, err e
 	return version, nil
 }
 
-func readUses(ctx context.Context, q db.Querier, account gift.ID) (map[gift.ID]bool, error) {
-	used := map[gift.ID]bool{}
+func readUses(ctx context.Context, q db.Querier, account guid.ID) (map[guid.ID]bool, error) {
+	used := map[guid.ID]bool{}
 	err := db.Each(ctx, q, `SELECT record_id FROM used_record WHERE account_id = $1`, []any{db.KeyOf(account)},
 		func(rows *sql.Rows) error {
-			var record gift.ID
+			var record guid.ID
 			err := rows.Scan(db.ScanID(&record))
 			used[record] = true
 			return err

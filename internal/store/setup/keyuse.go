@@ -9,15 +9,15 @@ import (
 	"slices"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 )
 
 // NoteKeyUses keeps when API keys were used, in one transaction. A key that another instance has seen later stays as
 // it is.
-func (s *Setup) NoteKeyUses(ctx context.Context, uses map[gift.ID]time.Time) error {
+func (s *Setup) NoteKeyUses(ctx context.Context, uses map[guid.ID]time.Time) error {
 	// In one order, so that instances wait for each other and never in a circle.
-	keys := slices.SortedFunc(maps.Keys(uses), func(a, b gift.ID) int { return bytes.Compare(a[:], b[:]) })
+	keys := slices.SortedFunc(maps.Keys(uses), func(a, b guid.ID) int { return bytes.Compare(a[:], b[:]) })
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		for _, key := range keys {
 			_, err := tx.ExecContext(ctx, `INSERT INTO key_use (key_id, used_at) VALUES ($1, $2)
@@ -35,11 +35,11 @@ func (s *Setup) NoteKeyUses(ctx context.Context, uses map[gift.ID]time.Time) err
 }
 
 // KeyUses tells when API keys were last used; a key without an entry never was.
-func (s *Setup) KeyUses(ctx context.Context) (uses map[gift.ID]time.Time, err error) {
+func (s *Setup) KeyUses(ctx context.Context) (uses map[guid.ID]time.Time, err error) {
 	err = s.db.Retry(ctx, func(ctx context.Context) error {
-		uses = map[gift.ID]time.Time{}
+		uses = map[guid.ID]time.Time{}
 		return db.Each(ctx, s.db.Readers, `SELECT key_id, used_at FROM key_use`, nil, func(rows *sql.Rows) error {
-			var key gift.ID
+			var key guid.ID
 			var used time.Time
 			err := rows.Scan(db.ScanID(&key), db.ScanTime(&used))
 			uses[key] = used

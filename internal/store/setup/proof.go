@@ -14,6 +14,7 @@ import (
 
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 )
@@ -134,8 +135,8 @@ func onlyRevoked(last, is *gift.Directory) *gift.Directory {
 // differences names what is not the same in two set-ups, for people.
 func differences(was, is *gift.Directory) string {
 	var all []string
-	byID := func(d *gift.Directory) map[gift.ID]*gift.Key {
-		keys := make(map[gift.ID]*gift.Key, len(d.Keys))
+	byID := func(d *gift.Directory) map[guid.ID]*gift.Key {
+		keys := make(map[guid.ID]*gift.Key, len(d.Keys))
 		for _, k := range d.Keys {
 			keys[k.ID] = k
 		}
@@ -145,8 +146,8 @@ func differences(was, is *gift.Directory) string {
 		return fmt.Sprintf("API key %s (%q, of account %s)", k.ID, k.Name, k.AccountID)
 	})
 	compare(&all, was.Accounts, is.Accounts, func(a *gift.Account) string { return fmt.Sprintf("account %s", a.ID) })
-	hooks := func(d *gift.Directory) map[gift.ID]*gift.Webhook {
-		all := map[gift.ID]*gift.Webhook{}
+	hooks := func(d *gift.Directory) map[guid.ID]*gift.Webhook {
+		all := map[guid.ID]*gift.Webhook{}
 		for _, of := range d.Webhooks {
 			for _, w := range of {
 				all[w.ID] = w
@@ -165,10 +166,10 @@ func differences(was, is *gift.Directory) string {
 }
 
 // compare adds what was added, removed or changed, in the order of ids.
-func compare[T any](all *[]string, was, is map[gift.ID]*T, name func(*T) string) {
+func compare[T any](all *[]string, was, is map[guid.ID]*T, name func(*T) string) {
 	ids := maps.Clone(was)
 	maps.Copy(ids, is)
-	for _, id := range slices.SortedFunc(maps.Keys(ids), func(a, b gift.ID) int { return slices.Compare(a[:], b[:]) }) {
+	for _, id := range slices.SortedFunc(maps.Keys(ids), func(a, b guid.ID) int { return slices.Compare(a[:], b[:]) }) {
 		switch {
 		case was[id] == nil:
 			*all = append(*all, name(is[id])+" was added")

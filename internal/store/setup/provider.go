@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 func storedProvider(p gift.Provider) provider {
@@ -18,14 +19,14 @@ func storedProvider(p gift.Provider) provider {
 }
 
 func (d provider) provider() gift.Provider {
-	p := gift.Provider{ID: gift.ID(d.ID), Platform: gift.Platform(d.Platform), Name: d.Name,
-		Permissions: splitPermissions(d.May), StorefrontID: gift.ID(d.Storefront), HoldDays: d.HoldDays,
+	p := gift.Provider{ID: guid.ID(d.ID), Platform: gift.Platform(d.Platform), Name: d.Name,
+		Permissions: splitPermissions(d.May), StorefrontID: guid.ID(d.Storefront), HoldDays: d.HoldDays,
 		App: d.App, SignedBy: d.SignedBy, Networks: d.Networks,
 		Secrets: mapped(d.Secrets, func(text string) (h gift.KeyHash) {
 			_, _ = hex.Decode(h[:], []byte(text)) // what is damaged is the hash of nothing
 			return h
 		}),
-		Sites: mapped(d.Sites, func(s site) gift.Site { return gift.Site{Name: s.Name, LocationID: gift.ID(s.Location)} })}
+		Sites: mapped(d.Sites, func(s site) gift.Site { return gift.Site{Name: s.Name, LocationID: guid.ID(s.Location)} })}
 	if d.Limits != nil {
 		p.Limits = d.Limits.limits()
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 )
 
@@ -16,7 +16,7 @@ const shiftColumns = `account_id, key_id, until`
 
 // BeginShift ends all sign-ins at a till, and gives until when one lasts that begins now: until, or a second longer
 // than the ones before.
-func (s *Setup) BeginShift(ctx context.Context, account, till gift.ID, until time.Time) (time.Time, error) {
+func (s *Setup) BeginShift(ctx context.Context, account, till guid.ID, until time.Time) (time.Time, error) {
 	const begin = `INSERT INTO till_shift (` + shiftColumns + `) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id, key_id) DO UPDATE
 		SET until = CASE WHEN excluded.until > till_shift.until THEN excluded.until ELSE till_shift.until + 1 END
@@ -32,7 +32,7 @@ func (s *Setup) BeginShift(ctx context.Context, account, till gift.ID, until tim
 }
 
 // Shift is until when sign-ins last that hold at a till; those that end before it are over. Zero: none has ended.
-func (s *Setup) Shift(ctx context.Context, account, till gift.ID) (time.Time, error) {
+func (s *Setup) Shift(ctx context.Context, account, till guid.ID) (time.Time, error) {
 	var seconds int64
 	err := s.db.Get(ctx, `SELECT until FROM till_shift WHERE account_id = $1 AND key_id = $2`,
 		[]any{db.KeyOf(account), db.KeyOf(till)}, &seconds)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
 )
@@ -39,7 +40,7 @@ func (s *Setup) addTrail(ctx context.Context, tx *sql.Tx, e *gift.TrailEntry) er
 	}
 	_, err := tx.ExecContext(ctx,
 		`INSERT INTO trail (`+TrailColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		db.KeyOf(e.AccountID), db.KeyOf(gift.ID(uuid.Must(uuid.NewV7()))), db.Micros(time.Now()), db.OrNull(e.Actor.KeyID),
+		db.KeyOf(e.AccountID), db.KeyOf(guid.ID(uuid.Must(uuid.NewV7()))), db.Micros(time.Now()), db.OrNull(e.Actor.KeyID),
 		string(e.Action), by, e.Actor.Person, e.Actor.Address, e.RequestID, strings.TrimSpace(e.What))
 	if err != nil {
 		return fmt.Errorf("writing the audit trail: %w", err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 )
@@ -91,8 +92,8 @@ func webhookRows(k *sealed.Keys, w *gift.Webhook) ([]setupRow, error) {
 		sealSecret(k, w.Secret, w), old, db.Micros(w.OldUntil), again}}}, nil
 }
 
-func readWebhooks(ctx context.Context, q db.Querier, k *sealed.Keys) (map[gift.ID][]*gift.Webhook, error) {
-	var all map[gift.ID][]*gift.Webhook
+func readWebhooks(ctx context.Context, q db.Querier, k *sealed.Keys) (map[guid.ID][]*gift.Webhook, error) {
+	var all map[guid.ID][]*gift.Webhook
 	const query = `SELECT ` + WebhookColumns + ` FROM webhook ORDER BY account_id, created_at, id`
 	err := db.Each(ctx, q, query, nil, func(rows *sql.Rows) error {
 		w := new(gift.Webhook)
@@ -113,11 +114,11 @@ func readWebhooks(ctx context.Context, q db.Querier, k *sealed.Keys) (map[gift.I
 			if err := json.Unmarshal([]byte(again), &r); err != nil {
 				return fmt.Errorf("the replay of webhook %s is damaged: %w", w.ID, err)
 			}
-			w.Replay = &gift.WebhookReplay{ID: gift.ID(r.ID), From: r.From, To: r.To, Types: r.Types, After: placeOf(r.After),
+			w.Replay = &gift.WebhookReplay{ID: guid.ID(r.ID), From: r.From, To: r.To, Types: r.Types, After: placeOf(r.After),
 				Upto: placeOf(r.Upto)}
 		}
 		if all == nil {
-			all = map[gift.ID][]*gift.Webhook{}
+			all = map[guid.ID][]*gift.Webhook{}
 		}
 		all[w.AccountID] = append(all[w.AccountID], w)
 		return nil

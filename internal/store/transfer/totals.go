@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 )
 
@@ -18,7 +18,7 @@ type Totals struct {
 	Requests, Jobs            int64
 }
 
-type totalsByAccount = map[gift.ID]Totals
+type totalsByAccount = map[guid.ID]Totals
 
 // totalQueries read the totals of all accounts, one table each, into those members.
 func totalQueries(t *Totals) map[string][]any {
@@ -37,7 +37,7 @@ func readTotals(ctx context.Context, q db.Querier) (totalsByAccount, error) {
 	var row Totals
 	for query, members := range totalQueries(&row) {
 		err := db.Each(ctx, q, query, nil, func(rows *sql.Rows) error {
-			var account gift.ID
+			var account guid.ID
 			row = Totals{}
 			if err := rows.Scan(append([]any{db.ScanID(&account)}, members...)...); err != nil {
 				return err
@@ -61,7 +61,7 @@ func (t Totals) Plus(u Totals) Totals {
 
 // AccountTotals is one account in two databases.
 type AccountTotals struct {
-	Account  gift.ID
+	Account  guid.ID
 	From, To Totals
 }
 
@@ -70,7 +70,7 @@ func sideBySide(from, to totalsByAccount) []AccountTotals {
 	ids := maps.Clone(from)
 	maps.Copy(ids, to)
 	var all []AccountTotals
-	for _, account := range slices.SortedFunc(maps.Keys(ids), func(a, b gift.ID) int {
+	for _, account := range slices.SortedFunc(maps.Keys(ids), func(a, b guid.ID) int {
 		return slices.Compare(a[:],
 			b[:])
 	}) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
 
@@ -104,7 +105,7 @@ type grasping struct {
 
 func (g grasping) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	return g.Store.Group(ctx, w, func(s *ledger.State) ledger.Changes {
-		before := map[gift.ID]gift.OpenHold{}
+		before := map[guid.ID]gift.OpenHold{}
 		for _, v := range s.Vouchers {
 			for _, h := range v.Holds {
 				before[h.ID] = h

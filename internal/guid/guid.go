@@ -1,4 +1,5 @@
-package gift
+// Package guid has the ids of everything that Boon keeps.
+package guid
 
 import (
 	"encoding/hex"
@@ -15,20 +16,20 @@ var errID = errors.New("not a GUID of the form 8-4-4-4-12 hexadecimal digits")
 // unused is an ID that no record can have: RFC 9562 calls it the Max UUID.
 var unused = ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
-// ParseID reads the GUID of a record, in the form 8-4-4-4-12 and in any letter case. The all-zero GUID and the one of
+// Parse reads the GUID of a record, in the form 8-4-4-4-12 and in any letter case. The all-zero GUID and the one of
 // ones only are refused: no record has them.
-func ParseID(s string) (ID, error) {
-	id, err := ReadID(s)
+func Parse(s string) (ID, error) {
+	id, err := Read(s)
 	if id == unused {
 		return ID{}, errID
 	}
 	return id, err
 }
 
-// ReadID reads any GUID that a request may hold. The all-zero one, which some callers send for "not set", is none
+// Read reads any GUID that a request may hold. The all-zero one, which some callers send for "not set", is none
 // that we know either, and must not become the zero ID, which means that none was sent: it is read as an ID that no
 // record has.
-func ReadID(s string) (ID, error) {
+func Read(s string) (ID, error) {
 	var id ID
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return ID{}, errID
