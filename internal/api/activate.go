@@ -51,15 +51,15 @@ func activateGift(c *call) (ledger.Answer, error) {
 				Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 					ask.Context = at
 					return v.Activate(ask)
-				}}, ledger.OK, (*writer).activation)
+				}}, ledger.OK, writeActivation)
 		})
 }
 
-// activation writes the members of a successful activate-gift.
-func (w *writer) activation(r ledger.Result) {
+// writeActivation writes the members of a successful activate-gift.
+func writeActivation(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID(byActivation, e.ID)
-	w.moved(v, e, e.Delta)
+	writeMoved(w, v, e, e.Delta)
 	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
 	w.Instant("activatedAt", e.At)
 	w.TextOrNull("reference", e.Reference)
@@ -67,15 +67,15 @@ func (w *writer) activation(r ledger.Result) {
 
 // reverseActivation makes a card what it was before it was activated.
 func reverseActivation(c *call) (ledger.Answer, error) {
-	return c.undo(gift.ReverseActivation, gift.ActivateGift, byActivation, (*writer).reversedActivation)
+	return c.undo(gift.ReverseActivation, gift.ActivateGift, byActivation, writeReversedActivation)
 }
 
-// reversedActivation writes the members of a successful reverse-activation.
-func (w *writer) reversedActivation(r ledger.Result) {
+// writeReversedActivation writes the members of a successful reverse-activation.
+func writeReversedActivation(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID("reversalID", e.ID)
 	w.ID(byActivation, e.Reverses)
-	w.moved(v, e, -e.Delta)
+	writeMoved(w, v, e, -e.Delta)
 	w.Boolean("isRedeemable", false)
 	w.Instant("reversedAt", e.At)
 }

@@ -93,7 +93,7 @@ type API struct {
 	pins    chan struct{} // and while the hash of a PIN is made
 	readers sync.Pool     // of *wire.Reader
 	bodies  sync.Pool     // of *[trusted]byte
-	writers sync.Pool     // of *writer
+	writers sync.Pool     // of *wire.Writer
 	tickets sync.Pool     // of *ticket.Memory, of validations: what the engine is asked may look at its ticket for longer
 	memory  memory
 	hooks   hookLimiter
@@ -145,7 +145,7 @@ func New(c Config) *API {
 	a.readers.New = func() any { return new(wire.Reader) }
 	a.bodies.New = func() any { return new([trusted]byte) }
 	a.tickets.New = func() any { return new(ticket.Memory) }
-	a.writers.New = func() any { w := newWriter(4 << 10); return &w }
+	a.writers.New = func() any { w := wire.NewWriter(4 << 10); return &w }
 	for pattern, methods := range byPattern() {
 		a.mux.Handle(pattern, a.resource(methods))
 	}

@@ -41,7 +41,7 @@ func (a *API) Beside(do func(*Call) (write func(*wire.Writer), _ error)) http.Ha
 		if err != nil {
 			return ledger.Answer{}, err
 		}
-		return c.answer(ledger.OK, func(w *writer) { write(&w.Writer) }), nil
+		return c.answer(ledger.OK, write), nil
 	})
 }
 

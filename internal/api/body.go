@@ -212,13 +212,9 @@ func (c *call) requestTo(op gift.Operation, asked func(spell func(string) string
 
 func asWritten(contact string) string { return contact }
 
-// writer writes answers.
-type writer struct{ wire.Writer }
-
-func newWriter(size int) writer { return writer{wire.NewWriter(size)} }
-
 // do runs a command. An outcome of success is written by success, and has this code.
-func (r *request) do(cmd ledger.Command, code gift.Code, success func(*writer, ledger.Result)) (ledger.Answer, error) {
+func (r *request) do(cmd ledger.Command, code gift.Code, success func(*wire.Writer, ledger.Result)) (ledger.Answer,
+	error) {
 	return r.run(cmd, func(result ledger.Result, err error) ledger.Answer {
 		if refused, ok := errors.AsType[*gift.Error](err); ok {
 			return r.render(refused)
@@ -226,7 +222,7 @@ func (r *request) do(cmd ledger.Command, code gift.Code, success func(*writer, l
 		if r.operation == gift.ReleaseHold && len(result.Entries) == 0 {
 			code = ledger.Nothing
 		}
-		return r.answer(code, func(w *writer) { success(w, result) })
+		return r.answer(code, func(w *wire.Writer) { success(w, result) })
 	})
 }
 
@@ -286,8 +282,8 @@ func (c *call) actor(location guid.ID) gift.Context {
 }
 
 // answer makes a success of the members that write writes; every one ends with the requestID.
-func (c *call) answer(code gift.Code, write func(*writer)) ledger.Answer {
-	w := c.writers.Get().(*writer)
+func (c *call) answer(code gift.Code, write func(*wire.Writer)) ledger.Answer {
+	w := c.writers.Get().(*wire.Writer)
 	w.Open()
 	write(w)
 	w.Text("requestID", c.requestID)

@@ -93,7 +93,7 @@ func cancelGift(c *call) (ledger.Answer, error) {
 	asked.Context, asked.Caller = c.actor(guid.ID{}), c.caller
 	return request.do(&ledger.Cancel{
 		VoucherIDs: ids, SkipNotAllowed: asked.SkipNotAllowed, ReleaseHolds: asked.ReleaseHolds, Cancel: asked.Cancel,
-	}, ledger.OK, (*writer).outcomes)
+	}, ledger.OK, writeOutcomes)
 }
 
 // reinstatement is a reinstate-gift request.
@@ -122,7 +122,7 @@ func reinstateGift(c *call) (ledger.Answer, error) {
 	}
 	asked.Context, asked.Caller = c.actor(guid.ID{}), c.caller
 	answer, err := request.do(&ledger.Reinstate{VoucherIDs: ids, Reinstate: asked.Reinstate}, ledger.OK,
-		(*writer).outcomes)
+		writeOutcomes)
 	if answer.Fresh() {
 		c.Wake(c.account.Test)
 	}
@@ -168,8 +168,8 @@ func (c *call) gifts(asked several) (ids []guid.ID, _ error) {
 	return ids, nil
 }
 
-// outcomes writes what became of each gift of a cancellation or a reinstatement.
-func (w *writer) outcomes(r ledger.Result) {
+// writeOutcomes writes what became of each gift of a cancellation or a reinstatement.
+func writeOutcomes(w *wire.Writer, r ledger.Result) {
 	w.List("vouchers")
 	for n := range r.Vouchers {
 		v := &r.Vouchers[n]
@@ -184,7 +184,7 @@ func (w *writer) outcomes(r ledger.Result) {
 		w.ID("voucherID", v.ID)
 		w.Text("status", v.Status.String())
 		w.Integer("statusID", int(v.Status))
-		w.balances(v, r.At)
+		writeBalances(w, v, r.At)
 		w.Text("outcome", outcome)
 		w.TextOrNull("reason", why)
 		w.Close()

@@ -60,7 +60,7 @@ func blockGift(c *call) (ledger.Answer, error) {
 			ask := asked.Block
 			ask.Context = at
 			return v.Block(ask)
-		}), ledger.OK, (*writer).blocked)
+		}), ledger.OK, writeBlocked)
 	})
 }
 
@@ -87,7 +87,7 @@ func unblockGift(c *call) (ledger.Answer, error) {
 			return v.Unblock(ask)
 		})
 		cmd.Sends = true
-		answer, err := r.do(cmd, ledger.OK, (*writer).blocked)
+		answer, err := r.do(cmd, ledger.OK, writeBlocked)
 		if answer.Fresh() {
 			c.Wake(c.account.Test)
 		}
@@ -134,7 +134,7 @@ func adjustGift(c *call) (ledger.Answer, error) {
 			return v.Adjust(ask)
 		})
 		cmd.Counts = ledger.SentCount
-		return r.do(cmd, ledger.OK, (*writer).adjustment)
+		return r.do(cmd, ledger.OK, writeAdjustment)
 	})
 }
 
@@ -163,47 +163,47 @@ func extendGift(c *call) (ledger.Answer, error) {
 			ask := asked.Extend
 			ask.Context = at
 			return v.Extend(ask)
-		}), ledger.OK, (*writer).extension)
+		}), ledger.OK, writeExtension)
 	})
 }
 
-// blocked writes the members of a successful block-gift or unblock-gift.
-func (w *writer) blocked(r ledger.Result) {
+// writeBlocked writes the members of a successful block-gift or unblock-gift.
+func writeBlocked(w *wire.Writer, r ledger.Result) {
 	v, outcome := &r.Vouchers[0], "DONE"
 	if len(r.Entries) == 0 {
 		outcome = "ALREADY_DONE"
 	}
 	w.ID("voucherID", v.ID)
 	w.TextOrNull("blockedReason", string(v.Blocked))
-	w.stands(v)
+	writeStands(w, v)
 	w.Text("outcome", outcome)
 }
 
-// adjustment writes the members of a successful adjust-gift.
-func (w *writer) adjustment(r ledger.Result) {
+// writeAdjustment writes the members of a successful adjust-gift.
+func writeAdjustment(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID("adjustmentID", e.ID)
 	w.ID("voucherID", v.ID)
 	w.Amount("amount", v.Unit(), e.Delta)
-	w.balances(v, e.At)
-	w.unitCode(v)
-	w.stands(v)
+	writeBalances(w, v, e.At)
+	writeUnitCode(w, v)
+	writeStands(w, v)
 	w.Instant("adjustedAt", e.At)
 	w.Text("reasonCode", string(e.ReasonCode))
 	w.Text("reason", e.Reason)
 }
 
-// extension writes the members of a successful extend-gift.
-func (w *writer) extension(r ledger.Result) {
+// writeExtension writes the members of a successful extend-gift.
+func writeExtension(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID("voucherID", v.ID)
 	w.Instant("validUntil", v.End())
-	w.stands(v)
+	writeStands(w, v)
 	w.Boolean("isRedeemable", len(v.NotRedeemable(guid.ID{}, e.At, nil)) == 0)
 }
 
-// stands writes where a gift stands.
-func (w *writer) stands(v *gift.Voucher) {
+// writeStands writes where a gift stands.
+func writeStands(w *wire.Writer, v *gift.Voucher) {
 	w.Text("status", v.Status.String())
 	w.Integer("statusID", int(v.Status))
 }

@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/wire"
 )
 
 // EventBody is an event as webhooks are told of it: what the list of events says, without codes, tokens and contacts.
@@ -22,9 +23,9 @@ func (a *API) EventBody(ctx context.Context, e *gift.Event) []byte {
 			now = clock.Now(a.Now()).UTC()
 		}
 	}
-	w := newWriter(2048)
+	w := wire.NewWriter(2048)
 	w.Open()
-	w.event(e, view{account: account, now: now, law: a.CashOutLaw, pages: a.PublicURL, masked: true},
+	writeEvent(&w, e, view{account: account, now: now, law: a.CashOutLaw, pages: a.PublicURL, masked: true},
 		names{account, func(id guid.ID) string { return a.told.name(d, id) }})
 	w.Close()
 	return w.Bytes()

@@ -55,11 +55,11 @@ func listEvents(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, stored(err)
 	}
 	names := c.names()
-	return c.answer(ledger.OK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *wire.Writer) {
 		w.List("events")
 		for n := range page.Events {
 			w.Open()
-			w.event(&page.Events[n], c.lookUp(), names)
+			writeEvent(w, &page.Events[n], c.lookUp(), names)
 			w.Close()
 		}
 		w.EndList()
@@ -140,8 +140,9 @@ func (c *call) readCursor(q *wire.Query, of *gift.EventQuery) (p gift.EventPlace
 	return gift.ParseEventPlace([placeSize]byte(b[:placeSize]))
 }
 
-// event writes the members of one event. Secrets and addresses are not among them, whatever the key may see elsewhere.
-func (w *writer) event(e *gift.Event, s view, names names) {
+// writeEvent writes the members of one event. Secrets and addresses are not among them, whatever the key may see
+// elsewhere.
+func writeEvent(w *wire.Writer, e *gift.Event, s view, names names) {
 	w.ID("id", e.ID)
 	w.Text("type", string(e.Type))
 	w.ID("accountID", e.AccountID)
@@ -158,14 +159,14 @@ func (w *writer) event(e *gift.Event, s view, names names) {
 	} else {
 		s.masked = true
 		w.Object("gift")
-		w.voucher(e.Gift, s)
+		writeVoucher(w, e.Gift, s)
 		w.Close()
 	}
 	if e.Entry == nil {
 		w.Null("entry")
 	} else {
 		w.Object("entry")
-		w.entry(e.Gift.Unit(), e.Entry, names)
+		writeEntry(w, e.Gift.Unit(), e.Entry, names)
 		w.Close()
 	}
 	if e.Note.KeyID.IsZero() {

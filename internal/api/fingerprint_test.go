@@ -266,9 +266,9 @@ func BenchmarkEncodeVoucher(b *testing.B) {
 	account := &gift.Account{}
 	b.ReportAllocs()
 	for b.Loop() {
-		w := newWriter(2048)
+		w := wire.NewWriter(2048)
 		w.Open()
-		w.voucher(&g, view{account: account, now: g.CreatedAt})
+		writeVoucher(&w, &g, view{account: account, now: g.CreatedAt})
 		w.Close()
 	}
 }

@@ -33,7 +33,7 @@ func holdGift(c *call) (ledger.Answer, error) {
 		redeem := asked.command(c, at)
 		return c.verified(r, at, asked.Verification, func() (ledger.Answer, error) {
 			return r.do(&ledger.Hold{VoucherID: redeem.VoucherID, Eligible: redeem.Eligible, Hold: gift.Hold{
-				Redeem: redeem.Redeem, Lasts: time.Duration(asked.Seconds) * time.Second}}, ledger.OK, (*writer).hold)
+				Redeem: redeem.Redeem, Lasts: time.Duration(asked.Seconds) * time.Second}}, ledger.OK, writeHold)
 		})
 	}
 	return c.take(gift.HoldGift, asked, &asked.giftRef, asked.Where, problems, nil, hold)
@@ -71,10 +71,10 @@ func captureHold(c *call) (ledger.Answer, error) {
 	asked.Context, asked.Caller = c.actor(guid.ID{}), c.caller
 	var taken gift.Entry
 	answer, err := request.do(&ledger.Capture{HoldID: asked.HoldID, Notice: c.account.BalanceNotice,
-		Capture: asked.Capture}, ledger.OK, func(w *writer, r ledger.Result) {
+		Capture: asked.Capture}, ledger.OK, func(w *wire.Writer, r ledger.Result) {
 		taken = r.Entries[0]
 		w.ID(byHold, taken.HoldID)
-		w.redemption(r)
+		writeRedemption(w, r)
 	})
 	if answer.Fresh() {
 		c.redeemed(taken.VoucherID, taken.Actor.LocationID)
@@ -108,23 +108,23 @@ func releaseHold(c *call) (ledger.Answer, error) {
 		return request.refuse(err)
 	}
 	return request.do(&ledger.Release{HoldID: asked.HoldID, OriginalKey: asked.OriginalKey, Of: of,
-		Release: gift.Release{Context: c.actor(guid.ID{}), Caller: c.caller}}, ledger.OK, (*writer).release)
+		Release: gift.Release{Context: c.actor(guid.ID{}), Caller: c.caller}}, ledger.OK, writeRelease)
 }
 
-// hold writes the members of a successful hold-gift.
-func (w *writer) hold(r ledger.Result) {
+// writeHold writes the members of a successful hold-gift.
+func writeHold(w *wire.Writer, r ledger.Result) {
 	e := &r.Entries[0]
 	w.ID(byHold, e.ID)
-	w.changed(&r.Vouchers[0], e.Actor.LocationID, e.Held, e.At)
+	writeChanged(w, &r.Vouchers[0], e.Actor.LocationID, e.Held, e.At)
 	w.Instant("expiresAt", e.Until)
 	w.TextOrNull("reference", e.Reference)
 }
 
-// release writes the members of a successful release-hold: of the hold that was released, now or before.
-func (w *writer) release(r ledger.Result) {
+// writeRelease writes the members of a successful release-hold: of the hold that was released, now or before.
+func writeRelease(w *wire.Writer, r ledger.Result) {
 	made, ended := &r.Hold.Entry, &r.Hold.Last
 	w.ID(byHold, made.ID)
-	w.changed(&r.Vouchers[0], made.Actor.LocationID, -ended.Held, r.At)
+	writeChanged(w, &r.Vouchers[0], made.Actor.LocationID, -ended.Held, r.At)
 	w.Instant("releasedAt", ended.At)
 	w.TextOrNull("reference", made.Reference)
 }

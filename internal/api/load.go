@@ -42,7 +42,7 @@ func reloadGift(c *call) (ledger.Answer, error) {
 				load := asked.Load
 				load.Context = at
 				return v.Load(load)
-			}}, ledger.OK, (*writer).reload)
+			}}, ledger.OK, writeReload)
 	}
 	return c.take(gift.ReloadGift, asked, &asked.giftRef, asked.Where, problems, unpaid, reload)
 }
@@ -69,16 +69,16 @@ func cashOutGift(c *call) (ledger.Answer, error) {
 					Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 						ask.Context = at
 						return v.PayOut(ask)
-					}}, ledger.OK, (*writer).cashOut)
+					}}, ledger.OK, writeCashOut)
 			})
 		})
 }
 
-// cashOut writes the members of a successful cash-out-gift.
-func (w *writer) cashOut(r ledger.Result) {
+// writeCashOut writes the members of a successful cash-out-gift.
+func writeCashOut(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID("cashOutID", e.ID)
-	w.moved(v, e, -e.Delta)
+	writeMoved(w, v, e, -e.Delta)
 	w.Instant("cashedOutAt", e.At)
 }
 
@@ -99,7 +99,7 @@ func readUndoing(o *wire.Object, byEntry string) (r undoing) {
 }
 
 // undo takes back what an operation did. byEntry is the member that names its entry.
-func (c *call) undo(op, of gift.Operation, byEntry string, answer func(*writer, ledger.Result)) (
+func (c *call) undo(op, of gift.Operation, byEntry string, answer func(*wire.Writer, ledger.Result)) (
 	ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) undoing { return readUndoing(o, byEntry) })
 	problems.Refuse(c.account.NeedKey(c.key))
@@ -117,25 +117,25 @@ func (c *call) undo(op, of gift.Operation, byEntry string, answer func(*writer, 
 
 // reverseReload takes a reload back.
 func reverseReload(c *call) (ledger.Answer, error) {
-	return c.undo(gift.ReverseReload, gift.ReloadGift, byReload, (*writer).reloadReversal)
+	return c.undo(gift.ReverseReload, gift.ReloadGift, byReload, writeReloadReversal)
 }
 
-// reload writes the members of a successful reload-gift.
-func (w *writer) reload(r ledger.Result) {
+// writeReload writes the members of a successful reload-gift.
+func writeReload(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID(byReload, e.ID)
-	w.moved(v, e, e.Delta)
+	writeMoved(w, v, e, e.Delta)
 	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
 	w.Instant("reloadedAt", e.At)
 	w.TextOrNull("reference", e.Reference)
 }
 
-// reloadReversal writes the members of a successful reverse-reload.
-func (w *writer) reloadReversal(r ledger.Result) {
+// writeReloadReversal writes the members of a successful reverse-reload.
+func writeReloadReversal(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID("reversalID", e.ID)
 	w.ID(byReload, e.Reverses)
-	w.moved(v, e, -e.Delta)
+	writeMoved(w, v, e, -e.Delta)
 	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
 	w.Instant("reversedAt", e.At)
 }

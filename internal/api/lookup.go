@@ -22,7 +22,7 @@ func showGift(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	c.showsCodes(1)
-	return c.answer(ledger.OK, func(w *writer) { w.voucher(&g, c.lookUp()) }), nil
+	return c.answer(ledger.OK, func(w *wire.Writer) { writeVoucher(w, &g, c.lookUp()) }), nil
 }
 
 // finish ends the reading of a look-up and finds the account that it is about.
@@ -86,11 +86,11 @@ func listGifts(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, stored(err)
 	}
 	c.showsCodes(len(page.Gifts))
-	return c.answer(ledger.OK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *wire.Writer) {
 		w.List("gifts")
 		for n := range page.Gifts {
 			w.Open()
-			w.voucher(&page.Gifts[n], c.lookUp())
+			writeVoucher(w, &page.Gifts[n], c.lookUp())
 			w.Close()
 		}
 		w.EndList()
@@ -138,13 +138,13 @@ func listActivity(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, stored(err)
 	}
 	names := c.names()
-	return c.answer(ledger.OK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *wire.Writer) {
 		w.List("entries")
 		for n := range page.Changes {
 			change := &page.Changes[n]
 			w.Open()
 			w.ID("voucherID", change.VoucherID)
-			w.entry(change.Unit, &change.Entry, names)
+			writeEntry(w, change.Unit, &change.Entry, names)
 			w.TextOrNull("currency", change.Unit.Code)
 			w.ID("programID", change.ProgramID)
 			w.Boolean("isPromoType", change.Promotional)
@@ -203,11 +203,11 @@ func showHistory(c *call) (ledger.Answer, error) {
 		last = binary.BigEndian.AppendUint64(nil, uint64(entries[limit-1].Seq))
 	}
 	names := c.names()
-	return c.answer(ledger.OK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *wire.Writer) {
 		w.List("entries")
 		for n := range entries {
 			w.Open()
-			w.entry(g.Unit(), &entries[n], names)
+			writeEntry(w, g.Unit(), &entries[n], names)
 			w.Close()
 		}
 		w.EndList()
@@ -215,9 +215,9 @@ func showHistory(c *call) (ledger.Answer, error) {
 	}), nil
 }
 
-// entry writes the members of one change. The amounts up to any entry add up to its balance: the first one brings the
-// whole value.
-func (w *writer) entry(unit gift.Currency, e *gift.Entry, names names) {
+// writeEntry writes the members of one change. The amounts up to any entry add up to its balance: the first one brings
+// the whole value.
+func writeEntry(w *wire.Writer, unit gift.Currency, e *gift.Entry, names names) {
 	amount, redemption, reversal, hold := e.Delta, guid.ID{}, guid.ID{}, e.HoldID
 	var validUntil time.Time
 	switch e.Kind {
@@ -339,14 +339,14 @@ func showRequests(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, refuseAt(gift.NotFound, "key",
 			"No request with this Idempotency-Key has arrived of which this key may be told.")
 	}
-	return c.answer(ledger.OK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *wire.Writer) {
 		w.List("requests")
 		for n := range told {
-			w.record(key, &told[n])
+			writeRecord(w, key, &told[n])
 		}
 		for _, op := range operations {
 			if running[op] {
-				w.unanswered(key, op, "running")
+				writeUnanswered(w, key, op, "running")
 			}
 		}
 		w.EndList()
@@ -365,10 +365,10 @@ func (c *call) running(operations []gift.Operation, key string) map[gift.Operati
 	return running
 }
 
-// record writes a call that has ended.
-func (w *writer) record(key string, r *ledger.Request) {
+// writeRecord writes a call that has ended.
+func writeRecord(w *wire.Writer, key string, r *ledger.Request) {
 	if r.Spent {
-		w.unanswered(key, r.Operation, "spent")
+		writeUnanswered(w, key, r.Operation, "spent")
 		return
 	}
 	w.Open()
@@ -381,8 +381,8 @@ func (w *writer) record(key string, r *ledger.Request) {
 	w.Close()
 }
 
-// unanswered writes a call that has no answer.
-func (w *writer) unanswered(key string, op gift.Operation, state string) {
+// writeUnanswered writes a call that has no answer.
+func writeUnanswered(w *wire.Writer, key string, op gift.Operation, state string) {
 	w.Open()
 	w.Text("key", key)
 	w.Text("operation", string(op))

@@ -112,7 +112,7 @@ func (c *call) render(refused *gift.Error) ledger.Answer {
 
 // problemDocument writes RFC 9457's members and the interface's two.
 func problemDocument(e *gift.Error, status int, publicURL, requestID string) ledger.Answer {
-	w := newWriter(512)
+	w := wire.NewWriter(512)
 	w.Open()
 	w.Text("type", publicURL+"/docs/errors#"+string(e.Code))
 	w.Text("title", kinds[e.Code].title)

@@ -56,7 +56,7 @@ func redeemGift(c *call) (ledger.Answer, error) {
 	return c.take(gift.RedeemGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *request, at *gift.Location) (ledger.Answer, error) {
 			answer, err := c.verified(r, at, asked.Verification, func() (ledger.Answer, error) {
-				return r.do(asked.command(c, at), ledger.OK, (*writer).redemption)
+				return r.do(asked.command(c, at), ledger.OK, writeRedemption)
 			})
 			if answer.Fresh() {
 				c.redeemed(asked.ID, at.ID)
@@ -138,33 +138,33 @@ func (r *redemption) command(c *call, at *gift.Location) *ledger.Redeem {
 	return cmd
 }
 
-// redemption writes the members of a successful redeem-gift.
-func (w *writer) redemption(r ledger.Result) {
+// writeRedemption writes the members of a successful redeem-gift.
+func writeRedemption(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID("redemptionID", e.ID)
-	w.moved(v, e, -e.Delta)
+	writeMoved(w, v, e, -e.Delta)
 	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
 	w.Instant("redeemedAt", e.At)
 	w.TextOrNull("reference", e.Reference)
 }
 
-// moved writes what a redemption and a reversal have in common.
-func (w *writer) moved(v *gift.Voucher, e *gift.Entry, amount gift.Amount) {
-	w.changed(v, e.Actor.LocationID, amount, e.At)
-	w.stands(v)
+// writeMoved writes what a redemption and a reversal have in common.
+func writeMoved(w *wire.Writer, v *gift.Voucher, e *gift.Entry, amount gift.Amount) {
+	writeChanged(w, v, e.Actor.LocationID, amount, e.At)
+	writeStands(w, v)
 }
 
-// changed writes what all changes of what is available have in common.
-func (w *writer) changed(v *gift.Voucher, location guid.ID, amount gift.Amount, at time.Time) {
+// writeChanged writes what all changes of what is available have in common.
+func writeChanged(w *wire.Writer, v *gift.Voucher, location guid.ID, amount gift.Amount, at time.Time) {
 	w.ID("voucherID", v.ID)
 	w.IDOrNull("organizationID", location)
 	w.Amount("amount", v.Unit(), amount)
-	w.balances(v, at)
-	w.unitCode(v)
+	writeBalances(w, v, at)
+	writeUnitCode(w, v)
 }
 
-// balances writes what is left of a gift, how much of it is held, and what is available.
-func (w *writer) balances(v *gift.Voucher, at time.Time) {
+// writeBalances writes what is left of a gift, how much of it is held, and what is available.
+func writeBalances(w *wire.Writer, v *gift.Voucher, at time.Time) {
 	held := v.HeldAt(at)
 	w.Amount("currentBalance", v.Unit(), v.Balance)
 	w.Amount("heldBalance", v.Unit(), held)

@@ -116,7 +116,7 @@ func (r *request) dispatch(voucher guid.ID, problems *wire.Problems, cmd dispatc
 	if printed(cmd, &g) {
 		lacking = r.lacking(&g.Card, map[string]bool{})
 	}
-	answer, err := r.do(cmd, ledger.OK, func(w *writer, done ledger.Result) {
+	answer, err := r.do(cmd, ledger.OK, func(w *wire.Writer, done ledger.Result) {
 		now := g
 		now.Voucher = done.Vouchers[0]
 		now.Card.SetDelivery(done.Delivery)
@@ -126,8 +126,8 @@ func (r *request) dispatch(voucher guid.ID, problems *wire.Problems, cmd dispatc
 		as := r.lookUp()
 		as.now = done.Entries[0].At
 		as.masked = as.masked && !(replaced && replace.Deliver == nil)
-		w.voucher(&now, as)
-		w.printURL(&now, as)
+		writeVoucher(w, &now, as)
+		writePrintURL(w, &now, as)
 		if now.Card.Method != gift.Printed {
 			lacking = nil
 		}

@@ -107,7 +107,7 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	return request.do(&ledger.Reverse{
 		RedemptionID: asked.RedemptionID, OriginalKey: asked.OriginalKey, Operation: asked.Operation, Of: of,
 		Reverse: asked.Reverse, Misplaced: misplaced,
-	}, ledger.OK, (*writer).reversal)
+	}, ledger.OK, writeReversal)
 }
 
 // takings are the operations of which an Idempotency-Key may be meant, where one is named or none ("").
@@ -187,12 +187,12 @@ func mistyped(err error) error {
 	return err
 }
 
-// reversal writes the members of a successful reverse-redemption.
-func (w *writer) reversal(r ledger.Result) {
+// writeReversal writes the members of a successful reverse-redemption.
+func writeReversal(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID("reversalID", e.ID)
 	w.ID("redemptionID", e.Reverses)
-	w.moved(v, e, e.Delta)
+	writeMoved(w, v, e, e.Delta)
 	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
 	w.Instant("reversedAt", e.At)
 	w.TextOrNull("reason", e.Reason)

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
 )
 
 // secretMember is the name of a member of an answer by whose value a gift can be spent. Nothing but writer.secret
@@ -27,8 +28,8 @@ const (
 
 var secretMembers = map[secretMember]bool{secretCode: true, secretToken: true, secretPage: true, secretPrint: true}
 
-// secret writes a member by which a gift can be spent, and null where the caller may not see it.
-func (w *writer) secret(name secretMember, value string, masked bool) {
+// writeSecret writes a member by which a gift can be spent, and null where the caller may not see it.
+func writeSecret(w *wire.Writer, name secretMember, value string, masked bool) {
 	if masked {
 		w.Null(string(name))
 		return
@@ -36,11 +37,11 @@ func (w *writer) secret(name secretMember, value string, masked bool) {
 	w.Text(string(name), value)
 }
 
-// secrets writes code, token and page of a gift.
-func (w *writer) secrets(g *gift.Gift, s view) {
-	w.secret(secretCode, g.Card.Code.Reveal(), s.masked)
-	w.secret(secretToken, g.Card.Token.Reveal(), s.masked)
-	w.secret(secretPage, giftURL(g, s.pages), s.masked)
+// writeSecrets writes code, token and page of a gift.
+func writeSecrets(w *wire.Writer, g *gift.Gift, s view) {
+	writeSecret(w, secretCode, g.Card.Code.Reveal(), s.masked)
+	writeSecret(w, secretToken, g.Card.Token.Reveal(), s.masked)
+	writeSecret(w, secretPage, giftURL(g, s.pages), s.masked)
 }
 
 // giftURL is the address of a gift's page.
@@ -49,14 +50,14 @@ func giftURL(g *gift.Gift, publicURL string) string { return publicURL + "/g/" +
 // printPath ends the addresses of PDFs, which package web answers.
 const printPath = "/print.pdf"
 
-// printURL writes where a gift can be printed, if it goes in print.
-func (w *writer) printURL(g *gift.Gift, s view) {
-	w.secret(secretPrint, giftURL(g, s.pages)+printPath, s.masked || g.Card.Method != gift.Printed)
+// writePrintURL writes where a gift can be printed, if it goes in print.
+func writePrintURL(w *wire.Writer, g *gift.Gift, s view) {
+	writeSecret(w, secretPrint, giftURL(g, s.pages)+printPath, s.masked || g.Card.Method != gift.Printed)
 }
 
-// sheetURL writes where the printed gifts of an order can be printed together, if there are any.
-func (w *writer) sheetURL(sheet gift.Token, publicURL string) {
-	w.secret(secretPrint, publicURL+"/orders/"+sheet.Reveal()+printPath, sheet == gift.Token{})
+// writeSheetURL writes where the printed gifts of an order can be printed together, if there are any.
+func writeSheetURL(w *wire.Writer, sheet gift.Token, publicURL string) {
+	writeSecret(w, secretPrint, publicURL+"/orders/"+sheet.Reveal()+printPath, sheet == gift.Token{})
 }
 
 // mask takes the secrets of gifts out of a kept answer, which may have been made for another key, unless the caller may

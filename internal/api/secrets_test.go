@@ -108,7 +108,7 @@ func (s *stage) secretsOf(k known) []string {
 	return secrets
 }
 
-// TestOnlySecretMembersTellCodes: what is masked in an answer that is kept is all that is written by writer.secret, and
+// TestOnlySecretMembersTellCodes: what is masked in an answer that is kept is all that is written by writeSecret, and
 // nothing else in this package reads the text of a code or token to answer with it.
 func TestOnlySecretMembersTellCodes(t *testing.T) {
 	t.Parallel()
@@ -129,7 +129,7 @@ func TestOnlySecretMembersTellCodes(t *testing.T) {
 				continue
 			}
 			if strings.Contains(line, ".Reveal()") || strings.Contains(line, "giftURL(") {
-				t.Errorf("%s:%d: write codes, tokens and links with writer.secret: %s", file, n+1, strings.TrimSpace(line))
+				t.Errorf("%s:%d: write codes, tokens and links with writeSecret: %s", file, n+1, strings.TrimSpace(line))
 			}
 		}
 	}

@@ -150,9 +150,9 @@ func sendGift(c *call) (ledger.Answer, error) {
 		return request.refuse(err)
 	}
 	answer, err := request.do(&ledger.Issue{Context: c.actor(guid.ID{}), Gifts: gifts, Bytes: size}, ledger.Created,
-		func(w *writer, r ledger.Result) {
+		func(w *wire.Writer, r ledger.Result) {
 			w.Grow(size)
-			w.order(r, c, lacking)
+			writeOrder(w, r, c, lacking)
 		})
 	if answer.Fresh() {
 		c.Wake(c.account.Test)
@@ -212,10 +212,10 @@ func (c *call) answerable(gifts []gift.Gift, lacking [][]string) (size int, err 
 // their own texts.
 func (c *call) orderSize(gifts []gift.Gift, lacking [][]string) int {
 	const drawn = 256 // ids, code and token, which the gifts do not have yet, and what else differs
-	w := newWriter(1024)
+	w := wire.NewWriter(1024)
 	first := &gifts[0]
 	w.Open()
-	w.voucher(first, view{account: c.account, now: c.now, law: c.CashOutLaw, pages: c.PublicURL})
+	writeVoucher(&w, first, view{account: c.account, now: c.now, law: c.CashOutLaw, pages: c.PublicURL})
 	w.Close()
 	same := len(w.Bytes()) + drawn + len(c.PublicURL) - ownSize(first)
 	size := drawn
@@ -264,19 +264,19 @@ func (c *call) deliverableBy(m gift.Method) error {
 	return nil
 }
 
-// order writes the members of a successful send-gift.
-func (w *writer) order(r ledger.Result, c *call, lacking [][]string) {
+// writeOrder writes the members of a successful send-gift.
+func writeOrder(w *wire.Writer, r ledger.Result, c *call, lacking [][]string) {
 	first := &r.Gifts[0]
 	w.ID("orderID", first.OrderID)
-	w.sheetURL(r.Sheet, c.PublicURL)
+	writeSheetURL(w, r.Sheet, c.PublicURL)
 	w.List("gifts")
 	for n := range r.Gifts {
 		g := &r.Gifts[n]
 		w.Open()
 		as := view{account: c.account, now: g.CreatedAt, law: c.CashOutLaw, pages: c.PublicURL}
-		w.voucher(g, as)
+		writeVoucher(w, g, as)
 		w.Integer("recipientIndex", g.Card.RecipientIndex)
-		w.printURL(g, as)
+		writePrintURL(w, g, as)
 		w.Texts("notPrintable", lacking[n])
 		w.Close()
 	}

@@ -41,18 +41,18 @@ func createStock(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return request.refuse(err)
 	}
-	return request.do(&ledger.Issue{Context: c.actor(guid.ID{}), Gifts: cards}, ledger.Created, (*writer).stock)
+	return request.do(&ledger.Issue{Context: c.actor(guid.ID{}), Gifts: cards}, ledger.Created, writeStock)
 }
 
-// stock writes the members of a successful create-stock.
-func (w *writer) stock(r ledger.Result) {
+// writeStock writes the members of a successful create-stock.
+func writeStock(w *wire.Writer, r ledger.Result) {
 	g := &r.Gifts[0]
 	w.ID("orderID", g.OrderID)
 	w.Integer("count", len(r.Gifts))
 	w.ID("accountID", g.AccountID)
 	w.IDOrNull("organizationID", g.LocationID)
 	w.ID("programID", g.ProgramID)
-	w.unitCode(&g.Voucher)
+	writeUnitCode(w, &g.Voucher)
 	w.Text("unit", unitName(&g.Voucher))
 	if g.Item {
 		w.Null("value")

@@ -164,7 +164,7 @@ func (c *call) tellClock(clock gift.Clock, within time.Duration) (ledger.Answer,
 	if err != nil {
 		return ledger.Answer{}, stored(err)
 	}
-	return c.answer(ledger.OK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *wire.Writer) {
 		w.ID("accountID", c.account.ID)
 		w.Instant("now", clock.Now(c.Now()))
 		w.Integer("due", left)

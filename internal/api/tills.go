@@ -51,8 +51,8 @@ func pairTill(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.Created, func(w *writer) {
-		w.till(made, c.account)
+	return c.answer(ledger.Created, func(w *wire.Writer) {
+		writeTill(w, made, c.account)
 		w.Text("pairURL", c.PublicURL+"/till/pair#"+token) // behind the # no server, log or Referer has it
 	}), nil
 }
@@ -102,11 +102,11 @@ func listTills(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, stored(err)
 	}
-	return c.answer(ledger.OK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *wire.Writer) {
 		w.List("tills")
 		for _, k := range d.Tills(c.caller, c.sendingTime()) {
 			w.Open()
-			w.till(k, c.account)
+			writeTill(w, k, c.account)
 			w.Close()
 		}
 		w.EndList()
@@ -136,7 +136,7 @@ func revokeTill(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *writer) { w.till(&ended, c.account) }), nil
+	return c.answer(ledger.OK, func(w *wire.Writer) { writeTill(w, &ended, c.account) }), nil
 }
 
 // listPeople lists who signs in at the tills, by name.
@@ -145,13 +145,13 @@ func listPeople(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, stored(err)
 	}
-	return c.answer(ledger.OK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *wire.Writer) {
 		w.List("people")
 		if a := d.Accounts[c.account.ID]; a != nil {
 			for n := range a.People {
 				if p := &a.People[n]; c.caller.ManagesPerson(p) {
 					w.Open()
-					w.person(p)
+					writePerson(w, p)
 					w.Close()
 				}
 			}
@@ -198,8 +198,8 @@ func setPIN(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *writer) {
-		w.person(&person)
+	return c.answer(ledger.OK, func(w *wire.Writer) {
+		writePerson(w, &person)
 		if drawn {
 			w.Text("pin", want.pin)
 		} else {
@@ -240,8 +240,8 @@ func (c *call) setUp(change func(*gift.Directory) (gift.Changes, error)) error {
 // tillStates are the words for where a till stands.
 var tillStates = map[gift.TillKey]string{gift.WaitingTill: "WAITING", gift.PairedTill: "PAIRED"}
 
-// till writes the members of a till; never its key.
-func (w *writer) till(k *gift.Key, a *gift.Account) {
+// writeTill writes the members of a till; never its key.
+func writeTill(w *wire.Writer, k *gift.Key, a *gift.Account) {
 	w.ID("keyID", k.ID)
 	w.Text("name", k.Name)
 	w.ID("organizationID", k.Locations[0])
@@ -271,8 +271,8 @@ func (w *writer) till(k *gift.Key, a *gift.Account) {
 	w.InstantOrNull("switchedOffAt", k.RevokedAt)
 }
 
-// person writes the members of a person; never the hash of the PIN.
-func (w *writer) person(p *gift.Person) {
+// writePerson writes the members of a person; never the hash of the PIN.
+func writePerson(w *wire.Writer, p *gift.Person) {
 	w.Text("name", p.Name)
 	state := "OWN"
 	switch {

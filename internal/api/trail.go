@@ -22,7 +22,7 @@ func listTrail(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, stored(err)
 	}
 	names := c.names()
-	return c.answer(ledger.OK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *wire.Writer) {
 		w.List("entries")
 		for n := range page.Entries {
 			e := &page.Entries[n]

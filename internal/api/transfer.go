@@ -53,20 +53,20 @@ func transferBalance(c *call) (ledger.Answer, error) {
 	}
 	asked.Context, asked.Caller = c.actor(guid.ID{}), c.caller
 	return request.do(&ledger.Transfer{From: asked.From, To: asked.To, Transfer: asked.Transfer}, ledger.OK,
-		(*writer).transfer)
+		writeTransfer)
 }
 
-// transfer writes the members of a successful transfer-balance.
-func (w *writer) transfer(r ledger.Result) {
+// writeTransfer writes the members of a successful transfer-balance.
+func writeTransfer(w *wire.Writer, r ledger.Result) {
 	in := &r.Entries[1]
 	w.Amount("amount", r.Vouchers[1].Unit(), in.Delta)
-	w.unitCode(&r.Vouchers[1])
+	writeUnitCode(w, &r.Vouchers[1])
 	for n, name := range []string{"from", "to"} {
 		v := &r.Vouchers[n]
 		w.Object(name)
 		w.ID("voucherID", v.ID)
 		w.ID("entryID", r.Entries[n].ID)
-		w.balances(v, in.At)
+		writeBalances(w, v, in.At)
 		w.Text("status", v.Status.String())
 		w.Integer("statusID", int(v.Status))
 		w.Close()

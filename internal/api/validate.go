@@ -49,8 +49,8 @@ func validateGift(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *writer) {
-		w.voucher(&g, view{account: c.account, location: at, now: c.now, law: c.CashOutLaw, verdict: verdict,
+	return c.answer(ledger.OK, func(w *wire.Writer) {
+		writeVoucher(w, &g, view{account: c.account, location: at, now: c.now, law: c.CashOutLaw, verdict: verdict,
 			pages: c.PublicURL})
 	}), nil
 }

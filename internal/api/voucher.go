@@ -6,6 +6,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ticket"
+	"boon.example/internal/wire"
 )
 
 // view is from where a gift is looked at.
@@ -25,14 +26,14 @@ func (c *call) lookUp() view {
 		masked: !c.caller.May(gift.MaySeeCodes)}
 }
 
-// voucher writes the members of the voucher payload. The recipient's address is not among them: a till has no need of
-// it.
-func (w *writer) voucher(g *gift.Gift, s view) {
+// writeVoucher writes the members of the voucher payload. The recipient's address is not among them: a till has no need
+// of it.
+func writeVoucher(w *wire.Writer, g *gift.Gift, s view) {
 	v := &g.Voucher
-	w.voucherIdentity(g, s)
-	w.voucherOrigin(g)
-	w.voucherState(v, s)
-	w.voucherValue(g, s)
+	writeVoucherIdentity(w, g, s)
+	writeVoucherOrigin(w, g)
+	writeVoucherState(w, v, s)
+	writeVoucherValue(w, g, s)
 	w.TextOrNull("promotionalTerms", g.Card.PromotionalTerms)
 	w.InstantOrNull("validFrom", v.ValidFrom)
 	w.InstantOrNull("validUntil", v.End())
@@ -47,8 +48,8 @@ func (w *writer) voucher(g *gift.Gift, s view) {
 	w.Instant("createdAt", v.CreatedAt)
 	items := s.account.Items(v)
 	w.Boolean("requiresEligibleItems", len(items) > 0)
-	w.eligibleItems(items)
-	w.eligibility(v.Unit(), s.verdict)
+	writeEligibleItems(w, items)
+	writeEligibility(w, v.Unit(), s.verdict)
 	at := s.location // where it is asked about, else the only one where the gift is good
 	if at == nil {
 		at = s.account.Location(v.LocationID)
@@ -56,16 +57,16 @@ func (w *writer) voucher(g *gift.Gift, s view) {
 	w.Boolean("cashOutAllowed", v.CashOutAllowed(s.law, s.account, at, s.now))
 }
 
-// voucherIdentity writes what names the gift, and its secrets.
-func (w *writer) voucherIdentity(g *gift.Gift, s view) {
+// writeVoucherIdentity writes what names the gift, and its secrets.
+func writeVoucherIdentity(w *wire.Writer, g *gift.Gift, s view) {
 	w.ID("voucherID", g.ID)
-	w.secrets(g, s)
+	writeSecrets(w, g, s)
 	w.Text("lastFour", g.Card.Code.LastFour())
 	w.Text("mode", s.account.Mode())
 }
 
-// voucherOrigin writes whose the gift is, how it came about, and of what kind it is.
-func (w *writer) voucherOrigin(g *gift.Gift) {
+// writeVoucherOrigin writes whose the gift is, how it came about, and of what kind it is.
+func writeVoucherOrigin(w *wire.Writer, g *gift.Gift) {
 	v := &g.Voucher
 	program, _ := gift.ProgramByID(v.ProgramID)
 	w.ID("orderID", v.OrderID)
@@ -82,7 +83,7 @@ func (w *writer) voucherOrigin(g *gift.Gift) {
 	w.Boolean("isPromoType", v.Promotional)
 }
 
-func (w *writer) voucherState(v *gift.Voucher, s view) {
+func writeVoucherState(w *wire.Writer, v *gift.Voucher, s view) {
 	reasons := v.NotRedeemable(s.locationID(), s.now, s.account.TimeZone())
 	w.Text("status", v.Status.String())
 	w.Integer("statusID", int(v.Status))
@@ -105,12 +106,12 @@ func (w *writer) voucherState(v *gift.Voucher, s view) {
 	w.TextOrNull("blockedReason", string(v.Blocked))
 }
 
-func (w *writer) voucherValue(g *gift.Gift, s view) {
+func writeVoucherValue(w *wire.Writer, g *gift.Gift, s view) {
 	v := &g.Voucher
-	w.unitCode(v)
+	writeUnitCode(w, v)
 	w.Text("unit", unitName(v))
 	w.Amount("originalBalance", v.Unit(), v.Loaded)
-	w.balances(v, s.now)
+	writeBalances(w, v, s.now)
 	if v.Item {
 		w.Null("value")
 		w.TextOrNull("label", g.Card.Label)
@@ -126,8 +127,8 @@ func (w *writer) voucherValue(g *gift.Gift, s view) {
 	w.Null("equivalentValue")
 }
 
-// eligibleItems writes what a gift is good for; null is anything.
-func (w *writer) eligibleItems(items []gift.Item) {
+// writeEligibleItems writes what a gift is good for; null is anything.
+func writeEligibleItems(w *wire.Writer, items []gift.Item) {
 	if len(items) == 0 {
 		w.Null("eligibleItems")
 		return
@@ -143,8 +144,8 @@ func (w *writer) eligibleItems(items []gift.Item) {
 	w.EndList()
 }
 
-// eligibility writes what the ticket says; null without a ticket.
-func (w *writer) eligibility(unit gift.Currency, v *ticket.Eligibility) {
+// writeEligibility writes what the ticket says; null without a ticket.
+func writeEligibility(w *wire.Writer, unit gift.Currency, v *ticket.Eligibility) {
 	if v == nil {
 		w.Null("eligibility")
 		return
@@ -186,5 +187,5 @@ func unitName(v *gift.Voucher) string {
 	return "money"
 }
 
-// unitCode writes the currency of a gift's amounts, null for pieces.
-func (w *writer) unitCode(v *gift.Voucher) { w.TextOrNull("currency", v.Unit().Code) }
+// writeUnitCode writes the currency of a gift's amounts, null for pieces.
+func writeUnitCode(w *wire.Writer, v *gift.Voucher) { w.TextOrNull("currency", v.Unit().Code) }

@@ -202,8 +202,8 @@ func createWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.Created, func(w *writer) {
-		w.webhook(&made)
+	return c.answer(ledger.Created, func(w *wire.Writer) {
+		writeWebhook(w, &made)
 		w.Text("secret", made.Secret.Reveal())
 	}), nil
 }
@@ -213,11 +213,11 @@ func listWebhooks(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, stored(err)
 	}
-	return c.answer(ledger.OK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *wire.Writer) {
 		w.List("webhooks")
 		for _, hook := range d.Webhooks[c.account.ID] {
 			w.Open()
-			w.webhook(hook)
+			writeWebhook(w, hook)
 			w.Close()
 		}
 		w.EndList()
@@ -233,7 +233,7 @@ func showWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *writer) { w.webhook(hook) }), nil
+	return c.answer(ledger.OK, func(w *wire.Writer) { writeWebhook(w, hook) }), nil
 }
 
 // changeWebhook changes what the request names.
@@ -250,7 +250,7 @@ func changeWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *writer) { w.webhook(hook) }), nil
+	return c.answer(ledger.OK, func(w *wire.Writer) { writeWebhook(w, hook) }), nil
 }
 
 func deleteWebhook(c *call) (ledger.Answer, error) {
@@ -264,7 +264,7 @@ func deleteWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *writer) { w.ID("webhookID", id) }), nil
+	return c.answer(ledger.OK, func(w *wire.Writer) { w.ID("webhookID", id) }), nil
 }
 
 // rotateWebhook gives an endpoint a new secret; the one before signs beside it for a day.
@@ -285,7 +285,7 @@ func rotateWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *wire.Writer) {
 		w.ID("webhookID", id)
 		w.Text("secret", secret.Reveal())
 		w.InstantOrNull("oldSecretUntil", hook.OldUntil)
@@ -335,7 +335,7 @@ func replayWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *wire.Writer) {
 		w.ID("webhookID", id)
 		w.ID("replayID", asked.ID)
 		w.Instant("from", asked.From)
@@ -367,11 +367,11 @@ func listAttempts(c *call) (ledger.Answer, error) {
 		attempts = attempts[:filter.Limit-1]
 		next = attempts[len(attempts)-1].ID
 	}
-	return c.answer(ledger.OK, func(w *writer) {
+	return c.answer(ledger.OK, func(w *wire.Writer) {
 		w.List("attempts")
 		for i := range attempts {
 			w.Open()
-			w.attempt(&attempts[i])
+			writeAttempt(w, &attempts[i])
 			w.Close()
 		}
 		w.EndList()
@@ -379,8 +379,8 @@ func listAttempts(c *call) (ledger.Answer, error) {
 	}), nil
 }
 
-// webhook writes the members of an endpoint; never its secret.
-func (w *writer) webhook(h *gift.Webhook) {
+// writeWebhook writes the members of an endpoint; never its secret.
+func writeWebhook(w *wire.Writer, h *gift.Webhook) {
 	w.ID("webhookID", h.ID)
 	w.Text("url", h.URL)
 	w.Texts("types", slices.Concat([]string{}, h.Types))
@@ -391,8 +391,8 @@ func (w *writer) webhook(h *gift.Webhook) {
 	w.InstantOrNull("oldSecretUntil", h.OldUntil)
 }
 
-// attempt writes the members of an attempt. Of an answer that is no text, what is none is shown as U+FFFD.
-func (w *writer) attempt(a *gift.WebhookAttempt) {
+// writeAttempt writes the members of an attempt. Of an answer that is no text, what is none is shown as U+FFFD.
+func writeAttempt(w *wire.Writer, a *gift.WebhookAttempt) {
 	w.ID("attemptID", a.ID)
 	w.ID("eventID", a.Event)
 	w.Text("type", string(a.Type))
