@@ -25,8 +25,11 @@ func TestAfternoon(t *testing.T) {
 	}{
 		{"README.md", "\n## An afternoon's integration\n", "\n## ", 4, []string{
 			`"voucherCode":"`, `"isRedeemable":true`, `"amount":9.50,"currentBalance":15.50`, `"reversalID":"`}},
-		{"docs/start/afternoon.md", "", "\n## No such heading", 5, []string{`"eligibility":{`, `"amount":10.00,"currentBalance":15.50`,
-			`"reversalID":"`, `"state":"finished"`, `"status":"CANCELLED"`, `"nextCursor":`}},
+		{"docs/start/afternoon.md", "", "\n## No such heading", 4, []string{`"amount":10.00,"currentBalance":15.50`,
+			`"reversalID":"`, `"state":"finished"`, `"nextCursor":`}},
+		{"docs/guides/send.md", "", "\n## No such heading", 1, []string{`"status":"CANCELLED"`}},
+		{"docs/guides/take.md", "", "\n## No such heading", 1, []string{`"eligibility":{`,
+			`"amount":10.00,"currentBalance":15.50`, `"holdID":"`, `"reversalID":"`}},
 		{"docs/reference/events.md", "", "\n## No such heading", 1, []string{`"type":"gift.created"`, `"nextCursor":"`}},
 	} {
 		t.Run(page.file, func(t *testing.T) {

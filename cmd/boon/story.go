@@ -275,7 +275,7 @@ func (s *story) farewell(till string) {
 	fmt.Fprintf(s.out, "  BOON_URL=%s BOON_KEY=%s %s gift list\n\n", s.base, examples.HarborWebShopKey, invoked())
 	fmt.Fprintf(s.out, "To write a program against it, take the key of a test account, whose gifts are worth nothing:\n\n"+
 		"  export BOON_URL=%s BOON_KEY=%s\n\nThe account has a clock of its own. This advances it by 30 days, and does "+
-		"what is due then:\n\n  %s\n\n%s/docs#test-mode has more.\n\nCtrl-C ends it and removes its data.\n", s.base,
+		"what is due then:\n\n  %s\n\n%s/docs/test-mode has more.\n\nCtrl-C ends it and removes its data.\n", s.base,
 		examples.HarborTestKey, strings.ReplaceAll(s.curl(call{path: "/api/test/clock", key: examples.HarborTestKey,
 			body: `{"advance": "P30D"}`}), "\n", "\n  "), s.base)
 }

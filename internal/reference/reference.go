@@ -54,15 +54,29 @@ type group struct {
 type errorCode struct{ Code, Status string }
 
 // guides are the documents in the order of the navigation.
-var guides = []struct{ file, title string }{{"start/afternoon.md", "The API in an afternoon"},
-	{"start/install-go.md", "Install: Go"}, {"start/install-python.md", "Install: Python"},
-	{"start/install-typescript.md", "Install: TypeScript"}, {"start/install-php.md", "Install: PHP"},
+var guides = []struct{ file, title string }{
+	{"start/afternoon.md", "The API in an afternoon"},
+	{"start/install-go.md", "Install: Go"},
+	{"start/install-python.md", "Install: Python"},
+	{"start/install-typescript.md", "Install: TypeScript"},
+	{"start/install-php.md", "Install: PHP"},
+	{"guides/send.md", "Send gifts"},
+	{"guides/take.md", "Take gifts"},
 	{"guides/tickets.md", "Tickets from tills"},
-	{"reference/events.md", "Events and webhooks"}, {"guides/platforms.md", "Toast, Wix and VTEX"},
+	{"guides/cards.md", "Sell and load cards"},
+	{"guides/care.md", "Look after gifts"},
+	{"guides/webhooks.md", "Webhooks"},
+	{"guides/platforms.md", "Toast, Wix and VTEX"},
+	{"guides/test-mode.md", "Test mode"},
+	{"guides/going-live.md", "Go live"},
 	{"guides/till.md", "At the counter"},
-	{"operating/delivery.md", "E-mail, SMS, page and paper"}, {"reference/states.md", "States of a gift"},
-	{"reference/setup.md", "The set-up file"}, {"reference/errors.md", "Errors"},
-	{"reference/glossary.md", "Glossary"}}
+	{"operating/delivery.md", "E-mail, SMS, page and paper"},
+	{"reference/events.md", "Events"},
+	{"reference/states.md", "States of a gift"},
+	{"reference/setup.md", "The set-up file"},
+	{"reference/errors.md", "Errors"},
+	{"reference/glossary.md", "Glossary"},
+}
 
 const html, script, style, data = "text/html; charset=utf-8", "text/javascript; charset=utf-8",
 	"text/css; charset=utf-8", "application/json"

@@ -55,7 +55,7 @@ func deliveries(t *testing.T) (all []delivery) {
 	return all
 }
 
-// receivers make programs of the receivers in docs/reference/events.md, which print their addresses and serve.
+// receivers make programs of the receivers in docs/guides/webhooks.md, which print their addresses and serve.
 var receivers = map[string]struct{ before, after string }{
 	"go": {`package main
 
@@ -100,10 +100,10 @@ server.serve_forever()
 	"php": {"<?php\nrequire 'boon.php';\n", ""},
 }
 
-// TestReceivers: the receivers in docs/reference/events.md take what the service signs, and nothing else.
+// TestReceivers: the receivers in docs/guides/webhooks.md take what the service signs, and nothing else.
 func TestReceivers(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/reference/events.md")
+	page, err := os.ReadFile("../../docs/guides/webhooks.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestReceivers(t *testing.T) {
 			_, block, _ := strings.Cut(string(page), "\n```"+language+"\n")
 			block, _, whole := strings.Cut(block, "\n```\n")
 			if !whole {
-				t.Fatal("docs/reference/events.md has no receiver in", language)
+				t.Fatal("docs/guides/webhooks.md has no receiver in", language)
 			}
 			folder := t.TempDir()
 			write(t, folder, "receiver."+language, program.before+block+program.after)
