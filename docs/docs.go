@@ -23,6 +23,7 @@ var files embed.FS
 // Served are the documents that the service shows, by file, each with its address below the service's.
 var Served = map[string]string{
 	"start/afternoon.md":          "docs",
+	"start/ten-minutes.md":        "docs/ten-minutes",
 	"start/install-go.md":         "docs/install-go",
 	"start/install-php.md":        "docs/install-php",
 	"start/install-python.md":     "docs/install-python",
@@ -38,6 +39,7 @@ var Served = map[string]string{
 	"guides/till.md":              "docs/till",
 	"guides/webhooks.md":          "docs/webhooks",
 	"operating/delivery.md":       "docs/delivery",
+	"reference/command-line.md":   "docs/command-line",
 	"reference/errors.md":         "docs/errors",
 	"reference/events.md":         "docs/events",
 	"reference/glossary.md":       "docs/glossary",

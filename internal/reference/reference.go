@@ -56,6 +56,7 @@ type errorCode struct{ Code, Status string }
 // guides are the documents in the order of the navigation.
 var guides = []struct{ file, title string }{
 	{"start/afternoon.md", "The API in an afternoon"},
+	{"start/ten-minutes.md", "Ten minutes"},
 	{"start/install-go.md", "Install: Go"},
 	{"start/install-python.md", "Install: Python"},
 	{"start/install-typescript.md", "Install: TypeScript"},
@@ -74,6 +75,7 @@ var guides = []struct{ file, title string }{
 	{"reference/events.md", "Events"},
 	{"reference/states.md", "States of a gift"},
 	{"reference/setup.md", "The set-up file"},
+	{"reference/command-line.md", "The command line"},
 	{"reference/errors.md", "Errors"},
 	{"reference/glossary.md", "Glossary"},
 }

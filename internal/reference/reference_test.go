@@ -171,7 +171,8 @@ func TestSearchFinds(t *testing.T) {
 			t.Errorf("%s leads to %v", text, places[text])
 		}
 	}
-	for word, path := range map[string]string{"timeout": "docs#repeating-and-making-sure", "refund": "docs/send#cancel-gifts",
+	for word, path := range map[string]string{"timeout": "docs#repeating-and-making-sure",
+		"refund":     "docs/send#cancel-gifts",
 		"chargeback": "docs/reference/blockGift", "curl": "docs#look-things-up", "digits": "docs/errors#INVALID_CODE_FORMAT",
 		"clover": "docs/tickets", "camera": "docs/till", "twilio": "docs/delivery#sms---sms-boon_sms-sms",
 		"applicationerror": "docs/platforms#wix-wixidv1balance-redeem-void"} {
