@@ -87,15 +87,15 @@ type API struct {
 	mux     *http.ServeMux
 	unknown http.Handler // answers NOT_FOUND
 	guesses *guessLimiter
-	tests   chan struct{} // has a value for each call of a test account that is handled
-	silent  chan struct{} // and for each that is kept waiting on purpose
-	prints  *fair.Places  // for stocks that are printed
-	pins    chan struct{} // and while the hash of a PIN is made
-	readers sync.Pool     // of *wire.Reader
-	bodies  sync.Pool     // of *[trusted]byte
-	writers sync.Pool     // of *wire.Writer
-	tickets sync.Pool     // of *ticket.Memory, of validations: what the engine is asked may look at its ticket for longer
-	memory  memory
+	tests   *fair.Places // for calls of test accounts
+	silent  fair.Share   // for those that are kept waiting on purpose
+	prints  *fair.Places // for stocks that are printed
+	pins    *fair.Places // for the hashes of PINs
+	readers sync.Pool    // of *wire.Reader
+	bodies  sync.Pool    // of *[trusted]byte
+	writers sync.Pool    // of *wire.Writer
+	tickets sync.Pool    // of *ticket.Memory, of validations: what the engine is asked may look at its ticket for longer
+	memory  fair.Share   // for large bodies and answers
 	hooks   hookLimiter
 	told    keyNames
 	seen    codesSeen
@@ -140,8 +140,7 @@ func New(c Config) *API {
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	a := &API{Config: c, mux: http.NewServeMux(), guesses: newGuessLimiter(&c),
-		prints: fair.New(1), pins: make(chan struct{}, 1), tests: make(chan struct{}, maxTests),
-		silent: make(chan struct{}, maxSilent)}
+		prints: fair.New(1), pins: fair.New(1), tests: fair.NewShared(maxTests, maxTestsOfAccount)}
 	a.readers.New = func() any { return new(wire.Reader) }
 	a.bodies.New = func() any { return new([trusted]byte) }
 	a.tickets.New = func() any { return new(ticket.Memory) }

@@ -2,29 +2,36 @@ package api
 
 import (
 	"testing"
+	"testing/synctest"
 
+	"boon.example/internal/fair"
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 )
 
-// TestAnAccountLeavesMemoryToOthers: however much two accounts take, there is room for an order of a third one.
-func TestAnAccountLeavesMemoryToOthers(t *testing.T) {
+// TestATestAccountLeavesPlacesToOthers: however many calls of one test account are under way, one of another test
+// account is admitted at once, and is kept silent where it asks for that.
+func TestATestAccountLeavesPlacesToOthers(t *testing.T) {
 	t.Parallel()
-	var m memory
-	const piece = 64 << 10
-	taken := map[byte]int{}
-	for _, account := range []byte{1, 2} {
-		for m.take(guid.ID{account}, piece, maxOrders) {
-			taken[account] += piece
+	synctest.Test(t, func(t *testing.T) {
+		a := &API{Config: Config{Admission: unbounded{}}, tests: fair.NewShared(maxTests, maxTestsOfAccount)}
+		callOf := func(account byte) *call {
+			return &call{API: a, caller: &gift.Caller{KeyID: guid.ID{0xff, account}},
+				account: &gift.Account{ID: guid.ID{account}, Test: true}}
 		}
-	}
-	if taken[1] != maxOrders/2 || taken[2] < maxOrders/5 || !m.take(guid.ID{3}, 2*maxOrderBody-piece, maxOrders) {
-		t.Errorf("two accounts have %v of %d", taken, maxOrders)
-	}
-	for account, n := range taken {
-		m.give(guid.ID{account}, n)
-	}
-	m.give(guid.ID{3}, 2*maxOrderBody-piece)
-	if m.used != 0 || len(m.ofAccount) != 0 {
-		t.Errorf("%d bytes are left, of %v", m.used, m.ofAccount)
-	}
+		flood := 0
+		for ; callOf(1).admit(t.Context(), PriorityRedeem); flood++ {
+		}
+		if flood != maxTestsOfAccount {
+			t.Errorf("a test account has %d of %d places", flood, maxTests)
+		}
+		if !callOf(2).admit(t.Context(), PriorityRedeem) {
+			t.Error("another test account has none")
+		}
+		for a.silent.Take(guid.ID{1}, 1, maxSilent) {
+		}
+		if !a.silent.Take(guid.ID{2}, 1, maxSilent) {
+			t.Error("another test account's call is not kept silent")
+		}
+	})
 }

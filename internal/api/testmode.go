@@ -13,12 +13,14 @@ import (
 
 // What test accounts may take of the service, whatever they ask for.
 const (
-	maxTests  = 16                     // calls at once
-	maxSilent = 64                     // that are not answered at once
-	testWait  = 400 * time.Millisecond // for a place
-	settling  = 8 * time.Second        // of what is due
-	silence   = 10 * time.Second       // of a redemption whose answer is lost
-	clockPath = root + "/test/clock"
+	maxTests  = 16 // calls at once
+	maxSilent = 64 // that are not answered at once
+	// maxTestsOfAccount of the calls at once may be one account's: what becomes due may take seconds.
+	maxTestsOfAccount = maxTests / 2
+	testWait          = 400 * time.Millisecond // for a place
+	settling          = 8 * time.Second        // of what is due
+	silence           = 10 * time.Second       // of a redemption whose answer is lost
+	clockPath         = root + "/test/clock"
 )
 
 func testRoutes() []Route {
@@ -31,23 +33,17 @@ func testRoutes() []Route {
 // testing reports whether the call is a test account's.
 func (c *call) testing() bool { return c.caller.Test || c.account != nil && c.account.Test }
 
-// admit waits until the call may be handled. Those of test accounts come last, and few of them at once.
+// admit waits until the call may be handled. Those of test accounts come last, and few of them at once, in turns by
+// account.
 func (c *call) admit(ctx context.Context, p Priority) bool {
+	given := func() {}
 	if c.testing() {
 		p = PriorityRead
-		full := time.NewTimer(testWait)
-		defer full.Stop()
-		select {
-		case c.tests <- struct{}{}:
-		case <-full.C:
+		waits, cancel := context.WithTimeout(ctx, testWait)
+		defer cancel()
+		var err error
+		if given, err = c.tests.Take(waits, c.party(), c.caller.KeyID); err != nil {
 			return false
-		case <-ctx.Done():
-			return false
-		}
-	}
-	given := func() {
-		if c.testing() {
-			<-c.tests
 		}
 	}
 	if !c.Admission.Enter(ctx, p) {
@@ -198,12 +194,10 @@ func (c *call) troubleOf(number gift.Number) trouble {
 
 // keepSilent waits, without a place that others may need, until the caller has given up.
 func (c *call) keepSilent() {
-	select {
-	case c.silent <- struct{}{}:
-		defer func() { <-c.silent }()
-	default:
+	if !c.silent.Take(c.account.ID, 1, maxSilent) {
 		return
 	}
+	defer c.silent.Give(c.account.ID, 1)
 	c.leave()
 	over := time.NewTimer(silence)
 	defer over.Stop()

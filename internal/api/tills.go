@@ -210,14 +210,13 @@ func setPIN(c *call) (ledger.Answer, error) {
 
 func sentence(err error) string { return strings.ToUpper(err.Error()[:1]) + err.Error()[1:] }
 
-// hashPIN makes a hash, one at a time, as each takes 19 MiB and a core.
+// hashPIN makes a hash, one at a time, as each takes 19 MiB and a core, in turns by account.
 func (c *call) hashPIN(typed string) (string, error) {
-	select {
-	case c.pins <- struct{}{}:
-		defer func() { <-c.pins }()
-	case <-c.ctx.Done():
-		return "", c.ctx.Err()
+	done, err := c.pins.Take(c.ctx, c.account.ID, c.caller.KeyID)
+	if err != nil {
+		return "", err
 	}
+	defer done()
 	return pin.Hash(typed)
 }
 

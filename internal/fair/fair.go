@@ -16,6 +16,8 @@ import (
 type Places struct {
 	mu      sync.Mutex
 	free    int
+	most    int                // that an account has at once
+	held    map[guid.ID]int    // by an account
 	count   uint64             // turns that were given
 	last    map[guid.ID]uint64 // the number of the last turn of an account or a part
 	waiting []*turn            // in the order in which they came
@@ -27,19 +29,30 @@ type turn struct {
 	given         chan struct{} // closed when it has a place
 }
 
-// New makes so many places.
-func New(places int) *Places { return &Places{free: places, last: map[guid.ID]uint64{}} }
+// New makes so many places, for uses that end soon: one account may have all of them.
+func New(places int) *Places { return NewShared(places, places) }
 
-// Take waits for a place. done gives it back.
+// NewShared makes so many places, of which an account has at most so many at once. It is for uses whose length the
+// caller decides: then waiting for a turn is not enough.
+func NewShared(places, ofAccount int) *Places {
+	return &Places{free: places, most: ofAccount, held: map[guid.ID]int{}, last: map[guid.ID]uint64{}}
+}
+
+// Take waits for a place. done gives it back, and is called once.
 func (t *Places) Take(ctx context.Context, account, part guid.ID) (done func(), _ error) {
 	w := &turn{account, part, make(chan struct{})}
+	done = func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.giveBack(account)
+	}
 	t.mu.Lock()
 	t.waiting = append(t.waiting, w)
 	t.next()
 	t.mu.Unlock()
 	select {
 	case <-w.given:
-		return t.done, nil
+		return done, nil
 	case <-ctx.Done():
 	}
 	t.mu.Lock()
@@ -47,31 +60,42 @@ func (t *Places) Take(ctx context.Context, account, part guid.ID) (done func(), 
 	if at := slices.Index(t.waiting, w); at >= 0 {
 		t.waiting = slices.Delete(t.waiting, at, at+1)
 	} else { // it came just now
-		t.free++
-		t.next()
+		t.giveBack(account)
 	}
 	return nil, ctx.Err()
 }
 
-func (t *Places) done() {
+// Free is how many places nobody has.
+func (t *Places) Free() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.free
+}
+
+func (t *Places) giveBack(account guid.ID) {
 	t.free++
+	if t.held[account]--; t.held[account] == 0 {
+		delete(t.held, account)
+	}
 	t.next()
 }
 
 // next gives the free places to those whose turn it is.
 func (t *Places) next() {
-	for t.free > 0 && len(t.waiting) > 0 {
-		at := 0
+	for t.free > 0 {
+		at := -1
 		for n, w := range t.waiting {
-			if t.before(w, t.waiting[at]) {
+			if t.held[w.account] < t.most && (at < 0 || t.before(w, t.waiting[at])) {
 				at = n
 			}
+		}
+		if at < 0 {
+			break
 		}
 		w := t.waiting[at]
 		t.waiting = slices.Delete(t.waiting, at, at+1)
 		t.free--
+		t.held[w.account]++
 		t.count++
 		t.last[w.account], t.last[w.part] = t.count, t.count
 		close(w.given)

@@ -88,3 +88,40 @@ func TestTurnsThatWereGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// TestAnAccountHasItsShareOfPlaces: where an account may have a part of the places, another one finds one at once,
+// however long the first keeps its own.
+func TestAnAccountHasItsShareOfPlaces(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		places := NewShared(4, 2)
+		var held []func()
+		take := func(account byte) {
+			go func() {
+				if done, err := places.Take(t.Context(), guid.ID{account}, guid.ID{}); err == nil {
+					held = append(held, done)
+				}
+			}()
+			synctest.Wait()
+		}
+		for range 5 {
+			take(1)
+		}
+		if len(held) != 2 {
+			t.Fatalf("the first account has %d places", len(held))
+		}
+		take(2)
+		if len(held) != 3 {
+			t.Fatal("the second account has no place")
+		}
+		for len(held) > 0 {
+			done := held[0]
+			held = held[1:]
+			done()
+			synctest.Wait()
+		}
+		if places.Free() != 4 || len(places.held) != 0 {
+			t.Errorf("%d places are free, and %v are held", places.Free(), places.held)
+		}
+	})
+}

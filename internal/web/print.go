@@ -10,15 +10,16 @@ import (
 	"time"
 
 	"boon.example/internal/card"
+	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/locale"
 	"boon.example/internal/print"
 )
 
-// So many PDFs are made at once, of gifts and of orders: paper can wait, tills cannot. An order may have a thousand
-// cards, so that orders wait for each other, in turns by account, and no guest waits for an order. printTimeout is how
-// long a PDF waits.
+// So many PDFs are made at once, of gifts and of orders, each kind in turns by account: paper can wait, tills cannot.
+// An order may have a thousand cards, so that orders wait for each other, and no guest waits for an order. printTimeout
+// is how long a PDF waits.
 const (
 	printers      = 2
 	sheetPrinters = 1
@@ -44,21 +45,15 @@ func (s *site) prints(draw func(*http.Request) ([]byte, error)) http.Handler {
 	}))
 }
 
-// withPrinter waits for a printer before the first look at the store.
-func (s *site) withPrinter(draw func(*http.Request) ([]byte, error)) func(*http.Request) ([]byte, error) {
-	return func(r *http.Request) ([]byte, error) {
-		timeout := time.NewTimer(printTimeout)
-		defer timeout.Stop()
-		select {
-		case s.printing <- struct{}{}:
-			defer func() { <-s.printing }()
-			return draw(r)
-		case <-timeout.C:
-			return nil, errBusy
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		}
+// printer waits for a turn of the account, and within it of the gift or the order.
+func printer(r *http.Request, of *fair.Places, account, part guid.ID) (done func(), _ error) {
+	ctx, cancel := context.WithTimeout(r.Context(), printTimeout)
+	defer cancel()
+	done, err := of.Take(ctx, account, part)
+	if err != nil {
+		return nil, errBusy
 	}
+	return done, nil
 }
 
 func (c *Config) fonts() *print.Fonts { return cmp.Or(c.Fonts, print.BuiltIn()) }
@@ -69,6 +64,11 @@ func (s *site) printGift(r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	done, err := printer(r, s.printing, g.AccountID, g.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	c, err := s.card(r.Context(), &g, account, map[gift.AssetHash]*print.Picture{})
 	if err != nil {
 		return nil, err
@@ -89,11 +89,9 @@ func (s *site) printOrder(r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), printTimeout)
-	defer cancel()
-	done, err := s.sheets.Take(ctx, accountID, orderID)
+	done, err := printer(r, s.sheets, accountID, orderID)
 	if err != nil {
-		return nil, errBusy
+		return nil, err
 	}
 	defer done()
 	gifts, account, err := s.order(r.Context(), accountID, orderID)

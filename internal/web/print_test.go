@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"crypto/rand"
 	"fmt"
 	"image"
 	"image/png"
@@ -118,6 +119,9 @@ func TestSlowReadersKeepNoPrinter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newFakeStore(t, aGift(t))
+		a := *account
+		a.Designs = []gift.Design{{ID: guid.ID{4}, Picture: gift.HashAsset([]byte("p"))}}
+		s.account = &a
 		h := s.handler(false)
 		read := make(chan struct{})
 		for range 2 * printers {
@@ -152,18 +156,49 @@ func TestSlowReadersKeepNoPrinter(t *testing.T) {
 // TestOrdersKeepNoGuestWaiting: a guest's own PDF waits for none of an order, however many there are.
 func TestOrdersKeepNoGuestWaiting(t *testing.T) {
 	t.Parallel()
-	s := &site{Config: Config{}, printing: make(chan struct{}, printers), sheets: fair.New(sheetPrinters)}
+	s := &site{Config: Config{}, printing: fair.New(printers), sheets: fair.New(sheetPrinters)}
 	for range sheetPrinters {
 		if _, err := s.sheets.Take(t.Context(), guid.ID{1}, guid.ID{8}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	drawn := false
-	_, err := s.withPrinter(func(*http.Request) ([]byte, error) { drawn = true; return nil, nil })(
-		httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
-	if !drawn || err != nil {
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	if _, err := printer(r, s.printing, guid.ID{1}, guid.ID{9}); err != nil {
 		t.Errorf("beside an order that is printed: %v", err)
 	}
+}
+
+// TestGuestsOfOneMerchantKeepNoOthersWaiting: while a hundred PDFs of one account's gifts are asked for, that of
+// another account's gift is the next to be made.
+func TestGuestsOfOneMerchantKeepNoOthersWaiting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		flood, other := aGift(t), aGift(t)
+		var err error
+		if other.Card.Token, err = gift.NewToken(rand.Reader); err != nil {
+			t.Fatal(err)
+		}
+		other.AccountID = guid.ID{77}
+		s := newFakeStore(t, flood)
+		s.gifts[other.Card.Token.Reveal()] = other
+		a := *account
+		a.Designs = []gift.Design{{ID: guid.ID{4}, Picture: gift.HashAsset([]byte("p"))}}
+		b := a
+		b.ID = other.AccountID
+		s.account, s.others, s.slow = &a, []*gift.Account{&b}, time.Second
+		h := s.handler(false)
+		for range 100 {
+			go h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet,
+				"/g/"+token+PrintPath, nil))
+		}
+		synctest.Wait()
+		begun := time.Now()
+		status, _, _ := request(t, h, http.MethodGet, "/g/"+other.Card.Token.Reveal()+PrintPath)
+		if took := time.Since(begun); status != 200 || took > 2*s.slow {
+			t.Errorf("%d after %s, and one turn takes %s", status, took, s.slow)
+		}
+		time.Sleep(100 * s.slow)
+	})
 }
 
 // slowReader takes an answer when it is told to.

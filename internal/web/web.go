@@ -79,8 +79,8 @@ type Outbox interface {
 type site struct {
 	Config
 	misses   misses
-	printing chan struct{} // holds a token for each PDF of one gift in the making
-	sheets   *fair.Places  // for the PDFs of orders
+	printing *fair.Places // for the PDFs of one gift each
+	sheets   *fair.Places // for the PDFs of orders
 }
 
 // now is the time by the clock of an account.
@@ -101,11 +101,11 @@ func Handler(c Config) http.Handler {
 	if c.Away == nil {
 		c.Away = func(error) bool { return false }
 	}
-	s := &site{Config: c, printing: make(chan struct{}, printers), sheets: fair.New(sheetPrinters)}
+	s := &site{Config: c, printing: fair.New(printers), sheets: fair.New(sheetPrinters)}
 	mux := http.NewServeMux()
 	mux.Handle("/{$}", s.page(s.front))
 	mux.Handle("/g/{token}", s.page(s.gift))
-	mux.Handle("/g/{token}"+PrintPath, s.prints(s.withPrinter(s.printGift)))
+	mux.Handle("/g/{token}"+PrintPath, s.prints(s.printGift))
 	mux.Handle("/orders/{sheet}"+PrintPath, s.prints(s.printOrder))
 	mux.Handle("/assets/{hash}", s.reads(http.HandlerFunc(s.asset)))
 	mux.Handle("/style/{file}", s.reads(http.HandlerFunc(s.style)))

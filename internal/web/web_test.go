@@ -41,14 +41,14 @@ type fakeStore struct {
 	history  []gift.Entry
 	assets   []gift.Asset
 	account  *gift.Account // nil: the usual one
+	others   []*gift.Account
 	err      error         // what every read fails with
-	slow     time.Duration // how long finding a gift takes
+	slow     time.Duration // how long reading a picture takes
 	replaced time.Time     // when the cards of all were; zero: they were not
 	log      strings.Builder
 }
 
 func (s *fakeStore) GiftByToken(_ context.Context, t gift.Token) (gift.Gift, error) {
-	time.Sleep(s.slow)
 	g, ok := s.gifts[t.Reveal()]
 	if !s.replaced.IsZero() {
 		return gift.Gift{}, &gift.ReplacedError{Voucher: g.Voucher, At: s.replaced}
@@ -76,6 +76,7 @@ func (s *fakeStore) History(_ context.Context, _, _ guid.ID, seq, limit int) ([]
 }
 
 func (s *fakeStore) Asset(_ context.Context, hash gift.AssetHash) (gift.Asset, error) {
+	time.Sleep(s.slow)
 	for _, a := range s.assets {
 		if a.Hash == hash {
 			return a, s.err
@@ -165,7 +166,11 @@ func (s *fakeStore) handler(outbox bool) http.Handler {
 	c := Config{
 		PublicURL: base, Gifts: s, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 		Directory: func() *gift.Directory {
-			return &gift.Directory{Accounts: map[guid.ID]*gift.Account{account.ID: cmp.Or(s.account, account)}}
+			d := &gift.Directory{Accounts: map[guid.ID]*gift.Account{account.ID: cmp.Or(s.account, account)}}
+			for _, a := range s.others {
+				d.Accounts[a.ID] = a
+			}
+			return d
 		},
 		Order: func(_ context.Context, t gift.Token) (guid.ID, guid.ID, error) {
 			if t.Reveal() != sheetToken {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/span"
@@ -60,7 +61,7 @@ type Deliverer struct {
 	calls    chan struct{} // has a value for each call in flight
 	slow     chan struct{} // has a value for each of them to an endpoint that may be slow
 	busy     chan struct{} // has a value for each of them that may be using the processor
-	ownReads chan struct{} // has a value while a lane reads for itself
+	ownReads *fair.Places  // of lanes that read for themselves
 	flushAt  time.Time
 	moveAt   time.Time // when the places of idle lanes are written
 	seen     atomic.Pointer[sight]
@@ -103,7 +104,7 @@ func (d *Deliverer) Run(ctx context.Context) {
 	rand.Read(d.owner[:]) // never fails
 	d.streams, d.position = map[guid.ID]*stream{}, -1
 	d.calls, d.slow = make(chan struct{}, maxCalls), make(chan struct{}, maxSlow)
-	d.ownReads = make(chan struct{}, 1)
+	d.ownReads = fair.New(1)
 	d.busy = make(chan struct{}, busyCalls*runtime.GOMAXPROCS(0))
 	if d.Every == 0 {
 		d.Every = readEvery
@@ -334,15 +335,15 @@ func (d *Deliverer) complain(ctx context.Context, what string, err error) {
 	}
 }
 
-// readOwn reads for a lane that is out of step: one at a time, and with a pause, whatever the number of lanes.
-func (d *Deliverer) readOwn(ctx context.Context, q gift.EventQuery) (page gift.EventPage, err error) {
-	select {
-	case d.ownReads <- struct{}{}:
-	case <-ctx.Done():
-		return page, ctx.Err()
+// readOwn reads for a lane that is out of step: one at a time, in turns by account, and with a pause, whatever the
+// number of lanes.
+func (l *lane) readOwn(ctx context.Context, q gift.EventQuery) (page gift.EventPage, err error) {
+	done, err := l.ownReads.Take(ctx, l.account, l.hook.ID)
+	if err != nil {
+		return page, err
 	}
-	defer func() { <-d.ownReads }()
-	page, err = d.Store.Events(ctx, q)
+	defer done()
+	page, err = l.Store.Events(ctx, q)
 	pause(ctx, ownReadPause)
 	return page, err
 }

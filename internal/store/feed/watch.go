@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
@@ -22,7 +23,7 @@ const (
 // watchEvery is how often it is looked for new events, while there is anybody who waits for some.
 const watchEvery = 200 * time.Millisecond
 
-// rereads is how many of those that wait read at once.
+// rereads is how many of those that wait read at once, in turns by account.
 const rereads = 4
 
 // watch is who waits for events. One loop looks for all of them.
@@ -33,7 +34,7 @@ type watch struct {
 	ofAccount map[guid.ID]int
 	last      int64 // what was looked at; unknown while nobody waits
 	known     bool
-	reading   chan struct{}
+	reading   *fair.Places
 }
 
 // waiter is one of them.
@@ -43,7 +44,7 @@ type waiter struct {
 }
 
 func newWatch() watch {
-	return watch{waiting: map[*waiter]bool{}, ofAccount: map[guid.ID]int{}, reading: make(chan struct{}, rereads)}
+	return watch{waiting: map[*waiter]bool{}, ofAccount: map[guid.ID]int{}, reading: fair.New(rereads)}
 }
 
 // WatchEvents lets callers of Await wait. What it gives looks for their events, until ctx ends; then none waits any
@@ -109,9 +110,12 @@ func (f *Feed) Await(ctx context.Context, q gift.EventQuery, wait time.Duration,
 		case <-ctx.Done():
 			return page, nil
 		}
-		f.watch.reading <- struct{}{}
+		done, gone := f.watch.reading.Take(ctx, q.AccountID, guid.ID{})
+		if gone != nil {
+			return page, nil
+		}
 		page, err = f.Events(ctx, q)
-		<-f.watch.reading
+		done()
 	}
 	return page, err
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -26,30 +27,31 @@ import (
 type Reader struct {
 	db      *db.DB
 	secrets lookupBatcher
-	codes   atomic.Int64  // look-ups by a code
-	lists   chan struct{} // lists that are being read
-	tills   chan struct{} // lists of one key each, which are short: they wait for none of the others
-	orders  chan struct{} // nor does who acts on an order or a purchase wait for any list
+	codes   atomic.Int64 // look-ups by a code
+	lists   *fair.Places // of readers of lists; all three kinds take turns by account
+	tills   *fair.Places // for lists of one key each, which are short: they wait for none of the others
+	orders  *fair.Places // nor does who acts on an order or a purchase wait for any list
 }
 
 // New reads from an open database.
 func New(d *db.DB) *Reader {
-	return &Reader{db: d, lists: make(chan struct{}, 2), tills: make(chan struct{}, 2), orders: make(chan struct{}, 2)}
+	return &Reader{db: d, lists: fair.New(2), tills: fair.New(2), orders: fair.New(2)}
 }
 
 // listShare is how long a list rests after it was read, in times of its reading, before the next one may use its
 // reader. There are two readers for lists: so they take no more than half of one processor from those who redeem.
 const listShare = 3
 
-// waitFor waits for one of some readers; release lets the next list have it, after a rest of share times the reading.
-func waitFor(ctx context.Context, readers chan struct{}, share time.Duration) (release func(), _ error) {
-	select {
-	case readers <- struct{}{}:
-	case <-ctx.Done():
-		return nil, fmt.Errorf("waiting for other lists: %w", ctx.Err())
+// waitFor waits for one of some readers, in turns by account and within it by part; release lets the next list have it,
+// after a rest of share times the reading.
+func waitFor(ctx context.Context, readers *fair.Places, share time.Duration, account, part guid.ID) (release func(),
+	_ error) {
+	done, err := readers.Take(ctx, account, part)
+	if err != nil {
+		return nil, fmt.Errorf("waiting for other lists: %w", err)
 	}
 	begun := time.Now()
-	return func() { time.AfterFunc(share*time.Since(begun), func() { <-readers }) }, nil
+	return func() { time.AfterFunc(share*time.Since(begun), done) }, nil
 }
 
 // Gifts selects at most f.Limit gifts, the newest first, however many have to be looked at. Those of an order or a
@@ -77,9 +79,9 @@ func (r *Reader) List(ctx context.Context, f gift.Filter) (gift.Page, error) {
 	return r.list(ctx, f, r.lists, listShare)
 }
 
-func (r *Reader) list(ctx context.Context, f gift.Filter, readers chan struct{}, share time.Duration) (page gift.Page,
+func (r *Reader) list(ctx context.Context, f gift.Filter, readers *fair.Places, share time.Duration) (page gift.Page,
 	err error) {
-	release, err := waitFor(ctx, readers, share)
+	release, err := waitFor(ctx, readers, share, f.AccountID, f.OrderID)
 	if err != nil {
 		return page, err
 	}
@@ -324,7 +326,7 @@ func (r *Reader) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.C
 	if !f.KeyID.IsZero() {
 		readers, share = r.tills, 1
 	}
-	release, err := waitFor(ctx, readers, share)
+	release, err := waitFor(ctx, readers, share, f.AccountID, f.KeyID)
 	if err != nil {
 		return page, err
 	}

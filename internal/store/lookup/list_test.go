@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
@@ -17,7 +18,7 @@ func TestListsRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := New(nil)
-		release, err := waitFor(t.Context(), r.lists, listShare)
+		release, err := waitFor(t.Context(), r.lists, listShare, guid.ID{1}, guid.ID{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,8 +30,8 @@ func TestListsRest(t *testing.T) {
 		}{{0, 1}, {3*time.Second - 1, 1}, {1, 0}} {
 			time.Sleep(step.pause)
 			synctest.Wait()
-			if len(r.lists) != step.held {
-				t.Errorf("%d readers are held, want %d", len(r.lists), step.held)
+			if held := 2 - r.lists.Free(); held != step.held {
+				t.Errorf("%d readers are held, want %d", held, step.held)
 			}
 		}
 	})
@@ -45,8 +46,8 @@ func TestOrdersWaitForNoLists(t *testing.T) {
 	}
 	t.Cleanup(func() { d.Close() })
 	r := New(d)
-	for range cap(r.lists) {
-		if _, err := waitFor(t.Context(), r.lists, listShare); err != nil {
+	for r.lists.Free() > 0 {
+		if _, err := waitFor(t.Context(), r.lists, listShare, guid.ID{1}, guid.ID{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,5 +71,48 @@ func TestOrdersWaitForNoLists(t *testing.T) {
 		if _, err := r.List(ctx, test.filter); err == nil {
 			t.Errorf("a list of %+v did not wait for the others", test.filter)
 		}
+	}
+}
+
+// TestListsTakeTurns: while one account has a hundred lists waiting for each kind of reader, the list of another one is
+// the next to be read.
+func TestListsTakeTurns(t *testing.T) {
+	t.Parallel()
+	r := New(nil)
+	for name, readers := range map[string]*fair.Places{"lists": r.lists, "lists of a key": r.tills, "orders": r.orders} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				order := make(chan guid.ID, 101)
+				var held []func()
+				for readers.Free() > 0 {
+					release, err := waitFor(t.Context(), readers, 0, guid.ID{1}, guid.ID{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					held = append(held, release)
+				}
+				for n := range 101 {
+					account := guid.ID{1}
+					if n == 100 {
+						account = guid.ID{2}
+					}
+					go func() {
+						if release, err := waitFor(t.Context(), readers, 0, account, guid.ID{}); err == nil {
+							order <- account
+							release()
+						}
+					}()
+					synctest.Wait()
+				}
+				held[0]()
+				synctest.Wait()
+				if first := <-order; first != (guid.ID{2}) {
+					t.Errorf("the first turn is that of account %d", first[0])
+				}
+				held[1]()
+				synctest.Wait()
+			})
+		})
 	}
 }
