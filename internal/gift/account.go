@@ -52,10 +52,10 @@ func (a *Account) HomeCountry() string {
 		case country == "":
 			country = of
 		case of != country:
-			return a.Currency.country()
+			return a.Currency.Country()
 		}
 	}
-	return cmp.Or(country, a.Currency.country())
+	return cmp.Or(country, a.Currency.Country())
 }
 
 // LimitsMoney reports whether the account or a key of it limits money by the day. Then an item gift must say what it is

@@ -1,6 +1,7 @@
 package gift
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -232,5 +233,20 @@ func TestNeedKey(t *testing.T) {
 	}
 	if err := careful.NeedKey(""); codeOf(t, err) != ValidationFailure {
 		t.Errorf("without a key: %v", err)
+	}
+}
+
+func TestDefaultMaxGiftValue(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"USD", "EUR", "GBP", "CHF", "CAD", "AUD", "NZD", "JPY", "KWD", "IDR", "VND", "SEK"} {
+		c, err := ParseCurrency(code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit, ok := DefaultMaxGiftValue(c)
+		if want := !slices.Contains([]string{"JPY", "KWD", "IDR", "VND", "SEK"}, code); ok != want || ok &&
+			c.Format(limit) != "10000.00" {
+			t.Errorf("%s: %s, %t", code, c.Format(limit), ok)
+		}
 	}
 }

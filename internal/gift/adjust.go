@@ -83,7 +83,7 @@ func (v *Voucher) canChange(amount Amount, a Adjust) error {
 	}
 	switch {
 	case amount == 0:
-		return RefuseAt(ValidationFailure, FieldAmount, notZero)
+		return RefuseAt(ValidationFailure, FieldAmount, "%s", ErrZero)
 	case -amount > v.Balance:
 		return RefuseAt(InsufficientBalance, FieldAmount, "The balance of this gift is %s.", unit.Money(v.Balance))
 	case amount < 0 && -amount > v.Available(a.Now):

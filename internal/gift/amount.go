@@ -102,12 +102,13 @@ func (c Currency) ReadSigned(number Number) (Amount, error) {
 		return 0, err
 	}
 	if amount == 0 {
-		return 0, errors.New(notZero)
+		return 0, ErrZero
 	}
 	return amount, nil
 }
 
-const notZero = "The amount must not be zero."
+// ErrZero is what ReadSigned says of zero.
+var ErrZero = errors.New("The amount must not be zero.")
 
 // sentence says what is wrong with an amount that was read; nil: nothing.
 func (c Currency) sentence(amount Amount, err error, limit Amount) error {
@@ -173,7 +174,7 @@ func splitNumber(s string) (negative bool, digits string, exponent int, ok bool)
 			}
 			power = power[1:]
 		}
-		if !allDigits(power) {
+		if !isDigits(power) {
 			return false, "", 0, false
 		}
 		const beyond = 1 << 30
@@ -184,13 +185,13 @@ func splitNumber(s string) (negative bool, digits string, exponent int, ok bool)
 		s, exponent = s[:e], sign*n
 	}
 	whole, fraction, point := strings.Cut(s, ".")
-	if !allDigits(whole) || len(whole) > 1 && whole[0] == '0' || point && !allDigits(fraction) {
+	if !isDigits(whole) || len(whole) > 1 && whole[0] == '0' || point && !isDigits(fraction) {
 		return false, "", 0, false
 	}
 	return negative, whole + fraction, exponent - len(fraction), true
 }
 
-func allDigits(s string) bool {
+func isDigits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return false
@@ -230,9 +231,9 @@ func (c Currency) Money(a Amount) string {
 	return c.Format(a) + " " + c.Code
 }
 
-// country is the ISO 3166-1 code of the country that the currency belongs to, with which its own code begins (ISO
+// Country is the ISO 3166-1 code of the country that the currency belongs to, with which its own code begins (ISO
 // 4217); "": it belongs to none, or to several.
-func (c Currency) country() string {
+func (c Currency) Country() string {
 	if len(c.Code) != 3 || c.Code[0] == 'X' || c.Code == "EUR" {
 		return ""
 	}

@@ -137,7 +137,7 @@ func (v *Voucher) mayPayOut(p PayOut) error {
 	}
 	zone := p.Account.TimeZone()
 	if reasons := v.NotRedeemable(p.Actor.LocationID, p.Now, zone); len(reasons) > 0 {
-		return refusal(reasons)
+		return refuseFor(reasons)
 	}
 	at := p.Account.Location(p.Actor.LocationID)
 	rule := (*CashOutRule)(nil)

@@ -57,7 +57,7 @@ func TestGiftsThatAreOverAreNotMade(t *testing.T) {
 		refused, ok := err.(*Error)
 		if !ok || refused.Code != ValidationFailure || len(refused.Messages) != 1 ||
 			refused.Messages[0].Field != "validForDays" ||
-			!strings.Contains(refused.Messages[0].Text(plain), tt.text) {
+			!strings.Contains(refused.Messages[0].Text(inOurWords), tt.text) {
 			t.Errorf("%s: %+v", tt.name, err)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 )
 
 var (
-	usd = Currency{"USD", 2}
-	jpy = Currency{"JPY", 0}
-	kwd = Currency{"KWD", 3}
+	usd = Currency{Code: "USD", Decimals: 2}
+	jpy = Currency{Code: "JPY", Decimals: 0}
+	kwd = Currency{Code: "KWD", Decimals: 3}
 )
 
 // now is the moment at which the tests take place.
@@ -41,8 +41,11 @@ func codeOf(t testing.TB, err error) Code {
 	if !ok {
 		t.Fatalf("%v (%T) is no *Error", err, err)
 	}
-	if len(e.Messages) == 0 || e.Messages[0].Text(plain) == "" {
+	if len(e.Messages) == 0 || e.Messages[0].Text(inOurWords) == "" {
 		t.Fatalf("%v has no message", err)
 	}
 	return e.Code
 }
+
+// inOurWords gives fields the names that they have in this package.
+func inOurWords(f Field) string { return string(f) }

@@ -86,7 +86,7 @@ func TestBudget(t *testing.T) {
 		}
 		refused, ok := errors.AsType[*Error](err)
 		if !ok || refused.Code != RateLimited || refused.RetryAfter != 90*time.Minute ||
-			!strings.Contains(refused.Messages[0].Text(plain), tt.limit) {
+			!strings.Contains(refused.Messages[0].Text(inOurWords), tt.limit) {
 			t.Errorf("%s: %v, want RATE_LIMITED naming %q, until midnight", tt.name, err, tt.limit)
 		}
 	}

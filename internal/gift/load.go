@@ -35,7 +35,7 @@ func (v Voucher) Load(r Load) (Voucher, Entry, error) {
 	most := min(r.Account.MaxGiftValue-v.Balance, NoLimit-v.Loaded)
 	switch {
 	case len(reasons) > 0:
-		return v, Entry{}, refusal(reasons)
+		return v, Entry{}, refuseFor(reasons)
 	case amount <= 0:
 		return v, Entry{}, RefuseAt(ValidationFailure, FieldAmount, "The amount must be above zero.")
 	case amount > most:

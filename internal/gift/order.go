@@ -68,7 +68,7 @@ const (
 func Issue(s Send, account *Account, now time.Time, unread func(Field) bool) ([]Gift, error) {
 	i := order{Send: s, account: account, now: now, unread: unread, known: map[Field]bool{}}
 	if i.unknown = account == nil; i.unknown {
-		i.account = &Account{Currency: Currency{"any currency", 3}, MaxGiftValue: NoLimit, Zone: time.UTC,
+		i.account = &Account{Currency: Currency{Code: "any currency", Decimals: 3}, MaxGiftValue: NoLimit, Zone: time.UTC,
 			TextCountries: TextCountries()}
 	}
 	i.definition()
@@ -119,9 +119,16 @@ type order struct {
 
 // add notes a problem, at most one for each field: the first that was found there explains the others.
 func (i *order) add(f Field, format string, args ...any) {
-	if f == "" || !i.has(f) {
-		i.known[f] = f != ""
-		i.wrong = Join(i.wrong, RefuseAt(ValidationFailure, f, format, args...))
+	i.addAll(RefuseAt(ValidationFailure, f, format, args...))
+}
+
+// addAll notes the problems of a VALIDATION_FAILURE, as add does.
+func (i *order) addAll(refused *Error) {
+	for _, m := range refused.Messages {
+		if m.Field == "" || !i.has(m.Field) {
+			i.known[m.Field] = m.Field != ""
+			i.wrong = Join(i.wrong, &Error{Code: ValidationFailure, Messages: []Message{m}})
+		}
 	}
 }
 
@@ -283,9 +290,7 @@ func (i *order) refuse(err error) {
 	switch {
 	case refused == nil:
 	case refused.Code == ValidationFailure:
-		for _, m := range refused.Messages {
-			i.add(m.Field, m.format, m.args...)
-		}
+		i.addAll(refused)
 	default:
 		i.refused = Join(i.refused, refused)
 	}

@@ -237,8 +237,8 @@ func TestIssueProblems(t *testing.T) {
 				t.Errorf("got %v at %q, want problems at %q", err, problemsOf(err), tt.want)
 			}
 			for _, m := range err.(*Error).Messages {
-				if !strings.HasSuffix(m.Text(plain), ".") || strings.Contains(m.Text(plain), "%!") {
-					t.Errorf("%q is no sentence", m.Text(plain))
+				if !strings.HasSuffix(m.Text(inOurWords), ".") || strings.Contains(m.Text(inOurWords), "%!") {
+					t.Errorf("%q is no sentence", m.Text(inOurWords))
 				}
 			}
 		})

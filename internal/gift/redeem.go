@@ -105,7 +105,7 @@ func (v *Voucher) take(r Redeem) (Amount, error) {
 		reasons = slices.DeleteFunc(reasons, func(r Reason) bool { return r.Code == AlreadyRedeemed })
 	}
 	if len(reasons) > 0 {
-		return 0, refusal(reasons)
+		return 0, refuseFor(reasons)
 	}
 	if err := v.verify(r.Verification); err != nil {
 		return 0, err
@@ -151,14 +151,14 @@ func (v *Voucher) takeOf(asked Amount, r Redeem) (Amount, error) {
 	return asked, nil
 }
 
-// refusal makes one error of all reasons; the first gives the code.
-func refusal(reasons []Reason) *Error {
+// refuseFor makes one error of all reasons; the first gives the code.
+func refuseFor(reasons []Reason) *Error {
 	e := &Error{Code: reasons[0].Code}
 	if e.Code == ReasonBlocked || e.Code == ReasonNotActivated {
 		e.Code = RedemptionNotAllowed
 	}
 	for _, r := range reasons {
-		e.Messages = append(e.Messages, Message{format: "%s", args: []any{r.Text}})
+		e.Messages = append(e.Messages, MessageAt("", "%s", r.Text))
 	}
 	return e
 }

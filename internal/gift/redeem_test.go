@@ -119,7 +119,7 @@ func TestRedeem(t *testing.T) {
 			if codeOf(t, err) != tt.code || after.Balance != tt.balance || after.Status != tt.status {
 				t.Fatalf("got %v, balance %d, %s", err, after.Balance, after.Status)
 			}
-			if err != nil && !strings.Contains(err.(*Error).Messages[0].Text(plain), tt.message) {
+			if err != nil && !strings.Contains(err.(*Error).Messages[0].Text(inOurWords), tt.message) {
 				t.Errorf("%v does not say %q", err, tt.message)
 			}
 			if err == nil && (e.Kind != Redemption || e.Delta != after.Balance-v.Balance || e.Delta >= 0 ||

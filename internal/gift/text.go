@@ -135,3 +135,6 @@ func isDomain(s string) bool {
 func isAlphanumeric(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
+
+// allDigits reports whether a text has digits only, and at least one.
+func allDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -173,7 +173,7 @@ func TestAdjustmentsAreLimited(t *testing.T) {
 		refused, _ := b.outcome(c, cmd)
 		return refused
 	}
-	money, pieces := b.gift(500), b.draft(3)
+	cash, pieces := b.gift(500), b.draft(3)
 	pieces.Item, pieces.Card.EquivalentValue = true, 1350
 	item := b.issued(pieces)
 	of := func(by gift.Amount) ledger.Command { return b.adjust(item, by) }
@@ -181,17 +181,17 @@ func TestAdjustmentsAreLimited(t *testing.T) {
 		cmd  ledger.Command
 		want gift.Code
 	}{
-		{b.adjust(money, 600), ""}, {b.adjust(money, 401), gift.RateLimited}, {b.adjust(money, -1000), ""},
-		{b.adjust(money, 401), gift.RateLimited}, {of(1), gift.RateLimited},
-		{b.adjust(money, -101), gift.InsufficientBalance},
-		{b.adjust(money, 400), ""}, {of(1), gift.RateLimited}, {of(-1), ""},
+		{b.adjust(cash, 600), ""}, {b.adjust(cash, 401), gift.RateLimited}, {b.adjust(cash, -1000), ""},
+		{b.adjust(cash, 401), gift.RateLimited}, {of(1), gift.RateLimited},
+		{b.adjust(cash, -101), gift.InsufficientBalance},
+		{b.adjust(cash, 400), ""}, {of(1), gift.RateLimited}, {of(-1), ""},
 	} {
 		if got := do(step.cmd); got != step.want {
 			t.Errorf("adjustment %d: %q, want %q", n+1, got, step.want)
 		}
 	}
-	if money, item := b.balance(money), b.balance(item); money != 500 || item != 2 {
-		t.Errorf("the balances are %d and %d", money, item)
+	if cash, item := b.balance(cash), b.balance(item); cash != 500 || item != 2 {
+		t.Errorf("the balances are %d and %d", cash, item)
 	}
 	b.verify()
 }

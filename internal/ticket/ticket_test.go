@@ -51,7 +51,7 @@ func goodFor(ids ...string) (items []gift.Item) {
 	return items
 }
 
-func money(balance gift.Amount) *gift.Voucher {
+func ofMoney(balance gift.Amount) *gift.Voucher {
 	return &gift.Voucher{Currency: usd, Loaded: 5000, Balance: balance}
 }
 
@@ -93,24 +93,24 @@ func TestJudge(t *testing.T) {
 		voucher *gift.Voucher
 		want    Eligibility
 	}{
-		{"any item", on("", lines...), nil, money(5000), Eligibility{[]Share{{0, 900}, {1, 1250}, {3, 300}, {4, 500},
+		{"any item", on("", lines...), nil, ofMoney(5000), Eligibility{[]Share{{0, 900}, {1, 1250}, {3, 300}, {4, 500},
 			{5, 450}}, []LeftOut{{2, nothing}}, most(3400)}},
-		{"any item, the grand total binds", on("9", lines...), nil, money(5000),
+		{"any item, the grand total binds", on("9", lines...), nil, ofMoney(5000),
 			Eligibility{[]Share{{0, 900}, {1, 1250}, {3, 300}, {4, 500}, {5, 450}}, []LeftOut{{2, nothing}}, most(900)}},
-		{"any item, with tax", on("11.16", lines[0]), nil, money(5000), Eligibility{[]Share{{0, 900}}, nil, most(1116)}},
-		{"any item, no lines", on("11.16"), nil, money(5000), Eligibility{Eligibility: most(1116)}},
-		{"any item, nothing at all", on(""), nil, money(5000), Eligibility{}},
-		{"any item, a ticket that pays back", on("-3", lines[0]), nil, money(5000), Eligibility{[]Share{{0, 900}}, nil,
+		{"any item, with tax", on("11.16", lines[0]), nil, ofMoney(5000), Eligibility{[]Share{{0, 900}}, nil, most(1116)}},
+		{"any item, no lines", on("11.16"), nil, ofMoney(5000), Eligibility{Eligibility: most(1116)}},
+		{"any item, nothing at all", on(""), nil, ofMoney(5000), Eligibility{}},
+		{"any item, a ticket that pays back", on("-3", lines[0]), nil, ofMoney(5000), Eligibility{[]Share{{0, 900}}, nil,
 			most(0)}},
-		{"any item, a coupon", on("", lines[0], line("", "", "1", "-2")), nil, money(5000),
+		{"any item, a coupon", on("", lines[0], line("", "", "1", "-2")), nil, ofMoney(5000),
 			Eligibility{[]Share{{0, 900}, {1, -200}}, nil, most(700)}},
-		{"coffee", on("", lines...), coffee, money(5000), Eligibility{[]Share{{0, 900}, {4, 500}}, coffeeLeftOut,
+		{"coffee", on("", lines...), coffee, ofMoney(5000), Eligibility{[]Share{{0, 900}, {4, 500}}, coffeeLeftOut,
 			most(1400)}},
-		{"the balance binds", on("", lines...), coffee, money(1399), Eligibility{[]Share{{0, 900}, {4, 500}}, coffeeLeftOut,
+		{"the balance binds", on("", lines...), coffee, ofMoney(1399), Eligibility{[]Share{{0, 900}, {4, 500}}, coffeeLeftOut,
 			most(1399)}},
-		{"the grand total binds", on("7", lines...), coffee, money(5000), Eligibility{[]Share{{0, 900}, {4, 500}},
+		{"the grand total binds", on("7", lines...), coffee, ofMoney(5000), Eligibility{[]Share{{0, 900}, {4, 500}},
 			coffeeLeftOut, most(700)}},
-		{"a grand total of nothing", on("0", lines[0]), coffee, money(5000), Eligibility{[]Share{{0, 900}}, nil, most(0)}},
+		{"a grand total of nothing", on("0", lines[0]), coffee, ofMoney(5000), Eligibility{[]Share{{0, 900}}, nil, most(0)}},
 		{"pieces", on("7", lines...), coffee, pieces(9), Eligibility{[]Share{{0, 2}},
 			[]LeftOut{{1, notGood}, {2, nothing}, {3, noID}, {4, nothing}, {5, notGood}}, most(2)}},
 		{"pieces, a free one taken back", on("", lines[0], line("LATTE", "", "-1", "0")), coffee, pieces(9),
@@ -120,15 +120,15 @@ func TestJudge(t *testing.T) {
 		{"pieces, and no part of one", on("", lines[0], line("LATTE", "", "0.5", "2"), line("MOCHA", "", "1.75", "9"),
 			line("LATTE", "4.50", "-0.5", "")), coffee, pieces(9), Eligibility{[]Share{{0, 2}},
 			[]LeftOut{{1, byWeight}, {2, byWeight}, {3, byWeight}}, most(2)}},
-		{"money, a part of a piece too", on("", lines[0], line("LATTE", "", "0.5", "2")), coffee, money(5000),
+		{"money, a part of a piece too", on("", lines[0], line("LATTE", "", "0.5", "2")), coffee, ofMoney(5000),
 			Eligibility{[]Share{{0, 900}, {1, 200}}, nil, most(1100)}},
-		{"money, by weight too", on("", lines[0], weighed), coffee, money(5000), Eligibility{[]Share{{0, 900}, {1, 300}}, nil,
+		{"money, by weight too", on("", lines[0], weighed), coffee, ofMoney(5000), Eligibility{[]Share{{0, 900}, {1, 300}}, nil,
 			most(1200)}},
 		{"pieces, balance", on("", lines[0]), coffee, pieces(1), Eligibility{[]Share{{0, 2}}, nil, most(1)}},
 		{"pieces of anything", on("0", lines[:2]...), nil, pieces(9), Eligibility{[]Share{{0, 2}, {1, 1}}, nil, most(3)}},
-		{"nothing fits", on("", lines[1]), coffee, money(5000), Eligibility{nil, []LeftOut{{0, notGood}}, none}},
-		{"no lines", on(""), coffee, money(5000), Eligibility{Eligibility: none}},
-		{"an empty id names nothing", on("", lines[3]), goodFor(""), money(5000), Eligibility{nil, []LeftOut{{0, noID}},
+		{"nothing fits", on("", lines[1]), coffee, ofMoney(5000), Eligibility{nil, []LeftOut{{0, notGood}}, none}},
+		{"no lines", on(""), coffee, ofMoney(5000), Eligibility{Eligibility: none}},
+		{"an empty id names nothing", on("", lines[3]), goodFor(""), ofMoney(5000), Eligibility{nil, []LeftOut{{0, noID}},
 			none}},
 	}
 	for _, tt := range tests {
@@ -175,7 +175,7 @@ func TestNumbersAsTillsWriteThem(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := EligibilityOf(tt.ticket, latte, money(5000)); got.Most != tt.money || got.NoneEligible != tt.none {
+			if got := EligibilityOf(tt.ticket, latte, ofMoney(5000)); got.Most != tt.money || got.NoneEligible != tt.none {
 				t.Errorf("money: %+v, want %d", got, tt.money)
 			}
 			if got := EligibilityOf(tt.ticket, latte, pieces(9)); got.Most != tt.pieces || got.NoneEligible != (tt.none ||

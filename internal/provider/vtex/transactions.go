@@ -68,7 +68,7 @@ func (c *call) search() api.Reply {
 	}
 	c.card, err = c.Find(code, api.Before{})
 	switch {
-	case errors.Is(err, gift.Unavailable), err != nil && !refusal(err):
+	case errors.Is(err, gift.Unavailable), err != nil && !isRefusal(err):
 		return c.failed(err)
 	case err != nil, c.card.Item, !c.usable():
 		return none
@@ -82,7 +82,7 @@ func (c *call) search() api.Reply {
 	return answer([]found{{c.card.ID.String(), c.provider.Name, c.money(c.card.Available(c.Now)), c.self("")}})
 }
 
-func refusal(err error) bool {
+func isRefusal(err error) bool {
 	_, ok := errors.AsType[*gift.Error](err)
 	return ok && !errors.Is(err, gift.UnexpectedError)
 }

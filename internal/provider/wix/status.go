@@ -10,26 +10,26 @@ import (
 	"boon.example/internal/ledger"
 )
 
-// refusal is one of Wix's errors.
-type refusal struct {
+// failure is one of Wix's errors.
+type failure struct {
 	code   string
 	status int
 }
 
 var (
-	cardNotFound        = refusal{"GIFT_CARD_NOT_FOUND", http.StatusNotFound}
-	cardDisabled        = refusal{"GIFT_CARD_DISABLED", http.StatusPreconditionRequired}
-	cardExpired         = refusal{"GIFT_CARD_EXPIRED", http.StatusPreconditionRequired}
-	missingCurrency     = refusal{"MISSING_CURRENCY", http.StatusPreconditionRequired}
-	insufficientFunds   = refusal{"INSUFFICIENT_FUNDS", http.StatusPreconditionRequired}
-	alreadyRedeemed     = refusal{"ALREADY_REDEEMED", http.StatusConflict}
-	otherCurrency       = refusal{"CURRENCY_NOT_SUPPORTED", http.StatusBadRequest}
-	transactionNotFound = refusal{"TRANSACTION_NOT_FOUND", http.StatusNotFound}
-	alreadyVoided       = refusal{"ALREADY_VOIDED", http.StatusConflict}
+	cardNotFound        = failure{"GIFT_CARD_NOT_FOUND", http.StatusNotFound}
+	cardDisabled        = failure{"GIFT_CARD_DISABLED", http.StatusPreconditionRequired}
+	cardExpired         = failure{"GIFT_CARD_EXPIRED", http.StatusPreconditionRequired}
+	missingCurrency     = failure{"MISSING_CURRENCY", http.StatusPreconditionRequired}
+	insufficientFunds   = failure{"INSUFFICIENT_FUNDS", http.StatusPreconditionRequired}
+	alreadyRedeemed     = failure{"ALREADY_REDEEMED", http.StatusConflict}
+	otherCurrency       = failure{"CURRENCY_NOT_SUPPORTED", http.StatusBadRequest}
+	transactionNotFound = failure{"TRANSACTION_NOT_FOUND", http.StatusNotFound}
+	alreadyVoided       = failure{"ALREADY_VOIDED", http.StatusConflict}
 )
 
 // byCode says what our refusals are in Wix's words, but for what depends on the gift.
-var byCode = map[gift.Code]refusal{
+var byCode = map[gift.Code]failure{
 	gift.NotFound:                    cardNotFound,
 	gift.InvalidCodeFormat:           cardNotFound,
 	gift.InvalidTokenFormat:          cardNotFound,
@@ -51,7 +51,7 @@ var byCode = map[gift.Code]refusal{
 	gift.AlreadyReversed:             alreadyVoided,
 }
 
-func (c *call) refusalOf(refused *gift.Error) refusal {
+func (c *call) refusalOf(refused *gift.Error) failure {
 	switch {
 	case gift.IsWrongCode(refused):
 		return cardNotFound
@@ -61,9 +61,9 @@ func (c *call) refusalOf(refused *gift.Error) refusal {
 	return byCode[refused.Code]
 }
 
-func (r refusal) body() []byte { return fmt.Appendf(nil, `{"applicationError":{"code":"%s"}}`, r.code) }
+func (r failure) body() []byte { return fmt.Appendf(nil, `{"applicationError":{"code":"%s"}}`, r.code) }
 
-func (r refusal) because(why gift.Code) api.Reply {
+func (r failure) because(why gift.Code) api.Reply {
 	return api.Reply{Status: r.status, Body: r.body(), Code: why}
 }
 
@@ -93,7 +93,7 @@ func (c *call) told(a ledger.Answer, err error) api.Reply {
 		return api.Reply{Status: http.StatusOK, Body: a.Body}
 	}
 	reply := api.Reply{Body: a.Body, Code: a.Code}
-	for _, r := range []refusal{cardNotFound, cardDisabled, cardExpired, insufficientFunds} { // as it was told first
+	for _, r := range []failure{cardNotFound, cardDisabled, cardExpired, insufficientFunds} { // as it was told first
 		if string(r.body()) == string(a.Body) {
 			reply.Status = r.status
 		}
