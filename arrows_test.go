@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"examples":               {},
 	"internal/gift":          {"internal/phone"},
 	"internal/guid":          {},
+	"internal/money":         {},
 	"internal/phone":         {},
 	"internal/fair":          {"internal/gift"},
 	"internal/nfc":           {},
@@ -119,7 +120,7 @@ var arrows = map[string][]string{
 }
 
 // vocabulary are the packages that every other one may import, as they only name things.
-var vocabulary = []string{"internal/guid"}
+var vocabulary = []string{"internal/guid", "internal/money"}
 
 const module = "boon.example/"
 

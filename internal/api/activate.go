@@ -3,6 +3,7 @@ package api
 import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/wire"
 )
 
@@ -13,7 +14,7 @@ const byActivation = "activationID"
 type activation struct {
 	giftRef
 	Where     place
-	Number    gift.Number
+	Number    money.Number
 	Purchase  gift.Purchase
 	Reference string
 }

@@ -93,7 +93,7 @@ func TestOverload(t *testing.T) {
 	t.Parallel()
 	g := &gate{}
 	w := newWorld(t, func(c *api.Config) { c.Admission = g })
-	sold := w.send(money("25"))
+	sold := w.send(ofMoney("25"))
 	g.closed = true
 	for _, r := range api.Routes() {
 		path := strings.NewReplacer("{voucherID}", harbor, "{key}", "k").Replace(r.Pattern)

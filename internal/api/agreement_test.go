@@ -66,7 +66,7 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, func(c *api.Config) { c.Records = unlimited{c.Records} }) // so many codes are tried
-	roomy := w.send(money("9999"))
+	roomy := w.send(ofMoney("9999"))
 	taken := w.redeem(roomy, "5000").want(200).at("redemptionID")
 	at := `"organizationID":"` + pier + `"`
 	held := map[string]bool{}
@@ -350,7 +350,7 @@ func TestParametersSayWhatTheServerDoes(t *testing.T) {
 	}
 	w := newWorld(t)
 	checker := contracts.checker.For(t)
-	known := strings.NewReplacer("{voucherID}", w.send(money("5")).id, "{key}", "till-1")
+	known := strings.NewReplacer("{voucherID}", w.send(ofMoney("5")).id, "{key}", "till-1")
 	values := []string{"", " ", "x", "0", "1", "200", "201", "-1", "1.5", "true", zeroGUID, strings.ToUpper(nowhere),
 		nowhere[1:], "CLAIMED", "claimed", "REDEMPTION", "redeem-gift",
 		"2031-01-01T00:00", "2031-01-01T00:00Z", "9999-01-01t00:00:00,5+0530", "2031-01-01", "1969-12-31T23:59:59Z",

@@ -631,7 +631,7 @@ func (s *stage) request(op contract.Route, by string, k known, key, place string
 		"reverseRedemption": `{` + name + at + map[bool]string{true: `,"amount":0.01`}[strings.HasPrefix(by, "redemption")] + `}`,
 		"cancelGift":        `{` + name + `,"cause":"CANCELLED"}`, "reinstateGift": `{` + name + `}`, "resendGift": `{` + name + `}`,
 		"rescheduleGift": `{` + name + `,"deliveryDate":"` + s.now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`,
-		"sendGift":       money("1", member("accountID", harbor)),
+		"sendGift":       ofMoney("1", member("accountID", harbor)),
 		"advanceClock":   `{"advance":"P1D"}`,
 		"createStock":    `{"count":1}`, "reverseActivation": `{` + name + `}`,
 		"activateGift": `{` + name + at + `,"amount":1,` + purchaseAt(storefront) + `}`,
@@ -918,7 +918,7 @@ func (s *stage) requests(t *testing.T) {
 	bodies := []struct{ operation, body string }{
 		{"reload-gift", load}, {"reverse-reload", `{"reloadID":"` + loaded + `"}`},
 		{"redeem-gift", redeem},
-		{"send-gift", money("3", atWharf)},
+		{"send-gift", ofMoney("3", atWharf)},
 		{"cancel-gift", `{"voucherID":"` + cancelled.id + `","cause":"CANCELLED"}`},
 		{"reverse-redemption", `{"redemptionID":"` + taken + `"}`},
 		{"hold-gift", redeem}, {"capture-hold", `{"holdID":"` + held() + `"}`}, {"release-hold", `{"holdID":"` + held() +

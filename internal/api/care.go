@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/wire"
 )
 
@@ -112,7 +113,7 @@ func readAdjusting(o *wire.Object, c *call) (r adjusting) {
 }
 
 // readSigned reads what is to be added to a balance, whose unit is known only when its gift is: see readAmount.
-func readSigned(o *wire.Object, c gift.Currency) gift.Number {
+func readSigned(o *wire.Object, c money.Currency) money.Number {
 	const name = "amount"
 	number := o.Number(name)
 	if number == "" {

@@ -49,7 +49,7 @@ func (w *world) extend(g made, until string, headers ...string) reply {
 func TestABlockedCard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("50"))
+	g := w.send(ofMoney("50"))
 	taken := w.redeem(g, "5").want(200).at("redemptionID")
 	hold, other := w.holdGift(g, "10").want(200).at("holdID"), w.holdGift(g, "1").want(200).at("holdID")
 	first := w.block(g, "STOLEN", once("b")...).want(200, "voucherID", g.id, "blockedReason", "STOLEN", "status",
@@ -74,7 +74,7 @@ func TestABlockedCard(t *testing.T) {
 	refused(w.holdGift(g, "1"))
 	refused(w.post("resend-gift", `{"voucherID":"`+g.id+`"}`))
 	refused(w.reload(g, "5"))
-	for _, pair := range [][2]string{{g.id, w.send(money("5")).id}, {w.send(money("5")).id, g.id}} {
+	for _, pair := range [][2]string{{g.id, w.send(ofMoney("5")).id}, {w.send(ofMoney("5")).id, g.id}} {
 		refused(w.post("transfer-balance", `{"fromVoucherID":"`+pair[0]+`","toVoucherID":"`+pair[1]+`","amount":1}`))
 	}
 	w.capture(hold, `,"amount":8`).want(200, "currentBalance", "37.00", "availableBalance", "36.00", "isRedeemable",
@@ -95,7 +95,7 @@ func TestABlockedCard(t *testing.T) {
 	w.get("/gifting/activity?kind=BLOCKED").want(200, "entries[0].reasonCode", "FRAUD", "entries[1].reasonCode",
 		"STOLEN").has("entries", 2)
 	w.get("/requests/b").want(200, "requests[0].operation", "block-gift", "requests[0].answer.blockedReason", "STOLEN")
-	small := w.send(money("5"))
+	small := w.send(ofMoney("5"))
 	w.block(small, "OTHER").want(200, "blockedReason", "OTHER")
 	refused(w.cashOut(small))
 	w.unblock(small).want(200)
@@ -124,7 +124,7 @@ func TestBlockInEveryState(t *testing.T) {
 func TestAdjustments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("20"))
+	g := w.send(ofMoney("20"))
 	w.holdGift(g, "5").want(200)
 	up := w.adjust(g, "7.5", once("a")...).want(200, "voucherID", g.id, "amount", "7.50", "currentBalance", "27.50",
 		"heldBalance", "5.00", "availableBalance", "22.50", "currency", "USD", "status", "DELIVERED", "statusID", "3",
@@ -141,7 +141,7 @@ func TestAdjustments(t *testing.T) {
 		up.at("adjustmentID"), "entries[2].amount", "7.50", "entries[2].reasonCode", "FRAUD", "entries[2].reason", "why",
 		"entries[2].heldAmount", "0.00", "entries[3].amount", "-22.50").has("entries", 4)
 
-	spent := w.send(money("10"))
+	spent := w.send(ofMoney("10"))
 	redemption := w.redeem(spent, "4").want(200).at("redemptionID")
 	w.adjust(spent, "-6").want(200, "status", "REDEEMED", "currentBalance", "0.00", "statusID", "6")
 	w.post("reverse-redemption", `{"redemptionID":"`+redemption+`"}`).want(200, "currentBalance", "4.00", "status",
@@ -150,7 +150,7 @@ func TestAdjustments(t *testing.T) {
 	w.adjust(spent, "-0.01").refused(409, gift.InsufficientBalance, "amount")
 	w.adjust(spent, "1").want(200, "status", "CLAIMED", "currentBalance", "1.00")
 	w.redeem(spent, "1").want(200)
-	unused := w.send(money("10"))
+	unused := w.send(ofMoney("10"))
 	w.adjust(unused, "-10").want(200, "status", "REDEEMED")
 	w.get("/gifting/gifts/"+unused.id).want(200, "originalBalance", "0.00", "value", "0.00")
 
@@ -159,7 +159,7 @@ func TestAdjustments(t *testing.T) {
 	w.adjust(item, "2").want(200, "amount", "2", "currency", "null", "currentBalance", "5")
 	w.adjust(item, "9996").refused(400, gift.ValidationFailure, "amount")
 	w.adjust(item, "-5").want(200, "status", "REDEEMED")
-	gone := w.send(money("10"))
+	gone := w.send(ofMoney("10"))
 	w.post("cancel-gift", `{"voucherID":"`+gone.id+`","cause":"CANCELLED"}`).want(200)
 	w.adjust(gone, "1").refused(409, gift.RedemptionNotAllowed)
 	waits := w.send(mailed("ann@example.com"))
@@ -192,7 +192,7 @@ func TestAdjustmentsCountAsIssued(t *testing.T) {
 	limited.Limits.IssuedPerDay = 2000
 	w.addKeys(&limited)
 	mine := as(rotatedKey)
-	g := w.send(money("10"), mine...)
+	g := w.send(ofMoney("10"), mine...)
 	item := w.send(`{"itemGift":{"label":"Latte","quantity":3,"equivalentValue":13.50,"deliveryMethodID":3},` + purchase +
 		`}`)
 	w.adjust(g, "5", mine...).want(200)
@@ -228,7 +228,7 @@ func TestExtensions(t *testing.T) {
 	w.get("/gifting/activity?kind=EXTENDED").want(200, "entries[0].validUntil", told).has("entries", 1)
 	w.pass(3 * 365 * 24 * time.Hour)
 	w.redeem(g, "1").refused(409, gift.RedemptionNotAllowed)
-	paid := w.send(money("10"))
+	paid := w.send(ofMoney("10"))
 	w.extend(paid, w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339)).refused(422, gift.NotSupported)
 	w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"CANCELLED"}`).want(200)
 	w.extend(g, w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339)).refused(409, gift.RedemptionNotAllowed)
@@ -246,7 +246,7 @@ func TestCareRaces(t *testing.T) {
 		}
 		all.Wait()
 	}
-	g := w.send(money("40"))
+	g := w.send(ofMoney("40"))
 	var blocked atomic.Bool
 	atOnce(24, func(i int) {
 		if i == 8 {
@@ -259,7 +259,7 @@ func TestCareRaces(t *testing.T) {
 			t.Errorf("blocked before: %v, answered %d: %s", before, r.status, r.body)
 		}
 	})
-	g = w.send(money("10"))
+	g = w.send(ofMoney("10"))
 	atOnce(24, func(i int) {
 		var r reply
 		switch i % 3 {
@@ -286,7 +286,7 @@ func TestCareAtOneLocation(t *testing.T) {
 		seen    bool
 	}{{pier, pierKey, true}, {"", pierKey, false}, {wharf, pierKey, false}, {pier, cornerKey, false},
 		{"", cornerKey, false}} {
-		g := w.send(money("5", member("organizationID", c.at)))
+		g := w.send(ofMoney("5", member("organizationID", c.at)))
 		for _, r := range []reply{w.block(g, "LOST", as(c.key)...), w.unblock(g, as(c.key)...),
 			w.adjust(g, "1", as(c.key)...),
 			w.extend(g, "2040-01-01T00:00:00Z", as(c.key)...)} {
@@ -297,7 +297,7 @@ func TestCareAtOneLocation(t *testing.T) {
 			}
 		}
 	}
-	w.block(w.send(money("5")), "LOST", as(systemKey)...).refused(422, gift.NotSupported)
+	w.block(w.send(ofMoney("5")), "LOST", as(systemKey)...).refused(422, gift.NotSupported)
 	for _, role := range []string{"till", "shop", "office"} {
 		may, _ := gift.RoleByName(role)
 		for _, p := range []gift.Permissions{gift.MayBlock, gift.MayAdjust, gift.MayExtend} {

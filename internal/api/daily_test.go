@@ -60,9 +60,9 @@ func TestDailyLimits(t *testing.T) {
 		good   []string // send-gift calls that fit
 		bad    string   // and one that does not fit any more
 	}{
-		"issuedPerDay": {gift.Limits{IssuedPerDay: 100_00}, []string{money("60"), money("40")}, money("0.01")},
-		"giftsPerDay":  {gift.Limits{GiftsPerDay: 2}, []string{money("60"), money("40")}, money("1")},
-		"messagesPerDay": {gift.Limits{MessagesPerDay: 2}, []string{byEmail("a@example.com"), money("1"),
+		"issuedPerDay": {gift.Limits{IssuedPerDay: 100_00}, []string{ofMoney("60"), ofMoney("40")}, ofMoney("0.01")},
+		"giftsPerDay":  {gift.Limits{GiftsPerDay: 2}, []string{ofMoney("60"), ofMoney("40")}, ofMoney("1")},
+		"messagesPerDay": {gift.Limits{MessagesPerDay: 2}, []string{byEmail("a@example.com"), ofMoney("1"),
 			bySMS("415-555-0132")},
 			byEmail("b@example.com")},
 		"textsPerDay": {gift.Limits{TextsPerDay: 1}, []string{bySMS("415-555-0132"), byEmail("a@example.com")},
@@ -173,7 +173,7 @@ func TestOneNumberIsOneContact(t *testing.T) {
 	w := newWorld(t)
 	w.atNoon()
 	w.limit(gift.Limits{MessagesPerContactPerDay: 2}, gift.Limits{})
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	to := func(number string) string {
 		return fmt.Sprintf(`"voucherID":%q,"deliveryMethodID":2,"recipientContact":%q}`, g.id, number)
 	}
@@ -195,7 +195,7 @@ func TestRedemptionsHaveALimit(t *testing.T) {
 	w.atNoon()
 	item := w.send(items(500, ""))
 	w.limit(gift.Limits{RedeemedPerDay: 100_00}, gift.Limits{RedeemedPerDay: 30_00})
-	g := w.send(money("500"))
+	g := w.send(ofMoney("500"))
 	redeem := func(g made, amount, key, once string) reply {
 		return w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":`+amount+`}`,
 			"Authorization", key, "Idempotency-Key", once)
@@ -227,7 +227,7 @@ func TestHoldsHaveALimit(t *testing.T) {
 	w.atNoon()
 	item := w.send(items(500, ""))
 	w.limit(gift.Limits{RedeemedPerDay: 100_00}, gift.Limits{RedeemedPerDay: 50_00})
-	g := w.send(money("500"))
+	g := w.send(ofMoney("500"))
 	key := as(rotatedKey)
 	hold := w.holdGift(g, "40", key...).want(200).at("holdID")
 	w.holdGift(g, "10.01", key...).refused(429, gift.RateLimited, "")
@@ -266,7 +266,7 @@ func TestTwoInstancesKeepALimit(t *testing.T) {
 	t.Cleanup(func() { beside.Close() })
 	g := [4]made{}
 	for n := range g {
-		g[n] = w.send(money("100")) // 4 gifts of the day
+		g[n] = w.send(ofMoney("100")) // 4 gifts of the day
 	}
 	var sent, byKey, mailed, redeemed atomic.Int32
 	var all sync.WaitGroup
@@ -276,7 +276,7 @@ func TestTwoInstancesKeepALimit(t *testing.T) {
 			key := []string{harborKey, rotatedKey}[n/2%2]
 			switch n % 5 {
 			case 0, 1, 2:
-				body := money("1")
+				body := ofMoney("1")
 				if n%5 == 2 {
 					body = byEmail("a@example.com")
 				}
@@ -378,7 +378,7 @@ func TestKeptRefusalsHaveALimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.atNoon()
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	asks := `{"voucherID":"` + g.id + `","organizationID":"` + pier + `","amount":6}`
 	fits := `{"voucherID":"` + g.id + `","organizationID":"` + pier + `","amount":1}`
 	cards, codes := w.verified(6)

@@ -18,7 +18,7 @@ import (
 func TestADeskTellsCodesApartByNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g, foreign := w.send(money("50")), w.send(strings.Replace(money("50"), shop, cornerShop, 1), as(cornerKey)...)
+	g, foreign := w.send(ofMoney("50")), w.send(strings.Replace(ofMoney("50"), shop, cornerShop, 1), as(cornerKey)...)
 	account := w.directory.Load().Accounts[id(harbor)]
 	platform := &gift.Provider{Platform: gift.Toast, ID: id(nowhere), Permissions: gift.MayValidate}
 	desk := api.New(w.config)

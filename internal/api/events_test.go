@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 	"boon.example/internal/store/feed"
 )
 
@@ -64,7 +65,7 @@ func (w *world) feed(n int, query url.Values, headers ...string) (all []told, cu
 func TestADayByItsEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a, b, c := w.send(money("50")), w.send(money("20")), w.send(money("4.50"))
+	a, b, c := w.send(ofMoney("50")), w.send(ofMoney("20")), w.send(ofMoney("4.50"))
 	paid := w.redeem(a, "12.34").want(200)
 	w.post("reverse-redemption", `{"redemptionID":"`+paid.at("redemptionID")+`","organizationID":"`+pier+`","amount":2.34}`).want(200)
 	hold := w.holdGift(a, "30").want(200).at("holdID")
@@ -76,7 +77,7 @@ func TestADayByItsEvents(t *testing.T) {
 	w.cashOut(c).want(200)
 	w.post("transfer-balance", `{"fromVoucherID":"`+a.id+`","toVoucherID":"`+b.id+`","amount":1.5}`)
 	w.post("cancel-gift", `{"voucherID":"`+b.id+`","cause":"CANCELLED"}`).want(200)
-	balance, held, next := map[string]gift.Amount{}, map[string]gift.Amount{}, map[string]int{}
+	balance, held, next := map[string]money.Amount{}, map[string]money.Amount{}, map[string]int{}
 	all, _ := w.feed(14, url.Values{"type": {"gift.*"}, "limit": {"4"}})
 	for _, e := range all {
 		entry, id := e.Data.Entry, e.Data.Gift.VoucherID
@@ -102,16 +103,16 @@ func TestADayByItsEvents(t *testing.T) {
 func TestEventsTellWhatIsAvailable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.holdGift(w.send(money("10")), "6").want(200)
+	w.holdGift(w.send(ofMoney("10")), "6").want(200)
 	w.feed(1, url.Values{"type": {"gift.held"}})
 	w.get("/events?type=gift.held").want(200, "events[0].data.gift.currentBalance", "10.00",
 		"events[0].data.gift.heldBalance", "6.00", "events[0].data.gift.availableBalance", "4.00",
 		"events[0].data.entry.currentBalance", "10.00", "events[0].data.entry.availableBalance", "4.00")
 }
 
-func cents(t *testing.T, n json.Number) gift.Amount {
+func cents(t *testing.T, n json.Number) money.Amount {
 	t.Helper()
-	a, err := dollars.ParseSigned(gift.Number(n))
+	a, err := dollars.ParseSigned(money.Number(n))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func TestEventsTellNoSecrets(t *testing.T) {
 func TestCursorsAreBound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.send(money("5"))
+	w.send(ofMoney("5"))
 	_, mine := w.feed(1, url.Values{"type": {"gift.*"}})
 	_, other := w.feed(1, url.Values{}, as(cornerKey)...)
 	changed := []byte(mine)
@@ -172,7 +173,7 @@ func TestCursorsAreBound(t *testing.T) {
 func TestForgottenCursors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	_, place := w.feed(1, url.Values{"type": {"gift.*"}})
 	w.post("block-gift", `{"voucherID":"`+g.id+`","reasonCode":"LOST"}`).want(200)
 	w.feed(2, url.Values{"type": {"gift.*"}})
@@ -187,7 +188,7 @@ func TestForgottenCursors(t *testing.T) {
 func TestEventsOfLocations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	free, bound := w.send(money("5")), w.send(money("5", `,"organizationID":"`+wharf+`"`))
+	free, bound := w.send(ofMoney("5")), w.send(ofMoney("5", `,"organizationID":"`+wharf+`"`))
 	w.post("redeem-gift", `{"voucherID":"`+free.id+`","organizationID":"`+pier+`","amount":1}`).want(200)
 	w.post("redeem-gift", `{"voucherID":"`+free.id+`","organizationID":"`+wharf+`","amount":1}`).want(200)
 	w.feed(4, url.Values{"type": {"gift.*"}})
@@ -238,14 +239,14 @@ func TestEventsAreWaitedFor(t *testing.T) {
 		waits := url.Values{"type": {"gift.created"}, "after": {cursor}, "wait": {"25"}}
 		answered <- w.get("/events?"+waits.Encode(), as(cornerKey)...)
 	}()
-	g := w.send(money("5")) // of another type
+	g := w.send(ofMoney("5")) // of another type
 	w.redeem(g, "1").want(200)
 	for range feed.MaxWaitingOfAccount {
 		if page := <-pages; len(page.Events) != 1 || page.Events[0].Gift.ID.String() != g.id {
 			t.Errorf("%d events were waited for", len(page.Events))
 		}
 	}
-	corners := w.send(strings.ReplaceAll(money("5"), shop, cornerShop), as(cornerKey)...)
+	corners := w.send(strings.ReplaceAll(ofMoney("5"), shop, cornerShop), as(cornerKey)...)
 	(<-answered).want(200, "events[0].type", "gift.created", "events[0].data.gift.voucherID", corners.id)
 	query.Types = []gift.EventType{gift.EventHeld}
 	begin()
@@ -286,7 +287,7 @@ func TestOthersTakeNoPlace(t *testing.T) {
 	if page := <-ended; len(page.Events) != 0 {
 		t.Errorf("%d events of nobody", len(page.Events))
 	}
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	(<-answered).want(200, "events[0].data.gift.voucherID", g.id)
 }
 

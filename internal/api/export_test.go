@@ -108,7 +108,7 @@ func TestExport(t *testing.T) {
 	w.get("/gifting/orders/"+order+"/stock", key...).refused(400, gift.ValidationFailure, "format")
 	w.get(exportPath("x", "csv"), key...).refused(400, gift.ValidationFailure, "orderID")
 	w.get(exportPath(nowhere, "csv"), key...).refused(404, gift.NotFound, "orderID")
-	w.get(exportPath(w.send(money("5")).order, "csv"), key...).refused(404, gift.NotFound, "orderID")
+	w.get(exportPath(w.send(ofMoney("5")).order, "csv"), key...).refused(404, gift.NotFound, "orderID")
 	w.get(exportPath(order, "csv"), as(cornerKey)...).refused(404, gift.NotFound, "orderID")
 	w.get(exportPath(order, "csv"), as(pierKey)...).refused(404, gift.NotFound, "orderID")
 	w.permit(rotatedKey, "look-up", "codes", "stock", "activate")

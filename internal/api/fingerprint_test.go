@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/wire"
 )
 
@@ -57,7 +58,7 @@ func normalized(t testing.TB, operation, body string) string {
 
 // readNormalized gives the text for any request, and tells what is wrong with it.
 func readNormalized(operation, body string, wrong func(wire.Problem)) string {
-	c := &call{account: &gift.Account{Currency: gift.Currency{Code: "USD", Decimals: 2}},
+	c := &call{account: &gift.Account{Currency: money.Currency{Code: "USD", Decimals: 2}},
 		caller: &gift.Caller{Locations: []guid.ID{gift.BusinessProgram.ID}}}
 	reads := map[string]func(*wire.Object) any{
 		"send-gift":          func(o *wire.Object) any { return readSend(o) },
@@ -245,7 +246,7 @@ func TestEveryCodeHasAStatusAndATitle(t *testing.T) {
 func BenchmarkDecodeRedeem(b *testing.B) {
 	body := []byte(`{"voucherID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01",` +
 		`"organizationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11","amount":12.50,"reference":"till-7/000123"}`)
-	dollars := gift.Currency{Code: "USD", Decimals: 2}
+	dollars := money.Currency{Code: "USD", Decimals: 2}
 	var r wire.Reader
 	c := &call{account: &gift.Account{Currency: dollars}, caller: &gift.Caller{}}
 	b.ReportAllocs()
@@ -259,7 +260,7 @@ func BenchmarkDecodeRedeem(b *testing.B) {
 }
 
 func BenchmarkEncodeVoucher(b *testing.B) {
-	g := gift.Gift{Voucher: gift.Voucher{Currency: gift.Currency{Code: "USD", Decimals: 2}, Loaded: 2550, Balance: 1250,
+	g := gift.Gift{Voucher: gift.Voucher{Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 2550, Balance: 1250,
 		Status:    gift.Claimed,
 		ProgramID: gift.BusinessProgram.ID, CreatedAt: time.Now()}, Card: gift.Card{Sender: "Ann", Recipient: "Bob",
 		Message: "Enjoy"}}

@@ -30,7 +30,7 @@ func TestAnEmptyTextIsAnAbsentMember(t *testing.T) {
 		`"promotionalTerms":"",`+purchase+`}`, once("s")...).
 		want(201, "gifts[0].senderDescription", "Ann Lee", "gifts[0].recipientDescription", "null", "gifts[0].organizationID",
 			"null")
-	w.post("send-gift", money("5"), once("s")...).again(sent) // it is one and the same request
+	w.post("send-gift", ofMoney("5"), once("s")...).again(sent) // it is one and the same request
 	w.post("send-gift", `{"itemGift":{"label":"Latte","quantity":1,"terms":"","equivalentValue":"",`+
 		`"deliveryMethodID":""},"recipients":[{"deliveryMethodID":3,"recipientContact":""}],`+
 		`"paymentMethodID":4,"promotionID":"`+spring+`","validStarting":"","validForDays":"","promotionalTerms":"",`+
@@ -91,7 +91,7 @@ func TestDeliveryDatesWithoutAnOffsetAreUTC(t *testing.T) {
 func TestAReversalNamesItsTill(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	byPOS := func(redemption, pos string, more ...string) reply {
 		return w.post("reverse-redemption", `{"redemptionID":"`+redemption+`","pointOfSaleSystemOrganizationIdentifier":"`+
 			pos+`"`+strings.Join(more, "")+`}`)
@@ -112,14 +112,14 @@ func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 	const pos = "pointOfSaleSystemOrganizationIdentifier"
 	nowhereAtAll := `"organizationID":"` + nowhere + `","` + pos + `":"POS-9"`
 	unknownToken := strings.Repeat("0", 22)
-	taken := w.redeem(w.send(money("5")), "2").at("redemptionID")
+	taken := w.redeem(w.send(ofMoney("5")), "2").at("redemptionID")
 	earlier := w.now().AddDate(-1, 0, 0).UTC().Format(time.RFC3339)
 	unknown := func(paths ...string) badCase { return badCase{"", "", 404, gift.NotFound, paths} }
 	for _, c := range []struct {
 		operation, body string
 		want            badCase
 	}{
-		{"send-gift", strings.Replace(money("0.001", `,"organizationID":"`+nowhere+`","voucherDesignID":"`+nowhere+
+		{"send-gift", strings.Replace(ofMoney("0.001", `,"organizationID":"`+nowhere+`","voucherDesignID":"`+nowhere+
 			`","programID":"`+nowhere+`"`), shop, nowhere, 1),
 			invalid("", "", "monetaryGift.value", "monetaryGift.organizationID", "monetaryGift.voucherDesignID",
 				"monetaryGift.programID", "externalStorefrontID")},
@@ -141,7 +141,7 @@ func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 		{"validate-gift", `{"voucherCode":"1"}`, invalid("", "", "voucherCode", "organizationID")},
 		{"validate-gift", `{"voucherPublicToken":"` + unknownToken + `","targetTypeCode":"X",` + nowhereAtAll + `}`,
 			invalid("", "", "targetTypeCode", "organizationID", pos)},
-		{"validate-gift", `{"voucherPublicToken":"` + w.send(money("5")).token + `","organizationID":"` + pier +
+		{"validate-gift", `{"voucherPublicToken":"` + w.send(ofMoney("5")).token + `","organizationID":"` + pier +
 			`","targetProgramID":"` + nowhere + `","targetTypeCode":"NOT_GIFT"}`,
 			badCase{"", "", 422, gift.MissingOrInvalidGiftProgram, []string{"targetProgramID", "targetTypeCode"}}},
 		{"reverse-redemption", `{"redemptionID":"` + nowhere + `",` + nowhereAtAll + `}`, unknown("organizationID", pos,
@@ -161,11 +161,11 @@ func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 		{"resend-gift", `{"voucherID":"` + nowhere + `","recipientContact":"a@example.com"}`, unknown("voucherID")},
 		{"reschedule-gift", `{"voucherID":"` + nowhere + `","deliveryDate":"` + earlier + `"}`,
 			invalid("", "", "deliveryDate", "voucherID")},
-		{"send-gift", strings.Replace(money("0", `,"accountID":"`+corner+`","recipientContact":"x","organizationID":"`+
+		{"send-gift", strings.Replace(ofMoney("0", `,"accountID":"`+corner+`","recipientContact":"x","organizationID":"`+
 			nowhere+`"`), "ann@example.com", "ann", 1),
 			invalid("", "", "monetaryGift.value", "monetaryGift.recipientContact", "externalTransactionCustomerEmailAddress",
 				"monetaryGift.accountID")},
-		{"send-gift", money("5.001", `,"accountID":"`+corner+`"`), badCase{"", "", 403, gift.NotAuthorized,
+		{"send-gift", ofMoney("5.001", `,"accountID":"`+corner+`"`), badCase{"", "", 403, gift.NotAuthorized,
 			[]string{"monetaryGift.accountID"}}},
 		{"cancel-gift", `{"accountID":"` + corner + `","cause":"OTHER"}`, invalid("", "", "cause", "accountID", "")},
 	} {
@@ -181,7 +181,7 @@ func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 			refused(404, gift.NotFound, "organizationID", "redemptionID")
 	}
 	// So is a gift: what else is wrong with the call is told of both alike.
-	for _, voucher := range []string{w.send(money("5", `,"organizationID":"`+pier+`"`)).id, nowhere} {
+	for _, voucher := range []string{w.send(ofMoney("5", `,"organizationID":"`+pier+`"`)).id, nowhere} {
 		w.post("resend-gift", `{"voucherID":"`+voucher+`","recipientContact":"a@b"}`, as(wharfKey)...).
 			refused(400, gift.ValidationFailure, "recipientContact", "voucherID")
 	}

@@ -59,7 +59,7 @@ func fuzz(f *testing.F, operation string, seeds ...string) {
 }
 
 func FuzzSendGift(f *testing.F) {
-	fuzz(f, "send-gift", money("25.50"), money("1e1"), latte,
+	fuzz(f, "send-gift", ofMoney("25.50"), ofMoney("1e1"), latte,
 		`{"itemGift":{"label":"Latte","quantity":3,"terms":"x","equivalentValue":9.5,"deliveryMethodID":3},`+purchase+`}`,
 		`{"monetaryGift":{"value":5,"deliveryMethodID":1,"hasScheduledDelivery":true,`+
 			`"deliveryDate":"2027-02-28T09:00:00-05:00","deliveryTimezoneId":"Eastern Standard Time"},`+

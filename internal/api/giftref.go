@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
@@ -214,7 +215,7 @@ func (c *call) eligibility(t *ticket.Ticket, v *gift.Voucher) *ticket.Eligibilit
 
 // readAmount reads an amount whose unit is known only when its gift is: what is no amount in money is none in pieces
 // either.
-func readAmount(o *wire.Object, c gift.Currency) gift.Number {
+func readAmount(o *wire.Object, c money.Currency) money.Number {
 	const name = "amount"
 	if o.EmptyText(name) { // the one member where absent would take everything
 		o.Add(o.At(name), "An empty text is no amount; leave amount out to mean all that is left.")
@@ -222,7 +223,7 @@ func readAmount(o *wire.Object, c gift.Currency) gift.Number {
 	}
 	number := o.Number(name)
 	if number != "" {
-		if _, err := c.Read(number, gift.NoLimit); err != nil {
+		if _, err := c.Read(number, money.NoLimit); err != nil {
 			o.Add(o.At(name), "%s", err)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 func TestWrongCodesAreLimitedPerKeyAndLocation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("50"))
+	g := w.send(ofMoney("50"))
 	good := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `"}`
 	for n := range gift.GuessBurst {
 		w.validate(n).refused(404, gift.NotFound, "voucherCode")
@@ -102,7 +102,7 @@ func TestLocationsOfAKeyHave20Each(t *testing.T) {
 func TestOneGiftIsRewardedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g, other := w.send(money("50")), w.send(money("50"))
+	g, other := w.send(ofMoney("50")), w.send(ofMoney("50"))
 	missed := 0
 	left := func(want int) {
 		t.Helper()
@@ -144,7 +144,7 @@ func TestWhatALookUpCosts(t *testing.T) {
 		foreign = append(foreign, w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},`+purchaseAt(cornerShop)+`}`,
 			as(cornerKey)...))
 	}
-	ours := w.send(money("5", `,"organizationID":"`+wharf+`"`))
+	ours := w.send(ofMoney("5", `,"organizationID":"`+wharf+`"`))
 	for _, g := range append(foreign, ours) {
 		for range 10 {
 			w.post("validate-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+pier+`"}`).refused(403,
@@ -214,7 +214,7 @@ func TestManyMissesAreAnEvent(t *testing.T) {
 func TestGuessesAfterAClockThatWasAhead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("50"))
+	g := w.send(ofMoney("50"))
 	good := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","amount":1}`
 	knock := func() reply { return w.get("/gifting/gifts", as("boon_test_anonymous")...) }
 	w.pass(24 * time.Hour)
@@ -263,7 +263,7 @@ func TestAThousandGuessesAtOnce(t *testing.T) {
 func TestGoodCodesAtOnceWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	for n := range gift.GuessBurst - 1 {
 		w.validate(n).refused(404, gift.NotFound)
 	}
@@ -334,7 +334,7 @@ func TestAFullDiskIsNoLicenceToGuess(t *testing.T) {
 		f = &forgetful{Records: c.Records}
 		c.Records = f
 	})
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	good := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `"}`
 	f.full.Store(true)
 	w.post("validate-gift", good).want(200) // reading goes on

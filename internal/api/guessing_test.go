@@ -204,7 +204,7 @@ func TestGuessersNeverStopAScan(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			lot, w := rand.New(rand.NewPCG(seed, 9)), newWorld(t)
-			g, limited := w.send(money("1000")), 0
+			g, limited := w.send(ofMoney("1000")), 0
 			keys := []string{harborKey, rotatedKey, pierKey, wharfKey, cornerKey, "boon_test_nobody"}
 			for range 60 {
 				key, place := keys[lot.IntN(len(keys))], []string{pier, wharf, cornerPlace}[lot.IntN(3)]

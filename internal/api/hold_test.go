@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -42,13 +43,13 @@ func (w *world) heldAddsUp(g made) {
 	if err := json.Unmarshal(w.get("/gifting/gifts/"+g.id+"/history?limit=200").want(200).body, &history); err != nil {
 		w.Fatal(err)
 	}
-	held := gift.Amount(0)
+	held := money.Amount(0)
 	for _, e := range history.Entries {
 		amount, err := strconv.ParseInt(strings.Replace(e.HeldAmount.String(), ".", "", 1), 10, 64)
 		if err != nil {
 			w.Fatal(err)
 		}
-		held += gift.Amount(amount)
+		held += money.Amount(amount)
 	}
 	if want := w.get("/gifting/gifts/" + g.id).at("heldBalance"); dollars.Format(held) != want {
 		w.Errorf("its entries hold %s of it, want %s", dollars.Format(held), want)
@@ -58,7 +59,7 @@ func (w *world) heldAddsUp(g made) {
 func TestFuelPump(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("150"))
+	g := w.send(ofMoney("150"))
 	held := w.holdGift(g, "100", once("pump")...).want(200, "voucherID", g.id, "organizationID", pier, "amount", "100.00",
 		"currency", "USD", "currentBalance", "150.00", "heldBalance", "100.00", "availableBalance", "50.00",
 		"reference", "null")
@@ -114,11 +115,11 @@ func TestAKeyThatTookByAnotherOperation(t *testing.T) {
 	reverse := func(key, operation string) reply {
 		return w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"`+operation+`,"organizationID":"`+pier+`"}`)
 	}
-	cash := w.send(money("5"))
+	cash := w.send(ofMoney("5"))
 	w.post("cash-out-gift", `{"voucherID":"`+cash.id+`","organizationID":"`+pier+`"}`, once("cash")...).want(200)
 	reverse("cash", "").refused(400, gift.ValidationFailure, "operation")
 	reverse("cash", `,"operation":"cash-out-gift"`).want(200, "amount", "5.00")
-	g := w.send(money("20"))
+	g := w.send(ofMoney("20"))
 	w.redeem(g, "21", once("sale")...).refused(409, gift.InsufficientBalance)
 	hold := w.holdGift(g, "5").want(200).at("holdID")
 	reverse("sale", "").refused(404, gift.NotFound)
@@ -131,7 +132,7 @@ func TestAKeyThatTookByAnotherOperation(t *testing.T) {
 func TestRestaurant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("100"))
+	g := w.send(ofMoney("100"))
 	hold := w.post("hold-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+
 		`","amount":80,"expiresInSeconds":7200,"reference":"table 9"}`).want(200, "reference", "table 9").at("holdID")
 	w.capture(hold, `,"amount":55.50,"final":false`).want(200, "currentBalance", "44.50", "heldBalance", "24.50",
@@ -164,7 +165,7 @@ func TestRestaurant(t *testing.T) {
 func TestHoldsExpire(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("10"))
+	g := w.send(ofMoney("10"))
 	one := w.post("hold-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":6,"expiresInSeconds":60}`).
 		want(200).at("holdID")
 	two := w.holdGift(g, "1").want(200).at("holdID")
@@ -193,7 +194,7 @@ func TestHoldsExpire(t *testing.T) {
 func TestReleaseByKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("10"))
+	g := w.send(ofMoney("10"))
 	hold := w.holdGift(g, "6", once("1")...).want(200).at("holdID")
 	w.redeem(g, "1", once("1")...).want(200, "availableBalance", "3.00")
 	first := w.post("release-hold", `{"idempotencyKey":"1"}`, once("1")...).want(200, "holdID", hold, "amount", "6.00",
@@ -227,7 +228,7 @@ func TestReleaseByKey(t *testing.T) {
 func TestWhichOperationAKeyWasFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("100"))
+	g := w.send(ofMoney("100"))
 	reverse := func(key, more string, headers ...string) reply {
 		return w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"`+more+`}`, headers...)
 	}
@@ -262,7 +263,7 @@ func TestWhichOperationAKeyWasFor(t *testing.T) {
 func TestHoldsOfOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("10"))
+	g := w.send(ofMoney("10"))
 	hold := w.holdGift(g, "6", once("k")...).want(200).at("holdID")
 	for _, thief := range []string{wharfKey, cornerKey} {
 		w.capture(hold, "", as(thief)...).refused(404, gift.NotFound, "holdID")
@@ -282,7 +283,7 @@ func TestHoldsOfOthers(t *testing.T) {
 func TestCancellationOfWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("10"))
+	g := w.send(ofMoney("10"))
 	hold := w.holdGift(g, "6").want(200).at("holdID")
 	w.holdGift(g, "1").want(200)
 	cancel := `{"voucherID":"` + g.id + `","cause":"CANCELLED"`
@@ -311,7 +312,7 @@ func TestCancellationOfWhatIsHeld(t *testing.T) {
 func TestRefundOfACancelledGift(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("100"))
+	g := w.send(ofMoney("100"))
 	hold := w.holdGift(g, "80").want(200).at("holdID")
 	dinner := w.capture(hold, `,"amount":55.50,"final":false`).want(200).at("redemptionID")
 	coffee := w.redeem(g, "4.50").want(200, "availableBalance", "15.50").at("redemptionID")
@@ -338,7 +339,7 @@ func TestBadInputOfHolds(t *testing.T) {
 	t.Parallel()
 	pgtest.Once(t)
 	w := newWorld(t)
-	g := w.send(money("10"))
+	g := w.send(ofMoney("10"))
 	hold := w.holdGift(g, "6").want(200).at("holdID")
 	at := `{"voucherID":"` + g.id + `","organizationID":"` + pier + `","amount":1,"expiresInSeconds":`
 	for _, c := range []struct {
@@ -402,7 +403,7 @@ func TestHoldsRace(t *testing.T) {
 		}
 		return ok
 	}
-	g := w.send(money("10"))
+	g := w.send(ofMoney("10"))
 	if ok := atOnce(40, func(i int) reply { // holds and redemptions of 1 each
 		if i%2 == 0 {
 			return w.holdGift(g, "1")
@@ -414,7 +415,7 @@ func TestHoldsRace(t *testing.T) {
 	w.get("/gifting/gifts/"+g.id).want(200, "availableBalance", "0.00")
 
 	for range 5 {
-		g := w.send(money("10"))
+		g := w.send(ofMoney("10"))
 		hold := w.holdGift(g, "6").want(200).at("holdID")
 		if ok := atOnce(8, func(i int) reply { // of which a release repeats
 			if i == 0 {
@@ -444,7 +445,7 @@ func TestHoldsRace(t *testing.T) {
 func TestManyExpiredHolds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("500"))
+	g := w.send(ofMoney("500"))
 	for range gift.MaxHolds {
 		w.holdGift(g, "1").want(200)
 	}
@@ -466,7 +467,7 @@ func TestRefusalsOfHolds(t *testing.T) {
 	w.post("hold-gift", `{"voucherPublicToken":"x",`+at+`}`).refused(400, gift.InvalidTokenFormat)
 	w.post("hold-gift", `{"voucherCode":"123456789012"}`, as(homelessKey)...).refused(409, gift.AccountMisconfigured)
 	w.holdGift(w.send(latte), "1").refused(422, gift.ItemEligibilityFailure)
-	g := w.send(money("10"))
+	g := w.send(ofMoney("10"))
 	hold := w.holdGift(g, "2", once("k")...).want(200).at("holdID")
 	w.holdGift(g, "3", once("k")...).refused(422, gift.IdempotencyMismatch)
 	w.post("reverse-redemption", `{"idempotencyKey":"late","operation":"capture-hold"}`).refused(404, gift.NotFound)

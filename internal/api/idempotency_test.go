@@ -78,14 +78,14 @@ func TestTheSameRequestGetsTheSameAnswer(t *testing.T) {
 func TestRefusalsOnTheGiftsStateAreReplayed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	first := w.redeem(g, "6", once("r")...).refused(409, gift.InsufficientBalance)
 	w.redeem(g, "5").want(200)
 	w.redeem(g, "6", once("r")...).again(first)
 	// What was never stored may be repeated: a malformed request, one without a valid key.
 	w.redeem(g, "0", once("n")...).refused(400, gift.ValidationFailure)
 	w.redeem(g, "1", append(once("n"), as("boon_test_nobody")...)...).refused(401, gift.Unauthenticated)
-	other := w.send(money("5"))
+	other := w.send(ofMoney("5"))
 	w.redeem(other, "1", once("n")...).want(200)
 }
 
@@ -96,7 +96,7 @@ func TestAReplayComesBeforeEveryRule(t *testing.T) {
 	scheduled := `{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"a@example.com",` +
 		`"hasScheduledDelivery":true,"deliveryDate":"` + soon + `"},` + purchase + `}`
 	sent := w.post("send-gift", scheduled, once("k")...).want(201)
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	byCode := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","amount":1}`
 	redeemed := w.post("redeem-gift", byCode, once("k")...).want(200)
 	byOrder := `{"orderID":"` + g.order + `","cause":"CANCELLED"}`
@@ -136,7 +136,7 @@ func (w *world) validate(n int, headers ...string) reply {
 func TestTwoTillsWithOneKeyDoNotShareAnAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	body := `{"voucherID":"` + w.send(money("5")).id + `","amount":1}`
+	body := `{"voucherID":"` + w.send(ofMoney("5")).id + `","amount":1}`
 	w.post("redeem-gift", body, append(once("1"), as(pierKey)...)...).want(200, "organizationID", pier)
 	w.post("redeem-gift", body, append(once("1"), as(wharfKey)...)...).refused(422, gift.IdempotencyMismatch)
 }
@@ -147,7 +147,7 @@ func TestTwoTillsWithOneKeyDoNotShareAnAnswer(t *testing.T) {
 func TestIntegratorsDoNotShareKeys(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	body := money("5", `,"accountID":"`+harbor+`"`)
+	body := ofMoney("5", `,"accountID":"`+harbor+`"`)
 	tokens := map[string]bool{}
 	var first reply
 	for _, key := range []string{harborKey, partnerKey, systemKey} {
@@ -187,7 +187,7 @@ func TestAnOldSetUpUsesNothingNew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	old := w.directory.Load()
-	used, unused := w.send(money("5")), *old.Accounts[id(corner)]
+	used, unused := w.send(ofMoney("5")), *old.Accounts[id(corner)]
 	w.redeem(used, "1").want(200)
 	unused.Currency = yen
 	less := *old.Accounts[id(harbor)]
@@ -200,7 +200,7 @@ func TestAnOldSetUpUsesNothingNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	send := func() reply {
-		body := strings.Replace(money("25"), shop, cornerShop, 1)
+		body := strings.Replace(ofMoney("25"), shop, cornerShop, 1)
 		return w.post("send-gift", body, append(once("1"), as(cornerKey)...)...)
 	}
 	redeem := func() reply {
@@ -223,7 +223,7 @@ func TestAnOldSetUpUsesNothingNew(t *testing.T) {
 func TestAKeyThatIsNotEnabledIsNotTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	w.redeem(g, "1", once("1")...).want(200)
 	w.redeem(g, "1", append(once("1"), as(wharfKey)...)...).refused(403, gift.NotAuthorized)
 	mail := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"ana@example.com",` +
@@ -264,7 +264,7 @@ func TestALongAnswerIsGivenAgain(t *testing.T) {
 func TestValidateIgnoresAKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	body := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `"}`
 	w.post("validate-gift", body, once("v")...).want(200, "currentBalance", "5.00")
 	w.redeem(g, "1").want(200)
@@ -284,7 +284,7 @@ func TestValidateIgnoresAKey(t *testing.T) {
 func TestRacingCallsWithOneKeyRedeemOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("50"))
+	g := w.send(ofMoney("50"))
 	answers := make([]reply, 16)
 	var all sync.WaitGroup
 	for n := range answers {
@@ -308,7 +308,7 @@ func TestRacingCallsWithOneKeyRedeemOnce(t *testing.T) {
 func TestAKeyIsRequiredWhereTheAccountSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	body := strings.Replace(money("500"), shop, carefulShop, 1)
+	body := strings.Replace(ofMoney("500"), shop, carefulShop, 1)
 	for operation := range paths {
 		r := w.post(operation, `{}`, as(carefulKey)...).refused(400, gift.ValidationFailure)
 		if asked := strings.Contains(string(r.body), "Idempotency-Key"); asked != (operation != "validate-gift") {
@@ -332,7 +332,7 @@ func TestAKeyIsRequiredWhereTheAccountSaysSo(t *testing.T) {
 func TestReversalByKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	w.redeem(g, "2", once("till-1")...).want(200)
 	w.post("reverse-redemption", `{"idempotencyKey":"till-1"}`).want(200, "amount", "2.00", "currentBalance", "5.00")
 	w.post("reverse-redemption", `{"idempotencyKey":"till-1"}`).refused(409, gift.AlreadyReversed)
@@ -350,7 +350,7 @@ func TestReversalByKey(t *testing.T) {
 func TestWhatBecameOfARequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"), once("a key/of: mine")...)
+	g := w.send(ofMoney("5"), once("a key/of: mine")...)
 	path := "/requests/a%20key%2Fof:%20mine"
 	w.get("/requests/unknown").refused(404, gift.NotFound, "key")
 	sent := w.get(path).want(200, "requests[0].operation", "send-gift", "requests[0].state", "finished",
@@ -380,10 +380,10 @@ func TestWhatBecameOfARequest(t *testing.T) {
 func TestAnswersSurviveARestart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	first := w.redeem(g, "1", once("k")...).want(200)
 	refused := w.redeem(g, "6", once("r")...).refused(409, gift.InsufficientBalance)
-	sent := w.post("send-gift", money("7"), once("s")...).want(201)
+	sent := w.post("send-gift", ofMoney("7"), once("s")...).want(201)
 	w.server.Close()
 	w.engine.Stop()
 	w.store.Close()
@@ -394,6 +394,6 @@ func TestAnswersSurviveARestart(t *testing.T) {
 	w.run(reopened)
 	w.redeem(g, "1", once("k")...).again(first)
 	w.redeem(g, "6", once("r")...).again(refused)
-	w.post("send-gift", money("7"), once("s")...).again(sent)
+	w.post("send-gift", ofMoney("7"), once("s")...).again(sent)
 	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "4.00")
 }

@@ -39,9 +39,9 @@ func TestTheRecipientsLanguageStaysWithTheGift(t *testing.T) {
 		w.post("replace-gift", one+`,"reason":"lost"}`).want(200)
 		w.get("/gifting/gifts/"+id).want(200, here...)
 	}
-	w.post("send-gift", money("5")).want(201, "gifts[0].recipientLanguage", "null")
-	w.post("send-gift", money("5", `,"recipientLanguage":""`)).want(201, "gifts[0].recipientLanguage", "null")
-	w.post("send-gift", money("5", `,"recipientLanguage":"fr"`)).want(201, "gifts[0].recipientLanguage", "fr")
+	w.post("send-gift", ofMoney("5")).want(201, "gifts[0].recipientLanguage", "null")
+	w.post("send-gift", ofMoney("5", `,"recipientLanguage":""`)).want(201, "gifts[0].recipientLanguage", "null")
+	w.post("send-gift", ofMoney("5", `,"recipientLanguage":"fr"`)).want(201, "gifts[0].recipientLanguage", "fr")
 	card := w.stock(`"count":1`)[0]
 	w.post("activate-gift", activateBody(card, "5")).want(200)
 	w.get("/gifting/gifts/"+card.id).want(200, "recipientLanguage", "null")
@@ -56,7 +56,7 @@ func TestLanguagesThatAreNone(t *testing.T) {
 		"de-" + strings.Repeat("aaaa-", 6) + "aaa", " de", "d\\u00e9", "x"} {
 		member := `"recipientLanguage":"` + bad + `"`
 		for body, path := range map[string]string{
-			money("5", ","+member): "monetaryGift.recipientLanguage",
+			ofMoney("5", ","+member): "monetaryGift.recipientLanguage",
 			`{"itemGift":{"label":"L","quantity":1,"deliveryMethodID":3,` + member + `},` + purchase +
 				`}`: "itemGift.recipientLanguage",
 			strings.Replace(tongues, `"recipientLanguage":"ja"`, member,
@@ -68,7 +68,7 @@ func TestLanguagesThatAreNone(t *testing.T) {
 			}
 		}
 	}
-	w.post("send-gift", money("5", `,"recipientLanguage":5`)).refused(400, gift.ValidationFailure,
+	w.post("send-gift", ofMoney("5", `,"recipientLanguage":5`)).refused(400, gift.ValidationFailure,
 		"monetaryGift.recipientLanguage")
 	// The cards of a stock have no recipient.
 	w.post("create-stock", `{"count":1,"recipientLanguage":"de"}`).refused(400, gift.ValidationFailure,

@@ -98,7 +98,7 @@ func TestTheLongestTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	of := func(n int) string { return strings.Repeat("e\u0301", n) }
-	money := func(member, text string) string { return money("5", `,"`+member+`":"`+text+`"`) }
+	money := func(member, text string) string { return ofMoney("5", `,"`+member+`":"`+text+`"`) }
 	item := func(member, text string) string {
 		return `{"itemGift":{"label":"L","quantity":1,"deliveryMethodID":3,"` + member + `":"` + text + `"},` + purchase + `}`
 	}
@@ -149,10 +149,10 @@ func TestTheLongestKeys(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	key := strings.Repeat("~ ", 127) + "!"
-	w.post("send-gift", money("5"), once(key)...).want(201)
-	w.post("send-gift", money("5"), once(key+"!")...).refused(400, gift.ValidationFailure, "Idempotency-Key")
-	w.post("send-gift", money("5"), once("")...).refused(400, gift.ValidationFailure, "Idempotency-Key")
-	w.post("send-gift", money("5"), "Idempotency-Key", "a", "Idempotency-Key", "a").refused(400, gift.ValidationFailure,
+	w.post("send-gift", ofMoney("5"), once(key)...).want(201)
+	w.post("send-gift", ofMoney("5"), once(key+"!")...).refused(400, gift.ValidationFailure, "Idempotency-Key")
+	w.post("send-gift", ofMoney("5"), once("")...).refused(400, gift.ValidationFailure, "Idempotency-Key")
+	w.post("send-gift", ofMoney("5"), "Idempotency-Key", "a", "Idempotency-Key", "a").refused(400, gift.ValidationFailure,
 		"Idempotency-Key")
 	w.get("/requests/"+strings.ReplaceAll(key, " ", "%20")).want(200, "requests[0].key", key)
 	for _, bad := range []string{"%7F", "%00", "%0A", "%C3%A9", strings.Repeat("k", 256)} {
@@ -186,7 +186,7 @@ func TestTheMostValue(t *testing.T) {
 		{gulfKey, gulfShop, "10000.000", "10000.001", "0.0001"},
 	} {
 		send := func(value string) reply {
-			return w.post("send-gift", strings.Replace(money(value), shop, c.storefront, 1),
+			return w.post("send-gift", strings.Replace(ofMoney(value), shop, c.storefront, 1),
 				append(as(c.key), once(value)...)...)
 		}
 		send(c.most).want(201, "gifts[0].value", c.most)

@@ -36,7 +36,7 @@ func (w *world) unload(reload string, headers ...string) reply {
 func TestReload(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("25"))
+	g := w.send(ofMoney("25"))
 	w.redeem(g, "").want(200, "status", "REDEEMED")
 	loaded := w.post("reload-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`","amount":15,`+paidAt(counter)+
 		`,"reference":"till 4"}`, once("top up")...).want(200, "voucherID", g.id, "organizationID", pier, "amount", "15.00",
@@ -90,7 +90,7 @@ func TestReload(t *testing.T) {
 func TestReloadUndoneByItsKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("25"))
+	g := w.send(ofMoney("25"))
 	byKey := func(key string, headers ...string) reply {
 		return w.post("reverse-reload", `{"idempotencyKey":"`+key+`"}`, headers...)
 	}
@@ -123,7 +123,7 @@ func TestReloadUndoneByItsKey(t *testing.T) {
 func TestReloadForAThief(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("25"))
+	g := w.send(ofMoney("25"))
 	w.permit(rotatedKey, "validate", "redeem", "reverse")
 	refused := w.reload(g, "5", as(rotatedKey)...).refused(403, gift.NotAuthorized)
 	if text := refused.at("messages[0].text"); text != "This key may not reload gifts: it lacks the permission reload." {
@@ -163,7 +163,7 @@ func TestReloadForAThief(t *testing.T) {
 		`}`).refused(400, gift.InvalidTokenFormat)
 	w.post("reload-gift", loadBody(g, "5"), as(homelessKey)...).refused(409, gift.AccountMisconfigured)
 	// Nothing of what was loaded is left in a gift whose purchase failed.
-	failed := w.send(money("10"))
+	failed := w.send(ofMoney("10"))
 	reload = w.reload(failed, "5").want(200).at("reloadID")
 	w.adjust(failed, "-10").want(200)
 	w.post("cancel-gift", `{"voucherID":"`+failed.id+`","cause":"PURCHASE_FAILED"}`).want(200)
@@ -175,7 +175,7 @@ func TestReloadForAThief(t *testing.T) {
 func TestReloadCountsAsIssued(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("25"))
+	g := w.send(ofMoney("25"))
 	w.limit(gift.Limits{IssuedPerDay: 4000}, gift.Limits{})
 	w.reload(g, "15").want(200)
 	w.reload(g, "0.01").refused(429, gift.RateLimited)
@@ -192,7 +192,7 @@ func TestReloadsRace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *api.Config) { c.Records = unlimited{c.Records} })
 	for n := range 12 {
-		g, key := w.send(money("10")), fmt.Sprintf("load %d", n)
+		g, key := w.send(ofMoney("10")), fmt.Sprintf("load %d", n)
 		reload := w.reload(g, "10", once(key)...).want(200).at("reloadID")
 		var all sync.WaitGroup
 		var mu sync.Mutex
@@ -236,7 +236,7 @@ func (w *world) cashOut(g made, headers ...string) reply {
 func TestCashOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g, full := w.send(money("14.99")), w.send(money("15"))
+	g, full := w.send(ofMoney("14.99")), w.send(ofMoney("15"))
 	validate := func(g made, allowed string) {
 		w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`"}`).want(200, "cashOutAllowed",
 			allowed)
@@ -261,7 +261,7 @@ func TestCashOut(t *testing.T) {
 	w.post("reverse-reload", `{"reloadID":"`+paid.at("cashOutID")+`"}`).refused(404, gift.NotFound)
 
 	// Held is not to be had.
-	g = w.send(money("14.99"))
+	g = w.send(ofMoney("14.99"))
 	hold := w.holdGift(g, "1").want(200).at("holdID")
 	validate(g, "false")
 	w.cashOut(g).refused(409, gift.RedemptionNotAllowed)
@@ -269,10 +269,10 @@ func TestCashOut(t *testing.T) {
 
 	spring := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
 	w.skew.Store(int64(time.Until(spring)))
-	limit(w.send(money("10")), "below 10.00 USD is left; of this one, 10.00 USD is.")
-	w.cashOut(w.send(money("9.99"))).want(200, "amount", "9.99")
+	limit(w.send(ofMoney("10")), "below 10.00 USD is left; of this one, 10.00 USD is.")
+	w.cashOut(w.send(ofMoney("9.99"))).want(200, "amount", "9.99")
 	w.skew.Store(int64(time.Until(spring.AddDate(0, 0, 1))))
-	w.cashOut(w.send(money("10"))).want(200, "amount", "10.00")
+	w.cashOut(w.send(ofMoney("10"))).want(200, "amount", "10.00")
 }
 
 // TestNothingComesBackBeforeTheCash: a redemption, a capture, and what a hold kept is not given back while a later
@@ -282,7 +282,7 @@ func TestNothingComesBackBeforeTheCash(t *testing.T) {
 	w := newWorld(t)
 	w.configure(func(a *gift.Account) { a.Subscriptions[0].Reloadable = true })
 	back := func(body string) reply { return w.post("reverse-redemption", "{"+body+"}") }
-	g := w.send(money("100"))
+	g := w.send(ofMoney("100"))
 	taken := w.redeem(g, "20", once("k")...).want(200).at("redemptionID")
 	hold := w.holdGift(g, "70").want(200).at("holdID")
 	captured := w.capture(hold, `,"amount":70`).want(200).at("redemptionID")
@@ -321,7 +321,7 @@ func TestCashOutTakenBack(t *testing.T) {
 	}
 	byID := func(id string) string { return `"redemptionID":"` + id + `"` }
 	const byKey, late = `"idempotencyKey":"cash","operation":"cash-out-gift"`, `"idempotencyKey":"late","operation":"cash-out-gift"`
-	g := w.send(money("12.50"))
+	g := w.send(ofMoney("12.50"))
 	w.redeem(g, "2.50").want(200)
 	paid := w.cashOut(g, once("cash")...).want(200, "amount", "10.00").at("cashOutID")
 
@@ -357,10 +357,10 @@ func TestCashOutTakenBack(t *testing.T) {
 	// One that never came, and never will.
 	back(late).refused(404, gift.NotFound)
 	back(late).refused(404, gift.NotFound)
-	w.cashOut(w.send(money("5")), once("late")...).refused(409, gift.RedemptionNotAllowed)
+	w.cashOut(w.send(ofMoney("5")), once("late")...).refused(409, gift.RedemptionNotAllowed)
 
 	// At once, it is taken back once.
-	g = w.send(money("5"))
+	g = w.send(ofMoney("5"))
 	paid = w.cashOut(g, once("both")...).want(200).at("cashOutID")
 	var all sync.WaitGroup
 	var did atomic.Int64
@@ -385,7 +385,7 @@ func TestCashOutTakenBack(t *testing.T) {
 func TestCashOutForAThief(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	w.permit(rotatedKey, "validate", "redeem", "reverse", "reload")
 	w.cashOut(g, as(rotatedKey)...).refused(403, gift.NotAuthorized)
 	w.cashOut(g, as(wharfKey)...).refused(403, gift.NotAuthorized)
@@ -418,13 +418,13 @@ func TestCashOutForAThief(t *testing.T) {
 	w.cashOut(g).want(200, "amount", "10.00")
 	w.unload(reload).refused(409, gift.InsufficientBalance)
 	w.limit(gift.Limits{RedeemedPerDay: 1000}, gift.Limits{})
-	w.cashOut(w.send(money("10"))).want(200)
-	w.cashOut(w.send(money("0.01"))).refused(429, gift.RateLimited)
+	w.cashOut(w.send(ofMoney("10"))).want(200)
+	w.cashOut(w.send(ofMoney("0.01"))).refused(429, gift.RateLimited)
 	w.sound()
 
 	// Asked for at once, it is paid once.
 	for range 5 {
-		g := w.send(money("5"))
+		g := w.send(ofMoney("5"))
 		w.limit(gift.Limits{}, gift.Limits{})
 		var all sync.WaitGroup
 		var paid atomic.Int64

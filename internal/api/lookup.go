@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/nfc"
 	"boon.example/internal/wire"
 )
@@ -217,7 +218,7 @@ func showHistory(c *call) (ledger.Answer, error) {
 
 // writeEntry writes the members of one change. The amounts up to any entry add up to its balance: the first one brings
 // the whole value.
-func writeEntry(w *wire.Writer, unit gift.Currency, e *gift.Entry, names names) {
+func writeEntry(w *wire.Writer, unit money.Currency, e *gift.Entry, names names) {
 	amount, redemption, reversal, hold := e.Delta, guid.ID{}, guid.ID{}, e.HoldID
 	var validUntil time.Time
 	switch e.Kind {

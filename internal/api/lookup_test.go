@@ -40,7 +40,7 @@ func TestGiftsArePaged(t *testing.T) {
 	w := newWorld(t)
 	var all []made
 	for range 7 {
-		all = append(all, w.send(money("5")))
+		all = append(all, w.send(ofMoney("5")))
 	}
 	var seen []string
 	cursor := ""
@@ -52,7 +52,7 @@ func TestGiftsArePaged(t *testing.T) {
 			break
 		}
 		cursor = "&cursor=" + url.QueryEscape(next)
-		w.send(money("6")) // a gift that is added does not move the page
+		w.send(ofMoney("6")) // a gift that is added does not move the page
 	}
 	if want := reversed(all...); !slices.Equal(seen, want) {
 		t.Errorf("saw %v, want %v", seen, want)
@@ -66,11 +66,11 @@ func TestGiftsArePaged(t *testing.T) {
 func TestGiftsAreFiltered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	anywhere := w.send(money("5"))
+	anywhere := w.send(ofMoney("5"))
 	begun := w.now().UTC().Format(time.RFC3339Nano)
 	w.pass(time.Second)
-	atPier := w.send(money("5", `,"organizationID":"`+pier+`"`))
-	atWharf := w.send(strings.Replace(money("5", `,"organizationID":"`+wharf+`"`), "R-1", "R-2", 1))
+	atPier := w.send(ofMoney("5", `,"organizationID":"`+pier+`"`))
+	atWharf := w.send(strings.Replace(ofMoney("5", `,"organizationID":"`+wharf+`"`), "R-1", "R-2", 1))
 	promo := w.send(latte)
 	w.redeem(anywhere, "1").want(200)
 	for query, want := range map[string][]string{
@@ -142,7 +142,7 @@ func TestGiftsAreFiltered(t *testing.T) {
 func TestReferencesAreFoundInEitherForm(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.send(strings.Replace(money("5"), "R-1", "Cafe\u0301", 1))
+	w.send(strings.Replace(ofMoney("5"), "R-1", "Cafe\u0301", 1))
 	for _, same := range []string{"Cafe\u0301", "Caf\u00e9"} {
 		if got := w.get("/gifting/gifts?externalTransactionReferenceNumber=" + url.QueryEscape(same)).ids(); len(got) != 1 {
 			t.Errorf("%+q: %v", same, got)
@@ -155,7 +155,7 @@ func TestReferencesAreFoundInEitherForm(t *testing.T) {
 func TestHistoryIsPaged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("10"))
+	g := w.send(ofMoney("10"))
 	for range 4 {
 		w.redeem(g, "1").want(200)
 	}
@@ -239,7 +239,7 @@ func TestLookUpFilters(t *testing.T) {
 	text := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":2,"recipientDescription":"Lee PARK",` +
 		`"recipientContact":"(415) 555-0132"},` +
 		strings.Replace(purchase, shop, counter, 1) + `}`)
-	plain := w.send(money("5"))
+	plain := w.send(ofMoney("5"))
 	w.post("cancel-gift", `{"voucherID":"`+plain.id+`","cause":"CANCELLED"}`).want(200)
 	w.post("resend-gift", `{"voucherID":"`+web.id+`","recipientContact":"zoe.park@example.com"}`).want(200)
 	for query, want := range map[string]string{
@@ -273,9 +273,9 @@ func TestLookUpFilters(t *testing.T) {
 func TestActivity(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"))
-	atPier := w.send(money("5", `,"organizationID":"`+pier+`"`))
-	w.send(strings.Replace(money("5"), shop, cornerShop, 1), as(cornerKey)...)
+	g := w.send(ofMoney("5"))
+	atPier := w.send(ofMoney("5", `,"organizationID":"`+pier+`"`))
+	w.send(strings.Replace(ofMoney("5"), shop, cornerShop, 1), as(cornerKey)...)
 	w.redeem(g, "1").want(200)
 	all := w.get("/gifting/activity").want(200, "entries[0].kind", "REDEMPTION", "entries[0].voucherID", g.id,
 		"entries[0].organizationID", pier,
@@ -285,7 +285,7 @@ func TestActivity(t *testing.T) {
 		"entries[0].amount", "-1.00", "entries[1].voucherID", atPier.id, "entries[1].amount", "5.00",
 		"entries[1].organizationName", "null").has("entries", 3)
 	page := w.get("/gifting/activity?limit=2").want(200).has("entries", 2)
-	w.send(money("6")) // newer than the cursor
+	w.send(ofMoney("6")) // newer than the cursor
 	w.get("/gifting/activity?limit=2&cursor="+page.at("nextCursor")).want(200, "entries[0].voucherID", g.id, "nextCursor",
 		"null").has("entries", 1)
 	w.get("/gifting/activity?kind=REDEMPTION").want(200).has("entries", 1)
@@ -313,7 +313,7 @@ func TestActivity(t *testing.T) {
 func TestActivityTellsOfGifts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	bought, given := w.send(money("5")), w.promotional("7")
+	bought, given := w.send(ofMoney("5")), w.promotional("7")
 	w.redeem(bought, "1").want(200)
 	for _, g := range []made{bought, given} {
 		w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"CANCELLED"}`).want(200)

@@ -15,9 +15,9 @@ import (
 
 // whole gives, for each operation, requests that between them have every member there is.
 func (w *world) whole() map[string][]string {
-	g := w.send(money("25.50"))
+	g := w.send(ofMoney("25.50"))
 	redemption := w.redeem(g, "1").at("redemptionID")
-	cash, cards := w.send(money("5")), w.stock(`"count":2`)
+	cash, cards := w.send(ofMoney("5")), w.stock(`"count":2`)
 	common := `"accountID":"` + harbor + `","organizationID":"` + pier +
 		`","senderDescription":"S","hasScheduledDelivery":true,"deliveryDate":"` +
 		w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339) + `","deliveryTimezoneId":"Asia/Tokyo","voucherDesignID":"` +
@@ -71,7 +71,7 @@ func (w *world) whole() map[string][]string {
 			`{"voucherID":"` + nowhere + `","verificationCode":"1234","organizationID":"` + pier +
 				`","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
 			`{"voucherCode":"` + cash.code + `","organizationID":"` + pier + `"}`,
-			`{"voucherPublicToken":"` + w.send(money("5")).token + `","organizationID":"` + pier + `"}`},
+			`{"voucherPublicToken":"` + w.send(ofMoney("5")).token + `","organizationID":"` + pier + `"}`},
 		"reverse-reload": append(byItsKey, `{"reloadID":"`+nowhere+`"}`),
 		"cancel-gift": {`{"accountID":"` + harbor + `","voucherID":"` + nowhere + `","cause":"CANCELLED","reason":"R"}`,
 			`{"orderID":"` + nowhere +

@@ -59,7 +59,7 @@ func TestMemoryOfARequestIsBounded(t *testing.T) {
 	}
 	ask("a list", mostMemory, "GET", base+"/gifting/gifts?limit=200", "")
 	ask("a long query", mostMemory, "GET", base+"/gifting/gifts?"+strings.Repeat("limit=200&", 5_000), "")
-	g := w.send(money("25.50"))
+	g := w.send(ofMoney("25.50"))
 	for name, line := range map[string]string{
 		"lines without members": `{}`,
 		"good lines":            `{"itemID":"LATTE","quantity":1,"itemTotalPrice":3}`,

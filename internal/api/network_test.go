@@ -29,7 +29,7 @@ func TestKeysOfNetworks(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, func(c *api.Config) { c.ClientAddress = trusted.Client })
-	g := w.send(money("25"))
+	g := w.send(ofMoney("25"))
 	body := `{"voucherID":"` + g.id + `","organizationID":"` + pier + `","amount":1}`
 	redeem := func(forwarded ...string) reply {
 		w.Helper()
@@ -70,7 +70,7 @@ func TestKeysOfNetworks(t *testing.T) {
 
 	// Nobody is believed who is not trusted.
 	alone := newWorld(t)
-	other := alone.send(money("25"))
+	other := alone.send(ofMoney("25"))
 	alone.limitTo(rotatedKey, "203.0.113.0/24")
 	asked := `{"voucherCode":"` + other.code + `","organizationID":"` + pier + `"}`
 	alone.post("validate-gift", asked, append(as(rotatedKey), "X-Forwarded-For", "203.0.113.9", "X-Real-IP", "203.0.113.9",

@@ -46,7 +46,7 @@ var soon = time.Now().AddDate(0, 1, 0).UTC().Format(time.RFC3339)
 func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 	w.Helper()
 	bodies := map[string]string{
-		"send-gift": money("5"), "cancel-gift": `{"voucherID":"` + nowhere + `","cause":"CANCELLED"}`,
+		"send-gift": ofMoney("5"), "cancel-gift": `{"voucherID":"` + nowhere + `","cause":"CANCELLED"}`,
 		"redeem-gift":        redeemBody(made{id: nowhere}, "1"),
 		"validate-gift":      `{"voucherCode":"123456789012","organizationID":"` + pier + `"}`,
 		"hold-gift":          redeemBody(made{id: nowhere}, "1"),
@@ -119,12 +119,12 @@ func TestFailuresThatEveryOperationHas(t *testing.T) {
 func TestKeysAreHeldByEveryOperation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	redemption := w.redeem(g, "1").at("redemptionID")
-	mail, given, other := w.send(mailed("ana@example.com")), w.promotional("5"), w.send(money("5"))
+	mail, given, other := w.send(mailed("ana@example.com")), w.promotional("5"), w.send(ofMoney("5"))
 	waits := `{"voucherID":"` + mail.id + `"`
 	bodies := map[gift.Operation][2]string{
-		gift.SendGift:   {money("5"), money("6")},
+		gift.SendGift:   {ofMoney("5"), ofMoney("6")},
 		gift.RedeemGift: {redeemBody(g, "1"), redeemBody(g, "2")},
 		gift.ReverseRedemption: {`{"redemptionID":"` + redemption + `","amount":0.50}`, `{"redemptionID":"` + redemption +
 			`"}`},
@@ -143,13 +143,13 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 			`","deliveryTimezoneId":"UTC"}`},
 		gift.ReplaceGift: {`{"voucherID":"` + other.id + `","reason":"x"}`, `{"voucherID":"` + other.id +
 			`","reason":"y"}`},
-		gift.TransferBalance: {transferBody(w.send(money("5")), other, "1"), transferBody(other, g, "1")},
+		gift.TransferBalance: {transferBody(w.send(ofMoney("5")), other, "1"), transferBody(other, g, "1")},
 	}
 	loaded := func() string {
-		return `{"reloadID":"` + w.reload(w.send(money("5")), "1").want(200).at("reloadID") + `"}`
+		return `{"reloadID":"` + w.reload(w.send(ofMoney("5")), "1").want(200).at("reloadID") + `"}`
 	}
 	bodies[gift.ReloadGift] = [2]string{loadBody(other, "1"), loadBody(other, "2")}
-	bodies[gift.CashOutGift] = [2]string{cashBody(w.send(money("5"))), cashBody(other)}
+	bodies[gift.CashOutGift] = [2]string{cashBody(w.send(ofMoney("5"))), cashBody(other)}
 	bodies[gift.ReverseReload] = [2]string{loaded(), loaded()}
 	cards := w.stock(`"count":3`)
 	activated := func(card made) string {
@@ -175,17 +175,17 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 func TestReversalNeedsTheLocationOfTheRedemption(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	body := `{"redemptionID":"` + w.redeem(w.send(money("5")), "1").at("redemptionID") + `"}`
+	body := `{"redemptionID":"` + w.redeem(w.send(ofMoney("5")), "1").at("redemptionID") + `"}`
 	w.post("reverse-redemption", body, append(once("k"), as(wharfKey)...)...).refused(404, gift.NotFound, "redemptionID")
 	w.post("reverse-redemption", strings.Replace(body, "}", `,"organizationID":"`+pier+`"}`, 1),
 		as(wharfKey)...).refused(403, gift.NotAuthorized)
 	w.post("reverse-redemption", strings.Replace(body, "}", `,"organizationID":"`+pier+`"}`, 1),
 		as(homelessKey)...).refused(409, gift.AccountMisconfigured)
 	// By its Idempotency-Key it must not be told that nothing was taken.
-	w.redeem(w.send(money("5")), "1", once("sale")...).want(200)
+	w.redeem(w.send(ofMoney("5")), "1", once("sale")...).want(200)
 	w.post("reverse-redemption", `{"idempotencyKey":"sale","organizationID":"`+nowhere+`"}`).refused(400,
 		gift.ValidationFailure, "organizationID")
-	w.redeem(w.send(money("5")), "6", once("no sale")...).refused(409, gift.InsufficientBalance)
+	w.redeem(w.send(ofMoney("5")), "6", once("no sale")...).refused(409, gift.InsufficientBalance)
 	for _, key := range []string{"sale", "no sale"} {
 		w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"}`, as(wharfKey)...).refused(403, gift.NotAuthorized)
 	}
@@ -200,10 +200,10 @@ func TestAGiftIsNamedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for operation, fresh := range map[string]func() (g made, more string){
-		"redeem-gift":   func() (made, string) { return w.send(money("5")), `,"amount":1` },
-		"hold-gift":     func() (made, string) { return w.send(money("5")), `,"amount":1` },
-		"cash-out-gift": func() (made, string) { return w.send(money("5")), "" },
-		"reload-gift":   func() (made, string) { return w.send(money("5")), `,"amount":1,` + paidAt(shop) },
+		"redeem-gift":   func() (made, string) { return w.send(ofMoney("5")), `,"amount":1` },
+		"hold-gift":     func() (made, string) { return w.send(ofMoney("5")), `,"amount":1` },
+		"cash-out-gift": func() (made, string) { return w.send(ofMoney("5")), "" },
+		"reload-gift":   func() (made, string) { return w.send(ofMoney("5")), `,"amount":1,` + paidAt(shop) },
 		"activate-gift": func() (made, string) { return w.stock(`"count":1`)[0], `,"amount":1,` + purchase },
 	} {
 		ask := func(more string, names ...string) reply {
@@ -228,7 +228,7 @@ func TestAGiftIsNamedOnce(t *testing.T) {
 func TestRedeemNamesTheGiftAsValidateDoes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	at := `,"organizationID":"` + pier + `"}`
 	w.post("redeem-gift", `{"voucherCode":"1"`+at).refused(400, gift.InvalidCodeFormat, "voucherCode")
 	w.post("redeem-gift", `{"voucherPublicToken":"1"`+at).refused(400, gift.InvalidTokenFormat, "voucherPublicToken")
@@ -326,8 +326,8 @@ func TestCancellationTellsOfEach(t *testing.T) {
 func TestOnePurchaseIsCancelled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	web, desk := w.send(money("5")), w.send(strings.Replace(money("5"), shop, counter, 1))
-	atDesk := strings.Replace(money("5", `,"accountID":"`+harbor+`"`), shop, counter, 1)
+	web, desk := w.send(ofMoney("5")), w.send(strings.Replace(ofMoney("5"), shop, counter, 1))
+	atDesk := strings.Replace(ofMoney("5", `,"accountID":"`+harbor+`"`), shop, counter, 1)
 	partner := w.send(atDesk, as(partnerKey)...)
 	cancel := func(more string) reply {
 		return w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"PURCHASE_FAILED"`+more+`}`)

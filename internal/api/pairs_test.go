@@ -62,7 +62,7 @@ type goodBody struct {
 
 // goodBodies has one for every operation that keeps an Idempotency-Key.
 func goodBodies(w *world) map[string]goodBody {
-	g := w.send(money("50"))
+	g := w.send(ofMoney("50"))
 	at := `"organizationID":"` + pier + `"`
 	bodies := map[string]goodBody{}
 	for _, b := range []struct{ operation, schema, body string }{

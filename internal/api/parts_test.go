@@ -10,7 +10,7 @@ import (
 func TestARedemptionIsGivenBackInAHundredParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	redemption := `{"redemptionID":"` + w.redeem(w.send(money("5")), "2").at("redemptionID") + `"`
+	redemption := `{"redemptionID":"` + w.redeem(w.send(ofMoney("5")), "2").at("redemptionID") + `"`
 	for range gift.MaxReversals - 1 {
 		w.post("reverse-redemption", redemption+`,"amount":0.01}`).want(200)
 	}

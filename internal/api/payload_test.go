@@ -264,13 +264,13 @@ func TestPayloadOfTheRest(t *testing.T) {
 		"gifts[0].deliveryDate", later.Format("2006-01-02T15:04:05.000Z"), "gifts[0].voucherDesignID", design,
 		"gifts[0].senderDescription", "top", "gifts[0].status", "PENDING")
 	// A printed gift does not wait.
-	w.post("send-gift", money("5", `,"hasScheduledDelivery":true,"deliveryDate":"`+later.Format(time.RFC3339)+
+	w.post("send-gift", ofMoney("5", `,"hasScheduledDelivery":true,"deliveryDate":"`+later.Format(time.RFC3339)+
 		`"`)).want(201, "gifts[0].status", "DELIVERED")
 	for _, ignored := range []string{`"junk"`, `"2020-01-01T00:00:00Z"`, `""`, `null`} {
-		w.post("send-gift", money("5", `,"hasScheduledDelivery":false,"deliveryDate":`+ignored)).want(201,
+		w.post("send-gift", ofMoney("5", `,"hasScheduledDelivery":false,"deliveryDate":`+ignored)).want(201,
 			"gifts[0].deliveryDate", "null")
 	}
-	w.post("send-gift", money("5", `,"hasScheduledDelivery":false,"deliveryDate":5`)).refused(400, gift.ValidationFailure,
+	w.post("send-gift", ofMoney("5", `,"hasScheduledDelivery":false,"deliveryDate":5`)).refused(400, gift.ValidationFailure,
 		"monetaryGift.deliveryDate")
 	r := w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3},`+promotion+`,"validStarting":"`+
 		later.Format(time.RFC3339)+`","validForDays":1e0}`).want(201,
@@ -286,7 +286,7 @@ func TestPayloadOfTheRest(t *testing.T) {
 	w.pass(24 * time.Hour)
 	ask().want(200, "isInRedeemablePeriod", "false", "isRedeemable", "false", "hasRemainingBalance", "true")
 	// A cancelled gift validates, and says why it cannot be redeemed; little money may be asked for in cash in California.
-	small := w.send(money("14.99"))
+	small := w.send(ofMoney("14.99"))
 	at := `{"voucherCode":"` + small.code + `","organizationID":"` + pier + `"}`
 	w.post("validate-gift", at).want(200, "cashOutAllowed", "true")
 	w.post("validate-gift", strings.Replace(at, pier, wharf, 1)).want(200, "cashOutAllowed", "false")

@@ -127,7 +127,7 @@ func TestEachOperationNeedsItsPermission(t *testing.T) {
 func TestRequestsNeedThePermissionOfTheirOperation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("25"), once("k")...)
+	g := w.send(ofMoney("25"), once("k")...)
 	w.redeem(g, "5", once("k")...).want(200)
 	w.permit(rotatedKey, "redeem", "reverse", "look-up", "codes")
 	told := w.get("/requests/k", as(rotatedKey)...).want(200, "requests[0].operation", "redeem-gift")
@@ -171,7 +171,7 @@ func TestCodesNeedAPermission(t *testing.T) {
 	masked(w.get("/requests/again", as(rotatedKey)...), "requests[0].answer.")
 	masked(w.post("resend-gift", `{"voucherID":"`+g.id+`"}`, append(as(rotatedKey), once("once more")...)...), "")
 	w.get("/requests/sale", as(rotatedKey)...).want(200, "requests[0].answer.gifts[0].voucherCode", g.code)
-	w.send(money("1"), as(rotatedKey)...)
+	w.send(ofMoney("1"), as(rotatedKey)...)
 	history := w.get("/gifting/gifts/"+g.id+"/history", as(rotatedKey)...).want(200)
 	if strings.Contains(string(history.body), g.code) || strings.Contains(string(history.body), g.token) {
 		t.Errorf("the history tells: %s", history.body)
@@ -199,7 +199,7 @@ func TestTheFileListsThePermissions(t *testing.T) {
 func TestSpentKeysBelongToALocation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("25"))
+	g := w.send(ofMoney("25"))
 	undo := func(key string, headers ...string) reply {
 		return w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"}`, headers...)
 	}
@@ -234,8 +234,8 @@ func TestSpentKeysBelongToALocation(t *testing.T) {
 func TestRequestsOfTheWholeAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("25"), once("sent")...)
-	atPier := w.send(money("25", member("organizationID", pier)), once("sent to the pier")...)
+	g := w.send(ofMoney("25"), once("sent")...)
+	atPier := w.send(ofMoney("25", member("organizationID", pier)), once("sent to the pier")...)
 	w.post("resend-gift", `{"voucherID":"`+g.id+`"}`, once("resent")...).want(200)
 	cancel := `{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED"}` // both gifts
 	w.post("cancel-gift", cancel, once("cancelled")...).want(200, "vouchers[1].status", "CANCELLED")
@@ -269,7 +269,7 @@ func TestAKeyIsJudgedAgainAfterTheBody(t *testing.T) {
 			t.Parallel()
 			arrived := make(chan struct{}, 1)
 			w := newWorld(t)
-			g := w.send(money("25"))
+			g := w.send(ofMoney("25"))
 			config := w.config
 			config.Directory = func() *gift.Directory {
 				select {
@@ -321,7 +321,7 @@ func TestAThiefWithATillsKey(t *testing.T) {
 	t.Cleanup(server.Close)
 	w := &world{TB: t, server: server}
 	till := as(examples.HarborTillKey)
-	order := strings.ReplaceAll(money("25", member("organizationID", examples.HarborPier39)), shop,
+	order := strings.ReplaceAll(ofMoney("25", member("organizationID", examples.HarborPier39)), shop,
 		examples.HarborStorefront)
 	g := w.send(order, as(examples.HarborWebShopKey)...)
 	lacks := func(r reply, permission string) {
@@ -371,11 +371,11 @@ func TestSystemKeysMayWhatTheyMade(t *testing.T) {
 		gift.HashKey("boon_test_second-key-of-the-site-00000")
 	w.addKeys(&site, &second)
 	after := as("boon_test_second-key-of-the-site-00000")
-	order := money("5", member("accountID", harbor))
+	order := ofMoney("5", member("accountID", harbor))
 	own := w.send(order, append(as(systemKey), once("site-1")...)...)
 	others := w.send(order, append(as(partnerKey), once("site-1")...)...)
-	merchants := w.send(money("5"))
-	send := func(more string) reply { return w.post("send-gift", money("5", more), as(systemKey)...) }
+	merchants := w.send(ofMoney("5"))
+	send := func(more string) reply { return w.post("send-gift", ofMoney("5", more), as(systemKey)...) }
 	for _, account := range []string{corner, nowhere} {
 		send(member("accountID", account)).refused(403, gift.NotAuthorized, "monetaryGift.accountID")
 	}

@@ -7,6 +7,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
@@ -149,13 +150,13 @@ func writeRedemption(w *wire.Writer, r ledger.Result) {
 }
 
 // writeMoved writes what a redemption and a reversal have in common.
-func writeMoved(w *wire.Writer, v *gift.Voucher, e *gift.Entry, amount gift.Amount) {
+func writeMoved(w *wire.Writer, v *gift.Voucher, e *gift.Entry, amount money.Amount) {
 	writeChanged(w, v, e.Actor.LocationID, amount, e.At)
 	writeStands(w, v)
 }
 
 // writeChanged writes what all changes of what is available have in common.
-func writeChanged(w *wire.Writer, v *gift.Voucher, location guid.ID, amount gift.Amount, at time.Time) {
+func writeChanged(w *wire.Writer, v *gift.Voucher, location guid.ID, amount money.Amount, at time.Time) {
 	w.ID("voucherID", v.ID)
 	w.IDOrNull("organizationID", location)
 	w.Amount("amount", v.Unit(), amount)

@@ -29,51 +29,54 @@ func TestEveryCodeIsProduced(t *testing.T) {
 			return w.post("validate-gift", `{"voucherCode":"123456789012"}`, as(homelessKey)...)
 		},
 		gift.MissingOrInvalidGiftProgram: func(w *world) reply {
-			return w.post("redeem-gift", `{"voucherID":"`+w.send(money("5")).id+
+			return w.post("redeem-gift", `{"voucherID":"`+w.send(ofMoney("5")).id+
 				`","targetProgramID":"33333333-3333-3333-3333-333333333333"`+at)
 		},
 		gift.InvalidVoucherType: func(w *world) reply {
-			return w.post("validate-gift", `{"voucherCode":"`+w.send(money("5")).code+`","targetTypeCode":"NOT_GIFT"`+at)
+			return w.post("validate-gift", `{"voucherCode":"`+w.send(ofMoney("5")).code+`","targetTypeCode":"NOT_GIFT"`+at)
 		},
 		gift.ItemEligibilityFailure: func(w *world) reply {
 			return w.post("validate-gift", `{"voucherCode":"`+w.send(latte).code+`","ticketData":`+ticketOf("TEA")+at)
 		},
 		gift.AlreadyRedeemed: func(w *world) reply {
-			g := w.send(money("5"))
+			g := w.send(ofMoney("5"))
 			w.redeem(g, "").want(200)
 			return w.redeem(g, "1")
 		},
 		gift.RedemptionNotAllowed: func(w *world) reply {
-			g := w.send(money("5"))
+			g := w.send(ofMoney("5"))
 			w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"PURCHASE_FAILED"}`).want(200)
 			return w.post("validate-gift", `{"voucherCode":"`+g.code+`"`+at)
 		},
 		gift.NotAuthorized: func(w *world) reply {
-			return w.post("redeem-gift", `{"voucherID":"`+w.send(money("5")).id+`"`+at, as(wharfKey)...)
+			return w.post("redeem-gift", `{"voucherID":"`+w.send(ofMoney("5")).id+`"`+at, as(wharfKey)...)
 		},
 		gift.UnexpectedError: func(w *world) reply {
 			return w.post("redeem-gift", redeemBody(made{id: nowhere}, "1"), "Idempotency-Key", "boom")
 		},
 		gift.Unauthenticated:     func(w *world) reply { return w.post("redeem-gift", `{}`, as("boon_test_nobody")...) },
-		gift.InsufficientBalance: func(w *world) reply { return w.redeem(w.send(money("5")), "5.01") },
+		gift.InsufficientBalance: func(w *world) reply { return w.redeem(w.send(ofMoney("5")), "5.01") },
 		gift.AlreadyReversed: func(w *world) reply {
-			body := `{"redemptionID":"` + w.redeem(w.send(money("5")), "1").at("redemptionID") + `"}`
+			body := `{"redemptionID":"` + w.redeem(w.send(ofMoney("5")), "1").at("redemptionID") + `"}`
 			w.post("reverse-redemption", body).want(200)
 			return w.post("reverse-redemption", body)
 		},
 		gift.HoldNotOpen: func(w *world) reply {
-			body := `{"holdID":"` + w.holdGift(w.send(money("5")), "1").at("holdID") + `"}`
+			body := `{"holdID":"` + w.holdGift(w.send(ofMoney("5")), "1").at("holdID") + `"}`
 			w.post("capture-hold", body).want(200)
 			return w.post("capture-hold", body)
 		},
-		gift.AlreadyActivated: func(w *world) reply { return w.post("activate-gift", activateBody(w.send(money("5")), "5")) },
+		gift.AlreadyActivated: func(w *world) reply {
+			return w.post("activate-gift", activateBody(w.send(ofMoney("5")),
+				"5"))
+		},
 		gift.IdempotencyMismatch: func(w *world) reply {
-			g := w.send(money("5"))
+			g := w.send(ofMoney("5"))
 			w.redeem(g, "1", once("k")...).want(200)
 			return w.redeem(g, "2", once("k")...)
 		},
 		gift.RequestInProgress: func(w *world) reply {
-			g, release := w.send(money("5")), w.hold()
+			g, release := w.send(ofMoney("5")), w.hold()
 			end := w.start(gift.RedeemGift, "slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
 			defer func() { release(); end() }()
 			return w.redeem(g, "1", once("slow")...)
@@ -261,7 +264,7 @@ func TestBadInputOfRedeemAndValidate(t *testing.T) {
 	t.Parallel()
 	pgtest.Once(t)
 	w := newWorld(t)
-	g := w.send(money("25.50"))
+	g := w.send(ofMoney("25.50"))
 	item := w.send(`{"itemGift":{"label":"Latte","quantity":3,"deliveryMethodID":3},` + purchase + `}`)
 	redeem := func(members string) string {
 		return `{"voucherID":"` + g.id + `","organizationID":"` + pier + `",` + members + `}`
@@ -378,7 +381,7 @@ func TestBadInputOfSend(t *testing.T) {
 	mail := func(to string) string {
 		return `{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"` + to + `"},` + purchase + `}`
 	}
-	value := func(v string) badCase { return invalid("value "+v, money(v), "monetaryGift.value") }
+	value := func(v string) badCase { return invalid("value "+v, ofMoney(v), "monetaryGift.value") }
 	m := "monetaryGift."
 	cases := []badCase{
 		value("0"), value("-0"), value("-5"), value("1e400"), value("25.001"), value("1e999999999"), value(`"5"`),
@@ -433,7 +436,7 @@ func TestBadInputOfSend(t *testing.T) {
 		invalid("an unknown zone", gift1(`"deliveryTimezoneId":"America/Atlantis"`), m+"deliveryTimezoneId"),
 		invalid("a path as a zone", gift1(`"deliveryTimezoneId":"../../etc/passwd"`), m+"deliveryTimezoneId"),
 		invalid("another account's location", gift1(`"organizationID":"`+cornerPlace+`"`), m+"organizationID"),
-		invalid("another account's storefront", strings.Replace(money("5"), shop, cornerShop, 1), "externalStorefrontID"),
+		invalid("another account's storefront", strings.Replace(ofMoney("5"), shop, cornerShop, 1), "externalStorefrontID"),
 		invalid("an unknown promotion", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"paymentMethodID":4,
 			"promotionID":"`+nowhere+`"}`, "promotionID"),
 		invalid("a promotion without terms", `{"monetaryGift":{"value":5,"deliveryMethodID":3},"paymentMethodID":4,`+
@@ -458,7 +461,7 @@ func TestBadInputOfSend(t *testing.T) {
 			[]string{m + "programID"}},
 		{"a program of some locations", gift1(`"programID":"` + gift.DistributionProgram.ID.String() + `"`), 422,
 			gift.NotSupported, []string{m + "organizationID"}},
-		invalid("an unknown program among other problems", money("0", `,"programID":"`+nowhere+`"`), m+"value", m+
+		invalid("an unknown program among other problems", ofMoney("0", `,"programID":"`+nowhere+`"`), m+"value", m+
 			"programID"),
 		{"another account", gift1(`"accountID":"` + corner + `"`), 403, gift.NotAuthorized, []string{m + "accountID"}},
 		{"another account, and more", gift1(`"accountID":"` + corner + `","x":1`), 400, gift.ValidationFailure,
@@ -479,7 +482,7 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 	t.Parallel()
 	pgtest.Once(t)
 	w := newWorld(t)
-	r := w.redeem(w.send(money("5")), "2").at("redemptionID")
+	r := w.redeem(w.send(ofMoney("5")), "2").at("redemptionID")
 	for _, c := range []struct {
 		operation string
 		badCase
@@ -681,11 +684,11 @@ func TestKeys(t *testing.T) {
 func TestSystemKeySendsForTheAccountItNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.post("send-gift", money("5"), as(systemKey)...).refused(400, gift.ValidationFailure, "monetaryGift.accountID")
-	w.post("send-gift", money("5", `,"accountID":"`+nowhere+`"`), as(systemKey)...).refused(403, gift.NotAuthorized,
+	w.post("send-gift", ofMoney("5"), as(systemKey)...).refused(400, gift.ValidationFailure, "monetaryGift.accountID")
+	w.post("send-gift", ofMoney("5", `,"accountID":"`+nowhere+`"`), as(systemKey)...).refused(403, gift.NotAuthorized,
 		"monetaryGift.accountID")
-	w.post("send-gift", money("5", `,"accountID":"`+harbor+`"`), as(systemKey)...).want(201, "gifts[0].accountID", harbor)
-	w.post("send-gift", money("5", `,"accountID":"`+harbor+`"`)).want(201)
+	w.post("send-gift", ofMoney("5", `,"accountID":"`+harbor+`"`), as(systemKey)...).want(201, "gifts[0].accountID", harbor)
+	w.post("send-gift", ofMoney("5", `,"accountID":"`+harbor+`"`)).want(201)
 }
 
 func TestDeliveryNeedsMeans(t *testing.T) {
@@ -699,7 +702,7 @@ func TestDeliveryNeedsMeans(t *testing.T) {
 			t.Errorf("it names the server's flags, or does not say what to do: %s", said)
 		}
 	}
-	w.post("send-gift", money("5")).want(201)
+	w.post("send-gift", ofMoney("5")).want(201)
 	if w.wakes.Load() != 1 {
 		t.Errorf("woken %d times", w.wakes.Load())
 	}

@@ -25,7 +25,7 @@ func (w *world) replace(g made, headers ...string) made {
 func TestALostCardIsReplaced(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	lost := w.send(money("25"))
+	lost := w.send(ofMoney("25"))
 	w.redeem(lost, "5", once("sale")...).want(200)
 	hold := w.holdGift(lost, "3").want(200).at("holdID")
 	byCode := `{"voucherCode":"` + lost.code + `","organizationID":"` + pier + `","amount":1}`
@@ -113,7 +113,7 @@ func TestAReplacementIsSent(t *testing.T) {
 	w.post("replace-gift", replaceBody(g, deliver)).refused(429, gift.RateLimited)
 	w.post("replace-gift", replaceBody(g, `,"deliver":{"deliveryMethodID":3,"recipientContact":"x@example.com"}`)).refused(
 		400, gift.ValidationFailure, "deliver.recipientContact")
-	printed := w.send(money("5"))
+	printed := w.send(ofMoney("5"))
 	w.post("replace-gift", replaceBody(printed, `,"deliver":{"deliveryMethodID":2}`)).refused(400, gift.ValidationFailure,
 		"deliver.recipientContact")
 	told := w.post("replace-gift", replaceBody(printed, ""), as(rotatedKey)...).want(200, "sent", "false")
@@ -137,7 +137,7 @@ func TestWhatIsNotReplaced(t *testing.T) {
 	}
 	use(g.code).refused(409, gift.RedemptionNotAllowed)
 	use(old.code).refused(404, gift.NotFound)
-	spent := w.send(money("5"))
+	spent := w.send(ofMoney("5"))
 	w.redeem(spent, "").want(200)
 	w.post("replace-gift", replaceBody(spent, "")).refused(409, gift.AlreadyRedeemed)
 	w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"CANCELLED"}`).want(200)
@@ -145,7 +145,7 @@ func TestWhatIsNotReplaced(t *testing.T) {
 	w.sound()
 
 	mute := newWorld(t, func(c *api.Config) { c.Email = false })
-	kept := mute.send(money("5"))
+	kept := mute.send(ofMoney("5"))
 	mute.post("replace-gift", replaceBody(kept, `,"deliver":{"deliveryMethodID":1,"recipientContact":"ann@example.com"}`)).
 		refused(409, gift.AccountMisconfigured)
 	mute.redeem(kept, "").want(200)
@@ -155,7 +155,7 @@ func TestWhatIsNotReplaced(t *testing.T) {
 func TestThievesReplaceNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("25"))
+	g := w.send(ofMoney("25"))
 	for _, role := range []string{"till", "shop", "office"} {
 		may, _ := gift.RoleByName(role)
 		w.permit(rotatedKey, may.Names()...)
@@ -171,7 +171,7 @@ func TestReplacedWhileRedeemed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 30 {
-		g := w.send(money("10"))
+		g := w.send(ofMoney("10"))
 		var done sync.WaitGroup
 		var replaced, taken reply
 		done.Go(func() { replaced = w.post("replace-gift", replaceBody(g, "")) })

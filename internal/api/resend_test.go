@@ -308,6 +308,6 @@ func TestReschedule(t *testing.T) {
 		"before: at once.]" {
 		t.Errorf("the history is %s", got)
 	}
-	printed := w.send(money("5"))
+	printed := w.send(ofMoney("5"))
 	w.post("reschedule-gift", resend(printed.id, `,"deliveryDate":"`+soon+`"`)).refused(409, gift.RedemptionNotAllowed)
 }

@@ -13,7 +13,7 @@ import (
 func TestAReversalMayNameItsGift(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ana, ben := w.send(money("20")), w.send(money("50"))
+	ana, ben := w.send(ofMoney("20")), w.send(ofMoney("50"))
 	foreign := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},`+purchaseAt(cornerShop)+`}`, as(cornerKey)...)
 	w.redeem(ana, "10", once("1")...).want(200)
 	held := w.holdGift(ana, "2").want(200).at("holdID")
@@ -54,7 +54,7 @@ func TestAReversalMayNameItsGift(t *testing.T) {
 func TestUndoingByKeyMayNameTheGift(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	card, ana, ben := w.stock(`"count":1`)[0], w.send(money("20")), w.send(money("50"))
+	card, ana, ben := w.stock(`"count":1`)[0], w.send(ofMoney("20")), w.send(ofMoney("50"))
 	for _, c := range []struct {
 		operation, undo string
 		of              made
@@ -87,7 +87,7 @@ func TestUndoingByKeyMayNameTheGift(t *testing.T) {
 func TestTheGiftOfAReversalIsNoFreeGuess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g, other := w.send(money("5")), w.send(money("5"))
+	g, other := w.send(ofMoney("5")), w.send(ofMoney("5"))
 	w.redeem(g, "1", append(as(pierKey), once("1")...)...).want(200)
 	w.holdGift(g, "1", append(as(pierKey), once("1")...)...).want(200)
 	of := func(code string) string { return `{"idempotencyKey":"1","voucherCode":"` + code + `"}` }

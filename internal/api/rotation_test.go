@@ -12,10 +12,10 @@ import (
 func TestReplaysAcrossARotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g, card := w.send(money("5")), w.stock(`"count":1,"value":5,"verificationCodes":true`)[0]
+	g, card := w.send(ofMoney("5")), w.stock(`"count":1,"value":5,"verificationCodes":true`)[0]
 	code := w.get(exportPath(card.order, "csv")).want(200).rows()[1][2]
 	w.post("activate-gift", activateBody(card, "")).want(200)
-	sale := w.post("send-gift", money("7"), once("sale")...).want(201)
+	sale := w.post("send-gift", ofMoney("7"), once("sale")...).want(201)
 	first := w.redeem(g, "1", once("first")...).want(200)
 	beside, err := store.Open(t.Context(), store.Options{Dir: w.dir, Database: w.database})
 	if err != nil {
@@ -24,7 +24,7 @@ func TestReplaysAcrossARotation(t *testing.T) {
 	defer beside.Close()
 	check := func(balance string) {
 		t.Helper()
-		w.post("send-gift", money("7"), once("sale")...).again(sale)
+		w.post("send-gift", ofMoney("7"), once("sale")...).again(sale)
 		w.redeem(g, "1", once("first")...).again(first)
 		w.redeem(g, "2", once("first")...).refused(422, gift.IdempotencyMismatch)
 		w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", balance)

@@ -23,7 +23,7 @@ func TestSlowReadersOfLargeAnswers(t *testing.T) {
 		`"},"recipients":[{}` +
 		strings.Repeat(`,{}`, 799) + `],` + purchase + `}`
 	first := w.post("send-gift", order, once("large")...).want(201)
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	slow := w.slowReaders(3, order, harborKey)
 	refused := w.post("send-gift", order, once("large")...).refused(503, gift.Unavailable)
 	if refused.header.Get("Retry-After") == "" {
@@ -31,7 +31,7 @@ func TestSlowReadersOfLargeAnswers(t *testing.T) {
 	}
 	w.get("/requests/large").want(200) // look-ups find some
 	w.redeem(g, "1").want(200)
-	w.send(money("5"))
+	w.send(ofMoney("5"))
 	for _, conn := range slow {
 		conn.Close()
 	}

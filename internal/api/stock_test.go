@@ -212,7 +212,7 @@ func TestStolenCards(t *testing.T) {
 func TestTheLargestStock(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, store.Options{ShortTimeouts: true})
-	g := w.send(money("500"))
+	g := w.send(ofMoney("500"))
 	made := make(chan reply, 1)
 	go func() {
 		r := w.post("create-stock", `{"count":10000,"value":25,"verificationCodes":true}`, once("s")...)

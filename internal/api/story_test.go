@@ -8,7 +8,7 @@ import (
 func TestAGiftFromSendingToReversal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	sent := w.post("send-gift", money("25.5", `,"recipientDescription":"Bob","message":"Enjoy"`), "X-Request-ID",
+	sent := w.post("send-gift", ofMoney("25.5", `,"recipientDescription":"Bob","message":"Enjoy"`), "X-Request-ID",
 		"story-1")
 	sent.want(201, "requestID", "story-1", "gifts[0].status", "DELIVERED", "gifts[0].statusID", "3",
 		"gifts[0].originalBalance", "25.50",

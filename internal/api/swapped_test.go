@@ -16,7 +16,7 @@ import (
 func TestSwappedCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	cheap, dear := w.send(money("1")), w.send(money("500"))
+	cheap, dear := w.send(ofMoney("1")), w.send(ofMoney("500"))
 	swapCodes(t, w, cheap.id, dear.id)
 	for _, operation := range []string{"validate-gift", "redeem-gift"} {
 		r := w.post(operation, `{"voucherCode":"`+cheap.code+`","organizationID":"`+pier+`"}`).refused(500,

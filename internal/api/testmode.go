@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/wire"
 )
 
@@ -179,13 +180,13 @@ const (
 )
 
 // troubles are the amounts that ask for them, in the smallest unit of the currency: 503.01 dollars and so on.
-var troubles = map[gift.Amount]trouble{50301: answerLost, 50302: noAnswer, 50303: overloaded}
+var troubles = map[money.Amount]trouble{50301: answerLost, 50302: noAnswer, 50303: overloaded}
 
-func (c *call) troubleOf(number gift.Number) trouble {
+func (c *call) troubleOf(number money.Number) trouble {
 	if !c.account.Test || number == "" {
 		return none
 	}
-	amount, err := c.account.Currency.Read(number, gift.NoLimit)
+	amount, err := c.account.Currency.Read(number, money.NoLimit)
 	if err != nil {
 		return none
 	}

@@ -45,7 +45,7 @@ func TestTheClockOfATestAccount(t *testing.T) {
 	w.do("POST", path, `{"advance":"P1D"}`, as(harborKey)...).refused(422, gift.NotSupported)
 	w.do("POST", path, `{"advance":"P1D"}`, as(systemKey)...).refused(422, gift.NotSupported)
 	w.get("/gifting/gifts", as(harborKey)...).want(200)
-	w.send(money("5")) // of a live account, whose clock nobody can advance
+	w.send(ofMoney("5")) // of a live account, whose clock nobody can advance
 }
 
 // TestTestsTakeFewPlaces: calls of test accounts are few at once, and come after those of live ones.
@@ -77,7 +77,7 @@ func (noted) Leave(api.Priority) {}
 func TestWebhooksGoByTheTestClock(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.send(money("5"))
+	w.send(ofMoney("5"))
 	w.feed(1, url.Values{"type": {string(gift.EventCreated)}}) // waits for what others have under way on the same server
 	page, err := w.store.Events(t.Context(), gift.EventQuery{AccountID: id(harbor), Limit: 1,
 		Types: []gift.EventType{gift.EventCreated}})

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/ticket"
 	"boon.example/internal/ticket/format"
 	"boon.example/internal/wire"
@@ -17,7 +18,7 @@ import (
 // readTicket reads the till's ticket; nil when none is given. at is where it is; nil: that cannot be told. asked is the
 // ticket as the request has it, for its fingerprint: what the location's set-up says of tickets, and how a version
 // reads the orders of a platform, make no other request of it. into is memory that the caller lends; nil: none.
-func readTicket(o *wire.Object, currency gift.Currency, at *gift.Location, into *ticket.Memory) (t *ticket.Ticket,
+func readTicket(o *wire.Object, currency money.Currency, at *gift.Location, into *ticket.Memory) (t *ticket.Ticket,
 	asked any) {
 	data := o.Object("ticketData")
 	if data == nil {

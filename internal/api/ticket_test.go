@@ -7,19 +7,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
 
 var (
-	usd = gift.Currency{Code: "USD", Decimals: 2}
-	jpy = gift.Currency{Code: "JPY"}
+	usd = money.Currency{Code: "USD", Decimals: 2}
+	jpy = money.Currency{Code: "JPY"}
 )
 
 const at = "ticketData.data"
 
-func decimal(number gift.Number) *gift.Decimal {
-	d, err := gift.ParseDecimal(number)
+func decimal(number money.Number) *money.Decimal {
+	d, err := money.ParseDecimal(number)
 	if err != nil {
 		panic(string(number) + ": " + err.Error())
 	}
@@ -27,7 +28,7 @@ func decimal(number gift.Number) *gift.Decimal {
 }
 
 // ticketIn reads ticket data and gives what was wrong with it as "path: text".
-func ticketIn(c gift.Currency, data string) (tk *ticket.Ticket, found []string) {
+func ticketIn(c money.Currency, data string) (tk *ticket.Ticket, found []string) {
 	problems, _ := new(wire.Reader).Decode([]byte(`{"ticketData":{"format":"standard","data":`+data+`}}`),
 		func(o *wire.Object) { tk, _ = readTicket(o, c, nil, nil) })
 	for _, m := range problems.All() {
@@ -37,7 +38,7 @@ func ticketIn(c gift.Currency, data string) (tk *ticket.Ticket, found []string) 
 }
 
 // line is a line of a ticket; price "" is none.
-func line(id, name string, price, quantity, total gift.Number) ticket.Line {
+func line(id, name string, price, quantity, total money.Number) ticket.Line {
 	l := ticket.Line{ItemID: id, ItemName: name, Quantity: *decimal(quantity), Total: *decimal(total)}
 	if price != "" {
 		l.UnitPrice = decimal(price)
@@ -46,16 +47,16 @@ func line(id, name string, price, quantity, total gift.Number) ticket.Line {
 }
 
 // sameNumbers compares decimals by their value.
-var sameNumbers = cmp.Comparer(func(a, b gift.Decimal) bool { return a.In(usd) == b.In(usd) })
+var sameNumbers = cmp.Comparer(func(a, b money.Decimal) bool { return a.In(usd) == b.In(usd) })
 
 func TestReadTicket(t *testing.T) {
 	t.Parallel()
-	of := func(c gift.Currency, lines ...ticket.Line) *ticket.Ticket {
+	of := func(c money.Currency, lines ...ticket.Line) *ticket.Ticket {
 		return &ticket.Ticket{Currency: c, Lines: lines}
 	}
 	tests := []struct {
 		name     string
-		currency gift.Currency
+		currency money.Currency
 		data     string
 		want     *ticket.Ticket
 	}{

@@ -58,7 +58,7 @@ func TestALocationSaysWhatIsAGiftCard(t *testing.T) {
 			`{"catalog_object_id":"LATTE","total_money":{"amount":450}}],"total_money":{"amount":2950}}}`,
 		check(`{"itemID":"GC","itemTotalPrice":25},{"itemID":"LATTE","itemTotalPrice":4.5}`, `"grandTotal":29.5`),
 	} {
-		g := w.send(money("100"))
+		g := w.send(ofMoney("100"))
 		ask := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":` + ticket
 		w.post("validate-gift", ask+`}`).want(200, "eligibility.maximumAmount", "4.50", "eligibility.excludedLines",
 			`[{"index":0,"reason":"A gift cannot pay for a gift card."}]`)
@@ -72,7 +72,7 @@ func TestATillCannotHideAGiftCard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.readTickets(gift.TicketReading{Format: "toast", ItemID: "plu", GiftCards: []string{"GC25"}})
-	g := w.send(money("100"))
+	g := w.send(ofMoney("100"))
 	ask := func(itemID string) string {
 		return `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":{"format":"toast","data":{"checks":[` +
 			`{"selections":[{"displayName":"Card","item":{"guid":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c99"},"plu":"GC25",` +
@@ -94,7 +94,7 @@ func TestATicketIsOneRequest(t *testing.T) {
 			`"total_money":{"amount":2900}}`,
 	} {
 		w := newWorld(t)
-		g := w.send(money("50"))
+		g := w.send(ofMoney("50"))
 		ask := func(ticket string) reply {
 			return w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":5,"ticketData":`+
 				`{"format":"`+format+`","data":`+ticket+`}}`, once("k")...)
@@ -105,7 +105,7 @@ func TestATicketIsOneRequest(t *testing.T) {
 		ask(strings.ReplaceAll(ticket, `CARD`, `CARDS`)).refused(422, gift.IdempotencyMismatch)
 	}
 	w := newWorld(t)
-	g := w.send(money("50"))
+	g := w.send(ofMoney("50"))
 	ask := func(totals string) reply {
 		return w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","ticketData":{"format":"standard",`+
 			`"data":{"lineItems":[{"itemTotalPrice":2}],"totals":{`+totals+`}}}}`, once("k")...)
@@ -151,7 +151,7 @@ func TestLookalikesAreOtherItems(t *testing.T) {
 func TestPlatformTicketsAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("100"))
+	g := w.send(ofMoney("100"))
 	for _, tt := range []struct {
 		ticket string
 		status int
@@ -187,14 +187,14 @@ func TestATicketCapsEveryGift(t *testing.T) {
 	}
 	const sandwich = `{"itemID":"SANDWICH","quantity":1,"itemTotalPrice":8.25}`
 	for _, tt := range []struct{ name, gift, ticket, most string }{
-		{"a purchase, the grand total", money("100"), check(sandwich, `"grandTotal":9`), "9.00"},
-		{"a purchase, the sum of the lines", money("100"), check(sandwich+`,`+sandwich, ``), "16.50"},
-		{"a purchase, a coupon", money("100"), check(sandwich+`,{"itemName":"Coupon","itemTotalPrice":-1.333}`, ``), "6.92"},
+		{"a purchase, the grand total", ofMoney("100"), check(sandwich, `"grandTotal":9`), "9.00"},
+		{"a purchase, the sum of the lines", ofMoney("100"), check(sandwich+`,`+sandwich, ``), "16.50"},
+		{"a purchase, a coupon", ofMoney("100"), check(sandwich+`,{"itemName":"Coupon","itemTotalPrice":-1.333}`, ``), "6.92"},
 		{"pieces", `{"itemGift":{"label":"Latte","quantity":5,"deliveryMethodID":3},` + purchase + `}`,
 			check(sandwich+`,`+sandwich, `"grandTotal":0`), "2"},
 		{"certain items", latte, check(sandwich+`,{"itemID":"LATTE","itemUnitPrice":4.5,"quantity":2},{"itemID":"LATTE",`+
 			`"itemUnitPrice":4.5,"quantity":-1}`, ``), "4.50"},
-		{"an order of Square's", money("100"), squareOrder, "15.25"},
+		{"an order of Square's", ofMoney("100"), squareOrder, "15.25"},
 		{"certain items of it", latte, squareOrder, "4.25"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestATicketCapsEveryGift(t *testing.T) {
 			w.post("redeem-gift", ask(g, tt.ticket, `,"amount":20,"allowPartial":true`)).want(200, "amount", tt.most)
 		})
 	}
-	g := w.send(money("100"))
+	g := w.send(ofMoney("100"))
 	w.post("redeem-gift", ask(g, check(sandwich, `"grandTotal":9`), `,"amount":9.01`)).refused(400, gift.ValidationFailure,
 		"amount")
 }
@@ -364,7 +364,7 @@ func TestASetUpChangesNoGift(t *testing.T) {
 func TestTicketsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("100"))
+	g := w.send(ofMoney("100"))
 	var all sync.WaitGroup
 	for n := range 8 {
 		all.Go(func() {

@@ -219,7 +219,7 @@ func TestAuthorityOverTills(t *testing.T) {
 func TestReadingCodesLeavesATrace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	read := func() int {
 		w.Helper()
 		return strings.Count(string(w.get("/audit?limit=200").want(200).body), `"action":"codes.read"`)

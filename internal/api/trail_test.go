@@ -48,10 +48,10 @@ func TestAuditTrail(t *testing.T) {
 		c.ClientAddress = func(*http.Request) netip.Addr { return netip.MustParseAddr("2001:db8::7") }
 	})
 	begun := w.now().Add(-time.Second)
-	w.send(strings.ReplaceAll(money("9"), shop, cornerShop), as(cornerKey)...)
+	w.send(strings.ReplaceAll(ofMoney("9"), shop, cornerShop), as(cornerKey)...)
 	before := len(w.trail(url.Values{}))
 	g := w.send(mailed("ana@example.com"))
-	sold := w.send(money("9"))
+	sold := w.send(ofMoney("9"))
 	w.redeem(sold, "1").want(200)
 	w.post("block-gift", `{"voucherID":"`+g.id+`","reasonCode":"LOST"}`).want(200)
 	hook := w.hook()

@@ -19,7 +19,7 @@ func transferBody(from, to made, amount string) string {
 func TestCardsAreMerged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a, b := w.send(money("25")), w.send(money("10"))
+	a, b := w.send(ofMoney("25")), w.send(ofMoney("10"))
 	w.holdGift(a, "5").want(200)
 	merged := w.post("transfer-balance", transferBody(a, b, ""), once("m")...).want(200, "amount", "20.00", "currency",
 		"USD", "from.voucherID", a.id, "from.currentBalance", "5.00", "from.heldBalance", "5.00", "from.availableBalance",
@@ -45,7 +45,7 @@ func TestCardsAreMerged(t *testing.T) {
 func TestWhatIsNotTransferred(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a, full := w.send(money("25")), w.send(money("10000"))
+	a, full := w.send(ofMoney("25")), w.send(ofMoney("10000"))
 	given := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},` + promotion + `}`)
 	ofOneProgram := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3,"programID":"` +
 		gift.BusinessProgram.ID.String() + `"},` + promotion + `}`)
@@ -97,7 +97,7 @@ func TestThievesTransferNothing(t *testing.T) {
 	at := func(place string) made {
 		return w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3,"organizationID":"` + place + `"},` + purchase + `}`)
 	}
-	guest, own, here, there := w.send(money("25")), w.send(money("1")), at(pier), at(wharf)
+	guest, own, here, there := w.send(ofMoney("25")), w.send(ofMoney("1")), at(pier), at(wharf)
 	for _, role := range []string{"till", "shop", "office"} {
 		may, _ := gift.RoleByName(role)
 		w.permit(rotatedKey, may.Names()...)
@@ -122,7 +122,7 @@ func TestTransferAgainstRedemption(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 20 {
-		a, b := w.send(money("10")), w.send(money("1"))
+		a, b := w.send(ofMoney("10")), w.send(ofMoney("1"))
 		var done sync.WaitGroup
 		var moved, taken reply
 		done.Go(func() { moved = w.post("transfer-balance", transferBody(a, b, "10")) })

@@ -69,7 +69,7 @@ func TestVerificationCodes(t *testing.T) {
 	held := w.post("hold-gift", verifyBody(card, "5", code)).want(200)
 	w.post("capture-hold", `{"holdID":"`+held.at("holdID")+`"}`).want(200, "currentBalance", "14.00")
 	w.post("reverse-redemption", `{"redemptionID":"`+first.at("redemptionID")+`"}`).want(200, "currentBalance", "15.00")
-	plain := w.send(money("5"))
+	plain := w.send(ofMoney("5"))
 	verify(plain, "1", "1234")(w).want(200) // it has none
 	for _, r := range []reply{first, held, w.get("/gifting/gifts/" + card.id), w.get("/gifting/gifts/" + card.id +
 		"/history"),
@@ -142,8 +142,8 @@ func TestGuessingAtATill(t *testing.T) {
 	verify(cards[6], "1", codes[6])(w, till...).refused(429, gift.RateLimited)
 	w.post("hold-gift", verifyBody(cards[6], "1", codes[6]), till...).refused(429, gift.RateLimited)
 	verify(cards[6], "1", codes[6])(w, as(harborKey)...).want(200) // another till is served
-	w.redeem(w.send(money("5")), "1", till...).want(200)           // and this one, where no code is asked for
-	scanned := `{"voucherPublicToken":"` + w.send(money("5")).token + `","amount":1,"verificationCode":"1234"}`
+	w.redeem(w.send(ofMoney("5")), "1", till...).want(200)         // and this one, where no code is asked for
+	scanned := `{"voucherPublicToken":"` + w.send(ofMoney("5")).token + `","amount":1,"verificationCode":"1234"}`
 	w.post("redeem-gift", scanned, till...).want(200) // though one is shown
 	w.sound()
 }

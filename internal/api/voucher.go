@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
@@ -145,7 +146,7 @@ func writeEligibleItems(w *wire.Writer, items []gift.Item) {
 }
 
 // writeEligibility writes what the ticket says; null without a ticket.
-func writeEligibility(w *wire.Writer, unit gift.Currency, v *ticket.Eligibility) {
+func writeEligibility(w *wire.Writer, unit money.Currency, v *ticket.Eligibility) {
 	if v == nil {
 		w.Null("eligibility")
 		return

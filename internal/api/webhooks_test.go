@@ -163,7 +163,7 @@ func TestReplayIsAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	one := w.hook()
-	g := w.send(money("5"))
+	g := w.send(ofMoney("5"))
 	w.redeem(g, "1").want(200)
 	from := w.now().Add(-time.Hour).UTC().Truncate(time.Second)
 	asked := w.hooks("POST", "/"+one+"/replay", `{"from":"`+from.Format(time.RFC3339)+`","types":["gift.redeemed"]}`).

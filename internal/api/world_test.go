@@ -20,6 +20,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/print"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -116,9 +117,9 @@ const (
 )
 
 var (
-	dollars = gift.Currency{Code: "USD", Decimals: 2}
-	yen     = gift.Currency{Code: "JPY"}
-	dinars  = gift.Currency{Code: "KWD", Decimals: 3}
+	dollars = money.Currency{Code: "USD", Decimals: 2}
+	yen     = money.Currency{Code: "JPY"}
+	dinars  = money.Currency{Code: "KWD", Decimals: 3}
 )
 
 func setUp() gift.Changes {
@@ -128,7 +129,7 @@ func setUp() gift.Changes {
 	}
 	all := []gift.Subscription{{ProgramID: gift.BusinessProgram.ID, Reloadable: true},
 		{ProgramID: gift.PromotionalProgram.ID}}
-	account := func(text, name string, c gift.Currency, locations ...gift.Location) *gift.Account {
+	account := func(text, name string, c money.Currency, locations ...gift.Location) *gift.Account {
 		limit, err := c.Parse("10000")
 		if err != nil {
 			panic(err)
@@ -443,7 +444,7 @@ const (
 )
 
 // money is a request for one printed gift.
-func money(value string, more ...string) string {
+func ofMoney(value string, more ...string) string {
 	return `{"monetaryGift":{"value":` + value + `,"deliveryMethodID":3` + strings.Join(more, "") + `},` + purchase + `}`
 }
 

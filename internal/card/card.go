@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
+	"boon.example/internal/money"
 )
 
 // State is what a gift is to its recipient at one moment. Unlike gift.Status it knows the time.
@@ -187,7 +188,7 @@ func Blank(l *locale.Locale, g *gift.Gift, a *gift.Account, now time.Time) View 
 	return v
 }
 
-func worth(l *locale.Locale, g *gift.Gift, n gift.Amount) Worth {
+func worth(l *locale.Locale, g *gift.Gift, n money.Amount) Worth {
 	if g.Item {
 		return Worth{l.Number(int64(n)), unlinked(Line(g.Card.Label)), true}
 	}

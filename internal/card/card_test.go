@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/locale"
+	"boon.example/internal/money"
 )
 
 var newYork = mustZone("America/New_York")
@@ -27,7 +28,7 @@ func day(d int) time.Time { return time.Date(2026, 3, d, 14, 0, 0, 0, time.UTC) 
 
 func account() *gift.Account {
 	return &gift.Account{
-		ID: guid.ID{1}, Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: newYork,
+		ID: guid.ID{1}, Name: "Harbor Coffee", Currency: money.Currency{Code: "USD", Decimals: 2}, Zone: newYork,
 		Locations: []gift.Location{{ID: guid.ID{2}, Name: "Pier 39"}, {ID: guid.ID{3}, Name: "Ferry Building"}},
 		Designs: []gift.Design{{ID: guid.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy"},
 			{ID: guid.ID{5}, AccentColor: "url(x)"}},
@@ -37,7 +38,7 @@ func account() *gift.Account {
 func delivered() *gift.Gift {
 	return &gift.Gift{
 		Voucher: gift.Voucher{
-			AccountID: guid.ID{1}, Currency: gift.Currency{Code: "USD", Decimals: 2}, Loaded: 2500, Balance: 2500,
+			AccountID: guid.ID{1}, Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 2500, Balance: 2500,
 			Status: gift.Delivered,
 		},
 		Card: gift.Card{Sender: "Ben", Recipient: "Anna", Message: "Hi\r\n\r\nyou\n", DeliveryZone: "Europe/Berlin"},
@@ -138,7 +139,7 @@ func TestShownMeansUsable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, now := delivered(), day(10)
 		g.Status = rapid.SampledFrom(gift.Statuses()).Draw(t, "status")
-		g.Balance = gift.Amount(rapid.SampledFrom([]int64{0, 1, 2500}).Draw(t, "balance"))
+		g.Balance = money.Amount(rapid.SampledFrom([]int64{0, 1, 2500}).Draw(t, "balance"))
 		if rapid.Bool().Draw(t, "blocked") {
 			g.Blocked = gift.ReasonLost
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/wire"
 )
 
@@ -88,7 +89,7 @@ func readRule(o *wire.Object) (r gift.CashOutRule) {
 	r.Name, r.Source = o.Line("name", maxText), o.Line("source", maxText)
 	var err error
 	code := o.Text("currency")
-	if r.Currency, err = gift.ParseCurrency(code); err != nil && code != "" {
+	if r.Currency, err = money.ParseCurrency(code); err != nil && code != "" {
 		o.Add(o.At("currency"), "%s", err)
 	}
 	r.Limit, r.WorthMore = amount(o, "limit", r.Currency), amount(o, "worthMoreThan", r.Currency)
@@ -111,12 +112,12 @@ func readRule(o *wire.Object) (r gift.CashOutRule) {
 }
 
 // amount reads an amount in a currency; that of one that could not be read is not judged.
-func amount(o *wire.Object, name string, c gift.Currency) gift.Amount {
+func amount(o *wire.Object, name string, c money.Currency) money.Amount {
 	number := o.Number(name)
 	if number == "" || c.Code == "" {
 		return 0
 	}
-	a, err := c.Read(number, gift.NoLimit)
+	a, err := c.Read(number, money.NoLimit)
 	if err != nil {
 		o.Add(o.At(name), "%s", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // TestLaw asks the shipped table about gifts of 25.00 that were used, on the cent.
@@ -16,7 +17,7 @@ func TestLaw(t *testing.T) {
 	spring, today := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
 		jurisdiction string
-		most         gift.Amount // that can be cashed out
+		most         money.Amount // that can be cashed out
 		now          time.Time
 	}{
 		{"US-CA", 14_99, today}, {"US-CA", 14_99, spring.AddDate(0, 0, 1)}, {"US-CA", 9_99, spring}, {"US-CO", 5_00, today},
@@ -26,8 +27,8 @@ func TestLaw(t *testing.T) {
 	} {
 		at := gift.Location{ID: guid.ID{1}, Jurisdiction: tt.jurisdiction}
 		a := &gift.Account{Zone: time.UTC, Locations: []gift.Location{at}}
-		allowed := func(balance gift.Amount) bool {
-			v := gift.Voucher{Currency: gift.Currency{Code: "USD", Decimals: 2}, Loaded: 25_00, Balance: balance,
+		allowed := func(balance money.Amount) bool {
+			v := gift.Voucher{Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 25_00, Balance: balance,
 				Status: gift.Claimed}
 			return v.CashOutAllowed(Law(), a, &at, tt.now)
 		}
@@ -59,7 +60,7 @@ func TestParse(t *testing.T) {
 	good := `{"jurisdiction":"JP","name":"Japan","currency":"JPY","limit":100,"comparison":"atMost","from":"2026-01-02",` +
 		`"used":true,"worthMoreThan":500,"source":"s"}`
 	law, err := Parse([]byte(`{"rules":[` + good + `]}`))
-	want := gift.CashOutRule{Jurisdiction: "JP", Name: "Japan", From: 20260102, Currency: gift.Currency{Code: "JPY"},
+	want := gift.CashOutRule{Jurisdiction: "JP", Name: "Japan", From: 20260102, Currency: money.Currency{Code: "JPY"},
 		Limit: 100, OrEqual: true, Used: true, WorthMore: 500, Source: "s"}
 	if err != nil || len(law) != 1 || law[0] != want {
 		t.Errorf("got %+v, %v", law, err)

@@ -14,23 +14,24 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
 	"boon.example/internal/message"
+	"boon.example/internal/money"
 )
 
 // in is the merchant for whose recipients nothing but a language is known.
-func in(l gift.Language, c gift.Currency) *gift.Account {
+func in(l gift.Language, c money.Currency) *gift.Account {
 	a := *anAccount
 	a.Language, a.Currency = l, c
 	return &a
 }
 
 var (
-	dollar = gift.Currency{Code: "USD", Decimals: 2}
-	euro   = gift.Currency{Code: "EUR", Decimals: 2}
-	yen    = gift.Currency{Code: "JPY"}
+	dollar = money.Currency{Code: "USD", Decimals: 2}
+	euro   = money.Currency{Code: "EUR", Decimals: 2}
+	yen    = money.Currency{Code: "JPY"}
 )
 
 // taken is a redemption at Pier 39.
-func taken(n gift.Amount, at time.Time) []gift.Entry {
+func taken(n money.Amount, at time.Time) []gift.Entry {
 	return []gift.Entry{{Kind: gift.Redemption, Delta: -n, At: at, Actor: gift.Actor{LocationID: testID(2)}}}
 }
 
@@ -42,7 +43,7 @@ func TestMoneyInEachLanguage(t *testing.T) {
 	const url = " https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv"
 	for _, tt := range []struct {
 		l                   gift.Language
-		c                   gift.Currency
+		c                   money.Currency
 		subject, text, less string
 	}{
 		{gift.English, dollar, "$25.00 left on your gift at Harbor Coffee",
@@ -99,7 +100,7 @@ func TestThreeCurrencies(t *testing.T) {
 		gift.Spanish:  {"$25.00", "25,00 €", "3000 ¥"}, // dollars as in the United States
 		gift.Japanese: {"$25.00", "€25.00", "¥3,000"},
 	} {
-		for i, c := range []gift.Currency{dollar, euro, yen} {
+		for i, c := range []money.Currency{dollar, euro, yen} {
 			mail, sms := aGift(gift.Email), aGift(gift.SMS)
 			for _, g := range []*gift.Gift{&mail, &sms} {
 				g.Currency, g.Status = c, gift.Delivered
@@ -297,7 +298,7 @@ func TestCurrenciesAreGSM(t *testing.T) {
 	t.Parallel()
 	known := 0
 	for a := range 26 * 26 * 26 {
-		c, err := gift.ParseCurrency(string([]byte{byte('A' + a/676), byte('A' + a/26%26), byte('A' + a%26)}))
+		c, err := money.ParseCurrency(string([]byte{byte('A' + a/676), byte('A' + a/26%26), byte('A' + a%26)}))
 		if err != nil {
 			continue
 		}
@@ -324,10 +325,10 @@ func TestTextMessages(t *testing.T) {
 			rapid.StringMatching(`[A-Zäéñö ’–]{0,60}`), rapid.StringMatching(`[\x{4e00}-\x{4eff}\x{3040}-\x{30ff}]{0,50}`),
 			rapid.SampledFrom(hostile))
 		g := aGift(gift.SMS)
-		g.Status, g.Balance = gift.Claimed, gift.Amount(rapid.Int64Range(1, 1_000_000_00).Draw(rt, "balance"))
+		g.Status, g.Balance = gift.Claimed, money.Amount(rapid.Int64Range(1, 1_000_000_00).Draw(rt, "balance"))
 		g.Item, g.Card.Label = rapid.Bool().Draw(rt, "item"), name.Draw(rt, "label")
 		g.Card.Sender = name.Draw(rt, "sender")
-		a := in(rapid.SampledFrom(gift.Languages()).Draw(rt, "language"), rapid.SampledFrom([]gift.Currency{dollar, euro,
+		a := in(rapid.SampledFrom(gift.Languages()).Draw(rt, "language"), rapid.SampledFrom([]money.Currency{dollar, euro,
 			yen}).Draw(rt, "currency"))
 		g.Currency, a.Name = a.Currency, name.Draw(rt, "merchant")
 		a.Locations = []gift.Location{{ID: testID(2), Name: name.Draw(rt, "place")}}

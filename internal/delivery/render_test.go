@@ -13,12 +13,13 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/message"
+	"boon.example/internal/money"
 )
 
 const publicURL = "https://gifts.example.com"
 
 var anAccount = &gift.Account{
-	ID: testID(1), Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
+	ID: testID(1), Name: "Harbor Coffee", Currency: money.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
 	Locations: []gift.Location{{ID: testID(2), Name: "Pier 39"}, {ID: testID(3), Name: "Ferry Building"}},
 	Designs:   []gift.Design{{ID: testID(4), AccentColor: "#0b5fff", Headline: "Enjoy"}},
 }

@@ -7,19 +7,21 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // Account is a merchant with everything that belongs to it and carries no value. It is read-only once made: a change of
 // the set-up makes a new one.
 type Account struct {
-	ID                    guid.ID
-	Name                  string
-	Test                  bool // its gifts are worth nothing, its messages reach nobody, and its clock can be advanced
-	Currency              Currency
-	Zone                  *time.Location
-	Language              Language // of what guests read; "": English
-	Country               string   // as whose people amounts, dates and times are written: ISO 3166-1; "": see HomeCountry
-	MaxGiftValue          Amount   // the most that one monetary gift may be worth
+	ID       guid.ID
+	Name     string
+	Test     bool // its gifts are worth nothing, its messages reach nobody, and its clock can be advanced
+	Currency money.Currency
+	Zone     *time.Location
+	Language Language // of what guests read; "": English
+	// as whose people amounts, dates and times are written: ISO 3166-1; "": see HomeCountry
+	Country               string
+	MaxGiftValue          money.Amount // the most that one monetary gift may be worth
 	RequireIdempotencyKey bool
 	Limits                Limits
 	KeysLimitMoney        bool     // a key of it that works has a limit of money: Directory.Complete notes that
@@ -147,7 +149,7 @@ type Design struct {
 
 // DefaultMaxGiftValue is the limit on one gift where the set-up names none: 10,000 in currencies of which that is a
 // large gift. In another the set-up must say, as 10,000 may be the price of a coffee; ok is false.
-func DefaultMaxGiftValue(c Currency) (limit Amount, ok bool) {
+func DefaultMaxGiftValue(c money.Currency) (limit money.Amount, ok bool) {
 	if !slices.Contains([]string{"USD", "EUR", "GBP", "CHF", "CAD", "AUD", "NZD"}, c.Code) {
 		return 0, false
 	}

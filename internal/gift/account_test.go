@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 func TestLocate(t *testing.T) {
@@ -239,7 +240,7 @@ func TestNeedKey(t *testing.T) {
 func TestDefaultMaxGiftValue(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"USD", "EUR", "GBP", "CHF", "CAD", "AUD", "NZD", "JPY", "KWD", "IDR", "VND", "SEK"} {
-		c, err := ParseCurrency(code)
+		c, err := money.ParseCurrency(code)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,13 +1,16 @@
 package gift
 
-import "boon.example/internal/guid"
+import (
+	"boon.example/internal/guid"
+	"boon.example/internal/money"
+)
 
 // Activate asks to give a card of a stock its value, as it is sold.
 type Activate struct {
 	Context
 	LocationID guid.ID
-	Amount     Amount // in the voucher's unit; 0: that of its fixed worth
-	Number     Number // in place of Amount: as the caller wrote it; "": Amount stands
+	Amount     money.Amount // in the voucher's unit; 0: that of its fixed worth
+	Number     money.Number // in place of Amount: as the caller wrote it; "": Amount stands
 	Purchase   Purchase
 	Reference  string
 	Account    *Account // the voucher's
@@ -36,7 +39,7 @@ func (v Voucher) Activate(a Activate) (Voucher, Entry, error) {
 }
 
 // activationOf is what an activation puts into a card.
-func (v *Voucher) activationOf(a Activate) (Amount, error) {
+func (v *Voucher) activationOf(a Activate) (money.Amount, error) {
 	asked, err := v.amount(a.Number, a.Amount)
 	switch {
 	case v.Fixed > 0 && (a.Number != "" || a.Amount != 0):

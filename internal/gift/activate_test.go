@@ -4,10 +4,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"boon.example/internal/money"
 )
 
 // aCard is a card of a stock, and the histories that it can have.
-func aCard(fixed Amount) Voucher {
+func aCard(fixed money.Amount) Voucher {
 	v := voucherIn(NotActivated)
 	v.Fixed, v.Verification = fixed, "0471"
 	return v
@@ -20,7 +22,7 @@ func TestActivate(t *testing.T) {
 		card  Voucher
 		ask   Activate
 		code  Code // "": it succeeds
-		worth Amount
+		worth money.Amount
 	}{
 		"fixed":              {aCard(500), Activate{}, "", 500},
 		"fixed, beyond now":  {aCard(5000), Activate{}, "", 5000},

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"boon.example/internal/money"
 )
 
 // The reasons for which a balance is adjusted; ReasonFraud is another.
@@ -29,8 +31,8 @@ const minReason = 3
 type Adjust struct {
 	Context
 	Caller     *Caller
-	Amount     Amount // what it adds to the balance; in the voucher's unit
-	Number     Number // in place of Amount: as the caller wrote it; "": Amount stands
+	Amount     money.Amount // what it adds to the balance; in the voucher's unit
+	Number     money.Number // in place of Amount: as the caller wrote it; "": Amount stands
 	ReasonCode ReasonCode
 	Reason     string
 }
@@ -52,7 +54,7 @@ func (v Voucher) Adjust(a Adjust) (Voucher, Entry, error) {
 	if !v.Status.adjustable() {
 		return v, Entry{}, v.cannotBe("adjusted", "it is "+v.Status.String())
 	}
-	amount, err := v.read(a.Number, a.Amount, Currency.ParseSigned)
+	amount, err := v.read(a.Number, a.Amount, money.Currency.ParseSigned)
 	if err == nil {
 		err = v.canChange(amount, a)
 	}
@@ -76,20 +78,20 @@ func (a *Adjust) CheckReason() error {
 }
 
 // canChange refuses an amount by which the balance cannot change.
-func (v *Voucher) canChange(amount Amount, a Adjust) error {
-	unit, most := v.Unit(), Amount(MaxQuantity)
+func (v *Voucher) canChange(amount money.Amount, a Adjust) error {
+	unit, most := v.Unit(), money.Amount(MaxQuantity)
 	if !v.Item {
 		most = a.Caller.Account.MaxGiftValue
 	}
 	switch {
 	case amount == 0:
-		return RefuseAt(ValidationFailure, FieldAmount, "%s", ErrZero)
+		return RefuseAt(ValidationFailure, FieldAmount, "%s", money.ErrZero)
 	case -amount > v.Balance:
 		return RefuseAt(InsufficientBalance, FieldAmount, "The balance of this gift is %s.", unit.Money(v.Balance))
 	case amount < 0 && -amount > v.Available(a.Now):
 		return RefuseAt(InsufficientBalance, FieldAmount, "Of this gift, %s is available: %s.",
 			unit.Money(v.Available(a.Now)), v.held(a.Now, a.Caller.Account.TimeZone()))
-	case amount > 0 && (amount > most-v.Balance || amount > NoLimit-v.Loaded):
+	case amount > 0 && (amount > most-v.Balance || amount > money.NoLimit-v.Loaded):
 		return RefuseAt(ValidationFailure, FieldAmount, "A gift may be worth at most %s; the balance of this one is %s.",
 			unit.Money(most), unit.Money(v.Balance))
 	}
@@ -98,7 +100,7 @@ func (v *Voucher) canChange(amount Amount, a Adjust) error {
 
 // ItemWorth is what so many pieces of an item gift are together worth in money, as was said when it was made; zero: it
 // was not said.
-type ItemWorth struct{ Money, Pieces Amount }
+type ItemWorth struct{ Money, Pieces money.Amount }
 
 // Known reports whether it was said what the pieces are worth.
 func (w ItemWorth) Known() bool { return w.Money > 0 && w.Pieces > 0 }
@@ -115,13 +117,13 @@ func (w ItemWorth) Equal(o ItemWorth) bool {
 
 // Of counts an amount of v in money: a part of the smallest unit as a whole one, and nothing of what is below zero or
 // of pieces whose worth is not known.
-func (w ItemWorth) Of(v *Voucher, amount Amount) (c Count) {
+func (w ItemWorth) Of(v *Voucher, amount money.Amount) (c Count) {
 	switch {
 	case amount <= 0 || v.Item && !w.Known():
 	case !v.Item:
 		c.Amount = amount
-	case w.Money > (NoLimit-w.Pieces)/amount:
-		c.Amount = NoLimit
+	case w.Money > (money.NoLimit-w.Pieces)/amount:
+		c.Amount = money.NoLimit
 	default:
 		c.Amount = (w.Money*amount + w.Pieces - 1) / w.Pieces
 	}
@@ -132,7 +134,7 @@ func (w ItemWorth) Of(v *Voucher, amount Amount) (c Count) {
 func (s Status) adjustable() bool { return s.Receivable() || s == Redeemed }
 
 // adjusted is the status of a gift whose balance was made another.
-func (s Status) adjusted(balance Amount) Status {
+func (s Status) adjusted(balance money.Amount) Status {
 	switch {
 	case balance == 0:
 		return Redeemed

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"boon.example/internal/money"
 )
 
 // TestPartialApproval: up to an amount, what is there is taken or held; where nothing is, that is no error, and nothing
@@ -16,7 +18,7 @@ func TestPartialApproval(t *testing.T) {
 		name   string
 		change func(*Voucher, *Redeem)
 		code   Code
-		take   Amount
+		take   money.Amount
 	}{
 		{"within", func(_ *Voucher, r *Redeem) { r.Amount = 250 }, "", 250},
 		{"all that is there", func(_ *Voucher, r *Redeem) { r.Amount = 1000 }, "", 1000},
@@ -75,15 +77,15 @@ func TestPartialApprovalIsTheLesser(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		v := voucherIn(Claimed)
-		v.Balance = Amount(rapid.Int64Range(0, 1000).Draw(t, "balance"))
+		v.Balance = money.Amount(rapid.Int64Range(0, 1000).Draw(t, "balance"))
 		if v.Balance == 0 {
 			v.Status = Redeemed
 		}
-		if held := Amount(rapid.Int64Range(0, int64(v.Balance)).Draw(t, "held")); held > 0 {
+		if held := money.Amount(rapid.Int64Range(0, int64(v.Balance)).Draw(t, "held")); held > 0 {
 			seconds := rapid.IntRange(-60, 60).Draw(t, "seconds")
 			v.Holds = []OpenHold{{ID: id(7), Left: held, Until: now.Add(time.Duration(seconds) * time.Second)}}
 		}
-		r := Redeem{Context: context(), LocationID: shop, Amount: Amount(rapid.Int64Range(1, 1500).Draw(t, "amount"))}
+		r := Redeem{Context: context(), LocationID: shop, Amount: money.Amount(rapid.Int64Range(1, 1500).Draw(t, "amount"))}
 		upTo, take := r, min(r.Amount, v.Available(now))
 		upTo.UpTo, upTo.AllowPartial = true, rapid.Bool().Draw(t, "allowPartial")
 		after, e, err := v.Redeem(upTo)

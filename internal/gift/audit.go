@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // Audit recomputes a voucher from its history and gives a sentence for everything that does not fit: the history is
@@ -45,9 +46,9 @@ func Audit(v Voucher, history []Entry) []string {
 
 type audit struct {
 	last    guid.ID
-	fixed   Amount
-	balance Amount
-	loaded  Amount
+	fixed   money.Amount
+	balance money.Amount
+	loaded  money.Amount
 	status  Status
 	before  Status             // before it was last taken out of use
 	left    map[guid.ID]undone // of each redemption and the like
@@ -67,11 +68,11 @@ type audit struct {
 // undone is an entry that can be undone, and how much of it was not.
 type undone struct {
 	kind Kind
-	left Amount
+	left money.Amount
 }
 
 // undo notes that an entry undoes one of a kind, and gives how much is left of that; below zero: it cannot be.
-func (a *audit) undo(e Entry, kind Kind) Amount {
+func (a *audit) undo(e Entry, kind Kind) money.Amount {
 	of := a.left[e.Reverses]
 	of.left -= max(e.Delta, -e.Delta)
 	a.left[e.Reverses] = of
@@ -253,7 +254,7 @@ func (a *audit) hold(e Entry) {
 	}
 }
 
-func sumOf(holds []OpenHold) (sum Amount) {
+func sumOf(holds []OpenHold) (sum money.Amount) {
 	for _, h := range holds {
 		sum += h.Left
 	}

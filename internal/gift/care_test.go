@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // atShop is a caller that is limited to the shop.
@@ -115,8 +116,8 @@ func TestAdjust(t *testing.T) {
 		change  func(*Voucher, *Adjust)
 		code    Code
 		message string
-		balance Amount
-		loaded  Amount
+		balance money.Amount
+		loaded  money.Amount
 		status  Status
 	}{
 		{"up", func(_ *Voucher, a *Adjust) { a.Amount = 250 }, "", "", 1250, 1250, Delivered},
@@ -209,7 +210,7 @@ func TestAdjustmentsAddUp(t *testing.T) {
 			var e Entry
 			var err error
 			var after Voucher
-			amount := Amount(rapid.Int64Range(-1500, 1500).Draw(t, "amount"))
+			amount := money.Amount(rapid.Int64Range(-1500, 1500).Draw(t, "amount"))
 			switch rapid.IntRange(0, 3).Draw(t, "what") {
 			case 0:
 				if after, e, err = v.Redeem(Redeem{Context: next(), LocationID: shop, Amount: amount}); err == nil {
@@ -244,8 +245,8 @@ func TestAdjustmentsCount(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		item                       bool
-		amount, equivalent, pieces Amount
-		want                       Amount
+		amount, equivalent, pieces money.Amount
+		want                       money.Amount
 	}{
 		{false, 250, 0, 0, 250}, {false, -250, 0, 0, 0}, {true, 2, 1350, 3, 900}, {true, 1, 1000, 3, 334}, // rounded up
 		{true, -2, 1350, 3, 0}, {true, 2, 0, 3, 0}, {true, 2, 1350, 0, 0}, {true, 10_000, math.MaxInt64, 1, math.MaxInt64},

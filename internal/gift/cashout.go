@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // CashOutLaw says where a guest may ask for the rest of a gift in cash. These laws are about gifts of money that were
@@ -15,11 +16,11 @@ type CashOutRule struct {
 	Jurisdiction string // ISO 3166
 	Name         string // of it, as people call it
 	From         int    // the first day that the rule holds, as Day numbers it, until that of the next one; 0: always
-	Currency     Currency
-	Limit        Amount // the balance is less than this
-	OrEqual      bool   // or exactly that much
-	Used         bool   // only after the gift was used at least once
-	WorthMore    Amount // only where more than this was put into the gift
+	Currency     money.Currency
+	Limit        money.Amount // the balance is less than this
+	OrEqual      bool         // or exactly that much
+	Used         bool         // only after the gift was used at least once
+	WorthMore    money.Amount // only where more than this was put into the gift
 	Source       string
 }
 
@@ -95,9 +96,9 @@ func (c CashOuts) Since(seq int) bool {
 type PayOut struct {
 	Context
 	Law          CashOutLaw
-	Amount       Amount   // that the caller expects to be the whole; 0: it does not say
-	Verification string   // the verification code of the card; "": none was given
-	Account      *Account // the voucher's
+	Amount       money.Amount // that the caller expects to be the whole; 0: it does not say
+	Verification string       // the verification code of the card; "": none was given
+	Account      *Account     // the voucher's
 }
 
 // PayOut takes all that is left of a voucher as cash, where the law lets a guest ask for that. It fails with

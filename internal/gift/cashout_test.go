@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"boon.example/internal/money"
 )
 
 // cashLaw has rules of every kind.
@@ -29,7 +31,7 @@ func TestPayOut(t *testing.T) {
 	for _, tt := range []struct {
 		name            string
 		jurisdiction    string
-		loaded, balance Amount
+		loaded, balance money.Amount
 		change          func(*Voucher, *PayOut)
 		code            Code
 		message         string
@@ -118,7 +120,7 @@ func TestNoGiftIsPaidOutBitByBit(t *testing.T) {
 		v, entries := voucherIn(Claimed), byte(10)
 		v.Loaded, v.Balance = 100_00, 100_00
 		var taken []Undoable
-		cash, standing := Amount(0), CashOuts{}
+		cash, standing := money.Amount(0), CashOuts{}
 		enter := func(after Voucher, e Entry, err error) bool {
 			if err != nil {
 				return false
@@ -135,7 +137,7 @@ func TestNoGiftIsPaidOutBitByBit(t *testing.T) {
 			return Context{EntryID: id(entries), Now: now, Actor: Actor{LocationID: shop}}
 		}
 		cashier := &Caller{Kind: AccountKey, Account: everywhere.Account, Permissions: MayReverse | MayCashOut}
-		reverse := func(k *Undoable, amount Amount) {
+		reverse := func(k *Undoable, amount money.Amount) {
 			k.CashedOut = standing.Since(k.Entry.Seq)
 			after, e, err := v.Reverse(*k, Reverse{Context: next(), Caller: cashier, Amount: amount})
 			if enter(after, e, err) {
@@ -146,7 +148,8 @@ func TestNoGiftIsPaidOutBitByBit(t *testing.T) {
 			switch rapid.IntRange(0, 3).Draw(t, "command") {
 			case 0:
 				after, e, err := v.Redeem(Redeem{Context: next(), LocationID: shop,
-					Amount: Amount(rapid.Int64Range(1, 100_00).Draw(t, "amount")), AllowPartial: rapid.Bool().Draw(t, "partial")})
+					Amount: money.Amount(rapid.Int64Range(1, 100_00).Draw(t, "amount")), AllowPartial: rapid.Bool().Draw(t,
+						"partial")})
 				if enter(after, e, err) {
 					taken = append(taken, Undoable{Entry: e})
 				}
@@ -158,7 +161,7 @@ func TestNoGiftIsPaidOutBitByBit(t *testing.T) {
 			default:
 				if len(taken) > 0 {
 					reverse(&taken[rapid.IntRange(0, len(taken)-1).Draw(t, "which")],
-						Amount(rapid.Int64Range(0, 50_00).Draw(t, "back")))
+						money.Amount(rapid.Int64Range(0, 50_00).Draw(t, "back")))
 				}
 			}
 			if cash >= 15_00 {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // Kind is what an entry records.
@@ -67,27 +68,27 @@ type Entry struct {
 	Seq       int     // 1 for the first
 	Previous  guid.ID // the entry before it, zero for the first
 	Kind      Kind
-	Delta     Amount // what it added to the balance; a redemption's is negative
-	Balance   Amount // after it
-	Status    Status // after it
+	Delta     money.Amount // what it added to the balance; a redemption's is negative
+	Balance   money.Amount // after it
+	Status    Status       // after it
 	At        time.Time
 	Actor     Actor
-	Reverses  guid.ID   // of a reversal: the entry it undoes
-	HoldID    guid.ID   // the hold that a redemption captures of, or that is released or expired
-	Held      Amount    // what it added to what is held
-	HeldAfter Amount    // what is held after it; HeldUnknown: nobody noted that
-	Until     time.Time // of a hold: when it expires; of an extension: the new end
-	Reference string    // of a redemption and a hold: the till's own id
-	Reason    string    // what the caller or the gateway said of the cause; of a resend, what it changed
-	RequestID string    // the X-Request-ID of the call that caused it
+	Reverses  guid.ID      // of a reversal: the entry it undoes
+	HoldID    guid.ID      // the hold that a redemption captures of, or that is released or expired
+	Held      money.Amount // what it added to what is held
+	HeldAfter money.Amount // what is held after it; HeldUnknown: nobody noted that
+	Until     time.Time    // of a hold: when it expires; of an extension: the new end
+	Reference string       // of a redemption and a hold: the till's own id
+	Reason    string       // what the caller or the gateway said of the cause; of a resend, what it changed
+	RequestID string       // the X-Request-ID of the call that caused it
 	Details
 }
 
 // HeldUnknown is the HeldAfter of entries that were made before it was noted.
-const HeldUnknown Amount = -1
+const HeldUnknown money.Amount = -1
 
 // Available is what of the balance was not held after the entry; ok is false where that was not noted.
-func (e *Entry) Available() (_ Amount, ok bool) {
+func (e *Entry) Available() (_ money.Amount, ok bool) {
 	return e.Balance - e.HeldAfter, e.HeldAfter != HeldUnknown
 }
 
@@ -120,7 +121,7 @@ type Context struct {
 }
 
 // enter makes the next entry of v's history and applies it to v.
-func (v *Voucher) enter(c Context, kind Kind, delta Amount, status Status) Entry {
+func (v *Voucher) enter(c Context, kind Kind, delta money.Amount, status Status) Entry {
 	previous := v.Last
 	v.Seq++
 	v.Last = c.EntryID

@@ -6,12 +6,13 @@ import (
 	_ "time/tzdata" // the zones of the tests are the same on every machine
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 var (
-	usd = Currency{Code: "USD", Decimals: 2}
-	jpy = Currency{Code: "JPY", Decimals: 0}
-	kwd = Currency{Code: "KWD", Decimals: 3}
+	usd = money.Currency{Code: "USD", Decimals: 2}
+	jpy = money.Currency{Code: "JPY", Decimals: 0}
+	kwd = money.Currency{Code: "KWD", Decimals: 3}
 )
 
 // now is the moment at which the tests take place.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // Limits of holds.
@@ -21,14 +22,14 @@ const (
 
 // OpenHold is an amount of a gift that is kept for one sale, until it is captured or released, or its time is over.
 type OpenHold struct {
-	ID         guid.ID   // the HOLD entry's
-	Left       Amount    // what is still held, above zero
-	Until      time.Time // the first instant at which it is no longer held
-	LocationID guid.ID   // where it was made
+	ID         guid.ID      // the HOLD entry's
+	Left       money.Amount // what is still held, above zero
+	Until      time.Time    // the first instant at which it is no longer held
+	LocationID guid.ID      // where it was made
 }
 
 // HeldAt is how much of the balance open holds keep.
-func (v *Voucher) HeldAt(now time.Time) (held Amount) {
+func (v *Voucher) HeldAt(now time.Time) (held money.Amount) {
 	for _, h := range v.Holds {
 		if now.Before(h.Until) {
 			held += h.Left
@@ -38,7 +39,7 @@ func (v *Voucher) HeldAt(now time.Time) (held Amount) {
 }
 
 // Available is how much of the balance can be redeemed or held.
-func (v *Voucher) Available(now time.Time) Amount { return v.Balance - v.HeldAt(now) }
+func (v *Voucher) Available(now time.Time) money.Amount { return v.Balance - v.HeldAt(now) }
 
 // Hold asks to keep an amount for one sale. Its members are those of a redemption, which its captures will be.
 type Hold struct {
@@ -78,9 +79,9 @@ type Held struct {
 type Capture struct {
 	Context
 	Caller    *Caller
-	Amount    Amount // in the voucher's unit; 0: all that is held
-	Number    Number // in place of Amount: as the caller wrote it; "": Amount stands
-	KeepRest  bool   // what is not captured stays held
+	Amount    money.Amount // in the voucher's unit; 0: all that is held
+	Number    money.Number // in place of Amount: as the caller wrote it; "": Amount stands
+	KeepRest  bool         // what is not captured stays held
 	Reference string
 }
 
@@ -122,7 +123,7 @@ func (v Voucher) Capture(h Held, c Capture) (Voucher, Entry, error) {
 type Release struct {
 	Context
 	Caller *Caller
-	Amount Amount // that is to be held no longer; 0: all that is held
+	Amount money.Amount // that is to be held no longer; 0: all that is held
 }
 
 // Release ends a hold before its time, or lessens it. One that holds nothing any more, because it was released or its
@@ -225,7 +226,7 @@ func (v *Voucher) open(h Held, c *Caller, now time.Time) (*OpenHold, error) {
 }
 
 // free takes an amount off a hold, which is over when nothing is left. Other values of the voucher keep their holds.
-func (v *Voucher) free(hold guid.ID, amount Amount) {
+func (v *Voucher) free(hold guid.ID, amount money.Amount) {
 	v.Holds = slices.Clone(v.Holds)
 	find(v.Holds, func(h *OpenHold) bool { return h.ID == hold }).Left -= amount
 	v.Holds = slices.DeleteFunc(v.Holds, func(h OpenHold) bool { return h.Left == 0 })

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // holding makes a gift of 10.00 USD of which 6.00 USD is held for a quarter of an hour, and the hold.
@@ -29,8 +30,8 @@ func TestHold(t *testing.T) {
 		name    string
 		change  func(*Voucher, *Hold)
 		code    Code
-		message string // a part of the first message
-		held    Amount // by the new hold
+		message string       // a part of the first message
+		held    money.Amount // by the new hold
 	}{
 		{"part", func(_ *Voucher, h *Hold) { h.Amount = 400 }, "", "", 400},
 		{"all that is available", func(*Voucher, *Hold) {}, "", "", 400},
@@ -131,8 +132,8 @@ func TestCapture(t *testing.T) {
 		change  func(*Voucher, *Held, *Capture)
 		code    Code
 		message string
-		balance Amount // afterwards, as is what is held
-		held    Amount
+		balance money.Amount // afterwards, as is what is held
+		held    money.Amount
 	}{
 		{"all", func(*Voucher, *Held, *Capture) {}, "", "", 400, 0},
 		{"part", func(_ *Voucher, _ *Held, c *Capture) { c.Amount = 100 }, "", "", 900, 0},
@@ -217,7 +218,7 @@ func TestGiveBack(t *testing.T) {
 	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
 	v, held := holding(t) // 6.00 of 10.00
 	var captured []Undoable
-	for n, amount := range []Amount{100, 200} {
+	for n, amount := range []money.Amount{100, 200} {
 		c := Capture{Context: context(), Caller: everywhere, Amount: amount, KeepRest: true}
 		c.EntryID = id(byte(30 + n))
 		after, e, err := v.Capture(held, c)
@@ -228,19 +229,20 @@ func TestGiveBack(t *testing.T) {
 	}
 	at := func(guid.ID) Context { return context() }
 	for _, tt := range []struct {
-		amount  Amount
+		amount  money.Amount
 		code    Code
-		deltas  []Amount // of the entries; 0: a release
-		held    Amount   // afterwards, as is the balance
-		balance Amount
+		deltas  []money.Amount // of the entries; 0: a release
+		held    money.Amount   // afterwards, as is the balance
+		balance money.Amount
 	}{
-		{100, "", []Amount{0}, 200, 700}, {300, "", []Amount{0}, 0, 700}, {350, "", []Amount{0, 50}, 0, 750},
-		{401, "", []Amount{0, 100, 1}, 0, 801}, {600, "", []Amount{0, 100, 200}, 0, 1000},
+		{100, "", []money.Amount{0}, 200, 700}, {300, "", []money.Amount{0}, 0, 700}, {350, "", []money.Amount{0, 50}, 0,
+			750},
+		{401, "", []money.Amount{0, 100, 1}, 0, 801}, {600, "", []money.Amount{0, 100, 200}, 0, 1000},
 		{601, ValidationFailure, nil, 300, 700}, {0, ValidationFailure, nil, 300, 700},
 		{-1, ValidationFailure, nil, 300, 700},
 	} {
 		after, made, err := v.GiveBack(held, captured, Reverse{Context: context(), Caller: everywhere, Amount: tt.amount}, at)
-		var deltas []Amount
+		var deltas []money.Amount
 		for _, e := range made {
 			deltas = append(deltas, e.Delta)
 		}

@@ -4,16 +4,18 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"boon.example/internal/money"
 )
 
 // Limits are how much may be done in a day of the account's time zone: by an account, or with a key. 0: as much as
 // one likes.
 type Limits struct {
-	IssuedPerDay             Amount // of money: values of monetary gifts, equivalent values of pieces
+	IssuedPerDay             money.Amount // of money: values of monetary gifts, equivalent values of pieces
 	GiftsPerDay              int64
-	RedeemedPerDay           Amount // likewise
-	MessagesPerDay           int64  // e-mail and SMS: gifts, resends and balance notices
-	TextsPerDay              int64  // of those, SMS
+	RedeemedPerDay           money.Amount // likewise
+	MessagesPerDay           int64        // e-mail and SMS: gifts, resends and balance notices
+	TextsPerDay              int64        // of those, SMS
 	MessagesPerContactPerDay int64
 }
 
@@ -34,7 +36,7 @@ const (
 // Count is what was done in a day.
 type Count struct {
 	Day      int // see Day
-	Amount   Amount
+	Amount   money.Amount
 	Gifts    int64
 	Messages int64
 	Texts    int64
@@ -62,7 +64,7 @@ func (c Count) On(day int) Count {
 
 // Plus adds up two counts of one day.
 func (c Count) Plus(more Count) Count {
-	c.Amount = Amount(add(int64(c.Amount), int64(more.Amount)))
+	c.Amount = money.Amount(add(int64(c.Amount), int64(more.Amount)))
 	c.Gifts, c.Messages = add(c.Gifts, more.Gifts), add(c.Messages, more.Messages)
 	c.Texts, c.Kept = add(c.Texts, more.Texts), add(c.Kept, more.Kept)
 	return c
@@ -102,7 +104,7 @@ func (g *Gift) Spending() Count {
 type Budget struct {
 	Limits
 	Owner    string // "account" or "key"
-	Currency Currency
+	Currency money.Currency
 	Zone     *time.Location
 	Left     time.Duration // of the day
 }
@@ -145,7 +147,7 @@ func (b *Budget) Keep(used Count, places int) error {
 	return refused
 }
 
-func (b *Budget) money(name string, limit, used, more Amount) error {
+func (b *Budget) money(name string, limit, used, more money.Amount) error {
 	if limit == 0 || more <= 0 || more <= limit-used {
 		return nil
 	}

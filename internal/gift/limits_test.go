@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"boon.example/internal/money"
 )
 
 // TestDay: a day is the calendar day of the zone, 23 or 25 hours long when clocks change.
@@ -46,7 +48,7 @@ func TestDay(t *testing.T) {
 
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	dollars := Currency{Code: "USD", Decimals: 2}
+	dollars := money.Currency{Code: "USD", Decimals: 2}
 	b := Budget{Owner: "account", Currency: dollars, Zone: time.UTC, Left: 90 * time.Minute, Limits: Limits{
 		IssuedPerDay: 1000_00, GiftsPerDay: 10, RedeemedPerDay: 500_00, MessagesPerDay: 6, TextsPerDay: 3,
 		MessagesPerContactPerDay: 2}}

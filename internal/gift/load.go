@@ -1,12 +1,16 @@
 package gift
 
-import "slices"
+import (
+	"slices"
+
+	"boon.example/internal/money"
+)
 
 // Load asks to put more value into a gift that was paid for.
 type Load struct {
 	Context
-	Amount    Amount // in the voucher's unit
-	Number    Number // in place of Amount: as the caller wrote it; "": Amount stands
+	Amount    money.Amount // in the voucher's unit
+	Number    money.Number // in place of Amount: as the caller wrote it; "": Amount stands
 	Purchase  Purchase
 	Reference string
 	Reason    string   // what the caller says of it; "": nothing
@@ -32,7 +36,7 @@ func (v Voucher) Load(r Load) (Voucher, Entry, error) {
 	reasons := slices.DeleteFunc(v.NotRedeemable(at, r.Now, r.Account.Zone), func(why Reason) bool {
 		return why.Code == AlreadyRedeemed
 	})
-	most := min(r.Account.MaxGiftValue-v.Balance, NoLimit-v.Loaded)
+	most := min(r.Account.MaxGiftValue-v.Balance, money.NoLimit-v.Loaded)
 	switch {
 	case len(reasons) > 0:
 		return v, Entry{}, refuseFor(reasons)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 func TestLoad(t *testing.T) {
@@ -18,7 +19,7 @@ func TestLoad(t *testing.T) {
 		change  func(*Voucher, *Load)
 		code    Code
 		message string
-		balance Amount // after it
+		balance money.Amount // after it
 		status  Status
 	}{
 		{"more", func(*Voucher, *Load) {}, "", "", 1500, Delivered},
@@ -31,7 +32,8 @@ func TestLoad(t *testing.T) {
 			"A gift may be worth 50.00 USD at most; at most 40.00 USD can be loaded.", 0, 0},
 		{"above the most already", func(v *Voucher, l *Load) { v.Balance, v.Loaded, l.Amount = 6000, 6000, 1 },
 			ValidationFailure, "at most 0.00 USD can be loaded", 0, 0},
-		{"more than can be counted", func(v *Voucher, l *Load) { v.Loaded = NoLimit - 1; l.Amount = 2 }, ValidationFailure,
+		{"more than can be counted", func(v *Voucher, l *Load) { v.Loaded = money.NoLimit - 1; l.Amount = 2 },
+			ValidationFailure,
 			"at most 0.01 USD can be loaded", 0, 0},
 		{"nothing", func(_ *Voucher, l *Load) { l.Amount = 0 }, ValidationFailure, "above zero", 0, 0},
 		{"less than nothing", func(_ *Voucher, l *Load) { l.Amount = -1 }, ValidationFailure, "above zero", 0, 0},
@@ -219,16 +221,16 @@ func TestLoadsKeepTheBooks(t *testing.T) {
 		fresh.Seq = 0
 		g, issued := Gift{fresh, Card{Method: Printed}}.Begin(c())
 		v, history, done := g.Voucher, []Entry{issued}, []*Undoable{}
-		in, out := Amount(1000), Amount(0)
+		in, out := money.Amount(1000), money.Amount(0)
 		for range 60 {
 			before := v
 			var e Entry
 			var err error
 			switch random.IntN(4) {
 			case 0:
-				v, e, err = v.Load(Load{Context: c(), Amount: Amount(random.IntN(600)), Account: reloading})
+				v, e, err = v.Load(Load{Context: c(), Amount: money.Amount(random.IntN(600)), Account: reloading})
 			case 1:
-				v, e, err = v.Redeem(Redeem{Context: c(), LocationID: shop, Amount: Amount(random.IntN(1200))})
+				v, e, err = v.Redeem(Redeem{Context: c(), LocationID: shop, Amount: money.Amount(random.IntN(1200))})
 			default:
 				if len(done) == 0 {
 					continue
@@ -237,7 +239,7 @@ func TestLoadsKeepTheBooks(t *testing.T) {
 				if of.Entry.Kind == Reload {
 					v, e, err = v.ReverseReload(*of, Undo{Context: c(), Caller: everywhere})
 				} else {
-					v, e, err = v.Reverse(*of, Reverse{Context: c(), Caller: everywhere, Amount: Amount(random.IntN(300))})
+					v, e, err = v.Reverse(*of, Reverse{Context: c(), Caller: everywhere, Amount: money.Amount(random.IntN(300))})
 				}
 				if err == nil {
 					of.Parts++

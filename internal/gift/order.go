@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // Send is a send-gift request, decoded but not yet judged (interface, section 2.1). An absent text is "", an absent
@@ -28,11 +29,11 @@ type Send struct {
 
 // Definition is what the gifts of an order have in common (interface, sections 2.3 and 2.4).
 type Definition struct {
-	Value           Number
+	Value           money.Number
 	Label           string
 	Terms           string
-	Quantity        Number
-	EquivalentValue Number
+	Quantity        money.Number
+	EquivalentValue money.Number
 	AccountID       guid.ID
 	ProgramID       guid.ID
 	LocationID      guid.ID
@@ -68,7 +69,8 @@ const (
 func Issue(s Send, account *Account, now time.Time, unread func(Field) bool) ([]Gift, error) {
 	i := order{Send: s, account: account, now: now, unread: unread, known: map[Field]bool{}}
 	if i.unknown = account == nil; i.unknown {
-		i.account = &Account{Currency: Currency{Code: "any currency", Decimals: 3}, MaxGiftValue: NoLimit, Zone: time.UTC,
+		i.account = &Account{Currency: money.Currency{Code: "any currency", Decimals: 3}, MaxGiftValue: money.NoLimit,
+			Zone:          time.UTC,
 			TextCountries: TextCountries()}
 	}
 	i.definition()
@@ -105,8 +107,8 @@ type order struct {
 	kind       Field // of the gift definition: FieldMonetary or FieldItem
 	def        *Definition
 	absent     bool // there is no gift definition that could be read; def is empty
-	amount     Amount
-	equivalent Amount
+	amount     money.Amount
+	equivalent money.Amount
 	from       string // the sender, as shown
 	terms      string // the promotional terms
 	termsIn    Translations
@@ -182,7 +184,7 @@ func (i *order) require(f Field, ok bool, format string, args ...any) {
 }
 
 // value reads a monetary value; what is absent and not required is 0.
-func (i *order) value(f Field, number Number, required bool) Amount {
+func (i *order) value(f Field, number money.Number, required bool) money.Amount {
 	if number == "" {
 		i.require(f, !required, "A monetary gift needs a value.")
 		return 0
@@ -194,13 +196,13 @@ func (i *order) value(f Field, number Number, required bool) Amount {
 	return amount
 }
 
-func (i *order) quantity() Amount {
+func (i *order) quantity() money.Amount {
 	field := i.at(FieldQuantity)
 	if i.def.Quantity == "" {
 		i.add(field, "An item gift needs a quantity.")
 		return 0
 	}
-	n, err := Pieces.Parse(i.def.Quantity)
+	n, err := money.Pieces.Parse(i.def.Quantity)
 	if err != nil || n > MaxQuantity {
 		i.add(field, "The quantity must be a whole number from 1 to %d.", MaxQuantity)
 	}
@@ -208,7 +210,7 @@ func (i *order) quantity() Amount {
 }
 
 // equivalentValue reads what an item gift is worth in money: it must be said where money is limited.
-func (i *order) equivalentValue() Amount {
+func (i *order) equivalentValue() money.Amount {
 	field := i.at(FieldEquivalentValue)
 	if i.def.EquivalentValue == "" && i.account.LimitsMoney() {
 		i.add(field, "An item gift of this account needs an %s, what its pieces are worth together: the set-up limits how "+

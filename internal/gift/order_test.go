@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 var (
@@ -391,7 +392,7 @@ func TestIssueMakesGifts(t *testing.T) {
 		!g.ValidFrom.Equal(now) || !g.ValidUntil.Equal(time.Date(2027, 3, 21, 11, 0, 0, 0, time.UTC)) ||
 		c.EquivalentValue != 900 || c.Terms != "Any size." || c.PromotionalTerms != "One per guest." ||
 		c.Sender != "Harbor Coffee" || c.DesignID != green ||
-		c.Notes != "thanks" || g.Unit() != Pieces {
+		c.Notes != "thanks" || g.Unit() != money.Pieces {
 		t.Errorf("%+v", gifts[0])
 	}
 }

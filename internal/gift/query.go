@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // Filter selects gifts of one account; zero members select all.
@@ -56,7 +57,7 @@ type ChangeFilter struct {
 // Change is an entry of an account's activity, and what its gift is counted in.
 type Change struct {
 	Entry
-	Unit        Currency
+	Unit        money.Currency
 	ProgramID   guid.ID // of the gift
 	Promotional bool
 }

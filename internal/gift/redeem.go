@@ -5,16 +5,17 @@ import (
 	"slices"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // Redeem asks for a decrement.
 type Redeem struct {
 	Context
 	LocationID   guid.ID
-	Amount       Amount // in the voucher's unit; 0: all that is left
-	Number       Number // in place of Amount: as the caller wrote it; "": Amount stands
-	AllowPartial bool   // take what is there when Amount is more
-	UpTo         bool   // partial approval: what is there is taken up to Amount, and nothing of an empty gift
+	Amount       money.Amount // in the voucher's unit; 0: all that is left
+	Number       money.Number // in place of Amount: as the caller wrote it; "": Amount stands
+	AllowPartial bool         // take what is there when Amount is more
+	UpTo         bool         // partial approval: what is there is taken up to Amount, and nothing of an empty gift
 	Target       Target
 	Eligibility  *Eligibility // what the ticket allows; nil: no ticket was given
 	Reference    string
@@ -27,7 +28,8 @@ type Redeem struct {
 type Eligibility struct {
 	NoneEligible bool   // the gift is good for certain items only, and can pay none of them on the ticket
 	Why          string // of NoneEligible: why it cannot pay the first of them; "": none of them is on the ticket
-	Most         Amount // the most that can be applied to this ticket, in the voucher's unit; 0: there is nothing to pay
+	// the most that can be applied to this ticket, in the voucher's unit; 0: there is nothing to pay
+	Most money.Amount
 }
 
 // Redeem decrements a voucher (interface, sections 3 and 4.3). It fails with NOT_AUTHORIZED (another location),
@@ -46,7 +48,7 @@ func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
 }
 
 // afterTaking is the status that taking an amount leads to.
-func (v *Voucher) afterTaking(amount Amount) Status {
+func (v *Voucher) afterTaking(amount money.Amount) Status {
 	if amount == v.Balance {
 		return Redeemed
 	}
@@ -70,11 +72,12 @@ func (v *Voucher) Validate(target Target, ticket *Eligibility, account *Account)
 }
 
 // amount reads a number above zero in the unit of the voucher; where there is none, the amount beside it stands.
-func (v *Voucher) amount(number Number, otherwise Amount) (Amount, error) {
-	return v.read(number, otherwise, Currency.Parse)
+func (v *Voucher) amount(number money.Number, otherwise money.Amount) (money.Amount, error) {
+	return v.read(number, otherwise, money.Currency.Parse)
 }
 
-func (v *Voucher) read(number Number, otherwise Amount, parse func(Currency, Number) (Amount, error)) (Amount, error) {
+func (v *Voucher) read(number money.Number, otherwise money.Amount, parse func(money.Currency,
+	money.Number) (money.Amount, error)) (money.Amount, error) {
 	if number == "" {
 		return otherwise, nil
 	}
@@ -89,7 +92,7 @@ func (v *Voucher) read(number Number, otherwise Amount, parse func(Currency, Num
 }
 
 // take is how much a redemption takes, or a hold keeps.
-func (v *Voucher) take(r Redeem) (Amount, error) {
+func (v *Voucher) take(r Redeem) (money.Amount, error) {
 	if !v.AllowedAt(r.LocationID) {
 		return 0, elsewhere()
 	}
@@ -115,7 +118,7 @@ func (v *Voucher) take(r Redeem) (Amount, error) {
 
 // takeOf is how much of a voucher that can be redeemed is taken when an amount is asked for; 0 asks for all that there
 // is.
-func (v *Voucher) takeOf(asked Amount, r Redeem) (Amount, error) {
+func (v *Voucher) takeOf(asked money.Amount, r Redeem) (money.Amount, error) {
 	available := v.Available(r.Now)
 	most := available
 	items := r.Account.Items(v)
@@ -135,7 +138,7 @@ func (v *Voucher) takeOf(asked Amount, r Redeem) (Amount, error) {
 	case available == 0, asked > available && asked <= v.Balance && !r.AllowPartial:
 		return 0, RefuseAt(InsufficientBalance, FieldAmount, "Of this gift, %s is available: %s.",
 			v.Unit().Money(available), v.held(r.Now, r.Account.TimeZone()))
-	case most <= 0 && v.Unit() == Pieces:
+	case most <= 0 && v.Unit() == money.Pieces:
 		return 0, RefuseAt(ValidationFailure, FieldTicket,
 			"No whole piece that this gift pays for is left to pay on this ticket, so nothing was taken.")
 	case most <= 0:

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 func TestRedeem(t *testing.T) {
@@ -24,8 +25,8 @@ func TestRedeem(t *testing.T) {
 		name    string
 		change  change
 		code    Code
-		message string // a part of the first message
-		balance Amount // afterwards
+		message string       // a part of the first message
+		balance money.Amount // afterwards
 		status  Status
 	}{
 		{"part", func(_ *Voucher, r *Redeem) { r.Amount = 999 }, "", "", 1, Claimed},
@@ -166,7 +167,7 @@ func TestReverse(t *testing.T) {
 		name    string
 		change  change
 		code    Code
-		balance Amount // afterwards; 400 before, of 1000
+		balance money.Amount // afterwards; 400 before, of 1000
 	}{
 		{"whole", func(*Voucher, *Undoable, *Reverse) {}, "", 1000},
 		{"part", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Amount = 1 }, "", 401},
@@ -359,7 +360,7 @@ func TestVoucherTypes(t *testing.T) {
 func TestSequences(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		original := Amount(rapid.Int64Range(1, 50).Draw(t, "original"))
+		original := money.Amount(rapid.Int64Range(1, 50).Draw(t, "original"))
 		method := rapid.SampledFrom([]Method{Email, Printed}).Draw(t, "method")
 		clock, entries := now, 0
 		ask := func() Context {
@@ -386,7 +387,7 @@ func TestSequences(t *testing.T) {
 			before := v
 			switch rapid.IntRange(0, 15).Draw(t, "command") {
 			case 0, 1, 2, 3:
-				v, e, err = v.Redeem(Redeem{Context: c, LocationID: shop, Amount: Amount(amounts.Draw(t, "amount")),
+				v, e, err = v.Redeem(Redeem{Context: c, LocationID: shop, Amount: money.Amount(amounts.Draw(t, "amount")),
 					AllowPartial: rapid.Bool().Draw(t, "partial")})
 				if err == nil {
 					taken = append(taken, Undoable{Entry: e})
@@ -396,7 +397,7 @@ func TestSequences(t *testing.T) {
 					continue
 				}
 				k := &taken[rapid.IntRange(0, len(taken)-1).Draw(t, "redemption")]
-				v, e, err = v.Reverse(*k, Reverse{Context: c, Caller: everywhere, Amount: Amount(amounts.Draw(t, "amount"))})
+				v, e, err = v.Reverse(*k, Reverse{Context: c, Caller: everywhere, Amount: money.Amount(amounts.Draw(t, "amount"))})
 				k.Reversed += e.Delta
 				if k.Reversed > -k.Entry.Delta || k.Left() < 0 {
 					t.Fatalf("%d of %d was given back", k.Reversed, -k.Entry.Delta)
@@ -422,7 +423,7 @@ func TestSequences(t *testing.T) {
 					t.Fatalf("it was %s, and is %s", cancelled, v.Status)
 				}
 			case 11, 12:
-				v, e, err = v.Hold(Hold{Redeem{Context: c, LocationID: shop, Amount: Amount(amounts.Draw(t, "amount")),
+				v, e, err = v.Hold(Hold{Redeem{Context: c, LocationID: shop, Amount: money.Amount(amounts.Draw(t, "amount")),
 					AllowPartial: rapid.Bool().Draw(t, "partial")}, time.Duration(rapid.IntRange(60, 9000).Draw(t, "lasts")) *
 					time.Second})
 				if err == nil {
@@ -436,7 +437,7 @@ func TestSequences(t *testing.T) {
 				if rapid.IntRange(0, 2).Draw(t, "release") == 0 {
 					v, e, _, err = v.Release(h, Release{Context: c, Caller: everywhere})
 				} else if v, e, err = v.Capture(h, Capture{Context: c, Caller: everywhere,
-					Amount: Amount(amounts.Draw(t, "amount")), KeepRest: rapid.Bool().Draw(t, "keep")}); err == nil {
+					Amount: money.Amount(amounts.Draw(t, "amount")), KeepRest: rapid.Bool().Draw(t, "keep")}); err == nil {
 					taken = append(taken, Undoable{Entry: e})
 				}
 				if holds = ended(holds, e); e.Kind != Redemption && (v.Balance != before.Balance || v.Status != before.Status) {
@@ -464,7 +465,7 @@ func ended(holds []Held, e Entry) []Held {
 
 // checkBooks states the invariants on its own, beside Audit.
 func checkBooks(t *rapid.T, v Voucher, history []Entry) {
-	balance, held, holds := v.Loaded, Amount(0), map[guid.ID]Amount{}
+	balance, held, holds := v.Loaded, money.Amount(0), map[guid.ID]money.Amount{}
 	for n, e := range history {
 		of := e.HoldID
 		if e.Kind == HoldMade {

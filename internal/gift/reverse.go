@@ -1,18 +1,20 @@
 package gift
 
+import "boon.example/internal/money"
+
 // Reverse asks to undo a redemption, whole or in part.
 type Reverse struct {
 	Context
 	Caller *Caller
-	Amount Amount // what to give back; 0: all that is left of the redemption
-	Number Number // in place of Amount: as the caller wrote it; "": Amount stands
+	Amount money.Amount // what to give back; 0: all that is left of the redemption
+	Number money.Number // in place of Amount: as the caller wrote it; "": Amount stands
 	Reason string
 }
 
 // Undoable is a redemption, a cash-out, a reload or an activation, and what of it has been undone so far.
 type Undoable struct {
 	Entry    Entry
-	Reversed Amount
+	Reversed money.Amount
 	Parts    int // in which it was undone
 	// CashedOut tells of a redemption that the gift was cashed out since then, and that this stands: see CashOuts.
 	CashedOut bool
@@ -22,7 +24,7 @@ type Undoable struct {
 const MaxReversals = 100
 
 // Left is what of a redemption can still be given back.
-func (t *Undoable) Left() Amount { return -t.Entry.Delta - t.Reversed }
+func (t *Undoable) Left() money.Amount { return -t.Entry.Delta - t.Reversed }
 
 // Undo asks to take back a reload or an activation as a whole.
 type Undo struct {
@@ -78,7 +80,7 @@ func (v Voucher) Reverse(t Undoable, r Reverse) (Voucher, Entry, error) {
 }
 
 // give is how much a reversal gives back of what was taken; asked for 0, all that is left of it.
-func (v *Voucher) give(t Undoable, asked Amount) (Amount, error) {
+func (v *Voucher) give(t Undoable, asked money.Amount) (money.Amount, error) {
 	left := t.Left()
 	switch {
 	case left <= 0 && t.Entry.Kind == CashOut:

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"boon.example/internal/money"
 )
 
 var (
@@ -37,7 +39,7 @@ var reloading = &Account{ID: id(1), MaxGiftValue: 5000, Zone: time.UTC,
 	Subscriptions: []Subscription{{ProgramID: BusinessProgram.ID, Reloadable: true}}}
 
 // reloadOf is a reload that put an amount into v.
-func reloadOf(v *Voucher, amount Amount) Undoable {
+func reloadOf(v *Voucher, amount money.Amount) Undoable {
 	return Undoable{Entry: Entry{ID: id(7), VoucherID: v.ID, Kind: Reload, Delta: amount, Actor: Actor{LocationID: shop}}}
 }
 
@@ -109,7 +111,7 @@ func commands() []command {
 		return RedemptionNotAllowed
 	}
 	// transfer moves an amount of the gift to another one, or from that to the gift.
-	transfer := func(amount Amount, out bool) func(Voucher) (Voucher, Entry, bool, error) {
+	transfer := func(amount money.Amount, out bool) func(Voucher) (Voucher, Entry, bool, error) {
 		return func(v Voucher) (Voucher, Entry, bool, error) {
 			other := voucherIn(Delivered)
 			other.ID = id(10)
@@ -129,7 +131,7 @@ func commands() []command {
 		}
 		return RedemptionNotAllowed
 	}
-	adjust := func(by Amount) func(Voucher) (Voucher, Entry, bool, error) {
+	adjust := func(by money.Amount) func(Voucher) (Voucher, Entry, bool, error) {
 		return func(v Voucher) (Voucher, Entry, bool, error) {
 			return refuse(v.Adjust(Adjust{Context: context(), Caller: everywhere, Amount: by, ReasonCode: ReasonMistake,
 				Reason: "typed wrong"}))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // MaxStock is how many cards one call makes.
@@ -16,11 +17,11 @@ type Stock struct {
 	Caller *Caller
 	Count  *int
 
-	Value           Number // of each card, when it is sold; "": what is paid then
-	Label           string // or an item
+	Value           money.Number // of each card, when it is sold; "": what is paid then
+	Label           string       // or an item
 	Terms           string
-	Quantity        Number
-	EquivalentValue Number
+	Quantity        money.Number
+	EquivalentValue money.Number
 
 	ProgramID         guid.ID
 	LocationID        guid.ID
@@ -104,7 +105,7 @@ func (v *Voucher) DrawVerification(random io.Reader) error {
 }
 
 // Worth is what was put into a voucher; of a card that is still to be activated, what it is going to be worth.
-func (v *Voucher) Worth() Amount {
+func (v *Voucher) Worth() money.Amount {
 	if v.Status == NotActivated {
 		return v.Fixed
 	}

@@ -4,14 +4,15 @@ import (
 	"slices"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // Transfer asks to move value from one gift to another.
 type Transfer struct {
-	Context         // its EntryID is that of the entry of the gift that gives
-	EntryIn guid.ID // that of the other
-	Amount  Amount  // in the unit of the gifts; 0: all that is available
-	Number  Number  // in place of Amount: as the caller wrote it; "": Amount stands
+	Context              // its EntryID is that of the entry of the gift that gives
+	EntryIn guid.ID      // that of the other
+	Amount  money.Amount // in the unit of the gifts; 0: all that is available
+	Number  money.Number // in place of Amount: as the caller wrote it; "": Amount stands
 	Caller  *Caller
 	// Labels are those of the two gifts, which decide whether they are of the same item, and Terms what guests are told
 	// that each is good for. They never change.
@@ -61,7 +62,7 @@ func NoSuchTransferGift(gives bool) *Error {
 }
 
 // movable judges a transfer and gives the amount that it moves.
-func (v *Voucher) movable(to *Voucher, t Transfer) (Amount, error) {
+func (v *Voucher) movable(to *Voucher, t Transfer) (money.Amount, error) {
 	zone := t.Caller.Account.TimeZone()
 	switch {
 	case !t.Caller.MayUse(v):
@@ -133,13 +134,14 @@ func (v *Voucher) kind(label string) string {
 }
 
 // movableAmount is how much a transfer moves.
-func (v *Voucher) movableAmount(to *Voucher, t Transfer) (Amount, error) {
+func (v *Voucher) movableAmount(to *Voucher, t Transfer) (money.Amount, error) {
 	asked, err := v.amount(t.Number, t.Amount)
 	if err != nil {
 		return 0, err
 	}
 	account := t.Caller.Account
-	amount, err := v.takeOf(asked, Redeem{Context: t.Context, Account: account, Eligibility: &Eligibility{Most: NoLimit}})
+	amount, err := v.takeOf(asked, Redeem{Context: t.Context, Account: account,
+		Eligibility: &Eligibility{Most: money.NoLimit}})
 	if err != nil {
 		return 0, err
 	}
@@ -147,7 +149,7 @@ func (v *Voucher) movableAmount(to *Voucher, t Transfer) (Amount, error) {
 	if v.Item {
 		most = MaxQuantity
 	}
-	if amount > min(most-to.Balance, NoLimit-to.Loaded) {
+	if amount > min(most-to.Balance, money.NoLimit-to.Loaded) {
 		return 0, RefuseAt(ValidationFailure, FieldAmount, "Gift %s has %s; with %s more it would have more than %s, the "+
 			"most that one gift may.", to.ID, v.Unit().Money(to.Balance), v.Unit().Money(amount), v.Unit().Money(most))
 	}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // hundredUSD is the account of a key that may do everything, where a gift has at most 100.00 USD.
@@ -34,7 +35,7 @@ func TestTransfer(t *testing.T) {
 		change  func(from, to *Voucher, t *Transfer)
 		code    Code
 		message string
-		moved   Amount
+		moved   money.Amount
 	}{
 		{"all", func(_, _ *Voucher, _ *Transfer) {}, "", "", 1000},
 		{"part", func(_, _ *Voucher, t *Transfer) { t.Number = "2.5" }, "", "", 250},
@@ -156,7 +157,7 @@ func TestTransfer(t *testing.T) {
 }
 
 // checkTransfer holds what a transfer did against what it says.
-func checkTransfer(t testing.TB, from, to, less, more Voucher, entries [2]Entry, moved Amount) {
+func checkTransfer(t testing.TB, from, to, less, more Voucher, entries [2]Entry, moved money.Amount) {
 	t.Helper()
 	out, in := entries[0], entries[1]
 	if less.Balance != from.Balance-moved || less.Loaded != from.Loaded-moved || more.Balance != to.Balance+moved ||
@@ -228,10 +229,10 @@ func TestTransferProperty(t *testing.T) {
 				Card{Method: Printed}}.Begin(next())
 			gifts[i], histories[i] = g.Voucher, []Entry{e}
 		}
-		taken := Amount(0)
+		taken := money.Amount(0)
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			i, k := rapid.IntRange(0, 2).Draw(t, "from"), rapid.IntRange(0, 2).Draw(t, "to")
-			amount := Amount(rapid.IntRange(0, 1500).Draw(t, "amount"))
+			amount := money.Amount(rapid.IntRange(0, 1500).Draw(t, "amount"))
 			switch rapid.SampledFrom([]string{"transfer", "transfer", "redeem", "hold"}).Draw(t, "what") {
 			case "redeem":
 				if v, e, err := gifts[i].Redeem(Redeem{Context: next(), Amount: amount}); err == nil {

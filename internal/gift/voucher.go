@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // Voucher is what is decided upon: one gift, one balance.
@@ -21,16 +22,16 @@ type Voucher struct {
 
 	Items []Item // that it is good for; empty: anything; nil: they were not kept. See Account.Items
 
-	Currency Currency   // the account's, also of an item gift
-	Loaded   Amount     // what was put into it, less what of that was taken back; in Unit
-	Balance  Amount     // 0 ≤ Balance ≤ Loaded
-	Holds    []OpenHold // the oldest first; together at most Balance
+	Currency money.Currency // the account's, also of an item gift
+	Loaded   money.Amount   // what was put into it, less what of that was taken back; in Unit
+	Balance  money.Amount   // 0 ≤ Balance ≤ Loaded
+	Holds    []OpenHold     // the oldest first; together at most Balance
 	Status   Status
 
-	Fixed        Amount     // the worth that a card of a stock gets when it is activated; 0: as much as is paid then
-	Verification string     // the verification code of a card of a stock, see AsksVerification; "": it has none
-	WrongCodes   int        // wrong verification codes in a row
-	Blocked      ReasonCode // why it may not be used; "": it is not blocked
+	Fixed        money.Amount // the worth that a card of a stock gets when it is activated; 0: as much as is paid then
+	Verification string       // the verification code of a card of a stock, see AsksVerification; "": it has none
+	WrongCodes   int          // wrong verification codes in a row
+	Blocked      ReasonCode   // why it may not be used; "": it is not blocked
 
 	Seq      int     // the number of entries in its history
 	Last     guid.ID // the newest of them
@@ -43,9 +44,9 @@ type Voucher struct {
 }
 
 // Unit is what the voucher's amounts are counted in: its currency, or Pieces.
-func (v *Voucher) Unit() Currency {
+func (v *Voucher) Unit() money.Currency {
 	if v.Item {
-		return Pieces
+		return money.Pieces
 	}
 	return v.Currency
 }
@@ -171,7 +172,7 @@ type Card struct {
 	Label            string // item gifts
 	Terms            string
 	PromotionalTerms string
-	EquivalentValue  Amount // of an item gift, in the account's currency; 0: not given
+	EquivalentValue  money.Amount // of an item gift, in the account's currency; 0: not given
 
 	Sender    string
 	Recipient string

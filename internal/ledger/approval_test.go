@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 )
 
 // TestPartialApproval: a redemption or a hold up to an amount succeeds with what there is, also with nothing, of which
@@ -13,7 +14,7 @@ func TestPartialApproval(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil, ledger.Options{})
 	g := b.gift(1000)
-	do := func(op gift.Operation, key string, amount gift.Amount) (moved gift.Amount, replayed bool) {
+	do := func(op gift.Operation, key string, amount money.Amount) (moved money.Amount, replayed bool) {
 		t.Helper()
 		ask := gift.Redeem{Amount: amount, UpTo: true}
 		var cmd ledger.Command = &ledger.Redeem{VoucherID: g, Redeem: ask}
@@ -41,7 +42,7 @@ func TestPartialApproval(t *testing.T) {
 	for _, step := range []struct {
 		op           gift.Operation
 		key          string
-		amount, want gift.Amount
+		amount, want money.Amount
 		replayed     bool
 	}{
 		{gift.RedeemGift, "some", 300, 300, false},

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 )
 
 // What the interface asks of the engine.
@@ -55,7 +56,7 @@ func (b *bench) block(g guid.ID) *ledger.Change {
 	return blocking(g, gift.Block{Caller: b.caller, ReasonCode: gift.ReasonStolen})
 }
 
-func (b *bench) adjust(g guid.ID, by gift.Amount) *ledger.Change {
+func (b *bench) adjust(g guid.ID, by money.Amount) *ledger.Change {
 	return adjusting(g, gift.Adjust{Caller: b.caller, Amount: by, ReasonCode: gift.ReasonMistake, Reason: "typed wrong"})
 }
 
@@ -130,7 +131,7 @@ func TestRacingAdjustments(t *testing.T) {
 		g := b.gift(100)
 		var sum, held atomic.Int64
 		together(60, func(n int) {
-			amount, by := gift.Amount(n%7+5), int64(0)
+			amount, by := money.Amount(n%7+5), int64(0)
 			var cmd ledger.Command
 			var count *atomic.Int64
 			switch n % 4 {
@@ -176,7 +177,7 @@ func TestAdjustmentsAreLimited(t *testing.T) {
 	cash, pieces := b.gift(500), b.draft(3)
 	pieces.Item, pieces.Card.EquivalentValue = true, 1350
 	item := b.issued(pieces)
-	of := func(by gift.Amount) ledger.Command { return b.adjust(item, by) }
+	of := func(by money.Amount) ledger.Command { return b.adjust(item, by) }
 	for n, step := range []struct {
 		cmd  ledger.Command
 		want gift.Code
@@ -267,7 +268,7 @@ func (w *world) adjust(t *rapid.T) {
 	g, amount := w.pick(t), rapid.Int64Range(-400, 400).Draw(t, "amount")
 	g.touch(w.now)
 	want := g.expectAdjust(amount)
-	got, _ := w.do(t, gift.AdjustGift, "", 0, adjusting(g.id, gift.Adjust{Caller: w.caller, Amount: gift.Amount(amount),
+	got, _ := w.do(t, gift.AdjustGift, "", 0, adjusting(g.id, gift.Adjust{Caller: w.caller, Amount: money.Amount(amount),
 		ReasonCode: gift.ReasonSupport, Reason: "model"}))
 	if got != want {
 		t.Fatalf("adjust %+v by %d: got %q, want %q", *g, amount, got, want)

@@ -3,6 +3,7 @@ package ledger
 import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // Change changes one voucher of the calling account by one entry, as a rule says.
@@ -44,7 +45,7 @@ func (k *Change) weigh(worth func(guid.ID) (gift.ItemWorth, error)) error {
 
 // issue counts what is put into a gift, or refuses it: pieces of which nobody can say what they are worth, too, where
 // money is limited.
-func (k *Change) issue(c *Call, s *state, v *gift.Voucher, amount gift.Amount) error {
+func (k *Change) issue(c *Call, s *state, v *gift.Voucher, amount money.Amount) error {
 	if v.Item && amount > 0 && c.limitsMoney() && !k.worth.Known() {
 		return gift.Refuse(gift.NotSupported, "Nothing can be put into this item gift: it was made without an "+
 			"equivalentValue, and the set-up limits how much money is issued or redeemed in a day. Make another gift, "+

@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 )
 
 // posted issues a gift by SMS and claims its job.
@@ -98,7 +99,7 @@ func TestNotice(t *testing.T) {
 	if err := b.do(&ledger.Deliver{Job: job, Outcome: gift.Outcome{Delivered: true}}); err != nil {
 		t.Fatal(err)
 	}
-	redeem := func(amount gift.Amount, key string) {
+	redeem := func(amount money.Amount, key string) {
 		t.Helper()
 		cmd := &ledger.Redeem{VoucherID: job.VoucherID, Redeem: gift.Redeem{Amount: amount}, Notice: true}
 		if _, err := b.engine.Do(t.Context(), b.call(gift.RedeemGift, key), cmd); err != nil {

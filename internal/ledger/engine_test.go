@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
@@ -58,7 +59,8 @@ func setup(t testing.TB, wrap func(ledger.Store) ledger.Store, opts ledger.Optio
 	if err != nil {
 		t.Fatalf("opening the store: %v", err)
 	}
-	account := &gift.Account{ID: newID(), Name: "Bench", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC}
+	account := &gift.Account{ID: newID(), Name: "Bench", Currency: money.Currency{Code: "USD", Decimals: 2},
+		Zone: time.UTC}
 	b.store, b.caller = s, &gift.Caller{KeyID: newID(), Kind: gift.AccountKey, Account: account}
 	var under ledger.Store = s
 	if wrap != nil {
@@ -87,7 +89,7 @@ func (b *bench) call(op gift.Operation, key string) ledger.Call {
 	}
 }
 
-func (b *bench) gift(amount gift.Amount) (id guid.ID) {
+func (b *bench) gift(amount money.Amount) (id guid.ID) {
 	b.Helper()
 	c := b.call(gift.SendGift, "")
 	c.Render = func(r ledger.Result, _ error) ledger.Answer {
@@ -101,7 +103,7 @@ func (b *bench) gift(amount gift.Amount) (id guid.ID) {
 	return id
 }
 
-func (b *bench) draft(amount gift.Amount) gift.Gift {
+func (b *bench) draft(amount money.Amount) gift.Gift {
 	return gift.Gift{
 		Voucher: gift.Voucher{
 			AccountID: b.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: b.caller.Account.Currency,
@@ -111,12 +113,12 @@ func (b *bench) draft(amount gift.Amount) gift.Gift {
 	}
 }
 
-func (b *bench) redeem(ctx context.Context, id guid.ID, amount gift.Amount, key string) (ledger.Answer, error) {
+func (b *bench) redeem(ctx context.Context, id guid.ID, amount money.Amount, key string) (ledger.Answer, error) {
 	return b.engine.Do(ctx, b.call(gift.RedeemGift, key), &ledger.Redeem{VoucherID: id,
 		Redeem: gift.Redeem{Amount: amount}})
 }
 
-func (b *bench) balance(id guid.ID) gift.Amount {
+func (b *bench) balance(id guid.ID) money.Amount {
 	b.Helper()
 	g, err := b.store.Gift(b.Context(), b.caller.Account.ID, id)
 	if err != nil {
@@ -738,7 +740,7 @@ func TestStopAnswersThoseWhoWait(t *testing.T) {
 	}
 	b.engine.Stop()
 	wg.Wait()
-	if got := b.balance(id); got != gift.Amount(10_000-done) {
+	if got := b.balance(id); got != money.Amount(10_000-done) {
 		t.Fatalf("%d were answered, but the balance is %d", done, got)
 	}
 	if _, err := b.redeem(t.Context(), id, 1, ""); !errors.Is(err, gift.Unavailable) {

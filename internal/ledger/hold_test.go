@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 )
 
 // modelHold is a hold of a modelGift.
@@ -158,7 +159,7 @@ func (w *world) hold(t *rapid.T) {
 	} else if want == "" {
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	ask := gift.Hold{Redeem: gift.Redeem{Amount: gift.Amount(amount), AllowPartial: partial, UpTo: upTo,
+	ask := gift.Hold{Redeem: gift.Redeem{Amount: money.Amount(amount), AllowPartial: partial, UpTo: upTo,
 		Verification: tried},
 		Lasts: time.Duration(lasts) * time.Second}
 	got, r := w.do(t, gift.HoldGift, key, 1, &ledger.Hold{VoucherID: g.id, Hold: ask})
@@ -186,7 +187,7 @@ func (w *world) capture(t *rapid.T) {
 	h := w.pickHold(t)
 	amount, keep := rapid.Int64Range(0, 300).Draw(t, "amount"), rapid.Bool().Draw(t, "keep")
 	got, r := w.do(t, gift.CaptureHold, "", 0, &ledger.Capture{HoldID: h.id,
-		Capture: gift.Capture{Caller: w.caller, Amount: gift.Amount(amount), KeepRest: keep}})
+		Capture: gift.Capture{Caller: w.caller, Amount: money.Amount(amount), KeepRest: keep}})
 	g := h.gift
 	g.touch(w.now)
 	take, want := amount, "HOLD_NOT_OPEN"
@@ -218,7 +219,7 @@ func (w *world) capture(t *rapid.T) {
 func (w *world) giveBack(t *rapid.T) {
 	h := w.pickHold(t)
 	amount, g := rapid.Int64Range(1, 300).Draw(t, "amount"), h.gift
-	cmd := &ledger.GiveBack{HoldID: h.id, Reverse: gift.Reverse{Caller: w.caller, Amount: gift.Amount(amount)}}
+	cmd := &ledger.GiveBack{HoldID: h.id, Reverse: gift.Reverse{Caller: w.caller, Amount: money.Amount(amount)}}
 	g.touch(w.now)
 	left, captured := int64(0), []*modelTaken(nil)
 	if h.ended == "" {

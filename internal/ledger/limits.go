@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // CountKind says what a count is of.
@@ -126,7 +127,7 @@ func atMost(l *gift.Limits, more gift.Count) gift.Count {
 		}
 		return limit
 	}
-	return gift.Count{Amount: gift.Amount(limit(int64(more.Amount), int64(l.IssuedPerDay))),
+	return gift.Count{Amount: money.Amount(limit(int64(more.Amount), int64(l.IssuedPerDay))),
 		Gifts: limit(more.Gifts, l.GiftsPerDay), Messages: limit(more.Messages, l.MessagesPerDay),
 		Texts: limit(more.Texts, l.TextsPerDay)}
 }

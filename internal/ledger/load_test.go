@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 )
 
 // mostWorth is what a gift of the model may be worth.
@@ -49,7 +50,7 @@ func (w *world) reload(t *rapid.T) {
 		}
 		want = fmt.Sprintf("OK %d %d %s", amount, g.balance, g.status)
 	}
-	ask := gift.Load{Amount: gift.Amount(amount), Account: w.caller.Account}
+	ask := gift.Load{Amount: money.Amount(amount), Account: w.caller.Account}
 	got, r := w.do(t, gift.ReloadGift, key, 1, &ledger.Change{VoucherID: g.id, Counts: ledger.SentCount,
 		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask.Context = c

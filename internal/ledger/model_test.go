@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
@@ -131,7 +132,8 @@ func newWorld(t *rapid.T, dir, database string) *world {
 	if err != nil {
 		t.Fatalf("opening the store: %v", err)
 	}
-	account := &gift.Account{ID: newID(), Name: "Model", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
+	account := &gift.Account{ID: newID(), Name: "Model", Currency: money.Currency{Code: "USD", Decimals: 2},
+		Zone:         time.UTC,
 		Locations:    []gift.Location{{ID: newID(), Name: "Till", Jurisdiction: "US-CA"}},
 		MaxGiftValue: mostWorth, Subscriptions: []gift.Subscription{{ProgramID: gift.BusinessProgram.ID, Reloadable: true}}}
 	w := &world{
@@ -208,7 +210,7 @@ func (w *world) issue(t *rapid.T) {
 	_, r := w.do(t, gift.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
 			AccountID: w.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: w.caller.Account.Currency,
-			Item: item, Loaded: gift.Amount(amount), Balance: gift.Amount(amount), Promotional: !until.IsZero(),
+			Item: item, Loaded: money.Amount(amount), Balance: money.Amount(amount), Promotional: !until.IsZero(),
 			ValidUntil: until,
 		},
 		Card: gift.Card{Method: method, Contact: "ana@example.com", Sender: "Model", DeliveryZone: "UTC"},
@@ -233,7 +235,7 @@ func (w *world) stock(t *rapid.T) {
 	_, r := w.do(t, gift.CreateStock, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
 			AccountID: w.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: w.caller.Account.Currency,
-			Item: item, Fixed: gift.Amount(fixed), Status: gift.NotActivated,
+			Item: item, Fixed: money.Amount(fixed), Status: gift.NotActivated,
 			Verification: verification,
 		},
 		Card: gift.Card{Method: gift.Printed, Sender: "Model", DeliveryZone: "UTC"},
@@ -261,7 +263,7 @@ func (w *world) activate(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK %d %d %s", g.original, g.balance, g.status)
 	}
-	ask := gift.Activate{Amount: gift.Amount(amount), Account: w.caller.Account, Purchase: gift.Purchase{Reference: "R"}}
+	ask := gift.Activate{Amount: money.Amount(amount), Account: w.caller.Account, Purchase: gift.Purchase{Reference: "R"}}
 	got, r := w.do(t, gift.ActivateGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.SentCount,
 		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask.Context = c
@@ -318,7 +320,7 @@ func (w *world) redeem(t *rapid.T) {
 	tried := g.try(t)
 	call := func() string {
 		text, r := w.do(t, gift.RedeemGift, key, 1, &ledger.Redeem{
-			VoucherID: g.id, Redeem: gift.Redeem{Amount: gift.Amount(amount), AllowPartial: partial, UpTo: upTo,
+			VoucherID: g.id, Redeem: gift.Redeem{Amount: money.Amount(amount), AllowPartial: partial, UpTo: upTo,
 				Verification: tried},
 		})
 		if len(r.Entries) == 1 {
@@ -387,7 +389,7 @@ func (w *world) reverse(t *rapid.T) {
 	taken := w.taken[rapid.IntRange(0, len(w.taken)-1).Draw(t, "redemption")]
 	amount := rapid.Int64Range(0, 300).Draw(t, "amount")
 	got, _ := w.do(t, gift.ReverseRedemption, "", 0, &ledger.Reverse{
-		RedemptionID: taken.id, Reverse: gift.Reverse{Caller: w.caller, Amount: gift.Amount(amount)},
+		RedemptionID: taken.id, Reverse: gift.Reverse{Caller: w.caller, Amount: money.Amount(amount)},
 	})
 	if want := taken.expectReverse(amount); got != want {
 		t.Fatalf("reverse %d of %+v: got %q, want %q", amount, *taken, got, want)
@@ -677,7 +679,7 @@ func (w *world) transfer(t *rapid.T) {
 		want = fmt.Sprintf("OK %d %d %s %d %d %s", -take, from.balance, from.status, take, to.balance, to.status)
 	}
 	got, _ := w.do(t, gift.TransferBalance, "", 0, &ledger.Transfer{From: from.id, To: to.id,
-		Transfer: gift.Transfer{Caller: w.caller, Amount: gift.Amount(amount)}})
+		Transfer: gift.Transfer{Caller: w.caller, Amount: money.Amount(amount)}})
 	if got != want {
 		t.Fatalf("transfer %d of %+v to %+v: got %q, want %q", amount, *from, *to, got, want)
 	}

@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 )
 
 // racers are two engines over one store, as two instances are, and a clock that can be moved on.
@@ -59,7 +60,7 @@ func atOnce(round int, a, b func()) {
 	all.Wait()
 }
 
-func (r *racers) hold(g guid.ID, amount gift.Amount) (string, guid.ID) {
+func (r *racers) hold(g guid.ID, amount money.Amount) (string, guid.ID) {
 	refused, done := r.do(0, &ledger.Hold{VoucherID: g, Hold: gift.Hold{Redeem: gift.Redeem{Amount: amount}}})
 	if refused != "" {
 		return refused, guid.ID{}
@@ -68,7 +69,7 @@ func (r *racers) hold(g guid.ID, amount gift.Amount) (string, guid.ID) {
 }
 
 // left is what a gift has, and what of it is held.
-func (r *racers) left(g guid.ID) (balance, held gift.Amount) {
+func (r *racers) left(g guid.ID) (balance, held money.Amount) {
 	v, err := r.store.Gift(r.Context(), r.caller.Account.ID, g)
 	if err != nil {
 		r.Fatal(err)

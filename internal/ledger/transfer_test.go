@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -40,7 +41,7 @@ func TestTransfersBothWaysAtOnce(t *testing.T) {
 				from := random.IntN(4)
 				to := (from + 1 + random.IntN(3)) % 4
 				ask := &ledger.Transfer{From: gifts[from], To: gifts[to], Transfer: gift.Transfer{Caller: b.caller,
-					Amount: gift.Amount(random.IntN(300))}}
+					Amount: money.Amount(random.IntN(300))}}
 				answer, err := engine.Do(b.Context(), b.call(gift.TransferBalance, ""), ask)
 				switch {
 				case err == nil && answer.Succeeded():
@@ -54,7 +55,7 @@ func TestTransfersBothWaysAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	sum := gift.Amount(0)
+	sum := money.Amount(0)
 	for _, id := range gifts {
 		sum += b.balance(id)
 	}

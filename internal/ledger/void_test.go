@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
@@ -99,7 +100,7 @@ type voiding struct {
 const voidedKey = "redeem" // of the redemption that is voided
 
 func newVoiding(t *rapid.T, dir, database string) *voiding {
-	account := &gift.Account{ID: newID(), Name: "Till", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC}
+	account := &gift.Account{ID: newID(), Name: "Till", Currency: money.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC}
 	v := &voiding{T: t, dir: dir, database: database, answered: map[string]string{}, world: &world{
 		answers: map[string]modelAnswer{}, caller: &gift.Caller{KeyID: newID(), Kind: gift.AccountKey, Account: account}}}
 	v.open()
@@ -226,7 +227,7 @@ func (v *voiding) history() []gift.Entry {
 }
 
 func (v *voiding) check() {
-	voided, others, redemptions := gift.Amount(0), gift.Amount(0), 0
+	voided, others, redemptions := money.Amount(0), money.Amount(0), 0
 	for _, e := range v.history() {
 		switch {
 		case e.Kind == gift.Redemption && e.Delta == -30:

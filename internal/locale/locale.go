@@ -24,6 +24,7 @@ import (
 	"golang.org/x/text/message/catalog"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 )
 
 //go:embed texts/*.json
@@ -186,7 +187,7 @@ func (l *Locale) Number(n int64) string {
 }
 
 // Money writes an amount with its currency: $1,025.00, 1.025,00 €, ¥3,000, CHF 1'025.00.
-func (l *Locale) Money(a gift.Amount, c gift.Currency) string {
+func (l *Locale) Money(a money.Amount, c money.Currency) string {
 	symbol := l.symbol(c.Code)
 	group, from := l.grouping()
 	amount, code := l.grouped(c.Format(a), group, from), symbol == c.Code

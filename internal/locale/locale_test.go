@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 )
 
 var verb = regexp.MustCompile(`%(\[\d+\])?[a-z]|%`)
@@ -104,26 +105,26 @@ func TestTextsAreUsed(t *testing.T) {
 
 func TestMoney(t *testing.T) {
 	t.Parallel()
-	usd, eur, yen := gift.Currency{Code: "USD", Decimals: 2}, gift.Currency{Code: "EUR", Decimals: 2},
-		gift.Currency{Code: "JPY"}
+	usd, eur, yen := money.Currency{Code: "USD", Decimals: 2}, money.Currency{Code: "EUR", Decimals: 2},
+		money.Currency{Code: "JPY"}
 	for _, tt := range []struct {
 		l        gift.Language
-		amount   gift.Amount
-		currency gift.Currency
+		amount   money.Amount
+		currency money.Currency
 		want     string
 	}{
 		{gift.English, 2500, usd, "$25.00"},
 		{gift.English, 123456789, usd, "$1,234,567.89"},
-		{gift.English, 2500, gift.Currency{Code: "CAD", Decimals: 2}, "CA$25.00"},
-		{gift.English, 2500, gift.Currency{Code: "CHF", Decimals: 2}, "CHF\u00a025.00"},
+		{gift.English, 2500, money.Currency{Code: "CAD", Decimals: 2}, "CA$25.00"},
+		{gift.English, 2500, money.Currency{Code: "CHF", Decimals: 2}, "CHF\u00a025.00"},
 		{gift.German, 2500, eur, "25,00\u00a0€"},
 		{gift.German, 123456, eur, "1.234,56\u00a0€"},
-		{gift.German, 2500, gift.Currency{Code: "CHF", Decimals: 2}, "25,00\u00a0CHF"},
+		{gift.German, 2500, money.Currency{Code: "CHF", Decimals: 2}, "25,00\u00a0CHF"},
 		{gift.French, 123456, eur, "1\u202f234,56\u00a0€"},
 		{gift.Spanish, 123456, eur, "1234,56\u00a0€"},
 		{gift.Spanish, 1234567, eur, "12\u00a0345,67\u00a0€"},
 		{gift.Japanese, 3000, yen, "¥3,000"},
-		{gift.English, 0, gift.Currency{Code: "XTS"}, "XTS\u00a00"},
+		{gift.English, 0, money.Currency{Code: "XTS"}, "XTS\u00a00"},
 	} {
 		if got := For(tt.l).Money(tt.amount, tt.currency); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.l, got, tt.want)

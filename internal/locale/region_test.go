@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 )
 
 // TestRegions: amounts, dates and times as CLDR 48 has them for regions of our languages. A space that does not break
@@ -32,10 +33,10 @@ func TestRegions(t *testing.T) {
 		"es-AR": {"$_12.345,50", "1.350", "30 de enero de 2026", "30 de enero", "8:05_p._m."},
 		"ja-JP": {"¥12,345", "1,350", "2026年1月30日", "1月30日", "20:05"},
 	} {
-		currency := gift.Currency{Code: map[string]string{"en-": "USD", "en-US": "USD", "en-GB": "GBP", "en-CA": "CAD",
+		currency := money.Currency{Code: map[string]string{"en-": "USD", "en-US": "USD", "en-GB": "GBP", "en-CA": "CAD",
 			"en-AU": "AUD", "en-IN": "INR", "de-CH": "CHF", "fr-CH": "CHF", "fr-CA": "CAD", "es-MX": "MXN", "es-US": "USD",
 			"es-AR": "ARS", "ja-JP": "JPY"}[tag], Decimals: 2}
-		amount := gift.Amount(12345_50)
+		amount := money.Amount(12345_50)
 		switch {
 		case currency.Code == "":
 			currency.Code = "EUR"
@@ -62,8 +63,8 @@ func TestSmallAndLargeAmounts(t *testing.T) {
 	} {
 		language, country, _ := strings.Cut(tag, "-")
 		l := For(gift.Language(language)).In(country)
-		for n, amount := range []gift.Amount{1350_00, 12_345_678_00} {
-			got := l.Money(amount, gift.Currency{Code: "XTS", Decimals: 2})
+		for n, amount := range []money.Amount{1350_00, 12_345_678_00} {
+			got := l.Money(amount, money.Currency{Code: "XTS", Decimals: 2})
 			if got = strings.NewReplacer("\u00a0", "_", "XTS", "").Replace(got); strings.Trim(got, "_") != want[n] {
 				t.Errorf("%s: %q, want %q", tag, got, want[n])
 			}
@@ -83,7 +84,7 @@ func TestEveryRegionWrites(t *testing.T) {
 			strings.Contains(moment, "PM") || !strings.Contains(moment, day) || l.Language() != gift.Language(language) {
 			t.Errorf("%s: %s", tag, moment)
 		}
-		if got := l.Money(1234_00, gift.Currency{Code: "EUR", Decimals: 2}); !strings.Contains(got, "234") ||
+		if got := l.Money(1234_00, money.Currency{Code: "EUR", Decimals: 2}); !strings.Contains(got, "234") ||
 			strings.HasPrefix(got, "\u00a0") || strings.HasSuffix(got, "\u00a0") {
 			t.Errorf("%s: %q", tag, got)
 		}
@@ -100,8 +101,8 @@ func TestWhoseWayOfWriting(t *testing.T) {
 		}
 		return all
 	}
-	mxn, eur, usd := gift.Currency{Code: "MXN", Decimals: 2}, gift.Currency{Code: "EUR", Decimals: 2},
-		gift.Currency{Code: "USD", Decimals: 2}
+	mxn, eur, usd := money.Currency{Code: "MXN", Decimals: 2}, money.Currency{Code: "EUR", Decimals: 2},
+		money.Currency{Code: "USD", Decimals: 2}
 	for name, tt := range map[string]struct {
 		reads gift.Language
 		tag   string

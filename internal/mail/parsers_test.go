@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/message"
+	"boon.example/internal/money"
 )
 
 // parse reads mails with Python's parser and prints what it makes of each, a line of JSON.
@@ -121,7 +122,7 @@ func everyMail(t *testing.T, l gift.Language, n byte) map[string]message.Message
 		t.Fatal(err)
 	}
 	a := &gift.Account{ID: guid.ID{1}, Name: "Kaffee „Süß“, Müller & Söhne", Language: l, Zone: time.UTC,
-		Currency: gift.Currency{Code: "EUR", Decimals: 2}, Locations: []gift.Location{{ID: guid.ID{2}, Name: "Café"}},
+		Currency: money.Currency{Code: "EUR", Decimals: 2}, Locations: []gift.Location{{ID: guid.ID{2}, Name: "Café"}},
 		Designs: []gift.Design{{ID: guid.ID{4}}}}
 	g := gift.Gift{
 		Voucher: gift.Voucher{ID: guid.ID{9, n}, AccountID: a.ID, Currency: a.Currency, Loaded: 2500, Balance: 2500,

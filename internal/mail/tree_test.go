@@ -28,6 +28,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
+	"boon.example/internal/money"
 )
 
 // keeper is an outbox, and the mails that would have left instead of coming to it.
@@ -151,7 +152,7 @@ func mailOf(t *testing.T, d gift.Design, assets ...gift.Asset) (node, []byte) {
 	}
 	d.ID = guid.ID{4}
 	account := &gift.Account{ID: guid.ID{1}, Name: "Harbor <b>Coffee</b>",
-		Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
+		Currency: money.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
 		Locations: []gift.Location{{ID: guid.ID{2}, Name: "Pier 39"}}, Designs: []gift.Design{d}}
 	g := gift.Gift{
 		Voucher: gift.Voucher{ID: guid.ID{9}, AccountID: account.ID, Currency: account.Currency, Loaded: 2500,

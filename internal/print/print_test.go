@@ -27,6 +27,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/locale"
+	"boon.example/internal/money"
 	"boon.example/internal/qr"
 )
 
@@ -616,7 +617,7 @@ func TestPaperFor(t *testing.T) {
 		{[]gift.Location{{ID: guid.ID{3}}, de}, "USD", guid.ID{3}, A4},
 		{[]gift.Location{{ID: guid.ID{3}}}, "USD", guid.ID{3}, Letter},
 	} {
-		a := &gift.Account{Currency: gift.Currency{Code: tc.currency}, Locations: tc.locations}
+		a := &gift.Account{Currency: money.Currency{Code: tc.currency}, Locations: tc.locations}
 		if got := PaperFor(a, tc.at); got != tc.want {
 			t.Errorf("%v in %s: %s, want %s", tc.locations, tc.currency, got, tc.want)
 		}
@@ -750,7 +751,7 @@ func BenchmarkOrderOf100(b *testing.B) {
 // TestTheMarkOfATestOnPaper: a printed test gift says across its card, in every language, that it is worth nothing.
 func TestTheMarkOfATestOnPaper(t *testing.T) {
 	t.Parallel()
-	a := &gift.Account{Name: "Harbor Coffee", Test: true, Currency: gift.Currency{Code: "USD", Decimals: 2}}
+	a := &gift.Account{Name: "Harbor Coffee", Test: true, Currency: money.Currency{Code: "USD", Decimals: 2}}
 	g := &gift.Gift{Voucher: gift.Voucher{Currency: a.Currency, Loaded: 2500, Balance: 2500, Status: gift.Delivered}}
 	for _, l := range gift.Languages() {
 		if !BuiltIn().Writes(locale.For(l)) {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 )
 
 // Path is where the platforms call: their name follows, and the provider's id.
@@ -27,7 +28,7 @@ func Read(body []byte, into any) error {
 }
 
 // Amount is a number of a platform as it stands in a body: a JSON number, or a text that holds one.
-type Amount gift.Number
+type Amount money.Number
 
 var errNoAmount = errors.New("this is neither a number nor a text")
 
@@ -52,14 +53,14 @@ func (a *Amount) UnmarshalJSON(text []byte) error {
 }
 
 // In reads an amount above zero. Nothing is rounded: more decimals than the currency has are an error.
-func (a Amount) In(c gift.Currency) (gift.Amount, error) { return c.Parse(gift.Number(a)) }
+func (a Amount) In(c money.Currency) (money.Amount, error) { return c.Parse(money.Number(a)) }
 
 // OrZeroIn is In for an amount that may be zero.
-func (a Amount) OrZeroIn(c gift.Currency) (gift.Amount, error) {
+func (a Amount) OrZeroIn(c money.Currency) (money.Amount, error) {
 	amount, err := a.In(c)
-	if err == gift.ErrNotPositive {
-		if amount, err = c.ParseSigned(gift.Number(a)); err == nil && amount < 0 {
-			err = gift.ErrNotPositive
+	if err == money.ErrNotPositive {
+		if amount, err = c.ParseSigned(money.Number(a)); err == nil && amount < 0 {
+			err = money.ErrNotPositive
 		}
 	}
 	return amount, err

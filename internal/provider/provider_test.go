@@ -5,16 +5,16 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/money"
 )
 
 func TestAmounts(t *testing.T) {
 	t.Parallel()
-	usd, yen := gift.Currency{Code: "USD", Decimals: 2}, gift.Currency{Code: "JPY"}
+	usd, yen := money.Currency{Code: "USD", Decimals: 2}, money.Currency{Code: "JPY"}
 	for _, c := range []struct {
 		text string
-		in   gift.Currency
-		want gift.Amount // 0: refused
+		in   money.Currency
+		want money.Amount // 0: refused
 	}{
 		{"5", usd, 500}, {`"5.0"`, usd, 500}, {"5.000", usd, 500}, {"5e0", usd, 500}, {"2.5e1", usd, 2500},
 		{"0.01", usd, 1}, {"9007199254740993.01", usd, 900719925474099301}, {"5.001", usd, 0}, {"0", usd, 0},

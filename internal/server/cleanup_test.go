@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
@@ -64,7 +65,7 @@ func (r *records) enter(at time.Time) {
 	g, e := gift.Gift{
 		Voucher: gift.Voucher{ID: guid.ID(uuid.New()), AccountID: r.account,
 			OrderID: guid.ID(uuid.New()), ProgramID: gift.BusinessProgram.ID,
-			Currency: gift.Currency{Code: "USD", Decimals: 2}, Loaded: 100, Balance: 100, CreatedAt: at},
+			Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 100, Balance: 100, CreatedAt: at},
 		Card: gift.Card{Code: code, Token: token, Sender: "Ann", Method: gift.Printed, DeliveryZone: "UTC"},
 	}.Begin(gift.Context{EntryID: guid.ID(uuid.Must(uuid.NewV7())), Now: at})
 	r.save(ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})

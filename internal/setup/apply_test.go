@@ -13,6 +13,7 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 	"boon.example/internal/setup"
 )
 
@@ -113,7 +114,7 @@ func TestApplyHarborCoffee(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &gift.Account{
-		ID: id(t, examples.HarborAccount), Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD",
+		ID: id(t, examples.HarborAccount), Name: "Harbor Coffee", Currency: money.Currency{Code: "USD",
 			Decimals: 2}, Zone: newYork, Language: gift.English,
 		MaxGiftValue: 500_00, DefaultDesign: winter, Limits: gift.DefaultLimits,
 		Subscriptions: []gift.Subscription{
@@ -457,7 +458,7 @@ func TestLocationsWithoutPeopleAreNoted(t *testing.T) {
 func TestAccountsWithoutALanguage(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	old := &gift.Account{ID: harborID, Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2},
+	old := &gift.Account{ID: harborID, Name: "Harbor Coffee", Currency: money.Currency{Code: "USD", Decimals: 2},
 		Zone: time.UTC, MaxGiftValue: 10000_00, Limits: gift.DefaultLimits,
 		Storefronts: []gift.Storefront{{ID: guid.ID{6: 0x40, 8: 0x80, 15: 0x21}, Name: "Web"}}}
 	err := w.Configure(t.Context(), func(*gift.Directory, setup.Uses) (setup.Changes, error) {

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // record is one thing that an account consists of, in the form in which two set-ups are compared and told apart in
@@ -72,7 +73,7 @@ func switchField(name string, on bool) field {
 }
 
 // limitsField says daily limits by the names that they have in the set-up file.
-func limitsField(l gift.Limits, c gift.Currency) field {
+func limitsField(l gift.Limits, c money.Currency) field {
 	var words []string
 	say := func(name string, limit int64, text string) {
 		if limit > 0 {

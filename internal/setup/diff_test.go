@@ -11,13 +11,14 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // Whatever field of an account or of what belongs to it differs, the comparison sees it: also a field that will be
 // added to these types one day.
 func TestEveryFieldIsCompared(t *testing.T) {
 	t.Parallel()
-	usd, err := gift.ParseCurrency("USD")
+	usd, err := money.ParseCurrency("USD")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,8 +74,8 @@ func otherValue(v any) any {
 	case guid.ID:
 		x[15]++
 		return x
-	case gift.Currency: // its decimals follow from its code
-		return gift.Currency{Code: "EUR", Decimals: 2}
+	case money.Currency: // its decimals follow from its code
+		return money.Currency{Code: "EUR", Decimals: 2}
 	case *bool:
 		other := x == nil || !*x
 		return &other

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // File is a set-up file that was read and found free of contradictions in itself. It holds no secrets, only their
@@ -172,7 +173,7 @@ type holdings struct {
 	designs     map[guid.ID]bool
 	locations   map[guid.ID]bool
 	identifiers map[string]int // point-of-sale identifiers, with their lines
-	currency    *gift.Currency
+	currency    *money.Currency
 }
 
 // each reads every member of a list.

@@ -16,6 +16,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 	"boon.example/internal/nfc"
 )
 
@@ -291,7 +292,7 @@ func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account, nam
 		tell("expires", expiry(live.ExpiresAt), expiry(k.expires))
 	}
 	if live.Limits != k.limits {
-		var c gift.Currency
+		var c money.Currency
 		if a != nil {
 			c = a.Currency
 		}
@@ -415,7 +416,7 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 		k.Till, k.Hash, k.Hint, k.ExpiresAt = gift.WaitingTill, gift.HashKey(d.text), "", moment(now.Add(gift.PairWithin))
 	}
 	err = store.Configure(ctx, func(current *gift.Directory, _ Uses) (Changes, error) {
-		var c *gift.Currency
+		var c *money.Currency
 		if a := current.Accounts[k.AccountID]; a != nil {
 			c, k.Test = &a.Currency, a.Test
 		}
@@ -451,7 +452,7 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 }
 
 // readLimits reads the daily limits of a key as it would read them in a set-up file. A system key has no currency.
-func readLimits(given map[string]string, c *gift.Currency) (gift.Limits, error) {
+func readLimits(given map[string]string, c *money.Currency) (gift.Limits, error) {
 	if len(given) == 0 {
 		return gift.Limits{}, nil
 	}

@@ -20,6 +20,7 @@ import (
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 	"boon.example/internal/nfc"
 	"boon.example/internal/picture"
 	"boon.example/internal/pin"
@@ -191,12 +192,12 @@ func (f fields) mode(name string) (test bool) {
 	return ok && v.Value == gift.TestMode
 }
 
-func (f fields) currency(name string) gift.Currency {
+func (f fields) currency(name string) money.Currency {
 	v, _, ok := f.scalar(name)
 	if !ok {
-		return gift.Currency{}
+		return money.Currency{}
 	}
-	c, err := gift.ParseCurrency(v.Value)
+	c, err := money.ParseCurrency(v.Value)
 	if err != nil {
 		f.problem(v, "%s", err)
 	}
@@ -204,7 +205,7 @@ func (f fields) currency(name string) gift.Currency {
 }
 
 // limit reads the largest value of one gift; absent is the currency's default, if it has one.
-func (f fields) limit(name string, c gift.Currency) gift.Amount {
+func (f fields) limit(name string, c money.Currency) money.Amount {
 	if _, given := f.get(name); given || c.Code == "" {
 		return f.amount(name, c)
 	}
@@ -217,18 +218,18 @@ func (f fields) limit(name string, c gift.Currency) gift.Amount {
 }
 
 // amount reads an amount of money; 0: absent or refused.
-func (f fields) amount(name string, c gift.Currency) gift.Amount {
+func (f fields) amount(name string, c money.Currency) money.Amount {
 	v, plain, ok := f.scalar(name)
 	if !ok || c.Code == "" { // the currency is refused already, and how many decimals an amount may have is not known
 		return 0
 	}
-	amount, err := c.Parse(gift.Number(v.Value))
+	amount, err := c.Parse(money.Number(v.Value))
 	switch {
 	case !plain:
 		f.problem(v, "This must be a number, without quotes.")
-	case errors.Is(err, gift.ErrNotANumber):
+	case errors.Is(err, money.ErrNotANumber):
 		f.problem(v, "This is not a decimal number; write it without commas, such as 500.")
-	case errors.Is(err, gift.ErrTooPrecise):
+	case errors.Is(err, money.ErrTooPrecise):
 		f.problem(v, "An amount in %s has at most %d decimals.", c.Code, c.Decimals)
 	case err != nil:
 		f.problem(v, "This amount %s.", err)
@@ -238,7 +239,7 @@ func (f fields) amount(name string, c gift.Currency) gift.Amount {
 
 // limits reads the daily limits of an account or a key; what is absent is as in without. A key of several accounts has
 // no currency.
-func (f fields) limits(without gift.Limits, c *gift.Currency) gift.Limits {
+func (f fields) limits(without gift.Limits, c *money.Currency) gift.Limits {
 	l := without
 	v, ok := f.get("limits")
 	if !ok {
@@ -246,7 +247,7 @@ func (f fields) limits(without gift.Limits, c *gift.Currency) gift.Limits {
 	}
 	m := f.fields(v, "issuedPerDay", "giftsPerDay", "redeemedPerDay", "messagesPerDay", "textsPerDay",
 		"messagesPerContactPerDay")
-	for name, amount := range map[string]*gift.Amount{"issuedPerDay": &l.IssuedPerDay,
+	for name, amount := range map[string]*money.Amount{"issuedPerDay": &l.IssuedPerDay,
 		"redeemedPerDay": &l.RedeemedPerDay} {
 		if at, given := m.get(name); given && c == nil {
 			f.problem(at, "A system key may send for accounts of several currencies; limit money in the account.")

@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
 )
@@ -113,7 +114,7 @@ func issue(tb testing.TB, s *store.Store, g gift.Gift) {
 		tb.Fatal(err)
 	}
 	g.ID, g.OrderID, g.ProgramID = newID(), newID(), gift.BusinessProgram.ID
-	g.Currency, g.Loaded, g.Balance, g.CreatedAt = gift.Currency{Code: "USD", Decimals: 2}, 10_00, 10_00, noon
+	g.Currency, g.Loaded, g.Balance, g.CreatedAt = money.Currency{Code: "USD", Decimals: 2}, 10_00, 10_00, noon
 	g.Card.Code, g.Card.Token, g.Card.Sender, g.Card.Method, g.Card.DeliveryZone = code, token, "Ann", gift.Printed, "UTC"
 	made, entry := g.Begin(gift.Context{EntryID: newID(), Now: noon})
 	err = s.Group(tb.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {

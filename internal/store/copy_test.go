@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
+	"boon.example/internal/money"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
@@ -42,7 +43,7 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 		Sheets: []ledger.Sheet{{AccountID: whole.AccountID, OrderID: whole.OrderID, Token: newToken(), Until: noon}}})
 	for i := range gifts {
 		g := &gifts[i]
-		taken := redeem(t, s, &g.Voucher, gift.Amount(1+i))
+		taken := redeem(t, s, &g.Voucher, money.Amount(1+i))
 		redeem(t, s, &g.Voucher, 2)
 		key := ledger.RequestKey{AccountID: g.AccountID, Operation: gift.RedeemGift, Key: fmt.Sprintf("Key-%d ~é", i)}
 		spent := ledger.RequestKey{AccountID: g.AccountID, Operation: gift.RedeemGift, Key: fmt.Sprintf("key_%d", i)}

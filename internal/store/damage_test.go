@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
+	"boon.example/internal/money"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -26,7 +27,7 @@ func newSample(t *testing.T) *sample {
 	t.Helper()
 	s, _ := openSQLiteForTest(t)
 	k := &sample{Store: s}
-	account := &gift.Account{ID: newID(), Name: "A", Currency: gift.Currency{Code: "USD", Decimals: 2},
+	account := &gift.Account{ID: newID(), Name: "A", Currency: money.Currency{Code: "USD", Decimals: 2},
 		Zone:      noon.Location(),
 		Locations: []gift.Location{{ID: newID(), Name: "Here"}}}
 	key := &gift.Key{ID: newID(), Kind: gift.AccountKey, AccountID: account.ID, Name: "till", CreatedAt: noon,
@@ -83,7 +84,7 @@ func moveSome(t *testing.T, s *Store, from, to *gift.Voucher) {
 	t.Helper()
 	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(from), ref(to)}}, func(st *ledger.State) ledger.Changes {
 		less, more, entries, err := from.Transfer(*to, gift.Transfer{Context: gift.Context{EntryID: newID(), Now: noon},
-			EntryIn: newID(), Amount: 100, Caller: &gift.Caller{Account: &gift.Account{MaxGiftValue: gift.NoLimit}}})
+			EntryIn: newID(), Amount: 100, Caller: &gift.Caller{Account: &gift.Account{MaxGiftValue: money.NoLimit}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
+	"boon.example/internal/money"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/erase"
 )
@@ -46,7 +47,7 @@ func tellingGift(t *testing.T, s *Store, account guid.ID) gift.Gift {
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{issued},
 		Requests: []ledger.Request{request, long}})
 
-	enter := func(kind gift.Kind, delta gift.Amount, change func(*gift.Entry, *ledger.Changes)) {
+	enter := func(kind gift.Kind, delta money.Amount, change func(*gift.Entry, *ledger.Changes)) {
 		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&g.Voucher)}}, func(st *ledger.State) (c ledger.Changes) {
 			v := *st.Vouchers[ref(&g.Voucher)]
 			e := gift.Entry{ID: newID(), AccountID: account, VoucherID: g.ID, Seq: v.Seq + 1, Previous: v.Last, Kind: kind,

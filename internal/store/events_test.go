@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
 	"boon.example/internal/store/pgtest"
@@ -433,7 +434,7 @@ func testEventsOfOneClock(t *testing.T, open opener) {
 	s, _ := open(t)
 	const ahead = 30 * 24 * time.Hour
 	for _, test := range []bool{true, false} {
-		account := &gift.Account{ID: newID(), Name: "A", Test: test, Currency: gift.Currency{Code: "USD", Decimals: 2},
+		account := &gift.Account{ID: newID(), Name: "A", Test: test, Currency: money.Currency{Code: "USD", Decimals: 2},
 			Zone: noon.Location()}
 		till := gift.Till{AccountID: account.ID, KeyID: newID(), LocationID: newID()}
 		must(t, s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store/db"
 )
 
@@ -15,7 +16,7 @@ func testGivenBack(t *testing.T, open opener) {
 	taken := redeem(t, s, &g.Voucher, 500)
 	redemption := ledger.Ref{AccountID: g.AccountID, ID: taken.ID}
 	want := ledger.Want{Undoable: []ledger.Ref{redemption}}
-	part := func(amounts ...gift.Amount) {
+	part := func(amounts ...money.Amount) {
 		runGroup(t, s, want, func(st *ledger.State) (c ledger.Changes) {
 			v, taken := *st.Vouchers[ref(&g.Voucher)], st.Undoable[redemption]
 			for _, amount := range amounts {

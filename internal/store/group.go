@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/span"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
@@ -379,7 +380,7 @@ func (g *group) wantVouchers(wanted []ledger.Ref) []db.Batch {
 func (g *group) wantReversed() []db.Batch {
 	return record.ByRef(selectReversed, slices.Collect(maps.Keys(g.state.Undoable)), func(from db.Scanner) error {
 		var id guid.ID
-		var sum gift.Amount
+		var sum money.Amount
 		var parts int
 		if err := from.Scan(db.ScanID(&id), &sum, &parts); err != nil {
 			return err

@@ -8,10 +8,11 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 )
 
 // hold holds an amount of a voucher for a time from noon.
-func hold(t testing.TB, s *Store, v *gift.Voucher, amount gift.Amount, lasts time.Duration) (e gift.Entry) {
+func hold(t testing.TB, s *Store, v *gift.Voucher, amount money.Amount, lasts time.Duration) (e gift.Entry) {
 	t.Helper()
 	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) ledger.Changes {
 		after, made, err := st.Vouchers[ref(v)].Hold(gift.Hold{Redeem: gift.Redeem{

@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store/db"
 )
 
@@ -128,7 +129,7 @@ func testWorth(t *testing.T, open opener) {
 	caller := &gift.Caller{Account: &gift.Account{ID: account, Currency: dollars, MaxGiftValue: 10_000}}
 	engine := ledger.Start(s, ledger.Options{})
 	defer engine.Stop()
-	for n, by := range slices.Repeat([]gift.Amount{5, -4}, 70) { // more than a milestone of a history
+	for n, by := range slices.Repeat([]money.Amount{5, -4}, 70) { // more than a milestone of a history
 		_, err := engine.Do(t.Context(), ledger.Call{AccountID: account, Operation: gift.AdjustGift,
 			Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{Code: ledger.OK} }},
 			&ledger.Change{VoucherID: adjusted, Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {

@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store/db"
 )
 
@@ -15,7 +16,7 @@ func testLoads(t *testing.T, open opener) {
 	s, _ := open(t)
 	g := issue(t, s, newID(), 1)[0]
 	v := &g.Voucher
-	a := &gift.Account{MaxGiftValue: gift.NoLimit, Zone: time.UTC,
+	a := &gift.Account{MaxGiftValue: money.NoLimit, Zone: time.UTC,
 		Subscriptions: []gift.Subscription{{ProgramID: v.ProgramID, Reloadable: true}}}
 	at := func() gift.Context { return gift.Context{EntryID: newID(), Now: noon} }
 	var load gift.Entry
@@ -78,7 +79,7 @@ func testCashOuts(t *testing.T, open opener) {
 	var paid gift.Entry
 	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) ledger.Changes {
 		after, e, err := st.Vouchers[ref(v)].PayOut(gift.PayOut{Context: at(), Account: a,
-			Law: gift.CashOutLaw{{Jurisdiction: "XX", Currency: v.Currency, Limit: gift.NoLimit}}})
+			Law: gift.CashOutLaw{{Jurisdiction: "XX", Currency: v.Currency, Limit: money.NoLimit}}})
 		must(t, err)
 		paid = e
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Requests: []ledger.Request{{

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/files"
 	"boon.example/internal/store/transfer"
@@ -49,7 +50,7 @@ func TestStartRefusesWhatDoesNotBelongTogether(t *testing.T) {
 	for name, test := range map[string]struct {
 		spoil func(dir, plain, backup string) error
 		want  string // in the refusal; "": it opens
-		left  gift.Amount
+		left  money.Amount
 	}{
 		"nothing": {func(string, string, string) error { return nil }, "", 9_900},
 		"an older copy over it": {func(dir, plain, _ string) error { return replace(plain, dir) },
@@ -119,7 +120,7 @@ func TestTheWaysOutOfACutLog(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		way  func(t *testing.T, dir, backup string, log []byte) error
-		left gift.Amount
+		left money.Amount
 	}{
 		"the log is put back": {func(_ *testing.T, dir, _ string, log []byte) error {
 			return os.WriteFile(filepath.Join(dir, DatabaseName+files.LogSuffix), log, 0o600)

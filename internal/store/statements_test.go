@@ -14,6 +14,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -313,7 +314,7 @@ func TestAccountsShareStatements(t *testing.T) {
 }
 
 // redeemTogether redeems some of each gift in one group, under a key each, which is looked for first.
-func redeemTogether(t *testing.T, s *Store, gifts []gift.Gift, amount gift.Amount) {
+func redeemTogether(t *testing.T, s *Store, gifts []gift.Gift, amount money.Amount) {
 	t.Helper()
 	var want ledger.Want
 	for i := range gifts {

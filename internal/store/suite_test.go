@@ -20,6 +20,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
+	"boon.example/internal/money"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -237,7 +238,7 @@ func filled[T any](t *testing.T) (v T) {
 func testGiftRoundTrip(t *testing.T, open opener) {
 	s, _ := open(t)
 	g := filled[gift.Gift](t)
-	g.Currency, g.Loaded, g.Balance, g.Status, g.Seq = gift.Currency{Code: "KWD", Decimals: 3}, 9e15, 9e15, gift.Pending,
+	g.Currency, g.Loaded, g.Balance, g.Status, g.Seq = money.Currency{Code: "KWD", Decimals: 3}, 9e15, 9e15, gift.Pending,
 		1
 	g.Card.Method, g.Holds = gift.SMS, nil
 	issued := filled[gift.Entry](t)
@@ -258,7 +259,7 @@ func testGiftRoundTrip(t *testing.T, open opener) {
 	}
 	// The rest of an entry's fields: those of a hold, of its capture, and of a reversal.
 	before, balance := issued, g.Balance
-	next := func(kind gift.Kind, delta gift.Amount) gift.Entry {
+	next := func(kind gift.Kind, delta money.Amount) gift.Entry {
 		e := filled[gift.Entry](t)
 		balance += delta
 		e.ID, e.Previous, e.AccountID, e.VoucherID, e.Seq = newID(), before.ID, g.AccountID, g.ID, before.Seq+1
@@ -380,7 +381,7 @@ func testGroupLoads(t *testing.T, open opener) {
 	other := redeem(t, s, &gifts[1].Voucher, 10_000)
 	undone := ledger.RequestKey{AccountID: a, Operation: gift.RedeemGift, Key: "k"}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{{RequestKey: undone, EntryID: taken.ID, At: noon}}})
-	give := func(amount gift.Amount) {
+	give := func(amount money.Amount) {
 		runGroup(t, s, ledger.Want{Undoable: []ledger.Ref{{AccountID: a, ID: taken.ID}}},
 			func(st *ledger.State) ledger.Changes {
 				redemption := st.Undoable[ledger.Ref{AccountID: a, ID: taken.ID}]

@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 )
@@ -119,7 +120,7 @@ func TestALargeOrderBesideTills(t *testing.T) {
 		n = loaded.Counts[sent]
 		return ledger.Changes{}
 	})
-	diff(t, n, gift.Count{Day: 1, Amount: gift.Amount(sales), Gifts: 10})
+	diff(t, n, gift.Count{Day: 1, Amount: money.Amount(sales), Gifts: 10})
 	if sales < 5 {
 		t.Errorf("%d sales beside the order", sales)
 	}

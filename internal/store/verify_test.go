@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 )
 
 // TestVerifyBesideWriters: gifts that are made, used and sent elsewhere while everything is checked are no problem, nor
@@ -53,7 +53,7 @@ func TestVerifyBesideWriters(t *testing.T) {
 				})
 			})
 			write(func(s *Store, n int) error {
-				_, err := tryRedeem(t.Context(), s, &gifts[10+n%10].Voucher, gift.Amount(1))
+				_, err := tryRedeem(t.Context(), s, &gifts[10+n%10].Voucher, money.Amount(1))
 				return err
 			})
 			for range 8 {

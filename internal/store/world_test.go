@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -78,7 +79,7 @@ func newToken() gift.Token {
 	return t
 }
 
-var dollars = gift.Currency{Code: "USD", Decimals: 2}
+var dollars = money.Currency{Code: "USD", Decimals: 2}
 
 // newGift is a printed gift of 100.00 that has just been made, with the first entry of its history.
 func newGift(account guid.ID) (gift.Gift, gift.Entry) {
@@ -127,7 +128,7 @@ func tryIssue(ctx context.Context, s *Store, account guid.ID, n int) ([]gift.Gif
 func ref(v *gift.Voucher) ledger.Ref { return ledger.Ref{AccountID: v.AccountID, ID: v.ID} }
 
 // redeem takes amount from a voucher and gives the redemption.
-func redeem(t testing.TB, s *Store, v *gift.Voucher, amount gift.Amount) gift.Entry {
+func redeem(t testing.TB, s *Store, v *gift.Voucher, amount money.Amount) gift.Entry {
 	t.Helper()
 	e, err := tryRedeem(t.Context(), s, v, amount)
 	if err != nil {
@@ -136,11 +137,11 @@ func redeem(t testing.TB, s *Store, v *gift.Voucher, amount gift.Amount) gift.En
 	return e
 }
 
-func tryRedeem(ctx context.Context, s *Store, v *gift.Voucher, amount gift.Amount) (gift.Entry, error) {
+func tryRedeem(ctx context.Context, s *Store, v *gift.Voucher, amount money.Amount) (gift.Entry, error) {
 	return redeemBy(ctx, s, gift.Actor{}, v, amount)
 }
 
-func redeemBy(ctx context.Context, s *Store, by gift.Actor, v *gift.Voucher, amount gift.Amount) (e gift.Entry,
+func redeemBy(ctx context.Context, s *Store, by gift.Actor, v *gift.Voucher, amount money.Amount) (e gift.Entry,
 	refused error) {
 	err := s.Group(ctx, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) (c ledger.Changes) {
 		var after gift.Voucher

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 )
 
 // Eligibility is what a gift can pay on a ticket. Every line of the ticket is in exactly one of the two lists, in its
@@ -18,7 +19,7 @@ type Eligibility struct {
 type Share struct {
 	Index int // of the line in the ticket
 	// what the line offers: its total for a monetary gift, its quantity for an item gift; negative if it takes off
-	Amount gift.Amount
+	Amount money.Amount
 }
 
 // LeftOut is a line that the gift may not pay.
@@ -50,18 +51,18 @@ func EligibilityOf(t *Ticket, eligibleItems []gift.Item, v *gift.Voucher) Eligib
 type assessment struct {
 	*Ticket
 	items []gift.Item
-	unit  gift.Currency
-	takes bool                    // a line that the gift is good for takes something off
-	sums  map[string]gift.Decimal // of the lines that the gift is good for, by item; nil: they are not told apart
-	sum   gift.Decimal            // of them all
+	unit  money.Currency
+	takes bool                     // a line that the gift is good for takes something off
+	sums  map[string]money.Decimal // of the lines that the gift is good for, by item; nil: they are not told apart
+	sum   money.Decimal            // of them all
 }
 
 // lines parts the lines that the gift may pay from the others, and adds up those that it is good for.
 func (j *assessment) lines() (e Eligibility) {
-	j.sum = gift.Decimal{}
+	j.sum = money.Decimal{}
 	for n := range j.Lines {
 		l := &j.Lines[n]
-		offer, named := gift.Decimal{}, j.named(l)
+		offer, named := money.Decimal{}, j.named(l)
 		if named {
 			offer = j.offer(l)
 			j.sum, j.takes = j.sum.Add(offer), j.takes || offer.Sign() < 0
@@ -81,7 +82,7 @@ func (j *assessment) lines() (e Eligibility) {
 
 // addByItem adds up what is left of each item.
 func (j *assessment) addByItem() {
-	j.sums = make(map[string]gift.Decimal)
+	j.sums = make(map[string]money.Decimal)
 	for i := range j.Lines {
 		if l := &j.Lines[i]; j.named(l) {
 			j.sums[item(l)] = j.sums[item(l)].Add(j.offer(l))
@@ -90,7 +91,7 @@ func (j *assessment) addByItem() {
 }
 
 // total is the sum of the lines. What is taken off one item takes nothing off another.
-func (j *assessment) total() (sum gift.Decimal) {
+func (j *assessment) total() (sum money.Decimal) {
 	if j.sums == nil {
 		return j.sum
 	}
@@ -129,24 +130,24 @@ func (j *assessment) why(all []LeftOut) string {
 	return ""
 }
 
-func (j *assessment) offer(l *Line) gift.Decimal {
+func (j *assessment) offer(l *Line) money.Decimal {
 	switch {
-	case j.unit != gift.Pieces:
+	case j.unit != money.Pieces:
 		return l.price()
 	case l.hasNoPieces():
-		return gift.Decimal{}
+		return money.Decimal{}
 	}
 	return l.pieces()
 }
 
 // most is what the ticket allows, rounded once, when all is added up. A platform's order of which nothing is due is
 // paid, closed or cancelled: no piece of it is paid again.
-func (j *assessment) most() gift.Amount {
+func (j *assessment) most() money.Amount {
 	most, grand := max(0, j.total().Round(j.unit)), j.Totals.Grand
 	switch {
 	case grand == nil:
 		return most
-	case j.unit == gift.Pieces:
+	case j.unit == money.Pieces:
 		if j.Format != "" && grand.Sign() <= 0 {
 			return 0
 		}
@@ -159,7 +160,7 @@ func (j *assessment) most() gift.Amount {
 
 // leavesOut tells why the gift may not pay a line that offers an amount; "": it may. named is whether it is good for
 // the line's item.
-func (j *assessment) leavesOut(l *Line, named bool, offer gift.Amount) string {
+func (j *assessment) leavesOut(l *Line, named bool, offer money.Amount) string {
 	switch {
 	case l.LeftOut != Allowed:
 		return l.LeftOut.String()
@@ -167,9 +168,9 @@ func (j *assessment) leavesOut(l *Line, named bool, offer gift.Amount) string {
 		return "This line has no itemID, so it cannot be told whether this gift is good for it."
 	case !named:
 		return "This gift is not good for this item."
-	case j.unit == gift.Pieces && l.hasNoPieces():
+	case j.unit == money.Pieces && l.hasNoPieces():
 		return "This line is sold by weight or measure; an item gift pays for pieces only."
-	case offer == 0 && j.unit == gift.Pieces && j.Format != "" && l.Total.Sign() > 0:
+	case offer == 0 && j.unit == money.Pieces && j.Format != "" && l.Total.Sign() > 0:
 		return "What is left of this line is less than one piece."
 	case offer == 0:
 		return NothingToPay.String()

@@ -8,7 +8,7 @@ package ticket
 import (
 	"slices"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/money"
 )
 
 // Standard names the format of the interface, section 2.11.
@@ -26,24 +26,24 @@ const (
 // Ticket is a check as the till has it. Its numbers are exact, in major units: they may be finer than the currency,
 // and negative.
 type Ticket struct {
-	Currency gift.Currency
+	Currency money.Currency
 	Lines    []Line
 	Totals   Totals
 	Format   string // of a platform; "": the standard one
 
 	// Difference is by how much, in minor units, its parts are more than the platform's own total. Beyond rounding,
 	// the smaller of the two holds.
-	Difference gift.Amount
+	Difference money.Amount
 }
 
 // Memory is what a ticket lies in. It can be used for the next one when nobody looks at the last one any more.
 type Memory struct {
 	ticket  Ticket
-	numbers []gift.Decimal
+	numbers []money.Decimal
 }
 
 // Ticket gives a blank ticket of so many lines, and so many numbers for it to point to. Without a Memory they are new.
-func (m *Memory) Ticket(c gift.Currency, lines, numbers int) (*Ticket, []gift.Decimal) {
+func (m *Memory) Ticket(c money.Currency, lines, numbers int) (*Ticket, []money.Decimal) {
 	if m == nil {
 		m = new(Memory)
 	}
@@ -69,12 +69,12 @@ func (m *Memory) Forget() {
 type Line struct {
 	ItemID    string // "": the till gave none
 	ItemName  string
-	UnitPrice *gift.Decimal // nil: the till gave none
-	Quantity  gift.Decimal
-	Total     gift.Decimal // what the till asks for the line
-	Group     string       // of items, as the platform has it; "": none
-	Weighed   bool         // it is sold by weight or measure, and has no pieces
-	LeftOut   Reason       // why no gift may pay it; Allowed: one may
+	UnitPrice *money.Decimal // nil: the till gave none
+	Quantity  money.Decimal
+	Total     money.Decimal // what the till asks for the line
+	Group     string        // of items, as the platform has it; "": none
+	Weighed   bool          // it is sold by weight or measure, and has no pieces
+	LeftOut   Reason        // why no gift may pay it; Allowed: one may
 }
 
 // Reason is why no gift may pay a line of a platform's order.
@@ -101,12 +101,12 @@ func (r Reason) String() string {
 
 // Totals are what the till adds up; nil is what it does not tell. Only Grand matters to a gift.
 type Totals struct {
-	Sub, Tax, Discount, ServiceCharge, Grand *gift.Decimal
+	Sub, Tax, Discount, ServiceCharge, Grand *money.Decimal
 }
 
 // LeaveOut leaves the lines out that are gift cards, and takes them off what is to be paid.
 func (t *Ticket) LeaveOut(isGiftCard func(*Line) bool) {
-	var cards gift.Decimal
+	var cards money.Decimal
 	for i := range t.Lines {
 		if l := &t.Lines[i]; isGiftCard(l) {
 			l.LeftOut = GiftCard
@@ -121,7 +121,7 @@ func (t *Ticket) LeaveOut(isGiftCard func(*Line) bool) {
 
 // price is what the line adds to its item's sum, or takes off it. Tills write a void with one negative number or with
 // several.
-func (l *Line) price() gift.Decimal {
+func (l *Line) price() money.Decimal {
 	if l.void() || l.Total.Sign() < 0 {
 		return l.Total.Less()
 	}
@@ -130,14 +130,14 @@ func (l *Line) price() gift.Decimal {
 
 // pieces is how many pieces the line adds, or takes back. What is free uses up no gift, and a price that is taken off
 // says nothing about pieces.
-func (l *Line) pieces() gift.Decimal {
+func (l *Line) pieces() money.Decimal {
 	switch {
 	case l.Total.Sign() == 0:
-		return gift.Decimal{}
+		return money.Decimal{}
 	case l.void():
 		return l.Quantity.Less()
 	case l.Total.Sign() < 0:
-		return gift.Decimal{}
+		return money.Decimal{}
 	}
 	return l.Quantity
 }

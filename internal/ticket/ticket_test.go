@@ -8,22 +8,23 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 )
 
-var usd = gift.Currency{Code: "USD", Decimals: 2}
+var usd = money.Currency{Code: "USD", Decimals: 2}
 
-func number(s gift.Number) gift.Decimal {
-	d, err := gift.ParseDecimal(s)
+func number(s money.Number) money.Decimal {
+	d, err := money.ParseDecimal(s)
 	if err != nil {
 		panic(string(s) + ": " + err.Error())
 	}
 	return d
 }
 
-func pointer(s gift.Number) *gift.Decimal { d := number(s); return &d }
+func pointer(s money.Number) *money.Decimal { d := number(s); return &d }
 
 // line is of a ticket as readStandard makes them; price "" is none, total "" is price × quantity.
-func line(id string, price, quantity, total gift.Number) Line {
+func line(id string, price, quantity, total money.Number) Line {
 	l := Line{ItemID: id, Quantity: number(quantity)}
 	if price != "" {
 		l.UnitPrice = pointer(price)
@@ -36,7 +37,7 @@ func line(id string, price, quantity, total gift.Number) Line {
 	return l
 }
 
-func on(grand gift.Number, lines ...Line) *Ticket {
+func on(grand money.Number, lines ...Line) *Ticket {
 	t := &Ticket{Currency: usd, Lines: lines}
 	if grand != "" {
 		t.Totals.Grand = pointer(grand)
@@ -51,11 +52,11 @@ func goodFor(ids ...string) (items []gift.Item) {
 	return items
 }
 
-func ofMoney(balance gift.Amount) *gift.Voucher {
+func ofMoney(balance money.Amount) *gift.Voucher {
 	return &gift.Voucher{Currency: usd, Loaded: 5000, Balance: balance}
 }
 
-func pieces(balance gift.Amount) *gift.Voucher {
+func pieces(balance money.Amount) *gift.Voucher {
 	return &gift.Voucher{Currency: usd, Item: true, Loaded: 9, Balance: balance}
 }
 
@@ -84,7 +85,7 @@ func TestJudge(t *testing.T) {
 	weighed.Weighed = true
 	coffee := goodFor("LATTE", "MOCHA")
 	coffeeLeftOut := []LeftOut{{1, notGood}, {2, nothing}, {3, noID}, {5, notGood}}
-	most := func(a gift.Amount) gift.Eligibility { return gift.Eligibility{Most: a} }
+	most := func(a money.Amount) gift.Eligibility { return gift.Eligibility{Most: a} }
 	none := gift.Eligibility{NoneEligible: true}
 	tests := []struct {
 		name    string
@@ -122,7 +123,8 @@ func TestJudge(t *testing.T) {
 			[]LeftOut{{1, byWeight}, {2, byWeight}, {3, byWeight}}, most(2)}},
 		{"money, a part of a piece too", on("", lines[0], line("LATTE", "", "0.5", "2")), coffee, ofMoney(5000),
 			Eligibility{[]Share{{0, 900}, {1, 200}}, nil, most(1100)}},
-		{"money, by weight too", on("", lines[0], weighed), coffee, ofMoney(5000), Eligibility{[]Share{{0, 900}, {1, 300}}, nil,
+		{"money, by weight too", on("", lines[0], weighed), coffee, ofMoney(5000), Eligibility{[]Share{{0, 900}, {1, 300}},
+			nil,
 			most(1200)}},
 		{"pieces, balance", on("", lines[0]), coffee, pieces(1), Eligibility{[]Share{{0, 2}}, nil, most(1)}},
 		{"pieces of anything", on("0", lines[:2]...), nil, pieces(9), Eligibility{[]Share{{0, 2}, {1, 1}}, nil, most(3)}},
@@ -149,8 +151,8 @@ func TestNumbersAsTillsWriteThem(t *testing.T) {
 	tests := []struct {
 		name   string
 		ticket *Ticket
-		money  gift.Amount
-		pieces gift.Amount
+		money  money.Amount
+		pieces money.Amount
 		none   bool // no line is eligible, for either gift
 	}{
 		{"a void by quantity", on("", two, line("LATTE", "4.50", "-1", "")), 450, 1, false},
@@ -190,11 +192,11 @@ func TestJudgeProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.SampledFrom([]string{"", "A", "B", "C"})
-		amount := rapid.Custom(func(t *rapid.T) gift.Decimal {
-			return gift.DecimalOf(rapid.Int64Range(-500, 500).Draw(t, "mills")).Mul(number("1e-3"))
+		amount := rapid.Custom(func(t *rapid.T) money.Decimal {
+			return money.DecimalOf(rapid.Int64Range(-500, 500).Draw(t, "mills")).Mul(number("1e-3"))
 		})
 		line := rapid.Custom(func(t *rapid.T) Line {
-			return Line{ItemID: id.Draw(t, "id"), Quantity: gift.DecimalOf(rapid.Int64Range(-2, 5).Draw(t, "quantity")),
+			return Line{ItemID: id.Draw(t, "id"), Quantity: money.DecimalOf(rapid.Int64Range(-2, 5).Draw(t, "quantity")),
 				Total: amount.Draw(t, "total")}
 		})
 		tk := &Ticket{Currency: usd, Lines: rapid.SliceOfN(line, 0, 12).Draw(t, "lines")}
@@ -203,12 +205,12 @@ func TestJudgeProperties(t *testing.T) {
 			tk.Totals.Grand = &d
 		}
 		v := &gift.Voucher{Currency: usd, Item: rapid.Bool().Draw(t, "item"),
-			Balance: gift.Amount(rapid.Int64Range(0, 150).Draw(t, "balance"))}
+			Balance: money.Amount(rapid.Int64Range(0, 150).Draw(t, "balance"))}
 		items := goodFor(rapid.SliceOfN(id, 0, 3).Draw(t, "items")...)
 		got := EligibilityOf(tk, items, v)
 
 		seen := make([]int, len(tk.Lines))
-		var positive gift.Amount
+		var positive money.Amount
 		for _, s := range got.Eligible {
 			seen[s.Index]++
 			positive += max(0, s.Amount)
@@ -230,7 +232,7 @@ func TestJudgeProperties(t *testing.T) {
 		if got.Most < 0 || got.Most > v.Balance || got.NoneEligible && (got.Most > 0 || len(items) == 0) {
 			t.Fatalf("balance %d: %+v", v.Balance, got.Eligibility)
 		}
-		if len(items) > 0 && got.Most > positive+gift.Amount(len(tk.Lines)) { // each line may be rounded down
+		if len(items) > 0 && got.Most > positive+money.Amount(len(tk.Lines)) { // each line may be rounded down
 			t.Fatalf("eligible lines of %d: %+v", positive, got.Eligibility)
 		}
 		if g := tk.Totals.Grand; !v.Item && g != nil && got.Most > max(0, g.Round(usd)) {

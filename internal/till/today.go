@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 	"boon.example/internal/wire"
 )
 
@@ -50,9 +51,9 @@ func countedAs(e *gift.Change) gift.Kind {
 // total is what was done of one kind in one unit.
 type total struct {
 	kind  gift.Kind
-	unit  gift.Currency
+	unit  money.Currency
 	count int
-	sum   gift.Amount
+	sum   money.Amount
 }
 
 // today tells what was done with the till on a day of its location, whoever stood at it: today, or the one that the
@@ -245,7 +246,7 @@ func (d *doneToday) write(w *wire.Writer) {
 }
 
 // moved is how much an entry took, gave back, or put in.
-func moved(e *gift.Change) gift.Amount { return max(e.Delta, -e.Delta) }
+func moved(e *gift.Change) money.Amount { return max(e.Delta, -e.Delta) }
 
 // writeSums writes what was done of each kind, in money first.
 func writeSums(w *wire.Writer, done []gift.Change) {

@@ -24,6 +24,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/locale"
 	"boon.example/internal/message"
+	"boon.example/internal/money"
 	"boon.example/internal/qr"
 )
 
@@ -116,7 +117,7 @@ func (s *fakeStore) Source(m *message.Message) ([]byte, error) {
 }
 
 var account = &gift.Account{
-	ID: guid.ID{1}, Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
+	ID: guid.ID{1}, Name: "Harbor Coffee", Currency: money.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
 	Locations: []gift.Location{{ID: guid.ID{2}, Name: "Pier 39"}, {ID: guid.ID{3}, Name: "Ferry Building"}},
 	Designs:   []gift.Design{{ID: guid.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy"}},
 }

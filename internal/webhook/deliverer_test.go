@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store"
 	"boon.example/internal/webhook"
 )
@@ -91,7 +92,7 @@ func (w *world) issue() {
 	check(w.t, err)
 	g := gift.Gift{
 		Voucher: gift.Voucher{ID: newID(), AccountID: w.account, ProgramID: gift.BusinessProgram.ID,
-			Currency: gift.Currency{Code: "USD", Decimals: 2}, Loaded: 1_000_000, Balance: 1_000_000, Status: gift.Delivered,
+			Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 1_000_000, Balance: 1_000_000, Status: gift.Delivered,
 			CreatedAt: time.Now()},
 		Card: gift.Card{Code: code, Token: token, Sender: "Ben", Method: gift.Printed, DeliveryZone: "UTC",
 			DesignID: newID()},

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // normal writes what was read of a request in one way. What is absent leaves no trace, so that a member that a later
@@ -20,7 +21,7 @@ var normal = json.JoinOptions(json.Deterministic(true), json.OmitZeroStructField
 	jsontext.ReorderRawObjects(true), jsontext.AllowDuplicateNames(true),
 	json.WithMarshalers(json.JoinMarshalers(
 		asText(gift.VoucherCode.Reveal), asText(gift.Token.Reveal), asText(guid.ID.String),
-		asText(func(d gift.Decimal) string { return d.In(gift.Pieces) }),
+		asText(func(d money.Decimal) string { return d.In(money.Pieces) }),
 	)))
 
 // asText writes values of a type as texts.
@@ -40,12 +41,12 @@ func Normalized(operation string, request any) []byte {
 
 // canonical writes a JSON number in one way: 25, 25.0 and 2.5e1 are all 25e0. An exponent beyond all reason stays as
 // it is.
-func canonical(s string) gift.Number {
+func canonical(s string) money.Number {
 	number, power := s, 0
 	if e := strings.IndexAny(s, "eE"); e >= 0 {
 		n, err := strconv.Atoi(s[e+1:])
 		if err != nil || n > 1<<30 || n < -1<<30 {
-			return gift.Number(s)
+			return money.Number(s)
 		}
 		number, power = s[:e], n
 	}
@@ -63,5 +64,5 @@ func canonical(s string) gift.Number {
 		}
 		return "0e0"
 	}
-	return gift.Number(sign + trimmed + "e" + strconv.Itoa(power))
+	return money.Number(sign + trimmed + "e" + strconv.Itoa(power))
 }

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 	"boon.example/internal/nfc"
 	"boon.example/internal/tape"
 	"github.com/go-json-experiment/json/jsontext"
@@ -266,7 +267,7 @@ func (o *Object) GUID(name string) guid.ID {
 func (o *Object) Path() string { return o.path }
 
 // Number reads a number: 25, 25.0 and 2.5e1 are one and the same. It is "" when it is absent.
-func (o *Object) Number(name string) gift.Number {
+func (o *Object) Number(name string) money.Number {
 	return canonical(string(o.Of(name, '0', "a number without quotes")))
 }
 
@@ -277,12 +278,12 @@ func (o *Object) Integer(name string) *int {
 	if number == "" {
 		return nil
 	}
-	n, err := gift.Pieces.Parse(number)
+	n, err := money.Pieces.Parse(number)
 	switch {
-	case err == gift.ErrTooPrecise:
+	case err == money.ErrTooPrecise:
 		o.Add(o.At(name), "This must be a whole number.")
 		return nil
-	case err == gift.ErrOutOfRange || n > math.MaxInt32:
+	case err == money.ErrOutOfRange || n > math.MaxInt32:
 		n = math.MaxInt32
 	}
 	i := int(n)

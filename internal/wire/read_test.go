@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 )
 
 // problemsOf reads body by read and gives what is wrong with it.
@@ -226,8 +227,8 @@ func TestCanonicalNumbers(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Int64Range(1, 1e12).Draw(t, "a"), rapid.Int64Range(1, 1e12).Draw(t, "b")
-		dollars := gift.Currency{Code: "USD", Decimals: 2}
-		x, y := canonical(dollars.Format(gift.Amount(a))), canonical(dollars.Format(gift.Amount(b)))
+		dollars := money.Currency{Code: "USD", Decimals: 2}
+		x, y := canonical(dollars.Format(money.Amount(a))), canonical(dollars.Format(money.Amount(b)))
 		if (x == y) != (a == b) {
 			t.Fatalf("%d is %s and %d is %s", a, x, b, y)
 		}

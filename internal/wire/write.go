@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // Writer appends JSON. Its methods write one member of the object that is open; what is zero in the methods named
@@ -135,13 +135,13 @@ func (w *Writer) Boolean(name string, is bool) {
 }
 
 // Amount writes an amount with the decimals of its unit.
-func (w *Writer) Amount(name string, unit gift.Currency, a gift.Amount) {
+func (w *Writer) Amount(name string, unit money.Currency, a money.Amount) {
 	w.name(name)
 	w.b = unit.Append(w.b, a)
 }
 
 // AmountOrNull writes an amount that may be absent.
-func (w *Writer) AmountOrNull(name string, unit gift.Currency, a gift.Amount) {
+func (w *Writer) AmountOrNull(name string, unit money.Currency, a money.Amount) {
 	if a == 0 {
 		w.Null(name)
 		return

@@ -13,13 +13,14 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
 
 // Merchant is whose gifts they are.
 var Merchant = &gift.Account{
-	ID: guid.ID{1}, Name: "Harbor Coffee", Currency: gift.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
+	ID: guid.ID{1}, Name: "Harbor Coffee", Currency: money.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
 	Locations: []gift.Location{{ID: guid.ID{2}, Name: "Pier 39"}},
 }
 

@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/provider"
 )
 
@@ -126,7 +127,7 @@ func (t *transaction) undoNothing(previous string) api.Reply {
 }
 
 // reversed has the engine take something back, and answers with what is available then.
-func (t *transaction) reversed(cmd ledger.Command, available func(ledger.Result) gift.Amount) api.Reply {
+func (t *transaction) reversed(cmd ledger.Command, available func(ledger.Result) money.Amount) api.Reply {
 	return t.told(t.order(cmd, fingerprinted{Previous: strings.ToLower(t.asked.Previous)},
 		func(r ledger.Result) ledger.Answer { return t.accepted(ledger.OK, available(r), "") }))
 }

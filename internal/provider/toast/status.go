@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 )
 
 // The values of transactionStatus.
@@ -118,7 +119,7 @@ func (t *transaction) failed(err error) api.Reply {
 }
 
 // accepted is the answer of a transaction that was carried out: the balance that is available, and more members.
-func (t *transaction) accepted(code gift.Code, available gift.Amount, more string) ledger.Answer {
+func (t *transaction) accepted(code gift.Code, available money.Amount, more string) ledger.Answer {
 	return ledger.Answer{Code: code, Body: fmt.Appendf(nil, `{"transactionStatus":"%s","%s":{"currentBalance":%s%s}}`,
 		accept, t.answer, t.card.Currency.Format(available), more)}
 }

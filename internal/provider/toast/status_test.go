@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 )
 
 // ours are the codes of what is no refusal: whether it was done is not known, or it failed here.
@@ -55,7 +56,7 @@ func FuzzInformation(f *testing.F) {
 		`{"redeemTransactionInformation":null}`, `{"redeemTransactionInformation":{"giftCardIdentifier":"1","verificationCode":null}}`} {
 		f.Add([]byte(text))
 	}
-	usd := gift.Currency{Code: "USD", Decimals: 2}
+	usd := money.Currency{Code: "USD", Decimals: 2}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		x := &transaction{kind: kinds["GIFTCARD_REDEEM"]}
 		if !x.read(body) {

@@ -7,6 +7,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/provider"
 )
 
@@ -21,7 +22,7 @@ const (
 // fingerprinted is what tells a repeat of a transaction from another with its GUID.
 type fingerprinted struct {
 	Type     string
-	Amount   gift.Amount
+	Amount   money.Amount
 	CashOut  bool
 	Previous string // the GUID of what a reversal takes back
 }
@@ -94,7 +95,7 @@ func (t *transaction) verification() string {
 }
 
 // after is the balance that an entry left available.
-func after(r ledger.Result) gift.Amount { return r.Vouchers[0].Available(r.Entries[0].At) }
+func after(r ledger.Result) money.Amount { return r.Vouchers[0].Available(r.Entries[0].At) }
 
 // redeem takes what is there, up to what is asked for.
 func (t *transaction) redeem() api.Reply {
@@ -162,7 +163,7 @@ func (t *transaction) cashOut() api.Reply {
 }
 
 // payOut pays a card out. An empty one is no error.
-func (t *transaction) payOut(amount gift.Amount) ledger.Command {
+func (t *transaction) payOut(amount money.Amount) ledger.Command {
 	ask := gift.PayOut{Law: t.CashOutLaw(), Amount: amount, Verification: t.verification(), Account: t.caller.Account}
 	return &ledger.Change{Context: t.Context(), VoucherID: t.card.ID, Counts: ledger.RedeemedCount,
 		Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
@@ -210,7 +211,7 @@ func (t *transaction) activate() api.Reply {
 }
 
 // first is the first value of a card.
-func (t *transaction) first(amount gift.Amount) gift.Activate {
+func (t *transaction) first(amount money.Amount) gift.Activate {
 	return gift.Activate{LocationID: t.caller.Locations[0], Amount: amount, Purchase: t.purchase(),
 		Reference: t.asked.Check, Account: t.caller.Account}
 }
@@ -234,7 +235,7 @@ func (t *transaction) addValue() api.Reply {
 }
 
 // sold puts value into a card by a rule.
-func (t *transaction) sold(amount gift.Amount,
+func (t *transaction) sold(amount money.Amount,
 	rule func(gift.Voucher, gift.Context) (gift.Voucher, gift.Entry, error)) api.Reply {
 	return t.told(t.order(&ledger.Change{Context: t.Context(), VoucherID: t.card.ID, Counts: ledger.SentCount, Rule: rule},
 		fingerprinted{Amount: amount}, func(r ledger.Result) ledger.Answer { return t.accepted(ledger.OK, after(r), "") }))

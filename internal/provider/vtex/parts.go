@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 )
 
 // part is something that was done about a transaction.
@@ -21,12 +22,12 @@ type part struct {
 	Date  string         `json:"date"`
 }
 
-func (c *call) part(id guid.ID, amount gift.Amount, at time.Time) part {
+func (c *call) part(id guid.ID, amount money.Amount, at time.Time) part {
 	return part{id.String(), c.money(amount), date(at)}
 }
 
 // parted is the transaction of the address, and what is asked to be done about a part of it.
-func (c *call) parted() (t *transaction, asked change, amount gift.Amount, err error) {
+func (c *call) parted() (t *transaction, asked change, amount money.Amount, err error) {
 	if t, err = c.named(); err == nil {
 		asked, amount, err = c.read()
 	}
@@ -145,7 +146,7 @@ type settled struct {
 }
 
 // settled reads the settlements of a transaction: each stands under the next number.
-func (c *call) settled(transaction guid.ID) (list []settled, sum gift.Amount, err error) {
+func (c *call) settled(transaction guid.ID) (list []settled, sum money.Amount, err error) {
 	for {
 		known, err := c.Requests(numbered(transaction, len(list)+1))
 		if err != nil || len(known) == 0 {
@@ -155,7 +156,7 @@ func (c *call) settled(transaction guid.ID) (list []settled, sum gift.Amount, er
 		if err := json.Unmarshal(known[0].Answer.Body, &s); err != nil {
 			return nil, 0, fmt.Errorf("a settlement is damaged: %w", err)
 		}
-		amount, err := c.currency.Parse(gift.Number(s.Value))
+		amount, err := c.currency.Parse(money.Number(s.Value))
 		if err != nil {
 			return nil, 0, fmt.Errorf("a settlement is damaged: %w", err)
 		}
@@ -171,7 +172,7 @@ func numbered(transaction guid.ID, n int) string {
 const maxSettlements = 100
 
 // givenBack is how much was given back of a transaction that holds nothing, whoever did it.
-func (t *transaction) givenBack() (sum gift.Amount) {
+func (t *transaction) givenBack() (sum money.Amount) {
 	for _, e := range t.parts {
 		if e.Reverses == t.ID {
 			sum += max(e.Delta, -e.Delta)
@@ -185,7 +186,7 @@ var errChanged = malformed("This gift card changes too often.")
 
 // note keeps that a part of a transaction is settled. All parts together are no more than its value, less what was
 // given back before it was settled.
-func (c *call) note(t *transaction, asked change, amount gift.Amount) api.Reply {
+func (c *call) note(t *transaction, asked change, amount money.Amount) api.Reply {
 	for {
 		list, sum, err := c.settled(t.ID)
 		if err != nil {
@@ -220,7 +221,7 @@ func (c *call) note(t *transaction, asked change, amount gift.Amount) api.Reply 
 
 // keepSettlement keeps a settlement under its number, unless the card has changed since it was read: it may have been
 // given back.
-func (c *call) keepSettlement(key, request string, amount gift.Amount) (api.Reply, error) {
+func (c *call) keepSettlement(key, request string, amount money.Amount) (api.Reply, error) {
 	var s settled
 	read := c.card.Seq
 	made, err := c.Do(api.Order{Operation: settleTransaction, Key: key,

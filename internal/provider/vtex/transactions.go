@@ -14,11 +14,12 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/provider"
 )
 
 // money is an amount as a JSON number.
-func (c *call) money(a gift.Amount) jsontext.Value { return c.currency.Append(nil, a) }
+func (c *call) money(a money.Amount) jsontext.Value { return c.currency.Append(nil, a) }
 
 type link struct {
 	Href string `json:"href"`
@@ -92,7 +93,7 @@ const never = "2099-12-31T00:00:00.000"
 
 // show tells what a card is, and gives the token with which it can be debited.
 func (c *call) show() api.Reply {
-	ends, available := never, gift.Amount(0)
+	ends, available := never, money.Amount(0)
 	if end := c.card.End(); !end.IsZero() {
 		ends = date(end)
 	}
@@ -133,7 +134,7 @@ type change struct {
 }
 
 // read reads a change and its amount.
-func (c *call) read() (asked change, amount gift.Amount, err error) {
+func (c *call) read() (asked change, amount money.Amount, err error) {
 	if provider.Read(c.body, &asked) != nil {
 		return asked, 0, malformed("The body is not as the protocol has it.")
 	}
@@ -184,7 +185,7 @@ const (
 
 // fingerprinted is what tells a repeat of a change from another with its requestId.
 type fingerprinted struct {
-	Amount      gift.Amount
+	Amount      money.Amount
 	Operation   string // Debit or Credit, of a transaction
 	Order       string
 	Transaction string // whose part it is
@@ -226,7 +227,7 @@ func (c *call) operation(asked change) (gift.Operation, error) {
 }
 
 // command has the engine do what a transaction asks for.
-func (c *call) command(op gift.Operation, amount gift.Amount, asked change) ledger.Command {
+func (c *call) command(op gift.Operation, amount money.Amount, asked change) ledger.Command {
 	reference, reason := asked.reference(), asked.described()
 	redeem := gift.Redeem{Context: c.Context(), LocationID: c.caller.Locations[0], Amount: amount, Reference: reference,
 		Reason: reason, Account: c.caller.Account}
@@ -288,7 +289,7 @@ type transaction struct {
 }
 
 // value is how much it took or put in.
-func (t *transaction) value() gift.Amount {
+func (t *transaction) value() money.Amount {
 	if t.Kind == gift.HoldMade {
 		return t.Held
 	}

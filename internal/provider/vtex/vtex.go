@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 	"boon.example/internal/provider"
 )
 
@@ -59,7 +60,7 @@ type call struct {
 	*api.Desk
 	caller   *gift.Caller
 	provider *gift.Provider
-	currency gift.Currency
+	currency money.Currency
 	body     []byte
 	ids      []string // from the address
 	card     gift.Gift

@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/provider"
 )
 
@@ -50,7 +51,7 @@ func (c *call) balance() api.Reply {
 }
 
 // redemption is what a redemption's fingerprint is of.
-type redemption struct{ Amount gift.Amount }
+type redemption struct{ Amount money.Amount }
 
 // redeem takes an amount for an order: all of it, or nothing. A gift is redeemed once for an order; what was refused
 // may be tried again.

@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 )
 
 // failure is one of Wix's errors.
@@ -80,7 +81,7 @@ func (c *call) failed(err error) api.Reply {
 }
 
 // done answers what was carried out: what is left, and more members.
-func (c *call) done(balance string, left gift.Amount, more string) ledger.Answer {
+func (c *call) done(balance string, left money.Amount, more string) ledger.Answer {
 	return ledger.Answer{Code: ledger.OK, Body: fmt.Appendf(nil, `{"%s":%s,"currencyCode":"%s"%s}`, balance,
 		c.currency.Format(left), c.currency.Code, more)}
 }

@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 )
 
 // TestEveryCodeHasAnError: none of our refusals is left without one of Wix's errors.
@@ -41,7 +42,7 @@ func TestExpired(t *testing.T) {
 // FuzzRequest: whatever a request holds, its amount is above zero or refused.
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte(`{"code":"481516234299","amount":5.00,"orderId":"o","currencyCode":"USD"}`))
-	usd := gift.Currency{Code: "USD", Decimals: 2}
+	usd := money.Currency{Code: "USD", Decimals: 2}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var r request
 		if json.Unmarshal(body, &r) != nil {

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 	"boon.example/internal/provider"
 )
 
@@ -43,7 +44,7 @@ func Handler(a *api.API) http.Handler { return a.Foreign(serve) }
 type call struct {
 	*api.Desk
 	caller   *gift.Caller
-	currency gift.Currency
+	currency money.Currency
 	asked    request
 	card     gift.Gift
 }

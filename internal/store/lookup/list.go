@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )
@@ -344,7 +345,7 @@ func (r *Reader) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.C
 			err := from.Scan(append(record.EntryFields(&c.Entry), &item, &c.Unit.Code, &c.Unit.Decimals,
 				db.ScanID(&c.ProgramID), &c.Promotional)...)
 			if item {
-				c.Unit = gift.Pieces
+				c.Unit = money.Pieces
 			}
 			page.Changes = append(page.Changes, c)
 			return err

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/chain"
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/store/db"
 )
 
@@ -44,20 +45,20 @@ func EntryRow(e *gift.Entry, at chain.Place) []any {
 }
 
 // heldAfter is what was held as a column has it: NULL where that was not noted.
-func heldAfter(a gift.Amount) any {
+func heldAfter(a money.Amount) any {
 	if a == gift.HeldUnknown {
 		return nil
 	}
 	return int64(a)
 }
 
-type scanHeldAfter struct{ to *gift.Amount }
+type scanHeldAfter struct{ to *money.Amount }
 
 // Scan reads the column.
 func (s scanHeldAfter) Scan(column any) error {
 	var n sql.NullInt64
 	err := n.Scan(column)
-	if *s.to = gift.Amount(n.Int64); !n.Valid {
+	if *s.to = money.Amount(n.Int64); !n.Valid {
 		*s.to = gift.HeldUnknown
 	}
 	return err

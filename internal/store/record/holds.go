@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 	"boon.example/internal/store/db"
 )
 
@@ -64,7 +65,7 @@ func (s scanHolds) Scan(column any) error {
 	}
 	*s.to = nil
 	for _, h := range list {
-		hold := gift.OpenHold{Left: gift.Amount(h.Left), Until: time.UnixMicro(h.Until).UTC()}
+		hold := gift.OpenHold{Left: money.Amount(h.Left), Until: time.UnixMicro(h.Until).UTC()}
 		if hold.ID, err = guid.Parse(h.ID); err == nil && h.At != "" {
 			hold.LocationID, err = guid.Parse(h.At)
 		}

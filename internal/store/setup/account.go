@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 	"boon.example/internal/sealed"
 )
 
@@ -145,7 +146,8 @@ func limitsOf(l gift.Limits) *limits {
 }
 
 func (l *limits) limits() gift.Limits {
-	return gift.Limits{IssuedPerDay: gift.Amount(l.Issued), GiftsPerDay: l.Gifts, RedeemedPerDay: gift.Amount(l.Redeemed),
+	return gift.Limits{IssuedPerDay: money.Amount(l.Issued), GiftsPerDay: l.Gifts,
+		RedeemedPerDay: money.Amount(l.Redeemed),
 		MessagesPerDay: l.Messages, TextsPerDay: l.Texts, MessagesPerContactPerDay: l.MessagesPerContact}
 }
 
@@ -257,9 +259,9 @@ func parseAccount(text []byte, k *sealed.Keys) (*gift.Account, error) {
 	}
 	a := &gift.Account{
 		ID: guid.ID(d.ID), Name: d.Name, Test: d.Test, Zone: zone,
-		Currency: gift.Currency{Code: d.Currency, Decimals: d.Decimals},
+		Currency: money.Currency{Code: d.Currency, Decimals: d.Decimals},
 		Language: gift.Language(d.Language), Country: d.Country, Contact: d.Contact, PersonalDataDays: d.PersonalDataDays,
-		MaxGiftValue: gift.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey,
+		MaxGiftValue: money.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey,
 		BalanceNotice: d.BalanceNotice,
 		DefaultDesign: guid.ID(d.DefaultDesign), TextCountries: d.TextCountries,
 	}

@@ -4,32 +4,32 @@ import (
 	"math/bits"
 	"slices"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/ticket"
 )
 
 // line is a line of an order on its way to the ticket. Its amounts are in minor units.
 type line struct {
 	id, name, group string
-	unit            gift.Amount // list price of one piece with its modifiers, before discounts
-	even            bool        // whether there is such a price
-	quantity        gift.Decimal
+	unit            money.Amount // list price of one piece with its modifiers, before discounts
+	even            bool         // whether there is such a price
+	quantity        money.Decimal
 	weighed         bool
-	total           gift.Amount   // after discounts, with the tax that is inside its price, and no other
-	inside          gift.Amount   // tax that was added to total, as what it was added to is without
-	back            gift.Amount   // what was refunded, and is to be taken off total
-	outside         gift.Amount   // tax and the like that are added to it
+	total           money.Amount  // after discounts, with the tax that is inside its price, and no other
+	inside          money.Amount  // tax that was added to total, as what it was added to is without
+	back            money.Amount  // what was refunded, and is to be taken off total
+	outside         money.Amount  // tax and the like that are added to it
 	reason          ticket.Reason // why no gift pays it
 }
 
 // count sets the pieces of a line, or notes that it is sold by weight or measure. gross is the list price of all.
-func (l *line) count(quantity gift.Decimal, weighed bool, gross gift.Amount) {
+func (l *line) count(quantity money.Decimal, weighed bool, gross money.Amount) {
 	if l.weighed = weighed || !quantity.IsWhole(); l.weighed {
-		l.quantity = gift.DecimalOf(1)
+		l.quantity = money.DecimalOf(1)
 		return
 	}
 	l.quantity = quantity
-	if n := quantity.Round(gift.Pieces); n > 0 && gross%n == 0 {
+	if n := quantity.Round(money.Pieces); n > 0 && gross%n == 0 {
 		l.unit, l.even = gross/n, true
 	}
 }
@@ -42,9 +42,9 @@ func (l *line) refund() {
 		l.total, l.reason = 0, ticket.Refunded
 	default:
 		l.total -= l.back
-		if n := l.quantity.Round(gift.Pieces); n > 0 && !l.weighed {
+		if n := l.quantity.Round(money.Pieces); n > 0 && !l.weighed {
 			pieces, _ := portion(l.total, n, whole)
-			l.quantity = gift.DecimalOf(int64(pieces))
+			l.quantity = money.DecimalOf(int64(pieces))
 		}
 	}
 }
@@ -53,12 +53,12 @@ func (l *line) refund() {
 type bill struct {
 	*reader
 	lines                 []line
-	tax, discount, charge gift.Amount
-	due                   gift.Amount // what is still to be paid, for everything
-	settled               bool        // nothing is: the order is closed, cancelled or paid
-	parts, own            gift.Amount // sum of the parts, and what the platform says that it is; no more is due
-	summed                bool        // whether it does
-	back                  []line      // goods brought back that are no lines
+	tax, discount, charge money.Amount
+	due                   money.Amount // what is still to be paid, for everything
+	settled               bool         // nothing is: the order is closed, cancelled or paid
+	parts, own            money.Amount // sum of the parts, and what the platform says that it is; no more is due
+	summed                bool         // whether it does
+	back                  []line       // goods brought back that are no lines
 }
 
 func (r *reader) bill(lines int) *bill { return &bill{reader: r, lines: make([]line, 0, lines)} }
@@ -75,13 +75,13 @@ func (b *bill) add(l line) {
 func (r *reader) sells(id string) bool { return id != "" && slices.Contains(r.options.GiftCards, id) }
 
 // rounding is by how much the parts of a bill may miss its sum: a minor unit for each line.
-func (b *bill) rounding() gift.Amount { return gift.Amount(max(1, len(b.lines))) }
+func (b *bill) rounding() money.Amount { return money.Amount(max(1, len(b.lines))) }
 
 // ticket makes the ticket of the bill: what is still due, less what is sold in gift cards, with their tax. Money that
 // was paid counts for the goods first, so that a gift never pays for a gift card.
 func (b *bill) ticket() *ticket.Ticket {
 	b.bringBack()
-	var goods gift.Amount
+	var goods money.Amount
 	due := min(b.due, b.own) - b.cards() // what is paid back is no more to be paid
 	for i := range b.lines {
 		switch l := &b.lines[i]; {
@@ -100,7 +100,7 @@ func (b *bill) ticket() *ticket.Ticket {
 	if b.settled {
 		due = 0
 	}
-	decimal := func(a gift.Amount) *gift.Decimal {
+	decimal := func(a money.Amount) *money.Decimal {
 		units[0] = b.currency.Decimal(a)
 		one := &units[0]
 		units = units[1:]
@@ -122,8 +122,8 @@ func (b *bill) ticket() *ticket.Ticket {
 
 // cards sums what is sold in gift cards, with their tax. One that is sold and voided is none: the lines of an item
 // count together. Those without one cannot be told apart, and a void among them counts for nothing.
-func (b *bill) cards() (sum gift.Amount) {
-	var items map[string]gift.Amount
+func (b *bill) cards() (sum money.Amount) {
+	var items map[string]money.Amount
 	add := func(l *line) {
 		worth := max(0, l.total) + max(0, l.outside)
 		if l.total < 0 {
@@ -134,7 +134,7 @@ func (b *bill) cards() (sum gift.Amount) {
 			return
 		}
 		if items == nil {
-			items = make(map[string]gift.Amount)
+			items = make(map[string]money.Amount)
 		}
 		items[l.id] += worth
 	}
@@ -157,7 +157,7 @@ func (b *bill) cards() (sum gift.Amount) {
 // bringBack takes what is brought back off the lines with the same item. What is left of it has lowered what is due.
 func (b *bill) bringBack() {
 	take := func(back *line) {
-		value, pieces := max(0, -back.total), -back.quantity.Less().Round(gift.Pieces)
+		value, pieces := max(0, -back.total), -back.quantity.Less().Round(money.Pieces)
 		for i := range b.lines {
 			l := &b.lines[i]
 			if back.id == "" || l.id != back.id || l.reason != ticket.Allowed {
@@ -166,8 +166,8 @@ func (b *bill) bringBack() {
 			less := min(value, max(0, l.total))
 			l.total, value = l.total-less, value-less
 			if !l.weighed {
-				fewer := min(pieces, max(0, l.quantity.Round(gift.Pieces)))
-				l.quantity = l.quantity.Add(gift.DecimalOf(int64(-fewer)))
+				fewer := min(pieces, max(0, l.quantity.Round(money.Pieces)))
+				l.quantity = l.quantity.Add(money.DecimalOf(int64(-fewer)))
 				pieces -= fewer
 			}
 		}
@@ -184,8 +184,8 @@ func (b *bill) bringBack() {
 
 // spread takes a discount on the whole order off the lines that a gift may pay: in proportion to their totals, by the
 // largest remainder, of equal ones the earlier.
-func (b *bill) spread(discount gift.Amount) {
-	var sum gift.Amount
+func (b *bill) spread(discount money.Amount) {
+	var sum money.Amount
 	var on []int
 	for i := range b.lines {
 		if l := &b.lines[i]; l.reason == ticket.Allowed && l.total > 0 {
@@ -219,14 +219,14 @@ func (b *bill) spread(discount gift.Amount) {
 
 // portion is a × part / whole, rounded down, and what remains. None is negative, and part is at most a hundred times
 // whole.
-func portion(a, part, whole gift.Amount) (gift.Amount, uint64) {
+func portion(a, part, whole money.Amount) (money.Amount, uint64) {
 	high, low := bits.Mul64(uint64(a), uint64(part))
 	quotient, rest := bits.Div64(high, low, uint64(whole))
-	return gift.Amount(quotient), rest
+	return money.Amount(quotient), rest
 }
 
 // share is a × part / whole, half a unit rounded up.
-func share(a, part, whole gift.Amount) gift.Amount {
+func share(a, part, whole money.Amount) money.Amount {
 	q, rest := portion(a, part, whole)
 	if rest >= uint64(whole)-rest {
 		q++

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/ticket"
 )
 
@@ -19,7 +20,7 @@ func TestListedGiftCards(t *testing.T) {
 	for _, tt := range []struct {
 		lines, totals string
 		cards         []string
-		most          gift.Amount
+		most          money.Amount
 	}{
 		{card + "," + latte, `"grandTotal":30`, nil, 30_00},
 		{card + "," + latte, `"grandTotal":30`, []string{"GC25"}, 5_00},

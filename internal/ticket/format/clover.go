@@ -3,7 +3,7 @@ package format
 import (
 	"math"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 )
@@ -34,7 +34,7 @@ func (r *reader) elements(v tape.Value) tape.Value {
 // cloverTax is a tax rate with the lines that it is on.
 type cloverTax struct {
 	id          string
-	rate, fixed gift.Amount
+	rate, fixed money.Amount
 	lines       []int
 }
 
@@ -106,7 +106,7 @@ func (r *reader) clover(data tape.Value) *ticket.Ticket {
 }
 
 // cloverPaid sums the payments that succeeded.
-func (r *reader) cloverPaid(payments tape.Value) (paid gift.Amount) {
+func (r *reader) cloverPaid(payments tape.Value) (paid money.Amount) {
 	for _, e := range r.list(r.elements(payments)) {
 		var p [2]tape.Value
 		r.pick(e, cloverPayment, p[:])
@@ -118,7 +118,7 @@ func (r *reader) cloverPaid(payments tape.Value) (paid gift.Amount) {
 }
 
 // goods sums what gifts may pay.
-func (b *bill) goods() (sum gift.Amount) {
+func (b *bill) goods() (sum money.Amount) {
 	for i := range b.lines {
 		if l := &b.lines[i]; l.reason == ticket.Allowed && l.total > 0 {
 			sum += l.total
@@ -186,7 +186,7 @@ func (b *cloverOrder) line(index int, v tape.Value) {
 		b.needs(v, "price", "The line's price with its modifications is too large.")
 		gross = 0
 	}
-	l.count(gift.DecimalOf(int64(pieces)), weighed, gross)
+	l.count(money.DecimalOf(int64(pieces)), weighed, gross)
 	off := b.discounts(b.elements(m[discounts]), gross)
 	l.total = gross - off
 	gone := b.yes(m[exchanged])
@@ -211,14 +211,14 @@ func (b *cloverOrder) line(index int, v tape.Value) {
 }
 
 // gross is the price of a line, times its weight in thousandths if it has one. Whole thousands of no unit are pieces.
-func (b *cloverOrder) gross(price, unitQuantity, unitName tape.Value) (gross, pieces gift.Amount, weighed bool) {
+func (b *cloverOrder) gross(price, unitQuantity, unitName tape.Value) (gross, pieces money.Amount, weighed bool) {
 	const thousand = 1_000
 	gross, weight := b.minor(price), b.minor(unitQuantity)
 	unit := b.text(unitName)
 	if weight == 0 {
 		return gross, 1, false
 	}
-	gross = b.currency.Decimal(gross).Mul(gift.DecimalOf(int64(weight))).Mul(thousandth).Round(b.currency)
+	gross = b.currency.Decimal(gross).Mul(money.DecimalOf(int64(weight))).Mul(thousandth).Round(b.currency)
 	if beyond(b.currency.Decimal(gross), b.currency, ticket.MaxAmount) || weight > thousand*ticket.MaxQuantity {
 		b.AddAt(unitQuantity.Path, "This number is too large.")
 		return 0, 1, true
@@ -230,7 +230,7 @@ func (b *cloverOrder) gross(price, unitQuantity, unitName tape.Value) (gross, pi
 }
 
 // modified sums what the modifications of a line add to its price.
-func (b *cloverOrder) modified(modifications tape.Value) (sum gift.Amount) {
+func (b *cloverOrder) modified(modifications tape.Value) (sum money.Amount) {
 	for _, e := range b.list(b.elements(modifications)) {
 		var a [1]tape.Value
 		b.pick(e, cloverAmount, a[:])
@@ -239,11 +239,11 @@ func (b *cloverOrder) modified(modifications tape.Value) (sum gift.Amount) {
 	return sum
 }
 
-var thousandth, _ = gift.ReadDecimal([]byte("0.001"))
+var thousandth, _ = money.ReadDecimal([]byte("0.001"))
 
 // discounts sums discounts on an amount, of which they are no more: percentages of it, and amounts. Clover stores these
 // as negative numbers.
-func (r *reader) discounts(v tape.Value, on gift.Amount) (sum gift.Amount) {
+func (r *reader) discounts(v tape.Value, on money.Amount) (sum money.Amount) {
 	on = max(0, on)
 	for _, e := range r.list(v) {
 		var m [3]tape.Value
@@ -264,7 +264,7 @@ func (r *reader) discounts(v tape.Value, on gift.Amount) (sum gift.Amount) {
 const whole100 = 1_000_000
 
 // percent reads a part of whole, more than which is a problem.
-func (r *reader) percent(v tape.Value, whole gift.Amount) gift.Amount {
+func (r *reader) percent(v tape.Value, whole money.Amount) money.Amount {
 	p := r.minor(v)
 	if p = max(p, -p); p > whole {
 		r.AddAt(v.Path, "A discount of more than 100 %% cannot be.")
@@ -314,9 +314,9 @@ const _ = uint64(math.MaxInt64 - tape.MaxNodes/3*(10+1)*ticket.MaxAmount)
 const wholeRate = 10_000_000
 
 // reckonTaxes sums the taxes, each rounded once for all of its lines, and notes them on lines that are not goods.
-func (b *cloverOrder) reckonTaxes() (sum gift.Amount) {
+func (b *cloverOrder) reckonTaxes() (sum money.Amount) {
 	for _, t := range b.taxes {
-		var on gift.Amount
+		var on money.Amount
 		for _, i := range t.lines {
 			l := &b.lines[i]
 			on += max(0, l.total)

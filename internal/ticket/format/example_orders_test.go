@@ -7,20 +7,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
 
 var (
-	usd = gift.Currency{Code: "USD", Decimals: 2}
-	gbp = gift.Currency{Code: "GBP", Decimals: 2}
-	nzd = gift.Currency{Code: "NZD", Decimals: 2}
+	usd = money.Currency{Code: "USD", Decimals: 2}
+	gbp = money.Currency{Code: "GBP", Decimals: 2}
+	nzd = money.Currency{Code: "NZD", Decimals: 2}
 )
 
 // read reads an order as it stands in a request, and gives what is wrong with it as "path: text".
-func read(name, order string, o Options, c gift.Currency) (t *ticket.Ticket, found []string) {
+func read(name, order string, o Options, c money.Currency) (t *ticket.Ticket, found []string) {
 	problems, _ := new(wire.Reader).Decode([]byte(`{"ticketData":{"data":`+order+`}}`), func(top *wire.Object) {
 		data := top.Object("ticketData")
 		t = Read(name, data.Value("data"), o, c, nil, data.Problems)
@@ -34,11 +34,11 @@ func read(name, order string, o Options, c gift.Currency) (t *ticket.Ticket, fou
 // told writes a ticket as one line for each of its own: id, name, pieces × unit price = total, and what is unusual.
 func told(t *ticket.Ticket) []string {
 	var all []string
-	in := func(d *gift.Decimal) string {
+	in := func(d *money.Decimal) string {
 		if d == nil {
 			return "-"
 		}
-		return d.In(gift.Pieces)
+		return d.In(money.Pieces)
 	}
 	for _, l := range t.Lines {
 		s := l.ItemID + "|" + l.ItemName + "|" + in(&l.Quantity) + " × " + in(l.UnitPrice) + " = " + in(&l.Total)
@@ -73,7 +73,7 @@ func TestExampleOrders(t *testing.T) {
 	for _, tt := range []struct {
 		file, format string
 		options      Options
-		currency     gift.Currency
+		currency     money.Currency
 		want         []string
 	}{
 		{"square", Square, Options{}, usd, []string{

@@ -9,7 +9,7 @@ package format
 import (
 	"slices"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
@@ -75,7 +75,7 @@ type Options struct {
 
 // Read reads a ticket in one of the formats, into memory of the caller's or, where that is nil, new one. What is wrong
 // with it is added to problems; then what it gives is of no use.
-func Read(name string, data tape.Value, o Options, c gift.Currency, into *ticket.Memory,
+func Read(name string, data tape.Value, o Options, c money.Currency, into *ticket.Memory,
 	problems *wire.Problems) *ticket.Ticket {
 	n := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
 	if n < 0 {

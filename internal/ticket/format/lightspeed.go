@@ -3,7 +3,7 @@ package format
 import (
 	"bytes"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 )
@@ -45,10 +45,10 @@ func first(values ...tape.Value) tape.Value {
 }
 
 // amount reads a number of currency units, in quotes or not, in minor units.
-func (r *reader) amount(v tape.Value) gift.Amount { return r.priced(v).Round(r.currency) }
+func (r *reader) amount(v tape.Value) money.Amount { return r.priced(v).Round(r.currency) }
 
 // salePaid sums what was paid.
-func (r *reader) salePaid(payments tape.Value) (paid gift.Amount) {
+func (r *reader) salePaid(payments tape.Value) (paid money.Amount) {
 	for _, e := range r.list(payments) {
 		var p [1]tape.Value
 		r.pick(e, salePayment, p[:])
@@ -103,7 +103,7 @@ func (r *reader) lightspeedX(data tape.Value) *ticket.Ticket {
 		r.needs(data, "line_items", "This is needed: send the sale as Lightspeed gives it.")
 	}
 	b, inclusive := r.bill(size(sold)), r.pricesHaveTax()
-	var net gift.Decimal // of all lines
+	var net money.Decimal // of all lines
 	for _, e := range r.list(sold) {
 		l, without := r.saleLine(e, inclusive)
 		b.add(l)
@@ -120,7 +120,7 @@ func (r *reader) lightspeedX(data tape.Value) *ticket.Ticket {
 	}
 	b.parts = net.Add(t.tax).Round(r.currency)
 	// Whether discounts on the sale are in the totals of its lines is for its own total to tell.
-	price, rounding := t.price.Round(r.currency), gift.Amount(len(b.lines))
+	price, rounding := t.price.Round(r.currency), money.Amount(len(b.lines))
 	after := near(net.Round(r.currency), price, rounding) ||
 		t.flat && near(net.Round(r.currency)+added.charged-added.shop, price, rounding)
 	b.adjust(added, t.priced && !after, inclusive)
@@ -140,11 +140,11 @@ func (r *reader) saleIsOver(status tape.Value) bool {
 
 // saleSum is what a sale says of its sums.
 type saleSum struct {
-	price, tax, own gift.Decimal // own: price and tax
-	known           bool         // whether it says own, or what it is made of
-	priced          bool         // whether it says the price
-	flat            bool         // by the flat schema
-	toPay, paid     gift.Amount
+	price, tax, own money.Decimal // own: price and tax
+	known           bool          // whether it says own, or what it is made of
+	priced          bool          // whether it says the price
+	flat            bool          // by the flat schema
+	toPay, paid     money.Amount
 	asks            bool // whether it says toPay
 }
 
@@ -198,7 +198,7 @@ func (b *bill) adjust(a adjusted, before, inclusive bool) {
 }
 
 // saleLine reads a line, and its total without tax. In the flat schema tax and discount are of one piece.
-func (r *reader) saleLine(v tape.Value, inclusive bool) (l line, without gift.Decimal) {
+func (r *reader) saleLine(v tape.Value, inclusive bool) (l line, without money.Decimal) {
 	const (
 		product = iota
 		flatProduct
@@ -272,7 +272,7 @@ func (r *reader) saleTaxes(tax tape.Value, flat [2]tape.Value, unitTaxed tape.Va
 }
 
 // saleReason says why a line is left out: it is a gift card, or it was brought back.
-func (r *reader) saleReason(l *line, back, flatBack, card tape.Value, pieces gift.Decimal) {
+func (r *reader) saleReason(l *line, back, flatBack, card tape.Value, pieces money.Decimal) {
 	var brought [1]tape.Value
 	r.pick(back, saleReturn, brought[:])
 	returned := r.yes(brought[0])
@@ -288,18 +288,18 @@ func (r *reader) saleReason(l *line, back, flatBack, card tape.Value, pieces gif
 }
 
 // discounted is a price less a discount, of either sign and no more than the price.
-func discounted(price, discount gift.Decimal) gift.Decimal {
+func discounted(price, discount money.Decimal) money.Decimal {
 	if price.Sign() <= 0 {
 		return price
 	}
 	if price = price.Add(discount.Less()); price.Sign() < 0 {
-		return gift.Decimal{}
+		return money.Decimal{}
 	}
 	return price
 }
 
 // saleSums sets the amounts of a line, with their tax where the shop shows them so.
-func (r *reader) saleSums(l *line, pieces, without, taxes, unit, unitTax gift.Decimal, inclusive bool) {
+func (r *reader) saleSums(l *line, pieces, without, taxes, unit, unitTax money.Decimal, inclusive bool) {
 	total := without
 	if inclusive {
 		total, unit = without.Add(taxes), unit.Add(unitTax)
@@ -309,32 +309,32 @@ func (r *reader) saleSums(l *line, pieces, without, taxes, unit, unitTax gift.De
 	l.total = total.Round(r.currency)
 	l.quantity, l.weighed = pieces, !pieces.IsWhole()
 	if l.weighed {
-		l.quantity = gift.DecimalOf(1)
+		l.quantity = money.DecimalOf(1)
 		return
 	}
 	l.unit, l.even = unit.Round(r.currency), true
 }
 
 // saleQuantity reads how many pieces a line has; 1 where it does not say.
-func (r *reader) saleQuantity(v tape.Value) gift.Decimal {
+func (r *reader) saleQuantity(v tape.Value) money.Decimal {
 	if v.SaysNothing() || v.Kind() != '"' && v.Kind() != '0' {
 		r.is(v, '0', "a number")
-		return gift.DecimalOf(1)
+		return money.DecimalOf(1)
 	}
 	digits := v.Raw()
 	if v.Kind() == '"' {
 		digits = v.Unquoted()
 	}
-	pieces, ok := r.exact(v, digits, gift.Pieces, ticket.MaxQuantity)
+	pieces, ok := r.exact(v, digits, money.Pieces, ticket.MaxQuantity)
 	if !ok {
-		return gift.DecimalOf(1)
+		return money.DecimalOf(1)
 	}
 	return pieces
 }
 
 // adjusted are the sums of the discounts on a sale, of the charges that are added to it, those of the web shop (shop)
 // among them, and of gratuities.
-type adjusted struct{ off, charged, shop, gratuities gift.Amount }
+type adjusted struct{ off, charged, shop, gratuities money.Amount }
 
 // adjustments reads what is added to a sale. The charges of the web shop stand among the adjustments as well, and count
 // once.
@@ -359,7 +359,7 @@ func (r *reader) adjustments(v, custom tape.Value) (a adjusted) {
 }
 
 // saleCharges sums the charges of the web shop with their tax: an object with its sums, or a list.
-func (r *reader) saleCharges(v tape.Value) (sum gift.Amount) {
+func (r *reader) saleCharges(v tape.Value) (sum money.Amount) {
 	charge := func(v tape.Value) {
 		var m [2]tape.Value
 		r.pick(v, saleCharge, m[:])

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/ticket"
 )
 
@@ -56,11 +57,11 @@ func TestOlderSchemas(t *testing.T) {
 			continue
 		}
 		l := got.Lines[0]
-		line := l.ItemID + "|" + l.Quantity.In(gift.Pieces) + "|" + l.Total.In(gift.Pieces)
+		line := l.ItemID + "|" + l.Quantity.In(money.Pieces) + "|" + l.Total.In(money.Pieces)
 		if l.Weighed {
 			line += "|weighed"
 		}
-		if grand := got.Totals.Grand.In(gift.Pieces); grand != tt.grand || line != tt.lines || got.Difference != 0 {
+		if grand := got.Totals.Grand.In(money.Pieces); grand != tt.grand || line != tt.lines || got.Difference != 0 {
 			t.Errorf("%s: %s is due for %s, %d apart; want %s for %s", tt.name, grand, line, got.Difference, tt.grand,
 				tt.lines)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/ticket"
 )
 
@@ -14,11 +15,11 @@ import (
 type most struct {
 	sentence, format, order string
 	items                   string // with commas between
-	money, pieces           gift.Amount
+	money, pieces           money.Amount
 }
 
 // pays holds what gifts can pay against a table.
-func pays(t *testing.T, c gift.Currency, o Options, all []most) {
+func pays(t *testing.T, c money.Currency, o Options, all []most) {
 	t.Helper()
 	t.Parallel()
 	for _, tt := range all {
@@ -34,7 +35,7 @@ func pays(t *testing.T, c gift.Currency, o Options, all []most) {
 					items = append(items, gift.Item{ID: id})
 				}
 			}
-			of := func(item bool) gift.Amount {
+			of := func(item bool) money.Amount {
 				v := &gift.Voucher{Currency: c, Item: item, Loaded: 1_000_00, Balance: 1_000_00}
 				return ticket.EligibilityOf(got, items, v).Most
 			}

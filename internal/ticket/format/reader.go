@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/nfc"
 	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
@@ -18,7 +19,7 @@ import (
 // reads as zero.
 type reader struct {
 	*wire.Problems
-	currency gift.Currency
+	currency money.Currency
 	options  Options
 	into     *ticket.Memory
 	texts    *strings.Builder // those that are kept lie in few pieces of memory
@@ -193,7 +194,7 @@ func (r *reader) yes(v tape.Value) bool {
 func (r *reader) no(v tape.Value) bool { return !r.yes(v) && v.Kind() == 'f' }
 
 // decimal reads a number within the bounds of a unit.
-func (r *reader) decimal(v tape.Value, unit gift.Currency, limit gift.Amount) (d gift.Decimal, ok bool) {
+func (r *reader) decimal(v tape.Value, unit money.Currency, limit money.Amount) (d money.Decimal, ok bool) {
 	if v.Kind() != '0' && !r.is(v, '0', "a number without quotes") {
 		return d, false
 	}
@@ -201,34 +202,35 @@ func (r *reader) decimal(v tape.Value, unit gift.Currency, limit gift.Amount) (d
 }
 
 // exact reads the digits of a number, which v holds.
-func (r *reader) exact(v tape.Value, digits []byte, unit gift.Currency, limit gift.Amount) (d gift.Decimal, ok bool) {
-	d, err := gift.ReadDecimal(digits)
+func (r *reader) exact(v tape.Value, digits []byte, unit money.Currency, limit money.Amount) (d money.Decimal,
+	ok bool) {
+	d, err := money.ReadDecimal(digits)
 	switch {
-	case err == gift.ErrNotANumber:
+	case err == money.ErrNotANumber:
 		r.AddAt(v.Path, "This must be a decimal number, such as 12.50.")
-	case err == gift.ErrTooLong:
+	case err == money.ErrTooLong:
 		r.AddAt(v.Path, "This number has too many digits.")
 	case err != nil || beyond(d, unit, limit):
 		r.AddAt(v.Path, "This number is too large.")
 	default:
 		return d, true
 	}
-	return gift.Decimal{}, false
+	return money.Decimal{}, false
 }
 
-func beyond(d gift.Decimal, unit gift.Currency, limit gift.Amount) bool {
+func beyond(d money.Decimal, unit money.Currency, limit money.Amount) bool {
 	a := d.Round(unit)
 	return a > limit || a < -limit
 }
 
 // major reads a number of currency units, in which platforms may be finer than the currency.
-func (r *reader) major(v tape.Value) gift.Decimal {
+func (r *reader) major(v tape.Value) money.Decimal {
 	d, _ := r.decimal(v, r.currency, ticket.MaxAmount)
 	return d
 }
 
 // priced reads a number of currency units that may be in quotes.
-func (r *reader) priced(v tape.Value) gift.Decimal {
+func (r *reader) priced(v tape.Value) money.Decimal {
 	if v.Kind() != '"' || v.SaysNothing() {
 		return r.major(v)
 	}
@@ -237,12 +239,12 @@ func (r *reader) priced(v tape.Value) gift.Decimal {
 }
 
 // minor reads a whole number of minor units, or of anything else that is counted.
-func (r *reader) minor(v tape.Value) gift.Amount {
-	d, ok := r.decimal(v, gift.Pieces, ticket.MaxAmount)
+func (r *reader) minor(v tape.Value) money.Amount {
+	d, ok := r.decimal(v, money.Pieces, ticket.MaxAmount)
 	if ok && !d.IsWhole() {
 		r.AddAt(v.Path, "This must be a whole number.")
 	}
-	return d.Round(gift.Pieces)
+	return d.Round(money.Pieces)
 }
 
 // ours notes where a currency is another than the account's.

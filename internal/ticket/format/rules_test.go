@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/money"
 )
 
 // Lines of orders, to which a row adds members.
@@ -394,7 +394,7 @@ func lightspeedRules() []rule {
 // TestCurrencies: amounts are read in currencies with no decimals and with three, and rounded to them, half up.
 func TestCurrencies(t *testing.T) {
 	t.Parallel()
-	yen, dinar := gift.Currency{Code: "JPY"}, gift.Currency{Code: "KWD", Decimals: 3}
+	yen, dinar := money.Currency{Code: "JPY"}, money.Currency{Code: "KWD", Decimals: 3}
 	square := func(code string) string {
 		return `{"line_items":[{"total_money":{"amount":1234,"currency":"` + code + `"}}],"total_money":{"amount":1234}}`
 	}
@@ -413,7 +413,7 @@ func TestCurrencies(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		format, order string
-		currency      gift.Currency
+		currency      money.Currency
 		line, due     string
 	}{
 		{Square, square("JPY"), yen, "||1 × - = 1234", "1234"}, {Square, square("KWD"), dinar, "||1 × - = 1.234", "1.234"},
@@ -441,7 +441,7 @@ func TestCurrencies(t *testing.T) {
 // TestRoundingIsNoDifference: a cent a line is rounding; beyond that the smaller sum holds, and the difference is told.
 func TestRoundingIsNoDifference(t *testing.T) {
 	t.Parallel()
-	for total, want := range map[int]struct{ due, difference gift.Amount }{
+	for total, want := range map[int]struct{ due, difference money.Amount }{
 		1997: {1997, 3}, 1998: {1998, 0}, 2000: {2000, 0}, 2002: {2002, 0}, 2003: {2000, -3}} {
 		got, problems := read(Square, `{"line_items":[{`+mugSquare+`},{`+mugSquare+fmt.Sprintf(
 			`}],"total_money":{"amount":%d}}`, total), Options{}, usd)
@@ -476,7 +476,7 @@ func TestGroups(t *testing.T) {
 // TestAGoneCheckIsPaidByNothing: one that is voided or deleted can be named, and has nothing due.
 func TestAGoneCheckIsPaidByNothing(t *testing.T) {
 	t.Parallel()
-	for gone, due := range map[string]gift.Amount{"voided": 0, "deleted": 0, "other": 10_00} {
+	for gone, due := range map[string]money.Amount{"voided": 0, "deleted": 0, "other": 10_00} {
 		got, problems := read(Toast, `{"checks":[{"guid":"A","`+gone+`":true,"selections":[{`+mugToast+`}],"totalAmount":10},{"guid":"B"}]}`,
 			Options{CheckGUID: "a"}, usd)
 		if len(problems) > 0 || got.Totals.Grand.Round(usd) != due {
@@ -497,7 +497,7 @@ func TestOptions(t *testing.T) {
 	for _, tt := range []struct {
 		format, order string
 		options       Options
-		currency      gift.Currency
+		currency      money.Currency
 		first         string
 	}{
 		{Toast, toast, Options{}, usd, "G||1 × - = 10"}, {Toast, toast, Options{ItemID: "item.guid"}, usd, "G||1 × - = 10"},
@@ -512,7 +512,7 @@ func TestOptions(t *testing.T) {
 		{Shopify, shop, Options{ItemID: "product_id"}, usd, "P||1 × 10 = 10"},
 		{LightspeedX, sale, Options{}, usd, "MUG||1 × 10 = 10"},
 		{LightspeedX, sale, Options{}, nzd, "MUG||1 × 10.8 = 10.8"},
-		{LightspeedX, sale, Options{}, gift.Currency{Code: "CAD", Decimals: 2}, "MUG||1 × 10 = 10"},
+		{LightspeedX, sale, Options{}, money.Currency{Code: "CAD", Decimals: 2}, "MUG||1 × 10 = 10"},
 		{LightspeedX, sale, Options{TaxInclusive: &yes}, usd, "MUG||1 × 10.8 = 10.8"},
 		{LightspeedX, sale, Options{TaxInclusive: &no}, nzd, "MUG||1 × 10 = 10"},
 	} {

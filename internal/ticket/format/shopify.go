@@ -3,7 +3,7 @@ package format
 import (
 	"slices"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 )
@@ -40,7 +40,7 @@ type shop struct {
 }
 
 // amount reads an amount, and its set where the customer's currency counts. One that is nothing needs no set.
-func (s shop) amount(plain, set tape.Value) gift.Amount {
+func (s shop) amount(plain, set tape.Value) money.Amount {
 	if !s.presented {
 		return s.priced(plain).Round(s.currency)
 	}
@@ -82,7 +82,7 @@ func isZero(v tape.Value) bool {
 	case '"':
 		digits = v.Unquoted()
 	}
-	d, err := gift.ReadDecimal(digits)
+	d, err := money.ReadDecimal(digits)
 	return err == nil && d.IsZero()
 }
 
@@ -144,10 +144,10 @@ func (r *reader) isConnection(v tape.Value) bool {
 }
 
 // refund is what was given back of a line: how much, for how many pieces, and how many pieces for nothing that is told.
-type refund struct{ value, pieces, free gift.Amount }
+type refund struct{ value, pieces, free money.Amount }
 
 // shippings sums what shipping costs.
-func (s shop) shippings(list tape.Value) (sum gift.Amount) {
+func (s shop) shippings(list tape.Value) (sum money.Amount) {
 	for _, e := range s.list(list) {
 		sum += s.shipping(e)
 	}
@@ -214,7 +214,7 @@ func (s shop) order(data tape.Value) *ticket.Ticket {
 }
 
 // latest reads the amount of an order and its set, or where these follow, what they are now.
-func (s shop) latest(m []tape.Value) gift.Amount {
+func (s shop) latest(m []tape.Value) money.Amount {
 	was := s.amount(m[0], m[1])
 	if now := s.amount(m[2], m[3]); !m[2].SaysNothing() {
 		return now
@@ -223,7 +223,7 @@ func (s shop) latest(m []tape.Value) gift.Amount {
 }
 
 // extras reads an amount that stands in a set only, and may be of what it is now.
-func (s shop) extras(sets []tape.Value) gift.Amount {
+func (s shop) extras(sets []tape.Value) money.Amount {
 	set := sets[1]
 	if set.SaysNothing() {
 		set = sets[0]
@@ -232,7 +232,7 @@ func (s shop) extras(sets []tape.Value) gift.Amount {
 }
 
 // ofShop reads an amount that stands in the shop's currency only: a part of whole, which is own in the account's.
-func (s shop) ofShop(v tape.Value, own, whole gift.Amount) gift.Amount {
+func (s shop) ofShop(v tape.Value, own, whole money.Amount) money.Amount {
 	amount := s.priced(v).Round(s.currency)
 	if !s.presented {
 		return amount
@@ -243,7 +243,7 @@ func (s shop) ofShop(v tape.Value, own, whole gift.Amount) gift.Amount {
 
 // sumShop sums the parts of an order or a draft. Where its tax is not told, that of the lines counts. Gratuities that
 // are no lines are a part where the order's own total counts them.
-func (b *bill) sumShop(inside, taxed bool, gratuities gift.Amount) {
+func (b *bill) sumShop(inside, taxed bool, gratuities money.Amount) {
 	b.parts = b.charge
 	for i := range b.lines {
 		l := &b.lines[i]
@@ -263,7 +263,7 @@ func (b *bill) sumShop(inside, taxed bool, gratuities gift.Amount) {
 	}
 }
 
-func (s shop) shipping(v tape.Value) gift.Amount {
+func (s shop) shipping(v tape.Value) money.Amount {
 	var m [4]tape.Value
 	s.pick(v, shopifyPrice, m[:])
 	price := s.amount(m[0], m[1])
@@ -327,7 +327,7 @@ const (
 // line reads a line of an order: what is still on it, after its discounts.
 func (s shop) line(v tape.Value, back map[string]refund) line {
 	l, m, gross, pieces := s.goods(v)
-	off := gift.Amount(0)
+	off := money.Amount(0)
 	for _, e := range s.list(m[lineAllocations]) {
 		var a [2]tape.Value
 		s.pick(e, shopifyAllocation, a[:])
@@ -351,7 +351,7 @@ func (s shop) line(v tape.Value, back map[string]refund) line {
 		kept, _ := portion(net, left, pieces)
 		l.total = min(l.total, kept)
 	}
-	l.quantity = gift.DecimalOf(int64(left))
+	l.quantity = money.DecimalOf(int64(left))
 	switch {
 	case l.reason != ticket.Allowed:
 	case gross < 0:
@@ -363,7 +363,7 @@ func (s shop) line(v tape.Value, back map[string]refund) line {
 }
 
 // goods reads what lines of orders and of drafts have in common; gross is the list price of all pieces.
-func (s shop) goods(v tape.Value) (l line, m [lineMembers]tape.Value, gross, pieces gift.Amount) {
+func (s shop) goods(v tape.Value) (l line, m [lineMembers]tape.Value, gross, pieces money.Amount) {
 	s.pick(v, shopifyLine, m[:])
 	l.group = s.id(m[lineProduct])
 	variant, sku := s.id(m[lineVariant]), s.id(m[lineSKU])
@@ -385,7 +385,7 @@ func (s shop) goods(v tape.Value) (l line, m [lineMembers]tape.Value, gross, pie
 		s.AddAt(m[lineQuantity].Path, "A quantity must be from 0 to %d.", ticket.MaxQuantity)
 		pieces = 0
 	}
-	l.quantity, l.unit, l.even = gift.DecimalOf(int64(pieces)), unit, true
+	l.quantity, l.unit, l.even = money.DecimalOf(int64(pieces)), unit, true
 	if gross = unit * pieces; gross > ticket.MaxAmount || gross < -ticket.MaxAmount {
 		s.needs(v, "price", "The line's price times its quantity is too large.")
 		gross = 0
@@ -413,7 +413,7 @@ func (r *reader) shopifyID(variant, sku, product string) string {
 // if they are for each piece of it.
 type draft struct {
 	*bill
-	gross, once, each []gift.Amount
+	gross, once, each []money.Amount
 }
 
 // draftOrder reads a DraftOrder. Whether the discount of a line is for one piece or for all of them is told by the
@@ -437,7 +437,7 @@ func (r *reader) draftOrder(data tape.Value) *ticket.Ticket {
 	for _, e := range r.list(m[lines]) {
 		b.line(s, e, inside)
 	}
-	var goods *gift.Amount
+	var goods *money.Amount
 	if told := s.amount(m[subtotal], m[subtotal]); !m[subtotal].SaysNothing() {
 		goods = &told
 	}
@@ -475,7 +475,7 @@ func (b *draft) line(s shop, v tape.Value, inside bool) {
 }
 
 // takeOff takes the discounts off a draft: those of its lines, and its own. goods is its subtotal, if it tells one.
-func (b *draft) takeOff(own applied, goods *gift.Amount) {
+func (b *draft) takeOff(own applied, goods *money.Amount) {
 	left := b.take(b.each)
 	order := own.of(b.goods(), b.currency)
 	if goods != nil && !slices.Equal(b.once, b.each) {
@@ -494,7 +494,7 @@ func (b *draft) takeOff(own applied, goods *gift.Amount) {
 }
 
 // take takes the discounts of lines off them, and sums what is left.
-func (b *draft) take(off []gift.Amount) (left gift.Amount) {
+func (b *draft) take(off []money.Amount) (left money.Amount) {
 	for i := range b.lines {
 		b.lines[i].total = b.gross[i] - off[i]
 		left += b.lines[i].total
@@ -502,12 +502,12 @@ func (b *draft) take(off []gift.Amount) (left gift.Amount) {
 	return left
 }
 
-func near(a, b, tolerance gift.Amount) bool { return max(a-b, b-a) <= tolerance }
+func near(a, b, tolerance money.Amount) bool { return max(a-b, b-a) <= tolerance }
 
 // applied is the discount of a draft or of its line: an amount, or where that is not told, a percentage.
 type applied struct {
-	amount  gift.Amount
-	rate    gift.Decimal
+	amount  money.Amount
+	rate    money.Decimal
 	percent bool
 }
 
@@ -527,7 +527,7 @@ func (s shop) applied(v tape.Value) (a applied) {
 }
 
 // of is what a discount takes off an amount; it may be more than that.
-func (a applied) of(on gift.Amount, c gift.Currency) gift.Amount {
+func (a applied) of(on money.Amount, c money.Currency) money.Amount {
 	if !a.percent {
 		return a.amount
 	}
@@ -535,7 +535,7 @@ func (a applied) of(on gift.Amount, c gift.Currency) gift.Amount {
 	return min(max(0, off), max(0, on))
 }
 
-var hundredth, _ = gift.ReadDecimal([]byte("0.01"))
+var hundredth, _ = money.ReadDecimal([]byte("0.01"))
 
 // cart reads the cart of a point of sale. Its discounts say neither whether they are money, nor of which lines: what
 // its subtotal is below the prices is spread over the goods.
@@ -548,7 +548,7 @@ func (r *reader) cart(data tape.Value) *ticket.Ticket {
 		b.add(l)
 		b.parts += l.total
 	}
-	cents := func(v tape.Value) gift.Amount { return r.priced(v).Round(r.currency) }
+	cents := func(v tape.Value) money.Amount { return r.priced(v).Round(r.currency) }
 	subtotal := cents(m[0])
 	b.tax, b.own, b.summed = cents(m[1]), cents(m[2]), true
 	if m[0].SaysNothing() {
@@ -574,8 +574,8 @@ func (r *reader) cartLine(v tape.Value) (l line) {
 	r.pick(v, cartLine, m[:])
 	l.group = r.id(m[4])
 	l.id, l.name = r.shopifyID(r.id(m[3]), r.id(m[5]), l.group), r.name(m[2])
-	pieces := gift.DecimalOf(1)
-	if d, ok := r.decimal(m[1], gift.Pieces, ticket.MaxQuantity); ok {
+	pieces := money.DecimalOf(1)
+	if d, ok := r.decimal(m[1], money.Pieces, ticket.MaxQuantity); ok {
 		pieces = d
 	}
 	unit := r.priced(m[0])
@@ -585,7 +585,7 @@ func (r *reader) cartLine(v tape.Value) (l line) {
 		l.total = product.Round(r.currency)
 	}
 	if l.weighed = !pieces.IsWhole(); l.weighed {
-		l.quantity = gift.DecimalOf(1)
+		l.quantity = money.DecimalOf(1)
 	} else {
 		l.quantity, l.unit, l.even = pieces, unit.Round(r.currency), !m[0].SaysNothing()
 	}

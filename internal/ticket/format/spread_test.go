@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/money"
 )
 
 // TestDiscountsAreSpread: what is taken off a whole order comes off its lines exactly, below none's total. Lines in
@@ -47,14 +47,14 @@ func TestDiscountsAreSpread(t *testing.T) {
 				off := rapid.Int64Range(0, sum).Draw(t, "discount")
 				plain, turned := write(lines, off, sum-off)
 				one, other := amounts(t, name, plain), amounts(t, name, turned)
-				left := gift.Amount(0)
+				left := money.Amount(0)
 				for id, amount := range one {
 					left += amount
 					if d := amount - other[id]; d > 1 || d < -1 || amount < 0 {
 						t.Fatalf("line %s: %d, and %d in\n%s\n%s", id, amount, other[id], plain, turned)
 					}
 				}
-				if left != gift.Amount(sum-off) || len(one) != len(other) {
+				if left != money.Amount(sum-off) || len(one) != len(other) {
 					t.Fatalf("%d of %d less %d are left: %s", left, sum, off, plain)
 				}
 			})
@@ -63,12 +63,12 @@ func TestDiscountsAreSpread(t *testing.T) {
 }
 
 // amounts are the totals of an order's lines by their ids.
-func amounts(t *rapid.T, format, order string) map[string]gift.Amount {
+func amounts(t *rapid.T, format, order string) map[string]money.Amount {
 	got, problems := read(format, order, Options{}, usd)
 	if len(problems) > 0 || got.Difference != 0 {
 		t.Fatalf("%v: %s", problems, order)
 	}
-	all := map[string]gift.Amount{}
+	all := map[string]money.Amount{}
 	for _, l := range got.Lines {
 		all[l.ItemID] = l.Total.Round(usd)
 	}

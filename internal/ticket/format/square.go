@@ -1,7 +1,7 @@
 package format
 
 import (
-	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 )
@@ -24,7 +24,7 @@ var (
 )
 
 // money reads a Money: minor units in the account's currency.
-func (r *reader) money(v tape.Value) gift.Amount {
+func (r *reader) money(v tape.Value) money.Amount {
 	var m [2]tape.Value
 	if !r.pick(v, squareMoney, m[:]) {
 		return 0
@@ -65,7 +65,7 @@ func (r *reader) square(data tape.Value) *ticket.Ticket {
 	}
 	b := r.bill(size(m[lines]))
 	additive := r.squareTaxes(m[taxes])
-	var charged, taxed gift.Amount // on lines
+	var charged, taxed money.Amount // on lines
 	for _, e := range r.list(m[lines]) {
 		l, ofLine, taxOfLine := r.squareLine(e, additive)
 		b.add(l)
@@ -94,14 +94,14 @@ func (r *reader) square(data tape.Value) *ticket.Ticket {
 }
 
 // squareRounding is what cash rounding adds to the total of an order.
-func (r *reader) squareRounding(v tape.Value) gift.Amount {
+func (r *reader) squareRounding(v tape.Value) money.Amount {
 	var m [1]tape.Value
 	r.pick(v, squareRounded, m[:])
 	return r.money(m[0])
 }
 
 // squarePaid sums what was tendered. Gratuities in it are paid where the order's total counts them.
-func (r *reader) squarePaid(tenders tape.Value, counted bool) (paid gift.Amount) {
+func (r *reader) squarePaid(tenders tape.Value, counted bool) (paid money.Amount) {
 	for _, e := range r.list(tenders) {
 		var t [2]tape.Value
 		r.pick(e, squareTender, t[:])
@@ -132,7 +132,7 @@ func (r *reader) squareTaxes(v tape.Value) map[string]bool {
 }
 
 // squareLine reads a line, what service charges are in its total_money, and all of its tax.
-func (r *reader) squareLine(v tape.Value, additive map[string]bool) (l line, charged, taxed gift.Amount) {
+func (r *reader) squareLine(v tape.Value, additive map[string]bool) (l line, charged, taxed money.Amount) {
 	const (
 		name = iota
 		variation
@@ -161,7 +161,7 @@ func (r *reader) squareLine(v tape.Value, additive map[string]bool) (l line, cha
 	pieces := r.squareQuantity(m[quantity])
 	gross := r.money(m[price])
 	if m[price].SaysNothing() {
-		gross = pieces.Mul(gift.DecimalOf(int64(r.money(m[base])))).Round(gift.Pieces)
+		gross = pieces.Mul(money.DecimalOf(int64(r.money(m[base])))).Round(money.Pieces)
 	}
 	for _, e := range r.list(m[modifiers]) {
 		var modifier [1]tape.Value
@@ -185,27 +185,27 @@ func (r *reader) squareLine(v tape.Value, additive map[string]bool) (l line, cha
 	return l, charged, taxed
 }
 
-func (r *reader) squareQuantity(v tape.Value) gift.Decimal {
+func (r *reader) squareQuantity(v tape.Value) money.Decimal {
 	if v.SaysNothing() {
-		return gift.DecimalOf(1)
+		return money.DecimalOf(1)
 	}
 	text := r.text(v)
 	if text == nil {
-		return gift.DecimalOf(1)
+		return money.DecimalOf(1)
 	}
 	for _, c := range text {
 		if c != '.' && (c < '0' || c > '9') {
 			r.AddAt(v.Path, `This must be a decimal number in quotes, such as "1" or "0.750".`)
-			return gift.DecimalOf(1)
+			return money.DecimalOf(1)
 		}
 	}
-	d, _ := r.exact(v, text, gift.Pieces, ticket.MaxQuantity)
+	d, _ := r.exact(v, text, money.Pieces, ticket.MaxQuantity)
 	return d
 }
 
 // squareAdded is what taxes add to a line: all of them where it cannot be told, as where fewer are listed.
-func (r *reader) squareAdded(v tape.Value, additive map[string]bool, all gift.Amount) (sum gift.Amount) {
-	inside, unknown := gift.Amount(0), v.SaysNothing()
+func (r *reader) squareAdded(v tape.Value, additive map[string]bool, all money.Amount) (sum money.Amount) {
+	inside, unknown := money.Amount(0), v.SaysNothing()
 	for _, e := range r.list(v) {
 		var m [2]tape.Value
 		r.pick(e, squareApplied, m[:])
@@ -224,7 +224,7 @@ func (r *reader) squareAdded(v tape.Value, additive map[string]bool, all gift.Am
 }
 
 // squareReturns notes which items are brought back, and gives the value of all.
-func (r *reader) squareReturns(b *bill, v tape.Value) (sum gift.Amount) {
+func (r *reader) squareReturns(b *bill, v tape.Value) (sum money.Amount) {
 	for _, e := range r.list(v) {
 		var m [1]tape.Value
 		r.pick(e, squareReturn, m[:])
@@ -237,7 +237,7 @@ func (r *reader) squareReturns(b *bill, v tape.Value) (sum gift.Amount) {
 			r.money(l[4])
 			if id := r.id(l[0]); id != "" && !r.says(l[2], "GIFT_CARD") {
 				b.back = append(b.back, line{id: id, total: -value,
-					quantity: gift.DecimalOf(-int64(pieces.Round(gift.Pieces)))})
+					quantity: money.DecimalOf(-int64(pieces.Round(money.Pieces)))})
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package format
 
 import (
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 )
@@ -52,7 +53,7 @@ func (r *reader) standard(data tape.Value) *ticket.Ticket {
 }
 
 // standardLine reads one line into l, and its itemUnitPrice into unit.
-func (r *reader) standardLine(v tape.Value, l *ticket.Line, unit *gift.Decimal) {
+func (r *reader) standardLine(v tape.Value, l *ticket.Line, unit *money.Decimal) {
 	const (
 		itemID = iota
 		itemName
@@ -68,8 +69,8 @@ func (r *reader) standardLine(v tape.Value, l *ticket.Line, unit *gift.Decimal) 
 	if d, ok := r.decimal(m[unitPrice], r.currency, ticket.MaxAmount); ok {
 		*unit, l.UnitPrice = d, unit
 	}
-	l.Quantity = gift.DecimalOf(1)
-	if d, ok := r.decimal(m[quantity], gift.Pieces, ticket.MaxQuantity); ok {
+	l.Quantity = money.DecimalOf(1)
+	if d, ok := r.decimal(m[quantity], money.Pieces, ticket.MaxQuantity); ok {
 		l.Quantity = d
 	}
 	switch total, ok := r.decimal(m[totalPrice], r.currency, ticket.MaxAmount); {
@@ -99,11 +100,11 @@ func (r *reader) line(v tape.Value, limit int) string {
 }
 
 // aside reads a number that only tells one ticket from another; one that cannot be read is left out.
-func aside(v tape.Value, into *gift.Decimal) *gift.Decimal {
+func aside(v tape.Value, into *money.Decimal) *money.Decimal {
 	if v.Kind() != '0' {
 		return nil
 	}
-	d, err := gift.ReadDecimal(v.Raw())
+	d, err := money.ReadDecimal(v.Raw())
 	if err != nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/ticket"
 )
 
@@ -91,7 +92,7 @@ var writers = map[string]func(lines []sold, charge, total, paid int64) string{
 	},
 }
 
-func cents(n int64) string { return usd.Format(gift.Amount(n)) }
+func cents(n int64) string { return usd.Format(money.Amount(n)) }
 
 func taxes(lines []sold) (sum int64) {
 	for _, l := range lines {
@@ -153,11 +154,11 @@ func TestSums(t *testing.T) {
 						sum = sum.Add(l.Total)
 					}
 				}
-				if sum.Round(usd) != gift.Amount(total) || got.Difference != 0 {
+				if sum.Round(usd) != money.Amount(total) || got.Difference != 0 {
 					t.Fatalf("the parts are %s, the total %d, the difference %d: %s", sum.In(usd), total, got.Difference, order)
 				}
 				due := max(0, total-paid-cards)
-				if grand := got.Totals.Grand.Round(usd); grand != gift.Amount(due) {
+				if grand := got.Totals.Grand.Round(usd); grand != money.Amount(due) {
 					t.Fatalf("%d can be paid, want %d: %s", grand, due, order)
 				}
 				if due == 0 {
@@ -165,7 +166,7 @@ func TestSums(t *testing.T) {
 				}
 				for item, want := range map[bool]int64{false: min(due, goods), true: pieces} {
 					v := &gift.Voucher{Currency: usd, Item: item, Loaded: 1_000_000_00, Balance: 1_000_000_00}
-					if most := ticket.EligibilityOf(got, []gift.Item{{ID: "A"}}, v).Most; most != gift.Amount(want) {
+					if most := ticket.EligibilityOf(got, []gift.Item{{ID: "A"}}, v).Most; most != money.Amount(want) {
 						t.Fatalf("a gift of pieces %t pays %d, want %d: %s", item, most, want, order)
 					}
 				}
@@ -306,7 +307,7 @@ func FuzzOrders(f *testing.F) {
 			return
 		}
 		grand := got.Totals.Grand.Round(usd)
-		var goods gift.Decimal
+		var goods money.Decimal
 		for i, l := range got.Lines {
 			if l.LeftOut != ticket.Allowed {
 				continue

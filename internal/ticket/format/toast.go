@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/money"
 	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 )
@@ -122,7 +122,7 @@ func (r *reader) toastBill(check tape.Value) *bill {
 		b.parts, b.discount = b.parts+price, b.discount+discount
 	}
 	b.discount += r.toastDiscounts(m[discounts])
-	gratuity := gift.Amount(0)
+	gratuity := money.Amount(0)
 	for _, e := range r.list(m[charges]) {
 		var c [2]tape.Value
 		r.pick(e, toastCharge, c[:])
@@ -154,14 +154,14 @@ func (r *reader) toastBill(check tape.Value) *bill {
 // toastInside takes included taxes off the lines again, unless with them the parts are the check's own total: Toast
 // does not say whether prices are without. Off gift cards they are taken only where the parts without them are that
 // total.
-func (b *bill) toastInside(gratuity gift.Amount) {
-	var inside gift.Amount
+func (b *bill) toastInside(gratuity money.Amount) {
+	var inside money.Amount
 	for i := range b.lines {
 		if l := &b.lines[i]; l.reason != ticket.Voided {
 			inside += l.inside
 		}
 	}
-	isTotal := func(parts gift.Amount) bool {
+	isTotal := func(parts money.Amount) bool {
 		return near(parts, b.own, b.rounding()) || near(parts+gratuity, b.own, b.rounding())
 	}
 	if isTotal(b.parts + max(0, inside-b.tax)) { // the check may not tell taxes that its lines do
@@ -177,11 +177,11 @@ func (b *bill) toastInside(gratuity gift.Amount) {
 }
 
 // cents reads a number of currency units as minor units.
-func (r *reader) cents(v tape.Value) gift.Amount { return r.major(v).Round(r.currency) }
+func (r *reader) cents(v tape.Value) money.Amount { return r.major(v).Round(r.currency) }
 
 // toastSelection reads a selection, what it adds to the check without tax, and its discounts. The prices of its
 // modifiers are in its own.
-func (r *reader) toastSelection(v tape.Value) (l line, price, discount gift.Amount) {
+func (r *reader) toastSelection(v tape.Value) (l line, price, discount money.Amount) {
 	const (
 		item = iota
 		group
@@ -206,8 +206,8 @@ func (r *reader) toastSelection(v tape.Value) (l line, price, discount gift.Amou
 	r.pick(m[group], toastItem, in[:])
 	l.group, l.name = r.id(in[0]), r.name(m[display])
 	l.id = r.toastID(of, m[plu], l.group)
-	pieces := gift.DecimalOf(1)
-	if d, ok := r.decimal(m[quantity], gift.Pieces, ticket.MaxQuantity); ok {
+	pieces := money.DecimalOf(1)
+	if d, ok := r.decimal(m[quantity], money.Pieces, ticket.MaxQuantity); ok {
 		pieces = d
 	}
 	l.count(pieces, !m[measure].SaysNothing() && !r.says(m[measure], "NONE"), r.cents(m[gross]))
@@ -276,7 +276,7 @@ func (r *reader) toastReason(voided, deferred, kind, guid, display tape.Value) t
 }
 
 // toastDiscounts sums the discounts that are applied, or soon will be.
-func (r *reader) toastDiscounts(v tape.Value) (sum gift.Amount) {
+func (r *reader) toastDiscounts(v tape.Value) (sum money.Amount) {
 	for _, e := range r.list(v) {
 		var m [2]tape.Value
 		r.pick(e, toastDiscount, m[:])
@@ -288,7 +288,7 @@ func (r *reader) toastDiscounts(v tape.Value) (sum gift.Amount) {
 }
 
 // toastPaid sums the payments that were taken.
-func (r *reader) toastPaid(v tape.Value) (sum gift.Amount) {
+func (r *reader) toastPaid(v tape.Value) (sum money.Amount) {
 	for _, e := range r.list(v) {
 		var m [3]tape.Value
 		r.pick(e, toastPayment, m[:])

@@ -1,4 +1,4 @@
-package gift
+package money
 
 import (
 	"fmt"
@@ -9,6 +9,12 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+)
+
+var (
+	usd = Currency{Code: "USD", Decimals: 2}
+	jpy = Currency{Code: "JPY", Decimals: 0}
+	kwd = Currency{Code: "KWD", Decimals: 3}
 )
 
 func TestParseAmount(t *testing.T) {

@@ -1,4 +1,5 @@
-package gift
+// Package money has amounts, the currencies of ISO 4217, and decimal numbers as tickets have them.
+package money
 
 import (
 	"cmp"
