@@ -60,7 +60,7 @@ func TestListedGiftCards(t *testing.T) {
 func TestWrongFormat(t *testing.T) {
 	t.Parallel()
 	own := map[string]string{"square": Square, "toast": Toast, "clover": Clover, "shopify": Shopify,
-		"shopify_cart": Shopify, "lightspeedx": LightspeedX}
+		"shopify_cart": Shopify, "shopify_graphql": Shopify, "lightspeedx": LightspeedX}
 	for file, right := range own {
 		text, err := os.ReadFile("testdata/" + file + ".json")
 		if err != nil {

@@ -21,7 +21,7 @@ const (
 	Square      = "square"       // an Order of the Orders API
 	Toast       = "toast"        // an Order or a Check of the Orders API
 	Clover      = "clover"       // an Order of REST v3, with what hangs on it expanded
-	Shopify     = "shopify"      // an Order or DraftOrder of the Admin REST API, or a POS cart
+	Shopify     = "shopify"      // an Order or DraftOrder of the Admin API, REST or GraphQL, or a POS cart
 	LightspeedX = "lightspeed-x" // a Sale of the X-Series
 )
 
@@ -103,6 +103,9 @@ var looks = tape.NewNames("order", "draft_order", "data", "checks", "selections"
 
 // looksLike is the format that the members of an order are of; "": that cannot be told.
 func looksLike(data tape.Value) string {
+	if looksLikeGraphQL(data) {
+		return Shopify
+	}
 	const (
 		order = iota
 		draft

@@ -588,9 +588,11 @@ func TestRefusals(t *testing.T) {
 		{Shopify, shopifyOrderOf(`{`+mugShopify+`}`, `,"total_price":"10.00","financial_status":"partially_paid"`), Options{},
 			[]string{at + "order.total_outstanding: This is needed of an order that is paid in part."}},
 		{Shopify, `{"order":{"lineItems":{"nodes":[{"quantity":1}]},"currentTotalPriceSet":{}}}`, Options{},
-			[]string{at + "order.lineItems: This is an order of Shopify's GraphQL API, which is not read"}},
+			[]string{at + "order: These members of the order are needed, too: taxesIncluded, cancelledAt, "}},
 		{Shopify, `{"lineItems":{"edges":[]}}`, Options{},
-			[]string{at + "lineItems: This is an order of Shopify's GraphQL API, which is not read"}},
+			[]string{"ticketData.data: These members of the order are needed, too: "}},
+		{Shopify, `{"draftOrder":{"lineItems":[{}]}}`, Options{},
+			[]string{at + "draftOrder: These members of the order are needed, too: "}},
 		{Shopify, `{"cart":1}`, Options{}, []string{at + "line_items: This is needed"}},
 		{Shopify, `{"lineItems":[{"variantId":1.5}]}`, Options{}, []string{
 			at + "lineItems[0].variantId: This must be a whole number", at + "subtotal: This is needed.",

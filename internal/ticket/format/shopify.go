@@ -2,45 +2,68 @@ package format
 
 import (
 	"slices"
+	"strings"
 
 	"boon.example/internal/money"
 	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 )
 
-var (
-	shopifyNames = tape.NewNames("order", "draft_order", "lineItems", "order_id", "invoice_url", "line_items",
-		"currency", "presentment_currency")
-	shopifyOrder = tape.NewNames("line_items", "taxes_included", "cancelled_at", "financial_status", "total_tax",
+// shopNames are the names of what is read of an order, in one of Shopify's two interfaces. The tables of both name the
+// same members in the same order.
+type shopNames struct {
+	order, draft, line, allocation, applied, shipping, tax, set, money, refunds, refund *tape.Names
+	open                                                                                string // what is outstanding
+}
+
+// restNames are the names of the Admin REST API.
+var restNames = &shopNames{
+	order: tape.NewNames("line_items", "taxes_included", "cancelled_at", "financial_status", "total_tax",
 		"total_tax_set", "current_total_tax", "current_total_tax_set", "total_discounts", "total_discounts_set",
 		"total_price", "total_price_set", "current_total_price", "current_total_price_set", "total_outstanding",
 		"total_tip_received", "refunds", "shipping_lines", "original_total_duties_set", "current_total_duties_set",
-		"original_total_additional_fees_set", "current_total_additional_fees_set")
-	shopifyLine = tape.NewNames("id", "variant_id", "product_id", "sku", "name", "title", "variant_title", "price",
-		"price_set", "quantity", "current_quantity", "discount_allocations", "total_discount", "total_discount_set",
-		"gift_card", "tip_payment_gateway", "tip_payment_method", "tax_lines", "applied_discount")
-	shopifyAllocation = tape.NewNames("amount", "amount_set")
-	shopifyApplied    = tape.NewNames("amount", "value", "value_type")
-	shopifyPrice      = tape.NewNames("price", "price_set", "discounted_price", "discounted_price_set")
-	shopifySet        = tape.NewNames("presentment_money", "shop_money")
-	shopifyMoney      = tape.NewNames("amount", "currency_code")
-	shopifyRefunds    = tape.NewNames("refund_line_items")
-	shopifyRefund     = tape.NewNames("line_item_id", "quantity", "subtotal", "subtotal_set")
-	shopifyDraft      = tape.NewNames("line_items", "status", "subtotal_price", "total_tax", "total_price",
-		"applied_discount", "shipping_line", "taxes_included")
-	shopifyConnection = tape.NewNames("nodes", "edges")
-	shopifyCart       = tape.NewNames("subtotal", "taxTotal", "grandTotal", "lineItems")
-	cartLine          = tape.NewNames("price", "quantity", "title", "variantId", "productId", "sku", "isGiftCard")
+		"original_total_additional_fees_set", "current_total_additional_fees_set"),
+	draft: tape.NewNames("line_items", "status", "subtotal_price", "total_tax", "total_price", "applied_discount",
+		"shipping_line", "taxes_included"),
+	line: tape.NewNames("id", "variant_id", "product_id", "sku", "name", "title", "variant_title", "price", "price_set",
+		"quantity", "current_quantity", "discount_allocations", "total_discount", "total_discount_set", "gift_card",
+		"tip_payment_gateway", "tip_payment_method", "tax_lines", "applied_discount"),
+	allocation: tape.NewNames("amount", "amount_set"),
+	applied:    tape.NewNames("amount", "value", "value_type"),
+	shipping:   tape.NewNames("price", "price_set", "discounted_price", "discounted_price_set", "is_removed"),
+	tax:        tape.NewNames("price", "price_set"),
+	set:        tape.NewNames("presentment_money", "shop_money"),
+	money:      tape.NewNames("amount", "currency_code"),
+	refunds:    tape.NewNames("refund_line_items"),
+	refund:     tape.NewNames("line_item_id", "quantity", "subtotal", "subtotal_set"),
+	open:       "total_outstanding",
+}
+
+var (
+	shopifyNames = tape.NewNames("lineItems", "order_id", "invoice_url", "line_items", "currency",
+		"presentment_currency", "totalPriceSet", "currentTotalPriceSet")
+	shopifyEnvelope = tape.NewNames("line_items", "lineItems", "order", "draft_order", "draftOrder",
+		"calculatedDraftOrder", "node", "orders", "draftOrders", "data")
+	shopifyCart = tape.NewNames("subtotal", "taxTotal", "grandTotal", "lineItems")
+	cartLine    = tape.NewNames("price", "quantity", "title", "variantId", "productId", "sku", "isGiftCard")
 )
+
+// envelopeMembers is how many names shopifyEnvelope has.
+const envelopeMembers = 10
 
 // shop reads the amounts of an order, in the one of its two currencies that is the account's.
 type shop struct {
 	*reader
-	presented bool // it is that of the customer, in which amounts stand in sets
+	names     *shopNames
+	presented bool     // it is that of the customer, in which amounts stand in sets
+	graph     *graphQL // what an order of the GraphQL API tells beside; nil: it is of the REST API
 }
 
 // amount reads an amount, and its set where the customer's currency counts. One that is nothing needs no set.
 func (s shop) amount(plain, set tape.Value) money.Amount {
+	if s.graph != nil {
+		return s.priced(s.inBag(plain, set)).Round(s.currency)
+	}
 	if !s.presented {
 		return s.priced(plain).Round(s.currency)
 	}
@@ -53,15 +76,23 @@ func (s shop) amount(plain, set tape.Value) money.Amount {
 
 // ofSet is the amount of a set in the account's currency.
 func (s shop) ofSet(set tape.Value) tape.Value {
+	if s.graph != nil {
+		return s.inBag(tape.Value{}, set)
+	}
 	var m, money [2]tape.Value
-	s.pick(set, shopifySet, m[:])
+	s.pick(set, s.names.set, m[:])
 	in := m[1]
 	if s.presented {
 		in = m[0]
 	}
-	s.pick(in, shopifyMoney, money[:])
+	s.pick(in, s.names.money, money[:])
 	s.ours(money[1])
 	return money[0]
+}
+
+// tells reports whether an order tells an amount.
+func (s shop) tells(plain, set tape.Value) bool {
+	return !plain.SaysNothing() || s.graph != nil && !set.SaysNothing()
 }
 
 // unset notes that an amount is missing in the customer's currency: at its set, or where that would stand.
@@ -86,61 +117,88 @@ func isZero(v tape.Value) bool {
 	return err == nil && d.IsZero()
 }
 
-// shopify reads an Order, a DraftOrder, or the cart of a point of sale.
+// The members that tell what an order is.
+const (
+	shopLineItems = iota
+	shopOrderID
+	shopInvoice
+	shopLines
+	shopCurrency
+	shopPresentment
+	shopTotal
+	shopCurrentTotal
+	shopMembers
+)
+
+// shopify reads an Order or a DraftOrder of the REST API or of the GraphQL API, or the cart of a point of sale.
 func (r *reader) shopify(data tape.Value) *ticket.Ticket {
-	const (
-		order = iota
-		draft
-		cart
-		orderID
-		invoice
-		lines
-		currency
-		presentment
-	)
-	var m [8]tape.Value
-	isDraft := false
-	if r.pick(data, shopifyNames, m[:]); !m[order].SaysNothing() || !m[draft].SaysNothing() {
-		if isDraft = m[order].SaysNothing(); isDraft {
-			data = m[draft]
-		} else {
-			data = m[order]
-		}
-		m = [8]tape.Value{}
-		r.pick(data, shopifyNames, m[:])
-	}
+	data, isDraft := r.shopOrder(data)
 	if data.Kind() != '{' {
 		return nil
 	}
-	if r.isConnection(m[cart]) {
-		r.AddAt(m[cart].Path, "This is an order of Shopify's GraphQL API, which is not read: send the order of the Admin "+
-			"REST API, with line_items.")
-		return nil
-	}
-	if !m[cart].SaysNothing() {
+	var m [shopMembers]tape.Value
+	r.pick(data, shopifyNames, m[:])
+	switch {
+	case isGraphQL(m, isDraft):
+		return r.ofGraphQL(data, isDraft)
+	case !m[shopLineItems].SaysNothing():
 		return r.cart(data)
-	}
-	if m[lines].SaysNothing() {
+	case m[shopLines].SaysNothing():
 		r.needs(data, "line_items", "This is needed: send an order, a draft order or a cart as Shopify gives it.")
 		return nil
 	}
-	if isDraft || m[orderID].Exists() || m[invoice].Exists() {
-		r.ours(m[currency])
-		return r.draftOrder(data)
+	s := shop{reader: r, names: restNames}
+	if isDraft || m[shopOrderID].Exists() || m[shopInvoice].Exists() {
+		r.ours(m[shopCurrency])
+		return s.draftOrder(data)
 	}
-	s := shop{reader: r}
-	if !r.says(m[currency], r.currency.Code) && r.says(m[presentment], r.currency.Code) {
+	if !r.says(m[shopCurrency], r.currency.Code) && r.says(m[shopPresentment], r.currency.Code) {
 		s.presented = true
 	} else {
-		r.ours(m[currency])
+		r.ours(m[shopCurrency])
 	}
 	return s.order(data)
 }
 
-// isConnection reports whether a value is a list as GraphQL has it: an object with nodes or edges.
-func (r *reader) isConnection(v tape.Value) bool {
-	var m [2]tape.Value
-	return v.Kind() == '{' && r.pick(v, shopifyConnection, m[:]) && (m[0].Exists() || m[1].Exists())
+// isGraphQL reports whether an order is of the GraphQL API: its lines are a connection, or it tells totals in sets.
+func isGraphQL(m [shopMembers]tape.Value, isDraft bool) bool {
+	lines := m[shopLineItems]
+	return lines.Kind() == '{' || !m[shopTotal].SaysNothing() || !m[shopCurrentTotal].SaysNothing() ||
+		isDraft && !lines.SaysNothing()
+}
+
+// shopOrder takes an order out of its envelopes: those of the REST API, and what a query or a mutation of the GraphQL
+// API answers. isDraft tells that the envelope is that of a draft.
+func (r *reader) shopOrder(data tape.Value) (order tape.Value, isDraft bool) {
+	const (
+		restLines = iota
+		lines
+		plain
+		restDraft
+		draft
+		calculated
+		node
+		orders
+		drafts
+		answer
+	)
+	const deepest = 4
+	for range deepest {
+		var m [envelopeMembers]tape.Value
+		r.pick(data, shopifyEnvelope, m[:])
+		if !m[restLines].SaysNothing() || !m[lines].SaysNothing() {
+			break
+		}
+		one := first(m[plain], m[node], r.onlyOne(m[orders]))
+		ofDraft := first(m[restDraft], m[draft], m[calculated], r.onlyOne(m[drafts]))
+		isDraft = one.SaysNothing() && !ofDraft.SaysNothing()
+		inner := first(one, ofDraft, r.answered(m[answer]))
+		if inner.SaysNothing() {
+			break
+		}
+		data = inner
+	}
+	return data, isDraft
 }
 
 // refund is what was given back of a line: how much, for how many pieces, and how many pieces for nothing that is told.
@@ -148,75 +206,88 @@ type refund struct{ value, pieces, free money.Amount }
 
 // shippings sums what shipping costs.
 func (s shop) shippings(list tape.Value) (sum money.Amount) {
-	for _, e := range s.list(list) {
+	for _, e := range s.all(list) {
 		sum += s.shipping(e)
 	}
 	return sum
 }
 
+// The members of an order.
+const (
+	orderLines = iota
+	orderInclusive
+	orderCancelled
+	orderStatus
+	orderTax
+	orderTaxSet
+	orderCurrentTax
+	orderCurrentTaxSet
+	orderDiscounts
+	orderDiscountsSet
+	orderTotal
+	orderTotalSet
+	orderCurrentTotal
+	orderCurrentTotalSet
+	orderOutstanding
+	orderGratuity
+	orderRefunds
+	orderShipping
+	orderExtra
+	orderMembers = orderExtra + 4
+)
+
 func (s shop) order(data tape.Value) *ticket.Ticket {
-	const (
-		lines = iota
-		inclusive
-		cancelled
-		status
-		tax
-		taxSet
-		currentTax
-		currentTaxSet
-		discounts
-		discountsSet
-		total
-		totalSet
-		currentTotal
-		currentTotalSet
-		outstanding
-		gratuities
-		refunds
-		shipping
-		extra
-	)
-	var m [22]tape.Value
-	s.pick(data, shopifyOrder, m[:])
-	b := s.bill(size(m[lines]))
-	back := s.refunds(m[refunds])
-	inside := s.yes(m[inclusive])
-	for _, e := range s.list(m[lines]) {
-		l := s.line(e, back)
+	var m [orderMembers]tape.Value
+	if s.pick(data, s.names.order, m[:]); s.graph != nil && s.lacksOf(data, m[:], graphOrder) {
+		return nil
+	}
+	b := s.bill(s.size(m[orderLines]))
+	back := s.refunds(m[orderRefunds])
+	inside := s.yes(m[orderInclusive])
+	for _, e := range s.all(m[orderLines]) {
+		l := s.line(e, m[orderGratuity], back)
 		if inside {
 			l.outside = 0
 		}
 		b.add(l)
 	}
-	b.tax = s.latest(m[tax:total])
-	b.discount, b.charge = s.amount(m[discounts], m[discountsSet]), s.shippings(m[shipping])
-	b.charge += s.extras(m[extra:extra+2]) + s.extras(m[extra+2:])
-	if b.own, b.summed = s.latest(m[total:outstanding]), true; m[total].SaysNothing() && m[currentTotal].SaysNothing() {
+	b.tax = s.latest(m[orderTax:])
+	b.discount, b.charge = s.amount(m[orderDiscounts], m[orderDiscountsSet]), s.shippings(m[orderShipping])
+	b.charge += s.extras(m[orderExtra:]) + s.extras(m[orderExtra+2:])
+	b.own, b.summed = s.latest(m[orderTotal:]), true
+	now := s.tells(m[orderCurrentTotal], m[orderCurrentTotalSet])
+	if !now && !s.tells(m[orderTotal], m[orderTotalSet]) {
 		s.needs(data, "total_price", needed)
 	}
-	whole := s.priced(m[currentTotal]).Round(s.currency) // in the shop's currency
-	if m[currentTotal].SaysNothing() {
-		whole = s.priced(m[total]).Round(s.currency)
+	whole := s.priced(m[orderTotal]).Round(s.currency) // in the shop's currency
+	if now {
+		whole = s.priced(m[orderCurrentTotal]).Round(s.currency)
 	}
-	taxed := !m[tax].SaysNothing() || !m[currentTax].SaysNothing()
-	b.sumShop(inside, taxed, s.ofShop(m[gratuities], b.own, whole))
-	b.due, b.settled = b.own, m[cancelled].Exists() && !m[cancelled].SaysNothing()
-	switch open := s.ofShop(m[outstanding], b.own, whole); {
-	case !m[outstanding].SaysNothing():
+	taxed := s.tells(m[orderTax], m[orderTaxSet]) || s.tells(m[orderCurrentTax], m[orderCurrentTaxSet])
+	b.sumShop(inside, taxed, s.ofShop(m[orderGratuity], b.own, whole))
+	b.due, b.settled = b.own, m[orderCancelled].Exists() && !m[orderCancelled].SaysNothing()
+	switch open := s.ofShop(m[orderOutstanding], b.own, whole); {
+	case !m[orderOutstanding].SaysNothing():
 		b.due = open
 	case b.settled:
-	case s.says(m[status], "partially_paid"):
-		s.needs(data, "total_outstanding", "This is needed of an order that is paid in part.")
+	case s.isOf(m[orderStatus], "partially_paid"):
+		s.needs(data, s.names.open, "This is needed of an order that is paid in part.")
 	default:
-		b.settled = s.says(m[status], "paid", "partially_refunded", "refunded", "voided")
+		b.settled = s.isOf(m[orderStatus], "paid", "partially_refunded", "refunded", "voided")
 	}
 	return b.ticket()
+}
+
+// isOf reports whether a value is one of some words: the GraphQL API has them in capitals.
+func (s shop) isOf(v tape.Value, words ...string) bool {
+	text := string(s.text(v))
+	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, text) })
 }
 
 // latest reads the amount of an order and its set, or where these follow, what they are now.
 func (s shop) latest(m []tape.Value) money.Amount {
 	was := s.amount(m[0], m[1])
-	if now := s.amount(m[2], m[3]); !m[2].SaysNothing() {
+	if now := s.amount(m[2], m[3]); s.tells(m[2], m[3]) {
 		return now
 	}
 	return was
@@ -233,6 +304,9 @@ func (s shop) extras(sets []tape.Value) money.Amount {
 
 // ofShop reads an amount that stands in the shop's currency only: a part of whole, which is own in the account's.
 func (s shop) ofShop(v tape.Value, own, whole money.Amount) money.Amount {
+	if s.graph != nil {
+		return s.amount(tape.Value{}, v)
+	}
 	amount := s.priced(v).Round(s.currency)
 	if !s.presented {
 		return amount
@@ -264,11 +338,14 @@ func (b *bill) sumShop(inside, taxed bool, gratuities money.Amount) {
 }
 
 func (s shop) shipping(v tape.Value) money.Amount {
-	var m [4]tape.Value
-	s.pick(v, shopifyPrice, m[:])
+	var m [5]tape.Value
+	s.pick(v, s.names.shipping, m[:])
 	price := s.amount(m[0], m[1])
-	if less := s.amount(m[2], m[3]); !m[2].SaysNothing() {
+	if less := s.amount(m[2], m[3]); s.tells(m[2], m[3]) {
 		price = less
+	}
+	if s.yes(m[4]) {
+		return 0
 	}
 	return price
 }
@@ -282,11 +359,11 @@ func (s shop) refunds(v tape.Value) map[string]refund {
 	sums := make(map[string]refund)
 	for _, e := range s.list(v) {
 		var m [1]tape.Value
-		s.pick(e, shopifyRefunds, m[:])
-		for _, one := range s.list(m[0]) {
+		s.pick(e, s.names.refunds, m[:])
+		for _, one := range s.all(m[0]) {
 			var l [4]tape.Value
-			s.pick(one, shopifyRefund, l[:])
-			id := s.id(l[0])
+			s.pick(one, s.names.refund, l[:])
+			id := s.ref(l[0])
 			sum := sums[id]
 			value, pieces := s.amount(l[2], l[3]), max(0, s.minor(l[1]))
 			if value > 0 {
@@ -325,23 +402,22 @@ const (
 )
 
 // line reads a line of an order: what is still on it, after its discounts.
-func (s shop) line(v tape.Value, back map[string]refund) line {
-	l, m, gross, pieces := s.goods(v)
+func (s shop) line(v, gratuities tape.Value, back map[string]refund) line {
+	l, m, gross, pieces := s.goods(v, graphLine)
+	if s.graph != nil && l.reason == ticket.Allowed && s.isTip(l, m[lineVariant], gross, gratuities) {
+		l.reason = ticket.Tip
+	}
 	off := money.Amount(0)
-	for _, e := range s.list(m[lineAllocations]) {
+	for _, e := range s.all(m[lineAllocations]) {
 		var a [2]tape.Value
-		s.pick(e, shopifyAllocation, a[:])
+		s.pick(e, s.names.allocation, a[:])
 		off += max(0, s.amount(a[0], a[1]))
 	}
 	if whole := s.amount(m[lineDiscount], m[lineDiscountSet]); m[lineAllocations].SaysNothing() {
 		off = max(0, whole)
 	}
-	for _, e := range s.list(m[lineTaxes]) {
-		var t [4]tape.Value
-		s.pick(e, shopifyPrice, t[:])
-		l.outside += s.amount(t[0], t[1])
-	}
-	given := back[s.id(m[lineID])]
+	l.outside = s.taxes(m[lineTaxes])
+	given := back[s.ref(m[lineID])]
 	net, left := max(0, gross-off), s.minor(m[lineCurrent])
 	if m[lineCurrent].SaysNothing() {
 		left = pieces - given.pieces - given.free
@@ -362,11 +438,24 @@ func (s shop) line(v tape.Value, back map[string]refund) line {
 	return l
 }
 
-// goods reads what lines of orders and of drafts have in common; gross is the list price of all pieces.
-func (s shop) goods(v tape.Value) (l line, m [lineMembers]tape.Value, gross, pieces money.Amount) {
-	s.pick(v, shopifyLine, m[:])
-	l.group = s.id(m[lineProduct])
-	variant, sku := s.id(m[lineVariant]), s.id(m[lineSKU])
+// taxes sums the taxes of a line.
+func (s shop) taxes(v tape.Value) (sum money.Amount) {
+	for _, e := range s.all(v) {
+		var t [2]tape.Value
+		s.pick(e, s.names.tax, t[:])
+		sum += s.amount(t[0], t[1])
+	}
+	return sum
+}
+
+// goods reads what lines of orders and of drafts have in common; gross is the list price of all pieces. needs are the
+// members that it must have in the GraphQL API.
+func (s shop) goods(v tape.Value, needs []need) (l line, m [lineMembers]tape.Value, gross, pieces money.Amount) {
+	if s.pick(v, s.names.line, m[:]); s.graph != nil {
+		s.graph.lineLacks(m[:], needs, s.options.ItemID)
+	}
+	l.group = s.ref(m[lineProduct])
+	variant, sku := s.ref(m[lineVariant]), s.id(m[lineSKU])
 	l.id = s.shopifyID(variant, sku, l.group)
 	if l.name = s.name(m[lineName]); l.name == "" {
 		if l.name = s.name(m[lineTitle]); !m[lineVariantTitle].SaysNothing() {
@@ -376,7 +465,7 @@ func (s shop) goods(v tape.Value) (l line, m [lineMembers]tape.Value, gross, pie
 	unit := s.amount(m[linePrice], m[linePriceSet])
 	if s.presented && m[linePriceSet].SaysNothing() {
 		s.needs(v, "price_set", needed)
-	} else if !s.presented && m[linePrice].SaysNothing() {
+	} else if s.graph == nil && !s.presented && m[linePrice].SaysNothing() {
 		s.needs(v, "price", needed)
 	}
 	if pieces = s.minor(m[lineQuantity]); m[lineQuantity].SaysNothing() {
@@ -416,53 +505,52 @@ type draft struct {
 	gross, once, each []money.Amount
 }
 
+// The members of a draft order.
+const (
+	draftLines = iota
+	draftStatus
+	draftSubtotal
+	draftTax
+	draftTotal
+	draftDiscount
+	draftShipping
+	draftInclusive
+	draftMembers
+)
+
 // draftOrder reads a DraftOrder. Whether the discount of a line is for one piece or for all of them is told by the
 // order's subtotal; where it is not, the larger one counts.
-func (r *reader) draftOrder(data tape.Value) *ticket.Ticket {
-	const (
-		lines = iota
-		status
-		subtotal
-		tax
-		total
-		discount
-		shipping
-		inclusive
-	)
-	var m [8]tape.Value
-	r.pick(data, shopifyDraft, m[:])
-	s := shop{reader: r}
-	b := draft{bill: r.bill(size(m[lines]))}
-	inside := r.yes(m[inclusive])
-	for _, e := range r.list(m[lines]) {
+func (s shop) draftOrder(data tape.Value) *ticket.Ticket {
+	var m [draftMembers]tape.Value
+	if s.pick(data, s.names.draft, m[:]); s.graph != nil && s.lacksOf(data, m[:], graphDraft) {
+		return nil
+	}
+	b := draft{bill: s.bill(s.size(m[draftLines]))}
+	inside := s.yes(m[draftInclusive])
+	for _, e := range s.all(m[draftLines]) {
 		b.line(s, e, inside)
 	}
+	amount := func(v tape.Value) money.Amount { return s.amount(v, v) }
 	var goods *money.Amount
-	if told := s.amount(m[subtotal], m[subtotal]); !m[subtotal].SaysNothing() {
+	if told := amount(m[draftSubtotal]); !m[draftSubtotal].SaysNothing() {
 		goods = &told
 	}
-	b.takeOff(s.applied(m[discount]), goods)
-	b.tax = s.amount(m[tax], m[tax])
-	var ship [4]tape.Value
-	r.pick(m[shipping], shopifyPrice, ship[:])
-	b.charge = s.amount(ship[0], ship[1])
-	if b.own, b.summed = s.amount(m[total], m[total]), true; m[total].SaysNothing() {
-		r.needs(data, "total_price", needed)
+	b.takeOff(s.applied(m[draftDiscount]), goods)
+	b.tax, b.charge = amount(m[draftTax]), s.shipping(m[draftShipping])
+	if b.own, b.summed = amount(m[draftTotal]), true; m[draftTotal].SaysNothing() {
+		s.needs(data, "total_price", needed)
 	}
-	b.sumShop(inside, !m[tax].SaysNothing(), 0)
+	b.sumShop(inside, !m[draftTax].SaysNothing(), 0)
 	b.due = b.own
-	b.settled = r.says(m[status], "completed")
+	b.settled = s.isOf(m[draftStatus], "completed")
 	return b.ticket()
 }
 
 // line reads a line of a draft.
 func (b *draft) line(s shop, v tape.Value, inside bool) {
-	l, m, gross, pieces := s.goods(v)
-	for _, t := range s.list(m[lineTaxes]) {
-		var p [4]tape.Value
-		if s.pick(t, shopifyPrice, p[:]); !inside {
-			l.outside += s.amount(p[0], p[1])
-		}
+	l, m, gross, pieces := s.goods(v, graphDraftLine)
+	if taxes := s.taxes(m[lineTaxes]); !inside {
+		l.outside = taxes
 	}
 	off, most := s.applied(m[lineApplied]), max(0, gross)
 	once := min(most, off.of(gross, s.currency))
@@ -514,9 +602,9 @@ type applied struct {
 // applied reads a discount.
 func (s shop) applied(v tape.Value) (a applied) {
 	var m [3]tape.Value
-	s.pick(v, shopifyApplied, m[:])
+	s.pick(v, s.names.applied, m[:])
 	value := s.priced(m[1])
-	a.percent = s.says(m[2], "percentage") && m[0].SaysNothing()
+	a.percent = s.isOf(m[2], "percentage") && m[0].SaysNothing()
 	switch a.amount = max(0, s.amount(m[0], m[0])); {
 	case a.percent:
 		a.rate = value

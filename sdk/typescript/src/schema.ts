@@ -3395,7 +3395,7 @@ export interface components {
             /**
              * @description The format of data: `standard`, or a platform's own order as it came. `square`: Order of the Orders API, calculated. `toast`: Order or Check.
              *     `clover`: Order of REST v3, expanded with lineItems.modifications, lineItems.discounts, lineItems.taxRates, discounts, serviceCharge and payments.
-             *     `shopify`: Order or DraftOrder of the Admin REST API, or a POS cart. `lightspeed-x`: Sale. An unknown one is NOT_SUPPORTED.
+             *     `shopify`: Order or DraftOrder of the Admin API, REST or GraphQL, or a POS cart. `lightspeed-x`: Sale. An unknown one is NOT_SUPPORTED.
              * @enum {string}
              */
             format: "standard" | "square" | "toast" | "clover" | "shopify" | "lightspeed-x";
