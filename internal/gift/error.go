@@ -136,3 +136,16 @@ func plain(f Field) string { return string(f) }
 
 // Unwrap gives the code, for errors.Is.
 func (e *Error) Unwrap() error { return e.Code }
+
+// In puts what an Error is about inside of another field.
+func (e *Error) In(outer Field) *Error {
+	inside := *e
+	inside.Messages = nil
+	for _, m := range e.Messages {
+		if m.Field != "" {
+			m.Field = m.Field.In(outer)
+		}
+		inside.Messages = append(inside.Messages, m)
+	}
+	return &inside
+}

@@ -3,6 +3,7 @@ package gift
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -33,5 +34,16 @@ func TestJoin(t *testing.T) {
 	}
 	if got := Join(one, late); got.Code != NotFound || got.RetryAfter != time.Second || len(one.Messages) != 1 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestErrorIn(t *testing.T) {
+	t.Parallel()
+	e := Join(RefuseAt(ValidationFailure, FieldContact, "A %s.", FieldContact), Refuse(NotFound, "B"))
+	if got := e.In(FieldDeliver).Error(); got != "VALIDATION_FAILURE: deliver.contact: A contact.; B" {
+		t.Error(got)
+	}
+	if strings.Contains(e.Error(), "deliver") {
+		t.Errorf("it changed: %v", e)
 	}
 }

@@ -61,16 +61,3 @@ func (v *Voucher) SameCard(seen *int, now time.Time, a *Account) error {
 	}
 	return (&ReplacedError{*v, now}).Refusal(a.TimeZone()) // a moment ago
 }
-
-// In puts what an Error is about inside of another field.
-func (e *Error) In(outer Field) *Error {
-	inside := *e
-	inside.Messages = nil
-	for _, m := range e.Messages {
-		if m.Field != "" {
-			m.Field = m.Field.In(outer)
-		}
-		inside.Messages = append(inside.Messages, m)
-	}
-	return &inside
-}

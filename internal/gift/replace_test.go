@@ -105,14 +105,3 @@ func TestAuditReplaced(t *testing.T) {
 		}
 	}
 }
-
-func TestErrorIn(t *testing.T) {
-	t.Parallel()
-	e := Join(RefuseAt(ValidationFailure, FieldContact, "A %s.", FieldContact), Refuse(NotFound, "B"))
-	if got := e.In(FieldDeliver).Error(); got != "VALIDATION_FAILURE: deliver.contact: A contact.; B" {
-		t.Error(got)
-	}
-	if strings.Contains(e.Error(), "deliver") {
-		t.Errorf("it changed: %v", e)
-	}
-}

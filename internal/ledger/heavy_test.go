@@ -182,9 +182,9 @@ func (o *orders) send(account byte, n int) {
 			err := o.do(account, heavy)
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			refusal, _ := errors.AsType[*gift.Error](err)
+			refused, _ := errors.AsType[*gift.Error](err)
 			into := o.done // decided, if only to be NOT_FOUND
-			if refusal != nil && refusal.Code == gift.Unavailable && refusal.RetryAfter > 0 {
+			if refused != nil && refused.Code == gift.Unavailable && refused.RetryAfter > 0 {
 				into = o.refused
 			}
 			into[account] = append(into[account], time.Since(begun))
