@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 	"internal/gift":          {"internal/phone"},
 	"internal/guid":          {},
 	"internal/money":         {},
+	"internal/refusal":       {},
 	"internal/phone":         {},
 	"internal/fair":          {"internal/gift"},
 	"internal/nfc":           {},
@@ -119,8 +120,8 @@ var arrows = map[string][]string{
 	"internal/telemetry":   {"internal/span"},
 }
 
-// vocabulary are the packages that every other one may import, as they only name things.
-var vocabulary = []string{"internal/guid", "internal/money"}
+// vocabulary are the packages that every other one may import, as they know only each other.
+var vocabulary = []string{"internal/guid", "internal/money", "internal/refusal"}
 
 const module = "boon.example/"
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 )
 
 // Admission bounds how many calls are handled at the same time. A call asks when its body has been read, so that a slow
@@ -33,8 +33,9 @@ const (
 func (p Priority) String() string { return [...]string{"redeem", "validate", "write", "read"}[p] }
 
 // errOverloaded refuses a call that was not admitted.
-var errOverloaded = gift.Refuse(gift.Unavailable, "The service is overloaded and has not begun this call. Repeat the "+
-	"request in a moment with the same Idempotency-Key.")
+var errOverloaded = refusal.New(refusal.Unavailable,
+	"The service is overloaded and has not begun this call. Repeat the "+
+		"request in a moment with the same Idempotency-Key.")
 
 // Overloaded answers a request that is not the interface's own and was not admitted.
 func (a *API) Overloaded(w http.ResponseWriter, r *http.Request) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"boon.example/internal/api"
-	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -55,7 +55,7 @@ func TestAdmission(t *testing.T) {
 	pgtest.Once(t)
 	g := &gate{}
 	w := newWorld(t, func(c *api.Config) { c.Admission = g })
-	w.post("redeem-gift", "{}", as("boon_test_wrong")...).refused(401, gift.Unauthenticated, "")
+	w.post("redeem-gift", "{}", as("boon_test_wrong")...).refused(401, refusal.Unauthenticated, "")
 	if asked := g.forget(); len(asked) > 0 {
 		t.Errorf("without a key: %v", asked)
 	}
@@ -99,7 +99,7 @@ func TestOverload(t *testing.T) {
 		path := strings.NewReplacer("{voucherID}", harbor, "{key}", "k").Replace(r.Pattern)
 		body := redeemBody(sold, "1")
 		got := w.do(r.Method, path, body, "X-Request-ID", "till-4", "Idempotency-Key", "k")
-		got.refused(503, gift.Unavailable)
+		got.refused(503, refusal.Unavailable)
 		if got.header.Get("Retry-After") != "1" || got.at("requestID") != "till-4" {
 			t.Errorf("%s %s: %v %s", r.Method, path, got.header, got.body)
 		}
@@ -124,6 +124,6 @@ func TestOverloadBesideOperations(t *testing.T) {
 	w := &world{TB: t, server: server}
 	for _, path := range []string{"/openapi.json", "/openapi-3.0.json", "/docs", "/docs/errors",
 		"/docs/assets/docs.css", "/docs/tickets", "/docs/reference/redeemGift"} {
-		w.do("GET", path, "").refused(503, gift.Unavailable)
+		w.do("GET", path, "").refused(503, refusal.Unavailable)
 	}
 }

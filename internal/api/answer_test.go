@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 )
 
 // TestNeitherAnswerNorError: a handler that forgets both is a failure of ours, told as one, and never a status of 0.
@@ -42,7 +43,8 @@ func TestWaitingForThePrinter(t *testing.T) {
 		}
 		began := time.Now()
 		_, err = c.startPrinting()
-		if waited := time.Since(began); !errors.Is(err, gift.Unavailable) || !strings.Contains(err.Error(), "format=csv") ||
+		if waited := time.Since(began); !errors.Is(err, refusal.Unavailable) || !strings.Contains(err.Error(),
+			"format=csv") ||
 			heavyDeadline-waited < otherDeadline {
 			t.Errorf("after %v: %v", waited, err)
 		}

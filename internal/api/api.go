@@ -30,6 +30,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/reference"
+	"boon.example/internal/refusal"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
@@ -344,7 +345,7 @@ func (a *API) resource(routes []Route) http.Handler {
 
 func (c *call) wrongMethod(allow string) error {
 	c.w.Header().Set("Allow", allow)
-	return refuseWith(http.StatusMethodNotAllowed, gift.NotSupported, "", "This address takes "+allow+" only.")
+	return refuseWith(http.StatusMethodNotAllowed, refusal.NotSupported, "", "This address takes "+allow+" only.")
 }
 
 // call is one request on its way to an answer.
@@ -542,8 +543,8 @@ func goodRequestID(id string) bool {
 
 // hidden is what an operator, but no caller, should hear of a failure.
 func hidden(err error) error {
-	refused, ok := errors.AsType[*gift.Error](err)
-	if !ok || refused.Code == gift.UnexpectedError || refused.Code == gift.Unavailable {
+	refused, ok := errors.AsType[*refusal.Error](err)
+	if !ok || refused.Code == refusal.UnexpectedError || refused.Code == refusal.Unavailable {
 		return err
 	}
 	return nil

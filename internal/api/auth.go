@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -30,7 +31,7 @@ func (c *call) authenticate() (*gift.Caller, error) {
 	if err := c.countAnonymous(ctx, c.ClientAddress(c.r)); err != nil {
 		return nil, err
 	}
-	return nil, gift.Refuse(gift.Unauthenticated,
+	return nil, refusal.New(refusal.Unauthenticated,
 		"Send a valid API key in the Authorization header: the key by itself, or after the word Bearer.")
 }
 

@@ -17,29 +17,30 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
 
 // verdict is what a call must be answered.
 type verdict struct {
 	status int
-	code   gift.Code
+	code   refusal.Code
 }
 
 var (
 	done            = verdict{200, ""}
-	malformed       = verdict{400, gift.ValidationFailure}
-	unauthenticated = verdict{401, gift.Unauthenticated}
-	notAuthorized   = verdict{403, gift.NotAuthorized}
-	notFound        = verdict{404, gift.NotFound}
-	notAllowed      = verdict{409, gift.RedemptionNotAllowed}
-	alreadyRedeemed = verdict{409, gift.AlreadyRedeemed}
-	alreadyReversed = verdict{409, gift.AlreadyReversed}
-	alreadyActive   = verdict{409, gift.AlreadyActivated}
-	holdNotOpen     = verdict{409, gift.HoldNotOpen}
-	insufficient    = verdict{409, gift.InsufficientBalance}
-	unsupported     = verdict{422, gift.NotSupported}
-	wrongProgram    = verdict{422, gift.MissingOrInvalidGiftProgram}
+	malformed       = verdict{400, refusal.ValidationFailure}
+	unauthenticated = verdict{401, refusal.Unauthenticated}
+	notAuthorized   = verdict{403, refusal.NotAuthorized}
+	notFound        = verdict{404, refusal.NotFound}
+	notAllowed      = verdict{409, refusal.RedemptionNotAllowed}
+	alreadyRedeemed = verdict{409, refusal.AlreadyRedeemed}
+	alreadyReversed = verdict{409, refusal.AlreadyReversed}
+	alreadyActive   = verdict{409, refusal.AlreadyActivated}
+	holdNotOpen     = verdict{409, refusal.HoldNotOpen}
+	insufficient    = verdict{409, refusal.InsufficientBalance}
+	unsupported     = verdict{422, refusal.NotSupported}
+	wrongProgram    = verdict{422, refusal.MissingOrInvalidGiftProgram}
 )
 
 // row says how an operation answers, by classes. A key that is none, unknown, expired or revoked is unauthenticated
@@ -934,13 +935,13 @@ func (s *stage) requests(t *testing.T) {
 		again := s.post(b.operation, b.body, append(as(pierKey), once("of the wharf")...)...)
 		want := notAuthorized
 		if b.operation == "reverse-redemption" { // there the pier's key says where, too: another request
-			want = verdict{422, gift.IdempotencyMismatch}
+			want = verdict{422, refusal.IdempotencyMismatch}
 		}
 		s.expect(t, again, pierKey, want, foreign(pierKey), "repeat of "+b.operation)
 	}
 	refused := `{"voucherCode":"` + anywhere.code + `","amount":9000` + atWharf + `}`
 	s.post("redeem-gift", refused, append(as(wharfKey), once("refused at the wharf")...)...).refused(409,
-		gift.InsufficientBalance)
+		refusal.InsufficientBalance)
 	for _, key := range []string{"of%20the%20wharf", "refused%20at%20the%20wharf"} {
 		s.get("/requests/"+key, as(wharfKey)...).want(200)
 		s.expect(t, s.get("/requests/"+key, as(harborKey)...), harborKey, done, foreign(harborKey), "what became of "+key)

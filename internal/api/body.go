@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -49,7 +50,7 @@ func (c *call) readAll(most int64) ([]byte, error) {
 		if most < 1<<20 {
 			size = fmt.Sprintf("%d KiB", most>>10)
 		}
-		return refuseWith(http.StatusRequestEntityTooLarge, gift.ValidationFailure, "",
+		return refuseWith(http.StatusRequestEntityTooLarge, refusal.ValidationFailure, "",
 			"The body may have at most "+size+".")
 	}
 	if c.r.ContentLength > most {
@@ -71,7 +72,7 @@ func (c *call) readAll(most int64) ([]byte, error) {
 			return nil, tooLong()
 		case err != nil:
 			c.w.Header().Set("Connection", "close")
-			return nil, gift.Refuse(gift.ValidationFailure, "The body did not arrive in full.")
+			return nil, refusal.New(refusal.ValidationFailure, "The body did not arrive in full.")
 		case len(body) == cap(body):
 			if err := c.hold(len(body)); err != nil {
 				c.throwAway()
@@ -126,14 +127,14 @@ const trusted = 16 << 10
 func checkType(h http.Header) error {
 	if encoding := strings.Join(h.Values("Content-Encoding"), ","); encoding != "" && !strings.EqualFold(encoding,
 		"identity") {
-		return refuseWith(http.StatusUnsupportedMediaType, gift.NotSupported, "Content-Encoding",
+		return refuseWith(http.StatusUnsupportedMediaType, refusal.NotSupported, "Content-Encoding",
 			"Send the body without compression.")
 	}
 	types, text := h.Values("Content-Type"), h.Get("Content-Type")
 	if len(types) <= 1 && (text == "" || text == "application/json") {
 		return nil
 	}
-	refused := refuseWith(http.StatusUnsupportedMediaType, gift.NotSupported, "Content-Type",
+	refused := refuseWith(http.StatusUnsupportedMediaType, refusal.NotSupported, "Content-Type",
 		"The body must be JSON in UTF-8: send Content-Type: application/json.")
 	if len(types) > 1 {
 		return refused
@@ -213,10 +214,10 @@ func (c *call) requestTo(op gift.Operation, asked func(spell func(string) string
 func asWritten(contact string) string { return contact }
 
 // do runs a command. An outcome of success is written by success, and has this code.
-func (r *request) do(cmd ledger.Command, code gift.Code, success func(*wire.Writer, ledger.Result)) (ledger.Answer,
+func (r *request) do(cmd ledger.Command, code refusal.Code, success func(*wire.Writer, ledger.Result)) (ledger.Answer,
 	error) {
 	return r.run(cmd, func(result ledger.Result, err error) ledger.Answer {
-		if refused, ok := errors.AsType[*gift.Error](err); ok {
+		if refused, ok := errors.AsType[*refusal.Error](err); ok {
 			return r.render(refused)
 		}
 		if r.operation == gift.ReleaseHold && len(result.Entries) == 0 {
@@ -268,8 +269,8 @@ func (c *call) moreTime() (context.Context, context.CancelFunc) {
 // refuse answers what was refused on the state of the records before the engine was asked: a key that is known gets
 // its first answer all the same, because that is what became of the request.
 func (r *request) refuse(err error) (ledger.Answer, error) {
-	refused, ok := errors.AsType[*gift.Error](err)
-	if r.key == "" || !ok || refused.Code == gift.Unavailable || refused.Code == gift.UnexpectedError {
+	refused, ok := errors.AsType[*refusal.Error](err)
+	if r.key == "" || !ok || refused.Code == refusal.Unavailable || refused.Code == refusal.UnexpectedError {
 		return ledger.Answer{}, err
 	}
 	return r.do(&ledger.Rejected{Err: err}, ledger.OK, nil)
@@ -282,7 +283,7 @@ func (c *call) actor(location guid.ID) gift.Context {
 }
 
 // answer makes a success of the members that write writes; every one ends with the requestID.
-func (c *call) answer(code gift.Code, write func(*wire.Writer)) ledger.Answer {
+func (c *call) answer(code refusal.Code, write func(*wire.Writer)) ledger.Answer {
 	w := c.writers.Get().(*wire.Writer)
 	w.Open()
 	write(w)

@@ -4,6 +4,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -74,7 +75,7 @@ func readCancellation(o *wire.Object) (r cancellation) {
 // cancelGift takes gifts out of use, all that are named or none, unless those that may not be are to be skipped.
 func cancelGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readCancellation)
-	account, err := c.Directory().AccountOf(c.caller, asked.AccountID, gift.FieldAccount)
+	account, err := c.Directory().AccountOf(c.caller, asked.AccountID, refusal.FieldAccount)
 	if err == nil {
 		c.enter(account)
 	}
@@ -146,7 +147,7 @@ func (c *call) gifts(asked several) (ids []guid.ID, _ error) {
 		}
 		found = append(found, page...)
 		if len(found) > maxCancelled {
-			return nil, gift.Refuse(gift.ValidationFailure,
+			return nil, refusal.New(refusal.ValidationFailure,
 				"More than %d gifts bear this reference; cancel them order by order.", maxCancelled)
 		}
 		if len(page) < filter.Limit {
@@ -155,7 +156,7 @@ func (c *call) gifts(asked several) (ids []guid.ID, _ error) {
 		filter.Before = page[len(page)-1].ID
 	}
 	if len(found) == 0 {
-		return nil, gift.Refuse(gift.NotFound, "This account has no such gifts.")
+		return nil, refusal.New(refusal.NotFound, "This account has no such gifts.")
 	}
 	if asked.Purchase != "" {
 		if err := gift.OnePurchase(found, c.account.StorefrontName); err != nil {

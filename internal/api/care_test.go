@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // adjusting is an adjust-gift request about no gift.
@@ -64,7 +65,7 @@ func TestABlockedCard(t *testing.T) {
 	w.get("/gifting/gifts?lastFour="+g.code[8:]).want(200, "gifts[0].blockedReason", "STOLEN")
 	refused := func(r reply) {
 		t.Helper()
-		if text := r.refused(409, gift.RedemptionNotAllowed).at("messages[0].text"); !strings.Contains(text, "blocked") {
+		if text := r.refused(409, refusal.RedemptionNotAllowed).at("messages[0].text"); !strings.Contains(text, "blocked") {
 			t.Error(text)
 		}
 	}
@@ -131,11 +132,11 @@ func TestAdjustments(t *testing.T) {
 		"reasonCode", "FRAUD", "reason", "why")
 	w.adjust(g, "7.50", once("a")...).again(up)
 	w.heldAddsUp(g)
-	w.adjust(g, "-22.51").refused(409, gift.InsufficientBalance, "amount")
-	w.adjust(g, "-27.51").refused(409, gift.InsufficientBalance, "amount")
+	w.adjust(g, "-22.51").refused(409, refusal.InsufficientBalance, "amount")
+	w.adjust(g, "-27.51").refused(409, refusal.InsufficientBalance, "amount")
 	w.adjust(g, "-22.50").want(200, "amount", "-22.50", "currentBalance", "5.00", "availableBalance", "0.00", "status",
 		"DELIVERED")
-	w.adjust(g, "9995.01").refused(400, gift.ValidationFailure, "amount")
+	w.adjust(g, "9995.01").refused(400, refusal.ValidationFailure, "amount")
 	w.get("/gifting/gifts/"+g.id).want(200, "originalBalance", "5.00", "value", "5.00", "currentBalance", "5.00")
 	w.get("/gifting/gifts/"+g.id+"/history").want(200, "entries[2].kind", "ADJUSTMENT", "entries[2].entryID",
 		up.at("adjustmentID"), "entries[2].amount", "7.50", "entries[2].reasonCode", "FRAUD", "entries[2].reason", "why",
@@ -147,7 +148,7 @@ func TestAdjustments(t *testing.T) {
 	w.post("reverse-redemption", `{"redemptionID":"`+redemption+`"}`).want(200, "currentBalance", "4.00", "status",
 		"CLAIMED")
 	w.redeem(spent, "").want(200, "status", "REDEEMED")
-	w.adjust(spent, "-0.01").refused(409, gift.InsufficientBalance, "amount")
+	w.adjust(spent, "-0.01").refused(409, refusal.InsufficientBalance, "amount")
 	w.adjust(spent, "1").want(200, "status", "CLAIMED", "currentBalance", "1.00")
 	w.redeem(spent, "1").want(200)
 	unused := w.send(ofMoney("10"))
@@ -155,13 +156,13 @@ func TestAdjustments(t *testing.T) {
 	w.get("/gifting/gifts/"+unused.id).want(200, "originalBalance", "0.00", "value", "0.00")
 
 	item := w.send(`{"itemGift":{"label":"Latte","quantity":3,"deliveryMethodID":3},` + purchase + `}`)
-	w.adjust(item, "0.5").refused(400, gift.ValidationFailure, "amount")
+	w.adjust(item, "0.5").refused(400, refusal.ValidationFailure, "amount")
 	w.adjust(item, "2").want(200, "amount", "2", "currency", "null", "currentBalance", "5")
-	w.adjust(item, "9996").refused(400, gift.ValidationFailure, "amount")
+	w.adjust(item, "9996").refused(400, refusal.ValidationFailure, "amount")
 	w.adjust(item, "-5").want(200, "status", "REDEEMED")
 	gone := w.send(ofMoney("10"))
 	w.post("cancel-gift", `{"voucherID":"`+gone.id+`","cause":"CANCELLED"}`).want(200)
-	w.adjust(gone, "1").refused(409, gift.RedemptionNotAllowed)
+	w.adjust(gone, "1").refused(409, refusal.RedemptionNotAllowed)
 	waits := w.send(mailed("ann@example.com"))
 	all := w.get("/gifting/gifts/"+waits.id).want(200, "status", "PENDING").at("currentBalance")
 	for _, why := range []string{"COMPLIMENTARY", "SUPPORT", "MISTAKE", "FRAUD", "PURCHASE_REFUNDED", "MIGRATION"} {
@@ -169,10 +170,10 @@ func TestAdjustments(t *testing.T) {
 		w.adjust(waits, "-1").want(200)
 	}
 	w.post("adjust-gift", strings.Replace(adjustBody(waits.id, "1"), "FRAUD", "LOST", 1)).refused(400,
-		gift.ValidationFailure, "reasonCode")
+		refusal.ValidationFailure, "reasonCode")
 	w.post("adjust-gift", strings.Replace(adjustBody(waits.id, "1"), "why", "ok", 1)).refused(400,
-		gift.ValidationFailure, "reason")
-	never := w.adjust(waits, "-"+all).refused(409, gift.RedemptionNotAllowed)
+		refusal.ValidationFailure, "reason")
+	never := w.adjust(waits, "-"+all).refused(409, refusal.RedemptionNotAllowed)
 	if text := never.at("messages[0].text"); text != "Gift "+waits.id+
 		" cannot be adjusted to nothing: it is PENDING; cancel it instead." {
 		t.Error(text)
@@ -196,11 +197,11 @@ func TestAdjustmentsCountAsIssued(t *testing.T) {
 	item := w.send(`{"itemGift":{"label":"Latte","quantity":3,"equivalentValue":13.50,"deliveryMethodID":3},` + purchase +
 		`}`)
 	w.adjust(g, "5", mine...).want(200)
-	w.adjust(g, "5.01", mine...).refused(429, gift.RateLimited)
-	w.adjust(g, "-15", mine...).want(200, "status", "REDEEMED") // which gives nothing back of the limit
-	w.adjust(item, "2", mine...).refused(429, gift.RateLimited) // 9.00
-	w.adjust(item, "1", mine...).want(200)                      // 4.50
-	w.adjust(g, "0.51", mine...).refused(429, gift.RateLimited)
+	w.adjust(g, "5.01", mine...).refused(429, refusal.RateLimited)
+	w.adjust(g, "-15", mine...).want(200, "status", "REDEEMED")    // which gives nothing back of the limit
+	w.adjust(item, "2", mine...).refused(429, refusal.RateLimited) // 9.00
+	w.adjust(item, "1", mine...).want(200)                         // 4.50
+	w.adjust(g, "0.51", mine...).refused(429, refusal.RateLimited)
 	w.adjust(g, "0.50", mine...).want(200, "status", "CLAIMED")
 	w.adjust(g, "100").want(200) // with another key
 	w.sound()
@@ -213,25 +214,25 @@ func TestExtensions(t *testing.T) {
 	before := w.get("/gifting/gifts/" + g.id).at("validUntil")
 	until := w.now().AddDate(3, 0, 0).UTC().Truncate(time.Second)
 	text, told := until.Format(time.RFC3339), until.Format("2006-01-02T15:04:05.000Z")
-	w.extend(g, before).refused(400, gift.ValidationFailure, "validUntil")
+	w.extend(g, before).refused(400, refusal.ValidationFailure, "validUntil")
 	w.pass(366 * 24 * time.Hour)
-	w.redeem(g, "1").refused(409, gift.RedemptionNotAllowed)
-	w.extend(g, w.now().Add(-time.Hour).UTC().Format(time.RFC3339)).refused(400, gift.ValidationFailure, "validUntil")
+	w.redeem(g, "1").refused(409, refusal.RedemptionNotAllowed)
+	w.extend(g, w.now().Add(-time.Hour).UTC().Format(time.RFC3339)).refused(400, refusal.ValidationFailure, "validUntil")
 	first := w.extend(g, text, once("x")...).want(200, "voucherID", g.id, "validUntil", told, "status", "DELIVERED",
 		"statusID", "3", "isRedeemable", "true")
 	w.extend(g, text, once("x")...).again(first)
-	w.extend(g, text).refused(400, gift.ValidationFailure, "validUntil")
+	w.extend(g, text).refused(400, refusal.ValidationFailure, "validUntil")
 	w.get("/gifting/gifts/"+g.id).want(200, "validUntil", told, "isInRedeemablePeriod", "true")
 	w.redeem(g, "1").want(200)
 	w.get("/gifting/gifts/"+g.id+"/history").want(200, "entries[1].kind", "EXTENDED", "entries[1].validUntil", told,
 		"entries[1].reasonCode", "null", "entries[2].validUntil", "null")
 	w.get("/gifting/activity?kind=EXTENDED").want(200, "entries[0].validUntil", told).has("entries", 1)
 	w.pass(3 * 365 * 24 * time.Hour)
-	w.redeem(g, "1").refused(409, gift.RedemptionNotAllowed)
+	w.redeem(g, "1").refused(409, refusal.RedemptionNotAllowed)
 	paid := w.send(ofMoney("10"))
-	w.extend(paid, w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339)).refused(422, gift.NotSupported)
+	w.extend(paid, w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339)).refused(422, refusal.NotSupported)
 	w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"CANCELLED"}`).want(200)
-	w.extend(g, w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339)).refused(409, gift.RedemptionNotAllowed)
+	w.extend(g, w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339)).refused(409, refusal.RedemptionNotAllowed)
 	w.sound()
 }
 
@@ -291,13 +292,13 @@ func TestCareAtOneLocation(t *testing.T) {
 			w.adjust(g, "1", as(c.key)...),
 			w.extend(g, "2040-01-01T00:00:00Z", as(c.key)...)} {
 			if !c.seen {
-				r.refused(404, gift.NotFound, "voucherID")
+				r.refused(404, refusal.NotFound, "voucherID")
 			} else if r.status == 404 {
 				t.Errorf("a gift for %q with %s: %s", c.at, c.key, r.body)
 			}
 		}
 	}
-	w.block(w.send(ofMoney("5")), "LOST", as(systemKey)...).refused(422, gift.NotSupported)
+	w.block(w.send(ofMoney("5")), "LOST", as(systemKey)...).refused(422, refusal.NotSupported)
 	for _, role := range []string{"till", "shop", "office"} {
 		may, _ := gift.RoleByName(role)
 		for _, p := range []gift.Permissions{gift.MayBlock, gift.MayAdjust, gift.MayExtend} {

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // shared is a key that many locations use, or the platform of a web shop.
@@ -40,7 +41,7 @@ func (s *shared) place(n int) gift.Till {
 // look looks up a code that costs so much at the n-th location.
 func (s *shared) look(n, cost int) (limited bool) {
 	err := s.limiter.lookUp(s.Context(), s.place(n), func() (int, error) { return cost, nil })
-	if refused, ok := err.(*gift.Error); ok && refused.Code == gift.RateLimited {
+	if refused, ok := err.(*refusal.Error); ok && refused.Code == refusal.RateLimited {
 		return true
 	} else if err != nil {
 		s.Fatal(err)
@@ -140,7 +141,7 @@ func TestALocationWaitsAnHour(t *testing.T) {
 					t.Fatalf("%d locations: stopped after %d misses, want %d", places, n, want)
 				}
 			}
-			var refused *gift.Error
+			var refused *refusal.Error
 			err := s.limiter.lookUp(t.Context(), s.place(0), func() (int, error) { return 0, nil })
 			if !errors.As(err, &refused) || refused.RetryAfter != time.Hour {
 				t.Fatalf("%d locations: %v after %d misses, want an hour's wait", places, err, want)

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 )
 
@@ -88,7 +89,7 @@ func TestDailyLimits(t *testing.T) {
 					w.post("send-gift", body, append(once(fmt.Sprint(n)), key...)...).again(first) // a replay counts nothing
 				}
 				before := w.get("/gifting/gifts").want(200).at("gifts")
-				refused := w.post("send-gift", tt.bad, append(once("bad"), key...)...).refused(429, gift.RateLimited, "")
+				refused := w.post("send-gift", tt.bad, append(once("bad"), key...)...).refused(429, refusal.RateLimited, "")
 				if text := refused.at("messages[0].text"); !strings.Contains(text, "a daily limit of the "+of+", "+name+":") {
 					t.Errorf("the limit is not named: %s", text)
 				}
@@ -123,10 +124,10 @@ func TestAnOrderIsWithinItsLimitsOrNot(t *testing.T) {
 		return `{"monetaryGift":{"value":5},"recipients":[` + strings.Join(recipients, ",") + `],` + purchase + `}`
 	}
 	w.post("send-gift", order("a@example.com", "b@example.com", "c@example.com", "d@example.com")).refused(429,
-		gift.RateLimited, "")
-	w.post("send-gift", order("a@example.com", "A@example.com", "a@EXAMPLE.com")).refused(429, gift.RateLimited, "")
+		refusal.RateLimited, "")
+	w.post("send-gift", order("a@example.com", "A@example.com", "a@EXAMPLE.com")).refused(429, refusal.RateLimited, "")
 	w.post("send-gift", order("a@example.com", "A@example.com", "b@example.com")).want(201)
-	w.post("send-gift", byEmail("c@example.com")).refused(429, gift.RateLimited, "")
+	w.post("send-gift", byEmail("c@example.com")).refused(429, refusal.RateLimited, "")
 }
 
 // TestAMailboxIsOneContact however its address is spelled, for the limits and for look-ups.
@@ -139,9 +140,9 @@ func TestAMailboxIsOneContact(t *testing.T) {
 	w.send(byEmail("ben@example.com"))
 	for _, spelled := range []string{"ana@xn--mnchen-3ya.example", "ana@MU\u0308NCHEN.example", "ana@ｍünchen.example",
 		`\"ana\"@münchen.example`, "Ana@𝐦ünchen.example"} {
-		w.post("send-gift", byEmail(spelled)).refused(429, gift.RateLimited, "")
+		w.post("send-gift", byEmail(spelled)).refused(429, refusal.RateLimited, "")
 		w.post("resend-gift", `{"voucherID":"`+g.id+`","recipientContact":"`+spelled+`"}`).
-			refused(429, gift.RateLimited, "")
+			refused(429, refusal.RateLimited, "")
 		asked := url.QueryEscape(strings.ReplaceAll(spelled, `\`, ""))
 		if got := strings.Join(w.get("/gifting/gifts?recipient="+asked).want(200).ids(), " "); got != g.id {
 			t.Errorf("%s finds %q", spelled, got)
@@ -158,11 +159,11 @@ func TestResendsCount(t *testing.T) {
 	g := w.send(byEmail("a@example.com"))
 	again := `{"voucherID":"` + g.id + `"}`
 	w.post("resend-gift", again).want(200)
-	w.post("resend-gift", again, once("k")...).refused(429, gift.RateLimited, "")
+	w.post("resend-gift", again, once("k")...).refused(429, refusal.RateLimited, "")
 	w.post("resend-gift", `{"voucherID":"`+g.id+`","deliveryMethodID":3}`).want(200) // in print it is none
 	w.post("resend-gift", `{"voucherID":"`+g.id+`","deliveryMethodID":1,"recipientContact":"b@example.com"}`).want(200)
 	w.post("resend-gift", again).want(200)
-	w.post("resend-gift", `{"voucherID":"`+g.id+`","recipientContact":"c@example.com"}`).refused(429, gift.RateLimited, "")
+	w.post("resend-gift", `{"voucherID":"`+g.id+`","recipientContact":"c@example.com"}`).refused(429, refusal.RateLimited, "")
 	w.pass(12*time.Hour + time.Minute)
 	w.post("resend-gift", again, once("k")...).want(200)
 }
@@ -180,9 +181,9 @@ func TestOneNumberIsOneContact(t *testing.T) {
 	w.post("resend-gift", "{"+to("+14155550132")).want(200)
 	w.post("resend-gift", "{"+to("(415) 555-0132")).want(200)
 	for _, number := range []string{"+14155550132", "4155550132", "415-555-0132", "(415) 555-0132", "1 415 555 0132"} {
-		w.post("resend-gift", "{"+to(number)).refused(429, gift.RateLimited, "")
+		w.post("resend-gift", "{"+to(number)).refused(429, refusal.RateLimited, "")
 		w.post("replace-gift", fmt.Sprintf(`{"voucherID":%q,"reason":"lost","deliver":{"deliveryMethodID":2,`+
-			`"recipientContact":%q}}`, g.id, number)).refused(429, gift.RateLimited, "")
+			`"recipientContact":%q}}`, g.id, number)).refused(429, refusal.RateLimited, "")
 	}
 	w.post("resend-gift", "{"+to("415-555-0133")).want(200)
 }
@@ -202,16 +203,16 @@ func TestRedemptionsHaveALimit(t *testing.T) {
 	}
 	first := redeem(g, "30", rotatedKey, "1").want(200)
 	redeem(g, "30", rotatedKey, "1").again(first)
-	refused := redeem(g, "0.01", rotatedKey, "2").refused(429, gift.RateLimited, "")
+	refused := redeem(g, "0.01", rotatedKey, "2").refused(429, refusal.RateLimited, "")
 	if text := refused.at("messages[0].text"); !strings.Contains(text,
 		"of the key, redeemedPerDay: 30.00 USD a day, of which 30.00 USD were used today, and this call needs 0.01 USD") {
 		t.Errorf("the limit is not named: %s", text)
 	}
 	w.post("reverse-redemption", `{"redemptionID":"`+first.at("redemptionID")+`"}`).want(200)
-	redeem(g, "0.01", rotatedKey, "2").refused(429, gift.RateLimited, "")
+	redeem(g, "0.01", rotatedKey, "2").refused(429, refusal.RateLimited, "")
 	redeem(item, "400", rotatedKey, "3").want(200)
 	redeem(g, "70", harborKey, "4").want(200)
-	redeem(g, "0.01", harborKey, "5").refused(429, gift.RateLimited, "")
+	redeem(g, "0.01", harborKey, "5").refused(429, refusal.RateLimited, "")
 	if left := w.get("/gifting/gifts/" + g.id).want(200).at("currentBalance"); left != "430.00" {
 		t.Errorf("the balance is %s, want 430.00", left)
 	}
@@ -230,14 +231,14 @@ func TestHoldsHaveALimit(t *testing.T) {
 	g := w.send(ofMoney("500"))
 	key := as(rotatedKey)
 	hold := w.holdGift(g, "40", key...).want(200).at("holdID")
-	w.holdGift(g, "10.01", key...).refused(429, gift.RateLimited, "")
-	w.redeem(g, "10.01", key...).refused(429, gift.RateLimited, "")
+	w.holdGift(g, "10.01", key...).refused(429, refusal.RateLimited, "")
+	w.redeem(g, "10.01", key...).refused(429, refusal.RateLimited, "")
 	w.redeem(g, "10", key...).want(200)
 	w.capture(hold, `,"amount":30`, key...).want(200)
 	released := w.holdGift(g, "50").want(200).at("holdID")
-	w.redeem(g, "0.01").refused(429, gift.RateLimited, "")
+	w.redeem(g, "0.01").refused(429, refusal.RateLimited, "")
 	w.release(released).want(200)
-	w.redeem(g, "0.01").refused(429, gift.RateLimited, "")
+	w.redeem(g, "0.01").refused(429, refusal.RateLimited, "")
 	w.holdGift(item, "400").want(200)
 	w.pass(12*time.Hour + time.Minute)
 	w.holdGift(g, "50", key...).want(200)
@@ -365,7 +366,7 @@ func TestWhatMovesNothingHasALimit(t *testing.T) {
 		w.do("POST", clock, `{"advance":"P0D"}`, as(sandboxKey)...).want(200)
 	}
 	w.do("POST", clock, `{"advance":"PT1S"}`, as(sandboxKey)...).want(200)
-	w.do("POST", clock, `{"advance":"PT1S"}`, as(sandboxKey)...).refused(429, gift.RateLimited)
+	w.do("POST", clock, `{"advance":"PT1S"}`, as(sandboxKey)...).refused(429, refusal.RateLimited)
 	moved := slices.DeleteFunc(w.trail(url.Values{}, as(sandboxKey)...),
 		func(d deed) bool { return d.Action != "clock.advanced" })
 	if len(moved) != 1 {
@@ -382,29 +383,29 @@ func TestKeptRefusalsHaveALimit(t *testing.T) {
 	asks := `{"voucherID":"` + g.id + `","organizationID":"` + pier + `","amount":6}`
 	fits := `{"voucherID":"` + g.id + `","organizationID":"` + pier + `","amount":1}`
 	cards, codes := w.verified(6)
-	first := w.post("redeem-gift", asks, once("first")...).refused(409, gift.InsufficientBalance, "amount")
+	first := w.post("redeem-gift", asks, once("first")...).refused(409, refusal.InsufficientBalance, "amount")
 	w.kept(harborKey, gift.MaxKeptPerDay-4)
-	w.post("redeem-gift", asks, once("second")...).refused(409, gift.InsufficientBalance, "amount")
-	w.post("reverse-redemption", `{"idempotencyKey":"never"}`).refused(404, gift.NotFound)
-	refused := w.post("redeem-gift", asks, once("third")...).refused(429, gift.RateLimited, "")
+	w.post("redeem-gift", asks, once("second")...).refused(409, refusal.InsufficientBalance, "amount")
+	w.post("reverse-redemption", `{"idempotencyKey":"never"}`).refused(404, refusal.NotFound)
+	refused := w.post("redeem-gift", asks, once("third")...).refused(429, refusal.RateLimited, "")
 	if wait, _ := strconv.Atoi(refused.header.Get("Retry-After")); wait < 11*3600 || wait > 12*3600 {
 		t.Errorf("Retry-After is %d s at noon", wait)
 	}
-	w.post("reverse-redemption", `{"idempotencyKey":"late"}`).refused(429, gift.RateLimited, "")
+	w.post("reverse-redemption", `{"idempotencyKey":"late"}`).refused(429, refusal.RateLimited, "")
 	w.post("redeem-gift", fits, once("late")...).want(200) // it was not spent
-	w.post("redeem-gift", fits, once("never")...).refused(409, gift.RedemptionNotAllowed, "")
+	w.post("redeem-gift", fits, once("never")...).refused(409, refusal.RedemptionNotAllowed, "")
 	w.post("redeem-gift", asks, once("first")...).again(first)
-	w.post("redeem-gift", asks).refused(409, gift.InsufficientBalance, "amount")
-	w.post("redeem-gift", asks, append(once("third"), as(rotatedKey)...)...).refused(409, gift.InsufficientBalance,
+	w.post("redeem-gift", asks).refused(409, refusal.InsufficientBalance, "amount")
+	w.post("redeem-gift", asks, append(once("third"), as(rotatedKey)...)...).refused(409, refusal.InsufficientBalance,
 		"amount")
 	// Wrong verification codes are entered, and have a limit of their own, which nobody goes around by way of this one.
 	for n := range gift.GuessBurst {
 		card := n / (gift.MaxWrongCodes - 1)
 		verify(cards[card], "1", wrong(codes[card], n))(w, once(fmt.Sprintf("wrong-%d", n))...).refused(409,
-			gift.RedemptionNotAllowed, "verificationCode")
+			refusal.RedemptionNotAllowed, "verificationCode")
 	}
-	verify(cards[5], "1", wrong(codes[5], 0))(w, once("wrong")...).refused(429, gift.RateLimited)
-	verify(cards[5], "1", codes[5])(w, once("right")...).refused(429, gift.RateLimited)
+	verify(cards[5], "1", wrong(codes[5], 0))(w, once("wrong")...).refused(429, refusal.RateLimited)
+	verify(cards[5], "1", codes[5])(w, once("right")...).refused(429, refusal.RateLimited)
 	w.pass(12*time.Hour + time.Minute)
-	w.post("redeem-gift", asks, once("fourth")...).refused(409, gift.InsufficientBalance, "amount")
+	w.post("redeem-gift", asks, once("fourth")...).refused(409, refusal.InsufficientBalance, "amount")
 }

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 )
 
 // Desk serves a call that came in another protocol than the interface's own, by the interface's rules: it is admitted,
@@ -32,8 +33,8 @@ type Reply struct {
 	Status int
 	Type   string // of the body; "": JSON
 	Body   []byte
-	Code   gift.Code // why it was refused, for the log; "": Err tells, or it was not
-	Err    error     // what failed, or why it was refused; nil: nothing
+	Code   refusal.Code // why it was refused, for the log; "": Err tells, or it was not
+	Err    error        // what failed, or why it was refused; nil: nothing
 }
 
 // Foreign answers the calls of another protocol with what do replies.
@@ -57,7 +58,7 @@ func (a *API) Foreign(do func(*Desk) Reply) http.Handler {
 		}
 		event := c.event(reply.Err)
 		event.Code = reply.Code
-		if refused, ok := errors.AsType[*gift.Error](reply.Err); ok && event.Code == "" {
+		if refused, ok := errors.AsType[*refusal.Error](reply.Err); ok && event.Code == "" {
 			event.Code = refused.Code
 		}
 		h := w.Header()
@@ -142,7 +143,7 @@ type Before struct {
 func (d *Desk) Find(code gift.VoucherCode, before Before) (gift.Gift, error) {
 	g, err := d.c.find(giftRef{Code: code}, &gift.Location{ID: d.c.location})
 	seen := g.Replaced
-	if errors.Is(err, gift.RateLimited) || errors.Is(err, gift.RedemptionNotAllowed) {
+	if errors.Is(err, refusal.RateLimited) || errors.Is(err, refusal.RedemptionNotAllowed) {
 		g, seen, err = d.findUsed(code, before, err)
 	}
 	if err != nil {
@@ -164,7 +165,7 @@ func (d *Desk) findUsed(code gift.VoucherCode, before Before, refused error) (gi
 	switch {
 	case replaced:
 		seen = -1 // nothing new can be done with that card
-	case errors.Is(err, gift.NotFound), errors.Is(err, gift.RateLimited):
+	case errors.Is(err, refusal.NotFound), errors.Is(err, refusal.RateLimited):
 		return gift.Gift{}, 0, refused
 	case err != nil:
 		return gift.Gift{}, 0, err
@@ -202,7 +203,7 @@ func (d *Desk) usedUnder(references []string) (used []guid.ID, _ error) {
 // Gift finds a gift by its id, if it may be used where the call is made.
 func (d *Desk) Gift(id guid.ID) (gift.Gift, error) {
 	g, err := d.c.Records.Gift(d.c.ctx, d.c.account.ID, id)
-	if errors.Is(err, gift.NotFound) || err == nil && !g.AllowedAt(d.c.location) {
+	if errors.Is(err, refusal.NotFound) || err == nil && !g.AllowedAt(d.c.location) {
 		return gift.Gift{}, gift.NoSuchGift()
 	}
 	return g, stored(err)
@@ -234,10 +235,10 @@ func (d *Desk) TokenOf(text string, voucher guid.ID) bool {
 }
 
 // Told is what a caller may be told of an error: a refusal as it is, and of a failure no reason.
-func (d *Desk) Told(err error) *gift.Error { return told(err) }
+func (d *Desk) Told(err error) *refusal.Error { return told(err) }
 
 // Problem is the interface's problem document of a refusal that is answered with a status.
-func (d *Desk) Problem(refused *gift.Error, status int) []byte {
+func (d *Desk) Problem(refused *refusal.Error, status int) []byte {
 	return problemDocument(refused, status, d.c.PublicURL, d.c.requestID).Body
 }
 
@@ -258,7 +259,7 @@ func (d *Desk) Requests(key string) (told []ledger.Request, err error) {
 // Kept gives all records under one of the provider's keys, at whichever of its locations they were made.
 func (d *Desk) Kept(key string) ([]ledger.Request, error) {
 	all, err := d.c.Records.Requests(d.c.ctx, d.c.account.ID, "", d.Scope(key))
-	if errors.Is(err, gift.NotFound) {
+	if errors.Is(err, refusal.NotFound) {
 		return nil, nil
 	}
 	return all, stored(err)
@@ -315,7 +316,7 @@ func (d *Desk) Do(o Order) (ledger.Answer, error) {
 		}
 		return cost, err
 	})
-	if errors.Is(err, gift.RateLimited) { // what is known under the key is told all the same
+	if errors.Is(err, refusal.RateLimited) { // what is known under the key is told all the same
 		return r.run(&ledger.Rejected{Err: err}, o.Render)
 	}
 	return answer, err

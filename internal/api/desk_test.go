@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // TestADeskTellsCodesApartByNothing: where no attempt is left, no code is looked up: else how long the answer takes
@@ -48,13 +49,13 @@ func TestADeskTellsCodesApartByNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range gift.GuessBurst {
-		if times, err := find(fmt.Sprintf("99999%07d", n)); !errors.Is(err, gift.NotFound) || times != 1 {
+		if times, err := find(fmt.Sprintf("99999%07d", n)); !errors.Is(err, refusal.NotFound) || times != 1 {
 			t.Fatalf("wrong code %d: %v, looked up %d times", n, err, times)
 		}
 	}
 	for what, code := range map[string]string{"a good one": g.code, "another merchant's": foreign.code,
 		"none": fmt.Sprintf("99999%07d", 500)} {
-		if times, err := find(code); !errors.Is(err, gift.RateLimited) || times != 0 {
+		if times, err := find(code); !errors.Is(err, refusal.RateLimited) || times != 0 {
 			t.Errorf("%s: %v, and it was looked up %d times", what, err, times)
 		}
 	}

@@ -3,8 +3,8 @@ package api
 import (
 	"net/http"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 )
 
 // Fail answers a request to an address that is not the interface's own with the problem document of a status: 404,
@@ -17,13 +17,13 @@ func (a *API) Fail(w http.ResponseWriter, r *http.Request, status int) {
 	case http.StatusMethodNotAllowed:
 		err = (&call{w: w}).wrongMethod(w.Header().Get("Allow"))
 	case http.StatusGone:
-		err = refuseWith(status, gift.NotFound, "", "This card was replaced.")
+		err = refuseWith(status, refusal.NotFound, "", "This card was replaced.")
 	case http.StatusTooManyRequests:
-		err = gift.Refuse(gift.RateLimited, "There were too many requests for what is not there. Wait a moment.")
+		err = refusal.New(refusal.RateLimited, "There were too many requests for what is not there. Wait a moment.")
 	case http.StatusServiceUnavailable:
-		err = gift.Refuse(gift.Unavailable, "The service is unavailable at the moment. Repeat the request in a moment.")
+		err = refusal.New(refusal.Unavailable, "The service is unavailable at the moment. Repeat the request in a moment.")
 	default:
-		err = gift.Refuse(gift.UnexpectedError, "Something went wrong on our side. It is noted under the requestID of "+
+		err = refusal.New(refusal.UnexpectedError, "Something went wrong on our side. It is noted under the requestID of "+
 			"this answer.")
 	}
 	a.handler(func(*call) (ledger.Answer, error) { return ledger.Answer{}, err }).ServeHTTP(w, r)
@@ -31,15 +31,15 @@ func (a *API) Fail(w http.ResponseWriter, r *http.Request, status int) {
 
 // Unreadable is the code and the problem document of a request that could not be read as HTTP, so that no handler got
 // it.
-func Unreadable(status int, publicURL, requestID string) (gift.Code, []byte) {
-	refused := gift.Refuse(gift.ValidationFailure, "This is not a valid HTTP request.")
+func Unreadable(status int, publicURL, requestID string) (refusal.Code, []byte) {
+	refused := refusal.New(refusal.ValidationFailure, "This is not a valid HTTP request.")
 	switch status {
 	case http.StatusRequestHeaderFieldsTooLarge:
-		refused = gift.Refuse(gift.ValidationFailure, "The headers of this request are too large.")
+		refused = refusal.New(refusal.ValidationFailure, "The headers of this request are too large.")
 	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
-		refused = gift.Refuse(gift.NotSupported, "This version or transfer encoding of HTTP is not supported.")
+		refused = refusal.New(refusal.NotSupported, "This version or transfer encoding of HTTP is not supported.")
 	}
 	return refused.Code, problemDocument(refused, status, publicURL, requestID).Body
 }
 
-func nothingHere() error { return gift.Refuse(gift.NotFound, "There is nothing at this address.") }
+func nothingHere() error { return refusal.New(refusal.NotFound, "There is nothing at this address.") }

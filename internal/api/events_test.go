@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/feed"
 )
 
@@ -181,7 +182,7 @@ func TestForgottenCursors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.get("/events?"+url.Values{"after": {place}, "type": {"gift.*"}}.Encode()).refused(404, gift.NotFound)
+	w.get("/events?"+url.Values{"after": {place}, "type": {"gift.*"}}.Encode()).refused(404, refusal.NotFound)
 }
 
 // TestEventsOfLocations: a key of one location sees what happened there, and the gifts that are good there only.

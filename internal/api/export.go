@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -51,7 +52,7 @@ func exportStock(c *call) (ledger.Answer, error) {
 	}
 	unsold := slices.DeleteFunc(slices.Clone(cards), func(g gift.Gift) bool { return g.Status != gift.NotActivated })
 	if form == asPDF && (len(unsold) == 0 || c.Sheets == nil) {
-		return ledger.Answer{}, gift.Refuse(gift.RedemptionNotAllowed, "No card of this stock is left to be printed.")
+		return ledger.Answer{}, refusal.New(refusal.RedemptionNotAllowed, "No card of this stock is left to be printed.")
 	}
 	body, err := c.export(form, cards, unsold)
 	if err != nil {
@@ -104,16 +105,17 @@ func (c *call) startPrinting() (printed func(), _ error) {
 	return nil, err
 }
 
-func notPrinted() *gift.Error {
-	e := gift.Refuse(gift.Unavailable, "The sheets could not be made in time: other stocks are being printed. Repeat the "+
-		"request in a minute, or ask for the list, format=csv.")
+func notPrinted() *refusal.Error {
+	e := refusal.New(refusal.Unavailable,
+		"The sheets could not be made in time: other stocks are being printed. Repeat the "+
+			"request in a minute, or ask for the list, format=csv.")
 	e.RetryAfter = time.Minute
 	return e
 }
 
 // stockOf finds the cards of a stock that the key may see, in the order in which they were made.
 func (c *call) stockOf(order guid.ID) (cards []gift.Gift, _ error) {
-	none := gift.RefuseAt(gift.NotFound, gift.FieldOrder, "This account has no such stock.")
+	none := refusal.At(refusal.NotFound, refusal.FieldOrder, "This account has no such stock.")
 	filter := gift.Filter{AccountID: c.account.ID, Locations: c.caller.Locations, OrderID: order,
 		Limit: gift.MaxRecipients}
 	for {
@@ -145,7 +147,7 @@ func (c *call) stockOf(order guid.ID) (cards []gift.Gift, _ error) {
 func (c *call) fromStock(ctx context.Context, g *gift.Gift) (bool, error) {
 	history, err := c.Records.History(ctx, g.AccountID, g.ID, 0, 1)
 	switch {
-	case errors.Is(err, gift.NotFound):
+	case errors.Is(err, refusal.NotFound):
 		return false, nil
 	case err != nil:
 		return false, stored(err)

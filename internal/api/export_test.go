@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 func exportPath(order, form string) string {
@@ -102,17 +103,17 @@ func TestExport(t *testing.T) {
 		t.Errorf("%v", states)
 	}
 	w.post("cancel-gift", `{"orderID":"`+order+`","cause":"CANCELLED"}`).want(200)
-	w.get(exportPath(order, "pdf"), key...).refused(409, gift.RedemptionNotAllowed)
+	w.get(exportPath(order, "pdf"), key...).refused(409, refusal.RedemptionNotAllowed)
 
-	w.get(exportPath(order, "xml"), key...).refused(400, gift.ValidationFailure, "format")
-	w.get("/gifting/orders/"+order+"/stock", key...).refused(400, gift.ValidationFailure, "format")
-	w.get(exportPath("x", "csv"), key...).refused(400, gift.ValidationFailure, "orderID")
-	w.get(exportPath(nowhere, "csv"), key...).refused(404, gift.NotFound, "orderID")
-	w.get(exportPath(w.send(ofMoney("5")).order, "csv"), key...).refused(404, gift.NotFound, "orderID")
-	w.get(exportPath(order, "csv"), as(cornerKey)...).refused(404, gift.NotFound, "orderID")
-	w.get(exportPath(order, "csv"), as(pierKey)...).refused(404, gift.NotFound, "orderID")
+	w.get(exportPath(order, "xml"), key...).refused(400, refusal.ValidationFailure, "format")
+	w.get("/gifting/orders/"+order+"/stock", key...).refused(400, refusal.ValidationFailure, "format")
+	w.get(exportPath("x", "csv"), key...).refused(400, refusal.ValidationFailure, "orderID")
+	w.get(exportPath(nowhere, "csv"), key...).refused(404, refusal.NotFound, "orderID")
+	w.get(exportPath(w.send(ofMoney("5")).order, "csv"), key...).refused(404, refusal.NotFound, "orderID")
+	w.get(exportPath(order, "csv"), as(cornerKey)...).refused(404, refusal.NotFound, "orderID")
+	w.get(exportPath(order, "csv"), as(pierKey)...).refused(404, refusal.NotFound, "orderID")
 	w.permit(rotatedKey, "look-up", "codes", "stock", "activate")
-	w.get(exportPath(order, "csv"), key...).refused(403, gift.NotAuthorized)
+	w.get(exportPath(order, "csv"), key...).refused(403, refusal.NotAuthorized)
 }
 
 // deaf are records that take no note of an export.
@@ -200,7 +201,7 @@ func TestPrintingHoldsUpNothingElse(t *testing.T) {
 		t.Error("two stocks are printed at once")
 	}
 	print <- context.DeadlineExceeded
-	if late := (<-sheets).refused(503, gift.Unavailable); !strings.Contains(string(late.body), "format=csv") {
+	if late := (<-sheets).refused(503, refusal.Unavailable); !strings.Contains(string(late.body), "format=csv") {
 		t.Errorf("%s", late.body)
 	}
 	<-begun

@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -233,13 +234,13 @@ func TestFingerprintsStay(t *testing.T) {
 
 func TestEveryCodeHasAStatusAndATitle(t *testing.T) {
 	t.Parallel()
-	for _, code := range gift.Codes() {
+	for _, code := range refusal.Codes() {
 		if k := kinds[code]; k.status < 400 || k.status > 599 || k.title == "" {
 			t.Errorf("%s: %+v", code, k)
 		}
 	}
-	if len(kinds) != len(gift.Codes())+len([]gift.Code{ledger.OK, ledger.Created, ledger.Nothing}) {
-		t.Errorf("%d kinds for %d codes", len(kinds), len(gift.Codes()))
+	if len(kinds) != len(refusal.Codes())+len([]refusal.Code{ledger.OK, ledger.Created, ledger.Nothing}) {
+		t.Errorf("%d kinds for %d codes", len(kinds), len(refusal.Codes()))
 	}
 }
 

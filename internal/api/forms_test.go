@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // quote writes a text as JSON.
@@ -98,8 +98,8 @@ func TestAReversalNamesItsTill(t *testing.T) {
 	}
 	r := w.redeem(g, "5").at("redemptionID")
 	byPOS(r, "POS-1", `,"amount":1`).want(200, "organizationID", pier)
-	byPOS(r, "POS-2", `,"amount":1`).refused(422, gift.NotSupported, "pointOfSaleSystemOrganizationIdentifier")
-	byPOS(r, "POS-1", `,"amount":1,"organizationID":"`+wharf+`"`).refused(400, gift.ValidationFailure,
+	byPOS(r, "POS-2", `,"amount":1`).refused(422, refusal.NotSupported, "pointOfSaleSystemOrganizationIdentifier")
+	byPOS(r, "POS-1", `,"amount":1,"organizationID":"`+wharf+`"`).refused(400, refusal.ValidationFailure,
 		"pointOfSaleSystemOrganizationIdentifier")
 	byPOS(r, "POS-1").want(200, "currentBalance", "5.00")
 }
@@ -114,7 +114,7 @@ func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 	unknownToken := strings.Repeat("0", 22)
 	taken := w.redeem(w.send(ofMoney("5")), "2").at("redemptionID")
 	earlier := w.now().AddDate(-1, 0, 0).UTC().Format(time.RFC3339)
-	unknown := func(paths ...string) badCase { return badCase{"", "", 404, gift.NotFound, paths} }
+	unknown := func(paths ...string) badCase { return badCase{"", "", 404, refusal.NotFound, paths} }
 	for _, c := range []struct {
 		operation, body string
 		want            badCase
@@ -132,7 +132,7 @@ func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 		{"redeem-gift", `{"voucherID":"` + nowhere + `","amount":0,` + nowhereAtAll + `}`, invalid("", "", "amount",
 			"organizationID", pos)},
 		{"redeem-gift", `{"voucherID":"` + nowhere + `","amount":0}`, invalid("", "", "amount", "organizationID")},
-		{"redeem-gift", `{"voucherCode":"1","organizationID":"` + nowhere + `"}`, badCase{"", "", 400, gift.InvalidCodeFormat,
+		{"redeem-gift", `{"voucherCode":"1","organizationID":"` + nowhere + `"}`, badCase{"", "", 400, refusal.InvalidCodeFormat,
 			[]string{"voucherCode", "organizationID"}}},
 		{"redeem-gift", `{"voucherID":"` + nowhere + `","organizationID":"` + nowhere + `","` + pos + `":"POS-2"}`,
 			unknown("organizationID", pos, "voucherID")},
@@ -143,7 +143,7 @@ func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 			invalid("", "", "targetTypeCode", "organizationID", pos)},
 		{"validate-gift", `{"voucherPublicToken":"` + w.send(ofMoney("5")).token + `","organizationID":"` + pier +
 			`","targetProgramID":"` + nowhere + `","targetTypeCode":"NOT_GIFT"}`,
-			badCase{"", "", 422, gift.MissingOrInvalidGiftProgram, []string{"targetProgramID", "targetTypeCode"}}},
+			badCase{"", "", 422, refusal.MissingOrInvalidGiftProgram, []string{"targetProgramID", "targetTypeCode"}}},
 		{"reverse-redemption", `{"redemptionID":"` + nowhere + `",` + nowhereAtAll + `}`, unknown("organizationID", pos,
 			"redemptionID")},
 		{"reverse-redemption", `{"redemptionID":"` + taken + `",` + nowhereAtAll + `}`, unknown("organizationID", pos)},
@@ -165,7 +165,7 @@ func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 			nowhere+`"`), "ann@example.com", "ann", 1),
 			invalid("", "", "monetaryGift.value", "monetaryGift.recipientContact", "externalTransactionCustomerEmailAddress",
 				"monetaryGift.accountID")},
-		{"send-gift", ofMoney("5.001", `,"accountID":"`+corner+`"`), badCase{"", "", 403, gift.NotAuthorized,
+		{"send-gift", ofMoney("5.001", `,"accountID":"`+corner+`"`), badCase{"", "", 403, refusal.NotAuthorized,
 			[]string{"monetaryGift.accountID"}}},
 		{"cancel-gift", `{"accountID":"` + corner + `","cause":"OTHER"}`, invalid("", "", "cause", "accountID", "")},
 	} {
@@ -178,17 +178,17 @@ func TestEveryLookUpThatFailsIsTold(t *testing.T) {
 	// A redemption that a key may not see is as good as not there, also beside an unknown location.
 	for _, redemption := range []string{taken, nowhere} {
 		w.post("reverse-redemption", `{"redemptionID":"`+redemption+`","organizationID":"`+nowhere+`"}`, as(wharfKey)...).
-			refused(404, gift.NotFound, "organizationID", "redemptionID")
+			refused(404, refusal.NotFound, "organizationID", "redemptionID")
 	}
 	// So is a gift: what else is wrong with the call is told of both alike.
 	for _, voucher := range []string{w.send(ofMoney("5", `,"organizationID":"`+pier+`"`)).id, nowhere} {
 		w.post("resend-gift", `{"voucherID":"`+voucher+`","recipientContact":"a@b"}`, as(wharfKey)...).
-			refused(400, gift.ValidationFailure, "recipientContact", "voucherID")
+			refused(400, refusal.ValidationFailure, "recipientContact", "voucherID")
 	}
-	w.get("/gifting/gifts?limit=0&accountID="+corner).refused(400, gift.ValidationFailure, "limit", "accountID")
-	w.get("/gifting/gifts/"+zeroGUID).refused(404, gift.NotFound, "voucherID")
+	w.get("/gifting/gifts?limit=0&accountID="+corner).refused(400, refusal.ValidationFailure, "limit", "accountID")
+	w.get("/gifting/gifts/"+zeroGUID).refused(404, refusal.NotFound, "voucherID")
 	for key, path := range map[string]string{"never": "key", "%2E": "key", "%2E%2E": "key", "%2F": ""} {
-		w.get("/requests/"+key).refused(404, gift.NotFound, path)
+		w.get("/requests/"+key).refused(404, refusal.NotFound, path)
 	}
-	w.validate(1).refused(404, gift.NotFound, "voucherCode")
+	w.validate(1).refused(404, refusal.NotFound, "voucherCode")
 }

@@ -7,6 +7,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
@@ -134,7 +135,7 @@ func (c *call) perhaps(where place) *gift.Location {
 
 // besides gives everything that is wrong with a malformed request: also what the look-up of its location finds.
 func (c *call) besides(problems *wire.Problems, p gift.Place) error {
-	byID, byPOS := problems.Has(string(gift.FieldLocation)), problems.Has(string(gift.FieldPointOfSale))
+	byID, byPOS := problems.Has(string(refusal.FieldLocation)), problems.Has(string(refusal.FieldPointOfSale))
 	if byID {
 		p.LocationID = guid.ID{}
 	}
@@ -152,28 +153,28 @@ func (c *call) besides(problems *wire.Problems, p gift.Place) error {
 // alsoMissing adds to the refusal of a location that the gift is not there either. A code is not looked up: there is
 // no location to count it against.
 func (c *call) alsoMissing(err error, w giftRef) error {
-	misplaced, ok := errors.AsType[*gift.Error](err)
+	misplaced, ok := errors.AsType[*refusal.Error](err)
 	if !ok {
 		return err
 	}
 	var missing error
 	switch {
 	case !w.ID.IsZero():
-		if _, missing = c.Records.Gift(c.ctx, c.account.ID, w.ID); errors.Is(missing, gift.NotFound) {
+		if _, missing = c.Records.Gift(c.ctx, c.account.ID, w.ID); errors.Is(missing, refusal.NotFound) {
 			missing = gift.NoSuchGift()
 		}
 	case w.Token != (gift.Token{}):
-		if _, missing = c.Records.GiftByToken(c.ctx, w.Token); errors.Is(missing, gift.NotFound) {
+		if _, missing = c.Records.GiftByToken(c.ctx, w.Token); errors.Is(missing, refusal.NotFound) {
 			missing = gift.NoSuchToken()
 		}
 	}
 	if _, replaced := errors.AsType[*gift.ReplacedError](missing); replaced {
 		missing = nil
 	}
-	if _, told := errors.AsType[*gift.Error](missing); missing != nil && !told {
+	if _, told := errors.AsType[*refusal.Error](missing); missing != nil && !told {
 		return stored(missing)
 	}
-	return gift.Join(misplaced, missing)
+	return refusal.Join(misplaced, missing)
 }
 
 // The longest texts that a till may send.
@@ -233,13 +234,13 @@ func readAmount(o *wire.Object, c money.Currency) money.Number {
 // find looks a gift up by code or token, for use at a location. Codes are limited against guessing. A gift that is
 // refused is given beside the refusal.
 func (c *call) find(w giftRef, at *gift.Location) (g gift.Gift, err error) {
-	check := func(err error, missing *gift.Error) (cost int, _ error) {
+	check := func(err error, missing *refusal.Error) (cost int, _ error) {
 		found := &g.Voucher
 		replaced, old := errors.AsType[*gift.ReplacedError](err)
 		switch {
 		case old:
 			g.Voucher = replaced.Voucher
-		case errors.Is(err, gift.NotFound):
+		case errors.Is(err, refusal.NotFound):
 			found = nil
 		case err != nil:
 			return 0, stored(err)

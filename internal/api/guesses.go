@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ratelimit"
+	"boon.example/internal/refusal"
 )
 
 // guessLimiter keeps voucher codes from being guessed: there are only so many misses for each key at each location.
@@ -59,7 +60,7 @@ func (g *guessLimiter) lookUp(ctx context.Context, t gift.Till, find func() (cos
 		return cost
 	})
 	if limited, ok := errors.AsType[*ratelimit.Limited](failed); ok {
-		refused := gift.Refuse(gift.RateLimited,
+		refused := refusal.New(refusal.RateLimited,
 			"Too many unknown voucher codes were tried here. Scan the QR code of the gift instead, or try again later.")
 		refused.RetryAfter = limited.Wait
 		return refused
@@ -113,11 +114,11 @@ func (c *call) compare(code gift.VoucherCode, location guid.ID, used []guid.ID) 
 				g, found = gift.Gift{Voucher: replaced.Voucher}, err
 			case err == nil:
 				g, found = one, nil
-			case !errors.Is(err, gift.NotFound):
+			case !errors.Is(err, refusal.NotFound):
 				return 0, stored(err)
 			}
 		}
-		if errors.Is(found, gift.NotFound) {
+		if errors.Is(found, refusal.NotFound) {
 			cost = gift.MissUnknown
 		}
 		return cost, found
@@ -160,7 +161,7 @@ func (a *API) countAnonymous(ctx context.Context, address netip.Addr) error {
 	if allowed {
 		return nil
 	}
-	limited := gift.Refuse(gift.RateLimited, "Too many requests without a valid API key came from this network. Try "+
+	limited := refusal.New(refusal.RateLimited, "Too many requests without a valid API key came from this network. Try "+
 		"again in a moment.")
 	limited.RetryAfter = anonymousRate.Wait(bucket, now)
 	return limited

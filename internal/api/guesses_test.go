@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ratelimit"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 )
 
@@ -24,17 +25,17 @@ func TestWrongCodesAreLimitedPerKeyAndLocation(t *testing.T) {
 	g := w.send(ofMoney("50"))
 	good := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `"}`
 	for n := range gift.GuessBurst {
-		w.validate(n).refused(404, gift.NotFound, "voucherCode")
+		w.validate(n).refused(404, refusal.NotFound, "voucherCode")
 	}
-	limited := w.post("validate-gift", good, "X-Request-ID", "x").refused(429, gift.RateLimited, "")
-	if bad := w.validate(500, "X-Request-ID", "x").refused(429, gift.RateLimited,
+	limited := w.post("validate-gift", good, "X-Request-ID", "x").refused(429, refusal.RateLimited, "")
+	if bad := w.validate(500, "X-Request-ID", "x").refused(429, refusal.RateLimited,
 		""); string(bad.body) != string(limited.body) {
 		t.Errorf("good and bad codes are told apart: %s and %s", limited.body, bad.body)
 	}
 	if wait, _ := strconv.Atoi(limited.header.Get("Retry-After")); wait < 3500 || wait > 3600 {
 		t.Errorf("Retry-After is %d s", wait)
 	}
-	w.post("redeem-gift", good).refused(429, gift.RateLimited)
+	w.post("redeem-gift", good).refused(429, refusal.RateLimited)
 
 	// What is not a guess goes on: the QR code, the id, another location, another key, a reversal.
 	w.post("validate-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+pier+`"}`).want(200)
@@ -47,13 +48,13 @@ func TestWrongCodesAreLimitedPerKeyAndLocation(t *testing.T) {
 	// That redemption gave three attempts back.
 	for n := range gift.GuessReward {
 		w.post("validate-gift", good).want(200)
-		w.validate(600+n).refused(404, gift.NotFound)
+		w.validate(600+n).refused(404, refusal.NotFound)
 	}
-	w.post("validate-gift", good).refused(429, gift.RateLimited)
+	w.post("validate-gift", good).refused(429, refusal.RateLimited)
 	w.pass(gift.GuessRefill + time.Second)
 	w.post("validate-gift", good).want(200)
-	w.validate(700).refused(404, gift.NotFound)
-	w.post("validate-gift", good).refused(429, gift.RateLimited)
+	w.validate(700).refused(404, refusal.NotFound)
+	w.post("validate-gift", good).refused(429, refusal.RateLimited)
 
 	// A restart forgives nothing.
 	w.server.Close()
@@ -64,7 +65,7 @@ func TestWrongCodesAreLimitedPerKeyAndLocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.run(reopened)
-	w.post("validate-gift", good).refused(429, gift.RateLimited)
+	w.post("validate-gift", good).refused(429, refusal.RateLimited)
 }
 
 // TestLocationsOfAKeyHave20Each: 20 wrong codes at one location of a key leave the 20 of another one, and each waits an
@@ -113,7 +114,7 @@ func TestOneGiftIsRewardedOnce(t *testing.T) {
 			}
 		}
 		missed++
-		w.validate(missed).refused(429, gift.RateLimited)
+		w.validate(missed).refused(429, refusal.RateLimited)
 	}
 	left(gift.GuessBurst)
 	redeem := func(g made, place, key string) reply {
@@ -148,22 +149,22 @@ func TestWhatALookUpCosts(t *testing.T) {
 	for _, g := range append(foreign, ours) {
 		for range 10 {
 			w.post("validate-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+pier+`"}`).refused(403,
-				gift.NotAuthorized)
+				refusal.NotAuthorized)
 			w.post("validate-gift", `{"voucherCode":"`+ours.code+`","organizationID":"`+pier+`"}`).refused(403,
-				gift.NotAuthorized, "voucherCode")
+				refusal.NotAuthorized, "voucherCode")
 			w.post("validate-gift", `{"voucherPublicToken":"ABCDEFGHIJKLMNOPQRSTUV","organizationID":"`+pier+`"}`).refused(404,
-				gift.NotFound)
+				refusal.NotFound)
 		}
 	}
 	for _, g := range foreign { // 21
-		w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`"}`).refused(403, gift.NotAuthorized,
+		w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`"}`).refused(403, refusal.NotAuthorized,
 			"voucherCode")
 	}
-	w.validate(1).refused(429, gift.RateLimited)
+	w.validate(1).refused(429, refusal.RateLimited)
 	w.pass(gift.GuessRefill + time.Second) // the last cost more than was left
-	w.validate(2).refused(429, gift.RateLimited)
+	w.validate(2).refused(429, refusal.RateLimited)
 	w.pass(gift.GuessRefill)
-	w.validate(3).refused(404, gift.NotFound)
+	w.validate(3).refused(404, refusal.NotFound)
 }
 
 // TestManyMissesAreAnEvent: it is told of once an hour that a key has had 12 misses for each of its locations. Another
@@ -219,16 +220,16 @@ func TestGuessesAfterAClockThatWasAhead(t *testing.T) {
 	knock := func() reply { return w.get("/gifting/gifts", as("boon_test_anonymous")...) }
 	w.pass(24 * time.Hour)
 	for n := range gift.GuessBurst {
-		w.validate(n).refused(404, gift.NotFound)
+		w.validate(n).refused(404, refusal.NotFound)
 	}
-	w.post("redeem-gift", good).refused(429, gift.RateLimited)
+	w.post("redeem-gift", good).refused(429, refusal.RateLimited)
 	for range gift.AnonymousBurst {
-		knock().refused(401, gift.Unauthenticated)
+		knock().refused(401, refusal.Unauthenticated)
 	}
-	knock().refused(429, gift.RateLimited)
+	knock().refused(429, refusal.RateLimited)
 	w.pass(-24 * time.Hour)
 	w.post("redeem-gift", good).want(200)
-	knock().refused(401, gift.Unauthenticated)
+	knock().refused(401, refusal.Unauthenticated)
 	w.pass(24 * time.Hour)
 	w.post("redeem-gift", good).want(200)
 }
@@ -265,7 +266,7 @@ func TestGoodCodesAtOnceWaitForEachOther(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(ofMoney("5"))
 	for n := range gift.GuessBurst - 1 {
-		w.validate(n).refused(404, gift.NotFound)
+		w.validate(n).refused(404, refusal.NotFound)
 	}
 	var failed atomic.Int32
 	var all sync.WaitGroup
@@ -292,23 +293,23 @@ func TestAnonymousClientsAreLimitedByNetwork(t *testing.T) {
 	knock := func() reply { return w.get("/gifting/gifts", as("boon_test_anonymous")...) }
 	for n := range gift.AnonymousBurst {
 		from.Store(fmt.Sprintf("2001:db8:0:%d::1", n)) // one /56, one client
-		knock().refused(401, gift.Unauthenticated)
+		knock().refused(401, refusal.Unauthenticated)
 	}
 	for range 3 {
-		knock().refused(429, gift.RateLimited)
+		knock().refused(429, refusal.RateLimited)
 	}
 	w.get("/gifting/gifts").want(200) // whoever has a key is not anonymous
 	from.Store("2001:db8:0:100::1")
-	knock().refused(401, gift.Unauthenticated)
+	knock().refused(401, refusal.Unauthenticated)
 	from.Store("192.0.2.1")
 	for range gift.AnonymousBurst {
-		knock().refused(401, gift.Unauthenticated)
+		knock().refused(401, refusal.Unauthenticated)
 	}
 	from.Store("::ffff:192.0.2.254")
-	knock().refused(429, gift.RateLimited)
+	knock().refused(429, refusal.RateLimited)
 	w.pass(gift.AnonymousRefill + time.Second)
-	knock().refused(401, gift.Unauthenticated)
-	knock().refused(429, gift.RateLimited)
+	knock().refused(401, refusal.Unauthenticated)
+	knock().refused(429, refusal.RateLimited)
 }
 
 // forgetful is a store that can be read, but counts no misses while it is full.
@@ -338,18 +339,18 @@ func TestAFullDiskIsNoLicenceToGuess(t *testing.T) {
 	good := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `"}`
 	f.full.Store(true)
 	w.post("validate-gift", good).want(200) // reading goes on
-	w.validate(0).refused(503, gift.Unavailable)
+	w.validate(0).refused(503, refusal.Unavailable)
 	for n := range 40 {
 		w.pass(2 * time.Second)
-		w.validate(n).refused(503, gift.Unavailable)
-		w.post("validate-gift", good).refused(503, gift.Unavailable)
+		w.validate(n).refused(503, refusal.Unavailable)
+		w.post("validate-gift", good).refused(503, refusal.Unavailable)
 	}
 	w.post("validate-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+pier+`"}`).want(200)
 	w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+wharf+`"}`).want(200)
 	f.full.Store(false)
 	w.post("validate-gift", good).want(200)
 	for n := range gift.GuessBurst - 1 { // one was made while the disk was full
-		w.validate(100+n).refused(404, gift.NotFound)
+		w.validate(100+n).refused(404, refusal.NotFound)
 	}
-	w.validate(200).refused(429, gift.RateLimited)
+	w.validate(200).refused(429, refusal.RateLimited)
 }

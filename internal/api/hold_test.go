@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -74,24 +75,24 @@ func TestFuelPump(t *testing.T) {
 		"150.00", "heldBalance", "100.00", "availableBalance", "50.00")
 	w.post("validate-gift", validate+`,"ticketData":{"format":"standard","data":{"lineItems":[{"quantity":1,`+
 		`"itemTotalPrice":90}]}}}`).want(200, "eligibility.maximumAmount", "50.00")
-	refused := w.redeem(g, "50.01").refused(409, gift.InsufficientBalance, "amount")
+	refused := w.redeem(g, "50.01").refused(409, refusal.InsufficientBalance, "amount")
 	if text := refused.at("messages[0].text"); !strings.HasPrefix(text,
 		"Of this gift, 50.00 USD is available: 100.00 USD is held until ") {
 		t.Error(text)
 	}
-	w.holdGift(g, "50.01").refused(409, gift.InsufficientBalance, "amount")
+	w.holdGift(g, "50.01").refused(409, refusal.InsufficientBalance, "amount")
 	w.redeem(g, "50").want(200, "currentBalance", "100.00", "availableBalance", "0.00", "isRedeemable", "true")
-	w.redeem(g, "").refused(409, gift.InsufficientBalance, "amount")
-	w.capture(hold, `,"amount":100.01`).refused(409, gift.InsufficientBalance, "amount")
+	w.redeem(g, "").refused(409, refusal.InsufficientBalance, "amount")
+	w.capture(hold, `,"amount":100.01`).refused(409, refusal.InsufficientBalance, "amount")
 	taken := w.capture(hold, `,"amount":43.17,"reference":"pump 4"`, once("pumped")...).want(200, "holdID", hold,
 		"organizationID", pier, "amount", "43.17", "currentBalance", "56.83", "heldBalance", "0.00", "availableBalance",
 		"56.83", "status", "CLAIMED", "reference", "pump 4", "isRedeemable", "true")
 	w.capture(hold, `,"amount":43.17,"reference":"pump 4"`, once("pumped")...).again(taken)
-	notOpen := w.capture(hold, `,"amount":1`).refused(409, gift.HoldNotOpen, "holdID")
+	notOpen := w.capture(hold, `,"amount":1`).refused(409, refusal.HoldNotOpen, "holdID")
 	if text := notOpen.at("messages[0].text"); !strings.HasPrefix(text, "This hold was captured at ") {
 		t.Error(text)
 	}
-	w.release(hold).refused(409, gift.HoldNotOpen, "holdID")
+	w.release(hold).refused(409, refusal.HoldNotOpen, "holdID")
 	w.post("reverse-redemption", `{"redemptionID":"`+taken.at("redemptionID")+`","amount":3.17}`).want(200,
 		"currentBalance", "60.00", "availableBalance", "60.00")
 	w.get("/gifting/gifts/"+g.id+"/history").want(200,
@@ -117,14 +118,14 @@ func TestAKeyThatTookByAnotherOperation(t *testing.T) {
 	}
 	cash := w.send(ofMoney("5"))
 	w.post("cash-out-gift", `{"voucherID":"`+cash.id+`","organizationID":"`+pier+`"}`, once("cash")...).want(200)
-	reverse("cash", "").refused(400, gift.ValidationFailure, "operation")
+	reverse("cash", "").refused(400, refusal.ValidationFailure, "operation")
 	reverse("cash", `,"operation":"cash-out-gift"`).want(200, "amount", "5.00")
 	g := w.send(ofMoney("20"))
-	w.redeem(g, "21", once("sale")...).refused(409, gift.InsufficientBalance)
+	w.redeem(g, "21", once("sale")...).refused(409, refusal.InsufficientBalance)
 	hold := w.holdGift(g, "5").want(200).at("holdID")
-	reverse("sale", "").refused(404, gift.NotFound)
+	reverse("sale", "").refused(404, refusal.NotFound)
 	w.capture(hold, "", once("sale")...).want(200)
-	reverse("sale", "").refused(400, gift.ValidationFailure, "operation")
+	reverse("sale", "").refused(400, refusal.ValidationFailure, "operation")
 	reverse("sale", `,"operation":"capture-hold"`).want(200, "amount", "5.00", "currentBalance", "20.00")
 	w.sound()
 }
@@ -138,12 +139,12 @@ func TestRestaurant(t *testing.T) {
 	w.capture(hold, `,"amount":55.50,"final":false`).want(200, "currentBalance", "44.50", "heldBalance", "24.50",
 		"availableBalance", "20.00")
 	w.pass(time.Hour)
-	w.redeem(g, "20.01").refused(409, gift.InsufficientBalance)
+	w.redeem(g, "20.01").refused(409, refusal.InsufficientBalance)
 	w.heldAddsUp(g)
 	tip := w.capture(hold, `,"amount":10,"reference":"tip"`, once("tip")...).want(200, "currentBalance", "34.50",
 		"heldBalance", "0.00", "availableBalance", "34.50")
 	w.heldAddsUp(g)
-	w.post("reverse-redemption", `{"idempotencyKey":"tip"}`, once("undo")...).refused(400, gift.ValidationFailure,
+	w.post("reverse-redemption", `{"idempotencyKey":"tip"}`, once("undo")...).refused(400, refusal.ValidationFailure,
 		"operation")
 	w.post("reverse-redemption", `{"idempotencyKey":"tip","operation":"capture-hold"}`).want(200, "amount", "10.00",
 		"redemptionID", tip.at("redemptionID"), "currentBalance", "44.50")
@@ -154,7 +155,7 @@ func TestRestaurant(t *testing.T) {
 		"amount", "14.50", "currentBalance", "30.00", "availableBalance", "0.00", "status", "CLAIMED")
 	item := w.send(`{"itemGift":{"label":"Latte","quantity":3,"deliveryMethodID":3},` + purchase + `}`)
 	hold = w.holdGift(item, "2").want(200, "amount", "2", "currency", "null", "availableBalance", "1").at("holdID")
-	w.capture(hold, `,"amount":0.5`).refused(400, gift.ValidationFailure, "amount")
+	w.capture(hold, `,"amount":0.5`).refused(400, refusal.ValidationFailure, "amount")
 	w.capture(hold, `,"amount":1`).want(200, "amount", "1", "currency", "null", "availableBalance", "2")
 	all := w.holdGift(item, "").want(200, "amount", "2").at("holdID")
 	w.capture(all, "").want(200, "amount", "2", "status", "REDEEMED", "isRedeemable", "false")
@@ -178,14 +179,14 @@ func TestHoldsExpire(t *testing.T) {
 	w.get("/gifting/gifts/"+g.id+"/history").has("entries", 5).want(200, "entries[3].kind", "HOLD_EXPIRED",
 		"entries[3].heldAmount", "-6.00", "entries[3].amount", "0.00", "entries[3].holdID", one, "entries[3].keyID", "null",
 		"entries[3].organizationID", pier)
-	expired := w.capture(one, `,"amount":1`).refused(409, gift.HoldNotOpen, "holdID")
+	expired := w.capture(one, `,"amount":1`).refused(409, refusal.HoldNotOpen, "holdID")
 	if text := expired.at("messages[0].text"); !strings.HasPrefix(text, "This hold expired at ") {
 		t.Error(text)
 	}
 	// there is nothing to release any more
 	w.release(one).want(200, "holdID", one, "amount", "6.00", "heldBalance", "1.00")
 	w.pass(time.Hour)
-	w.capture(two, "").refused(409, gift.HoldNotOpen, "holdID") // and so it is entered
+	w.capture(two, "").refused(409, refusal.HoldNotOpen, "holdID") // and so it is entered
 	w.get("/gifting/gifts/"+g.id+"/history").has("entries", 6)
 	w.sound()
 }
@@ -210,16 +211,16 @@ func TestReleaseByKey(t *testing.T) {
 	w.post("reverse-redemption", `{"idempotencyKey":"1","operation":"capture-hold"}`, once("2")...).want(200, "amount",
 		"1.00")
 
-	late := w.post("release-hold", `{"idempotencyKey":"late"}`).refused(404, gift.NotFound, "idempotencyKey")
+	late := w.post("release-hold", `{"idempotencyKey":"late"}`).refused(404, refusal.NotFound, "idempotencyKey")
 	if text := late.at("messages[0].text"); !strings.HasPrefix(text,
 		"No hold with this key has arrived, so nothing is held.") {
 		t.Error(text)
 	}
-	w.holdGift(g, "1", once("late")...).refused(409, gift.RedemptionNotAllowed)
+	w.holdGift(g, "1", once("late")...).refused(409, refusal.RedemptionNotAllowed)
 	w.get("/requests/late").want(200, "requests[0].operation", "hold-gift", "requests[0].state", "spent")
 	w.redeem(g, "0.50", once("late")...).want(200) // another operation
-	w.holdGift(g, "9", once("refused")...).refused(409, gift.InsufficientBalance)
-	w.post("release-hold", `{"idempotencyKey":"refused"}`).refused(404, gift.NotFound, "idempotencyKey")
+	w.holdGift(g, "9", once("refused")...).refused(409, refusal.InsufficientBalance)
+	w.post("release-hold", `{"idempotencyKey":"refused"}`).refused(404, refusal.NotFound, "idempotencyKey")
 	w.sound()
 }
 
@@ -236,26 +237,26 @@ func TestWhichOperationAKeyWasFor(t *testing.T) {
 		return w.capture(w.holdGift(g, "10").want(200).at("holdID"), "", once(key)...)
 	}
 	capture("1").want(200)
-	reverse("1", "").refused(400, gift.ValidationFailure, "operation")
-	reverse("1", "", as(wharfKey)...).refused(403, gift.NotAuthorized) // it was used elsewhere
-	w.redeem(g, "5", once("1")...).want(200)                           // it was not spent
+	reverse("1", "").refused(400, refusal.ValidationFailure, "operation")
+	reverse("1", "", as(wharfKey)...).refused(403, refusal.NotAuthorized) // it was used elsewhere
+	w.redeem(g, "5", once("1")...).want(200)                              // it was not spent
 	reverse("1", "").want(200, "amount", "5.00")
 	reverse("1", `,"operation":"capture-hold"`).want(200, "amount", "10.00")
 
 	capture("2").want(200)
-	reverse("2", `,"operation":"redeem-gift"`).refused(404, gift.NotFound, "idempotencyKey") // and now it is spent
-	w.redeem(g, "5", once("2")...).refused(409, gift.RedemptionNotAllowed)
-	reverse("2", "").refused(400, gift.ValidationFailure, "operation")
+	reverse("2", `,"operation":"redeem-gift"`).refused(404, refusal.NotFound, "idempotencyKey") // and now it is spent
+	w.redeem(g, "5", once("2")...).refused(409, refusal.RedemptionNotAllowed)
+	reverse("2", "").refused(400, refusal.ValidationFailure, "operation")
 	reverse("2", `,"operation":"capture-hold"`).want(200, "amount", "10.00")
 
-	reverse("3", "").refused(404, gift.NotFound, "idempotencyKey")
+	reverse("3", "").refused(404, refusal.NotFound, "idempotencyKey")
 	capture("3").want(200) // another operation
-	reverse("3", "").refused(400, gift.ValidationFailure, "operation")
+	reverse("3", "").refused(400, refusal.ValidationFailure, "operation")
 
-	w.redeem(g, "500", once("4")...).refused(409, gift.InsufficientBalance)
+	w.redeem(g, "500", once("4")...).refused(409, refusal.InsufficientBalance)
 	capture("4").want(200)
-	reverse("4", "").refused(400, gift.ValidationFailure, "operation")
-	reverse("4", `,"operation":"redeem-gift"`).refused(404, gift.NotFound, "idempotencyKey") // which was refused
+	reverse("4", "").refused(400, refusal.ValidationFailure, "operation")
+	reverse("4", `,"operation":"redeem-gift"`).refused(404, refusal.NotFound, "idempotencyKey") // which was refused
 	w.sound()
 }
 
@@ -266,16 +267,16 @@ func TestHoldsOfOthers(t *testing.T) {
 	g := w.send(ofMoney("10"))
 	hold := w.holdGift(g, "6", once("k")...).want(200).at("holdID")
 	for _, thief := range []string{wharfKey, cornerKey} {
-		w.capture(hold, "", as(thief)...).refused(404, gift.NotFound, "holdID")
-		w.release(hold, as(thief)...).refused(404, gift.NotFound, "holdID")
+		w.capture(hold, "", as(thief)...).refused(404, refusal.NotFound, "holdID")
+		w.release(hold, as(thief)...).refused(404, refusal.NotFound, "holdID")
 		w.post("reverse-redemption", `{"idempotencyKey":"k","operation":"capture-hold"}`, as(thief)...).
-			refused(404, gift.NotFound)
+			refused(404, refusal.NotFound)
 	}
-	w.post("release-hold", `{"idempotencyKey":"k"}`, as(wharfKey)...).refused(403, gift.NotAuthorized)
-	w.post("release-hold", `{"idempotencyKey":"k"}`, as(cornerKey)...).refused(404, gift.NotFound)
-	w.holdGift(g, "1", as(cornerKey)...).refused(404, gift.NotFound)
+	w.post("release-hold", `{"idempotencyKey":"k"}`, as(wharfKey)...).refused(403, refusal.NotAuthorized)
+	w.post("release-hold", `{"idempotencyKey":"k"}`, as(cornerKey)...).refused(404, refusal.NotFound)
+	w.holdGift(g, "1", as(cornerKey)...).refused(404, refusal.NotFound)
 	w.post("hold-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+cornerPlace+`"}`, as(cornerKey)...).
-		refused(403, gift.NotAuthorized)
+		refused(403, refusal.NotAuthorized)
 	w.capture(hold, "", as(pierKey)...).want(200, "amount", "6.00")
 	w.sound()
 }
@@ -287,7 +288,7 @@ func TestCancellationOfWhatIsHeld(t *testing.T) {
 	hold := w.holdGift(g, "6").want(200).at("holdID")
 	w.holdGift(g, "1").want(200)
 	cancel := `{"voucherID":"` + g.id + `","cause":"CANCELLED"`
-	refused := w.post("cancel-gift", cancel+`}`).refused(409, gift.RedemptionNotAllowed)
+	refused := w.post("cancel-gift", cancel+`}`).refused(409, refusal.RedemptionNotAllowed)
 	if text := refused.at("messages[0].text"); !strings.Contains(text, hold) {
 		t.Error(text)
 	}
@@ -295,7 +296,7 @@ func TestCancellationOfWhatIsHeld(t *testing.T) {
 		"vouchers[0].currentBalance", "10.00", "vouchers[0].heldBalance", "7.00", "vouchers[0].availableBalance", "3.00")
 	w.post("cancel-gift", cancel+`,"releaseHolds":true}`).want(200, "vouchers[0].outcome", "DONE",
 		"vouchers[0].heldBalance", "0.00", "vouchers[0].availableBalance", "10.00")
-	w.capture(hold, "").refused(409, gift.HoldNotOpen, "holdID")
+	w.capture(hold, "").refused(409, refusal.HoldNotOpen, "holdID")
 	w.get("/gifting/gifts/"+g.id+"/history").has("entries", 6).want(200, "entries[3].kind", "HOLD_RELEASED",
 		"entries[4].kind", "HOLD_RELEASED", "entries[5].kind", "CANCELLATION")
 	w.get("/gifting/gifts/"+g.id).want(200, "heldBalance", "0.00", "availableBalance", "10.00")
@@ -318,16 +319,16 @@ func TestRefundOfACancelledGift(t *testing.T) {
 	coffee := w.redeem(g, "4.50").want(200, "availableBalance", "15.50").at("redemptionID")
 	w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"CANCELLED","releaseHolds":true}`).want(200,
 		"vouchers[0].outcome", "DONE", "vouchers[0].availableBalance", "40.00")
-	w.capture(hold, `,"amount":1`).refused(409, gift.HoldNotOpen, "holdID")
+	w.capture(hold, `,"amount":1`).refused(409, refusal.HoldNotOpen, "holdID")
 	refund := func(redemption, amount string) reply {
 		return w.post("reverse-redemption", `{"redemptionID":"`+redemption+`"`+amount+`}`)
 	}
 	refund(dinner, `,"amount":20`).want(200, "status", "CANCELLED", "isRedeemable", "false", "currentBalance", "60.00",
 		"availableBalance", "60.00")
 	refund(coffee, "").want(200, "status", "CANCELLED", "currentBalance", "64.50")
-	refund(coffee, "").refused(409, gift.AlreadyReversed)
-	w.redeem(g, "1").refused(409, gift.RedemptionNotAllowed)
-	w.holdGift(g, "1").refused(409, gift.RedemptionNotAllowed)
+	refund(coffee, "").refused(409, refusal.AlreadyReversed)
+	w.redeem(g, "1").refused(409, refusal.RedemptionNotAllowed)
+	w.holdGift(g, "1").refused(409, refusal.RedemptionNotAllowed)
 	w.post("reinstate-gift", `{"voucherID":"`+g.id+`"}`).want(200, "vouchers[0].status", "CLAIMED",
 		"vouchers[0].availableBalance", "64.50")
 	refund(dinner, "").want(200, "amount", "35.50", "currentBalance", "100.00")
@@ -359,19 +360,19 @@ func TestBadInputOfHolds(t *testing.T) {
 		{"capture-hold", invalid("too precise", `{"holdID":"`+hold+`","amount":0.001}`, "amount")},
 		{"capture-hold", invalid("final", `{"holdID":"`+hold+`","final":1}`, "final")},
 		{"capture-hold", invalid("a place", `{"holdID":"`+hold+`","organizationID":"`+pier+`"}`, "organizationID")},
-		{"capture-hold", badCase{"unknown", `{"holdID":"` + nowhere + `"}`, 404, gift.NotFound, []string{"holdID"}}},
+		{"capture-hold", badCase{"unknown", `{"holdID":"` + nowhere + `"}`, 404, refusal.NotFound, []string{"holdID"}}},
 		{"capture-hold", badCase{"a redemption", `{"holdID":"` + w.redeem(g, "1").at("redemptionID") + `"}`, 404,
-			gift.NotFound, []string{"holdID"}}},
+			refusal.NotFound, []string{"holdID"}}},
 		{"release-hold", invalid("neither", `{}`, "")},
 		{"release-hold", invalid("both", `{"holdID":"`+hold+`","idempotencyKey":"k"}`, "")},
 		{"release-hold", invalid("a blank key", `{"idempotencyKey":" "}`, "idempotencyKey")},
 		{"release-hold", invalid("a gift without a key", `{"holdID":"`+hold+`","voucherID":"`+hold+`"}`, "voucherID")},
 		{"release-hold", invalid("two gifts", `{"idempotencyKey":"k","voucherID":"`+hold+`","voucherCode":"123456789012"}`, "")},
-		{"release-hold", badCase{"unknown", `{"holdID":"` + nowhere + `"}`, 404, gift.NotFound, []string{"holdID"}}},
+		{"release-hold", badCase{"unknown", `{"holdID":"` + nowhere + `"}`, 404, refusal.NotFound, []string{"holdID"}}},
 		{"reverse-redemption", invalid("an operation beside an id", `{"redemptionID":"`+nowhere+
 			`","operation":"redeem-gift"}`, "operation")},
 		{"reverse-redemption", invalid("another operation", `{"idempotencyKey":"k","operation":"hold-gift"}`, "operation")},
-		{"reverse-redemption", badCase{"a hold", `{"redemptionID":"` + hold + `"}`, 404, gift.NotFound,
+		{"reverse-redemption", badCase{"a hold", `{"redemptionID":"` + hold + `"}`, 404, refusal.NotFound,
 			[]string{"redemptionID"}}},
 	} {
 		t.Run(c.operation+" "+c.name, func(t *testing.T) {
@@ -449,7 +450,7 @@ func TestManyExpiredHolds(t *testing.T) {
 	for range gift.MaxHolds {
 		w.holdGift(g, "1").want(200)
 	}
-	w.holdGift(g, "1").refused(409, gift.RedemptionNotAllowed)
+	w.holdGift(g, "1").refused(409, refusal.RedemptionNotAllowed)
 	w.redeem(g, "400").want(200, "availableBalance", "0.00")
 	w.pass(time.Hour)
 	w.redeem(g, "1").want(200, "heldBalance", "0.00", "availableBalance", "99.00")
@@ -463,19 +464,19 @@ func TestRefusalsOfHolds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	at := `"organizationID":"` + pier + `"`
-	w.post("hold-gift", `{"voucherCode":"12345",`+at+`}`).refused(400, gift.InvalidCodeFormat)
-	w.post("hold-gift", `{"voucherPublicToken":"x",`+at+`}`).refused(400, gift.InvalidTokenFormat)
-	w.post("hold-gift", `{"voucherCode":"123456789012"}`, as(homelessKey)...).refused(409, gift.AccountMisconfigured)
-	w.holdGift(w.send(latte), "1").refused(422, gift.ItemEligibilityFailure)
+	w.post("hold-gift", `{"voucherCode":"12345",`+at+`}`).refused(400, refusal.InvalidCodeFormat)
+	w.post("hold-gift", `{"voucherPublicToken":"x",`+at+`}`).refused(400, refusal.InvalidTokenFormat)
+	w.post("hold-gift", `{"voucherCode":"123456789012"}`, as(homelessKey)...).refused(409, refusal.AccountMisconfigured)
+	w.holdGift(w.send(latte), "1").refused(422, refusal.ItemEligibilityFailure)
 	g := w.send(ofMoney("10"))
 	hold := w.holdGift(g, "2", once("k")...).want(200).at("holdID")
-	w.holdGift(g, "3", once("k")...).refused(422, gift.IdempotencyMismatch)
-	w.post("reverse-redemption", `{"idempotencyKey":"late","operation":"capture-hold"}`).refused(404, gift.NotFound)
-	w.capture(hold, "", once("late")...).refused(409, gift.RedemptionNotAllowed)
+	w.holdGift(g, "3", once("k")...).refused(422, refusal.IdempotencyMismatch)
+	w.post("reverse-redemption", `{"idempotencyKey":"late","operation":"capture-hold"}`).refused(404, refusal.NotFound)
+	w.capture(hold, "", once("late")...).refused(409, refusal.RedemptionNotAllowed)
 	w.capture(hold, `,"amount":1,"final":false`, once("k")...).want(200)
-	w.capture(hold, `,"amount":1`, once("k")...).refused(422, gift.IdempotencyMismatch)
+	w.capture(hold, `,"amount":1`, once("k")...).refused(422, refusal.IdempotencyMismatch)
 	w.release(hold, once("k")...).want(200)
-	w.release(nowhere, once("k")...).refused(422, gift.IdempotencyMismatch)
+	w.release(nowhere, once("k")...).refused(422, refusal.IdempotencyMismatch)
 
 	other := w.holdGift(g, "2").want(200).at("holdID")
 	for _, c := range []struct {
@@ -488,7 +489,7 @@ func TestRefusalsOfHolds(t *testing.T) {
 	} {
 		release := w.hold()
 		end := w.start(c.operation, "slow", func() { c.call().want(200) })
-		c.call().refused(409, gift.RequestInProgress)
+		c.call().refused(409, refusal.RequestInProgress)
 		release()
 		end()
 	}

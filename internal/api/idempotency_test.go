@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 )
 
@@ -37,7 +38,8 @@ func TestTheSameRequestGetsTheSameAnswer(t *testing.T) {
 		`"organizationID":"` + strings.ToUpper(pier) + `"} }`
 	w.post("send-gift", spelled, once("s")...).again(first)
 	w.post("send-gift", body, append(once("s"), as(rotatedKey)...)...).again(first)
-	w.post("send-gift", strings.Replace(body, ":25,", ":25.01,", 1), once("s")...).refused(422, gift.IdempotencyMismatch)
+	w.post("send-gift", strings.Replace(body, ":25,", ":25.01,", 1), once("s")...).refused(422,
+		refusal.IdempotencyMismatch)
 	if n := w.wakes.Load(); n != 1 {
 		t.Errorf("woken %d times", n)
 	}
@@ -51,7 +53,7 @@ func TestTheSameRequestGetsTheSameAnswer(t *testing.T) {
 		strings.Replace(redeemBody(g, "20"), "}", `,"allowPartial":true}`, 1), `{"voucherID":"` + nowhere +
 			`","organizationID":"` + pier + `","amount":20}`,
 	} {
-		w.post("redeem-gift", other, once("s")...).refused(422, gift.IdempotencyMismatch)
+		w.post("redeem-gift", other, once("s")...).refused(422, refusal.IdempotencyMismatch)
 	}
 	reverse := `{"redemptionID":"` + redeemed.at("redemptionID") + `","amount":5}`
 	reversed := w.post("reverse-redemption", reverse, once("s")...).want(200)
@@ -70,7 +72,7 @@ func TestTheSameRequestGetsTheSameAnswer(t *testing.T) {
 	w.post("reschedule-gift", `{"voucherID":"`+mail.id+`","deliveryDate":"`+strings.Replace(soon, "Z", "+00:00", 1)+`"}`,
 		once("s")...).again(put)
 	refused := w.post("resend-gift", `{"voucherID":"`+mail.id+`"}`, once("late")...).refused(409,
-		gift.RedemptionNotAllowed)
+		refusal.RedemptionNotAllowed)
 	w.post("resend-gift", `{"voucherID":"`+mail.id+`"}`, once("late")...).again(refused)
 	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "10.00", "status", "CANCELLED")
 }
@@ -79,12 +81,12 @@ func TestRefusalsOnTheGiftsStateAreReplayed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.send(ofMoney("5"))
-	first := w.redeem(g, "6", once("r")...).refused(409, gift.InsufficientBalance)
+	first := w.redeem(g, "6", once("r")...).refused(409, refusal.InsufficientBalance)
 	w.redeem(g, "5").want(200)
 	w.redeem(g, "6", once("r")...).again(first)
 	// What was never stored may be repeated: a malformed request, one without a valid key.
-	w.redeem(g, "0", once("n")...).refused(400, gift.ValidationFailure)
-	w.redeem(g, "1", append(once("n"), as("boon_test_nobody")...)...).refused(401, gift.Unauthenticated)
+	w.redeem(g, "0", once("n")...).refused(400, refusal.ValidationFailure)
+	w.redeem(g, "1", append(once("n"), as("boon_test_nobody")...)...).refused(401, refusal.Unauthenticated)
 	other := w.send(ofMoney("5"))
 	w.redeem(other, "1", once("n")...).want(200)
 }
@@ -105,12 +107,12 @@ func TestAReplayComesBeforeEveryRule(t *testing.T) {
 	// The date passes, the storefront and the location go, and the till is locked out by misses.
 	w.pass(time.Hour)
 	for n := range gift.GuessBurst {
-		w.validate(n).refused(404, gift.NotFound)
+		w.validate(n).refused(404, refusal.NotFound)
 	}
-	w.validate(99).refused(429, gift.RateLimited)
+	w.validate(99).refused(429, refusal.RateLimited)
 	w.post("send-gift", scheduled, once("k")...).again(sent)
 	w.post("redeem-gift", byCode, once("k")...).again(redeemed)
-	w.post("redeem-gift", byCode, once("other")...).refused(429, gift.RateLimited)
+	w.post("redeem-gift", byCode, once("other")...).refused(429, refusal.RateLimited)
 	changed := *w.directory.Load()
 	changed.Accounts = map[guid.ID]*gift.Account{}
 	for id, a := range w.directory.Load().Accounts {
@@ -123,7 +125,7 @@ func TestAReplayComesBeforeEveryRule(t *testing.T) {
 	w.post("send-gift", scheduled, once("k")...).again(sent)
 	w.post("redeem-gift", byCode, once("k")...).again(redeemed)
 	w.post("cancel-gift", byOrder, once("k")...).again(cancelled)
-	w.post("redeem-gift", byCode, once("other")...).refused(409, gift.AccountMisconfigured)
+	w.post("redeem-gift", byCode, once("other")...).refused(409, refusal.AccountMisconfigured)
 }
 
 // validate asks for a code that does not exist.
@@ -138,7 +140,7 @@ func TestTwoTillsWithOneKeyDoNotShareAnAnswer(t *testing.T) {
 	w := newWorld(t)
 	body := `{"voucherID":"` + w.send(ofMoney("5")).id + `","amount":1}`
 	w.post("redeem-gift", body, append(once("1"), as(pierKey)...)...).want(200, "organizationID", pier)
-	w.post("redeem-gift", body, append(once("1"), as(wharfKey)...)...).refused(422, gift.IdempotencyMismatch)
+	w.post("redeem-gift", body, append(once("1"), as(wharfKey)...)...).refused(422, refusal.IdempotencyMismatch)
 }
 
 // TestIntegratorsDoNotShareKeys: partner sites that send for one account and happen to use the same Idempotency-Key
@@ -178,7 +180,7 @@ func TestIntegratorsDoNotShareKeys(t *testing.T) {
 	}
 	w.directory.Store(directory)
 	w.post("send-gift", body, append(once("1"), as(renewed)...)...).again(first)
-	w.post("send-gift", body, append(once("1"), as(systemKey)...)...).refused(401, gift.Unauthenticated)
+	w.post("send-gift", body, append(once("1"), as(systemKey)...)...).refused(401, refusal.Unauthenticated)
 }
 
 // TestAnOldSetUpUsesNothingNew: an instance that has not read the set-up since an account was changed makes no gift in
@@ -206,8 +208,8 @@ func TestAnOldSetUpUsesNothingNew(t *testing.T) {
 	redeem := func() reply {
 		return w.post("redeem-gift", `{"voucherID":"`+used.id+`","organizationID":"`+wharf+`","amount":1}`, once("2")...)
 	}
-	send().refused(503, gift.Unavailable)
-	redeem().refused(503, gift.Unavailable)
+	send().refused(503, refusal.Unavailable)
+	redeem().refused(503, refusal.Unavailable)
 	w.redeem(used, "1").want(200) // what is in use stays
 	directory, err := w.store.Directory(t.Context())
 	if err != nil {
@@ -217,7 +219,7 @@ func TestAnOldSetUpUsesNothingNew(t *testing.T) {
 	if r := send().want(201); r.at("gifts[0].currency") != "JPY" {
 		t.Errorf("%s", r.body)
 	}
-	redeem().refused(404, gift.NotFound, "organizationID")
+	redeem().refused(404, refusal.NotFound, "organizationID")
 }
 
 func TestAKeyThatIsNotEnabledIsNotTold(t *testing.T) {
@@ -225,7 +227,7 @@ func TestAKeyThatIsNotEnabledIsNotTold(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(ofMoney("5"))
 	w.redeem(g, "1", once("1")...).want(200)
-	w.redeem(g, "1", append(once("1"), as(wharfKey)...)...).refused(403, gift.NotAuthorized)
+	w.redeem(g, "1", append(once("1"), as(wharfKey)...)...).refused(403, refusal.NotAuthorized)
 	mail := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"ana@example.com",` +
 		`"organizationID":"` + pier + `"},` + purchase + `}`)
 	soon := w.now().Add(time.Hour).UTC().Format(time.RFC3339)
@@ -239,7 +241,7 @@ func TestAKeyThatIsNotEnabledIsNotTold(t *testing.T) {
 		{"adjust-gift", `{"voucherID":"` + mail.id + `","amount":1,"reasonCode":"MISTAKE","reason":"why"}`},
 	} {
 		w.post(call[0], call[1], once("2")...).want(200)
-		r := w.post(call[0], call[1], append(once("2"), as(wharfKey)...)...).refused(403, gift.NotAuthorized)
+		r := w.post(call[0], call[1], append(once("2"), as(wharfKey)...)...).refused(403, refusal.NotAuthorized)
 		if text := r.at("messages[0].text"); !strings.Contains(text, "a new, random Idempotency-Key") {
 			t.Errorf("it says nothing to do: %s", text)
 		}
@@ -258,7 +260,7 @@ func TestALongAnswerIsGivenAgain(t *testing.T) {
 	if !bytes.Contains(kept.body, first.body) {
 		t.Error("what became of the call is told with another answer")
 	}
-	w.post("send-gift", strings.Replace(body, "Ça", "Qué", 1), once("many")...).refused(422, gift.IdempotencyMismatch)
+	w.post("send-gift", strings.Replace(body, "Ça", "Qué", 1), once("many")...).refused(422, refusal.IdempotencyMismatch)
 }
 
 func TestValidateIgnoresAKey(t *testing.T) {
@@ -275,10 +277,10 @@ func TestValidateIgnoresAKey(t *testing.T) {
 	w.post("validate-gift", `{"voucherCode":"`+g.code+`","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
 		once("v")...).want(200)
 	w.post("validate-gift", body, once(strings.Repeat("k", 256))...).want(200) // no key is looked at
-	w.get("/requests/v").refused(404, gift.NotFound)
-	w.get("/requests/v?operation=validate-gift").refused(400, gift.ValidationFailure, "operation")
-	w.validate(1, once("v")...).refused(404, gift.NotFound)
-	w.get("/requests/v").refused(404, gift.NotFound)
+	w.get("/requests/v").refused(404, refusal.NotFound)
+	w.get("/requests/v?operation=validate-gift").refused(400, refusal.ValidationFailure, "operation")
+	w.validate(1, once("v")...).refused(404, refusal.NotFound)
+	w.get("/requests/v").refused(404, refusal.NotFound)
 }
 
 func TestRacingCallsWithOneKeyRedeemOnce(t *testing.T) {
@@ -310,22 +312,22 @@ func TestAKeyIsRequiredWhereTheAccountSaysSo(t *testing.T) {
 	w := newWorld(t)
 	body := strings.Replace(ofMoney("500"), shop, carefulShop, 1)
 	for operation := range paths {
-		r := w.post(operation, `{}`, as(carefulKey)...).refused(400, gift.ValidationFailure)
+		r := w.post(operation, `{}`, as(carefulKey)...).refused(400, refusal.ValidationFailure)
 		if asked := strings.Contains(string(r.body), "Idempotency-Key"); asked != (operation != "validate-gift") {
 			t.Errorf("%s: %s", operation, r.body)
 		}
 	}
-	w.post("send-gift", body, as(carefulKey)...).refused(400, gift.ValidationFailure, "Idempotency-Key")
+	w.post("send-gift", body, as(carefulKey)...).refused(400, refusal.ValidationFailure, "Idempotency-Key")
 	sent := w.post("send-gift", body, append(once("y"), as(carefulKey)...)...).want(201, "gifts[0].value", "500")
 	v := `{"voucherCode":"` + sent.at("gifts[0].voucherCode") + `"}`
 	// it changes nothing: no key is required
 	w.post("validate-gift", v, as(carefulKey)...).want(200, "currentBalance", "500")
-	w.redeem(made{id: sent.at("gifts[0].voucherID")}, "1", as(carefulKey)...).refused(400, gift.ValidationFailure,
+	w.redeem(made{id: sent.at("gifts[0].voucherID")}, "1", as(carefulKey)...).refused(400, refusal.ValidationFailure,
 		"Idempotency-Key")
 	for _, bad := range []string{"", strings.Repeat("k", 256), "é"} {
-		w.post("redeem-gift", `{}`, once(bad)...).refused(400, gift.ValidationFailure, "Idempotency-Key")
+		w.post("redeem-gift", `{}`, once(bad)...).refused(400, refusal.ValidationFailure, "Idempotency-Key")
 	}
-	w.post("redeem-gift", `{}`, "Idempotency-Key", "a", "Idempotency-Key", "b").refused(400, gift.ValidationFailure,
+	w.post("redeem-gift", `{}`, "Idempotency-Key", "a", "Idempotency-Key", "b").refused(400, refusal.ValidationFailure,
 		"Idempotency-Key")
 }
 
@@ -335,16 +337,16 @@ func TestReversalByKey(t *testing.T) {
 	g := w.send(ofMoney("5"))
 	w.redeem(g, "2", once("till-1")...).want(200)
 	w.post("reverse-redemption", `{"idempotencyKey":"till-1"}`).want(200, "amount", "2.00", "currentBalance", "5.00")
-	w.post("reverse-redemption", `{"idempotencyKey":"till-1"}`).refused(409, gift.AlreadyReversed)
-	w.post("reverse-redemption", `{"idempotencyKey":"never"}`).refused(404, gift.NotFound, "idempotencyKey")
-	w.redeem(g, "2", once("never")...).refused(409, gift.RedemptionNotAllowed)
+	w.post("reverse-redemption", `{"idempotencyKey":"till-1"}`).refused(409, refusal.AlreadyReversed)
+	w.post("reverse-redemption", `{"idempotencyKey":"never"}`).refused(404, refusal.NotFound, "idempotencyKey")
+	w.redeem(g, "2", once("never")...).refused(409, refusal.RedemptionNotAllowed)
 	w.get("/requests/never").want(200, "requests[0].state", "spent", "requests[0].answer", "null")
 	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "5.00")
 	item := w.send(`{"itemGift":{"label":"Latte","quantity":3,"deliveryMethodID":3},` + purchase + `}`)
 	w.redeem(item, "2.0", once("till-2")...).want(200, "amount", "2", "currency", "null")
 	w.post("reverse-redemption", `{"idempotencyKey":"till-2","amount":1}`).want(200, "amount", "1", "currency", "null",
 		"currentBalance", "2")
-	w.post("reverse-redemption", `{"idempotencyKey":"till-2","amount":0.5}`).refused(400, gift.ValidationFailure, "amount")
+	w.post("reverse-redemption", `{"idempotencyKey":"till-2","amount":0.5}`).refused(400, refusal.ValidationFailure, "amount")
 }
 
 func TestWhatBecameOfARequest(t *testing.T) {
@@ -352,19 +354,19 @@ func TestWhatBecameOfARequest(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(ofMoney("5"), once("a key/of: mine")...)
 	path := "/requests/a%20key%2Fof:%20mine"
-	w.get("/requests/unknown").refused(404, gift.NotFound, "key")
+	w.get("/requests/unknown").refused(404, refusal.NotFound, "key")
 	sent := w.get(path).want(200, "requests[0].operation", "send-gift", "requests[0].state", "finished",
 		"requests[0].status", "201",
 		"requests[0].answer.orderID", g.order)
 	if strings.Contains(string(sent.body), "redeem-gift") {
 		t.Errorf("no redemption was made: %s", sent.body)
 	}
-	w.redeem(g, "9", once("a key/of: mine")...).refused(409, gift.InsufficientBalance)
+	w.redeem(g, "9", once("a key/of: mine")...).refused(409, refusal.InsufficientBalance)
 	w.get(path+"?operation=redeem-gift").want(200, "requests[0].operation", "redeem-gift", "requests[0].status", "409",
 		"requests[0].answer.code", "INSUFFICIENT_BALANCE")
-	w.get(path+"?operation=cancel-gift").refused(404, gift.NotFound)
-	w.get(path+"?operation=look-at-gift").refused(400, gift.ValidationFailure, "operation")
-	w.get(path, as(cornerKey)...).refused(404, gift.NotFound)
+	w.get(path+"?operation=cancel-gift").refused(404, refusal.NotFound)
+	w.get(path+"?operation=look-at-gift").refused(400, refusal.ValidationFailure, "operation")
+	w.get(path, as(cornerKey)...).refused(404, refusal.NotFound)
 
 	release := w.hold()
 	end := w.start(gift.RedeemGift, "slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
@@ -374,7 +376,7 @@ func TestWhatBecameOfARequest(t *testing.T) {
 	end()
 	w.get("/requests/slow", as(pierKey)...).want(200, "requests[0].state", "finished", "requests[0].answer.organizationID",
 		pier)
-	w.get("/requests/slow", as(wharfKey)...).refused(404, gift.NotFound)
+	w.get("/requests/slow", as(wharfKey)...).refused(404, refusal.NotFound)
 }
 
 func TestAnswersSurviveARestart(t *testing.T) {
@@ -382,7 +384,7 @@ func TestAnswersSurviveARestart(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(ofMoney("5"))
 	first := w.redeem(g, "1", once("k")...).want(200)
-	refused := w.redeem(g, "6", once("r")...).refused(409, gift.InsufficientBalance)
+	refused := w.redeem(g, "6", once("r")...).refused(409, refusal.InsufficientBalance)
 	sent := w.post("send-gift", ofMoney("7"), once("s")...).want(201)
 	w.server.Close()
 	w.engine.Stop()

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -62,16 +62,16 @@ func TestLanguagesThatAreNone(t *testing.T) {
 			strings.Replace(tongues, `"recipientLanguage":"ja"`, member,
 				1): "recipients[1].recipientLanguage",
 		} {
-			r := w.post("send-gift", body).refused(400, gift.ValidationFailure, path)
+			r := w.post("send-gift", body).refused(400, refusal.ValidationFailure, path)
 			if strings.Contains(r.at("messages[0].text"), bad) {
 				t.Errorf("%q is repeated: %s", bad, r.body)
 			}
 		}
 	}
-	w.post("send-gift", ofMoney("5", `,"recipientLanguage":5`)).refused(400, gift.ValidationFailure,
+	w.post("send-gift", ofMoney("5", `,"recipientLanguage":5`)).refused(400, refusal.ValidationFailure,
 		"monetaryGift.recipientLanguage")
 	// The cards of a stock have no recipient.
-	w.post("create-stock", `{"count":1,"recipientLanguage":"de"}`).refused(400, gift.ValidationFailure,
+	w.post("create-stock", `{"count":1,"recipientLanguage":"de"}`).refused(400, refusal.ValidationFailure,
 		"recipientLanguage")
 }
 
@@ -82,9 +82,9 @@ func TestOneLanguageInSeveralSpellings(t *testing.T) {
 	first := w.post("send-gift", tongues, once("k")...).want(201)
 	w.post("send-gift", strings.Replace(tongues, "DE-at", "de-AT", 1), once("k")...).again(first)
 	w.post("send-gift", strings.Replace(tongues, "DE-at", "de-CH", 1), once("k")...).refused(422,
-		gift.IdempotencyMismatch)
+		refusal.IdempotencyMismatch)
 	w.post("send-gift", strings.Replace(tongues, `,"recipientLanguage":"ja"`, "", 1), once("k")...).refused(422,
-		gift.IdempotencyMismatch)
+		refusal.IdempotencyMismatch)
 }
 
 // TestPromotionalTermsAreToldInTheRecipientsLanguage, also in the answer to a repeat; and an order whose answer would
@@ -103,6 +103,6 @@ func TestPromotionalTermsAreToldInTheRecipientsLanguage(t *testing.T) {
 	w.get("/gifting/gifts/"+sent.at("gifts[1].voucherID")).want(200, "promotionalTerms", "Einmal pro Gast.")
 	w.get("/gifting/gifts/"+sent.at("gifts[0].voucherID")).want(200, "promotionalTerms", "One per guest.")
 	french := strings.Repeat(`,{"recipientLanguage":"fr"}`, 999)
-	w.post("send-gift", order(german+french)).refused(400, gift.ValidationFailure, "recipients")
+	w.post("send-gift", order(german+french)).refused(400, refusal.ValidationFailure, "recipients")
 	w.post("send-gift", order(`{"recipientLanguage":"fr"}`+strings.Repeat(","+german, 999))).want(201)
 }

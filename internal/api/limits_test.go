@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -56,7 +57,7 @@ func TestTheLargestOrder(t *testing.T) {
 		t.Errorf("an answer of %d bytes has the Content-Length %q", len(r.body), r.header.Get("Content-Length"))
 	}
 	w.post("send-gift", order+strings.Repeat(" ", 2<<20-len(order))).want(201)
-	w.post("send-gift", order+strings.Repeat(" ", 2<<20+1-len(order))).refused(413, gift.ValidationFailure)
+	w.post("send-gift", order+strings.Repeat(" ", 2<<20+1-len(order))).refused(413, refusal.ValidationFailure)
 }
 
 // TestOrdersWhoseAnswersWouldBeTooLong: what is small as a request can be large as an answer, which repeats the terms
@@ -70,7 +71,7 @@ func TestOrdersWhoseAnswersWouldBeTooLong(t *testing.T) {
 			`"},"recipients":[{}` +
 			strings.Repeat(`,{}`, n-1) + `],` + purchase + `}`
 	}
-	w.post("send-gift", order(1000), once("long")...).refused(400, gift.ValidationFailure, "recipients")
+	w.post("send-gift", order(1000), once("long")...).refused(400, refusal.ValidationFailure, "recipients")
 	most := w.post("send-gift", order(800), once("long")...).want(201)
 	if size := len(most.body); size < 7<<20 || size > 8<<20 {
 		t.Errorf("the answer has %d bytes", size)
@@ -89,7 +90,7 @@ func TestOneContactInAnOrder(t *testing.T) {
 	ten := slices.Repeat([]string{"ann@example.com"}, 10)
 	w.post("send-gift", order(append(ten, "bob@example.com")...)).want(201)
 	w.post("send-gift", order(append(ten, "Ann@Example.com", "bob@example.com", "ann@example.com")...)).refused(400,
-		gift.ValidationFailure,
+		refusal.ValidationFailure,
 		"recipients[10].recipientContact", "recipients[12].recipientContact")
 }
 
@@ -125,23 +126,24 @@ func TestTheLongestTexts(t *testing.T) {
 		if c.shown && r.at("gifts[0]."+c.member) != strings.Repeat("\u00e9", c.longest) {
 			t.Errorf("%s came back as %.20q…", c.member, r.at("gifts[0]."+c.member))
 		}
-		w.post("send-gift", c.body(c.member, of(c.longest+1))).refused(400, gift.ValidationFailure, c.in+c.member)
+		w.post("send-gift", c.body(c.member, of(c.longest+1))).refused(400, refusal.ValidationFailure, c.in+c.member)
 	}
 	label := strings.Replace(item("terms", "x"), `"L"`, `"`+of(200)+`"`, 1)
 	w.post("send-gift", label).want(201, "gifts[0].label", strings.Repeat("\u00e9", 200))
-	w.post("send-gift", strings.Replace(label, of(200), of(201), 1)).refused(400, gift.ValidationFailure, "itemGift.label")
+	w.post("send-gift", strings.Replace(label, of(200), of(201), 1)).refused(400, refusal.ValidationFailure,
+		"itemGift.label")
 
 	g := w.send(money("message", "x"))
 	redeem := func(reference string) reply {
 		return w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":1,"reference":"`+reference+
 			`"}`)
 	}
-	redeem(of(101)).refused(400, gift.ValidationFailure, "reference")
+	redeem(of(101)).refused(400, refusal.ValidationFailure, "reference")
 	redemption := redeem(of(100)).want(200, "reference", strings.Repeat("\u00e9", 100)).at("redemptionID")
 	reverse := func(reason string) reply {
 		return w.post("reverse-redemption", `{"redemptionID":"`+redemption+`","amount":0.5,"reason":"`+reason+`"}`)
 	}
-	reverse(of(201)).refused(400, gift.ValidationFailure, "reason")
+	reverse(of(201)).refused(400, refusal.ValidationFailure, "reason")
 	reverse(of(200)).want(200, "reason", strings.Repeat("\u00e9", 200))
 }
 
@@ -150,16 +152,17 @@ func TestTheLongestKeys(t *testing.T) {
 	w := newWorld(t)
 	key := strings.Repeat("~ ", 127) + "!"
 	w.post("send-gift", ofMoney("5"), once(key)...).want(201)
-	w.post("send-gift", ofMoney("5"), once(key+"!")...).refused(400, gift.ValidationFailure, "Idempotency-Key")
-	w.post("send-gift", ofMoney("5"), once("")...).refused(400, gift.ValidationFailure, "Idempotency-Key")
-	w.post("send-gift", ofMoney("5"), "Idempotency-Key", "a", "Idempotency-Key", "a").refused(400, gift.ValidationFailure,
+	w.post("send-gift", ofMoney("5"), once(key+"!")...).refused(400, refusal.ValidationFailure, "Idempotency-Key")
+	w.post("send-gift", ofMoney("5"), once("")...).refused(400, refusal.ValidationFailure, "Idempotency-Key")
+	w.post("send-gift", ofMoney("5"), "Idempotency-Key", "a", "Idempotency-Key", "a").refused(400,
+		refusal.ValidationFailure,
 		"Idempotency-Key")
 	w.get("/requests/"+strings.ReplaceAll(key, " ", "%20")).want(200, "requests[0].key", key)
 	for _, bad := range []string{"%7F", "%00", "%0A", "%C3%A9", strings.Repeat("k", 256)} {
-		w.get("/requests/"+bad).refused(400, gift.ValidationFailure, "key")
+		w.get("/requests/"+bad).refused(400, refusal.ValidationFailure, "key")
 	}
 	for _, odd := range []string{"%2E", "%2E%2E", "a%2Fb"} {
-		w.get("/requests/"+odd).refused(404, gift.NotFound, "key")
+		w.get("/requests/"+odd).refused(404, refusal.NotFound, "key")
 	}
 }
 
@@ -190,8 +193,8 @@ func TestTheMostValue(t *testing.T) {
 				append(as(c.key), once(value)...)...)
 		}
 		send(c.most).want(201, "gifts[0].value", c.most)
-		send(c.more).refused(400, gift.ValidationFailure, "monetaryGift.value")
-		send(c.finer).refused(400, gift.ValidationFailure, "monetaryGift.value")
+		send(c.more).refused(400, refusal.ValidationFailure, "monetaryGift.value")
+		send(c.finer).refused(400, refusal.ValidationFailure, "monetaryGift.value")
 	}
 	for quantity, want := range map[string]string{"1e4": "10000", "1.0": "1", "100e-1": "10"} {
 		w.post("send-gift", `{"itemGift":{"label":"L","deliveryMethodID":3.0,"quantity":`+quantity+`},`+

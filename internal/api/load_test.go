@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // paidAt are the members of an external payment at a storefront.
@@ -43,7 +44,7 @@ func TestReload(t *testing.T) {
 		"currentBalance", "15.00", "heldBalance", "0.00", "availableBalance", "15.00", "currency", "USD", "status", "CLAIMED",
 		"statusID", "5", "isRedeemable", "true", "reference", "till 4")
 	reload := loaded.at("reloadID")
-	w.reload(g, "5", once("top up")...).refused(422, gift.IdempotencyMismatch)
+	w.reload(g, "5", once("top up")...).refused(422, refusal.IdempotencyMismatch)
 	w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`"}`).want(200, "originalBalance",
 		"40.00",
 		"value", "40.00", "currentBalance", "15.00")
@@ -61,14 +62,14 @@ func TestReload(t *testing.T) {
 	}
 
 	w.redeem(g, "10").want(200)
-	refused := w.unload(reload).refused(409, gift.InsufficientBalance)
+	refused := w.unload(reload).refused(409, refusal.InsufficientBalance)
 	if text := refused.at("messages[0].text"); text != "This reload was of 15.00 USD; of this gift, 5.00 USD is "+
 		"available." {
 		t.Error(text)
 	}
 	hold := w.reload(g, "12").want(200, "currentBalance", "17.00").at("reloadID")
 	held := w.holdGift(g, "6").want(200, "availableBalance", "11.00").at("holdID")
-	refused = w.unload(hold).refused(409, gift.InsufficientBalance)
+	refused = w.unload(hold).refused(409, refusal.InsufficientBalance)
 	if text := refused.at("messages[0].text"); !strings.HasPrefix(text,
 		"This reload was of 12.00 USD; of this gift, 11.00 USD is available: 6.00 USD is held until ") {
 		t.Error(text)
@@ -78,7 +79,7 @@ func TestReload(t *testing.T) {
 		"amount",
 		"12.00", "currentBalance", "5.00", "availableBalance", "5.00", "status", "CLAIMED", "isRedeemable", "true")
 	w.unload(hold, once("undo")...).again(back)
-	w.unload(hold).refused(409, gift.AlreadyReversed)
+	w.unload(hold).refused(409, refusal.AlreadyReversed)
 	w.get("/gifting/gifts/"+g.id+"/history").want(200, "entries[7].kind", "RELOAD_REVERSAL", "entries[7].amount", "-12.00",
 		"entries[7].reverses", hold, "entries[7].reversalID", back.at("reversalID"), "entries[7].redemptionID", "null",
 		"entries[7].organizationID", pier)
@@ -95,23 +96,23 @@ func TestReloadUndoneByItsKey(t *testing.T) {
 		return w.post("reverse-reload", `{"idempotencyKey":"`+key+`"}`, headers...)
 	}
 	w.reload(g, "5", append(once("arrived"), as(pierKey)...)...).want(200, "currentBalance", "30.00")
-	byKey("arrived", as(wharfKey)...).refused(403, gift.NotAuthorized)
-	byKey("arrived", as(cornerKey)...).refused(404, gift.NotFound) // another merchant's key of the same text is spent
+	byKey("arrived", as(wharfKey)...).refused(403, refusal.NotAuthorized)
+	byKey("arrived", as(cornerKey)...).refused(404, refusal.NotFound) // another merchant's key of the same text is spent
 	byKey("arrived", as(pierKey)...).want(200, "amount", "5.00", "currentBalance", "25.00", "status", "DELIVERED")
-	byKey("arrived").refused(409, gift.AlreadyReversed)
-	missing := byKey("late").refused(404, gift.NotFound)
+	byKey("arrived").refused(409, refusal.AlreadyReversed)
+	missing := byKey("late").refused(404, refusal.NotFound)
 	if text := missing.at("messages[0].text"); text != "No reload with this key has arrived, so nothing was loaded. "+
 		"The key "+
 		"is spent now: should the reload still come, it is refused." {
 		t.Error(text)
 	}
-	w.reload(g, "5", once("late")...).refused(409, gift.RedemptionNotAllowed)
+	w.reload(g, "5", once("late")...).refused(409, refusal.RedemptionNotAllowed)
 	w.get("/requests/late").want(200, "requests[0].operation", "reload-gift", "requests[0].state", "spent")
 	w.redeem(g, "1", once("late")...).want(200) // a till may count the keys of each operation by itself
-	w.reload(g, "20000", once("refused")...).refused(400, gift.ValidationFailure, "amount")
+	w.reload(g, "20000", once("refused")...).refused(400, refusal.ValidationFailure, "amount")
 	w.reload(w.send(mailed("ann@example.com")), "5",
-		once("pending")...).refused(409, gift.RedemptionNotAllowed)
-	missing = byKey("pending").refused(404, gift.NotFound)
+		once("pending")...).refused(409, refusal.RedemptionNotAllowed)
+	missing = byKey("pending").refused(404, refusal.NotFound)
 	if text := missing.at("messages[0].text"); text != "The request with this key did nothing, so nothing was loaded." {
 		t.Error(text)
 	}
@@ -125,49 +126,49 @@ func TestReloadForAThief(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(ofMoney("25"))
 	w.permit(rotatedKey, "validate", "redeem", "reverse")
-	refused := w.reload(g, "5", as(rotatedKey)...).refused(403, gift.NotAuthorized)
+	refused := w.reload(g, "5", as(rotatedKey)...).refused(403, refusal.NotAuthorized)
 	if text := refused.at("messages[0].text"); text != "This key may not reload gifts: it lacks the permission reload." {
 		t.Error(text)
 	}
 	reload := w.reload(g, "10").want(200).at("reloadID")
-	w.unload(reload, as(rotatedKey)...).refused(403, gift.NotAuthorized)
-	w.unload(reload, as(wharfKey)...).refused(404, gift.NotFound)
-	w.unload(reload, as(cornerKey)...).refused(404, gift.NotFound)
+	w.unload(reload, as(rotatedKey)...).refused(403, refusal.NotAuthorized)
+	w.unload(reload, as(wharfKey)...).refused(404, refusal.NotFound)
+	w.unload(reload, as(cornerKey)...).refused(404, refusal.NotFound)
 	w.post("reload-gift", `{"voucherID":"`+g.id+`","amount":5,`+paidAt(cornerShop)+`}`, as(cornerKey)...).refused(404,
-		gift.NotFound, "voucherID")
+		refusal.NotFound, "voucherID")
 	w.post("reload-gift", `{"voucherCode":"`+g.code+`","amount":5,`+paidAt(cornerShop)+`}`, as(cornerKey)...).refused(403,
-		gift.NotAuthorized)
+		refusal.NotAuthorized)
 	w.post("reload-gift", strings.Replace(loadBody(g, "5"), pier, wharf, 1), as(pierKey)...).refused(403,
-		gift.NotAuthorized)
+		refusal.NotAuthorized)
 	// Loaded, spent, and taken back: the money is gone once.
 	w.redeem(g, "30").want(200, "currentBalance", "5.00")
-	w.unload(reload).refused(409, gift.InsufficientBalance)
+	w.unload(reload).refused(409, refusal.InsufficientBalance)
 	sale := w.redeem(g, "5").want(200).at("redemptionID")
-	w.post("reverse-redemption", `{"redemptionID":"`+reload+`"}`).refused(404, gift.NotFound, "redemptionID")
-	w.unload(sale).refused(404, gift.NotFound, "reloadID")
+	w.post("reverse-redemption", `{"redemptionID":"`+reload+`"}`).refused(404, refusal.NotFound, "redemptionID")
+	w.unload(sale).refused(404, refusal.NotFound, "reloadID")
 	for amount, field := range map[string]string{"0": "amount", "-5": "amount", "0.001": "amount", `""`: "amount",
 		"null": "amount", "1e30": "amount"} {
-		w.reload(g, amount).refused(400, gift.ValidationFailure, field)
+		w.reload(g, amount).refused(400, refusal.ValidationFailure, field)
 	}
-	w.post("reload-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`"}`).refused(400, gift.ValidationFailure,
+	w.post("reload-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`"}`).refused(400, refusal.ValidationFailure,
 		"amount", "externalTransactionReferenceNumber", "externalTransactionCustomerFirstName",
 		"externalTransactionCustomerLastName", "externalTransactionCustomerEmailAddress", "externalStorefrontID")
-	w.post("reload-gift", strings.Replace(loadBody(g, "5"), shop, cornerShop, 1)).refused(400, gift.ValidationFailure,
+	w.post("reload-gift", strings.Replace(loadBody(g, "5"), shop, cornerShop, 1)).refused(400, refusal.ValidationFailure,
 		"externalStorefrontID")
 	w.reload(w.send(`{"itemGift":{"label":"Latte","quantity":3,"deliveryMethodID":3},`+purchase+`}`), "5").refused(422,
-		gift.NotSupported)
+		refusal.NotSupported)
 	w.reload(w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},"paymentMethodID":4,"promotionID":"`+bareSpring+
 		`","validStarting":"2020-01-01T00:00Z","validForDays":3650,"promotionalTerms":"One."}`), "5").refused(422,
-		gift.NotSupported)
+		refusal.NotSupported)
 	w.post("reload-gift", `{"voucherPublicToken":"x","amount":5,"organizationID":"`+pier+`",`+paidAt(shop)+
-		`}`).refused(400, gift.InvalidTokenFormat)
-	w.post("reload-gift", loadBody(g, "5"), as(homelessKey)...).refused(409, gift.AccountMisconfigured)
+		`}`).refused(400, refusal.InvalidTokenFormat)
+	w.post("reload-gift", loadBody(g, "5"), as(homelessKey)...).refused(409, refusal.AccountMisconfigured)
 	// Nothing of what was loaded is left in a gift whose purchase failed.
 	failed := w.send(ofMoney("10"))
 	reload = w.reload(failed, "5").want(200).at("reloadID")
 	w.adjust(failed, "-10").want(200)
 	w.post("cancel-gift", `{"voucherID":"`+failed.id+`","cause":"PURCHASE_FAILED"}`).want(200)
-	w.unload(reload).refused(409, gift.RedemptionNotAllowed)
+	w.unload(reload).refused(409, refusal.RedemptionNotAllowed)
 	w.sound()
 }
 
@@ -178,12 +179,12 @@ func TestReloadCountsAsIssued(t *testing.T) {
 	g := w.send(ofMoney("25"))
 	w.limit(gift.Limits{IssuedPerDay: 4000}, gift.Limits{})
 	w.reload(g, "15").want(200)
-	w.reload(g, "0.01").refused(429, gift.RateLimited)
+	w.reload(g, "0.01").refused(429, refusal.RateLimited)
 	w.redeem(g, "40").want(200)
 	w.skew.Store(int64(25 * time.Hour))
 	w.reload(g, "40").want(200, "currentBalance", "40.00")
 	w.limit(gift.Limits{}, gift.Limits{IssuedPerDay: 100})
-	w.reload(g, "1.01", as(rotatedKey)...).refused(429, gift.RateLimited)
+	w.reload(g, "1.01", as(rotatedKey)...).refused(429, refusal.RateLimited)
 	w.reload(g, "1.01").want(200)
 }
 
@@ -243,7 +244,7 @@ func TestCashOut(t *testing.T) {
 	}
 	limit := func(g made, want string) {
 		validate(g, "false")
-		r := w.cashOut(g).refused(422, gift.NotSupported)
+		r := w.cashOut(g).refused(422, refusal.NotSupported)
 		if text := r.at("messages[0].text"); text != "In California a gift can be cashed out when "+want {
 			t.Error(text)
 		}
@@ -254,17 +255,17 @@ func TestCashOut(t *testing.T) {
 		"currentBalance", "0.00", "heldBalance", "0.00", "availableBalance", "0.00", "currency", "USD", "status", "REDEEMED",
 		"statusID", "6")
 	w.cashOut(g, once("cash")...).again(paid)
-	w.cashOut(g).refused(409, gift.AlreadyRedeemed)
+	w.cashOut(g).refused(409, refusal.AlreadyRedeemed)
 	w.get("/gifting/gifts/"+g.id+"/history").want(200, "entries[1].kind", "CASH_OUT", "entries[1].amount", "-14.99",
 		"entries[1].entryID", paid.at("cashOutID"), "entries[1].redemptionID", "null", "entries[1].organizationName",
 		"Pier 39")
-	w.post("reverse-reload", `{"reloadID":"`+paid.at("cashOutID")+`"}`).refused(404, gift.NotFound)
+	w.post("reverse-reload", `{"reloadID":"`+paid.at("cashOutID")+`"}`).refused(404, refusal.NotFound)
 
 	// Held is not to be had.
 	g = w.send(ofMoney("14.99"))
 	hold := w.holdGift(g, "1").want(200).at("holdID")
 	validate(g, "false")
-	w.cashOut(g).refused(409, gift.RedemptionNotAllowed)
+	w.cashOut(g).refused(409, refusal.RedemptionNotAllowed)
 	w.release(hold).want(200)
 
 	spring := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
@@ -292,7 +293,7 @@ func TestNothingComesBackBeforeTheCash(t *testing.T) {
 	refused := func() {
 		t.Helper()
 		for _, way := range ways {
-			r := back(way).refused(409, gift.RedemptionNotAllowed)
+			r := back(way).refused(409, refusal.RedemptionNotAllowed)
 			if text := r.at("messages[0].text"); !strings.Contains(text, "Take the cash-out back first") {
 				t.Error(text)
 			}
@@ -307,7 +308,7 @@ func TestNothingComesBackBeforeTheCash(t *testing.T) {
 	for _, way := range ways[:2] {
 		back(way).want(200)
 	}
-	back(ways[2]).refused(409, gift.AlreadyReversed)
+	back(ways[2]).refused(409, refusal.AlreadyReversed)
 	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "81.00")
 	w.sound()
 }
@@ -327,25 +328,25 @@ func TestCashOutTakenBack(t *testing.T) {
 
 	w.permit(rotatedKey, "redeem", "reverse")
 	for _, body := range []string{byID(paid), byKey, late} {
-		r := back(body, append(as(rotatedKey), once("refused")...)...).refused(403, gift.NotAuthorized)
+		r := back(body, append(as(rotatedKey), once("refused")...)...).refused(403, refusal.NotAuthorized)
 		if text := r.at("messages[0].text"); !strings.HasSuffix(text, "it lacks the permission cash-out.") {
 			t.Error(text)
 		}
 	}
-	back(byID(paid), as(cornerKey)...).refused(404, gift.NotFound)
-	back(byID(paid), as(wharfKey)...).refused(404, gift.NotFound)
-	back(byID(paid)+`,"amount":9.99`).refused(400, gift.ValidationFailure, "amount")
-	back(byID(paid)+`,"amount":10.01`).refused(400, gift.ValidationFailure, "amount")
-	back(byID(paid)+`,"operation":"cash-out-gift"`).refused(400, gift.ValidationFailure, "operation")
-	back(`"idempotencyKey":"cash","operation":"reload-gift"`).refused(400, gift.ValidationFailure, "operation")
-	back(`"idempotencyKey":"cash"`).refused(400, gift.ValidationFailure, "operation")
+	back(byID(paid), as(cornerKey)...).refused(404, refusal.NotFound)
+	back(byID(paid), as(wharfKey)...).refused(404, refusal.NotFound)
+	back(byID(paid)+`,"amount":9.99`).refused(400, refusal.ValidationFailure, "amount")
+	back(byID(paid)+`,"amount":10.01`).refused(400, refusal.ValidationFailure, "amount")
+	back(byID(paid)+`,"operation":"cash-out-gift"`).refused(400, refusal.ValidationFailure, "operation")
+	back(`"idempotencyKey":"cash","operation":"reload-gift"`).refused(400, refusal.ValidationFailure, "operation")
+	back(`"idempotencyKey":"cash"`).refused(400, refusal.ValidationFailure, "operation")
 	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "0.00")
 
 	undone := back(byKey+`,"reason":"the drawer was empty"`, once("back")...).want(200, "redemptionID", paid, "amount",
 		"10.00", "currentBalance", "10.00", "availableBalance", "10.00", "status", "CLAIMED", "isRedeemable", "true")
 	back(byKey+`,"reason":"the drawer was empty"`, once("back")...).again(undone)
 	for _, body := range []string{byID(paid), byKey} {
-		back(body).refused(409, gift.AlreadyReversed)
+		back(body).refused(409, refusal.AlreadyReversed)
 	}
 	w.get("/gifting/gifts/"+g.id+"/history").want(200, "entries[3].kind", "REVERSAL", "entries[3].amount", "10.00",
 		"entries[3].redemptionID", paid, "entries[3].reverses", paid, "entries[3].reasonCode", "CASH_OUT",
@@ -355,9 +356,9 @@ func TestCashOutTakenBack(t *testing.T) {
 	back(byID(again)+`,"amount":10`).want(200, "currentBalance", "10.00", "isRedeemable", "false")
 
 	// One that never came, and never will.
-	back(late).refused(404, gift.NotFound)
-	back(late).refused(404, gift.NotFound)
-	w.cashOut(w.send(ofMoney("5")), once("late")...).refused(409, gift.RedemptionNotAllowed)
+	back(late).refused(404, refusal.NotFound)
+	back(late).refused(404, refusal.NotFound)
+	w.cashOut(w.send(ofMoney("5")), once("late")...).refused(409, refusal.RedemptionNotAllowed)
 
 	// At once, it is taken back once.
 	g = w.send(ofMoney("5"))
@@ -387,39 +388,39 @@ func TestCashOutForAThief(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(ofMoney("5"))
 	w.permit(rotatedKey, "validate", "redeem", "reverse", "reload")
-	w.cashOut(g, as(rotatedKey)...).refused(403, gift.NotAuthorized)
-	w.cashOut(g, as(wharfKey)...).refused(403, gift.NotAuthorized)
-	w.post("cash-out-gift", `{"voucherID":"`+g.id+`"}`, as(cornerKey)...).refused(404, gift.NotFound, "voucherID")
-	w.post("cash-out-gift", `{"voucherCode":"`+g.code+`"}`, as(cornerKey)...).refused(403, gift.NotAuthorized)
-	w.post("cash-out-gift", `{"voucherID":"`+g.id+`","organizationID":"`+wharf+`"}`).refused(422, gift.NotSupported)
-	w.post("cash-out-gift", cashBody(g), as(homelessKey)...).refused(409, gift.AccountMisconfigured)
-	w.post("cash-out-gift", `{"voucherPublicToken":"x","organizationID":"`+pier+`"}`).refused(400, gift.InvalidTokenFormat)
-	w.post("cash-out-gift", strings.Replace(cashBody(g), "}", `,"amount":5}`, 1)).refused(400, gift.ValidationFailure,
+	w.cashOut(g, as(rotatedKey)...).refused(403, refusal.NotAuthorized)
+	w.cashOut(g, as(wharfKey)...).refused(403, refusal.NotAuthorized)
+	w.post("cash-out-gift", `{"voucherID":"`+g.id+`"}`, as(cornerKey)...).refused(404, refusal.NotFound, "voucherID")
+	w.post("cash-out-gift", `{"voucherCode":"`+g.code+`"}`, as(cornerKey)...).refused(403, refusal.NotAuthorized)
+	w.post("cash-out-gift", `{"voucherID":"`+g.id+`","organizationID":"`+wharf+`"}`).refused(422, refusal.NotSupported)
+	w.post("cash-out-gift", cashBody(g), as(homelessKey)...).refused(409, refusal.AccountMisconfigured)
+	w.post("cash-out-gift", `{"voucherPublicToken":"x","organizationID":"`+pier+`"}`).refused(400, refusal.InvalidTokenFormat)
+	w.post("cash-out-gift", strings.Replace(cashBody(g), "}", `,"amount":5}`, 1)).refused(400, refusal.ValidationFailure,
 		"amount")
 	w.cashOut(w.send(`{"itemGift":{"label":"Latte","quantity":3,"deliveryMethodID":3},`+purchase+`}`)).refused(422,
-		gift.NotSupported)
+		refusal.NotSupported)
 	w.cashOut(w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},"paymentMethodID":4,"promotionID":"`+bareSpring+
 		`","validStarting":"2020-01-01T00:00Z","validForDays":3650,"promotionalTerms":"One."}`)).refused(422,
-		gift.NotSupported)
+		refusal.NotSupported)
 	// A card with a verification code, without it.
 	cards, codes := w.verified(1)
 	w.post("redeem-gift", verifyBody(cards[0], "10", codes[0])).want(200)
 	asking := func(code string) string {
 		return strings.Replace(cashBody(cards[0]), "}", `,"verificationCode":"`+code+`"}`, 1)
 	}
-	w.cashOut(cards[0]).refused(400, gift.ValidationFailure, "verificationCode")
-	w.post("cash-out-gift", asking("12")).refused(400, gift.ValidationFailure, "verificationCode")
+	w.cashOut(cards[0]).refused(400, refusal.ValidationFailure, "verificationCode")
+	w.post("cash-out-gift", asking("12")).refused(400, refusal.ValidationFailure, "verificationCode")
 	for n := range gift.MaxWrongCodes - 1 {
-		w.post("cash-out-gift", asking(wrong(codes[0], n))).refused(409, gift.RedemptionNotAllowed, "verificationCode")
+		w.post("cash-out-gift", asking(wrong(codes[0], n))).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
 	}
 	w.post("cash-out-gift", asking(codes[0])).want(200, "amount", "10.00")
 	// Cash for a reload that is then taken back.
 	reload := w.reload(g, "5").want(200).at("reloadID")
 	w.cashOut(g).want(200, "amount", "10.00")
-	w.unload(reload).refused(409, gift.InsufficientBalance)
+	w.unload(reload).refused(409, refusal.InsufficientBalance)
 	w.limit(gift.Limits{RedeemedPerDay: 1000}, gift.Limits{})
 	w.cashOut(w.send(ofMoney("10"))).want(200)
-	w.cashOut(w.send(ofMoney("0.01"))).refused(429, gift.RateLimited)
+	w.cashOut(w.send(ofMoney("0.01"))).refused(429, refusal.RateLimited)
 	w.sound()
 
 	// Asked for at once, it is paid once.

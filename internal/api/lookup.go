@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
 	"boon.example/internal/nfc"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -28,7 +29,7 @@ func showGift(c *call) (ledger.Answer, error) {
 
 // finish ends the reading of a look-up and finds the account that it is about.
 func (c *call) finish(q *wire.Query) (err error) {
-	account, err := c.Directory().AccountOf(c.caller, q.GUID("accountID"), gift.FieldAccount)
+	account, err := c.Directory().AccountOf(c.caller, q.GUID("accountID"), refusal.FieldAccount)
 	if err == nil {
 		c.enter(account)
 	}
@@ -48,7 +49,7 @@ func (c *call) gift(q *wire.Query) (gift.Gift, error) {
 	if err == nil && c.caller.MayUse(&g.Voucher) {
 		return g, nil
 	}
-	if err == nil || errors.Is(err, gift.NotFound) {
+	if err == nil || errors.Is(err, refusal.NotFound) {
 		return gift.Gift{}, gift.NoSuchGift()
 	}
 	return gift.Gift{}, stored(err)
@@ -320,7 +321,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 	scope := ledger.Call{Key: key, Caller: c.caller}.Scope()
 	running := c.running(operations, scope)
 	records, err := c.Records.Requests(c.ctx, c.account.ID, only, scope)
-	if err != nil && !errors.Is(err, gift.NotFound) {
+	if err != nil && !errors.Is(err, refusal.NotFound) {
 		return ledger.Answer{}, stored(err)
 	}
 	var told []ledger.Request
@@ -337,7 +338,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 		told = append(told, r)
 	}
 	if len(told)+len(running) == 0 {
-		return ledger.Answer{}, refuseAt(gift.NotFound, "key",
+		return ledger.Answer{}, refuseAt(refusal.NotFound, "key",
 			"No request with this Idempotency-Key has arrived of which this key may be told.")
 	}
 	return c.answer(ledger.OK, func(w *wire.Writer) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // ids lists the voucher ids of a page.
@@ -59,7 +60,7 @@ func TestGiftsArePaged(t *testing.T) {
 	}
 	for _, q := range []string{"limit=0", "limit=201", "limit=x", "limit=+5", "limit=1&limit=2", "cursor=x",
 		"cursor=AAAA"} {
-		w.get("/gifting/gifts?"+q).refused(400, gift.ValidationFailure, q[:strings.Index(q, "=")])
+		w.get("/gifting/gifts?"+q).refused(400, refusal.ValidationFailure, q[:strings.Index(q, "=")])
 	}
 }
 
@@ -93,7 +94,7 @@ func TestGiftsAreFiltered(t *testing.T) {
 			t.Errorf("%s: %v, want %v", query, got, want)
 		}
 	}
-	if r := w.get("/gifting/gifts?createdFrom=2026-01-01T00:00:00+01:00").refused(400, gift.ValidationFailure,
+	if r := w.get("/gifting/gifts?createdFrom=2026-01-01T00:00:00+01:00").refused(400, refusal.ValidationFailure,
 		"createdFrom"); !strings.Contains(string(r.body), "%2B") {
 		t.Errorf("it does not say what to do about a +: %s", r.body)
 	}
@@ -102,7 +103,7 @@ func TestGiftsAreFiltered(t *testing.T) {
 		"createdTo=2026-01-01T00:00:00": "createdTo",
 		"a=%zz":                         "", "externalTransactionReferenceNumber=%00": "externalTransactionReferenceNumber",
 	} {
-		w.get("/gifting/gifts?"+query).refused(400, gift.ValidationFailure, path)
+		w.get("/gifting/gifts?"+query).refused(400, refusal.ValidationFailure, path)
 	}
 	// A key that is limited to locations sees what is good there only; another account sees nothing.
 	if got, want := w.get("/gifting/gifts", as(pierKey)...).ids(), reversed(atPier); !slices.Equal(got, want) {
@@ -116,22 +117,22 @@ func TestGiftsAreFiltered(t *testing.T) {
 	}
 	for _, path := range []string{"/gifting/gifts/" + atPier.id, "/gifting/gifts/" + atPier.id + "/history"} {
 		w.get(path, as(pierKey)...).want(200)
-		w.get(path, as(wharfKey)...).refused(404, gift.NotFound, "voucherID")
-		w.get(path, as(cornerKey)...).refused(404, gift.NotFound, "voucherID")
+		w.get(path, as(wharfKey)...).refused(404, refusal.NotFound, "voucherID")
+		w.get(path, as(cornerKey)...).refused(404, refusal.NotFound, "voucherID")
 		w.get(path + "?x=1").want(200) // let be
 	}
-	w.get("/gifting/gifts/"+anywhere.id, as(pierKey)...).refused(404, gift.NotFound, "voucherID")
-	w.get("/gifting/gifts/"+nowhere).refused(404, gift.NotFound, "voucherID")
-	w.get("/gifting/gifts/x").refused(400, gift.ValidationFailure, "voucherID")
+	w.get("/gifting/gifts/"+anywhere.id, as(pierKey)...).refused(404, refusal.NotFound, "voucherID")
+	w.get("/gifting/gifts/"+nowhere).refused(404, refusal.NotFound, "voucherID")
+	w.get("/gifting/gifts/x").refused(400, refusal.ValidationFailure, "voucherID")
 	// It cancels what it sees, and nothing else is there for it.
-	w.post("cancel-gift", `{"voucherID":"`+atPier.id+`","cause":"CANCELLED"}`, as(wharfKey)...).refused(404, gift.NotFound,
+	w.post("cancel-gift", `{"voucherID":"`+atPier.id+`","cause":"CANCELLED"}`, as(wharfKey)...).refused(404, refusal.NotFound,
 		"voucherID")
 	w.post("cancel-gift", `{"orderID":"`+atPier.order+`","cause":"CANCELLED"}`, as(wharfKey)...).refused(404,
-		gift.NotFound)
+		refusal.NotFound)
 	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED"}`, as(wharfKey)...).refused(404,
-		gift.NotFound)
+		refusal.NotFound)
 	w.post("cancel-gift", `{"voucherID":"`+anywhere.id+`","cause":"CANCELLED"}`, as(wharfKey)...).refused(404,
-		gift.NotFound, "voucherID")
+		refusal.NotFound, "voucherID")
 	w.get("/gifting/gifts/"+atPier.id).want(200, "status", "DELIVERED")
 	w.post("cancel-gift", `{"voucherID":"`+atPier.id+`","cause":"CANCELLED"}`).want(200)
 	w.get("/gifting/gifts/"+atPier.id).want(200, "status", "CANCELLED")
@@ -164,8 +165,8 @@ func TestHistoryIsPaged(t *testing.T) {
 		pier)
 	second := w.get(path+"?limit=2&cursor="+first.at("nextCursor")).want(200, "entries[0].seq", "3", "entries[1].seq", "4")
 	w.get(path+"?limit=2&cursor="+second.at("nextCursor")).want(200, "entries[0].seq", "5", "nextCursor", "null")
-	w.get(path+"?cursor=AAAA").refused(400, gift.ValidationFailure, "cursor")
-	w.get("/gifting/gifts?cursor="+first.at("nextCursor")).refused(400, gift.ValidationFailure, "cursor")
+	w.get(path+"?cursor=AAAA").refused(400, refusal.ValidationFailure, "cursor")
+	w.get("/gifting/gifts?cursor="+first.at("nextCursor")).refused(400, refusal.ValidationFailure, "cursor")
 }
 
 func TestSeveralRecipients(t *testing.T) {
@@ -215,19 +216,19 @@ func TestTicketsAndTargets(t *testing.T) {
 	w.post("validate-gift", ask(two)).want(200, "eligibility.maximumAmount", "9.00", "eligibility.eligibleLines[0].index",
 		"1",
 		"eligibility.eligibleLines[0].amount", "9.00", "eligibility.excludedLines[0].index", "0")
-	w.post("redeem-gift", ask(two+`,"amount":9.5`)).refused(400, gift.ValidationFailure, "amount")
-	w.post("redeem-gift", ask(`,"ticketData":`+ticketOf("TEA"))).refused(422, gift.ItemEligibilityFailure)
+	w.post("redeem-gift", ask(two+`,"amount":9.5`)).refused(400, refusal.ValidationFailure, "amount")
+	w.post("redeem-gift", ask(`,"ticketData":`+ticketOf("TEA"))).refused(422, refusal.ItemEligibilityFailure)
 	w.post("redeem-gift", ask(two), once("t")...).want(200, "amount", "9.00", "currentBalance", "1.00")
 	w.post("redeem-gift", ask(strings.Replace(two, "9.0", "9", 1)), once("t")...).want(200, "amount", "9.00")
-	w.post("redeem-gift", ask(strings.Replace(two, "9.0", "8", 1)), once("t")...).refused(422, gift.IdempotencyMismatch)
+	w.post("redeem-gift", ask(strings.Replace(two, "9.0", "8", 1)), once("t")...).refused(422, refusal.IdempotencyMismatch)
 
 	business := `,"targetProgramID":"22222222-2222-2222-2222-222222222222"`
-	w.post("validate-gift", ask(business)).refused(422, gift.MissingOrInvalidGiftProgram, "targetProgramID")
+	w.post("validate-gift", ask(business)).refused(422, refusal.MissingOrInvalidGiftProgram, "targetProgramID")
 	w.post("validate-gift", ask(business+`,"validateTargetProgram":false`)).want(200)
-	w.post("validate-gift", ask(`,"targetTypeCode":"GIFT"`)).refused(422, gift.InvalidVoucherType, "targetTypeCode")
+	w.post("validate-gift", ask(`,"targetTypeCode":"GIFT"`)).refused(422, refusal.InvalidVoucherType, "targetTypeCode")
 	w.post("validate-gift", ask(`,"targetTypeCode":"GIFT","validateTargetType":false`)).want(200)
 	w.post("validate-gift", ask(`,"targetTypeCode":"NOT_GIFT","validateTargetType":true`)).want(200)
-	w.post("validate-gift", ask(`,"targetTypeCode":"gift"`)).refused(400, gift.ValidationFailure, "targetTypeCode")
+	w.post("validate-gift", ask(`,"targetTypeCode":"gift"`)).refused(400, refusal.ValidationFailure, "targetTypeCode")
 }
 
 // TestLookUpFilters finds gifts by what people know of them.
@@ -265,7 +266,7 @@ func TestLookUpFilters(t *testing.T) {
 	}
 	for query, path := range map[string]string{"lastFour=12": "lastFour", "lastFour=123a": "lastFour",
 		"orderID=x": "orderID"} {
-		w.get("/gifting/gifts?"+query).refused(400, gift.ValidationFailure, path)
+		w.get("/gifting/gifts?"+query).refused(400, refusal.ValidationFailure, path)
 	}
 }
 
@@ -296,9 +297,9 @@ func TestActivity(t *testing.T) {
 	at := strings.NewReplacer("+", "%2B").Replace(all.at("entries[0].at"))
 	w.get("/gifting/activity?from="+at).want(200, "entries[1].kind", "REDEMPTION").has("entries", 2)
 	w.get("/gifting/activity?to="+at).want(200, "entries[0].kind", "ISSUED").has("entries", 2)
-	w.get("/gifting/activity?kind=SOLD").refused(400, gift.ValidationFailure, "kind")
+	w.get("/gifting/activity?kind=SOLD").refused(400, refusal.ValidationFailure, "kind")
 	w.get("/gifting/activity?cursor="+w.get("/gifting/gifts?limit=1").at("nextCursor")).refused(400,
-		gift.ValidationFailure, "cursor")
+		refusal.ValidationFailure, "cursor")
 	for _, e := range strings.Split(w.get("/gifting/activity", as(wharfKey)...).want(200).at("entries"), "},") {
 		if strings.Contains(e, atPier.id) {
 			t.Errorf("a key of the wharf is told of a gift of the pier: %s", e)

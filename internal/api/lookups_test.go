@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // takesMember tells of which operations of the OpenAPI file the body may have a member.
@@ -79,7 +80,7 @@ func TestALimitedCallerLooksNoCodeUp(t *testing.T) {
 		t.Fatalf("codes are taken by %v, keys by %v", byCode, byKey)
 	}
 	for n := range gift.GuessBurst {
-		s.validate(n, as(pierKey)...).refused(404, gift.NotFound)
+		s.validate(n, as(pierKey)...).refused(404, refusal.NotFound)
 	}
 	codes := []known{s.make("anywhere", "delivered"), s.make(corner, "delivered"), s.make(nowhere, "")}
 	operations, err := contract.Routes(theFile)
@@ -107,7 +108,7 @@ func TestALimitedCallerLooksNoCodeUp(t *testing.T) {
 				return `{` + k.name(undo.by) + `,"voucherCode":"` + code + `"` + undo.more + `}`
 			}
 			for _, other := range codes {
-				ask(op, with(other.code)).refused(http.StatusTooManyRequests, gift.RateLimited)
+				ask(op, with(other.code)).refused(http.StatusTooManyRequests, refusal.RateLimited)
 			}
 			ask(op, with(k.code)).want(200)
 		default:
@@ -118,7 +119,7 @@ func TestALimitedCallerLooksNoCodeUp(t *testing.T) {
 					if key != "" {
 						headers = once(fmt.Sprint(key, op.OperationID, n))
 					}
-					ask(op, body, headers...).refused(http.StatusTooManyRequests, gift.RateLimited)
+					ask(op, body, headers...).refused(http.StatusTooManyRequests, refusal.RateLimited)
 				}
 			}
 		}
@@ -139,11 +140,11 @@ func (s *stage) tryUsed(t *testing.T, ask func(contract.Route, string, ...string
 		for n := range gift.GuessBurst {
 			code := fmt.Sprintf("%s%04d%s", k.code[:4], n, k.code[8:])
 			if code != k.code {
-				ask(op, `{`+k.name("redemption's key")+`,"voucherCode":"`+code+`"}`).refused(429, gift.RateLimited)
+				ask(op, `{`+k.name("redemption's key")+`,"voucherCode":"`+code+`"}`).refused(429, refusal.RateLimited)
 			}
 		}
 		whole := `{` + k.name("redemption's key") + `,"voucherCode":"` + k.code + `"}`
-		ask(op, whole).refused(http.StatusTooManyRequests, gift.RateLimited)
+		ask(op, whole).refused(http.StatusTooManyRequests, refusal.RateLimited)
 		ask(op, `{`+k.name("redemption's key")+`}`).want(200) // without a code it is undone all the same
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -178,7 +178,7 @@ func TestEveryMemberRefusesWhatItIsNot(t *testing.T) {
 				continue
 			}
 			p.in[p.name] = bad
-			w.in(t).post(operation, body()).refused(400, gift.ValidationFailure, p.path)
+			w.in(t).post(operation, body()).refused(400, refusal.ValidationFailure, p.path)
 		}
 	})
 }
@@ -198,9 +198,9 @@ func TestEveryTextRefusesControlCharacters(t *testing.T) {
 			}
 			r := w.in(t).post(operation, body())
 			if p.path == "ticketData.format" {
-				r.refused(422, gift.NotSupported, p.path)
+				r.refused(422, refusal.NotSupported, p.path)
 			} else {
-				r.refused(400, gift.Code(r.at("code")), p.path)
+				r.refused(400, refusal.Code(r.at("code")), p.path)
 			}
 		}
 	})
@@ -217,12 +217,12 @@ func TestEveryMemberIsSuggestedAndTakenOnce(t *testing.T) {
 		r := w.in(t).post(operation, wrong)
 		if onTicket(p) {
 			r.want(200)
-		} else if r.refused(400, gift.ValidationFailure, p.path+"x"); !strings.Contains(string(r.body), "did you mean "+
+		} else if r.refused(400, refusal.ValidationFailure, p.path+"x"); !strings.Contains(string(r.body), "did you mean "+
 			p.name+"?") {
 			t.Errorf("it does not suggest %s: %s", p.name, r.body)
 		}
 		twice := strings.Replace(wrong, `"`+p.name+`x":`, fmt.Sprintf(`"\u%04x%s":`, p.name[0], p.name[1:]), 1)
-		w.in(t).post(operation, twice).refused(400, gift.ValidationFailure, p.path)
+		w.in(t).post(operation, twice).refused(400, refusal.ValidationFailure, p.path)
 	})
 }
 

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // Large bodies that are being read, and large answers that are being made and written, take so many bytes over all
@@ -48,7 +48,7 @@ func (c *call) hold(n int) error {
 	}
 	if !c.API.memory.Take(*c.payer, more, most) {
 		c.memory -= n
-		refused := gift.Refuse(gift.Unavailable, "Too many large requests are under way. Repeat this one in a moment "+
+		refused := refusal.New(refusal.Unavailable, "Too many large requests are under way. Repeat this one in a moment "+
 			"with the same Idempotency-Key.")
 		refused.RetryAfter = time.Second
 		return refused

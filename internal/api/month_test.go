@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ratelimit"
+	"boon.example/internal/refusal"
 )
 
 // tills are the records of a limiter, without a disk. Every redemption is of another gift.
@@ -72,7 +73,7 @@ func newTill(t *testing.T, seed uint64, n int, m *tills) *till {
 // look looks up a code that costs so much.
 func (s *till) look(cost int) (limited bool) {
 	err := s.limiter.lookUp(s.Context(), s.at, func() (int, error) { return cost, nil })
-	if refused, ok := err.(*gift.Error); ok && refused.Code == gift.RateLimited {
+	if refused, ok := err.(*refusal.Error); ok && refused.Code == refusal.RateLimited {
 		return true
 	} else if err != nil {
 		s.Fatal(err)

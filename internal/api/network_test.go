@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // limitTo has a key work from some networks only, from now on.
@@ -47,7 +48,7 @@ func TestKeysOfNetworks(t *testing.T) {
 	for from, named := range map[string]string{"198.51.100.7": "198.51.100.7", "2001:db8:2::7": "2001:db8:2::7",
 		"203.0.113.9, 198.51.100.7": "198.51.100.7", "::203.0.113.9": "::cb00:7109", "203.0.113.9, 10.0.0.7, x": "127.0.0.1",
 		"0.0.0.0": "0.0.0.0", "203.0.113.9\t,": "127.0.0.1"} {
-		r := redeem(from).refused(http.StatusForbidden, gift.NotAuthorized)
+		r := redeem(from).refused(http.StatusForbidden, refusal.NotAuthorized)
 		if text := r.at("messages[0].text"); text != "This key may not be used from "+named+"." {
 			t.Errorf("from %q: %s", from, text)
 		}
@@ -58,12 +59,12 @@ func TestKeysOfNetworks(t *testing.T) {
 	w.get("/gifting/gifts/"+g.id, "X-Forwarded-For", "198.51.100.7").want(http.StatusOK, "currentBalance", "19.00")
 	for _, path := range []string{"/gifting/gifts/" + g.id, "/requests/k-203.0.113.9", "/gifting/activity"} {
 		w.get(path, append(as(rotatedKey), "X-Forwarded-For", "198.51.100.7")...).refused(http.StatusForbidden,
-			gift.NotAuthorized)
+			refusal.NotAuthorized)
 	}
 	w.limitTo(sandboxKey, "203.0.113.0/24")
 	outside := append(as(sandboxKey), "X-Forwarded-For", "198.51.100.7")
-	w.do("GET", "/api/test/clock", "", outside...).refused(http.StatusForbidden, gift.NotAuthorized)
-	w.do("POST", "/api/test/clock", `{"advance":"P1D"}`, outside...).refused(http.StatusForbidden, gift.NotAuthorized)
+	w.do("GET", "/api/test/clock", "", outside...).refused(http.StatusForbidden, refusal.NotAuthorized)
+	w.do("POST", "/api/test/clock", `{"advance":"P1D"}`, outside...).refused(http.StatusForbidden, refusal.NotAuthorized)
 	// The table is of the key: another of the account is used from anywhere, and no network means everywhere.
 	w.limitTo(rotatedKey)
 	redeem("198.51.100.8").want(http.StatusOK)
@@ -74,7 +75,7 @@ func TestKeysOfNetworks(t *testing.T) {
 	alone.limitTo(rotatedKey, "203.0.113.0/24")
 	asked := `{"voucherCode":"` + other.code + `","organizationID":"` + pier + `"}`
 	alone.post("validate-gift", asked, append(as(rotatedKey), "X-Forwarded-For", "203.0.113.9", "X-Real-IP", "203.0.113.9",
-		"Forwarded", "for=203.0.113.9")...).refused(http.StatusForbidden, gift.NotAuthorized)
+		"Forwarded", "for=203.0.113.9")...).refused(http.StatusForbidden, refusal.NotAuthorized)
 	alone.limitTo(rotatedKey, "127.0.0.0/8", "::1/128")
 	alone.post("validate-gift", asked, append(as(rotatedKey), "X-Forwarded-For", "198.51.100.7")...).want(http.StatusOK)
 }

@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -142,7 +143,7 @@ func TestCodesAreThoseOfTheDomain(t *testing.T) {
 	t.Parallel()
 	doc := readFile(t)
 	var all []string
-	for _, c := range gift.Codes() {
+	for _, c := range refusal.Codes() {
 		all = append(all, string(c))
 	}
 	slices.Sort(all)
@@ -370,7 +371,7 @@ func TestServedDocs(t *testing.T) {
 func TestEveryCodeHasItsPlaceOnTheErrorsPage(t *testing.T) {
 	t.Parallel()
 	html := string(docPages("1.2.3", "")["/docs/errors"].Body)
-	for _, c := range gift.Codes() {
+	for _, c := range refusal.Codes() {
 		if n := strings.Count(html, `id="`+string(c)+`"`); n != 1 {
 			t.Errorf("%s has %d places", c, n)
 		}

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -90,30 +91,30 @@ func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 
 func TestFailuresThatEveryOperationHas(t *testing.T) {
 	t.Parallel()
-	refused := func(status int, code gift.Code) func(reply, bool) {
+	refused := func(status int, code refusal.Code) func(reply, bool) {
 		return func(r reply, _ bool) { r.refused(status, code) }
 	}
 	w := newWorld(t)
 	w.everywhere(func(r reply, _ bool) {
-		r.refused(401, gift.Unauthenticated)
+		r.refused(401, refusal.Unauthenticated)
 		w.pass(6 * time.Second) // so many are not too many
 	}, as("boon_test_anonymous")...)
 	for range 10 {
-		w.get("/gifting/gifts", as("boon_test_anonymous")...).refused(401, gift.Unauthenticated)
+		w.get("/gifting/gifts", as("boon_test_anonymous")...).refused(401, refusal.Unauthenticated)
 	}
-	w.everywhere(refused(429, gift.RateLimited), as("boon_test_anonymous")...)
+	w.everywhere(refused(429, refusal.RateLimited), as("boon_test_anonymous")...)
 	w.everywhere(func(r reply, post bool) {
 		if post {
-			r.refused(415, gift.NotSupported)
+			r.refused(415, refusal.NotSupported)
 		}
 	}, "Content-Type", "text/plain")
 
 	broken := newWorld(t, func(c *api.Config) { c.Directory = func() *gift.Directory { panic("broken") } })
-	broken.everywhere(refused(500, gift.UnexpectedError))
+	broken.everywhere(refused(500, refusal.UnexpectedError))
 
 	closed := newWorld(t)
 	closed.store.Close()
-	closed.everywhere(refused(503, gift.Unavailable))
+	closed.everywhere(refused(503, refusal.Unavailable))
 }
 
 func TestKeysAreHeldByEveryOperation(t *testing.T) {
@@ -165,10 +166,10 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 				w.Errorf("%s: %d %s", operation, r.status, r.body)
 			}
 		})
-		w.post(string(operation), body[0], once("k")...).refused(409, gift.RequestInProgress)
+		w.post(string(operation), body[0], once("k")...).refused(409, refusal.RequestInProgress)
 		release()
 		end()
-		w.post(string(operation), body[1], once("k")...).refused(422, gift.IdempotencyMismatch)
+		w.post(string(operation), body[1], once("k")...).refused(422, refusal.IdempotencyMismatch)
 	}
 }
 
@@ -176,21 +177,22 @@ func TestReversalNeedsTheLocationOfTheRedemption(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	body := `{"redemptionID":"` + w.redeem(w.send(ofMoney("5")), "1").at("redemptionID") + `"}`
-	w.post("reverse-redemption", body, append(once("k"), as(wharfKey)...)...).refused(404, gift.NotFound, "redemptionID")
+	w.post("reverse-redemption", body, append(once("k"), as(wharfKey)...)...).refused(404, refusal.NotFound,
+		"redemptionID")
 	w.post("reverse-redemption", strings.Replace(body, "}", `,"organizationID":"`+pier+`"}`, 1),
-		as(wharfKey)...).refused(403, gift.NotAuthorized)
+		as(wharfKey)...).refused(403, refusal.NotAuthorized)
 	w.post("reverse-redemption", strings.Replace(body, "}", `,"organizationID":"`+pier+`"}`, 1),
-		as(homelessKey)...).refused(409, gift.AccountMisconfigured)
+		as(homelessKey)...).refused(409, refusal.AccountMisconfigured)
 	// By its Idempotency-Key it must not be told that nothing was taken.
 	w.redeem(w.send(ofMoney("5")), "1", once("sale")...).want(200)
 	w.post("reverse-redemption", `{"idempotencyKey":"sale","organizationID":"`+nowhere+`"}`).refused(400,
-		gift.ValidationFailure, "organizationID")
-	w.redeem(w.send(ofMoney("5")), "6", once("no sale")...).refused(409, gift.InsufficientBalance)
+		refusal.ValidationFailure, "organizationID")
+	w.redeem(w.send(ofMoney("5")), "6", once("no sale")...).refused(409, refusal.InsufficientBalance)
 	for _, key := range []string{"sale", "no sale"} {
-		w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"}`, as(wharfKey)...).refused(403, gift.NotAuthorized)
+		w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"}`, as(wharfKey)...).refused(403, refusal.NotAuthorized)
 	}
 	w.post("reverse-redemption", `{"idempotencyKey":"sale"}`, as(pierKey)...).want(200)
-	w.post("reverse-redemption", `{"idempotencyKey":"no sale"}`, as(pierKey)...).refused(404, gift.NotFound)
+	w.post("reverse-redemption", `{"idempotencyKey":"no sale"}`, as(pierKey)...).refused(404, refusal.NotFound)
 	// The key of the location may repeat it under the same Idempotency-Key: a refusal of the API key is not remembered.
 	w.post("reverse-redemption", body, append(once("k"), as(pierKey)...)...).want(200, "organizationID", pier)
 }
@@ -216,9 +218,9 @@ func TestAGiftIsNamedOnce(t *testing.T) {
 		for n := range named(made{}) {
 			g, more := fresh()
 			all := named(g)
-			ask(more, all[n], all[(n+1)%3]).refused(400, gift.ValidationFailure)
-			ask(more, all...).refused(400, gift.ValidationFailure)
-			ask(more, `"reference":null`).refused(400, gift.ValidationFailure)
+			ask(more, all[n], all[(n+1)%3]).refused(400, refusal.ValidationFailure)
+			ask(more, all...).refused(400, refusal.ValidationFailure)
+			ask(more, `"reference":null`).refused(400, refusal.ValidationFailure)
 			ask(more, all[n]).want(200, "voucherID", g.id)
 		}
 	}
@@ -230,11 +232,11 @@ func TestRedeemNamesTheGiftAsValidateDoes(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(ofMoney("5"))
 	at := `,"organizationID":"` + pier + `"}`
-	w.post("redeem-gift", `{"voucherCode":"1"`+at).refused(400, gift.InvalidCodeFormat, "voucherCode")
-	w.post("redeem-gift", `{"voucherPublicToken":"1"`+at).refused(400, gift.InvalidTokenFormat, "voucherPublicToken")
-	w.post("redeem-gift", `{"voucherPublicToken":"0123456789ABCDEFGHIJKL"`+at).refused(404, gift.NotFound,
+	w.post("redeem-gift", `{"voucherCode":"1"`+at).refused(400, refusal.InvalidCodeFormat, "voucherCode")
+	w.post("redeem-gift", `{"voucherPublicToken":"1"`+at).refused(400, refusal.InvalidTokenFormat, "voucherPublicToken")
+	w.post("redeem-gift", `{"voucherPublicToken":"0123456789ABCDEFGHIJKL"`+at).refused(404, refusal.NotFound,
 		"voucherPublicToken")
-	w.post("redeem-gift", `{"voucherID":"`+g.id+`","targetTypeCode":"NOT_GIFT"`+at).refused(422, gift.InvalidVoucherType,
+	w.post("redeem-gift", `{"voucherID":"`+g.id+`","targetTypeCode":"NOT_GIFT"`+at).refused(422, refusal.InvalidVoucherType,
 		"targetTypeCode")
 	w.post("redeem-gift", `{"voucherPublicToken":"/g/`+g.token+`","amount":1`+at).want(200, "voucherID", g.id)
 }
@@ -246,10 +248,10 @@ func TestDocPagesAreServed(t *testing.T) {
 	for _, path := range []string{"/openapi.json", "/docs", "/docs/errors", "/docs/reference",
 		"/docs/reference/sendGift"} {
 		w.do("GET", path, "").want(200)
-		w.do("POST", path, "").refused(405, gift.NotSupported)
+		w.do("POST", path, "").refused(405, refusal.NotSupported)
 	}
 	for _, path := range []string{"/docs/assets/nothing.js", "/docs/nothing", "/docs/reference/nothing"} {
-		w.do("GET", path, "").refused(404, gift.NotFound)
+		w.do("GET", path, "").refused(404, refusal.NotFound)
 	}
 }
 
@@ -269,7 +271,7 @@ func TestCancellationIsAllOrNone(t *testing.T) {
 	refused := func(cause string, named ...int) {
 		t.Helper()
 		for name, value := range by {
-			r := w.post("cancel-gift", `{"`+name+`":"`+value+`","cause":"`+cause+`"}`).refused(409, gift.RedemptionNotAllowed)
+			r := w.post("cancel-gift", `{"`+name+`":"`+value+`","cause":"`+cause+`"}`).refused(409, refusal.RedemptionNotAllowed)
 			for n, id := range ids {
 				if got, want := strings.Contains(string(r.body), id), slices.Contains(named, n); got != want {
 					t.Errorf("%s by %s: gift %d is named: %v, want %v: %s", cause, name, n, got, want, r.body)
@@ -299,8 +301,8 @@ func TestCancellationTellsOfEach(t *testing.T) {
 	w.post("cancel-gift", `{"voucherID":"`+id(0)+`","cause":"PURCHASE_FAILED"}`).want(200, "vouchers[0].outcome", "DONE")
 	w.redeem(made{id: id(1)}, "1").want(200)
 	byOrder := `{"orderID":"` + sent.at("orderID") + `","cause":"PURCHASE_FAILED"`
-	w.post("cancel-gift", byOrder+`}`).refused(409, gift.RedemptionNotAllowed)
-	w.post("cancel-gift", byOrder+`,"skipNotAllowed":false}`).refused(409, gift.RedemptionNotAllowed)
+	w.post("cancel-gift", byOrder+`}`).refused(409, refusal.RedemptionNotAllowed)
+	w.post("cancel-gift", byOrder+`,"skipNotAllowed":false}`).refused(409, refusal.RedemptionNotAllowed)
 	r := w.post("cancel-gift", byOrder+`,"skipNotAllowed":true}`).want(200).has("vouchers", 3)
 	want := map[string][3]string{
 		id(0): {"PURCHASE_FAILED", "ALREADY_DONE", "null"},
@@ -316,9 +318,9 @@ func TestCancellationTellsOfEach(t *testing.T) {
 	for n := range 3 { // nothing was entered for what was done already, or not at all
 		w.get("/gifting/gifts/"+id(n)+"/history").want(200).has("entries", 2)
 	}
-	w.post("cancel-gift", `{"voucherID":"`+id(0)+`","cause":"CANCELLED"}`).refused(409, gift.RedemptionNotAllowed)
+	w.post("cancel-gift", `{"voucherID":"`+id(0)+`","cause":"CANCELLED"}`).refused(409, refusal.RedemptionNotAllowed)
 	w.post("cancel-gift", `{"voucherID":"`+nowhere+`","cause":"CANCELLED","skipNotAllowed":true}`).refused(404,
-		gift.NotFound)
+		refusal.NotFound)
 }
 
 // TestOnePurchaseIsCancelled: purchases at two storefronts, and those of two partners, may have the same reference;
@@ -333,15 +335,15 @@ func TestOnePurchaseIsCancelled(t *testing.T) {
 		return w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"PURCHASE_FAILED"`+more+`}`)
 	}
 	status := func(g made, want string) { t.Helper(); w.get("/gifting/gifts/"+g.id).want(200, "status", want) }
-	said := string(cancel("").refused(400, gift.ValidationFailure, "externalStorefrontID").body)
+	said := string(cancel("").refused(400, refusal.ValidationFailure, "externalStorefrontID").body)
 	for _, name := range []string{"Web shop (" + shop, "Front counter (" + counter, "through partner"} {
 		if !strings.Contains(said, name) {
 			t.Errorf("%s does not name %s", said, name)
 		}
 	}
 	// two made it
-	cancel(member("externalStorefrontID", counter)).refused(400, gift.ValidationFailure, "externalStorefrontID")
-	cancel(member("externalStorefrontID", nowhere)).refused(404, gift.NotFound)
+	cancel(member("externalStorefrontID", counter)).refused(400, refusal.ValidationFailure, "externalStorefrontID")
+	cancel(member("externalStorefrontID", nowhere)).refused(404, refusal.NotFound)
 	cancel(member("externalStorefrontID", shop)).want(200, "vouchers[0].voucherID", web.id).has("vouchers", 1)
 	status(web, "PURCHASE_FAILED")
 	status(desk, "DELIVERED")
@@ -352,9 +354,9 @@ func TestOnePurchaseIsCancelled(t *testing.T) {
 	w.send(other, as(partnerKey)...)
 	w.send(other, as(systemKey)...)
 	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-9","cause":"CANCELLED"}`).refused(400,
-		gift.ValidationFailure, "externalStorefrontID")
+		refusal.ValidationFailure, "externalStorefrontID")
 	w.post("cancel-gift", `{"orderID":"`+desk.order+`","externalStorefrontID":"`+counter+`","cause":"CANCELLED"}`).
-		refused(400, gift.ValidationFailure, "externalStorefrontID")
+		refused(400, refusal.ValidationFailure, "externalStorefrontID")
 }
 
 // TestReinstatement: what was taken out of use can be used again, as it was before.
@@ -366,7 +368,7 @@ func TestReinstatement(t *testing.T) {
 	id := func(n int) string { return sent.at(fmt.Sprintf("gifts[%d].voucherID", n)) }
 	w.redeem(made{id: id(0)}, "1").want(200)
 	w.post("cancel-gift", `{"orderID":"`+sent.at("orderID")+`","cause":"CANCELLED"}`).want(200)
-	w.redeem(made{id: id(0)}, "1").refused(409, gift.RedemptionNotAllowed)
+	w.redeem(made{id: id(0)}, "1").refused(409, refusal.RedemptionNotAllowed)
 	w.post("reinstate-gift", `{"voucherID":"`+id(0)+`","reason":"a mistake"}`).want(200, "vouchers[0].status", "CLAIMED",
 		"vouchers[0].statusID", "5",
 		"vouchers[0].currentBalance", "4.00", "vouchers[0].outcome", "DONE", "vouchers[0].reason", "null").has("vouchers", 1)
@@ -388,10 +390,10 @@ func TestReinstatement(t *testing.T) {
 	mail := w.send(mailed("ana@example.com"))
 	w.post("cancel-gift", `{"voucherID":"`+mail.id+`","cause":"PURCHASE_FAILED"}`).want(200)
 	w.post("validate-gift", `{"voucherCode":"`+mail.code+`","organizationID":"`+pier+`"}`).refused(409,
-		gift.RedemptionNotAllowed)
+		refusal.RedemptionNotAllowed)
 	w.post("reinstate-gift", `{"voucherID":"`+mail.id+`"}`).want(200, "vouchers[0].status", "PENDING")
-	w.post("reinstate-gift", `{"voucherID":"`+mail.id+`"}`, as(systemKey)...).refused(422, gift.NotSupported)
-	w.post("reinstate-gift", `{"voucherID":"`+mail.id+`"}`, as(cornerKey)...).refused(404, gift.NotFound)
+	w.post("reinstate-gift", `{"voucherID":"`+mail.id+`"}`, as(systemKey)...).refused(422, refusal.NotSupported)
+	w.post("reinstate-gift", `{"voucherID":"`+mail.id+`"}`, as(cornerKey)...).refused(404, refusal.NotFound)
 	if report, err := ledger.Verify(t.Context(), w.store, func(int64, int64) {}); err != nil || len(report.Problems) > 0 {
 		t.Errorf("the books: %v %q", err, report.Problems)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // TestARedemptionIsGivenBackInAHundredParts: and the last of them is all that is left.
@@ -14,7 +15,7 @@ func TestARedemptionIsGivenBackInAHundredParts(t *testing.T) {
 	for range gift.MaxReversals - 1 {
 		w.post("reverse-redemption", redemption+`,"amount":0.01}`).want(200)
 	}
-	w.post("reverse-redemption", redemption+`,"amount":0.01}`).refused(400, gift.ValidationFailure, "amount")
+	w.post("reverse-redemption", redemption+`,"amount":0.01}`).refused(400, refusal.ValidationFailure, "amount")
 	w.post("reverse-redemption", redemption+`}`).want(200, "amount", "1.01", "currentBalance", "5.00")
-	w.post("reverse-redemption", redemption+`}`).refused(409, gift.AlreadyReversed)
+	w.post("reverse-redemption", redemption+`}`).refused(409, refusal.AlreadyReversed)
 }

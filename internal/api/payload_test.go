@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // merchant is an account as a payload shows it, with a value in its currency, a part of it, and what is then left.
@@ -270,7 +271,7 @@ func TestPayloadOfTheRest(t *testing.T) {
 		w.post("send-gift", ofMoney("5", `,"hasScheduledDelivery":false,"deliveryDate":`+ignored)).want(201,
 			"gifts[0].deliveryDate", "null")
 	}
-	w.post("send-gift", ofMoney("5", `,"hasScheduledDelivery":false,"deliveryDate":5`)).refused(400, gift.ValidationFailure,
+	w.post("send-gift", ofMoney("5", `,"hasScheduledDelivery":false,"deliveryDate":5`)).refused(400, refusal.ValidationFailure,
 		"monetaryGift.deliveryDate")
 	r := w.post("send-gift", `{"monetaryGift":{"value":5,"deliveryMethodID":3},`+promotion+`,"validStarting":"`+
 		later.Format(time.RFC3339)+`","validForDays":1e0}`).want(201,

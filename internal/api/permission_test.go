@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -112,12 +113,12 @@ func TestEachOperationNeedsItsPermission(t *testing.T) {
 			by, k = "reload", s.make("anywhere", "reloaded")
 		}
 		s.permit(rotatedKey, slices.DeleteFunc(gift.PermissionNames(), func(other string) bool { return other == name })...)
-		refused := s.ask(op, by, k, rotatedKey, pier).refused(http.StatusForbidden, gift.NotAuthorized)
+		refused := s.ask(op, by, k, rotatedKey, pier).refused(http.StatusForbidden, refusal.NotAuthorized)
 		if text := refused.at("messages[0].text"); !strings.HasSuffix(text, "it lacks the permission "+name+".") {
 			t.Errorf("%s: %s", op.OperationID, text)
 		}
 		s.permit(rotatedKey, name)
-		if r := s.ask(op, by, k, rotatedKey, pier); r.status >= 300 && r.at("code") == string(gift.NotAuthorized) {
+		if r := s.ask(op, by, k, rotatedKey, pier); r.status >= 300 && r.at("code") == string(refusal.NotAuthorized) {
 			t.Errorf("%s with %s: %s", op.OperationID, name, r.body)
 		}
 	}
@@ -135,12 +136,12 @@ func TestRequestsNeedThePermissionOfTheirOperation(t *testing.T) {
 		t.Errorf("a till is told of a sale: %s", told.body)
 	}
 	refused := w.get("/requests/k?operation=send-gift", as(rotatedKey)...).refused(http.StatusForbidden,
-		gift.NotAuthorized)
+		refusal.NotAuthorized)
 	if text := refused.at("messages[0].text"); !strings.Contains(text, "the permission send") {
 		t.Error(text)
 	}
 	w.permit(rotatedKey, "look-up", "codes", "cancel")
-	w.get("/requests/k", as(rotatedKey)...).refused(http.StatusNotFound, gift.NotFound, "key")
+	w.get("/requests/k", as(rotatedKey)...).refused(http.StatusNotFound, refusal.NotFound, "key")
 	if routes := api.Routes(); len(routes) < 11 {
 		t.Errorf("%d routes", len(routes))
 	}
@@ -207,25 +208,25 @@ func TestSpentKeysBelongToALocation(t *testing.T) {
 		return w.post("redeem-gift", `{"voucherID":"`+g.id+`","amount":1,"organizationID":"`+place+`"}`,
 			append(once(key), as(with)...)...)
 	}
-	undo("late", as(pierKey)...).refused(404, gift.NotFound, "idempotencyKey")
-	take("late", wharf, wharfKey).refused(403, gift.NotAuthorized)
-	undo("late", as(wharfKey)...).refused(403, gift.NotAuthorized)
-	w.get("/requests/late", as(wharfKey)...).refused(404, gift.NotFound, "key")
-	undo("late", as(pierKey)...).refused(404, gift.NotFound, "idempotencyKey")
+	undo("late", as(pierKey)...).refused(404, refusal.NotFound, "idempotencyKey")
+	take("late", wharf, wharfKey).refused(403, refusal.NotAuthorized)
+	undo("late", as(wharfKey)...).refused(403, refusal.NotAuthorized)
+	w.get("/requests/late", as(wharfKey)...).refused(404, refusal.NotFound, "key")
+	undo("late", as(pierKey)...).refused(404, refusal.NotFound, "idempotencyKey")
 	w.get("/requests/late", as(pierKey)...).want(200, "requests[0].state", "spent")
-	take("late", pier, pierKey).refused(409, gift.RedemptionNotAllowed)
-	take("late", pier, harborKey).refused(409, gift.RedemptionNotAllowed)
+	take("late", pier, pierKey).refused(409, refusal.RedemptionNotAllowed)
+	take("late", pier, harborKey).refused(409, refusal.RedemptionNotAllowed)
 	// One that is enabled everywhere spends it everywhere.
-	undo("head office").refused(404, gift.NotFound, "idempotencyKey")
-	take("head office", wharf, wharfKey).refused(409, gift.RedemptionNotAllowed)
-	take("head office", pier, pierKey).refused(409, gift.RedemptionNotAllowed)
+	undo("head office").refused(404, refusal.NotFound, "idempotencyKey")
+	take("head office", wharf, wharfKey).refused(409, refusal.RedemptionNotAllowed)
+	take("head office", pier, pierKey).refused(409, refusal.RedemptionNotAllowed)
 	// One that is enabled at two does so at both.
 	both := *w.directory.Load().Keys[gift.HashKey(rotatedKey)]
 	both.Locations = []guid.ID{id(pier), id(wharf)}
 	w.addKeys(&both)
-	undo("of both", as(rotatedKey)...).refused(404, gift.NotFound, "idempotencyKey")
-	take("of both", wharf, wharfKey).refused(409, gift.RedemptionNotAllowed)
-	take("of both", pier, pierKey).refused(409, gift.RedemptionNotAllowed)
+	undo("of both", as(rotatedKey)...).refused(404, refusal.NotFound, "idempotencyKey")
+	take("of both", wharf, wharfKey).refused(409, refusal.RedemptionNotAllowed)
+	take("of both", pier, pierKey).refused(409, refusal.RedemptionNotAllowed)
 	w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", "25.00")
 }
 
@@ -240,10 +241,10 @@ func TestRequestsOfTheWholeAccount(t *testing.T) {
 	cancel := `{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED"}` // both gifts
 	w.post("cancel-gift", cancel, once("cancelled")...).want(200, "vouchers[1].status", "CANCELLED")
 	for _, key := range []string{"sent", "resent", "cancelled"} {
-		w.get("/requests/"+key, as(pierKey)...).refused(404, gift.NotFound, "key")
+		w.get("/requests/"+key, as(pierKey)...).refused(404, refusal.NotFound, "key")
 		w.get("/requests/"+key, as(rotatedKey)...).want(200)
 	}
-	w.post("cancel-gift", cancel, append(once("cancelled"), as(pierKey)...)...).refused(403, gift.NotAuthorized)
+	w.post("cancel-gift", cancel, append(once("cancelled"), as(pierKey)...)...).refused(403, refusal.NotAuthorized)
 	w.get("/requests/sent%20to%20the%20pier", as(pierKey)...).want(200, "requests[0].answer.gifts[0].voucherCode",
 		atPier.code)
 }
@@ -255,15 +256,16 @@ func TestAKeyIsJudgedAgainAfterTheBody(t *testing.T) {
 	for name, change := range map[string]struct {
 		meanwhile func(*world, *gift.Key)
 		status    int
-		code      gift.Code
+		code      refusal.Code
 	}{
-		"revoked": {func(w *world, k *gift.Key) { k.RevokedAt = w.now() }, 401, gift.Unauthenticated},
+		"revoked": {func(w *world, k *gift.Key) { k.RevokedAt = w.now() }, 401, refusal.Unauthenticated},
 		"expired": {func(w *world, k *gift.Key) {
 			k.ExpiresAt = w.now().Add(time.Minute)
 			w.pass(time.Minute)
-		}, 401, gift.Unauthenticated},
-		"lost its permission": {func(_ *world, k *gift.Key) { k.Permissions = gift.MayValidate }, 403, gift.NotAuthorized},
-		"moved":               {func(_ *world, k *gift.Key) { k.Locations = []guid.ID{id(wharf)} }, 403, gift.NotAuthorized},
+		}, 401, refusal.Unauthenticated},
+		"lost its permission": {func(_ *world, k *gift.Key) { k.Permissions = gift.MayValidate }, 403, refusal.NotAuthorized},
+		"moved": {func(_ *world, k *gift.Key) { k.Locations = []guid.ID{id(wharf)} }, 403,
+			refusal.NotAuthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -377,12 +379,12 @@ func TestSystemKeysMayWhatTheyMade(t *testing.T) {
 	merchants := w.send(ofMoney("5"))
 	send := func(more string) reply { return w.post("send-gift", ofMoney("5", more), as(systemKey)...) }
 	for _, account := range []string{corner, nowhere} {
-		send(member("accountID", account)).refused(403, gift.NotAuthorized, "monetaryGift.accountID")
+		send(member("accountID", account)).refused(403, refusal.NotAuthorized, "monetaryGift.accountID")
 	}
-	send("").refused(400, gift.ValidationFailure, "monetaryGift.accountID")
+	send("").refused(400, refusal.ValidationFailure, "monetaryGift.accountID")
 	send(member("accountID", harbor)+member("programID", gift.DistributionProgram.ID.String())+
 		member("organizationID", pier)).
-		refused(403, gift.NotAuthorized, "monetaryGift.programID")
+		refused(403, refusal.NotAuthorized, "monetaryGift.programID")
 	for _, key := range [][]string{as(systemKey), after} {
 		w.get("/gifting/gifts/"+own.id, key...).want(200, "voucherID", own.id, "voucherCode", "null", "giftURL", "null")
 		w.get("/gifting/gifts/"+own.id+"/history?accountID="+harbor, key...).want(200, "entries[0].kind", "ISSUED")
@@ -393,26 +395,26 @@ func TestSystemKeysMayWhatTheyMade(t *testing.T) {
 			own.code)
 		w.get("/requests/site-1?operation=redeem-gift", key...).want(400)
 		for _, g := range []made{others, merchants} {
-			w.get("/gifting/gifts/"+g.id, key...).refused(404, gift.NotFound, "voucherID")
-			w.get("/gifting/gifts/"+g.id+"/history", key...).refused(404, gift.NotFound, "voucherID")
-			w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"PURCHASE_FAILED"}`, key...).refused(404, gift.NotFound,
+			w.get("/gifting/gifts/"+g.id, key...).refused(404, refusal.NotFound, "voucherID")
+			w.get("/gifting/gifts/"+g.id+"/history", key...).refused(404, refusal.NotFound, "voucherID")
+			w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"PURCHASE_FAILED"}`, key...).refused(404, refusal.NotFound,
 				"voucherID")
-			w.post("cancel-gift", `{"orderID":"`+g.order+`","cause":"PURCHASE_FAILED"}`, key...).refused(404, gift.NotFound)
+			w.post("cancel-gift", `{"orderID":"`+g.order+`","cause":"PURCHASE_FAILED"}`, key...).refused(404, refusal.NotFound)
 		}
-		w.get("/gifting/gifts?accountID="+corner, key...).refused(403, gift.NotAuthorized, "accountID")
-		w.post("cancel-gift", `{"voucherID":"`+own.id+`","cause":"CANCELLED"}`, key...).refused(403, gift.NotAuthorized,
+		w.get("/gifting/gifts?accountID="+corner, key...).refused(403, refusal.NotAuthorized, "accountID")
+		w.post("cancel-gift", `{"voucherID":"`+own.id+`","cause":"CANCELLED"}`, key...).refused(403, refusal.NotAuthorized,
 			"cause")
-		w.post("redeem-gift", `{"voucherID":"`+own.id+`"}`, key...).refused(422, gift.NotSupported)
-		w.post("reinstate-gift", `{"voucherID":"`+own.id+`"}`, key...).refused(422, gift.NotSupported)
-		w.post("resend-gift", `{"voucherID":"`+own.id+`"}`, key...).refused(422, gift.NotSupported)
+		w.post("redeem-gift", `{"voucherID":"`+own.id+`"}`, key...).refused(422, refusal.NotSupported)
+		w.post("reinstate-gift", `{"voucherID":"`+own.id+`"}`, key...).refused(422, refusal.NotSupported)
+		w.post("resend-gift", `{"voucherID":"`+own.id+`"}`, key...).refused(422, refusal.NotSupported)
 	}
 	// By the reference, which others use as well, it means its own purchase.
 	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"PURCHASE_FAILED","accountID":"`+harbor+
 		`"}`, append(after, once("failed")...)...).
 		want(200, "vouchers[0].voucherID", own.id, "vouchers[0].status", "PURCHASE_FAILED")
 	w.get("/requests/failed", as(systemKey)...).want(200, "requests[0].operation", "cancel-gift")
-	w.get("/requests/failed", as(harborKey)...).refused(404, gift.NotFound, "key")
+	w.get("/requests/failed", as(harborKey)...).refused(404, refusal.NotFound, "key")
 	w.get("/gifting/gifts/"+merchants.id).want(200, "status", "DELIVERED")
-	w.get("/gifting/gifts?accountID="+corner).refused(403, gift.NotAuthorized, "accountID")
+	w.get("/gifting/gifts?accountID="+corner).refused(403, refusal.NotAuthorized, "accountID")
 	w.get("/gifting/gifts/" + own.id + "?accountID=" + harbor).want(200)
 }

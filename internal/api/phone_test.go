@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // numberSpellings are ways to write one number, as an account reads them that sends SMS to Great Britain only.
@@ -42,11 +43,11 @@ func TestNumberHowever(t *testing.T) {
 		}
 	}
 	for _, spelling := range numberSpellings {
-		w.post("send-gift", texted(spelling)).refused(429, gift.RateLimited, "")
+		w.post("send-gift", texted(spelling)).refused(429, refusal.RateLimited, "")
 	}
 	eleven := strings.Repeat(`{"recipientContact":"07740 125622"},`, 10) + `{"recipientContact":"+44 (0)7740 125622"}`
 	w.post("send-gift", `{"recipients":[`+eleven+`],"monetaryGift":{"value":5,"deliveryMethodID":2},`+purchase+`}`).refused(
-		400, gift.ValidationFailure, "recipients[10].recipientContact")
+		400, refusal.ValidationFailure, "recipients[10].recipientContact")
 }
 
 // TestNationalNumberRefused: what is no number is refused with an example of the account's own country.
@@ -54,7 +55,7 @@ func TestNationalNumberRefused(t *testing.T) {
 	t.Parallel()
 	w := british(t)
 	for _, bad := range []string{"07740", "call me", "+44 7740 125622 x5"} {
-		r := w.post("send-gift", texted(bad)).refused(400, gift.ValidationFailure, "monetaryGift.recipientContact")
+		r := w.post("send-gift", texted(bad)).refused(400, refusal.ValidationFailure, "monetaryGift.recipientContact")
 		if !strings.Contains(string(r.body), "07400 123456") {
 			t.Errorf("%s: %s", bad, r.body)
 		}
@@ -87,7 +88,7 @@ func TestSpellingIsNoOtherRequest(t *testing.T) {
 					t.Errorf("%s to %q, then to %q: %s", operation, first, other, r.body)
 				}
 			}
-			w.post(operation, body("+447740125623"), key...).refused(422, gift.IdempotencyMismatch, "")
+			w.post(operation, body("+447740125623"), key...).refused(422, refusal.IdempotencyMismatch, "")
 		}
 	}
 }
@@ -108,5 +109,5 @@ func TestCarrierAddress(t *testing.T) {
 		}
 	}
 	typo := strings.ReplaceAll(texted("taro..love@example.com"), `"deliveryMethodID":2`, `"deliveryMethodID":1`)
-	w.post("send-gift", typo).refused(400, gift.ValidationFailure, "monetaryGift.recipientContact")
+	w.post("send-gift", typo).refused(400, refusal.ValidationFailure, "monetaryGift.recipientContact")
 }

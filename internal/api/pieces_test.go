@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // items is a send-gift request for so many pieces that are together worth so much; "": it is not said.
@@ -36,7 +37,7 @@ func TestPiecesCountByTheirWorth(t *testing.T) {
 			if r := way.known(2); r.status/100 != 2 {
 				t.Errorf("%s: %s within the limit: %s", of, kind, r.body)
 			}
-			way.known(1).refused(429, gift.RateLimited, "")
+			way.known(1).refused(429, refusal.RateLimited, "")
 			if r := way.blind(); r.status/100 == 2 && way.code != "" || r.status/100 != 2 && r.at("code") != string(way.code) {
 				t.Errorf("%s: %s of pieces whose worth nobody said: %s", of, kind, r.body)
 			}
@@ -53,7 +54,7 @@ func TestPiecesCountByTheirWorth(t *testing.T) {
 				}
 			}
 		}
-		w.post("create-stock", `{"count":1,"label":"Coffee","quantity":1}`).refused(400, gift.ValidationFailure,
+		w.post("create-stock", `{"count":1,"label":"Coffee","quantity":1}`).refused(400, refusal.ValidationFailure,
 			"equivalentValue")
 		w.sound()
 	}
@@ -63,7 +64,7 @@ func TestPiecesCountByTheirWorth(t *testing.T) {
 type wayOfPieces struct {
 	known func(pieces int) reply // worth 3.34 each or a little less
 	blind func() reply           // whose worth nobody said
-	code  gift.Code              // of blind; "": it is allowed
+	code  refusal.Code           // of blind; "": it is allowed
 }
 
 // waysOfPieces are how the rotated key moves pieces: of an old gift and an empty card whose worth nobody said, and of a
@@ -76,15 +77,15 @@ func (w *world) waysOfPieces(old, empty, many made, cards []made) map[gift.Kind]
 		gift.HoldMade: {func(n int) reply { return w.holdGift(many, strconv.Itoa(n), key...) },
 			func() reply { return w.holdGift(old, "100", key...) }, ""},
 		gift.Adjustment: {func(n int) reply { return w.adjust(many, strconv.Itoa(n), key...) },
-			func() reply { return w.adjust(old, "1", key...) }, gift.NotSupported},
+			func() reply { return w.adjust(old, "1", key...) }, refusal.NotSupported},
 		gift.Issued: {func(n int) reply {
 			return w.post("send-gift", items(n, fmt.Sprintf("%.2f", 3.34*float64(n))), key...)
-		}, func() reply { return w.post("send-gift", items(1, ""), key...) }, gift.ValidationFailure},
+		}, func() reply { return w.post("send-gift", items(1, ""), key...) }, refusal.ValidationFailure},
 		gift.Activation: {func(int) reply {
 			card := cards[0]
 			cards = cards[1:]
 			return w.post("activate-gift", activateBody(card, ""), key...)
-		}, func() reply { return w.post("activate-gift", activateBody(empty, ""), key...) }, gift.NotSupported},
+		}, func() reply { return w.post("activate-gift", activateBody(empty, ""), key...) }, refusal.NotSupported},
 	}
 }
 
@@ -98,8 +99,8 @@ func TestPiecesMoveAtTheirWorth(t *testing.T) {
 		return w.post("transfer-balance", fmt.Sprintf(`{"fromVoucherID":%q,"toVoucherID":%q,"amount":1}`, many.id, to.id))
 	}
 	w.limit(gift.Limits{}, gift.Limits{RedeemedPerDay: 10_00})
-	move(old).refused(422, gift.InvalidVoucherType, "toVoucherID")
-	move(other).refused(422, gift.InvalidVoucherType, "toVoucherID")
+	move(old).refused(422, refusal.InvalidVoucherType, "toVoucherID")
+	move(other).refused(422, refusal.InvalidVoucherType, "toVoucherID")
 	move(same).want(200)
 	w.limit(gift.Limits{}, gift.Limits{})
 	move(old).want(200)

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -20,52 +20,52 @@ type kind struct {
 }
 
 // kinds says it of every code that an answer can have.
-var kinds = map[gift.Code]kind{
-	ledger.OK:               {http.StatusOK, ""},
-	ledger.Created:          {http.StatusCreated, ""},
-	ledger.Nothing:          {http.StatusOK, ""},
-	gift.ValidationFailure:  {http.StatusBadRequest, "The request has missing or incorrectly formatted fields."},
-	gift.InvalidCodeFormat:  {http.StatusBadRequest, "The voucher code is not formatted as expected."},
-	gift.InvalidTokenFormat: {http.StatusBadRequest, "The voucher token is not formatted as expected."},
-	gift.Unauthenticated:    {http.StatusUnauthorized, "The request carries no valid API key."},
-	gift.NotAuthorized: {http.StatusForbidden,
+var kinds = map[refusal.Code]kind{
+	ledger.OK:                  {http.StatusOK, ""},
+	ledger.Created:             {http.StatusCreated, ""},
+	ledger.Nothing:             {http.StatusOK, ""},
+	refusal.ValidationFailure:  {http.StatusBadRequest, "The request has missing or incorrectly formatted fields."},
+	refusal.InvalidCodeFormat:  {http.StatusBadRequest, "The voucher code is not formatted as expected."},
+	refusal.InvalidTokenFormat: {http.StatusBadRequest, "The voucher token is not formatted as expected."},
+	refusal.Unauthenticated:    {http.StatusUnauthorized, "The request carries no valid API key."},
+	refusal.NotAuthorized: {http.StatusForbidden,
 		"This is not allowed for the current account, key or location."},
-	gift.NotFound:             {http.StatusNotFound, "The requested gift or record is not found."},
-	gift.AccountMisconfigured: {http.StatusConflict, "The account lacks configuration that this needs."},
-	gift.AlreadyRedeemed:      {http.StatusConflict, "The gift is already redeemed."},
-	gift.RedemptionNotAllowed: {http.StatusConflict, "The gift is not in a state that allows this."},
-	gift.InsufficientBalance:  {http.StatusConflict, "The amount is above the balance."},
-	gift.AlreadyReversed:      {http.StatusConflict, "It is already reversed."},
-	gift.HoldNotOpen:          {http.StatusConflict, "The hold is not open any more."},
-	gift.AlreadyActivated:     {http.StatusConflict, "The card is already activated."},
-	gift.RequestInProgress:    {http.StatusConflict, "The first request with this key is still under way."},
-	gift.NotSupported:         {http.StatusUnprocessableEntity, "The operation is not supported."},
-	gift.MissingOrInvalidGiftProgram: {http.StatusUnprocessableEntity,
+	refusal.NotFound:             {http.StatusNotFound, "The requested gift or record is not found."},
+	refusal.AccountMisconfigured: {http.StatusConflict, "The account lacks configuration that this needs."},
+	refusal.AlreadyRedeemed:      {http.StatusConflict, "The gift is already redeemed."},
+	refusal.RedemptionNotAllowed: {http.StatusConflict, "The gift is not in a state that allows this."},
+	refusal.InsufficientBalance:  {http.StatusConflict, "The amount is above the balance."},
+	refusal.AlreadyReversed:      {http.StatusConflict, "It is already reversed."},
+	refusal.HoldNotOpen:          {http.StatusConflict, "The hold is not open any more."},
+	refusal.AlreadyActivated:     {http.StatusConflict, "The card is already activated."},
+	refusal.RequestInProgress:    {http.StatusConflict, "The first request with this key is still under way."},
+	refusal.NotSupported:         {http.StatusUnprocessableEntity, "The operation is not supported."},
+	refusal.MissingOrInvalidGiftProgram: {http.StatusUnprocessableEntity,
 		"The gift program is not the one of the gift, or there is no such program."},
-	gift.InvalidVoucherType:     {http.StatusUnprocessableEntity, "The gift is not of the type that was asked for."},
-	gift.ItemEligibilityFailure: {http.StatusUnprocessableEntity, "No item on the ticket is eligible for this gift."},
-	gift.IdempotencyMismatch:    {http.StatusUnprocessableEntity, "The Idempotency-Key belongs to another request."},
-	gift.RateLimited:            {http.StatusTooManyRequests, "There were too many attempts."},
-	gift.UnexpectedError:        {http.StatusInternalServerError, "Something went wrong on our side."},
-	gift.Unavailable:            {http.StatusServiceUnavailable, "The service is unavailable at the moment."},
+	refusal.InvalidVoucherType:     {http.StatusUnprocessableEntity, "The gift is not of the type that was asked for."},
+	refusal.ItemEligibilityFailure: {http.StatusUnprocessableEntity, "No item on the ticket is eligible for this gift."},
+	refusal.IdempotencyMismatch:    {http.StatusUnprocessableEntity, "The Idempotency-Key belongs to another request."},
+	refusal.RateLimited:            {http.StatusTooManyRequests, "There were too many attempts."},
+	refusal.UnexpectedError:        {http.StatusInternalServerError, "Something went wrong on our side."},
+	refusal.Unavailable:            {http.StatusServiceUnavailable, "The service is unavailable at the moment."},
 }
 
 // statusError is a refusal with an HTTP status that its code alone does not give.
 type statusError struct {
-	refusal *gift.Error
+	refusal *refusal.Error
 	status  int
 }
 
 func (e *statusError) Error() string { return e.refusal.Error() }
 func (e *statusError) Unwrap() error { return e.refusal }
 
-func refuseWith(status int, code gift.Code, path, text string) error {
+func refuseWith(status int, code refusal.Code, path, text string) error {
 	return &statusError{refuseAt(code, path, "%s", text), status}
 }
 
 // refuseAt refuses what package gift knows nothing of: a header, or how a value is written.
-func refuseAt(code gift.Code, path, format string, args ...any) *gift.Error {
-	return &gift.Error{Code: code, Messages: []gift.Message{gift.MessageAt(path, format, args...)}}
+func refuseAt(code refusal.Code, path, format string, args ...any) *refusal.Error {
+	return &refusal.Error{Code: code, Messages: []refusal.Message{refusal.MessageAt(path, format, args...)}}
 }
 
 // problem makes the answer of an error with its HTTP status, and sets the headers that belong to it.
@@ -76,42 +76,42 @@ func (c *call) problem(err error) (status int, _ ledger.Answer) {
 		status = e.status
 	}
 	switch refused.Code {
-	case gift.Unauthenticated:
+	case refusal.Unauthenticated:
 		c.w.Header().Set("WWW-Authenticate", `Bearer realm="boon"`)
-	case gift.RateLimited, gift.Unavailable, gift.RequestInProgress:
+	case refusal.RateLimited, refusal.Unavailable, refusal.RequestInProgress:
 		sayWhen(c.w.Header(), refused)
 	}
 	return status, problemDocument(refused, status, c.PublicURL, c.requestID)
 }
 
 // told is what a caller is told of an error: a refusal as it is, and of a failure no reason.
-func told(err error) *gift.Error {
-	refused, ok := errors.AsType[*gift.Error](err)
+func told(err error) *refusal.Error {
+	refused, ok := errors.AsType[*refusal.Error](err)
 	switch {
-	case ok && refused.Code != gift.UnexpectedError:
+	case ok && refused.Code != refusal.UnexpectedError:
 		return refused
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return gift.Refuse(gift.Unavailable, "This took too long. Repeat the request in a moment with the same "+
+		return refusal.New(refusal.Unavailable, "This took too long. Repeat the request in a moment with the same "+
 			"Idempotency-Key.")
 	}
-	return gift.Refuse(gift.UnexpectedError, "Something went wrong on our side. It is noted under the requestID "+
+	return refusal.New(refusal.UnexpectedError, "Something went wrong on our side. It is noted under the requestID "+
 		"of this answer.")
 }
 
 // sayWhen says when to come again, unless that is said already.
-func sayWhen(h http.Header, refused *gift.Error) {
+func sayWhen(h http.Header, refused *refusal.Error) {
 	if wait := max(refused.RetryAfter, time.Second); h.Get("Retry-After") == "" {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
 }
 
 // render makes the answer of a refusal; the engine stores it for the refusals that are decided on a gift's state.
-func (c *call) render(refused *gift.Error) ledger.Answer {
+func (c *call) render(refused *refusal.Error) ledger.Answer {
 	return problemDocument(refused, kinds[refused.Code].status, c.PublicURL, c.requestID)
 }
 
 // problemDocument writes RFC 9457's members and the interface's two.
-func problemDocument(e *gift.Error, status int, publicURL, requestID string) ledger.Answer {
+func problemDocument(e *refusal.Error, status int, publicURL, requestID string) ledger.Answer {
 	w := wire.NewWriter(512)
 	w.Open()
 	w.Text("type", publicURL+"/docs/errors#"+string(e.Code))
@@ -131,17 +131,17 @@ func problemDocument(e *gift.Error, status int, publicURL, requestID string) led
 	return ledger.Answer{Code: e.Code, Body: w.Bytes()}
 }
 
-// stored tells what became of a look-up: what is not there is gift.NotFound, what is not as it was written
-// gift.UnexpectedError; any other failure means that the store is away, and since nothing was changed, the caller may
-// ask again.
+// stored tells what became of a look-up: what is not there is refusal.NotFound, what is not as it was written
+// refusal.UnexpectedError; any other failure means that the store is away, and since nothing was changed, the caller
+// may ask again.
 func stored(err error) error {
-	if err == nil || errors.Is(err, gift.NotFound) || errors.Is(err, gift.UnexpectedError) {
+	if err == nil || errors.Is(err, refusal.NotFound) || errors.Is(err, refusal.UnexpectedError) {
 		return err
 	}
-	if _, ok := errors.AsType[*gift.Error](err); ok {
+	if _, ok := errors.AsType[*refusal.Error](err); ok {
 		return err
 	}
-	away := gift.Refuse(gift.Unavailable, "The store is busy or cannot be reached; nothing was changed. Repeat the "+
+	away := refusal.New(refusal.Unavailable, "The store is busy or cannot be reached; nothing was changed. Repeat the "+
 		"request in a moment.")
 	away.RetryAfter = time.Second
 	return &hiddenCause{away, err}
@@ -149,7 +149,7 @@ func stored(err error) error {
 
 // hiddenCause is a refusal with the reason that only the operator learns.
 type hiddenCause struct {
-	refusal *gift.Error
+	refusal *refusal.Error
 	cause   error
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Records is what the interface reads beside the engine, and the counts of wrong codes. What is not there is
-// gift.NotFound. Everything else that fails is an internal error.
+// refusal.NotFound. Everything else that fails is an internal error.
 type Records interface {
 	// GiftByCode and GiftByToken find a gift of any account by its secret.
 	GiftByCode(context.Context, gift.VoucherCode) (gift.Gift, error)

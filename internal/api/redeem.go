@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
@@ -80,7 +81,7 @@ func (c *call) verified(r *request, at *gift.Location, code string, do func() (l
 		}
 		return cost, err
 	})
-	if errors.Is(err, gift.RateLimited) {
+	if errors.Is(err, refusal.RateLimited) {
 		return r.refuse(err)
 	}
 	return answer, err
@@ -97,12 +98,12 @@ func (c *call) take(op gift.Operation, whole any, asked *giftRef, where place, p
 	}
 	request := c.request(op, whole)
 	at, err := c.locate(where.Place)
-	if errors.Is(err, gift.NotAuthorized) {
+	if errors.Is(err, refusal.NotAuthorized) {
 		return ledger.Answer{}, err // what the key may not do, it may not see the outcome of either
 	} else if err != nil {
-		misconfigured := errors.Is(err, gift.AccountMisconfigured) // which no other request would mend
+		misconfigured := errors.Is(err, refusal.AccountMisconfigured) // which no other request would mend
 		err = c.alsoMissing(err, *asked)
-		if _, told := errors.AsType[*gift.Error](err); told && unfit != nil && !misconfigured {
+		if _, told := errors.AsType[*refusal.Error](err); told && unfit != nil && !misconfigured {
 			problems.Refuse(err)
 			problems.Refuse(unfit)
 			err = problems.Err()

@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
@@ -16,90 +17,90 @@ import (
 func TestEveryCodeIsProduced(t *testing.T) {
 	t.Parallel()
 	at := `,"organizationID":"` + pier + `"}`
-	produce := map[gift.Code]func(w *world) reply{
-		gift.ValidationFailure: func(w *world) reply {
+	produce := map[refusal.Code]func(w *world) reply{
+		refusal.ValidationFailure: func(w *world) reply {
 			return w.post("redeem-gift", `{}`).refused(400,
-				gift.ValidationFailure, "")
+				refusal.ValidationFailure, "")
 		},
-		gift.NotFound:           func(w *world) reply { return w.post("redeem-gift", `{"voucherID":"`+nowhere+`"`+at) },
-		gift.InvalidCodeFormat:  func(w *world) reply { return w.post("validate-gift", `{"voucherCode":"12345678901"`+at) },
-		gift.InvalidTokenFormat: func(w *world) reply { return w.post("validate-gift", `{"voucherPublicToken":"x"`+at) },
-		gift.NotSupported:       func(w *world) reply { return w.post("redeem-gift", `{}`, as(systemKey)...) },
-		gift.AccountMisconfigured: func(w *world) reply {
+		refusal.NotFound:           func(w *world) reply { return w.post("redeem-gift", `{"voucherID":"`+nowhere+`"`+at) },
+		refusal.InvalidCodeFormat:  func(w *world) reply { return w.post("validate-gift", `{"voucherCode":"12345678901"`+at) },
+		refusal.InvalidTokenFormat: func(w *world) reply { return w.post("validate-gift", `{"voucherPublicToken":"x"`+at) },
+		refusal.NotSupported:       func(w *world) reply { return w.post("redeem-gift", `{}`, as(systemKey)...) },
+		refusal.AccountMisconfigured: func(w *world) reply {
 			return w.post("validate-gift", `{"voucherCode":"123456789012"}`, as(homelessKey)...)
 		},
-		gift.MissingOrInvalidGiftProgram: func(w *world) reply {
+		refusal.MissingOrInvalidGiftProgram: func(w *world) reply {
 			return w.post("redeem-gift", `{"voucherID":"`+w.send(ofMoney("5")).id+
 				`","targetProgramID":"33333333-3333-3333-3333-333333333333"`+at)
 		},
-		gift.InvalidVoucherType: func(w *world) reply {
+		refusal.InvalidVoucherType: func(w *world) reply {
 			return w.post("validate-gift", `{"voucherCode":"`+w.send(ofMoney("5")).code+`","targetTypeCode":"NOT_GIFT"`+at)
 		},
-		gift.ItemEligibilityFailure: func(w *world) reply {
+		refusal.ItemEligibilityFailure: func(w *world) reply {
 			return w.post("validate-gift", `{"voucherCode":"`+w.send(latte).code+`","ticketData":`+ticketOf("TEA")+at)
 		},
-		gift.AlreadyRedeemed: func(w *world) reply {
+		refusal.AlreadyRedeemed: func(w *world) reply {
 			g := w.send(ofMoney("5"))
 			w.redeem(g, "").want(200)
 			return w.redeem(g, "1")
 		},
-		gift.RedemptionNotAllowed: func(w *world) reply {
+		refusal.RedemptionNotAllowed: func(w *world) reply {
 			g := w.send(ofMoney("5"))
 			w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"PURCHASE_FAILED"}`).want(200)
 			return w.post("validate-gift", `{"voucherCode":"`+g.code+`"`+at)
 		},
-		gift.NotAuthorized: func(w *world) reply {
+		refusal.NotAuthorized: func(w *world) reply {
 			return w.post("redeem-gift", `{"voucherID":"`+w.send(ofMoney("5")).id+`"`+at, as(wharfKey)...)
 		},
-		gift.UnexpectedError: func(w *world) reply {
+		refusal.UnexpectedError: func(w *world) reply {
 			return w.post("redeem-gift", redeemBody(made{id: nowhere}, "1"), "Idempotency-Key", "boom")
 		},
-		gift.Unauthenticated:     func(w *world) reply { return w.post("redeem-gift", `{}`, as("boon_test_nobody")...) },
-		gift.InsufficientBalance: func(w *world) reply { return w.redeem(w.send(ofMoney("5")), "5.01") },
-		gift.AlreadyReversed: func(w *world) reply {
+		refusal.Unauthenticated:     func(w *world) reply { return w.post("redeem-gift", `{}`, as("boon_test_nobody")...) },
+		refusal.InsufficientBalance: func(w *world) reply { return w.redeem(w.send(ofMoney("5")), "5.01") },
+		refusal.AlreadyReversed: func(w *world) reply {
 			body := `{"redemptionID":"` + w.redeem(w.send(ofMoney("5")), "1").at("redemptionID") + `"}`
 			w.post("reverse-redemption", body).want(200)
 			return w.post("reverse-redemption", body)
 		},
-		gift.HoldNotOpen: func(w *world) reply {
+		refusal.HoldNotOpen: func(w *world) reply {
 			body := `{"holdID":"` + w.holdGift(w.send(ofMoney("5")), "1").at("holdID") + `"}`
 			w.post("capture-hold", body).want(200)
 			return w.post("capture-hold", body)
 		},
-		gift.AlreadyActivated: func(w *world) reply {
+		refusal.AlreadyActivated: func(w *world) reply {
 			return w.post("activate-gift", activateBody(w.send(ofMoney("5")),
 				"5"))
 		},
-		gift.IdempotencyMismatch: func(w *world) reply {
+		refusal.IdempotencyMismatch: func(w *world) reply {
 			g := w.send(ofMoney("5"))
 			w.redeem(g, "1", once("k")...).want(200)
 			return w.redeem(g, "2", once("k")...)
 		},
-		gift.RequestInProgress: func(w *world) reply {
+		refusal.RequestInProgress: func(w *world) reply {
 			g, release := w.send(ofMoney("5")), w.hold()
 			end := w.start(gift.RedeemGift, "slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
 			defer func() { release(); end() }()
 			return w.redeem(g, "1", once("slow")...)
 		},
-		gift.RateLimited: func(w *world) reply {
+		refusal.RateLimited: func(w *world) reply {
 			for n := range gift.AnonymousBurst {
-				w.post("redeem-gift", `{}`, as("boon_test_anonymous"+strings.Repeat("x", n))...).refused(401, gift.Unauthenticated)
+				w.post("redeem-gift", `{}`, as("boon_test_anonymous"+strings.Repeat("x", n))...).refused(401, refusal.Unauthenticated)
 			}
 			return w.post("redeem-gift", `{}`, as("boon_test_anonymous")...)
 		},
-		gift.Unavailable: func(w *world) reply {
+		refusal.Unavailable: func(w *world) reply {
 			w.store.Close()
 			return w.get("/gifting/gifts")
 		},
 	}
-	for _, code := range gift.Codes() {
+	for _, code := range refusal.Codes() {
 		t.Run(string(code), func(t *testing.T) {
 			t.Parallel()
 			if produce[code] == nil {
 				t.Fatal("nobody makes this code happen")
 			}
 			w := newWorld(t, func(c *api.Config) {
-				if code == gift.UnexpectedError {
+				if code == refusal.UnexpectedError {
 					c.Fingerprint = func([]byte) [32]byte { panic("the secret reason") }
 				}
 			})
@@ -109,7 +110,7 @@ func TestEveryCodeIsProduced(t *testing.T) {
 				t.Errorf("an internal reason leaves: %s", r.body)
 			}
 			switch wait := r.header.Get("Retry-After"); code {
-			case gift.RateLimited, gift.Unavailable, gift.RequestInProgress:
+			case refusal.RateLimited, refusal.Unavailable, refusal.RequestInProgress:
 				if wait == "" || wait == "0" {
 					t.Errorf("Retry-After is %q", wait)
 				}
@@ -118,12 +119,12 @@ func TestEveryCodeIsProduced(t *testing.T) {
 					t.Errorf("Retry-After is %q", wait)
 				}
 			}
-			if (r.header.Get("WWW-Authenticate") != "") != (code == gift.Unauthenticated) {
+			if (r.header.Get("WWW-Authenticate") != "") != (code == refusal.Unauthenticated) {
 				t.Errorf("WWW-Authenticate is %q", r.header.Get("WWW-Authenticate"))
 			}
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			if last := w.events[len(w.events)-1]; last.Code != code && code != gift.RequestInProgress {
+			if last := w.events[len(w.events)-1]; last.Code != code && code != refusal.RequestInProgress {
 				t.Errorf("the event says %q", last.Code)
 			}
 		})
@@ -185,12 +186,12 @@ func (w *world) start(operation gift.Operation, key string, call func()) (end fu
 type badCase struct {
 	name, body string
 	status     int
-	code       gift.Code
+	code       refusal.Code
 	paths      []string
 }
 
 func invalid(name, body string, paths ...string) badCase {
-	return badCase{name, body, 400, gift.ValidationFailure, paths}
+	return badCase{name, body, 400, refusal.ValidationFailure, paths}
 }
 
 // badBodies are refused by every operation.
@@ -218,7 +219,7 @@ var badBodies = []badCase{
 	invalid("20,000 nested lists in a member", `{"amount":`+strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)+`}`,
 		""),
 	invalid("20,000 nested objects", strings.Repeat(`{"a":`, 20_000)+"1"+strings.Repeat("}", 20_000), ""),
-	{"2 MiB", `{"reference":"` + strings.Repeat("x", 2<<20) + `"}`, 413, gift.ValidationFailure, []string{""}},
+	{"2 MiB", `{"reference":"` + strings.Repeat("x", 2<<20) + `"}`, 413, refusal.ValidationFailure, []string{""}},
 	invalid("an unknown member", `{"nonsense":1}`, "nonsense"),
 	invalid("a name in another case", `{"VoucherID":1,"monetarygift":2,"REDEMPTIONID":3,"vouchercode":4,"Cause":5}`,
 		"VoucherID"),
@@ -286,9 +287,9 @@ func TestBadInputOfRedeemAndValidate(t *testing.T) {
 			"voucherID", "organizationID", "amount", "allowPartial", "reference", "targetTypeCode", "ticketData", "nope"),
 		invalid("no GUID", `{"voucherID":"{`+g.id+`}","organizationID":"`+pier+`"}`, "voucherID"),
 		{"the zero GUID", `{"voucherID":"00000000-0000-0000-0000-000000000000","organizationID":"` + pier + `"}`, 404,
-			gift.NotFound, []string{"voucherID"}},
+			refusal.NotFound, []string{"voucherID"}},
 		{"the zero GUID as a location", `{"voucherID":"` + g.id +
-			`","organizationID":"00000000-0000-0000-0000-000000000000"}`, 404, gift.NotFound,
+			`","organizationID":"00000000-0000-0000-0000-000000000000"}`, 404, refusal.NotFound,
 			[]string{"organizationID"}},
 		amount("an empty text", `""`),
 		invalid("two names of the gift", redeem(`"voucherCode":"123456789012"`), ""),
@@ -301,25 +302,25 @@ func TestBadInputOfRedeemAndValidate(t *testing.T) {
 			{"quantity":"x"}]}}`), "ticketData.data.lineItems[0].quantity"),
 		invalid("an unknown member of a ticket", redeem(`"ticketData":{"format":"standard","data":{"lineItems":[]},"x":1}`),
 			"ticketData.x"),
-		{"an unknown format of a ticket", redeem(`"ticketData":{"format":"micros","data":5}`), 422, gift.NotSupported,
+		{"an unknown format of a ticket", redeem(`"ticketData":{"format":"micros","data":5}`), 422, refusal.NotSupported,
 			[]string{"ticketData.format"}},
 		invalid("a ticket member that is nearly right", redeem(`"ticketData":{"format":"standard","data":{"lineItem":[]}}`),
 			"ticketData.data.lineItems"),
-		{"an unknown location", `{"voucherID":"` + g.id + `","organizationID":"` + nowhere + `"}`, 404, gift.NotFound,
+		{"an unknown location", `{"voucherID":"` + g.id + `","organizationID":"` + nowhere + `"}`, 404, refusal.NotFound,
 			[]string{"organizationID"}},
 		{"another account's location", `{"voucherID":"` + g.id + `","organizationID":"` + cornerPlace + `"}`, 404,
-			gift.NotFound, []string{"organizationID"}},
+			refusal.NotFound, []string{"organizationID"}},
 		invalid("no location", `{"voucherID":"`+g.id+`"}`, "organizationID"),
 		{"an unknown point of sale", `{"voucherID":"` + g.id + `","pointOfSaleSystemOrganizationIdentifier":"POS-9"}`, 404,
-			gift.NotFound, nil},
+			refusal.NotFound, nil},
 		{"point of sale not enabled", `{"voucherID":"` + g.id + `","pointOfSaleSystemOrganizationIdentifier":"POS-2"}`, 422,
-			gift.NotSupported, nil},
+			refusal.NotSupported, nil},
 		invalid("two places", `{"voucherID":"`+g.id+`","organizationID":"`+wharf+
 			`","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
 			"pointOfSaleSystemOrganizationIdentifier"),
 		invalid("half an item", `{"voucherID":"`+item.id+`","organizationID":"`+pier+`","amount":1.5}`, "amount"),
 		{"too many items", `{"voucherID":"` + item.id + `","organizationID":"` + pier + `","amount":4}`, 409,
-			gift.InsufficientBalance, []string{"amount"}},
+			refusal.InsufficientBalance, []string{"amount"}},
 	}
 	for _, c := range cases {
 		t.Run("redeem/"+c.name, func(t *testing.T) {
@@ -328,12 +329,12 @@ func TestBadInputOfRedeemAndValidate(t *testing.T) {
 		})
 	}
 	code := func(name, value string) badCase {
-		return badCase{name, `{"voucherCode":` + value + `,"organizationID":"` + pier + `"}`, 400, gift.InvalidCodeFormat,
+		return badCase{name, `{"voucherCode":` + value + `,"organizationID":"` + pier + `"}`, 400, refusal.InvalidCodeFormat,
 			[]string{"voucherCode"}}
 	}
 	token := func(name, value string) badCase {
 		return badCase{name, `{"voucherPublicToken":"` + value + `","organizationID":"` + pier + `"}`, 400,
-			gift.InvalidTokenFormat, []string{"voucherPublicToken"}}
+			refusal.InvalidTokenFormat, []string{"voucherPublicToken"}}
 	}
 	cases = []badCase{
 		code("11 digits", `"12345678901"`), code("13 digits", `"1234567890123"`), code("spaces", `"1234 5678 9012"`),
@@ -349,7 +350,7 @@ func TestBadInputOfRedeemAndValidate(t *testing.T) {
 		invalid("both null", `{"voucherCode":null,"voucherPublicToken":null}`, ""),
 		invalid("a bad code among other problems", `{"voucherCode":"1","organizationID":5}`, "voucherCode", "organizationID"),
 		{"code and ticket format", `{"voucherCode":"1","organizationID":"` + pier + `","ticketData":{"format":"x","data":1}}`,
-			400, gift.InvalidCodeFormat,
+			400, refusal.InvalidCodeFormat,
 			[]string{"voucherCode", "ticketData.format"}},
 		invalid("a bad code and a bad token", `{"voucherCode":"1","voucherPublicToken":"2"}`, "", "voucherCode",
 			"voucherPublicToken"),
@@ -359,7 +360,7 @@ func TestBadInputOfRedeemAndValidate(t *testing.T) {
 		token("other letters", "é"+g.token[2:]), invalid("an empty token", `{"voucherPublicToken":"","organizationID":"`+pier+
 			`"}`, ""),
 		{"validate has no voucherID", `{"voucherID":"` + g.id + `","organizationID":"` + pier + `"}`, 400,
-			gift.ValidationFailure, []string{"voucherID"}},
+			refusal.ValidationFailure, []string{"voucherID"}},
 	}
 	for _, c := range cases {
 		t.Run("validate/"+c.name, func(t *testing.T) {
@@ -417,9 +418,9 @@ func TestBadInputOfSend(t *testing.T) {
 		invalid("NUL", gift1(`"recipientDescription":"a\u0000"`), m+"recipientDescription"),
 		invalid("a date without a zone, but for deliveryDate", `{"monetaryGift":{"value":5,"deliveryMethodID":3},`+promotion+
 			`,"validStarting":"2026-12-24T09:00:00"}`, "validStarting"),
-		{"the zero GUID as a program", gift1(`"programID":"` + zeroGUID + `"`), 422, gift.MissingOrInvalidGiftProgram,
+		{"the zero GUID as a program", gift1(`"programID":"` + zeroGUID + `"`), 422, refusal.MissingOrInvalidGiftProgram,
 			[]string{m + "programID"}},
-		{"the zero GUID as an account", gift1(`"accountID":"` + zeroGUID + `"`), 403, gift.NotAuthorized,
+		{"the zero GUID as an account", gift1(`"accountID":"` + zeroGUID + `"`), 403, refusal.NotAuthorized,
 			[]string{m + "accountID"}},
 		invalid("the zero GUID elsewhere", strings.Replace(gift1(`"organizationID":"`+zeroGUID+`","voucherDesignID":"`+
 			zeroGUID+`"`), shop, zeroGUID, 1),
@@ -457,14 +458,14 @@ func TestBadInputOfSend(t *testing.T) {
 		invalid("100,000 wrong recipients", `{"monetaryGift":{"value":5},"recipients":[9`+strings.Repeat(",9", 100_000)+`]}`,
 			"recipients", "recipients[999]"),
 		invalid("50,000 unknown members", `{"monetaryGift":{"value":5`+strings.Repeat(`,"x":1`, 50_000)+`}}`, m+"x"),
-		{"an unknown program", gift1(`"programID":"` + nowhere + `"`), 422, gift.MissingOrInvalidGiftProgram,
+		{"an unknown program", gift1(`"programID":"` + nowhere + `"`), 422, refusal.MissingOrInvalidGiftProgram,
 			[]string{m + "programID"}},
 		{"a program of some locations", gift1(`"programID":"` + gift.DistributionProgram.ID.String() + `"`), 422,
-			gift.NotSupported, []string{m + "organizationID"}},
+			refusal.NotSupported, []string{m + "organizationID"}},
 		invalid("an unknown program among other problems", ofMoney("0", `,"programID":"`+nowhere+`"`), m+"value", m+
 			"programID"),
-		{"another account", gift1(`"accountID":"` + corner + `"`), 403, gift.NotAuthorized, []string{m + "accountID"}},
-		{"another account, and more", gift1(`"accountID":"` + corner + `","x":1`), 400, gift.ValidationFailure,
+		{"another account", gift1(`"accountID":"` + corner + `"`), 403, refusal.NotAuthorized, []string{m + "accountID"}},
+		{"another account, and more", gift1(`"accountID":"` + corner + `","x":1`), 400, refusal.ValidationFailure,
 			[]string{m + "accountID", m + "x"}},
 	}
 	for _, c := range cases {
@@ -492,7 +493,7 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"reverse-redemption", invalid("an empty key", `{"idempotencyKey":""}`, "")},
 		{"reverse-redemption", invalid("an empty amount", `{"redemptionID":"`+r+`","amount":""}`, "amount")},
 		{"reverse-redemption", badCase{"an unknown till", `{"redemptionID":"` + r +
-			`","pointOfSaleSystemOrganizationIdentifier":"POS-9"}`, 404, gift.NotFound,
+			`","pointOfSaleSystemOrganizationIdentifier":"POS-9"}`, 404, refusal.NotFound,
 			[]string{"pointOfSaleSystemOrganizationIdentifier"}}},
 		{"reverse-redemption", invalid("a key of other letters", `{"idempotencyKey":"é"}`, "idempotencyKey")},
 		{"reverse-redemption", invalid("a key that no header can carry", `{"idempotencyKey":"k "}`, "idempotencyKey")},
@@ -506,10 +507,10 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"reverse-redemption", invalid("more than was taken", `{"redemptionID":"`+r+`","amount":2.01}`, "amount")},
 		{"reverse-redemption", invalid("a long reason", `{"redemptionID":"`+r+`","reason":"`+strings.Repeat("x", 201)+`"}`,
 			"reason")},
-		{"reverse-redemption", badCase{"unknown", `{"redemptionID":"` + nowhere + `"}`, 404, gift.NotFound,
+		{"reverse-redemption", badCase{"unknown", `{"redemptionID":"` + nowhere + `"}`, 404, refusal.NotFound,
 			[]string{"redemptionID"}}},
 		{"reverse-redemption", badCase{"an unknown location", `{"redemptionID":"` + r + `","organizationID":"` + nowhere +
-			`"}`, 404, gift.NotFound, nil}},
+			`"}`, 404, refusal.NotFound, nil}},
 		{"reverse-redemption", invalid("by key, an unknown location", `{"idempotencyKey":"x","organizationID":"`+nowhere+`"}`,
 			"organizationID")},
 		{"reverse-redemption", invalid("by key, an unknown till",
@@ -519,8 +520,8 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"cancel-gift", invalid("two names", `{"voucherID":"`+r+`","orderID":"`+r+`","cause":"CANCELLED"}`, "")},
 		{"cancel-gift", invalid("another cause", `{"voucherID":"`+r+`","cause":"REDEEMED"}`, "cause")},
 		{"cancel-gift", invalid("an empty reference", `{"externalTransactionReferenceNumber":"","cause":"CANCELLED"}`, "")},
-		{"cancel-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","cause":"CANCELLED"}`, 404, gift.NotFound, nil}},
-		{"cancel-gift", badCase{"an unknown order", `{"orderID":"` + r + `","cause":"CANCELLED"}`, 404, gift.NotFound, nil}},
+		{"cancel-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","cause":"CANCELLED"}`, 404, refusal.NotFound, nil}},
+		{"cancel-gift", badCase{"an unknown order", `{"orderID":"` + r + `","cause":"CANCELLED"}`, 404, refusal.NotFound, nil}},
 		{"cancel-gift", invalid("a storefront beside an order", `{"orderID":"`+r+`","externalStorefrontID":"`+shop+
 			`","cause":"CANCELLED"}`, "externalStorefrontID")},
 		{"cancel-gift", invalid("skipping is no word", `{"orderID":"`+r+`","skipNotAllowed":"yes","cause":"CANCELLED"}`,
@@ -529,11 +530,11 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"reinstate-gift", invalid("two names", `{"voucherID":"`+r+`","orderID":"`+r+`"}`, "")},
 		{"reinstate-gift", invalid("a reference", `{"externalTransactionReferenceNumber":"R-1"}`,
 			"externalTransactionReferenceNumber", "")},
-		{"reinstate-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `"}`, 404, gift.NotFound, nil}},
-		{"reinstate-gift", badCase{"an unknown order", `{"orderID":"` + nowhere + `"}`, 404, gift.NotFound, nil}},
+		{"reinstate-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `"}`, 404, refusal.NotFound, nil}},
+		{"reinstate-gift", badCase{"an unknown order", `{"orderID":"` + nowhere + `"}`, 404, refusal.NotFound, nil}},
 		{"resend-gift", invalid("nothing", `{}`, "voucherID")},
 		{"resend-gift", invalid("another method", `{"voucherID":"`+r+`","deliveryMethodID":4}`, "deliveryMethodID")},
-		{"resend-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `"}`, 404, gift.NotFound, []string{"voucherID"}}},
+		{"resend-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `"}`, 404, refusal.NotFound, []string{"voucherID"}}},
 		{"replace-gift", invalid("nothing", `{}`, "voucherID", "reason")},
 		{"replace-gift", invalid("no reason", `{"voucherID":"`+r+`","reason":""}`, "reason")},
 		{"replace-gift", invalid("a reason that is none", `{"voucherID":"`+r+`","reason":7}`, "reason")},
@@ -545,7 +546,7 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"replace-gift", invalid("another member",
 			`{"voucherID":"`+r+`","reason":"x","deliver":{"deliveryMethodID":3,"x":1}}`,
 			"deliver.x", "voucherID")},
-		{"replace-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","reason":"x"}`, 404, gift.NotFound,
+		{"replace-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","reason":"x"}`, 404, refusal.NotFound,
 			[]string{"voucherID"}}},
 		{"transfer-balance", invalid("nothing", `{}`, "fromVoucherID", "toVoucherID")},
 		{"transfer-balance", invalid("null", `{"fromVoucherID":null,"toVoucherID":null}`, "fromVoucherID", "toVoucherID")},
@@ -558,7 +559,7 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"transfer-balance", invalid("an unknown member", `{"fromVoucherID":"`+r+`","toVoucherID":"`+nowhere+
 			`","organizationID":"`+pier+`"}`, "organizationID")},
 		{"transfer-balance", badCase{"unknown gifts", `{"fromVoucherID":"` + r + `","toVoucherID":"` + nowhere + `"}`, 404,
-			gift.NotFound, []string{"fromVoucherID", "toVoucherID"}}},
+			refusal.NotFound, []string{"fromVoucherID", "toVoucherID"}}},
 		{"block-gift", invalid("nothing", `{}`, "voucherID", "reasonCode")},
 		{"block-gift", invalid("another reason", `{"voucherID":"`+r+`","reasonCode":"lost"}`, "reasonCode")},
 		{"block-gift", invalid("the service's reason", `{"voucherID":"`+r+`","reasonCode":"VERIFICATION_CODE"}`,
@@ -567,11 +568,11 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"block-gift", invalid("by code", `{"voucherCode":"123456789012","reasonCode":"LOST"}`, "voucherID", "voucherCode")},
 		{"block-gift", invalid("a long reason", `{"voucherID":"`+r+`","reasonCode":"LOST","reason":"`+
 			strings.Repeat("x", 201)+`"}`, "reason")},
-		{"block-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","reasonCode":"LOST"}`, 404, gift.NotFound,
+		{"block-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","reasonCode":"LOST"}`, 404, refusal.NotFound,
 			[]string{"voucherID"}}},
 		{"unblock-gift", invalid("nothing", `{}`, "voucherID")},
 		{"unblock-gift", invalid("a reasonCode", `{"voucherID":"`+r+`","reasonCode":"LOST"}`, "reasonCode")},
-		{"unblock-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `"}`, 404, gift.NotFound, []string{"voucherID"}}},
+		{"unblock-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `"}`, 404, refusal.NotFound, []string{"voucherID"}}},
 		{"adjust-gift", invalid("nothing", `{}`, "voucherID", "amount", "reasonCode", "reason")},
 		{"adjust-gift", invalid("empty", `{"voucherID":"","amount":"","reasonCode":"","reason":""}`, "voucherID", "amount",
 			"reasonCode", "reason")},
@@ -583,14 +584,14 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"adjust-gift", invalid("with a plus", adjusting("+1"), "")},
 		{"adjust-gift", invalid("a short reason", strings.Replace(adjusting("1"), "why", " ok ", 1), "reason")},
 		{"adjust-gift", invalid("a reason for a block", strings.Replace(adjusting("1"), "FRAUD", "LOST", 1), "reasonCode")},
-		{"adjust-gift", badCase{"an unknown gift", adjusting("1"), 404, gift.NotFound, []string{"voucherID"}}},
+		{"adjust-gift", badCase{"an unknown gift", adjusting("1"), 404, refusal.NotFound, []string{"voucherID"}}},
 		{"extend-gift", invalid("nothing", `{}`, "voucherID", "validUntil")},
 		{"extend-gift", invalid("a date alone", `{"voucherID":"`+r+`","validUntil":"2040-01-01"}`, "validUntil")},
 		{"extend-gift", invalid("no offset", `{"voucherID":"`+r+`","validUntil":"2040-01-01T00:00:00"}`, "validUntil")},
 		{"extend-gift", invalid("too far", `{"voucherID":"`+r+`","validUntil":"3000-01-01T00:00:00Z"}`, "validUntil")},
 		{"extend-gift", invalid("a number", `{"voucherID":"`+r+`","validUntil":20400101}`, "validUntil")},
 		{"extend-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","validUntil":"2040-01-01T00:00:00Z"}`, 404,
-			gift.NotFound, []string{"voucherID"}}},
+			refusal.NotFound, []string{"voucherID"}}},
 		{"reschedule-gift", invalid("nothing", `{}`, "voucherID", "deliveryDate")},
 		{"reschedule-gift", invalid("null", `{"voucherID":null,"deliveryDate":null}`, "voucherID", "deliveryDate")},
 		{"reschedule-gift", invalid("a date alone", `{"voucherID":"`+r+`","deliveryDate":"2030-01-01"}`, "deliveryDate")},
@@ -598,9 +599,9 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 		{"reschedule-gift", invalid("an unknown zone", `{"voucherID":"`+r+`","deliveryDate":"`+soon+
 			`","deliveryTimezoneId":"Mars"}`, "deliveryTimezoneId")},
 		{"reschedule-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","deliveryDate":"` + soon + `"}`, 404,
-			gift.NotFound, []string{"voucherID"}}},
+			refusal.NotFound, []string{"voucherID"}}},
 		{"cancel-gift", badCase{"redeemed in part", `{"externalTransactionReferenceNumber":"R-1","cause":"PURCHASE_FAILED"}`,
-			409, gift.RedemptionNotAllowed, nil}},
+			409, refusal.RedemptionNotAllowed, nil}},
 	} {
 		t.Run(c.operation+"/"+c.name, func(t *testing.T) {
 			w.in(t).post(c.operation, c.body).refused(c.status, c.code,
@@ -615,27 +616,27 @@ func TestTransport(t *testing.T) {
 	redeem := paths["redeem-gift"]
 	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json; charset=utf-16",
 		"multipart/form-data", "json", ";"} {
-		w.do("POST", redeem, `{}`, "Content-Type", kind).refused(415, gift.NotSupported, "Content-Type")
+		w.do("POST", redeem, `{}`, "Content-Type", kind).refused(415, refusal.NotSupported, "Content-Type")
 	}
 	for _, kind := range []string{"application/json", "application/json; charset=UTF-8", "application/json;charset=utf8",
 		`text/json; charset="UTF8"`, "text/json", "application/vnd.till+json", ""} {
-		w.do("POST", redeem, `{}`, "Content-Type", kind).refused(400, gift.ValidationFailure)
+		w.do("POST", redeem, `{}`, "Content-Type", kind).refused(400, refusal.ValidationFailure)
 	}
-	w.do("POST", redeem, `{}`, "Content-Encoding", "gzip").refused(415, gift.NotSupported, "Content-Encoding")
-	w.do("POST", redeem, `{}`, "Content-Encoding", "identity", "Content-Encoding", "gzip").refused(415, gift.NotSupported,
+	w.do("POST", redeem, `{}`, "Content-Encoding", "gzip").refused(415, refusal.NotSupported, "Content-Encoding")
+	w.do("POST", redeem, `{}`, "Content-Encoding", "identity", "Content-Encoding", "gzip").refused(415, refusal.NotSupported,
 		"Content-Encoding")
 	w.do("POST", redeem, `{}`, "Content-Type", "application/json", "Content-Type", "text/plain").refused(415,
-		gift.NotSupported, "Content-Type")
-	w.do("POST", redeem, `{}`, "Content-Encoding", "identity").refused(400, gift.ValidationFailure)
+		refusal.NotSupported, "Content-Type")
+	w.do("POST", redeem, `{}`, "Content-Encoding", "identity").refused(400, refusal.ValidationFailure)
 	for _, method := range []string{"GET", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"} {
 		if r := w.do(method, redeem, ""); r.status != 405 || r.header.Get("Allow") != "POST" {
 			t.Errorf("%s: %d, Allow %q", method, r.status, r.header.Get("Allow"))
 		}
 	}
-	w.do("POST", base+"/gifting/gifts", `{}`).refused(405, gift.NotSupported)
+	w.do("POST", base+"/gifting/gifts", `{}`).refused(405, refusal.NotSupported)
 	for _, path := range []string{"/", "/api", "/api/", base + "/nothing", redeem + "/", base + "//gifting/gifts", base +
 		"/x/../gifting/gifts"} {
-		w.do("GET", path, "").refused(404, gift.NotFound)
+		w.do("GET", path, "").refused(404, refusal.NotFound)
 	}
 	if r := w.do("HEAD", base+"/gifting/gifts", ""); r.status != 200 || len(r.body) != 0 ||
 		r.header.Get("Content-Length") == "" {
@@ -644,7 +645,7 @@ func TestTransport(t *testing.T) {
 	w.post("redeem-gift?x=1", `{}`)
 	// ignored
 	w.do("POST", redeem+"?amount=1&a=%zz", `{"voucherID":"`+nowhere+`","organizationID":"`+pier+`"}`).refused(404,
-		gift.NotFound, "voucherID")
+		refusal.NotFound, "voucherID")
 }
 
 func TestRequestIDs(t *testing.T) {
@@ -670,10 +671,11 @@ func TestKeys(t *testing.T) {
 	for _, header := range []string{harborKey, "Bearer " + harborKey, "bearer  " + harborKey} {
 		w.get("/gifting/gifts", "Authorization", header).want(200)
 	}
-	w.get("/gifting/gifts", "Authorization", harborKey, "Authorization", cornerKey).refused(401, gift.Unauthenticated)
+	w.get("/gifting/gifts", "Authorization", harborKey, "Authorization", cornerKey).refused(401, refusal.Unauthenticated)
 	var answers []string
 	for _, header := range []string{"", "Bearer", "Basic eDp5", "boon_test_unknown", "Bearer " + expiredKey, revokedKey} {
-		r := w.get("/gifting/gifts", "Authorization", header, "X-Request-ID", "same").refused(401, gift.Unauthenticated, "")
+		r := w.get("/gifting/gifts", "Authorization", header, "X-Request-ID", "same").refused(401, refusal.Unauthenticated,
+			"")
 		answers = append(answers, string(r.body))
 		if answers[0] != string(r.body) {
 			t.Errorf("the answer tells what is wrong with the key: %s", r.body)
@@ -684,8 +686,8 @@ func TestKeys(t *testing.T) {
 func TestSystemKeySendsForTheAccountItNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.post("send-gift", ofMoney("5"), as(systemKey)...).refused(400, gift.ValidationFailure, "monetaryGift.accountID")
-	w.post("send-gift", ofMoney("5", `,"accountID":"`+nowhere+`"`), as(systemKey)...).refused(403, gift.NotAuthorized,
+	w.post("send-gift", ofMoney("5"), as(systemKey)...).refused(400, refusal.ValidationFailure, "monetaryGift.accountID")
+	w.post("send-gift", ofMoney("5", `,"accountID":"`+nowhere+`"`), as(systemKey)...).refused(403, refusal.NotAuthorized,
 		"monetaryGift.accountID")
 	w.post("send-gift", ofMoney("5", `,"accountID":"`+harbor+`"`), as(systemKey)...).want(201, "gifts[0].accountID", harbor)
 	w.post("send-gift", ofMoney("5", `,"accountID":"`+harbor+`"`)).want(201)
@@ -697,7 +699,7 @@ func TestDeliveryNeedsMeans(t *testing.T) {
 	mail := `{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"a@example.com"},` + purchase + `}`
 	text := `{"monetaryGift":{"value":5,"deliveryMethodID":2,"recipientContact":"415-555-0132"},` + purchase + `}`
 	for _, body := range []string{mail, text} { // whoever calls does not start the server
-		r := w.post("send-gift", body).refused(409, gift.AccountMisconfigured)
+		r := w.post("send-gift", body).refused(409, refusal.AccountMisconfigured)
 		if said := string(r.body); strings.Contains(said, "--") || !strings.Contains(said, "its operator must set up") {
 			t.Errorf("it names the server's flags, or does not say what to do: %s", said)
 		}
@@ -713,15 +715,15 @@ func TestExpiry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	old := strings.Replace(latte, promotion, promotion+`,"validStarting":"2020-01-01T00:00:00Z"`, 1)
-	r := w.post("send-gift", old).refused(400, gift.ValidationFailure, "validForDays")
+	r := w.post("send-gift", old).refused(400, refusal.ValidationFailure, "validForDays")
 	if !strings.Contains(string(r.body), "until 2020-01-30 19:00 (America/New_York), which is over already.") {
 		t.Errorf("%s", r.body)
 	}
 	g := w.send(latte)
 	w.pass(31 * 24 * time.Hour)
 	w.post("resend-gift", `{"voucherID":"`+g.id+`","deliveryMethodID":1,"recipientContact":"a@example.com"}`).refused(409,
-		gift.RedemptionNotAllowed)
-	r = w.redeem(g, "").refused(409, gift.RedemptionNotAllowed)
+		refusal.RedemptionNotAllowed)
+	r = w.redeem(g, "").refused(409, refusal.RedemptionNotAllowed)
 	if !strings.Contains(string(r.body), "(America/New_York)") || strings.Contains(string(r.body), " UTC") {
 		t.Errorf("not in local time: %s", r.body)
 	}
@@ -737,8 +739,8 @@ func TestTextCountries(t *testing.T) {
 	g := w.send(text("+14155550132"))
 	again := func(number string) string { return `{"voucherID":"` + g.id + `","recipientContact":"` + number + `"}` }
 	for _, number := range []string{"+447700900123", "876-555-0132", "900-555-0132", "+881612345678"} {
-		w.post("send-gift", text(number)).refused(400, gift.ValidationFailure, "monetaryGift.recipientContact")
-		w.post("resend-gift", again(number)).refused(400, gift.ValidationFailure, "recipientContact")
+		w.post("send-gift", text(number)).refused(400, refusal.ValidationFailure, "monetaryGift.recipientContact")
+		w.post("resend-gift", again(number)).refused(400, refusal.ValidationFailure, "recipientContact")
 	}
 	err := w.store.Configure(t.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
 		a := *d.Accounts[id(harbor)]
@@ -755,5 +757,5 @@ func TestTextCountries(t *testing.T) {
 	w.directory.Store(directory)
 	w.post("send-gift", text("+44 7700 900123")).want(201)
 	w.post("resend-gift", again("+447700900123")).want(200)
-	w.post("send-gift", text("+14155550132")).refused(400, gift.ValidationFailure, "monetaryGift.recipientContact")
+	w.post("send-gift", text("+14155550132")).refused(400, refusal.ValidationFailure, "monetaryGift.recipientContact")
 }

@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 func replaceBody(g made, members string) string {
@@ -32,8 +33,8 @@ func TestALostCardIsReplaced(t *testing.T) {
 	byToken := `{"voucherPublicToken":"` + lost.token + `","organizationID":"` + pier + `","amount":1}`
 	first := w.post("redeem-gift", byCode, once("by code")...).want(200)
 	w.post("block-gift", `{"voucherID":"`+lost.id+`","reasonCode":"LOST"}`).want(200)
-	w.post("redeem-gift", byCode).refused(409, gift.RedemptionNotAllowed)
-	w.post("replace-gift", replaceBody(lost, `,"deliver":{"deliveryMethodID":3}`)).refused(409, gift.RedemptionNotAllowed)
+	w.post("redeem-gift", byCode).refused(409, refusal.RedemptionNotAllowed)
+	w.post("replace-gift", replaceBody(lost, `,"deliver":{"deliveryMethodID":3}`)).refused(409, refusal.RedemptionNotAllowed)
 	found := w.replace(lost, once("r")...)
 	w.post("validate-gift", `{"voucherCode":"`+found.code+`","organizationID":"`+pier+`"}`).want(200, "isRedeemable",
 		"false", "notRedeemableReasons[0].code", "BLOCKED")
@@ -47,7 +48,7 @@ func TestALostCardIsReplaced(t *testing.T) {
 	}
 	told := func(r reply) {
 		t.Helper()
-		r.refused(409, gift.RedemptionNotAllowed)
+		r.refused(409, refusal.RedemptionNotAllowed)
 		if text := r.at("messages[0].text"); text != "This card was replaced on "+
 			w.now().In(w.directory.Load().Accounts[id(harbor)].Zone).Format("2 January 2006")+"." {
 			t.Errorf("it says %q", text)
@@ -63,13 +64,13 @@ func TestALostCardIsReplaced(t *testing.T) {
 		told(w.post("redeem-gift", body))
 		told(w.post("hold-gift", body))
 		told(w.post("validate-gift", strings.Replace(body, `,"amount":1`, "", 1)))
-		w.post("activate-gift", body).refused(400, gift.ValidationFailure)
+		w.post("activate-gift", body).refused(400, refusal.ValidationFailure)
 		sold := strings.Replace(body, "}", ","+paidAt(shop)+"}", 1)
 		told(w.post("activate-gift", sold, as(pierKey)...))
 		told(w.post("reload-gift", sold, as(pierKey)...))
 		told(w.post("cash-out-gift", strings.Replace(body, `,"amount":1`, "", 1)))
 		told(w.post("cash-out-gift", strings.Replace(body, `,"amount":1`, `,"verificationCode":"1234"`, 1)))
-		w.post("redeem-gift", body, as(cornerKey)...).refused(404, gift.NotFound)
+		w.post("redeem-gift", body, as(cornerKey)...).refused(404, refusal.NotFound)
 	}
 	w.post("redeem-gift", byCode, once("by code")...).again(first)
 	w.post("validate-gift", `{"voucherCode":"`+found.code+`","organizationID":"`+pier+`"}`).want(200, "currentBalance",
@@ -82,7 +83,7 @@ func TestALostCardIsReplaced(t *testing.T) {
 	newest := w.replace(found)
 	told(w.post("redeem-gift", byCode))
 	w.post("validate-gift", `{"voucherCode":"`+found.code+`","organizationID":"`+pier+`"}`).refused(409,
-		gift.RedemptionNotAllowed)
+		refusal.RedemptionNotAllowed)
 	w.post("validate-gift", `{"voucherCode":"`+newest.code+`","organizationID":"`+pier+`"}`).want(200)
 	w.sound()
 }
@@ -110,11 +111,11 @@ func TestAReplacementIsSent(t *testing.T) {
 	for range gift.MaxResends - 2 {
 		w.post("replace-gift", replaceBody(g, deliver)).want(200)
 	}
-	w.post("replace-gift", replaceBody(g, deliver)).refused(429, gift.RateLimited)
+	w.post("replace-gift", replaceBody(g, deliver)).refused(429, refusal.RateLimited)
 	w.post("replace-gift", replaceBody(g, `,"deliver":{"deliveryMethodID":3,"recipientContact":"x@example.com"}`)).refused(
-		400, gift.ValidationFailure, "deliver.recipientContact")
+		400, refusal.ValidationFailure, "deliver.recipientContact")
 	printed := w.send(ofMoney("5"))
-	w.post("replace-gift", replaceBody(printed, `,"deliver":{"deliveryMethodID":2}`)).refused(400, gift.ValidationFailure,
+	w.post("replace-gift", replaceBody(printed, `,"deliver":{"deliveryMethodID":2}`)).refused(400, refusal.ValidationFailure,
 		"deliver.recipientContact")
 	told := w.post("replace-gift", replaceBody(printed, ""), as(rotatedKey)...).want(200, "sent", "false")
 	if len(told.at("voucherCode")) != 12 || !strings.HasSuffix(told.at("printURL"), told.at("voucherPublicToken")+
@@ -135,19 +136,19 @@ func TestWhatIsNotReplaced(t *testing.T) {
 	use := func(code string) reply {
 		return w.post("validate-gift", `{"voucherCode":"`+code+`","organizationID":"`+pier+`"}`)
 	}
-	use(g.code).refused(409, gift.RedemptionNotAllowed)
-	use(old.code).refused(404, gift.NotFound)
+	use(g.code).refused(409, refusal.RedemptionNotAllowed)
+	use(old.code).refused(404, refusal.NotFound)
 	spent := w.send(ofMoney("5"))
 	w.redeem(spent, "").want(200)
-	w.post("replace-gift", replaceBody(spent, "")).refused(409, gift.AlreadyRedeemed)
+	w.post("replace-gift", replaceBody(spent, "")).refused(409, refusal.AlreadyRedeemed)
 	w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"CANCELLED"}`).want(200)
-	w.post("replace-gift", replaceBody(g, "")).refused(409, gift.RedemptionNotAllowed)
+	w.post("replace-gift", replaceBody(g, "")).refused(409, refusal.RedemptionNotAllowed)
 	w.sound()
 
 	mute := newWorld(t, func(c *api.Config) { c.Email = false })
 	kept := mute.send(ofMoney("5"))
 	mute.post("replace-gift", replaceBody(kept, `,"deliver":{"deliveryMethodID":1,"recipientContact":"ann@example.com"}`)).
-		refused(409, gift.AccountMisconfigured)
+		refused(409, refusal.AccountMisconfigured)
 	mute.redeem(kept, "").want(200)
 }
 
@@ -159,10 +160,10 @@ func TestThievesReplaceNothing(t *testing.T) {
 	for _, role := range []string{"till", "shop", "office"} {
 		may, _ := gift.RoleByName(role)
 		w.permit(rotatedKey, may.Names()...)
-		w.post("replace-gift", replaceBody(g, ""), as(rotatedKey)...).refused(403, gift.NotAuthorized)
+		w.post("replace-gift", replaceBody(g, ""), as(rotatedKey)...).refused(403, refusal.NotAuthorized)
 	}
-	w.post("replace-gift", replaceBody(g, ""), as(pierKey)...).refused(404, gift.NotFound, "voucherID")
-	w.post("replace-gift", replaceBody(g, ""), as(cornerKey)...).refused(404, gift.NotFound, "voucherID")
+	w.post("replace-gift", replaceBody(g, ""), as(pierKey)...).refused(404, refusal.NotFound, "voucherID")
+	w.post("replace-gift", replaceBody(g, ""), as(cornerKey)...).refused(404, refusal.NotFound, "voucherID")
 	w.redeem(g, "").want(200)
 }
 
@@ -183,7 +184,7 @@ func TestReplacedWhileRedeemed(t *testing.T) {
 		if replaced.want(200); taken.status == 200 {
 			left = "6.00"
 		} else {
-			taken.refused(409, gift.RedemptionNotAllowed)
+			taken.refused(409, refusal.RedemptionNotAllowed)
 		}
 		seq := w.get("/gifting/gifts/"+g.id+"/history").want(200, "entries[1].currentBalance", left)
 		if taken.status == 200 && seq.at("entries[1].kind") != "REDEMPTION" {

@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/nfc"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -92,7 +93,7 @@ func (r *request) dispatch(voucher guid.ID, problems *wire.Problems, cmd dispatc
 	var g gift.Gift
 	var err error
 	if !voucher.IsZero() {
-		if g, err = r.Records.Gift(r.ctx, r.account.ID, voucher); err != nil && !errors.Is(err, gift.NotFound) {
+		if g, err = r.Records.Gift(r.ctx, r.account.ID, voucher); err != nil && !errors.Is(err, refusal.NotFound) {
 			return ledger.Answer{}, stored(err)
 		}
 	}

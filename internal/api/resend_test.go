@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 )
 
 // claim leases the only job that is due, as a delivery worker does.
@@ -126,8 +127,8 @@ func (w *world) movedOn(before made, answer reply) made {
 	ask := func(member, value string) reply {
 		return w.post("validate-gift", `{"`+member+`":"`+value+`","organizationID":"`+pier+`"}`)
 	}
-	ask("voucherCode", before.code).refused(404, gift.NotFound)
-	ask("voucherPublicToken", before.token).refused(404, gift.NotFound)
+	ask("voucherCode", before.code).refused(404, refusal.NotFound)
+	ask("voucherPublicToken", before.token).refused(404, refusal.NotFound)
 	ask("voucherCode", now.code).want(200, "voucherID", before.id)
 	ask("voucherPublicToken", now.token).want(200, "voucherID", before.id)
 	w.get("/gifting/gifts/"+before.id).want(200, "voucherCode", now.code, "voucherPublicToken", now.token)
@@ -206,11 +207,11 @@ func TestResendByAnotherMethod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.send(mailed("anna@example.com"))
-	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":4`)).refused(400, gift.ValidationFailure, "deliveryMethodID")
-	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":2`)).refused(400, gift.ValidationFailure, "recipientContact")
+	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":4`)).refused(400, refusal.ValidationFailure, "deliveryMethodID")
+	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":2`)).refused(400, refusal.ValidationFailure, "recipientContact")
 	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":3,"recipientContact":"anna@example.com"`)).refused(400,
-		gift.ValidationFailure, "recipientContact")
-	w.post("resend-gift", resend(g.id, `,"recipientContact":"415 555 0132"`)).refused(400, gift.ValidationFailure,
+		refusal.ValidationFailure, "recipientContact")
+	w.post("resend-gift", resend(g.id, `,"recipientContact":"415 555 0132"`)).refused(400, refusal.ValidationFailure,
 		"recipientContact")
 	w.post("resend-gift", resend(g.id, `,"deliveryMethodID":2,"recipientContact":"415 555 0132"`)).want(200, "status",
 		"PENDING", "deliveryMethodID", "2")
@@ -232,8 +233,8 @@ func TestResendByAnotherMethod(t *testing.T) {
 	w.end(w.claimAll(2)[ledger.GiftJob], false) // the other tells the number, whose message was under way
 	w.get("/gifting/gifts/"+g.id).want(200, "status", "CLAIMED", "currentBalance", "4.00")
 	w.redeem(g, "").want(200)
-	w.post("resend-gift", resend(g.id)).refused(409, gift.AlreadyRedeemed)
-	w.post("reschedule-gift", resend(g.id, `,"deliveryDate":"`+soon+`"`)).refused(409, gift.AlreadyRedeemed)
+	w.post("resend-gift", resend(g.id)).refused(409, refusal.AlreadyRedeemed)
+	w.post("reschedule-gift", resend(g.id, `,"deliveryDate":"`+soon+`"`)).refused(409, refusal.AlreadyRedeemed)
 }
 
 // TestResendWaitsForTheDate: a correction does not spoil a birthday.
@@ -252,7 +253,7 @@ func TestResendWaitsForTheDate(t *testing.T) {
 		"PENDING")
 	w.goesTo(w.claim(), "anna@example.com")
 	// it is being sent
-	w.post("reschedule-gift", resend(g.id, `,"deliveryDate":"`+date+`"`)).refused(409, gift.RedemptionNotAllowed)
+	w.post("reschedule-gift", resend(g.id, `,"deliveryDate":"`+date+`"`)).refused(409, refusal.RedemptionNotAllowed)
 }
 
 func TestResendIsLimited(t *testing.T) {
@@ -263,7 +264,7 @@ func TestResendIsLimited(t *testing.T) {
 		w.post("resend-gift", resend(g.id)).want(200)
 		w.pass(time.Hour)
 	}
-	limited := w.post("resend-gift", resend(g.id), once("eleventh")...).refused(429, gift.RateLimited)
+	limited := w.post("resend-gift", resend(g.id), once("eleventh")...).refused(429, refusal.RateLimited)
 	wait, err := strconv.Atoi(limited.header.Get("Retry-After"))
 	if err != nil || wait < 13*3600 || wait > 14*3600 {
 		t.Errorf("Retry-After is %q, want 14 hours", limited.header.Get("Retry-After"))
@@ -271,7 +272,7 @@ func TestResendIsLimited(t *testing.T) {
 	w.post("resend-gift", resend(w.send(mailed("ben@example.com")).id)).want(200) // another gift
 	w.pass(time.Duration(wait) * time.Second)
 	w.post("resend-gift", resend(g.id), once("eleventh")...).want(200)
-	w.post("resend-gift", resend(g.id)).refused(429, gift.RateLimited)
+	w.post("resend-gift", resend(g.id)).refused(429, refusal.RateLimited)
 }
 
 // TestResendNeedsAGateway: the refusal is not kept, as the gateway may come.
@@ -280,7 +281,7 @@ func TestResendNeedsAGateway(t *testing.T) {
 	w := newWorld(t, func(c *api.Config) { c.SMS = false })
 	g := w.send(mailed("anna@example.com"))
 	text := resend(g.id, `,"deliveryMethodID":2,"recipientContact":"4155550132"`)
-	w.post("resend-gift", text, once("k")...).refused(409, gift.AccountMisconfigured)
+	w.post("resend-gift", text, once("k")...).refused(409, refusal.AccountMisconfigured)
 	w.post("resend-gift", resend(g.id), once("k")...).want(200)
 }
 
@@ -290,7 +291,7 @@ func TestReschedule(t *testing.T) {
 	g := w.send(mailed("anna@example.com"))
 	for _, date := range []time.Time{w.now().AddDate(5, 0, 1), w.now().Add(-6 * time.Minute)} {
 		w.post("reschedule-gift", resend(g.id, `,"deliveryDate":"`+date.UTC().Format(time.RFC3339)+`"`)).refused(400,
-			gift.ValidationFailure, "deliveryDate")
+			refusal.ValidationFailure, "deliveryDate")
 	}
 	answer := w.post("reschedule-gift", resend(g.id, `,"deliveryDate":"2030-12-24T08:00:00-08:00",`+
 		`"deliveryTimezoneId":"Pacific Standard Time"`))
@@ -309,5 +310,5 @@ func TestReschedule(t *testing.T) {
 		t.Errorf("the history is %s", got)
 	}
 	printed := w.send(ofMoney("5"))
-	w.post("reschedule-gift", resend(printed.id, `,"deliveryDate":"`+soon+`"`)).refused(409, gift.RedemptionNotAllowed)
+	w.post("reschedule-gift", resend(printed.id, `,"deliveryDate":"`+soon+`"`)).refused(409, refusal.RedemptionNotAllowed)
 }

@@ -7,6 +7,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -87,14 +88,14 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	request := c.request(gift.ReverseRedemption, asked)
 	at, err := c.locate(asked.Where.Place)
 	var location guid.ID
-	var misplaced *gift.Error
+	var misplaced *refusal.Error
 	switch {
 	case err == nil:
 		location = at.ID
 	case asked.Where.Place == gift.Place{}: // a reversal need not be made anywhere in particular
-	case errors.Is(err, gift.NotAuthorized):
+	case errors.Is(err, refusal.NotAuthorized):
 		return ledger.Answer{}, err
-	case asked.OriginalKey != "" && errors.Is(err, gift.NotFound):
+	case asked.OriginalKey != "" && errors.Is(err, refusal.NotFound):
 		return ledger.Answer{}, mistyped(err) // NOT_FOUND would say that nothing was taken
 	case asked.OriginalKey != "" || !errors.As(err, &misplaced):
 		return request.refuse(err)
@@ -127,7 +128,7 @@ func (c *call) usedWith(w giftRef, location guid.ID, key string, operations ...g
 	if w == (giftRef{}) {
 		return nil, nil
 	}
-	another := gift.RefuseAt(gift.IdempotencyMismatch, gift.FieldOriginalKey, "This Idempotency-Key was used before, "+
+	another := refusal.At(refusal.IdempotencyMismatch, refusal.FieldOriginalKey, "This Idempotency-Key was used before, "+
 		"with another gift; nothing was changed. Use a new, random key for each sale.")
 	if !w.ID.IsZero() {
 		return &ledger.UsedWith{VoucherID: w.ID, Else: another}, nil
@@ -136,14 +137,15 @@ func (c *call) usedWith(w giftRef, location guid.ID, key string, operations ...g
 		location = only.ID
 	}
 	g, err := c.find(w, &gift.Location{ID: location})
-	limited, isLimited := errors.AsType[*gift.Error](err)
+	limited, isLimited := errors.AsType[*refusal.Error](err)
 	switch {
-	case err == nil, errors.Is(err, gift.NotAuthorized), errors.Is(err, gift.RedemptionNotAllowed):
+	case err == nil, errors.Is(err, refusal.NotAuthorized), errors.Is(err, refusal.RedemptionNotAllowed):
 		return &ledger.UsedWith{VoucherID: g.ID, Else: another}, nil
-	case errors.Is(err, gift.NotFound): // it may have been sent to somebody else since, under another code
-		return &ledger.UsedWith{Else: gift.Refuse(gift.ValidationFailure, "There is no gift with this code or token, so it "+
-			"cannot be told whether the Idempotency-Key was used with it; nothing was changed.")}, nil
-	case !isLimited || limited.Code != gift.RateLimited:
+	case errors.Is(err, refusal.NotFound): // it may have been sent to somebody else since, under another code
+		return &ledger.UsedWith{Else: refusal.New(refusal.ValidationFailure,
+			"There is no gift with this code or token, so it "+
+				"cannot be told whether the Idempotency-Key was used with it; nothing was changed.")}, nil
+	case !isLimited || limited.Code != refusal.RateLimited:
 		return nil, err
 	}
 	used, err := c.giftsOf(key, operations)
@@ -151,7 +153,7 @@ func (c *call) usedWith(w giftRef, location guid.ID, key string, operations ...g
 		return nil, err
 	}
 	g, err = c.compare(w.Code, location, used)
-	if _, told := errors.AsType[*gift.Error](err); err != nil && !told || errors.Is(err, gift.Unavailable) {
+	if _, told := errors.AsType[*refusal.Error](err); err != nil && !told || errors.Is(err, refusal.Unavailable) {
 		return nil, err
 	}
 	return &ledger.UsedWith{VoucherID: g.ID, Else: limited}, nil
@@ -160,7 +162,7 @@ func (c *call) usedWith(w giftRef, location guid.ID, key string, operations ...g
 // giftsOf finds the gifts that the caller used with an Idempotency-Key.
 func (c *call) giftsOf(key string, operations []gift.Operation) (used []guid.ID, _ error) {
 	all, err := c.Records.Requests(c.ctx, c.account.ID, "", key)
-	if err != nil && !errors.Is(err, gift.NotFound) {
+	if err != nil && !errors.Is(err, refusal.NotFound) {
 		return nil, stored(err)
 	}
 	for n := range all {
@@ -181,8 +183,8 @@ func (c *call) giftsOf(key string, operations []gift.Operation) (used []guid.ID,
 
 // mistyped is what is told of a place that is not there, in place of NOT_FOUND.
 func mistyped(err error) error {
-	if e, ok := errors.AsType[*gift.Error](err); ok {
-		return &gift.Error{Code: gift.ValidationFailure, Messages: e.Messages}
+	if e, ok := errors.AsType[*refusal.Error](err); ok {
+		return &refusal.Error{Code: refusal.ValidationFailure, Messages: e.Messages}
 	}
 	return err
 }

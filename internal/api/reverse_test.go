@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // TestAReversalMayNameItsGift: a till whose counter of keys starts anew must not give back what yesterday's sale took
@@ -29,24 +30,24 @@ func TestAReversalMayNameItsGift(t *testing.T) {
 	const captured = `,"operation":"capture-hold"`
 	others := []string{id(ben), code(ben), token(ben), code(foreign), `,"voucherID":"` + nowhere + `"`}
 	for _, of := range others {
-		reverse("1", of).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
-		reverse("2", captured+of).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
+		reverse("1", of).refused(422, refusal.IdempotencyMismatch, "idempotencyKey")
+		reverse("2", captured+of).refused(422, refusal.IdempotencyMismatch, "idempotencyKey")
 	}
 	// What was named then and leads nowhere now tells nothing of the key.
-	reverse("1", `,"voucherCode":"999990000000"`).refused(400, gift.ValidationFailure, "")
+	reverse("1", `,"voucherCode":"999990000000"`).refused(400, refusal.ValidationFailure, "")
 	w.get("/gifting/gifts/"+ana.id).want(200, "currentBalance", "8.00")
 
 	// A key that is not known is spent, whatever gift is named.
 	for n, of := range []string{id(ben), code(ben), `,"voucherCode":"999990000001"`} {
 		key := "never-" + string(rune('a'+n))
-		reverse(key, of).refused(404, gift.NotFound, "idempotencyKey")
-		w.redeem(ben, "1", once(key)...).refused(409, gift.RedemptionNotAllowed)
+		reverse(key, of).refused(404, refusal.NotFound, "idempotencyKey")
+		w.redeem(ben, "1", once(key)...).refused(409, refusal.RedemptionNotAllowed)
 	}
 
 	w.post("replace-gift", `{"voucherID":"`+ana.id+`","reason":"lost"}`).want(200)
 	reverse("1", code(ana)).want(200, "voucherID", ana.id, "amount", "10.00")
-	reverse("1", token(ana)).refused(409, gift.AlreadyReversed)
-	reverse("1", id(ben)).refused(422, gift.IdempotencyMismatch)
+	reverse("1", token(ana)).refused(409, refusal.AlreadyReversed)
+	reverse("1", id(ben)).refused(422, refusal.IdempotencyMismatch)
 	reverse("2", captured+id(ana)).want(200, "amount", "2.00")
 }
 
@@ -69,14 +70,14 @@ func TestUndoingByKeyMayNameTheGift(t *testing.T) {
 			t.Helper()
 			return w.post(c.undo, `{"idempotencyKey":"`+key+`","`+member+`":"`+gift+`"}`)
 		}
-		undo("1", "voucherID", ben.id).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
-		undo("1", "voucherCode", ben.code).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
-		undo("1", "voucherPublicToken", ben.token).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
-		undo("1", "voucherID", nowhere).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
-		undo("1", "voucherCode", "999990000000").refused(400, gift.ValidationFailure, "")
-		undo("never", "voucherID", ben.id).refused(404, gift.NotFound, "idempotencyKey")
+		undo("1", "voucherID", ben.id).refused(422, refusal.IdempotencyMismatch, "idempotencyKey")
+		undo("1", "voucherCode", ben.code).refused(422, refusal.IdempotencyMismatch, "idempotencyKey")
+		undo("1", "voucherPublicToken", ben.token).refused(422, refusal.IdempotencyMismatch, "idempotencyKey")
+		undo("1", "voucherID", nowhere).refused(422, refusal.IdempotencyMismatch, "idempotencyKey")
+		undo("1", "voucherCode", "999990000000").refused(400, refusal.ValidationFailure, "")
+		undo("never", "voucherID", ben.id).refused(404, refusal.NotFound, "idempotencyKey")
 		undo("1", "voucherCode", c.of.code).want(200, "voucherID", c.of.id, "amount", c.amount)
-		undo("1", "voucherID", ben.id).refused(422, gift.IdempotencyMismatch, "idempotencyKey")
+		undo("1", "voucherID", ben.id).refused(422, refusal.IdempotencyMismatch, "idempotencyKey")
 	}
 	w.get("/gifting/gifts/"+ana.id).want(200, "availableBalance", "20.00")
 	w.sound()
@@ -93,15 +94,15 @@ func TestTheGiftOfAReversalIsNoFreeGuess(t *testing.T) {
 	of := func(code string) string { return `{"idempotencyKey":"1","voucherCode":"` + code + `"}` }
 	undoings := []string{"release-hold", "reverse-redemption"}
 	for n := range gift.GuessBurst {
-		w.post(undoings[n%2], of("999990000000"), as(pierKey)...).refused(400, gift.ValidationFailure)
+		w.post(undoings[n%2], of("999990000000"), as(pierKey)...).refused(400, refusal.ValidationFailure)
 	}
-	w.post("validate-gift", `{"voucherCode":"`+g.code+`"}`, as(pierKey)...).refused(429, gift.RateLimited)
+	w.post("validate-gift", `{"voucherCode":"`+g.code+`"}`, as(pierKey)...).refused(429, refusal.RateLimited)
 	for _, undo := range undoings {
 		for _, code := range []string{"999990000000", other.code} {
-			w.post(undo, of(code), as(pierKey)...).refused(429, gift.RateLimited)
+			w.post(undo, of(code), as(pierKey)...).refused(429, refusal.RateLimited)
 		}
 		w.post(undo, of(g.code), as(pierKey)...).want(200, "amount", "1.00")
-		w.post(undo, strings.Replace(of(g.code), `"1"`, `"never"`, 1), as(pierKey)...).refused(404, gift.NotFound)
+		w.post(undo, strings.Replace(of(g.code), `"1"`, `"never"`, 1), as(pierKey)...).refused(404, refusal.NotFound)
 	}
 }
 
@@ -117,7 +118,7 @@ func TestAnUndoingThatFoundNothingIsRepeated(t *testing.T) {
 		}
 		for _, undo := range []string{"reverse-redemption", "reverse-reload", "reverse-activation", "release-hold"} {
 			again := append(as(key), once(key+undo)...)
-			first := w.post(undo, `{"idempotencyKey":"never"}`, again...).refused(404, gift.NotFound, "idempotencyKey")
+			first := w.post(undo, `{"idempotencyKey":"never"}`, again...).refused(404, refusal.NotFound, "idempotencyKey")
 			w.post(undo, `{"idempotencyKey":"never"}`, again...).again(first)
 		}
 	}

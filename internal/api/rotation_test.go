@@ -3,7 +3,7 @@ package api_test
 import (
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 )
 
@@ -26,7 +26,7 @@ func TestReplaysAcrossARotation(t *testing.T) {
 		t.Helper()
 		w.post("send-gift", ofMoney("7"), once("sale")...).again(sale)
 		w.redeem(g, "1", once("first")...).again(first)
-		w.redeem(g, "2", once("first")...).refused(422, gift.IdempotencyMismatch)
+		w.redeem(g, "2", once("first")...).refused(422, refusal.IdempotencyMismatch)
 		w.get("/gifting/gifts/"+g.id).want(200, "currentBalance", balance)
 	}
 	if _, err := beside.AddKey(t.Context()); err != nil {

@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/nfc"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -180,15 +181,15 @@ func spelled(s gift.Send, spell func(string) string) *gift.Send {
 // sendFor finds the account that gifts are sent for; nil, where the caller may not send for the one that the request
 // names.
 func (c *call) sendFor(send *gift.Send, problems *wire.Problems) *gift.Account {
-	definition, kind := &gift.Definition{}, gift.FieldMonetary
+	definition, kind := &gift.Definition{}, refusal.FieldMonetary
 	switch {
 	case send.Monetary != nil:
 		definition = send.Monetary
 	case send.Item != nil:
-		definition, kind = send.Item, gift.FieldItem
+		definition, kind = send.Item, refusal.FieldItem
 	}
 	send.Caller, c.location = c.caller, definition.LocationID
-	account, err := c.Directory().SendingAccount(c.caller, definition.AccountID, gift.FieldAccount.In(kind))
+	account, err := c.Directory().SendingAccount(c.caller, definition.AccountID, refusal.FieldAccount.In(kind))
 	if err == nil {
 		c.enter(account)
 	}
@@ -203,7 +204,7 @@ func (c *call) answerable(gifts []gift.Gift, lacking [][]string) (size int, err 
 	if size = c.orderSize(gifts, lacking); size <= maxOrderAnswer {
 		return size, c.hold(size)
 	}
-	return size, gift.RefuseAt(gift.ValidationFailure, gift.FieldRecipients,
+	return size, refusal.At(refusal.ValidationFailure, refusal.FieldRecipients,
 		"The answer to this order would have more than %d MiB, as it repeats all texts for each gift. "+
 			"Send it as several orders, or with shorter texts.", maxOrderAnswer>>20)
 }
@@ -253,11 +254,11 @@ func (c *call) deliverableBy(m gift.Method) error {
 	}
 	switch {
 	case m == gift.Email && !c.Email:
-		return gift.Refuse(gift.AccountMisconfigured,
+		return refusal.New(refusal.AccountMisconfigured,
 			"This service does not send e-mail yet: its operator must set up a mail server. Until then, gifts can be "+
 				"printed (deliveryMethodID 3).")
 	case m == gift.SMS && !c.SMS:
-		return gift.Refuse(gift.AccountMisconfigured,
+		return refusal.New(refusal.AccountMisconfigured,
 			"This service does not send SMS yet: its operator must set up an SMS gateway. Until then, gifts can be printed "+
 				"(deliveryMethodID 3).")
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"boon.example/internal/api"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // pair is one call made twice: about something that exists, but not for this key, and about something that does not
@@ -19,7 +19,7 @@ type pair struct {
 	call, key    string
 	method, path string
 	hidden, none string // the body, or for a look-up the end of the path
-	code         gift.Code
+	code         refusal.Code
 }
 
 // hiddenThings lists what a key might learn of by comparing answers: of another account and, for the key of the pier,
@@ -33,7 +33,7 @@ func (s *stage) hiddenThings() (all []pair) {
 		post := func(operation, by, more string) {
 			hidden, none := body(by, more)
 			all = append(all, pair{operation + " by " + by + " of " + whose, key, "POST", paths[operation], hidden, none,
-				gift.NotFound})
+				refusal.NotFound})
 		}
 		for _, by := range []string{"id", "order", "reference"} {
 			post("cancel-gift", by, `,"cause":"CANCELLED"`)
@@ -52,9 +52,9 @@ func (s *stage) hiddenThings() (all []pair) {
 		}
 		for _, end := range []string{"", "/history"} {
 			all = append(all, pair{"look up" + end + " " + whose, key, "GET", base + "/gifting/gifts/", k.id + end, none.id +
-				end, gift.NotFound})
+				end, refusal.NotFound})
 		}
-		all = append(all, pair{"requests of " + whose, key, "GET", base + "/requests/", k.key, "none", gift.NotFound},
+		all = append(all, pair{"requests of " + whose, key, "GET", base + "/requests/", k.key, "none", refusal.NotFound},
 			pair{"list by reference of " + whose, key, "GET", base + "/gifting/gifts", "?externalTransactionReferenceNumber=" +
 				k.reference,
 				"?externalTransactionReferenceNumber=none", ""})
@@ -68,22 +68,22 @@ func (s *stage) hiddenThings() (all []pair) {
 		for _, operation := range []string{"validate-gift", "redeem-gift"} {
 			all = append(all, pair{operation + " at a place", harborKey, "POST", paths[operation],
 				"{" + by + member("organizationID", cornerPlace) + "}", "{" + by + member("organizationID", nowhere) + "}",
-				gift.NotFound})
+				refusal.NotFound})
 		}
 	}
-	set := func(what, member, foreign, of string, code gift.Code) {
+	set := func(what, member, foreign, of string, code refusal.Code) {
 		send := func(value string) string { return strings.Replace(of, "HERE", `,"`+member+`":"`+value+`"`, 1) }
 		all = append(all, pair{"send for " + what, harborKey, "POST", paths["send-gift"], send(foreign), send(nowhere), code})
 	}
 	printed := `{"monetaryGift":{"value":1,"deliveryMethodID":3HERE},` + purchase + `}`
-	set("an account", "accountID", corner, printed, gift.NotAuthorized)
-	set("a location", "organizationID", cornerPlace, printed, gift.ValidationFailure)
-	set("a design", "voucherDesignID", cornerDesign, printed, gift.ValidationFailure)
+	set("an account", "accountID", corner, printed, refusal.NotAuthorized)
+	set("a location", "organizationID", cornerPlace, printed, refusal.ValidationFailure)
+	set("a design", "voucherDesignID", cornerDesign, printed, refusal.ValidationFailure)
 	set("a storefront", "externalStorefrontID", cornerShop,
 		`{"monetaryGift":{"value":1,"deliveryMethodID":3}`+"HERE,"+strings.TrimSuffix(purchase, `,"externalStorefrontID":"`+
-			shop+`"`)+`}`, gift.ValidationFailure)
+			shop+`"`)+`}`, refusal.ValidationFailure)
 	set("a promotion", "promotionID", cornerPromotion,
-		`{"monetaryGift":{"value":1,"deliveryMethodID":3},"paymentMethodID":4HERE}`, gift.ValidationFailure)
+		`{"monetaryGift":{"value":1,"deliveryMethodID":3},"paymentMethodID":4HERE}`, refusal.ValidationFailure)
 	for _, of := range []string{"organizationID=", "promotionID="} {
 		foreign := map[string]string{"organizationID=": cornerPlace, "promotionID=": cornerPromotion}[of]
 		all = append(all, pair{"list by " + of, harborKey, "GET", base + "/gifting/gifts", "?" + of + foreign, "?" + of +

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/api"
-	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -25,7 +25,7 @@ func TestSlowReadersOfLargeAnswers(t *testing.T) {
 	first := w.post("send-gift", order, once("large")...).want(201)
 	g := w.send(ofMoney("5"))
 	slow := w.slowReaders(3, order, harborKey)
-	refused := w.post("send-gift", order, once("large")...).refused(503, gift.Unavailable)
+	refused := w.post("send-gift", order, once("large")...).refused(503, refusal.Unavailable)
 	if refused.header.Get("Retry-After") == "" {
 		t.Error("nobody says when to come again")
 	}
@@ -80,7 +80,7 @@ func TestOrdersLeaveMemoryToLookUps(t *testing.T) {
 		w.post("send-gift", large, append(once("large"), as(key)...)...).want(201)
 		w.slowReaders(3, large, key)
 	}
-	w.post("send-gift", order(870, gulfShop), as(gulfKey)...).refused(503, gift.Unavailable)
+	w.post("send-gift", order(870, gulfShop), as(gulfKey)...).refused(503, refusal.Unavailable)
 	w.get("/gifting/gifts?limit=200", as(gulfKey)...).want(200, "gifts[199].label", "Latte")
 }
 
@@ -88,7 +88,7 @@ func TestOrdersLeaveMemoryToLookUps(t *testing.T) {
 func TestLargeOrdersHaveMoreTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *api.Config) { c.StoreTimeout = 1 })
-	w.post("send-gift", order(16), once("small")...).refused(503, gift.Unavailable)
+	w.post("send-gift", order(16), once("small")...).refused(503, refusal.Unavailable)
 	w.post("send-gift", order(17), once("large")...).want(201)
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
@@ -47,12 +48,12 @@ func TestStock(t *testing.T) {
 	w.post("validate-gift", `{"voucherCode":"`+card.code+`"`+at+`}`).want(200, "isRedeemable", "false", "status",
 		"NOT_ACTIVATED", "currentBalance", "0.00", "originalBalance", "0.00", "value", "25.00",
 		"notRedeemableReasons[0].code", "NOT_ACTIVATED").has("notRedeemableReasons", 1)
-	w.redeem(card, "").refused(409, gift.RedemptionNotAllowed)
-	w.redeem(card, "1").refused(409, gift.RedemptionNotAllowed)
-	w.holdGift(card, "1").refused(409, gift.RedemptionNotAllowed)
-	w.post("resend-gift", `{"voucherID":"`+card.id+`"}`).refused(409, gift.RedemptionNotAllowed)
-	w.post("cancel-gift", `{"voucherID":"`+card.id+`","cause":"PURCHASE_FAILED"}`).refused(409, gift.RedemptionNotAllowed)
-	w.post("activate-gift", activateBody(card, "25")).refused(400, gift.ValidationFailure, "amount")
+	w.redeem(card, "").refused(409, refusal.RedemptionNotAllowed)
+	w.redeem(card, "1").refused(409, refusal.RedemptionNotAllowed)
+	w.holdGift(card, "1").refused(409, refusal.RedemptionNotAllowed)
+	w.post("resend-gift", `{"voucherID":"`+card.id+`"}`).refused(409, refusal.RedemptionNotAllowed)
+	w.post("cancel-gift", `{"voucherID":"`+card.id+`","cause":"PURCHASE_FAILED"}`).refused(409, refusal.RedemptionNotAllowed)
+	w.post("activate-gift", activateBody(card, "25")).refused(400, refusal.ValidationFailure, "amount")
 
 	byCode := changed(strings.Replace(activateBody(card, ""), "{", `{"voucherCode":"`+card.code+`","reference":"r-2",`, 1),
 		"voucherID", "")
@@ -61,7 +62,7 @@ func TestStock(t *testing.T) {
 		"currentBalance", "25.00", "availableBalance", "25.00", "status", "DELIVERED", "isRedeemable", "true",
 		"organizationID", pier, "reference", "r-2")
 	w.post("activate-gift", byCode, append(as(pierKey), once("a")...)...).again(sold)
-	w.post("activate-gift", activateBody(card, "")).refused(409, gift.AlreadyActivated)
+	w.post("activate-gift", activateBody(card, "")).refused(409, refusal.AlreadyActivated)
 	w.get("/requests/a").want(200, "requests[0].operation", "activate-gift", "requests[0].answer.activationID",
 		sold.at("activationID"))
 	w.get("/gifting/gifts/"+card.id).want(200, "externalTransactionReferenceNumber", "R-1", "externalStorefrontID", shop,
@@ -76,7 +77,7 @@ func TestStock(t *testing.T) {
 	w.redeem(card, "5").want(200, "currentBalance", "20.00")
 	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED"}`).want(200,
 		"vouchers[0].voucherID", card.id).has("vouchers", 1)
-	w.post("activate-gift", activateBody(card, "")).refused(409, gift.RedemptionNotAllowed)
+	w.post("activate-gift", activateBody(card, "")).refused(409, refusal.RedemptionNotAllowed)
 	w.post("cancel-gift", `{"orderID":"`+order+`","cause":"CANCELLED"}`).want(200).has("vouchers", 20)
 	w.post("reinstate-gift", `{"voucherID":"`+page.at("gifts[1].voucherID")+`"}`).want(200, "vouchers[0].status",
 		"NOT_ACTIVATED")
@@ -90,7 +91,7 @@ func TestStockOfAnyWorth(t *testing.T) {
 	card := w.stock(`"count":1`)[0]
 	w.get("/gifting/gifts/"+card.id).want(200, "value", "0.00", "quantity", "null")
 	for _, bad := range []string{"", "0", "-5", "0.001", "10000.01", `"5"`, `""`, "1e30"} {
-		w.post("activate-gift", activateBody(card, bad)).refused(400, gift.ValidationFailure, "amount")
+		w.post("activate-gift", activateBody(card, bad)).refused(400, refusal.ValidationFailure, "amount")
 	}
 	w.post("activate-gift", activateBody(card, "10000"), once("k")...).want(200, "currentBalance", "10000.00")
 
@@ -102,7 +103,7 @@ func TestStockOfAnyWorth(t *testing.T) {
 	w.get("/gifting/gifts/"+item[0].id).want(200, "quantity", "3", "value", "null", "label", "Latte", "currentBalance",
 		"0",
 		"originalBalance", "0")
-	w.post("activate-gift", activateBody(item[0], "3")).refused(400, gift.ValidationFailure, "amount")
+	w.post("activate-gift", activateBody(item[0], "3")).refused(400, refusal.ValidationFailure, "amount")
 	w.post("activate-gift", activateBody(item[0], "")).want(200, "amount", "3", "currency", "null")
 	w.redeem(item[0], "2").want(200, "currentBalance", "1")
 	w.sound()
@@ -129,12 +130,12 @@ func TestBadStock(t *testing.T) {
 		`{"count":1,"verificationCodes":"yes"}`:                               "verificationCodes",
 		`{"count":1,"recipients":[]}`:                                         "recipients",
 	} {
-		w.post("create-stock", body).refused(400, gift.ValidationFailure, path)
+		w.post("create-stock", body).refused(400, refusal.ValidationFailure, path)
 	}
-	w.post("create-stock", `{"count":1,"programID":"`+nowhere+`"}`).refused(422, gift.MissingOrInvalidGiftProgram,
+	w.post("create-stock", `{"count":1,"programID":"`+nowhere+`"}`).refused(422, refusal.MissingOrInvalidGiftProgram,
 		"programID")
-	w.post("create-stock", `{"count":1}`, as(pierKey)...).refused(400, gift.ValidationFailure, "organizationID")
-	w.post("create-stock", `{"count":1,"organizationID":"`+wharf+`"}`, as(pierKey)...).refused(403, gift.NotAuthorized)
+	w.post("create-stock", `{"count":1}`, as(pierKey)...).refused(400, refusal.ValidationFailure, "organizationID")
+	w.post("create-stock", `{"count":1,"organizationID":"`+wharf+`"}`, as(pierKey)...).refused(403, refusal.NotAuthorized)
 	w.post("create-stock", `{"count":1,"organizationID":"`+pier+`"}`, as(pierKey)...).want(201, "organizationID", pier)
 
 	card := w.stock(`"count":1`)[0]
@@ -149,16 +150,16 @@ func TestBadStock(t *testing.T) {
 		"organizationID":                          {""},
 	} {
 		for _, value := range bad {
-			w.post("activate-gift", changed(good, name, value)).refused(400, gift.ValidationFailure, name)
+			w.post("activate-gift", changed(good, name, value)).refused(400, refusal.ValidationFailure, name)
 		}
 	}
-	w.post("activate-gift", changed(good, "organizationID", `"`+nowhere+`"`)).refused(404, gift.NotFound, "organizationID")
+	w.post("activate-gift", changed(good, "organizationID", `"`+nowhere+`"`)).refused(404, refusal.NotFound, "organizationID")
 	w.post("activate-gift", changed(strings.Replace(good, "{", `{"voucherPublicToken":"x",`, 1),
 		"voucherID", "")).refused(400,
-		gift.InvalidTokenFormat, "voucherPublicToken")
-	w.post("activate-gift", good, as(homelessKey)...).refused(409, gift.AccountMisconfigured)
+		refusal.InvalidTokenFormat, "voucherPublicToken")
+	w.post("activate-gift", good, as(homelessKey)...).refused(409, refusal.AccountMisconfigured)
 	w.post("activate-gift", strings.Replace(good, "{", `{"promotionID":"`+nowhere+`",`, 1)).refused(400,
-		gift.ValidationFailure, "promotionID")
+		refusal.ValidationFailure, "promotionID")
 	w.post("activate-gift", good).want(200)
 }
 
@@ -172,15 +173,15 @@ func TestStolenCards(t *testing.T) {
 	coffee := w.stock(`"count":2,"label":"Latte","quantity":1,"equivalentValue":60`)
 	w.permit(rotatedKey, "validate", "redeem", "reverse", "activate")
 	till := as(rotatedKey)
-	w.post("create-stock", `{"count":1}`, till...).refused(403, gift.NotAuthorized)
-	w.redeem(cards[0], "1", till...).refused(409, gift.RedemptionNotAllowed)
+	w.post("create-stock", `{"count":1}`, till...).refused(403, refusal.NotAuthorized)
+	w.redeem(cards[0], "1", till...).refused(409, refusal.RedemptionNotAllowed)
 	// Another merchant's card is not there, and one that is good elsewhere is not sold here.
 	mine := w.stock(`"count":1`, as(cornerKey)...)[0]
-	w.post("activate-gift", activateBody(mine, "5"), till...).refused(404, gift.NotFound)
+	w.post("activate-gift", activateBody(mine, "5"), till...).refused(404, refusal.NotFound)
 	w.post("activate-gift", changed(strings.Replace(activateBody(mine, "5"), "{", `{"voucherCode":"`+mine.code+`",`, 1),
-		"voucherID", ""), till...).refused(403, gift.NotAuthorized)
+		"voucherID", ""), till...).refused(403, refusal.NotAuthorized)
 	far := w.stock(`"count":1,"organizationID":"` + wharf + `"`)[0]
-	w.post("activate-gift", activateBody(far, "5"), till...).refused(403, gift.NotAuthorized)
+	w.post("activate-gift", activateBody(far, "5"), till...).refused(403, refusal.NotAuthorized)
 
 	for limits, of := range map[[2]gift.Limits]string{
 		{{IssuedPerDay: 100_00}, {}}: "account", {{}, {IssuedPerDay: 100_00}}: "key",
@@ -192,11 +193,11 @@ func TestStolenCards(t *testing.T) {
 		card, latte := cards[0], coffee[0]
 		cards, coffee = cards[1:], coffee[1:]
 		w.post("activate-gift", activateBody(card, "60"), till...).want(200)
-		refused := w.post("activate-gift", activateBody(cards[0], "40.01"), till...).refused(429, gift.RateLimited)
+		refused := w.post("activate-gift", activateBody(cards[0], "40.01"), till...).refused(429, refusal.RateLimited)
 		if text := refused.at("messages[0].text"); !strings.Contains(text, "issuedPerDay") || !strings.Contains(text, of) {
 			t.Errorf("%s: %s", of, text)
 		}
-		w.post("activate-gift", activateBody(latte, ""), till...).refused(429, gift.RateLimited) // 60.00
+		w.post("activate-gift", activateBody(latte, ""), till...).refused(429, refusal.RateLimited) // 60.00
 		w.post("activate-gift", activateBody(cards[0], "40"), till...).want(200)
 		cards = cards[1:]
 	}
@@ -204,7 +205,7 @@ func TestStolenCards(t *testing.T) {
 	w.limit(gift.Limits{GiftsPerDay: 10, IssuedPerDay: 1_00}, gift.Limits{})
 	w.atNoon()
 	w.post("create-stock", `{"count":10,"value":500}`).want(201)
-	w.post("create-stock", `{"count":1}`).refused(429, gift.RateLimited)
+	w.post("create-stock", `{"count":1}`).refused(429, refusal.RateLimited)
 	w.sound()
 }
 
@@ -259,37 +260,37 @@ func TestReverseActivation(t *testing.T) {
 	card := cards[0]
 	id := w.post("activate-gift", activateBody(card, "25")).want(200).at("activationID")
 	undo := `{"activationID":"` + id + `"}`
-	w.post("reverse-activation", undo, as(wharfKey)...).refused(404, gift.NotFound, "activationID")
-	w.post("reverse-activation", undo, as(cornerKey)...).refused(404, gift.NotFound, "activationID")
+	w.post("reverse-activation", undo, as(wharfKey)...).refused(404, refusal.NotFound, "activationID")
+	w.post("reverse-activation", undo, as(cornerKey)...).refused(404, refusal.NotFound, "activationID")
 	undone := w.post("reverse-activation", undo, append(as(pierKey), once("u")...)...).want(200, "activationID", id,
 		"amount", "25.00", "currentBalance", "0.00", "status", "NOT_ACTIVATED", "organizationID", pier, "isRedeemable",
 		"false")
 	w.post("reverse-activation", undo, append(as(pierKey), once("u")...)...).again(undone)
-	w.post("reverse-activation", undo).refused(409, gift.AlreadyReversed)
+	w.post("reverse-activation", undo).refused(409, refusal.AlreadyReversed)
 	w.get("/gifting/gifts/"+card.id).want(200, "status", "NOT_ACTIVATED", "externalTransactionReferenceNumber", "null",
 		"externalStorefrontID", "null", "deliveredAt", "null", "originalBalance", "0.00")
-	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED"}`).refused(404, gift.NotFound)
-	w.redeem(card, "1").refused(409, gift.RedemptionNotAllowed)
+	w.post("cancel-gift", `{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED"}`).refused(404, refusal.NotFound)
+	w.redeem(card, "1").refused(409, refusal.RedemptionNotAllowed)
 	w.post("activate-gift", activateBody(card, "30"), once("a")...).want(200, "currentBalance", "30.00")
 	w.redeem(card, "1").want(200)
-	refused := w.post("reverse-activation", `{"idempotencyKey":"a"}`).refused(409, gift.RedemptionNotAllowed)
+	refused := w.post("reverse-activation", `{"idempotencyKey":"a"}`).refused(409, refusal.RedemptionNotAllowed)
 	if text := refused.at("messages[0].text"); !strings.Contains(text, "CLAIMED") ||
 		!strings.Contains(text, "29.00 USD of 30.00") {
 		t.Error(text)
 	}
 	// By the key of an activation that did not arrive, or did nothing.
-	w.post("reverse-activation", `{"idempotencyKey":"late"}`, as(pierKey)...).refused(404, gift.NotFound, "idempotencyKey")
+	w.post("reverse-activation", `{"idempotencyKey":"late"}`, as(pierKey)...).refused(404, refusal.NotFound, "idempotencyKey")
 	w.post("activate-gift", activateBody(cards[1], "5"), append(as(pierKey), once("late")...)...).refused(409,
-		gift.RedemptionNotAllowed)
-	w.post("activate-gift", activateBody(card, "5"), once("refused")...).refused(409, gift.AlreadyActivated)
-	w.post("reverse-activation", `{"idempotencyKey":"refused"}`).refused(404, gift.NotFound, "idempotencyKey")
+		refusal.RedemptionNotAllowed)
+	w.post("activate-gift", activateBody(card, "5"), once("refused")...).refused(409, refusal.AlreadyActivated)
+	w.post("reverse-activation", `{"idempotencyKey":"refused"}`).refused(404, refusal.NotFound, "idempotencyKey")
 	w.post("activate-gift", activateBody(cards[2], "5"), once("lost")...).want(200)
-	w.post("reverse-activation", `{"idempotencyKey":"lost"}`, as(wharfKey)...).refused(403, gift.NotAuthorized)
+	w.post("reverse-activation", `{"idempotencyKey":"lost"}`, as(wharfKey)...).refused(403, refusal.NotAuthorized)
 	w.post("reverse-activation", `{"idempotencyKey":"lost"}`).want(200)
-	w.post("reverse-redemption", undo).refused(400, gift.ValidationFailure)
+	w.post("reverse-redemption", undo).refused(400, refusal.ValidationFailure)
 	for _, body := range []string{`{}`, `{"activationID":"x"}`, `{"activationID":"` + id + `","idempotencyKey":"k"}`,
 		`{"idempotencyKey":" k"}`, `{"activationID":"` + id + `","amount":5}`} {
-		w.post("reverse-activation", body).refused(400, gift.ValidationFailure)
+		w.post("reverse-activation", body).refused(400, refusal.ValidationFailure)
 	}
 	w.sound()
 }
@@ -309,7 +310,7 @@ func TestAStockIsSold(t *testing.T) {
 		w.post("activate-gift", body, append(as(pierKey), once(fmt.Sprintf("sale-%d", n))...)...).want(200, "amount", "20.00")
 	}
 	w.post("reverse-activation", `{"idempotencyKey":"sale-3"}`, as(pierKey)...).want(200, "voucherID", cards[3].id)
-	w.post("reverse-activation", `{"idempotencyKey":"sale-10"}`, as(pierKey)...).refused(404, gift.NotFound)
+	w.post("reverse-activation", `{"idempotencyKey":"sale-10"}`, as(pierKey)...).refused(404, refusal.NotFound)
 	sold := 0
 	for n, card := range cards[:20] {
 		want := pick(n < 10 && n != 3, "DELIVERED", "NOT_ACTIVATED")

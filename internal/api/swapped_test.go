@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"boon.example/internal/api"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // TestSwappedCodes: somebody who can write to the database makes the code of a cheap gift lead to a dear one. The
@@ -20,7 +20,7 @@ func TestSwappedCodes(t *testing.T) {
 	swapCodes(t, w, cheap.id, dear.id)
 	for _, operation := range []string{"validate-gift", "redeem-gift"} {
 		r := w.post(operation, `{"voucherCode":"`+cheap.code+`","organizationID":"`+pier+`"}`).refused(500,
-			gift.UnexpectedError)
+			refusal.UnexpectedError)
 		if strings.Contains(string(r.body), dear.id) {
 			t.Errorf("%s tells of the other gift: %s", operation, r.body)
 		}

@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -131,8 +132,9 @@ func (c *call) hasClock() error {
 	if c.account.Test {
 		return nil
 	}
-	return gift.Refuse(gift.NotSupported, "This account is live, and its time is the real one. Only test accounts have a "+
-		"clock that can be advanced.")
+	return refusal.New(refusal.NotSupported,
+		"This account is live, and its time is the real one. Only test accounts have a "+
+			"clock that can be advanced.")
 }
 
 func readClockChange(o *wire.Object) (ask gift.ClockChange) {
@@ -216,7 +218,7 @@ func (c *call) lose(t trouble) error {
 	if t == noAnswer {
 		c.keepSilent()
 	}
-	lost := gift.Refuse(gift.Unavailable, "It is not known whether this was done. Repeat the request in a moment with "+
+	lost := refusal.New(refusal.Unavailable, "It is not known whether this was done. Repeat the request in a moment with "+
 		"the same Idempotency-Key.")
 	lost.RetryAfter = time.Second
 	return lost

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // TestTheClockOfATestAccount is read and advanced by its own keys only, and only it is advanced.
@@ -40,10 +41,10 @@ func TestTheClockOfATestAccount(t *testing.T) {
 		!strings.Contains(moved[0].What, set[:len("2036-11-25T18")]) {
 		t.Errorf("the audit trail has %+v, want one advance", moved)
 	}
-	w.do("POST", path, `{"advance":"-P1D","now":"x"}`, as(sandboxKey)...).refused(400, gift.ValidationFailure)
-	w.do("GET", path, "", as(harborKey)...).refused(422, gift.NotSupported)
-	w.do("POST", path, `{"advance":"P1D"}`, as(harborKey)...).refused(422, gift.NotSupported)
-	w.do("POST", path, `{"advance":"P1D"}`, as(systemKey)...).refused(422, gift.NotSupported)
+	w.do("POST", path, `{"advance":"-P1D","now":"x"}`, as(sandboxKey)...).refused(400, refusal.ValidationFailure)
+	w.do("GET", path, "", as(harborKey)...).refused(422, refusal.NotSupported)
+	w.do("POST", path, `{"advance":"P1D"}`, as(harborKey)...).refused(422, refusal.NotSupported)
+	w.do("POST", path, `{"advance":"P1D"}`, as(systemKey)...).refused(422, refusal.NotSupported)
 	w.get("/gifting/gifts", as(harborKey)...).want(200)
 	w.send(ofMoney("5")) // of a live account, whose clock nobody can advance
 }

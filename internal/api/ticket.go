@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 	"boon.example/internal/ticket"
 	"boon.example/internal/ticket/format"
 	"boon.example/internal/wire"
@@ -33,7 +34,7 @@ func readTicket(o *wire.Object, currency money.Currency, at *gift.Location, into
 	case name == "":
 		data.Add(data.At("format"), "Say the format of the ticket, such as %q.", ticket.Standard)
 	case !format.Known(name):
-		data.Refuse(refuseAt(gift.NotSupported, data.At("format"),
+		data.Refuse(refuseAt(refusal.NotSupported, data.At("format"),
 			"This ticket format is not supported; the known ones are %s.", list(format.Names())))
 	case !data.Given(content):
 		data.Add(data.At(content), "Ticket data needs the ticket itself.")

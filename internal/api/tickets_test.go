@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // check is ticket data of the standard format.
@@ -43,7 +44,7 @@ func TestALocationSaysHowTicketsAreRead(t *testing.T) {
 	ask := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":{"format":"shopify","data":{"order":` +
 		`{"currency":"USD","line_items":[{"variant_id":1,"sku":"LATTE","quantity":1,"price":"4.50"}],"total_price":"4.50"}}`
 	w.post("validate-gift", ask+`}}`).want(200, "eligibility.maximumAmount", "4.50")
-	w.post("validate-gift", ask+`,"options":{"itemID":"variant_id"}}}`).refused(422, gift.ItemEligibilityFailure)
+	w.post("validate-gift", ask+`,"options":{"itemID":"variant_id"}}}`).refused(422, refusal.ItemEligibilityFailure)
 	w.post("redeem-gift", ask+`}}`).want(200, "amount", "4.50")
 }
 
@@ -62,7 +63,7 @@ func TestALocationSaysWhatIsAGiftCard(t *testing.T) {
 		ask := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":` + ticket
 		w.post("validate-gift", ask+`}`).want(200, "eligibility.maximumAmount", "4.50", "eligibility.excludedLines",
 			`[{"index":0,"reason":"A gift cannot pay for a gift card."}]`)
-		w.post("redeem-gift", ask+`,"amount":4.51}`).refused(400, gift.ValidationFailure, "amount")
+		w.post("redeem-gift", ask+`,"amount":4.51}`).refused(400, refusal.ValidationFailure, "amount")
 		w.post("redeem-gift", ask+`}`).want(200, "amount", "4.50")
 	}
 }
@@ -78,7 +79,7 @@ func TestATillCannotHideAGiftCard(t *testing.T) {
 			`{"selections":[{"displayName":"Card","item":{"guid":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c99"},"plu":"GC25",` +
 			`"quantity":1,"price":25}],"totalAmount":25}]},"options":{"itemID":"` + itemID + `"}}}`
 	}
-	w.post("redeem-gift", ask("item.guid")).refused(400, gift.ValidationFailure, "ticketData.options.itemID")
+	w.post("redeem-gift", ask("item.guid")).refused(400, refusal.ValidationFailure, "ticketData.options.itemID")
 	w.post("validate-gift", ask("plu")).want(200, "eligibility.maximumAmount", "0.00")
 }
 
@@ -102,7 +103,7 @@ func TestATicketIsOneRequest(t *testing.T) {
 		first := ask(ticket).want(200)
 		w.readTickets(gift.TicketReading{Format: format, GiftCards: []string{"CARD"}})
 		ask(strings.ReplaceAll(ticket, `,"`, ` , "`)).again(first)
-		ask(strings.ReplaceAll(ticket, `CARD`, `CARDS`)).refused(422, gift.IdempotencyMismatch)
+		ask(strings.ReplaceAll(ticket, `CARD`, `CARDS`)).refused(422, refusal.IdempotencyMismatch)
 	}
 	w := newWorld(t)
 	g := w.send(ofMoney("50"))
@@ -112,7 +113,7 @@ func TestATicketIsOneRequest(t *testing.T) {
 	}
 	first := ask(`"subTotal":2`).want(200, "amount", "2.00")
 	ask(`"subTotal":2.0`).again(first)
-	ask(`"subTotal":2,"grandTotal":0`).refused(422, gift.IdempotencyMismatch)
+	ask(`"subTotal":2,"grandTotal":0`).refused(422, refusal.IdempotencyMismatch)
 }
 
 // A gift for a group of items, or for items of a name, is good for these on a platform's order.
@@ -155,22 +156,22 @@ func TestPlatformTicketsAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		ticket string
 		status int
-		code   gift.Code
+		code   refusal.Code
 		paths  []string
 	}{
-		{`{"format":"Square","data":{}}`, 422, gift.NotSupported, []string{"ticketData.format"}},
-		{`{"format":"","data":{}}`, 400, gift.ValidationFailure, []string{"ticketData.format"}},
-		{`{"format":"square"}`, 400, gift.ValidationFailure, []string{"ticketData.data"}},
-		{`{"format":"square","data":[]}`, 400, gift.ValidationFailure, []string{"ticketData.data"}},
+		{`{"format":"Square","data":{}}`, 422, refusal.NotSupported, []string{"ticketData.format"}},
+		{`{"format":"","data":{}}`, 400, refusal.ValidationFailure, []string{"ticketData.format"}},
+		{`{"format":"square"}`, 400, refusal.ValidationFailure, []string{"ticketData.data"}},
+		{`{"format":"square","data":[]}`, 400, refusal.ValidationFailure, []string{"ticketData.data"}},
 		{`{"format":"square","data":{"order":{"line_items":[{"quantity":1}]}},"options":{"checkGuid":"x","itemID":"sku",` +
-			`"taxInclusive":true,"more":1}}`, 400, gift.ValidationFailure, []string{"ticketData.options.checkGuid",
+			`"taxInclusive":true,"more":1}}`, 400, refusal.ValidationFailure, []string{"ticketData.options.checkGuid",
 			"ticketData.options.itemID", "ticketData.options.taxInclusive", "ticketData.options.more",
 			"ticketData.data.order.total_money", "ticketData.data.order.line_items[0].quantity",
 			"ticketData.data.order.line_items[0].total_money"}},
-		{`{"format":"standard","data":{"lineItems":[]},"options":{"itemID":"sku"}}`, 400, gift.ValidationFailure,
+		{`{"format":"standard","data":{"lineItems":[]},"options":{"itemID":"sku"}}`, 400, refusal.ValidationFailure,
 			[]string{"ticketData.options.itemID"}},
 		{`{"format":"shopify","data":{"line_items":[],"total_price":"0"},"options":{"itemID":"SKU"}}`, 400,
-			gift.ValidationFailure, []string{"ticketData.options.itemID"}},
+			refusal.ValidationFailure, []string{"ticketData.options.itemID"}},
 	} {
 		for _, operation := range []string{"validate-gift", "redeem-gift"} {
 			w.post(operation, `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`","ticketData":`+tt.ticket+`}`).
@@ -209,7 +210,7 @@ func TestATicketCapsEveryGift(t *testing.T) {
 		})
 	}
 	g := w.send(ofMoney("100"))
-	w.post("redeem-gift", ask(g, check(sandwich, `"grandTotal":9`), `,"amount":9.01`)).refused(400, gift.ValidationFailure,
+	w.post("redeem-gift", ask(g, check(sandwich, `"grandTotal":9`), `,"amount":9.01`)).refused(400, refusal.ValidationFailure,
 		"amount")
 }
 
@@ -221,7 +222,7 @@ func TestNothingToPay(t *testing.T) {
 	ask := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":` +
 		check(`{"itemID":"LATTE","quantity":1,"itemTotalPrice":4.5}`, `"grandTotal":0`) + `}`
 	w.post("validate-gift", ask).want(200, "eligibility.maximumAmount", "0.00", "currentBalance", "10.00")
-	r := w.post("redeem-gift", ask).refused(400, gift.ValidationFailure, "ticketData")
+	r := w.post("redeem-gift", ask).refused(400, refusal.ValidationFailure, "ticketData")
 	if !strings.Contains(string(r.body), "There is nothing to pay on this ticket") {
 		t.Errorf("%s", r.body)
 	}
@@ -254,7 +255,7 @@ func TestWhyNothingIsEligible(t *testing.T) {
 			g := w.send(tt.gift)
 			body := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":` + tt.ticket + `}`
 			for _, operation := range []string{"validate-gift", "redeem-gift"} {
-				r := w.post(operation, body).refused(422, gift.ItemEligibilityFailure, "ticketData")
+				r := w.post(operation, body).refused(422, refusal.ItemEligibilityFailure, "ticketData")
 				if text := string(r.body); !strings.Contains(text, tt.says) || !strings.Contains(text, tt.why) {
 					t.Errorf("%s: %s", operation, text)
 				}
@@ -271,7 +272,7 @@ func TestNoPieceToPay(t *testing.T) {
 	g := w.send(`{"itemGift":{"label":"Latte","quantity":2,"deliveryMethodID":3},` + promotion + `}`)
 	r := w.post("redeem-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`","ticketData":{"format":"square","data":`+
 		`{"line_items":[{"catalog_object_id":"LATTE","quantity":"1","total_money":{"amount":450}}],"total_money":{"amount":450},`+
-		`"net_amount_due_money":{"amount":0}}}}`).refused(400, gift.ValidationFailure, "ticketData")
+		`"net_amount_due_money":{"amount":0}}}}`).refused(400, refusal.ValidationFailure, "ticketData")
 	if !strings.Contains(string(r.body), "No whole piece that this gift pays for is left to pay on this ticket") {
 		t.Errorf("%s", r.body)
 	}
@@ -317,13 +318,13 @@ func TestARestrictedGiftNeedsItsTicket(t *testing.T) {
 	w.post("validate-gift", ask+`}`).want(200, "requiresEligibleItems", "true", "eligibility", "null", "isRedeemable",
 		"true")
 	for _, amount := range []string{"", `,"amount":1`, `,"amount":1,"allowPartial":true`} {
-		r := w.post("redeem-gift", ask+amount+`}`).refused(422, gift.ItemEligibilityFailure, "ticketData")
+		r := w.post("redeem-gift", ask+amount+`}`).refused(422, refusal.ItemEligibilityFailure, "ticketData")
 		if !strings.Contains(string(r.body), "Send the ticket as ticketData: this gift is good for certain items only: "+
 			"LATTE, Mocha.") {
 			t.Errorf("%s", r.body)
 		}
 	}
-	r := w.post("validate-gift", ask+`,"ticketData":`+ticketOf("TEA")+`}`).refused(422, gift.ItemEligibilityFailure,
+	r := w.post("validate-gift", ask+`,"ticketData":`+ticketOf("TEA")+`}`).refused(422, refusal.ItemEligibilityFailure,
 		"ticketData")
 	if !strings.Contains(string(r.body), "It is good for: LATTE, Mocha.") {
 		t.Errorf("%s", r.body)
@@ -331,7 +332,7 @@ func TestARestrictedGiftNeedsItsTicket(t *testing.T) {
 	w.promote(func(p *gift.Promotion) { p.TicketOptional = true })
 	w.post("validate-gift", ask+`}`).want(200, "requiresEligibleItems", "true")
 	w.post("redeem-gift", ask+`,"amount":1}`).want(200, "amount", "1.00")
-	w.post("redeem-gift", ask+`,"ticketData":`+ticketOf("TEA")+`}`).refused(422, gift.ItemEligibilityFailure, "ticketData")
+	w.post("redeem-gift", ask+`,"ticketData":`+ticketOf("TEA")+`}`).refused(422, refusal.ItemEligibilityFailure, "ticketData")
 }
 
 // A later set-up changes no gift: neither what one is good for, nor that one is good for anything.
@@ -354,7 +355,7 @@ func TestASetUpChangesNoGift(t *testing.T) {
 		w.get("/gifting/gifts/"+tt.gift.id).want(200, "eligibleItems", tt.items)
 		ask := `{"voucherID":"` + tt.gift.id + `","organizationID":"` + pier + `","amount":1,"ticketData":`
 		if tt.wrong != "" {
-			w.post("redeem-gift", ask+ticketOf(tt.wrong)+`}`).refused(422, gift.ItemEligibilityFailure)
+			w.post("redeem-gift", ask+ticketOf(tt.wrong)+`}`).refused(422, refusal.ItemEligibilityFailure)
 		}
 		w.post("redeem-gift", ask+ticketOf(tt.good)+`}`).want(200, "amount", "1.00")
 	}

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/pin"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -124,7 +125,7 @@ func revokeTill(c *call) (ledger.Answer, error) {
 	err := c.setUp(func(d *gift.Directory) (gift.Changes, error) {
 		k := d.ManagedTill(c.caller, id)
 		if k == nil {
-			return gift.Changes{}, refuseAt(gift.NotFound, "keyID", "This account has no till with that keyID.")
+			return gift.Changes{}, refuseAt(refusal.NotFound, "keyID", "This account has no till with that keyID.")
 		}
 		if ended = *k; !k.RevokedAt.IsZero() {
 			return gift.Changes{}, nil
@@ -189,7 +190,7 @@ func setPIN(c *call) (ledger.Answer, error) {
 		a := d.Accounts[c.account.ID]
 		at := slices.IndexFunc(a.People, func(p gift.Person) bool { return p.Name == want.name })
 		if at < 0 || !c.caller.ManagesPerson(&a.People[at]) {
-			return gift.Changes{}, refuseAt(gift.NotFound, "name", "Nobody of this name works at the tills of this account.")
+			return gift.Changes{}, refuseAt(refusal.NotFound, "name", "Nobody of this name works at the tills of this account.")
 		}
 		changed := a.WithPIN(want.name, hash, false)
 		person = changed.People[at]

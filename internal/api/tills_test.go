@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/pin"
+	"boon.example/internal/refusal"
 )
 
 // tills calls an operation about tills or people.
@@ -63,7 +64,7 @@ func TestTillsAreMadeAndSwitchedOff(t *testing.T) {
 		t.Fatalf("the link %s is that of the key %+v", made.at("pairURL"), k)
 	}
 	w.tills("GET", "/tills", "").want(200, "tills[0].keyID", till, "tills[0].state", "WAITING")
-	w.tills("POST", "/tills", `{"name":"Counter 1","organizationID":"`+pier+`"}`).refused(400, gift.ValidationFailure, "name")
+	w.tills("POST", "/tills", `{"name":"Counter 1","organizationID":"`+pier+`"}`).refused(400, refusal.ValidationFailure, "name")
 	for range 2 { // it is off for good
 		w.tills("DELETE", "/tills/"+till, "").want(200, "state", "OFF")
 	}
@@ -72,13 +73,13 @@ func TestTillsAreMadeAndSwitchedOff(t *testing.T) {
 	}
 	w.permit(rotatedKey, "tills", "reload")
 	more := w.tills("POST", "/tills", `{"name":"Counter 2","organizationID":"`+pier+`","may":["reload","cash-out"]}`,
-		as(rotatedKey)...).refused(403, gift.NotAuthorized, "may")
+		as(rotatedKey)...).refused(403, refusal.NotAuthorized, "may")
 	if text := more.at("messages[0].text"); !strings.HasSuffix(text, "may not do itself: cash-out.") {
 		t.Errorf("it is refused with %s", text)
 	}
 	w.tills("POST", "/tills", `{"name":"Counter 2","organizationID":"`+pier+`","may":["reload"]}`, as(rotatedKey)...).
 		want(201)
-	w.tills("POST", "/tills", `{"name":"Counter 3","organizationID":"`+nowhere+`"}`).refused(404, gift.NotFound,
+	w.tills("POST", "/tills", `{"name":"Counter 3","organizationID":"`+nowhere+`"}`).refused(404, refusal.NotFound,
 		"organizationID")
 	var trail struct {
 		Entries []struct{ Action, KeyID, What string }
@@ -117,10 +118,10 @@ func TestPINsAreSet(t *testing.T) {
 		"argon2") {
 		t.Errorf("the list has hashes: %s", body)
 	}
-	w.tills("POST", "/people/set-pin", `{"name":"Zoe"}`).refused(404, gift.NotFound, "name")
+	w.tills("POST", "/people/set-pin", `{"name":"Zoe"}`).refused(404, refusal.NotFound, "name")
 	w.permit(pierKey, "tills") // it manages who works at the pier only
-	w.tills("POST", "/people/set-pin", `{"name":"Ben"}`, as(pierKey)...).refused(404, gift.NotFound, "name")
-	w.tills("POST", "/people/set-pin", `{"name":"Ana"}`, as(pierKey)...).refused(404, gift.NotFound, "name")
+	w.tills("POST", "/people/set-pin", `{"name":"Ben"}`, as(pierKey)...).refused(404, refusal.NotFound, "name")
+	w.tills("POST", "/people/set-pin", `{"name":"Ana"}`, as(pierKey)...).refused(404, refusal.NotFound, "name")
 	if body := string(w.tills("GET", "/people", "", as(pierKey)...).want(200).body); strings.Contains(body, "Ana") {
 		t.Errorf("a key of the pier sees who works everywhere: %s", body)
 	}
@@ -135,23 +136,23 @@ func TestTillsAreChecked(t *testing.T) {
 		`{"name":7,"organizationID":"x","may":["send","reload","sell"],"networks":["somewhere"],"more":1}`: {"name",
 			"organizationID", "may[0]", "may[2]", "networks[0]", "more"},
 	} {
-		w.tills("POST", "/tills", body).refused(400, gift.ValidationFailure, paths...)
+		w.tills("POST", "/tills", body).refused(400, refusal.ValidationFailure, paths...)
 	}
 	for body, paths := range map[string][]string{
 		`{}`: {"name"}, `{"name":"Ana","pin":"1234"}`: {"pin"}, `{"name":"","pin":"12","x":1}`: {"name", "pin", "x"},
 	} {
-		w.tills("POST", "/people/set-pin", body).refused(400, gift.ValidationFailure, paths...)
+		w.tills("POST", "/people/set-pin", body).refused(400, refusal.ValidationFailure, paths...)
 	}
-	w.tills("DELETE", "/tills/x", "").refused(400, gift.ValidationFailure, "keyID")
+	w.tills("DELETE", "/tills/x", "").refused(400, refusal.ValidationFailure, "keyID")
 	for range 60 {
-		w.tills("POST", "/tills", `{"name":"","organizationID":"`+pier+`"}`).refused(400, gift.ValidationFailure, "name")
+		w.tills("POST", "/tills", `{"name":"","organizationID":"`+pier+`"}`).refused(400, refusal.ValidationFailure, "name")
 	}
 	for range 60 { // each is a change of the set-up, for all that the limit knows
-		w.tills("DELETE", "/tills/"+nowhere, "").refused(404, gift.NotFound, "keyID")
+		w.tills("DELETE", "/tills/"+nowhere, "").refused(404, refusal.NotFound, "keyID")
 	}
-	w.tills("DELETE", "/tills/"+nowhere, "").refused(429, gift.RateLimited)
-	w.tills("POST", "/people/set-pin", `{"name":"Ana"}`).refused(429, gift.RateLimited)
-	w.tills("POST", "/tills", `{"name":"Counter","organizationID":"`+pier+`"}`).refused(429, gift.RateLimited)
+	w.tills("DELETE", "/tills/"+nowhere, "").refused(429, refusal.RateLimited)
+	w.tills("POST", "/people/set-pin", `{"name":"Ana"}`).refused(429, refusal.RateLimited)
+	w.tills("POST", "/tills", `{"name":"Counter","organizationID":"`+pier+`"}`).refused(429, refusal.RateLimited)
 }
 
 // TestAuthorityOverTills: nobody manages the tills and people of another account, those of a location at which the
@@ -180,21 +181,21 @@ func TestAuthorityOverTills(t *testing.T) {
 			}
 			return w.do(op.Method, strings.Replace(op.Path, "{keyID}", till, 1), body, headers...)
 		}
-		ask(own, systemKey).refused(422, gift.NotSupported)
-		ask(own, rotatedKey).refused(403, gift.NotAuthorized)
+		ask(own, systemKey).refused(422, refusal.NotSupported)
+		ask(own, rotatedKey).refused(403, refusal.NotAuthorized)
 		for _, dead := range deadKeys[1:] {
-			ask(own, dead).refused(401, gift.Unauthenticated)
+			ask(own, dead).refused(401, refusal.Unauthenticated)
 			w.pass(6 * time.Second)
 		}
 		switch op.OperationID {
 		case "pairTill":
-			ask(own, cornerKey).refused(404, gift.NotFound, "organizationID")
+			ask(own, cornerKey).refused(404, refusal.NotFound, "organizationID")
 		case "revokeTill":
-			ask(own, cornerKey).refused(404, gift.NotFound, "keyID")
+			ask(own, cornerKey).refused(404, refusal.NotFound, "keyID")
 			apiKey := w.directory.Load().Keys[gift.HashKey(pierKey)].ID.String()
-			ask(apiKey, harborKey).refused(404, gift.NotFound, "keyID")
+			ask(apiKey, harborKey).refused(404, refusal.NotFound, "keyID")
 		case "setPIN":
-			ask(own, cornerKey).refused(404, gift.NotFound, "name")
+			ask(own, cornerKey).refused(404, refusal.NotFound, "name")
 		default:
 			if got := string(ask(own, cornerKey).want(200).body); strings.Contains(got, own) {
 				t.Errorf("%s tells of another account's: %s", op.OperationID, got)
@@ -206,8 +207,8 @@ func TestAuthorityOverTills(t *testing.T) {
 	}
 	w.permit(pierKey, "tills")
 	w.tills("POST", "/tills", `{"name":"Thief","organizationID":"`+wharf+`"}`, as(pierKey)...).refused(403,
-		gift.NotAuthorized, "organizationID")
-	w.tills("DELETE", "/tills/"+own, "", as(pierKey)...).refused(404, gift.NotFound, "keyID")
+		refusal.NotAuthorized, "organizationID")
+	w.tills("DELETE", "/tills/"+own, "", as(pierKey)...).refused(404, refusal.NotFound, "keyID")
 	if got := string(w.tills("GET", "/tills", "", as(pierKey)...).want(200).body); strings.Contains(got, own) {
 		t.Errorf("a key of the pier sees a till of the wharf: %s", got)
 	}
@@ -234,7 +235,7 @@ func TestReadingCodesLeavesATrace(t *testing.T) {
 		w.get("/gifting/gifts/" + g.id).want(200)
 		w.get("/gifting/gifts").want(200)
 	}
-	w.get("/gifting/gifts/"+nowhere).refused(404, gift.NotFound)
+	w.get("/gifting/gifts/"+nowhere).refused(404, refusal.NotFound)
 	if n := read(); n != 1 {
 		t.Errorf("the audit trail tells %d times of a key that read codes", n)
 	}

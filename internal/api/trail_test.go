@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 	"boon.example/internal/setup"
 )
 
@@ -108,7 +109,8 @@ func TestAuditTrail(t *testing.T) {
 			t.Errorf("another account sees %+v", d)
 		}
 	}
-	w.get("/audit", as(pierKey)...).refused(403, gift.NotAuthorized)
-	w.get("/audit?cursor="+w.get("/gifting/gifts?limit=1").at("nextCursor")).refused(400, gift.ValidationFailure, "cursor")
-	w.get("/audit?from=yesterday").refused(400, gift.ValidationFailure, "from")
+	w.get("/audit", as(pierKey)...).refused(403, refusal.NotAuthorized)
+	w.get("/audit?cursor="+w.get("/gifting/gifts?limit=1").at("nextCursor")).refused(400, refusal.ValidationFailure,
+		"cursor")
+	w.get("/audit?from=yesterday").refused(400, refusal.ValidationFailure, "from")
 }

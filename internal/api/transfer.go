@@ -6,6 +6,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -37,14 +38,14 @@ func transferBalance(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	request := c.request(gift.TransferBalance, asked)
-	var refused *gift.Error
+	var refused *refusal.Error
 	for n, id := range []guid.ID{asked.From, asked.To} {
 		g, err := c.Records.Gift(c.ctx, c.account.ID, id)
 		switch {
-		case err != nil && !errors.Is(err, gift.NotFound):
+		case err != nil && !errors.Is(err, refusal.NotFound):
 			return ledger.Answer{}, stored(err)
 		case err != nil || !c.caller.MayUse(&g.Voucher):
-			refused = gift.Join(refused, gift.NoSuchTransferGift(n == 0))
+			refused = refusal.Join(refused, gift.NoSuchTransferGift(n == 0))
 		}
 		asked.Labels[n], asked.Terms[n] = g.Card.Label, c.account.Terms(&g)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // transferBody asks to move an amount from a gift to another; "": all that is available.
@@ -25,9 +26,9 @@ func TestCardsAreMerged(t *testing.T) {
 		"USD", "from.voucherID", a.id, "from.currentBalance", "5.00", "from.heldBalance", "5.00", "from.availableBalance",
 		"0.00", "from.status", "DELIVERED", "to.voucherID", b.id, "to.currentBalance", "30.00", "to.status", "DELIVERED")
 	w.post("transfer-balance", transferBody(a, b, ""), once("m")...).again(merged)
-	w.post("transfer-balance", transferBody(b, a, ""), once("m")...).refused(422, gift.IdempotencyMismatch)
-	w.post("transfer-balance", transferBody(a, b, "")).refused(409, gift.InsufficientBalance, "amount")
-	w.post("transfer-balance", transferBody(a, a, "")).refused(400, gift.ValidationFailure, "toVoucherID")
+	w.post("transfer-balance", transferBody(b, a, ""), once("m")...).refused(422, refusal.IdempotencyMismatch)
+	w.post("transfer-balance", transferBody(a, b, "")).refused(409, refusal.InsufficientBalance, "amount")
+	w.post("transfer-balance", transferBody(a, a, "")).refused(400, refusal.ValidationFailure, "toVoucherID")
 	out, in := merged.at("from.entryID"), merged.at("to.entryID")
 	w.get("/gifting/gifts/"+a.id+"/history").want(200, "entries[2].kind", "TRANSFER_OUT", "entries[2].amount", "-20.00",
 		"entries[2].entryID", out, "entries[2].counterpartEntryID", in, "entries[2].counterpartVoucherID", b.id,
@@ -51,24 +52,25 @@ func TestWhatIsNotTransferred(t *testing.T) {
 		gift.BusinessProgram.ID.String() + `"},` + promotion + `}`)
 	items := w.send(`{"itemGift":{"label":"Latte","quantity":2,"deliveryMethodID":3},` + purchase + `}`)
 	lunch := w.send(`{"itemGift":{"label":"Latte","quantity":2,"terms":"At lunch","deliveryMethodID":3},` + purchase + `}`)
-	w.post("transfer-balance", transferBody(lunch, items, "")).refused(409, gift.RedemptionNotAllowed, "toVoucherID")
+	w.post("transfer-balance", transferBody(lunch, items, "")).refused(409, refusal.RedemptionNotAllowed, "toVoucherID")
 	w.post("transfer-balance", transferBody(items, lunch, "1")).want(200)
 	german := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3,"recipientLanguage":"de"},` + promotion + `}`)
 	stricter := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},"promotionalTerms":"Mondays.",` + promotion + `}`)
 	w.post("transfer-balance", transferBody(german, given, "1")).want(200) // the same terms, in two languages
 	w.post("transfer-balance", transferBody(given, german, "1")).want(200)
-	w.post("transfer-balance", transferBody(stricter, german, "1")).refused(409, gift.RedemptionNotAllowed, "toVoucherID")
+	w.post("transfer-balance", transferBody(stricter, german, "1")).refused(409, refusal.RedemptionNotAllowed,
+		"toVoucherID")
 	for _, promotional := range []made{given, ofOneProgram} {
 		for _, pair := range [][2]made{{promotional, a}, {a, promotional}} {
-			w.post("transfer-balance", transferBody(pair[0], pair[1], "")).refused(422, gift.MissingOrInvalidGiftProgram,
+			w.post("transfer-balance", transferBody(pair[0], pair[1], "")).refused(422, refusal.MissingOrInvalidGiftProgram,
 				"toVoucherID")
 		}
 	}
-	w.post("transfer-balance", transferBody(items, a, "")).refused(422, gift.InvalidVoucherType, "toVoucherID")
-	w.post("transfer-balance", transferBody(a, full, "0.01")).refused(400, gift.ValidationFailure, "amount")
-	w.post("transfer-balance", transferBody(a, full, "25.01")).refused(409, gift.InsufficientBalance, "amount")
+	w.post("transfer-balance", transferBody(items, a, "")).refused(422, refusal.InvalidVoucherType, "toVoucherID")
+	w.post("transfer-balance", transferBody(a, full, "0.01")).refused(400, refusal.ValidationFailure, "amount")
+	w.post("transfer-balance", transferBody(a, full, "25.01")).refused(409, refusal.InsufficientBalance, "amount")
 	w.redeem(a, "").want(200)
-	w.post("transfer-balance", transferBody(a, full, "")).refused(409, gift.AlreadyRedeemed, "fromVoucherID")
+	w.post("transfer-balance", transferBody(a, full, "")).refused(409, refusal.AlreadyRedeemed, "fromVoucherID")
 	w.post("transfer-balance", transferBody(full, a, "100")).want(200, "to.status", "CLAIMED", "to.currentBalance",
 		"100.00")
 	w.redeem(a, "100").want(200, "status", "REDEEMED")
@@ -83,8 +85,8 @@ func TestItemsAreTransferred(t *testing.T) {
 		return w.send(`{"itemGift":{"label":"` + label + `","quantity":3,"deliveryMethodID":3},` + purchase + `}`)
 	}
 	a, b := item("Latte"), item("Latte")
-	w.post("transfer-balance", transferBody(a, item("Mocha"), "1")).refused(422, gift.InvalidVoucherType)
-	w.post("transfer-balance", transferBody(a, b, "1.5")).refused(400, gift.ValidationFailure, "amount")
+	w.post("transfer-balance", transferBody(a, item("Mocha"), "1")).refused(422, refusal.InvalidVoucherType)
+	w.post("transfer-balance", transferBody(a, b, "1.5")).refused(400, refusal.ValidationFailure, "amount")
 	w.post("transfer-balance", transferBody(a, b, "2")).want(200, "amount", "2", "currency", "null", "from.currentBalance",
 		"1", "to.currentBalance", "5")
 	w.sound()
@@ -101,17 +103,19 @@ func TestThievesTransferNothing(t *testing.T) {
 	for _, role := range []string{"till", "shop", "office"} {
 		may, _ := gift.RoleByName(role)
 		w.permit(rotatedKey, may.Names()...)
-		w.post("transfer-balance", transferBody(guest, own, ""), as(rotatedKey)...).refused(403, gift.NotAuthorized)
+		w.post("transfer-balance", transferBody(guest, own, ""), as(rotatedKey)...).refused(403, refusal.NotAuthorized)
 	}
-	w.post("transfer-balance", transferBody(guest, here, ""), as(pierKey)...).refused(404, gift.NotFound, "fromVoucherID")
-	w.post("transfer-balance", transferBody(here, guest, ""), as(pierKey)...).refused(404, gift.NotFound, "toVoucherID")
-	w.post("transfer-balance", transferBody(there, here, ""), as(pierKey)...).refused(404, gift.NotFound, "fromVoucherID")
-	w.post("transfer-balance", transferBody(here, there, "")).refused(409, gift.RedemptionNotAllowed, "toVoucherID")
+	w.post("transfer-balance", transferBody(guest, here, ""), as(pierKey)...).refused(404, refusal.NotFound,
+		"fromVoucherID")
+	w.post("transfer-balance", transferBody(here, guest, ""), as(pierKey)...).refused(404, refusal.NotFound, "toVoucherID")
+	w.post("transfer-balance", transferBody(there, here, ""), as(pierKey)...).refused(404, refusal.NotFound,
+		"fromVoucherID")
+	w.post("transfer-balance", transferBody(here, there, "")).refused(409, refusal.RedemptionNotAllowed, "toVoucherID")
 	w.post("transfer-balance", transferBody(here, at(pier), "1"), as(pierKey)...).want(200)
 	theirs := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},`+purchaseAt(cornerShop)+`}`, as(cornerKey)...)
-	w.post("transfer-balance", transferBody(guest, theirs, "")).refused(404, gift.NotFound, "toVoucherID")
-	w.post("transfer-balance", transferBody(theirs, guest, "")).refused(404, gift.NotFound, "fromVoucherID")
-	w.post("transfer-balance", transferBody(guest, theirs, ""), as(cornerKey)...).refused(404, gift.NotFound,
+	w.post("transfer-balance", transferBody(guest, theirs, "")).refused(404, refusal.NotFound, "toVoucherID")
+	w.post("transfer-balance", transferBody(theirs, guest, "")).refused(404, refusal.NotFound, "fromVoucherID")
+	w.post("transfer-balance", transferBody(guest, theirs, ""), as(cornerKey)...).refused(404, refusal.NotFound,
 		"fromVoucherID")
 	w.get("/gifting/gifts/"+guest.id).want(200, "currentBalance", "25.00")
 	w.sound()

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
@@ -40,7 +41,7 @@ func validateGift(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, c.besides(problems, asked.Where.Place)
 	}
 	at, err := c.locate(asked.Where.Place)
-	if errors.Is(err, gift.NotAuthorized) {
+	if errors.Is(err, refusal.NotAuthorized) {
 		return ledger.Answer{}, err
 	} else if err != nil {
 		return ledger.Answer{}, c.alsoMissing(err, asked.giftRef)

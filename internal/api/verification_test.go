@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // verify asks for an amount of a card with a verification code; "" for none.
@@ -54,18 +55,19 @@ func TestVerificationCodes(t *testing.T) {
 	w := newWorld(t)
 	cards, codes := w.verified(2)
 	card, code := cards[0], codes[0]
-	verify(card, "1", "")(w).refused(400, gift.ValidationFailure, "verificationCode")
+	verify(card, "1", "")(w).refused(400, refusal.ValidationFailure, "verificationCode")
 	for _, bad := range []string{"123", "12345", "abcd", "١٢٣٤", " 123"} {
-		verify(card, "1", bad)(w).refused(400, gift.ValidationFailure, "verificationCode")
+		verify(card, "1", bad)(w).refused(400, refusal.ValidationFailure, "verificationCode")
 	}
 	w.post("redeem-gift", strings.Replace(redeemBody(card, "1"), "{", `{"verificationCode":1234,`, 1)).refused(400,
-		gift.ValidationFailure, "verificationCode")
-	w.post("hold-gift", verifyBody(card, "1", "")).refused(400, gift.ValidationFailure, "verificationCode")
-	w.post("hold-gift", verifyBody(card, "1", wrong(code, 0))).refused(409, gift.RedemptionNotAllowed, "verificationCode")
+		refusal.ValidationFailure, "verificationCode")
+	w.post("hold-gift", verifyBody(card, "1", "")).refused(400, refusal.ValidationFailure, "verificationCode")
+	w.post("hold-gift", verifyBody(card, "1", wrong(code, 0))).refused(409, refusal.RedemptionNotAllowed,
+		"verificationCode")
 
 	first := verify(card, "1", code)(w, once("k")...).want(200, "currentBalance", "19.00")
 	verify(card, "1", code)(w, once("k")...).again(first)
-	verify(card, "1", wrong(code, 0))(w, once("k")...).refused(422, gift.IdempotencyMismatch)
+	verify(card, "1", wrong(code, 0))(w, once("k")...).refused(422, refusal.IdempotencyMismatch)
 	held := w.post("hold-gift", verifyBody(card, "5", code)).want(200)
 	w.post("capture-hold", `{"holdID":"`+held.at("holdID")+`"}`).want(200, "currentBalance", "14.00")
 	w.post("reverse-redemption", `{"redemptionID":"`+first.at("redemptionID")+`"}`).want(200, "currentBalance", "15.00")
@@ -90,18 +92,19 @@ func TestGuessingVerificationCodes(t *testing.T) {
 	card, code := cards[0], codes[0]
 	for n := range 4 {
 		headers := append(as([]string{harborKey, pierKey}[n%2]), once(fmt.Sprintf("g%d", n))...)
-		first := verify(card, "1", wrong(code, n))(w, headers...).refused(409, gift.RedemptionNotAllowed, "verificationCode")
+		first := verify(card, "1", wrong(code, n))(w, headers...).refused(409, refusal.RedemptionNotAllowed,
+			"verificationCode")
 		verify(card, "1", wrong(code, n))(w, headers...).again(first) // and does not count
 	}
 	verify(card, "1", code)(w).want(200)
 	for n := range 5 { // also where more is asked for than there is
-		verify(card, "5000", wrong(code, n))(w).refused(409, gift.RedemptionNotAllowed, "verificationCode")
+		verify(card, "5000", wrong(code, n))(w).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
 	}
-	blocked := verify(card, "1", code)(w).refused(409, gift.RedemptionNotAllowed)
+	blocked := verify(card, "1", code)(w).refused(409, refusal.RedemptionNotAllowed)
 	if text := blocked.at("messages[0].text"); !strings.Contains(text, "blocked") {
 		t.Error(text)
 	}
-	w.post("hold-gift", verifyBody(card, "1", code)).refused(409, gift.RedemptionNotAllowed)
+	w.post("hold-gift", verifyBody(card, "1", code)).refused(409, refusal.RedemptionNotAllowed)
 	w.post("validate-gift", `{"voucherCode":"`+card.code+`","organizationID":"`+pier+`"}`).want(200, "isRedeemable",
 		"false",
 		"notRedeemableReasons[0].code", "BLOCKED")
@@ -113,7 +116,7 @@ func TestGuessingVerificationCodes(t *testing.T) {
 
 	w.unblock(card).want(200)
 	for n := range 4 {
-		verify(card, "1", wrong(code, n))(w).refused(409, gift.RedemptionNotAllowed, "verificationCode")
+		verify(card, "1", wrong(code, n))(w).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
 	}
 	verify(card, "1", code)(w).want(200)
 
@@ -124,7 +127,7 @@ func TestGuessingVerificationCodes(t *testing.T) {
 		tries.Go(func() { verify(card, "1", wrong(code, n))(w, as([]string{harborKey, pierKey, rotatedKey}[n%3])...) })
 	}
 	tries.Wait()
-	verify(card, "1", code)(w).refused(409, gift.RedemptionNotAllowed)
+	verify(card, "1", code)(w).refused(409, refusal.RedemptionNotAllowed)
 	w.get("/gifting/gifts/"+card.id+"/history").want(200, "entries[7].kind", "BLOCKED").has("entries", 8)
 	w.sound()
 }
@@ -137,10 +140,11 @@ func TestGuessingAtATill(t *testing.T) {
 	cards, codes := w.verified(7)
 	till := as(pierKey)
 	for n := range gift.GuessBurst {
-		verify(cards[n/4], "1", wrong(codes[n/4], n))(w, till...).refused(409, gift.RedemptionNotAllowed, "verificationCode")
+		verify(cards[n/4], "1", wrong(codes[n/4], n))(w, till...).refused(409, refusal.RedemptionNotAllowed,
+			"verificationCode")
 	}
-	verify(cards[6], "1", codes[6])(w, till...).refused(429, gift.RateLimited)
-	w.post("hold-gift", verifyBody(cards[6], "1", codes[6]), till...).refused(429, gift.RateLimited)
+	verify(cards[6], "1", codes[6])(w, till...).refused(429, refusal.RateLimited)
+	w.post("hold-gift", verifyBody(cards[6], "1", codes[6]), till...).refused(429, refusal.RateLimited)
 	verify(cards[6], "1", codes[6])(w, as(harborKey)...).want(200) // another till is served
 	w.redeem(w.send(ofMoney("5")), "1", till...).want(200)         // and this one, where no code is asked for
 	scanned := `{"voucherPublicToken":"` + w.send(ofMoney("5")).token + `","amount":1,"verificationCode":"1234"}`
@@ -165,10 +169,10 @@ func TestVerificationCodeOfAReplacedCard(t *testing.T) {
 	verify(made{id: cards[1].id, code: sent.at("voucherCode")}, "1", "")(w).want(200)
 	w.get("/gifting/gifts/"+cards[1].id+"/history").want(200, "entries[2].kind", "REPLACED", "entries[3].kind", "RESENT")
 	w.post("redeem-gift", `{"voucherCode":"`+cards[1].code+`","organizationID":"`+pier+`","verificationCode":"`+codes[1]+
-		`"}`).refused(409, gift.RedemptionNotAllowed)
+		`"}`).refused(409, refusal.RedemptionNotAllowed)
 
 	w.post("resend-gift", `{"voucherID":"`+cards[2].id+`"}`).want(200) // in print, as before
-	verify(cards[2], "1", "")(w).refused(400, gift.ValidationFailure, "verificationCode")
+	verify(cards[2], "1", "")(w).refused(400, refusal.ValidationFailure, "verificationCode")
 	verify(cards[2], "1", codes[2])(w).want(200)
 	w.sound()
 }
@@ -182,7 +186,7 @@ func TestAMistypedCodeDoesNotKeepASale(t *testing.T) {
 	for _, sale := range []string{"first", "second"} {
 		w.post("activate-gift", activateBody(card, ""), once(sale)...).want(200)
 		for n := range 2 {
-			verify(card, "1", wrong(code, n))(w).refused(409, gift.RedemptionNotAllowed, "verificationCode")
+			verify(card, "1", wrong(code, n))(w).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
 		}
 		w.post("reverse-activation", `{"idempotencyKey":"`+sale+`"}`).want(200, "status", "NOT_ACTIVATED")
 	}

@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/ratelimit"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -76,7 +77,7 @@ func (l *hookLimiter) take(account guid.ID, now time.Time) error {
 		}
 	}
 	if wait := hookRate.Wait(l.buckets[account], now); wait > 0 {
-		refused := gift.Refuse(gift.RateLimited, "The webhooks of this account were changed too often.")
+		refused := refusal.New(refusal.RateLimited, "The webhooks of this account were changed too often.")
 		refused.RetryAfter = wait
 		return refused
 	}
@@ -105,7 +106,7 @@ func (c *call) webhook(d *gift.Directory, id guid.ID) (*gift.Webhook, error) {
 	if w := d.Webhook(c.account.ID, id); w != nil {
 		return w, nil
 	}
-	return nil, refuseAt(gift.NotFound, "webhookID", "This account has no webhook with that webhookID.")
+	return nil, refuseAt(refusal.NotFound, "webhookID", "This account has no webhook with that webhookID.")
 }
 
 // sendingTime is the time by which endpoints are called and messages are signed: the machine's, also in test accounts.

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 func (w *world) hooks(method, path, body string, headers ...string) reply {
@@ -68,13 +69,13 @@ func TestWebhooks(t *testing.T) {
 		}
 	}
 	w.hooks("DELETE", "/"+first, "").want(200, "webhookID", first)
-	w.hooks("GET", "/"+first, "").refused(404, gift.NotFound, "webhookID")
-	w.hooks("DELETE", "/"+first, "").refused(404, gift.NotFound, "webhookID")
+	w.hooks("GET", "/"+first, "").refused(404, refusal.NotFound, "webhookID")
+	w.hooks("DELETE", "/"+first, "").refused(404, refusal.NotFound, "webhookID")
 	w.hooks("GET", "", "").want(200).has("webhooks", 1)
 	for range gift.MaxWebhooks - 1 {
 		w.hook()
 	}
-	w.hooks("POST", "", `{"url":"https://example.com"}`).refused(400, gift.ValidationFailure, "")
+	w.hooks("POST", "", `{"url":"https://example.com"}`).refused(400, refusal.ValidationFailure, "")
 }
 
 // TestWebhooksAreEvents: who watches the events learns of an endpoint that somebody adds, changes or takes away, though
@@ -125,33 +126,33 @@ func TestWebhooksAreChecked(t *testing.T) {
 		`{"url":"https://user:pass@example.com"}`:                                 {"url"},
 		`{"url":"https://example.com","description":"a\nb"}`:                      {"description"},
 	} {
-		w.hooks("POST", "", body).refused(400, gift.ValidationFailure, paths...)
+		w.hooks("POST", "", body).refused(400, refusal.ValidationFailure, paths...)
 	}
-	w.hooks("PATCH", one, `{"url":"ftp://x","types":["*"]}`).refused(400, gift.ValidationFailure, "url", "types[0]")
+	w.hooks("PATCH", one, `{"url":"ftp://x","types":["*"]}`).refused(400, refusal.ValidationFailure, "url", "types[0]")
 	for _, host := range []string{"10.0.0.1", "localhost", "169.254.169.254", "[::ffff:127.0.0.1]", "[::1]:8443"} {
 		for method, path := range map[string]string{"POST": "", "PATCH": one} {
-			refused := w.hooks(method, path, `{"url":"https://`+host+`/"}`).refused(400, gift.ValidationFailure, "url")
+			refused := w.hooks(method, path, `{"url":"https://`+host+`/"}`).refused(400, refusal.ValidationFailure, "url")
 			if says := refused.at("messages[0].text"); !strings.Contains(says, "--webhooks-allow") {
 				t.Errorf("%s: %s", host, says)
 			}
 		}
 	}
-	w.hooks("PATCH", "/x", `{"url":"ftp://x"}`).refused(400, gift.ValidationFailure, "webhookID", "url")
-	w.hooks("POST", one+"/rotate-secret", `{"x":1}`).refused(400, gift.ValidationFailure, "x")
+	w.hooks("PATCH", "/x", `{"url":"ftp://x"}`).refused(400, refusal.ValidationFailure, "webhookID", "url")
+	w.hooks("POST", one+"/rotate-secret", `{"x":1}`).refused(400, refusal.ValidationFailure, "x")
 	at := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }
 	for body, paths := range map[string][]string{
 		`{}`: {"from"}, `{"from":"yesterday","types":["x"]}`: {"from", "types[0]"},
 		`{"from":"` + at(-time.Hour) + `","to":"` + at(-2*time.Hour) + `"}`: {"to"},
 		`{"from":"` + at(-91*24*time.Hour) + `"}`:                           {"from"},
 	} {
-		w.hooks("POST", one+"/replay", body).refused(400, gift.ValidationFailure, paths...)
+		w.hooks("POST", one+"/replay", body).refused(400, refusal.ValidationFailure, paths...)
 	}
-	w.hooks("GET", one+"/attempts?limit=0&cursor=x", "").refused(400, gift.ValidationFailure, "limit", "cursor")
+	w.hooks("GET", one+"/attempts?limit=0&cursor=x", "").refused(400, refusal.ValidationFailure, "limit", "cursor")
 	// Too many changes, of which each is one of the set-up.
 	for range 59 {
 		w.hooks("PATCH", one, `{"enabled":true}`).want(200)
 	}
-	limited := w.hooks("PATCH", one, `{"enabled":true}`).refused(429, gift.RateLimited)
+	limited := w.hooks("PATCH", one, `{"enabled":true}`).refused(429, refusal.RateLimited)
 	if limited.header.Get("Retry-After") == "" {
 		t.Error("it does not say when to try again")
 	}
@@ -227,16 +228,16 @@ func TestAuthorityOverWebhooks(t *testing.T) {
 			return w.do(op.Method, strings.Replace(op.Path, "{webhookID}", hook, 1), body, append(as(key), "Content-Type",
 				"application/json")...)
 		}
-		ask(own, systemKey).refused(422, gift.NotSupported)
-		ask(own, rotatedKey).refused(403, gift.NotAuthorized)
-		ask(own, pierKey).refused(403, gift.NotAuthorized)
+		ask(own, systemKey).refused(422, refusal.NotSupported)
+		ask(own, rotatedKey).refused(403, refusal.NotAuthorized)
+		ask(own, pierKey).refused(403, refusal.NotAuthorized)
 		for _, dead := range deadKeys[1:] {
-			ask(own, dead).refused(401, gift.Unauthenticated)
+			ask(own, dead).refused(401, refusal.Unauthenticated)
 			w.pass(6 * time.Second)
 		}
 		if strings.Contains(op.Path, "{webhookID}") {
-			theirs := ask(others, harborKey).refused(404, gift.NotFound)
-			none := ask(nowhere, harborKey).refused(404, gift.NotFound)
+			theirs := ask(others, harborKey).refused(404, refusal.NotFound)
+			none := ask(nowhere, harborKey).refused(404, refusal.NotFound)
 			var a, b struct{ Messages any }
 			if json.Unmarshal(theirs.body, &a) != nil || json.Unmarshal(none.body, &b) != nil ||
 				fmt.Sprint(a) != fmt.Sprint(b) {
@@ -322,12 +323,12 @@ func TestLongBodiesOfSettings(t *testing.T) {
 	for _, c := range []struct{ method, path string }{
 		{"POST", ""}, {"PATCH", "/" + id}, {"POST", "/" + id + "/rotate-secret"}, {"POST", "/" + id + "/replay"},
 	} {
-		w.hooks(c.method, c.path, long).refused(413, gift.ValidationFailure)
+		w.hooks(c.method, c.path, long).refused(413, refusal.ValidationFailure)
 	}
 	for _, path := range []string{"/tills", "/people/set-pin"} {
-		w.tills("POST", path, long).refused(413, gift.ValidationFailure)
+		w.tills("POST", path, long).refused(413, refusal.ValidationFailure)
 	}
-	w.do("POST", "/api/test/clock", long, as(sandboxKey)...).refused(413, gift.ValidationFailure)
+	w.do("POST", "/api/test/clock", long, as(sandboxKey)...).refused(413, refusal.ValidationFailure)
 }
 
 // TestTheLimitOnChangesOfWebhooks is that of each account: a test account that advances its clock gives nobody changes.
@@ -349,8 +350,8 @@ func TestTheLimitOnChangesOfWebhooks(t *testing.T) {
 		}
 	}
 	w.do("POST", "/api/test/clock", `{"advance":"P1D"}`, as(sandboxKey)...).want(200)
-	change(theirs, as(sandboxKey)...).refused(429, gift.RateLimited)
-	change(mine).refused(429, gift.RateLimited)
+	change(theirs, as(sandboxKey)...).refused(429, refusal.RateLimited)
+	change(mine).refused(429, refusal.RateLimited)
 	w.pass(time.Hour)
 	change(mine).want(200)
 }

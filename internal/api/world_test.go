@@ -22,6 +22,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
 	"boon.example/internal/print"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 	"boon.example/internal/web"
@@ -399,7 +400,7 @@ func (r reply) want(status int, members ...string) reply {
 }
 
 // refused checks the problem document of a failure. Each of paths must be that of a message.
-func (r reply) refused(status int, code gift.Code, paths ...string) reply {
+func (r reply) refused(status int, code refusal.Code, paths ...string) reply {
 	r.Helper()
 	r.want(status, "code", string(code), "status", strconv.Itoa(status), "type", "https://gifts.example.com/docs/errors#"+
 		string(code),

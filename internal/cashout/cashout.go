@@ -16,6 +16,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -62,7 +63,7 @@ func Parse(data []byte) (gift.CashOutLaw, error) {
 			o.Add("rules", "The table needs its rules; [] has none.")
 		}
 	})
-	var refused *gift.Error
+	var refused *refusal.Error
 	if err := problems.Err(); !errors.As(err, &refused) {
 		return law, err
 	}

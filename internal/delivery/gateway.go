@@ -87,10 +87,10 @@ type Gateways struct {
 	Test       Carrier // of test accounts' messages, by whatever method
 	PublicURL  string  // the base of the gift pages' addresses
 	Directory  func() *gift.Directory
-	// Asset finds a picture of a design; gift.NotFound when there is none. nil: mails have no pictures.
+	// Asset finds a picture of a design; refusal.NotFound when there is none. nil: mails have no pictures.
 	Asset func(context.Context, gift.AssetHash) (gift.Asset, error)
-	// Entry finds an entry of an account's histories; gift.NotFound when there is none. nil: notices tell nothing of what
-	// was used.
+	// Entry finds an entry of an account's histories; refusal.NotFound when there is none. nil: notices tell nothing of
+	// what was used.
 	Entry func(ctx context.Context, account, entry guid.ID) (gift.Entry, error)
 
 	album album

@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/message"
 	"boon.example/internal/picture"
+	"boon.example/internal/refusal"
 )
 
 // Pictures are those of one design; nil: it has none.
@@ -97,7 +98,7 @@ func (s *Gateways) picture(ctx context.Context, key albumKey) (*message.Picture,
 		return p, nil
 	}
 	asset, err := s.Asset(ctx, key.asset)
-	if errors.Is(err, gift.NotFound) {
+	if errors.Is(err, refusal.NotFound) {
 		return nil, nil
 	}
 	if err != nil {

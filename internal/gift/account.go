@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // Account is a merchant with everything that belongs to it and carries no value. It is read-only once made: a change of
@@ -162,8 +163,9 @@ func (a *Account) NeedKey(key string) error {
 	if a == nil || !a.RequireIdempotencyKey || key != "" {
 		return nil
 	}
-	return RefuseAt(ValidationFailure, FieldKey, "This account requires an %s header, so that a repeated request has no "+
-		"second effect.", FieldKey)
+	return refusal.At(refusal.ValidationFailure, refusal.FieldKey,
+		"This account requires an %s header, so that a repeated request has no "+
+			"second effect.", refusal.FieldKey)
 }
 
 // The modes of accounts and keys.

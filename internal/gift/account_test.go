@@ -8,11 +8,12 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 func TestLocate(t *testing.T) {
 	t.Parallel()
-	const posField = FieldPointOfSale
+	const posField = refusal.FieldPointOfSale
 	harbor, pier := id(0x23), id(0x24)
 	locations := []Location{
 		{ID: shop, PointOfSale: "POS-1", POSRedemption: true},
@@ -26,38 +27,41 @@ func TestLocate(t *testing.T) {
 		enabled []guid.ID
 		place   Place
 		want    guid.ID
-		code    Code
-		field   Field
+		code    refusal.Code
+		field   refusal.Field
 	}{
-		{"no location at all", 0, nil, Place{}, guid.ID{}, AccountMisconfigured, ""},
-		{"no location at all, though one is named", 0, nil, Place{LocationID: shop}, guid.ID{}, AccountMisconfigured, ""},
+		{"no location at all", 0, nil, Place{}, guid.ID{}, refusal.AccountMisconfigured, ""},
+		{"no location at all, though one is named", 0, nil, Place{LocationID: shop}, guid.ID{}, refusal.AccountMisconfigured,
+			""},
 		{"by id", 4, nil, Place{LocationID: kiosk}, kiosk, "", ""},
 		{"by point of sale", 4, nil, Place{PointOfSale: "POS-2"}, kiosk, "", ""},
 		{"by both", 4, nil, Place{LocationID: kiosk, PointOfSale: "POS-2"}, kiosk, "", ""},
-		{"by both, which differ", 4, nil, Place{LocationID: shop, PointOfSale: "POS-2"}, guid.ID{}, ValidationFailure,
+		{"by both, which differ", 4, nil, Place{LocationID: shop, PointOfSale: "POS-2"}, guid.ID{}, refusal.ValidationFailure,
 			posField},
-		{"unknown id", 4, nil, Place{LocationID: id(99)}, guid.ID{}, NotFound, "location"},
-		{"unknown point of sale", 4, nil, Place{PointOfSale: "pos-1"}, guid.ID{}, NotFound, posField},
-		{"known id, unknown point of sale", 4, nil, Place{LocationID: shop, PointOfSale: "X"}, guid.ID{}, NotFound, posField},
-		{"point of sale not enabled", 4, nil, Place{PointOfSale: "POS-3"}, guid.ID{}, NotSupported, posField},
+		{"unknown id", 4, nil, Place{LocationID: id(99)}, guid.ID{}, refusal.NotFound, "location"},
+		{"unknown point of sale", 4, nil, Place{PointOfSale: "pos-1"}, guid.ID{}, refusal.NotFound, posField},
+		{"known id, unknown point of sale", 4, nil, Place{LocationID: shop, PointOfSale: "X"}, guid.ID{}, refusal.NotFound,
+			posField},
+		{"point of sale not enabled", 4, nil, Place{PointOfSale: "POS-3"}, guid.ID{}, refusal.NotSupported, posField},
 		{"no place, the account's only one", 1, nil, Place{}, shop, "", ""},
 		{"no place, the key's only one", 4, []guid.ID{kiosk}, Place{}, kiosk, "", ""},
-		{"no place, many", 4, nil, Place{}, guid.ID{}, ValidationFailure, "location"},
-		{"no place, two of many", 4, []guid.ID{shop, kiosk}, Place{}, guid.ID{}, ValidationFailure, "location"},
+		{"no place, many", 4, nil, Place{}, guid.ID{}, refusal.ValidationFailure, "location"},
+		{"no place, two of many", 4, []guid.ID{shop, kiosk}, Place{}, guid.ID{}, refusal.ValidationFailure, "location"},
 		{"enabled", 4, []guid.ID{shop, kiosk}, Place{LocationID: shop}, shop, "", ""},
-		{"not enabled, by id", 4, []guid.ID{shop, kiosk}, Place{LocationID: pier}, guid.ID{}, NotAuthorized, ""},
-		{"not enabled, by point of sale", 4, []guid.ID{shop}, Place{PointOfSale: "POS-2"}, guid.ID{}, NotAuthorized, ""},
-		{"not enabled at the only one", 1, []guid.ID{kiosk, pier}, Place{}, guid.ID{}, NotAuthorized, ""},
-		{"the key's only one is gone", 4, []guid.ID{id(99)}, Place{}, guid.ID{}, ValidationFailure, "location"},
+		{"not enabled, by id", 4, []guid.ID{shop, kiosk}, Place{LocationID: pier}, guid.ID{}, refusal.NotAuthorized, ""},
+		{"not enabled, by point of sale", 4, []guid.ID{shop}, Place{PointOfSale: "POS-2"}, guid.ID{}, refusal.NotAuthorized,
+			""},
+		{"not enabled at the only one", 1, []guid.ID{kiosk, pier}, Place{}, guid.ID{}, refusal.NotAuthorized, ""},
+		{"the key's only one is gone", 4, []guid.ID{id(99)}, Place{}, guid.ID{}, refusal.ValidationFailure, "location"},
 	} {
 		c := &Caller{Kind: AccountKey, Account: &Account{Locations: locations[:tt.count]}, Locations: tt.enabled}
 		l, err := c.Locate(tt.place)
 		if codeOf(t, err) != tt.code || err == nil && l.ID != tt.want || err != nil &&
-			(l != nil || err.(*Error).Messages[0].Field != tt.field) {
+			(l != nil || err.(*refusal.Error).Messages[0].Field != tt.field) {
 			t.Errorf("%s: got %v, %v", tt.name, l, err)
 		}
 	}
-	if _, err := (&Caller{Kind: SystemKey}).Locate(Place{LocationID: shop}); codeOf(t, err) != NotSupported {
+	if _, err := (&Caller{Kind: SystemKey}).Locate(Place{LocationID: shop}); codeOf(t, err) != refusal.NotSupported {
 		t.Errorf("a system key: %v", err)
 	}
 }
@@ -111,31 +115,31 @@ func TestDirectory(t *testing.T) {
 		caller *Caller
 		named  guid.ID
 		want   *Account
-		code   Code
+		code   refusal.Code
 	}{
 		{"its own, unnamed", good, guid.ID{}, one, ""},
 		{"its own, named", good, one.ID, one, ""},
-		{"another", good, two.ID, nil, NotAuthorized},
-		{"one that is not", good, id(99), nil, NotAuthorized},
+		{"another", good, two.ID, nil, refusal.NotAuthorized},
+		{"one that is not", good, id(99), nil, refusal.NotAuthorized},
 		{"system, named", system, two.ID, two, ""},
-		{"system, unnamed", system, guid.ID{}, nil, ValidationFailure},
-		{"system, one that it does not serve", system, one.ID, nil, NotAuthorized},
-		{"system, one that is not", system, id(99), nil, NotAuthorized},
+		{"system, unnamed", system, guid.ID{}, nil, refusal.ValidationFailure},
+		{"system, one that it does not serve", system, one.ID, nil, refusal.NotAuthorized},
+		{"system, one that is not", system, id(99), nil, refusal.NotAuthorized},
 	} {
 		a, err := d.SendingAccount(tt.caller, tt.named, "monetary.account")
 		if a != tt.want || codeOf(t, err) != tt.code || err != nil &&
-			err.(*Error).Messages[0].Field != "monetary.account" {
+			err.(*refusal.Error).Messages[0].Field != "monetary.account" {
 			t.Errorf("%s: got %v, %v", tt.name, a, err)
 		}
 	}
-	if _, err := d.AccountOf(system, guid.ID{}, "account"); codeOf(t, err) != ValidationFailure {
+	if _, err := d.AccountOf(system, guid.ID{}, "account"); codeOf(t, err) != refusal.ValidationFailure {
 		t.Errorf("a look-up by a key that serves two accounts, and names none: %v", err)
 	}
 	system.Accounts = []guid.ID{two.ID}
 	if a, err := d.AccountOf(system, guid.ID{}, "account"); a != two || err != nil {
 		t.Errorf("a look-up by a key that serves one: %v, %v", a, err)
 	}
-	if _, err := d.AccountOf(good, two.ID, "account"); codeOf(t, err) != NotAuthorized {
+	if _, err := d.AccountOf(good, two.ID, "account"); codeOf(t, err) != refusal.NotAuthorized {
 		t.Errorf("a look-up in another account: %v", err)
 	}
 	if own, others := (&Voucher{MadeBy: "site"}), (&Voucher{MadeBy: "sites"}); !system.MayUse(own) ||
@@ -143,7 +147,7 @@ func TestDirectory(t *testing.T) {
 		t.Error("a system key may use gifts of others, or not its own")
 	}
 	own := Voucher{MadeBy: "site", Status: Delivered, Balance: 5, Loaded: 5}
-	if _, _, _, err := own.Cancel(Cancel{Caller: system, To: Cancelled}); codeOf(t, err) != NotAuthorized {
+	if _, _, _, err := own.Cancel(Cancel{Caller: system, To: Cancelled}); codeOf(t, err) != refusal.NotAuthorized {
 		t.Errorf("a system key cancels: %v", err)
 	}
 	if _, _, changed, err := own.Cancel(Cancel{Caller: system, To: PurchaseFailed}); err != nil || !changed {
@@ -232,7 +236,7 @@ func TestNeedKey(t *testing.T) {
 			t.Errorf("a key is not needed: %v", err)
 		}
 	}
-	if err := careful.NeedKey(""); codeOf(t, err) != ValidationFailure {
+	if err := careful.NeedKey(""); codeOf(t, err) != refusal.ValidationFailure {
 		t.Errorf("without a key: %v", err)
 	}
 }

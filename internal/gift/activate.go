@@ -3,6 +3,7 @@ package gift
 import (
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // Activate asks to give a card of a stock its value, as it is sold.
@@ -25,7 +26,7 @@ func (v Voucher) Activate(a Activate) (Voucher, Entry, error) {
 	case v.Status == Cancelled, v.Status == PurchaseFailed:
 		return v, Entry{}, v.cannotBe("activated", "it is "+v.Status.String())
 	case v.Status != NotActivated:
-		return v, Entry{}, Refuse(AlreadyActivated, "This card is active already: it is %s.", v.Status)
+		return v, Entry{}, refusal.New(refusal.AlreadyActivated, "This card is active already: it is %s.", v.Status)
 	case v.Blocked != "":
 		return v, Entry{}, v.cannotBe("activated", "it is blocked")
 	}
@@ -43,18 +44,19 @@ func (v *Voucher) activationOf(a Activate) (money.Amount, error) {
 	asked, err := v.amount(a.Number, a.Amount)
 	switch {
 	case v.Fixed > 0 && (a.Number != "" || a.Amount != 0):
-		return 0, RefuseAt(ValidationFailure, FieldAmount, "This card is of fixed worth, %s: leave %s out.",
-			v.Unit().Money(v.Fixed), FieldAmount)
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "This card is of fixed worth, %s: leave %s out.",
+			v.Unit().Money(v.Fixed), refusal.FieldAmount)
 	case v.Fixed > 0:
 		return v.Fixed, nil
 	case err != nil:
 		return 0, err
 	case asked == 0:
-		return 0, RefuseAt(ValidationFailure, FieldAmount, "Say how much was paid for this card: it has no fixed worth.")
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount,
+			"Say how much was paid for this card: it has no fixed worth.")
 	case asked < 0:
-		return 0, RefuseAt(ValidationFailure, FieldAmount, "The amount must be above zero.")
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "The amount must be above zero.")
 	case asked > a.Account.MaxGiftValue:
-		return 0, RefuseAt(ValidationFailure, FieldAmount, "A gift of this account is worth %s at most.",
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "A gift of this account is worth %s at most.",
 			v.Currency.Money(a.Account.MaxGiftValue))
 	}
 	return asked, nil
@@ -68,10 +70,11 @@ func (v Voucher) ReverseActivation(t Undoable, u Undo) (Voucher, Entry, error) {
 	case t.Entry.Kind != Activation || t.Entry.VoucherID != v.ID || !u.Caller.Enabled(t.Entry.Actor.LocationID):
 		return v, Entry{}, NoSuchActivation()
 	case t.Parts > 0:
-		return v, Entry{}, Refuse(AlreadyReversed, "This activation has been taken back already.")
+		return v, Entry{}, refusal.New(refusal.AlreadyReversed, "This activation has been taken back already.")
 	case v.Seq-v.WrongCodes != t.Entry.Seq || v.Status != Delivered: // each wrong code is an entry, and was counted
-		return v, Entry{}, Refuse(RedemptionNotAllowed, "This activation cannot be taken back: something else happened to "+
-			"the card since then. It is %s, and %s of %s is left.", v.Status, v.Unit().Money(v.Balance),
+		return v, Entry{}, refusal.New(refusal.RedemptionNotAllowed,
+			"This activation cannot be taken back: something else happened to "+
+				"the card since then. It is %s, and %s of %s is left.", v.Status, v.Unit().Money(v.Balance),
 			v.Unit().Money(v.Loaded))
 	}
 	v.WrongCodes = 0

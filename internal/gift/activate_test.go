@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // aCard is a card of a stock, and the histories that it can have.
@@ -21,22 +22,23 @@ func TestActivate(t *testing.T) {
 	for name, tt := range map[string]struct {
 		card  Voucher
 		ask   Activate
-		code  Code // "": it succeeds
+		code  refusal.Code // "": it succeeds
 		worth money.Amount
 	}{
 		"fixed":              {aCard(500), Activate{}, "", 500},
 		"fixed, beyond now":  {aCard(5000), Activate{}, "", 5000},
-		"fixed, named":       {aCard(500), Activate{Amount: 500}, ValidationFailure, 0},
-		"fixed, misspelled":  {aCard(500), Activate{Number: "x"}, ValidationFailure, 0},
+		"fixed, named":       {aCard(500), Activate{Amount: 500}, refusal.ValidationFailure, 0},
+		"fixed, misspelled":  {aCard(500), Activate{Number: "x"}, refusal.ValidationFailure, 0},
 		"paid":               {aCard(0), Activate{Number: "2.50"}, "", 250},
 		"the most":           {aCard(0), Activate{Amount: 1000}, "", 1000},
-		"more than the most": {aCard(0), Activate{Amount: 1001}, ValidationFailure, 0},
-		"nothing":            {aCard(0), Activate{}, ValidationFailure, 0},
-		"less than nothing":  {aCard(0), Activate{Amount: -1}, ValidationFailure, 0},
-		"too fine":           {aCard(0), Activate{Number: "2.505"}, ValidationFailure, 0},
+		"more than the most": {aCard(0), Activate{Amount: 1001}, refusal.ValidationFailure, 0},
+		"nothing":            {aCard(0), Activate{}, refusal.ValidationFailure, 0},
+		"less than nothing":  {aCard(0), Activate{Amount: -1}, refusal.ValidationFailure, 0},
+		"too fine":           {aCard(0), Activate{Number: "2.505"}, refusal.ValidationFailure, 0},
 		"blocked": {func() Voucher { v := aCard(500); v.Blocked = ReasonLost; return v }(), Activate{},
-			RedemptionNotAllowed, 0},
-		"elsewhere": {func() Voucher { v := aCard(500); v.LocationID = id(0x77); return v }(), Activate{}, NotAuthorized, 0},
+			refusal.RedemptionNotAllowed, 0},
+		"elsewhere": {func() Voucher { v := aCard(500); v.LocationID = id(0x77); return v }(), Activate{},
+			refusal.NotAuthorized, 0},
 	} {
 		tt.ask.Context, tt.ask.LocationID, tt.ask.Account = context(), shop, most
 		tt.ask.Purchase = Purchase{Reference: "R-1"}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // The reasons for which a balance is adjusted; ReasonFraud is another.
@@ -46,7 +47,8 @@ func (v Voucher) Adjust(a Adjust) (Voucher, Entry, error) {
 		return v, Entry{}, NoSuchGift()
 	}
 	if !slices.Contains(AdjustReasons(), a.ReasonCode) {
-		return v, Entry{}, RefuseAt(ValidationFailure, FieldReasonCode, "There is no such %s.", FieldReasonCode)
+		return v, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldReasonCode, "There is no such %s.",
+			refusal.FieldReasonCode)
 	}
 	if err := a.CheckReason(); err != nil {
 		return v, Entry{}, err
@@ -72,7 +74,7 @@ func (v Voucher) Adjust(a Adjust) (Voucher, Entry, error) {
 // CheckReason refuses an adjustment of whatever gift that does not say why.
 func (a *Adjust) CheckReason() error {
 	if utf8.RuneCountInString(strings.Trim(a.Reason, " ")) < minReason {
-		return RefuseAt(ValidationFailure, FieldReason, "Say why, in %d characters at least.", minReason)
+		return refusal.At(refusal.ValidationFailure, refusal.FieldReason, "Say why, in %d characters at least.", minReason)
 	}
 	return nil
 }
@@ -85,14 +87,16 @@ func (v *Voucher) canChange(amount money.Amount, a Adjust) error {
 	}
 	switch {
 	case amount == 0:
-		return RefuseAt(ValidationFailure, FieldAmount, "%s", money.ErrZero)
+		return refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "%s", money.ErrZero)
 	case -amount > v.Balance:
-		return RefuseAt(InsufficientBalance, FieldAmount, "The balance of this gift is %s.", unit.Money(v.Balance))
+		return refusal.At(refusal.InsufficientBalance, refusal.FieldAmount, "The balance of this gift is %s.",
+			unit.Money(v.Balance))
 	case amount < 0 && -amount > v.Available(a.Now):
-		return RefuseAt(InsufficientBalance, FieldAmount, "Of this gift, %s is available: %s.",
+		return refusal.At(refusal.InsufficientBalance, refusal.FieldAmount, "Of this gift, %s is available: %s.",
 			unit.Money(v.Available(a.Now)), v.held(a.Now, a.Caller.Account.TimeZone()))
 	case amount > 0 && (amount > most-v.Balance || amount > money.NoLimit-v.Loaded):
-		return RefuseAt(ValidationFailure, FieldAmount, "A gift may be worth at most %s; the balance of this one is %s.",
+		return refusal.At(refusal.ValidationFailure, refusal.FieldAmount,
+			"A gift may be worth at most %s; the balance of this one is %s.",
 			unit.Money(most), unit.Money(v.Balance))
 	}
 	return nil

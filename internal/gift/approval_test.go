@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // TestPartialApproval: up to an amount, what is there is taken or held; where nothing is, that is no error, and nothing
@@ -17,7 +18,7 @@ func TestPartialApproval(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(*Voucher, *Redeem)
-		code   Code
+		code   refusal.Code
 		take   money.Amount
 	}{
 		{"within", func(_ *Voucher, r *Redeem) { r.Amount = 250 }, "", 250},
@@ -34,19 +35,19 @@ func TestPartialApproval(t *testing.T) {
 		{"whatever there is in an empty one", func(v *Voucher, _ *Redeem) { v.Balance, v.Status = 0, Redeemed }, "", 0},
 		{"the ticket binds", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 500, &Eligibility{Most: 300} }, "", 300},
 		{"nothing to pay", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 500, &Eligibility{} }, "", 0},
-		{"negative", func(_ *Voucher, r *Redeem) { r.Amount = -1 }, ValidationFailure, 0},
+		{"negative", func(_ *Voucher, r *Redeem) { r.Amount = -1 }, refusal.ValidationFailure, 0},
 		{"empty and expired", func(v *Voucher, r *Redeem) {
 			r.Amount, v.Balance, v.Status, v.ValidUntil = 500, 0, Redeemed, now
-		}, RedemptionNotAllowed, 0},
+		}, refusal.RedemptionNotAllowed, 0},
 		{"empty and blocked", func(v *Voucher, r *Redeem) {
 			r.Amount, v.Balance, v.Status, v.Blocked = 500, 0, Redeemed, "LOST"
-		}, RedemptionNotAllowed, 0},
-		{"cancelled", func(v *Voucher, r *Redeem) { r.Amount, v.Status = 500, Cancelled }, RedemptionNotAllowed, 0},
+		}, refusal.RedemptionNotAllowed, 0},
+		{"cancelled", func(v *Voucher, r *Redeem) { r.Amount, v.Status = 500, Cancelled }, refusal.RedemptionNotAllowed, 0},
 		{"not activated", func(v *Voucher, r *Redeem) { r.Amount, v.Balance, v.Status = 500, 0, NotActivated },
-			RedemptionNotAllowed, 0},
-		{"elsewhere", func(v *Voucher, r *Redeem) { r.Amount, v.LocationID = 500, id(0x22) }, NotAuthorized, 0},
+			refusal.RedemptionNotAllowed, 0},
+		{"elsewhere", func(v *Voucher, r *Redeem) { r.Amount, v.LocationID = 500, id(0x22) }, refusal.NotAuthorized, 0},
 		{"nothing eligible", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 500, &Eligibility{NoneEligible: true} },
-			ItemEligibilityFailure, 0},
+			refusal.ItemEligibilityFailure, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,6 +1,10 @@
 package gift
 
-import "slices"
+import (
+	"slices"
+
+	"boon.example/internal/refusal"
+)
 
 // The reasons for which a merchant blocks a gift.
 const (
@@ -33,7 +37,8 @@ func (v Voucher) Block(b Block) (Voucher, Entry, error) {
 	case !b.Caller.MayUse(&v):
 		return v, Entry{}, NoSuchGift()
 	case !slices.Contains(BlockReasons(), b.ReasonCode):
-		return v, Entry{}, RefuseAt(ValidationFailure, FieldReasonCode, "There is no such %s.", FieldReasonCode)
+		return v, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldReasonCode, "There is no such %s.",
+			refusal.FieldReasonCode)
 	case v.Blocked == b.ReasonCode:
 		return v, Entry{}, nil
 	}

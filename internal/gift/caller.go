@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // Key is an API key as it is stored: everything but its text.
@@ -114,11 +115,12 @@ type Place struct {
 func (c *Caller) Locate(p Place) (*Location, error) {
 	a := c.Account
 	if a == nil {
-		return nil, Refuse(NotSupported,
+		return nil, refusal.New(refusal.NotSupported,
 			"This key can send gifts, but not validate or redeem them: it belongs to no account.")
 	}
 	if len(a.Locations) == 0 {
-		return nil, Refuse(AccountMisconfigured, "This account has no location yet; its set-up must name at least one.")
+		return nil, refusal.New(refusal.AccountMisconfigured,
+			"This account has no location yet; its set-up must name at least one.")
 	}
 	l, err := c.named(p)
 	if err != nil {
@@ -133,27 +135,29 @@ func (c *Caller) Locate(p Place) (*Location, error) {
 		}
 	}
 	if l == nil {
-		return nil, RefuseAt(ValidationFailure, FieldLocation,
-			"Say at which location: send %s or %s. This key works at more than one.", FieldLocation, FieldPointOfSale)
+		return nil, refusal.At(refusal.ValidationFailure, refusal.FieldLocation,
+			"Say at which location: send %s or %s. This key works at more than one.", refusal.FieldLocation,
+			refusal.FieldPointOfSale)
 	}
 	if !c.Enabled(l.ID) {
-		return nil, Refuse(NotAuthorized, "This key is not enabled for that location.")
+		return nil, refusal.New(refusal.NotAuthorized, "This key is not enabled for that location.")
 	}
 	return l, nil
 }
 
 // named finds the location that p names; nil when it names none.
 func (c *Caller) named(p Place) (*Location, error) {
-	var refused *Error
+	var refused *refusal.Error
 	var l *Location
 	if !p.LocationID.IsZero() {
 		if l = c.Account.Location(p.LocationID); l == nil {
-			refused = RefuseAt(NotFound, FieldLocation, "This account has no location with that %s.", FieldLocation)
+			refused = refusal.At(refusal.NotFound, refusal.FieldLocation, "This account has no location with that %s.",
+				refusal.FieldLocation)
 		}
 	}
 	if p.PointOfSale != "" {
 		byPOS, err := c.byPointOfSale(p.PointOfSale, l)
-		if refused = Join(refused, err); err == nil {
+		if refused = refusal.Join(refused, err); err == nil {
 			l = byPOS
 		}
 	}
@@ -166,16 +170,16 @@ func (c *Caller) named(p Place) (*Location, error) {
 // byPointOfSale finds a location by the point-of-sale system's own identifier; known is the one that is named beside
 // it, nil for none.
 func (c *Caller) byPointOfSale(identifier string, known *Location) (*Location, error) {
-	const field = FieldPointOfSale
+	const field = refusal.FieldPointOfSale
 	l := find(c.Account.Locations, func(l *Location) bool { return l.PointOfSale == identifier })
 	switch {
 	case l == nil:
-		return nil, RefuseAt(NotFound, field, "This account has no location with that point-of-sale identifier.")
+		return nil, refusal.At(refusal.NotFound, field, "This account has no location with that point-of-sale identifier.")
 	case !l.POSRedemption:
-		return nil, RefuseAt(NotSupported, field, "Point-of-sale redemption is not enabled for that location.")
+		return nil, refusal.At(refusal.NotSupported, field, "Point-of-sale redemption is not enabled for that location.")
 	case known != nil && known != l:
-		return nil, RefuseAt(ValidationFailure, field,
-			"%s and the point-of-sale identifier name two different locations.", FieldLocation)
+		return nil, refusal.At(refusal.ValidationFailure, field,
+			"%s and the point-of-sale identifier name two different locations.", refusal.FieldLocation)
 	}
 	return l, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // Cancel asks to take a gift out of use.
@@ -28,7 +29,7 @@ func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
 		return v, Entry{}, false, NoSuchGift()
 	}
 	if c.Caller.Kind == SystemKey && c.To != PurchaseFailed {
-		return v, Entry{}, false, RefuseAt(NotAuthorized, FieldCause,
+		return v, Entry{}, false, refusal.At(refusal.NotAuthorized, refusal.FieldCause,
 			"A system key may only report that a purchase failed: send the cause PURCHASE_FAILED.")
 	}
 	why, what := "", "cancelled"
@@ -81,7 +82,8 @@ func (v Voucher) Reinstate(r Reinstate) (_ Voucher, _ Entry, changed bool, _ err
 		return v, Entry{}, false, nil
 	}
 	if !v.Status.mayFollow(r.Before) {
-		return v, Entry{}, false, Refuse(UnexpectedError, "The records of this gift do not add up, so nothing was changed.")
+		return v, Entry{}, false, refusal.New(refusal.UnexpectedError,
+			"The records of this gift do not add up, so nothing was changed.")
 	}
 	status := r.Before
 	switch {
@@ -134,7 +136,7 @@ func OnePurchase(gifts []Gift, name func(guid.ID) string) error {
 		named = append(named, text)
 	}
 	slices.Sort(named)
-	return RefuseAt(ValidationFailure, FieldStorefront,
+	return refusal.At(refusal.ValidationFailure, refusal.FieldStorefront,
 		"Several purchases have this reference: at %s. Send %s too, or %s.",
-		strings.Join(named, "; at "), FieldStorefront, FieldOrder)
+		strings.Join(named, "; at "), refusal.FieldStorefront, refusal.FieldOrder)
 }

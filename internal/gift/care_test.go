@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // atShop is a caller that is limited to the shop.
@@ -39,7 +40,7 @@ func TestBlock(t *testing.T) {
 	}
 	for _, bad := range []ReasonCode{"", "lost", ReasonMistake, "VERIFICATION_CODE"} {
 		block.ReasonCode = bad
-		if _, e, err := v.Block(block); codeOf(t, err) != ValidationFailure || e != (Entry{}) {
+		if _, e, err := v.Block(block); codeOf(t, err) != refusal.ValidationFailure || e != (Entry{}) {
 			t.Errorf("for the reason %q: %v", bad, err)
 		}
 	}
@@ -67,7 +68,7 @@ func TestWhatABlockedGiftCanDo(t *testing.T) {
 	v.Blocked = ReasonLost
 	refused := func(what string, err error) {
 		t.Helper()
-		if codeOf(t, err) != RedemptionNotAllowed || !strings.Contains(err.Error(), "blocked") {
+		if codeOf(t, err) != refusal.RedemptionNotAllowed || !strings.Contains(err.Error(), "blocked") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -104,7 +105,7 @@ func TestWhatABlockedGiftCanDo(t *testing.T) {
 		t.Errorf("reversal: %+v, %v", e, err)
 	}
 	if _, _, changed, err := v.Cancel(Cancel{Context: context(), Caller: everywhere, To: Cancelled}); codeOf(t,
-		err) != RedemptionNotAllowed || changed { // of its hold
+		err) != refusal.RedemptionNotAllowed || changed { // of its hold
 		t.Errorf("cancel: %v", err)
 	}
 }
@@ -114,7 +115,7 @@ func TestAdjust(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		change  func(*Voucher, *Adjust)
-		code    Code
+		code    refusal.Code
 		message string
 		balance money.Amount
 		loaded  money.Amount
@@ -124,31 +125,35 @@ func TestAdjust(t *testing.T) {
 		{"down", func(_ *Voucher, a *Adjust) { a.Amount = -250 }, "", "", 750, 750, Delivered},
 		{"to zero", func(_ *Voucher, a *Adjust) { a.Amount = -1000 }, "", "", 0, 0, Redeemed},
 		{"a pending one down", func(v *Voucher, a *Adjust) { v.Status, a.Amount = Pending, -999 }, "", "", 1, 1, Pending},
-		{"a pending one to zero", func(v *Voucher, a *Adjust) { v.Status, a.Amount = Pending, -1000 }, RedemptionNotAllowed,
+		{"a pending one to zero", func(v *Voucher, a *Adjust) { v.Status, a.Amount = Pending, -1000 },
+			refusal.RedemptionNotAllowed,
 			"cannot be adjusted to nothing: it is PENDING; cancel it instead.", 0, 0, 0},
-		{"below zero", func(_ *Voucher, a *Adjust) { a.Amount = -1001 }, InsufficientBalance,
+		{"below zero", func(_ *Voucher, a *Adjust) { a.Amount = -1001 }, refusal.InsufficientBalance,
 			"The balance of this gift is 10.00 USD.", 0, 0, 0},
-		{"the least there is", func(_ *Voucher, a *Adjust) { a.Amount = -math.MaxInt64 }, InsufficientBalance, "", 0, 0, 0},
+		{"the least there is", func(_ *Voucher, a *Adjust) { a.Amount = -math.MaxInt64 }, refusal.InsufficientBalance, "", 0,
+			0, 0},
 		{"to the most", func(_ *Voucher, a *Adjust) { a.Amount = 1000 }, "", "", 2000, 2000, Delivered},
-		{"above the most", func(_ *Voucher, a *Adjust) { a.Amount = 1001 }, ValidationFailure,
+		{"above the most", func(_ *Voucher, a *Adjust) { a.Amount = 1001 }, refusal.ValidationFailure,
 			"A gift may be worth at most 20.00 USD; the balance of this one is 10.00 USD.", 0, 0, 0},
-		{"the most there is", func(_ *Voucher, a *Adjust) { a.Amount = math.MaxInt64 }, ValidationFailure, "", 0, 0, 0},
-		{"more than can be put in", func(v *Voucher, a *Adjust) { v.Loaded, a.Amount = math.MaxInt64, 1 }, ValidationFailure,
+		{"the most there is", func(_ *Voucher, a *Adjust) { a.Amount = math.MaxInt64 }, refusal.ValidationFailure, "", 0, 0,
+			0},
+		{"more than can be put in", func(v *Voucher, a *Adjust) { v.Loaded, a.Amount = math.MaxInt64, 1 },
+			refusal.ValidationFailure,
 			"", 0, 0, 0},
 		{"of more than the most, down", func(v *Voucher, a *Adjust) { v.Loaded, v.Balance, a.Amount = 3000, 3000, -1 }, "",
 			"", 2999, 2999, Delivered},
-		{"by nothing", func(*Voucher, *Adjust) {}, ValidationFailure, "must not be zero", 0, 0, 0},
+		{"by nothing", func(*Voucher, *Adjust) {}, refusal.ValidationFailure, "must not be zero", 0, 0, 0},
 		{"by a number", func(_ *Voucher, a *Adjust) { a.Number = "-15e-1" }, "", "", 850, 850, Delivered},
-		{"by too fine a number", func(_ *Voucher, a *Adjust) { a.Number = "-0.001" }, ValidationFailure,
+		{"by too fine a number", func(_ *Voucher, a *Adjust) { a.Number = "-0.001" }, refusal.ValidationFailure,
 			"This is not an amount in USD.", 0, 0, 0},
-		{"by half a piece", func(v *Voucher, a *Adjust) { v.Item, a.Number = true, "0.5" }, ValidationFailure,
+		{"by half a piece", func(v *Voucher, a *Adjust) { v.Item, a.Number = true, "0.5" }, refusal.ValidationFailure,
 			"whole number of pieces", 0, 0, 0},
 		{"pieces to the most", func(v *Voucher, a *Adjust) { v.Item, a.Amount = true, MaxQuantity-1000 }, "", "",
 			MaxQuantity, MaxQuantity, Delivered},
 		{"pieces above the most", func(v *Voucher, a *Adjust) { v.Item, a.Amount = true, MaxQuantity-999 },
-			ValidationFailure, "at most 10000", 0, 0, 0},
+			refusal.ValidationFailure, "at most 10000", 0, 0, 0},
 		{"what is held", func(v *Voucher, a *Adjust) { v.Holds, a.Amount = []OpenHold{{id(7), 600, now.Add(1), shop}}, -401 },
-			InsufficientBalance, "Of this gift, 4.00 USD is available: 6.00 USD is held", 0, 0, 0},
+			refusal.InsufficientBalance, "Of this gift, 4.00 USD is available: 6.00 USD is held", 0, 0, 0},
 		{"all but what is held", func(v *Voucher, a *Adjust) {
 			v.Holds, a.Amount = []OpenHold{{id(7), 600, now.Add(1), shop}},
 				-400
@@ -159,14 +164,15 @@ func TestAdjust(t *testing.T) {
 			Redeemed},
 		{"an expired one", func(v *Voucher, a *Adjust) { v.ValidUntil, a.Amount = now, 1 }, "", "", 1001, 1001, Delivered},
 		{"a blocked one", func(v *Voucher, a *Adjust) { v.Blocked, a.Amount = ReasonLost, 1 }, "", "", 1001, 1001, Delivered},
-		{"a cancelled one", func(v *Voucher, a *Adjust) { v.Status, a.Amount = Cancelled, 1 }, RedemptionNotAllowed,
+		{"a cancelled one", func(v *Voucher, a *Adjust) { v.Status, a.Amount = Cancelled, 1 }, refusal.RedemptionNotAllowed,
 			"it is CANCELLED", 0, 0, 0},
-		{"without a reason", func(_ *Voucher, a *Adjust) { a.Amount, a.Reason = 1, "  ok  " }, ValidationFailure,
+		{"without a reason", func(_ *Voucher, a *Adjust) { a.Amount, a.Reason = 1, "  ok  " }, refusal.ValidationFailure,
 			"3 characters", 0, 0, 0},
 		{"with a short one", func(_ *Voucher, a *Adjust) { a.Amount, a.Reason = 1, "ééé" }, "", "", 1001, 1001, Delivered},
-		{"for no reason", func(_ *Voucher, a *Adjust) { a.Amount, a.ReasonCode = 1, ReasonLost }, ValidationFailure,
+		{"for no reason", func(_ *Voucher, a *Adjust) { a.Amount, a.ReasonCode = 1, ReasonLost }, refusal.ValidationFailure,
 			"no such reasonCode", 0, 0, 0},
-		{"of another location", func(_ *Voucher, a *Adjust) { a.Amount, a.Caller = 1, atShop() }, NotFound, "", 0, 0, 0},
+		{"of another location", func(_ *Voucher, a *Adjust) { a.Amount, a.Caller = 1, atShop() }, refusal.NotFound, "", 0, 0,
+			0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -262,7 +268,7 @@ func TestExtend(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		change func(*Voucher, *Extend)
-		code   Code
+		code   refusal.Code
 		words  string
 	}{
 		"later":           {func(*Voucher, *Extend) {}, "", ""},
@@ -270,20 +276,22 @@ func TestExtend(t *testing.T) {
 		"used up":         {func(v *Voucher, _ *Extend) { v.Status, v.Balance = Redeemed, 0 }, "", ""},
 		"blocked":         {func(v *Voucher, _ *Extend) { v.Blocked = ReasonLost }, "", ""},
 		"extended before": {func(v *Voucher, _ *Extend) { v.Extended = now.Add(2 * time.Hour) }, "", ""},
-		"not after it": {func(v *Voucher, _ *Extend) { v.Extended = now.AddDate(0, 0, 7) }, ValidationFailure,
+		"not after it": {func(v *Voucher, _ *Extend) { v.Extended = now.AddDate(0, 0, 7) }, refusal.ValidationFailure,
 			"valid until 2026-11-28 12:00 UTC already"},
-		"the same end": {func(v *Voucher, _ *Extend) { v.ValidUntil = now.AddDate(0, 0, 7) }, ValidationFailure, "already"},
+		"the same end": {func(v *Voucher, _ *Extend) { v.ValidUntil = now.AddDate(0, 0, 7) }, refusal.ValidationFailure,
+			"already"},
 		"later by less than is told": {func(v *Voucher, x *Extend) {
 			v.ValidUntil, x.Until = now.Add(time.Hour), now.Add(time.Hour+999*time.Microsecond)
-		}, ValidationFailure, "already"},
-		"past": {func(v *Voucher, x *Extend) { v.ValidUntil, x.Until = now.Add(-2), now }, ValidationFailure,
+		}, refusal.ValidationFailure, "already"},
+		"past": {func(v *Voucher, x *Extend) { v.ValidUntil, x.Until = now.Add(-2), now }, refusal.ValidationFailure,
 			"is past"},
 		"the last moment": {func(_ *Voucher, x *Extend) { x.Until = lastInstant.Add(-time.Millisecond) }, "", ""},
-		"too far":         {func(_ *Voucher, x *Extend) { x.Until = lastInstant }, ValidationFailure, "at most 9999"},
-		"paid for":        {func(v *Voucher, _ *Extend) { v.Promotional = false }, NotSupported, "was paid for"},
-		"without an end":  {func(v *Voucher, _ *Extend) { v.ValidUntil = time.Time{} }, NotSupported, "does not expire"},
-		"cancelled":       {func(v *Voucher, _ *Extend) { v.Status = Cancelled }, RedemptionNotAllowed, "it is CANCELLED"},
-		"elsewhere":       {func(_ *Voucher, x *Extend) { x.Caller = atShop() }, NotFound, ""},
+		"too far":         {func(_ *Voucher, x *Extend) { x.Until = lastInstant }, refusal.ValidationFailure, "at most 9999"},
+		"paid for":        {func(v *Voucher, _ *Extend) { v.Promotional = false }, refusal.NotSupported, "was paid for"},
+		"without an end": {func(v *Voucher, _ *Extend) { v.ValidUntil = time.Time{} }, refusal.NotSupported,
+			"does not expire"},
+		"cancelled": {func(v *Voucher, _ *Extend) { v.Status = Cancelled }, refusal.RedemptionNotAllowed, "it is CANCELLED"},
+		"elsewhere": {func(_ *Voucher, x *Extend) { x.Caller = atShop() }, refusal.NotFound, ""},
 	} {
 		v := voucherIn(Delivered)
 		v.Promotional, v.ValidUntil = true, now.Add(time.Hour)
@@ -305,7 +313,7 @@ func TestExtend(t *testing.T) {
 // TestCareIsForWhoMayUseTheGift: a key of one location for what is good there only, and no other merchant's gift.
 func TestCareIsForWhoMayUseTheGift(t *testing.T) {
 	t.Parallel()
-	for location, want := range map[guid.ID]Code{{}: NotFound, id(0x22): NotFound, shop: ""} {
+	for location, want := range map[guid.ID]refusal.Code{{}: refusal.NotFound, id(0x22): refusal.NotFound, shop: ""} {
 		v := voucherIn(Delivered)
 		v.LocationID, v.Promotional, v.ValidUntil = location, true, now.Add(1)
 		c := atShop()

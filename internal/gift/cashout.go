@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // CashOutLaw says where a guest may ask for the rest of a gift in cash. These laws are about gifts of money that were
@@ -47,15 +48,18 @@ func (r *CashOutRule) allows(v *Voucher) error {
 	limit := r.Currency.Money(r.Limit)
 	switch {
 	case v.Currency.Code != r.Currency.Code:
-		return Refuse(NotSupported, "In %s the law is about gifts in %s.", r.Name, r.Currency.Code)
+		return refusal.New(refusal.NotSupported, "In %s the law is about gifts in %s.", r.Name, r.Currency.Code)
 	case v.Balance > r.Limit || v.Balance == r.Limit && !r.OrEqual:
-		return Refuse(NotSupported, "In %s a gift can be cashed out when %s%s is left; of this one, %s is.", r.Name, below,
+		return refusal.New(refusal.NotSupported, "In %s a gift can be cashed out when %s%s is left; of this one, %s is.",
+			r.Name, below,
 			limit, v.Unit().Money(v.Balance))
 	case r.Used && v.Balance == v.Loaded:
-		return Refuse(NotSupported, "In %s a gift can be cashed out when %s%s is left of it after it was used; this one was "+
-			"not used yet.", r.Name, below, limit)
+		return refusal.New(refusal.NotSupported,
+			"In %s a gift can be cashed out when %s%s is left of it after it was used; this one was "+
+				"not used yet.", r.Name, below, limit)
 	case v.Loaded <= r.WorthMore:
-		return Refuse(NotSupported, "In %s a gift can be cashed out when %s%s is left of one of more than %s.", r.Name, below,
+		return refusal.New(refusal.NotSupported, "In %s a gift can be cashed out when %s%s is left of one of more than %s.",
+			r.Name, below,
 			limit, r.Currency.Money(r.WorthMore))
 	}
 	return nil
@@ -113,7 +117,7 @@ func (v Voucher) PayOut(p PayOut) (Voucher, Entry, error) {
 		return v, Entry{}, err
 	}
 	if p.Amount != 0 && p.Amount != v.Balance {
-		return v, Entry{}, RefuseAt(ValidationFailure, FieldAmount,
+		return v, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldAmount,
 			"A gift is cashed out as a whole; of this one, %s is left.", v.Unit().Money(v.Balance))
 	}
 	v.WrongCodes = 0
@@ -132,9 +136,9 @@ func (v *Voucher) mayPayOut(p PayOut) error {
 	case !v.AllowedAt(p.Actor.LocationID):
 		return elsewhere()
 	case v.Promotional:
-		return Refuse(NotSupported, "This gift is promotional: it cannot be cashed out.")
+		return refusal.New(refusal.NotSupported, "This gift is promotional: it cannot be cashed out.")
 	case v.Item:
-		return Refuse(NotSupported, "This is an item gift: it cannot be cashed out.")
+		return refusal.New(refusal.NotSupported, "This is an item gift: it cannot be cashed out.")
 	}
 	zone := p.Account.TimeZone()
 	if reasons := v.NotRedeemable(p.Actor.LocationID, p.Now, zone); len(reasons) > 0 {
@@ -147,10 +151,11 @@ func (v *Voucher) mayPayOut(p PayOut) error {
 	}
 	switch {
 	case rule == nil:
-		return Refuse(NotSupported, "This gift cannot be cashed out here: no law of the location's jurisdiction is known "+
-			"that lets a guest ask for it.")
+		return refusal.New(refusal.NotSupported,
+			"This gift cannot be cashed out here: no law of the location's jurisdiction is known "+
+				"that lets a guest ask for it.")
 	case v.HeldAt(p.Now) > 0:
-		return Refuse(RedemptionNotAllowed, "This gift cannot be cashed out while something is held: %s.",
+		return refusal.New(refusal.RedemptionNotAllowed, "This gift cannot be cashed out while something is held: %s.",
 			v.held(p.Now, zone))
 	}
 	return rule.allows(v)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // cashLaw has rules of every kind.
@@ -33,52 +34,56 @@ func TestPayOut(t *testing.T) {
 		jurisdiction    string
 		loaded, balance money.Amount
 		change          func(*Voucher, *PayOut)
-		code            Code
+		code            refusal.Code
 		message         string
 	}{
 		{"below", "US-CA", 5000, 1499, nil, "", ""},
-		{"at the limit", "US-CA", 5000, 1500, nil, NotSupported,
+		{"at the limit", "US-CA", 5000, 1500, nil, refusal.NotSupported,
 			"In California a gift can be cashed out when below 15.00 USD is left; of this one, 15.00 USD is."},
 		{"below what held before", "US-CA", 5000, 999, func(_ *Voucher, p *PayOut) { p.Now = before }, "", ""},
-		{"at what held before", "US-CA", 5000, 1000, func(_ *Voucher, p *PayOut) { p.Now = before }, NotSupported,
+		{"at what held before", "US-CA", 5000, 1000, func(_ *Voucher, p *PayOut) { p.Now = before }, refusal.NotSupported,
 			"below 10.00 USD"},
 		{"on the day", "US-CA", 5000, 1499, func(_ *Voucher, p *PayOut) { p.Now = before.Add(time.Second) }, "", ""},
 		{"on the day elsewhere, which is the day before here", "US-CA", 5000, 1499, func(_ *Voucher, p *PayOut) {
 			p.Now, p.Account.Zone = before.Add(time.Second), mustZone(t, "America/Los_Angeles")
-		}, NotSupported, "below 10.00 USD"},
+		}, refusal.NotSupported, "below 10.00 USD"},
 		{"unused", "US-CA", 1499, 1499, nil, "", ""},
 		{"at most", "US-CO", 5000, 500, nil, "", ""},
-		{"above at most", "US-CO", 5000, 501, nil, NotSupported,
+		{"above at most", "US-CO", 5000, 501, nil, refusal.NotSupported,
 			"In Colorado a gift can be cashed out when at most 5.00 USD"},
 		{"used", "US-WA", 5000, 499, nil, "", ""},
-		{"not used", "US-WA", 499, 499, nil, NotSupported, "this one was not used yet"},
+		{"not used", "US-WA", 499, 499, nil, refusal.NotSupported, "this one was not used yet"},
 		{"worth more", "US-MT", 501, 499, nil, "", ""},
-		{"not worth more", "US-MT", 500, 499, nil, NotSupported, "left of one of more than 5.00 USD"},
-		{"another currency", "JP", 5000, 99, nil, NotSupported, "In Japan the law is about gifts in JPY."},
-		{"no law", "US-NY", 5000, 1, nil, NotSupported, "no law of the location's jurisdiction is known"},
-		{"no jurisdiction", "", 5000, 1, nil, NotSupported, "no law of the location's jurisdiction is known"},
-		{"no table", "US-CA", 5000, 1, func(_ *Voucher, p *PayOut) { p.Law = nil }, NotSupported, "no law"},
-		{"promotional", "US-CA", 5000, 1, func(v *Voucher, _ *PayOut) { v.Promotional = true }, NotSupported, "promotional"},
-		{"an item", "US-CA", 5, 1, func(v *Voucher, _ *PayOut) { v.Item = true }, NotSupported, "an item gift"},
-		{"empty", "US-CA", 5000, 0, func(v *Voucher, _ *PayOut) { v.Status = Redeemed }, AlreadyRedeemed, "in full"},
-		{"pending", "US-CA", 5000, 1, func(v *Voucher, _ *PayOut) { v.Status = Pending }, RedemptionNotAllowed, "delivered"},
-		{"blocked", "US-CA", 5000, 1, func(v *Voucher, _ *PayOut) { v.Blocked = "LOST" }, RedemptionNotAllowed, "blocked"},
-		{"elsewhere", "US-CA", 5000, 1, func(v *Voucher, _ *PayOut) { v.LocationID = id(3) }, NotAuthorized,
+		{"not worth more", "US-MT", 500, 499, nil, refusal.NotSupported, "left of one of more than 5.00 USD"},
+		{"another currency", "JP", 5000, 99, nil, refusal.NotSupported, "In Japan the law is about gifts in JPY."},
+		{"no law", "US-NY", 5000, 1, nil, refusal.NotSupported, "no law of the location's jurisdiction is known"},
+		{"no jurisdiction", "", 5000, 1, nil, refusal.NotSupported, "no law of the location's jurisdiction is known"},
+		{"no table", "US-CA", 5000, 1, func(_ *Voucher, p *PayOut) { p.Law = nil }, refusal.NotSupported, "no law"},
+		{"promotional", "US-CA", 5000, 1, func(v *Voucher, _ *PayOut) { v.Promotional = true }, refusal.NotSupported,
+			"promotional"},
+		{"an item", "US-CA", 5, 1, func(v *Voucher, _ *PayOut) { v.Item = true }, refusal.NotSupported, "an item gift"},
+		{"empty", "US-CA", 5000, 0, func(v *Voucher, _ *PayOut) { v.Status = Redeemed }, refusal.AlreadyRedeemed, "in full"},
+		{"pending", "US-CA", 5000, 1, func(v *Voucher, _ *PayOut) { v.Status = Pending }, refusal.RedemptionNotAllowed,
+			"delivered"},
+		{"blocked", "US-CA", 5000, 1, func(v *Voucher, _ *PayOut) { v.Blocked = "LOST" }, refusal.RedemptionNotAllowed,
+			"blocked"},
+		{"elsewhere", "US-CA", 5000, 1, func(v *Voucher, _ *PayOut) { v.LocationID = id(3) }, refusal.NotAuthorized,
 			"another location"},
 		{"verified", "US-CA", 5000, 1, func(v *Voucher, p *PayOut) { v.Verification, p.Verification = "1234", "1234" }, "",
 			""},
-		{"without the code", "US-CA", 5000, 1, func(v *Voucher, _ *PayOut) { v.Verification = "1234" }, ValidationFailure,
+		{"without the code", "US-CA", 5000, 1, func(v *Voucher, _ *PayOut) { v.Verification = "1234" },
+			refusal.ValidationFailure,
 			"verification code"},
 		{"with a wrong code", "US-CA", 5000, 1, func(v *Voucher, p *PayOut) {
 			v.Verification, p.Verification = "1234",
 				"4321"
 		},
-			RedemptionNotAllowed, "The verification code is wrong."},
+			refusal.RedemptionNotAllowed, "The verification code is wrong."},
 		{"held", "US-CA", 5000, 1000, func(v *Voucher, _ *PayOut) {
 			v.Holds = []OpenHold{{ID: id(6), Left: 1,
 				Until: now.Add(1)}}
 		},
-			RedemptionNotAllowed, "while something is held: 0.01 USD is held until"},
+			refusal.RedemptionNotAllowed, "while something is held: 0.01 USD is held until"},
 	} {
 		v := voucherIn(Claimed)
 		v.Loaded, v.Balance = tt.loaded, tt.balance

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"boon.example/internal/refusal"
 )
 
 // Clock is that of a test account. It only goes forward.
@@ -33,17 +35,17 @@ func (c Clock) Set(ask ClockChange, zone *time.Location, at time.Time) (Clock, e
 	if ask.Key != "" && ask.Key == c.Key || ask.Advance == nil && !c.Target.IsZero() && ask.Now.Equal(c.Target) {
 		return c, nil
 	}
-	field, to := FieldNow, ask.Now
+	field, to := refusal.FieldNow, ask.Now
 	if ask.Advance != nil {
-		field, to = FieldAdvance, ask.Advance.After(c.Now(at), zone)
+		field, to = refusal.FieldAdvance, ask.Advance.After(c.Now(at), zone)
 	}
 	at, to = at.Truncate(time.Microsecond), to.UTC().Truncate(time.Microsecond)
 	switch {
 	case to.Before(c.Now(at)):
-		return c, RefuseAt(ValidationFailure, field, "A clock only goes forward; this one shows %s.",
+		return c, refusal.At(refusal.ValidationFailure, field, "A clock only goes forward; this one shows %s.",
 			c.Now(at).UTC().Format(time.RFC3339))
 	case to.Sub(at) > MaxAhead:
-		return c, RefuseAt(ValidationFailure, field, "A clock may be 50 years ahead of the real time, no more.")
+		return c, refusal.At(refusal.ValidationFailure, field, "A clock may be 50 years ahead of the real time, no more.")
 	case to.Equal(c.Now(at)): // it stands there already: nothing is kept
 		return c, nil
 	}

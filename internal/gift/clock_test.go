@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"boon.example/internal/refusal"
 )
 
 var clockNoon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -84,11 +86,11 @@ func TestAClockOnlyGoesForward(t *testing.T) {
 	if set, err := c.Set(ClockChange{Now: to}, nil, later); err != nil || !set.Now(later).Equal(to) {
 		t.Errorf("set to %s: %+v, %v", to, set, err)
 	}
-	for field, ask := range map[Field]ClockChange{FieldNow: {Now: clockNoon.AddDate(0, 0, 29)},
-		FieldAdvance: {Advance: period("P50Y50M")}} {
+	for field, ask := range map[refusal.Field]ClockChange{refusal.FieldNow: {Now: clockNoon.AddDate(0, 0, 29)},
+		refusal.FieldAdvance: {Advance: period("P50Y50M")}} {
 		refused, same := c.Set(ask, nil, later)
-		var e *Error
-		if !errors.As(same, &e) || e.Code != ValidationFailure || e.Messages[0].Field != field || refused != c {
+		var e *refusal.Error
+		if !errors.As(same, &e) || e.Code != refusal.ValidationFailure || e.Messages[0].Field != field || refused != c {
 			t.Errorf("%+v: %+v, %v", ask, refused, same)
 		}
 	}

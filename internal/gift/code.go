@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode"
 	"unique"
+
+	"boon.example/internal/refusal"
 )
 
 // secret is a text that does not slip into a log: every formatting verb, slog and every encoder of text show it
@@ -60,7 +62,7 @@ func NewVoucherCode(random io.Reader) (VoucherCode, error) {
 // ParseVoucherCode reads exactly 12 ASCII digits, without formatting characters (interface, section 4.2).
 func ParseVoucherCode(s string) (VoucherCode, error) {
 	if len(s) != 12 || !allDigits(s) {
-		return VoucherCode{}, RefuseAt(InvalidCodeFormat, FieldCode,
+		return VoucherCode{}, refusal.At(refusal.InvalidCodeFormat, refusal.FieldCode,
 			"A voucher code is 12 digits with nothing between them.")
 	}
 	return VoucherCode{newSecret(s)}, nil
@@ -147,7 +149,7 @@ func ParseToken(s string) (Token, error) {
 	}
 	text := strings.TrimPrefix(strings.TrimPrefix(path, "/"), "g/")
 	if len(text) != TokenLength || strings.Trim(text, base62) != "" {
-		return Token{}, RefuseAt(InvalidTokenFormat, FieldToken,
+		return Token{}, refusal.At(refusal.InvalidTokenFormat, refusal.FieldToken,
 			"A voucher token is 22 letters and digits, or the address in the gift's QR code that ends in them.")
 	}
 	return Token{newSecret(text)}, nil

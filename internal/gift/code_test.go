@@ -20,6 +20,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"boon.example/internal/refusal"
 )
 
 func TestSecretsDoNotShow(t *testing.T) {
@@ -166,8 +168,8 @@ func TestParseVoucherCode(t *testing.T) {
 		"１２３４５６７８９０１２", "١٢٣٤٥٦٧٨٩٠١٢", "1234567890１", "-12345678901", "+12345678901", "1.2345678901", "12345678e901",
 		"12345678901\x00",
 	} {
-		if _, err := ParseVoucherCode(bad); codeOf(t, err) != InvalidCodeFormat ||
-			err.(*Error).Messages[0].Field != "code" {
+		if _, err := ParseVoucherCode(bad); codeOf(t, err) != refusal.InvalidCodeFormat ||
+			err.(*refusal.Error).Messages[0].Field != "code" {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -201,8 +203,8 @@ func TestParseToken(t *testing.T) {
 		strings.Repeat("0", 1<<20),
 		"https://" + strings.Repeat("h", 1<<20) + "/g/" + token, "https://h/g/" + token + "?" + strings.Repeat("x", 2_048),
 	} {
-		if _, err := ParseToken(bad); codeOf(t, err) != InvalidTokenFormat ||
-			err.(*Error).Messages[0].Field != "token" {
+		if _, err := ParseToken(bad); codeOf(t, err) != refusal.InvalidTokenFormat ||
+			err.(*refusal.Error).Messages[0].Field != "token" {
 			t.Errorf("%.60q: %v", bad, err)
 		}
 	}
@@ -325,7 +327,7 @@ func TestCodeSpellings(t *testing.T) {
 	for _, miss := range []string{"", "48291357602", "4829135760244", "4829 1357 602O", "4829+1357+6024", "4829/1357/6024",
 		"4829,135,76024", "#482913576024", "482913576024x", "٤٨٢٩١٣٥٧٦٠٢٤", "4.82913576024e11", "-", "4829 1357 6024 1",
 		"]482913576024", strings.Repeat(" ", 200) + code} {
-		if got, err := ReadVoucherCode(miss); !errors.Is(err, InvalidCodeFormat) {
+		if got, err := ReadVoucherCode(miss); !errors.Is(err, refusal.InvalidCodeFormat) {
 			t.Errorf("%q: %q, %v", miss, got.Reveal(), err)
 		}
 	}

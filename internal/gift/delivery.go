@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"boon.example/internal/refusal"
 )
 
 // Delivery is how a gift reaches its recipient: what of a card may change after it was made.
@@ -119,11 +121,11 @@ func (r *Resend) Check(time.Time) error {
 	switch {
 	case r.Contact == "":
 	case r.Method == Printed:
-		return RefuseAt(ValidationFailure, FieldContact, takesNoContact, FieldContact)
+		return refusal.At(refusal.ValidationFailure, refusal.FieldContact, takesNoContact, refusal.FieldContact)
 	case noEmail != nil && (r.Method == Email || r.Method == 0 && noNumber != nil && strings.Contains(r.Contact, "@")):
-		return RefuseAt(ValidationFailure, FieldContact, "%s", noEmail)
+		return refusal.At(refusal.ValidationFailure, refusal.FieldContact, "%s", noEmail)
 	case noNumber != nil && (r.Method == SMS || r.Method == 0 && noEmail != nil):
-		return RefuseAt(ValidationFailure, FieldContact, "%s", noNumber)
+		return refusal.At(refusal.ValidationFailure, refusal.FieldContact, "%s", noNumber)
 	}
 	return nil
 }
@@ -159,14 +161,14 @@ func (v *Voucher) redirect(was Delivery, r Resend) (to Delivery, err error) {
 	}
 	switch {
 	case to.Method == Printed && r.Contact != "":
-		return was, RefuseAt(ValidationFailure, FieldContact, takesNoContact, FieldContact)
+		return was, refusal.At(refusal.ValidationFailure, refusal.FieldContact, takesNoContact, refusal.FieldContact)
 	case to.Method == Printed:
 		to.Contact = ""
 	case r.Contact == "" && (to.Method != was.Method || was.Contact == ""): // it may have been erased
-		return was, RefuseAt(ValidationFailure, FieldContact, needsContact, to.Method, FieldContact)
+		return was, refusal.At(refusal.ValidationFailure, refusal.FieldContact, needsContact, to.Method, refusal.FieldContact)
 	case r.Contact != "":
 		if to.Contact, err = ParseContact(to.Method, r.Contact, r.Caller.Account.texted()); err != nil {
-			return was, RefuseAt(ValidationFailure, FieldContact, "%s", err)
+			return was, refusal.At(refusal.ValidationFailure, refusal.FieldContact, "%s", err)
 		}
 	}
 	if r.Deliverable != nil {
@@ -186,7 +188,8 @@ func (r *Resend) tooMany() error {
 	if wait <= 0 {
 		return nil
 	}
-	refused := Refuse(RateLimited, "This gift was sent again %d times within a day, which is the most.", MaxResends)
+	refused := refusal.New(refusal.RateLimited, "This gift was sent again %d times within a day, which is the most.",
+		MaxResends)
 	refused.RetryAfter = wait
 	return refused
 }
@@ -223,7 +226,7 @@ func (r *Reschedule) Check(now time.Time) error {
 	if r.Date.IsZero() {
 		return nil
 	}
-	return checkDeliveryDate(FieldDeliveryDate, r.Date, now)
+	return checkDeliveryDate(refusal.FieldDeliveryDate, r.Date, now)
 }
 
 // Reschedule gives a gift that waits for its delivery another date. It fails with NOT_FOUND where the caller may not
@@ -239,11 +242,11 @@ func (v Voucher) Reschedule(d Delivery, r Reschedule) (Voucher, Delivery, Entry,
 	case !r.Waiting:
 		return v, d, Entry{}, v.cannotBe("rescheduled", "its message is being sent")
 	}
-	if err := checkDeliveryDate(FieldDeliveryDate, r.Date, r.Now); err != nil {
+	if err := checkDeliveryDate(refusal.FieldDeliveryDate, r.Date, r.Now); err != nil {
 		return v, d, Entry{}, err
 	}
 	if v.ExpiredBy(r.Date) {
-		return v, d, Entry{}, RefuseAt(ValidationFailure, FieldDeliveryDate,
+		return v, d, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldDeliveryDate,
 			"This gift is over by then: it is valid until %s.",
 			LocalTime(v.End(), r.Caller.Account.TimeZone()))
 	}
@@ -266,7 +269,7 @@ func (v *Voucher) sendable(c *Caller, what string, now time.Time) error {
 	case !c.MayUse(v):
 		return NoSuchGift()
 	case v.Status == Redeemed:
-		return Refuse(AlreadyRedeemed, "Gift %s cannot be %s: it has been redeemed in full.", v.ID, what)
+		return refusal.New(refusal.AlreadyRedeemed, "Gift %s cannot be %s: it has been redeemed in full.", v.ID, what)
 	case v.Status == Cancelled, v.Status == PurchaseFailed, v.Status == NotActivated:
 		return v.cannotBe(what, "it is "+v.Status.String())
 	case v.ExpiredBy(now):
@@ -275,8 +278,8 @@ func (v *Voucher) sendable(c *Caller, what string, now time.Time) error {
 	return nil
 }
 
-func (v *Voucher) cannotBe(what, why string) *Error {
-	return Refuse(RedemptionNotAllowed, "Gift %s cannot be %s: %s.", v.ID, what, why)
+func (v *Voucher) cannotBe(what, why string) *refusal.Error {
+	return refusal.New(refusal.RedemptionNotAllowed, "Gift %s cannot be %s: %s.", v.ID, what, why)
 }
 
 // Outcome tells what became of a delivery.

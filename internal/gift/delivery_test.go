@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 var (
@@ -24,7 +25,7 @@ func TestResend(t *testing.T) {
 	t.Parallel()
 	noSMS := func(m Method) error {
 		if m == SMS {
-			return Refuse(AccountMisconfigured, "No SMS.")
+			return refusal.New(refusal.AccountMisconfigured, "No SMS.")
 		}
 		return nil
 	}
@@ -36,7 +37,7 @@ func TestResend(t *testing.T) {
 		status  Status
 		before  Delivery
 		ask     Resend
-		code    Code // "": it is done
+		code    refusal.Code // "": it is done
 		method  Method
 		contact string
 		to      Status
@@ -75,18 +76,22 @@ func TestResend(t *testing.T) {
 		{"ten a day ago", Pending, byMail, Resend{Earlier: earlier(24*time.Hour, 10)}, "", Email, "ana@example.com", Pending,
 			0, "By e-mail, to the same address."},
 
-		{"ten before", Pending, byMail, Resend{Earlier: earlier(23*time.Hour, 10)}, RateLimited, 0, "", 0, 0, ""},
-		{"redeemed", Redeemed, byMail, Resend{}, AlreadyRedeemed, 0, "", 0, 0, ""},
-		{"cancelled", Cancelled, byMail, Resend{}, RedemptionNotAllowed, 0, "", 0, 0, ""},
-		{"purchase failed", PurchaseFailed, byMail, Resend{}, RedemptionNotAllowed, 0, "", 0, 0, ""},
-		{"no such address", Pending, byMail, Resend{Contact: "ana"}, ValidationFailure, 0, "", 0, 0, ""},
-		{"a number for an e-mail", Pending, byMail, Resend{Contact: "4155550132"}, ValidationFailure, 0, "", 0, 0, ""},
-		{"by SMS to nobody", Pending, byMail, Resend{Method: SMS}, ValidationFailure, 0, "", 0, 0, ""},
-		{"by mail to nobody", Delivered, inPrint, Resend{Method: Email}, ValidationFailure, 0, "", 0, 0, ""},
-		{"printed to somebody", Delivered, inPrint, Resend{Contact: "ana@example.com"}, ValidationFailure, 0, "", 0, 0, ""},
-		{"no gateway", Pending, byMail, Resend{Method: SMS, Contact: "4155550132", Deliverable: noSMS}, AccountMisconfigured,
+		{"ten before", Pending, byMail, Resend{Earlier: earlier(23*time.Hour, 10)}, refusal.RateLimited, 0, "", 0, 0, ""},
+		{"redeemed", Redeemed, byMail, Resend{}, refusal.AlreadyRedeemed, 0, "", 0, 0, ""},
+		{"cancelled", Cancelled, byMail, Resend{}, refusal.RedemptionNotAllowed, 0, "", 0, 0, ""},
+		{"purchase failed", PurchaseFailed, byMail, Resend{}, refusal.RedemptionNotAllowed, 0, "", 0, 0, ""},
+		{"no such address", Pending, byMail, Resend{Contact: "ana"}, refusal.ValidationFailure, 0, "", 0, 0, ""},
+		{"a number for an e-mail", Pending, byMail, Resend{Contact: "4155550132"}, refusal.ValidationFailure, 0, "", 0, 0,
+			""},
+		{"by SMS to nobody", Pending, byMail, Resend{Method: SMS}, refusal.ValidationFailure, 0, "", 0, 0, ""},
+		{"by mail to nobody", Delivered, inPrint, Resend{Method: Email}, refusal.ValidationFailure, 0, "", 0, 0, ""},
+		{"printed to somebody", Delivered, inPrint, Resend{Contact: "ana@example.com"}, refusal.ValidationFailure, 0, "", 0,
+			0, ""},
+		{"no gateway", Pending, byMail, Resend{Method: SMS, Contact: "4155550132", Deliverable: noSMS},
+			refusal.AccountMisconfigured,
 			0, "", 0, 0, ""},
-		{"not theirs", Pending, byMail, Resend{Caller: &Caller{Locations: []guid.ID{id(0x22)}}}, NotFound, 0, "", 0, 0, ""},
+		{"not theirs", Pending, byMail, Resend{Caller: &Caller{Locations: []guid.ID{id(0x22)}}}, refusal.NotFound, 0, "", 0,
+			0, ""},
 	} {
 		v := voucherIn(tt.status)
 		v.LocationID = shop
@@ -102,7 +107,7 @@ func TestResend(t *testing.T) {
 			if !reflect.DeepEqual(after, v) || delivery != tt.before || e != (Entry{}) || !due.IsZero() {
 				t.Errorf("%s: refused, but it changed", tt.name)
 			}
-			if refused := err.(*Error); tt.code == RateLimited && refused.RetryAfter != time.Hour {
+			if refused := err.(*refusal.Error); tt.code == refusal.RateLimited && refused.RetryAfter != time.Hour {
 				t.Errorf("%s: again in %v, want an hour", tt.name, refused.RetryAfter)
 			}
 			continue
@@ -145,7 +150,7 @@ func TestReschedule(t *testing.T) {
 		status Status
 		before Delivery
 		ask    Reschedule
-		code   Code
+		code   refusal.Code
 		zone   string
 		reason string
 	}{
@@ -156,13 +161,14 @@ func TestReschedule(t *testing.T) {
 			"To 2026-11-21 12:00 UTC; before: 2026-11-21 13:00 UTC."},
 		{"just past", Pending, byMail, at(-5 * time.Minute), "", "UTC", "To 2026-11-21 11:55 UTC; before: at once."},
 
-		{"past", Pending, byMail, at(-5*time.Minute - 1), ValidationFailure, "", ""},
-		{"too far", Pending, byMail, Reschedule{Date: now.AddDate(5, 0, 0).Add(1), Waiting: true}, ValidationFailure, "", ""},
-		{"being sent", Pending, byMail, begun, RedemptionNotAllowed, "", ""},
-		{"delivered", Delivered, byMail, begun, RedemptionNotAllowed, "", ""},
-		{"delivered, and sent again", Delivered, byMail, at(time.Hour), RedemptionNotAllowed, "", ""},
-		{"redeemed", Redeemed, byMail, begun, AlreadyRedeemed, "", ""},
-		{"not theirs", Pending, byMail, foreign, NotFound, "", ""},
+		{"past", Pending, byMail, at(-5*time.Minute - 1), refusal.ValidationFailure, "", ""},
+		{"too far", Pending, byMail, Reschedule{Date: now.AddDate(5, 0, 0).Add(1), Waiting: true}, refusal.ValidationFailure,
+			"", ""},
+		{"being sent", Pending, byMail, begun, refusal.RedemptionNotAllowed, "", ""},
+		{"delivered", Delivered, byMail, begun, refusal.RedemptionNotAllowed, "", ""},
+		{"delivered, and sent again", Delivered, byMail, at(time.Hour), refusal.RedemptionNotAllowed, "", ""},
+		{"redeemed", Redeemed, byMail, begun, refusal.AlreadyRedeemed, "", ""},
+		{"not theirs", Pending, byMail, foreign, refusal.NotFound, "", ""},
 	} {
 		v := voucherIn(tt.status)
 		v.LocationID = shop

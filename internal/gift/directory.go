@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // Directory is a snapshot of everything that carries no value: accounts and keys. It is read-only; a change of the
@@ -100,37 +101,39 @@ func (d *Directory) KeyName(id guid.ID) string {
 // SendingAccount tells which account a send-gift request is for: an account key's own, which the request may name but
 // no other (interface, section 4.1, rule 7); for a system key the one it names. field is where the request names it.
 // It fails with NOT_AUTHORIZED or VALIDATION_FAILURE.
-func (d *Directory) SendingAccount(c *Caller, named guid.ID, field Field) (*Account, error) {
+func (d *Directory) SendingAccount(c *Caller, named guid.ID, field refusal.Field) (*Account, error) {
 	if c.Kind == AccountKey {
 		if !named.IsZero() && named != c.Account.ID {
-			return nil, RefuseAt(NotAuthorized, field, "This key belongs to another account.")
+			return nil, refusal.At(refusal.NotAuthorized, field, "This key belongs to another account.")
 		}
 		return c.Account, nil
 	}
 	if named.IsZero() {
-		return nil, RefuseAt(ValidationFailure, field, "A system key must name the account that the gift is good for.")
+		return nil, refusal.At(refusal.ValidationFailure, field,
+			"A system key must name the account that the gift is good for.")
 	}
 	return d.servedAccount(c, named, field)
 }
 
 // AccountOf tells which account a call is about that looks up or cancels: an account key's own; for a system key the
 // one it names, which may be left out where there is only one. It fails as SendingAccount does.
-func (d *Directory) AccountOf(c *Caller, named guid.ID, field Field) (*Account, error) {
+func (d *Directory) AccountOf(c *Caller, named guid.ID, field refusal.Field) (*Account, error) {
 	switch {
 	case c.Kind == AccountKey || !named.IsZero():
 		return d.SendingAccount(c, named, field)
 	case len(c.Accounts) == 1:
 		return d.servedAccount(c, c.Accounts[0], field)
 	}
-	return nil, RefuseAt(ValidationFailure, field, "Say which account is meant: this key does not serve exactly one.")
+	return nil, refusal.At(refusal.ValidationFailure, field,
+		"Say which account is meant: this key does not serve exactly one.")
 }
 
 // servedAccount is one of those that a system key serves. Which others exist is nothing to it.
-func (d *Directory) servedAccount(c *Caller, id guid.ID, field Field) (*Account, error) {
+func (d *Directory) servedAccount(c *Caller, id guid.ID, field refusal.Field) (*Account, error) {
 	if a := d.Accounts[id]; a != nil && slices.Contains(c.Accounts, id) && a.Test == c.Test {
 		return a, nil
 	}
-	return nil, RefuseAt(NotAuthorized, field, "This key does not serve that account.")
+	return nil, refusal.At(refusal.NotAuthorized, field, "This key does not serve that account.")
 }
 
 // Uses tells which records of an account its gifts and their histories refer to, so that they cannot be taken away:

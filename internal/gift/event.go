@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // EventType is what an event tells: of a gift, an API key, or a webhook.
@@ -240,21 +241,23 @@ type EventPage struct {
 }
 
 // TooManyWaiting refuses a call that would wait for events.
-func TooManyWaiting() *Error {
-	refused := Refuse(RateLimited, "Too many calls wait for events. Ask again later, or without wait.")
+func TooManyWaiting() *refusal.Error {
+	refused := refusal.New(refusal.RateLimited, "Too many calls wait for events. Ask again later, or without wait.")
 	refused.RetryAfter = time.Second
 	return refused
 }
 
 // LostPlace refuses a place of a later state of the database than the one that it was put back to.
-func LostPlace() *Error {
-	return RefuseAt(NotFound, "after", "This cursor is of a later state of the database than there is: the database was "+
-		"put back to an earlier state after the cursor was given, as by a restore. What was read since then may be gone. "+
-		"Begin without a cursor, and compare with the gifts themselves.")
+func LostPlace() *refusal.Error {
+	return refusal.At(refusal.NotFound, "after",
+		"This cursor is of a later state of the database than there is: the database was "+
+			"put back to an earlier state after the cursor was given, as by a restore. What was read since then may be gone. "+
+			"Begin without a cursor, and compare with the gifts themselves.")
 }
 
 // NoSuchPlace refuses a place of which the store does not know any more what comes after it.
-func NoSuchPlace() *Error {
-	return RefuseAt(NotFound, "after", "What comes after this cursor is not kept any more: events are kept for 90 days. "+
-		"Begin without a cursor, and compare with the gifts themselves.")
+func NoSuchPlace() *refusal.Error {
+	return refusal.At(refusal.NotFound, "after",
+		"What comes after this cursor is not kept any more: events are kept for 90 days. "+
+			"Begin without a cursor, and compare with the gifts themselves.")
 }

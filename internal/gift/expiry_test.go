@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"boon.example/internal/refusal"
 )
 
 // A gift that nobody could ever redeem is not made.
@@ -54,8 +56,8 @@ func TestGiftsThatAreOverAreNotMade(t *testing.T) {
 			}
 			continue
 		}
-		refused, ok := err.(*Error)
-		if !ok || refused.Code != ValidationFailure || len(refused.Messages) != 1 ||
+		refused, ok := err.(*refusal.Error)
+		if !ok || refused.Code != refusal.ValidationFailure || len(refused.Messages) != 1 ||
 			refused.Messages[0].Field != "validForDays" ||
 			!strings.Contains(refused.Messages[0].Text(inOurWords), tt.text) {
 			t.Errorf("%s: %+v", tt.name, err)
@@ -69,13 +71,14 @@ func TestExpiredGiftsAreNotSentAgain(t *testing.T) {
 	v.ValidUntil = now
 	caller := &Caller{Kind: AccountKey, Account: &Account{ID: id(1), Zone: mustZone(t, "Asia/Tokyo")}}
 	_, _, _, _, err := v.Resend(byMail, Resend{Context: context(), Caller: caller})
-	if codeOf(t, err) != RedemptionNotAllowed || !strings.Contains(err.Error(),
+	if codeOf(t, err) != refusal.RedemptionNotAllowed || !strings.Contains(err.Error(),
 		"it expired at 2026-11-21 21:00 (Asia/Tokyo)") {
 		t.Errorf("resend: %v", err)
 	}
 	v = voucherIn(Pending)
 	v.ValidUntil = now.Add(time.Hour)
-	for date, code := range map[time.Time]Code{now.Add(time.Hour): ValidationFailure, now.Add(time.Hour - 1): ""} {
+	for date, code := range map[time.Time]refusal.Code{now.Add(time.Hour): refusal.ValidationFailure,
+		now.Add(time.Hour - 1): ""} {
 		_, _, _, err := v.Reschedule(byMail, Reschedule{Context: context(), Caller: caller, Date: date, Waiting: true})
 		if codeOf(t, err) != code || code != "" && !strings.Contains(err.Error(), "until 2026-11-21 22:00 (Asia/Tokyo)") {
 			t.Errorf("reschedule to %v: %v", date, err)

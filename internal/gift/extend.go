@@ -1,6 +1,10 @@
 package gift
 
-import "time"
+import (
+	"time"
+
+	"boon.example/internal/refusal"
+)
 
 // Extend asks to make a gift valid for longer.
 type Extend struct {
@@ -21,19 +25,21 @@ func (v Voucher) Extend(x Extend) (Voucher, Entry, error) {
 	case !x.Caller.MayUse(&v):
 		return v, Entry{}, NoSuchGift()
 	case !v.Promotional:
-		return v, Entry{}, Refuse(NotSupported, "Only promotional gifts can be made valid for longer; this one was paid for.")
+		return v, Entry{}, refusal.New(refusal.NotSupported,
+			"Only promotional gifts can be made valid for longer; this one was paid for.")
 	case v.End().IsZero():
-		return v, Entry{}, Refuse(NotSupported, "This gift does not expire.")
+		return v, Entry{}, refusal.New(refusal.NotSupported, "This gift does not expire.")
 	case !v.Status.adjustable():
 		return v, Entry{}, v.cannotBe("extended", "it is "+v.Status.String())
 	case !until.After(v.End()):
-		return v, Entry{}, RefuseAt(ValidationFailure, FieldValidUntil,
-			"This gift is valid until %s already; send a later %s.", LocalTime(v.End(), zone), FieldValidUntil)
+		return v, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldValidUntil,
+			"This gift is valid until %s already; send a later %s.", LocalTime(v.End(), zone), refusal.FieldValidUntil)
 	case !until.After(x.Now):
-		return v, Entry{}, RefuseAt(ValidationFailure, FieldValidUntil, "This time is past; send a later %s.",
-			FieldValidUntil)
+		return v, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldValidUntil,
+			"This time is past; send a later %s.",
+			refusal.FieldValidUntil)
 	case !until.Before(lastInstant):
-		return v, Entry{}, RefuseAt(ValidationFailure, FieldValidUntil, "The year may be at most 9999.")
+		return v, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldValidUntil, "The year may be at most 9999.")
 	}
 	v.Extended = until
 	e := v.enter(x.Context, Extended, 0, v.Status)

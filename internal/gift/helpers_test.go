@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 var (
@@ -33,12 +34,12 @@ func mustZone(t testing.TB, name string) *time.Location {
 func ptr[T any](v T) *T { return &v }
 
 // codeOf is the code of an error, "" for none.
-func codeOf(t testing.TB, err error) Code {
+func codeOf(t testing.TB, err error) refusal.Code {
 	t.Helper()
 	if err == nil {
 		return ""
 	}
-	e, ok := err.(*Error)
+	e, ok := err.(*refusal.Error)
 	if !ok {
 		t.Fatalf("%v (%T) is no *Error", err, err)
 	}
@@ -49,4 +50,4 @@ func codeOf(t testing.TB, err error) Code {
 }
 
 // inOurWords gives fields the names that they have in this package.
-func inOurWords(f Field) string { return string(f) }
+func inOurWords(f refusal.Field) string { return string(f) }

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // Limits of holds.
@@ -56,7 +57,8 @@ func (v Voucher) Hold(h Hold) (Voucher, Entry, error) {
 		return v, Entry{}, err
 	}
 	if len(v.Holds) >= MaxHolds {
-		return v, Entry{}, Refuse(RedemptionNotAllowed, "This gift has %d open holds; it can have no more.", MaxHolds)
+		return v, Entry{}, refusal.New(refusal.RedemptionNotAllowed, "This gift has %d open holds; it can have no more.",
+			MaxHolds)
 	}
 	if h.Lasts == 0 {
 		h.Lasts = DefaultHoldTime
@@ -102,7 +104,7 @@ func (v Voucher) Capture(h Held, c Capture) (Voucher, Entry, error) {
 	case err != nil:
 		return v, Entry{}, err
 	case take < 0:
-		return v, Entry{}, RefuseAt(ValidationFailure, FieldAmount, "The amount must be above zero.")
+		return v, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "The amount must be above zero.")
 	case take > open.Left:
 		return v, Entry{}, v.heldLess(open)
 	case take == 0:
@@ -148,8 +150,8 @@ func (v Voucher) Release(h Held, r Release) (_ Voucher, _ Entry, changed bool, _
 }
 
 // heldLess refuses to take more of a hold than it holds.
-func (v *Voucher) heldLess(open *OpenHold) *Error {
-	return RefuseAt(InsufficientBalance, FieldAmount, "This hold is of %s.", v.Unit().Money(open.Left))
+func (v *Voucher) heldLess(open *OpenHold) *refusal.Error {
+	return refusal.At(refusal.InsufficientBalance, refusal.FieldAmount, "This hold is of %s.", v.Unit().Money(open.Left))
 }
 
 // GiveBack gives back of what was held for one sale: first what still is, which it releases, then what was captured,
@@ -170,9 +172,9 @@ func (v Voucher) GiveBack(h Held, captured []Undoable, r Reverse, at func(last g
 	}
 	switch rest := r.Amount; {
 	case left == 0:
-		return v, nil, Refuse(AlreadyReversed, "All of this has been given back already.")
+		return v, nil, refusal.New(refusal.AlreadyReversed, "All of this has been given back already.")
 	case rest <= 0 || rest > left:
-		return v, nil, RefuseAt(ValidationFailure, FieldAmount, "Only %s of this is left to give back.",
+		return v, nil, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "Only %s of this is left to give back.",
 			v.Unit().Money(left))
 	}
 	before, rest, made := v, r.Amount, []Entry(nil)
@@ -244,15 +246,15 @@ func (v *Voucher) endHold(c Context, kind Kind, h OpenHold) Entry {
 }
 
 // holdNotOpen tells what became of a hold.
-func (v *Voucher) holdNotOpen(h Held, zone *time.Location) *Error {
+func (v *Voucher) holdNotOpen(h Held, zone *time.Location) *refusal.Error {
 	at := LocalTime(h.Last.At, zone)
 	switch {
 	case h.Last.Kind == Redemption:
-		return RefuseAt(HoldNotOpen, FieldHold, "This hold was captured at %s.", at)
+		return refusal.At(refusal.HoldNotOpen, refusal.FieldHold, "This hold was captured at %s.", at)
 	case h.Last.Kind == HoldReleased:
-		return RefuseAt(HoldNotOpen, FieldHold, "This hold was released at %s.", at)
+		return refusal.At(refusal.HoldNotOpen, refusal.FieldHold, "This hold was released at %s.", at)
 	}
-	return RefuseAt(HoldNotOpen, FieldHold, "This hold expired at %s.", LocalTime(h.Entry.Until, zone))
+	return refusal.At(refusal.HoldNotOpen, refusal.FieldHold, "This hold expired at %s.", LocalTime(h.Entry.Until, zone))
 }
 
 // held tells what is held and until when, as the end of a sentence.

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // holding makes a gift of 10.00 USD of which 6.00 USD is held for a quarter of an hour, and the hold.
@@ -29,44 +30,47 @@ func TestHold(t *testing.T) {
 	tests := []struct {
 		name    string
 		change  func(*Voucher, *Hold)
-		code    Code
+		code    refusal.Code
 		message string       // a part of the first message
 		held    money.Amount // by the new hold
 	}{
 		{"part", func(_ *Voucher, h *Hold) { h.Amount = 400 }, "", "", 400},
 		{"all that is available", func(*Voucher, *Hold) {}, "", "", 400},
-		{"above what is available", func(_ *Voucher, h *Hold) { h.Amount = 401 }, InsufficientBalance,
+		{"above what is available", func(_ *Voucher, h *Hold) { h.Amount = 401 }, refusal.InsufficientBalance,
 			"Of this gift, 4.00 USD is available: 6.00 USD is held until 2026-11-21 12:15 UTC.", 0},
 		{"above what is available, partial", func(_ *Voucher, h *Hold) { h.Amount, h.AllowPartial = 401, true }, "", "", 400},
-		{"above the balance", func(_ *Voucher, h *Hold) { h.Amount = 1001 }, InsufficientBalance,
+		{"above the balance", func(_ *Voucher, h *Hold) { h.Amount = 1001 }, refusal.InsufficientBalance,
 			"The balance of this gift is 10.00 USD.", 0},
 		{"when all is held", func(v *Voucher, _ *Hold) { v.Holds = []OpenHold{{ID: id(7), Left: 1000, Until: now.Add(1)}} },
-			InsufficientBalance, "Of this gift, 0.00 USD is available: 10.00 USD is held", 0},
+			refusal.InsufficientBalance, "Of this gift, 0.00 USD is available: 10.00 USD is held", 0},
 		{"when all is held, partial", func(v *Voucher, h *Hold) {
 			v.Holds, h.Amount, h.AllowPartial = []OpenHold{{ID: id(7), Left: 1000, Until: now.Add(1)}}, 1, true
-		}, InsufficientBalance, "Of this gift, 0.00 USD is available", 0},
+		}, refusal.InsufficientBalance, "Of this gift, 0.00 USD is available", 0},
 		{"of several holds", func(v *Voucher, h *Hold) {
 			h.Amount, v.Holds = 500, []OpenHold{{ID: id(7), Left: 100, Until: now.Add(time.Hour)},
 				{ID: id(6), Left: 200, Until: now.Add(time.Minute)},
 				{ID: id(5), Left: 400, Until: now.Add(2 * time.Hour)}, {ID: id(4), Left: 300, Until: now}}
-		}, InsufficientBalance, "Of this gift, 3.00 USD is available: 7.00 USD is held until 2026-11-21 14:00 UTC, the " +
-			"first of 3 holds until 2026-11-21 12:01 UTC.", 0},
-		{"negative", func(_ *Voucher, h *Hold) { h.Amount = -1 }, ValidationFailure, "above zero", 0},
-		{"elsewhere", func(v *Voucher, _ *Hold) { v.LocationID = other }, NotAuthorized, "another location", 0},
-		{"another program", func(_ *Voucher, h *Hold) { h.Target.ProgramID = other }, MissingOrInvalidGiftProgram, "", 0},
-		{"expired", func(v *Voucher, _ *Hold) { v.ValidUntil = now }, RedemptionNotAllowed, "expired", 0},
-		{"cancelled", func(v *Voucher, _ *Hold) { v.Status = Cancelled }, RedemptionNotAllowed, "cancelled", 0},
-		{"empty", func(v *Voucher, _ *Hold) { v.Status, v.Balance, v.Holds = Redeemed, 0, nil }, AlreadyRedeemed, "", 0},
+		}, refusal.InsufficientBalance,
+			"Of this gift, 3.00 USD is available: 7.00 USD is held until 2026-11-21 14:00 UTC, the " +
+				"first of 3 holds until 2026-11-21 12:01 UTC.", 0},
+		{"negative", func(_ *Voucher, h *Hold) { h.Amount = -1 }, refusal.ValidationFailure, "above zero", 0},
+		{"elsewhere", func(v *Voucher, _ *Hold) { v.LocationID = other }, refusal.NotAuthorized, "another location", 0},
+		{"another program", func(_ *Voucher, h *Hold) { h.Target.ProgramID = other }, refusal.MissingOrInvalidGiftProgram, "",
+			0},
+		{"expired", func(v *Voucher, _ *Hold) { v.ValidUntil = now }, refusal.RedemptionNotAllowed, "expired", 0},
+		{"cancelled", func(v *Voucher, _ *Hold) { v.Status = Cancelled }, refusal.RedemptionNotAllowed, "cancelled", 0},
+		{"empty", func(v *Voucher, _ *Hold) { v.Status, v.Balance, v.Holds = Redeemed, 0, nil }, refusal.AlreadyRedeemed, "",
+			0},
 		{"the ticket binds", func(_ *Voucher, h *Hold) { h.Eligibility = &Eligibility{Most: 300} }, "", "", 300},
 		{"above the ticket", func(_ *Voucher, h *Hold) { h.Amount, h.Eligibility = 301, &Eligibility{Most: 300} },
-			ValidationFailure, "At most 3.00 USD", 0},
-		{"no ticket", func(v *Voucher, _ *Hold) { v.Items = []Item{{ID: "LATTE"}} }, ItemEligibilityFailure, "", 0},
+			refusal.ValidationFailure, "At most 3.00 USD", 0},
+		{"no ticket", func(v *Voucher, _ *Hold) { v.Items = []Item{{ID: "LATTE"}} }, refusal.ItemEligibilityFailure, "", 0},
 		{"one more than there can be", func(v *Voucher, h *Hold) {
 			h.Amount, v.Holds = 1, nil
 			for range MaxHolds {
 				v.Holds = append(v.Holds, OpenHold{ID: id(7), Left: 1, Until: now.Add(1)})
 			}
-		}, RedemptionNotAllowed, "100 open holds", 0},
+		}, refusal.RedemptionNotAllowed, "100 open holds", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -97,7 +101,7 @@ func TestHeldIsNotRedeemed(t *testing.T) {
 	t.Parallel()
 	v, _ := holding(t)
 	redeem := Redeem{Context: context(), LocationID: shop, Amount: 401}
-	if _, _, err := v.Redeem(redeem); codeOf(t, err) != InsufficientBalance ||
+	if _, _, err := v.Redeem(redeem); codeOf(t, err) != refusal.InsufficientBalance ||
 		!strings.Contains(err.Error(), "Of this gift, 4.00 USD is available: 6.00 USD is held until") {
 		t.Errorf("redeemed above what is available: %v", err)
 	}
@@ -130,7 +134,7 @@ func TestCapture(t *testing.T) {
 	tests := []struct {
 		name    string
 		change  func(*Voucher, *Held, *Capture)
-		code    Code
+		code    refusal.Code
 		message string
 		balance money.Amount // afterwards, as is what is held
 		held    money.Amount
@@ -140,22 +144,28 @@ func TestCapture(t *testing.T) {
 		{"part, keeping the rest", func(_ *Voucher, _ *Held, c *Capture) { c.Amount, c.KeepRest = 100, true }, "", "", 900,
 			500},
 		{"all, keeping nothing", func(_ *Voucher, _ *Held, c *Capture) { c.KeepRest = true }, "", "", 400, 0},
-		{"more", func(_ *Voucher, _ *Held, c *Capture) { c.Amount = 601 }, InsufficientBalance, "of 6.00 USD", 1000, 600},
-		{"negative", func(_ *Voucher, _ *Held, c *Capture) { c.Amount = -1 }, ValidationFailure, "above zero", 1000, 600},
-		{"no amount in dollars", func(_ *Voucher, _ *Held, c *Capture) { c.Number = "0.001" }, ValidationFailure, "USD", 1000,
+		{"more", func(_ *Voucher, _ *Held, c *Capture) { c.Amount = 601 }, refusal.InsufficientBalance, "of 6.00 USD", 1000,
+			600},
+		{"negative", func(_ *Voucher, _ *Held, c *Capture) { c.Amount = -1 }, refusal.ValidationFailure, "above zero", 1000,
+			600},
+		{"no amount in dollars", func(_ *Voucher, _ *Held, c *Capture) { c.Number = "0.001" }, refusal.ValidationFailure,
+			"USD", 1000,
 			600},
 		{"at the last moment", func(_ *Voucher, _ *Held, c *Capture) { c.Now = now.Add(DefaultHoldTime - 1) }, "", "", 400,
 			0},
-		{"too late", func(_ *Voucher, _ *Held, c *Capture) { c.Now = now.Add(DefaultHoldTime) }, HoldNotOpen,
+		{"too late", func(_ *Voucher, _ *Held, c *Capture) { c.Now = now.Add(DefaultHoldTime) }, refusal.HoldNotOpen,
 			"This hold expired at 2026-11-21 12:15 UTC.", 1000, 600},
 		{"released", func(v *Voucher, h *Held, _ *Capture) { v.Holds, h.Last = nil, Entry{Kind: HoldReleased, At: now} },
-			HoldNotOpen, "This hold was released at 2026-11-21 12:00 UTC.", 1000, 0},
+			refusal.HoldNotOpen, "This hold was released at 2026-11-21 12:00 UTC.", 1000, 0},
 		{"captured", func(v *Voucher, h *Held, _ *Capture) { v.Holds, h.Last = nil, Entry{Kind: Redemption, At: now} },
-			HoldNotOpen, "This hold was captured at 2026-11-21 12:00 UTC.", 1000, 0},
+			refusal.HoldNotOpen, "This hold was captured at 2026-11-21 12:00 UTC.", 1000, 0},
 		{"of an expired gift", func(v *Voucher, _ *Held, _ *Capture) { v.ValidUntil = now }, "", "", 400, 0},
-		{"elsewhere", func(_ *Voucher, _ *Held, c *Capture) { c.Caller = somewhere }, NotFound, "no such hold", 1000, 600},
-		{"of another gift", func(_ *Voucher, h *Held, _ *Capture) { h.Entry.VoucherID = id(3) }, NotFound, "", 1000, 600},
-		{"of a redemption", func(_ *Voucher, h *Held, _ *Capture) { h.Entry.Kind = Redemption }, NotFound, "", 1000, 600},
+		{"elsewhere", func(_ *Voucher, _ *Held, c *Capture) { c.Caller = somewhere }, refusal.NotFound, "no such hold", 1000,
+			600},
+		{"of another gift", func(_ *Voucher, h *Held, _ *Capture) { h.Entry.VoucherID = id(3) }, refusal.NotFound, "", 1000,
+			600},
+		{"of a redemption", func(_ *Voucher, h *Held, _ *Capture) { h.Entry.Kind = Redemption }, refusal.NotFound, "", 1000,
+			600},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -199,7 +209,7 @@ func TestRelease(t *testing.T) {
 		e.Kind != HoldReleased || e.Delta != 0 || e.Held != -600 || e.HoldID != held.Entry.ID {
 		t.Errorf("released: %+v, %v", e, err)
 	}
-	for kind, code := range map[Kind]Code{HoldReleased: "", HoldExpired: "", Redemption: HoldNotOpen} {
+	for kind, code := range map[Kind]refusal.Code{HoldReleased: "", HoldExpired: "", Redemption: refusal.HoldNotOpen} {
 		held.Last = Entry{Kind: kind, At: now}
 		if again, e, changed, err := after.Release(held, Release{Context: context(), Caller: everywhere}); changed ||
 			codeOf(t, err) != code || e != (Entry{}) || !reflect.DeepEqual(again, after) {
@@ -207,7 +217,8 @@ func TestRelease(t *testing.T) {
 		}
 	}
 	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
-	if _, _, _, err := v.Release(held, Release{Context: context(), Caller: somewhere}); codeOf(t, err) != NotFound {
+	if _, _, _, err := v.Release(held, Release{Context: context(), Caller: somewhere}); codeOf(t,
+		err) != refusal.NotFound {
 		t.Errorf("elsewhere: %v", err)
 	}
 }
@@ -230,7 +241,7 @@ func TestGiveBack(t *testing.T) {
 	at := func(guid.ID) Context { return context() }
 	for _, tt := range []struct {
 		amount  money.Amount
-		code    Code
+		code    refusal.Code
 		deltas  []money.Amount // of the entries; 0: a release
 		held    money.Amount   // afterwards, as is the balance
 		balance money.Amount
@@ -238,8 +249,8 @@ func TestGiveBack(t *testing.T) {
 		{100, "", []money.Amount{0}, 200, 700}, {300, "", []money.Amount{0}, 0, 700}, {350, "", []money.Amount{0, 50}, 0,
 			750},
 		{401, "", []money.Amount{0, 100, 1}, 0, 801}, {600, "", []money.Amount{0, 100, 200}, 0, 1000},
-		{601, ValidationFailure, nil, 300, 700}, {0, ValidationFailure, nil, 300, 700},
-		{-1, ValidationFailure, nil, 300, 700},
+		{601, refusal.ValidationFailure, nil, 300, 700}, {0, refusal.ValidationFailure, nil, 300, 700},
+		{-1, refusal.ValidationFailure, nil, 300, 700},
 	} {
 		after, made, err := v.GiveBack(held, captured, Reverse{Context: context(), Caller: everywhere, Amount: tt.amount}, at)
 		var deltas []money.Amount
@@ -252,15 +263,15 @@ func TestGiveBack(t *testing.T) {
 		}
 	}
 	all := Reverse{Context: context(), Caller: somewhere, Amount: 600}
-	if _, _, err := v.GiveBack(held, captured, all, at); codeOf(t, err) != NotFound {
+	if _, _, err := v.GiveBack(held, captured, all, at); codeOf(t, err) != refusal.NotFound {
 		t.Errorf("elsewhere: %v", err)
 	}
 	all.Caller, all.Now = everywhere, held.Entry.Until // what was held is free already
-	if _, _, err := v.GiveBack(held, captured, all, at); codeOf(t, err) != ValidationFailure ||
+	if _, _, err := v.GiveBack(held, captured, all, at); codeOf(t, err) != refusal.ValidationFailure ||
 		!strings.Contains(err.Error(), "Only 3.00 USD of this is left") {
 		t.Errorf("after its end: %v", err)
 	}
-	if _, _, err := v.GiveBack(held, nil, all, at); codeOf(t, err) != AlreadyReversed {
+	if _, _, err := v.GiveBack(held, nil, all, at); codeOf(t, err) != refusal.AlreadyReversed {
 		t.Errorf("after its end, and nothing captured: %v", err)
 	}
 }
@@ -289,7 +300,7 @@ func TestCancelNamesHolds(t *testing.T) {
 	t.Parallel()
 	v, held := holding(t)
 	cancel := Cancel{Context: context(), Caller: everywhere, To: Cancelled}
-	if _, _, _, err := v.Cancel(cancel); codeOf(t, err) != RedemptionNotAllowed ||
+	if _, _, _, err := v.Cancel(cancel); codeOf(t, err) != refusal.RedemptionNotAllowed ||
 		!strings.Contains(err.Error(), "releaseHolds releases: "+held.Entry.ID.String()) {
 		t.Errorf("with a hold: %v", err)
 	}

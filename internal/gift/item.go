@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"boon.example/internal/refusal"
 )
 
 // Item is something that a merchant sells, as a promotion names it: its ID does, else its Group, with all items
@@ -96,16 +98,17 @@ func ItemNames(items []Item) string {
 }
 
 // NoEligibleItems is the refusal of a ticket on which nothing is eligible: why is the Why of Eligibility.
-func NoEligibleItems(items []Item, why string) *Error {
+func NoEligibleItems(items []Item, why string) *refusal.Error {
 	if why != "" {
-		return RefuseAt(ItemEligibilityFailure, FieldTicket, "This ticket has what this gift is good for (%s), but the gift "+
-			"cannot pay for it. Of the first such line: %s", ItemNames(items), why)
+		return refusal.At(refusal.ItemEligibilityFailure, refusal.FieldTicket,
+			"This ticket has what this gift is good for (%s), but the gift "+
+				"cannot pay for it. Of the first such line: %s", ItemNames(items), why)
 	}
-	return RefuseAt(ItemEligibilityFailure, FieldTicket,
+	return refusal.At(refusal.ItemEligibilityFailure, refusal.FieldTicket,
 		"No item on this ticket is eligible for this gift. It is good for: %s.", ItemNames(items))
 }
 
-func needsTicket(items []Item) *Error {
-	return RefuseAt(ItemEligibilityFailure, FieldTicket,
-		"Send the ticket as %s: this gift is good for certain items only: %s.", FieldTicket, ItemNames(items))
+func needsTicket(items []Item) *refusal.Error {
+	return refusal.At(refusal.ItemEligibilityFailure, refusal.FieldTicket,
+		"Send the ticket as %s: this gift is good for certain items only: %s.", refusal.FieldTicket, ItemNames(items))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // Limits are how much may be done in a day of the account's time zone: by an account, or with a key. 0: as much as
@@ -139,10 +140,11 @@ func (b *Budget) Keep(used Count, places int) error {
 	if used.Kept < most {
 		return nil
 	}
-	refused := Refuse(RateLimited, "With this key %d calls that moved nothing were kept today, which is the most: "+
-		"refusals under Idempotency-Keys, exports, test clocks advanced, gifts blocked, unblocked, extended or "+
-		"rescheduled. Nothing was done; it counts anew at midnight (%s). Calls that move something are answered as ever, "+
-		"and those that are kept nowhere.", most, b.Zone)
+	refused := refusal.New(refusal.RateLimited,
+		"With this key %d calls that moved nothing were kept today, which is the most: "+
+			"refusals under Idempotency-Keys, exports, test clocks advanced, gifts blocked, unblocked, extended or "+
+			"rescheduled. Nothing was done; it counts anew at midnight (%s). Calls that move something are answered as ever, "+
+			"and those that are kept nowhere.", most, b.Zone)
 	refused.RetryAfter = b.Left
 	return refused
 }
@@ -162,9 +164,10 @@ func (b *Budget) number(name string, limit, used, more int64) error {
 }
 
 func (b *Budget) reached(name, limit, used, more string) error {
-	refused := Refuse(RateLimited, "This is above a daily limit of the %s, %s: %s a day, of which %s were used "+
-		"today, and this call needs %s. Nothing was done. "+
-		"It counts anew at midnight (%s); the limit stands in the set-up file.", b.Owner, name, limit, used, more, b.Zone)
+	refused := refusal.New(refusal.RateLimited,
+		"This is above a daily limit of the %s, %s: %s a day, of which %s were used "+
+			"today, and this call needs %s. Nothing was done. "+
+			"It counts anew at midnight (%s); the limit stands in the set-up file.", b.Owner, name, limit, used, more, b.Zone)
 	refused.RetryAfter = b.Left
 	return refused
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // TestDay: a day is the calendar day of the zone, 23 or 25 hours long when clocks change.
@@ -86,8 +87,8 @@ func TestBudget(t *testing.T) {
 			}
 			continue
 		}
-		refused, ok := errors.AsType[*Error](err)
-		if !ok || refused.Code != RateLimited || refused.RetryAfter != 90*time.Minute ||
+		refused, ok := errors.AsType[*refusal.Error](err)
+		if !ok || refused.Code != refusal.RateLimited || refused.RetryAfter != 90*time.Minute ||
 			!strings.Contains(refused.Messages[0].Text(inOurWords), tt.limit) {
 			t.Errorf("%s: %v, want RATE_LIMITED naming %q, until midnight", tt.name, err, tt.limit)
 		}

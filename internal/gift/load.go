@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // Load asks to put more value into a gift that was paid for.
@@ -34,16 +35,16 @@ func (v Voucher) Load(r Load) (Voucher, Entry, error) {
 		return v, Entry{}, err
 	}
 	reasons := slices.DeleteFunc(v.NotRedeemable(at, r.Now, r.Account.Zone), func(why Reason) bool {
-		return why.Code == AlreadyRedeemed
+		return why.Code == refusal.AlreadyRedeemed
 	})
 	most := min(r.Account.MaxGiftValue-v.Balance, money.NoLimit-v.Loaded)
 	switch {
 	case len(reasons) > 0:
 		return v, Entry{}, refuseFor(reasons)
 	case amount <= 0:
-		return v, Entry{}, RefuseAt(ValidationFailure, FieldAmount, "The amount must be above zero.")
+		return v, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "The amount must be above zero.")
 	case amount > most:
-		return v, Entry{}, RefuseAt(ValidationFailure, FieldAmount,
+		return v, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldAmount,
 			"A gift may be worth %s at most; at most %s can be loaded.",
 			v.Unit().Money(r.Account.MaxGiftValue), v.Unit().Money(max(most, 0)))
 	}
@@ -61,12 +62,12 @@ func (a *Account) reloadable(v *Voucher) error {
 	sub := a.Subscription(v.ProgramID)
 	switch {
 	case v.Promotional:
-		return Refuse(NotSupported, "This gift is promotional: it cannot be reloaded.")
+		return refusal.New(refusal.NotSupported, "This gift is promotional: it cannot be reloaded.")
 	case v.Item:
-		return Refuse(NotSupported, "This is an item gift: it cannot be reloaded.")
+		return refusal.New(refusal.NotSupported, "This is an item gift: it cannot be reloaded.")
 	case sub == nil || !sub.Reloadable:
 		program, _ := ProgramByID(v.ProgramID)
-		return Refuse(NotSupported, "Gifts of the program %q cannot be reloaded.", program.Name)
+		return refusal.New(refusal.NotSupported, "Gifts of the program %q cannot be reloaded.", program.Name)
 	}
 	return nil
 }
@@ -82,17 +83,18 @@ func (v Voucher) ReverseReload(t Undoable, u Undo) (Voucher, Entry, error) {
 	amount, available, status := t.Entry.Delta, v.Available(u.Now), v.Status
 	switch {
 	case t.Parts > 0:
-		return v, Entry{}, Refuse(AlreadyReversed, "This reload has been taken back already.")
+		return v, Entry{}, refusal.New(refusal.AlreadyReversed, "This reload has been taken back already.")
 	case status == Pending, status == NotActivated:
-		return v, Entry{}, Refuse(RedemptionNotAllowed, "Nothing was loaded into this gift.")
+		return v, Entry{}, refusal.New(refusal.RedemptionNotAllowed, "Nothing was loaded into this gift.")
 	case amount > available && v.HeldAt(u.Now) > 0:
-		return v, Entry{}, Refuse(InsufficientBalance, "This reload was of %s; of this gift, %s is available: %s.",
+		return v, Entry{}, refusal.New(refusal.InsufficientBalance,
+			"This reload was of %s; of this gift, %s is available: %s.",
 			v.Unit().Money(amount), v.Unit().Money(available), v.held(u.Now, u.Caller.Account.TimeZone()))
 	case amount > available:
-		return v, Entry{}, Refuse(InsufficientBalance, "This reload was of %s; of this gift, %s is available.",
+		return v, Entry{}, refusal.New(refusal.InsufficientBalance, "This reload was of %s; of this gift, %s is available.",
 			v.Unit().Money(amount), v.Unit().Money(available))
 	case amount == v.Balance && status == PurchaseFailed:
-		return v, Entry{}, Refuse(RedemptionNotAllowed, "The purchase of this gift failed.")
+		return v, Entry{}, refusal.New(refusal.RedemptionNotAllowed, "The purchase of this gift failed.")
 	case amount == v.Balance && status != Cancelled:
 		status = Redeemed
 	}

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 func TestLoad(t *testing.T) {
@@ -17,7 +18,7 @@ func TestLoad(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		change  func(*Voucher, *Load)
-		code    Code
+		code    refusal.Code
 		message string
 		balance money.Amount // after it
 		status  Status
@@ -28,32 +29,34 @@ func TestLoad(t *testing.T) {
 		{"of an empty gift", func(v *Voucher, _ *Load) { v.Status, v.Balance = Redeemed, 0 }, "", "", 500, Claimed},
 		{"not delivered", func(v *Voucher, _ *Load) { v.Status = FailedDelivery }, "", "", 1500, FailedDelivery},
 		{"up to the most", func(_ *Voucher, l *Load) { l.Amount = 4000 }, "", "", 5000, Delivered},
-		{"above the most", func(_ *Voucher, l *Load) { l.Amount = 4001 }, ValidationFailure,
+		{"above the most", func(_ *Voucher, l *Load) { l.Amount = 4001 }, refusal.ValidationFailure,
 			"A gift may be worth 50.00 USD at most; at most 40.00 USD can be loaded.", 0, 0},
 		{"above the most already", func(v *Voucher, l *Load) { v.Balance, v.Loaded, l.Amount = 6000, 6000, 1 },
-			ValidationFailure, "at most 0.00 USD can be loaded", 0, 0},
+			refusal.ValidationFailure, "at most 0.00 USD can be loaded", 0, 0},
 		{"more than can be counted", func(v *Voucher, l *Load) { v.Loaded = money.NoLimit - 1; l.Amount = 2 },
-			ValidationFailure,
+			refusal.ValidationFailure,
 			"at most 0.01 USD can be loaded", 0, 0},
-		{"nothing", func(_ *Voucher, l *Load) { l.Amount = 0 }, ValidationFailure, "above zero", 0, 0},
-		{"less than nothing", func(_ *Voucher, l *Load) { l.Amount = -1 }, ValidationFailure, "above zero", 0, 0},
-		{"no amount", func(_ *Voucher, l *Load) { l.Number = "1.234" }, ValidationFailure, "not an amount in USD", 0, 0},
-		{"elsewhere", func(v *Voucher, _ *Load) { v.LocationID = id(3) }, NotAuthorized, "another location", 0, 0},
+		{"nothing", func(_ *Voucher, l *Load) { l.Amount = 0 }, refusal.ValidationFailure, "above zero", 0, 0},
+		{"less than nothing", func(_ *Voucher, l *Load) { l.Amount = -1 }, refusal.ValidationFailure, "above zero", 0, 0},
+		{"no amount", func(_ *Voucher, l *Load) { l.Number = "1.234" }, refusal.ValidationFailure, "not an amount in USD", 0,
+			0},
+		{"elsewhere", func(v *Voucher, _ *Load) { v.LocationID = id(3) }, refusal.NotAuthorized, "another location", 0, 0},
 		{"here", func(v *Voucher, _ *Load) { v.LocationID = shop }, "", "", 1500, Delivered},
-		{"promotional", func(v *Voucher, _ *Load) { v.Promotional = true }, NotSupported, "promotional", 0, 0},
-		{"an item", func(v *Voucher, _ *Load) { v.Item = true }, NotSupported, "an item gift", 0, 0},
-		{"another program", func(v *Voucher, _ *Load) { v.ProgramID = DistributionProgram.ID }, NotSupported,
+		{"promotional", func(v *Voucher, _ *Load) { v.Promotional = true }, refusal.NotSupported, "promotional", 0, 0},
+		{"an item", func(v *Voucher, _ *Load) { v.Item = true }, refusal.NotSupported, "an item gift", 0, 0},
+		{"another program", func(v *Voucher, _ *Load) { v.ProgramID = DistributionProgram.ID }, refusal.NotSupported,
 			`the program "Distribution network" cannot be reloaded`, 0, 0},
 		{"a program that is not reloadable", func(_ *Voucher, l *Load) {
 			l.Account = &Account{MaxGiftValue: 5000, Subscriptions: []Subscription{{ProgramID: BusinessProgram.ID}}}
-		}, NotSupported, `the program "Business gift cards" cannot be reloaded`, 0, 0},
-		{"blocked", func(v *Voucher, _ *Load) { v.Blocked = "LOST" }, RedemptionNotAllowed, "blocked", 0, 0},
-		{"expired", func(v *Voucher, _ *Load) { v.ValidUntil = now }, RedemptionNotAllowed, "expired", 0, 0},
-		{"cancelled", func(v *Voucher, _ *Load) { v.Status = Cancelled }, RedemptionNotAllowed, "cancelled", 0, 0},
-		{"cancelled and empty", func(v *Voucher, _ *Load) { v.Status, v.Balance = Cancelled, 0 }, RedemptionNotAllowed,
+		}, refusal.NotSupported, `the program "Business gift cards" cannot be reloaded`, 0, 0},
+		{"blocked", func(v *Voucher, _ *Load) { v.Blocked = "LOST" }, refusal.RedemptionNotAllowed, "blocked", 0, 0},
+		{"expired", func(v *Voucher, _ *Load) { v.ValidUntil = now }, refusal.RedemptionNotAllowed, "expired", 0, 0},
+		{"cancelled", func(v *Voucher, _ *Load) { v.Status = Cancelled }, refusal.RedemptionNotAllowed, "cancelled", 0, 0},
+		{"cancelled and empty", func(v *Voucher, _ *Load) { v.Status, v.Balance = Cancelled, 0 },
+			refusal.RedemptionNotAllowed,
 			"cancelled", 0, 0},
 		{"empty and blocked", func(v *Voucher, _ *Load) { v.Status, v.Balance, v.Blocked = Redeemed, 0, "LOST" },
-			RedemptionNotAllowed, "blocked", 0, 0},
+			refusal.RedemptionNotAllowed, "blocked", 0, 0},
 		{"with holds", func(v *Voucher, _ *Load) { v.Holds = []OpenHold{{ID: id(6), Left: 1000, Until: now.Add(1)}} }, "", "",
 			1500,
 			Delivered},
@@ -85,21 +88,21 @@ func TestReverseReload(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		change  func(*Voucher, *Undoable, *Undo)
-		code    Code
+		code    refusal.Code
 		message string
 		status  Status // after it
 	}{
 		{"of an unused gift", func(*Voucher, *Undoable, *Undo) {}, "", "", Delivered},
 		{"of all that is there", func(v *Voucher, _ *Undoable, _ *Undo) { v.Balance = 500 }, "", "", Redeemed},
-		{"of more than is there", func(v *Voucher, _ *Undoable, _ *Undo) { v.Balance = 499 }, InsufficientBalance,
+		{"of more than is there", func(v *Voucher, _ *Undoable, _ *Undo) { v.Balance = 499 }, refusal.InsufficientBalance,
 			"This reload was of 5.00 USD; of this gift, 4.99 USD is available.", 0},
 		{"of an empty gift", func(v *Voucher, _ *Undoable, _ *Undo) { v.Balance, v.Status = 0, Redeemed },
-			InsufficientBalance, "0.00 USD is available.", 0},
+			refusal.InsufficientBalance, "0.00 USD is available.", 0},
 		{"of what is held", func(v *Voucher, _ *Undoable, _ *Undo) {
 			v.Holds = []OpenHold{{ID: id(6), Left: 501,
 				Until: now.Add(1)}}
 		},
-			InsufficientBalance, "4.99 USD is available: 5.01 USD is held until 2026-11-21 12:00 UTC.", 0},
+			refusal.InsufficientBalance, "4.99 USD is available: 5.01 USD is held until 2026-11-21 12:00 UTC.", 0},
 		{"of what is not held", func(v *Voucher, _ *Undoable, _ *Undo) {
 			v.Holds = []OpenHold{{ID: id(6), Left: 500,
 				Until: now.Add(1)}}
@@ -110,20 +113,22 @@ func TestReverseReload(t *testing.T) {
 				Until: now}}
 		},
 			"", "", Delivered},
-		{"twice", func(_ *Voucher, done *Undoable, _ *Undo) { done.Reversed, done.Parts = 500, 1 }, AlreadyReversed,
+		{"twice", func(_ *Voucher, done *Undoable, _ *Undo) { done.Reversed, done.Parts = 500, 1 }, refusal.AlreadyReversed,
 			"taken back already", 0},
 		{"of a blocked gift", func(v *Voucher, _ *Undoable, _ *Undo) { v.Blocked = "STOLEN" }, "", "", Delivered},
 		{"of a cancelled gift", func(v *Voucher, _ *Undoable, _ *Undo) { v.Status = Cancelled }, "", "", Cancelled},
 		{"of all in a cancelled gift", func(v *Voucher, _ *Undoable, _ *Undo) { v.Status, v.Balance = Cancelled, 500 },
 			"", "", Cancelled},
 		{"of all in a failed purchase", func(v *Voucher, _ *Undoable, _ *Undo) { v.Status, v.Balance = PurchaseFailed, 500 },
-			RedemptionNotAllowed, "purchase of this gift failed", 0},
+			refusal.RedemptionNotAllowed, "purchase of this gift failed", 0},
 		{"of an expired gift", func(v *Voucher, _ *Undoable, _ *Undo) { v.ValidUntil = now }, "", "", Delivered},
-		{"of another gift", func(_ *Voucher, done *Undoable, _ *Undo) { done.Entry.VoucherID = id(3) }, NotFound, "", 0},
-		{"of what is none", func(_ *Voucher, done *Undoable, _ *Undo) { done.Entry.Kind = Activation }, NotFound, "", 0},
+		{"of another gift", func(_ *Voucher, done *Undoable, _ *Undo) { done.Entry.VoucherID = id(3) }, refusal.NotFound, "",
+			0},
+		{"of what is none", func(_ *Voucher, done *Undoable, _ *Undo) { done.Entry.Kind = Activation }, refusal.NotFound, "",
+			0},
 		{"not there", func(_ *Voucher, _ *Undoable, u *Undo) {
 			u.Caller = &Caller{Account: reloading, Locations: []guid.ID{id(3)}}
-		}, NotFound, "no such reload", 0},
+		}, refusal.NotFound, "no such reload", 0},
 		{"there", func(_ *Voucher, _ *Undoable, u *Undo) {
 			u.Caller = &Caller{Account: reloading, Locations: []guid.ID{id(3), shop}}
 		}, "", "", Delivered},
@@ -175,11 +180,11 @@ func TestCheckPurchase(t *testing.T) {
 			caller := &Caller{Kind: AccountKey, Account: a, Till: kind}
 			var got []string
 			err := caller.CheckPurchase(tt.p, nil)
-			if refused, ok := err.(*Error); ok {
+			if refused, ok := err.(*refusal.Error); ok {
 				for _, m := range refused.Messages {
 					got = append(got, string(m.Field))
 				}
-				if refused.Code != ValidationFailure {
+				if refused.Code != refusal.ValidationFailure {
 					t.Errorf("%s: %v", tt.name, refused)
 				}
 			}

@@ -3,6 +3,8 @@ package gift
 import (
 	"net/netip"
 	"strings"
+
+	"boon.example/internal/refusal"
 )
 
 // MaxNetworks is to how many networks a key can be limited.
@@ -23,7 +25,7 @@ func (n Networks) Admit(from netip.Addr) error {
 			return nil
 		}
 	}
-	return Refuse(NotAuthorized, "This key may not be used from %s.", from)
+	return refusal.New(refusal.NotAuthorized, "This key may not be used from %s.", from)
 }
 
 // String lists them.

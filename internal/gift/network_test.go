@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"boon.example/internal/refusal"
 )
 
 func TestNetworksAdmit(t *testing.T) {
@@ -18,14 +20,14 @@ func TestNetworksAdmit(t *testing.T) {
 		"2001:db8:0:ffff::": false, "2001:db8:1::7%eth0": true, "::": false, "0.0.0.0": false,
 	} {
 		err := office.Admit(netip.MustParseAddr(from))
-		if (err == nil) != want || err != nil && codeOf(t, err) != NotAuthorized {
+		if (err == nil) != want || err != nil && codeOf(t, err) != refusal.NotAuthorized {
 			t.Errorf("from %s: %v", from, err)
 		}
 		if err := (Networks)(nil).Admit(netip.MustParseAddr(from)); err != nil {
 			t.Errorf("without networks, from %s: %v", from, err)
 		}
 	}
-	if err := office.Admit(netip.Addr{}); codeOf(t, err) != NotAuthorized {
+	if err := office.Admit(netip.Addr{}); codeOf(t, err) != refusal.NotAuthorized {
 		t.Errorf("from nowhere: %v", err)
 	}
 	const want = "This key may not be used from 203.0.114.9."

@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // Send is a send-gift request, decoded but not yet judged (interface, section 2.1). An absent text is "", an absent
@@ -66,8 +67,8 @@ const (
 //
 // It fails with VALIDATION_FAILURE, NOT_AUTHORIZED (the key is not enabled for the location),
 // MISSING_OR_INVALID_GIFT_PROGRAM, or NOT_SUPPORTED (no subscription).
-func Issue(s Send, account *Account, now time.Time, unread func(Field) bool) ([]Gift, error) {
-	i := order{Send: s, account: account, now: now, unread: unread, known: map[Field]bool{}}
+func Issue(s Send, account *Account, now time.Time, unread func(refusal.Field) bool) ([]Gift, error) {
+	i := order{Send: s, account: account, now: now, unread: unread, known: map[refusal.Field]bool{}}
 	if i.unknown = account == nil; i.unknown {
 		i.account = &Account{Currency: money.Currency{Code: "any currency", Decimals: 3}, MaxGiftValue: money.NoLimit,
 			Zone:          time.UTC,
@@ -96,15 +97,15 @@ func Issue(s Send, account *Account, now time.Time, unread func(Field) bool) ([]
 type order struct {
 	Send
 	account *Account
-	unread  func(Field) bool
-	known   map[Field]bool // of which there is a problem
-	wrong   *Error         // all problems
-	refused *Error         // what was refused with other codes
-	unknown bool           // account stands for one that is not known
-	counter bool           // a till sells: see CheckPurchase
+	unread  func(refusal.Field) bool
+	known   map[refusal.Field]bool // of which there is a problem
+	wrong   *refusal.Error         // all problems
+	refused *refusal.Error         // what was refused with other codes
+	unknown bool                   // account stands for one that is not known
+	counter bool                   // a till sells: see CheckPurchase
 	now     time.Time
 
-	kind       Field // of the gift definition: FieldMonetary or FieldItem
+	kind       refusal.Field // of the gift definition: FieldMonetary or FieldItem
 	def        *Definition
 	absent     bool // there is no gift definition that could be read; def is empty
 	amount     money.Amount
@@ -120,22 +121,22 @@ type order struct {
 }
 
 // add notes a problem, at most one for each field: the first that was found there explains the others.
-func (i *order) add(f Field, format string, args ...any) {
-	i.addAll(RefuseAt(ValidationFailure, f, format, args...))
+func (i *order) add(f refusal.Field, format string, args ...any) {
+	i.addAll(refusal.At(refusal.ValidationFailure, f, format, args...))
 }
 
 // addAll notes the problems of a VALIDATION_FAILURE, as add does.
-func (i *order) addAll(refused *Error) {
+func (i *order) addAll(refused *refusal.Error) {
 	for _, m := range refused.Messages {
 		if m.Field == "" || !i.has(m.Field) {
 			i.known[m.Field] = m.Field != ""
-			i.wrong = Join(i.wrong, &Error{Code: ValidationFailure, Messages: []Message{m}})
+			i.wrong = refusal.Join(i.wrong, &refusal.Error{Code: refusal.ValidationFailure, Messages: []refusal.Message{m}})
 		}
 	}
 }
 
 // has reports whether a problem with the field is known.
-func (i *order) has(f Field) bool { return i.known[f] || i.unread != nil && i.unread(f) }
+func (i *order) has(f refusal.Field) bool { return i.known[f] || i.unread != nil && i.unread(f) }
 
 // err is all that is wrong, with the code of the problems where there are any.
 func (i *order) err() error {
@@ -154,37 +155,37 @@ func (i *order) err() error {
 	return i.wrong
 }
 
-func (i *order) at(f Field) Field { return f.In(i.kind) }
+func (i *order) at(f refusal.Field) refusal.Field { return f.In(i.kind) }
 
 func (i *order) definition() {
 	switch {
 	case i.Monetary != nil && i.Item != nil:
-		i.add(FieldItem, "Send %s or %s, not both.", FieldMonetary, FieldItem)
+		i.add(refusal.FieldItem, "Send %s or %s, not both.", refusal.FieldMonetary, refusal.FieldItem)
 		fallthrough
 	case i.Monetary != nil:
-		i.kind, i.def = FieldMonetary, i.Monetary
-		i.amount = i.value(i.at(FieldValue), i.def.Value, true)
+		i.kind, i.def = refusal.FieldMonetary, i.Monetary
+		i.amount = i.value(i.at(refusal.FieldValue), i.def.Value, true)
 	case i.Item != nil:
-		i.kind, i.def = FieldItem, i.Item
-		i.require(i.at(FieldLabel), !blank(i.def.Label), "An item gift needs a label.")
+		i.kind, i.def = refusal.FieldItem, i.Item
+		i.require(i.at(refusal.FieldLabel), !blank(i.def.Label), "An item gift needs a label.")
 		i.amount = i.quantity()
 		i.equivalent = i.equivalentValue()
 	default:
-		i.kind, i.def, i.absent = FieldMonetary, &Definition{}, true
-		if !i.has(FieldMonetary) && !i.has(FieldItem) {
-			i.add("", "Send a %s or an %s.", FieldMonetary, FieldItem)
+		i.kind, i.def, i.absent = refusal.FieldMonetary, &Definition{}, true
+		if !i.has(refusal.FieldMonetary) && !i.has(refusal.FieldItem) {
+			i.add("", "Send a %s or an %s.", refusal.FieldMonetary, refusal.FieldItem)
 		}
 	}
 }
 
-func (i *order) require(f Field, ok bool, format string, args ...any) {
+func (i *order) require(f refusal.Field, ok bool, format string, args ...any) {
 	if !ok {
 		i.add(f, format, args...)
 	}
 }
 
 // value reads a monetary value; what is absent and not required is 0.
-func (i *order) value(f Field, number money.Number, required bool) money.Amount {
+func (i *order) value(f refusal.Field, number money.Number, required bool) money.Amount {
 	if number == "" {
 		i.require(f, !required, "A monetary gift needs a value.")
 		return 0
@@ -197,7 +198,7 @@ func (i *order) value(f Field, number money.Number, required bool) money.Amount 
 }
 
 func (i *order) quantity() money.Amount {
-	field := i.at(FieldQuantity)
+	field := i.at(refusal.FieldQuantity)
 	if i.def.Quantity == "" {
 		i.add(field, "An item gift needs a quantity.")
 		return 0
@@ -211,10 +212,10 @@ func (i *order) quantity() money.Amount {
 
 // equivalentValue reads what an item gift is worth in money: it must be said where money is limited.
 func (i *order) equivalentValue() money.Amount {
-	field := i.at(FieldEquivalentValue)
+	field := i.at(refusal.FieldEquivalentValue)
 	if i.def.EquivalentValue == "" && i.account.LimitsMoney() {
 		i.add(field, "An item gift of this account needs an %s, what its pieces are worth together: the set-up limits how "+
-			"much money is issued or redeemed in a day, and pieces count by their worth.", FieldEquivalentValue)
+			"much money is issued or redeemed in a day, and pieces count by their worth.", refusal.FieldEquivalentValue)
 		return 0
 	}
 	return i.value(field, i.def.EquivalentValue, false)
@@ -227,30 +228,31 @@ func (i *order) place() {
 	}
 	d := i.def
 	if !d.LocationID.IsZero() && i.account.Location(d.LocationID) == nil {
-		i.add(i.at(FieldLocation), "This account has no such location.")
+		i.add(i.at(refusal.FieldLocation), "This account has no such location.")
 	}
 	if limit := i.Caller.Locations; d.LocationID.IsZero() && len(limit) > 0 {
 		const ownOnly = "This key sends gifts only that are good at a location of its own: send "
 		if l := i.account.Location(limit[0]); l != nil && len(limit) == 1 {
-			i.add(i.at(FieldLocation), ownOnly+"%s %s (%s).", FieldLocation, l.ID, l.Name)
+			i.add(i.at(refusal.FieldLocation), ownOnly+"%s %s (%s).", refusal.FieldLocation, l.ID, l.Name)
 		} else {
-			i.add(i.at(FieldLocation), ownOnly+"one of them as %s.", FieldLocation)
+			i.add(i.at(refusal.FieldLocation), ownOnly+"one of them as %s.", refusal.FieldLocation)
 		}
 	}
 	if !d.DesignID.IsZero() && i.account.Design(d.DesignID) == nil {
-		i.add(i.at(FieldDesign), "This account has no such design.")
+		i.add(i.at(refusal.FieldDesign), "This account has no such design.")
 	}
 }
 
 func (i *order) schedule() {
-	d, date := i.def, i.at(FieldDeliveryDate)
+	d, date := i.def, i.at(refusal.FieldDeliveryDate)
 	given := !d.DeliveryDate.IsZero()
 	switch {
 	case d.Scheduled == nil:
-		i.require(i.at(FieldScheduled), !given, "Say %s true or false beside a %s.", FieldScheduled, FieldDeliveryDate)
+		i.require(i.at(refusal.FieldScheduled), !given, "Say %s true or false beside a %s.", refusal.FieldScheduled,
+			refusal.FieldDeliveryDate)
 	case !*d.Scheduled:
 	case !given:
-		i.add(date, "A scheduled delivery needs a %s.", FieldDeliveryDate)
+		i.add(date, "A scheduled delivery needs a %s.", refusal.FieldDeliveryDate)
 	default:
 		i.refuse(checkDeliveryDate(date, d.DeliveryDate, i.now))
 	}
@@ -260,12 +262,13 @@ func (i *order) schedule() {
 }
 
 // checkDeliveryDate refuses a delivery date that cannot be asked for now.
-func checkDeliveryDate(f Field, date, now time.Time) error {
+func checkDeliveryDate(f refusal.Field, date, now time.Time) error {
 	switch {
 	case date.Before(now.Add(-maxSchedulePast)):
-		return RefuseAt(ValidationFailure, f, "The %s has passed.", FieldDeliveryDate)
+		return refusal.At(refusal.ValidationFailure, f, "The %s has passed.", refusal.FieldDeliveryDate)
 	case date.After(now.AddDate(MaxScheduleYears, 0, 0)):
-		return RefuseAt(ValidationFailure, f, "The %s may be at most %d years ahead.", FieldDeliveryDate, MaxScheduleYears)
+		return refusal.At(refusal.ValidationFailure, f, "The %s may be at most %d years ahead.", refusal.FieldDeliveryDate,
+			MaxScheduleYears)
 	}
 	return nil
 }
@@ -273,35 +276,35 @@ func checkDeliveryDate(f Field, date, now time.Time) error {
 // texts bounds every text that is not bounded elsewhere.
 func (i *order) texts() {
 	d, p := i.def, i.Payment.Purchase
-	i.text(FieldSender, i.Sender, maxName)
-	i.text(i.at(FieldSender), d.Sender, maxName)
-	i.text(i.at(FieldLabel), d.Label, maxName)
-	i.text(i.at(FieldTerms), d.Terms, maxTerms)
-	i.text(FieldPromotionalTerms, i.Payment.PromotionalTerms, maxTerms)
-	i.text(FieldReference, p.Reference, maxReference)
-	i.text(FieldFirstName, p.FirstName, maxName)
-	i.text(FieldLastName, p.LastName, maxName)
-	i.text(FieldNotes, i.Notes, maxMessage)
-	i.text(FieldRelatedOrder, i.RelatedOrderID, maxReference)
-	i.text(FieldRelatedOrderNumber, i.RelatedOrderNumber, maxReference)
+	i.text(refusal.FieldSender, i.Sender, maxName)
+	i.text(i.at(refusal.FieldSender), d.Sender, maxName)
+	i.text(i.at(refusal.FieldLabel), d.Label, maxName)
+	i.text(i.at(refusal.FieldTerms), d.Terms, maxTerms)
+	i.text(refusal.FieldPromotionalTerms, i.Payment.PromotionalTerms, maxTerms)
+	i.text(refusal.FieldReference, p.Reference, maxReference)
+	i.text(refusal.FieldFirstName, p.FirstName, maxName)
+	i.text(refusal.FieldLastName, p.LastName, maxName)
+	i.text(refusal.FieldNotes, i.Notes, maxMessage)
+	i.text(refusal.FieldRelatedOrder, i.RelatedOrderID, maxReference)
+	i.text(refusal.FieldRelatedOrderNumber, i.RelatedOrderNumber, maxReference)
 }
 
 // refuse notes a refusal; nil is none. Those that are no VALIDATION_FAILURE stand beside the problems.
 func (i *order) refuse(err error) {
-	refused, _ := errors.AsType[*Error](err)
+	refused, _ := errors.AsType[*refusal.Error](err)
 	switch {
 	case refused == nil:
-	case refused.Code == ValidationFailure:
+	case refused.Code == refusal.ValidationFailure:
 		i.addAll(refused)
 	default:
-		i.refused = Join(i.refused, refused)
+		i.refused = refusal.Join(i.refused, refused)
 	}
 }
 
 // blank reports whether a text shows nothing.
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-func (i *order) text(f Field, s string, limit int) {
+func (i *order) text(f refusal.Field, s string, limit int) {
 	if err := CheckText(s, limit, true); err != nil {
 		i.add(f, "%s", err)
 	}
@@ -311,7 +314,7 @@ func (i *order) text(f Field, s string, limit int) {
 // that.
 func (i *order) rights() {
 	if !i.unknown && i.Caller.Kind == AccountKey && !i.def.LocationID.IsZero() && !i.Caller.Enabled(i.def.LocationID) {
-		i.refuse(RefuseAt(NotAuthorized, i.at(FieldLocation), "This key is not enabled for that location."))
+		i.refuse(refusal.At(refusal.NotAuthorized, i.at(refusal.FieldLocation), "This key is not enabled for that location."))
 	}
 	i.refuse(i.checkProgram())
 }
@@ -319,7 +322,7 @@ func (i *order) rights() {
 // checkProgram finds the program, the default being that of the payment, and the account's right to use it. It says
 // nothing where the program cannot be told, for which there is a problem already.
 func (i *order) checkProgram() error {
-	field := i.at(FieldProgram)
+	field := i.at(refusal.FieldProgram)
 	id := i.def.ProgramID
 	switch {
 	case i.unknown || i.absent || i.has(field) || id.IsZero() && i.PaymentMethodID == nil:
@@ -334,19 +337,19 @@ func (i *order) checkProgram() error {
 	}
 	program, ok := ProgramByID(id)
 	if !ok {
-		return RefuseAt(MissingOrInvalidGiftProgram, field, "There is no such gifting program.")
+		return refusal.At(refusal.MissingOrInvalidGiftProgram, field, "There is no such gifting program.")
 	}
 	i.programID = id
 	if i.Caller.Kind == SystemKey && !slices.Contains(i.Caller.Programs, id) {
-		return RefuseAt(NotAuthorized, field, "This key does not send in the program %q.", program.Name)
+		return refusal.At(refusal.NotAuthorized, field, "This key does not send in the program %q.", program.Name)
 	}
 	sub := i.account.Subscription(program.ID)
 	switch {
 	case sub == nil:
-		return RefuseAt(NotSupported, field, "This account is not subscribed to the program %q.", program.Name)
+		return refusal.At(refusal.NotSupported, field, "This account is not subscribed to the program %q.", program.Name)
 	case len(sub.Locations) > 0 && !slices.Contains(sub.Locations, i.def.LocationID):
-		return RefuseAt(NotSupported, i.at(FieldLocation),
-			"The program %q is open to some locations only; %s must name one of them.", program.Name, FieldLocation)
+		return refusal.At(refusal.NotSupported, i.at(refusal.FieldLocation),
+			"The program %q is open to some locations only; %s must name one of them.", program.Name, refusal.FieldLocation)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 var (
@@ -71,7 +72,7 @@ func several(a *Account) Send {
 
 func problemsOf(err error) []string {
 	var list []string
-	if e, ok := err.(*Error); ok {
+	if e, ok := err.(*refusal.Error); ok {
 		for _, m := range e.Messages {
 			list = append(list, string(m.Field))
 		}
@@ -233,11 +234,11 @@ func TestIssueProblems(t *testing.T) {
 			s := tt.base(a)
 			tt.spoil(&s)
 			gifts, err := Issue(s, a, now, nil)
-			if gifts != nil || codeOf(t, err) != ValidationFailure ||
+			if gifts != nil || codeOf(t, err) != refusal.ValidationFailure ||
 				!slices.Equal(problemsOf(err), slices.Sorted(slices.Values(tt.want))) {
 				t.Errorf("got %v at %q, want problems at %q", err, problemsOf(err), tt.want)
 			}
-			for _, m := range err.(*Error).Messages {
+			for _, m := range err.(*refusal.Error).Messages {
 				if !strings.HasSuffix(m.Text(inOurWords), ".") || strings.Contains(m.Text(inOurWords), "%!") {
 					t.Errorf("%q is no sentence", m.Text(inOurWords))
 				}
@@ -299,7 +300,7 @@ func TestIssueKeepsDecodersProblems(t *testing.T) {
 	} {
 		s := purchased(a)
 		tt.spoil(&s)
-		unread := func(f Field) bool { return string(f) == tt.path }
+		unread := func(f refusal.Field) bool { return string(f) == tt.path }
 		if gifts, err := Issue(s, a, now, unread); gifts != nil || err != nil {
 			t.Errorf("%s: got %v, %v", tt.path, gifts, err)
 		}
@@ -316,33 +317,34 @@ func TestIssueRefusals(t *testing.T) {
 		name  string
 		base  func(*Account) Send
 		spoil func(*Send)
-		code  Code
+		code  refusal.Code
 		path  string
 	}{
-		{"unknown program", purchased, func(s *Send) { s.Monetary.ProgramID = id(99) }, MissingOrInvalidGiftProgram,
+		{"unknown program", purchased, func(s *Send) { s.Monetary.ProgramID = id(99) }, refusal.MissingOrInvalidGiftProgram,
 			"monetary.program"},
-		{"no subscription", purchased, func(s *Send) { s.Monetary.ProgramID = DistributionProgram.ID }, NotSupported,
+		{"no subscription", purchased, func(s *Send) { s.Monetary.ProgramID = DistributionProgram.ID }, refusal.NotSupported,
 			"monetary.program"},
-		{"program at some locations, none named", promoted, func(s *Send) { s.Item.LocationID = guid.ID{} }, NotSupported,
+		{"program at some locations, none named", promoted, func(s *Send) { s.Item.LocationID = guid.ID{} },
+			refusal.NotSupported,
 			"item.location"},
-		{"program at some locations, not this", promoted, func(s *Send) { s.Item.LocationID = kiosk }, NotSupported,
+		{"program at some locations, not this", promoted, func(s *Send) { s.Item.LocationID = kiosk }, refusal.NotSupported,
 			"item.location"},
 		{"key not enabled there, and another program", purchased, func(s *Send) {
 			s.Caller.Locations, s.Monetary.LocationID, s.Monetary.ProgramID = []guid.ID{kiosk}, shop, id(99)
-		}, NotAuthorized, "monetary.location"},
+		}, refusal.NotAuthorized, "monetary.location"},
 		{"program that a system key does not send in", purchased, func(s *Send) {
 			s.Caller = &Caller{Kind: SystemKey, Programs: []guid.ID{DistributionProgram.ID}}
-		}, NotAuthorized, "monetary.program"},
+		}, refusal.NotAuthorized, "monetary.program"},
 		{"key of one location, none named", purchased, func(s *Send) {
 			s.Caller.Locations, s.Monetary.LocationID = []guid.ID{shop},
 				guid.ID{}
-		}, ValidationFailure,
+		}, refusal.ValidationFailure,
 			"monetary.location"},
 		{"key not enabled there", purchased, func(s *Send) {
 			s.Caller.Locations, s.Monetary.LocationID = []guid.ID{kiosk},
 				shop
 		},
-			NotAuthorized, "monetary.location"},
+			refusal.NotAuthorized, "monetary.location"},
 	} {
 		s := tt.base(a)
 		tt.spoil(&s)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // Payment holds the payment fields of both methods; those of the method that was not chosen must be absent.
@@ -41,69 +42,73 @@ func (i *order) sender() {
 func (i *order) payment() {
 	switch {
 	case i.PaymentMethodID == nil:
-		i.add(FieldPaymentMethod, "A %s is needed: 2 (external transaction) or 4 (promotional).", FieldPaymentMethod)
+		i.add(refusal.FieldPaymentMethod, "A %s is needed: 2 (external transaction) or 4 (promotional).",
+			refusal.FieldPaymentMethod)
 	case *i.PaymentMethodID == ExternalTransaction:
 		i.purchase()
 	case *i.PaymentMethodID == PromotionalPayment:
 		i.promotion()
 	default:
-		i.add(FieldPaymentMethod, "The %s must be 2 (external transaction) or 4 (promotional).", FieldPaymentMethod)
+		i.add(refusal.FieldPaymentMethod, "The %s must be 2 (external transaction) or 4 (promotional).",
+			refusal.FieldPaymentMethod)
 	}
 }
 
 func (i *order) purchase() {
 	const foreign = "This belongs to a promotional gift (%s 4)."
 	p := i.Payment
-	i.bought("An external purchase (%s 2) needs this.", FieldPaymentMethod)
-	i.require(FieldPromotion, p.PromotionID.IsZero(), foreign, FieldPaymentMethod)
-	i.require(FieldValidStarting, p.ValidStarting.IsZero(), foreign, FieldPaymentMethod)
-	i.require(FieldValidForDays, p.ValidForDays == nil, foreign, FieldPaymentMethod)
-	i.require(FieldPromotionalTerms, p.PromotionalTerms == "", foreign, FieldPaymentMethod)
+	i.bought("An external purchase (%s 2) needs this.", refusal.FieldPaymentMethod)
+	i.require(refusal.FieldPromotion, p.PromotionID.IsZero(), foreign, refusal.FieldPaymentMethod)
+	i.require(refusal.FieldValidStarting, p.ValidStarting.IsZero(), foreign, refusal.FieldPaymentMethod)
+	i.require(refusal.FieldValidForDays, p.ValidForDays == nil, foreign, refusal.FieldPaymentMethod)
+	i.require(refusal.FieldPromotionalTerms, p.PromotionalTerms == "", foreign, refusal.FieldPaymentMethod)
 }
 
 // bought judges who paid, and where.
 func (i *order) bought(needed string, args ...any) {
 	p := i.Payment.Purchase
-	i.require(FieldReference, !blank(p.Reference), needed, args...)
-	i.require(FieldFirstName, i.counter || !blank(p.FirstName), needed, args...)
-	i.require(FieldLastName, i.counter || !blank(p.LastName), needed, args...)
-	i.require(FieldEmailAddress, i.counter || p.EmailAddress != "", needed, args...)
-	i.require(FieldStorefront, !p.StorefrontID.IsZero(), needed, args...)
+	i.require(refusal.FieldReference, !blank(p.Reference), needed, args...)
+	i.require(refusal.FieldFirstName, i.counter || !blank(p.FirstName), needed, args...)
+	i.require(refusal.FieldLastName, i.counter || !blank(p.LastName), needed, args...)
+	i.require(refusal.FieldEmailAddress, i.counter || p.EmailAddress != "", needed, args...)
+	i.require(refusal.FieldStorefront, !p.StorefrontID.IsZero(), needed, args...)
 	if p.EmailAddress != "" {
 		if _, err := ParseContact(Email, p.EmailAddress, nil); err != nil {
-			i.add(FieldEmailAddress, "%s", err)
+			i.add(refusal.FieldEmailAddress, "%s", err)
 		}
 	}
 	if !i.unknown && !p.StorefrontID.IsZero() && i.account.Storefront(p.StorefrontID) == nil {
-		i.add(FieldStorefront, "This account has no such storefront.")
+		i.add(refusal.FieldStorefront, "This account has no such storefront.")
 	}
 }
 
 // CheckPurchase refuses what did not pay for value that a gift of the caller's account gets later, as an order's
 // external purchase is refused. At a paired till nobody asks a guest for name and e-mail: they may be left out there,
 // and nowhere else. unread is as in Issue.
-func (c *Caller) CheckPurchase(p Purchase, unread func(Field) bool) error {
-	i := order{Send: Send{Payment: Payment{Purchase: p}}, account: c.Account, unread: unread, known: map[Field]bool{},
+func (c *Caller) CheckPurchase(p Purchase, unread func(refusal.Field) bool) error {
+	i := order{Send: Send{Payment: Payment{Purchase: p}}, account: c.Account, unread: unread,
+		known:   map[refusal.Field]bool{},
 		counter: c.Till == PairedTill}
 	i.bought("What was paid needs this.")
-	i.text(FieldReference, p.Reference, maxReference)
-	i.text(FieldFirstName, p.FirstName, maxName)
-	i.text(FieldLastName, p.LastName, maxName)
+	i.text(refusal.FieldReference, p.Reference, maxReference)
+	i.text(refusal.FieldFirstName, p.FirstName, maxName)
+	i.text(refusal.FieldLastName, p.LastName, maxName)
 	return i.err()
 }
 
 func (i *order) promotion() {
 	const foreign = "This belongs to an external purchase (%s 2)."
 	p := i.Payment
-	i.require(FieldReference, p.Purchase.Reference == "", foreign, FieldPaymentMethod)
-	i.require(FieldFirstName, p.Purchase.FirstName == "", foreign, FieldPaymentMethod)
-	i.require(FieldLastName, p.Purchase.LastName == "", foreign, FieldPaymentMethod)
-	i.require(FieldEmailAddress, p.Purchase.EmailAddress == "", foreign, FieldPaymentMethod)
-	i.require(FieldStorefront, p.Purchase.StorefrontID.IsZero(), foreign, FieldPaymentMethod)
-	i.require(FieldValidForDays, p.ValidForDays == nil || *p.ValidForDays >= 1 && *p.ValidForDays <= MaxValidForDays,
-		"%s must be from 1 to %d.", FieldValidForDays, MaxValidForDays)
+	i.require(refusal.FieldReference, p.Purchase.Reference == "", foreign, refusal.FieldPaymentMethod)
+	i.require(refusal.FieldFirstName, p.Purchase.FirstName == "", foreign, refusal.FieldPaymentMethod)
+	i.require(refusal.FieldLastName, p.Purchase.LastName == "", foreign, refusal.FieldPaymentMethod)
+	i.require(refusal.FieldEmailAddress, p.Purchase.EmailAddress == "", foreign, refusal.FieldPaymentMethod)
+	i.require(refusal.FieldStorefront, p.Purchase.StorefrontID.IsZero(), foreign, refusal.FieldPaymentMethod)
+	i.require(refusal.FieldValidForDays, p.ValidForDays == nil || *p.ValidForDays >= 1 &&
+		*p.ValidForDays <= MaxValidForDays,
+		"%s must be from 1 to %d.", refusal.FieldValidForDays, MaxValidForDays)
 	if p.PromotionID.IsZero() {
-		i.add(FieldPromotion, "A promotional gift (%s 4) needs this.", FieldPaymentMethod)
+		i.add(refusal.FieldPromotion, "A promotional gift (%s 4) needs this.", refusal.FieldPaymentMethod)
 		return
 	}
 	if i.unknown {
@@ -111,7 +116,7 @@ func (i *order) promotion() {
 	}
 	record := i.account.Promotion(p.PromotionID)
 	if record == nil {
-		i.add(FieldPromotion, "This account has no such promotion.")
+		i.add(refusal.FieldPromotion, "This account has no such promotion.")
 		return
 	}
 	i.items = append([]Item{}, record.EligibleItems...)
@@ -119,7 +124,7 @@ func (i *order) promotion() {
 	if i.terms = p.PromotionalTerms; blank(i.terms) {
 		i.terms, i.termsIn = record.Terms, record.TermsIn
 	}
-	i.require(FieldPromotionalTerms, !blank(i.terms), neither)
+	i.require(refusal.FieldPromotionalTerms, !blank(i.terms), neither)
 }
 
 const neither = "Neither the request nor the promotion gives this."
@@ -136,18 +141,19 @@ func (i *order) validity(p Payment, record *Promotion) {
 	if i.validFrom = p.ValidStarting; i.validFrom.IsZero() {
 		i.validFrom = record.ValidStarting
 	}
-	i.require(FieldValidStarting, !i.validFrom.IsZero(), neither)
-	i.require(FieldValidForDays, days != 0, neither)
+	i.require(refusal.FieldValidStarting, !i.validFrom.IsZero(), neither)
+	i.require(refusal.FieldValidForDays, days != 0, neither)
 	if days = min(days, MaxValidForDays); i.validFrom.IsZero() {
 		return
 	}
 	i.validUntil = AddDays(i.validFrom, days, i.account.Zone)
-	i.require(FieldValidStarting, i.validUntil.UTC().Year() <= lastYear, "This gift would be valid beyond the year 9999.")
+	i.require(refusal.FieldValidStarting, i.validUntil.UTC().Year() <= lastYear,
+		"This gift would be valid beyond the year 9999.")
 }
 
 // lasts refuses gifts that nobody could ever redeem: those that are over already, or before they are delivered.
 func (i *order) lasts() {
-	if i.validUntil.IsZero() || i.has(FieldValidForDays) || i.has(FieldValidStarting) {
+	if i.validUntil.IsZero() || i.has(refusal.FieldValidForDays) || i.has(refusal.FieldValidStarting) {
 		return
 	}
 	d := i.def
@@ -163,8 +169,8 @@ func (i *order) lasts() {
 	const never = "This gift could never be redeemed: it would be valid from %s until %s, which is over "
 	from, until := LocalTime(i.validFrom, i.account.Zone), LocalTime(i.validUntil, i.account.Zone)
 	if waits {
-		i.add(FieldValidForDays, never+"before the %s.%s", from, until, FieldDeliveryDate, source)
+		i.add(refusal.FieldValidForDays, never+"before the %s.%s", from, until, refusal.FieldDeliveryDate, source)
 	} else {
-		i.add(FieldValidForDays, never+"already.%s", from, until, source)
+		i.add(refusal.FieldValidForDays, never+"already.%s", from, until, source)
 	}
 }

@@ -3,6 +3,8 @@ package gift
 import (
 	"slices"
 	"strings"
+
+	"boon.example/internal/refusal"
 )
 
 // Permissions is a set of things that an API key may do. The zero value is the empty set.
@@ -136,7 +138,7 @@ func (c *Caller) MayCall(open bool) bool { return open || c.Kind != SystemKey }
 // NOT_AUTHORIZED what it has no permission for, and names the one that is missing.
 func (c *Caller) Permit(needed Permissions, open bool) error {
 	if !c.MayCall(open) {
-		return Refuse(NotSupported, "A system key sends gifts and looks after those that it made; this call "+
+		return refusal.New(refusal.NotSupported, "A system key sends gifts and looks after those that it made; this call "+
 			"needs the key of an account.")
 	}
 	for i, n := range permissionNames {

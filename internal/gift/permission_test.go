@@ -3,6 +3,8 @@ package gift
 import (
 	"strings"
 	"testing"
+
+	"boon.example/internal/refusal"
 )
 
 func TestRoles(t *testing.T) {
@@ -59,7 +61,7 @@ func TestPermit(t *testing.T) {
 		t.Errorf("what needs no permission: %v", err)
 	}
 	err := till.Permit(MaySend, true)
-	if codeOf(t, err) != NotAuthorized || !strings.Contains(err.Error(),
+	if codeOf(t, err) != refusal.NotAuthorized || !strings.Contains(err.Error(),
 		"may not send gifts: it lacks the permission send.") || till.May(MaySend) {
 		t.Errorf("sending: %v", err)
 	}
@@ -67,7 +69,7 @@ func TestPermit(t *testing.T) {
 	if err := system.Permit(MaySend, true); err != nil || !system.MayCall(true) {
 		t.Errorf("a system key sends: %v", err)
 	}
-	if err := system.Permit(MayCancel, false); codeOf(t, err) != NotSupported || system.MayCall(false) {
+	if err := system.Permit(MayCancel, false); codeOf(t, err) != refusal.NotSupported || system.MayCall(false) {
 		t.Errorf("a system key reinstates: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // Person is somebody who works at the tills of an account, and signs in there with a PIN.
@@ -97,12 +98,14 @@ func (c *Caller) Attended() error {
 }
 
 // lacks tells why a permission is missing that goes by this name in a sentence.
-func (c *Caller) lacks(cannot, name string) *Error {
+func (c *Caller) lacks(cannot, name string) *refusal.Error {
 	switch {
 	case c.Unattended:
-		return RefuseAt(NotAuthorized, FieldPerson, "Nobody is signed in at this till. Sign in, then try again.")
+		return refusal.At(refusal.NotAuthorized, refusal.FieldPerson,
+			"Nobody is signed in at this till. Sign in, then try again.")
 	case c.Person != "":
-		return Refuse(NotAuthorized, "%s may not %s at this till: the permission %s is missing.", c.Person, cannot, name)
+		return refusal.New(refusal.NotAuthorized, "%s may not %s at this till: the permission %s is missing.", c.Person,
+			cannot, name)
 	}
-	return Refuse(NotAuthorized, "This key may not %s: it lacks the permission %s.", cannot, name)
+	return refusal.New(refusal.NotAuthorized, "This key may not %s: it lacks the permission %s.", cannot, name)
 }

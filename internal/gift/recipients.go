@@ -1,6 +1,10 @@
 package gift
 
-import "slices"
+import (
+	"slices"
+
+	"boon.example/internal/refusal"
+)
 
 // Recipient is one receiver of a gift (interface, section 2.2).
 type Recipient struct {
@@ -15,23 +19,23 @@ type Recipient struct {
 func (i *order) recipients() []Recipient {
 	single := i.def.Recipient
 	if i.Recipients == nil {
-		if !i.absent && !i.has(FieldRecipients) {
+		if !i.absent && !i.has(refusal.FieldRecipients) {
 			i.recipient(i.kind, single, nil)
 		}
 		return []Recipient{single}
 	}
 	const beside = "Leave this out when %s is used; give it for each recipient."
-	i.require(i.at(FieldRecipient), single.Name == "", beside, FieldRecipients)
-	i.require(i.at(FieldContact), single.Contact == "", beside, FieldRecipients)
-	i.require(i.at(FieldMessage), single.Message == "", beside, FieldRecipients)
-	i.require(i.at(FieldMethod), single.Method == nil || isMethod(*single.Method), notAMethod, FieldMethod)
+	i.require(i.at(refusal.FieldRecipient), single.Name == "", beside, refusal.FieldRecipients)
+	i.require(i.at(refusal.FieldContact), single.Contact == "", beside, refusal.FieldRecipients)
+	i.require(i.at(refusal.FieldMessage), single.Message == "", beside, refusal.FieldRecipients)
+	i.require(i.at(refusal.FieldMethod), single.Method == nil || isMethod(*single.Method), notAMethod, refusal.FieldMethod)
 	if n := len(i.Recipients); n == 0 || n > MaxRecipients {
-		i.add(FieldRecipients, "There must be 1 to %d recipients, not %d.", MaxRecipients, n)
+		i.add(refusal.FieldRecipients, "There must be 1 to %d recipients, not %d.", MaxRecipients, n)
 		return nil
 	}
 	all := slices.Clone(i.Recipients)
 	for n := range all {
-		element := FieldRecipients.At(n)
+		element := refusal.FieldRecipients.At(n)
 		if !i.has(element) {
 			i.recipient(element, all[n], single.Method)
 		}
@@ -62,7 +66,8 @@ func (i *order) contacts(all []Recipient) {
 		}
 		contact = ContactKey(contact)
 		if seen[contact]++; seen[contact] > MaxPerContact {
-			i.add(FieldContact.In(FieldRecipients.At(n)), "One recipient can get at most %d gifts of an order.", MaxPerContact)
+			i.add(refusal.FieldContact.In(refusal.FieldRecipients.At(n)), "One recipient can get at most %d gifts of an order.",
+				MaxPerContact)
 		}
 	}
 }
@@ -72,24 +77,24 @@ const notAMethod = "The %s must be 1 (e-mail), 2 (SMS) or 3 (printed)."
 func isMethod(id int) bool { return id >= int(Email) && id <= int(Printed) }
 
 // recipient judges one receiver; inherited is the delivery method of the gift, judged elsewhere.
-func (i *order) recipient(of Field, r Recipient, inherited *int) {
+func (i *order) recipient(of refusal.Field, r Recipient, inherited *int) {
 	method := r.Method
 	if method == nil {
 		method = inherited
 	}
-	methodField, contact := FieldMethod.In(of), FieldContact.In(of)
-	i.text(FieldRecipient.In(of), r.Name, maxName)
-	i.text(FieldMessage.In(of), r.Message, maxMessage)
+	methodField, contact := refusal.FieldMethod.In(of), refusal.FieldContact.In(of)
+	i.text(refusal.FieldRecipient.In(of), r.Name, maxName)
+	i.text(refusal.FieldMessage.In(of), r.Message, maxMessage)
 	switch {
 	case method == nil:
-		i.require(methodField, i.absent || i.has(i.at(FieldMethod)),
-			"A %s is needed: 1 e-mail, 2 SMS, 3 printed.", FieldMethod)
+		i.require(methodField, i.absent || i.has(i.at(refusal.FieldMethod)),
+			"A %s is needed: 1 e-mail, 2 SMS, 3 printed.", refusal.FieldMethod)
 	case !isMethod(*method):
-		i.require(methodField, r.Method == nil, notAMethod, FieldMethod)
+		i.require(methodField, r.Method == nil, notAMethod, refusal.FieldMethod)
 	case Method(*method) == Printed:
-		i.require(contact, r.Contact == "", takesNoContact, FieldContact)
+		i.require(contact, r.Contact == "", takesNoContact, refusal.FieldContact)
 	case r.Contact == "":
-		i.add(contact, needsContact, Method(*method), FieldContact)
+		i.add(contact, needsContact, Method(*method), refusal.FieldContact)
 	default:
 		if _, err := ParseContact(Method(*method), r.Contact, i.account.TextCountries); err != nil {
 			i.add(contact, "%s", err)

@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // Redeem asks for a decrement.
@@ -60,7 +61,7 @@ func (v *Voucher) afterTaking(amount money.Amount) Status {
 // good for nothing on the ticket. nil: no ticket was given.
 func (v *Voucher) Validate(target Target, ticket *Eligibility, account *Account) error {
 	if v.Status == PurchaseFailed {
-		return Refuse(RedemptionNotAllowed, "The purchase of this gift failed.")
+		return refusal.New(refusal.RedemptionNotAllowed, "The purchase of this gift failed.")
 	}
 	if err := target.Check(v); err != nil {
 		return err
@@ -86,9 +87,10 @@ func (v *Voucher) read(number money.Number, otherwise money.Amount, parse func(m
 	case err == nil:
 		return amount, nil
 	case v.Item:
-		return 0, RefuseAt(ValidationFailure, FieldAmount, "This is an item gift: the amount is a whole number of pieces.")
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount,
+			"This is an item gift: the amount is a whole number of pieces.")
 	}
-	return 0, RefuseAt(ValidationFailure, FieldAmount, "This is not an amount in %s.", v.Currency.Code)
+	return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "This is not an amount in %s.", v.Currency.Code)
 }
 
 // take is how much a redemption takes, or a hold keeps.
@@ -105,7 +107,7 @@ func (v *Voucher) take(r Redeem) (money.Amount, error) {
 	}
 	reasons := v.NotRedeemable(r.LocationID, r.Now, r.Account.TimeZone())
 	if r.UpTo {
-		reasons = slices.DeleteFunc(reasons, func(r Reason) bool { return r.Code == AlreadyRedeemed })
+		reasons = slices.DeleteFunc(reasons, func(r Reason) bool { return r.Code == refusal.AlreadyRedeemed })
 	}
 	if len(reasons) > 0 {
 		return 0, refuseFor(reasons)
@@ -132,36 +134,39 @@ func (v *Voucher) takeOf(asked money.Amount, r Redeem) (money.Amount, error) {
 	}
 	switch {
 	case asked < 0:
-		return 0, RefuseAt(ValidationFailure, FieldAmount, "The amount must be above zero.")
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "The amount must be above zero.")
 	case r.UpTo:
 		return max(0, min(cmp.Or(asked, most), most)), nil
 	case available == 0, asked > available && asked <= v.Balance && !r.AllowPartial:
-		return 0, RefuseAt(InsufficientBalance, FieldAmount, "Of this gift, %s is available: %s.",
+		return 0, refusal.At(refusal.InsufficientBalance, refusal.FieldAmount, "Of this gift, %s is available: %s.",
 			v.Unit().Money(available), v.held(r.Now, r.Account.TimeZone()))
 	case most <= 0 && v.Unit() == money.Pieces:
-		return 0, RefuseAt(ValidationFailure, FieldTicket,
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldTicket,
 			"No whole piece that this gift pays for is left to pay on this ticket, so nothing was taken.")
 	case most <= 0:
-		return 0, RefuseAt(ValidationFailure, FieldTicket, "There is nothing to pay on this ticket, so nothing was taken.")
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldTicket,
+			"There is nothing to pay on this ticket, so nothing was taken.")
 	case asked == 0, asked > most && r.AllowPartial:
 		return most, nil
 	case asked > v.Balance:
-		return 0, RefuseAt(InsufficientBalance, FieldAmount, "The balance of this gift is %s.", v.Unit().Money(v.Balance))
+		return 0, refusal.At(refusal.InsufficientBalance, refusal.FieldAmount, "The balance of this gift is %s.",
+			v.Unit().Money(v.Balance))
 	case asked > most:
-		return 0, RefuseAt(ValidationFailure, FieldAmount, "At most %s of this gift can be applied to this ticket.",
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount,
+			"At most %s of this gift can be applied to this ticket.",
 			v.Unit().Money(most))
 	}
 	return asked, nil
 }
 
 // refuseFor makes one error of all reasons; the first gives the code.
-func refuseFor(reasons []Reason) *Error {
-	e := &Error{Code: reasons[0].Code}
+func refuseFor(reasons []Reason) *refusal.Error {
+	e := &refusal.Error{Code: reasons[0].Code}
 	if e.Code == ReasonBlocked || e.Code == ReasonNotActivated {
-		e.Code = RedemptionNotAllowed
+		e.Code = refusal.RedemptionNotAllowed
 	}
 	for _, r := range reasons {
-		e.Messages = append(e.Messages, MessageAt("", "%s", r.Text))
+		e.Messages = append(e.Messages, refusal.MessageAt("", "%s", r.Text))
 	}
 	return e
 }

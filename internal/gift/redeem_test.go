@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 func TestRedeem(t *testing.T) {
@@ -24,7 +25,7 @@ func TestRedeem(t *testing.T) {
 	tests := []struct {
 		name    string
 		change  change
-		code    Code
+		code    refusal.Code
 		message string       // a part of the first message
 		balance money.Amount // afterwards
 		status  Status
@@ -32,56 +33,58 @@ func TestRedeem(t *testing.T) {
 		{"part", func(_ *Voucher, r *Redeem) { r.Amount = 999 }, "", "", 1, Claimed},
 		{"all", func(_ *Voucher, r *Redeem) { r.Amount = 1000 }, "", "", 0, Redeemed},
 		{"all that is left", func(*Voucher, *Redeem) {}, "", "", 0, Redeemed},
-		{"above", func(_ *Voucher, r *Redeem) { r.Amount = 1001 }, InsufficientBalance, "10.00 USD", 1000, Delivered},
+		{"above", func(_ *Voucher, r *Redeem) { r.Amount = 1001 }, refusal.InsufficientBalance, "10.00 USD", 1000, Delivered},
 		{"above, partial", func(_ *Voucher, r *Redeem) { r.Amount, r.AllowPartial = 1001, true }, "", "", 0, Redeemed},
 		{"within, partial", func(_ *Voucher, r *Redeem) { r.Amount, r.AllowPartial = 10, true }, "", "", 990, Claimed},
-		{"negative", func(_ *Voucher, r *Redeem) { r.Amount = -1 }, ValidationFailure, "above zero", 1000, Delivered},
-		{"negative, partial", func(_ *Voucher, r *Redeem) { r.Amount, r.AllowPartial = -1, true }, ValidationFailure,
+		{"negative", func(_ *Voucher, r *Redeem) { r.Amount = -1 }, refusal.ValidationFailure, "above zero", 1000, Delivered},
+		{"negative, partial", func(_ *Voucher, r *Redeem) { r.Amount, r.AllowPartial = -1, true }, refusal.ValidationFailure,
 			"above zero", 1000, Delivered},
 		{"here", func(v *Voucher, _ *Redeem) { v.LocationID = shop }, "", "", 0, Redeemed},
-		{"elsewhere", func(v *Voucher, _ *Redeem) { v.LocationID = other }, NotAuthorized, "another location", 1000,
+		{"elsewhere", func(v *Voucher, _ *Redeem) { v.LocationID = other }, refusal.NotAuthorized, "another location", 1000,
 			Delivered},
 		{"elsewhere tells nothing else", func(v *Voucher, r *Redeem) {
 			v.LocationID, v.Status, r.Target.ProgramID = other, Cancelled, other
-		}, NotAuthorized, "another location", 1000, Cancelled},
-		{"no balance in a redeemable status", func(v *Voucher, _ *Redeem) { v.Balance = 0 }, AlreadyRedeemed, "in full", 0,
+		}, refusal.NotAuthorized, "another location", 1000, Cancelled},
+		{"no balance in a redeemable status", func(v *Voucher, _ *Redeem) { v.Balance = 0 }, refusal.AlreadyRedeemed,
+			"in full", 0,
 			Delivered},
 		{"not yet valid", func(v *Voucher, _ *Redeem) {
 			v.ValidFrom = now.Add(time.Nanosecond)
-		}, RedemptionNotAllowed, "not valid yet; it is from 2026-11-21 12:00 UTC", 1000, Delivered},
+		}, refusal.RedemptionNotAllowed, "not valid yet; it is from 2026-11-21 12:00 UTC", 1000, Delivered},
 		{"valid from now", func(v *Voucher, _ *Redeem) { v.ValidFrom = now }, "", "", 0, Redeemed},
 		{"valid to the end", func(v *Voucher, _ *Redeem) { v.ValidUntil = now.Add(time.Nanosecond) }, "", "", 0, Redeemed},
-		{"expired now", func(v *Voucher, _ *Redeem) { v.ValidUntil = now }, RedemptionNotAllowed,
+		{"expired now", func(v *Voucher, _ *Redeem) { v.ValidUntil = now }, refusal.RedemptionNotAllowed,
 			"expired at 2026-11-21 12:00 UTC", 1000, Delivered},
 		{"right program", func(v *Voucher, r *Redeem) { v.ProgramID, r.Target.ProgramID = other, other }, "", "", 0,
 			Redeemed},
-		{"wrong program", func(_ *Voucher, r *Redeem) { r.Target.ProgramID = other }, MissingOrInvalidGiftProgram,
+		{"wrong program", func(_ *Voucher, r *Redeem) { r.Target.ProgramID = other }, refusal.MissingOrInvalidGiftProgram,
 			"another program", 1000, Delivered},
 		{"right type", func(_ *Voucher, r *Redeem) { r.Target.Promotional = ptr(false) }, "", "", 0, Redeemed},
-		{"wrong type", func(_ *Voucher, r *Redeem) { r.Target.Promotional = ptr(true) }, InvalidVoucherType, "another type",
+		{"wrong type", func(_ *Voucher, r *Redeem) { r.Target.Promotional = ptr(true) }, refusal.InvalidVoucherType,
+			"another type",
 			1000, Delivered},
 		{"wrong type of a promotion", func(v *Voucher, r *Redeem) {
 			v.Promotional, r.Target.Promotional = true, ptr(false)
-		}, InvalidVoucherType, "another type", 1000, Delivered},
+		}, refusal.InvalidVoucherType, "another type", 1000, Delivered},
 		{"the ticket binds", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{Most: 300} }, "", "", 700, Claimed},
 		{"above the ticket", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 301, &Eligibility{Most: 300} },
-			ValidationFailure, "At most 3.00 USD", 1000, Delivered},
+			refusal.ValidationFailure, "At most 3.00 USD", 1000, Delivered},
 		{"above the ticket, partial", func(_ *Voucher, r *Redeem) {
 			r.Amount, r.AllowPartial, r.Eligibility = 301, true, &Eligibility{Most: 300}
 		}, "", "", 700, Claimed},
 		{"above ticket and balance", func(_ *Voucher, r *Redeem) {
 			r.Amount, r.Eligibility = 1001, &Eligibility{Most: 300}
-		}, InsufficientBalance, "10.00 USD", 1000, Delivered},
+		}, refusal.InsufficientBalance, "10.00 USD", 1000, Delivered},
 		{"a ticket larger than the balance", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{Most: 3000} }, "", "",
 			0, Redeemed},
 		{"nothing eligible", func(_ *Voucher, r *Redeem) { r.Amount, r.Eligibility = 1, &Eligibility{NoneEligible: true} },
-			ItemEligibilityFailure, "No item", 1000, Delivered},
-		{"no ticket", func(v *Voucher, _ *Redeem) { v.Items = latte }, ItemEligibilityFailure,
+			refusal.ItemEligibilityFailure, "No item", 1000, Delivered},
+		{"no ticket", func(v *Voucher, _ *Redeem) { v.Items = latte }, refusal.ItemEligibilityFailure,
 			"Send the ticket as ticket: ", 1000, Delivered},
 		{"no ticket, and spent", func(v *Voucher, _ *Redeem) { v.Items, v.Balance, v.Status = latte, 0, Redeemed },
-			AlreadyRedeemed, "", 0, Redeemed},
+			refusal.AlreadyRedeemed, "", 0, Redeemed},
 		{"no ticket, of before", func(v *Voucher, r *Redeem) { v.PromotionID, r.Account = guid.ID{1}, coffee(false) },
-			ItemEligibilityFailure, "LATTE", 1000, Delivered},
+			refusal.ItemEligibilityFailure, "LATTE", 1000, Delivered},
 		{"no ticket, none needed", func(v *Voucher, r *Redeem) {
 			v.PromotionID, v.Items, r.Account = guid.ID{1}, latte,
 				coffee(true)
@@ -94,21 +97,24 @@ func TestRedeem(t *testing.T) {
 			v.Items, r.Eligibility = latte,
 				&Eligibility{NoneEligible: true}
 		},
-			ItemEligibilityFailure, "No item on this ticket is eligible for this gift. It is good for: Latte.", 1000, Delivered},
-		{"nothing to pay", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{} }, ValidationFailure,
+			refusal.ItemEligibilityFailure, "No item on this ticket is eligible for this gift. It is good for: Latte.", 1000,
+			Delivered},
+		{"nothing to pay", func(_ *Voucher, r *Redeem) { r.Eligibility = &Eligibility{} }, refusal.ValidationFailure,
 			"There is nothing to pay", 1000, Delivered},
-		{"no piece to pay", func(v *Voucher, r *Redeem) { v.Item, r.Eligibility = true, &Eligibility{} }, ValidationFailure,
+		{"no piece to pay", func(v *Voucher, r *Redeem) { v.Item, r.Eligibility = true, &Eligibility{} },
+			refusal.ValidationFailure,
 			"No whole piece that this gift pays for is left to pay on this ticket", 1000, Delivered},
 		{"nothing eligible, though it is there", func(v *Voucher, r *Redeem) {
 			v.Items, r.Eligibility = latte, &Eligibility{NoneEligible: true, Why: "This line was voided."}
-		}, ItemEligibilityFailure, "This ticket has what this gift is good for (Latte), but the gift cannot pay for it. " +
-			"Of the first such line: This line was voided.", 1000, Delivered},
+		}, refusal.ItemEligibilityFailure,
+			"This ticket has what this gift is good for (Latte), but the gift cannot pay for it. " +
+				"Of the first such line: This line was voided.", 1000, Delivered},
 		{"nothing to pay, partially", func(_ *Voucher, r *Redeem) {
 			r.Amount, r.AllowPartial, r.Eligibility = 5, true,
 				&Eligibility{}
 		},
-			ValidationFailure, "There is nothing to pay", 1000, Delivered},
-		{"pieces", func(v *Voucher, r *Redeem) { v.Item, r.Amount = true, 1001 }, InsufficientBalance,
+			refusal.ValidationFailure, "There is nothing to pay", 1000, Delivered},
+		{"pieces", func(v *Voucher, r *Redeem) { v.Item, r.Amount = true, 1001 }, refusal.InsufficientBalance,
 			"The balance of this gift is 1000.", 1000, Delivered},
 	}
 	for _, tt := range tests {
@@ -120,7 +126,7 @@ func TestRedeem(t *testing.T) {
 			if codeOf(t, err) != tt.code || after.Balance != tt.balance || after.Status != tt.status {
 				t.Fatalf("got %v, balance %d, %s", err, after.Balance, after.Status)
 			}
-			if err != nil && !strings.Contains(err.(*Error).Messages[0].Text(inOurWords), tt.message) {
+			if err != nil && !strings.Contains(err.(*refusal.Error).Messages[0].Text(inOurWords), tt.message) {
 				t.Errorf("%v does not say %q", err, tt.message)
 			}
 			if err == nil && (e.Kind != Redemption || e.Delta != after.Balance-v.Balance || e.Delta >= 0 ||
@@ -135,18 +141,19 @@ func TestEveryReasonIsTold(t *testing.T) {
 	t.Parallel()
 	v := voucherIn(Cancelled)
 	v.LocationID, v.ValidUntil = id(0x22), now
-	var codes []Code
+	var codes []refusal.Code
 	for _, r := range v.NotRedeemable(shop, now, nil) {
 		codes = append(codes, r.Code)
 	}
-	if want := []Code{NotAuthorized, RedemptionNotAllowed, RedemptionNotAllowed}; !slices.Equal(codes, want) {
+	if want := []refusal.Code{refusal.NotAuthorized, refusal.RedemptionNotAllowed,
+		refusal.RedemptionNotAllowed}; !slices.Equal(codes, want) {
 		t.Errorf("got %v, want %v", codes, want)
 	}
 	if reasons := v.NotRedeemable(guid.ID{}, now, nil); len(reasons) != 2 {
 		t.Errorf("the gift itself: got %v", reasons)
 	}
 	_, _, err := v.Redeem(Redeem{Context: context(), LocationID: id(0x22)})
-	if e := err.(*Error); e.Code != RedemptionNotAllowed || len(e.Messages) != 2 {
+	if e := err.(*refusal.Error); e.Code != refusal.RedemptionNotAllowed || len(e.Messages) != 2 {
 		t.Errorf("got %v", err)
 	}
 	for _, s := range Statuses() {
@@ -166,33 +173,35 @@ func TestReverse(t *testing.T) {
 	tests := []struct {
 		name    string
 		change  change
-		code    Code
+		code    refusal.Code
 		balance money.Amount // afterwards; 400 before, of 1000
 	}{
 		{"whole", func(*Voucher, *Undoable, *Reverse) {}, "", 1000},
 		{"part", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Amount = 1 }, "", 401},
 		{"the rest", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Reversed = 599 }, "", 401},
 		{"to the cent", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Amount = 600 }, "", 1000},
-		{"more", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Amount = 601 }, ValidationFailure, 400},
-		{"more than the rest", func(_ *Voucher, k *Undoable, r *Reverse) { k.Reversed, r.Amount = 599, 2 }, ValidationFailure,
+		{"more", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Amount = 601 }, refusal.ValidationFailure, 400},
+		{"more than the rest", func(_ *Voucher, k *Undoable, r *Reverse) { k.Reversed, r.Amount = 599, 2 },
+			refusal.ValidationFailure,
 			400},
-		{"negative", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Amount = -1 }, ValidationFailure, 400},
+		{"negative", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Amount = -1 }, refusal.ValidationFailure, 400},
 		{"a part of many", func(_ *Voucher, k *Undoable, r *Reverse) { k.Reversed, k.Parts, r.Amount = 98, 98, 1 }, "", 401},
 		{"a part too many", func(_ *Voucher, k *Undoable, r *Reverse) { k.Reversed, k.Parts, r.Amount = 99, 99, 1 },
-			ValidationFailure, 400},
+			refusal.ValidationFailure, 400},
 		{"the last part", func(_ *Voucher, k *Undoable, r *Reverse) { k.Reversed, k.Parts, r.Amount = 599, 99, 1 }, "", 401},
 		{"the rest, as the last part", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Reversed, k.Parts = 590, 99 }, "", 410},
-		{"twice", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Reversed = 600 }, AlreadyReversed, 400},
+		{"twice", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Reversed = 600 }, refusal.AlreadyReversed, 400},
 		{"twice, with an amount", func(_ *Voucher, k *Undoable, r *Reverse) { k.Reversed, r.Amount = 600, 700 },
-			AlreadyReversed,
+			refusal.AlreadyReversed,
 			400},
 		{"expired", func(v *Voucher, _ *Undoable, _ *Reverse) { v.ValidUntil = now.Add(-time.Hour) }, "", 1000},
 		{"cancelled", func(v *Voucher, _ *Undoable, _ *Reverse) { v.Status = Cancelled }, "", 1000},
-		{"not there", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Caller = somewhere }, NotFound, 400},
+		{"not there", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Caller = somewhere }, refusal.NotFound, 400},
 		{"there", func(_ *Voucher, _ *Undoable, r *Reverse) {
 			r.Caller = &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{shop}}
 		}, "", 1000},
-		{"a reversal", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.Kind, k.Entry.Delta = Reversal, 600 }, NotFound,
+		{"a reversal", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.Kind, k.Entry.Delta = Reversal, 600 },
+			refusal.NotFound,
 			400},
 		{"a cash-out", cashedOut, "", 1000},
 		{"a cash-out, to the cent", func(v *Voucher, k *Undoable, r *Reverse) {
@@ -202,28 +211,30 @@ func TestReverse(t *testing.T) {
 		{"a cash-out in part", func(v *Voucher, k *Undoable, r *Reverse) {
 			cashedOut(v, k, r)
 			r.Amount = 599
-		}, ValidationFailure, 400},
+		}, refusal.ValidationFailure, 400},
 		{"a cash-out twice", func(v *Voucher, k *Undoable, r *Reverse) {
 			cashedOut(v, k, r)
 			k.Reversed, k.Parts = 600, 1
-		}, AlreadyReversed, 400},
+		}, refusal.AlreadyReversed, 400},
 		{"a cash-out without the permission", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.Kind = CashOut },
-			NotAuthorized, 400},
-		{"before a cash-out", func(_ *Voucher, k *Undoable, _ *Reverse) { k.CashedOut = true }, RedemptionNotAllowed, 400},
+			refusal.NotAuthorized, 400},
+		{"before a cash-out", func(_ *Voucher, k *Undoable, _ *Reverse) { k.CashedOut = true }, refusal.RedemptionNotAllowed,
+			400},
 		{"before a cash-out, of a cancelled gift", func(v *Voucher, k *Undoable, _ *Reverse) {
 			v.Status, k.CashedOut = Cancelled, true
-		}, RedemptionNotAllowed, 400},
+		}, refusal.RedemptionNotAllowed, 400},
 		{"before a cash-out, in part", func(_ *Voucher, k *Undoable, r *Reverse) { k.CashedOut, r.Amount = true, 1 },
-			RedemptionNotAllowed, 400},
+			refusal.RedemptionNotAllowed, 400},
 		{"a cash-out before another", func(v *Voucher, k *Undoable, r *Reverse) {
 			cashedOut(v, k, r)
 			k.CashedOut = true
 		}, "", 1000},
 		{"before a cash-out, where it may not be seen", func(_ *Voucher, k *Undoable, r *Reverse) {
 			k.CashedOut, r.Caller = true, somewhere
-		}, NotFound, 400},
-		{"of another gift", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.VoucherID = id(3) }, NotFound, 400},
-		{"books that do not add up", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.Delta = -601 }, UnexpectedError,
+		}, refusal.NotFound, 400},
+		{"of another gift", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.VoucherID = id(3) }, refusal.NotFound, 400},
+		{"books that do not add up", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.Delta = -601 },
+			refusal.UnexpectedError,
 			400},
 	}
 	for _, tt := range tests {
@@ -255,17 +266,17 @@ func TestCancel(t *testing.T) {
 		caller *Caller
 		promo  bool
 		to     Status
-		code   Code
+		code   refusal.Code
 	}{
 		{"everywhere", everywhere, false, Cancelled, ""},
 		{"there", there, false, PurchaseFailed, ""},
-		{"elsewhere", elsewhere, false, Cancelled, NotFound},
+		{"elsewhere", elsewhere, false, Cancelled, refusal.NotFound},
 		{"promotional", everywhere, true, Cancelled, ""},
-		{"promotional purchase", everywhere, true, PurchaseFailed, RedemptionNotAllowed},
-		{"to nothing", everywhere, false, 0, RedemptionNotAllowed},
-		{"to claimed", everywhere, false, Claimed, RedemptionNotAllowed},
-		{"to redeemed", everywhere, false, Redeemed, RedemptionNotAllowed},
-		{"to delivered", everywhere, false, Delivered, RedemptionNotAllowed},
+		{"promotional purchase", everywhere, true, PurchaseFailed, refusal.RedemptionNotAllowed},
+		{"to nothing", everywhere, false, 0, refusal.RedemptionNotAllowed},
+		{"to claimed", everywhere, false, Claimed, refusal.RedemptionNotAllowed},
+		{"to redeemed", everywhere, false, Redeemed, refusal.RedemptionNotAllowed},
+		{"to delivered", everywhere, false, Delivered, refusal.RedemptionNotAllowed},
 	} {
 		v := v
 		v.Promotional = tt.promo
@@ -277,11 +288,11 @@ func TestCancel(t *testing.T) {
 			e.Reason != "charged back") {
 			t.Errorf("%s: %+v", tt.name, e)
 		}
-		if tt.code == RedemptionNotAllowed && !strings.Contains(err.Error(), v.ID.String()) {
+		if tt.code == refusal.RedemptionNotAllowed && !strings.Contains(err.Error(), v.ID.String()) {
 			t.Errorf("%s: %v does not name the gift", tt.name, err)
 		}
 	}
-	for to, code := range map[Status]Code{Cancelled: "", PurchaseFailed: RedemptionNotAllowed} {
+	for to, code := range map[Status]refusal.Code{Cancelled: "", PurchaseFailed: refusal.RedemptionNotAllowed} {
 		_, _, _, err := v.Cancel(Cancel{Context: context(), Caller: everywhere, To: to, Transferred: true})
 		if codeOf(t, err) != code {
 			t.Errorf("transferred, to %s: %v", to, err)
@@ -302,7 +313,7 @@ func TestReinstate(t *testing.T) {
 			}
 			elsewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
 			if _, _, _, err := gone.Reinstate(Reinstate{Context: context(), Caller: elsewhere, Before: before}); codeOf(t,
-				err) != NotFound {
+				err) != refusal.NotFound {
 				t.Errorf("a key of elsewhere reinstates: %v", err)
 			}
 			again, e, changed, err := gone.Reinstate(Reinstate{Context: context(), Caller: everywhere, Before: before,
@@ -313,7 +324,7 @@ func TestReinstate(t *testing.T) {
 			}
 			for _, wrong := range []Status{0, Redeemed, Cancelled, PurchaseFailed} {
 				if after, _, _, err := gone.Reinstate(Reinstate{Context: context(), Caller: everywhere, Before: wrong}); codeOf(t,
-					err) != UnexpectedError || !reflect.DeepEqual(after, gone) {
+					err) != refusal.UnexpectedError || !reflect.DeepEqual(after, gone) {
 					t.Errorf("%s becomes %s: %v", to, wrong, err)
 				}
 			}
@@ -335,7 +346,7 @@ func TestOnePurchase(t *testing.T) {
 		}
 	}
 	err := OnePurchase([]Gift{bought(id(2), ""), bought(id(1), ""), bought(id(1), "Partner"), bought(id(1), "")}, name)
-	if codeOf(t, err) != ValidationFailure {
+	if codeOf(t, err) != refusal.ValidationFailure {
 		t.Fatal(err)
 	}
 	for _, said := range []string{"at Desk (" + id(2).String(), "at Web (" + id(1).String() + ");", "through Partner"} {

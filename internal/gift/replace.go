@@ -3,6 +3,8 @@ package gift
 import (
 	"fmt"
 	"time"
+
+	"boon.example/internal/refusal"
 )
 
 // Replace asks to give a gift another code, token and page, as its card was lost or is worn.
@@ -49,8 +51,8 @@ func (e *ReplacedError) Text(zone *time.Location) string {
 }
 
 // Refusal is what a till is told.
-func (e *ReplacedError) Refusal(zone *time.Location) *Error {
-	return Refuse(RedemptionNotAllowed, "%s", e.Text(zone))
+func (e *ReplacedError) Refusal(zone *time.Location) *refusal.Error {
+	return refusal.New(refusal.RedemptionNotAllowed, "%s", e.Text(zone))
 }
 
 // SameCard refuses a voucher whose card was replaced since it was found by a code or token: seen is what Replaced was

@@ -8,26 +8,27 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 func TestReplace(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		change  func(*Voucher, *Replace)
-		code    Code
+		code    refusal.Code
 		message string
 	}{
 		"delivered": {func(*Voucher, *Replace) {}, "", ""},
 		"blocked":   {func(v *Voucher, _ *Replace) { v.Blocked = "LOST" }, "", ""},
 		"held": {func(v *Voucher, _ *Replace) { v.Holds = []OpenHold{{ID: id(7), Left: 100, Until: now.Add(1)}} }, "",
 			""},
-		"expired": {func(v *Voucher, _ *Replace) { v.ValidUntil = now }, RedemptionNotAllowed,
+		"expired": {func(v *Voucher, _ *Replace) { v.ValidUntil = now }, refusal.RedemptionNotAllowed,
 			"cannot be replaced: it expired at 2026-11-21 12:00 UTC."},
-		"being sent": {func(_ *Voucher, r *Replace) { r.Sending = true }, RedemptionNotAllowed,
+		"being sent": {func(_ *Voucher, r *Replace) { r.Sending = true }, refusal.RedemptionNotAllowed,
 			"cannot be replaced: its message is being sent."},
 		"of another location": {func(v *Voucher, r *Replace) {
 			v.LocationID, r.Caller = shop, &Caller{Account: hundredUSD, Locations: []guid.ID{id(0x22)}}
-		}, NotFound, "This account has no such gift."},
+		}, refusal.NotFound, "This account has no such gift."},
 	} {
 		v := voucherIn(Delivered)
 		ask := Replace{Context: context(), Caller: everywhere, Reason: "lost"}
@@ -68,7 +69,7 @@ func TestSameCard(t *testing.T) {
 			account.Zone = mustZone(t, zone)
 		}
 		err := v.SameCard(&first, late, account)
-		if codeOf(t, err) != RedemptionNotAllowed ||
+		if codeOf(t, err) != refusal.RedemptionNotAllowed ||
 			err.Error() != "REDEMPTION_NOT_ALLOWED: This card was replaced on "+day+"." {
 			t.Errorf("in %s: %v", zone, err)
 		}

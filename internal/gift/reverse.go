@@ -1,6 +1,9 @@
 package gift
 
-import "boon.example/internal/money"
+import (
+	"boon.example/internal/money"
+	"boon.example/internal/refusal"
+)
 
 // Reverse asks to undo a redemption, whole or in part.
 type Reverse struct {
@@ -51,8 +54,9 @@ func (v Voucher) Reverse(t Undoable, r Reverse) (Voucher, Entry, error) {
 		}
 	}
 	if t.CashedOut && !cash {
-		return v, Entry{}, Refuse(RedemptionNotAllowed, "The rest of this gift was paid out in cash after this redemption, "+
-			"so nothing is given back to the gift. Take the cash-out back first, or pay the guest in another way.")
+		return v, Entry{}, refusal.New(refusal.RedemptionNotAllowed,
+			"The rest of this gift was paid out in cash after this redemption, "+
+				"so nothing is given back to the gift. Take the cash-out back first, or pay the guest in another way.")
 	}
 	status := v.Status
 	switch status {
@@ -60,8 +64,9 @@ func (v Voucher) Reverse(t Undoable, r Reverse) (Voucher, Entry, error) {
 	case Redeemed:
 		status = Claimed
 	default:
-		return v, Entry{}, Refuse(RedemptionNotAllowed, "Nothing has been redeemed of this gift, so nothing can be "+
-			"given back.")
+		return v, Entry{}, refusal.New(refusal.RedemptionNotAllowed,
+			"Nothing has been redeemed of this gift, so nothing can be "+
+				"given back.")
 	}
 	asked, err := v.amount(r.Number, r.Amount)
 	if err != nil {
@@ -84,23 +89,26 @@ func (v *Voucher) give(t Undoable, asked money.Amount) (money.Amount, error) {
 	left := t.Left()
 	switch {
 	case left <= 0 && t.Entry.Kind == CashOut:
-		return 0, Refuse(AlreadyReversed, "This cash-out has been taken back already.")
+		return 0, refusal.New(refusal.AlreadyReversed, "This cash-out has been taken back already.")
 	case left <= 0:
-		return 0, Refuse(AlreadyReversed, "This redemption has been given back already.")
+		return 0, refusal.New(refusal.AlreadyReversed, "This redemption has been given back already.")
 	case left > v.Loaded-v.Balance:
-		return 0, Refuse(UnexpectedError, "The records of this gift do not add up, so nothing was changed.")
+		return 0, refusal.New(refusal.UnexpectedError, "The records of this gift do not add up, so nothing was changed.")
 	case asked < 0:
-		return 0, RefuseAt(ValidationFailure, FieldAmount, "The amount must be above zero.")
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "The amount must be above zero.")
 	case asked > left:
-		return 0, RefuseAt(ValidationFailure, FieldAmount, "Only %s of this redemption is left to give back.",
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount,
+			"Only %s of this redemption is left to give back.",
 			v.Unit().Money(left))
 	case asked == 0:
 		return left, nil
 	case asked < left && t.Entry.Kind == CashOut:
-		return 0, RefuseAt(ValidationFailure, FieldAmount, "A cash-out is taken back as a whole: %s.", v.Unit().Money(left))
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "A cash-out is taken back as a whole: %s.",
+			v.Unit().Money(left))
 	case asked < left && t.Parts >= MaxReversals-1:
-		return 0, RefuseAt(ValidationFailure, FieldAmount, "A redemption can be given back in at most %d parts; of this "+
-			"one, the last must be all that is left, %s.",
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount,
+			"A redemption can be given back in at most %d parts; of this "+
+				"one, the last must be all that is left, %s.",
 			MaxReversals, v.Unit().Money(left))
 	}
 	return asked, nil

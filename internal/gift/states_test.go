@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 var (
@@ -57,7 +58,7 @@ func context() Context {
 type command struct {
 	name string
 	do   func(Voucher) (after Voucher, e Entry, changed bool, err error)
-	code func(Status) Code // what it is refused with
+	code func(Status) refusal.Code // what it is refused with
 }
 
 func commands() []command {
@@ -72,12 +73,12 @@ func commands() []command {
 			return v.Reinstate(Reinstate{Context: context(), Caller: everywhere, Before: before, Sent: sent})
 		}
 	}
-	already := func(to Status) func(Status) Code {
-		return func(s Status) Code {
+	already := func(to Status) func(Status) refusal.Code {
+		return func(s Status) refusal.Code {
 			if s == to {
 				return ""
 			}
-			return RedemptionNotAllowed
+			return refusal.RedemptionNotAllowed
 		}
 	}
 	deliver := func(worked bool) func(Voucher) (Voucher, Entry, bool, error) {
@@ -93,7 +94,7 @@ func commands() []command {
 			return refuse(after, e, err)
 		}
 	}
-	notAllowed := func(Status) Code { return RedemptionNotAllowed }
+	notAllowed := func(Status) refusal.Code { return refusal.RedemptionNotAllowed }
 	hold := Entry{ID: id(7), VoucherID: theGift, Kind: HoldMade, Actor: Actor{LocationID: shop}, Until: now.Add(1)}
 	// held has something held of a gift that may have holds.
 	held := func(do func(Voucher) (Voucher, Entry, bool, error)) func(Voucher) (Voucher, Entry, bool, error) {
@@ -104,11 +105,11 @@ func commands() []command {
 			return do(v)
 		}
 	}
-	notLoaded := func(s Status) Code {
+	notLoaded := func(s Status) refusal.Code {
 		if s == Redeemed {
-			return InsufficientBalance
+			return refusal.InsufficientBalance
 		}
-		return RedemptionNotAllowed
+		return refusal.RedemptionNotAllowed
 	}
 	// transfer moves an amount of the gift to another one, or from that to the gift.
 	transfer := func(amount money.Amount, out bool) func(Voucher) (Voucher, Entry, bool, error) {
@@ -125,11 +126,11 @@ func commands() []command {
 			return refuse(after, entries[1], err)
 		}
 	}
-	redeem := func(s Status) Code {
+	redeem := func(s Status) refusal.Code {
 		if s == Redeemed {
-			return AlreadyRedeemed
+			return refusal.AlreadyRedeemed
 		}
-		return RedemptionNotAllowed
+		return refusal.RedemptionNotAllowed
 	}
 	adjust := func(by money.Amount) func(Voucher) (Voucher, Entry, bool, error) {
 		return func(v Voucher) (Voucher, Entry, bool, error) {
@@ -137,11 +138,11 @@ func commands() []command {
 				Reason: "typed wrong"}))
 		}
 	}
-	adjusted := func(s Status) Code {
+	adjusted := func(s Status) refusal.Code {
 		if s == Redeemed {
-			return InsufficientBalance // there is nothing to take
+			return refusal.InsufficientBalance // there is nothing to take
 		}
-		return RedemptionNotAllowed
+		return refusal.RedemptionNotAllowed
 	}
 	return []command{
 		{"redeemed in part", func(v Voucher) (Voucher, Entry, bool, error) {
@@ -177,15 +178,15 @@ func commands() []command {
 		{"reinstated, sent meanwhile", reinstate(Pending, true), nil},
 		{"reinstated", reinstate(Delivered, true), nil},
 		{"reinstated", reinstate(FailedDelivery, false), nil},
-		{"reinstated", reinstate(NotActivated, false), func(s Status) Code {
+		{"reinstated", reinstate(NotActivated, false), func(s Status) refusal.Code {
 			if s == PurchaseFailed { // a card of a stock was not purchased
-				return UnexpectedError
+				return refusal.UnexpectedError
 			}
 			return ""
 		}},
-		{"reinstated", reinstate(Claimed, true), func(s Status) Code {
+		{"reinstated", reinstate(Claimed, true), func(s Status) refusal.Code {
 			if s == PurchaseFailed { // of which nothing was redeemed
-				return UnexpectedError
+				return refusal.UnexpectedError
 			}
 			return ""
 		}},
@@ -212,15 +213,15 @@ func commands() []command {
 		}), nil},
 		{"redeemed in part", held(func(v Voucher) (Voucher, Entry, bool, error) {
 			return refuse(v.Capture(Held{Entry: hold}, Capture{Context: context(), Caller: everywhere}))
-		}), func(Status) Code { return HoldNotOpen }},
+		}), func(Status) refusal.Code { return refusal.HoldNotOpen }},
 		{"activated", func(v Voucher) (Voucher, Entry, bool, error) {
 			return refuse(v.Activate(Activate{Context: context(), LocationID: shop, Amount: 1000,
 				Account: &Account{MaxGiftValue: 1000}}))
-		}, func(s Status) Code {
+		}, func(s Status) refusal.Code {
 			if s == Cancelled || s == PurchaseFailed {
-				return RedemptionNotAllowed
+				return refusal.RedemptionNotAllowed
 			}
-			return AlreadyActivated
+			return refusal.AlreadyActivated
 		}},
 		{"activation reversed", func(v Voucher) (Voucher, Entry, bool, error) {
 			t := Undoable{Entry: Entry{ID: v.Last, Seq: v.Seq, VoucherID: v.ID, Kind: Activation, Delta: v.Balance}}
@@ -242,7 +243,7 @@ func commands() []command {
 				v.Promotional, v.ValidUntil = true, now
 			}
 			return refuse(v.Extend(Extend{Context: context(), Caller: everywhere, Until: now.Add(time.Hour)}))
-		}, func(Status) Code { return NotSupported }},
+		}, func(Status) refusal.Code { return refusal.NotSupported }},
 		{"delivery worked", deliver(true), nil},
 		{"delivery failed", deliver(false), nil},
 	}
@@ -394,11 +395,11 @@ func TestStatuses(t *testing.T) {
 func TestErrorsAreDocumented(t *testing.T) {
 	t.Parallel()
 	sections := strings.Split(docs(t, "errors.md"), "\n## ")[1:]
-	told := map[Code]bool{}
+	told := map[refusal.Code]bool{}
 	for _, s := range sections {
 		code, text, _ := strings.Cut(s, "\n")
-		told[Code(code)] = true
-		if !slices.Contains(Codes(), Code(code)) {
+		told[refusal.Code(code)] = true
+		if !slices.Contains(refusal.Codes(), refusal.Code(code)) {
 			t.Errorf("docs/reference/errors.md has a heading %q that is no code", code)
 		}
 		if !regexp.MustCompile(`(?m)^HTTP [45]\d\d\b`).MatchString(text) || !strings.Contains(text, "\n- When: ") ||
@@ -406,8 +407,8 @@ func TestErrorsAreDocumented(t *testing.T) {
 			t.Errorf("docs/reference/errors.md does not tell everything about %s", code)
 		}
 	}
-	seen := map[Code]bool{}
-	for _, c := range Codes() {
+	seen := map[refusal.Code]bool{}
+	for _, c := range refusal.Codes() {
 		if !told[c] {
 			t.Errorf("docs/reference/errors.md does not tell of %s", c)
 		}

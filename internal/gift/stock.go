@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // MaxStock is how many cards one call makes.
@@ -31,23 +32,23 @@ type Stock struct {
 
 // Make judges a create-stock request and makes its cards, without ids and secrets. unread is as for Issue. It fails as
 // Issue does.
-func (s Stock) Make(account *Account, now time.Time, unread func(Field) bool) ([]Gift, error) {
+func (s Stock) Make(account *Account, now time.Time, unread func(refusal.Field) bool) ([]Gift, error) {
 	method := ExternalTransaction // cards are sold: their program is that of purchases
 	i := order{Send: Send{Caller: s.Caller, PaymentMethodID: &method}, account: account, now: now, unread: unread,
-		known: map[Field]bool{}, from: account.Name, zone: account.Zone.String()}
+		known: map[refusal.Field]bool{}, from: account.Name, zone: account.Zone.String()}
 	i.def = &Definition{Value: s.Value, Label: s.Label, Terms: s.Terms, Quantity: s.Quantity,
 		EquivalentValue: s.EquivalentValue, ProgramID: s.ProgramID, LocationID: s.LocationID, DesignID: s.DesignID}
 	item := s.worth(&i)
 	switch n := s.Count; {
 	case n == nil:
-		i.add(FieldCount, "Say how many cards to make.")
+		i.add(refusal.FieldCount, "Say how many cards to make.")
 	case *n < 1 || *n > MaxStock:
-		i.add(FieldCount, "The %s must be from 1 to %d.", FieldCount, MaxStock)
+		i.add(refusal.FieldCount, "The %s must be from 1 to %d.", refusal.FieldCount, MaxStock)
 	}
 	i.place()
 	i.rights()
-	i.text(FieldLabel, s.Label, maxName)
-	i.text(FieldTerms, s.Terms, maxTerms)
+	i.text(refusal.FieldLabel, s.Label, maxName)
+	i.text(refusal.FieldTerms, s.Terms, maxTerms)
 	if err := i.err(); err != nil || unread != nil {
 		return nil, err
 	}
@@ -69,16 +70,17 @@ func (s Stock) Make(account *Account, now time.Time, unread func(Field) bool) ([
 // worth judges what the cards will be worth, and tells whether that is an item.
 func (s *Stock) worth(i *order) (item bool) {
 	item = s.Label != "" || s.Quantity != "" || s.EquivalentValue != "" || s.Terms != "" ||
-		i.has(FieldLabel) || i.has(FieldQuantity)
+		i.has(refusal.FieldLabel) || i.has(refusal.FieldQuantity)
 	switch {
 	case item && s.Value != "":
-		i.add(FieldValue, "Send %s, or %s and %s; not both.", FieldValue, FieldLabel, FieldQuantity)
+		i.add(refusal.FieldValue, "Send %s, or %s and %s; not both.", refusal.FieldValue, refusal.FieldLabel,
+			refusal.FieldQuantity)
 	case item:
-		i.require(FieldLabel, !blank(s.Label), "A card for an item needs a label.")
+		i.require(refusal.FieldLabel, !blank(s.Label), "A card for an item needs a label.")
 		i.amount = i.quantity()
 		i.equivalent = i.equivalentValue()
 	default:
-		i.amount = i.value(FieldValue, s.Value, false)
+		i.amount = i.value(refusal.FieldValue, s.Value, false)
 	}
 	return item
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // PairWithin is how long the key of a till waits for its device.
@@ -21,22 +22,25 @@ const MaxKeyName = 200
 // no more than a till's role and what the caller itself may.
 func (d *Directory) NewTill(c *Caller, want Key, token string, now time.Time) (*Key, error) {
 	a := d.Accounts[want.AccountID]
-	var refused *Error
+	var refused *refusal.Error
 	at := want.Locations[0]
 	switch {
 	case a == nil || a.Location(at) == nil:
-		refused = RefuseAt(NotFound, FieldLocation, "This account has no location with that %s.", FieldLocation)
+		refused = refusal.At(refusal.NotFound, refusal.FieldLocation, "This account has no location with that %s.",
+			refusal.FieldLocation)
 	case !c.Enabled(at):
-		refused = RefuseAt(NotAuthorized, FieldLocation, "This key is not enabled for that location.")
+		refused = refusal.At(refusal.NotAuthorized, refusal.FieldLocation, "This key is not enabled for that location.")
 	}
 	if more := want.Permissions &^ TillRole &^ c.Permissions; more != 0 {
-		refused = Join(refused, RefuseAt(NotAuthorized, "may", "This key cannot give a till what it may not do itself: %s.",
+		refused = refusal.Join(refused, refusal.At(refusal.NotAuthorized, "may",
+			"This key cannot give a till what it may not do itself: %s.",
 			more))
 	}
 	for _, k := range d.Keys {
 		if k.AccountID == want.AccountID && k.Name == want.Name && k.Works(now) {
-			refused = Join(refused, RefuseAt(ValidationFailure, "name", "There is a working key named %s already. Choose "+
-				"another name, or switch that one off first.", k.Name))
+			refused = refusal.Join(refused, refusal.At(refusal.ValidationFailure, "name",
+				"There is a working key named %s already. Choose "+
+					"another name, or switch that one off first.", k.Name))
 			break
 		}
 	}

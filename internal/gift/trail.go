@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // The actions of an audit trail that are no change of a gift; those have the EventType of their entry.
@@ -48,7 +49,8 @@ type TrailPage struct {
 // MayAuditAll refuses a key that is limited to locations: the trail is the whole account's.
 func (c *Caller) MayAuditAll() error {
 	if len(c.Locations) > 0 {
-		return Refuse(NotAuthorized, "The audit trail is of the whole account; this key is limited to some of its locations.")
+		return refusal.New(refusal.NotAuthorized,
+			"The audit trail is of the whole account; this key is limited to some of its locations.")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // Transfer asks to move value from one gift to another.
@@ -54,11 +55,11 @@ func OneTransfer(a, b Entry) bool {
 }
 
 // NoSuchTransferGift is what NoSuchGift is, of the gift that gives or of the other.
-func NoSuchTransferGift(gives bool) *Error {
+func NoSuchTransferGift(gives bool) *refusal.Error {
 	if gives {
-		return RefuseAt(NotFound, FieldFrom, noSuchGift)
+		return refusal.At(refusal.NotFound, refusal.FieldFrom, noSuchGift)
 	}
-	return RefuseAt(NotFound, FieldTo, noSuchGift)
+	return refusal.At(refusal.NotFound, refusal.FieldTo, noSuchGift)
 }
 
 // movable judges a transfer and gives the amount that it moves.
@@ -70,26 +71,27 @@ func (v *Voucher) movable(to *Voucher, t Transfer) (money.Amount, error) {
 	case !t.Caller.MayUse(to):
 		return 0, NoSuchTransferGift(false)
 	case v.ID == to.ID:
-		return 0, RefuseAt(ValidationFailure, FieldTo, "A transfer needs two gifts; %s and %s are the same.", FieldFrom,
-			FieldTo)
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldTo,
+			"A transfer needs two gifts; %s and %s are the same.", refusal.FieldFrom,
+			refusal.FieldTo)
 	}
 	if err := v.sameKind(to, t); err != nil {
 		return 0, err
 	}
 	if v.Status == Redeemed {
-		return 0, RefuseAt(AlreadyRedeemed, FieldFrom, "This gift has been redeemed in full.")
+		return 0, refusal.At(refusal.AlreadyRedeemed, refusal.FieldFrom, "This gift has been redeemed in full.")
 	}
 	for _, g := range []struct {
 		*Voucher
-		field Field
-	}{{v, FieldFrom}, {to, FieldTo}} {
+		field refusal.Field
+	}{{v, refusal.FieldFrom}, {to, refusal.FieldTo}} {
 		switch {
 		case !g.Status.Redeemable() && g.Status != Redeemed:
-			return 0, RefuseAt(RedemptionNotAllowed, g.field, "Gift %s is %s.", g.ID, g.Status)
+			return 0, refusal.At(refusal.RedemptionNotAllowed, g.field, "Gift %s is %s.", g.ID, g.Status)
 		case g.Blocked != "":
-			return 0, RefuseAt(RedemptionNotAllowed, g.field, "Gift %s is blocked.", g.ID)
+			return 0, refusal.At(refusal.RedemptionNotAllowed, g.field, "Gift %s is blocked.", g.ID)
 		case g.ExpiredBy(t.Now):
-			return 0, RefuseAt(RedemptionNotAllowed, g.field, "Gift %s expired at %s.", g.ID, LocalTime(g.End(), zone))
+			return 0, refusal.At(refusal.RedemptionNotAllowed, g.field, "Gift %s expired at %s.", g.ID, LocalTime(g.End(), zone))
 		}
 	}
 	return v.movableAmount(to, t)
@@ -102,25 +104,27 @@ func (v *Voucher) sameKind(to *Voucher, t Transfer) error {
 	from, other := account.Items(v), account.Items(to)
 	switch {
 	case v.ProgramID != to.ProgramID || v.Promotional != to.Promotional:
-		return RefuseAt(MissingOrInvalidGiftProgram, FieldTo, "These gifts belong to two programs.")
+		return refusal.At(refusal.MissingOrInvalidGiftProgram, refusal.FieldTo, "These gifts belong to two programs.")
 	case v.Item != to.Item || v.Currency != to.Currency || v.Item && t.Labels[0] != t.Labels[1]:
-		return RefuseAt(InvalidVoucherType, FieldTo, "These gifts are of two types: %s and %s.", v.kind(t.Labels[0]),
+		return refusal.At(refusal.InvalidVoucherType, refusal.FieldTo, "These gifts are of two types: %s and %s.",
+			v.kind(t.Labels[0]),
 			to.kind(t.Labels[1]))
 	case v.Item && account.LimitsMoney() && !t.Worths[0].Equal(t.Worths[1]):
-		return RefuseAt(InvalidVoucherType, FieldTo, "A piece of one gift is not worth as much as one of the other: the "+
-			"set-up limits how much money is issued or redeemed in a day, and pieces count by their worth.")
+		return refusal.At(refusal.InvalidVoucherType, refusal.FieldTo,
+			"A piece of one gift is not worth as much as one of the other: the "+
+				"set-up limits how much money is issued or redeemed in a day, and pieces count by their worth.")
 	case !v.AllowedAt(to.LocationID):
-		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "at other locations")
+		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "at other locations")
 	case len(from) > 0 && !slices.EqualFunc(from, other, Item.matches):
-		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "for other items")
+		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "for other items")
 	case len(from) > 0 && account.TicketOptional(to) && !account.TicketOptional(v):
-		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "without a ticket")
+		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "without a ticket")
 	case t.Terms[0] != "" && t.Terms[0] != t.Terms[1]:
-		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "on other terms")
+		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "on other terms")
 	case to.ValidFrom.Before(v.ValidFrom):
-		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "sooner")
+		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "sooner")
 	case !v.End().IsZero() && (to.End().IsZero() || to.End().After(v.End())):
-		return RefuseAt(RedemptionNotAllowed, FieldTo, wider, to.ID, "longer")
+		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "longer")
 	}
 	return nil
 }
@@ -150,8 +154,9 @@ func (v *Voucher) movableAmount(to *Voucher, t Transfer) (money.Amount, error) {
 		most = MaxQuantity
 	}
 	if amount > min(most-to.Balance, money.NoLimit-to.Loaded) {
-		return 0, RefuseAt(ValidationFailure, FieldAmount, "Gift %s has %s; with %s more it would have more than %s, the "+
-			"most that one gift may.", to.ID, v.Unit().Money(to.Balance), v.Unit().Money(amount), v.Unit().Money(most))
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount,
+			"Gift %s has %s; with %s more it would have more than %s, the "+
+				"most that one gift may.", to.ID, v.Unit().Money(to.Balance), v.Unit().Money(amount), v.Unit().Money(most))
 	}
 	return amount, nil
 }

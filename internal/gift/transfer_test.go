@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // hundredUSD is the account of a key that may do everything, where a gift has at most 100.00 USD.
@@ -33,7 +34,7 @@ func TestTransfer(t *testing.T) {
 	tests := []struct {
 		name    string
 		change  func(from, to *Voucher, t *Transfer)
-		code    Code
+		code    refusal.Code
 		message string
 		moved   money.Amount
 	}{
@@ -46,94 +47,103 @@ func TestTransfer(t *testing.T) {
 			"", "", 400},
 		{"what is held", func(from, _ *Voucher, t *Transfer) {
 			from.Holds, t.Amount = []OpenHold{{ID: id(7), Left: 600, Until: now.Add(time.Hour)}}, 401
-		}, InsufficientBalance, "Of this gift, 4.00 USD is available: 6.00 USD is held until 2026-11-21 13:00 UTC.", 0},
+		}, refusal.InsufficientBalance, "Of this gift, 4.00 USD is available: 6.00 USD is held until 2026-11-21 13:00 UTC.",
+			0},
 		{"all is held", func(from, _ *Voucher, _ *Transfer) {
 			from.Holds = []OpenHold{{ID: id(7), Left: 1000,
 				Until: now.Add(1)}}
 		},
-			InsufficientBalance, "0.00 USD is available", 0},
-		{"above the balance", func(_, _ *Voucher, t *Transfer) { t.Amount = 1001 }, InsufficientBalance,
+			refusal.InsufficientBalance, "0.00 USD is available", 0},
+		{"above the balance", func(_, _ *Voucher, t *Transfer) { t.Amount = 1001 }, refusal.InsufficientBalance,
 			"The balance of this gift is 10.00 USD.", 0},
-		{"negative", func(_, _ *Voucher, t *Transfer) { t.Amount = -1 }, ValidationFailure, "above zero", 0},
-		{"in another currency", func(_, _ *Voucher, t *Transfer) { t.Number = "1.001" }, ValidationFailure,
+		{"negative", func(_, _ *Voucher, t *Transfer) { t.Amount = -1 }, refusal.ValidationFailure, "above zero", 0},
+		{"in another currency", func(_, _ *Voucher, t *Transfer) { t.Number = "1.001" }, refusal.ValidationFailure,
 			"amount: This is not an amount in USD.", 0},
 		{"as much as a gift may have", func(_, to *Voucher, _ *Transfer) { to.Loaded, to.Balance = 9000, 9000 }, "", "",
 			1000},
 		{"more than a gift may have", func(_, to *Voucher, _ *Transfer) { to.Loaded, to.Balance = 9001, 9001 },
-			ValidationFailure, "has 90.01 USD; with 10.00 USD more it would have more than 100.00 USD", 0},
-		{"to itself", func(from, to *Voucher, _ *Transfer) { to.ID = from.ID }, ValidationFailure,
+			refusal.ValidationFailure, "has 90.01 USD; with 10.00 USD more it would have more than 100.00 USD", 0},
+		{"to itself", func(from, to *Voucher, _ *Transfer) { to.ID = from.ID }, refusal.ValidationFailure,
 			"to: A transfer needs two gifts", 0},
 		{"from a gift that the key may not see", func(from, _ *Voucher, t *Transfer) {
 			from.LocationID, t.Caller = other, &Caller{Account: hundredUSD, Locations: []guid.ID{shop}}
-		}, NotFound, "from: This account has no such gift.", 0},
+		}, refusal.NotFound, "from: This account has no such gift.", 0},
 		{"to a gift that the key may not see", func(from, _ *Voucher, t *Transfer) {
 			from.LocationID, t.Caller = shop, &Caller{Account: hundredUSD, Locations: []guid.ID{shop}}
-		}, NotFound, "to: This account has no such gift.", 0},
-		{"to a promotional gift", func(_, to *Voucher, _ *Transfer) { to.Promotional = true }, MissingOrInvalidGiftProgram,
+		}, refusal.NotFound, "to: This account has no such gift.", 0},
+		{"to a promotional gift", func(_, to *Voucher, _ *Transfer) { to.Promotional = true },
+			refusal.MissingOrInvalidGiftProgram,
 			"", 0},
 		{"of a promotional gift", func(from, _ *Voucher, _ *Transfer) { from.Promotional = true },
-			MissingOrInvalidGiftProgram, "", 0},
-		{"to another program", func(_, to *Voucher, _ *Transfer) { to.ProgramID = other }, MissingOrInvalidGiftProgram, "",
+			refusal.MissingOrInvalidGiftProgram, "", 0},
+		{"to another program", func(_, to *Voucher, _ *Transfer) { to.ProgramID = other },
+			refusal.MissingOrInvalidGiftProgram, "",
 			0},
-		{"to an item gift", func(_, to *Voucher, t *Transfer) { to.Item, t.Labels[1] = true, "Coffee" }, InvalidVoucherType,
+		{"to an item gift", func(_, to *Voucher, t *Transfer) { to.Item, t.Labels[1] = true, "Coffee" },
+			refusal.InvalidVoucherType,
 			"USD and Coffee", 0},
-		{"to another currency", func(_, to *Voucher, _ *Transfer) { to.Currency = jpy }, InvalidVoucherType, "USD and JPY",
+		{"to another currency", func(_, to *Voucher, _ *Transfer) { to.Currency = jpy }, refusal.InvalidVoucherType,
+			"USD and JPY",
 			0},
 		{"of the same item", func(from, to *Voucher, t *Transfer) {
 			from.Item, to.Item, t.Labels, t.Amount = true, true, [2]string{"Coffee", "Coffee"}, 3
 		}, "", "", 3},
 		{"of another item", func(from, to *Voucher, t *Transfer) {
 			from.Item, to.Item, t.Labels = true, true, [2]string{"Coffee", "Dinner"}
-		}, InvalidVoucherType, "Coffee and Dinner", 0},
+		}, refusal.InvalidVoucherType, "Coffee and Dinner", 0},
 		{"of more items than a gift may have", func(from, to *Voucher, _ *Transfer) {
 			from.Item, to.Item, to.Balance, to.Loaded = true, true, MaxQuantity-999, MaxQuantity
-		}, ValidationFailure, "the most that one gift may", 0},
+		}, refusal.ValidationFailure, "the most that one gift may", 0},
 		{"to where it is good too", func(_, to *Voucher, _ *Transfer) { to.LocationID = shop }, "", "", 1000},
 		{"to where it is not good", func(from, to *Voucher, _ *Transfer) { from.LocationID, to.LocationID = shop, other },
-			RedemptionNotAllowed, "at other locations", 0},
-		{"to be good everywhere", func(from, _ *Voucher, _ *Transfer) { from.LocationID = shop }, RedemptionNotAllowed,
+			refusal.RedemptionNotAllowed, "at other locations", 0},
+		{"to be good everywhere", func(from, _ *Voucher, _ *Transfer) { from.LocationID = shop },
+			refusal.RedemptionNotAllowed,
 			"at other locations", 0},
 		{"for what it is good for too", func(_, to *Voucher, _ *Transfer) { to.Items = []Item{item} }, "", "", 1000},
 		{"for the same items", func(from, to *Voucher, _ *Transfer) { from.Items, to.Items = []Item{item}, []Item{item} },
 			"", "", 1000},
-		{"for everything", func(from, _ *Voucher, _ *Transfer) { from.Items = []Item{item} }, RedemptionNotAllowed,
+		{"for everything", func(from, _ *Voucher, _ *Transfer) { from.Items = []Item{item} }, refusal.RedemptionNotAllowed,
 			"for other items", 0},
 		{"for another group", func(from, to *Voucher, _ *Transfer) {
 			from.Items, to.Items = []Item{{Group: "COFFEE"}}, []Item{{Group: "WINE"}}
-		}, RedemptionNotAllowed, "for other items", 0},
+		}, refusal.RedemptionNotAllowed, "for other items", 0},
 		{"for the same group, which has a name", func(from, to *Voucher, _ *Transfer) {
 			from.Items, to.Items = []Item{{Group: "COFFEE", Name: "Coffee"}}, []Item{{Group: "COFFEE"}}
 		}, "", "", 1000},
 		{"for another name", func(from, to *Voucher, _ *Transfer) {
 			from.Items, to.Items = []Item{{Name: "Coffee"}}, []Item{{Name: "Wine"}}
-		}, RedemptionNotAllowed, "for other items", 0},
+		}, refusal.RedemptionNotAllowed, "for other items", 0},
 		{"for a group of that name", func(from, to *Voucher, _ *Transfer) {
 			from.Items, to.Items = []Item{{Name: "Coffee"}}, []Item{{Group: "Coffee", Name: "Coffee"}}
-		}, RedemptionNotAllowed, "for other items", 0},
+		}, refusal.RedemptionNotAllowed, "for other items", 0},
 		{"without a ticket", func(from, to *Voucher, _ *Transfer) {
 			from.Items, to.Items, to.PromotionID = []Item{item}, []Item{item}, noTicket
-		}, RedemptionNotAllowed, "without a ticket", 0},
+		}, refusal.RedemptionNotAllowed, "without a ticket", 0},
 		{"with a ticket", func(from, to *Voucher, _ *Transfer) {
 			from.Items, to.Items, from.PromotionID = []Item{item}, []Item{item}, noTicket
 		}, "", "", 1000},
-		{"on other terms", func(_, _ *Voucher, t *Transfer) { t.Terms = [2]string{"Lunch only", ""} }, RedemptionNotAllowed,
+		{"on other terms", func(_, _ *Voucher, t *Transfer) { t.Terms = [2]string{"Lunch only", ""} },
+			refusal.RedemptionNotAllowed,
 			"on other terms", 0},
 		{"on terms", func(_, _ *Voucher, t *Transfer) { t.Terms[1] = "Lunch only" }, "", "", 1000},
-		{"sooner", func(from, _ *Voucher, _ *Transfer) { from.ValidFrom = now.Add(1) }, RedemptionNotAllowed, "sooner", 0},
+		{"sooner", func(from, _ *Voucher, _ *Transfer) { from.ValidFrom = now.Add(1) }, refusal.RedemptionNotAllowed,
+			"sooner", 0},
 		{"later", func(_, to *Voucher, _ *Transfer) { to.ValidFrom = now.Add(1) }, "", "", 1000},
 		{"longer", func(from, to *Voucher, _ *Transfer) { from.ValidUntil, to.ValidUntil = now.Add(1), now.Add(2) },
-			RedemptionNotAllowed, "longer", 0},
-		{"for ever", func(from, _ *Voucher, _ *Transfer) { from.ValidUntil = now.Add(1) }, RedemptionNotAllowed, "longer",
+			refusal.RedemptionNotAllowed, "longer", 0},
+		{"for ever", func(from, _ *Voucher, _ *Transfer) { from.ValidUntil = now.Add(1) }, refusal.RedemptionNotAllowed,
+			"longer",
 			0},
 		{"no longer", func(from, to *Voucher, _ *Transfer) { from.Extended, to.ValidUntil = now.Add(2), now.Add(2) }, "", "",
 			1000},
 		{"of one that expired", func(from, to *Voucher, _ *Transfer) { from.ValidUntil, to.ValidUntil = now, now },
-			RedemptionNotAllowed, "from: Gift " + theGift.String() + " expired at 2026-11-21 12:00 UTC.", 0},
-		{"to one that expired", func(_, to *Voucher, _ *Transfer) { to.ValidUntil = now }, RedemptionNotAllowed,
+			refusal.RedemptionNotAllowed, "from: Gift " + theGift.String() + " expired at 2026-11-21 12:00 UTC.", 0},
+		{"to one that expired", func(_, to *Voucher, _ *Transfer) { to.ValidUntil = now }, refusal.RedemptionNotAllowed,
 			"to: Gift " + id(10).String() + " expired", 0},
-		{"of a blocked gift", func(from, _ *Voucher, _ *Transfer) { from.Blocked = "LOST" }, RedemptionNotAllowed,
+		{"of a blocked gift", func(from, _ *Voucher, _ *Transfer) { from.Blocked = "LOST" }, refusal.RedemptionNotAllowed,
 			"from: Gift " + theGift.String() + " is blocked.", 0},
-		{"to a blocked gift", func(_, to *Voucher, _ *Transfer) { to.Blocked = "LOST" }, RedemptionNotAllowed,
+		{"to a blocked gift", func(_, to *Voucher, _ *Transfer) { to.Blocked = "LOST" }, refusal.RedemptionNotAllowed,
 			"to: Gift " + id(10).String() + " is blocked.", 0},
 	}
 	for _, tt := range tests {
@@ -193,12 +203,12 @@ func TestTransferStatuses(t *testing.T) {
 		for _, r := range Statuses() {
 			from, to, ask := moving()
 			from.Status, to.Status, ask.Amount = s, r, 400
-			want, gives, receives := Code(""), s, r
+			want, gives, receives := refusal.Code(""), s, r
 			switch {
 			case s == Redeemed:
-				want, from.Balance = AlreadyRedeemed, 0
+				want, from.Balance = refusal.AlreadyRedeemed, 0
 			case !s.Redeemable(), !r.Redeemable() && r != Redeemed:
-				want = RedemptionNotAllowed
+				want = refusal.RedemptionNotAllowed
 			case r == Redeemed:
 				receives = Claimed
 			}

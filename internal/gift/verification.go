@@ -3,6 +3,8 @@ package gift
 import (
 	"crypto/subtle"
 	"errors"
+
+	"boon.example/internal/refusal"
 )
 
 // MaxWrongCodes is how many wrong verification codes in a row block a card: whoever has its code guesses one of 10,000
@@ -25,17 +27,18 @@ func (v *Voucher) verify(code string) error {
 	case !v.AsksVerification():
 		return nil
 	case code == "":
-		return RefuseAt(ValidationFailure, FieldVerification, "This card has a verification code: ask for its four digits.")
+		return refusal.At(refusal.ValidationFailure, refusal.FieldVerification,
+			"This card has a verification code: ask for its four digits.")
 	case subtle.ConstantTimeCompare([]byte(code), []byte(v.Verification)) == 0:
-		return RefuseAt(RedemptionNotAllowed, FieldVerification, "The verification code is wrong.")
+		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldVerification, "The verification code is wrong.")
 	}
 	return nil
 }
 
 // IsWrongCode reports whether something was refused because a verification code was wrong.
 func IsWrongCode(err error) bool {
-	refused, ok := errors.AsType[*Error](err)
-	return ok && refused.Code == RedemptionNotAllowed && refused.Messages[0].Field == FieldVerification
+	refused, ok := errors.AsType[*refusal.Error](err)
+	return ok && refused.Code == refusal.RedemptionNotAllowed && refused.Messages[0].Field == refusal.FieldVerification
 }
 
 // MissCode counts a wrong verification code.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"boon.example/internal/refusal"
 )
 
 func TestDrawVerification(t *testing.T) {
@@ -39,12 +41,12 @@ func TestVerification(t *testing.T) {
 			after, e, err := v.Redeem(Redeem{Context: context(), LocationID: shop, Amount: 1, Verification: code})
 			switch {
 			case wrong == MaxWrongCodes:
-				if !errors.Is(err, RedemptionNotAllowed) || IsWrongCode(err) || e != (Entry{}) {
+				if !errors.Is(err, refusal.RedemptionNotAllowed) || IsWrongCode(err) || e != (Entry{}) {
 					t.Fatalf("a blocked card answers %v", err)
 				}
 				continue
 			case code == "":
-				if !errors.Is(err, ValidationFailure) || IsWrongCode(err) {
+				if !errors.Is(err, refusal.ValidationFailure) || IsWrongCode(err) {
 					t.Fatalf("without a code: %v", err)
 				}
 				continue

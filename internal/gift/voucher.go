@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // Voucher is what is decided upon: one gift, one balance.
@@ -89,51 +90,51 @@ func (v *Voucher) AllowedAt(location guid.ID) bool {
 
 // Reason is why a gift cannot be redeemed.
 type Reason struct {
-	Code Code // that of the refusal, or ReasonBlocked or ReasonNotActivated
+	Code refusal.Code // that of the refusal, or ReasonBlocked or ReasonNotActivated
 	Text string
 }
 
 // Reasons that are told by codes of their own; refusals for them are REDEMPTION_NOT_ALLOWED.
 const (
-	ReasonBlocked      Code = "BLOCKED"
-	ReasonNotActivated Code = "NOT_ACTIVATED"
+	ReasonBlocked      refusal.Code = "BLOCKED"
+	ReasonNotActivated refusal.Code = "NOT_ACTIVATED"
 )
 
 // NotRedeemable lists why the voucher cannot be redeemed at location now; empty: it can be. A zero location asks
 // about the gift itself, wherever it may be used. Times are told in a zone; nil is UTC.
 func (v *Voucher) NotRedeemable(location guid.ID, now time.Time, zone *time.Location) []Reason {
 	var reasons []Reason
-	add := func(c Code, text string) { reasons = append(reasons, Reason{c, text}) }
+	add := func(c refusal.Code, text string) { reasons = append(reasons, Reason{c, text}) }
 	if !location.IsZero() && !v.AllowedAt(location) {
-		add(NotAuthorized, goodElsewhere)
+		add(refusal.NotAuthorized, goodElsewhere)
 	}
 	switch {
 	case v.Status == NotActivated:
 		add(ReasonNotActivated, "This card was not activated yet: it has no value until it is sold.")
 	case v.Status == Pending:
-		add(RedemptionNotAllowed, "This gift has not been delivered yet.")
+		add(refusal.RedemptionNotAllowed, "This gift has not been delivered yet.")
 	case v.Status == PurchaseFailed:
-		add(RedemptionNotAllowed, "The purchase of this gift failed.")
+		add(refusal.RedemptionNotAllowed, "The purchase of this gift failed.")
 	case v.Status == Cancelled:
-		add(RedemptionNotAllowed, "This gift was cancelled.")
+		add(refusal.RedemptionNotAllowed, "This gift was cancelled.")
 	case v.Status == Redeemed || v.Balance == 0:
-		add(AlreadyRedeemed, "This gift has been redeemed in full.")
+		add(refusal.AlreadyRedeemed, "This gift has been redeemed in full.")
 	}
 	if v.Blocked != "" {
 		add(ReasonBlocked, "This gift is blocked.")
 	}
 	if now.Before(v.ValidFrom) {
-		add(RedemptionNotAllowed, "This gift is not valid yet; it is from "+LocalTime(v.ValidFrom, zone)+".")
+		add(refusal.RedemptionNotAllowed, "This gift is not valid yet; it is from "+LocalTime(v.ValidFrom, zone)+".")
 	}
 	if v.ExpiredBy(now) {
-		add(RedemptionNotAllowed, "This gift expired at "+LocalTime(v.End(), zone)+".")
+		add(refusal.RedemptionNotAllowed, "This gift expired at "+LocalTime(v.End(), zone)+".")
 	}
 	return reasons
 }
 
 const goodElsewhere = "This gift is good at another location only."
 
-func elsewhere() *Error { return Refuse(NotAuthorized, goodElsewhere) }
+func elsewhere() *refusal.Error { return refusal.New(refusal.NotAuthorized, goodElsewhere) }
 
 // LocalTime tells a time as somebody at a till reads it: in the account's zone, which is named. nil is UTC.
 func LocalTime(t time.Time, zone *time.Location) string {
@@ -151,12 +152,14 @@ type Target struct {
 
 // Check refuses a gift that is not what the till expects.
 func (t Target) Check(v *Voucher) error {
-	var refused *Error
+	var refused *refusal.Error
 	if !t.ProgramID.IsZero() && t.ProgramID != v.ProgramID {
-		refused = RefuseAt(MissingOrInvalidGiftProgram, FieldTargetProgram, "This gift belongs to another program.")
+		refused = refusal.At(refusal.MissingOrInvalidGiftProgram, refusal.FieldTargetProgram,
+			"This gift belongs to another program.")
 	}
 	if t.Promotional != nil && *t.Promotional != v.Promotional {
-		refused = Join(refused, RefuseAt(InvalidVoucherType, FieldTargetType, "This gift is of another type."))
+		refused = refusal.Join(refused, refusal.At(refusal.InvalidVoucherType, refusal.FieldTargetType,
+			"This gift is of another type."))
 	}
 	if refused == nil {
 		return nil
@@ -235,7 +238,7 @@ func (m Method) String() string {
 // ParseMethod finds the delivery method of a number.
 func ParseMethod(id int) (Method, error) {
 	if !isMethod(id) {
-		return 0, RefuseAt(ValidationFailure, FieldMethod, notAMethod, FieldMethod)
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldMethod, notAMethod, refusal.FieldMethod)
 	}
 	return Method(id), nil
 }

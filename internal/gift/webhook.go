@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // Webhook is an endpoint of an account: where its events are sent.
@@ -261,7 +262,7 @@ func (w *Webhook) Host() string {
 // RoomForWebhook refuses one more endpoint than an account may have.
 func (d *Directory) RoomForWebhook(account guid.ID) error {
 	if len(d.Webhooks[account]) >= MaxWebhooks {
-		return Refuse(ValidationFailure, "An account has at most %d webhooks; delete one first.", MaxWebhooks)
+		return refusal.New(refusal.ValidationFailure, "An account has at most %d webhooks; delete one first.", MaxWebhooks)
 	}
 	return nil
 }
@@ -269,7 +270,8 @@ func (d *Directory) RoomForWebhook(account guid.ID) error {
 // MayHook refuses a key that is limited to locations: an endpoint is told of the whole account.
 func (c *Caller) MayHook() error {
 	if len(c.Locations) > 0 {
-		return Refuse(NotAuthorized, "Webhooks tell of the whole account; this key is limited to some of its locations.")
+		return refusal.New(refusal.NotAuthorized,
+			"Webhooks tell of the whole account; this key is limited to some of its locations.")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // Cancel takes gifts out of use: all or none, or, with SkipNotAllowed, as many as can be.
@@ -115,19 +116,19 @@ func (r *Reinstate) locations(c *Call, s *state) []guid.ID {
 // without an entry is none. Nothing is entered yet.
 func (s *state) each(c *Call, ids []guid.ID, skip bool, change func(Ref) (gift.Voucher, []gift.Entry, error)) (
 	r Result, _ error) {
-	var refused *gift.Error
+	var refused *refusal.Error
 	r.At = s.now
 	for _, ref := range refs(c, ids) {
 		if s.Vouchers[ref] == nil {
 			return Result{}, ofTheKey(gift.NoSuchGift())
 		}
 		after, entries, err := change(ref)
-		var notAllowed *gift.Error
-		if skip && errors.Is(err, gift.RedemptionNotAllowed) {
+		var notAllowed *refusal.Error
+		if skip && errors.Is(err, refusal.RedemptionNotAllowed) {
 			errors.As(err, &notAllowed)
 			err = nil
 		}
-		refused = gift.Join(refused, err)
+		refused = refusal.Join(refused, err)
 		r.Vouchers, r.Changed, r.NotAllowed = append(r.Vouchers, after), append(r.Changed, len(entries) > 0),
 			append(r.NotAllowed, notAllowed)
 		r.Entries = append(r.Entries, entries...)

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // What the interface asks of the engine.
@@ -61,16 +62,16 @@ func (b *bench) adjust(g guid.ID, by money.Amount) *ledger.Change {
 }
 
 // outcome is the code of a command's refusal, "" where it was done, and whether that entered something.
-func (b *bench) outcome(c ledger.Call, cmd ledger.Command) (refused gift.Code, entered bool) {
+func (b *bench) outcome(c ledger.Call, cmd ledger.Command) (refused refusal.Code, entered bool) {
 	b.Helper()
 	a, err := b.engine.Do(b.Context(), c, cmd)
-	switch no, ok := errors.AsType[*gift.Error](err); {
+	switch no, ok := errors.AsType[*refusal.Error](err); {
 	case ok:
 		return no.Code, false
 	case err != nil:
 		b.Errorf("%T: %v", cmd, err)
 	case a.Code != ledger.OK:
-		return gift.Code(a.Body), false
+		return refusal.Code(a.Body), false
 	}
 	return "", string(a.Body) != "OK"
 }
@@ -111,7 +112,7 @@ func TestRacingBlocks(t *testing.T) {
 				t.Error("redeemed after the answer to the block")
 			case refused == "":
 				taken.Add(1)
-			case refused != gift.RedemptionNotAllowed:
+			case refused != refusal.RedemptionNotAllowed:
 				t.Errorf("refused: %s", refused)
 			}
 		})
@@ -148,7 +149,7 @@ func TestRacingAdjustments(t *testing.T) {
 			switch refused, _ := b.outcome(b.call("race", ""), cmd); refused {
 			case "":
 				count.Add(by)
-			case gift.InsufficientBalance, gift.AlreadyRedeemed:
+			case refusal.InsufficientBalance, refusal.AlreadyRedeemed:
 			default:
 				t.Errorf("%T is refused: %s", cmd, refused)
 			}
@@ -168,7 +169,7 @@ func TestAdjustmentsAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil, ledger.Options{})
 	b.caller.Account.MaxGiftValue, b.caller.Account.Limits.IssuedPerDay = 10_000, 1000
-	do := func(cmd ledger.Command) gift.Code {
+	do := func(cmd ledger.Command) refusal.Code {
 		c := b.call(gift.AdjustGift, "")
 		c.Account, c.Caller = b.caller.Account, b.caller
 		refused, _ := b.outcome(c, cmd)
@@ -180,12 +181,12 @@ func TestAdjustmentsAreLimited(t *testing.T) {
 	of := func(by money.Amount) ledger.Command { return b.adjust(item, by) }
 	for n, step := range []struct {
 		cmd  ledger.Command
-		want gift.Code
+		want refusal.Code
 	}{
-		{b.adjust(cash, 600), ""}, {b.adjust(cash, 401), gift.RateLimited}, {b.adjust(cash, -1000), ""},
-		{b.adjust(cash, 401), gift.RateLimited}, {of(1), gift.RateLimited},
-		{b.adjust(cash, -101), gift.InsufficientBalance},
-		{b.adjust(cash, 400), ""}, {of(1), gift.RateLimited}, {of(-1), ""},
+		{b.adjust(cash, 600), ""}, {b.adjust(cash, 401), refusal.RateLimited}, {b.adjust(cash, -1000), ""},
+		{b.adjust(cash, 401), refusal.RateLimited}, {of(1), refusal.RateLimited},
+		{b.adjust(cash, -101), refusal.InsufficientBalance},
+		{b.adjust(cash, 400), ""}, {of(1), refusal.RateLimited}, {of(-1), ""},
 	} {
 		if got := do(step.cmd); got != step.want {
 			t.Errorf("adjustment %d: %q, want %q", n+1, got, step.want)
@@ -221,11 +222,11 @@ func TestCareOfNothing(t *testing.T) {
 		gift.UnblockGift: unblocking(g, gift.Unblock{Caller: b.caller}),
 		gift.ExtendGift:  extending(g, gift.Extend{Caller: b.caller, Until: time.Now()}),
 	} {
-		if refused, _ := b.outcome(b.call(name, "k"), cmd); refused != gift.NotFound {
+		if refused, _ := b.outcome(b.call(name, "k"), cmd); refused != refusal.NotFound {
 			t.Errorf("%s: %s", name, refused)
 		}
 		if found, err := b.store.Requests(t.Context(), b.caller.Account.ID, name, "k"); err != nil &&
-			!errors.Is(err, gift.NotFound) || len(found) > 0 {
+			!errors.Is(err, refusal.NotFound) || len(found) > 0 {
 			t.Errorf("%s is remembered: %v, %v", name, found, err)
 		}
 	}

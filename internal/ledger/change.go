@@ -4,6 +4,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // Change changes one voucher of the calling account by one entry, as a rule says.
@@ -47,7 +48,7 @@ func (k *Change) weigh(worth func(guid.ID) (gift.ItemWorth, error)) error {
 // money is limited.
 func (k *Change) issue(c *Call, s *state, v *gift.Voucher, amount money.Amount) error {
 	if v.Item && amount > 0 && c.limitsMoney() && !k.worth.Known() {
-		return gift.Refuse(gift.NotSupported, "Nothing can be put into this item gift: it was made without an "+
+		return refusal.New(refusal.NotSupported, "Nothing can be put into this item gift: it was made without an "+
 			"equivalentValue, and the set-up limits how much money is issued or redeemed in a day. Make another gift, "+
 			"with an equivalentValue.")
 	}
@@ -103,7 +104,7 @@ type Undo struct {
 // when their key did nothing, how it is refused when there is none, and how it is undone, if Undo does.
 var undoings = map[gift.Operation]struct {
 	name, not string
-	missing   func() *gift.Error
+	missing   func() *refusal.Error
 	rule      func(gift.Voucher, gift.Undoable, gift.Undo) (gift.Voucher, gift.Entry, error)
 }{
 	gift.RedeemGift:   {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},

@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // Call is how a command is asked for: by whom, under which key, and how its outcome reads as an answer.
@@ -29,7 +30,7 @@ type Call struct {
 	Account       *gift.Account // whose daily limits count, and those of the caller's key; nil: none do
 	Ahead         time.Duration // how far the clock of a test account is likely to be ahead
 	Setup         int64         // the version of the set-up by which it was judged, or of an older one; 0: by none
-	// Render makes the answer of an outcome; the error is a *gift.Error. It is pure and may run more than once.
+	// Render makes the answer of an outcome; the error is a *refusal.Error. It is pure and may run more than once.
 	Render func(Result, error) Answer
 }
 
@@ -65,7 +66,7 @@ type Result struct {
 	// Changed and NotAllowed tell of each of the vouchers of a Cancel or Reinstate whether it was changed, and if not,
 	// why that was not allowed; nil: there was nothing to change.
 	Changed    []bool
-	NotAllowed []*gift.Error
+	NotAllowed []*refusal.Error
 	Hold       gift.Held // that was released, now or before
 	At         time.Time // of the decision; of a Release, a Cancel and a Reinstate
 }
@@ -319,7 +320,7 @@ type Reverse struct {
 	// by that and something by another.
 	Operation gift.Operation
 	Of        *UsedWith
-	Misplaced *gift.Error // what is wrong with where it is made: nothing is given back; nil: nothing
+	Misplaced *refusal.Error // what is wrong with where it is made: nothing is given back; nil: nothing
 }
 
 func (r *Reverse) original(c *Call) RequestKey {
@@ -364,7 +365,7 @@ func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 		if err == nil && !r.Caller.Enabled(taken.Entry.Actor.LocationID) {
 			err = gift.NoSuchRedemption()
 		}
-		return Result{}, unstored{gift.Join(r.Misplaced, err)}
+		return Result{}, unstored{refusal.Join(r.Misplaced, err)}
 	}
 	if err != nil {
 		return Result{}, err
@@ -397,8 +398,8 @@ func (r *Reverse) find(c *Call, s *state) (*gift.Undoable, error) {
 // UsedWith is the gift that a caller says an Idempotency-Key was used with; nil: it does not say. A till that makes the
 // same keys anew each day must not undo an older sale.
 type UsedWith struct {
-	VoucherID guid.ID     // zero: it was not found
-	Else      *gift.Error // what is told where the key was used with another gift
+	VoucherID guid.ID        // zero: it was not found
+	Else      *refusal.Error // what is told where the key was used with another gift
 }
 
 func (u *UsedWith) check(voucher guid.ID) error {
@@ -422,7 +423,7 @@ func (r *Reverse) otherTaking(c *Call, s *state) error {
 		case !other.MayBeToldTo(c.Caller):
 			return ofTheKey(madeElsewhere(""))
 		default:
-			return gift.RefuseAt(gift.ValidationFailure, gift.FieldOperation,
+			return refusal.At(refusal.ValidationFailure, refusal.FieldOperation,
 				"This key was used with %s. Say which operation is meant, %s or %[1]s.", op, gift.RedeemGift)
 		}
 	}
@@ -442,7 +443,8 @@ func (s *state) byKey(c *Call, k RequestKey, at guid.ID) error {
 	case original != nil && !original.EntryID.IsZero():
 		return nil
 	case original != nil && !original.Spent:
-		return gift.RefuseAt(gift.NotFound, gift.FieldOriginalKey, "The request with this key did nothing, so %s.", what.not)
+		return refusal.At(refusal.NotFound, refusal.FieldOriginalKey, "The request with this key did nothing, so %s.",
+			what.not)
 	case original == nil:
 		if err := s.keep(c); err != nil {
 			return err
@@ -455,7 +457,7 @@ func (s *state) byKey(c *Call, k RequestKey, at guid.ID) error {
 		}
 		s.record(spent)
 	}
-	return gift.RefuseAt(gift.NotFound, gift.FieldOriginalKey,
+	return refusal.At(refusal.NotFound, refusal.FieldOriginalKey,
 		"No %s with this key has arrived, so %s. The key is spent now: should the "+
 			"%[1]s still come, it is refused.", what.name, what.not)
 }
@@ -558,7 +560,7 @@ func (b *Bounce) decide(_ *Call, s *state) (r Result, _ error) {
 	ref := Ref{b.AccountID, b.VoucherID}
 	v := s.Vouchers[ref]
 	if v == nil {
-		return Result{}, gift.Refuse(gift.NotFound, "There is no such gift.")
+		return Result{}, refusal.New(refusal.NotFound, "There is no such gift.")
 	}
 	by := s.DeliveredBy[ref]
 	// A gift that was used stays as it is; those that recipients get notices of are.

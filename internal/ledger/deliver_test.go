@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // posted issues a gift by SMS and claims its job.
@@ -85,7 +86,7 @@ func TestBounce(t *testing.T) {
 	}
 	b.status(job.VoucherID, gift.Claimed)
 	if err := b.do(&ledger.Bounce{AccountID: job.AccountID, VoucherID: newID(), JobID: job.ID}); !errors.Is(err,
-		gift.NotFound) {
+		refusal.NotFound) {
 		t.Errorf("an unknown gift: %v", err)
 	}
 	b.verify()

@@ -15,6 +15,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 	"boon.example/internal/span"
 )
 
@@ -198,9 +199,9 @@ func (e *Engine) Running(k RequestKey) bool {
 }
 
 // Do runs one command and gives the answer once it is durable. What was done is always an Answer; so is a refusal that
-// is remembered under the call's key. Any other refusal is a *gift.Error (IDEMPOTENCY_MISMATCH, REQUEST_IN_PROGRESS and
-// UNAVAILABLE among them), and any other error an internal one. A caller that gives up gets UNAVAILABLE; what it asked
-// for may still happen, once.
+// is remembered under the call's key. Any other refusal is a *refusal.Error (IDEMPOTENCY_MISMATCH, REQUEST_IN_PROGRESS
+// and UNAVAILABLE among them), and any other error an internal one. A caller that gives up gets UNAVAILABLE; what it
+// asked for may still happen, once.
 func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 	drawing, draws := cmd.(interface{ draw(io.Reader) error })
 	var moved clockMoved
@@ -258,7 +259,7 @@ func (e *Engine) submit(t *task) error {
 		_, err := e.enqueue(t, true)
 		return err
 	case <-timeout.C:
-		refused := gift.Refuse(gift.RequestInProgress,
+		refused := refusal.New(refusal.RequestInProgress,
 			"The first request with this Idempotency-Key is still under way. Repeat it with the same key.")
 		refused.RetryAfter = time.Second
 		return refused
@@ -648,7 +649,7 @@ func (t *task) replay(known *Request, s *state) {
 		t.err = madeElsewhere(giveNewKey)
 		if known.MayBeToldTo(t.call.Caller) {
 			s.changes.Replays = append(s.changes.Replays, known.RequestKey)
-			t.err = gift.Refuse(gift.RedemptionNotAllowed,
+			t.err = refusal.New(refusal.RedemptionNotAllowed,
 				"This request was taken back by its Idempotency-Key before it arrived; nothing was done.")
 		}
 		return
@@ -658,7 +659,7 @@ func (t *task) replay(known *Request, s *state) {
 	case err != nil:
 		t.err = fmt.Errorf("%w: %w", unavailable("It cannot be told here whether this was done before."), err)
 	case !same:
-		t.err = gift.Refuse(gift.IdempotencyMismatch,
+		t.err = refusal.New(refusal.IdempotencyMismatch,
 			"This Idempotency-Key was used for another request. Use a new key for each new request.")
 	case !known.MayBeToldTo(t.call.Caller):
 		t.err = madeElsewhere(giveNewKey)
@@ -672,15 +673,15 @@ func (t *task) replay(known *Request, s *state) {
 const giveNewKey = "; give a new request a new, random Idempotency-Key"
 
 // madeElsewhere refuses to tell of a request that was made where the caller may not be; then is what is left to do.
-func madeElsewhere(then string) *gift.Error {
-	return gift.Refuse(gift.NotAuthorized,
+func madeElsewhere(then string) *refusal.Error {
+	return refusal.New(refusal.NotAuthorized,
 		"The request with this Idempotency-Key was made at a location that this API key is not enabled for%s.", then)
 }
 
 func (t *task) fail(err error) { t.result, t.answer, t.err = Result{}, Answer{}, err }
 
-func unavailable(why string) *gift.Error {
-	refused := gift.Refuse(gift.Unavailable, "%s Repeat the request in a moment with the same Idempotency-Key.", why)
+func unavailable(why string) *refusal.Error {
+	refused := refusal.New(refusal.Unavailable, "%s Repeat the request in a moment with the same Idempotency-Key.", why)
 	refused.RetryAfter = time.Second
 	return refused
 }

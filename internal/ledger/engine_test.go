@@ -24,6 +24,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
@@ -79,7 +80,7 @@ func (b *bench) call(op gift.Operation, key string) ledger.Call {
 		AccountID: b.caller.Account.ID, Operation: op, Key: key,
 		Render: func(r ledger.Result, err error) ledger.Answer {
 			if err != nil {
-				return ledger.Answer{Code: gift.RedemptionNotAllowed, Body: []byte(code(err))}
+				return ledger.Answer{Code: refusal.RedemptionNotAllowed, Body: []byte(code(err))}
 			}
 			if len(r.Entries) == 0 {
 				return ledger.Answer{Code: ledger.OK, Body: []byte("OK")}
@@ -175,7 +176,7 @@ func race(b *bench, id guid.ID, workers, calls int) (balances []int, refused int
 					var balance int
 					fmt.Sscan(string(answer.Body), &entry, &balance)
 					balances = append(balances, balance)
-				case errors.Is(err, gift.AlreadyRedeemed):
+				case errors.Is(err, refusal.AlreadyRedeemed):
 					refused++
 				default:
 					b.Errorf("redeem: %v", err)
@@ -294,7 +295,7 @@ func TestSecondRequestWithAKeyWaitsThenIsTold(t *testing.T) {
 	if !b.engine.Running(ledger.RequestKey{AccountID: b.caller.Account.ID, Operation: gift.RedeemGift, Key: "k"}) {
 		t.Error("the call is under way, but is not said to be")
 	}
-	if _, err := b.redeem(t.Context(), newID(), 1, "k"); !errors.Is(err, gift.RequestInProgress) {
+	if _, err := b.redeem(t.Context(), newID(), 1, "k"); !errors.Is(err, refusal.RequestInProgress) {
 		t.Errorf("the second request got %v, want REQUEST_IN_PROGRESS", err)
 	}
 	g.release()
@@ -318,8 +319,8 @@ func TestFullQueueRefusesAtOnce(t *testing.T) {
 		b.queued(n + 1)
 	}
 	_, err := b.redeem(t.Context(), newID(), 1, "")
-	var refused *gift.Error
-	if !errors.As(err, &refused) || refused.Code != gift.Unavailable || refused.RetryAfter == 0 {
+	var refused *refusal.Error
+	if !errors.As(err, &refused) || refused.Code != refusal.Unavailable || refused.RetryAfter == 0 {
 		t.Errorf("beyond the queue: %v, want UNAVAILABLE with Retry-After", err)
 	}
 	g.release()
@@ -408,7 +409,7 @@ func TestCallerThatHasGoneIsNotBegun(t *testing.T) {
 	<-g.waiting
 	ctx, cancel := context.WithCancel(t.Context())
 	wg.Go(func() {
-		if _, err := b.redeem(ctx, id, 30, "k"); !errors.Is(err, gift.Unavailable) {
+		if _, err := b.redeem(ctx, id, 30, "k"); !errors.Is(err, refusal.Unavailable) {
 			t.Errorf("the caller who gave up got %v, want UNAVAILABLE", err)
 		}
 	})
@@ -437,7 +438,7 @@ func TestCallerThatGivesUpDoesNotUndoTheCommit(t *testing.T) {
 		<-g.waiting
 		cancel()
 	}()
-	if _, err := b.redeem(ctx, id, 30, "k"); !errors.Is(err, gift.Unavailable) {
+	if _, err := b.redeem(ctx, id, 30, "k"); !errors.Is(err, refusal.Unavailable) {
 		t.Fatalf("the caller who gave up got %v, want UNAVAILABLE", err)
 	}
 	g.release()
@@ -485,7 +486,7 @@ func TestFaultsInPairs(t *testing.T) {
 			f := &faulty{fail: func(n int) bool { return n == 2 }, effect: effect, err: errors.New("disk I/O error")}
 			b := setup(t, func(s ledger.Store) ledger.Store { f.Store = s; return f }, ledger.Options{})
 			id := b.gift(100)
-			if _, err := b.redeem(t.Context(), id, 30, "k"); !errors.Is(err, gift.Unavailable) {
+			if _, err := b.redeem(t.Context(), id, 30, "k"); !errors.Is(err, refusal.Unavailable) {
 				t.Fatalf("the caller got %v, want UNAVAILABLE", err)
 			}
 			answer, err := b.redeem(t.Context(), id, 30, "k")
@@ -506,7 +507,7 @@ func TestInTheWay(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]error{
 		ledger.ErrRejected: ledger.ErrRejected,
-		fmt.Errorf("%w: %w", ledger.ErrRejected, ledger.ErrInTheWay): gift.Unavailable,
+		fmt.Errorf("%w: %w", ledger.ErrRejected, ledger.ErrInTheWay): refusal.Unavailable,
 	} {
 		f := &faulty{fail: func(n int) bool { return n == 2 }, err: err}
 		b := setup(t, func(s ledger.Store) ledger.Store { f.Store = s; return f }, ledger.Options{})
@@ -537,10 +538,10 @@ func TestUnknownCommitsAreSettledByTheRecords(t *testing.T) {
 				t.Fatalf("the balance is %d, want 70", got)
 			}
 			f.fail = func(int) bool { return true }
-			if _, err := b.redeem(t.Context(), id, 1, ""); !errors.Is(err, gift.Unavailable) {
+			if _, err := b.redeem(t.Context(), id, 1, ""); !errors.Is(err, refusal.Unavailable) {
 				t.Fatalf("the caller without a key got %v, want UNAVAILABLE", err)
 			}
-			if _, err := b.redeem(t.Context(), id, 1, "hopeless"); !errors.Is(err, gift.Unavailable) {
+			if _, err := b.redeem(t.Context(), id, 1, "hopeless"); !errors.Is(err, refusal.Unavailable) {
 				t.Fatalf("a caller got %v while no commit is known, want UNAVAILABLE", err)
 			}
 			b.verify()
@@ -601,7 +602,7 @@ func TestSettlingEndsWithItsCallers(t *testing.T) {
 			}}
 			b := setup(t, func(s ledger.Store) ledger.Store { f.Store = s; return f }, ledger.Options{})
 			id := b.gift(100)
-			if _, err := b.redeem(ctx, id, 30, "k"); !errors.Is(err, gift.Unavailable) {
+			if _, err := b.redeem(ctx, id, 30, "k"); !errors.Is(err, refusal.Unavailable) {
 				t.Fatalf("the caller that left got %v, want UNAVAILABLE", err)
 			}
 			answer, err := b.redeem(t.Context(), id, 30, "k")
@@ -733,7 +734,7 @@ func TestStopAnswersThoseWhoWait(t *testing.T) {
 			defer mu.Unlock()
 			if err == nil {
 				done++
-			} else if !errors.Is(err, gift.Unavailable) {
+			} else if !errors.Is(err, refusal.Unavailable) {
 				t.Errorf("while stopping: %v", err)
 			}
 		})
@@ -743,7 +744,7 @@ func TestStopAnswersThoseWhoWait(t *testing.T) {
 	if got := b.balance(id); got != money.Amount(10_000-done) {
 		t.Fatalf("%d were answered, but the balance is %d", done, got)
 	}
-	if _, err := b.redeem(t.Context(), id, 1, ""); !errors.Is(err, gift.Unavailable) {
+	if _, err := b.redeem(t.Context(), id, 1, ""); !errors.Is(err, refusal.Unavailable) {
 		t.Errorf("after the stop: %v, want UNAVAILABLE", err)
 	}
 }
@@ -789,7 +790,7 @@ func TestAPanicSavesNothing(t *testing.T) {
 	g.release()
 	wg.Wait()
 	for n, err := range errs {
-		var refused *gift.Error
+		var refused *refusal.Error
 		if panics := n == 1 || n == 2; panics != (err != nil) || errors.As(err, &refused) {
 			t.Errorf("call %d: %v", n, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 )
 
 // oneWriter is a store that does one group at a time, a thousand gifts in orderTime and a light one in a millisecond.
@@ -31,7 +32,7 @@ func (w oneWriter) Group(_ context.Context, want ledger.Want, decide func(*ledge
 // heavy is a command on a thousand gifts, and light one on one.
 var (
 	heavy = &ledger.Cancel{VoucherIDs: make([]guid.ID, 1000)}
-	light = &ledger.Rejected{Err: gift.Refuse(gift.NotFound, "no")}
+	light = &ledger.Rejected{Err: refusal.New(refusal.NotFound, "no")}
 )
 
 // Worth implements ledger.Store.
@@ -182,9 +183,9 @@ func (o *orders) send(account byte, n int) {
 			err := o.do(account, heavy)
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			refused, _ := errors.AsType[*gift.Error](err)
+			refused, _ := errors.AsType[*refusal.Error](err)
 			into := o.done // decided, if only to be NOT_FOUND
-			if refused != nil && refused.Code == gift.Unavailable && refused.RetryAfter > 0 {
+			if refused != nil && refused.Code == refusal.Unavailable && refused.RetryAfter > 0 {
 				into = o.refused
 			}
 			into[account] = append(into[account], time.Since(begun))
@@ -218,7 +219,7 @@ func TestAStockIsAsLongAsTenOrders(t *testing.T) {
 		stock := &ledger.Cancel{VoucherIDs: make([]guid.ID, 10_000)}
 		refused := func(want bool) {
 			t.Helper()
-			if err := o.do(1, stock); errors.Is(err, gift.Unavailable) != want {
+			if err := o.do(1, stock); errors.Is(err, refusal.Unavailable) != want {
 				t.Errorf("a stock was answered %v", err)
 			}
 		}

@@ -17,6 +17,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // RequestKey is the scope of an Idempotency-Key: not the API key, so that its rotation changes nothing.
@@ -39,7 +40,7 @@ func (k RequestKey) Foreign() bool {
 
 // Answer is what a caller was told: the outcome and the body, byte for byte.
 type Answer struct {
-	Code     gift.Code // OK, Created, or the code of a refusal
+	Code     refusal.Code // OK, Created, or the code of a refusal
 	Body     []byte
 	Long     Long // in place of Body, when its Size is above 0: one that was not read with its record; not stored
 	Replayed bool // given before, to the same request; not stored
@@ -47,9 +48,9 @@ type Answer struct {
 
 // The codes of what succeeded.
 const (
-	OK      gift.Code = "OK"
-	Created gift.Code = "CREATED" // new gifts
-	Nothing gift.Code = "NOTHING" // to take or hold, up to an amount, or to release any more: there is no entry
+	OK      refusal.Code = "OK"
+	Created refusal.Code = "CREATED" // new gifts
+	Nothing refusal.Code = "NOTHING" // to take or hold, up to an amount, or to release any more: there is no entry
 )
 
 // Succeeded reports whether the answer is no refusal.

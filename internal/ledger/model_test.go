@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
@@ -160,13 +161,13 @@ func (w *world) do(t *rapid.T, operation gift.Operation, key string, fingerprint
 		Render: func(r ledger.Result, err error) ledger.Answer {
 			result = r
 			if err != nil {
-				return ledger.Answer{Code: gift.RedemptionNotAllowed, Body: []byte(code(err))}
+				return ledger.Answer{Code: refusal.RedemptionNotAllowed, Body: []byte(code(err))}
 			}
 			return ledger.Answer{Code: ledger.OK, Body: []byte(told(r))}
 		},
 	}, cmd)
 	if err != nil {
-		var refused *gift.Error
+		var refused *refusal.Error
 		if !errors.As(err, &refused) {
 			t.Fatalf("%s: %v", operation, err)
 		}
@@ -176,7 +177,7 @@ func (w *world) do(t *rapid.T, operation gift.Operation, key string, fingerprint
 }
 
 func code(err error) string {
-	var refused *gift.Error
+	var refused *refusal.Error
 	errors.As(err, &refused)
 	return string(refused.Code)
 }

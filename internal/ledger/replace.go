@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // Replace gives a gift another code and token, and sends them if it is told where.
@@ -82,8 +83,8 @@ func (r *Replace) decide(c *Call, s *state) (Result, error) {
 
 // toDeliver has an error of a resend tell of the member deliver.
 func toDeliver(err error) error {
-	if refused, ok := err.(*gift.Error); ok {
-		return refused.In(gift.FieldDeliver)
+	if refused, ok := err.(*refusal.Error); ok {
+		return refused.In(refusal.FieldDeliver)
 	}
 	return err
 }

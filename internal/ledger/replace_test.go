@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 )
 
 // TestReplacedBeforeItIsTaken: what was found by a code is neither redeemed, held nor changed once its card is
@@ -36,7 +37,8 @@ func TestReplacedBeforeItIsTaken(t *testing.T) {
 			c.Seen = tt.seen
 			_, err := b.engine.Do(t.Context(), c, cmd)
 			today := "This card was replaced on " + time.Now().UTC().Format("2 January 2006")
-			if tt.refused != errors.Is(err, gift.RedemptionNotAllowed) || tt.refused && !strings.Contains(err.Error(), today) ||
+			if tt.refused != errors.Is(err, refusal.RedemptionNotAllowed) || tt.refused && !strings.Contains(err.Error(),
+				today) ||
 				!tt.refused && err != nil {
 				t.Errorf("%T, %+v: %v", cmd, tt, err)
 			}
@@ -90,7 +92,7 @@ func TestReplacedWhileItIsTaken(t *testing.T) {
 					return ledger.Answer{Code: ledger.OK, Body: []byte("taken")}
 				}
 				_, err = b.engine.Do(t.Context(), c, &ledger.Redeem{VoucherID: id, Redeem: gift.Redeem{Amount: 1}})
-				if err != nil && !errors.Is(err, gift.RedemptionNotAllowed) {
+				if err != nil && !errors.Is(err, refusal.RedemptionNotAllowed) {
 					t.Error(err)
 				}
 			}
@@ -126,14 +128,14 @@ func TestADeliveryThatIsRefusedReplacesNothing(t *testing.T) {
 	if err := ask("ben@example.com"); err != nil {
 		t.Fatal(err)
 	}
-	if err := ask("ben@example.com"); !errors.Is(err, gift.RateLimited) {
+	if err := ask("ben@example.com"); !errors.Is(err, refusal.RateLimited) {
 		t.Errorf("a second message to one contact: %v", err)
 	}
 	if jobs, err := b.store.ClaimJobs(t.Context(), time.Now().Add(time.Second), time.Minute, 10); err != nil ||
 		len(jobs) != 1 {
 		t.Fatalf("%d jobs, %v", len(jobs), err)
 	}
-	if err := ask(""); !errors.Is(err, gift.RedemptionNotAllowed) {
+	if err := ask(""); !errors.Is(err, refusal.RedemptionNotAllowed) {
 		t.Errorf("while its message is being sent: %v", err)
 	}
 	after, err := b.store.Gift(t.Context(), g.AccountID, g.ID)

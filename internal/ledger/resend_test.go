@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 )
 
 // mailed issues gifts by e-mail that are due at a time.
@@ -68,7 +69,7 @@ func TestRescheduleAgainstTheWorker(t *testing.T) {
 			for n := len(gifts) - 1 - lane; n >= 0; n -= 6 { // from the other end
 				_, err := b.engine.Do(t.Context(), b.call(gift.RescheduleGift, ""), &ledger.Reschedule{
 					VoucherID: gifts[n].ID, Reschedule: gift.Reschedule{Caller: b.caller, Date: later}})
-				if err != nil && !errors.Is(err, gift.RedemptionNotAllowed) {
+				if err != nil && !errors.Is(err, refusal.RedemptionNotAllowed) {
 					t.Error(err)
 				}
 				putOff[n] = err == nil

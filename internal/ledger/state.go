@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 // state is what a group of commands works on: what was loaded, and what has been decided so far. Two commands on one
@@ -184,7 +185,7 @@ func (u unstored) Unwrap() error { return u.error }
 // ofTheKey marks the refusals of what the API key may not do: another key may repeat the request. What it may not see
 // is NOT_FOUND to it, and so what is not there is not remembered either: a repeat would tell one from the other.
 func ofTheKey(err error) error {
-	if errors.Is(err, gift.NotAuthorized) || errors.Is(err, gift.NotFound) {
+	if errors.Is(err, refusal.NotAuthorized) || errors.Is(err, refusal.NotFound) {
 		return unstored{err}
 	}
 	return err
@@ -197,11 +198,13 @@ func storable(err error) bool {
 	if err == nil {
 		return true
 	}
-	var refused *gift.Error
+	var refused *refusal.Error
 	if _, ok := errors.AsType[unstored](err); ok || !errors.As(err, &refused) {
 		return false
 	}
-	return !slices.Contains([]gift.Code{gift.ValidationFailure, gift.InvalidCodeFormat, gift.InvalidTokenFormat,
-		gift.Unauthenticated, gift.RateLimited, gift.AccountMisconfigured, gift.UnexpectedError, gift.Unavailable,
-		gift.RequestInProgress, gift.IdempotencyMismatch}, refused.Code)
+	return !slices.Contains([]refusal.Code{refusal.ValidationFailure, refusal.InvalidCodeFormat,
+		refusal.InvalidTokenFormat,
+		refusal.Unauthenticated, refusal.RateLimited, refusal.AccountMisconfigured, refusal.UnexpectedError,
+		refusal.Unavailable,
+		refusal.RequestInProgress, refusal.IdempotencyMismatch}, refused.Code)
 }

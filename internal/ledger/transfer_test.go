@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -48,7 +49,7 @@ func TestTransfersBothWaysAtOnce(t *testing.T) {
 					mu.Lock()
 					moved++
 					mu.Unlock()
-				case !errors.Is(err, gift.InsufficientBalance) && !errors.Is(err, gift.AlreadyRedeemed):
+				case !errors.Is(err, refusal.InsufficientBalance) && !errors.Is(err, refusal.AlreadyRedeemed):
 					t.Errorf("%s, %v", answer.Body, err)
 				}
 			}
@@ -120,7 +121,7 @@ func TestAFailedPurchaseWasNotTransferred(t *testing.T) {
 		t.Fatal(errs[0])
 	}
 	for _, err := range []error{errs[1], b.do(failed(from)), b.do(failed(to))} {
-		if !errors.Is(err, gift.RedemptionNotAllowed) ||
+		if !errors.Is(err, refusal.RedemptionNotAllowed) ||
 			!strings.Contains(err.Error(), "transferred between it and another gift") {
 			t.Errorf("the purchase of what was moved: %v", err)
 		}

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
@@ -189,11 +190,11 @@ func (v *voiding) together(names []string, what mishap) {
 	wg.Wait()
 	v.under.next = nil
 	for n, name := range names {
-		if was := v.answered[name]; was != "" && got[n] != was && got[n] != string(gift.Unavailable) {
+		if was := v.answered[name]; was != "" && got[n] != was && got[n] != string(refusal.Unavailable) {
 			v.Fatalf("%s was answered %q, and now %q", name, was, got[n])
 		}
-		unseen := name == "by id" && got[n] == string(gift.NotFound) // that an id is not there is not remembered
-		if got[n] != string(gift.Unavailable) && !unseen {
+		unseen := name == "by id" && got[n] == string(refusal.NotFound) // that an id is not there is not remembered
+		if got[n] != string(refusal.Unavailable) && !unseen {
 			v.answered[name] = got[n]
 		}
 	}
@@ -203,7 +204,7 @@ func (v *voiding) ask(op gift.Operation, key string, cmd ledger.Command) string 
 	call := ledger.Call{AccountID: v.caller.Account.ID, Operation: op, Key: key, Render: func(r ledger.Result,
 		err error) ledger.Answer {
 		if err != nil {
-			return ledger.Answer{Code: gift.RedemptionNotAllowed, Body: []byte(code(err))}
+			return ledger.Answer{Code: refusal.RedemptionNotAllowed, Body: []byte(code(err))}
 		}
 		answer := ledger.Answer{Code: ledger.OK, Body: []byte("OK")}
 		if len(r.Entries) > 0 {

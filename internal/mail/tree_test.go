@@ -29,6 +29,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // keeper is an outbox, and the mails that would have left instead of coming to it.
@@ -173,7 +174,7 @@ func mailOf(t *testing.T, d gift.Design, assets ...gift.Asset) (node, []byte) {
 					return a, nil
 				}
 			}
-			return gift.Asset{}, gift.NotFound
+			return gift.Asset{}, refusal.NotFound
 		},
 	}
 	if err := gateways.Send(t.Context(), g, ledger.Job{ID: guid.ID{7}}); err != nil {

@@ -18,6 +18,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/print"
+	"boon.example/internal/refusal"
 	"boon.example/internal/retention"
 	"boon.example/internal/store"
 	"boon.example/internal/telemetry"
@@ -238,7 +239,7 @@ func (a *app) record(ctx context.Context, d ledger.Deliver) error {
 func (a *app) mayNotify(ctx context.Context, j ledger.Job, g *gift.Gift) (bool, error) {
 	err := a.do(ctx, j.AccountID, "notice",
 		&ledger.Notice{Account: j.AccountID, Method: g.Card.Method, Contact: g.Card.Contact})
-	if errors.Is(err, gift.RateLimited) {
+	if errors.Is(err, refusal.RateLimited) {
 		return false, nil
 	}
 	return err == nil, err

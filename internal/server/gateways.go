@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/mail"
 	"boon.example/internal/message"
+	"boon.example/internal/refusal"
 	"boon.example/internal/sms"
 	"boon.example/internal/store"
 )
@@ -91,7 +92,7 @@ func (a *app) bounced(ctx context.Context, r sms.Report) error {
 	defer cancel()
 	for {
 		err := a.bounce(ctx, r)
-		if errors.Is(err, gift.NotFound) {
+		if errors.Is(err, refusal.NotFound) {
 			return nil // there is nothing to be done about it, now or later
 		}
 		if !errors.Is(err, ledger.ErrTooEarly) {

@@ -27,6 +27,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -658,7 +659,7 @@ func (s *service) exchange(t *testing.T, request string) *http.Response {
 }
 
 // isProblem checks an answer that must be a problem document with a name.
-func isProblem(t *testing.T, what string, resp *http.Response, status int, code gift.Code) {
+func isProblem(t *testing.T, what string, resp *http.Response, status int, code refusal.Code) {
 	t.Helper()
 	var problem struct{ Code, RequestID string }
 	body, err := io.ReadAll(resp.Body)
@@ -691,7 +692,7 @@ func TestWhatIsNotThere(t *testing.T) {
 			}
 			for _, accept := range []string{"*/*", "application/json", "text/html;q=0"} {
 				resp := ask(method, path, accept)
-				isProblem(t, method+" "+path, resp, http.StatusNotFound, gift.NotFound)
+				isProblem(t, method+" "+path, resp, http.StatusNotFound, refusal.NotFound)
 				if resp.Header.Get("X-Request-ID") != "mine" {
 					t.Errorf("%s %s: X-Request-ID is %q", method, path, resp.Header.Get("X-Request-ID"))
 				}
@@ -699,12 +700,12 @@ func TestWhatIsNotThere(t *testing.T) {
 		}
 	}
 	isProblem(t, "CONNECT", s.exchange(t, "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n"),
-		http.StatusNotFound, gift.NotFound)
+		http.StatusNotFound, refusal.NotFound)
 	isProblem(t, "a gift that is not there", ask("GET", "/g/0000000000000000000000", "*/*"),
-		http.StatusNotFound, gift.NotFound)
+		http.StatusNotFound, refusal.NotFound)
 	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/", "/g/0000000000000000000000"} {
 		resp := ask("POST", path, "*/*")
-		isProblem(t, "POST "+path, resp, http.StatusMethodNotAllowed, gift.NotSupported)
+		isProblem(t, "POST "+path, resp, http.StatusMethodNotAllowed, refusal.NotSupported)
 		if resp.Header.Get("Allow") != "GET, HEAD" {
 			t.Errorf("POST %s: Allow is %q", path, resp.Header.Get("Allow"))
 		}
@@ -733,7 +734,7 @@ func TestTooLongABodyIsAnswered(t *testing.T) {
 			strings.Repeat("100000\r\n"+body[:mebibyte]+"\r\n", 8) + "0\r\n\r\n",
 		"not sent": head + "Expect: 100-continue\r\nContent-Length: 9000000\r\n\r\n",
 	} {
-		isProblem(t, what, s.exchange(t, request), http.StatusRequestEntityTooLarge, gift.ValidationFailure)
+		isProblem(t, what, s.exchange(t, request), http.StatusRequestEntityTooLarge, refusal.ValidationFailure)
 	}
 }
 
@@ -745,16 +746,16 @@ func TestWhatIsNotHTTP(t *testing.T) {
 	const line, host = "GET /healthz HTTP/1.1\r\n", "Host: x\r\n"
 	for request, want := range map[string]struct {
 		status int
-		code   gift.Code
+		code   refusal.Code
 	}{
-		"GARBAGE\r\n\r\n":          {400, gift.ValidationFailure},
-		"GET / HTTP/1.1 x\r\n\r\n": {400, gift.ValidationFailure},
-		line + "\r\n":              {400, gift.ValidationFailure}, // no Host
-		line + host + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n": {400, gift.ValidationFailure},
-		line + host + "Bad Header: 1\r\n\r\n":                          {400, gift.ValidationFailure},
-		line + host + "X: " + strings.Repeat("x", 64<<10) + "\r\n\r\n": {431, gift.ValidationFailure},
-		line + host + "Transfer-Encoding: gzip\r\n\r\n":                {501, gift.NotSupported},
-		"GET /healthz HTTP/3.0\r\n" + host + "\r\n":                    {505, gift.NotSupported},
+		"GARBAGE\r\n\r\n":          {400, refusal.ValidationFailure},
+		"GET / HTTP/1.1 x\r\n\r\n": {400, refusal.ValidationFailure},
+		line + "\r\n":              {400, refusal.ValidationFailure}, // no Host
+		line + host + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n": {400, refusal.ValidationFailure},
+		line + host + "Bad Header: 1\r\n\r\n":                          {400, refusal.ValidationFailure},
+		line + host + "X: " + strings.Repeat("x", 64<<10) + "\r\n\r\n": {431, refusal.ValidationFailure},
+		line + host + "Transfer-Encoding: gzip\r\n\r\n":                {501, refusal.NotSupported},
+		"GET /healthz HTTP/3.0\r\n" + host + "\r\n":                    {505, refusal.NotSupported},
 	} {
 		resp := s.exchange(t, request)
 		isProblem(t, request[:min(len(request), 80)], resp, want.status, want.code)

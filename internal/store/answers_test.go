@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 )
 
 // longAnswer is an answer of so many bytes, of which a part can be packed.
@@ -31,7 +32,7 @@ func testLongAnswers(t *testing.T, open opener) {
 	}
 	record := func(operation gift.Operation, key string, size int, places []guid.ID) ledger.Request {
 		return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation, Key: key}, At: noon,
-			Answer: ledger.Answer{Code: gift.InsufficientBalance, Body: longAnswer(size)}, Locations: places}
+			Answer: ledger.Answer{Code: refusal.InsufficientBalance, Body: longAnswer(size)}, Locations: places}
 	}
 	long := []ledger.Request{
 		record(gift.SendGift, "order", 8<<20, places[:1]),
@@ -109,7 +110,7 @@ func TestRecordsStayOnTheirPages(t *testing.T) {
 					n++
 					all = append(all, ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation,
 						Key: fmt.Sprintf("%0*d", key, n)}, At: noon, EntryID: newID(), Spent: true, Locations: make([]guid.ID, places),
-						Answer: ledger.Answer{Code: gift.MissingOrInvalidGiftProgram, Body: make([]byte, body)}})
+						Answer: ledger.Answer{Code: refusal.MissingOrInvalidGiftProgram, Body: make([]byte, body)}})
 				}
 			}
 		}

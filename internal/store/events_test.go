@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
 	"boon.example/internal/store/pgtest"
@@ -144,7 +145,7 @@ func testEvents(t *testing.T, open opener) {
 		{Position: end.Position, Part: 7, Mark: end.Mark},
 		{Position: end.Position + 1, Part: 1, Mark: end.Mark}} {
 		_, err := s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 2, After: wrong})
-		if !errors.Is(err, gift.NotFound) {
+		if !errors.Is(err, refusal.NotFound) {
 			t.Errorf("the place %v: %v", wrong, err)
 		}
 	}
@@ -256,7 +257,7 @@ func testFollowers(t *testing.T, open opener) {
 			for last := false; ; {
 				page, err := []*Store{s, other}[n/2].Events(t.Context(), q)
 				if err != nil {
-					if failed++; failed > 1_000 || errors.Is(err, gift.NotFound) { // not because a connection was cut
+					if failed++; failed > 1_000 || errors.Is(err, refusal.NotFound) { // not because a connection was cut
 						t.Error(err)
 						return
 					}
@@ -333,7 +334,7 @@ func testForgetEvents(t *testing.T, open opener) {
 		}
 	}
 	_, err := s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 9, After: all[2].Place})
-	if !errors.Is(err, gift.NotFound) {
+	if !errors.Is(err, refusal.NotFound) {
 		t.Errorf("a place that is not kept: %v", err)
 	}
 	rest, _ := follow(t, s, gift.EventQuery{AccountID: account, Limit: 9})
@@ -526,16 +527,16 @@ func testLostPlaces(t *testing.T, open opener) {
 		"of another commit at the position": gift.After(end.Position, 1, newID()),
 	} {
 		_, err := s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 9, After: place})
-		if !errors.Is(err, gift.NotFound) || !strings.Contains(err.Error(), "put back to an earlier state") {
+		if !errors.Is(err, refusal.NotFound) || !strings.Contains(err.Error(), "put back to an earlier state") {
 			t.Errorf("a place %s: %v", what, err)
 		}
 	}
 	_, err := s.Events(t.Context(), gift.EventQuery{AccountID: newID(), Limit: 9, After: end})
-	if !errors.Is(err, gift.NotFound) || !strings.Contains(err.Error(), "put back to an earlier state") {
+	if !errors.Is(err, refusal.NotFound) || !strings.Contains(err.Error(), "put back to an earlier state") {
 		t.Errorf("a place in an account without events: %v", err)
 	}
 	_, err = s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 9, After: gift.EventPlace{Part: 1}})
-	if !errors.Is(err, gift.NotFound) || !strings.Contains(err.Error(), "kept for 90 days") {
+	if !errors.Is(err, refusal.NotFound) || !strings.Contains(err.Error(), "kept for 90 days") {
 		t.Errorf("a place before all that is kept: %v", err)
 	}
 }

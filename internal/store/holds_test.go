@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // hold holds an amount of a voucher for a time from noon.
@@ -136,7 +137,7 @@ func TestVerifyFindsDamagedReleases(t *testing.T) {
 			t.Parallel()
 			k := newSample(t)
 			held := hold(t, k.Store, &k.whole.Voucher, 300, time.Hour)
-			answer := func(key string, code gift.Code, entry guid.ID) ledger.Request {
+			answer := func(key string, code refusal.Code, entry guid.ID) ledger.Request {
 				return ledger.Request{RequestKey: ledger.RequestKey{AccountID: k.whole.AccountID, Key: key,
 					Operation: gift.ReleaseHold}, EntryID: entry, At: noon,
 					Answer: ledger.Answer{Code: code, Body: []byte(held.ID.String())}}

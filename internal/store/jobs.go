@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
 )
 
@@ -218,11 +219,11 @@ func (s *Store) Messages(ctx context.Context, before guid.ID, limit int) ([]mess
 	return s.selectMessages(ctx, selectMessage+older+newestMessages+`$2`, db.KeyOf(before), limit)
 }
 
-// Message finds one message; gift.NotFound when there is none.
+// Message finds one message; refusal.NotFound when there is none.
 func (s *Store) Message(ctx context.Context, id guid.ID) (message.Message, error) {
 	found, err := s.selectMessages(ctx, selectMessage+`WHERE o.id = $1`, db.KeyOf(id))
 	if err != nil || len(found) == 0 {
-		return message.Message{}, cmp.Or(err, error(gift.NotFound))
+		return message.Message{}, cmp.Or(err, error(refusal.NotFound))
 	}
 	return found[0], nil
 }

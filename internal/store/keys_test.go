@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
+	"boon.example/internal/refusal"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/transfer"
 )
@@ -92,7 +93,7 @@ func TestRotation(t *testing.T) {
 			}
 			for _, s := range []*Store{a, b, c} {
 				finds(t, s, gifts)
-				if _, err := s.GiftByCode(t.Context(), newCode()); !errors.Is(err, gift.NotFound) {
+				if _, err := s.GiftByCode(t.Context(), newCode()); !errors.Is(err, refusal.NotFound) {
 					t.Errorf("an unknown code: %v, want gift.NotFound", err)
 				}
 				verified(t, s)
@@ -187,7 +188,7 @@ func forgotten(t *testing.T, s, behind *Store, mistake bool) {
 
 	finds(t, behind, old)
 	for _, c := range []gift.VoucherCode{fresh[0].Card.Code, newCode()} {
-		if _, err := behind.GiftByCode(t.Context(), c); err == nil || errors.Is(err, gift.NotFound) || !mistake &&
+		if _, err := behind.GiftByCode(t.Context(), c); err == nil || errors.Is(err, refusal.NotFound) || !mistake &&
 			!behind.Away(err) {
 			t.Errorf("a code that it cannot look for: %v, want the key that is lacking", err)
 		}

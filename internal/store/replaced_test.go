@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 )
 
 // replaceCard replaces the card of a voucher so many times in one group, from noon on, and gives the cards.
@@ -65,7 +66,7 @@ func testReplaced(t *testing.T, open opener) {
 			t.Errorf("compared with its own: %s, %s", compared.ID, diff)
 		}
 		for _, other := range [][2]guid.ID{{v.AccountID, g[1].ID}, {newID(), v.ID}} {
-			if _, err := s.GiftWithCode(t.Context(), other[0], other[1], card.Code); !errors.Is(err, gift.NotFound) {
+			if _, err := s.GiftWithCode(t.Context(), other[0], other[1], card.Code); !errors.Is(err, refusal.NotFound) {
 				t.Errorf("compared with that of gift %s: %v", other[1], err)
 			}
 		}
@@ -95,7 +96,7 @@ func testReplaced(t *testing.T, open opener) {
 	known(elsewhere, time.Time{})
 	for _, err := range []error{errorOf(s.GiftByCode(t.Context(), more[2].Code)),
 		errorOf(s.GiftByToken(t.Context(), more[2].Token))} {
-		if !errors.Is(err, gift.NotFound) {
+		if !errors.Is(err, refusal.NotFound) {
 			t.Errorf("a code of before a resend elsewhere: %v", err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 )
@@ -30,7 +31,7 @@ func (s *Store) sheetRow(l *ledger.Sheet) []any {
 
 const selectSheet = `SELECT s.until, s.owner FROM sheet AS s WHERE s.hash = $1`
 
-// OrderBySheet finds the order that a link to a printed sheet is for. It is gift.NotFound once the link has died.
+// OrderBySheet finds the order that a link to a printed sheet is for. It is refusal.NotFound once the link has died.
 func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order guid.ID, err error) {
 	if err := s.db.Follow(ctx); err != nil {
 		return account, order, fmt.Errorf("finding a sheet: %w", err)
@@ -47,14 +48,14 @@ func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order 
 		}
 		switch ids := db.SplitIDs(owner); {
 		case errors.Is(err, sealed.ErrTampered):
-			return account, order, fmt.Errorf("finding a sheet: %w: %w", gift.UnexpectedError, err)
+			return account, order, fmt.Errorf("finding a sheet: %w: %w", refusal.UnexpectedError, err)
 		case err != nil:
 			return account, order, fmt.Errorf("finding a sheet: %w", err)
 		case time.Now().Before(until) && len(ids) == 2:
 			return ids[0], ids[1], nil
 		}
 	}
-	return account, order, fmt.Errorf("finding a sheet: %w", gift.NotFound)
+	return account, order, fmt.Errorf("finding a sheet: %w", refusal.NotFound)
 }
 
 // selectPrinted finds a printed gift of an order. As a join, it could begin with all cards.

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 )
 
 // testSheets: a link leads to its order until it dies or is revoked, and nowhere else, whatever was swapped.
@@ -28,7 +29,7 @@ func testSheets(t *testing.T, open opener) {
 		switch {
 		case there && (err != nil || account != l.AccountID || order != l.OrderID):
 			t.Errorf("a link leads to order %s of %s, %v", order, account, err)
-		case !there && !errors.Is(err, gift.NotFound):
+		case !there && !errors.Is(err, refusal.NotFound):
 			t.Errorf("a link that is dead leads to order %s, %v", order, err)
 		}
 	}
@@ -68,7 +69,7 @@ func testSheets(t *testing.T, open opener) {
 	ctx := t.Context()
 	must(t, s.db.Write(ctx, func(tx *sql.Tx) error { return swapOwners(ctx, tx, s, one.Token, two.Token) }))
 	for _, l := range []ledger.Sheet{one, two} {
-		if _, order, err := s.OrderBySheet(t.Context(), l.Token); !errors.Is(err, gift.UnexpectedError) {
+		if _, order, err := s.OrderBySheet(t.Context(), l.Token); !errors.Is(err, refusal.UnexpectedError) {
 			t.Errorf("what was swapped leads to order %s, %v", order, err)
 		}
 	}

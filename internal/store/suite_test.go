@@ -22,6 +22,7 @@ import (
 	"boon.example/internal/message"
 	"boon.example/internal/money"
 	"boon.example/internal/ratelimit"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 	"boon.example/internal/store/transfer"
@@ -695,14 +696,14 @@ func testSecrets(t *testing.T, open opener) {
 			t.Fatal(err)
 		}
 		diff(t, byToken, g)
-		if _, err := s.Gift(t.Context(), newID(), g.ID); !errors.Is(err, gift.NotFound) {
+		if _, err := s.Gift(t.Context(), newID(), g.ID); !errors.Is(err, refusal.NotFound) {
 			t.Errorf("the gift of another account: %v, want NOT_FOUND", err)
 		}
 	}
-	if _, err := s.GiftByCode(t.Context(), newCode()); !errors.Is(err, gift.NotFound) {
+	if _, err := s.GiftByCode(t.Context(), newCode()); !errors.Is(err, refusal.NotFound) {
 		t.Errorf("an unknown code: %v, want NOT_FOUND", err)
 	}
-	if _, err := s.GiftByToken(t.Context(), newToken()); !errors.Is(err, gift.NotFound) {
+	if _, err := s.GiftByToken(t.Context(), newToken()); !errors.Is(err, refusal.NotFound) {
 		t.Errorf("an unknown token: %v, want NOT_FOUND", err)
 	}
 }
@@ -727,7 +728,7 @@ func testLookUpsAtOnce(t *testing.T, open opener) {
 					t.Errorf("gift %s with %d left is found as %s with %d: %v", g.ID, balance, byToken.ID, byToken.Balance, err)
 				}
 			}
-			if _, err := s.GiftByCode(t.Context(), newCode()); !errors.Is(err, gift.NotFound) {
+			if _, err := s.GiftByCode(t.Context(), newCode()); !errors.Is(err, refusal.NotFound) {
 				t.Errorf("an unknown code: %v, want NOT_FOUND", err)
 			}
 		})
@@ -1147,7 +1148,7 @@ func testOutbox(t *testing.T, open opener) {
 	if one, err := s.Message(t.Context(), second.ID); err != nil || one.ID != second.ID {
 		t.Errorf("message %s: %v, %v", second.ID, one.ID, err)
 	}
-	if _, err := s.Message(t.Context(), newID()); !errors.Is(err, gift.NotFound) {
+	if _, err := s.Message(t.Context(), newID()); !errors.Is(err, refusal.NotFound) {
 		t.Errorf("a message that there is not: %v", err)
 	}
 	for _, step := range []struct {
@@ -1455,7 +1456,7 @@ func testLimitOverMidnight(t *testing.T, open opener) {
 			&ledger.Redeem{VoucherID: g.ID, Redeem: gift.Redeem{Amount: 100, Account: account}})
 		if err == nil {
 			taken++
-		} else if !errors.Is(err, gift.RateLimited) {
+		} else if !errors.Is(err, refusal.RateLimited) {
 			t.Fatal(err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 	"boon.example/internal/store/transfer"
@@ -145,7 +146,7 @@ func lookUps(t *testing.T, s *Store, gifts ...*gift.Gift) (opened int) {
 				t.Errorf("gift %s of account %s was found in place of %s of %s", is.ID, is.AccountID, g.ID, g.AccountID)
 			case err == nil:
 				opened++
-			case !errors.Is(err, gift.UnexpectedError) || !reflect.DeepEqual(is, gift.Gift{}):
+			case !errors.Is(err, refusal.UnexpectedError) || !reflect.DeepEqual(is, gift.Gift{}):
 				t.Errorf("gift %s: %v, want UNEXPECTED_ERROR and no gift", g.ID, err)
 			}
 		}

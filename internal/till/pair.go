@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -25,7 +26,7 @@ const (
 )
 
 var (
-	errNotPaired = gift.Refuse(gift.Unauthenticated,
+	errNotPaired = refusal.New(refusal.Unauthenticated,
 		"This device is not paired with a location, or not any more. Pair it with a new link from boon till pair.")
 	errGuess = fmt.Errorf("with a key that there never was: %w", errNotPaired)
 )
@@ -89,7 +90,7 @@ func (t *tills) replaced(c *api.Call, named guid.ID) (guid.ID, error) {
 	case err != nil:
 		return guid.ID{}, err
 	case now.caller.KeyID != named:
-		return guid.ID{}, gift.RefuseAt(gift.ValidationFailure, "instead", "This device is the till %s of %s already. "+
+		return guid.ID{}, refusal.At(refusal.ValidationFailure, "instead", "This device is the till %s of %s already. "+
 			"Name its keyID here if it is to become another till.", now.caller.Name, card.Merchant(now.caller.Account))
 	}
 	return named, nil
@@ -108,7 +109,7 @@ func (t *tills) pair(c *api.Call) (answer, error) {
 		return nil, err
 	}
 	var text string
-	var refused = gift.Refuse(gift.Unauthenticated,
+	var refused = refusal.New(refusal.Unauthenticated,
 		"This link has paired a device already, or is older than 15 minutes. Make a new one with boon till pair.")
 	var elsewhere error
 	err = t.Store.Configure(c.Context(), func(d *gift.Directory, _ gift.Uses) (_ gift.Changes, err error) {

@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/pin"
 	"boon.example/internal/ratelimit"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -60,9 +61,9 @@ func (t *tills) signIn(c *api.Call) (answer, error) {
 	p := s.caller.PersonNamed(name)
 	switch {
 	case p == nil:
-		return nil, gift.RefuseAt(gift.NotFound, "name", "Nobody of this name signs in here.")
+		return nil, refusal.At(refusal.NotFound, "name", "Nobody of this name signs in here.")
 	case p.PIN == "":
-		return nil, gift.RefuseAt(gift.NotAuthorized, "pin", "%s has no PIN yet. Whoever runs the shop sets one.", p.Name)
+		return nil, refusal.At(refusal.NotAuthorized, "pin", "%s has no PIN yet. Whoever runs the shop sets one.", p.Name)
 	}
 	right, err := t.try(c, s.caller, p, typed)
 	if err != nil {
@@ -72,7 +73,7 @@ func (t *tills) signIn(c *api.Call) (answer, error) {
 		if err := t.tellRest(c, s, p); err != nil {
 			return nil, err
 		}
-		return nil, gift.RefuseAt(gift.NotAuthorized, "pin", "This is not the PIN of %s.", p.Name)
+		return nil, refusal.At(refusal.NotAuthorized, "pin", "This is not the PIN of %s.", p.Name)
 	}
 	if p.FirstPIN {
 		if p, err = t.choosePIN(c, s, p, typed, own); err != nil {
@@ -87,12 +88,12 @@ func (t *tills) choosePIN(c *api.Call, s *session, p *gift.Person, first, own st
 	err := pin.Check(own)
 	switch {
 	case own == "":
-		return nil, gift.RefuseAt(gift.ValidationFailure, "newPIN", "This PIN is for the first sign-in of %s. Choose "+
+		return nil, refusal.At(refusal.ValidationFailure, "newPIN", "This PIN is for the first sign-in of %s. Choose "+
 			"another one, which nobody else knows.", p.Name)
 	case err != nil:
-		return nil, gift.RefuseAt(gift.ValidationFailure, "newPIN", "The new PIN will not do: %v.", err)
+		return nil, refusal.At(refusal.ValidationFailure, "newPIN", "The new PIN will not do: %v.", err)
 	case own == first:
-		return nil, gift.RefuseAt(gift.ValidationFailure, "newPIN", "The new PIN is the one for the first sign-in. "+
+		return nil, refusal.At(refusal.ValidationFailure, "newPIN", "The new PIN is the one for the first sign-in. "+
 			"Choose another one.")
 	}
 	done, err := t.busy.Take(c.Context(), s.caller.Account.ID, s.caller.KeyID)
@@ -104,7 +105,7 @@ func (t *tills) choosePIN(c *api.Call, s *session, p *gift.Person, first, own st
 	if err != nil {
 		return nil, fmt.Errorf("making the hash of a PIN: %w", err)
 	}
-	gone := gift.Refuse(gift.NotAuthorized, "The PIN of %s was set anew just now. Sign in with that one.", p.Name)
+	gone := refusal.New(refusal.NotAuthorized, "The PIN of %s was set anew just now. Sign in with that one.", p.Name)
 	err = t.Store.Configure(c.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
 		a := d.Accounts[s.caller.Account.ID]
 		if is := (&gift.Caller{Account: a}).PersonNamed(p.Name); is == nil || is.PIN != p.PIN {
@@ -260,7 +261,7 @@ func (t *tills) try(c *api.Call, at *gift.Caller, p *gift.Person, typed string) 
 		err = failed
 	}
 	if limited, ok := errors.AsType[*ratelimit.Limited](err); ok {
-		refused := gift.Refuse(gift.RateLimited, "Too many wrong PINs were tried for this person. Wait a moment.")
+		refused := refusal.New(refusal.RateLimited, "Too many wrong PINs were tried for this person. Wait a moment.")
 		refused.RetryAfter = limited.Wait
 		return false, refused
 	}

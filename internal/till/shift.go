@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 const (
@@ -69,7 +70,7 @@ func (t *tills) beginShift(c *api.Call, at *gift.Caller) (time.Time, error) {
 	}
 	t.shifts.put(at.KeyID, until, c.Now)
 	if until.After(c.Now.Add(signedInFor + shiftSlack)) {
-		refused := gift.Refuse(gift.RateLimited, "People signed in and out at this till too often. Wait a minute.")
+		refused := refusal.New(refusal.RateLimited, "People signed in and out at this till too often. Wait a minute.")
 		refused.RetryAfter = shiftSlack
 		return time.Time{}, refused
 	}

@@ -18,6 +18,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ratelimit"
+	"boon.example/internal/refusal"
 )
 
 // Config is what the tills work with.
@@ -112,7 +113,7 @@ func (t *tills) guard(next http.Handler) http.Handler {
 		_ = protection.AddTrustedOrigin(u.Scheme + "://" + u.Host) // where it is none, nothing more is trusted
 	}
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		t.API.Refuse(w, r, gift.Refuse(gift.NotAuthorized, "A page of another origin may not call a till."))
+		t.API.Refuse(w, r, refusal.New(refusal.NotAuthorized, "A page of another origin may not call a till."))
 	}))
 	guarded := protection.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

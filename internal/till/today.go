@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -95,7 +96,7 @@ func (t *tills) asked(c *api.Call, s *session, now time.Time) (*doneToday, error
 	}
 	switch tills := q.Text("tills"); {
 	case tills == "shop" && !d.mayShop:
-		return nil, gift.RefuseAt(gift.NotAuthorized, "tills", "Only somebody who may look gifts up sees what all tills did.")
+		return nil, refusal.At(refusal.NotAuthorized, "tills", "Only somebody who may look gifts up sees what all tills did.")
 	case tills == "shop":
 		d.shop = true
 	case tills != "":

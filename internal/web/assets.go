@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"boon.example/internal/card"
-	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 //go:embed templates assets
@@ -80,7 +80,7 @@ func (s *site) style(w http.ResponseWriter, r *http.Request) {
 		}
 		fallthrough
 	default:
-		s.fail(w, r, gift.NotFound)
+		s.fail(w, r, refusal.NotFound)
 	}
 }
 

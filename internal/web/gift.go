@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
 	"boon.example/internal/qr"
+	"boon.example/internal/refusal"
 )
 
 // giftPage is what the gift page shows.
@@ -40,7 +41,7 @@ func (s *site) find(r *http.Request) (gift.Gift, *gift.Account, error) {
 		return gift.Gift{}, nil, s.miss(r)
 	}
 	g, err := s.Gifts.GiftByToken(r.Context(), token)
-	if errors.Is(err, gift.NotFound) {
+	if errors.Is(err, refusal.NotFound) {
 		return gift.Gift{}, nil, s.miss(r)
 	}
 	if old, ok := errors.AsType[*gift.ReplacedError](err); ok {

@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/ratelimit"
+	"boon.example/internal/refusal"
 )
 
 // misses counts, for each client network, requests for gifts that there are not. A token has 128 random bits and cannot
@@ -52,5 +53,5 @@ func (s *site) miss(r *http.Request) error {
 	if wait := s.misses.take(clientip.Network(s.ClientAddress(r)), time.Now()); wait > 0 {
 		return &tooMany{wait}
 	}
-	return gift.NotFound
+	return refusal.NotFound
 }

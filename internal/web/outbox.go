@@ -18,6 +18,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/message"
+	"boon.example/internal/refusal"
 )
 
 const (
@@ -131,7 +132,7 @@ func (s *site) messages(ctx context.Context, p *outboxPage, before guid.ID) (las
 // status is that of a message's gift now; "" when there is none.
 func (s *site) status(ctx context.Context, m *message.Message) (string, error) {
 	g, err := s.Messages.Gift(ctx, m.AccountID, m.GiftID)
-	if errors.Is(err, gift.NotFound) {
+	if errors.Is(err, refusal.NotFound) {
 		return "", nil
 	}
 	return g.Status.String(), err
@@ -223,7 +224,7 @@ func (m messagePage) Parts() []part {
 func (s *site) kept(r *http.Request) (message.Message, error) {
 	id, err := guid.Parse(r.PathValue("id"))
 	if err != nil {
-		return message.Message{}, gift.NotFound
+		return message.Message{}, refusal.NotFound
 	}
 	return s.Messages.Message(r.Context(), id)
 }
@@ -242,7 +243,7 @@ func (s *site) message(r *http.Request) (page, error) {
 	case err == nil:
 		main.Item.Status, main.Gift = g.Status.String(), "/g/"+g.Card.Token.Reveal()
 		main.PDF = main.Gift + PrintPath
-	case !errors.Is(err, gift.NotFound):
+	case !errors.Is(err, refusal.NotFound):
 		return page{}, fmt.Errorf("finding the gift of message %s: %w", m.ID, err)
 	}
 	title := "SMS to " + m.To
@@ -305,7 +306,7 @@ func (s *site) messageSource(w http.ResponseWriter, r *http.Request) {
 func (s *site) mail(r *http.Request) (message.Message, error) {
 	m, err := s.kept(r)
 	if err == nil && m.HTML == "" {
-		err = gift.NotFound
+		err = refusal.NotFound
 	}
 	return m, err
 }

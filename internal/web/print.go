@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/locale"
 	"boon.example/internal/print"
+	"boon.example/internal/refusal"
 )
 
 // So many PDFs are made at once, of gifts and of orders, each kind in turns by account: paper can wait, tills cannot.
@@ -145,7 +146,7 @@ func (s *site) sheet(r *http.Request) (account, order guid.ID, err error) {
 	}
 	account, order, err = s.Order(r.Context(), token)
 	switch {
-	case errors.Is(err, gift.NotFound):
+	case errors.Is(err, refusal.NotFound):
 		err = s.miss(r)
 	case err != nil:
 		err = fmt.Errorf("finding an order by its sheet: %w", err)
@@ -165,7 +166,7 @@ func (s *site) order(ctx context.Context, accountID, orderID guid.ID) ([]gift.Gi
 	})
 	account := s.Directory().Accounts[accountID]
 	if len(gifts) == 0 || account == nil {
-		return nil, nil, gift.NotFound
+		return nil, nil, refusal.NotFound
 	}
 	slices.SortFunc(gifts, func(a, b gift.Gift) int { return cmp.Compare(a.Card.RecipientIndex, b.Card.RecipientIndex) })
 	return gifts, account, nil
@@ -196,7 +197,7 @@ func (s *site) picture(ctx context.Context, hash gift.AssetHash,
 		return p, nil
 	}
 	a, err := s.Gifts.Asset(ctx, hash)
-	if errors.Is(err, gift.NotFound) {
+	if errors.Is(err, refusal.NotFound) {
 		known[hash] = nil
 		return nil, nil
 	}
@@ -212,7 +213,7 @@ func (s *site) picture(ctx context.Context, hash gift.AssetHash,
 func (s *site) asset(w http.ResponseWriter, r *http.Request) {
 	hash, ok := gift.ParseAssetHash(r.PathValue("hash"))
 	if !ok {
-		s.fail(w, r, gift.NotFound)
+		s.fail(w, r, refusal.NotFound)
 		return
 	}
 	a, err := s.Gifts.Asset(r.Context(), hash)

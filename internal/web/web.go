@@ -27,6 +27,7 @@ import (
 	"boon.example/internal/locale"
 	"boon.example/internal/message"
 	"boon.example/internal/print"
+	"boon.example/internal/refusal"
 )
 
 // Config is what the pages read from.
@@ -38,8 +39,8 @@ type Config struct {
 	Fonts     *print.Fonts // nil: the built-in ones
 	Log       *slog.Logger
 
-	// Order finds the order that the token in the address of a printed sheet is for; gift.NotFound when there is none, or
-	// none any more.
+	// Order finds the order that the token in the address of a printed sheet is for; refusal.NotFound when there is none,
+	// or none any more.
 	Order func(context.Context, gift.Token) (account, order guid.ID, err error)
 	// Clock reads the clock of a test account.
 	Clock         func(ctx context.Context, account guid.ID) (gift.Clock, error)
@@ -53,13 +54,13 @@ type Config struct {
 
 // Gifts finds gifts for their page.
 type Gifts interface {
-	// GiftByToken finds a gift of any account; gift.NotFound when there is none.
+	// GiftByToken finds a gift of any account; refusal.NotFound when there is none.
 	GiftByToken(context.Context, gift.Token) (gift.Gift, error)
 	// Gifts selects at most Filter.Limit gifts.
 	Gifts(context.Context, gift.Filter) ([]gift.Gift, error)
 	// History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 	History(ctx context.Context, account, voucher guid.ID, seq, limit int) ([]gift.Entry, error)
-	// Asset finds a picture of any account; gift.NotFound when there is none.
+	// Asset finds a picture of any account; refusal.NotFound when there is none.
 	Asset(context.Context, gift.AssetHash) (gift.Asset, error)
 }
 
@@ -67,9 +68,9 @@ type Gifts interface {
 type Outbox interface {
 	// Messages gives at most limit messages, the newest first: those that are older than the one named; zero: all.
 	Messages(ctx context.Context, before guid.ID, limit int) ([]message.Message, error)
-	// Message gives one message with its pictures; gift.NotFound when there is none.
+	// Message gives one message with its pictures; refusal.NotFound when there is none.
 	Message(context.Context, guid.ID) (message.Message, error)
-	// Gift finds the gift of a message; gift.NotFound when there is none.
+	// Gift finds the gift of a message; refusal.NotFound when there is none.
 	Gift(ctx context.Context, account, voucher guid.ID) (gift.Gift, error)
 	// Source is a mail as it would have left.
 	Source(*message.Message) ([]byte, error)
@@ -116,7 +117,7 @@ func Handler(c Config) http.Handler {
 		mux.Handle("/outbox/{id}/mail.eml", s.reads(http.HandlerFunc(s.messageSource)))
 	}
 	// whatever the method
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, gift.NotFound) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, refusal.NotFound) })
 	return secure(mux)
 }
 
@@ -203,8 +204,8 @@ func (s *site) reads(next http.Handler) http.Handler {
 	})
 }
 
-// page writes what h makes. An error that is gift.NotFound is the 404 page; any other is logged and is the 500 page, or
-// the 503 page.
+// page writes what h makes. An error that is refusal.NotFound is the 404 page; any other is logged and is the 500 page,
+// or the 503 page.
 func (s *site) page(h func(*http.Request) (page, error)) http.Handler {
 	return s.reads(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, err := h(r)
@@ -223,7 +224,7 @@ func told(l *locale.Locale, title string, tmpl *template.Template, status int) p
 
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	l := readIn(r, gift.English)
-	if errors.Is(err, gift.NotFound) {
+	if errors.Is(err, refusal.NotFound) {
 		s.write(w, r, told(l, "page.missing.title", tmplNotFound, http.StatusNotFound))
 		return
 	}

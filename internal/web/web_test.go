@@ -26,6 +26,7 @@ import (
 	"boon.example/internal/message"
 	"boon.example/internal/money"
 	"boon.example/internal/qr"
+	"boon.example/internal/refusal"
 )
 
 const (
@@ -55,7 +56,7 @@ func (s *fakeStore) GiftByToken(_ context.Context, t gift.Token) (gift.Gift, err
 		return gift.Gift{}, &gift.ReplacedError{Voucher: g.Voucher, At: s.replaced}
 	}
 	if !ok {
-		return gift.Gift{}, gift.Refuse(gift.NotFound, "There is no such gift.")
+		return gift.Gift{}, refusal.New(refusal.NotFound, "There is no such gift.")
 	}
 	return g, s.err
 }
@@ -83,7 +84,7 @@ func (s *fakeStore) Asset(_ context.Context, hash gift.AssetHash) (gift.Asset, e
 			return a, s.err
 		}
 	}
-	return gift.Asset{}, gift.NotFound
+	return gift.Asset{}, refusal.NotFound
 }
 
 func (s *fakeStore) Messages(_ context.Context, before guid.ID, limit int) ([]message.Message, error) {
@@ -100,7 +101,7 @@ func (s *fakeStore) Message(_ context.Context, id guid.ID) (message.Message, err
 			return m, s.err
 		}
 	}
-	return message.Message{}, cmp.Or(s.err, error(gift.NotFound))
+	return message.Message{}, cmp.Or(s.err, error(refusal.NotFound))
 }
 
 func (s *fakeStore) Gift(_ context.Context, account, voucher guid.ID) (gift.Gift, error) {
@@ -109,7 +110,7 @@ func (s *fakeStore) Gift(_ context.Context, account, voucher guid.ID) (gift.Gift
 			return g, s.err
 		}
 	}
-	return gift.Gift{}, cmp.Or(s.err, error(gift.NotFound))
+	return gift.Gift{}, cmp.Or(s.err, error(refusal.NotFound))
 }
 
 func (s *fakeStore) Source(m *message.Message) ([]byte, error) {
@@ -175,7 +176,7 @@ func (s *fakeStore) handler(outbox bool) http.Handler {
 		},
 		Order: func(_ context.Context, t gift.Token) (guid.ID, guid.ID, error) {
 			if t.Reveal() != sheetToken {
-				return guid.ID{}, guid.ID{}, gift.NotFound
+				return guid.ID{}, guid.ID{}, refusal.NotFound
 			}
 			return account.ID, guid.ID{8}, nil
 		},

@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 	"boon.example/internal/span"
 )
 
@@ -230,7 +231,7 @@ func (l *lane) next(ctx context.Context) (events []event, more bool) {
 }
 
 // forgotten reports whether the database does not know a place any more.
-func forgotten(err error) bool { return errors.Is(err, gift.NotFound) }
+func forgotten(err error) bool { return errors.Is(err, refusal.NotFound) }
 
 // arrive lets a lane that has read up to the end in step, where the stream has stood still for want of lanes in step.
 func (l *lane) arrive() {

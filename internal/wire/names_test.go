@@ -8,16 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 func TestPath(t *testing.T) {
 	t.Parallel()
-	for field, want := range map[gift.Field]string{
-		"": "", gift.FieldAmount: "amount", gift.FieldLocation: "organizationID",
-		gift.FieldLocation.In(gift.FieldItem):                    "itemGift.organizationID",
-		gift.FieldContact.In(gift.FieldRecipients.At(12)):        "recipients[12].recipientContact",
-		gift.FieldMessage.In(gift.FieldRecipients.At(0)).In("x"): "x.recipients[0].message",
+	for field, want := range map[refusal.Field]string{
+		"": "", refusal.FieldAmount: "amount", refusal.FieldLocation: "organizationID",
+		refusal.FieldLocation.In(refusal.FieldItem):                    "itemGift.organizationID",
+		refusal.FieldContact.In(refusal.FieldRecipients.At(12)):        "recipients[12].recipientContact",
+		refusal.FieldMessage.In(refusal.FieldRecipients.At(0)).In("x"): "x.recipients[0].message",
 	} {
 		if got := Path(field); got != want {
 			t.Errorf("%s is at %s, want %s", field, got, want)
@@ -34,7 +34,7 @@ func TestGiftHasNoJSONNames(t *testing.T) {
 	}
 	check := func(text string) {
 		for _, name := range names {
-			if strings.Contains(text, name) && name != names[gift.FieldKey] { // a header, and the field's word for a key
+			if strings.Contains(text, name) && name != names[refusal.FieldKey] { // a header, and the field's word for a key
 				t.Errorf("package gift says %s", text)
 			}
 		}

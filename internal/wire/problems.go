@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // Problem is something that is wrong with a request, by its path in the request; "" is the whole of it.
 type Problem struct{ Path, Text string }
 
 // Told gives what a refusal tells, in the names of the interface.
-func Told(refused *gift.Error) []Problem {
+func Told(refused *refusal.Error) []Problem {
 	all := make([]Problem, len(refused.Messages))
 	for n, m := range refused.Messages {
 		all[n] = Problem{m.Path, m.Text(name)}
@@ -33,7 +33,7 @@ type Problems struct {
 	list    []Problem
 	paths   map[string]struct{}
 	more    int // beyond maxProblems
-	refusal *gift.Error
+	refusal *refusal.Error
 }
 
 // Add notes a problem at path, unless one is known there already.
@@ -62,13 +62,13 @@ func (p *Problems) AddAt(path func() string, format string, args ...any) {
 }
 
 // Refuse notes a refusal: the messages of a VALIDATION_FAILURE are problems like others; of other codes, the first
-// one stands. nil is none, and what is no *gift.Error is not for a caller to see and must not come here.
+// one stands. nil is none, and what is no *refusal.Error is not for a caller to see and must not come here.
 func (p *Problems) Refuse(err error) {
-	refused, ok := errors.AsType[*gift.Error](err)
+	refused, ok := errors.AsType[*refusal.Error](err)
 	switch {
 	case !ok:
-	case refused.Code != gift.ValidationFailure:
-		p.refusal = gift.Join(p.refusal, refused)
+	case refused.Code != refusal.ValidationFailure:
+		p.refusal = refusal.Join(p.refusal, refused)
 	default:
 		for _, told := range Told(refused) {
 			p.Add(told.Path, "%s", told.Text)
@@ -83,11 +83,11 @@ func (p *Problems) Has(path string) bool {
 }
 
 // Unread reports of a field whether it could not be read; nil: all could.
-func (p *Problems) Unread() func(gift.Field) bool {
+func (p *Problems) Unread() func(refusal.Field) bool {
 	if p.Len() == 0 {
 		return nil
 	}
-	return func(f gift.Field) bool { return p.Has(Path(f)) }
+	return func(f refusal.Field) bool { return p.Has(Path(f)) }
 }
 
 // Len is the number of problems, refusals not counted.
@@ -95,7 +95,7 @@ func (p *Problems) Len() int { return len(p.list) + p.more }
 
 // All gives every problem, and what else was refused.
 func (p *Problems) All() []Problem {
-	refused, ok := errors.AsType[*gift.Error](p.Err())
+	refused, ok := errors.AsType[*refusal.Error](p.Err())
 	if !ok {
 		return nil
 	}
@@ -111,9 +111,9 @@ func (p *Problems) Err() error {
 		}
 		return p.refusal
 	}
-	all := &gift.Error{Code: gift.ValidationFailure}
+	all := &refusal.Error{Code: refusal.ValidationFailure}
 	for _, one := range p.list {
-		all.Messages = append(all.Messages, gift.MessageAt(one.Path, "%s", one.Text))
+		all.Messages = append(all.Messages, refusal.MessageAt(one.Path, "%s", one.Text))
 	}
 	if p.refusal != nil {
 		for n, told := range Told(p.refusal) {
@@ -123,7 +123,7 @@ func (p *Problems) Err() error {
 		}
 	}
 	if p.more > 0 {
-		all.Messages = append(all.Messages, gift.MessageAt("", "There are %d more problems.", p.more))
+		all.Messages = append(all.Messages, refusal.MessageAt("", "There are %d more problems.", p.more))
 	}
 	return all
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 func TestProblems(t *testing.T) {
@@ -27,14 +27,14 @@ func TestProblems(t *testing.T) {
 	if err.Error() != "VALIDATION_FAILURE: a: First.; b: 100 %.; Whole.; Whole again." {
 		t.Errorf("got %v", err)
 	}
-	if p.Add("c", "Later."); len(err.(*gift.Error).Messages) != 4 {
+	if p.Add("c", "Later."); len(err.(*refusal.Error).Messages) != 4 {
 		t.Error("an error that was given out has changed")
 	}
 }
 
 func TestProblemsAndARefusal(t *testing.T) {
 	t.Parallel()
-	refused := gift.Join(gift.RefuseAt(gift.NotAuthorized, "a", "Not here."), gift.RefuseAt(gift.NotSupported, "b",
+	refused := refusal.Join(refusal.At(refusal.NotAuthorized, "a", "Not here."), refusal.At(refusal.NotSupported, "b",
 		"Not this."))
 	with := func(err error, paths ...string) error {
 		var p Problems
@@ -53,11 +53,11 @@ func TestProblemsAndARefusal(t *testing.T) {
 	if err := with(refused, "a", "c"); err.Error() != "VALIDATION_FAILURE: a: Wrong.; c: Wrong.; b: Not this." {
 		t.Errorf("got %v", err)
 	}
-	if err := with(gift.RefuseAt(gift.ValidationFailure, "b", "Not this."),
+	if err := with(refusal.At(refusal.ValidationFailure, "b", "Not this."),
 		"a"); err.Error() != "VALIDATION_FAILURE: a: Wrong.; b: Not this." {
 		t.Errorf("got %v", err)
 	}
-	if err := with(nil, "a"); !errors.Is(err, gift.ValidationFailure) {
+	if err := with(nil, "a"); !errors.Is(err, refusal.ValidationFailure) {
 		t.Errorf("the problems became %v", err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/load"
+	"boon.example/internal/refusal"
 )
 
 // What the neighbour part does.
@@ -85,7 +85,7 @@ func (h *trial) besideSenders(senders int) (_ *load.Stats, gifts float64, err er
 	s := run.Stats()
 	orders.Wait()
 	refused := orders.Stats().Failures()
-	delete(refused, string(gift.Unavailable)) // orders that waited for too long
+	delete(refused, string(refusal.Unavailable)) // orders that waited for too long
 	if err = failure(s); err == nil && len(refused) > 0 {
 		err = fmt.Errorf("orders failed: %v", refused)
 	}

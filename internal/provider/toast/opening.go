@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 )
 
 // Toast may activate a card with nothing, and add its value in a second transaction. The gift stays NOT_ACTIVATED until
@@ -71,7 +72,7 @@ func (t *transaction) open() api.Reply {
 		case mine || known != nil:
 			return t.opensNow()
 		case isOpen(list) && t.card.Status == gift.NotActivated:
-			return refuse(alreadyActivated, gift.AlreadyActivated)
+			return refuse(alreadyActivated, refusal.AlreadyActivated)
 		}
 		if _, _, err := t.card.Activate(t.worth()); err != nil {
 			return t.failed(err)
@@ -79,7 +80,7 @@ func (t *transaction) open() api.Reply {
 		switch err := t.keepOpening(len(list)+1, ""); {
 		case err == nil:
 			return t.opensNow()
-		case !errors.Is(err, gift.IdempotencyMismatch): // else another one came first, and counts
+		case !errors.Is(err, refusal.IdempotencyMismatch): // else another one came first, and counts
 			return t.failed(err)
 		}
 	}
@@ -89,12 +90,12 @@ func (t *transaction) open() api.Reply {
 // was reversed before it came, the card is not open.
 func (t *transaction) opensNow() api.Reply {
 	answer, err := t.order(t.note(), fingerprinted{}, t.zero)
-	if errors.Is(err, gift.IdempotencyMismatch) {
+	if errors.Is(err, refusal.IdempotencyMismatch) {
 		list, failed := t.openings()
 		if failed == nil && opened(list, strings.ToLower(t.guid)) {
 			failed = t.keepOpening(len(list)+1, strings.ToLower(t.guid))
 		}
-		if failed != nil && !errors.Is(failed, gift.IdempotencyMismatch) {
+		if failed != nil && !errors.Is(failed, refusal.IdempotencyMismatch) {
 			return t.failed(failed)
 		}
 	}
@@ -115,10 +116,10 @@ func (t *transaction) closeOpening(list []opening, previous string) (_ api.Reply
 	case failed != nil:
 		return *failed, true
 	case !mine && (t.card.Status != gift.NotActivated || !opened(list, previous) || !t.caller.May(gift.MayActivate)):
-		return refuse(cannotBeReversed, gift.AlreadyReversed), true
+		return refuse(cannotBeReversed, refusal.AlreadyReversed), true
 	case !mine:
 		if err := t.keepOpening(len(list)+1, previous); err != nil {
-			return t.failed(err), !errors.Is(err, gift.IdempotencyMismatch)
+			return t.failed(err), !errors.Is(err, refusal.IdempotencyMismatch)
 		}
 	}
 	return t.told(t.order(t.note(), fingerprinted{Previous: previous}, t.zero)), true
@@ -132,7 +133,7 @@ func (t *transaction) mine(list []opening, previous string) (is bool, refused *a
 		case o.Reverses == previous && o.here:
 			return true, nil
 		default:
-			reply := refuse(invalidInput, gift.IdempotencyMismatch)
+			reply := refuse(invalidInput, refusal.IdempotencyMismatch)
 			return false, &reply
 		}
 	}
@@ -142,14 +143,14 @@ func (t *transaction) mine(list []opening, previous string) (is bool, refused *a
 // keepOpening keeps an opening, or its reversal, under its number, unless another one came first.
 func (t *transaction) keepOpening(n int, previous string) error {
 	if n > maxOpenings {
-		return gift.Refuse(gift.ValidationFailure, "This card was activated with nothing too often.")
+		return refusal.New(refusal.ValidationFailure, "This card was activated with nothing too often.")
 	}
 	kept := opening{GUID: strings.ToLower(t.guid), Reverses: previous}
 	done, err := t.Do(api.Order{Operation: openCard, Key: t.numbered(n), Asked: struct{ GUID, Reverses string }{kept.GUID,
 		previous}, Command: &ledger.Change{Context: t.Context(), VoucherID: t.card.ID, Notes: true,
 		Rule: func(v gift.Voucher, _ gift.Context) (gift.Voucher, gift.Entry, error) {
 			if v.Status != gift.NotActivated { // of which nothing is kept: it is no opening
-				return v, gift.Entry{}, gift.Refuse(gift.ValidationFailure, "Something else happened to this card.")
+				return v, gift.Entry{}, refusal.New(refusal.ValidationFailure, "Something else happened to this card.")
 			}
 			return v, gift.Entry{}, nil
 		}},
@@ -158,7 +159,7 @@ func (t *transaction) keepOpening(n int, previous string) error {
 			return ledger.Answer{Code: ledger.Nothing, Body: body}
 		}})
 	if err == nil && !done.Succeeded() {
-		err = gift.Refuse(done.Code, "This card cannot be activated with nothing.")
+		err = refusal.New(done.Code, "This card cannot be activated with nothing.")
 	}
 	return err
 }

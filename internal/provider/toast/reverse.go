@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
+	"boon.example/internal/refusal"
 )
 
 // undoings are the kinds of entries that a REVERSE takes back: who may, and of those that put value into a card, by
@@ -29,7 +30,7 @@ var undoings = map[gift.Kind]struct {
 // reverse takes a transaction back. One that never came is not there, and will be refused should it still come.
 func (t *transaction) reverse() api.Reply {
 	if !provider.IsReference(t.asked.Previous) {
-		return refuse(invalidInput, gift.ValidationFailure)
+		return refuse(invalidInput, refusal.ValidationFailure)
 	}
 	switch known, err := t.kept(takeBack, t.guid, &t.card.Voucher); {
 	case err != nil:
@@ -51,7 +52,7 @@ func (t *transaction) tryReverse(previous string) (_ api.Reply, done bool) {
 	case err != nil:
 		return t.failed(err), true
 	case known != nil && !known.MayBeToldTo(t.caller):
-		return refuse(doesNotExist, gift.NotFound), true
+		return refuse(doesNotExist, refusal.NotFound), true
 	case known != nil && !known.EntryID.IsZero():
 		return t.undo(known.EntryID), true
 	case known != nil && known.Answer.Code == ledger.Nothing:
@@ -62,25 +63,25 @@ func (t *transaction) tryReverse(previous string) (_ api.Reply, done bool) {
 	case err != nil:
 		return t.failed(err), true
 	case known != nil && !known.Answer.Succeeded() && !opened(list, previous): // refused, or reversed before it came
-		return refuse(doesNotExist, gift.NotFound), true
+		return refuse(doesNotExist, refusal.NotFound), true
 	case known != nil, slices.ContainsFunc(list, func(o opening) bool { return o.GUID == previous && o.here }):
 		return t.closeOpening(list, previous)
 	}
 	if reversal, err := t.kept(takeBack, previous, &t.card.Voucher); err != nil || reversal != nil {
-		return t.told(ledger.Answer{Code: gift.AlreadyReversed, Body: statusBody(cannotBeReversed)}, err), true
+		return t.told(ledger.Answer{Code: refusal.AlreadyReversed, Body: statusBody(cannotBeReversed)}, err), true
 	}
 	err = t.spend(previous)
 	if err != nil {
-		return t.failed(err), !errors.Is(err, gift.IdempotencyMismatch) // else it came just now
+		return t.failed(err), !errors.Is(err, refusal.IdempotencyMismatch) // else it came just now
 	}
-	return refuse(doesNotExist, gift.NotFound), true
+	return refuse(doesNotExist, refusal.NotFound), true
 }
 
 // spend keeps a GUID that has not come yet from being carried out: it is another transaction from now on.
 func (t *transaction) spend(guid string) error {
 	_, err := t.Do(api.Order{Operation: transact, Key: key(guid, &t.card.Voucher), Command: t.nothing(),
 		Asked: fingerprinted{Type: t.body}, Render: func(ledger.Result, error) ledger.Answer {
-			return ledger.Answer{Code: gift.NotFound, Body: statusBody(doesNotExist)}
+			return ledger.Answer{Code: refusal.NotFound, Body: statusBody(doesNotExist)}
 		}})
 	return err
 }
@@ -97,7 +98,7 @@ func (t *transaction) undo(id guid.ID) api.Reply {
 	how, known := undoings[parts[0].Kind]
 	switch {
 	case !known || !t.caller.May(how.needs):
-		return refuse(cannotBeReversed, gift.NotSupported)
+		return refuse(cannotBeReversed, refusal.NotSupported)
 	case how.of == "":
 		return t.reversed(&ledger.Reverse{RedemptionID: id, Reverse: gift.Reverse{Context: t.Context(),
 			Caller: t.caller}}, after)
@@ -115,8 +116,8 @@ func (t *transaction) undoNothing(previous string) api.Reply {
 		Render: func(ledger.Result, error) ledger.Answer { return answer }} // also of a card that was replaced
 	first, err := t.Do(o)
 	switch {
-	case errors.Is(err, gift.IdempotencyMismatch):
-		return refuse(cannotBeReversed, gift.AlreadyReversed)
+	case errors.Is(err, refusal.IdempotencyMismatch):
+		return refuse(cannotBeReversed, refusal.AlreadyReversed)
 	case err != nil:
 		return t.failed(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // The values of transactionStatus.
@@ -32,52 +33,52 @@ const (
 
 // byCode says what our refusals are in Toast's words, but for what depends on the card or on what was asked for. Toast
 // has no word for a limit that is reached, nor for a wrong location.
-var byCode = map[gift.Code]string{
-	gift.ValidationFailure:           invalidInput,
-	gift.NotFound:                    invalidCard,
-	gift.InvalidCodeFormat:           invalidCard,
-	gift.InvalidTokenFormat:          invalidCard,
-	gift.NotSupported:                notSupported,
-	gift.AccountMisconfigured:        invalidRestaurant,
-	gift.MissingOrInvalidGiftProgram: invalidCard,
-	gift.InvalidVoucherType:          invalidCard,
-	gift.ItemEligibilityFailure:      invalidCard,
-	gift.AlreadyRedeemed:             invalidCard,
-	gift.RedemptionNotAllowed:        invalidCard,
-	gift.NotAuthorized:               invalidCard,
-	gift.Unauthenticated:             invalidToken,
-	gift.InsufficientBalance:         cannotBeReversed,
-	gift.AlreadyReversed:             cannotBeReversed,
-	gift.HoldNotOpen:                 invalidCard,
-	gift.AlreadyActivated:            alreadyActivated,
-	gift.IdempotencyMismatch:         invalidInput,
-	gift.RateLimited:                 invalidCard,
+var byCode = map[refusal.Code]string{
+	refusal.ValidationFailure:           invalidInput,
+	refusal.NotFound:                    invalidCard,
+	refusal.InvalidCodeFormat:           invalidCard,
+	refusal.InvalidTokenFormat:          invalidCard,
+	refusal.NotSupported:                notSupported,
+	refusal.AccountMisconfigured:        invalidRestaurant,
+	refusal.MissingOrInvalidGiftProgram: invalidCard,
+	refusal.InvalidVoucherType:          invalidCard,
+	refusal.ItemEligibilityFailure:      invalidCard,
+	refusal.AlreadyRedeemed:             invalidCard,
+	refusal.RedemptionNotAllowed:        invalidCard,
+	refusal.NotAuthorized:               invalidCard,
+	refusal.Unauthenticated:             invalidToken,
+	refusal.InsufficientBalance:         cannotBeReversed,
+	refusal.AlreadyReversed:             cannotBeReversed,
+	refusal.HoldNotOpen:                 invalidCard,
+	refusal.AlreadyActivated:            alreadyActivated,
+	refusal.IdempotencyMismatch:         invalidInput,
+	refusal.RateLimited:                 invalidCard,
 }
 
 // statusOf says a refusal in Toast's words.
-func (t *transaction) statusOf(refused *gift.Error) string {
-	field := gift.Field("")
+func (t *transaction) statusOf(refused *refusal.Error) string {
+	field := refusal.Field("")
 	if len(refused.Messages) > 0 {
 		field = refused.Messages[0].Field
 	}
 	switch v := &t.card.Voucher; {
 	case gift.IsWrongCode(refused):
 		return verificationFailed
-	case field == gift.FieldVerification:
+	case field == refusal.FieldVerification:
 		return verificationRequired
-	case refused.Code == gift.RedemptionNotAllowed && t.reverses():
+	case refused.Code == refusal.RedemptionNotAllowed && t.reverses():
 		return cannotBeReversed
-	case refused.Code == gift.RedemptionNotAllowed && v.InPeriod(t.Now) && v.Blocked == "",
-		refused.Code == gift.NotSupported:
+	case refused.Code == refusal.RedemptionNotAllowed && v.InPeriod(t.Now) && v.Blocked == "",
+		refused.Code == refusal.NotSupported:
 		switch {
 		case v.Item, v.Promotional:
 			return invalidCard
 		case v.Status == gift.NotActivated, v.Status == gift.Pending:
 			return notActivated
 		}
-	case refused.Code == gift.RedemptionNotAllowed && t.Now.Before(v.ValidFrom):
+	case refused.Code == refusal.RedemptionNotAllowed && t.Now.Before(v.ValidFrom):
 		return notActivated
-	case (refused.Code == gift.NotFound || refused.Code == gift.NotAuthorized) && t.reverses() && !v.ID.IsZero():
+	case (refused.Code == refusal.NotFound || refused.Code == refusal.NotAuthorized) && t.reverses() && !v.ID.IsZero():
 		return doesNotExist
 	}
 	return byCode[refused.Code]
@@ -86,7 +87,7 @@ func (t *transaction) statusOf(refused *gift.Error) string {
 func (t *transaction) reverses() bool { return t.answer == reverseResponse }
 
 // refuse answers with nothing but a status.
-func refuse(status string, why gift.Code) api.Reply {
+func refuse(status string, why refusal.Code) api.Reply {
 	return api.Reply{Status: http.StatusBadRequest, Body: statusBody(status), Code: why}
 }
 
@@ -97,14 +98,14 @@ func unavailable(err error) (_ api.Reply, ours bool) {
 	if err == nil {
 		return api.Reply{}, false
 	}
-	refused, ok := errors.AsType[*gift.Error](err)
-	if ok && refused.Code != gift.UnexpectedError && refused.Code != gift.Unavailable &&
-		refused.Code != gift.RequestInProgress {
+	refused, ok := errors.AsType[*refusal.Error](err)
+	if ok && refused.Code != refusal.UnexpectedError && refused.Code != refusal.Unavailable &&
+		refused.Code != refusal.RequestInProgress {
 		return api.Reply{}, false
 	}
 	reply := api.Reply{Status: http.StatusInternalServerError, Err: err}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		reply.Code = gift.Unavailable
+		reply.Code = refusal.Unavailable
 	}
 	return reply, true
 }
@@ -114,12 +115,12 @@ func (t *transaction) failed(err error) api.Reply {
 	if reply, ours := unavailable(err); ours {
 		return reply
 	}
-	refused, _ := errors.AsType[*gift.Error](err)
+	refused, _ := errors.AsType[*refusal.Error](err)
 	return refuse(t.statusOf(refused), refused.Code)
 }
 
 // accepted is the answer of a transaction that was carried out: the balance that is available, and more members.
-func (t *transaction) accepted(code gift.Code, available money.Amount, more string) ledger.Answer {
+func (t *transaction) accepted(code refusal.Code, available money.Amount, more string) ledger.Answer {
 	return ledger.Answer{Code: code, Body: fmt.Appendf(nil, `{"transactionStatus":"%s","%s":{"currentBalance":%s%s}}`,
 		accept, t.answer, t.card.Currency.Format(available), more)}
 }

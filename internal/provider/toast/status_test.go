@@ -7,16 +7,18 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // ours are the codes of what is no refusal: whether it was done is not known, or it failed here.
-var ours = map[gift.Code]bool{gift.UnexpectedError: true, gift.Unavailable: true, gift.RequestInProgress: true}
+var ours = map[refusal.Code]bool{refusal.UnexpectedError: true, refusal.Unavailable: true,
+	refusal.RequestInProgress: true}
 
 // TestEveryCodeHasAStatus: none of our refusals is left without a word of Toast's.
 func TestEveryCodeHasAStatus(t *testing.T) {
 	t.Parallel()
-	for _, code := range gift.Codes() {
-		refused := gift.Refuse(code, "no")
+	for _, code := range refusal.Codes() {
+		refused := refusal.New(code, "no")
 		reply, failed := unavailable(refused)
 		if failed != ours[code] || failed && (reply.Status != 500 || len(reply.Body) > 0) {
 			t.Errorf("%s is a failure of ours: %v", code, failed)
@@ -31,7 +33,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 func TestCardsOfAnotherTime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	refused := gift.Refuse(gift.RedemptionNotAllowed, "no")
+	refused := refusal.New(refusal.RedemptionNotAllowed, "no")
 	for _, tt := range []struct {
 		card gift.Voucher
 		want string

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/provider"
+	"boon.example/internal/refusal"
 )
 
 // Within is how long a call takes at most once its body has come: Toast allows 500 ms. What is not known then is
@@ -96,7 +97,7 @@ type verification struct {
 // serve answers one call.
 func serve(d *api.Desk) api.Reply {
 	if d.Method != http.MethodPost {
-		return api.Reply{Status: http.StatusMethodNotAllowed, Code: gift.NotSupported}
+		return api.Reply{Status: http.StatusMethodNotAllowed, Code: refusal.NotSupported}
 	}
 	account, p := authenticate(d)
 	if p == nil {
@@ -107,33 +108,33 @@ func serve(d *api.Desk) api.Reply {
 	}
 	name, guid, restaurant := header(d, headerType), header(d, headerGUID), header(d, headerRestaurant)
 	if name == "" || restaurant == "" || !provider.IsReference(guid) {
-		return refuse(invalidInput, gift.ValidationFailure)
+		return refuse(invalidInput, refusal.ValidationFailure)
 	}
 	k, known := kinds[name]
 	at := p.Location(restaurant)
 	switch {
 	case !known:
-		return refuse(invalidType, gift.NotSupported)
+		return refuse(invalidType, refusal.NotSupported)
 	case at.IsZero():
-		return refuse(invalidRestaurant, gift.NotAuthorized)
+		return refuse(invalidRestaurant, refusal.NotAuthorized)
 	}
 	body, err := d.ReadAll(provider.MaxBody, account)
 	if err != nil {
-		return refuse(invalidInput, gift.ValidationFailure)
+		return refuse(invalidInput, refusal.ValidationFailure)
 	}
 	account, p = authenticate(d)
 	if p == nil { // it may have been taken away while the body came
-		return refuse(invalidToken, gift.Unauthenticated)
+		return refuse(invalidToken, refusal.Unauthenticated)
 	}
 	t := &transaction{Desk: d, kind: k, guid: guid, caller: p.Caller(account, at), provider: p}
 	if err := d.Begin(t.caller, k.priority, Within); err != nil {
 		return t.failed(err)
 	}
 	if !t.mayDo() {
-		return refuse(notSupported, gift.NotAuthorized)
+		return refuse(notSupported, refusal.NotAuthorized)
 	}
 	if !t.read(body) {
-		return refuse(invalidInput, gift.ValidationFailure)
+		return refuse(invalidInput, refusal.ValidationFailure)
 	}
 	t.caller.WebShop = bool(t.asked.Online)
 	if err := t.find(); err != nil {
@@ -169,9 +170,9 @@ func refuseAnonymous(d *api.Desk) api.Reply {
 	if r, away := unavailable(err); away {
 		return r
 	}
-	reply := refuse(invalidToken, gift.Unauthenticated)
+	reply := refuse(invalidToken, refusal.Unauthenticated)
 	if d.Header.Get("Authorization") == "" {
-		reply = refuse(invalidInput, gift.Unauthenticated)
+		reply = refuse(invalidInput, refusal.Unauthenticated)
 	}
 	if err != nil {
 		reply.Code, reply.Err = "", err
@@ -212,7 +213,7 @@ func (t *transaction) find() error {
 	}
 	t.card, err = t.Find(code, t.before())
 	if err == nil && t.card.Item {
-		return gift.Refuse(gift.NotSupported, "This is an item gift.")
+		return refusal.New(refusal.NotSupported, "This is an item gift.")
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
+	"boon.example/internal/refusal"
 )
 
 // The operations under which transactions are kept. One GUID and card is one transaction, whatever its type; only a
@@ -34,10 +35,10 @@ func key(guid string, v *gift.Voucher) string { return strings.ToLower(guid) + "
 func (t *transaction) balance() api.Reply {
 	v := &t.card.Voucher
 	if status := t.unusable(); status != "" {
-		return refuse(status, gift.RedemptionNotAllowed)
+		return refuse(status, refusal.RedemptionNotAllowed)
 	}
 	if t.asked.Verification.Value != "" && !v.AsksVerification() {
-		return refuse(noVerification, gift.ValidationFailure)
+		return refuse(noVerification, refusal.ValidationFailure)
 	}
 	return t.told(t.accepted(ledger.OK, v.Available(t.Now), ""), nil)
 }
@@ -46,10 +47,10 @@ func (t *transaction) balance() api.Reply {
 func (t *transaction) unusable() string {
 	v := &t.card.Voucher
 	for _, why := range v.NotRedeemable(t.caller.Locations[0], t.Now, nil) {
-		if why.Code == gift.AlreadyRedeemed || t.opened {
+		if why.Code == refusal.AlreadyRedeemed || t.opened {
 			continue
 		}
-		return t.statusOf(gift.Refuse(gift.RedemptionNotAllowed, "%s", why.Text))
+		return t.statusOf(refusal.New(refusal.RedemptionNotAllowed, "%s", why.Text))
 	}
 	if provider.NeedsTicket(t.caller.Account, v) {
 		return invalidCard
@@ -79,7 +80,7 @@ func (t *transaction) order(cmd ledger.Command, asked fingerprinted,
 	asked.Type = t.body
 	return t.Do(api.Order{Operation: op, Key: key(t.guid, &t.card.Voucher), Asked: asked, Command: cmd,
 		Verification: t.verification(), Render: func(r ledger.Result, err error) ledger.Answer {
-			if refused, ok := errors.AsType[*gift.Error](err); ok {
+			if refused, ok := errors.AsType[*refusal.Error](err); ok {
 				return ledger.Answer{Code: refused.Code, Body: statusBody(t.statusOf(refused))}
 			}
 			return done(r)
@@ -104,10 +105,10 @@ func (t *transaction) redeem() api.Reply {
 	}
 	amount, err := t.asked.RedeemedValue.In(t.card.Currency)
 	if err != nil {
-		return refuse(invalidInput, gift.ValidationFailure)
+		return refuse(invalidInput, refusal.ValidationFailure)
 	}
 	if status := t.verifiable(); status != "" {
-		return refuse(status, gift.ValidationFailure)
+		return refuse(status, refusal.ValidationFailure)
 	}
 	var cmd ledger.Command = &ledger.Redeem{VoucherID: t.card.ID, Notice: t.caller.Account.BalanceNotice,
 		Redeem: gift.Redeem{Context: t.Context(), LocationID: t.caller.Locations[0], Amount: amount, UpTo: true,
@@ -148,12 +149,12 @@ func (t *transaction) cashOut() api.Reply {
 	amount, err := t.asked.RedeemedValue.OrZeroIn(t.card.Currency)
 	switch {
 	case !t.caller.May(gift.MayCashOut):
-		return refuse(notSupported, gift.NotAuthorized)
+		return refuse(notSupported, refusal.NotAuthorized)
 	case err != nil && t.asked.RedeemedValue != "":
-		return refuse(invalidInput, gift.ValidationFailure)
+		return refuse(invalidInput, refusal.ValidationFailure)
 	}
 	if status := t.verifiable(); status != "" {
-		return refuse(status, gift.ValidationFailure)
+		return refuse(status, refusal.ValidationFailure)
 	}
 	cmd := t.nothing()
 	if !t.opened {
@@ -169,7 +170,7 @@ func (t *transaction) payOut(amount money.Amount) ledger.Command {
 		Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask.Context = at
 			after, e, err := v.PayOut(ask)
-			if refused, ok := errors.AsType[*gift.Error](err); ok && refused.Code == gift.AlreadyRedeemed &&
+			if refused, ok := errors.AsType[*refusal.Error](err); ok && refused.Code == refusal.AlreadyRedeemed &&
 				len(refused.Messages) == 1 {
 				return v, gift.Entry{}, nil
 			}
@@ -187,7 +188,7 @@ func (t *transaction) activate() api.Reply {
 	amount, err := t.asked.InitialBalance.OrZeroIn(t.card.Currency)
 	switch {
 	case err != nil, amount == 0 && t.card.Fixed > 0:
-		return refuse(invalidInput, gift.ValidationFailure)
+		return refuse(invalidInput, refusal.ValidationFailure)
 	case amount == 0:
 		return t.open()
 	}
@@ -197,7 +198,7 @@ func (t *transaction) activate() api.Reply {
 		case err != nil:
 			return t.failed(err)
 		case known == nil: // else it is told what became of it
-			return refuse(alreadyActivated, gift.AlreadyActivated)
+			return refuse(alreadyActivated, refusal.AlreadyActivated)
 		}
 	}
 	ask := t.first(amount)
@@ -220,7 +221,7 @@ func (t *transaction) first(amount money.Amount) gift.Activate {
 func (t *transaction) addValue() api.Reply {
 	amount, err := t.asked.AdditionalValue.In(t.card.Currency)
 	if err != nil {
-		return refuse(invalidInput, gift.ValidationFailure)
+		return refuse(invalidInput, refusal.ValidationFailure)
 	}
 	first := t.first(amount)
 	ask := gift.Load{Amount: amount, Purchase: t.purchase(), Reference: t.asked.Check, Account: t.caller.Account}

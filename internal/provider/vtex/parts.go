@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // part is something that was done about a transaction.
@@ -197,7 +198,7 @@ func (c *call) note(t *transaction, asked change, amount money.Amount) api.Reply
 			case s.RequestID == asked.RequestID && string(s.Value) == string(c.money(amount)):
 				return answer(s.part)
 			case s.RequestID == asked.RequestID:
-				return c.failed(gift.Refuse(gift.IdempotencyMismatch, "This requestId was used for another settlement."))
+				return c.failed(refusal.New(refusal.IdempotencyMismatch, "This requestId was used for another settlement."))
 			}
 		}
 		if left := max(0, t.value()-sum-t.givenBack()); amount > left || len(list) >= maxSettlements {
@@ -213,7 +214,7 @@ func (c *call) note(t *transaction, asked change, amount money.Amount) api.Reply
 			if err != nil {
 				return c.failed(err)
 			}
-		case !errors.Is(err, gift.IdempotencyMismatch): // else another one came first, and counts
+		case !errors.Is(err, refusal.IdempotencyMismatch): // else another one came first, and counts
 			return kept
 		}
 	}

@@ -5,14 +5,15 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 )
 
 // TestEveryCodeHasAStatus: each of our refusals is told with a status that the Hub can pass on, and each failure of
 // ours with one that has it ask again.
 func TestEveryCodeHasAStatus(t *testing.T) {
 	t.Parallel()
-	ours := map[gift.Code]int{gift.UnexpectedError: 500, gift.Unavailable: 503, gift.RequestInProgress: 503}
-	for _, code := range gift.Codes() {
+	ours := map[refusal.Code]int{refusal.UnexpectedError: 500, refusal.Unavailable: 503, refusal.RequestInProgress: 503}
+	for _, code := range refusal.Codes() {
 		status := statusOf(code)
 		if want := ours[code]; want != 0 && status != want || want == 0 && (status < 400 || status > 404) {
 			t.Errorf("%s is told with %d", code, status)

@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
+	"boon.example/internal/refusal"
 )
 
 // money is an amount as a JSON number.
@@ -40,7 +41,7 @@ func answer(value any) api.Reply {
 }
 
 func malformed(format string, args ...any) error {
-	return gift.Refuse(gift.ValidationFailure, format, args...)
+	return refusal.New(refusal.ValidationFailure, format, args...)
 }
 
 // usable reports whether something of the card can be spent here, where there is neither a ticket nor a verification
@@ -69,7 +70,7 @@ func (c *call) search() api.Reply {
 	}
 	c.card, err = c.Find(code, api.Before{})
 	switch {
-	case errors.Is(err, gift.Unavailable), err != nil && !isRefusal(err):
+	case errors.Is(err, refusal.Unavailable), err != nil && !isRefusal(err):
 		return c.failed(err)
 	case err != nil, c.card.Item, !c.usable():
 		return none
@@ -84,8 +85,8 @@ func (c *call) search() api.Reply {
 }
 
 func isRefusal(err error) bool {
-	_, ok := errors.AsType[*gift.Error](err)
-	return ok && !errors.Is(err, gift.UnexpectedError)
+	_, ok := errors.AsType[*refusal.Error](err)
+	return ok && !errors.Is(err, refusal.UnexpectedError)
 }
 
 // never is when a card expires that does not.
@@ -117,7 +118,7 @@ func (c *call) show() api.Reply {
 // make refuses to make a card. What VTEX is answered names no code, so that nobody could be given it: its
 // administration shows cards to whoever may look at them.
 func (c *call) make() api.Reply {
-	return c.failed(gift.Refuse(gift.NotSupported, "No gift card is made here, as its code would be told to nobody. "+
+	return c.failed(refusal.New(refusal.NotSupported, "No gift card is made here, as its code would be told to nobody. "+
 		"Sell a gift where gifts are sent; a Credit can load it."))
 }
 
@@ -262,7 +263,7 @@ func (c *call) made(id guid.ID) made {
 // render makes the answer of what done says.
 func (c *call) render(done func(ledger.Result) any) func(ledger.Result, error) ledger.Answer {
 	return func(r ledger.Result, err error) ledger.Answer {
-		if refused, ok := errors.AsType[*gift.Error](err); ok {
+		if refused, ok := errors.AsType[*refusal.Error](err); ok {
 			return ledger.Answer{Code: refused.Code, Body: c.problem(refused)}
 		}
 		return ledger.Answer{Code: ledger.OK, Body: answer(done(r)).Body}

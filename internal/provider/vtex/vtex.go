@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
+	"boon.example/internal/refusal"
 )
 
 // within is how long a call takes at most once its body has come: the shop gives up on a gift after 1.5 s.
@@ -70,7 +71,7 @@ type call struct {
 func serve(d *api.Desk) api.Reply {
 	key, token := d.Header.Values(headerKey), d.Header.Values(headerToken)
 	if len(key) != 1 || len(token) != 1 || key[0] == "" || token[0] == "" {
-		return api.Reply{Status: http.StatusUnauthorized, Code: gift.Unauthenticated}
+		return api.Reply{Status: http.StatusUnauthorized, Code: refusal.Unauthenticated}
 	}
 	account, p := authenticate(d, key[0], token[0])
 	if p == nil {
@@ -81,7 +82,7 @@ func serve(d *api.Desk) api.Reply {
 	}
 	r, ids, status := find(d.Method, d.PathValue("path"))
 	if status != 0 {
-		return api.Reply{Status: status, Code: gift.NotFound}
+		return api.Reply{Status: status, Code: refusal.NotFound}
 	}
 	body, err := d.ReadAll(maxBody, account)
 	if err != nil {
@@ -89,7 +90,7 @@ func serve(d *api.Desk) api.Reply {
 	}
 	account, p = authenticate(d, key[0], token[0])
 	if p == nil || len(p.Sites) == 0 { // it may have been taken away while the body came
-		return api.Reply{Status: http.StatusForbidden, Code: gift.Unauthenticated}
+		return api.Reply{Status: http.StatusForbidden, Code: refusal.Unauthenticated}
 	}
 	c := &call{Desk: d, caller: p.Caller(account, p.Sites[0].LocationID), provider: p, currency: account.Currency,
 		body: body, ids: ids}
@@ -131,8 +132,8 @@ func authenticate(d *api.Desk, key, token string) (*gift.Account, *gift.Provider
 func refuseAnonymous(d *api.Desk) api.Reply {
 	switch err := d.CountAnonymous(); {
 	case err == nil:
-		return api.Reply{Status: http.StatusForbidden, Code: gift.Unauthenticated}
-	case errors.Is(err, gift.RateLimited):
+		return api.Reply{Status: http.StatusForbidden, Code: refusal.Unauthenticated}
+	case errors.Is(err, refusal.RateLimited):
 		return api.Reply{Status: http.StatusForbidden, Err: err}
 	default:
 		return failed(d, err)
@@ -195,19 +196,19 @@ func failed(d *api.Desk, err error) api.Reply {
 	return api.Reply{Status: status, Type: problemType, Body: d.Problem(why, status), Err: err}
 }
 
-func (c *call) problem(e *gift.Error) []byte { return c.Problem(e, statusOf(e.Code)) }
+func (c *call) problem(e *refusal.Error) []byte { return c.Problem(e, statusOf(e.Code)) }
 
 // statusOf is 503 where the call is to be repeated: it is not known whether it was done, or it was not. It is 404 for
 // what is not there, and 400 for what was refused.
-func statusOf(code gift.Code) int {
+func statusOf(code refusal.Code) int {
 	switch code {
-	case gift.NotFound:
+	case refusal.NotFound:
 		return http.StatusNotFound
-	case gift.NotAuthorized:
+	case refusal.NotAuthorized:
 		return http.StatusForbidden
-	case gift.Unavailable, gift.RequestInProgress:
+	case refusal.Unavailable, refusal.RequestInProgress:
 		return http.StatusServiceUnavailable
-	case gift.UnexpectedError:
+	case refusal.UnexpectedError:
 		return http.StatusInternalServerError
 	}
 	return http.StatusBadRequest
@@ -215,6 +216,6 @@ func statusOf(code gift.Code) int {
 
 const problemType = "application/problem+json"
 
-func refused(code gift.Code, body []byte) api.Reply {
+func refused(code refusal.Code, body []byte) api.Reply {
 	return api.Reply{Status: statusOf(code), Type: problemType, Body: body, Code: code}
 }

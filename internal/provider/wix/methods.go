@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
+	"boon.example/internal/refusal"
 )
 
 // order is under which an attempt to redeem a gift for an order is kept, and the transactionId of the one that did.
@@ -40,12 +41,12 @@ func (c *call) balance() api.Reply {
 		return c.failed(err)
 	}
 	for _, why := range c.card.NotRedeemable(c.caller.Locations[0], c.Now, nil) {
-		if why.Code != gift.AlreadyRedeemed {
-			return c.failed(gift.Refuse(gift.RedemptionNotAllowed, "%s", why.Text))
+		if why.Code != refusal.AlreadyRedeemed {
+			return c.failed(refusal.New(refusal.RedemptionNotAllowed, "%s", why.Text))
 		}
 	}
 	if provider.NeedsTicket(c.caller.Account, &c.card.Voucher) {
-		return cardDisabled.because(gift.ItemEligibilityFailure)
+		return cardDisabled.because(refusal.ItemEligibilityFailure)
 	}
 	return c.told(c.done("balance", c.card.Available(c.Now), ""), nil)
 }
@@ -60,9 +61,9 @@ func (c *call) redeem() api.Reply {
 	_, noOrder := guid.Parse(c.asked.OrderID)
 	switch {
 	case c.asked.Currency == "":
-		return missingCurrency.because(gift.ValidationFailure)
+		return missingCurrency.because(refusal.ValidationFailure)
 	case c.asked.Currency != c.currency.Code:
-		return otherCurrency.because(gift.ValidationFailure)
+		return otherCurrency.because(refusal.ValidationFailure)
 	case err != nil, noOrder != nil:
 		return malformed()
 	}
@@ -72,7 +73,7 @@ func (c *call) redeem() api.Reply {
 	pin := ""
 	if c.card.AsksVerification() {
 		if pin = c.asked.PIN; pin != "" && !gift.IsVerificationCode(pin) {
-			return cardNotFound.because(gift.RedemptionNotAllowed)
+			return cardNotFound.because(refusal.RedemptionNotAllowed)
 		}
 	}
 	key, last, err := c.attempt()
@@ -87,7 +88,7 @@ func (c *call) redeem() api.Reply {
 	answer, err := c.Do(api.Order{Operation: gift.RedeemGift, Key: key, Asked: redemption{amount}, Verification: pin,
 		Command: &ledger.Redeem{VoucherID: c.card.ID, Notice: c.caller.Account.BalanceNotice, Redeem: ask},
 		Render: func(r ledger.Result, err error) ledger.Answer {
-			if refused, ok := errors.AsType[*gift.Error](err); ok {
+			if refused, ok := errors.AsType[*refusal.Error](err); ok {
 				return ledger.Answer{Code: refused.Code, Body: c.refusalOf(refused).body()}
 			}
 			return c.done("remainingBalance", r.Vouchers[0].Available(r.Entries[0].At), `,"transactionId":"`+key+`"`)
@@ -97,7 +98,7 @@ func (c *call) redeem() api.Reply {
 		c.Redeemed(c.card.ID)
 	case err == nil && answer.Succeeded():
 		if voided, err := c.voided(key); err != nil || voided {
-			return c.told(answer, errors.Join(err, gift.Refuse(gift.IdempotencyMismatch, "This was voided.")))
+			return c.told(answer, errors.Join(err, refusal.New(refusal.IdempotencyMismatch, "This was voided.")))
 		}
 	}
 	return c.told(answer, err)
@@ -161,7 +162,7 @@ var transaction = regexp.MustCompile(`^[0-9a-f-]{36}:[0-9a-f-]{36}(:[0-9]{1,2})?
 // void gives back what a redemption took.
 func (c *call) void() api.Reply {
 	if !transaction.MatchString(c.asked.TransactionID) {
-		return transactionNotFound.because(gift.NotFound)
+		return transactionNotFound.because(refusal.NotFound)
 	}
 	known, err := c.Requests(c.asked.TransactionID)
 	if err != nil {
@@ -170,7 +171,7 @@ func (c *call) void() api.Reply {
 	if !slices.ContainsFunc(known, func(r ledger.Request) bool {
 		return r.Operation == gift.RedeemGift && !r.EntryID.IsZero()
 	}) {
-		return transactionNotFound.because(gift.NotFound)
+		return transactionNotFound.because(refusal.NotFound)
 	}
 	answer, err := c.Do(api.Order{Operation: gift.ReverseRedemption,
 		Command: &ledger.Reverse{OriginalKey: c.Scope(c.asked.TransactionID), Operation: gift.RedeemGift,
@@ -178,8 +179,8 @@ func (c *call) void() api.Reply {
 		Render: func(r ledger.Result, _ error) ledger.Answer {
 			return c.done("remainingBalance", r.Vouchers[0].Available(r.Entries[0].At), "")
 		}})
-	if errors.Is(err, gift.NotFound) || errors.Is(err, gift.NotAuthorized) {
-		return transactionNotFound.because(gift.NotFound)
+	if errors.Is(err, refusal.NotFound) || errors.Is(err, refusal.NotAuthorized) {
+		return transactionNotFound.because(refusal.NotFound)
 	}
 	return c.told(answer, err)
 }

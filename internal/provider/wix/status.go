@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // failure is one of Wix's errors.
@@ -30,33 +31,33 @@ var (
 )
 
 // byCode says what our refusals are in Wix's words, but for what depends on the gift.
-var byCode = map[gift.Code]failure{
-	gift.NotFound:                    cardNotFound,
-	gift.InvalidCodeFormat:           cardNotFound,
-	gift.InvalidTokenFormat:          cardNotFound,
-	gift.NotAuthorized:               cardNotFound,
-	gift.RateLimited:                 cardNotFound,
-	gift.ValidationFailure:           cardNotFound, // a verification code that is missing
-	gift.NotSupported:                cardDisabled,
-	gift.AccountMisconfigured:        cardDisabled,
-	gift.MissingOrInvalidGiftProgram: cardDisabled,
-	gift.InvalidVoucherType:          cardDisabled,
-	gift.ItemEligibilityFailure:      cardDisabled,
-	gift.RedemptionNotAllowed:        cardDisabled,
-	gift.HoldNotOpen:                 cardDisabled,
-	gift.AlreadyActivated:            cardDisabled,
-	gift.Unauthenticated:             cardDisabled,
-	gift.AlreadyRedeemed:             insufficientFunds,
-	gift.InsufficientBalance:         insufficientFunds,
-	gift.IdempotencyMismatch:         alreadyRedeemed,
-	gift.AlreadyReversed:             alreadyVoided,
+var byCode = map[refusal.Code]failure{
+	refusal.NotFound:                    cardNotFound,
+	refusal.InvalidCodeFormat:           cardNotFound,
+	refusal.InvalidTokenFormat:          cardNotFound,
+	refusal.NotAuthorized:               cardNotFound,
+	refusal.RateLimited:                 cardNotFound,
+	refusal.ValidationFailure:           cardNotFound, // a verification code that is missing
+	refusal.NotSupported:                cardDisabled,
+	refusal.AccountMisconfigured:        cardDisabled,
+	refusal.MissingOrInvalidGiftProgram: cardDisabled,
+	refusal.InvalidVoucherType:          cardDisabled,
+	refusal.ItemEligibilityFailure:      cardDisabled,
+	refusal.RedemptionNotAllowed:        cardDisabled,
+	refusal.HoldNotOpen:                 cardDisabled,
+	refusal.AlreadyActivated:            cardDisabled,
+	refusal.Unauthenticated:             cardDisabled,
+	refusal.AlreadyRedeemed:             insufficientFunds,
+	refusal.InsufficientBalance:         insufficientFunds,
+	refusal.IdempotencyMismatch:         alreadyRedeemed,
+	refusal.AlreadyReversed:             alreadyVoided,
 }
 
-func (c *call) refusalOf(refused *gift.Error) failure {
+func (c *call) refusalOf(refused *refusal.Error) failure {
 	switch {
 	case gift.IsWrongCode(refused):
 		return cardNotFound
-	case refused.Code == gift.RedemptionNotAllowed && c.card.ExpiredBy(c.Now):
+	case refused.Code == refusal.RedemptionNotAllowed && c.card.ExpiredBy(c.Now):
 		return cardExpired
 	}
 	return byCode[refused.Code]
@@ -64,17 +65,17 @@ func (c *call) refusalOf(refused *gift.Error) failure {
 
 func (r failure) body() []byte { return fmt.Appendf(nil, `{"applicationError":{"code":"%s"}}`, r.code) }
 
-func (r failure) because(why gift.Code) api.Reply {
+func (r failure) because(why refusal.Code) api.Reply {
 	return api.Reply{Status: r.status, Body: r.body(), Code: why}
 }
 
 // failed answers an error. What we failed at, or do not know, has no body.
 func (c *call) failed(err error) api.Reply {
-	refused, ok := errors.AsType[*gift.Error](err)
+	refused, ok := errors.AsType[*refusal.Error](err)
 	switch {
-	case !ok || refused.Code == gift.UnexpectedError:
+	case !ok || refused.Code == refusal.UnexpectedError:
 		return api.Reply{Status: http.StatusInternalServerError, Err: err}
-	case refused.Code == gift.Unavailable || refused.Code == gift.RequestInProgress:
+	case refused.Code == refusal.Unavailable || refused.Code == refusal.RequestInProgress:
 		return api.Reply{Status: http.StatusServiceUnavailable, Err: err}
 	}
 	return c.refusalOf(refused).because(refused.Code)

@@ -7,16 +7,16 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"boon.example/internal/api"
-	"boon.example/internal/gift"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // TestEveryCodeHasAnError: none of our refusals is left without one of Wix's errors.
 func TestEveryCodeHasAnError(t *testing.T) {
 	t.Parallel()
-	ours := map[gift.Code]int{gift.UnexpectedError: 500, gift.Unavailable: 503, gift.RequestInProgress: 503}
-	for _, code := range gift.Codes() {
-		reply := (&call{Desk: new(api.Desk)}).failed(gift.Refuse(code, "no"))
+	ours := map[refusal.Code]int{refusal.UnexpectedError: 500, refusal.Unavailable: 503, refusal.RequestInProgress: 503}
+	for _, code := range refusal.Codes() {
+		reply := (&call{Desk: new(api.Desk)}).failed(refusal.New(code, "no"))
 		if status := ours[code]; status != 0 && (reply.Status != status || len(reply.Body) > 0) ||
 			status == 0 && (reply.Status < 400 || reply.Status >= 500 || len(reply.Body) == 0) {
 			t.Errorf("%s is told as %d %s", code, reply.Status, reply.Body)
@@ -30,11 +30,11 @@ func TestExpired(t *testing.T) {
 	now := time.Now()
 	c := &call{Desk: &api.Desk{Now: now}}
 	c.card.ValidUntil = now
-	if got := c.refusalOf(gift.Refuse(gift.RedemptionNotAllowed, "no")); got != cardExpired {
+	if got := c.refusalOf(refusal.New(refusal.RedemptionNotAllowed, "no")); got != cardExpired {
 		t.Errorf("an expired card is told as %s", got.code)
 	}
 	c.Now = now.Add(-1)
-	if got := c.refusalOf(gift.Refuse(gift.RedemptionNotAllowed, "no")); got != cardDisabled {
+	if got := c.refusalOf(refusal.New(refusal.RedemptionNotAllowed, "no")); got != cardDisabled {
 		t.Errorf("a card that is not expired yet is told as %s", got.code)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
+	"boon.example/internal/refusal"
 )
 
 const (
@@ -98,9 +99,9 @@ func serve(d *api.Desk) api.Reply {
 	m, known := methods[d.PathValue("method")]
 	switch {
 	case !known:
-		return api.Reply{Status: http.StatusNotFound, Code: gift.NotFound}
+		return api.Reply{Status: http.StatusNotFound, Code: refusal.NotFound}
 	case d.Method != http.MethodPost:
-		return api.Reply{Status: http.StatusMethodNotAllowed, Code: gift.NotSupported}
+		return api.Reply{Status: http.StatusMethodNotAllowed, Code: refusal.NotSupported}
 	}
 	account, p := named(d)
 	if p == nil {
@@ -119,7 +120,7 @@ func serve(d *api.Desk) api.Reply {
 	}
 	at := p.Location(sent.Metadata.InstanceID)
 	if at.IsZero() { // of a site that the set-up does not know
-		return api.Reply{Status: http.StatusForbidden, Code: gift.NotAuthorized}
+		return api.Reply{Status: http.StatusForbidden, Code: refusal.NotAuthorized}
 	}
 	c := &call{Desk: d, caller: p.Caller(account, at), currency: account.Currency}
 	if err := d.Begin(c.caller, m.priority, within); err != nil {
@@ -136,7 +137,7 @@ func serve(d *api.Desk) api.Reply {
 
 // malformed answers what is no call of Wix's.
 func malformed() api.Reply {
-	return api.Reply{Status: http.StatusBadRequest, Code: gift.ValidationFailure}
+	return api.Reply{Status: http.StatusBadRequest, Code: refusal.ValidationFailure}
 }
 
 // named finds the provider that the address names; nil: there is none.
@@ -176,10 +177,10 @@ func authenticate(d *api.Desk, token string) (*gift.Account, *gift.Provider, dat
 
 // refuseAnonymous answers a call that proved no right to be made.
 func refuseAnonymous(d *api.Desk) api.Reply {
-	reply := api.Reply{Status: http.StatusUnauthorized, Code: gift.Unauthenticated}
+	reply := api.Reply{Status: http.StatusUnauthorized, Code: refusal.Unauthenticated}
 	if err := d.CountAnonymous(); err != nil {
 		reply.Code, reply.Err = "", err
-		if refused, ok := errors.AsType[*gift.Error](err); !ok || refused.Code != gift.RateLimited {
+		if refused, ok := errors.AsType[*refusal.Error](err); !ok || refused.Code != refusal.RateLimited {
 			reply.Status = http.StatusServiceUnavailable
 		}
 	}
@@ -202,7 +203,7 @@ func (c *call) find(forOrder string) error {
 	}
 	c.card, err = c.Find(code, before)
 	if err == nil && c.card.Item {
-		return gift.Refuse(gift.NotFound, "This is an item gift.")
+		return refusal.New(refusal.NotFound, "This is an item gift.")
 	}
 	return err
 }

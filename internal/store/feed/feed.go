@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )
@@ -320,7 +321,7 @@ func (f *Feed) read(ctx context.Context, walks []*walk) (map[guid.ID]*gift.Event
 			default:
 				var b body
 				if err := json.Unmarshal([]byte(s.body), &b); err != nil {
-					return nil, fmt.Errorf("event %d: %w: %w; run boon verify", s.place.Position, gift.UnexpectedError, err)
+					return nil, fmt.Errorf("event %d: %w: %w; run boon verify", s.place.Position, refusal.UnexpectedError, err)
 				}
 				events[s.id] = &gift.Event{ID: s.id, Type: gift.EventType(strings.TrimSpace(s.kinds)), AccountID: account,
 					At: s.madeAt, Note: b.note()}

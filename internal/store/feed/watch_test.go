@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 )
 
 func account(n int) (id guid.ID) {
@@ -35,7 +36,7 @@ func TestEveryAccountMayWait(t *testing.T) {
 			theirs = append(theirs, one)
 		}
 	}
-	if _, err := wait(0); !errors.Is(err, gift.RateLimited) {
+	if _, err := wait(0); !errors.Is(err, refusal.RateLimited) {
 		t.Errorf("one more of a greedy account: %v", err)
 	}
 	mine := 0
@@ -61,7 +62,7 @@ func TestEveryAccountMayWait(t *testing.T) {
 	if ended != mine {
 		t.Errorf("%d waits were ended for %d", ended, mine)
 	}
-	if _, err := wait(0); !errors.Is(err, gift.RateLimited) {
+	if _, err := wait(0); !errors.Is(err, refusal.RateLimited) {
 		t.Errorf("one more of an account that lost some: %v", err)
 	}
 	for _, one := range theirs {

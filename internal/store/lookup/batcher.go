@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )
@@ -135,7 +136,7 @@ func (r *Reader) lookUpTogether(ctx context.Context, all []*pendingLookup) error
 // answer hands what was found to the look-ups.
 func answer(all []*pendingLookup, found []pendingLookup) {
 	for _, w := range all {
-		w.err = gift.NotFound
+		w.err = refusal.NotFound
 		for i := range found {
 			if f := &found[i]; f.kind == w.kind && bytes.Equal(f.hash, w.hash) {
 				w.gift, w.replaced, w.err = f.gift, f.replaced, f.err
@@ -178,7 +179,7 @@ func (r *Reader) lookUpOwners(ctx context.Context, all []*pendingLookup) (map[le
 	byHash := make(map[string][]*pendingLookup, len(all))
 	owners := db.Batch{Query: selectOwners}
 	for _, w := range all {
-		w.err = gift.NotFound
+		w.err = refusal.NotFound
 		if byHash[string(w.hash)] == nil {
 			owners.Rows = append(owners.Rows, []any{w.hash})
 		}

@@ -7,13 +7,14 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )
 
 const selectEntry = `SELECT ` + record.EntryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.id = $2`
 
-// Entry finds an entry of an account; gift.NotFound when there is none.
+// Entry finds an entry of an account; refusal.NotFound when there is none.
 func (r *Reader) Entry(ctx context.Context, account, entry guid.ID) (gift.Entry, error) {
 	found, err := db.Collect(ctx, r.db, selectEntry, []any{db.KeyOf(account), db.KeyOf(entry)},
 		func(from db.Scanner) (e gift.Entry, err error) {
@@ -21,7 +22,7 @@ func (r *Reader) Entry(ctx context.Context, account, entry guid.ID) (gift.Entry,
 			return e, err
 		})
 	if err == nil && len(found) == 0 {
-		err = gift.NotFound
+		err = refusal.NotFound
 	}
 	if err != nil {
 		return gift.Entry{}, fmt.Errorf("reading entry %s: %w", entry, err)

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )
@@ -59,7 +60,7 @@ func (r *Reader) replaced(ctx context.Context, g *gift.Gift, entry int) error {
 
 func notItsOwn(g *gift.Gift) error {
 	return fmt.Errorf("gift %s: %w: it was found by a code or token that is not its own; run boon verify", g.ID,
-		gift.UnexpectedError)
+		refusal.UnexpectedError)
 }
 
 // selectReplacedCodes finds the codes that a gift had, the newest first: more than these nobody has in a wallet.
@@ -67,8 +68,8 @@ const selectReplacedCodes = `SELECT s.hash, s.replaced FROM secret AS s
 	WHERE s.account_id = $1 AND s.voucher_id = $2 AND s.kind = 'code' AND s.replaced > 0 ORDER BY s.replaced DESC LIMIT 50`
 
 // GiftWithCode finds a gift of an account by its id, if a code is its own; a *gift.ReplacedError, where it was that of
-// a card that was replaced; else gift.NotFound. Nothing is looked up by the code: how long it takes to find that it is
-// another one tells nothing of it.
+// a card that was replaced; else refusal.NotFound. Nothing is looked up by the code: how long it takes to find that it
+// is another one tells nothing of it.
 func (r *Reader) GiftWithCode(ctx context.Context, account, voucher guid.ID, code gift.VoucherCode) (gift.Gift, error) {
 	g, err := r.Gift(ctx, account, voucher)
 	if err != nil {
@@ -97,7 +98,7 @@ func (r *Reader) GiftWithCode(ctx context.Context, account, voucher guid.ID, cod
 	case replaced > 0:
 		return gift.Gift{}, r.replaced(ctx, &g, replaced)
 	}
-	return gift.Gift{}, fmt.Errorf("comparing a code: %w", gift.NotFound)
+	return gift.Gift{}, fmt.Errorf("comparing a code: %w", refusal.NotFound)
 }
 
 // replacedCode is a code that a gift had, and the number of the entry that took it away.
@@ -124,7 +125,7 @@ func (r *Reader) Gift(ctx context.Context, account, voucher guid.ID) (gift.Gift,
 	case err != nil:
 		return gift.Gift{}, err
 	case len(gifts) == 0:
-		return gift.Gift{}, fmt.Errorf("reading a gift: %w", gift.NotFound)
+		return gift.Gift{}, fmt.Errorf("reading a gift: %w", refusal.NotFound)
 	}
 	return gifts[0], nil
 }
@@ -169,7 +170,7 @@ func (r *Reader) selectGifts(ctx context.Context, query string, args ...any) ([]
 }
 
 // findSecret finds the gift whose secret can have these hashes, and the number of the entry that took the secret away;
-// gift.NotFound is said only by who has all keys.
+// refusal.NotFound is said only by who has all keys.
 func (r *Reader) findSecret(ctx context.Context, kind string, hashes func() [][]byte) (gift.Gift, int, error) {
 	var asked [][]byte
 	for {
@@ -177,11 +178,11 @@ func (r *Reader) findSecret(ctx context.Context, kind string, hashes func() [][]
 			return slices.ContainsFunc(asked, func(other []byte) bool { return bytes.Equal(hash, other) })
 		})
 		if len(wanted) == 0 {
-			return gift.Gift{}, 0, fmt.Errorf("looking up a secret: %w", gift.NotFound)
+			return gift.Gift{}, 0, fmt.Errorf("looking up a secret: %w", refusal.NotFound)
 		}
 		for _, hash := range wanted {
 			g, replaced, err := r.lookUpSecret(ctx, kind, hash)
-			if !errors.Is(err, gift.NotFound) {
+			if !errors.Is(err, refusal.NotFound) {
 				return g, replaced, err
 			}
 		}

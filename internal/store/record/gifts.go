@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 )
@@ -221,7 +222,7 @@ func ScanGift(keys *sealed.Keys, from db.Scanner, first ...any) (g gift.Gift, cl
 	case errors.Is(err, sealed.ErrUnknownKey):
 		return g, fmt.Errorf("gift %s: %w", g.ID, err), nil
 	case err != nil:
-		return g, fmt.Errorf("gift %s: %w: %w; run boon verify", g.ID, gift.UnexpectedError, err), nil
+		return g, fmt.Errorf("gift %s: %w: %w; run boon verify", g.ID, refusal.UnexpectedError, err), nil
 	}
 	return g, nil, nil
 }

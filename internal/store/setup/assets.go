@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
 )
 
@@ -16,7 +17,7 @@ func (s *Setup) Asset(ctx context.Context, hash gift.AssetHash) (gift.Asset, err
 	const query = `SELECT account_id, kind, bytes FROM asset WHERE hash = $1 ORDER BY account_id LIMIT 1`
 	err := s.db.Get(ctx, query, []any{hash[:]}, db.ScanID(&a.AccountID), &a.Kind, &a.Bytes)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = gift.NotFound
+		err = refusal.NotFound
 	}
 	if err != nil {
 		return gift.Asset{}, fmt.Errorf("reading a picture: %w", err)

@@ -1,4 +1,4 @@
-package gift
+package refusal
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 func TestErrorsCanBeAskedFor(t *testing.T) {
 	t.Parallel()
-	err := fmt.Errorf("redeeming: %w", RefuseAt(InsufficientBalance, "amount", "The balance of this gift is %s.",
+	err := fmt.Errorf("redeeming: %w", At(InsufficientBalance, "amount", "The balance of this gift is %s.",
 		"1.00 USD"))
 	if !errors.Is(err, InsufficientBalance) || errors.Is(err, NotFound) {
 		t.Errorf("%v is not known by its code", err)
@@ -19,7 +19,7 @@ func TestErrorsCanBeAskedFor(t *testing.T) {
 		"gift is 1.00 USD." {
 		t.Errorf("got %v", err)
 	}
-	two := Join(Refuse(NotFound, "One."), Refuse(RateLimited, "Two."))
+	two := Join(New(NotFound, "One."), New(RateLimited, "Two."))
 	if two.Error() != "NOT_FOUND: One.; Two." || two.Code != NotFound {
 		t.Errorf("joined: %v", two)
 	}
@@ -27,7 +27,7 @@ func TestErrorsCanBeAskedFor(t *testing.T) {
 
 func TestJoin(t *testing.T) {
 	t.Parallel()
-	one, late := Refuse(NotFound, "One."), &Error{Code: Unavailable, RetryAfter: time.Second}
+	one, late := New(NotFound, "One."), &Error{Code: Unavailable, RetryAfter: time.Second}
 	if Join(nil, nil) != nil || Join(one, nil) != one || Join(nil, one) != one ||
 		Join(one, errors.New("internal")) != one {
 		t.Error("joining with nothing changes something")
@@ -39,7 +39,7 @@ func TestJoin(t *testing.T) {
 
 func TestErrorIn(t *testing.T) {
 	t.Parallel()
-	e := Join(RefuseAt(ValidationFailure, FieldContact, "A %s.", FieldContact), Refuse(NotFound, "B"))
+	e := Join(At(ValidationFailure, FieldContact, "A %s.", FieldContact), New(NotFound, "B"))
 	if got := e.In(FieldDeliver).Error(); got != "VALIDATION_FAILURE: deliver.contact: A contact.; B" {
 		t.Error(got)
 	}

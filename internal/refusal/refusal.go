@@ -1,4 +1,6 @@
-package gift
+// Package refusal has the failures that a caller may see: their codes, their messages, and the fields that they are
+// about. Any other error is an internal one.
+package refusal
 
 import (
 	"cmp"
@@ -9,7 +11,7 @@ import (
 	"time"
 )
 
-// Code names a kind of failure. It is itself an error, so that errors.Is(err, gift.NotFound) works
+// Code names a kind of failure. It is itself an error, so that errors.Is(err, refusal.NotFound) works
 // through any wrapping.
 type Code string
 
@@ -91,11 +93,11 @@ type Error struct {
 	RetryAfter time.Duration // when a repeat makes sense; 0: not said
 }
 
-// Refuse makes an Error about the request as a whole.
-func Refuse(code Code, format string, args ...any) *Error { return RefuseAt(code, "", format, args...) }
+// New makes an Error about the request as a whole.
+func New(code Code, format string, args ...any) *Error { return At(code, "", format, args...) }
 
-// RefuseAt makes an Error about one field of the request. Where an argument is a Field, the text names it.
-func RefuseAt(code Code, field Field, format string, args ...any) *Error {
+// At makes an Error about one field of the request. Where an argument is a Field, the text names it.
+func At(code Code, field Field, format string, args ...any) *Error {
 	return &Error{Code: code, Messages: []Message{{Field: field, format: format, args: args}}}
 }
 
