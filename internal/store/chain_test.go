@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 	"boon.example/internal/store/setup"
+	"boon.example/internal/store/tables"
 	"boon.example/internal/store/transfer"
 )
 
@@ -169,16 +170,20 @@ type tuple = []any
 // rowsOfTable reads rows of a table, in the order of its key.
 func rowsOfTable(t *testing.T, s *Store, of *transfer.Table) (all []tuple) {
 	t.Helper()
-	must(t, db.Each(t.Context(), s.db.Readers, of.SelectAll(), nil, func(rows *sql.Rows) error {
-		r, err := db.ScanTuple(rows, of.Types)
+	must(t, db.Each(t.Context(), s.db.Readers, of.SelectAll, nil, func(rows *sql.Rows) error {
+		r, err := db.ScanTuple(rows, len(of.Columns))
 		all = append(all, r)
 		return err
 	}))
 	return all
 }
 
-func tableNamed(name string) *transfer.Table {
-	return &transfer.Tables[slices.IndexFunc(transfer.Tables, func(t transfer.Table) bool { return t.Name == name })]
+func tableNamed(t *testing.T, s *Store, name string) *transfer.Table {
+	t.Helper()
+	i := slices.IndexFunc(tables.All, func(t tables.Table) bool { return t.Name == name })
+	described, err := transfer.Describe(t.Context(), s.db, tables.All[i])
+	must(t, err)
+	return &described
 }
 
 func columnOf(of *transfer.Table, name string) int { return slices.Index(of.Columns, name) }
@@ -199,7 +204,7 @@ func swap(t *testing.T, s *Store, of *transfer.Table, out, in []tuple) {
 }
 
 // otherThan is another value of the same type.
-func otherThan(value any, kind byte) any {
+func otherThan(value any, kind string) any {
 	switch v := value.(type) {
 	case int64:
 		return v + 1000 // and no other row's key
@@ -215,9 +220,9 @@ func otherThan(value any, kind byte) any {
 		}
 	}
 	switch kind {
-	case 'N':
+	case "bigint", "integer":
 		return int64(7)
-	case 'T':
+	case "text":
 		return "{}"
 	}
 	return db.KeyOf(newID())
@@ -241,7 +246,7 @@ func TestChainsFindEveryChangedColumn(t *testing.T) {
 			unguarded(t, s)
 			changed := 0
 			for _, name := range []string{"voucher", "entry", "chain", "setup_change", "account", "api_key", "setup_version"} {
-				of := tableNamed(name)
+				of := tableNamed(t, s, name)
 				all := rowsOfTable(t, s, of)
 				for i, column := range of.Columns {
 					if slices.Contains(free, name+"."+column) || column == "one" {
@@ -272,7 +277,7 @@ type chainOf struct{ rows, entries []tuple }
 // chainsOf gives all chains, the oldest first.
 func chainsOf(t *testing.T, s *Store) (all []chainOf) {
 	t.Helper()
-	rows, entries := tableNamed("chain"), tableNamed("entry")
+	rows, entries := tableNamed(t, s, "chain"), tableNamed(t, s, "entry")
 	writer, n := columnOf(entries, "writer"), columnOf(entries, "n")
 	for _, r := range rowsOfTable(t, s, rows) {
 		if r[1].(int64) == 0 {
@@ -311,7 +316,7 @@ func TestChainsFindRows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, one, _ := ledgerWithChains(t, open)
-			entry, rows, log := tableNamed("entry"), tableNamed("chain"), tableNamed("setup_change")
+			entry, rows, log := tableNamed(t, s, "entry"), tableNamed(t, s, "chain"), tableNamed(t, s, "setup_change")
 			chains, changes := chainsOf(t, s), rowsOfTable(t, s, log)
 			if len(chains) != 3 || len(chains[0].rows) != 8 || len(chains[0].entries) != 12 || len(changes) != 4 {
 				t.Fatalf("%d chains, of which the first has %d rows and %d entries, and %d changes of the set-up",
@@ -423,7 +428,7 @@ func TestChainsFindRows(t *testing.T) {
 // without makes vouchers as they were before these entries.
 func without(t *testing.T, s *Store, gone []tuple) damage {
 	t.Helper()
-	voucher, entry := tableNamed("voucher"), tableNamed("entry")
+	voucher, entry := tableNamed(t, s, "voucher"), tableNamed(t, s, "entry")
 	d := damage{of: voucher}
 	for _, v := range rowsOfTable(t, s, voucher) {
 		last := tuple(nil)
@@ -470,7 +475,7 @@ func TestChainsFindALostEnd(t *testing.T) {
 			}
 			later := checkpoint()
 			unguarded(t, s)
-			entry, rows, log := tableNamed("entry"), tableNamed("chain"), tableNamed("setup_change")
+			entry, rows, log := tableNamed(t, s, "entry"), tableNamed(t, s, "chain"), tableNamed(t, s, "setup_change")
 			chains, changes := chainsOf(t, s), rowsOfTable(t, s, log)
 			oldest, newest := chains[0], chains[2]
 			for name, d := range map[string]struct {

@@ -5,64 +5,16 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+
+	"boon.example/internal/store/tables"
 )
 
-// placement says where Citus puts a table.
-type placement struct {
-	table string
-	by    string // the column that it is distributed by; "": see whole
-	whole bool   // a reference table: a copy on every node; else it stays on the coordinator
-}
-
-// placements are all tables. What grows with the accounts is distributed by account, and the rows of an account are
-// together.
-var placements = []placement{
-	{table: "voucher", by: "account_id"}, // the first: the others that have this column lie beside it
-	{table: "item_list", by: "account_id"},
-	{table: "card", by: "account_id"},
-	{table: "entry", by: "account_id"},
-	{table: "erasure", by: "account_id"},
-	{table: "event", by: "account_id"},
-	{table: "request", by: "account_id"},
-	{table: "answer", by: "account_id"},
-	{table: "order_terms", by: "account_id"},
-	{table: "given_back", by: "account_id"},
-	{table: "resend", by: "account_id"},
-	{table: "gift_search", by: "account_id"},
-	{table: "tally", by: "account_id"},
-	{table: "used_record", by: "account_id"},
-	{table: "till_bucket", by: "account_id"},
-	{table: "till_shift", by: "account_id"},
-	{table: "key_miss", by: "account_id"},
-	{table: "day_count", by: "account_id"},
-	{table: "webhook_state", by: "account_id"},
-	{table: "trail", by: "account_id"},
-	{table: "webhook_attempt", by: "account_id"},
-	{table: "secret", by: "hash"}, // whoever shows a code does not know the account
-	{table: "sheet", by: "hash"},
-	{table: "chain", by: "writer"}, // a row is about entries of several accounts
-	{table: "anonymous_bucket", by: "address_hash"},
-	{table: "outbox", by: "id"},
-	{table: "account", whole: true},
-	{table: "api_key", whole: true},
-	{table: "asset", whole: true}, // mails find pictures by their hash
-	{table: "webhook", whole: true},
-	{table: "setup_version", whole: true},
-	{table: "forgotten", whole: true},
-	{table: "verification", whole: true},
-	{table: "setup_change", whole: true},
-	{table: "key_check", whole: true},
-	{table: "schema_version", whole: true},
-	{table: "key_use"},       // a row for each key, written every few minutes
-	{table: "webhook_lease"}, // those of all accounts are claimed together
-	// jobs of all accounts are claimed together, with SKIP LOCKED, which Citus does not do over several nodes
-	{table: "job"},
-	{table: "test_clock"}, // read with them
-}
-
-// citusGivesUp are the guards that cannot be kept where rows lie on several nodes. The engine keeps what they keep,
-// and boon verify looks for it.
+// citusGivesUp takes away the guards that cannot be kept where rows lie on several nodes. The engine keeps what they
+// keep, and boon verify looks for it.
 var citusGivesUp = []string{
+	`SET LOCAL citus.multi_shard_modify_mode = 'sequential'`,
+	`SET LOCAL citus.enable_unsafe_triggers = on`,                          // those that are left look at their own row only
 	`ALTER TABLE secret DROP CONSTRAINT secret_account_id_voucher_id_fkey`, // the gift lies elsewhere
 	`ALTER TABLE secret DROP CONSTRAINT secret_account_id_voucher_id_kind_replaced_key`,
 	`CREATE INDEX secret_of_voucher ON secret (account_id, voucher_id)`,
@@ -73,27 +25,56 @@ var citusGivesUp = []string{
 	`DROP TRIGGER entries_are_events ON entry`,
 }
 
-// citusStatements are all that makes a database a distributed one, in order.
-func citusStatements() []string {
-	all := append([]string{
-		`SET LOCAL citus.multi_shard_modify_mode = 'sequential'`,
-		`SET LOCAL citus.enable_unsafe_triggers = on`, // those that are left look at their own row only
-	}, citusGivesUp...)
-	for i, p := range placements {
-		switch {
-		case p.by != "" && i > 0 && p.by == placements[0].by:
-			all = append(all, fmt.Sprintf(`SELECT create_distributed_table('%s', '%s', colocate_with => '%s')`, p.table, p.by,
-				placements[0].table))
-		case p.by != "":
-			all = append(all, fmt.Sprintf(`SELECT create_distributed_table('%s', '%s', colocate_with => 'none')`, p.table, p.by))
-		case p.whole:
-			all = append(all, fmt.Sprintf(`SELECT create_reference_table('%s')`, p.table))
-		}
+// placing are the statements that put a table in its place; $1 is the table, $2 a column and $3 the table beside which
+// the rows of an account lie.
+const (
+	placeByAccount = `SELECT create_distributed_table($1, $2, colocate_with => $3)`
+	placeReference = `SELECT create_reference_table($1)`
+)
+
+// place puts a table in its place, and says so. The first of those that are distributed by account is voucher: the
+// others lie beside it.
+func place(ctx context.Context, tx *sql.Tx, t *tables.Table, tell func(string)) error {
+	beside, said := "none", fmt.Sprintf("%s: distributed by %s", t.Name, t.Place.By)
+	if t.Place.By == "account_id" && t.Name != "voucher" {
+		beside = "voucher"
+		said += ", beside voucher"
 	}
+	var err error
+	switch {
+	case t.Place.Reference:
+		said = t.Name + ": a copy on every node"
+		_, err = tx.ExecContext(ctx, placeReference, t.Name)
+	case t.Place.By != "":
+		_, err = tx.ExecContext(ctx, placeByAccount, t.Name, t.Place.By, beside)
+	default:
+		return nil // it stays on the coordinator
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", said, err)
+	}
+	tell(said)
+	return nil
+}
+
+// inOrderOfPlaces are all tables: voucher first, beside which others lie, and then what is distributed, so that what a
+// reference table holds keeps no other waiting.
+func inOrderOfPlaces() []tables.Table {
+	order := func(t *tables.Table) int {
+		switch {
+		case t.Name == "voucher":
+			return 0
+		case t.Place.By != "":
+			return 1
+		}
+		return 2
+	}
+	all := slices.Clone(tables.All)
+	slices.SortStableFunc(all, func(a, b tables.Table) int { return order(&a) - order(&b) })
 	return all
 }
 
-// Distribute spreads the tables over the nodes of a Citus cluster, in one transaction, and hands each statement to
+// Distribute spreads the tables over the nodes of a Citus cluster, in one transaction, and tells each step to
 // tell. Where that was done before, nothing is. It refuses a database without the extension.
 func (s *Store) Distribute(ctx context.Context, tell func(statement string)) error {
 	if s.db.File != "" {
@@ -121,11 +102,16 @@ func (s *Store) Distribute(ctx context.Context, tell func(statement string)) err
 
 func (s *Store) distribute(ctx context.Context, tell func(string)) error {
 	return s.db.WriteInBackground(ctx, func(tx *sql.Tx) error {
-		for _, statement := range citusStatements() {
+		for _, statement := range citusGivesUp {
 			if _, err := tx.ExecContext(ctx, statement); err != nil {
 				return fmt.Errorf("%s: %w", statement, err)
 			}
 			tell(statement)
+		}
+		for _, t := range inOrderOfPlaces() {
+			if err := place(ctx, tx, &t, tell); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

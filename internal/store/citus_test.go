@@ -3,38 +3,13 @@ package store
 import (
 	"database/sql"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
-	"boon.example/internal/store/transfer"
 )
-
-// TestPlacements: every table has one place, and a table that is distributed has the column in its key, as Citus
-// demands.
-func TestPlacements(t *testing.T) {
-	t.Parallel()
-	placed := map[string]int{}
-	for _, p := range placements {
-		placed[p.table]++
-		for _, table := range transfer.Tables {
-			if table.Name == p.table && p.by != "" && !slices.Contains(table.Key, p.by) {
-				t.Errorf("%s is distributed by %s, which is not in its key", p.table, p.by)
-			}
-		}
-		if p.by != "" && p.whole {
-			t.Errorf("%s has two places", p.table)
-		}
-	}
-	want := map[string]int{"key_check": 1, "schema_version": 1}
-	for _, table := range transfer.Tables {
-		want[table.Name] = 1
-	}
-	diff(t, placed, want)
-}
 
 func TestDistributeRefuses(t *testing.T) {
 	t.Parallel()

@@ -169,7 +169,7 @@ func TestChangedItemsAreFound(t *testing.T) {
 			g, e := newGift(newID())
 			g.Items = []gift.Item{{ID: "LATTE"}}
 			save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
-			list := tableNamed("item_list")
+			list := tableNamed(t, s, "item_list")
 			before := rowsOfTable(t, s, list)[0]
 			if _, err := s.db.Writer.ExecContext(t.Context(), `UPDATE item_list SET items = '[]'`); err == nil {
 				t.Error("a list could be changed")

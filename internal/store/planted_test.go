@@ -36,7 +36,7 @@ func TestASetUpFromPastBoonIsNotTaken(t *testing.T) {
 			before, err := s.Directory(t.Context())
 			must(t, err)
 			unguarded(t, s)
-			keys := tableNamed("api_key")
+			keys := tableNamed(t, s, "api_key")
 			planted := slices.Clone(rowsOfTable(t, s, keys)[0])
 			id, hash := newID(), gift.HashKey("the thief's")
 			planted[columnOf(keys, "id")], planted[columnOf(keys, "hash")] = db.KeyOf(id), hash[:]
@@ -47,7 +47,7 @@ func TestASetUpFromPastBoonIsNotTaken(t *testing.T) {
 			}
 			tried := 0
 			for _, table := range []string{"api_key", "account", "webhook"} {
-				of := tableNamed(table)
+				of := tableNamed(t, s, table)
 				for i, column := range of.Columns {
 					was := rowsOfTable(t, s, of)[0]
 					is := slices.Clone(was)
@@ -127,7 +127,7 @@ func TestALogThatIsNotOurs(t *testing.T) {
 			s, again := open(t)
 			setUp(t, s, "first")
 			unguarded(t, s)
-			log := tableNamed("setup_change")
+			log := tableNamed(t, s, "setup_change")
 			all := rowsOfTable(t, s, log)
 			newest := all[len(all)-1]
 			for column, i := range map[string]int{"after": columnOf(log, "after"), "mac": columnOf(log, "mac")} {

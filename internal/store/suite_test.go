@@ -25,7 +25,7 @@ import (
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
-	"boon.example/internal/store/transfer"
+	"boon.example/internal/store/tables"
 )
 
 // TestStore runs the suite that every database must pass: what the interfaces of ledger, api, delivery and setup
@@ -503,7 +503,7 @@ func testGroupIsAtomic(t *testing.T, open opener) {
 func dump(t *testing.T, s *Store) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
-	for _, listed := range transfer.Tables {
+	for _, listed := range tables.Copied() {
 		table := listed.Name
 		rows, err := s.db.Readers.QueryContext(t.Context(), `SELECT * FROM `+table)
 		if err != nil {

@@ -16,7 +16,6 @@ import (
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
-	"boon.example/internal/store/transfer"
 )
 
 // swaps are what somebody who can write to the database, but has no key file, may try so that one gift's code opens
@@ -35,11 +34,16 @@ var swaps = map[string]func(context.Context, *sql.Tx, *gift.Gift, *gift.Gift) er
 		return swapColumns(ctx, tx, []string{"sealed_message"}, a, b)
 	},
 	"whole cards": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {
-		i := slices.IndexFunc(transfer.Tables, func(t transfer.Table) bool { return t.Name == "card" })
-		columns := slices.DeleteFunc(slices.Clone(transfer.Tables[i].Columns), func(c string) bool {
-			return c == "account_id" ||
-				c == "voucher_id"
-		})
+		rows, err := tx.QueryContext(ctx, `SELECT * FROM card WHERE account_id = $1 AND voucher_id = $2`,
+			db.KeyOf(a.AccountID), db.KeyOf(a.ID))
+		if err != nil {
+			return err
+		}
+		columns, err := rows.Columns()
+		if err := errors.Join(err, rows.Close()); err != nil {
+			return err
+		}
+		columns = slices.DeleteFunc(columns, func(c string) bool { return c == "account_id" || c == "voucher_id" })
 		return swapColumns(ctx, tx, columns, a, b)
 	},
 	"all that is found": func(ctx context.Context, tx *sql.Tx, a, b *gift.Gift) error {

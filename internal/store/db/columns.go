@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"time"
@@ -100,10 +101,10 @@ func SplitIDs(joined []byte) (ids []guid.ID) {
 	return ids
 }
 
-// ScanTuple reads all columns of a row as all databases give them: nil, int64, string, bool and []byte. types has a
-// letter for each column, as in InsertRows.
-func ScanTuple(rows *sql.Rows, types string) ([]any, error) {
-	tuple, to := make([]any, len(types)), make([]any, len(types))
+// ScanTuple reads all columns of a row, n of them, as the database gives them: nil, int64, string, bool and []byte.
+// SQLite has no type of its own for what is true or false: there it is an int64.
+func ScanTuple(rows *sql.Rows, n int) ([]any, error) {
+	tuple, to := make([]any, n), make([]any, n)
 	for i := range tuple {
 		to[i] = &tuple[i]
 	}
@@ -112,11 +113,7 @@ func ScanTuple(rows *sql.Rows, types string) ([]any, error) {
 	}
 	for i, column := range tuple {
 		switch v := column.(type) {
-		case nil, string, bool:
-		case int64:
-			if types[i] == 'F' {
-				tuple[i] = v != 0
-			}
+		case nil, string, bool, int64:
 		case []byte:
 			if len(v) == 0 {
 				tuple[i] = []byte{} // never a nil slice, which would be written as NULL
@@ -126,4 +123,30 @@ func ScanTuple(rows *sql.Rows, types string) ([]any, error) {
 		}
 	}
 	return tuple, nil
+}
+
+// Column is a column of a table as the database itself describes it.
+type Column struct {
+	Name string
+	Type string // in the database's words, in lower case
+}
+
+var selectColumns = Text{
+	SQLite: `SELECT c.name, lower(c.type) AS type FROM pragma_table_info($1) AS c ORDER BY c.cid`,
+	Postgres: `SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type FROM pg_attribute AS a
+		WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
+}
+
+// Columns are those of a table, in the order in which they were made.
+func (d *DB) Columns(ctx context.Context, q Querier, table string) (all []Column, err error) {
+	err = Each(ctx, q, d.Text(selectColumns), []any{table}, func(rows *sql.Rows) error {
+		var c Column
+		err := rows.Scan(&c.Name, &c.Type)
+		all = append(all, c)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the columns of %s: %w", table, err)
+	}
+	return all, nil
 }

@@ -15,11 +15,10 @@ import (
 	"boon.example/internal/store/db"
 )
 
-// The columns of endpoints, with their types as in inserting.
+// The columns of endpoints.
 const (
 	WebhookColumns = `account_id, id, url, types, description, enabled, why_off, created_at, changed_at, start, secret, ` +
 		`old_secret, old_until, replay`
-	WebhookTypes = "BBTTTFTNNBBBNT"
 )
 
 // upsertWebhook leaves the secrets alone that this instance cannot open.

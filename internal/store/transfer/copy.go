@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/durable"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/setup"
+	"boon.example/internal/store/tables"
 )
 
 // CopyReport tells what Copy did and how the two databases compare.
@@ -87,14 +88,14 @@ func same(from, to db.Options) bool {
 
 // holdStill keeps others from writing until the transaction ends.
 func holdStill(ctx context.Context, source *db.DB, tx *sql.Tx) error {
-	for _, text := range []db.Text{
-		{Postgres: `SET LOCAL idle_in_transaction_session_timeout = 0`},
-		{Postgres: `LOCK TABLE ` + tableNames() + ` IN SHARE MODE NOWAIT`},
-	} {
-		statement := source.Text(text)
-		if statement == "" {
-			continue // whoever has begun to write keeps all others out
-		}
+	if source.File != "" {
+		return nil // whoever has begun to write keeps all others out
+	}
+	statements := []string{`SET LOCAL idle_in_transaction_session_timeout = 0`}
+	for _, t := range tables.Copied() {
+		statements = append(statements, `LOCK TABLE `+t.Name+` IN SHARE MODE NOWAIT`)
+	}
+	for _, statement := range statements {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("the source is being written to; stop every boon serve that uses it: %w", err)
 		}
@@ -135,16 +136,17 @@ type copying struct {
 	progress func(doing string, done, total int64)
 	report   *CopyReport
 
-	total int64 // rows
-	key   byte  // that new secrets are made with in the source
+	tables []Table
+	total  int64 // rows
+	key    byte  // that new secrets are made with in the source
 }
 
 func (c *copying) run(ctx context.Context) error {
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	for i := range Tables {
-		t := &Tables[i]
+	for i := range c.tables {
+		t := &c.tables[i]
 		if err := c.copyTable(ctx, t); err != nil {
 			return fmt.Errorf("copying %s: %w", t.Name, err)
 		}
@@ -155,20 +157,24 @@ func (c *copying) run(ctx context.Context) error {
 	return c.to.WriteInBackground(ctx, func(tx *sql.Tx) error { return c.to.NoteKey(ctx, tx, c.key) })
 }
 
-// copyTable copies a table, with what the destination is told around it.
+// eventsCopied has the next event come after those that were copied.
+var eventsCopied = db.Text{Postgres: `SELECT setval('event_position', (SELECT coalesce(max(position), 1) FROM event))`}
+
+// copyTable copies a table, without what guards have written into it while others came.
 func (c *copying) copyTable(ctx context.Context, t *Table) error {
-	if err := c.tell(ctx, t.Before); err != nil {
+	if t.Guarded {
+		if err := c.tell(ctx, `DELETE FROM `+t.Name); err != nil {
+			return err
+		}
+	}
+	if err := c.table(ctx, t); err != nil || t.Name != "event" {
 		return err
 	}
-	if err := c.table(ctx, t); err != nil {
-		return err
-	}
-	return c.tell(ctx, t.After)
+	return c.tell(ctx, c.to.Text(eventsCopied))
 }
 
-// tell tells the destination something.
-func (c *copying) tell(ctx context.Context, t db.Text) error {
-	text := c.to.Text(t)
+// tell tells the destination something; "" is nothing.
+func (c *copying) tell(ctx context.Context, text string) error {
 	if text == "" {
 		return nil
 	}
@@ -192,6 +198,9 @@ func (c *copying) begin(ctx context.Context) error {
 	if bytes.Equal(mark, own) {
 		return errors.New("source and destination are the same database")
 	}
+	if c.tables, err = describe(ctx, c.to); err != nil {
+		return err
+	}
 	if c.total, err = countRows(ctx, c.from); err != nil {
 		return err
 	}
@@ -213,8 +222,8 @@ func (c *copying) begin(ctx context.Context) error {
 		return err
 	}
 	var texts []string
-	for _, t := range Tables {
-		texts = append(texts, t.Insert.One, t.Insert.Many)
+	for _, t := range c.tables {
+		texts = append(texts, t.Insert.One)
 	}
 	return c.to.PrepareWrites(ctx, texts)
 }
@@ -257,11 +266,12 @@ func (c *copying) read(ctx context.Context, t *Table, batches chan<- [][]any) er
 			return ctx.Err()
 		}
 	}
-	err := db.Each(ctx, c.from, t.SelectAll(), nil, func(rows *sql.Rows) error {
-		r, err := db.ScanTuple(rows, t.Types)
+	err := db.Each(ctx, c.from, t.SelectAll, nil, func(rows *sql.Rows) error {
+		r, err := db.ScanTuple(rows, len(t.Columns))
 		if err != nil {
 			return err
 		}
+		t.take(r)
 		if batch = append(batch, r); len(batch) == c.batch {
 			return send()
 		}
@@ -284,8 +294,8 @@ func (c *copying) compare(ctx context.Context) error {
 		c.progress("comparing", done, 2*c.total)
 	}
 	seed := maphash.MakeSeed()
-	for i := range Tables {
-		t := &Tables[i]
+	for i := range c.tables {
+		t := &c.tables[i]
 		var there digest
 		var thereErr error
 		var other sync.WaitGroup
@@ -323,7 +333,7 @@ func (c *copying) differ(format string, args ...any) {
 }
 
 func countRows(ctx context.Context, q db.Querier) (total int64, err error) {
-	for _, t := range Tables {
+	for _, t := range tables.Copied() {
 		var n int64
 		if err := q.QueryRowContext(ctx, `SELECT count(*) FROM `+t.Name).Scan(&n); err != nil {
 			return 0, fmt.Errorf("counting the rows of %s: %w", t.Name, err)

@@ -52,11 +52,12 @@ func digestOf(ctx context.Context, q db.Querier, t *Table, seed maphash.Seed, re
 	const told = 1000 // rows after which read is told of them
 	d := digest{seed: seed}
 	// The order is that of the primary key, in which a table lies or is indexed.
-	err := db.Each(ctx, q, t.SelectAll(), nil, func(rows *sql.Rows) error {
-		r, err := db.ScanTuple(rows, t.Types)
+	err := db.Each(ctx, q, t.SelectAll, nil, func(rows *sql.Rows) error {
+		r, err := db.ScanTuple(rows, len(t.Columns))
 		if err != nil {
 			return err
 		}
+		t.take(r)
 		d.add(r)
 		if d.rows%told == 0 {
 			read(told)

@@ -1,107 +1,83 @@
 package transfer
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"boon.example/internal/store/db"
-	"boon.example/internal/store/hooks"
-	"boon.example/internal/store/record"
-	"boon.example/internal/store/setup"
+	"boon.example/internal/store/tables"
 )
 
-// Table is what moving a store from one database to another needs to know of one of its tables.
+// Table is a table with its columns, as a database has them. What moves all of a table, whatever its columns are, is
+// said in statements that are made here, of the names in the catalog: no other statement is made at run time.
 type Table struct {
-	Name    string
-	Key     []string // the primary key, by which its rows are put in order; the first of columns
-	Columns []string
-	Types   string    // of the columns, as in inserting
-	Insert  *db.Query // a row
-	// What the destination is told before its rows come and after.
-	Before, After db.Text
+	tables.Table
+	Columns   []string  // those of the key first
+	Types     []string  // of the columns, in the words of the database
+	SelectAll string    // reads all rows, in the order of the key
+	Insert    *db.Query // writes rows
 }
 
-// Tables are all that an installation is, each after those that its rows refer to. Rows of a history come in the
-// order in which they were made, so that the guards on histories let them pass. Two tables belong to a database
-// itself and are not among them: schema_version and key_check.
-var Tables = []Table{
-	newTable("setup_version", 1, "one, version", "NN"),
-	newTable("forgotten", 1, "one, before, at", "NNN"),
-	newTable("verification", 1, "one, state, since, problems, first", "NTNNT"),
-	newTable("account", 1, "id, config, version", "BTN"),
-	newTable("asset", 2, "account_id, hash, kind, bytes", "BBTB"),
-	newTable("api_key", 1, "id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, "+
-		"permissions, limits, accounts, programs, till, networks, test", "BTBTTBBNNNTTBBNTF"),
-	newTable("test_clock", 1, "account_id, ahead, target, key", "BNNT"),
-	newTable("setup_change", 1, setup.ChangeColumns, "NNNTTBBB"),
-	newTable("trail", 2, setup.TrailColumns, "BBNBTTTTTT"),
-	newTable("used_record", 2, "account_id, record_id", "BB"),
-	newTable("item_list", 2, "account_id, id, items", "BBT"),
-	newTable("voucher", 2, record.VoucherColumns+", v.held, v.holds_end, v.expiring_told, v.expired_told",
-		record.VoucherTypes+"NNNN"),
-	newTable("order_terms", 2, "account_id, order_id, terms, promotional_terms", "BBTT"),
-	newTable("card", 2, record.CardColumns+", c.delivered_by, c.terms_of_order", record.CardTypes+"BF"),
-	newTable("secret", 1, record.SecretColumns, record.SecretTypes),
-	newTable("gift_search", 3, "account_id, key, voucher_id", "BBB"),
-	newTable("tally", 1, "account_id, vouchers", "BN"),
-	newTable("chain", 2, record.ChainColumns, "BNBB"),
-	newTable("entry", 2, record.PlacedColumns, record.PlacedTypes),
-	newTable("erasure", 2, record.ErasureColumns, record.ErasureTypes),
-	// The guards on entries have kept it already while these came.
-	newTable("given_back", 2, "account_id, redemption_id, amount, parts", "BBNN").
-		replacing(` ON CONFLICT (account_id, redemption_id) DO UPDATE SET amount = excluded.amount, parts = excluded.parts`),
-	// Likewise, but at positions of its own, and those that come are in cursors.
-	newTable("event", 2, "account_id, position, made_at, kinds, entries, body", "BNNTBT").
-		around(db.Text{Postgres: `DELETE FROM event`}, db.Text{Postgres: `SELECT setval('event_position',
-			(SELECT coalesce(max(position), 1) FROM event))`}),
-	newTable("request", 3, record.RequestColumns+", r.replays", record.RequestTypes+"N"),
-	newTable("answer", 3, "account_id, key, operation, locations, body", "BTTBB"),
-	newTable("job", 2, "account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, "+
-		"contact, test, trace", "BBBNNNTTNNTFT"),
-	newTable("resend", 3, "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT"),
-	newTable("sheet", 1, "hash, order_id, until, owner", "BBNB"),
-	newTable("outbox", 1, "id, made_at, message, account_id, voucher_id", "BNBBB"),
-	newTable("till_bucket", 3, "account_id, key_id, location_id, full_at, taken_at", "BBBNN"),
-	newTable("till_shift", 2, "account_id, key_id, until", "BBN"),
-	newTable("key_miss", 2, "account_id, key_id, since, misses", "BBNN"),
-	newTable("day_count", 2, "account_id, what, day, amount, gifts, messages, texts, kept", "BBNNNNNN"),
-	newTable("anonymous_bucket", 1, "address_hash, full_at, taken_at", "BNN"),
-	newTable("key_use", 1, "key_id, used_at", "BN"),
-	newTable("webhook", 2, setup.WebhookColumns, setup.WebhookTypes),
-	newTable("webhook_state", 2, "account_id, webhook_id, state", "BBT"),
-	newTable("webhook_lease", 1, "account_id, owner, claimed_at, until", "BBNN"),
-	newTable("webhook_attempt", 3, hooks.AttemptColumns, hooks.AttemptTypes),
-}
-
-// newTable takes columns and types as inserting does; the first keys of them are the primary key.
-func newTable(name string, keys int, columns, types string) Table {
-	names := db.ColumnNames(columns)
-	return Table{Name: name, Key: names[:keys], Columns: names, Types: types,
-		Insert: db.InsertRows(name, columns, types, "")}
-}
-
-// replacing makes the table one whose rows may be there before they come.
-func (t Table) replacing(rest string) Table {
-	t.Insert = db.InsertRows(t.Name, strings.Join(t.Columns, ", "), t.Types, rest)
-	return t
-}
-
-// around makes the table one whose destination is told something before its rows come and after.
-func (t Table) around(before, after db.Text) Table {
-	t.Before, t.After = before, after
-	return t
-}
-
-// tableNames lists them all.
-func tableNames() string {
-	names := make([]string, len(Tables))
-	for i, t := range Tables {
-		names[i] = t.Name
+// Describe reads the columns of a table from a database.
+func Describe(ctx context.Context, d *db.DB, of tables.Table) (t Table, err error) {
+	columns, err := d.Columns(ctx, d.Readers, of.Name)
+	if err != nil {
+		return t, err
 	}
-	return strings.Join(names, ", ")
+	slices.SortStableFunc(columns, func(a, b db.Column) int { return inKey(of, a.Name) - inKey(of, b.Name) })
+	t = Table{Table: of}
+	for _, c := range columns {
+		t.Columns, t.Types = append(t.Columns, c.Name), append(t.Types, c.Type)
+	}
+	names := strings.Join(t.Columns, ", ")
+	t.SelectAll = fmt.Sprintf(`SELECT %s FROM %s ORDER BY %s`, names, t.Name, strings.Join(t.Key, ", "))
+	each, arrays := make([]string, len(columns)), make([]string, len(columns))
+	for i, c := range columns {
+		each[i], arrays[i] = fmt.Sprintf("$%d", i+1), fmt.Sprintf("$%d::%s[]", i+1, c.Type)
+	}
+	t.Insert = &db.Query{What: "writing into " + t.Name,
+		One:    fmt.Sprintf(`INSERT INTO %s (%s) VALUES (%s)`, t.Name, names, strings.Join(each, ", ")),
+		Arrays: fmt.Sprintf(`INSERT INTO %s (%s) SELECT * FROM unnest(%s)`, t.Name, names, strings.Join(arrays, ", "))}
+	return t, nil
 }
 
-// SelectAll reads all rows in the order of the key.
-func (t *Table) SelectAll() string {
-	return fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(t.Columns, ", "), t.Name, strings.Join(t.Key, ", "))
+// inKey is the place of a column in the key; those that are not in it come after.
+func inKey(t tables.Table, column string) int {
+	if n := slices.Index(t.Key, column); n >= 0 {
+		return n
+	}
+	return len(t.Key)
+}
+
+// describe reads the columns of all tables that are copied.
+func describe(ctx context.Context, d *db.DB) (all []Table, err error) {
+	for _, of := range tables.Copied() {
+		t, err := Describe(ctx, d, of)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// take makes a row of the source one for the destination: what is true or false has a type on PostgreSQL only.
+func (t *Table) take(row []any) {
+	for i, column := range row {
+		switch v := column.(type) {
+		case int64:
+			if t.Types[i] == "boolean" {
+				row[i] = v != 0
+			}
+		case bool:
+			if t.Types[i] != "boolean" {
+				row[i] = int64(0)
+				if v {
+					row[i] = int64(1)
+				}
+			}
+		}
+	}
 }
