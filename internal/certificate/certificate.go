@@ -25,8 +25,11 @@ type Source struct {
 	Config *tls.Config
 	// Open takes what Run needs of this machine; nil: nothing. It is called once, before Run.
 	Open func() error
-	// Run keeps the certificate young until its context ends. It is called once.
+	// Run keeps the certificate young until its context ends. It is called once. nil: Check does.
 	Run func(context.Context)
+	// Check takes a new certificate if there is one, to be called every Every. It fails for as long as there is one that
+	// cannot be used; the one before is shown then. nil: Run does.
+	Check func(context.Context) error
 	// Reload looks for a new certificate now. On an error the one before stays.
 	Reload func() error
 	// Leaf is the certificate that is shown now.
@@ -46,6 +49,7 @@ type files struct {
 	mu    sync.Mutex
 	shown *tls.Certificate
 	seen  stamps // of the files when they were last read, whatever was in them
+	wrong error  // what was wrong with them then
 }
 
 // stamps tell whether files have changed, also where a link now leads elsewhere.
@@ -62,7 +66,7 @@ func Files(cert, key string, log *slog.Logger) (*Source, error) {
 	if err := f.reload(); err != nil {
 		return nil, err
 	}
-	return &Source{Config: config(f.get), Run: f.watch, Reload: f.reload, Leaf: f.leaf}, nil
+	return &Source{Config: config(f.get), Check: f.check, Reload: f.reload, Leaf: f.leaf}, nil
 }
 
 func (f *files) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
@@ -83,6 +87,11 @@ func (f *files) reload() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.seen = f.stamps()
+	f.wrong = f.read()
+	return f.wrong
+}
+
+func (f *files) read() error {
 	cert, err := read("certificate", f.cert)
 	if err != nil {
 		return err
@@ -146,26 +155,26 @@ func (f *files) changed() bool {
 	return !f.seen.same(f.stamps())
 }
 
-// watch reads the files again when they have changed.
-func (f *files) watch(ctx context.Context) {
-	tick := time.NewTicker(Every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if !f.changed() {
-			continue
-		}
-		if err := f.reload(); err != nil {
-			f.log.Error("the new certificate cannot be used; the one before is shown", "error", err)
-			continue
-		}
-		leaf, _ := f.leaf()
+// check reads the files again when they have changed.
+func (f *files) check(context.Context) error {
+	if !f.changed() {
+		return f.fault()
+	}
+	if err := f.reload(); err != nil {
+		return err
+	}
+	leaf, err := f.leaf()
+	if err == nil {
 		f.log.Info("a new certificate is shown", "certificate", Text(leaf))
 	}
+	return err
+}
+
+// fault is what was wrong with the files when they were last read.
+func (f *files) fault() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.wrong
 }
 
 // Pinned makes a client of this machine's own service take the certificate in a file, and no other.

@@ -1,7 +1,7 @@
 package certificate_test
 
 import (
-	"context"
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -15,9 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"boon.example/internal/certificate"
@@ -82,43 +80,40 @@ func TestFilesAreReadAgain(t *testing.T) {
 	secondCert, secondKey := pair(t, "second.example.com", now, now.Add(day))
 	f.write(f.cert, firstCert)
 	f.write(f.key, firstKey)
-	synctest.Test(t, func(t *testing.T) {
-		var log lines
-		s, err := certificate.Files(f.cert, f.key, slog.New(slog.NewTextHandler(&log, nil)))
-		if err != nil {
-			t.Fatal(err)
+	var log bytes.Buffer
+	s, err := certificate.Files(f.cert, f.key, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := func(want, says, fails string) {
+		t.Helper()
+		log.Reset()
+		err := s.Check(t.Context())
+		if got := f.shown(s); got != want || !strings.Contains(log.String(), says) || says == "" && log.Len() > 0 {
+			t.Errorf("the certificate of %s is shown, want %s; the log says %q, want %q", got, want, log.String(), says)
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		running.Go(func() { s.Run(ctx) })
-		step := func(want, says string) {
-			t.Helper()
-			log.Reset()
-			time.Sleep(certificate.Every + time.Second)
-			synctest.Wait()
-			if got := f.shown(s); got != want || !strings.Contains(log.String(), says) || says == "" && log.Len() > 0 {
-				t.Errorf("the certificate of %s is shown, want %s; the log says %q, want %q", got, want, log.String(), says)
-			}
+		if (err != nil) != (fails != "") || err != nil && !strings.Contains(err.Error(), fails) {
+			t.Errorf("a look at the files fails with %v, want %q", err, fails)
 		}
-		step("first.example", "")
-		f.write(f.cert, secondCert)
-		step("first.example", "cannot be used") // the key is yet to come
-		step("first.example", "")               // that is told once
-		f.write(f.key, secondKey)
-		step("second.example.com", "a new certificate is shown")
-		if err := os.Remove(f.cert); err != nil {
-			t.Error(err)
-		}
-		step("second.example.com", "reading the certificate")
-		f.write(f.cert, firstCert)
-		f.write(f.key, firstKey)
-		if err := s.Reload(); err != nil || f.shown(s) != "first.example" {
-			t.Errorf("read at once, %s is shown: %v", f.shown(s), err)
-		}
-		step("first.example", "")
-		cancel()
-		running.Wait()
-	})
+	}
+	step("first.example", "", "")
+	f.write(f.cert, secondCert)
+	for range 2 { // the key is yet to come
+		step("first.example", "", "does not match")
+	}
+	f.write(f.key, secondKey)
+	step("second.example.com", "a new certificate is shown", "")
+	step("second.example.com", "", "")
+	if err := os.Remove(f.cert); err != nil {
+		t.Error(err)
+	}
+	step("second.example.com", "", "reading the certificate")
+	f.write(f.cert, firstCert)
+	f.write(f.key, firstKey)
+	if err := s.Reload(); err != nil || f.shown(s) != "first.example" {
+		t.Errorf("read at once, %s is shown: %v", f.shown(s), err)
+	}
+	step("first.example", "", "")
 }
 
 func TestFilesThatAreNoPair(t *testing.T) {
@@ -185,16 +180,4 @@ func TestFaults(t *testing.T) {
 	if got := certificate.Text(leaf); got != "gifts.example.com until 2026-04-01T00:00:00Z" {
 		t.Error(got)
 	}
-}
-
-// lines is a log.
-type lines struct {
-	mu sync.Mutex
-	strings.Builder
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.Builder.Write(b)
 }

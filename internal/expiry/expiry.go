@@ -4,23 +4,25 @@ package expiry
 
 import (
 	"context"
-	"log/slog"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/jobs"
 )
 
-// Every is how often it is looked for gifts.
+// Every is the time between two rounds of the job.
 const Every = time.Minute
 
-// A few gifts are told of at a time, with a pause in between, so that no redemption waits for many: at least pause, and
-// share times what they took. So the embedded database is left to tills for two thirds of the time, and thousands of
-// gifts that end at one midnight are told of within seconds.
+// Pause is the least time between two batches: a few gifts are told of at a time, so that no redemption waits for many,
+// and thousands of gifts that end at one midnight are told of within seconds.
+const Pause = 20 * time.Millisecond
+
 const (
 	batch = 100
-	pause = 20 * time.Millisecond
-	share = 2
 	most  = 1_000 // that are counted
 )
 
@@ -33,61 +35,41 @@ type Store interface {
 	TellExpiry(ctx context.Context, account guid.ID, now time.Time, limit int) (int, error)
 }
 
-// Teller tells of gifts of all accounts.
-type Teller struct {
+// Notifier tells of gifts of all accounts.
+type Notifier struct {
 	Store
 	Directory func() *gift.Directory
-	Logger    *slog.Logger
 }
 
-// Run tells of gifts until ctx ends.
-func (t *Teller) Run(ctx context.Context) {
-	tick := time.NewTicker(Every)
-	defer tick.Stop()
-	for {
-		for id, account := range t.Directory().Accounts {
-			if err := t.account(ctx, id, account); err != nil && ctx.Err() == nil {
-				t.Logger.Error("gifts that expire could not be told of; this is tried again", "account", id.String(), "error", err)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+// Batches makes the batches of the job, which tell of all that is due.
+func (n *Notifier) Batches() func(context.Context) (done int, more bool, err error) {
+	return jobs.Each(func(context.Context) ([]*gift.Account, error) {
+		return slices.Collect(maps.Values(n.Directory().Accounts)), nil
+	}, n.some)
 }
 
-// account tells of all that is due in an account.
-func (t *Teller) account(ctx context.Context, id guid.ID, account *gift.Account) error {
-	for {
-		now := time.Now()
-		if account.Test {
-			clock, err := t.Clock(ctx, id)
-			if err != nil {
-				return err
-			}
-			now = clock.Now(now)
+// some tells of some of what is due in an account.
+func (n *Notifier) some(ctx context.Context, account *gift.Account) (done int, more bool, err error) {
+	now := time.Now()
+	if account.Test {
+		clock, err := n.Clock(ctx, account.ID)
+		if err != nil {
+			return 0, false, err
 		}
-		begun := time.Now()
-		n, err := t.TellExpiry(ctx, id, now, batch)
-		if err != nil || n == 0 {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(max(pause, share*time.Since(begun))):
-		}
+		now = clock.Now(now)
 	}
+	if done, err = n.TellExpiry(ctx, account.ID, now, batch); err != nil {
+		return 0, false, fmt.Errorf("account %s: %w", account.ID, err)
+	}
+	return done, done > 0, nil
 }
 
 // Settle tells of some of what is due in an account at an instant by its clock, if it is to, and counts what is left.
-func (t *Teller) Settle(ctx context.Context, account guid.ID, now time.Time, tell bool) (left int, err error) {
+func (n *Notifier) Settle(ctx context.Context, account guid.ID, now time.Time, tell bool) (left int, err error) {
 	if tell {
-		if _, err := t.TellExpiry(ctx, account, now, batch); err != nil {
+		if _, err := n.TellExpiry(ctx, account, now, batch); err != nil {
 			return 0, err
 		}
 	}
-	return t.DueExpiry(ctx, account, now, most)
+	return n.DueExpiry(ctx, account, now, most)
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"boon.example/internal/gift"
@@ -15,35 +14,31 @@ import (
 	"boon.example/internal/store/erase"
 )
 
+// Every is the time between two rounds of the job.
+const Every = time.Hour
+
 const (
-	every  = time.Hour             // a round; what failed in it is tried again in the next
 	again  = 23 * time.Hour        // until an account is looked through once more: each look reads all of its gifts
 	gather = 1_000                 // gifts before they are erased, so that those of an order are erased together
 	breath = 10 * time.Millisecond // between two looks for what has ended
 )
 
-// Keeper erases in all accounts.
-type Keeper struct {
+// Job erases in all accounts.
+type Job struct {
 	Store     *store.Store
 	Directory func() *gift.Directory
-	Logger    *slog.Logger
 
+	begun  time.Time             // of the first round
 	looked map[guid.ID]time.Time // when all that was due in an account was erased
 }
 
-// Run erases until ctx ends.
-func (k *Keeper) Run(ctx context.Context) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	begun := time.Now()
-	for {
-		k.Round(ctx, notAhead(begun, time.Since(begun), time.Now()))
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+// Batch is a round of the job, and tells in how many gifts it erased.
+func (j *Job) Batch(ctx context.Context) (done int, more bool, err error) {
+	if j.begun.IsZero() {
+		j.begun = time.Now()
 	}
+	done, err = j.Round(ctx, notAhead(j.begun, time.Since(j.begun), time.Now()))
+	return done, false, err
 }
 
 // notAhead is what the clock shows, but no more than has passed since a time: what is erased because somebody set the
@@ -57,30 +52,29 @@ func notAhead(begun time.Time, passed time.Duration, now time.Time) time.Time {
 }
 
 // Round erases in the accounts that are due at a time of the machine's clock: once a day each. Rounds come one after
-// the other.
-func (k *Keeper) Round(ctx context.Context, now time.Time) {
-	if k.looked == nil {
-		k.looked = map[guid.ID]time.Time{}
+// the other. An account that fails holds up no other.
+func (j *Job) Round(ctx context.Context, now time.Time) (done int, failed error) {
+	if j.looked == nil {
+		j.looked = map[guid.ID]time.Time{}
 	}
-	for _, account := range k.Directory().Accounts {
-		if now.Sub(k.looked[account.ID]) < again {
+	for _, account := range j.Directory().Accounts {
+		if now.Sub(j.looked[account.ID]) < again {
 			continue
 		}
-		_, err := k.Account(ctx, account, now)
-		switch {
-		case err == nil:
-			k.looked[account.ID] = now
-		case ctx.Err() == nil:
-			k.Logger.Error("what old gifts say of people could not be erased; this is tried again",
-				"account", account.ID.String(), "error", err)
+		n, err := j.Account(ctx, account, now)
+		if done += n; err != nil {
+			failed = errors.Join(failed, fmt.Errorf("account %s: %w", account.ID, err))
+			continue
 		}
+		j.looked[account.ID] = now
 	}
+	return done, failed
 }
 
 // Account erases all that is due in an account at a time of the machine's clock, and tells in how many gifts. That it
 // does stands in the audit trail before. A gift that cannot be erased is told of at the end and holds up no other.
-func (k *Keeper) Account(ctx context.Context, account *gift.Account, now time.Time) (n int, err error) {
-	before, err := k.endedBefore(ctx, account, now)
+func (j *Job) Account(ctx context.Context, account *gift.Account, now time.Time) (n int, err error) {
+	before, err := j.endedBefore(ctx, account, now)
 	if err != nil || before.IsZero() {
 		return 0, err
 	}
@@ -89,19 +83,19 @@ func (k *Keeper) Account(ctx context.Context, account *gift.Account, now time.Ti
 	var ids []guid.ID
 	for after, more := (guid.ID{}), true; more; {
 		var some []guid.ID
-		if some, after, more, err = k.Store.Eraser.Ended(ctx, account, after, before); err != nil {
+		if some, after, more, err = j.Store.Eraser.Ended(ctx, account, after, before); err != nil {
 			return n, errors.Join(err, failed)
 		}
 		if n == 0 && failed == nil && len(ids) == 0 && len(some) > 0 {
 			what := fmt.Sprintf("erases what gifts of account %s say of people that ended more than %d days ago", account.ID,
 				account.PersonalDataDays)
-			err := k.Store.LogExport(ctx, gift.TrailEntry{AccountID: account.ID, Action: gift.PersonErased, What: what})
+			err := j.Store.LogExport(ctx, gift.TrailEntry{AccountID: account.ID, Action: gift.PersonErased, What: what})
 			if err != nil {
 				return n, err
 			}
 		}
 		if ids = append(ids, some...); len(ids) >= gather || !more {
-			done, err := k.Store.Eraser.Gifts(ctx, ask, ids)
+			done, err := j.Store.Eraser.Gifts(ctx, ask, ids)
 			if n, ids = n+done.Gifts, nil; err != nil {
 				failed = err
 			}
@@ -114,27 +108,27 @@ func (k *Keeper) Account(ctx context.Context, account *gift.Account, now time.Ti
 }
 
 // Within is Account for as long as there is time, and counts the gifts that are left; it stops at a number.
-func (k *Keeper) Within(ctx context.Context, account *gift.Account, now time.Time, within time.Duration, most int) (
+func (j *Job) Within(ctx context.Context, account *gift.Account, now time.Time, within time.Duration, most int) (
 	left int, err error) {
 	if within > 0 {
 		timed, cancel := context.WithTimeout(ctx, within)
-		_, err = k.Account(timed, account, now)
+		_, err = j.Account(timed, account, now)
 		over := timed.Err() != nil
 		if cancel(); !over {
 			return 0, err
 		}
 	}
-	return k.due(ctx, account, now, most)
+	return j.due(ctx, account, now, most)
 }
 
 // endedBefore is the instant before which gifts ended that are to be erased at a time of the machine's clock; zero:
 // none is.
-func (k *Keeper) endedBefore(ctx context.Context, account *gift.Account, now time.Time) (before time.Time, err error) {
+func (j *Job) endedBefore(ctx context.Context, account *gift.Account, now time.Time) (before time.Time, err error) {
 	if account.PersonalDataDays == 0 {
 		return before, nil
 	}
 	if account.Test {
-		clock, err := k.Store.Clock(ctx, account.ID)
+		clock, err := j.Store.Clock(ctx, account.ID)
 		if err != nil {
 			return before, err
 		}
@@ -144,14 +138,14 @@ func (k *Keeper) endedBefore(ctx context.Context, account *gift.Account, now tim
 }
 
 // due counts the gifts that Account would erase.
-func (k *Keeper) due(ctx context.Context, account *gift.Account, now time.Time, most int) (n int, err error) {
-	before, err := k.endedBefore(ctx, account, now)
+func (j *Job) due(ctx context.Context, account *gift.Account, now time.Time, most int) (n int, err error) {
+	before, err := j.endedBefore(ctx, account, now)
 	if err != nil || before.IsZero() {
 		return 0, err
 	}
 	for after, more := (guid.ID{}), true; more && n < most; {
 		var ids []guid.ID
-		if ids, after, more, err = k.Store.Eraser.Ended(ctx, account, after, before); err != nil {
+		if ids, after, more, err = j.Store.Eraser.Ended(ctx, account, after, before); err != nil {
 			return n, err
 		}
 		n += len(ids)

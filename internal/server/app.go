@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"boon.example/internal/admission"
 	"boon.example/internal/api"
@@ -16,10 +15,10 @@ import (
 	"boon.example/internal/expiry"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/jobs"
 	"boon.example/internal/ledger"
 	"boon.example/internal/print"
 	"boon.example/internal/refusal"
-	"boon.example/internal/retention"
 	"boon.example/internal/store"
 	"boon.example/internal/telemetry"
 	"boon.example/internal/web"
@@ -33,7 +32,7 @@ type app struct {
 	metrics   *metrics
 	admission *admission.Control
 	auditor   *ledger.Auditor
-	expiry    *expiry.Teller
+	expiry    *expiry.Notifier
 	directory atomic.Pointer[gift.Directory]
 	restored  atomic.Pointer[store.Restored]
 	refused   atomic.Bool // the set-up in the database is not taken: it was changed past boon
@@ -48,7 +47,8 @@ type app struct {
 	connections *connections
 	keyUses     keyUses
 
-	background     sync.WaitGroup // what runs beside the requests
+	jobs           *jobs.Runner
+	background     sync.WaitGroup // what else runs beside the requests
 	stopBackground context.CancelFunc
 }
 
@@ -65,7 +65,7 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 		return nil, err
 	}
 	a.auditor = a.newAuditor()
-	a.expiry = &expiry.Teller{Store: s, Directory: a.directory.Load, Logger: c.Logger}
+	a.expiry = &expiry.Notifier{Store: s, Directory: a.directory.Load}
 	if a.telemetry, err = c.Telemetry.Start(ctx, c.Version, a.metrics.registry, c.Logger); err != nil {
 		return nil, err
 	}
@@ -130,34 +130,11 @@ func (a *app) gauges() {
 	open.made = a.metrics.counter("boon_connections_closed_total", "Connections that were closed to make room for others.")
 }
 
-// start begins what runs beside the requests; worker sends the messages of live accounts.
-func (a *app) start(ctx context.Context, worker *delivery.Worker) {
-	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	a.stopBackground = cancel
-	for _, run := range []func(context.Context){a.refreshSetup, a.forget, a.store.WatchEvents(), a.expireHolds,
-		a.keepKeyUses, a.watchFiles, a.watchStore(), a.watchRoom(), a.auditor.Run, a.verifyRestored, a.expiry.Run,
-		a.tests.Run, a.retention().Run, a.api.MakeDocs} {
-		a.background.Go(func() { run(running) })
-	}
-	hooks, stopCalls := a.webhooks()
-	a.background.Go(func() { defer stopCalls(); hooks.Run(running) })
-	if a.Certificate != nil {
-		a.background.Go(func() { a.Certificate.Run(running) })
-	}
-	if a.carriers.email != nil || a.carriers.sms != nil {
-		a.background.Go(func() { worker.Run(running) })
-	}
-}
-
-// retention erases what is kept too long.
-func (a *app) retention() *retention.Keeper {
-	return &retention.Keeper{Store: a.store, Directory: a.directory.Load, Logger: a.Logger}
-}
-
-// close stops the jobs, then the engine that their outcomes go through.
+// close stops what runs beside the requests, then the engine that the outcomes go through.
 func (a *app) close() {
 	a.stopBackground()
 	a.background.Wait()
+	a.jobs.Stop()
 	a.carriers.close()
 	a.engine.Stop()
 	if err := a.telemetry.Stop(context.Background()); err != nil {
@@ -171,63 +148,14 @@ func (a *app) readSetup(ctx context.Context) error {
 	defer a.reading.Unlock()
 	d, err := a.store.Directory(ctx)
 	a.refused.Store(errors.Is(err, store.ErrPastBoon))
+	if a.refused.Load() {
+		return fmt.Errorf("THE SET-UP IN THE DATABASE WAS CHANGED PAST BOON and is not taken: %w", err)
+	}
 	if err != nil {
 		return fmt.Errorf("reading the set-up: %w", err)
 	}
 	a.directory.Store(d)
 	return nil
-}
-
-// refusedAgain is how often the log is told again that a set-up is not taken.
-const refusedAgain = time.Minute
-
-// refreshSetup keeps the snapshot young. While the store cannot be read, or has a set-up that was changed past boon,
-// the last one stands.
-func (a *app) refreshSetup(ctx context.Context) {
-	trouble, told := "", time.Time{}
-	every(ctx, setupAge, func() {
-		err := a.readSetup(ctx)
-		switch {
-		case ctx.Err() != nil:
-		case err == nil && trouble != "":
-			a.Logger.Info("the set-up can be read again")
-			trouble = ""
-		case err != nil && (err.Error() != trouble || a.refused.Load() && time.Since(told) > refusedAgain):
-			message := "the set-up could not be read; the last one stands" // once, and not twice a second
-			if a.refused.Load() {
-				message = "THE SET-UP IN THE DATABASE WAS CHANGED PAST BOON and is not taken; the last one stands"
-			}
-			a.Logger.Error(message, "error", err)
-			trouble, told = err.Error(), time.Now()
-		}
-	})
-}
-
-// every does something at every tick until ctx ends.
-func every(ctx context.Context, d time.Duration, do func()) {
-	tick := time.NewTicker(d)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			do()
-		}
-	}
-}
-
-// FilesEvery is how often the files of the embedded store are looked at: what is wrong with them is noticed within a
-// minute.
-const FilesEvery = 15 * time.Second
-
-// watchFiles logs an error at every check once the files of the database were taken away from under the service.
-func (a *app) watchFiles(ctx context.Context) {
-	every(ctx, cmp.Or(a.FilesEvery, FilesEvery), func() {
-		if err := a.store.CheckFiles(ctx); err != nil && ctx.Err() == nil {
-			a.Logger.Error("THE DATABASE IS NO LONGER WHAT THIS SERVICE OPENED", "error", err)
-		}
-	})
 }
 
 // record has the engine write the outcome of a delivery.

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"boon.example/internal/gift"
@@ -25,48 +24,44 @@ const (
 // keepMessages is how long messages stay in the outbox.
 const keepMessages = 30 * 24 * time.Hour
 
-// forget deletes what is old enough, and frees jobs that a wrong clock holds, now and then, for as long as the service
-// runs.
-func (a *app) forget(ctx context.Context) {
-	tick := time.NewTicker(forgetEvery)
-	defer tick.Stop()
-	f := forgetting{store: a.store, keep: a.KeepRequests, pause: forgetPause}
-	var ran time.Duration // since the pass before
-	for {
-		n, err := f.pass(ctx, a.directory.Load(), time.Now(), ran)
-		err = errors.Join(err, a.store.ForgetSheets(ctx, time.Now()), a.store.FreeJobs(ctx, time.Now()),
-			a.forgetOthers(ctx, time.Now()))
-		if err != nil && ctx.Err() == nil {
-			a.Logger.Error("what is old could not be deleted; this is tried again later", "error", err)
-		}
-		if n > 0 {
-			a.Logger.Info("old idempotency records were deleted", "records", n)
-		}
-		ran = forgetEvery // by a clock that cannot be set
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+// portions deletes some of what is old, and tells how much.
+type portions func(ctx context.Context, most int) (int64, error)
+
+// next is a batch of a job.
+func next(ctx context.Context, some portions) (done int, more bool, err error) {
+	n, err := some(ctx, forgetBatch)
+	return int(n), n == forgetBatch, err
 }
 
 // forgetting deletes old records.
 type forgetting struct {
 	store *store.Store
 	keep  time.Duration
-	pause time.Duration
+	begun time.Time // the round before, by a clock that cannot be set
 }
 
-// pass goes through all accounts, after the service has run for so long since the pass before, and tells how many
-// records it deleted. What is old follows the newest entry that is stored, so that a clock that is ahead makes nothing
-// old by itself; and because a redemption under that clock is such an entry, too, the instant before which everything
-// is forgotten moves on by a few hours at most.
-func (f *forgetting) pass(ctx context.Context, d *gift.Directory,
-	now time.Time, ran time.Duration) (total int64, err error) {
+// due is what is to be deleted in a round of the job.
+func (f *forgetting) due(ctx context.Context, d *gift.Directory, now time.Time) ([]portions, error) {
+	var ran time.Duration
+	if !f.begun.IsZero() {
+		ran = time.Since(f.begun)
+	}
+	list, err := f.after(ctx, d, now, ran)
+	if err == nil { // otherwise the next round makes up for it
+		f.begun = time.Now()
+	}
+	return list, err
+}
+
+// after is what is to be deleted in all accounts, records and then events of each, after the service has run for a time
+// since the round before. What is old follows the newest entry that is stored, so that a clock that is ahead makes
+// nothing old by itself; and because a redemption under that clock is such an entry, too, the instant before which
+// everything is forgotten moves on by a few hours at most.
+func (f *forgetting) after(ctx context.Context, d *gift.Directory, now time.Time,
+	ran time.Duration) (list []portions, err error) {
 	newest, oldest, err := f.ages(ctx, d)
 	if err != nil || newest.IsZero() || oldest.IsZero() {
-		return 0, err
+		return nil, err
 	}
 	latest := earlier(newest, now).Add(-f.keep)
 	before, err := f.store.MoveForgotten(ctx, func(before, moved time.Time) time.Time {
@@ -79,23 +74,17 @@ func (f *forgetting) pass(ctx context.Context, d *gift.Directory,
 		return before.Add(ran * forgetPace)
 	}, latest, now)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	before = earlier(before, latest)
 	for account := range d.Accounts {
-		n, err := inBatches(ctx, f.pause, func(most int) (int64, error) {
+		list = append(list, func(ctx context.Context, most int) (int64, error) {
 			return f.store.ForgetRequests(ctx, account, before, most)
+		}, func(ctx context.Context, most int) (int64, error) { // events are kept longer, by the same instant
+			return f.store.ForgetEvents(ctx, account, before.Add(-f.longer()), now, most)
 		})
-		if total += n; err == nil { // events are kept longer, by the same instant
-			_, err = inBatches(ctx, f.pause, func(most int) (int64, error) {
-				return f.store.ForgetEvents(ctx, account, before.Add(-f.longer()), now, most)
-			})
-		}
-		if err != nil {
-			return total, err
-		}
 	}
-	return total, nil
+	return list, nil
 }
 
 // ages are the times of the newest entry and of the oldest record or event that may be forgotten one day: of an event,
@@ -124,22 +113,6 @@ func (f *forgetting) ages(ctx context.Context, d *gift.Directory) (newest, oldes
 // longer is how much longer than records events are kept, by the same instant.
 func (f *forgetting) longer() time.Duration { return max(0, gift.EventsKept-f.keep) }
 
-// inBatches forgets, with pauses, until there is nothing left to be forgotten.
-func inBatches(ctx context.Context, pause time.Duration,
-	forget func(most int) (int64, error)) (total int64, err error) {
-	for {
-		n, err := forget(forgetBatch)
-		if total += n; err != nil || n < forgetBatch {
-			return total, err
-		}
-		select {
-		case <-ctx.Done():
-			return total, ctx.Err()
-		case <-time.After(pause):
-		}
-	}
-}
-
 func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
@@ -147,22 +120,32 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// forgetOthers deletes messages of the outbox, counts of daily limits of days before yesterday, and attempts at
-// webhooks, as they are old enough.
-func (a *app) forgetOthers(ctx context.Context, now time.Time) (failed error) {
-	old := []func(most int) (int64, error){func(most int) (int64, error) {
-		return a.store.ForgetMessages(ctx, now.Add(-keepMessages), most)
-	}}
+// oldMessages are those of the outbox.
+func (a *app) oldMessages(context.Context) ([]portions, error) {
+	before := time.Now().Add(-keepMessages)
+	return []portions{func(ctx context.Context, most int) (int64, error) {
+		return a.store.ForgetMessages(ctx, before, most)
+	}}, nil
+}
+
+// oldCounts are those of daily limits, of the days before yesterday.
+func (a *app) oldCounts(context.Context) (list []portions, _ error) {
 	for id, account := range a.directory.Load().Accounts {
-		yesterday, _ := gift.Day(now.AddDate(0, 0, -1), account.Zone)
-		old = append(old, func(most int) (int64, error) { return a.store.ForgetCounts(ctx, id, yesterday, most) },
-			func(most int) (int64, error) {
-				return a.store.ForgetAttempts(ctx, id, now.Add(-webhook.AttemptsKept), most)
-			})
+		yesterday, _ := gift.Day(time.Now().AddDate(0, 0, -1), account.Zone)
+		list = append(list, func(ctx context.Context, most int) (int64, error) {
+			return a.store.ForgetCounts(ctx, id, yesterday, most)
+		})
 	}
-	for _, forget := range old {
-		_, err := inBatches(ctx, forgetPause, forget)
-		failed = errors.Join(failed, err)
+	return list, nil
+}
+
+// oldAttempts are those at webhooks.
+func (a *app) oldAttempts(context.Context) (list []portions, _ error) {
+	before := time.Now().Add(-webhook.AttemptsKept)
+	for id := range a.directory.Load().Accounts {
+		list = append(list, func(ctx context.Context, most int) (int64, error) {
+			return a.store.ForgetAttempts(ctx, id, before, most)
+		})
 	}
-	return failed
+	return list, nil
 }

@@ -71,13 +71,24 @@ func (r *records) enter(at time.Time) {
 	r.save(ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
 }
 
-func (r *records) pass(now time.Time, ran time.Duration) int64 {
+// pass deletes what is due, and tells how many records that were.
+func (r *records) pass(now time.Time, ran time.Duration) (records int) {
 	r.Helper()
-	n, err := r.forgetting.pass(r.Context(), r.directory, now, ran)
+	list, err := r.after(r.Context(), r.directory, now, ran)
+	for n, more := 0, true; err == nil && n < len(list); {
+		var done int
+		done, more, err = next(r.Context(), list[n])
+		if n%2 == 0 { // events come after the records of an account
+			records += done
+		}
+		if !more {
+			n++
+		}
+	}
 	if err != nil {
 		r.Fatal(err)
 	}
-	return n
+	return records
 }
 
 func (r *records) kept(operation gift.Operation, key string) bool {

@@ -6,7 +6,7 @@ import (
 )
 
 // watchRoom tells once that the disk of the database is full, and once that there is room again.
-func (a *app) watchRoom() func(context.Context) {
+func (a *app) watchRoom() func(context.Context) error {
 	a.metrics.gauge("boon_store_full", "1 while the disk of the database has no room: nothing can be written, and gifts "+
 		"can be looked at.", func() float64 {
 		if a.store.Full() {
@@ -18,18 +18,17 @@ func (a *app) watchRoom() func(context.Context) {
 	if a.Database == "" {
 		where = filepath.Dir(where)
 	}
-	return func(ctx context.Context) {
-		told := false
-		every(ctx, setupAge, func() {
-			full := a.store.Full()
-			switch {
-			case full && !told:
-				a.Logger.Error("THE DISK IS FULL: nothing can be written, and gifts can still be looked at. Make room, and it "+
-					"goes on by itself", "folder", where)
-			case !full && told:
-				a.Logger.Info("there is room on the disk again", "folder", where)
-			}
-			told = full
-		})
+	told := false
+	return func(context.Context) error {
+		full := a.store.Full()
+		switch {
+		case full && !told:
+			a.Logger.Error("THE DISK IS FULL: nothing can be written, and gifts can still be looked at. Make room, and it "+
+				"goes on by itself", "folder", where)
+		case !full && told:
+			a.Logger.Info("there is room on the disk again", "folder", where)
+		}
+		told = full
+		return nil
 	}
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -20,31 +19,16 @@ const (
 	holdsPause = 100 * time.Millisecond
 )
 
-// expireHolds enters which holds are over, for as long as the service runs.
-func (a *app) expireHolds(ctx context.Context) {
+// expireHolds makes the batches that enter which holds are over.
+func (a *app) expireHolds() func(context.Context) (done int, more bool, err error) {
 	skip := 0 // those that could not be entered, until all others were tried
-	every(ctx, cmp.Or(a.HoldsEvery, HoldsEvery), func() {
-		if err := a.expireTestHolds(ctx); err != nil && ctx.Err() == nil {
-			a.Logger.Error("holds of a test account that are over could not be entered; this is tried again", "error", err)
+	return func(ctx context.Context) (int, bool, error) {
+		n, failed, err := a.expireSome(ctx, skip)
+		if skip += failed; n == 0 {
+			skip = 0
 		}
-		for {
-			n, failed, err := a.expireSome(ctx, skip)
-			if skip += failed; n == 0 {
-				skip = 0
-			}
-			if err != nil && ctx.Err() == nil {
-				a.Logger.Error("holds that are over could not be entered; this is tried again", "error", err)
-			}
-			if n == 0 || err != nil {
-				return
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(holdsPause):
-			}
-		}
-	})
+		return n - failed, n > 0, err
+	}
 }
 
 // expireSome tells of how many gifts it wanted to enter holds, after those to be skipped, and of how many it could not.

@@ -61,34 +61,30 @@ func (k *keyUses) wrote(uses map[guid.ID]time.Time) {
 	}
 }
 
-// keepKeyUses writes when keys were used, now and then and at the end.
-func (a *app) keepKeyUses(ctx context.Context) {
-	tick := time.NewTicker(keyUseTick)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer cancel()
-			_ = a.writeKeyUses(last, true) // what cannot be written now is a few minutes of knowledge
-			return
-		case <-tick.C:
-		}
-		if err := a.writeKeyUses(ctx, false); err != nil && ctx.Err() == nil {
-			a.Logger.Warn("when keys were used could not be written; this is tried again", "error", err)
-		}
-	}
+// writeKeyUses writes when some of the keys were used that are due.
+func (a *app) writeKeyUses(ctx context.Context) (done int, more bool, err error) {
+	return a.writeSomeKeyUses(ctx, false)
 }
 
-func (a *app) writeKeyUses(ctx context.Context, all bool) error {
-	for {
-		due := a.keyUses.due(time.Now(), all)
-		if len(due) == 0 {
-			return nil
-		}
-		if err := a.store.NoteKeyUses(ctx, due); err != nil {
-			return err
-		}
-		a.keyUses.wrote(due)
+// writeLastKeyUses writes at a stop what is known of all keys. What cannot be written soon is a few minutes of
+// knowledge.
+func (a *app) writeLastKeyUses(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	for more := true; more && err == nil; {
+		_, more, err = a.writeSomeKeyUses(ctx, true)
 	}
+	return err
+}
+
+func (a *app) writeSomeKeyUses(ctx context.Context, all bool) (done int, more bool, err error) {
+	due := a.keyUses.due(time.Now(), all)
+	if len(due) == 0 {
+		return 0, false, nil
+	}
+	if err := a.store.NoteKeyUses(ctx, due); err != nil {
+		return 0, false, err
+	}
+	a.keyUses.wrote(due)
+	return len(due), len(due) == keyUseBatch, nil
 }

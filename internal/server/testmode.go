@@ -2,10 +2,11 @@ package server
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/jobs"
 )
 
 const (
@@ -62,16 +63,25 @@ func (a *app) settleSome(ctx context.Context, account *gift.Account, enter bool)
 	return left + len(due) + ends, err
 }
 
-// expireTestHolds enters which holds of test accounts are over by their clocks. One that fails keeps back no other.
-func (a *app) expireTestHolds(ctx context.Context) (failed error) {
-	for id, account := range a.directory.Load().Accounts {
-		if !account.Test {
-			continue
+// expireTestHolds makes the batches that enter which holds of test accounts are over by their clocks.
+func (a *app) expireTestHolds() func(context.Context) (done int, more bool, err error) {
+	return jobs.Each(func(context.Context) (accounts []guid.ID, _ error) {
+		for id, account := range a.directory.Load().Accounts {
+			if account.Test {
+				accounts = append(accounts, id)
+			}
 		}
-		clock, unknown := a.store.Clock(ctx, id)
-		due, unread := a.store.DueHoldsOf(ctx, id, clock.Now(time.Now()), settleHolds)
-		_, unentered := a.enterHolds(ctx, due)
-		failed = errors.Join(failed, unknown, unread, unentered)
-	}
-	return failed
+		return accounts, nil
+	}, func(ctx context.Context, account guid.ID) (done int, more bool, err error) {
+		clock, err := a.store.Clock(ctx, account)
+		if err != nil {
+			return 0, false, err
+		}
+		due, err := a.store.DueHoldsOf(ctx, account, clock.Now(time.Now()), settleHolds)
+		if err != nil {
+			return 0, false, err
+		}
+		failed, err := a.enterHolds(ctx, due)
+		return len(due) - failed, len(due) == settleHolds, err
+	})
 }

@@ -8,9 +8,8 @@ import (
 )
 
 const (
-	verifyAgain = 10 * time.Second // after what could not be read
-	verifyTold  = time.Minute      // how often the log tells how far it is
-	failedTold  = time.Hour        // how often the log tells that what was restored does not hold
+	verifyTold = time.Minute // how often the log tells how far it is
+	failedTold = time.Hour   // how often the log tells that what was restored does not hold
 )
 
 // watchVerification reads whether the database was restored before it was verified, and adds the gauge that tells.
@@ -34,19 +33,18 @@ func (a *app) watchVerification(ctx context.Context) error {
 }
 
 // verifyRestored verifies a database that was restored unverified, beside the service, and tells of one that does not
-// hold for as long as it is served.
-func (a *app) verifyRestored(ctx context.Context) {
-	for a.restored.Load().Pending && ctx.Err() == nil {
-		if err := a.verifyOnce(ctx); err != nil && ctx.Err() == nil {
-			a.Logger.Error("the restored database could not be verified; this is tried again", "error", err)
-			_ = sleep(ctx, verifyAgain)
+// hold in each round.
+func (a *app) verifyRestored(ctx context.Context) error {
+	if a.restored.Load().Pending {
+		if err := a.verifyOnce(ctx); err != nil {
+			return err
 		}
 	}
-	for s := a.restored.Load(); s.Problems > 0 && ctx.Err() == nil; {
+	if s := a.restored.Load(); s.Problems > 0 {
 		a.Logger.Error("THE RESTORED DATABASE DOES NOT HOLD: restore another backup, or run boon verify", "problems",
 			s.Problems, "first", s.First)
-		_ = sleep(ctx, failedTold)
 	}
+	return nil
 }
 
 func (a *app) verifyOnce(ctx context.Context) error {

@@ -14,13 +14,14 @@ import (
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/jobs"
 	"boon.example/internal/message"
 	"boon.example/internal/store"
 	"boon.example/internal/webhook"
 )
 
-// webhooks makes what sends events to webhooks; stop closes its connections.
-func (a *app) webhooks() (_ *webhook.Deliverer, stop func()) {
+// webhooks makes the job that sends events to webhooks.
+func (a *app) webhooks() jobs.Job {
 	calls := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "boon_webhook_calls_total",
 		Help: "Calls of webhooks, by outcome: taken, refused (an answer other than 2xx), failed (none)."},
 		[]string{"outcome"})
@@ -41,7 +42,9 @@ func (a *app) webhooks() (_ *webhook.Deliverer, stop func()) {
 	gauge("boon_webhook_endpoints_failing", "Those that fail.", func() float64 { return float64(d.Health().Failing) })
 	gauge("boon_webhook_behind_seconds", "For how long events have waited for one of the others; 0: none do.",
 		func() float64 { return d.Health().Behind.Seconds() })
-	return d, sender.Close
+	return jobs.Job{Name: "send-webhooks", Every: webhook.Every, Batch: jobs.Whole(d.Look),
+		Last:   func(ctx context.Context) error { defer sender.Close(); return d.Stop(ctx) },
+		Failed: "events could not be sent to webhooks"}
 }
 
 // hookStore is what the operations of webhooks ask of the store. A change is seen by this instance at once.

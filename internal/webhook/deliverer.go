@@ -3,6 +3,8 @@ package webhook
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -70,8 +72,10 @@ type Deliverer struct {
 	attempts []gift.WebhookAttempt // to be saved
 }
 
+// Every is the time between two calls of Look.
+const Every = 100 * time.Millisecond
+
 const (
-	readEvery = 100 * time.Millisecond
 	// busyEvery is how often the events of an account are read that has new ones all the time, give or take a half, so
 	// that accounts take turns: a read costs as much as some calls.
 	busyEvery    = 500 * time.Millisecond
@@ -99,60 +103,58 @@ const (
 	ownReadPause = 25 * time.Millisecond
 )
 
-// Run delivers until ctx ends. Calls in flight are broken off then, and made again by whoever has the lease next.
-func (d *Deliverer) Run(ctx context.Context) {
+// Look begins to deliver what is new, keeps the leases, and saves how far it came. It is called every Every, never
+// twice
+// at once. What fails is made up for by the next call.
+func (d *Deliverer) Look(ctx context.Context) error {
+	if d.streams == nil {
+		d.begin()
+	}
+	return errors.Join(d.follow(ctx), d.read(ctx), d.flush(ctx))
+}
+
+func (d *Deliverer) begin() {
 	rand.Read(d.owner[:]) // never fails
 	d.streams, d.position = map[guid.ID]*stream{}, -1
 	d.calls, d.slow = make(chan struct{}, maxCalls), make(chan struct{}, maxSlow)
 	d.ownReads = fair.New(1)
 	d.busy = make(chan struct{}, busyCalls*runtime.GOMAXPROCS(0))
-	if d.Every == 0 {
-		d.Every = readEvery
-	}
-	tick := time.NewTicker(d.Every)
-	defer tick.Stop()
-	defer d.stop(context.WithoutCancel(ctx))
-	for {
-		d.follow(ctx)
-		d.read(ctx)
-		d.flush(ctx, false)
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
 }
 
-func (d *Deliverer) stop(ctx context.Context) {
+// Stop breaks off the calls in flight, which whoever has the lease next makes again, and gives the leases back. Look is
+// not called after it.
+func (d *Deliverer) Stop(ctx context.Context) error {
 	for account := range d.streams {
-		d.drop(account)
+		if err := d.drop(account); err != nil {
+			d.complain(ctx, "how far webhooks came could not be saved", err)
+		}
+	}
+	if d.until.IsZero() {
+		return nil // it never had anything to deliver
 	}
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
-	if d.until.IsZero() {
-		return // it never had anything to deliver
-	}
 	if err := d.Store.ReleaseWebhooks(ctx, d.owner); err != nil {
-		d.Log.Error("the leases of webhooks could not be given back; they end by themselves", "error", err)
+		return fmt.Errorf("giving back the leases of webhooks, which end by themselves: %w", err)
 	}
+	return nil
 }
 
 // drop stops the lanes of an account and saves how far they came.
-func (d *Deliverer) drop(account guid.ID) {
+func (d *Deliverer) drop(account guid.ID) error {
 	s := d.streams[account]
 	s.sync(context.Background(), nil)
 	delete(d.streams, account)
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
-	d.save(ctx, s.dirty(true))
+	return d.save(ctx, s.dirty(true))
 }
 
 // follow keeps leases and lanes as the set-up has them.
-func (d *Deliverer) follow(ctx context.Context) {
+func (d *Deliverer) follow(ctx context.Context) (failed error) {
 	now, dir := time.Now(), d.Directory()
 	if dir == d.dir && now.Before(d.renewAt) {
-		return
+		return nil
 	}
 	var accounts []guid.ID
 	for account, hooks := range dir.Webhooks {
@@ -162,13 +164,13 @@ func (d *Deliverer) follow(ctx context.Context) {
 	}
 	if len(accounts) == 0 && len(d.streams) == 0 {
 		d.dir, d.renewAt = dir, now.Add(renewEvery)
-		return
+		return nil
 	}
 	owned, err := d.Store.ClaimWebhooks(ctx, d.owner, accounts, now, now.Add(leaseFor))
 	if err != nil {
-		d.complain(ctx, "the leases of webhooks could not be kept", err)
+		failed = fmt.Errorf("keeping the leases: %w", err)
 		if now.Before(d.until) {
-			return
+			return failed
 		}
 		owned = nil // others may have them
 	} else {
@@ -176,15 +178,16 @@ func (d *Deliverer) follow(ctx context.Context) {
 	}
 	for account := range d.streams {
 		if !slices.Contains(owned, account) {
-			d.drop(account)
+			failed = errors.Join(failed, d.drop(account))
 		}
 	}
 	for _, account := range owned {
 		if err := d.keep(ctx, account, dir.Webhooks[account]); err != nil {
-			d.complain(ctx, "the state of webhooks could not be read", err)
+			failed = errors.Join(failed, fmt.Errorf("reading the state of webhooks: %w", err))
 			d.renewAt = now
 		}
 	}
+	return failed
 }
 
 // keep has the lanes of an account be those of its endpoints.
@@ -208,14 +211,13 @@ func (d *Deliverer) keep(ctx context.Context, account guid.ID, hooks []*gift.Web
 }
 
 // read notices new events, and reads those that a lane in step waits for.
-func (d *Deliverer) read(ctx context.Context) {
+func (d *Deliverer) read(ctx context.Context) (failed error) {
 	if len(d.streams) == 0 {
-		return
+		return nil
 	}
 	accounts, upTo, err := d.Store.NewEvents(ctx, d.position)
 	if err != nil {
-		d.complain(ctx, "new events could not be looked for", err)
-		return
+		return fmt.Errorf("looking for new events: %w", err)
 	}
 	for _, account := range accounts {
 		if s := d.streams[account]; s != nil {
@@ -232,9 +234,10 @@ func (d *Deliverer) read(ctx context.Context) {
 	}
 	for some := range slices.Chunk(behind, pagesAtOnce) {
 		if err := d.readSome(ctx, some); err != nil {
-			d.complain(ctx, "events could not be read for webhooks", err)
+			failed = errors.Join(failed, fmt.Errorf("reading events: %w", err))
 		}
 	}
+	return failed
 }
 
 // readSome reads the next pages of some accounts together.
@@ -262,20 +265,20 @@ func (d *Deliverer) readSome(ctx context.Context, streams []*stream) error {
 }
 
 // flush saves attempts and how far lanes came, every now and then, for all lanes at once.
-func (d *Deliverer) flush(ctx context.Context, all bool) {
+func (d *Deliverer) flush(ctx context.Context) error {
 	now := time.Now()
 	d.mu.Lock()
 	many := len(d.attempts) >= saveAtOnce
 	d.mu.Unlock()
-	if !all && now.Before(d.flushAt) {
+	if now.Before(d.flushAt) {
 		if many {
-			d.save(ctx, nil)
+			return d.save(ctx, nil)
 		}
-		return
+		return nil
 	}
 	d.flushAt = now.Add(flushEvery)
 	d.look()
-	idle := all || !now.Before(d.moveAt)
+	idle := !now.Before(d.moveAt)
 	if idle {
 		d.moveAt = now.Add(moveEvery)
 	}
@@ -283,12 +286,12 @@ func (d *Deliverer) flush(ctx context.Context, all bool) {
 	for _, s := range d.streams {
 		states = append(states, s.dirty(idle)...)
 	}
-	d.save(ctx, states)
+	return d.save(ctx, states)
 }
 
 // save writes what is to be saved, a little at a time, as redemptions wait for the same writer: attempts, then states.
 // What cannot be saved now, is with the next states.
-func (d *Deliverer) save(ctx context.Context, states []gift.WebhookState) {
+func (d *Deliverer) save(ctx context.Context, states []gift.WebhookState) error {
 	d.mu.Lock()
 	attempts := d.attempts
 	d.attempts = nil
@@ -304,9 +307,8 @@ func (d *Deliverer) save(ctx context.Context, states []gift.WebhookState) {
 		}
 	}
 	if err == nil {
-		return
+		return nil
 	}
-	d.complain(ctx, "how far webhooks came could not be saved", err)
 	for i := range states {
 		if s := d.streams[states[i].AccountID]; s != nil {
 			s.soil(states[i].WebhookID)
@@ -316,6 +318,7 @@ func (d *Deliverer) save(ctx context.Context, states []gift.WebhookState) {
 	defer d.mu.Unlock()
 	d.attempts = append(attempts, d.attempts...)
 	d.attempts = d.attempts[max(0, len(d.attempts)-maxUnsaved):]
+	return fmt.Errorf("saving how far webhooks came: %w", err)
 }
 
 func (d *Deliverer) note(a gift.WebhookAttempt, o Outcome) {

@@ -211,14 +211,23 @@ func (w *world) start(every time.Duration) (stop func()) {
 			w.rendered.Add(1)
 			return []byte(`{"type":"` + string(e.Type) + `"}`)
 		},
-		SwitchOff: w.switchOff, Log: slog.New(slog.DiscardHandler), Random: func() float64 { return 0.5 }, Every: every,
+		SwitchOff: w.switchOff, Log: slog.New(slog.DiscardHandler), Random: func() float64 { return 0.5 },
 	}
 	w.deliverer = d
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		d.Run(ctx)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			_ = d.Look(ctx) // it is called again
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+			}
+		}
+		_ = d.Stop(context.WithoutCancel(ctx)) // which fails for those that were killed
 	}()
 	return func() {
 		cancel()

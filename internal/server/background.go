@@ -1,0 +1,88 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"boon.example/internal/certificate"
+	"boon.example/internal/delivery"
+	"boon.example/internal/expiry"
+	"boon.example/internal/jobs"
+	"boon.example/internal/retention"
+)
+
+// FilesEvery is how often the files of the embedded store are looked at: what is wrong with them is noticed within a
+// minute.
+const FilesEvery = 15 * time.Second
+
+// start begins what runs beside the requests; worker sends the messages of live accounts.
+func (a *app) start(ctx context.Context, worker *delivery.Worker) {
+	a.jobs = jobs.New(ctx, a.Logger, a.metrics.registry)
+	a.jobs.Start(a.list()...)
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	a.stopBackground = cancel
+	for _, run := range []func(context.Context){a.store.WatchEvents(), a.watchStore(), a.auditor.Run, a.tests.Run,
+		a.api.MakeDocs} {
+		a.background.Go(func() { run(running) })
+	}
+	if a.Certificate != nil && a.Certificate.Run != nil {
+		a.background.Go(func() { a.Certificate.Run(running) })
+	}
+	if a.carriers.email != nil || a.carriers.sms != nil {
+		a.background.Go(func() { worker.Run(running) })
+	}
+}
+
+// list is every job of the service. docs/operating/watch.md lists them too.
+func (a *app) list() []jobs.Job {
+	all := []jobs.Job{
+		{Name: "read-setup", Every: setupAge, Batch: jobs.Whole(a.readSetup),
+			Failed: "the set-up could not be read; the last one stands"},
+		{Name: "watch-disk", Every: setupAge, Batch: jobs.Whole(a.watchRoom())},
+		{Name: "check-files", Every: cmp.Or(a.FilesEvery, FilesEvery), Batch: jobs.Whole(a.store.CheckFiles),
+			Failed: "THE DATABASE IS NO LONGER WHAT THIS SERVICE OPENED"},
+		{Name: "write-key-use", Every: keyUseTick, Batch: a.writeKeyUses, Last: a.writeLastKeyUses,
+			Failed: "when keys were used could not be written"},
+		{Name: "expire-holds", Every: cmp.Or(a.HoldsEvery, HoldsEvery), Pause: holdsPause, Batch: a.expireHolds(),
+			Failed: "holds that are over could not be entered"},
+		{Name: "expire-test-holds", Every: cmp.Or(a.HoldsEvery, HoldsEvery), Pause: holdsPause,
+			Batch: a.expireTestHolds(), Failed: "holds of test accounts that are over could not be entered"},
+		{Name: "tell-expiry", Every: expiry.Every, Pause: expiry.Pause, Batch: a.expiry.Batches(),
+			Failed: "gifts that expire could not be told of"},
+		{Name: "erase-people", Every: retention.Every, Batch: a.retention().Batch,
+			Failed: "what old gifts say of people could not be erased"},
+		{Name: "verify-restored", Every: failedTold, Batch: jobs.Whole(a.verifyRestored),
+			Failed: "the restored database could not be verified"},
+		a.webhooks(),
+	}
+	if a.Certificate != nil && a.Certificate.Check != nil {
+		all = append(all, jobs.Job{Name: "check-certificate", Every: certificate.Every,
+			Batch: jobs.Whole(a.Certificate.Check), Failed: "the new certificate cannot be used; the one before is shown"})
+	}
+	return append(all, a.forget()...)
+}
+
+// retention erases what is kept too long.
+func (a *app) retention() *retention.Job {
+	return &retention.Job{Store: a.store, Directory: a.directory.Load}
+}
+
+// forget are the jobs that delete what is old enough, and the one that frees messages that a wrong clock holds.
+func (a *app) forget() []jobs.Job {
+	requests := &forgetting{store: a.store, keep: a.KeepRequests}
+	job := func(name string, list func(context.Context) ([]portions, error)) jobs.Job {
+		return jobs.Job{Name: name, Every: forgetEvery, Pause: forgetPause, Batch: jobs.Each(list, next),
+			Failed: "what is old could not be deleted"}
+	}
+	return []jobs.Job{
+		job("delete-requests", func(ctx context.Context) ([]portions, error) {
+			return requests.due(ctx, a.directory.Load(), time.Now())
+		}),
+		job("delete-messages", a.oldMessages), job("delete-counts", a.oldCounts), job("delete-attempts", a.oldAttempts),
+		{Name: "delete-sheets", Every: forgetEvery, Failed: "what is old could not be deleted",
+			Batch: jobs.Whole(func(ctx context.Context) error { return a.store.ForgetSheets(ctx, time.Now()) })},
+		{Name: "free-messages", Every: forgetEvery, Failed: "messages that a wrong clock holds could not be freed",
+			Batch: jobs.Whole(func(ctx context.Context) error { return a.store.FreeJobs(ctx, time.Now()) })},
+	}
+}
