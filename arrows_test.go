@@ -117,7 +117,7 @@ var arrows = map[string][]string{
 		"internal/till",
 		"internal/web", "internal/webhook", "internal/certificate", "internal/span", "internal/telemetry"},
 
-	"internal/admission":   {"internal/api"},
+	"internal/admission":   {"internal/api", "internal/guid"},
 	"internal/certificate": {},
 	"internal/span":        {},
 	"internal/telemetry":   {"internal/span"},

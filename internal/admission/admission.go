@@ -3,15 +3,22 @@ package admission
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"boon.example/internal/api"
+	"boon.example/internal/guid"
 )
 
 // Control bounds how many calls are in flight: past reading, and not yet answered. A call beyond the bound waits for
-// its turn, by priority and then in the order of arrival. It is refused when its turn has not come within queueTimeout,
-// unless its line moves fast enough for it to come within longestWait.
+// its turn. A place that becomes free goes to the highest priority; within it to the party (an account, or the network
+// of guests) whose turn was longest ago; and within that to the call that came first. So a party waits for one turn of
+// each other one at most, however many calls others send. No party has more than 15 of 16 places that others leave: so
+// there is a place at once for the next one, however long the calls of the first take.
+//
+// A call is refused when its turn has not come within queueTimeout, unless its line moves fast enough for it to come
+// within longestWait.
 //
 // Waiting is what keeps the goodput up under overload. A caller that is refused at once calls again at once, and the
 // service would spend its time on refusals, its goroutines queueing ahead of the database's answers.
@@ -20,17 +27,32 @@ type Control struct {
 
 	mu      sync.Mutex
 	atMost  [api.Priorities]int // calls in flight of each priority and those below it
-	inUse   [api.Priorities]int // calls in flight, counted the same way
-	waiting [api.Priorities][]waiter
-	turns   [api.Priorities]int // how many calls of a line have been admitted
-	timed   bool                // refuseLate is to come
+	inUse   counts              // calls in flight, counted the same way
+	byParty map[guid.ID]*counts // of each party that has some
+	lines   [api.Priorities]line
+	timed   bool // refuseLate is to come
+}
+
+type counts [api.Priorities]int
+
+// line is the calls of a priority that wait.
+type line struct {
+	parties []*queue // those whose turn was longest ago first
+	length  int
+	turns   int // how many of its calls have been admitted
+}
+
+// queue is the calls of a party in a line, those that came first in front. It is never empty.
+type queue struct {
+	party   guid.ID
+	waiting []waiter
 }
 
 // waiter is a call that waits for its turn.
 type waiter struct {
 	came  time.Time
 	most  time.Duration // that it can wait
-	turns int           // Control.turns of its line when it came
+	turns int           // line.turns when it came
 	turn  chan bool     // gets one value: whether the call is admitted
 }
 
@@ -55,7 +77,7 @@ const (
 
 // New gives each priority a share, so that calls that take long leave places to those above them.
 func New(most int, refused func(api.Priority)) *Control {
-	a := &Control{refused: refused}
+	a := &Control{refused: refused, byParty: map[guid.ID]*counts{}}
 	for p := range a.atMost {
 		a.atMost[p] = most * (len(a.atMost) - p) / len(a.atMost)
 	}
@@ -65,18 +87,18 @@ func New(most int, refused func(api.Priority)) *Control {
 // Enter waits until the call may be handled, and reports whether it may; then Leave must follow. Of ctx only the
 // deadline counts, and not below queueTimeout. A call whose caller has gone waits too: leaving the line would cost more
 // than the place that it gives back at once.
-func (a *Control) Enter(ctx context.Context, p api.Priority) bool {
+func (a *Control) Enter(ctx context.Context, party guid.ID, p api.Priority) bool {
 	a.mu.Lock()
-	if a.fits(p) {
-		a.count(p, +1)
+	if a.fits(party, p) {
+		a.count(party, p, +1)
 		a.mu.Unlock()
 		return true
 	}
-	w := waiter{came: time.Now(), most: longestWait, turns: a.turns[p], turn: make(chan bool, 1)}
+	w := waiter{came: time.Now(), most: longestWait, turns: a.lines[p].turns, turn: make(chan bool, 1)}
 	if deadline, ok := ctx.Deadline(); ok {
 		w.most = deadline.Sub(w.came)
 	}
-	a.waiting[p] = append(a.waiting[p], w)
+	a.lines[p].add(party, w)
 	if !a.timed {
 		a.timed = true
 		time.AfterFunc(queueTimeout, a.refuseLate)
@@ -85,69 +107,124 @@ func (a *Control) Enter(ctx context.Context, p api.Priority) bool {
 	return <-w.turn
 }
 
+func (l *line) add(party guid.ID, w waiter) {
+	l.length++
+	for _, q := range l.parties {
+		if q.party == party {
+			q.waiting = append(q.waiting, w)
+			return
+		}
+	}
+	l.parties = append(l.parties, &queue{party, []waiter{w}})
+}
+
 // refuseLate refuses the calls that have waited in vain, and comes again as long as others wait.
 func (a *Control) refuseLate() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := time.Now()
 	a.timed = false
-	for p, line := range a.waiting {
-		stay := line[:0]
-		for n, w := range line {
+	for p := range a.lines {
+		l := &a.lines[p]
+		l.keep(func(w *waiter, before int) bool {
 			waited := now.Sub(w.came)
-			if waited < queueTimeout { // as have all behind it
-				stay = append(stay, line[n:]...)
-				break
-			}
-			if w.inTime(len(stay), a.turns[p], waited) {
-				stay = append(stay, w)
-				continue
+			if waited < queueTimeout || w.inTime(before, l.turns, waited) {
+				return true
 			}
 			a.refused(api.Priority(p)) // first: who is refused may look at the count
 			w.turn <- false
-		}
-		clear(line[len(stay):])
-		a.waiting[p] = stay
-		a.timed = a.timed || len(stay) > 0
+			return false
+		})
+		a.timed = a.timed || l.length > 0
 	}
 	if a.timed {
 		time.AfterFunc(refusalInterval, a.refuseLate)
 	}
 }
 
+// keep takes out of the line those calls that stay refuses. It asks in the order of their turns: before is how many of
+// those that stay come earlier.
+func (l *line) keep(stay func(w *waiter, before int) bool) {
+	old := l.parties
+	kept := make([]*queue, len(old))
+	l.length = 0
+	for round, more := 0, true; more; round++ {
+		more = false
+		for n, q := range old {
+			if round >= len(q.waiting) {
+				continue
+			}
+			more = true
+			if w := q.waiting[round]; stay(&w, l.length) {
+				if kept[n] == nil {
+					kept[n] = &queue{party: q.party}
+				}
+				kept[n].waiting = append(kept[n].waiting, w)
+				l.length++
+			}
+		}
+	}
+	l.parties = slices.DeleteFunc(kept, func(q *queue) bool { return q == nil })
+}
+
 // Leave ends what Enter began, and admits those whose turn it is.
-func (a *Control) Leave(p api.Priority) {
+func (a *Control) Leave(party guid.ID, p api.Priority) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.count(p, -1)
-	for n := range a.waiting {
-		for p := api.Priority(n); len(a.waiting[p]) > 0 && a.fits(p); {
-			a.count(p, +1)
-			a.next(p) <- true
+	a.count(party, p, -1)
+	for p := range api.Priorities {
+		for a.admitNext(p) {
 		}
 	}
 }
 
-// next takes the call that came first from a line that has one.
-func (a *Control) next(p api.Priority) chan<- bool {
-	first := a.waiting[p][0]
-	a.waiting[p] = a.waiting[p][1:]
-	a.turns[p]++
-	return first.turn
+// admitNext admits the call of a line whose turn it is, if there is a place for one.
+func (a *Control) admitNext(p api.Priority) bool {
+	l := &a.lines[p]
+	at := slices.IndexFunc(l.parties, func(q *queue) bool { return a.fits(q.party, p) })
+	if at < 0 {
+		return false
+	}
+	q := l.parties[at]
+	first := q.waiting[0]
+	q.waiting = q.waiting[1:]
+	l.parties = slices.Delete(l.parties, at, at+1)
+	if len(q.waiting) > 0 {
+		l.parties = append(l.parties, q)
+	}
+	l.length--
+	l.turns++
+	a.count(q.party, p, +1)
+	first.turn <- true
+	return true
 }
 
-func (a *Control) fits(p api.Priority) bool {
+func (a *Control) fits(party guid.ID, p api.Priority) bool {
+	var own counts
+	if of := a.byParty[party]; of != nil {
+		own = *of
+	}
 	for above := range p + 1 {
-		if a.inUse[above] >= a.atMost[above] {
+		left := a.atMost[above] - (a.inUse[above] - own[above])
+		if a.inUse[above] >= a.atMost[above] || own[above] >= left-left/16 {
 			return false
 		}
 	}
 	return true
 }
 
-func (a *Control) count(p api.Priority, n int) {
+func (a *Control) count(party guid.ID, p api.Priority, n int) {
+	own := a.byParty[party]
+	if own == nil {
+		own = &counts{}
+		a.byParty[party] = own
+	}
 	for above := range p + 1 {
 		a.inUse[above] += n
+		own[above] += n
+	}
+	if own[0] == 0 { // every call is counted here, as no priority is above redeem
+		delete(a.byParty, party)
 	}
 }
 
@@ -155,8 +232,8 @@ func (a *Control) count(p api.Priority, n int) {
 func (a *Control) State() (inFlight, waiting int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, queue := range a.waiting {
-		waiting += len(queue)
+	for p := range a.lines {
+		waiting += a.lines[p].length
 	}
 	return a.inUse[0], waiting
 }

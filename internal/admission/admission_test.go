@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/api"
+	"boon.example/internal/guid"
 )
 
 // entrance is an admission control that notes what came of each call.
@@ -29,7 +30,7 @@ func newEntrance(most int) *entrance {
 // try makes a call in the background, and waits until it has been admitted or waits itself.
 func (e *entrance) try(name string, p api.Priority) {
 	go func() {
-		if e.Enter(context.Background(), p) {
+		if e.Enter(context.Background(), guid.ID{}, p) {
 			e.admitted = append(e.admitted, name)
 		}
 	}()
@@ -90,13 +91,13 @@ func TestAdmissionOrder(t *testing.T) {
 		e.try("validate", api.PriorityValidate)
 		e.try("redeem 2", api.PriorityRedeem)
 		for range 4 {
-			e.Leave(api.PriorityRedeem)
+			e.Leave(guid.ID{}, api.PriorityRedeem)
 			synctest.Wait()
 		}
 		if want := []string{"redeem 1", "redeem 2", "validate", "write"}; !slices.Equal(e.admitted, want) {
 			t.Errorf("admitted %v, want %v", e.admitted, want)
 		}
-		e.Leave(api.PriorityRedeem)
+		e.Leave(guid.ID{}, api.PriorityRedeem)
 		synctest.Wait()
 		if n := len(e.admitted); n != 5 {
 			t.Errorf("the read was not admitted, though nothing else waits: %v", e.admitted)
@@ -115,7 +116,7 @@ func TestAdmissionRefusesInTime(t *testing.T) {
 			refused.Go(func() {
 				time.Sleep(time.Duration(n*7919%2000) * time.Millisecond)
 				came := time.Now()
-				if e.Enter(context.Background(), api.Priority(n%int(api.Priorities))) {
+				if e.Enter(context.Background(), guid.ID{}, api.Priority(n%int(api.Priorities))) {
 					t.Error("a call was admitted beside one that has the only place")
 				}
 				if waited := time.Since(came); waited < queueTimeout || waited > queueTimeout+refusalInterval {
@@ -153,7 +154,7 @@ func TestAdmissionWaitsInALineThatMoves(t *testing.T) {
 				for range 100 {
 					go func() {
 						came := time.Now()
-						if e.Enter(ctx, api.PriorityRedeem) {
+						if e.Enter(ctx, guid.ID{}, api.PriorityRedeem) {
 							admitted.Add(1)
 						} else if time.Since(came) > queueTimeout+refusalInterval {
 							late.Add(1)
@@ -163,7 +164,7 @@ func TestAdmissionWaitsInALineThatMoves(t *testing.T) {
 				synctest.Wait()
 				for range 100 { // one each 10 ms
 					time.Sleep(10 * time.Millisecond)
-					e.Leave(api.PriorityRedeem)
+					e.Leave(guid.ID{}, api.PriorityRedeem)
 					synctest.Wait()
 				}
 				if n := int(admitted.Load()); n < tt.admitted-1 || n > tt.admitted+1 || late.Load() > 4 {
@@ -183,9 +184,9 @@ func TestAdmissionLosesNoPlace(t *testing.T) {
 			p := api.Priority(n % int(api.Priorities))
 			go func() {
 				time.Sleep(time.Duration(n*7919%1000) * time.Millisecond)
-				if e.Enter(context.Background(), p) {
+				if e.Enter(context.Background(), guid.ID{byte(n % 5)}, p) {
 					time.Sleep(time.Duration(n*104729%50) * time.Millisecond)
-					e.Leave(p)
+					e.Leave(guid.ID{byte(n % 5)}, p)
 				}
 			}()
 		}
@@ -201,6 +202,78 @@ func TestAdmissionLosesNoPlace(t *testing.T) {
 		}
 		if e.refusals == [api.Priorities]int{} {
 			t.Error("nothing was refused, and so not much was tested")
+		}
+	})
+}
+
+// TestAdmissionTakesTurns: while one party has hundreds of calls waiting, the first call of another one is the next,
+// whatever the priority.
+func TestAdmissionTakesTurns(t *testing.T) {
+	t.Parallel()
+	for p := range api.Priorities {
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				e := newEntrance(4)
+				enter := func(name string, party byte) {
+					go func() {
+						if e.Enter(t.Context(), guid.ID{party}, p) {
+							e.admitted = append(e.admitted, name)
+						}
+					}()
+					synctest.Wait()
+				}
+				for range 300 {
+					enter("flood", 1)
+				}
+				enter("second", 2)
+				enter("third", 3)
+				enter("second again", 2)
+				had := len(e.admitted)
+				for range 4 {
+					e.Leave(guid.ID{1}, p)
+					synctest.Wait()
+				}
+				if got, want := e.admitted[had:], []string{"flood", "second", "third", "flood"}; !slices.Equal(got, want) {
+					t.Errorf("admitted %v, want %v", got, want)
+				}
+				for inFlight, _ := e.State(); inFlight > 0; inFlight, _ = e.State() {
+					for party := range byte(4) {
+						for e.byParty[guid.ID{party}] != nil {
+							e.Leave(guid.ID{party}, p)
+							synctest.Wait()
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestAdmissionLeavesPlacesToOthers: a party whose calls never end leaves a place at once to another one.
+func TestAdmissionLeavesPlacesToOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newEntrance(MaxInFlight)
+		for p := range api.Priorities {
+			for party := range byte(2) {
+				for n := range 2 * MaxInFlight {
+					go e.Enter(t.Context(), guid.ID{byte(p), party}, p)
+					if synctest.Wait(); e.byParty[guid.ID{byte(p), party}] == nil {
+						t.Fatalf("party %d has no place for %s", party, p)
+					}
+					if _, waiting := e.State(); waiting > 0 || n == 2*MaxInFlight-1 {
+						break
+					}
+				}
+				time.Sleep(queueTimeout + refusalInterval) // those that wait are refused
+				synctest.Wait()
+			}
+			for party := range byte(2) {
+				for e.byParty[guid.ID{byte(p), party}] != nil {
+					e.Leave(guid.ID{byte(p), party}, p)
+				}
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
 )
@@ -12,9 +13,9 @@ import (
 // sender takes no place, and has left when its answer is written.
 type Admission interface {
 	// Enter waits for the call's turn and reports whether it came; if so, Leave must follow. Who has a deadline waits no
-	// longer than it takes.
-	Enter(context.Context, Priority) bool
-	Leave(Priority)
+	// longer than it takes. Parties (an account, a system key, the network of guests) take turns.
+	Enter(ctx context.Context, party guid.ID, p Priority) bool
+	Leave(party guid.ID, p Priority)
 }
 
 // Priority says which calls go first when not all can be handled.
@@ -45,5 +46,5 @@ func (a *API) Overloaded(w http.ResponseWriter, r *http.Request) {
 // unbounded admits every call.
 type unbounded struct{}
 
-func (unbounded) Enter(context.Context, Priority) bool { return true }
-func (unbounded) Leave(Priority)                       {}
+func (unbounded) Enter(context.Context, guid.ID, Priority) bool { return true }
+func (unbounded) Leave(guid.ID, Priority)                       {}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"boon.example/internal/api"
+	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
@@ -28,12 +29,12 @@ func (g *gate) note(what string, p api.Priority) {
 	g.asked = append(g.asked, what+" "+p.String())
 }
 
-func (g *gate) Enter(_ context.Context, p api.Priority) bool {
+func (g *gate) Enter(_ context.Context, _ guid.ID, p api.Priority) bool {
 	g.note("enter", p)
 	return !g.closed
 }
 
-func (g *gate) Leave(p api.Priority) {
+func (g *gate) Leave(_ guid.ID, p api.Priority) {
 	g.note("leave", p)
 	select {
 	case g.left <- struct{}{}:

@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 )
 
@@ -216,5 +217,5 @@ func TestPrintingHoldsUpNothingElse(t *testing.T) {
 // inFlight counts the calls in flight.
 type inFlight struct{ atomic.Int64 }
 
-func (f *inFlight) Enter(context.Context, api.Priority) bool { f.Add(1); return true }
-func (f *inFlight) Leave(api.Priority)                       { f.Add(-1) }
+func (f *inFlight) Enter(context.Context, guid.ID, api.Priority) bool { f.Add(1); return true }
+func (f *inFlight) Leave(guid.ID, api.Priority)                       { f.Add(-1) }

@@ -38,22 +38,22 @@ func (c *call) testing() bool { return c.caller.Test || c.account != nil && c.ac
 // admit waits until the call may be handled. Those of test accounts come last, and few of them at once, in turns by
 // account.
 func (c *call) admit(ctx context.Context, p Priority) bool {
-	given := func() {}
+	given, party := func() {}, c.party()
 	if c.testing() {
 		p = PriorityRead
 		waits, cancel := context.WithTimeout(ctx, testWait)
 		defer cancel()
 		var err error
-		if given, err = c.tests.Take(waits, c.party(), c.caller.KeyID); err != nil {
+		if given, err = c.tests.Take(waits, party, c.caller.KeyID); err != nil {
 			return false
 		}
 	}
-	if !c.Admission.Enter(ctx, p) {
+	if !c.Admission.Enter(ctx, party, p) {
 		given()
 		return false
 	}
 	c.leave = sync.OnceFunc(func() {
-		c.Admission.Leave(p)
+		c.Admission.Leave(party, p)
 		given()
 	})
 	return true

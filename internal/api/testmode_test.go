@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 )
 
@@ -67,12 +68,12 @@ func TestTestsTakeFewPlaces(t *testing.T) {
 // noted is an admission that lets everything in.
 type noted struct{ asked chan api.Priority }
 
-func (n noted) Enter(_ context.Context, p api.Priority) bool {
+func (n noted) Enter(_ context.Context, _ guid.ID, p api.Priority) bool {
 	n.asked <- p
 	return true
 }
 
-func (noted) Leave(api.Priority) {}
+func (noted) Leave(guid.ID, api.Priority) {}
 
 // TestWebhooksGoByTheTestClock: a webhook of a test account tells what a gift is by that account's clock, as the feed.
 func TestWebhooksGoByTheTestClock(t *testing.T) {

@@ -1,11 +1,14 @@
 package server
 
 import (
+	"crypto/sha256"
 	"net/http"
 	"strings"
 	"sync"
 
 	"boon.example/internal/api"
+	"boon.example/internal/clientip"
+	"boon.example/internal/guid"
 	"boon.example/internal/provider"
 	"boon.example/internal/till"
 	"boon.example/internal/web"
@@ -24,14 +27,22 @@ func (a *app) admitted(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if !a.admission.Enter(r.Context(), api.PriorityRead) {
+		party := a.guests(r)
+		if !a.admission.Enter(r.Context(), party, api.PriorityRead) {
 			a.overloaded(w, r)
 			return
 		}
-		leave := sync.OnceFunc(func() { a.admission.Leave(api.PriorityRead) })
+		leave := sync.OnceFunc(func() { a.admission.Leave(party, api.PriorityRead) })
 		defer leave()
 		next.ServeHTTP(&leavingWriter{w, leave}, r)
 	})
+}
+
+// guests are those of one network, who take turns with accounts and with other networks.
+func (a *app) guests(r *http.Request) (party guid.ID) {
+	sum := sha256.Sum256([]byte(clientip.Network(a.Proxies.Client(r))))
+	copy(party[:], sum[:])
+	return party
 }
 
 // leavingWriter ends a call's time in flight when its answer begins: how long that takes is up to the caller.
