@@ -215,35 +215,34 @@ func TestAdmissionTakesTurns(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				e := newEntrance(4)
-				enter := func(name string, party byte) {
-					go func() {
-						if e.Enter(t.Context(), guid.ID{party}, p) {
-							e.admitted = append(e.admitted, name)
-						}
-					}()
-					synctest.Wait()
-				}
-				for range 300 {
-					enter("flood", 1)
-				}
-				enter("second", 2)
-				enter("third", 3)
-				enter("second again", 2)
-				had := len(e.admitted)
-				for range 4 {
-					e.Leave(guid.ID{1}, p)
-					synctest.Wait()
-				}
-				if got, want := e.admitted[had:], []string{"flood", "second", "third", "flood"}; !slices.Equal(got, want) {
-					t.Errorf("admitted %v, want %v", got, want)
-				}
-				for inFlight, _ := e.State(); inFlight > 0; inFlight, _ = e.State() {
-					for party := range byte(4) {
-						for e.byParty[guid.ID{party}] != nil {
-							e.Leave(guid.ID{party}, p)
-							synctest.Wait()
-						}
+				var inFlight []byte
+				enter := func(party byte, calls int) {
+					for range calls {
+						go func() {
+							if e.Enter(t.Context(), guid.ID{party}, p) {
+								inFlight = append(inFlight, party)
+							}
+						}()
+						synctest.Wait()
 					}
+				}
+				enter(1, 300)
+				enter(2, 1)
+				enter(3, 1)
+				enter(2, 1)
+				var got []byte
+				for len(inFlight) > 0 {
+					had := len(inFlight)
+					e.Leave(guid.ID{inFlight[0]}, p)
+					synctest.Wait()
+					got = append(got, inFlight[had:]...)
+					inFlight = inFlight[1:]
+				}
+				if want := []byte{1, 2, 3, 1, 2, 1}; !slices.Equal(got[:len(want)], want) {
+					t.Errorf("admitted were those of %v, want %v", got[:len(want)], want)
+				}
+				if n, waiting := e.State(); n != 0 || waiting != 0 || len(e.byParty) != 0 {
+					t.Errorf("%d are in flight and %d wait in the end", n, waiting)
 				}
 			})
 		})
