@@ -110,7 +110,7 @@ func (a *audit) step(n int, e Entry) {
 	if !a.fits(e) || a.blocked != "" && !e.settles() {
 		a.note("entry %d (%s, %+d) cannot lead from %s to %s", e.Seq, e.Kind, e.Delta, a.status, e.Status)
 	}
-	if !a.fitsHolds(e) {
+	if !e.Kind.Held().Allows(e.Held) || !a.fitsHolds(e) {
 		a.note("entry %d (%s) cannot change by %+d what is held, %d", e.Seq, e.Kind, e.Held, sumOf(a.holds))
 	}
 	a.hold(e)
@@ -124,65 +124,69 @@ func (a *audit) step(n int, e Entry) {
 	a.status = e.Status
 }
 
-// fits reports whether an entry is a transition that the rules know.
+// fits reports whether an entry is a transition that the rules know. What an entry of its kind may do to the balance
+// stands in the table of kinds.
 func (a *audit) fits(e Entry) bool {
+	if e.Kind.Undoable() {
+		a.left[e.ID] = undone{e.Kind, max(e.Delta, -e.Delta)}
+	}
+	return a.fitsStatus(e) && e.Kind.Balance().Allows(e.Delta)
+}
+
+// fitsStatus reports whether an entry of its kind may lead from one status to the next. A kind that is not here leaves
+// the status as it is.
+func (a *audit) fitsStatus(e Entry) bool {
 	from, to := a.status, e.Status
 	switch e.Kind {
 	case Issued:
-		return from == 0 && e.Delta == 0 && (to == Pending || to == Delivered || to == NotActivated && e.Balance == 0)
+		return from == 0 && (to == Pending || to == Delivered || to == NotActivated && e.Balance == 0)
 	case Sent:
-		return e.Delta == 0 && (from == Pending || from == FailedDelivery) && to == Delivered
+		return (from == Pending || from == FailedDelivery) && to == Delivered
 	case SendFailed:
-		return e.Delta == 0 && (from == Pending || from == Delivered) && to == FailedDelivery
+		return (from == Pending || from == Delivered) && to == FailedDelivery
 	case Redemption:
-		a.left[e.ID] = undone{e.Kind, -e.Delta}
-		return e.Delta < 0 && from.Redeemable() && (to == Redeemed) == (e.Balance == 0) && (to == Redeemed || to == Claimed)
+		return from.Redeemable() && (to == Redeemed) == (e.Balance == 0) && (to == Redeemed || to == Claimed)
 	case Reversal:
 		if e.TakesCashBack() {
-			return e.Delta > 0 && a.undo(e, CashOut) == 0 && to.afterReversal(from)
+			return a.undo(e, CashOut) == 0 && to.afterReversal(from)
 		}
-		return e.Delta > 0 && a.undo(e, Redemption) >= 0 && to.afterReversal(from)
+		return a.undo(e, Redemption) >= 0 && to.afterReversal(from)
 	case CashOut:
-		a.left[e.ID] = undone{e.Kind, -e.Delta}
-		return e.Delta < 0 && from.Redeemable() && to == Redeemed && e.Balance == 0
+		return from.Redeemable() && to == Redeemed && e.Balance == 0
 	case Cancellation:
 		a.before = from
-		return e.Delta == 0 && to.mayFollow(from)
+		return to.mayFollow(from)
 	case Reinstatement:
-		return e.Delta == 0 && (from == Cancelled || from == PurchaseFailed) && from.mayFollow(a.before) &&
+		return (from == Cancelled || from == PurchaseFailed) && from.mayFollow(a.before) &&
 			(to == a.before || a.before == Pending && to == Delivered || e.Balance == 0 && to == Redeemed)
-	case Reload:
-		a.left[e.ID] = undone{e.Kind, e.Delta}
-		return e.Delta > 0 && (from.Redeemable() && to == from || from == Redeemed && to == Claimed)
+	case Reload, TransferIn:
+		return from.Redeemable() && to == from || from == Redeemed && to == Claimed
 	case ReloadReversal:
-		return e.Delta < 0 && a.undo(e, Reload) == 0 && (to == from || to == Redeemed) &&
+		return a.undo(e, Reload) == 0 && (to == from || to == Redeemed) &&
 			(to == Redeemed) == (e.Balance == 0 && from != Cancelled)
 	case Resent:
-		return e.Delta == 0 && (from.Unused() && (to == from || to == Delivered) || from == Claimed && to == Claimed)
+		return from.Unused() && (to == from || to == Delivered) || from == Claimed && to == Claimed
 	case Rescheduled:
-		return e.Delta == 0 && from == Pending && to == Pending
+		return from == Pending && to == Pending
 	case Activation:
-		a.left[e.ID], a.activated = undone{e.Kind, e.Delta}, e.Seq
-		return from == NotActivated && to == Delivered && e.Delta > 0 && (a.fixed == 0 || e.Delta == a.fixed)
+		a.activated = e.Seq
+		return from == NotActivated && to == Delivered && (a.fixed == 0 || e.Delta == a.fixed)
 	case ActivationReversal:
 		between := e.Seq - 1 - a.activated // only wrong verification codes
-		fits := e.Delta < 0 && between == a.wrongCodes && a.undo(e, Activation) == 0 && from == Delivered &&
-			to == NotActivated
+		fits := between == a.wrongCodes && a.undo(e, Activation) == 0 && from == Delivered && to == NotActivated
 		a.wrongCodes = 0
 		return fits
 	case HoldMade, HoldReleased, HoldExpired:
-		return e.Delta == 0 && from.Redeemable() && to == from
+		return from.Redeemable() && to == from
 	case Replaced:
 		a.replaced = e.Seq
-		return e.Delta == 0 && from.Receivable() && to == from
+		return from.Receivable() && to == from
 	case TransferOut:
-		return e.Delta < 0 && from.Redeemable() && (to == Redeemed && e.Balance == 0 || to == from && e.Balance > 0)
-	case TransferIn:
-		return e.Delta > 0 && (from.Redeemable() && to == from || from == Redeemed && to == Claimed)
+		return from.Redeemable() && (to == Redeemed && e.Balance == 0 || to == from && e.Balance > 0)
 	case Adjustment:
-		return e.Delta != 0 && e.ReasonCode != "" && from.adjustable() && to == from.adjusted(e.Balance)
+		return e.ReasonCode != "" && from.adjustable() && to == from.adjusted(e.Balance)
 	}
-	return e.Delta == 0 && to == from && a.fitsFlags(e)
+	return to == from && a.fitsFlags(e)
 }
 
 // afterReversal reports whether a gift in a status can be one that something was given back to.
@@ -192,15 +196,18 @@ func (s Status) afterReversal(from Status) bool {
 
 // settles reports whether an entry may be of a blocked gift: it uses or brings no value for a new sale.
 func (e *Entry) settles() bool {
-	switch e.Kind {
-	case HoldMade, Resent, Activation, Reload, TransferOut, TransferIn, CashOut:
-		return false
+	switch e.Kind.WhileBlocked() {
+	case Always:
+		return true
+	case IfHeldBefore:
+		return !e.HoldID.IsZero()
 	}
-	return e.Kind != Redemption || !e.HoldID.IsZero()
+	return false
 }
 
 // fitsFlags does the same for what changes neither balance nor status.
-func (a *audit) fitsFlags(e Entry) (fits bool) {
+func (a *audit) fitsFlags(e Entry) bool {
+	fits := true
 	switch e.Kind {
 	case Blocked:
 		fits = e.ReasonCode != "" && e.ReasonCode != a.blocked &&

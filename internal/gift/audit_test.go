@@ -199,19 +199,20 @@ func TestAuditOfLoads(t *testing.T) {
 	}
 }
 
-// TestAuditRecomputesEveryKind: of whatever kind an entry is, another amount, another balance, something more that is
-// held, and the lack of it are seen.
-func TestAuditRecomputesEveryKind(t *testing.T) {
-	t.Parallel()
+// book is a gift and its history.
+type book struct {
+	v       Voucher
+	history []Entry
+}
+
+// booksOfEveryKind are sound histories, in which each kind of entry is once at least.
+func booksOfEveryKind(t *testing.T) map[string]book {
 	n := byte(0)
 	next := func() Context {
 		n++
 		return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute), Actor: Actor{LocationID: shop}}
 	}
-	books := map[string]struct {
-		v       Voucher
-		history []Entry
-	}{}
+	books := map[string]book{}
 	begin := func(g Gift) (*Voucher, func(Voucher, Entry, error), func(string)) {
 		g, issued := g.Begin(next())
 		v, history := g.Voucher, []Entry{issued}
@@ -223,10 +224,7 @@ func TestAuditRecomputesEveryKind(t *testing.T) {
 			v, history = after, append(history, e)
 		}
 		return &v, note, func(name string) {
-			books[name] = struct {
-				v       Voucher
-				history []Entry
-			}{v, history}
+			books[name] = book{v, history}
 		}
 	}
 	all := &Caller{Kind: AccountKey, Account: reloading, Permissions: AllPermissions}
@@ -274,6 +272,10 @@ func TestAuditRecomputesEveryKind(t *testing.T) {
 
 	card, note, end := begin(Gift{Voucher{ID: theGift, Status: NotActivated, Fixed: 500, Verification: "0471"},
 		Card{Method: Printed}})
+	unsold, gone, _, err := card.Cancel(Cancel{Context: next(), Caller: all, To: Cancelled})
+	note(unsold, gone, err)
+	unsold, reinstated, _, err = card.Reinstate(Reinstate{Context: next(), Caller: all, Before: NotActivated})
+	note(unsold, reinstated, err)
 	note(card.Activate(Activate{Context: next(), Account: &Account{}}))
 	sold := Entry{ID: card.Last, Seq: card.Seq, VoucherID: theGift, Kind: Activation, Delta: 500}
 	note(card.ReverseActivation(Undoable{Entry: sold}, Undo{Context: next(), Caller: all}))
@@ -286,9 +288,15 @@ func TestAuditRecomputesEveryKind(t *testing.T) {
 		ValidUntil: now.AddDate(0, 1, 0)}, Card{Method: Printed}})
 	note(given.Extend(Extend{Context: next(), Caller: all, Until: now.AddDate(1, 0, 0)}))
 	end("a promotional gift")
+	return books
+}
 
+// TestAuditRecomputesEveryKind: of whatever kind an entry is, another amount, another balance, something more that is
+// held, and the lack of it are seen.
+func TestAuditRecomputesEveryKind(t *testing.T) {
+	t.Parallel()
 	seen := map[Kind]bool{}
-	for name, b := range books {
+	for name, b := range booksOfEveryKind(t) {
 		if found := Audit(b.v, b.history); len(found) > 0 {
 			t.Fatalf("%s, which is sound: %q", name, found)
 		}

@@ -7,58 +7,6 @@ import (
 	"boon.example/internal/money"
 )
 
-// Kind is what an entry records.
-type Kind string
-
-// The kinds of entry.
-const (
-	Issued       Kind = "ISSUED"
-	Sent         Kind = "DELIVERED"
-	SendFailed   Kind = "FAILED_DELIVERY"
-	Redemption   Kind = "REDEMPTION"
-	Reversal     Kind = "REVERSAL"
-	Cancellation Kind = "CANCELLATION"
-	Resent       Kind = "RESENT"
-	Rescheduled  Kind = "RESCHEDULED"
-	HoldMade     Kind = "HOLD"
-	HoldReleased Kind = "HOLD_RELEASED"
-	HoldExpired  Kind = "HOLD_EXPIRED"
-
-	Reinstatement Kind = "REINSTATEMENT"
-
-	Activation         Kind = "ACTIVATION"
-	ActivationReversal Kind = "ACTIVATION_REVERSAL"
-	Reload             Kind = "RELOAD"
-	ReloadReversal     Kind = "RELOAD_REVERSAL"
-	Adjustment         Kind = "ADJUSTMENT"
-	TransferOut        Kind = "TRANSFER_OUT"
-	TransferIn         Kind = "TRANSFER_IN"
-	CashOut            Kind = "CASH_OUT"
-
-	Blocked               Kind = "BLOCKED"
-	Unblocked             Kind = "UNBLOCKED"
-	WrongVerificationCode Kind = "WRONG_VERIFICATION_CODE"
-	Replaced              Kind = "REPLACED"
-	Extended              Kind = "EXTENDED"
-)
-
-// Kinds lists them all.
-func Kinds() []Kind {
-	return []Kind{Issued, Sent, SendFailed, Redemption, Reversal, Cancellation, Reinstatement, Resent, Rescheduled,
-		HoldMade, HoldReleased, HoldExpired, Activation, ActivationReversal, Reload, ReloadReversal, Adjustment, TransferOut,
-		TransferIn, CashOut, Blocked, Unblocked, WrongVerificationCode, Replaced, Extended}
-}
-
-// Loads reports whether an entry of the kind changes what was put into a gift, and its balance with that; other kinds
-// only take of it, or give back what they took.
-func (k Kind) Loads() bool {
-	switch k {
-	case Activation, ActivationReversal, Reload, ReloadReversal, Adjustment, TransferOut, TransferIn:
-		return true
-	}
-	return false
-}
-
 // Entry is one row of a gift's history: one change of its balance, its status, or of how it is delivered. Entries are
 // only ever added. A balance is that of the first entry and the sum of all Deltas; what is held is the sum of all Held.
 type Entry struct {

@@ -12,35 +12,6 @@ import (
 // EventType is what an event tells: of a gift, an API key, or a webhook.
 type EventType string
 
-// The types of events of gifts that have an entry: one for each kind, and HoldCaptured for a redemption of a hold.
-const (
-	EventCreated            EventType = "gift.created"
-	EventDelivered          EventType = "gift.delivered"
-	EventDeliveryFailed     EventType = "gift.delivery_failed"
-	EventResent             EventType = "gift.resent"
-	EventRescheduled        EventType = "gift.rescheduled"
-	EventRedeemed           EventType = "gift.redeemed"
-	EventRedemptionReversed EventType = "gift.redemption_reversed"
-	EventHeld               EventType = "gift.held"
-	EventHoldCaptured       EventType = "gift.hold_captured"
-	EventHoldReleased       EventType = "gift.hold_released"
-	EventHoldExpired        EventType = "gift.hold_expired"
-	EventActivated          EventType = "gift.activated"
-	EventActivationReversed EventType = "gift.activation_reversed"
-	EventReloaded           EventType = "gift.reloaded"
-	EventReloadReversed     EventType = "gift.reload_reversed"
-	EventAdjusted           EventType = "gift.adjusted"
-	EventCashedOut          EventType = "gift.cashed_out"
-	EventBlocked            EventType = "gift.blocked"
-	EventUnblocked          EventType = "gift.unblocked"
-	EventReplaced           EventType = "gift.replaced"
-	EventTransferred        EventType = "gift.transferred"
-	EventExtended           EventType = "gift.extended"
-	EventCancelled          EventType = "gift.cancelled"
-	EventReinstated         EventType = "gift.reinstated"
-	EventVerificationFailed EventType = "gift.verification_failed"
-)
-
 // The types of events that have no entry.
 const (
 	EventExpiring        EventType = "gift.expiring" // ExpiringBefore the end of its validity
@@ -61,24 +32,13 @@ const ExpiringBefore = 7 * 24 * time.Hour
 // EventsKept is how long events can be read. The histories of gifts stay for ever.
 const EventsKept = 90 * 24 * time.Hour
 
-// kindEvents gives the type of each kind of entry.
-var kindEvents = map[Kind]EventType{
-	Issued: EventCreated, Sent: EventDelivered, SendFailed: EventDeliveryFailed, Resent: EventResent,
-	Rescheduled: EventRescheduled, Redemption: EventRedeemed, Reversal: EventRedemptionReversed, HoldMade: EventHeld,
-	HoldReleased: EventHoldReleased, HoldExpired: EventHoldExpired, Activation: EventActivated,
-	ActivationReversal: EventActivationReversed, Reload: EventReloaded, ReloadReversal: EventReloadReversed,
-	Adjustment: EventAdjusted, CashOut: EventCashedOut, Blocked: EventBlocked, Unblocked: EventUnblocked,
-	Replaced: EventReplaced, TransferOut: EventTransferred, TransferIn: EventTransferred, Extended: EventExtended,
-	Cancellation: EventCancelled, Reinstatement: EventReinstated, WrongVerificationCode: EventVerificationFailed,
-}
-
 // EventTypes lists them all.
 func EventTypes() []EventType {
 	all := []EventType{EventHoldCaptured, EventExpiring, EventExpired, EventKeyCreated, EventKeyRevoked,
 		EventGuessingLimited, EventPINLimited, EventWebhookCreated, EventWebhookChanged, EventWebhookDeleted,
 		EventWentBack}
 	for _, kind := range Kinds() {
-		if t := kindEvents[kind]; !slices.Contains(all, t) {
+		if t := kind.EventType(); !slices.Contains(all, t) {
 			all = append(all, t)
 		}
 	}
@@ -91,11 +51,8 @@ func (e *Entry) EventType() EventType {
 	if e.Kind == Redemption && !e.HoldID.IsZero() {
 		return EventHoldCaptured
 	}
-	return kindEvents[e.Kind]
+	return e.Kind.EventType()
 }
-
-// EventType is what an entry of the kind is as an event; a redemption may also be EventHoldCaptured.
-func (k Kind) EventType() EventType { return kindEvents[k] }
 
 // Event is one thing that happened in an account. Events are read in the order of the commits that made them.
 type Event struct {
