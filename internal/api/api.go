@@ -204,8 +204,8 @@ type Route struct {
 
 	handle   handler
 	deadline time.Duration
-	needs    gift.Permissions // of the key
-	anyKey   bool             // also for a system key
+	needs    gift.Permissions // of the key; where there is an operation, its table says so
+	anyKey   bool             // also for a system key; so, too
 	// under which it keeps idempotency records; "": it keeps none, and an Idempotency-Key is ignored
 	operation gift.Operation
 }
@@ -229,35 +229,41 @@ const (
 
 // Routes lists every operation. HEAD is answered as GET.
 func Routes() []Route {
-	return slices.Concat(giftingRoutes(), redemptionRoutes(), readingRoutes(), testRoutes(), webhookRoutes(), tillRoutes())
+	all := slices.Concat(giftingRoutes(), redemptionRoutes(), readingRoutes(), testRoutes(), webhookRoutes(), tillRoutes())
+	for n := range all {
+		if op := all[n].operation; op != "" {
+			all[n].needs, all[n].anyKey = op.Needs(), op.ForSystemKeys()
+		}
+	}
+	return all
 }
 
 func giftingRoutes() []Route {
 	return []Route{
 		{Method: "POST", Pattern: base + "/gifting/send-gift", Priority: PriorityWrite,
-			handle: sendGift, deadline: otherDeadline, needs: gift.MaySend, operation: gift.SendGift, anyKey: true},
+			handle: sendGift, deadline: otherDeadline, operation: gift.SendGift},
 		{Method: "POST", Pattern: base + "/gifting/cancel-gift", Priority: PriorityWrite,
-			handle: cancelGift, deadline: otherDeadline, needs: gift.MayCancel, operation: gift.CancelGift, anyKey: true},
+			handle: cancelGift, deadline: otherDeadline, operation: gift.CancelGift},
 		{Method: "POST", Pattern: base + "/gifting/reinstate-gift", Priority: PriorityWrite,
-			handle: reinstateGift, deadline: otherDeadline, needs: gift.MayCancel, operation: gift.ReinstateGift},
+			handle: reinstateGift, deadline: otherDeadline, operation: gift.ReinstateGift},
 		{Method: "POST", Pattern: base + "/gifting/resend-gift", Priority: PriorityWrite,
-			handle: resendGift, deadline: otherDeadline, needs: gift.MayResend, operation: gift.ResendGift},
+			handle: resendGift, deadline: otherDeadline, operation: gift.ResendGift},
 		{Method: "POST", Pattern: base + "/gifting/reschedule-gift", Priority: PriorityWrite,
-			handle: rescheduleGift, deadline: otherDeadline, needs: gift.MayResend, operation: gift.RescheduleGift},
+			handle: rescheduleGift, deadline: otherDeadline, operation: gift.RescheduleGift},
 		{Method: "POST", Pattern: base + "/gifting/replace-gift", Priority: PriorityWrite,
-			handle: replaceGift, deadline: otherDeadline, needs: gift.MayReplace, operation: gift.ReplaceGift},
+			handle: replaceGift, deadline: otherDeadline, operation: gift.ReplaceGift},
 		{Method: "POST", Pattern: base + "/gifting/transfer-balance", Priority: PriorityWrite,
-			handle: transferBalance, deadline: otherDeadline, needs: gift.MayTransfer, operation: gift.TransferBalance},
+			handle: transferBalance, deadline: otherDeadline, operation: gift.TransferBalance},
 		{Method: "POST", Pattern: base + "/gifting/block-gift", Priority: PriorityWrite,
-			handle: blockGift, deadline: otherDeadline, needs: gift.MayBlock, operation: gift.BlockGift},
+			handle: blockGift, deadline: otherDeadline, operation: gift.BlockGift},
 		{Method: "POST", Pattern: base + "/gifting/unblock-gift", Priority: PriorityWrite,
-			handle: unblockGift, deadline: otherDeadline, needs: gift.MayBlock, operation: gift.UnblockGift},
+			handle: unblockGift, deadline: otherDeadline, operation: gift.UnblockGift},
 		{Method: "POST", Pattern: base + "/gifting/adjust-gift", Priority: PriorityWrite,
-			handle: adjustGift, deadline: otherDeadline, needs: gift.MayAdjust, operation: gift.AdjustGift},
+			handle: adjustGift, deadline: otherDeadline, operation: gift.AdjustGift},
 		{Method: "POST", Pattern: base + "/gifting/extend-gift", Priority: PriorityWrite,
-			handle: extendGift, deadline: otherDeadline, needs: gift.MayExtend, operation: gift.ExtendGift},
+			handle: extendGift, deadline: otherDeadline, operation: gift.ExtendGift},
 		{Method: "POST", Pattern: base + "/gifting/create-stock", Priority: PriorityWrite,
-			handle: createStock, deadline: otherDeadline, needs: gift.MayStock, operation: gift.CreateStock},
+			handle: createStock, deadline: otherDeadline, operation: gift.CreateStock},
 	}
 }
 
@@ -266,27 +272,25 @@ func redemptionRoutes() []Route {
 		{Method: "POST", Pattern: base + "/redemption/validate-gift", Priority: PriorityValidate,
 			handle: validateGift, deadline: redemptionDeadline, needs: gift.MayValidate},
 		{Method: "POST", Pattern: base + "/redemption/redeem-gift", Priority: PriorityRedeem,
-			handle: redeemGift, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: gift.RedeemGift},
+			handle: redeemGift, deadline: redemptionDeadline, operation: gift.RedeemGift},
 		{Method: "POST", Pattern: base + "/redemption/hold-gift", Priority: PriorityRedeem,
-			handle: holdGift, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: gift.HoldGift},
+			handle: holdGift, deadline: redemptionDeadline, operation: gift.HoldGift},
 		{Method: "POST", Pattern: base + "/redemption/capture-hold", Priority: PriorityRedeem,
-			handle: captureHold, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: gift.CaptureHold},
+			handle: captureHold, deadline: redemptionDeadline, operation: gift.CaptureHold},
 		{Method: "POST", Pattern: base + "/redemption/release-hold", Priority: PriorityRedeem,
-			handle: releaseHold, deadline: redemptionDeadline, needs: gift.MayRedeem, operation: gift.ReleaseHold},
+			handle: releaseHold, deadline: redemptionDeadline, operation: gift.ReleaseHold},
 		{Method: "POST", Pattern: base + "/redemption/reverse-redemption", Priority: PriorityRedeem,
-			handle: reverseRedemption, deadline: redemptionDeadline, needs: gift.MayReverse,
-			operation: gift.ReverseRedemption},
+			handle: reverseRedemption, deadline: redemptionDeadline, operation: gift.ReverseRedemption},
 		{Method: "POST", Pattern: base + "/redemption/activate-gift", Priority: PriorityRedeem,
-			handle: activateGift, deadline: redemptionDeadline, needs: gift.MayActivate, operation: gift.ActivateGift},
+			handle: activateGift, deadline: redemptionDeadline, operation: gift.ActivateGift},
 		{Method: "POST", Pattern: base + "/redemption/reverse-activation", Priority: PriorityRedeem,
-			handle: reverseActivation, deadline: redemptionDeadline, needs: gift.MayActivate,
-			operation: gift.ReverseActivation},
+			handle: reverseActivation, deadline: redemptionDeadline, operation: gift.ReverseActivation},
 		{Method: "POST", Pattern: base + "/redemption/reload-gift", Priority: PriorityRedeem,
-			handle: reloadGift, deadline: redemptionDeadline, needs: gift.MayReload, operation: gift.ReloadGift},
+			handle: reloadGift, deadline: redemptionDeadline, operation: gift.ReloadGift},
 		{Method: "POST", Pattern: base + "/redemption/cash-out-gift", Priority: PriorityRedeem,
-			handle: cashOutGift, deadline: redemptionDeadline, needs: gift.MayCashOut, operation: gift.CashOutGift},
+			handle: cashOutGift, deadline: redemptionDeadline, operation: gift.CashOutGift},
 		{Method: "POST", Pattern: base + "/redemption/reverse-reload", Priority: PriorityRedeem,
-			handle: reverseReload, deadline: redemptionDeadline, needs: gift.MayReload, operation: gift.ReverseReload},
+			handle: reverseReload, deadline: redemptionDeadline, operation: gift.ReverseReload},
 	}
 }
 

@@ -1,9 +1,7 @@
 package api
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -32,11 +30,26 @@ func (c *call) change(voucher guid.ID,
 func readReasonCode(o *wire.Object, codes []gift.ReasonCode) gift.ReasonCode {
 	const name = "reasonCode"
 	code := gift.ReasonCode(o.Text(name))
-	if last := len(codes) - 1; !slices.Contains(codes, code) {
-		list := strings.ReplaceAll(strings.Trim(fmt.Sprint(codes[:last]), "[]"), " ", ", ")
-		o.Add(name, "The reasonCode must be %s or %s.", list, codes[last])
+	if !slices.Contains(codes, code) {
+		o.Add(name, "The reasonCode must be %s.", choice(codes))
 	}
 	return code
+}
+
+// choice writes several words of which one must be sent: "A, B or C".
+func choice[S ~string](of []S) string {
+	last, text := len(of)-1, ""
+	for n, word := range of {
+		switch n {
+		case 0:
+		case last:
+			text += " or "
+		default:
+			text += ", "
+		}
+		text += string(word)
+	}
+	return text
 }
 
 // blocking is a block-gift request.

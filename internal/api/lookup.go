@@ -228,13 +228,14 @@ func writeEntry(w *wire.Writer, unit money.Currency, e *gift.Entry, names names)
 	case gift.Redemption:
 		redemption = e.ID
 	case gift.Reversal:
-		redemption, reversal = e.Reverses, e.ID
-	case gift.ReloadReversal, gift.ActivationReversal:
-		reversal = e.ID
+		redemption = e.Reverses
 	case gift.HoldMade:
 		hold = e.ID
 	case gift.Extended:
 		validUntil = e.Until
+	}
+	if e.Kind.Undoes() {
+		reversal = e.ID
 	}
 	w.ID("entryID", e.ID)
 	w.Integer("seq", e.Seq)
@@ -279,13 +280,13 @@ func writeEntry(w *wire.Writer, unit money.Currency, e *gift.Entry, names names)
 // askable lists the operations of which the caller may be told what became, because it may do them itself. only is
 // the one that it asks for; "": all.
 func (c *call) askable(q *wire.Query, only gift.Operation) (operations []gift.Operation, err error) {
-	var names []string
+	var all []gift.Operation
 	known := false
 	for _, r := range Routes() {
 		if r.operation == "" || !c.caller.MayCall(r.anyKey) {
 			continue
 		}
-		names = append(names, string(r.operation))
+		all = append(all, r.operation)
 		if only != "" && r.operation != only {
 			continue
 		}
@@ -295,8 +296,7 @@ func (c *call) askable(q *wire.Query, only gift.Operation) (operations []gift.Op
 		}
 	}
 	if !known {
-		last := len(names) - 1
-		q.Add("operation", "The operation must be %s or %s.", strings.Join(names[:last], ", "), names[last])
+		q.Add("operation", "The operation must be %s.", choice(all))
 	}
 	if only == "" {
 		err = nil

@@ -27,11 +27,10 @@ func readReversal(o *wire.Object, c *call) (r reversal) {
 	oneOf(o, []string{byRedemption, byKey})
 	r.Of = readOf(o)
 	besideKey(o, operation)
-	switch op := gift.Operation(o.Text(operation)); op {
-	case "", gift.CaptureHold, gift.RedeemGift, gift.CashOutGift:
+	if op := gift.Operation(o.Text(operation)); op == "" || op.UndoneBy() == gift.ReverseRedemption {
 		r.Operation = op
-	default:
-		o.Add(operation, "The operation must be %s, %s or %s.", gift.RedeemGift, gift.CaptureHold, gift.CashOutGift)
+	} else {
+		o.Add(operation, "The operation must be %s.", choice(gift.ReverseRedemption.Undoes()))
 	}
 	r.Where = readPlace(o, c.caller)
 	r.Number = readAmount(o, c.account.Currency)
@@ -116,7 +115,7 @@ func takings(named gift.Operation) []gift.Operation {
 	if named != "" {
 		return []gift.Operation{named}
 	}
-	return []gift.Operation{gift.RedeemGift, gift.CaptureHold, gift.CashOutGift}
+	return gift.ReverseRedemption.Undoes()
 }
 
 // usedWith finds the gift that is named beside a key, which was used for one of some operations. It need not be one

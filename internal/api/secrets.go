@@ -79,10 +79,10 @@ func (c *call) mask(op gift.Operation, a ledger.Answer) (_ ledger.Answer, err er
 // tellsCodes reports whether an answer may tell codes to a key that may not see them. That of a new gift does. That of
 // a replacement does unless the new code was sent, as it goes nowhere else.
 func tellsCodes(op gift.Operation, body []byte) (bool, error) {
-	switch op {
-	case gift.ResendGift, gift.RescheduleGift:
+	switch op.CardTold() {
+	case gift.OldCard:
 		return false, nil
-	case gift.ReplaceGift:
+	case gift.ReplacedCard:
 		var replaced struct {
 			Sent bool `json:"sent"`
 		}

@@ -337,7 +337,7 @@ func (r *Reverse) want(c *Call, w *Want) {
 }
 
 // otherTakings are the operations besides RedeemGift whose key may be meant where none is named.
-var otherTakings = []gift.Operation{gift.CaptureHold, gift.CashOutGift}
+var otherTakings = gift.ReverseRedemption.Undoes()[1:]
 
 // wantUndone wants what an id names, or else the Idempotency-Key that it was made with.
 func (c *Call) wantUndone(w *Want, byID *[]Ref, id guid.ID, k RequestKey) {

@@ -581,7 +581,7 @@ func (t *task) prepare(now time.Time, want *Want) {
 	if issues {
 		i.prepare(now.Add(t.call.Ahead))
 	}
-	if t.call.Key != "" || movesNothing[t.call.Operation] {
+	if t.call.Key != "" || t.call.Operation.Idle() {
 		t.call.wantKept(want)
 	}
 	if t.call.Key != "" {
@@ -631,7 +631,7 @@ func (t *task) decide(s *state) {
 
 // carryOut has the rules decide, as far as the key may still have calls kept that move nothing.
 func (t *task) carryOut(s *state) (Result, error) {
-	if !movesNothing[t.call.Operation] {
+	if !t.call.Operation.Idle() {
 		return t.cmd.decide(t.call, s)
 	}
 	if err := s.mayKeep(t.call); err != nil {

@@ -219,10 +219,6 @@ func (s *state) redeemed(c *Call, more gift.Count) error {
 	return nil
 }
 
-// movesNothing are the operations that leave every balance as it is, and an entry for ever.
-var movesNothing = map[gift.Operation]bool{gift.BlockGift: true, gift.UnblockGift: true, gift.ExtendGift: true,
-	gift.RescheduleGift: true}
-
 // Keep counts a call that moves nothing and is kept elsewhere, such as an export, or refuses it: see state.keep.
 type Keep struct{}
 

@@ -74,11 +74,12 @@ func (s *state) enter(v gift.Voucher, e gift.Entry) {
 		s.changes.Vouchers = append(s.changes.Vouchers, v)
 	}
 	s.changes.Entries = append(s.changes.Entries, e)
+	if e.Kind.Undoable() {
+		s.Undoable[Ref{e.AccountID, e.ID}] = &gift.Undoable{Entry: e}
+	}
 	switch e.Kind {
 	case gift.HoldMade:
 		s.Holds[Ref{e.AccountID, e.ID}] = &gift.Held{Entry: e}
-	case gift.Redemption, gift.CashOut, gift.Reload, gift.Activation:
-		s.Undoable[Ref{e.AccountID, e.ID}] = &gift.Undoable{Entry: e}
 	case gift.TransferOut, gift.TransferIn:
 		s.Transferred[ref] = true
 	}

@@ -165,7 +165,7 @@ var (
 	selectRequests = db.SelectByKeys("requests",
 		`SELECT `+record.RequestColumns+` FROM request AS r WHERE r.account_id = $1 AND r.key {keys}`, "T", true)
 	selectUndoable = db.SelectByKeys("what can be undone", `SELECT `+record.EntryColumns+` FROM entry AS e
-		WHERE e.account_id = $1 AND e.id {keys} AND e.kind IN ('REDEMPTION', 'CASH_OUT', 'RELOAD', 'ACTIVATION')`, "B", true)
+		WHERE e.account_id = $1 AND e.id {keys}`, "B", true)
 	selectReversed = db.SelectByKeys("reversals", `SELECT g.redemption_id, g.amount, g.parts FROM given_back AS g
 		WHERE g.account_id = $1 AND g.redemption_id {keys}`, "B", true)
 	selectCashOuts = db.SelectEach("cash-outs", `SELECT e.account_id, e.voucher_id, e.id, e.seq FROM entry AS e
@@ -310,7 +310,9 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 	err = g.run(ctx, append(record.ByRef(selectUndoable, entries, func(from db.Scanner) error {
 		u := new(gift.Undoable)
 		err := from.Scan(record.EntryFields(&u.Entry)...)
-		g.state.Undoable[of(&u.Entry)] = u
+		if u.Entry.Kind.Undoable() {
+			g.state.Undoable[of(&u.Entry)] = u
+		}
 		return err
 	}), record.ByRef(record.SelectHolds, holds, func(from db.Scanner) error {
 		h := new(gift.Held)

@@ -108,6 +108,8 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"cards that were replaced are known":        testReplaced,
 		"the use of keys is kept":                   testKeyUses,
 		"old records are forgotten":                 testForget,
+		"the schema knows the table of kinds":       testSchemaKnowsKinds,
+		"the schema knows what undoes what":         testSchemaKnowsUndoings,
 		"two handles write at once":                 testTwoWriters,
 		"a reversal that is answered elsewhere":     testOvertaken,
 		"gifts are counted":                         testCountVouchers,

@@ -62,9 +62,8 @@ func (c *Check) Parts() []Part {
 				WHERE r.account_id = e.account_id AND r.voucher_id = e.voucher_id AND r.seq = e.seq)`)},
 		{"redemptions reversed too far", c.nothing("of entry %s more was undone than it did", `SELECT r.id FROM (
 			SELECT account_id, reverses AS id, kind, sum(abs(delta)) AS amount FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses, kind) AS r
-			LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.id AND CASE r.kind
-				WHEN 'REVERSAL' THEN e.kind IN ('REDEMPTION', 'CASH_OUT') WHEN 'RELOAD_REVERSAL' THEN e.kind = 'RELOAD'
-				ELSE e.kind = 'ACTIVATION' END
+			LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.id
+				AND (r.kind, e.kind) IN (VALUES `+undoings()+`)
 			WHERE r.amount > coalesce(abs(e.delta), 0)`)},
 		{"what was given back", c.nothing("of entry %s another amount was undone, or in other parts, than is noted", `SELECT t.id FROM (
 			SELECT account_id, reverses AS id, sum(abs(delta)) AS amount, count(*) AS parts FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses
@@ -279,13 +278,24 @@ func (c *Check) checkAnswers(ctx context.Context, found func(string)) error {
 	return nil
 }
 
+// undoings are the pairs of a kind of entry and a kind that it undoes, as rows of SQL.
+func undoings() string {
+	var pairs []string
+	for _, kind := range gift.Kinds() {
+		if kind.Undoable() {
+			pairs = append(pairs, fmt.Sprintf("('%s', '%s')", kind.UndoneBy(), kind))
+		}
+	}
+	return strings.Join(pairs, ", ")
+}
+
 // fits tells what is wrong between the record of a call that moves or holds value and the entry that it names: its
 // kind, and the hold that it captured of or ended.
 func fits(r *ledger.Request, kind gift.Kind, hold guid.ID) error {
 	named := func(id guid.ID) bool { return bytes.Contains(r.Answer.Body, id.AppendText(nil)) }
-	want, ok := record.EntryKinds[r.Operation]
+	want := r.Operation.Makes()
 	switch done := r.Answer.Succeeded() && r.Answer.Code != ledger.Nothing; {
-	case !ok:
+	case !record.Free(r.Operation):
 		return nil
 	case r.Spent && (done || !r.EntryID.IsZero()):
 		return errors.New("it is spent and done at once")

@@ -95,8 +95,7 @@ func callsOf(ask Request, entries []gift.Entry) (calls []span) {
 		return []span{{0, math.MaxInt64}}
 	}
 	for i := range entries {
-		switch e := &entries[i]; e.Kind {
-		case gift.Issued, gift.Resent, gift.Rescheduled, gift.Replaced:
+		if e := &entries[i]; e.Kind.TellsCard() {
 			calls = append(calls, span{e.At.UnixMicro(), e.At.Add(answeredWithin).UnixMicro()})
 		}
 	}

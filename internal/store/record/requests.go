@@ -30,16 +30,7 @@ var (
 const maxInRequest = 830
 
 // Free tells which operations' answers hold neither code nor token: they are kept as they are, all others are sealed.
-func Free(o gift.Operation) bool { return EntryKinds[o] != "" }
-
-// EntryKinds are the kinds of the entries that calls make which move or hold value.
-var EntryKinds = map[gift.Operation]gift.Kind{
-	gift.RedeemGift: gift.Redemption, gift.ReverseRedemption: gift.Reversal, gift.HoldGift: gift.HoldMade,
-	gift.CaptureHold: gift.Redemption, gift.ReleaseHold: gift.HoldReleased,
-	gift.ReloadGift: gift.Reload, gift.ReverseReload: gift.ReloadReversal, gift.CashOutGift: gift.CashOut,
-	gift.TransferBalance: gift.TransferOut,
-	gift.ActivateGift:    gift.Activation, gift.ReverseActivation: gift.ActivationReversal,
-}
+func Free(o gift.Operation) bool { return o.Replay() == gift.ForEver }
 
 func boundToRequest(k ledger.RequestKey) []byte {
 	return append(db.Bound("answer", k.AccountID), string(k.Operation)+"\x00"+k.Key...)
@@ -158,8 +149,9 @@ func KeepAnswer(keys *sealed.Keys, r *ledger.Request, body []byte, long bool) []
 	return notNil(sealAnswer(keys, r, body))
 }
 
-// Forgettable is the condition for records that are deleted after a while. Its operations are the index's, word for
-// word, so that SQLite uses it. With IN it would make a table of their names for every record that it writes.
+// Forgettable is the condition for records that are deleted after a while: of the operations that are kept
+// gift.ForAMonth. It is the index's, word for word, so that SQLite uses it. With IN it would make a table of their
+// names for every record that it writes.
 const Forgettable = `(operation = 'send-gift' OR operation = 'cancel-gift' OR operation = 'reinstate-gift' ` +
 	`OR operation = 'resend-gift' OR operation = 'reschedule-gift' OR operation = 'create-stock' ` +
 	`OR operation = 'block-gift' OR operation = 'unblock-gift' OR operation = 'extend-gift' ` +
