@@ -12,32 +12,6 @@ import (
 // wrapping. The service may answer with codes that are newer than this package.
 type Code string
 
-// The codes. What each means and what to do about it stands in the service's documentation of errors.
-const (
-	ValidationFailure           Code = "VALIDATION_FAILURE"
-	NotFound                    Code = "NOT_FOUND"
-	InvalidCodeFormat           Code = "INVALID_CODE_FORMAT"
-	InvalidTokenFormat          Code = "INVALID_TOKEN_FORMAT"
-	NotSupported                Code = "NOT_SUPPORTED"
-	AccountMisconfigured        Code = "ACCOUNT_MISCONFIGURED"
-	MissingOrInvalidGiftProgram Code = "MISSING_OR_INVALID_GIFT_PROGRAM"
-	InvalidVoucherType          Code = "INVALID_VOUCHER_TYPE"
-	ItemEligibilityFailure      Code = "ITEM_ELIGIBILITY_FAILURE"
-	AlreadyRedeemed             Code = "ALREADY_REDEEMED"
-	RedemptionNotAllowed        Code = "REDEMPTION_NOT_ALLOWED"
-	NotAuthorized               Code = "NOT_AUTHORIZED"
-	UnexpectedError             Code = "UNEXPECTED_ERROR"
-	Unauthenticated             Code = "UNAUTHENTICATED"
-	InsufficientBalance         Code = "INSUFFICIENT_BALANCE"
-	AlreadyReversed             Code = "ALREADY_REVERSED"
-	HoldNotOpen                 Code = "HOLD_NOT_OPEN"
-	AlreadyActivated            Code = "ALREADY_ACTIVATED"
-	IdempotencyMismatch         Code = "IDEMPOTENCY_MISMATCH"
-	RequestInProgress           Code = "REQUEST_IN_PROGRESS"
-	RateLimited                 Code = "RATE_LIMITED"
-	Unavailable                 Code = "UNAVAILABLE"
-)
-
 // Error is the code's text.
 func (c Code) Error() string { return string(c) }
 

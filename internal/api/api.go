@@ -441,7 +441,7 @@ func (a *API) handler(h handler) http.Handler {
 		if err == nil && r.Method == http.MethodGet { // of others that is known before
 			err = c.hold(len(answer.Body) - c.memory)
 		}
-		status := kinds[answer.Code].status
+		status := statusOf(answer.Code)
 		event := c.event(err)
 		if err != nil {
 			status, answer = c.problem(err)
@@ -486,7 +486,7 @@ func attempt(c *call, h handler) (answer ledger.Answer, err error) {
 
 // whole gives an answer of an operation with its body, as the caller may see it.
 func (c *call) whole(op gift.Operation, a ledger.Answer) (_ ledger.Answer, err error) {
-	if kinds[a.Code].status == 0 {
+	if statusOf(a.Code) == 0 {
 		return ledger.Answer{}, fmt.Errorf("an answer with the code %q, which there is not, or none and no error",
 			string(a.Code))
 	}

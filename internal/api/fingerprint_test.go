@@ -8,9 +8,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
-	"boon.example/internal/ledger"
 	"boon.example/internal/money"
-	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -229,18 +227,6 @@ func TestFingerprintsStay(t *testing.T) {
 		if same != got {
 			t.Errorf("%s: another spelling is\n%s, not\n%s", c.operation, same, got)
 		}
-	}
-}
-
-func TestEveryCodeHasAStatusAndATitle(t *testing.T) {
-	t.Parallel()
-	for _, code := range refusal.Codes() {
-		if k := kinds[code]; k.status < 400 || k.status > 599 || k.title == "" {
-			t.Errorf("%s: %+v", code, k)
-		}
-	}
-	if len(kinds) != len(refusal.Codes())+len([]refusal.Code{ledger.OK, ledger.Created, ledger.Nothing}) {
-		t.Errorf("%d kinds for %d codes", len(kinds), len(refusal.Codes()))
 	}
 }
 

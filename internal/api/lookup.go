@@ -377,7 +377,7 @@ func writeRecord(w *wire.Writer, key string, r *ledger.Request) {
 	w.Text("key", key)
 	w.Text("operation", string(r.Operation))
 	w.Text("state", "finished")
-	w.Integer("status", kinds[r.Answer.Code].status)
+	w.Integer("status", statusOf(r.Answer.Code))
 	w.Raw("answer", r.Answer.Body)
 	w.Instant("finishedAt", r.At)
 	w.Close()

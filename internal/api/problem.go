@@ -13,41 +13,15 @@ import (
 	"boon.example/internal/wire"
 )
 
-// kind is how a code is told in HTTP.
-type kind struct {
-	status int
-	title  string // of a refusal
-}
-
-// kinds says it of every code that an answer can have.
-var kinds = map[refusal.Code]kind{
-	ledger.OK:                  {http.StatusOK, ""},
-	ledger.Created:             {http.StatusCreated, ""},
-	ledger.Nothing:             {http.StatusOK, ""},
-	refusal.ValidationFailure:  {http.StatusBadRequest, "The request has missing or incorrectly formatted fields."},
-	refusal.InvalidCodeFormat:  {http.StatusBadRequest, "The voucher code is not formatted as expected."},
-	refusal.InvalidTokenFormat: {http.StatusBadRequest, "The voucher token is not formatted as expected."},
-	refusal.Unauthenticated:    {http.StatusUnauthorized, "The request carries no valid API key."},
-	refusal.NotAuthorized: {http.StatusForbidden,
-		"This is not allowed for the current account, key or location."},
-	refusal.NotFound:             {http.StatusNotFound, "The requested gift or record is not found."},
-	refusal.AccountMisconfigured: {http.StatusConflict, "The account lacks configuration that this needs."},
-	refusal.AlreadyRedeemed:      {http.StatusConflict, "The gift is already redeemed."},
-	refusal.RedemptionNotAllowed: {http.StatusConflict, "The gift is not in a state that allows this."},
-	refusal.InsufficientBalance:  {http.StatusConflict, "The amount is above the balance."},
-	refusal.AlreadyReversed:      {http.StatusConflict, "It is already reversed."},
-	refusal.HoldNotOpen:          {http.StatusConflict, "The hold is not open any more."},
-	refusal.AlreadyActivated:     {http.StatusConflict, "The card is already activated."},
-	refusal.RequestInProgress:    {http.StatusConflict, "The first request with this key is still under way."},
-	refusal.NotSupported:         {http.StatusUnprocessableEntity, "The operation is not supported."},
-	refusal.MissingOrInvalidGiftProgram: {http.StatusUnprocessableEntity,
-		"The gift program is not the one of the gift, or there is no such program."},
-	refusal.InvalidVoucherType:     {http.StatusUnprocessableEntity, "The gift is not of the type that was asked for."},
-	refusal.ItemEligibilityFailure: {http.StatusUnprocessableEntity, "No item on the ticket is eligible for this gift."},
-	refusal.IdempotencyMismatch:    {http.StatusUnprocessableEntity, "The Idempotency-Key belongs to another request."},
-	refusal.RateLimited:            {http.StatusTooManyRequests, "There were too many attempts."},
-	refusal.UnexpectedError:        {http.StatusInternalServerError, "Something went wrong on our side."},
-	refusal.Unavailable:            {http.StatusServiceUnavailable, "The service is unavailable at the moment."},
+// statusOf is the HTTP status of an answer; 0: there is no such code.
+func statusOf(code refusal.Code) int {
+	switch code {
+	case ledger.OK, ledger.Nothing:
+		return http.StatusOK
+	case ledger.Created:
+		return http.StatusCreated
+	}
+	return code.Status()
 }
 
 // statusError is a refusal with an HTTP status that its code alone does not give.
@@ -71,7 +45,7 @@ func refuseAt(code refusal.Code, path, format string, args ...any) *refusal.Erro
 // problem makes the answer of an error with its HTTP status, and sets the headers that belong to it.
 func (c *call) problem(err error) (status int, _ ledger.Answer) {
 	refused := told(err)
-	status = kinds[refused.Code].status
+	status = refused.Code.Status()
 	if e, ok := errors.AsType[*statusError](err); ok {
 		status = e.status
 	}
@@ -107,7 +81,7 @@ func sayWhen(h http.Header, refused *refusal.Error) {
 
 // render makes the answer of a refusal; the engine stores it for the refusals that are decided on a gift's state.
 func (c *call) render(refused *refusal.Error) ledger.Answer {
-	return problemDocument(refused, kinds[refused.Code].status, c.PublicURL, c.requestID)
+	return problemDocument(refused, refused.Code.Status(), c.PublicURL, c.requestID)
 }
 
 // problemDocument writes RFC 9457's members and the interface's two.
@@ -115,7 +89,7 @@ func problemDocument(e *refusal.Error, status int, publicURL, requestID string) 
 	w := wire.NewWriter(512)
 	w.Open()
 	w.Text("type", publicURL+"/docs/errors#"+string(e.Code))
-	w.Text("title", kinds[e.Code].title)
+	w.Text("title", e.Code.Title())
 	w.Integer("status", status)
 	w.Text("code", string(e.Code))
 	w.List("messages")

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -389,32 +388,5 @@ func TestStatuses(t *testing.T) {
 	}
 	if Delivered != 3 || FailedDelivery != 4 || Claimed != 5 {
 		t.Error("these are numbered by the interface, section 3")
-	}
-}
-
-func TestErrorsAreDocumented(t *testing.T) {
-	t.Parallel()
-	sections := strings.Split(docs(t, "errors.md"), "\n## ")[1:]
-	told := map[refusal.Code]bool{}
-	for _, s := range sections {
-		code, text, _ := strings.Cut(s, "\n")
-		told[refusal.Code(code)] = true
-		if !slices.Contains(refusal.Codes(), refusal.Code(code)) {
-			t.Errorf("docs/reference/errors.md has a heading %q that is no code", code)
-		}
-		if !regexp.MustCompile(`(?m)^HTTP [45]\d\d\b`).MatchString(text) || !strings.Contains(text, "\n- When: ") ||
-			!strings.Contains(text, "\n- Do: ") {
-			t.Errorf("docs/reference/errors.md does not tell everything about %s", code)
-		}
-	}
-	seen := map[refusal.Code]bool{}
-	for _, c := range refusal.Codes() {
-		if !told[c] {
-			t.Errorf("docs/reference/errors.md does not tell of %s", c)
-		}
-		if seen[c] {
-			t.Errorf("%s is listed twice", c)
-		}
-		seen[c] = true
 	}
 }

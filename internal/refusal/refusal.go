@@ -11,55 +11,6 @@ import (
 	"time"
 )
 
-// Code names a kind of failure. It is itself an error, so that errors.Is(err, refusal.NotFound) works
-// through any wrapping.
-type Code string
-
-// The codes of the interface, section 7.
-const (
-	ValidationFailure           Code = "VALIDATION_FAILURE"
-	NotFound                    Code = "NOT_FOUND"
-	InvalidCodeFormat           Code = "INVALID_CODE_FORMAT"
-	InvalidTokenFormat          Code = "INVALID_TOKEN_FORMAT"
-	NotSupported                Code = "NOT_SUPPORTED"
-	AccountMisconfigured        Code = "ACCOUNT_MISCONFIGURED"
-	MissingOrInvalidGiftProgram Code = "MISSING_OR_INVALID_GIFT_PROGRAM"
-	InvalidVoucherType          Code = "INVALID_VOUCHER_TYPE"
-	ItemEligibilityFailure      Code = "ITEM_ELIGIBILITY_FAILURE"
-	AlreadyRedeemed             Code = "ALREADY_REDEEMED"
-	RedemptionNotAllowed        Code = "REDEMPTION_NOT_ALLOWED"
-	NotAuthorized               Code = "NOT_AUTHORIZED"
-	UnexpectedError             Code = "UNEXPECTED_ERROR"
-)
-
-// The codes that Boon adds to the interface's sampling.
-const (
-	Unauthenticated     Code = "UNAUTHENTICATED"
-	InsufficientBalance Code = "INSUFFICIENT_BALANCE"
-	AlreadyReversed     Code = "ALREADY_REVERSED"
-	HoldNotOpen         Code = "HOLD_NOT_OPEN"
-	AlreadyActivated    Code = "ALREADY_ACTIVATED"
-	IdempotencyMismatch Code = "IDEMPOTENCY_MISMATCH"
-	RequestInProgress   Code = "REQUEST_IN_PROGRESS"
-	RateLimited         Code = "RATE_LIMITED"
-	Unavailable         Code = "UNAVAILABLE"
-)
-
-// Codes lists every code there is, the interface's first.
-func Codes() []Code {
-	return []Code{
-		ValidationFailure, NotFound, InvalidCodeFormat, InvalidTokenFormat, NotSupported, AccountMisconfigured,
-		MissingOrInvalidGiftProgram, InvalidVoucherType, ItemEligibilityFailure, AlreadyRedeemed,
-		RedemptionNotAllowed, NotAuthorized, UnexpectedError,
-		Unauthenticated, InsufficientBalance, AlreadyReversed, HoldNotOpen, AlreadyActivated, IdempotencyMismatch,
-		RequestInProgress,
-		RateLimited, Unavailable,
-	}
-}
-
-// Error returns the code's text.
-func (c Code) Error() string { return string(c) }
-
 // Message is one problem in plain words that a cashier's screen can show.
 type Message struct {
 	Field Field  // what it is about
