@@ -1,6 +1,7 @@
 package toast
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,28 +32,17 @@ const (
 	noVerification       = "ERROR_VERIFICATION_NOT_SUPPORTED"
 )
 
-// byCode says what our refusals are in Toast's words, but for what depends on the card or on what was asked for. Toast
-// has no word for a limit that is reached, nor for a wrong location.
+// byCode says what our refusals are in Toast's words, but for what depends on the card or on what was asked for. Every
+// other one is invalidCard: Toast has no word for a limit that is reached, nor for a wrong location.
 var byCode = map[refusal.Code]string{
-	refusal.ValidationFailure:           invalidInput,
-	refusal.NotFound:                    invalidCard,
-	refusal.InvalidCodeFormat:           invalidCard,
-	refusal.InvalidTokenFormat:          invalidCard,
-	refusal.NotSupported:                notSupported,
-	refusal.AccountMisconfigured:        invalidRestaurant,
-	refusal.MissingOrInvalidGiftProgram: invalidCard,
-	refusal.InvalidVoucherType:          invalidCard,
-	refusal.ItemEligibilityFailure:      invalidCard,
-	refusal.AlreadyRedeemed:             invalidCard,
-	refusal.RedemptionNotAllowed:        invalidCard,
-	refusal.NotAuthorized:               invalidCard,
-	refusal.Unauthenticated:             invalidToken,
-	refusal.InsufficientBalance:         cannotBeReversed,
-	refusal.AlreadyReversed:             cannotBeReversed,
-	refusal.HoldNotOpen:                 invalidCard,
-	refusal.AlreadyActivated:            alreadyActivated,
-	refusal.IdempotencyMismatch:         invalidInput,
-	refusal.RateLimited:                 invalidCard,
+	refusal.ValidationFailure:    invalidInput,
+	refusal.NotSupported:         notSupported,
+	refusal.AccountMisconfigured: invalidRestaurant,
+	refusal.Unauthenticated:      invalidToken,
+	refusal.InsufficientBalance:  cannotBeReversed,
+	refusal.AlreadyReversed:      cannotBeReversed,
+	refusal.AlreadyActivated:     alreadyActivated,
+	refusal.IdempotencyMismatch:  invalidInput,
 }
 
 // statusOf says a refusal in Toast's words.
@@ -81,7 +71,7 @@ func (t *transaction) statusOf(refused *refusal.Error) string {
 	case (refused.Code == refusal.NotFound || refused.Code == refusal.NotAuthorized) && t.reverses() && !v.ID.IsZero():
 		return doesNotExist
 	}
-	return byCode[refused.Code]
+	return cmp.Or(byCode[refused.Code], invalidCard)
 }
 
 func (t *transaction) reverses() bool { return t.answer == reverseResponse }
@@ -99,8 +89,7 @@ func unavailable(err error) (_ api.Reply, ours bool) {
 		return api.Reply{}, false
 	}
 	refused, ok := errors.AsType[*refusal.Error](err)
-	if ok && refused.Code != refusal.UnexpectedError && refused.Code != refusal.Unavailable &&
-		refused.Code != refusal.RequestInProgress {
+	if ok && !refused.Code.Undecided() {
 		return api.Reply{}, false
 	}
 	reply := api.Reply{Status: http.StatusInternalServerError, Err: err}

@@ -1,6 +1,7 @@
 package wix
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -30,27 +31,18 @@ var (
 	alreadyVoided       = failure{"ALREADY_VOIDED", http.StatusConflict}
 )
 
-// byCode says what our refusals are in Wix's words, but for what depends on the gift.
+// byCode says what our refusals are in Wix's words, but for what depends on the gift. Every other one is cardDisabled.
 var byCode = map[refusal.Code]failure{
-	refusal.NotFound:                    cardNotFound,
-	refusal.InvalidCodeFormat:           cardNotFound,
-	refusal.InvalidTokenFormat:          cardNotFound,
-	refusal.NotAuthorized:               cardNotFound,
-	refusal.RateLimited:                 cardNotFound,
-	refusal.ValidationFailure:           cardNotFound, // a verification code that is missing
-	refusal.NotSupported:                cardDisabled,
-	refusal.AccountMisconfigured:        cardDisabled,
-	refusal.MissingOrInvalidGiftProgram: cardDisabled,
-	refusal.InvalidVoucherType:          cardDisabled,
-	refusal.ItemEligibilityFailure:      cardDisabled,
-	refusal.RedemptionNotAllowed:        cardDisabled,
-	refusal.HoldNotOpen:                 cardDisabled,
-	refusal.AlreadyActivated:            cardDisabled,
-	refusal.Unauthenticated:             cardDisabled,
-	refusal.AlreadyRedeemed:             insufficientFunds,
-	refusal.InsufficientBalance:         insufficientFunds,
-	refusal.IdempotencyMismatch:         alreadyRedeemed,
-	refusal.AlreadyReversed:             alreadyVoided,
+	refusal.NotFound:            cardNotFound,
+	refusal.InvalidCodeFormat:   cardNotFound,
+	refusal.InvalidTokenFormat:  cardNotFound,
+	refusal.NotAuthorized:       cardNotFound,
+	refusal.RateLimited:         cardNotFound,
+	refusal.ValidationFailure:   cardNotFound, // a verification code that is missing
+	refusal.AlreadyRedeemed:     insufficientFunds,
+	refusal.InsufficientBalance: insufficientFunds,
+	refusal.IdempotencyMismatch: alreadyRedeemed,
+	refusal.AlreadyReversed:     alreadyVoided,
 }
 
 func (c *call) refusalOf(refused *refusal.Error) failure {
@@ -60,7 +52,7 @@ func (c *call) refusalOf(refused *refusal.Error) failure {
 	case refused.Code == refusal.RedemptionNotAllowed && c.card.ExpiredBy(c.Now):
 		return cardExpired
 	}
-	return byCode[refused.Code]
+	return cmp.Or(byCode[refused.Code], cardDisabled)
 }
 
 func (r failure) body() []byte { return fmt.Appendf(nil, `{"applicationError":{"code":"%s"}}`, r.code) }
@@ -75,7 +67,7 @@ func (c *call) failed(err error) api.Reply {
 	switch {
 	case !ok || refused.Code == refusal.UnexpectedError:
 		return api.Reply{Status: http.StatusInternalServerError, Err: err}
-	case refused.Code == refusal.Unavailable || refused.Code == refusal.RequestInProgress:
+	case refused.Code.Undecided():
 		return api.Reply{Status: http.StatusServiceUnavailable, Err: err}
 	}
 	return c.refusalOf(refused).because(refused.Code)
