@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 )
 
 const (
@@ -23,14 +24,24 @@ const (
 )
 
 // lanes keep apart what goes to different places, so that a slow one does not hold up the others: once a domain is
-// known to be slow, few messages are sent to it at once, and the others wait their turn in the store.
+// known to be slow, few messages are sent to it at once, and the others wait their turn in the store. Accounts have
+// lanes of their own, and an account has at most half of the slow messages that others leave: what one account sends to
+// slow domains holds up none of another's.
 type lanes struct {
 	perLane int // at once to a slow domain
 	slowest int // slow messages at once to all of them
+	spare   int // that may become slow before the next one is kept back
 
 	mu    sync.Mutex
-	named map[string]*lane
-	under int // slow messages under way
+	named map[laneName]*lane
+	under int             // slow messages under way
+	of    map[guid.ID]int // of them, those of an account
+}
+
+// laneName is an account and where its messages go: the domain of an e-mail address; one for all text messages.
+type laneName struct {
+	account guid.ID
+	to      string
 }
 
 type lane struct {
@@ -43,19 +54,21 @@ type lane struct {
 // place is one message's in its lane.
 type place struct {
 	*lane
+	account    guid.ID
 	slow, left bool
 }
 
-// laneOf names where a gift's message goes: the domain of an e-mail address; one for all text messages.
-func laneOf(g *gift.Gift) string {
+// laneOf names the lane of a gift's message.
+func laneOf(g *gift.Gift) laneName {
 	if g.Card.Method != gift.Email {
-		return g.Card.Method.String()
+		return laneName{g.AccountID, g.Card.Method.String()}
 	}
-	return strings.ToLower(g.Card.Contact[strings.LastIndexByte(g.Card.Contact, '@')+1:])
+	return laneName{g.AccountID, strings.ToLower(g.Card.Contact[strings.LastIndexByte(g.Card.Contact, '@')+1:])}
 }
 
-// enter takes a place in a lane; nil when the lane is slow and full, with the number of those that stand aside already.
-func (l *lanes) enter(name string, now time.Time) (_ *place, behind int) {
+// enter takes a place in a lane; nil when the lane is slow and full, or the account has its share of slow messages.
+// Then behind is the number of those that stand aside already.
+func (l *lanes) enter(name laneName, now time.Time) (_ *place, behind int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	in := l.named[name]
@@ -64,20 +77,22 @@ func (l *lanes) enter(name string, now time.Time) (_ *place, behind int) {
 		in = new(lane)
 		l.named[name] = in
 	}
-	if isSlow := in.slow > 0 || now.Before(in.until); !isSlow {
-		in.aside = 0
-	} else if in.running >= l.perLane {
+	isSlow, own := in.slow > 0 || now.Before(in.until), l.of[name.account]
+	if isSlow && in.running >= l.perLane || own > 0 && own >= (l.slowest-l.spare-(l.under-own))/2 {
 		in.aside++
 		return nil, in.aside
 	}
+	if !isSlow {
+		in.aside = 0
+	}
 	in.running++
-	return &place{lane: in}, 0
+	return &place{lane: in, account: name.account}, 0
 }
 
 // forget drops lanes that are empty and not slow.
 func (l *lanes) forget(now time.Time) {
 	if l.named == nil {
-		l.named = make(map[string]*lane)
+		l.named, l.of = make(map[laneName]*lane), make(map[guid.ID]int)
 	}
 	for name, in := range l.named {
 		if in.running == 0 && !now.Before(in.until) {
@@ -96,6 +111,7 @@ func (l *lanes) slow(p *place) bool {
 	p.slow = true
 	p.lane.slow++
 	l.under++
+	l.of[p.account]++
 	return l.under <= l.slowest
 }
 
@@ -108,6 +124,9 @@ func (l *lanes) leave(p *place, now time.Time) {
 	if p.slow {
 		p.lane.slow--
 		l.under--
+		if l.of[p.account]--; l.of[p.account] == 0 {
+			delete(l.of, p.account)
+		}
 		p.until = now.Add(slowFor)
 	}
 }

@@ -31,7 +31,7 @@ type Worker struct {
 	Allow func(context.Context, ledger.Job, *gift.Gift) (bool, error)
 
 	Senders     int           // how many messages are sent at once, slow ones apart; 0: 8
-	PerDomain   int           // how many at once to a recipient's domain that is slow; 0: a quarter of Senders
+	PerDomain   int           // how many of an account at once to a domain that is slow; 0: a quarter of Senders
 	SendTimeout time.Duration // how long a gateway may take for one; 0: 30 s
 	RetryFor    time.Duration // how long a message that is refused for now is tried again; 0: 24 h
 	StopWithin  time.Duration // how long messages under way may take when Run is told to stop; 0: 10 s
@@ -118,7 +118,7 @@ func (w *Worker) prepare() {
 		if w.PerDomain == 0 {
 			w.PerDomain = max(1, w.Senders/4)
 		}
-		w.lanes.perLane, w.lanes.slowest = w.PerDomain, slowShare*w.Senders
+		w.lanes.perLane, w.lanes.slowest, w.lanes.spare = w.PerDomain, slowShare*w.Senders, w.Senders
 		for _, d := range []struct {
 			field *time.Duration
 			value time.Duration

@@ -43,15 +43,19 @@ func compareIDs(a, b guid.ID) int { return slices.Compare(a[:], b[:]) }
 // TestJobs are the jobs of test accounts, each due by the clock of its account.
 type TestJobs struct{ *Store }
 
-// selectTestJobs gives those that are due, of each account the oldest first.
+// selectTestJobs gives those that are due, in turns by account, of each account the oldest first.
 var selectTestJobs = db.Text{
 	SQLite:   dueTestJobs,
 	Postgres: dueTestJobs + ` FOR UPDATE OF j SKIP LOCKED`,
 }
 
 const dueTestJobs = `SELECT j.account_id, j.id, j.voucher_id, j.due, j.attempts, j.kind, j.doubts, j.method, j.contact, j.trace, c.ahead
-	FROM test_clock AS c JOIN job AS j ON j.test AND j.account_id = c.account_id AND j.claimable_at <= c.ahead + $1
-	ORDER BY j.claimable_at - c.ahead LIMIT $2`
+	FROM (SELECT d.account_id, d.id, k.ahead, d.claimable_at - k.ahead AS since,
+			row_number() OVER (PARTITION BY d.account_id ORDER BY d.claimable_at) AS turn
+		FROM test_clock AS k JOIN job AS d ON d.test AND d.account_id = k.account_id AND d.claimable_at <= k.ahead + $1
+		ORDER BY turn, since LIMIT $2) AS c
+	JOIN job AS j ON j.account_id = c.account_id AND j.id = c.id AND j.claimable_at <= c.ahead + $1
+	ORDER BY c.turn, c.since`
 
 // ClaimJobs leases at most n jobs that are due, by the clocks of their accounts, until the lease ends.
 func (s TestJobs) ClaimJobs(ctx context.Context, now time.Time, lease time.Duration, n int) (jobs []ledger.Job,

@@ -37,9 +37,38 @@ var claimJobs = db.Text{
 		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace`,
 }
 
+// claimOf is claimJobs for one account.
+var claimOf = db.Text{
+	SQLite: `UPDATE job SET claimable_at = $1 WHERE account_id = $4 AND id IN (
+			SELECT id FROM job WHERE NOT test AND account_id = $4 AND claimable_at <= $2 ORDER BY claimable_at LIMIT $3)
+		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace`,
+	Postgres: `UPDATE job SET claimable_at = $1 WHERE account_id = $4 AND id IN (
+			SELECT id FROM job WHERE NOT test AND account_id = $4 AND claimable_at <= $2 ORDER BY claimable_at LIMIT $3
+			FOR UPDATE SKIP LOCKED)
+		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace`,
+}
+
+// selectWithJobs goes from one account that has jobs to the next, along an index, for so many accounts, and tells
+// whether a job is due.
+var selectWithJobs = db.Text{
+	SQLite:   `WITH RECURSIVE l (n, account_id) AS (SELECT 0, $1` + withJobs,
+	Postgres: `WITH RECURSIVE l (n, account_id) AS (SELECT 0, CAST($1 AS BYTEA)` + withJobs,
+}
+
+const withJobs = ` UNION ALL
+		SELECT l.n + 1, (SELECT j.account_id FROM job AS j WHERE NOT j.test AND j.account_id > l.account_id
+			ORDER BY j.account_id LIMIT 1)
+		FROM l WHERE l.n < $3 AND l.account_id IS NOT NULL)
+	SELECT l.account_id, EXISTS (SELECT 1 FROM job AS d
+		WHERE NOT d.test AND d.account_id = l.account_id AND d.claimable_at <= $2)
+	FROM l WHERE l.n > 0 AND l.account_id IS NOT NULL ORDER BY l.n`
+
+// maxStep is how many accounts with jobs a claim looks at: that takes a few milliseconds.
+const maxStep = 512
+
 // ClaimJobs leases at most n jobs of live accounts that are due at now until the lease ends; no other claimant gets
-// them before. Those
-// that have been due the longest come first.
+// them before. Where more are due, accounts take turns: an account with thousands of messages keeps none of the others
+// waiting. Of an account, those that have been due the longest come first.
 func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duration, n int) (jobs []ledger.Job,
 	err error) {
 	// Most calls find nothing; they should not wait for the writer.
@@ -47,16 +76,29 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 	if err != nil || next.IsZero() || next.After(now) || n <= 0 {
 		return nil, err
 	}
+	accounts, err := s.nextWithJobs(ctx, now, n)
+	if err != nil {
+		return nil, fmt.Errorf("choosing jobs: %w", err)
+	}
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		jobs = nil
-		return db.Each(ctx, tx, s.db.Text(claimJobs), []any{now.Add(lease).UnixMicro(), now.UnixMicro(), n},
-			func(rows *sql.Rows) error {
-				var j ledger.Job
-				err := rows.Scan(db.ScanID(&j.AccountID), db.ScanID(&j.ID), db.ScanID(&j.VoucherID), db.ScanTime(&j.Due),
-					&j.Attempts, db.ScanTime(&j.Lease), &j.Kind, &j.Doubts, &j.Method, &j.Contact, &j.Trace)
+		claim := func(text db.Text, most int, account ...any) error {
+			args := append([]any{now.Add(lease).UnixMicro(), now.UnixMicro(), most}, account...)
+			return db.Each(ctx, tx, s.db.Text(text), args, func(rows *sql.Rows) error {
+				j, err := scanJob(rows)
 				jobs = append(jobs, j)
 				return err
 			})
+		}
+		if len(accounts) == 0 {
+			return claim(claimJobs, n)
+		}
+		for i, account := range accounts {
+			if err := claim(claimOf, (n-len(jobs)+len(accounts)-i-1)/(len(accounts)-i), db.KeyOf(account)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("claiming jobs: %w", err)
@@ -65,6 +107,47 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 		return cmp.Or(a.Due.Compare(b.Due), slices.Compare(a.ID[:], b.ID[:]))
 	})
 	return jobs, nil
+}
+
+func scanJob(rows *sql.Rows) (j ledger.Job, err error) {
+	err = rows.Scan(db.ScanID(&j.AccountID), db.ScanID(&j.ID), db.ScanID(&j.VoucherID), db.ScanTime(&j.Due),
+		&j.Attempts, db.ScanTime(&j.Lease), &j.Kind, &j.Doubts, &j.Method, &j.Contact, &j.Trace)
+	return j, err
+}
+
+// nextWithJobs gives the accounts whose turn it is, n at most, where more than n jobs are due; else none, as all are
+// claimed.
+func (s *Store) nextWithJobs(ctx context.Context, now time.Time, n int) (accounts []guid.ID, err error) {
+	due := 0
+	const count = `SELECT count(*) FROM (SELECT 1 FROM job WHERE NOT test AND claimable_at <= $1 LIMIT $2) AS d`
+	if err := s.db.Get(ctx, count, []any{now.UnixMicro(), n + 1}, &due); err != nil || due <= n {
+		return nil, err
+	}
+	last := s.jobTurn.Load()
+	if last == nil {
+		last = &guid.ID{}
+	}
+	looked, at := 0, last
+	err = s.db.Retry(ctx, func(ctx context.Context) error {
+		looked, at, accounts = 0, last, nil
+		args := []any{db.KeyOf(*last), now.UnixMicro(), maxStep}
+		return db.Each(ctx, s.db.Readers, s.db.Text(selectWithJobs), args, func(rows *sql.Rows) error {
+			var of guid.ID
+			var has bool
+			err := rows.Scan(db.ScanID(&of), &has)
+			if looked++; len(accounts) < n {
+				if at = &of; has {
+					accounts = append(accounts, of)
+				}
+			}
+			return err
+		})
+	})
+	if looked < maxStep && len(accounts) < n { // the next claim begins with the first account again
+		at = &guid.ID{}
+	}
+	s.jobTurn.Store(at)
+	return accounts, err
 }
 
 // longestLease is more than that of any job, by clocks that differ.

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"boon.example/internal/guid"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/check"
 	"boon.example/internal/store/db"
@@ -65,7 +66,8 @@ type Store struct {
 	used     usedRecords
 	writers  writers
 	back     chan WentBack
-	full     atomic.Bool // the last group found no room on the disk
+	jobTurn  atomic.Pointer[guid.ID] // the account that had the last turn where more jobs were due than were claimed
+	full     atomic.Bool             // the last group found no room on the disk
 }
 
 // Open opens the store of a data folder or of a database server and brings its schema up to date: see db.Open.

@@ -1,0 +1,6 @@
+-- Serves programs from schema 1.
+
+-- Messages of live accounts by account, which take turns where many are due.
+CREATE INDEX job_turn ON job (account_id, claimable_at) WHERE NOT test;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('job', 'job_turn', '1000000 100000 2');
+ANALYZE sqlite_schema; -- reads it
