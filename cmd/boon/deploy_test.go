@@ -157,7 +157,19 @@ func TestChartRenders(t *testing.T) {
 		kinds string
 		has   []string
 	}{
-		{reached, "Deployment PodDisruptionBudget Service", []string{`BOON_PUBLIC_URL, value: "https://gifts.example.com"`}},
+		{reached, "Deployment PodDisruptionBudget Service", []string{`BOON_PUBLIC_URL, value: "https://gifts.example.com"`,
+			`GOMEMLIMIT, value: "409MiB"`, `image: "boon:`}},
+		{slices.Concat(reached, []string{"--set", "resources.limits.memory=2Gi,image.digest=sha256:ab,image.tag=other",
+			"--set", "networkPolicy.enabled=true"}), "Deployment NetworkPolicy PodDisruptionBudget Service",
+			[]string{`GOMEMLIMIT, value: "1638MiB"`, `image: "boon@sha256:ab"`, `policyTypes: ["Ingress"]`,
+				"- {ports: [{port: http}]}\n"}},
+		{slices.Concat(reached, []string{"--set", "memoryLimit=1GiB,resources.limits.memory=7", "--set-json",
+			`networkPolicy={"enabled":true,"from":[{"podSelector":{"matchLabels":{"app":"proxy"}}}],` +
+				`"metricsFrom":[{"ipBlock":{"cidr":"10.0.0.0/8"}}],"egress":[{"ports":[{"port":5432}]}]}`}),
+			"Deployment NetworkPolicy PodDisruptionBudget Service",
+			[]string{`GOMEMLIMIT, value: "1GiB"`, `policyTypes: ["Ingress","Egress"]`, `egress: [{"ports":[{"port":5432}]}]`,
+				`- {ports: [{port: http}], from: [{"podSelector":{"matchLabels":{"app":"proxy"}}}]}`,
+				`- {ports: [{port: metrics}], from: [{"ipBlock":{"cidr":"10.0.0.0/8"}}]}`}},
 		{full, "Deployment Ingress PodDisruptionBudget Service",
 			[]string{`BOON_OUTBOX, value: "true"`, `host: "gifts.example.com"`}},
 	} {
@@ -178,6 +190,10 @@ func TestChartRenders(t *testing.T) {
 				t.Errorf("%s is not in\n%s", text, out)
 			}
 		}
+	}
+	odd := slices.Concat([]string{"template", "x"}, reached, []string{"--set", "resources.limits.memory=0.5Gi"})
+	if out, err := helm(odd...); err == nil || !strings.Contains(out, "resources.limits.memory is a whole number") {
+		t.Errorf("with a limit of memory that cannot be read: %v\n%s", err, out)
 	}
 	if out, err := helm("template", "x", chart); err == nil || !strings.Contains(out, "publicURL is needed") {
 		t.Errorf("without an address for guests: %v\n%s", err, out)
