@@ -1,5 +1,6 @@
 # make demo   the whole story over real HTTP, then a server to play with
-# make test   every test on both databases, and once more with the race detector, the long ones shortened
+# make test   what a newcomer waits for: the whole product on the embedded database, the store on PostgreSQL, pages in a browser
+# make check  the rest: everything on PostgreSQL, the race detector, the programs that break the product, packages, linters
 # make lint   staticcheck and the other linters of .golangci.yml, and whether go.mod is tidy
 # make race   every test at full length with the race detector
 # make torture   every promise of docs/why/promises.md against the tests that try to break it, controls included; some minutes
@@ -12,30 +13,27 @@ GO       ?= go
 FUZZTIME ?= 20s
 # The service is built without C, and so is everything here: compiled once. Only the race detector needs a C compiler.
 export CGO_ENABLED = 0
-# make vet has looked at everything, and no test needs what a debugger does.
+# make check vets everything, and no test needs what a debugger does.
 TEST      = test -count=1 -vet=off -ldflags=-w -timeout=30m
-# What storms, browsers and disks do at full length, make torture and make race do; and on PostgreSQL, what says nothing of a store (pgtest.Once).
+# What storms, browsers and disks do at full length, make torture and make race do.
 SHORT     = $(TEST) -short
-# The race detector as make test uses it: where goroutines meet. It does not look into SQLite, which is C made into Go and takes ten times as long
-# under it, nor at tests that make many calls one after the other, nor at one that counts memory, of which it takes more. make race looks at everything.
+# The race detector does not look into SQLite, which is C made into Go and takes ten times as long under it. A test that it
+# does not run says so itself: see internal/racetest. make race looks at everything.
 RACE      = $(SHORT) -race -gcflags=modernc.org/sqlite/lib=-race=false
-# Nor at hours of a gateway that is away, one message after the other.
-MEET      = -skip "TestBreaker" ./internal/delivery ./internal/load ./internal/mail ./internal/ratelimit ./internal/sealed ./internal/sms ./internal/web \
-            ./internal/webhook
-# Of the tests of the service, not those of what it says, or refuses, to one who asks alone.
-MEET_SERVER = -skip "Memory|TestCheck|TestRefuses|TestStartsLoudly|Nginx|Board|Language|LooksChange|TestNames|TestOutbox|Address|Forged|Proxies|TestPrint|WhatIsNot|TooLong|Unclean|PublicURL|OtherOrigins|TestToday|WhoMaySell|WhatSaysTEST|Networks|Notice" ./internal/server
-# Of the tests of the interface, those that call it more than once at a time; of those of the store, those that use it so.
-MEET_API  = -run "Race|Racing|AtOnce|Wait|Overload|Instances|Judged|Thief|Against|While|Guess|Example|TakenBack|Exports" ./internal/api
-MEET_STORE = -run "TestStore$$|AtOnce|While|Beside|ChainsHold|Timeouts|Copy|Event|Expiry|PowerCut|StayNoted|Unconfirmed" ./internal/store
-# Of the engine, neither its model, whose commands follow each other, nor a simulated twenty minutes of tills; a quarter of what rapid draws.
-MEET_LEDGER = -skip "Model|AHundredOrders" ./internal/ledger -rapid.checks=25
 # The programs that use the whole are a module of their own, so that the product needs none of their dependencies.
 PROGRAMS  = $(GO) -C test
 # So is the client, whose callers need none of ours.
 CLIENT    = $(GO) -C client
+# What of the programs is about the product itself: pages in a browser, clients in every language, certificates by ACME.
+PRODUCT   = ./till ./screenshots ./sdk ./client ./acme
+# The other programs.
+empty    :=
+OTHERS    = $(PROGRAMS) list ./... | grep -vE '/test/($(subst $(empty) $(empty),|,$(PRODUCT:./%=%)))$$'
+# What runs its tests over either store (pgtest.Main), and so once more.
+EITHER    = ./internal/api ./internal/server ./internal/ledger ./internal/delivery ./internal/setup ./internal/telemetry
 BENCH    ?= -write docs/why/benchmarks.md
 
-.PHONY: demo build test tests race races vet lint fuzz bench screenshots torture release
+.PHONY: demo build test tests check checks race races vet lint vulnerabilities package fuzz bench screenshots torture release
 
 demo:
 	@echo "Compiling Boon: some minutes the first time, seconds from then on."
@@ -50,29 +48,52 @@ bin/with-postgres: FORCE
 	@$(PROGRAMS) build -o ../$@ ./postgres
 FORCE:
 
-test:
-	@begun=$$(date +%s); $(MAKE) --no-print-directory vet tests || exit 1; \
-	taken=$$(($$(date +%s) - begun)); printf 'make test took %d min %d s.\n' $$((taken / 60)) $$((taken % 60))
+# The longest begin first. The programs mostly wait, for browsers: they run beside the rest.
+test: begun := $(shell date +%s)
+test: tests
+	@taken=$$(($$(date +%s) - $(begun))); printf 'make test took %d min %d s.\n' $$((taken / 60)) $$((taken % 60))
 
 tests: bin/with-postgres
-	@# At the same time: the programs mostly wait, for browsers and for lines that are cut. The race detector follows the product. The longest begin first.
-	bin/with-postgres $(PROGRAMS) $(SHORT) ./torture ./till ./... & programs=$$!; \
-	bin/with-postgres $(GO) $(SHORT) ./internal/api ./cmd/boon ./... && $(CLIENT) $(SHORT) ./... && $(MAKE) --no-print-directory races; product=$$?; wait $$programs && exit $$product
-	@for tool in chromium zbarimg pdftoppm nginx promtool node npm python3 php helm pgbouncer zsh fish mandoc java systemd-analyze; do command -v $$tool >/dev/null || \
-	  echo "LEFT OUT: there is no $$tool, so the tests that need it (pages in a browser, QR codes read by a scanner, the proxy of deploy/nginx, the alert rules, the scripts of the till alone, the clients in Python and TypeScript, the samples and the client in PHP, the Helm chart, PgBouncer, the completions, the manual page, the client of openapi-generator, the unit of systemd) did not run in full."; done
-	@find /usr/share/fonts /usr/local/share/fonts -name '*.tt[cf]' 2>/dev/null | grep -qi 'vl-gothic\|cjk' || echo "LEFT OUT: there is no Japanese font, so no page in Japanese was printed."
-	@test -w /dev/fuse || echo "LEFT OUT: power cuts and failing disks (test/power), which need Linux, /dev/fuse and the right to mount."
+	$(PROGRAMS) $(SHORT) $(PRODUCT) & programs=$$!; \
+	$(GO) $(SHORT) ./internal/api ./cmd/boon $$($(GO) list ./... | grep -v '/internal/store\(/\|$$\)') && \
+	bin/with-postgres $(GO) $(SHORT) ./internal/store/... && $(CLIENT) $(SHORT) ./...; product=$$?; wait $$programs && exit $$product
+	@test/leftout
 
-# Only the store and the engine run on PostgreSQL, too. What all need is compiled first: the three sequences would each do it.
+# The linters and the package on an empty Debian take what the tests leave of the processors.
+check: begun := $(shell date +%s)
+check: checks
+	@taken=$$(($$(date +%s) - $(begun))); printf 'make check took %d min %d s.\n' $$((taken / 60)) $$((taken % 60))
+
+checks: bin/with-postgres vet
+	@said=$$(mktemp); status=0; \
+	nice -n 19 $(MAKE) --no-print-directory lint vulnerabilities package >$$said 2>&1 & beside=$$!; \
+	$(MAKE) --no-print-directory --keep-going second races programs || status=1; \
+	wait $$beside || status=1; cat $$said; rm -f $$said; test/leftout check; exit $$status
+
+# Everything on PostgreSQL that make test ran on the embedded database.
+second: bin/with-postgres
+	TEST_POSTGRES_ONLY=1 bin/with-postgres $(GO) $(SHORT) $(EITHER)
+
+# The programs that try to break the product, and the clients on PostgreSQL.
+programs: bin/with-postgres
+	bin/with-postgres $(PROGRAMS) $(SHORT) ./torture $$($(OTHERS))
+	TEST_POSTGRES_ONLY=1 bin/with-postgres $(PROGRAMS) $(SHORT) ./sdk ./client
+
+# The store and the engine run on both databases, the rest on the embedded one.
 races: bin/with-postgres
-	@if command -v $$($(GO) env CC) >/dev/null; then echo "Where goroutines meet, under the race detector:"; \
-	  export CGO_ENABLED=1; $(GO) build -race -gcflags=modernc.org/sqlite/lib=-race=false ./internal/... && \
-	  bin/with-postgres sh -c 'embedded="env -u TEST_POSTGRES_URL"; $$embedded $(GO) $(RACE) $(MEET) & meet=$$!; \
-	    { $(GO) $(RACE) $(MEET_STORE) && $(GO) $(RACE) $(MEET_LEDGER); } & stored=$$!; \
-	    $$embedded $(GO) $(RACE) $(MEET_SERVER) && $$embedded $(GO) $(RACE) $(MEET_API) && \
-	    $$embedded $(CLIENT) $(RACE) ./... && $$embedded $(PROGRAMS) $(RACE) ./client; rest=$$?; \
-	    wait $$meet && wait $$stored && exit $$rest'; \
+	@if command -v $$($(GO) env CC) >/dev/null; then echo "Under the race detector:"; export CGO_ENABLED=1; \
+	  $(GO) $(RACE) ./internal/api ./internal/server $$($(GO) list ./internal/... | grep -vE '/internal/(store|ledger)$$') && \
+	  bin/with-postgres $(GO) $(RACE) ./internal/store && bin/with-postgres $(GO) $(RACE) ./internal/ledger -rapid.checks=25 && \
+	  $(CLIENT) $(RACE) ./... && $(PROGRAMS) $(RACE) ./client; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi
+
+# Known faults of the modules that are called; one line where their database cannot be reached.
+vulnerabilities:
+	@test/vulnerabilities
+
+# From an empty Debian to a redeemed gift; it says what it lacks, and that is no failure.
+package:
+	@test/debian/run || { status=$$?; [ $$status = 77 ] || exit $$status; }
 
 # On the disk, whose time the promise about overload counts in.
 torture: bin/with-postgres

@@ -137,7 +137,7 @@ func TestArrowsPointOneWay(t *testing.T) {
 		fields := strings.Fields(line)
 		from, imports := strings.TrimPrefix(fields[0], module), fields[1:]
 		if from+"/" == module || strings.HasPrefix(from, "internal/api/contract") ||
-			from == "internal/provider/providertest" || from == "internal/boontest" ||
+			from == "internal/provider/providertest" || from == "internal/boontest" || from == "internal/racetest" ||
 			from == "internal/store/pgtest" ||
 			from == "internal/delivery/deliverytest" {
 			continue // what only tests import

@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
+	"boon.example/internal/racetest"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -57,6 +58,7 @@ type agreement struct {
 // members depend on one another: what the file forbids is refused, and what it allows is refused only for what a
 // schema cannot say.
 func TestSchemasSayWhatTheServerDoes(t *testing.T) {
+	racetest.SkipShort(t, "thousands of calls, one after the other")
 	t.Parallel()
 	pgtest.Once(t)
 	var file struct {

@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
@@ -664,6 +665,7 @@ func (s *stage) request(op contract.Route, by string, k known, key, place string
 // that a call may name × every place where a gift may be good, another account and none among them × every state of
 // the gift.
 func TestAuthority(t *testing.T) {
+	racetest.SkipShort(t, "thousands of calls, one after the other")
 	t.Parallel()
 	pgtest.Once(t)
 	s := newStage(t)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
@@ -44,6 +45,7 @@ func TestTheLargestBody(t *testing.T) {
 
 // An order of 1,000 with messages of 1,000 characters fits; of send-gift a body of 2 MiB is read, and no longer one.
 func TestTheLargestOrder(t *testing.T) {
+	racetest.SkipShort(t, "one caller, with much in each call")
 	t.Parallel()
 	w := newWorld(t)
 	var to []string
@@ -63,6 +65,7 @@ func TestTheLargestOrder(t *testing.T) {
 // TestOrdersWhoseAnswersWouldBeTooLong: what is small as a request can be large as an answer, which repeats the terms
 // for each gift.
 func TestOrdersWhoseAnswersWouldBeTooLong(t *testing.T) {
+	racetest.SkipShort(t, "one caller, with much in each call")
 	t.Parallel()
 	pgtest.Once(t)
 	w := newWorld(t)

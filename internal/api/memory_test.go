@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/racetest"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -23,6 +24,7 @@ const (
 // TestMemoryOfARequestIsBounded counts all memory that a request is given, from the first byte of its body to the
 // last of its answer, of which it never holds more at once. It runs alone: what is counted is the whole process's.
 func TestMemoryOfARequestIsBounded(t *testing.T) {
+	racetest.Skip(t, "it counts memory")
 	pgtest.Once(t)
 	w := newWorld(t)
 	h := api.New(w.config)

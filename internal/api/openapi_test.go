@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -294,6 +295,7 @@ func TestEveryParameterAndHeaderIsDescribed(t *testing.T) {
 // The pages are those of the file, they come under a policy that names no other host, and use nothing that they must
 // not.
 func TestDocPages(t *testing.T) {
+	racetest.SkipShort(t, "it reads pages, which nothing changes")
 	t.Parallel()
 	pgtest.Once(t)
 	remote := regexp.MustCompile(`(?i)(src|action|<link[^>]*href)="?(https?:)?//|@import|url\("?(https?:)?//`)
@@ -343,6 +345,7 @@ func TestRoutesAreThoseOfTheFile(t *testing.T) {
 
 // The pages, and what is answered beside them, are as the file says.
 func TestServedDocs(t *testing.T) {
+	racetest.SkipShort(t, "it reads pages, which nothing changes")
 	t.Parallel()
 	pgtest.Once(t)
 	checker := contract.New(t, theFile)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 )
 
@@ -173,6 +174,7 @@ func instead(want [][2]string, changes ...string) [][2]string {
 // TestEveryKindOfGift sends, validates and redeems gifts of every kind in three currencies, and looks at every member
 // of the answers.
 func TestEveryKindOfGift(t *testing.T) {
+	racetest.SkipShort(t, "calls one after the other")
 	t.Parallel()
 	w := newWorld(t)
 	for n, v := range varieties() {

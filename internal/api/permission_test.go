@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
@@ -77,6 +78,7 @@ func (w *world) addKeys(keys ...*gift.Key) {
 // Each operation is refused to a key that has every permission but the one that it needs, and not to one that has
 // this one alone.
 func TestEachOperationNeedsItsPermission(t *testing.T) {
+	racetest.SkipShort(t, "calls one after the other")
 	t.Parallel()
 	pgtest.Once(t)
 	s := newStage(t)

@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
+	"boon.example/internal/racetest"
 )
 
 // tellingCodes are the operations that tell a code or token to a key without the permission codes, and why.
@@ -33,6 +34,7 @@ var moreOf = map[string]string{
 // in a member, in an address or in a header. Neither has one that was made for a key with the permission, when the call
 // is repeated, nor what is told of that call under its Idempotency-Key.
 func TestNoAnswerTellsCodes(t *testing.T) {
+	racetest.SkipShort(t, "calls one after the other")
 	t.Parallel()
 	s := newStage(t)
 	s.permit(rotatedKey, slices.DeleteFunc(gift.PermissionNames(), func(name string) bool { return name == "codes" })...)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -211,6 +212,7 @@ func TestStolenCards(t *testing.T) {
 
 // TestTheLargestStock: 10,000 cards are one order, made as a whole beside a till, and their codes leave together.
 func TestTheLargestStock(t *testing.T) {
+	racetest.SkipShort(t, "one caller, with much in each call")
 	t.Parallel()
 	w := newWorldOn(t, store.Options{ShortTimeouts: true})
 	g := w.send(ofMoney("500"))
@@ -298,6 +300,7 @@ func TestReverseActivation(t *testing.T) {
 // TestAStockIsSold: 500 cards are made and printed on 50 sheets, ten are activated at a till, and one of these
 // activations is lost on the way and taken back by its key. What is printed again is what was not sold.
 func TestAStockIsSold(t *testing.T) {
+	racetest.SkipShort(t, "one caller, with much in each call")
 	t.Parallel()
 	w := newWorld(t)
 	cards := w.stock(`"count":500,"value":20`)

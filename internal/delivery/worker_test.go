@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
+	"boon.example/internal/racetest"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -479,6 +480,7 @@ func (c carries) Carry(ctx context.Context, m message.Message) error { return c(
 // TestBreaker: a gateway that is down for hours is asked seldom, costs no job more than the attempts that reached it,
 // and gets everything when it is back.
 func TestBreaker(t *testing.T) {
+	racetest.SkipShort(t, "hours of a gateway that is away, one message after the other")
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
@@ -539,6 +541,7 @@ func TestBreaker(t *testing.T) {
 // TestBreakerCountsLostAnswers: a gateway whose answers are lost, one after the other, is left alone, so that few gifts
 // are given up in doubt.
 func TestBreakerCountsLostAnswers(t *testing.T) {
+	racetest.SkipShort(t, "hours of a gateway that is away, one message after the other")
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
@@ -565,6 +568,7 @@ func TestBreakerCountsLostAnswers(t *testing.T) {
 // TestBreakerRestsForHalfAMinuteAtMost: once a gateway works again, the first of many messages goes within 30 seconds,
 // however long it was away; and so does the only one that waits, when others have been put off for longer.
 func TestBreakerRestsForHalfAMinuteAtMost(t *testing.T) {
+	racetest.SkipShort(t, "hours of a gateway that is away, one message after the other")
 	t.Parallel()
 	for name, test := range map[string]struct {
 		jobs   int

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 )
 
@@ -124,6 +125,7 @@ func TestDeliveriesHoldNoOrders(t *testing.T) {
 
 // TestAHundredOrders: they follow each other at once without tills, and take twenty minutes beside the busiest.
 func TestAHundredOrders(t *testing.T) {
+	racetest.SkipShort(t, "it simulates twenty minutes of tills")
 	t.Parallel()
 	if _, _, took := latencies(t, 0, 0, 1, 100); took > 100*orderTime+time.Second {
 		t.Errorf("100 orders took %v", took)

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -21,6 +22,7 @@ import (
 // TestEngineAgreesWithModel drives random commands against the engine on a real file and against the simplest model
 // that can be written of it, and compares every answer, and the whole state after each step.
 func TestEngineAgreesWithModel(t *testing.T) {
+	racetest.SkipShort(t, "commands that follow each other")
 	t.Parallel()
 	dir, database := t.TempDir(), pgtest.Database(t) // which the runs on a server share: each has an account of its own
 	rapid.Check(t, func(t *rapid.T) {

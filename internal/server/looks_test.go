@@ -19,6 +19,7 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/api"
+	"boon.example/internal/racetest"
 	"boon.example/internal/server"
 	"boon.example/internal/store/pgtest"
 )
@@ -28,6 +29,7 @@ import (
 // without a key by address and the time at which a key was last used. A redemption in the end shows that the comparison
 // would notice.
 func TestLooksChangeNothing(t *testing.T) {
+	racetest.SkipShort(t, "it looks at every page, one after the other")
 	t.Parallel()
 	pgtest.Once(t)
 	s := start(t, server.Config{Outbox: true})

@@ -22,6 +22,10 @@ import (
 // set, tests run on the embedded database only.
 const Variable = "TEST_POSTGRES_URL"
 
+// Only names the environment variable by which Main leaves the embedded database out: make check sets it, after make
+// test has run the tests there.
+const Only = "TEST_POSTGRES_ONLY"
+
 // Template is the database that the tests' databases are copied from, where the server has it.
 const Template = "boon_template"
 
@@ -35,7 +39,7 @@ func Need(t interface {
 }) {
 	t.Helper()
 	if !Available() {
-		t.Skip("without " + Variable + " tests run on the embedded store only; make test sets it")
+		t.Skip("without " + Variable + " tests run on the embedded store only; make check sets it")
 	}
 }
 
@@ -126,21 +130,34 @@ var once sync.Map
 func Once(t TB) {
 	t.Helper()
 	once.Store(t.Name(), true)
+	if s, ok := t.(interface{ Skip(...any) }); ok && only() && short() {
+		s.Skip("says nothing of a store, and runs on the embedded one")
+	}
 }
+
+// only tells that the environment has Only.
+func only() bool { return Available() && os.Getenv(Only) != "" }
+
+func short() bool { return flag.Lookup("test.short").Value.String() == "true" }
 
 // Main runs a package's tests on the embedded database, and those that asked Database for one once more on PostgreSQL,
 // where there is one: a TestMain hands its *testing.M to it, and the tests open what Database says. With -short, those
-// that called Once are left out there. Tests by rapid draw a quarter there, unless asked for a number: each takes
-// several times as long, and the rules are the same.
+// that called Once are left out there. Where the environment has Only, all run on PostgreSQL alone. Tests by rapid
+// draw a quarter there, unless asked for a number: each takes several times as long, and the rules are the same.
 func Main(m interface{ Run() int }) int {
 	debug.SetGCPercent(400) // the heap of a test is small: it would be collected all the time
+	if only() {
+		second.Store(true)
+		drawLess()
+		return m.Run()
+	}
 	code := m.Run()
 	if !Available() {
 		return code
 	}
 	var names []string
 	for name := range asked.Range {
-		if _, told := once.Load(name); !told || flag.Lookup("test.short").Value.String() == "false" {
+		if _, told := once.Load(name); !told || !short() {
 			names = append(names, name.(string))
 		}
 	}
@@ -156,12 +173,17 @@ func Main(m interface{ Run() int }) int {
 			panic(err)
 		}
 	}
+	drawLess()
+	return max(code, m.Run())
+}
+
+// drawLess makes tests by rapid draw a quarter, unless they were asked for a number.
+func drawLess() {
 	if checks := flag.Lookup("rapid.checks"); checks != nil && checks.Value.String() == checks.DefValue {
 		if err := checks.Value.Set("25"); err != nil {
 			panic(err)
 		}
 	}
-	return max(code, m.Run())
 }
 
 // Runner makes Main a Run of its own, for what wraps a *testing.M.

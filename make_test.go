@@ -1,0 +1,48 @@
+package boon_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestMakeRunsBothStores: make test runs the packages of the store on PostgreSQL, make check those of EITHER. No other
+// package of internal has a test that asks for PostgreSQL, so none is forgotten.
+func TestMakeRunsBothStores(t *testing.T) {
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^EITHER *= (.*)$`).FindSubmatch(makefile)
+	if line == nil {
+		t.Fatal("the Makefile has no EITHER")
+	}
+	either := strings.Fields(string(line[1]))
+	asking := map[string]bool{}
+	err = filepath.WalkDir("internal", func(path string, _ os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "internal/store/") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), `"boon.example/internal/store/pgtest"`) {
+			asking["./"+filepath.Dir(path)] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for folder := range asking {
+		if !slices.Contains(either, folder) {
+			t.Errorf("%s has tests that ask for PostgreSQL, and is not in EITHER of the Makefile", folder)
+		}
+	}
+	for _, folder := range either {
+		if !asking[folder] {
+			t.Errorf("EITHER of the Makefile has %s, whose tests never ask for PostgreSQL", folder)
+		}
+	}
+}
