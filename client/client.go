@@ -109,32 +109,8 @@ func NewKey() string {
 // Operation names an endpoint. All but OpValidateGift, which changes nothing, take an Idempotency-Key.
 type Operation string
 
-// The operations.
-const (
-	OpSendGift          Operation = "send-gift"
-	OpValidateGift      Operation = "validate-gift"
-	OpRedeemGift        Operation = "redeem-gift"
-	OpHoldGift          Operation = "hold-gift"
-	OpCaptureHold       Operation = "capture-hold"
-	OpReleaseHold       Operation = "release-hold"
-	OpReverseRedemption Operation = "reverse-redemption"
-	OpReloadGift        Operation = "reload-gift"
-	OpCashOutGift       Operation = "cash-out-gift"
-	OpReverseReload     Operation = "reverse-reload"
-	OpCancelGift        Operation = "cancel-gift"
-	OpReinstateGift     Operation = "reinstate-gift"
-	OpResendGift        Operation = "resend-gift"
-	OpRescheduleGift    Operation = "reschedule-gift"
-	OpTransferBalance   Operation = "transfer-balance"
-	OpReplaceGift       Operation = "replace-gift"
-	OpCreateStock       Operation = "create-stock"
-	OpActivateGift      Operation = "activate-gift"
-	OpReverseActivation Operation = "reverse-activation"
-	OpBlockGift         Operation = "block-gift"
-	OpUnblockGift       Operation = "unblock-gift"
-	OpAdjustGift        Operation = "adjust-gift"
-	OpExtendGift        Operation = "extend-gift"
-)
+// OpValidateGift keeps nothing under a key. The other operations stand in names.go.
+const OpValidateGift Operation = "validate-gift"
 
 // Meta is what came with an answer beside its members.
 type Meta struct {

@@ -165,38 +165,8 @@ func (c *Client) Gifts(ctx context.Context, f GiftsFilter) iter.Seq2[Voucher, er
 	return pages(fetch, func(v *Voucher) *Meta { return &v.Meta })
 }
 
-// EntryKind is what an entry of a history records.
+// EntryKind is what an entry of a history records. The kinds stand in names.go.
 type EntryKind string
-
-// The kinds of entry.
-const (
-	EntryIssued         EntryKind = "ISSUED"
-	EntryDelivered      EntryKind = "DELIVERED"
-	EntryFailedDelivery EntryKind = "FAILED_DELIVERY"
-	EntryRedemption     EntryKind = "REDEMPTION"
-	EntryReversal       EntryKind = "REVERSAL"
-	EntryCancellation   EntryKind = "CANCELLATION"
-	EntryReinstatement  EntryKind = "REINSTATEMENT"
-	EntryResent         EntryKind = "RESENT"
-	EntryRescheduled    EntryKind = "RESCHEDULED"
-	EntryHold           EntryKind = "HOLD"
-	EntryHoldReleased   EntryKind = "HOLD_RELEASED"
-	EntryHoldExpired    EntryKind = "HOLD_EXPIRED"
-
-	EntryActivation            EntryKind = "ACTIVATION"
-	EntryActivationReversal    EntryKind = "ACTIVATION_REVERSAL"
-	EntryReload                EntryKind = "RELOAD"
-	EntryReloadReversal        EntryKind = "RELOAD_REVERSAL"
-	EntryAdjustment            EntryKind = "ADJUSTMENT"
-	EntryTransferOut           EntryKind = "TRANSFER_OUT"
-	EntryTransferIn            EntryKind = "TRANSFER_IN"
-	EntryCashOut               EntryKind = "CASH_OUT"
-	EntryBlocked               EntryKind = "BLOCKED"
-	EntryUnblocked             EntryKind = "UNBLOCKED"
-	EntryWrongVerificationCode EntryKind = "WRONG_VERIFICATION_CODE"
-	EntryReplaced              EntryKind = "REPLACED"
-	EntryExtended              EntryKind = "EXTENDED"
-)
 
 // Entry is one row of a gift's history. The amounts up to any entry add up to its CurrentBalance.
 type Entry struct {

@@ -6,6 +6,8 @@ import (
 	"boon.example/internal/money"
 )
 
+//go:generate go test -run TestClientNamesAreGenerated -update .
+
 // What can happen to a gift stands once, in the two tables of this file. The engine, the store, the interface, the
 // clients, the OpenAPI file and the schemas of both databases read the tables, are generated from them, or are tested
 // against them. A row has every column, or it does not compile.

@@ -2,9 +2,6 @@
 package client_test
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"maps"
 	"os"
 	"reflect"
@@ -209,29 +206,5 @@ func TestClientHasEveryCode(t *testing.T) {
 	slices.Sort(want)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("codes (-contract +client):\n%s", diff)
-	}
-}
-
-// TestClientHasEveryKind: every kind of entry in a history has a name in the client.
-func TestClientHasEveryKind(t *testing.T) {
-	t.Parallel()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../client/lookup.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	ast.Inspect(file, func(n ast.Node) bool {
-		if spec, ok := n.(*ast.ValueSpec); ok {
-			if kind, ok := spec.Type.(*ast.Ident); ok && kind.Name == "EntryKind" {
-				got = append(got, strings.Trim(spec.Values[0].(*ast.BasicLit).Value, `"`))
-			}
-		}
-		return true
-	})
-	want := schemas(t)["Entry"].Properties["kind"].Enum
-	slices.Sort(got)
-	slices.Sort(want)
-	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
-		t.Errorf("kinds (-contract +client):\n%s", diff)
 	}
 }
