@@ -92,7 +92,7 @@ var arrows = map[string][]string{
 		"internal/store/files"},
 	"internal/store/files": {"internal/chain", "internal/durable", "internal/sealed"},
 	"internal/cashout":     {"internal/gift", "internal/wire"},
-	"internal/reference":   {"client", "docs"},
+	"internal/reference":   {"client", "docs", "internal/gift"},
 	"internal/api": {"internal/reference", "internal/cashout", "internal/clientip",
 		"internal/fair", "internal/gift", "internal/ledger",
 		"internal/nfc", "internal/pin", "internal/ratelimit",

@@ -124,6 +124,37 @@ func ServerOfTheExample(t *testing.T) http.Handler {
 	})
 }
 
+// TestTheFileListsTheTable: the file lists the operations, the kinds of entry and the types of events that there are,
+// and each in the order of the table.
+func TestTheFileListsTheTable(t *testing.T) {
+	t.Parallel()
+	schemas := readFile(t).Components.Schemas
+	for where, list := range map[string]struct {
+		schema *openapi3.Schema
+		want   []string
+	}{
+		"Entry.kind": {schemas["Entry"].Value.Properties["kind"].Value, listed(gift.Kinds())},
+		"Operation":  {schemas["Operation"].Value, listed(gift.Operations())},
+		"Redeeming":  {schemas["Redeeming"].Value, listed(gift.ReverseRedemption.Undoes())},
+		"Event.type": {schemas["Event"].Value.Properties["type"].Value, listed(gift.EventTypes())},
+	} {
+		var is []string
+		for _, name := range list.schema.Enum {
+			is = append(is, fmt.Sprint(name))
+		}
+		if diff := cmp.Diff(list.want, is); diff != "" {
+			t.Errorf("the schema %s (-table +file):\n%s", where, diff)
+		}
+	}
+}
+
+func listed[S ~string](of []S) (all []string) {
+	for _, name := range of {
+		all = append(all, string(name))
+	}
+	return all
+}
+
 func TestOperationIDsAreUnique(t *testing.T) {
 	t.Parallel()
 	routes, err := contract.Routes(theFile)

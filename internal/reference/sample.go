@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"boon.example/internal/gift"
 )
 
 // sample is a call as a program makes it.
@@ -31,20 +33,14 @@ const (
 // keyFile is where a sample keeps its Idempotency-Key; it stands for a column of the caller's database.
 func (c call) keyFile() string { return path.Base(c.path) + ".key" }
 
-// undoings name the call that undoes another by its key, and the operation where it must be named.
-var undoings = map[string]struct{ by, operation string }{
-	"redeemGift": {"reverseRedemption", ""}, "captureHold": {"reverseRedemption", "capture-hold"},
-	"cashOutGift": {"reverseRedemption", "cash-out-gift"}, "holdGift": {"releaseHold", ""},
-	"reloadGift": {"reverseReload", ""}, "activateGift": {"reverseActivation", ""},
-}
-
 // theKey stands for the Idempotency-Key of a call until a language writes the name of its variable.
 const theKey = "THE KEY"
 
 // undo is the call that undoes this one.
 func (c call) undo() (u call, is bool) {
-	how, is := undoings[c.id]
-	if !is {
+	this := gift.Operation(kebab(c.id))
+	by := this.UndoneBy()
+	if by == "" {
 		return call{}, false
 	}
 	all := map[string]json.RawMessage{}
@@ -54,9 +50,11 @@ func (c call) undo() (u call, is bool) {
 		}
 	}
 	add("idempotencyKey", theKey)
-	add("operation", how.operation)
+	if by.Undoes()[0] != this { // the first is meant where none is named
+		add("operation", string(this))
+	}
 	names := []string{"voucherID", "voucherCode", "voucherPublicToken"}
-	if how.by == "reverseRedemption" {
+	if by == gift.ReverseRedemption {
 		names = append(names, "organizationID")
 		add("reason", "no answer")
 	}
@@ -69,8 +67,8 @@ func (c call) undo() (u call, is bool) {
 	if err != nil {
 		panic(err) // its members are JSON
 	}
-	at := path.Dir(c.path) + "/" + kebab(how.by)
-	return call{id: how.by, method: "POST", path: at, address: at, body: string(body), once: true}, true
+	at := path.Dir(c.path) + "/" + string(by)
+	return call{id: camel(by), method: "POST", path: at, address: at, body: string(body), once: true}, true
 }
 
 var capitals = regexp.MustCompile("([A-Z])")
@@ -78,6 +76,15 @@ var capitals = regexp.MustCompile("([A-Z])")
 // kebab is the name of an operation as it stands in addresses.
 func kebab(operation string) string {
 	return strings.ToLower(capitals.ReplaceAllString(operation, "-$1"))
+}
+
+// camel is the operationId of an operation.
+func camel(o gift.Operation) string {
+	first, rest, _ := strings.Cut(string(o), "-")
+	for word := range strings.SplitSeq(rest, "-") {
+		first += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return first
 }
 
 // seconds are how long an attempt waits: 5, as a till does, but for what the service may take longer for.

@@ -2357,7 +2357,7 @@ export interface components {
          * @description An operation that keeps an Idempotency-Key.
          * @enum {string}
          */
-        Operation: "send-gift" | "redeem-gift" | "hold-gift" | "capture-hold" | "release-hold" | "reverse-redemption" | "cancel-gift" | "reinstate-gift" | "resend-gift" | "reschedule-gift" | "transfer-balance" | "create-stock" | "activate-gift" | "reverse-activation" | "reload-gift" | "reverse-reload" | "block-gift" | "unblock-gift" | "adjust-gift" | "extend-gift" | "cash-out-gift" | "replace-gift";
+        Operation: "send-gift" | "redeem-gift" | "hold-gift" | "capture-hold" | "release-hold" | "reverse-redemption" | "cash-out-gift" | "reload-gift" | "reverse-reload" | "cancel-gift" | "reinstate-gift" | "resend-gift" | "reschedule-gift" | "transfer-balance" | "create-stock" | "activate-gift" | "reverse-activation" | "block-gift" | "unblock-gift" | "adjust-gift" | "extend-gift" | "replace-gift";
         /** @description Where a till is to stand, and what it may do. */
         PairTill: {
             /** @description What it may do beside validate, redeem and reverse, which every till may: what the key itself may, of activate, reload and cash-out. */
