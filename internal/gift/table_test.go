@@ -81,7 +81,7 @@ func TestUndoneByTheSame(t *testing.T) {
 // TestEventsAreDocumented: the page about events tells of every type.
 func TestEventsAreDocumented(t *testing.T) {
 	t.Parallel()
-	page := docs(t, "reference/events.md")
+	page := docs(t, "events.md")
 	for _, event := range EventTypes() {
 		if !strings.Contains(page, "`"+string(event)+"`") {
 			t.Errorf("docs/reference/events.md does not tell of %s", event)
