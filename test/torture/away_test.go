@@ -46,6 +46,10 @@ func TestAway(t *testing.T) {
 			}
 			return err
 		}, func() error { c.line.Toxics.ResetToxics(t.Context()); return nil }},
+		{"answers swallowed", c.swallow(false, true), c.swallow(false, false)},
+		{"calls swallowed", c.swallow(true, false), c.swallow(false, false)},
+		{"both swallowed", c.swallow(true, true), c.swallow(false, false)},
+		{"forgotten", c.swallow(true, true), func() error { c.silent.Forget(); return c.swallow(false, false)() }},
 	}
 	probes := c.probes(t)
 	for _, w := range ways {
@@ -66,6 +70,11 @@ func TestAway(t *testing.T) {
 	if r := c.end(fmt.Sprintf("the database away in %d ways", len(ways))); r.Slowest > soonest+noise {
 		t.Errorf("a till with an Idempotency-Key waited %v for its answer, want %v", r.Slowest, soonest)
 	}
+}
+
+// swallow makes the line swallow what is said on it, or go on.
+func (c *cluster) swallow(calls, answers bool) func() error {
+	return func() error { c.silent.Swallow(calls, answers); return nil }
 }
 
 // probe is a kind of call.

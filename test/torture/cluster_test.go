@@ -122,6 +122,7 @@ type cluster struct {
 	client   *rig.Client
 	database *pgtest.Server
 	line     *toxiproxy.Proxy
+	silent   *pgtest.Line // behind line
 }
 
 func newCluster(t *testing.T, clients int) *cluster {
@@ -135,8 +136,9 @@ func newCluster(t *testing.T, clients int) *cluster {
 		}
 	})
 	proxies := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(prometheus.NewRegistry()), zerolog.Nop())
-	c := &cluster{client: rig.NewClient(60, 20*time.Second), database: database, line: toxiproxy.NewProxy(proxies,
-		"postgres", "127.0.0.1:0", database.Address)}
+	silent := pgtest.NewLine(t, database.Address)
+	c := &cluster{client: rig.NewClient(60, 20*time.Second), database: database, silent: silent,
+		line: toxiproxy.NewProxy(proxies, "postgres", "127.0.0.1:0", silent.Address)}
 	check(t, c.line.Start())
 	t.Cleanup(c.line.Stop)
 	boon := install(t, strings.Replace(database.URL, database.Address, c.line.Listen, 1))

@@ -32,6 +32,7 @@ const (
 	CommitTimeout  = 2 * time.Second
 	LongTimeout    = 12 * time.Second // a call and its commit, of thousands of rows: its caller waits 15 s
 	lockTimeout    = 1500 * time.Millisecond
+	pingTimeout    = 500 * time.Millisecond
 	idleTimeout    = 3 * time.Second // after which the database takes the locks of an instance that vanished
 
 	// BackgroundTimeout is how long all these may take where no guest is waiting.
@@ -315,7 +316,8 @@ func openPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer, con
 			conn.PgConn().CustomData()[behindPooler] = behind
 			connected(behind)
 			return err
-		})))
+		}), stdlib.OptionShouldPing(func(context.Context, stdlib.ShouldPingParams) bool { return false }), // lives does
+			stdlib.OptionResetSession(lives)))
 		db.SetMaxOpenConns(max(2, size/2))
 		db.SetMaxIdleConns(max(2, size/2))
 		db.SetConnMaxIdleTime(5 * time.Minute)
@@ -323,6 +325,28 @@ func openPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer, con
 	}
 	return open(connected), open(func(bool) {}), config.Database + " on " + config.Host, nil
 }
+
+// lives tells whether a connection still leads to the server, before it is used after a rest. The driver would wait for
+// that for as long as the whole call may take: where a firewall has forgotten all idle connections without a word, as
+// many calls would be lost as there are connections.
+func lives(ctx context.Context, conn *pgx.Conn) error {
+	const rested = time.Second
+	used, now := conn.PgConn().CustomData(), time.Now()
+	last, _ := used[lastUsed].(time.Time)
+	used[lastUsed] = now
+	if now.Sub(last) < rested {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	if err := conn.Ping(ctx); err != nil {
+		return driver.ErrBadConn // the pool takes another
+	}
+	return nil
+}
+
+// lastUsed is when a connection was last taken from its pool.
+const lastUsed = "last used"
 
 // durably makes a session wait for its commits, whatever server, database or role have as their default, now or later:
 // what is weaker than "on" is not on the standby's disk, or not even on the primary's, when the caller is told. What
