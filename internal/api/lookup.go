@@ -113,7 +113,7 @@ func readLastFour(q *wire.Query) string {
 // readRecipientFilter reads whom gifts are for.
 func readRecipientFilter(q *wire.Query, account *gift.Account) (contacts, words []string) {
 	text := strings.TrimSpace(q.Line("recipient", 254))
-	contacts, words = gift.ParseSearch(nfc.Address(text), account)
+	contacts, words = gift.ParseSearch(nfc.Address(text), account.TextedCountries())
 	// As it was typed, earlier releases kept it; or nobody has the like.
 	if typed := gift.Fold(text); text != "" && words == nil && !slices.Contains(contacts, typed) {
 		contacts = append(contacts, typed)

@@ -115,7 +115,7 @@ func (v Voucher) Resend(was Delivery, r Resend) (_ Voucher, _ Delivery, _ Entry,
 
 // Check refuses a resend of whatever gift: with a contact that fits no method that it can be meant for.
 func (r *Resend) Check(time.Time) error {
-	countries := r.Caller.Account.texted()
+	countries := r.Caller.Account.TextedCountries()
 	_, noEmail := ParseContact(Email, r.Contact, countries)
 	_, noNumber := ParseContact(SMS, r.Contact, countries)
 	switch {
@@ -137,7 +137,7 @@ func (r *Resend) Contacts(now string) (all []string) {
 		return []string{now}
 	}
 	for _, m := range []Method{Email, SMS} {
-		if contact, err := ParseContact(m, r.Contact, r.Caller.Account.texted()); err == nil {
+		if contact, err := ParseContact(m, r.Contact, r.Caller.Account.TextedCountries()); err == nil {
 			all = append(all, contact)
 		}
 	}
@@ -167,7 +167,7 @@ func (v *Voucher) redirect(was Delivery, r Resend) (to Delivery, err error) {
 	case r.Contact == "" && (to.Method != was.Method || was.Contact == ""): // it may have been erased
 		return was, refusal.At(refusal.ValidationFailure, refusal.FieldContact, needsContact, to.Method, refusal.FieldContact)
 	case r.Contact != "":
-		if to.Contact, err = ParseContact(to.Method, r.Contact, r.Caller.Account.texted()); err != nil {
+		if to.Contact, err = ParseContact(to.Method, r.Contact, r.Caller.Account.TextedCountries()); err != nil {
 			return was, refusal.At(refusal.ValidationFailure, refusal.FieldContact, "%s", err)
 		}
 	}

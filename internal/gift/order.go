@@ -56,7 +56,6 @@ const (
 	maxName          = 200
 	maxMessage       = 1_000
 	maxTerms         = 4_000
-	maxContact       = 254
 	maxReference     = 200
 )
 

@@ -1,7 +1,6 @@
 package gift
 
 import (
-	"cmp"
 	"strings"
 
 	"boon.example/internal/phone"
@@ -64,35 +63,4 @@ func WrittenContact(contact string) string {
 		return contact
 	}
 	return phone.Written(contact)
-}
-
-// texted are the countries that the account sends SMS to.
-func (a *Account) texted() []string {
-	if a == nil || a.TextCountries == nil {
-		return DefaultTextCountries
-	}
-	return a.TextCountries
-}
-
-// WholeNumber gives a telephone number in E.164 as the account reads it; any other contact stays as it is.
-func (a *Account) WholeNumber(contact string) string {
-	if strings.Contains(contact, "@") {
-		return contact
-	}
-	if number, err := phone.Parse(contact, a.texted()); err == nil {
-		return number
-	}
-	return contact
-}
-
-// DialledNumber gives a telephone number as it is dialled within its country; any other contact stays as it is.
-func (a *Account) DialledNumber(contact string) string {
-	dialled, _ := phone.National(a.WholeNumber(contact))
-	return phone.Written(cmp.Or(dialled, contact))
-}
-
-// BareNumber gives a telephone number without country code and trunk prefix; any other contact stays as it is.
-func (a *Account) BareNumber(contact string) string {
-	_, bare := phone.National(a.WholeNumber(contact))
-	return phone.Written(cmp.Or(bare, contact))
 }

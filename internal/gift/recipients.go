@@ -28,7 +28,7 @@ func (i *order) recipients() []Recipient {
 	i.require(i.at(refusal.FieldRecipient), single.Name == "", beside, refusal.FieldRecipients)
 	i.require(i.at(refusal.FieldContact), single.Contact == "", beside, refusal.FieldRecipients)
 	i.require(i.at(refusal.FieldMessage), single.Message == "", beside, refusal.FieldRecipients)
-	i.require(i.at(refusal.FieldMethod), single.Method == nil || isMethod(*single.Method), notAMethod, refusal.FieldMethod)
+	i.require(i.at(refusal.FieldMethod), single.Method == nil || Method(*single.Method).Valid(), NotAMethod, refusal.FieldMethod)
 	if n := len(i.Recipients); n == 0 || n > MaxRecipients {
 		i.add(refusal.FieldRecipients, "There must be 1 to %d recipients, not %d.", MaxRecipients, n)
 		return nil
@@ -57,7 +57,7 @@ const MaxPerContact = 10
 func (i *order) contacts(all []Recipient) {
 	seen := make(map[string]int, len(all))
 	for n, r := range all {
-		if r.Contact == "" || r.Method == nil || !isMethod(*r.Method) {
+		if r.Contact == "" || r.Method == nil || !Method(*r.Method).Valid() {
 			continue
 		}
 		contact, err := ParseContact(Method(*r.Method), r.Contact, i.account.TextCountries)
@@ -72,10 +72,6 @@ func (i *order) contacts(all []Recipient) {
 	}
 }
 
-const notAMethod = "The %s must be 1 (e-mail), 2 (SMS) or 3 (printed)."
-
-func isMethod(id int) bool { return id >= int(Email) && id <= int(Printed) }
-
 // recipient judges one receiver; inherited is the delivery method of the gift, judged elsewhere.
 func (i *order) recipient(of refusal.Field, r Recipient, inherited *int) {
 	method := r.Method
@@ -89,8 +85,8 @@ func (i *order) recipient(of refusal.Field, r Recipient, inherited *int) {
 	case method == nil:
 		i.require(methodField, i.absent || i.has(i.at(refusal.FieldMethod)),
 			"A %s is needed: 1 e-mail, 2 SMS, 3 printed.", refusal.FieldMethod)
-	case !isMethod(*method):
-		i.require(methodField, r.Method == nil, notAMethod, refusal.FieldMethod)
+	case !Method(*method).Valid():
+		i.require(methodField, r.Method == nil, NotAMethod, refusal.FieldMethod)
 	case Method(*method) == Printed:
 		i.require(contact, r.Contact == "", takesNoContact, refusal.FieldContact)
 	case r.Contact == "":

@@ -2,10 +2,8 @@ package gift
 
 import (
 	"strings"
-	"time"
 	"unicode"
 
-	"boon.example/internal/guid"
 	"boon.example/internal/phone"
 )
 
@@ -49,12 +47,12 @@ func FoldEmail(address string) string {
 
 // ParseSearch reads whom a look-up asks for: an e-mail address, a telephone number as people write it, or else the
 // words of a name. contacts are all spellings with which gifts may have been kept. A number without its country code
-// is read as send-gift reads it for the account; nil: of no account in particular.
-func ParseSearch(recipient string, account *Account) (contacts, words []string) {
+// is read as send-gift reads it for an account that sends SMS to these countries.
+func ParseSearch(recipient string, countries []string) (contacts, words []string) {
 	if strings.Contains(recipient, "@") {
 		return []string{FoldEmail(strings.TrimSpace(recipient))}, nil
 	}
-	if number, err := phone.Parse(recipient, account.texted()); err == nil {
+	if number, err := phone.Parse(recipient, countries); err == nil {
 		return ContactSpellings(number), nil
 	}
 	const fewest = 7
@@ -63,21 +61,4 @@ func ParseSearch(recipient string, account *Account) (contacts, words []string) 
 		return nil, SearchWords(recipient)
 	}
 	return []string{"+" + digits}, nil
-}
-
-// IDsFrom and IDsBefore bound the ids of what was made from an instant on, and before it. An id tells the time at
-// which it was drawn, which is not to the moment that of the record: hence a minute on either side.
-func IDsFrom(t time.Time) guid.ID { return idAt(t.Add(-time.Minute)) }
-
-// IDsBefore is the other bound; see IDsFrom.
-func IDsBefore(t time.Time) guid.ID { return idAt(t.Add(time.Minute)) }
-
-// idAt is the least version 7 UUID of an instant.
-func idAt(t time.Time) (id guid.ID) {
-	ms := max(0, t.UnixMilli())
-	for i := 5; i >= 0; i-- {
-		id[i] = byte(ms)
-		ms >>= 8
-	}
-	return id
 }

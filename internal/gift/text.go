@@ -45,6 +45,9 @@ func ParseContact(m Method, s string, countries []string) (string, error) {
 	return "", nil
 }
 
+// maxContact is how long a contact may be.
+const maxContact = 254
+
 // maxLocal is how long the part before the @ may be (RFC 5321, 4.5.3.1.1), with its quotes.
 const maxLocal = 64
 

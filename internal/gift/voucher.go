@@ -211,34 +211,3 @@ type Gift struct {
 	Voucher
 	Card Card
 }
-
-// Method is a delivery method of the interface, section 2.7.
-type Method int
-
-// The delivery methods.
-const (
-	Email   Method = 1
-	SMS     Method = 2
-	Printed Method = 3
-)
-
-// String is the method's name.
-func (m Method) String() string {
-	switch m {
-	case Email:
-		return "e-mail"
-	case SMS:
-		return "SMS"
-	case Printed:
-		return "print"
-	}
-	return "unknown"
-}
-
-// ParseMethod finds the delivery method of a number.
-func ParseMethod(id int) (Method, error) {
-	if !isMethod(id) {
-		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldMethod, notAMethod, refusal.FieldMethod)
-	}
-	return Method(id), nil
-}

@@ -548,7 +548,7 @@ func testEarlierNumbers(t *testing.T, open opener) {
 	g.Card.Method, g.Card.Contact, g.Card.Recipient = gift.SMS, "+4407740125622", "Ana Diaz"
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{issued}})
 	for _, asked := range []string{"+447740125622", "07740 125622", "+44 (0)7740 125622", "+4407740125622"} {
-		contacts, _ := gift.ParseSearch(asked, &gift.Account{TextCountries: []string{"GB"}})
+		contacts, _ := gift.ParseSearch(asked, []string{"GB"})
 		found, err := s.Gifts(t.Context(), gift.Filter{AccountID: account, Contacts: contacts, Limit: 2})
 		if err != nil || len(found) != 1 || found[0].ID != g.ID {
 			t.Errorf("%s: found %v, %v", asked, found, err)

@@ -1,0 +1,40 @@
+package gift
+
+import "boon.example/internal/refusal"
+
+// Method is a delivery method of the interface, section 2.7.
+type Method int
+
+// The delivery methods.
+const (
+	Email   Method = 1
+	SMS     Method = 2
+	Printed Method = 3
+)
+
+// String is the method's name.
+func (m Method) String() string {
+	switch m {
+	case Email:
+		return "e-mail"
+	case SMS:
+		return "SMS"
+	case Printed:
+		return "print"
+	}
+	return "unknown"
+}
+
+// ParseMethod finds the delivery method of a number.
+func ParseMethod(id int) (Method, error) {
+	if !Method(id).Valid() {
+		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldMethod, NotAMethod, refusal.FieldMethod)
+	}
+	return Method(id), nil
+}
+
+// Valid reports whether there is such a method.
+func (m Method) Valid() bool { return m >= Email && m <= Printed }
+
+// NotAMethod is what is told of another number; it names the field.
+const NotAMethod = "The %s must be 1 (e-mail), 2 (SMS) or 3 (printed)."
