@@ -88,15 +88,15 @@ func (c *eraseCmd) readContact(accounts []*gift.Account) error {
 		method = gift.Email
 	}
 	countries := gift.TextCountries()
-	contact, err := gift.ParseContact(method, said, countries)
+	whole, err := gift.ParseContact(method, said, countries)
 	if c.Account != "" {
 		if here, _ := gift.ParseContact(method, said, accounts[0].TextCountries); here != "" {
-			contact, err = here, nil
+			whole, err = here, nil
 		}
 	}
 	switch {
 	case err == nil:
-		c.Contact = contact
+		c.Contact = whole
 	case textedOnce.MatchString(said):
 		c.Contact = said
 	default:

@@ -28,9 +28,9 @@ const (
 )
 
 // outcomeFor tells what becomes of a message to a contact. All that are not named here get theirs.
-func outcomeFor(m gift.Method, contact string) outcome {
+func outcomeFor(m gift.Method, to string) outcome {
 	if m == gift.SMS {
-		number, american := strings.CutPrefix(contact, "+1")
+		number, american := strings.CutPrefix(to, "+1")
 		if !american || len(number) != 10 || number[3:8] != fictitious {
 			return delivered
 		}
@@ -42,7 +42,7 @@ func outcomeFor(m gift.Method, contact string) outcome {
 		}
 		return delivered
 	}
-	switch strings.ToLower(contact) {
+	switch strings.ToLower(to) {
 	case "bounced" + simulator:
 		return bounced
 	case "slow" + simulator:

@@ -424,7 +424,7 @@ func TestLostAnswerWhileStopping(t *testing.T) {
 // TestWordsNameNoRecipient: servers repeat an address in small letters, or in the form that mail travels in.
 func TestWordsNameNoRecipient(t *testing.T) {
 	t.Parallel()
-	for contact, repeated := range map[string][]string{
+	for to, repeated := range map[string][]string{
 		"Anna.Lee@Example.com":   {"Anna.Lee@Example.com", "anna.lee@example.com", "ANNA.LEE@EXAMPLE.COM"},
 		"anna@münchen.example":   {"anna@münchen.example", "anna@xn--mnchen-3ya.example", "ANNA@MÜNCHEN.EXAMPLE"},
 		`"anna lee"@example.com`: {`"anna lee"@example.com`, `"Anna Lee"@example.com`},
@@ -432,11 +432,11 @@ func TestWordsNameNoRecipient(t *testing.T) {
 		"anna+$1@example.com":    {"anna+$1@example.com"},
 	} {
 		g := aGift(gift.Email)
-		g.Card.Contact = contact
+		g.Card.Contact = to
 		for _, address := range repeated {
 			got := words(&message.Refusal{Words: "550 5.1.1 <" + address + ">: User unknown"}, &g)
 			if want := "550 5.1.1 <the recipient>: User unknown"; got != want {
-				t.Errorf("%s: %s, want %s", contact, got, want)
+				t.Errorf("%s: %s, want %s", to, got, want)
 			}
 		}
 	}

@@ -233,3 +233,24 @@ func moved(from, to Delivery) string {
 		"+14155550132": "…0132", "+14155550133": "…0133"}
 	return " From " + masks[from.Contact] + " to " + masks[to.Contact] + ", with a new code and link."
 }
+
+// TestContactsOfEarlierReleases: 0.1.0 kept the trunk zero of +44 (0)7740 125622. It is the same contact, and what is
+// sent goes to the number.
+func TestContactsOfEarlierReleases(t *testing.T) {
+	t.Parallel()
+	const kept, number = "+4407740125622", "+447740125622"
+	if !SameContact(kept, number) || SameContact(kept, "+447740125623") || SameContact(kept, "a@b.co") ||
+		SameContact("", number) {
+		t.Error("contacts are compared as texts")
+	}
+	was, is := Delivery{Method: SMS, Contact: kept}, Delivery{Method: SMS, Contact: number}
+	if !was.SameRecipient(is) || ContactKey(kept) != ContactKey(number) {
+		t.Error("the number is another recipient")
+	}
+	if card := (Card{Method: SMS, Contact: kept}); card.Address() != number {
+		t.Errorf("a message goes to %s", card.Address())
+	}
+	if card := (Card{Method: Email, Contact: "Ana@example.com"}); card.Address() != "Ana@example.com" {
+		t.Errorf("a mail goes to %s", card.Address())
+	}
+}

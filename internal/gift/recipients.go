@@ -60,12 +60,12 @@ func (i *order) contacts(all []Recipient) {
 		if r.Contact == "" || r.Method == nil || !Method(*r.Method).Valid() {
 			continue
 		}
-		contact, err := ParseContact(Method(*r.Method), r.Contact, i.account.TextCountries)
+		to, err := ParseContact(Method(*r.Method), r.Contact, i.account.TextCountries)
 		if err != nil {
 			continue // told already
 		}
-		contact = ContactKey(contact)
-		if seen[contact]++; seen[contact] > MaxPerContact {
+		to = ContactKey(to)
+		if seen[to]++; seen[to] > MaxPerContact {
 			i.add(refusal.FieldContact.In(refusal.FieldRecipients.At(n)), "One recipient can get at most %d gifts of an order.",
 				MaxPerContact)
 		}
@@ -78,7 +78,7 @@ func (i *order) recipient(of refusal.Field, r Recipient, inherited *int) {
 	if method == nil {
 		method = inherited
 	}
-	methodField, contact := refusal.FieldMethod.In(of), refusal.FieldContact.In(of)
+	methodField, contactField := refusal.FieldMethod.In(of), refusal.FieldContact.In(of)
 	i.text(refusal.FieldRecipient.In(of), r.Name, maxName)
 	i.text(refusal.FieldMessage.In(of), r.Message, maxMessage)
 	switch {
@@ -88,12 +88,12 @@ func (i *order) recipient(of refusal.Field, r Recipient, inherited *int) {
 	case !Method(*method).Valid():
 		i.require(methodField, r.Method == nil, NotAMethod, refusal.FieldMethod)
 	case Method(*method) == Printed:
-		i.require(contact, r.Contact == "", takesNoContact, refusal.FieldContact)
+		i.require(contactField, r.Contact == "", takesNoContact, refusal.FieldContact)
 	case r.Contact == "":
-		i.add(contact, needsContact, Method(*method), refusal.FieldContact)
+		i.add(contactField, needsContact, Method(*method), refusal.FieldContact)
 	default:
 		if _, err := ParseContact(Method(*method), r.Contact, i.account.TextCountries); err != nil {
-			i.add(contact, "%s", err)
+			i.add(contactField, "%s", err)
 		}
 	}
 }

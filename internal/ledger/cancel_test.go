@@ -28,9 +28,9 @@ func (b *bench) reinstate(id guid.ID) *ledger.Reinstate {
 	return &ledger.Reinstate{VoucherIDs: []guid.ID{id}, Reinstate: gift.Reinstate{Caller: b.caller}}
 }
 
-func (b *bench) resend(id guid.ID, contact string) *ledger.Resend {
-	r := &ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: b.caller, Contact: contact}}
-	if contact != "" {
+func (b *bench) resend(id guid.ID, to string) *ledger.Resend {
+	r := &ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: b.caller, Contact: to}}
+	if to != "" {
 		r.Method = gift.Email
 	}
 	return r

@@ -61,8 +61,8 @@ func (c *Call) wantSent(w *Want, contacts ...string) {
 		if o.MessagesPerContactPerDay == 0 {
 			continue
 		}
-		for _, contact := range contacts {
-			w.Counts = append(w.Counts, CountKey{c.AccountID, ContactCount, o.id, gift.ContactKey(contact)})
+		for _, to := range contacts {
+			w.Counts = append(w.Counts, CountKey{c.AccountID, ContactCount, o.id, gift.ContactKey(to)})
 		}
 	}
 }
@@ -162,8 +162,8 @@ func (s *state) sending(c *Call, more gift.Count, contacts map[string]gift.Count
 			continue
 		}
 		each := gift.Limits{MessagesPerDay: o.MessagesPerContactPerDay}
-		for contact, messages := range contacts {
-			key := CountKey{c.AccountID, ContactCount, o.id, gift.ContactKey(contact)}
+		for to, messages := range contacts {
+			key := CountKey{c.AccountID, ContactCount, o.id, gift.ContactKey(to)}
 			over = cmp.Or(over, b.Contact(s.Counts[key].On(today), messages))
 			all = append(all, spend{key, messages, atMost(&each, messages)})
 		}

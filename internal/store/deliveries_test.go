@@ -83,10 +83,10 @@ func testRedirect(t *testing.T, open opener) {
 		t.Errorf("a job that is gone was put off: %v", err)
 	}
 	var method gift.Method
-	var contact string
+	var address string
 	err = db.Each(t.Context(), s.db.Readers, `SELECT method, contact FROM resend WHERE account_id = $1`,
-		[]any{db.KeyOf(account)}, func(rows *sql.Rows) error { return rows.Scan(&method, &contact) })
-	if err != nil || method != gift.Email || contact != "former@example.com" {
-		t.Errorf("it went by %v to %q before, %v", method, contact, err)
+		[]any{db.KeyOf(account)}, func(rows *sql.Rows) error { return rows.Scan(&method, &address) })
+	if err != nil || method != gift.Email || address != "former@example.com" {
+		t.Errorf("it went by %v to %q before, %v", method, address, err)
 	}
 }

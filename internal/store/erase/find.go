@@ -19,11 +19,11 @@ const findPage = 500
 
 // Find gives the gifts of an account that have a contact: those that go or went to it, and those whose customer has it,
 // also of a reload or an activation. It reads every card and every entry; seen is told how many.
-func (e *Eraser) Find(ctx context.Context, account guid.ID, contact string, seen func(rows int)) ([]guid.ID, error) {
-	is := Request{Contact: contact}
+func (e *Eraser) Find(ctx context.Context, account guid.ID, who string, seen func(rows int)) ([]guid.ID, error) {
+	is := Request{Contact: who}
 	found := map[guid.ID]bool{}
 	var keys [][]byte
-	for _, spelling := range gift.ContactSpellings(nfc.Address(contact)) {
+	for _, spelling := range gift.ContactSpellings(nfc.Address(who)) {
 		keys = append(keys, e.db.Keys.SearchHashes(account, record.ByContact+spelling)...)
 	}
 	for _, key := range keys {

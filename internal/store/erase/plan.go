@@ -41,8 +41,8 @@ func (p *plan) nothing() bool {
 
 // is tells whether a contact is that of the person. Customers' addresses stand as they were typed, and so do contacts
 // of earlier releases.
-func (r *Request) is(contact string) bool {
-	return contact != "" && (r.Contact == "" || gift.SameContact(nfc.Address(contact), nfc.Address(r.Contact)))
+func (r *Request) is(address string) bool {
+	return address != "" && (r.Contact == "" || gift.SameContact(nfc.Address(address), nfc.Address(r.Contact)))
 }
 
 // planFor decides what goes. A recipient takes along the name, the message and the notes, also one that the gift was
