@@ -31,6 +31,7 @@ var arrows = map[string][]string{
 	"internal/guid":          {},
 	"internal/money":         {},
 	"internal/refusal":       {},
+	"internal/contact":       {"internal/phone", "internal/refusal"},
 	"internal/phone":         {},
 	"internal/jobs":          {},
 	"internal/fair":          {"internal/gift"},
@@ -124,7 +125,7 @@ var arrows = map[string][]string{
 }
 
 // vocabulary are the packages that every other one may import, as they know only each other.
-var vocabulary = []string{"internal/guid", "internal/money", "internal/refusal"}
+var vocabulary = []string{"internal/guid", "internal/money", "internal/refusal", "internal/contact"}
 
 const module = "boon.example/"
 

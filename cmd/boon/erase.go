@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/nfc"
@@ -83,14 +84,14 @@ var textedOnce = regexp.MustCompile(`^\+[0-9]{8,15}$`)
 // readContact makes of the contact what gifts have. A number without its country code is read as the account reads it,
 // where one is named.
 func (c *eraseCmd) readContact(accounts []*gift.Account) error {
-	said, method := nfc.Address(strings.TrimSpace(c.Contact)), gift.SMS
+	said, method := nfc.Address(strings.TrimSpace(c.Contact)), contact.SMS
 	if strings.Contains(said, "@") {
-		method = gift.Email
+		method = contact.Email
 	}
-	countries := gift.TextCountries()
-	whole, err := gift.ParseContact(method, said, countries)
+	countries := contact.TextCountries()
+	whole, err := contact.Parse(method, said, countries)
 	if c.Account != "" {
-		if here, _ := gift.ParseContact(method, said, accounts[0].TextCountries); here != "" {
+		if here, _ := contact.Parse(method, said, accounts[0].TextCountries); here != "" {
 			whole, err = here, nil
 		}
 	}
@@ -158,7 +159,7 @@ func (c *eraseCmd) tell(t *terminal, s *store.Store, n erase.Counts) error {
 	err := s.Eraser.Clean(t, c.Vacuum)
 	if err == nil && n.Waiting == 0 && !c.Vacuum {
 		left := 0
-		for _, spelling := range gift.ContactSpellings(c.Contact) {
+		for _, spelling := range contact.Spellings(c.Contact) {
 			n, remains := s.Eraser.Remains(spelling)
 			left, err = left+n, errors.Join(err, remains)
 		}

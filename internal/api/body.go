@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -185,7 +186,7 @@ func (c *call) requestTo(op gift.Operation, asked func(spell func(string) string
 	if c.key == "" {
 		return &request{call: c, operation: op}
 	}
-	r := c.request(op, asked(gift.WrittenContact))
+	r := c.request(op, asked(contact.Written))
 	known := r.earlier
 	r.earlier = func(recorded [32]byte) (bool, error) {
 		if known != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -113,9 +114,9 @@ func readLastFour(q *wire.Query) string {
 // readRecipientFilter reads whom gifts are for.
 func readRecipientFilter(q *wire.Query, account *gift.Account) (contacts, words []string) {
 	text := strings.TrimSpace(q.Line("recipient", 254))
-	contacts, words = gift.ParseSearch(nfc.Address(text), account.TextedCountries())
+	contacts, words = contact.ParseSearch(nfc.Address(text), account.TextedCountries())
 	// As it was typed, earlier releases kept it; or nobody has the like.
-	if typed := gift.Fold(text); text != "" && words == nil && !slices.Contains(contacts, typed) {
+	if typed := contact.Fold(text); text != "" && words == nil && !slices.Contains(contacts, typed) {
 		contacts = append(contacts, typed)
 	}
 	return contacts, words

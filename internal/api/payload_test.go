@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
@@ -30,7 +31,7 @@ var merchants = []merchant{
 type variety struct {
 	merchant
 	item, promotional, single bool
-	method                    gift.Method
+	method                    contact.Method
 	named                     gift.Program // zero: the request names none
 }
 
@@ -38,9 +39,9 @@ type variety struct {
 func varieties() (all []variety) {
 	for _, m := range merchants {
 		for _, named := range []gift.Program{{}, gift.BusinessProgram, gift.PromotionalProgram, gift.DistributionProgram} {
-			for _, method := range []gift.Method{gift.Email, gift.SMS, gift.Printed} {
+			for _, method := range []contact.Method{contact.Email, contact.SMS, contact.Printed} {
 				for bits := range 8 {
-					if m.currency != "USD" && (bits < 4 || method != gift.Printed) {
+					if m.currency != "USD" && (bits < 4 || method != contact.Printed) {
 						continue // one currency is enough for the ways of delivery and the form with recipients
 					}
 					all = append(all, variety{m, bits&1 > 0, bits&2 > 0, bits&4 > 0, method, named})
@@ -91,7 +92,7 @@ func (v *variety) request() string {
 
 // payload lists the members of the voucher in their order, with what is expected there; "*" is anything but null.
 func (v *variety) payload() [][2]string {
-	program, printed, kind := v.program(), v.method == gift.Printed, 1
+	program, printed, kind := v.program(), v.method == contact.Printed, 1
 	if v.item {
 		kind++
 	}
@@ -196,7 +197,7 @@ func TestEveryKindOfGift(t *testing.T) {
 			want = instead(want, "orderID", sent.at("orderID"), "giftURL", address, "lastFour",
 				sent.at("gifts[0].voucherCode")[8:])
 			sent.shows("gifts[0].", want)
-			sent.want(201, "gifts[0].printURL", pick(v.method == gift.Printed, address+"/print.pdf", "null"))
+			sent.want(201, "gifts[0].printURL", pick(v.method == contact.Printed, address+"/print.pdf", "null"))
 			if !v.single {
 				sent.want(201, "gifts[1].recipientIndex", "1", "gifts[1].deliveryMethodID", "3", "gifts[1].recipientDescription",
 					"null", "gifts[1].message", "null")
@@ -214,7 +215,7 @@ func TestEveryKindOfGift(t *testing.T) {
 					t.Errorf("validated, the members are %v", got)
 				}
 			}
-			if v.method == gift.Printed {
+			if v.method == contact.Printed {
 				w.in(t).redeemKind(v, sent, want, key)
 			}
 		})

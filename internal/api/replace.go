@@ -1,6 +1,7 @@
 package api
 
 import (
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -17,7 +18,7 @@ type replacing struct {
 
 // delivering is where the new code of a gift is sent.
 type delivering struct {
-	Method  gift.Method
+	Method  contact.Method
 	Contact string
 }
 
@@ -32,7 +33,7 @@ func readReplacing(o *wire.Object) (r replacing) {
 		r.Deliver = &delivering{}
 		if id := d.Integer(method); id != nil {
 			var err error
-			if r.Deliver.Method, err = gift.ParseMethod(*id); err != nil {
+			if r.Deliver.Method, err = contact.ParseMethod(*id); err != nil {
 				d.Add(d.At(method), "The deliveryMethodID must be 1 (e-mail), 2 (SMS) or 3 (printed).")
 			}
 		} else if !d.Given(method) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -25,7 +26,7 @@ type resending struct {
 func readResending(o *wire.Object) (r resending) {
 	r.VoucherID = readVoucherID(o)
 	if id := o.Integer("deliveryMethodID"); id != nil {
-		method, err := gift.ParseMethod(*id)
+		method, err := contact.ParseMethod(*id)
 		o.Refuse(err)
 		r.Method = method
 	}
@@ -129,7 +130,7 @@ func (r *request) dispatch(voucher guid.ID, problems *wire.Problems, cmd dispatc
 		as.masked = as.masked && !(replaced && replace.Deliver == nil)
 		writeVoucher(w, &now, as)
 		writePrintURL(w, &now, as)
-		if now.Card.Method != gift.Printed {
+		if now.Card.Method != contact.Printed {
 			lacking = nil
 		}
 		w.Texts("notPrintable", lacking)
@@ -146,7 +147,7 @@ func (r *request) dispatch(voucher guid.ID, problems *wire.Problems, cmd dispatc
 
 // printed reports whether a gift may go in print: by the method that is asked for, else as it goes already.
 func printed(cmd dispatching, g *gift.Gift) bool {
-	method := gift.Method(0)
+	method := contact.Method(0)
 	switch cmd := cmd.(type) {
 	case *ledger.Resend:
 		method = cmd.Method
@@ -155,5 +156,5 @@ func printed(cmd dispatching, g *gift.Gift) bool {
 			method = cmd.Deliver.Method
 		}
 	}
-	return cmp.Or(method, g.Card.Method) == gift.Printed
+	return cmp.Or(method, g.Card.Method) == contact.Printed
 }

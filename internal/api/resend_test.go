@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/api"
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
@@ -153,7 +154,7 @@ func TestRedirect(t *testing.T) {
 	w.post("resend-gift", resend(g.id, `,"recipientContact":"ben@example.com"`), once("to ben")...).again(first)
 	jobs := w.claimAll(2)
 	told := jobs[ledger.RedirectedJob]
-	if told.Contact != "ana@example.com" || told.Method != gift.Email {
+	if told.Contact != "ana@example.com" || told.Method != contact.Email {
 		t.Errorf("%q is told, want ana@example.com", told.Contact)
 	}
 	toBen := jobs[ledger.GiftJob]

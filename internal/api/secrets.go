@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/wire"
@@ -52,7 +53,7 @@ const printPath = "/print.pdf"
 
 // writePrintURL writes where a gift can be printed, if it goes in print.
 func writePrintURL(w *wire.Writer, g *gift.Gift, s view) {
-	writeSecret(w, secretPrint, giftURL(g, s.pages)+printPath, s.masked || g.Card.Method != gift.Printed)
+	writeSecret(w, secretPrint, giftURL(g, s.pages)+printPath, s.masked || g.Card.Method != contact.Printed)
 }
 
 // writeSheetURL writes where the printed gifts of an order can be printed together, if there are any.

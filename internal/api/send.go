@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -248,16 +249,16 @@ func (c *call) deliverable(gifts []gift.Gift) error {
 	return nil
 }
 
-func (c *call) deliverableBy(m gift.Method) error {
+func (c *call) deliverableBy(m contact.Method) error {
 	if c.account != nil && c.account.Test { // into the outbox, which is always there
 		return nil
 	}
 	switch {
-	case m == gift.Email && !c.Email:
+	case m == contact.Email && !c.Email:
 		return refusal.New(refusal.AccountMisconfigured,
 			"This service does not send e-mail yet: its operator must set up a mail server. Until then, gifts can be "+
 				"printed (deliveryMethodID 3).")
-	case m == gift.SMS && !c.SMS:
+	case m == contact.SMS && !c.SMS:
 		return refusal.New(refusal.AccountMisconfigured,
 			"This service does not send SMS yet: its operator must set up an SMS gateway. Until then, gifts can be printed "+
 				"(deliveryMethodID 3).")
@@ -289,7 +290,7 @@ func writeOrder(w *wire.Writer, r ledger.Result, c *call, lacking [][]string) {
 func (c *call) notPrintable(gifts []gift.Gift) [][]string {
 	all, known := make([][]string, len(gifts)), map[string]bool{}
 	for n := range gifts {
-		if gifts[n].Card.Method == gift.Printed {
+		if gifts[n].Card.Method == contact.Printed {
 			all[n] = c.lacking(&gifts[n].Card, known)
 		}
 	}

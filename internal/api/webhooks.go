@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -152,7 +153,7 @@ func (c *call) readWebhook(o *wire.Object) (r gift.WebhookChange) {
 	}
 	// An empty text takes it away.
 	if d := o.Text("description"); d != "" || o.EmptyText("description") {
-		if err := gift.CheckText(d, gift.MaxWebhookDescription, false); err != nil {
+		if err := contact.CheckText(d, gift.MaxWebhookDescription, false); err != nil {
 			o.Add("description", "%s", err)
 		}
 		r.Description = &d

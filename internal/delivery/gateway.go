@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/idna"
 
 	"boon.example/internal/card"
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -106,7 +107,7 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 	switch {
 	case account.Test:
 		carrier = s.Test
-	case g.Card.Method == gift.SMS:
+	case g.Card.Method == contact.SMS:
 		carrier = s.SMS
 	}
 	if carrier == nil {
@@ -118,7 +119,7 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 		}
 	}
 	var pictures Pictures
-	if g.Card.Method == gift.Email {
+	if g.Card.Method == contact.Email {
 		var err error
 		view := card.New(&g, account, job.Now())
 		if pictures, err = s.pictures(ctx, &view); err != nil {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 )
@@ -60,7 +61,7 @@ type place struct {
 
 // laneOf names the lane of a gift's message.
 func laneOf(g *gift.Gift) laneName {
-	if g.Card.Method != gift.Email {
+	if g.Card.Method != contact.Email {
 		return laneName{g.AccountID, g.Card.Method.String()}
 	}
 	return laneName{g.AccountID, strings.ToLower(g.Card.Contact[strings.LastIndexByte(g.Card.Contact, '@')+1:])}

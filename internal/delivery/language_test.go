@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/card"
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
 	"boon.example/internal/message"
@@ -67,7 +68,7 @@ func TestMoneyInEachLanguage(t *testing.T) {
 			"3月1日、Pier 39で¥950を利用。Benからのギフトの残り：¥2,500（Harbor Coffee）"},
 	} {
 		a := in(tt.l, tt.c)
-		mail, sms := aGift(gift.Email), aGift(gift.SMS)
+		mail, sms := aGift(contact.Email), aGift(contact.SMS)
 		mail.Currency, sms.Currency = tt.c, tt.c
 		mail.Status, sms.Status = gift.Delivered, gift.Delivered
 		left := must(t)(RenderBalance(&mail, a, nil, publicURL, testID(9), Pictures{}, time.Now()))
@@ -101,7 +102,7 @@ func TestThreeCurrencies(t *testing.T) {
 		gift.Japanese: {"$25.00", "€25.00", "¥3,000"},
 	} {
 		for i, c := range []money.Currency{dollar, euro, yen} {
-			mail, sms := aGift(gift.Email), aGift(gift.SMS)
+			mail, sms := aGift(contact.Email), aGift(contact.SMS)
 			for _, g := range []*gift.Gift{&mail, &sms} {
 				g.Currency, g.Status = c, gift.Delivered
 				if c == yen {
@@ -132,7 +133,7 @@ func must(t *testing.T) func(message.Message, error) message.Message {
 // TestRecipientsLanguage: the language of a gift goes before that of its account, if it is one of ours.
 func TestRecipientsLanguage(t *testing.T) {
 	t.Parallel()
-	g := aGift(gift.Email)
+	g := aGift(contact.Email)
 	for tag, want := range map[string]string{"fr-CA": "Bonjour Anna,", "": "Hallo Anna!", "ar": "Hallo Anna!"} {
 		g.Card.Language = tag
 		m := must(t)(Render(&g, in(gift.German, euro), publicURL, testID(9), Pictures{}, time.Now()))
@@ -145,7 +146,7 @@ func TestRecipientsLanguage(t *testing.T) {
 // TestArabicInAGermanMail: what a sender wrote runs in its own direction, line by line, and is not said to be German.
 func TestArabicInAGermanMail(t *testing.T) {
 	t.Parallel()
-	g := aGift(gift.Email)
+	g := aGift(contact.Email)
 	g.Card.Message, g.Card.Terms, g.Card.Sender = "مرحبا!\nHello.", "شروط", "علي"
 	m := must(t)(Render(&g, in(gift.German, euro), publicURL, testID(9), Pictures{}, time.Now()))
 	const line = `<p dir="auto" style="margin:0;text-align:start;">`
@@ -161,7 +162,7 @@ func TestArabicInAGermanMail(t *testing.T) {
 }
 
 // full is a gift of which a message has something to say in every place.
-func full(m gift.Method) gift.Gift {
+func full(m contact.Method) gift.Gift {
 	g := aGift(m)
 	g.Status, g.Balance = gift.Claimed, 1550
 	g.Holds = []gift.OpenHold{{Left: 450, Until: time.Now().Add(time.Hour)}}
@@ -194,7 +195,7 @@ func TestTextAndHTMLSayTheSame(t *testing.T) {
 	tight := func(s string) string { return strings.ReplaceAll(strings.Join(strings.Fields(s), ""), "×", "x") }
 	for _, l := range gift.Languages() {
 		for _, item := range []bool{false, true} {
-			g, a := full(gift.Email), in(l, euro)
+			g, a := full(contact.Email), in(l, euro)
 			g.Currency, g.Item, g.Card.Label = euro, item, "Latte"
 			for len(a.Locations) < 15 { // more than are listed
 				a.Locations = append(a.Locations, gift.Location{ID: testID(30), Name: "Pier 39"})
@@ -243,7 +244,7 @@ func TestNothingIsEnglish(t *testing.T) {
 		}
 		return found
 	}
-	for _, method := range []gift.Method{gift.Email, gift.SMS} {
+	for _, method := range []contact.Method{contact.Email, contact.SMS} {
 		g := full(method)
 		english := all(t, &g, in(gift.English, dollar))
 		for _, l := range gift.Languages()[1:] {
@@ -272,7 +273,7 @@ func TestOurWordsAreGSM(t *testing.T) {
 	t.Parallel()
 	for _, l := range []gift.Language{gift.English, gift.German, gift.French, gift.Spanish} {
 		for month := range 12 {
-			g, a := full(gift.SMS), in(l, euro)
+			g, a := full(contact.SMS), in(l, euro)
 			g.Currency = euro
 			for held := range 2 {
 				g.Holds = g.Holds[:held]
@@ -287,7 +288,7 @@ func TestOurWordsAreGSM(t *testing.T) {
 				if _, ok := septets(used.Text); !ok {
 					t.Errorf("%s: not in the GSM alphabet: %q", l, used.Text)
 				}
-				g.Holds = full(gift.SMS).Holds
+				g.Holds = full(contact.SMS).Holds
 			}
 		}
 	}
@@ -304,7 +305,7 @@ func TestCurrenciesAreGSM(t *testing.T) {
 		}
 		known++
 		for _, l := range []gift.Language{gift.English, gift.German, gift.French, gift.Spanish} {
-			g := aGift(gift.SMS)
+			g := aGift(contact.SMS)
 			g.Currency = c
 			if m := must(t)(Render(&g, in(l, c), publicURL, testID(9), Pictures{}, time.Now())); parts(m.Text) != 1 {
 				t.Errorf("%s: %q", l, m.Text)
@@ -324,7 +325,7 @@ func TestTextMessages(t *testing.T) {
 		name := rapid.OneOf(rapid.StringN(0, 60, -1), rapid.StringMatching(`[A-Za-z '.€\[\]]{0,90}`),
 			rapid.StringMatching(`[A-Zäéñö ’–]{0,60}`), rapid.StringMatching(`[\x{4e00}-\x{4eff}\x{3040}-\x{30ff}]{0,50}`),
 			rapid.SampledFrom(hostile))
-		g := aGift(gift.SMS)
+		g := aGift(contact.SMS)
 		g.Status, g.Balance = gift.Claimed, money.Amount(rapid.Int64Range(1, 1_000_000_00).Draw(rt, "balance"))
 		g.Item, g.Card.Label = rapid.Bool().Draw(rt, "item"), name.Draw(rt, "label")
 		g.Card.Sender = name.Draw(rt, "sender")

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 )
 
@@ -12,7 +13,7 @@ import (
 // that of before nor that of now.
 func TestRedirectedMessage(t *testing.T) {
 	t.Parallel()
-	for _, method := range []gift.Method{gift.Email, gift.SMS} {
+	for _, method := range []contact.Method{contact.Email, contact.SMS} {
 		for _, name := range []string{"Ben", strings.Repeat("Maximiliane ", 16), strings.Repeat("漢", 200)} {
 			g := aGift(method)
 			g.Status, g.Card.Sender = gift.Delivered, name
@@ -22,7 +23,7 @@ func TestRedirectedMessage(t *testing.T) {
 			}
 			if m.To != g.Card.Contact || m.QR != nil || !strings.Contains(m.Text, "no longer work") ||
 				!strings.Contains(m.Text, "someone else") ||
-				method == gift.Email && (!strings.Contains(m.HTML, "no longer work") || m.Subject == "") {
+				method == contact.Email && (!strings.Contains(m.HTML, "no longer work") || m.Subject == "") {
 				t.Errorf("%s: %+v", method, m)
 			}
 			for _, text := range []string{m.Text, m.HTML, m.Subject} {
@@ -33,7 +34,7 @@ func TestRedirectedMessage(t *testing.T) {
 					}
 				}
 			}
-			if method == gift.SMS && name == "Ben" && parts(m.Text) > 1 {
+			if method == contact.SMS && name == "Ben" && parts(m.Text) > 1 {
 				t.Errorf("it does not fit into one message: %q", m.Text)
 			}
 		}

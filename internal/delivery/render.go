@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"boon.example/internal/card"
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/locale"
@@ -179,7 +180,7 @@ func write(kind string, g *gift.Gift, a *gift.Account, used *card.Use, publicURL
 		To: g.Card.Address(), At: now}
 	var err error
 	switch m.Method {
-	case gift.Email:
+	case contact.Email:
 		m.ToName, m.FromName = card.Clip(c.Recipient, maxName), card.Clip(c.Merchant, maxName)
 		if c.Shown() {
 			if m.QR, err = drawQR(c.URL); err != nil {
@@ -196,7 +197,7 @@ func write(kind string, g *gift.Gift, a *gift.Account, used *card.Use, publicURL
 		c.Subject = m.Subject
 		m.Text = run(&err, texts.Lookup(kind+".txt"), c)
 		m.HTML = run(&err, htmls.Lookup(kind+".html"), c)
-	case gift.SMS:
+	case contact.SMS:
 		m.Text = shortText(kind, c)
 	default:
 		err = fmt.Errorf("a gift delivered by %s has no message", m.Method)

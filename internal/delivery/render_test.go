@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html"
 
 	"boon.example/internal/card"
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/message"
@@ -27,7 +28,7 @@ var anAccount = &gift.Account{
 const aCode = "123456789012"
 
 // aGift is a pending gift of $25 from Ben to Anna.
-func aGift(m gift.Method) gift.Gift {
+func aGift(m contact.Method) gift.Gift {
 	code, err := gift.ParseVoucherCode(aCode)
 	if err != nil {
 		panic(err)
@@ -36,7 +37,7 @@ func aGift(m gift.Method) gift.Gift {
 	if err != nil {
 		panic(err)
 	}
-	contact := map[gift.Method]string{gift.Email: "anna@example.com", gift.SMS: "+14155550132"}[m]
+	contact := map[contact.Method]string{contact.Email: "anna@example.com", contact.SMS: "+14155550132"}[m]
 	id, err := uuid.NewV7()
 	if err != nil {
 		panic(err)
@@ -92,7 +93,7 @@ Whoever has the link or the code can use the gift. Keep it like cash.
 
 func TestRenderMail(t *testing.T) {
 	t.Parallel()
-	m := render(t, aGift(gift.Email))
+	m := render(t, aGift(contact.Email))
 	if m.Subject != "A gift for you from Ben" {
 		t.Errorf("subject %q", m.Subject)
 	}
@@ -120,7 +121,7 @@ func TestRenderMail(t *testing.T) {
 
 func TestRenderItemWithTerms(t *testing.T) {
 	t.Parallel()
-	g := aGift(gift.Email)
+	g := aGift(contact.Email)
 	g.Item, g.Loaded, g.Balance, g.Card.Label, g.Card.Terms = true, 2, 2, "Latte", "Any size.\nNo refills."
 	m := render(t, g)
 	if !strings.Contains(m.Text, "2 x Latte at Harbor Coffee") ||
@@ -134,12 +135,12 @@ func TestRenderItemWithTerms(t *testing.T) {
 
 func TestRenderSMS(t *testing.T) {
 	t.Parallel()
-	m := render(t, aGift(gift.SMS))
+	m := render(t, aGift(contact.SMS))
 	const want = "Your gift from Ben: $25.00 at Harbor Coffee. https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv"
 	if m.Text != want || m.Subject != "" || m.HTML != "" || m.To != "+14155550132" {
 		t.Errorf("message %+v", m)
 	}
-	g := aGift(gift.SMS)
+	g := aGift(contact.SMS)
 	g.Card.Sender, g.Card.Label, g.Item = strings.Repeat("Very long name ", 12), strings.Repeat("Cake ", 40), true
 	if m = render(t, g); len(m.Text) > 160 || !strings.HasSuffix(m.Text, " "+card.GiftURL(publicURL, g.Card.Token)) {
 		t.Errorf("%d characters: %q", len(m.Text), m.Text)
@@ -148,7 +149,7 @@ func TestRenderSMS(t *testing.T) {
 
 func TestRenderPrinted(t *testing.T) {
 	t.Parallel()
-	g := aGift(gift.Printed)
+	g := aGift(contact.Printed)
 	if _, err := Render(&g, anAccount, publicURL, testID(9), Pictures{}, time.Now()); err == nil {
 		t.Error("a printed gift got a message")
 	}
@@ -176,7 +177,7 @@ var hostile = []string{
 // TestGoodFor: a gift for certain items says so in the mail and in the notice of what is left.
 func TestGoodFor(t *testing.T) {
 	t.Parallel()
-	g := aGift(gift.Email)
+	g := aGift(contact.Email)
 	g.Items = []gift.Item{{ID: "LATTE", Name: "Latte & more"}, {ID: "MOCHA"}}
 	notice := g
 	notice.Status, notice.Balance = gift.Claimed, 1550
@@ -196,7 +197,7 @@ func TestGoodFor(t *testing.T) {
 // changes.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
-	for _, method := range []gift.Method{gift.Email, gift.SMS} {
+	for _, method := range []contact.Method{contact.Email, contact.SMS} {
 		plain := aGift(method)
 		plain.Item, plain.Card.Label, plain.Card.Terms, plain.Card.PromotionalTerms = true, "x", "x", "x"
 		plain.Card.Message, plain.Card.Sender, plain.Card.Recipient = "x", "x", "x"
@@ -212,7 +213,7 @@ func TestHostileTexts(t *testing.T) {
 			g.Items = []gift.Item{{ID: "X", Name: text + "!"}}
 			m := render(t, g)
 			checkLine(t, "subject", m.Subject)
-			if method == gift.SMS {
+			if method == contact.SMS {
 				checkLine(t, "SMS", m.Text)
 				if !strings.HasSuffix(m.Text, " "+card.GiftURL(publicURL, g.Card.Token)) {
 					t.Errorf("%q: the link is not whole: %q", text, m.Text)
@@ -257,7 +258,7 @@ func FuzzSubject(f *testing.F) {
 		for _, l := range gift.Languages() {
 			at := *anAccount
 			at.Language, at.Name = l, s
-			g := aGift(gift.Email)
+			g := aGift(contact.Email)
 			g.Loaded, g.Balance, g.Card.Sender, g.Card.Label = 25, 25, s, s
 			for _, g.Item = range []bool{false, true} {
 				c := content{View: card.New(&g, &at, time.Now())}
@@ -308,7 +309,7 @@ func visible(t *testing.T, page string) string {
 
 func TestRenderBalance(t *testing.T) {
 	t.Parallel()
-	for _, method := range []gift.Method{gift.Email, gift.SMS} {
+	for _, method := range []contact.Method{contact.Email, contact.SMS} {
 		g := aGift(method)
 		g.Status, g.Balance = gift.Claimed, 1550
 		taken := gift.Entry{Kind: gift.Redemption, Delta: -950, At: time.Date(2026, 3, 1, 18, 30, 0, 0, time.UTC),
@@ -325,11 +326,11 @@ func TestRenderBalance(t *testing.T) {
 		}
 		for _, said := range []string{"$9.50", "Pier 39", "March"} {
 			if !strings.Contains(m.Text, said) && (said != "March" || !strings.Contains(m.Text, "Mar")) ||
-				method == gift.Email && !strings.Contains(visible(t, m.HTML), said) {
+				method == contact.Email && !strings.Contains(visible(t, m.HTML), said) {
 				t.Errorf("the notice does not say %q: %q", said, m.Text)
 			}
 		}
-		if method == gift.SMS && parts(m.Text) > 1 {
+		if method == contact.SMS && parts(m.Text) > 1 {
 			t.Errorf("the notice is longer than one message: %q", m.Text)
 		}
 		if m, err = RenderBalance(&g, anAccount, nil, publicURL, testID(9), Pictures{}, time.Now()); err != nil ||
@@ -337,7 +338,7 @@ func TestRenderBalance(t *testing.T) {
 			t.Errorf("a notice without its redemption: %q, %v", m.Text, err)
 		}
 		m, _ = RenderBalance(&g, &at, []gift.Entry{taken}, publicURL, testID(9), Pictures{}, time.Now())
-		if method == gift.Email && (m.Subject != "$15.50 left on your gift at Harbor Coffee" ||
+		if method == contact.Email && (m.Subject != "$15.50 left on your gift at Harbor Coffee" ||
 			!strings.Contains(visible(t, m.HTML), "$15.50")) {
 			t.Errorf("subject %q, HTML %s", m.Subject, m.HTML)
 		}
@@ -347,7 +348,7 @@ func TestRenderBalance(t *testing.T) {
 // TestRenderHeld: what a guest is told is what can be used, and what is held beside it.
 func TestRenderHeld(t *testing.T) {
 	t.Parallel()
-	for _, method := range []gift.Method{gift.Email, gift.SMS} {
+	for _, method := range []contact.Method{contact.Email, contact.SMS} {
 		for _, item := range []bool{false, true} {
 			g := aGift(method)
 			g.Status, g.Balance, g.Item, g.Card.Label = gift.Claimed, 2000, item, "Latte"
@@ -362,7 +363,7 @@ func TestRenderHeld(t *testing.T) {
 			}
 			for _, m := range []message.Message{balance, render(t, g)} {
 				texts := []string{m.Text}
-				if method == gift.Email {
+				if method == contact.Email {
 					texts = append(texts, strings.ReplaceAll(visible(t, m.HTML), "×", "x"))
 				}
 				for _, text := range texts {
@@ -371,7 +372,7 @@ func TestRenderHeld(t *testing.T) {
 						t.Errorf("it does not say %s and %s: %s", free, held, text)
 					}
 				}
-				if method == gift.SMS && parts(m.Text) > 1 {
+				if method == contact.SMS && parts(m.Text) > 1 {
 					t.Errorf("longer than one message: %q", m.Text)
 				}
 			}
@@ -415,7 +416,7 @@ func TestOneTextMessage(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"Ben", strings.Repeat("Very long name ", 12), strings.Repeat("[€]", 60),
 		"Zoë’s “Café” – Nº", strings.Repeat("ü", 200)} {
-		g := aGift(gift.SMS)
+		g := aGift(contact.SMS)
 		g.Card.Sender = name
 		m := render(t, g)
 		if !strings.HasSuffix(m.Text, " "+card.GiftURL(publicURL, g.Card.Token)) {
@@ -425,7 +426,7 @@ func TestOneTextMessage(t *testing.T) {
 			t.Errorf("%q: more than one message: %q", name, m.Text)
 		}
 	}
-	g := aGift(gift.SMS)
+	g := aGift(contact.SMS)
 	g.Card.Sender = "王小明"
 	if m := render(t, g); !strings.Contains(m.Text, "王小明") {
 		t.Errorf("the name is lost: %q", m.Text)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/contact"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
 )
@@ -28,8 +28,8 @@ const (
 )
 
 // outcomeFor tells what becomes of a message to a contact. All that are not named here get theirs.
-func outcomeFor(m gift.Method, to string) outcome {
-	if m == gift.SMS {
+func outcomeFor(m contact.Method, to string) outcome {
+	if m == contact.SMS {
 		number, american := strings.CutPrefix(to, "+1")
 		if !american || len(number) != 10 || number[3:8] != fictitious {
 			return delivered

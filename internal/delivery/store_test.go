@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/delivery/deliverytest"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -25,9 +26,9 @@ type answers struct{ error }
 func (a answers) Send(context.Context, gift.Gift, ledger.Job) error { return a.error }
 
 // send issues a gift to somebody.
-func (h shop) send(t *testing.T, m gift.Method, due time.Time) guid.ID {
+func (h shop) send(t *testing.T, m contact.Method, due time.Time) guid.ID {
 	t.Helper()
-	return h.Issue(t, m, map[gift.Method]string{gift.Email: "anna@example.com", gift.SMS: "+14155550132"}[m], due)
+	return h.Issue(t, m, map[contact.Method]string{contact.Email: "anna@example.com", contact.SMS: "+14155550132"}[m], due)
 }
 
 // expect compares a gift's status and the number of messages in the outbox, and gives the gift's history.
@@ -53,10 +54,10 @@ func TestStoreDeliversAtOnceAndOnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := shop{deliverytest.Open(t)}
 		h.Run(t)
-		h.expect(t, h.send(t, gift.Email, time.Time{}), gift.Delivered, 1)
-		h.expect(t, h.send(t, gift.SMS, time.Time{}), gift.Delivered, 2)
-		h.expect(t, h.send(t, gift.Printed, time.Time{}), gift.Delivered, 2)
-		later := h.send(t, gift.Email, time.Now().Add(2*time.Hour))
+		h.expect(t, h.send(t, contact.Email, time.Time{}), gift.Delivered, 1)
+		h.expect(t, h.send(t, contact.SMS, time.Time{}), gift.Delivered, 2)
+		h.expect(t, h.send(t, contact.Printed, time.Time{}), gift.Delivered, 2)
+		later := h.send(t, contact.Email, time.Now().Add(2*time.Hour))
 		time.Sleep(2*time.Hour - time.Millisecond)
 		h.expect(t, later, gift.Pending, 2)
 		time.Sleep(time.Millisecond)
@@ -73,8 +74,8 @@ func TestStoreComesBackLate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := shop{deliverytest.Open(t)}
-		second := h.send(t, gift.Email, time.Now().Add(2*time.Hour))
-		first := h.send(t, gift.SMS, time.Now().Add(time.Hour))
+		second := h.send(t, contact.Email, time.Now().Add(2*time.Hour))
+		first := h.send(t, contact.SMS, time.Now().Add(time.Hour))
 		time.Sleep(48 * time.Hour)
 		h.Run(t)
 		h.expect(t, first, gift.Delivered, 2)
@@ -90,7 +91,7 @@ func TestStoreSendsElsewhere(t *testing.T) {
 		h := shop{deliverytest.Open(t)}
 		h.Worker.Gateway = answers{errors.New("451 the mailbox is busy")}
 		h.Run(t)
-		id := h.send(t, gift.Email, time.Time{})
+		id := h.send(t, contact.Email, time.Time{})
 		h.expect(t, id, gift.Pending, 0)
 		h.Worker.Gateway = h.Gateways
 		h.Do(t, &ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: merchant, Contact: "ben@example.com"}})
@@ -112,7 +113,7 @@ func TestStorePutsOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := shop{deliverytest.Open(t)}
 		h.Run(t)
-		id := h.send(t, gift.Email, time.Now().Add(time.Hour))
+		id := h.send(t, contact.Email, time.Now().Add(time.Hour))
 		put := func(in time.Duration) {
 			h.Do(t, &ledger.Reschedule{VoucherID: id, Reschedule: gift.Reschedule{Caller: merchant, Date: time.Now().Add(in)}})
 		}
@@ -136,7 +137,7 @@ func TestStoreLeaseOfTheDead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := shop{deliverytest.Open(t)}
-		id := h.send(t, gift.Email, time.Time{})
+		id := h.send(t, contact.Email, time.Time{})
 		jobs, err := h.ClaimJobs(t.Context(), time.Now(), time.Minute, 10)
 		if err != nil || len(jobs) != 1 {
 			t.Fatalf("claimed %v, %v", jobs, err)
@@ -160,7 +161,7 @@ func TestStoreKeepsTheLastWords(t *testing.T) {
 		h := shop{deliverytest.Open(t)}
 		h.Worker.Gateway, h.Worker.RetryFor = answers{errors.New("451 the mailbox is busy")}, 10*time.Minute
 		h.Run(t)
-		id := h.send(t, gift.Email, time.Time{})
+		id := h.send(t, contact.Email, time.Time{})
 		h.expect(t, id, gift.Pending, 0)
 		time.Sleep(13 * time.Minute) // with all its jitter
 		history := h.expect(t, id, gift.FailedDelivery, 0)
@@ -186,7 +187,7 @@ func TestStoreSendsWhatWasReinstated(t *testing.T) {
 				reinstate := func(id guid.ID) {
 					h.Do(t, &ledger.Reinstate{VoucherIDs: []guid.ID{id}, Reinstate: gift.Reinstate{Caller: merchant}})
 				}
-				id := h.send(t, gift.SMS, time.Now().Add(time.Hour))
+				id := h.send(t, contact.SMS, time.Now().Add(time.Hour))
 				cancel(id)
 				time.Sleep(pause)
 				h.expect(t, id, gift.Cancelled, 0)
@@ -209,7 +210,7 @@ func TestStoreDoesNotSendWhatWasCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := shop{deliverytest.Open(t)}
 		h.Run(t)
-		id := h.send(t, gift.SMS, time.Now().Add(time.Hour))
+		id := h.send(t, contact.SMS, time.Now().Add(time.Hour))
 		h.Do(t, &ledger.Cancel{VoucherIDs: []guid.ID{id}, Cancel: gift.Cancel{Caller: merchant, To: gift.Cancelled}})
 		time.Sleep(time.Hour)
 		h.expect(t, id, gift.Cancelled, 0)
@@ -235,7 +236,7 @@ func TestStoreSendsNothingOfABlockedGift(t *testing.T) {
 				}})
 			h.Worker.Wake()
 		}
-		due, later := h.send(t, gift.Email, time.Now().Add(time.Hour)), h.send(t, gift.SMS, time.Now().Add(9*time.Hour))
+		due, later := h.send(t, contact.Email, time.Now().Add(time.Hour)), h.send(t, contact.SMS, time.Now().Add(9*time.Hour))
 		block(due)
 		block(later)
 		time.Sleep(3*time.Hour + 30*time.Minute)
@@ -260,7 +261,7 @@ func TestStoreTellsWhatWasUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := shop{deliverytest.Open(t)}
 		h.Run(t)
-		id := h.send(t, gift.SMS, time.Now())
+		id := h.send(t, contact.SMS, time.Now())
 		h.expect(t, id, gift.Delivered, 1)
 		h.Do(t, &ledger.Redeem{VoucherID: id, Redeem: gift.Redeem{Amount: 137}, Notice: true})
 		time.Sleep(time.Minute)

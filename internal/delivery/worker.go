@@ -11,6 +11,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/message"
@@ -36,8 +37,8 @@ type Worker struct {
 	RetryFor    time.Duration // how long a message that is refused for now is tried again; 0: 24 h
 	StopWithin  time.Duration // how long messages under way may take when Run is told to stop; 0: 10 s
 
-	Tracer  *span.Tracer               // begins the spans of jobs whose request was recorded; nil: none
-	Observe func(gift.Method, Attempt) // called after every attempt, if not nil; it must be quick
+	Tracer  *span.Tracer                  // begins the spans of jobs whose request was recorded; nil: none
+	Observe func(contact.Method, Attempt) // called after every attempt, if not nil; it must be quick
 
 	Random func() float64 // in [0, 1), for jitter; nil: math/rand/v2
 
@@ -128,7 +129,7 @@ func (w *Worker) prepare() {
 			}
 		}
 		if w.Observe == nil {
-			w.Observe = func(gift.Method, Attempt) {}
+			w.Observe = func(contact.Method, Attempt) {}
 		}
 		if w.Random == nil {
 			w.Random = rand.Float64
@@ -327,7 +328,7 @@ func wanted(job ledger.Job, g *gift.Gift, now time.Time) bool {
 	case ledger.RedirectedJob:
 		return true
 	case ledger.BalanceJob:
-		return g.Status == gift.Claimed && g.Card.Method != gift.Printed && g.Card.Contact != "" && g.Blocked == "" &&
+		return g.Status == gift.Claimed && g.Card.Method != contact.Printed && g.Card.Contact != "" && g.Blocked == "" &&
 			!g.ExpiredBy(now)
 	}
 	return g.Status.Receivable()
@@ -339,7 +340,7 @@ func tooLate(g *gift.Gift, now time.Time) error {
 	if g.ExpiredBy(now) {
 		return &message.Refusal{Words: "The gift expired before it could be delivered."}
 	}
-	if g.Card.Contact == "" && g.Card.Method != gift.Printed {
+	if g.Card.Contact == "" && g.Card.Method != contact.Printed {
 		return &message.Refusal{Words: "The recipient's contact was erased."}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -105,7 +106,7 @@ func TestDeliversAtOnce(t *testing.T) {
 		w.start(t)
 		synctest.Wait()
 		start := time.Now()
-		job := w.issue(aGift(gift.Email))
+		job := w.issue(aGift(contact.Email))
 		w.Wake()
 		synctest.Wait()
 		w.expect(t, job, gift.Delivered, true)
@@ -121,7 +122,7 @@ func TestFindsWhatAnotherProcessLeft(t *testing.T) {
 		w := newWorld(t, nil)
 		w.start(t)
 		synctest.Wait()
-		job := w.issue(aGift(gift.Email)) // and the worker is not woken
+		job := w.issue(aGift(contact.Email)) // and the worker is not woken
 		time.Sleep(idle)
 		synctest.Wait()
 		w.expect(t, job, gift.Delivered, true)
@@ -134,7 +135,7 @@ func TestScheduledIsSentWhenDue(t *testing.T) {
 		w := newWorld(t, nil)
 		w.start(t)
 		due := time.Now().Add(3*time.Hour + 123*time.Millisecond)
-		g := aGift(gift.SMS)
+		g := aGift(contact.SMS)
 		g.Card.Scheduled, g.Card.DeliveryDate = true, due
 		job := w.issue(g)
 		w.Wake()
@@ -161,7 +162,7 @@ func TestRefusedForGood(t *testing.T) {
 			return fmt.Errorf("RCPT: %w", &message.Refusal{Words: "550 5.1.1 <anna@example.com>\r\nno such user for " +
 				g.Card.Code.Grouped()})
 		})
-		job := w.issue(aGift(gift.Email))
+		job := w.issue(aGift(contact.Email))
 		g = w.gift(job)
 		w.start(t)
 		synctest.Wait()
@@ -182,7 +183,7 @@ func TestExpiredIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(context.Context, int) error { return errors.New("451 try again later") })
 		w.start(t)
-		g := aGift(gift.Email)
+		g := aGift(contact.Email)
 		g.ValidUntil = time.Now().Add(time.Minute)
 		job := w.issue(g)
 		w.Wake()
@@ -208,7 +209,7 @@ func TestRetriesOverADayThenFails(t *testing.T) {
 		w := newWorld(t, func(_ context.Context, n int) error { return fmt.Errorf("451 try again later (%d)", n) })
 		w.start(t)
 		start := time.Now()
-		job := w.issue(aGift(gift.Email))
+		job := w.issue(aGift(contact.Email))
 		w.Wake()
 		time.Sleep(23*time.Hour + 59*time.Minute)
 		synctest.Wait()
@@ -244,7 +245,7 @@ func TestRetryThenDelivered(t *testing.T) {
 			return nil
 		})
 		w.start(t)
-		job := w.issue(aGift(gift.Email))
+		job := w.issue(aGift(contact.Email))
 		w.Wake()
 		time.Sleep(firstDelay)
 		synctest.Wait()
@@ -265,7 +266,7 @@ func TestGatewayPanicIsAFailedAttempt(t *testing.T) {
 			return nil
 		})
 		w.start(t)
-		job := w.issue(aGift(gift.Email))
+		job := w.issue(aGift(contact.Email))
 		w.Wake()
 		synctest.Wait()
 		_, r := w.what(job)
@@ -284,7 +285,7 @@ func TestSlowGatewayIsCutOff(t *testing.T) {
 		w := newWorld(t, func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() })
 		w.SendTimeout = 20 * time.Second
 		w.start(t)
-		job := w.issue(aGift(gift.Email))
+		job := w.issue(aGift(contact.Email))
 		w.Wake()
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
@@ -320,13 +321,13 @@ func TestSlowDomainHoldsNobodyUp(t *testing.T) {
 		w.Senders, w.PerDomain = 4, 2
 		var slow, quick []ledger.Job
 		for range 40 {
-			g := aGift(gift.Email)
+			g := aGift(contact.Email)
 			g.Card.Contact = "anna@slow.example"
 			slow = append(slow, w.issue(g))
 		}
 		time.Sleep(time.Millisecond)
 		for range 40 {
-			quick = append(quick, w.issue(aGift(gift.Email)))
+			quick = append(quick, w.issue(aGift(contact.Email)))
 		}
 		w.start(t)
 		time.Sleep(2 * slowAfter)
@@ -358,7 +359,7 @@ func TestSendersBoundWhatIsBegun(t *testing.T) {
 		w.Senders = 4
 		start := time.Now()
 		for range 10 {
-			w.issue(aGift(gift.Email))
+			w.issue(aGift(contact.Email))
 		}
 		w.start(t)
 		time.Sleep(4 * time.Second)
@@ -393,7 +394,7 @@ func TestLostAnswers(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, func(_ context.Context, n int) error { return tc.answers[n-1] })
-				job := w.issue(aGift(gift.Email))
+				job := w.issue(aGift(contact.Email))
 				w.start(t)
 				time.Sleep(time.Hour)
 				synctest.Wait()
@@ -411,7 +412,7 @@ func TestLostAnswerWhileStopping(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(ctx context.Context, _ int) error { <-ctx.Done(); return &message.Doubt{Cause: ctx.Err()} })
-		job := w.issue(aGift(gift.Email))
+		job := w.issue(aGift(contact.Email))
 		stop := w.start(t)
 		synctest.Wait()
 		stop()
@@ -431,7 +432,7 @@ func TestWordsNameNoRecipient(t *testing.T) {
 		"+14155550132":           {"+14155550132"},
 		"anna+$1@example.com":    {"anna+$1@example.com"},
 	} {
-		g := aGift(gift.Email)
+		g := aGift(contact.Email)
 		g.Card.Contact = to
 		for _, address := range repeated {
 			got := words(&message.Refusal{Words: "550 5.1.1 <" + address + ">: User unknown"}, &g)
@@ -440,7 +441,7 @@ func TestWordsNameNoRecipient(t *testing.T) {
 			}
 		}
 	}
-	g := aGift(gift.Email)
+	g := aGift(contact.Email)
 	g.Card.Contact = ""
 	if got := words(errors.New("550"), &g); got != "550" {
 		t.Errorf("of no contact: %q", got)
@@ -460,7 +461,7 @@ func TestLaterIsHonoured(t *testing.T) {
 				}
 				return nil
 			})
-			job := w.issue(aGift(gift.SMS))
+			job := w.issue(aGift(contact.SMS))
 			w.start(t)
 			time.Sleep(waits - time.Second)
 			synctest.Wait()
@@ -500,18 +501,18 @@ func TestBreaker(t *testing.T) {
 		gateways.Email = breaker
 		w.Gateway = gateways
 		came := map[Attempt]int{}
-		w.Observe = func(m gift.Method, a Attempt) {
+		w.Observe = func(m contact.Method, a Attempt) {
 			mu.Lock()
 			defer mu.Unlock()
-			if m == gift.Email {
+			if m == contact.Email {
 				came[a]++
 			}
 		}
 		var jobs []ledger.Job
 		for range 40 {
-			jobs = append(jobs, w.issue(aGift(gift.Email)))
+			jobs = append(jobs, w.issue(aGift(contact.Email)))
 		}
-		text := w.issue(aGift(gift.SMS))
+		text := w.issue(aGift(contact.SMS))
 		w.start(t)
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -554,7 +555,7 @@ func TestBreakerCountsLostAnswers(t *testing.T) {
 		gateways.Email = breaker
 		w.Gateway = gateways
 		for range 100 {
-			w.issue(aGift(gift.Email))
+			w.issue(aGift(contact.Email))
 		}
 		w.start(t)
 		time.Sleep(5 * time.Minute)
@@ -611,7 +612,7 @@ func firstAfterRest(t *testing.T, jobs int, away time.Duration) {
 	w.Gateway = gateways
 	w.Senders = 1 // so that failures come one after the other
 	for range jobs {
-		w.issue(aGift(gift.Email))
+		w.issue(aGift(contact.Email))
 	}
 	w.start(t)
 	const latest = 30*time.Second + time.Millisecond
@@ -629,7 +630,7 @@ func TestCancelledIsNotSent(t *testing.T) {
 	for _, status := range []gift.Status{gift.Cancelled, gift.PurchaseFailed} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, nil)
-			job := w.issue(aGift(gift.Email))
+			job := w.issue(aGift(contact.Email))
 			w.set(job, status)
 			w.start(t)
 			synctest.Wait()
@@ -646,7 +647,7 @@ func TestCancelledWhileSending(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(context.Context, int) error { time.Sleep(time.Second); return nil })
-		job := w.issue(aGift(gift.Email))
+		job := w.issue(aGift(contact.Email))
 		w.start(t)
 		synctest.Wait()
 		w.set(job, gift.Cancelled)
@@ -662,7 +663,7 @@ func TestLeaseOfTheDead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		job := w.issue(aGift(gift.Email))
+		job := w.issue(aGift(contact.Email))
 		if claimed, err := w.ClaimJobs(t.Context(), time.Now(), time.Minute, 1); err != nil || len(claimed) != 1 {
 			t.Fatalf("claimed %v, %v", claimed, err)
 		}
@@ -686,7 +687,7 @@ func TestKilledBetweenSendAndRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
 		w.Gateway = w.outbox()
-		job := w.issue(aGift(gift.Email))
+		job := w.issue(aGift(contact.Email))
 		if err := w.Gateway.Send(t.Context(), w.gift(job), job); err != nil {
 			t.Fatal(err)
 		}
@@ -708,7 +709,7 @@ func TestBusyEngine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		job := w.issue(aGift(gift.Email))
+		job := w.issue(aGift(contact.Email))
 		w.fault("record", 5)
 		w.start(t)
 		time.Sleep(10 * time.Second)
@@ -726,7 +727,7 @@ func TestEngineAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		job := w.issue(aGift(gift.Email))
+		job := w.issue(aGift(contact.Email))
 		w.fault("record", 1_000)
 		w.start(t)
 		time.Sleep(59 * time.Second) // 30 s to send, 30 s to write
@@ -754,7 +755,7 @@ func TestStoreAway(t *testing.T) {
 					return nil
 				})
 				w.fault(method, 3)
-				job := w.issue(aGift(gift.Email))
+				job := w.issue(aGift(contact.Email))
 				w.start(t)
 				time.Sleep(5 * time.Minute)
 				synctest.Wait()
@@ -776,7 +777,7 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(context.Context, int) error { time.Sleep(5 * time.Second); return nil })
 		w.Senders = 1
-		first, second := w.issue(aGift(gift.Email)), w.issue(aGift(gift.SMS))
+		first, second := w.issue(aGift(contact.Email)), w.issue(aGift(contact.SMS))
 		stop := w.start(t)
 		synctest.Wait()
 		start := time.Now()
@@ -798,7 +799,7 @@ func TestStopCutsOffWhatTakesTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() })
 		w.StopWithin = 3 * time.Second
-		job := w.issue(aGift(gift.Email))
+		job := w.issue(aGift(contact.Email))
 		stop := w.start(t)
 		synctest.Wait()
 		start := time.Now()
@@ -819,7 +820,7 @@ func TestStopWhileClaiming(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
 		w.slow = time.Second
-		job := w.issue(aGift(gift.Email))
+		job := w.issue(aGift(contact.Email))
 		stop := w.start(t)
 		synctest.Wait()
 		stop()
@@ -836,7 +837,7 @@ func TestShortRetryWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(context.Context, int) error { time.Sleep(time.Millisecond); return errors.New("421 busy") })
 		w.RetryFor = 2 * time.Second
-		job := w.issue(aGift(gift.Email))
+		job := w.issue(aGift(contact.Email))
 		w.start(t)
 		time.Sleep(2*time.Second + 2*time.Millisecond)
 		synctest.Wait()
@@ -851,7 +852,7 @@ func TestTwoWorkersSendOnce(t *testing.T) {
 		other := &Worker{Jobs: w.faulty, Gateway: w.wire, Record: w.faulty.record, Log: w.Log}
 		var jobs []ledger.Job
 		for range 50 {
-			jobs = append(jobs, w.issue(aGift(gift.Email)))
+			jobs = append(jobs, w.issue(aGift(contact.Email)))
 		}
 		w.start(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -872,7 +873,7 @@ func TestTwoWorkersSendOnce(t *testing.T) {
 func TestNothingSecretInTheLog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := aGift(gift.Email)
+		g := aGift(contact.Email)
 		w := newWorld(t, func(context.Context, int) error {
 			return fmt.Errorf("cannot send %s %s %s to %s", g.Card.Code.Reveal(), g.Card.Code.Grouped(), g.Card.Token.Reveal(),
 				g.Card.Contact)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/expiry"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -88,7 +89,8 @@ func make100(b *testing.B, s *store.Store, account guid.ID, until time.Time) {
 			Voucher: gift.Voucher{ID: guid.ID(uuid.New()), AccountID: account, OrderID: guid.ID(uuid.New()),
 				ProgramID: gift.BusinessProgram.ID, Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 100, Balance: 100,
 				CreatedAt: until.AddDate(0, 0, -40), ValidUntil: until.UTC()},
-			Card: gift.Card{Code: code, Token: token, Sender: fmt.Sprint("Ann ", n), Method: gift.Printed, DeliveryZone: "UTC"},
+			Card: gift.Card{Code: code, Token: token, Sender: fmt.Sprint("Ann ", n), Method: contact.Printed,
+				DeliveryZone: "UTC"},
 		}.Begin(gift.Context{EntryID: guid.ID(uuid.Must(uuid.NewV7())), Now: time.Now()})
 		c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, e)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -63,7 +64,7 @@ func TestAuditOfCards(t *testing.T) {
 	sound := func() (Voucher, []Entry) {
 		c := func(n byte) Context { return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute)} }
 		g, first := Gift{Voucher{ID: theGift, Status: NotActivated, Fixed: 500, Verification: "0471"},
-			Card{Method: Printed}}.Begin(c(1))
+			Card{Method: contact.Printed}}.Begin(c(1))
 		h := []Entry{first}
 		v := g.Voucher
 		note := func(after Voucher, e Entry, err error) {
@@ -130,7 +131,7 @@ func TestReverseActivationAfterWrongCodes(t *testing.T) {
 		n := byte(1)
 		next := func() Context { n++; return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute)} }
 		g, first := Gift{Voucher{ID: theGift, Status: NotActivated, Fixed: 500, Verification: "0471"},
-			Card{Method: Printed}}.Begin(Context{EntryID: id(1), Now: now})
+			Card{Method: contact.Printed}}.Begin(Context{EntryID: id(1), Now: now})
 		v, h := g.Voucher, []Entry{first}
 		for range 2 { // sold again afterwards, it is as it was
 			after, sold, err := v.Activate(Activate{Context: next(), Account: &Account{}})

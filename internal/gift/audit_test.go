@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"boon.example/internal/contact"
 )
 
 // TestAudit spoils a sound history in every way that Audit promises to see.
@@ -12,7 +14,7 @@ func TestAudit(t *testing.T) {
 	t.Parallel()
 	sound := func() (Voucher, []Entry) {
 		c := func(n byte) Context { return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute)} }
-		g, issued := Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000}, Card{Method: Email}}.Begin(c(1))
+		g, issued := Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000}, Card{Method: contact.Email}}.Begin(c(1))
 		v, sent, _ := g.Deliver(Outcome{Context: c(2), Delivered: true})
 		v, part, _ := v.Redeem(Redeem{Context: c(3), Amount: 300})
 		v, rest, _ := v.Redeem(Redeem{Context: c(4)})
@@ -122,7 +124,7 @@ func TestAuditOfCashTakenBack(t *testing.T) {
 			return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute), Actor: Actor{LocationID: shop}}
 		}
 		first := Voucher{ID: theGift, ProgramID: BusinessProgram.ID, Currency: usd, Loaded: 900, Balance: 900}
-		g, issued := Gift{first, Card{Method: Printed}}.Begin(c(1))
+		g, issued := Gift{first, Card{Method: contact.Printed}}.Begin(c(1))
 		v, part, _ := g.Redeem(Redeem{Context: c(2), LocationID: shop, Amount: 400})
 		v, paid, err := v.PayOut(PayOut{Context: c(3), Law: cashLaw, Account: inJurisdiction("US-CA")})
 		if err != nil {
@@ -158,7 +160,7 @@ func TestAuditOfLoads(t *testing.T) {
 	sound := func() (Voucher, []Entry) {
 		c := func(n byte) Context { return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute)} }
 		first := Voucher{ID: theGift, ProgramID: BusinessProgram.ID, Currency: usd, Loaded: 1000, Balance: 1000}
-		g, issued := Gift{first, Card{Method: Printed}}.Begin(c(1))
+		g, issued := Gift{first, Card{Method: contact.Printed}}.Begin(c(1))
 		v, more, _ := g.Load(Load{Context: c(2), Amount: 500, Account: reloading})
 		v, less, err := v.ReverseReload(Undoable{Entry: more}, Undo{Context: c(3), Caller: everywhere})
 		if err != nil {
@@ -231,14 +233,15 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 	sure := func(v Voucher, e Entry, _ bool) (Voucher, Entry, error) { return v, e, nil }
 
 	v, note, end := begin(Gift{Voucher{ID: theGift, ProgramID: BusinessProgram.ID, Currency: usd, Loaded: 1000,
-		Balance: 1000}, Card{Method: Email}})
-	after, _, moved, err := v.Reschedule(Delivery{Method: Email}, Reschedule{Context: next(), Caller: all,
+		Balance: 1000}, Card{Method: contact.Email}})
+	after, _, moved, err := v.Reschedule(Delivery{Method: contact.Email}, Reschedule{Context: next(), Caller: all,
 		Date: now.AddDate(0, 1, 0), Waiting: true})
 	note(after, moved, err)
 	note(sure(v.Deliver(Outcome{Context: next()})))
 	note(sure(v.Deliver(Outcome{Context: next(), Delivered: true})))
-	again, _, resent, _, err := v.Resend(Delivery{Method: Email, Contact: "ana@example.com"}, Resend{Context: next(),
-		Caller: all})
+	again, _, resent, _, err := v.Resend(Delivery{Method: contact.Email, Contact: "ana@example.com"},
+		Resend{Context: next(),
+			Caller: all})
 	note(again, resent, err)
 	note(v.Hold(Hold{Redeem{Context: next(), LocationID: shop, Amount: 100}, time.Hour}))
 	held := Held{Entry: Entry{ID: v.Holds[0].ID, VoucherID: theGift, Kind: HoldMade, Until: v.Holds[0].Until,
@@ -271,7 +274,7 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 	end("a gift")
 
 	card, note, end := begin(Gift{Voucher{ID: theGift, Status: NotActivated, Fixed: 500, Verification: "0471"},
-		Card{Method: Printed}})
+		Card{Method: contact.Printed}})
 	unsold, gone, _, err := card.Cancel(Cancel{Context: next(), Caller: all, To: Cancelled})
 	note(unsold, gone, err)
 	unsold, reinstated, _, err = card.Reinstate(Reinstate{Context: next(), Caller: all, Before: NotActivated})
@@ -285,7 +288,7 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 	end("a card")
 
 	given, note, end := begin(Gift{Voucher{ID: theGift, Promotional: true, Loaded: 1000, Balance: 1000,
-		ValidUntil: now.AddDate(0, 1, 0)}, Card{Method: Printed}})
+		ValidUntil: now.AddDate(0, 1, 0)}, Card{Method: contact.Printed}})
 	note(given.Extend(Extend{Context: next(), Caller: all, Until: now.AddDate(1, 0, 0)}))
 	end("a promotional gift")
 	return books

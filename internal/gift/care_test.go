@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -76,7 +77,7 @@ func TestWhatABlockedGiftCanDo(t *testing.T) {
 	refused("redeem", err)
 	_, _, err = v.Hold(Hold{Redeem: Redeem{Context: context(), LocationID: shop, Amount: 100}})
 	refused("hold", err)
-	_, _, _, _, err = v.Resend(Delivery{Method: Email, Contact: "ana@example.com"}, Resend{Context: context(),
+	_, _, _, _, err = v.Resend(Delivery{Method: contact.Email, Contact: "ana@example.com"}, Resend{Context: context(),
 		Caller: everywhere})
 	refused("resend", err)
 	low := v
@@ -210,7 +211,7 @@ func TestAdjustmentsAddUp(t *testing.T) {
 		}
 		c.EntryID = id(1)
 		g, issued := Gift{Voucher{ID: theGift, AccountID: id(1), Currency: usd, Loaded: 1000, Balance: 1000},
-			Card{Method: Printed}}.Begin(c)
+			Card{Method: contact.Printed}}.Begin(c)
 		v, history, last := g.Voucher, []Entry{issued}, Undoable{}
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			var e Entry
@@ -335,7 +336,7 @@ func TestAuditOfCare(t *testing.T) {
 	sound := func() (Voucher, []Entry) {
 		c := func(n byte) Context { return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute)} }
 		g, issued := Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000, Promotional: true,
-			ValidUntil: now.Add(time.Hour)}, Card{Method: Printed}}.Begin(c(1))
+			ValidUntil: now.Add(time.Hour)}, Card{Method: contact.Printed}}.Begin(c(1))
 		v, lost, _ := g.Block(Block{Context: c(2), Caller: everywhere, ReasonCode: ReasonLost})
 		v, fraud, _ := v.Block(Block{Context: c(3), Caller: everywhere, ReasonCode: ReasonFraud})
 		v, free, _ := v.Unblock(Unblock{Context: c(4), Caller: everywhere})

@@ -5,12 +5,13 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/refusal"
 )
 
 // Delivery is how a gift reaches its recipient: what of a card may change after it was made.
 type Delivery struct {
-	Method       Method
+	Method       contact.Method
 	Contact      string
 	Scheduled    bool
 	DeliveryDate time.Time
@@ -32,23 +33,23 @@ func (c *Card) SetDelivery(d Delivery) {
 // Address is where a message about the gift goes. Earlier releases kept spellings of telephone numbers that are not
 // dialled.
 func (c *Card) Address() string {
-	if c.Method == SMS {
-		return ContactKey(c.Contact)
+	if c.Method == contact.SMS {
+		return contact.Key(c.Contact)
 	}
 	return c.Contact
 }
 
 // SameRecipient reports whether a gift that is delivered by other means goes to the same person, as far as can be told.
 func (d *Delivery) SameRecipient(other Delivery) bool {
-	return d.Method == other.Method && SameContact(d.Contact, other.Contact)
+	return d.Method == other.Method && contact.Same(d.Contact, other.Contact)
 }
 
 // masked tells the contact from others to those who know it, and gives it away to no one else.
 func (d *Delivery) masked() string {
 	switch local, host, _ := strings.Cut(d.Contact, "@"); {
-	case d.Method == Printed || d.Contact == "":
+	case d.Method == contact.Printed || d.Contact == "":
 		return "paper"
-	case d.Method == Email:
+	case d.Method == contact.Email:
 		first, _ := utf8.DecodeRuneInString(strings.TrimPrefix(local, `"`))
 		return string(first) + "…@" + host
 	default:
@@ -74,10 +75,10 @@ const (
 type Resend struct {
 	Context
 	Caller      *Caller
-	Method      Method             // 0: as before
-	Contact     string             // "": as before
-	Earlier     []time.Time        // when it was sent again before, the oldest first
-	Deliverable func(Method) error // refuses a method for which there are no means; nil: there are for all
+	Method      contact.Method             // 0: as before
+	Contact     string                     // "": as before
+	Earlier     []time.Time                // when it was sent again before, the oldest first
+	Deliverable func(contact.Method) error // refuses a method for which there are no means; nil: there are for all
 }
 
 // Resend has a gift delivered by other means, or by the same once more, and tells when; the zero time says that there
@@ -98,7 +99,7 @@ func (v Voucher) Resend(was Delivery, r Resend) (_ Voucher, _ Delivery, _ Entry,
 	}
 	status := v.Status
 	switch {
-	case to.Method == Printed:
+	case to.Method == contact.Printed:
 		to.DeliveredAt = r.Now
 		if status != Claimed {
 			status = Delivered
@@ -116,15 +117,16 @@ func (v Voucher) Resend(was Delivery, r Resend) (_ Voucher, _ Delivery, _ Entry,
 // Check refuses a resend of whatever gift: with a contact that fits no method that it can be meant for.
 func (r *Resend) Check(time.Time) error {
 	countries := r.Caller.Account.TextedCountries()
-	_, noEmail := ParseContact(Email, r.Contact, countries)
-	_, noNumber := ParseContact(SMS, r.Contact, countries)
+	_, noEmail := contact.Parse(contact.Email, r.Contact, countries)
+	_, noNumber := contact.Parse(contact.SMS, r.Contact, countries)
 	switch {
 	case r.Contact == "":
-	case r.Method == Printed:
+	case r.Method == contact.Printed:
 		return refusal.At(refusal.ValidationFailure, refusal.FieldContact, takesNoContact, refusal.FieldContact)
-	case noEmail != nil && (r.Method == Email || r.Method == 0 && noNumber != nil && strings.Contains(r.Contact, "@")):
+	case noEmail != nil && (r.Method == contact.Email || r.Method == 0 && noNumber != nil && strings.Contains(r.Contact,
+		"@")):
 		return refusal.At(refusal.ValidationFailure, refusal.FieldContact, "%s", noEmail)
-	case noNumber != nil && (r.Method == SMS || r.Method == 0 && noEmail != nil):
+	case noNumber != nil && (r.Method == contact.SMS || r.Method == 0 && noEmail != nil):
 		return refusal.At(refusal.ValidationFailure, refusal.FieldContact, "%s", noNumber)
 	}
 	return nil
@@ -136,8 +138,8 @@ func (r *Resend) Contacts(now string) (all []string) {
 	if r.Contact == "" {
 		return []string{now}
 	}
-	for _, m := range []Method{Email, SMS} {
-		if contact, err := ParseContact(m, r.Contact, r.Caller.Account.TextedCountries()); err == nil {
+	for _, m := range []contact.Method{contact.Email, contact.SMS} {
+		if contact, err := contact.Parse(m, r.Contact, r.Caller.Account.TextedCountries()); err == nil {
 			all = append(all, contact)
 		}
 	}
@@ -160,14 +162,14 @@ func (v *Voucher) redirect(was Delivery, r Resend) (to Delivery, err error) {
 		to.Method = r.Method
 	}
 	switch {
-	case to.Method == Printed && r.Contact != "":
+	case to.Method == contact.Printed && r.Contact != "":
 		return was, refusal.At(refusal.ValidationFailure, refusal.FieldContact, takesNoContact, refusal.FieldContact)
-	case to.Method == Printed:
+	case to.Method == contact.Printed:
 		to.Contact = ""
 	case r.Contact == "" && (to.Method != was.Method || was.Contact == ""): // it may have been erased
 		return was, refusal.At(refusal.ValidationFailure, refusal.FieldContact, needsContact, to.Method, refusal.FieldContact)
 	case r.Contact != "":
-		if to.Contact, err = ParseContact(to.Method, r.Contact, r.Caller.Account.TextedCountries()); err != nil {
+		if to.Contact, err = contact.Parse(to.Method, r.Contact, r.Caller.Account.TextedCountries()); err != nil {
 			return was, refusal.At(refusal.ValidationFailure, refusal.FieldContact, "%s", err)
 		}
 	}
@@ -197,16 +199,16 @@ func (r *Resend) tooMany() error {
 // change says in words what a resend changes. The contacts themselves are not for the history, which tells old and
 // new one apart.
 func change(from, to Delivery) string {
-	by := map[Method]string{Email: "By e-mail", SMS: "By SMS", Printed: "In print"}
-	insteadOf := map[Method]string{Email: "by e-mail", SMS: "by SMS", Printed: "in print"}
-	address := map[Method]string{Email: "address", SMS: "number"}
+	by := map[contact.Method]string{contact.Email: "By e-mail", contact.SMS: "By SMS", contact.Printed: "In print"}
+	insteadOf := map[contact.Method]string{contact.Email: "by e-mail", contact.SMS: "by SMS", contact.Printed: "in print"}
+	address := map[contact.Method]string{contact.Email: "address", contact.SMS: "number"}
 	moved := " From " + from.masked() + " to " + to.masked() + ", with a new code and link."
 	switch {
 	case from.Method != to.Method:
 		return by[to.Method] + " instead of " + insteadOf[from.Method] + "." + moved
-	case to.Method == Printed:
-		return by[Printed] + ", as before."
-	case !SameContact(from.Contact, to.Contact):
+	case to.Method == contact.Printed:
+		return by[contact.Printed] + ", as before."
+	case !contact.Same(from.Contact, to.Contact):
 		return by[to.Method] + ", to another " + address[to.Method] + "." + moved
 	}
 	return by[to.Method] + ", to the same " + address[to.Method] + "."

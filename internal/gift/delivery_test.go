@@ -7,13 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 )
 
 var (
-	byMail  = Delivery{Method: Email, Contact: "ana@example.com", DeliveryZone: "UTC"}
-	inPrint = Delivery{Method: Printed, DeliveryZone: "UTC", DeliveredAt: now.Add(-time.Hour)}
+	byMail  = Delivery{Method: contact.Email, Contact: "ana@example.com", DeliveryZone: "UTC"}
+	inPrint = Delivery{Method: contact.Printed, DeliveryZone: "UTC", DeliveredAt: now.Add(-time.Hour)}
 )
 
 func scheduled(w Delivery, in time.Duration) Delivery {
@@ -23,8 +24,8 @@ func scheduled(w Delivery, in time.Duration) Delivery {
 
 func TestResend(t *testing.T) {
 	t.Parallel()
-	noSMS := func(m Method) error {
-		if m == SMS {
+	noSMS := func(m contact.Method) error {
+		if m == contact.SMS {
 			return refusal.New(refusal.AccountMisconfigured, "No SMS.")
 		}
 		return nil
@@ -38,42 +39,51 @@ func TestResend(t *testing.T) {
 		before  Delivery
 		ask     Resend
 		code    refusal.Code // "": it is done
-		method  Method
+		method  contact.Method
 		contact string
 		to      Status
 		due     time.Duration // after now; -1: there is no message
 		reason  string
 	}{
-		{"as before", Pending, byMail, Resend{}, "", Email, "ana@example.com", Pending, 0, "By e-mail, to the same address."},
-		{"delivered", Delivered, byMail, Resend{}, "", Email, "ana@example.com", Delivered, 0,
+		{"as before", Pending, byMail, Resend{}, "", contact.Email, "ana@example.com", Pending, 0,
 			"By e-mail, to the same address."},
-		{"failed", FailedDelivery, byMail, Resend{Contact: "bo@example.com"}, "", Email, "bo@example.com", FailedDelivery, 0,
+		{"delivered", Delivered, byMail, Resend{}, "", contact.Email, "ana@example.com", Delivered, 0,
+			"By e-mail, to the same address."},
+		{"failed", FailedDelivery, byMail, Resend{Contact: "bo@example.com"}, "", contact.Email, "bo@example.com",
+			FailedDelivery, 0,
 			"By e-mail, to another address."},
-		{"claimed", Claimed, byMail, Resend{Method: Email}, "", Email, "ana@example.com", Claimed, 0,
+		{"claimed", Claimed, byMail, Resend{Method: contact.Email}, "", contact.Email, "ana@example.com", Claimed, 0,
 			"By e-mail, to the same address."},
-		{"by SMS", Delivered, byMail, Resend{Method: SMS, Contact: "(415) 555-0132"}, "", SMS, "+14155550132", Delivered, 0,
+		{"by SMS", Delivered, byMail, Resend{Method: contact.SMS, Contact: "(415) 555-0132"}, "", contact.SMS, "+14155550132",
+			Delivered, 0,
 			"By SMS instead of by e-mail."},
-		{"another number", Delivered, Delivery{Method: SMS, Contact: "+14155550132"}, Resend{Contact: "4155550133"}, "", SMS,
+		{"another number", Delivered, Delivery{Method: contact.SMS, Contact: "+14155550132"}, Resend{Contact: "4155550133"},
+			"", contact.SMS,
 			"+14155550133", Delivered, 0, "By SMS, to another number."},
-		{"in print", FailedDelivery, byMail, Resend{Method: Printed}, "", Printed, "", Delivered, -1,
+		{"in print", FailedDelivery, byMail, Resend{Method: contact.Printed}, "", contact.Printed, "", Delivered, -1,
 			"In print instead of by e-mail."},
-		{"in print, waiting", Pending, scheduled(byMail, time.Hour), Resend{Method: Printed}, "", Printed, "", Delivered, -1,
+		{"in print, waiting", Pending, scheduled(byMail, time.Hour), Resend{Method: contact.Printed}, "", contact.Printed, "",
+			Delivered, -1,
 			"In print instead of by e-mail."},
-		{"in print, claimed", Claimed, byMail, Resend{Method: Printed}, "", Printed, "", Claimed, -1,
+		{"in print, claimed", Claimed, byMail, Resend{Method: contact.Printed}, "", contact.Printed, "", Claimed, -1,
 			"In print instead of by e-mail."},
-		{"printed again", Delivered, inPrint, Resend{}, "", Printed, "", Delivered, -1, "In print, as before."},
-		{"print by mail", Delivered, inPrint, Resend{Method: Email, Contact: "ana@example.com"}, "", Email, "ana@example.com",
+		{"printed again", Delivered, inPrint, Resend{}, "", contact.Printed, "", Delivered, -1, "In print, as before."},
+		{"print by mail", Delivered, inPrint, Resend{Method: contact.Email, Contact: "ana@example.com"}, "", contact.Email,
+			"ana@example.com",
 			Delivered, 0, "By e-mail instead of in print."},
-		{"waits for its date", Pending, scheduled(byMail, time.Hour), Resend{Contact: "bo@example.com"}, "", Email,
+		{"waits for its date", Pending, scheduled(byMail, time.Hour), Resend{Contact: "bo@example.com"}, "", contact.Email,
 			"bo@example.com", Pending, time.Hour, "By e-mail, to another address."},
-		{"its date has passed", Pending, scheduled(byMail, -time.Hour), Resend{}, "", Email, "ana@example.com", Pending, 0,
+		{"its date has passed", Pending, scheduled(byMail, -time.Hour), Resend{}, "", contact.Email, "ana@example.com",
+			Pending, 0,
 			"By e-mail, to the same address."},
 		{"a printed one with a date", Delivered, scheduled(inPrint, time.Hour),
-			Resend{Method: Email, Contact: "ana@example.com"}, "", Email, "ana@example.com", Delivered, 0,
+			Resend{Method: contact.Email, Contact: "ana@example.com"}, "", contact.Email, "ana@example.com", Delivered, 0,
 			"By e-mail instead of in print."},
-		{"nine before", Pending, byMail, Resend{Earlier: earlier(time.Hour, 9)}, "", Email, "ana@example.com", Pending, 0,
+		{"nine before", Pending, byMail, Resend{Earlier: earlier(time.Hour, 9)}, "", contact.Email, "ana@example.com",
+			Pending, 0,
 			"By e-mail, to the same address."},
-		{"ten a day ago", Pending, byMail, Resend{Earlier: earlier(24*time.Hour, 10)}, "", Email, "ana@example.com", Pending,
+		{"ten a day ago", Pending, byMail, Resend{Earlier: earlier(24*time.Hour, 10)}, "", contact.Email, "ana@example.com",
+			Pending,
 			0, "By e-mail, to the same address."},
 
 		{"ten before", Pending, byMail, Resend{Earlier: earlier(23*time.Hour, 10)}, refusal.RateLimited, 0, "", 0, 0, ""},
@@ -83,11 +93,11 @@ func TestResend(t *testing.T) {
 		{"no such address", Pending, byMail, Resend{Contact: "ana"}, refusal.ValidationFailure, 0, "", 0, 0, ""},
 		{"a number for an e-mail", Pending, byMail, Resend{Contact: "4155550132"}, refusal.ValidationFailure, 0, "", 0, 0,
 			""},
-		{"by SMS to nobody", Pending, byMail, Resend{Method: SMS}, refusal.ValidationFailure, 0, "", 0, 0, ""},
-		{"by mail to nobody", Delivered, inPrint, Resend{Method: Email}, refusal.ValidationFailure, 0, "", 0, 0, ""},
+		{"by SMS to nobody", Pending, byMail, Resend{Method: contact.SMS}, refusal.ValidationFailure, 0, "", 0, 0, ""},
+		{"by mail to nobody", Delivered, inPrint, Resend{Method: contact.Email}, refusal.ValidationFailure, 0, "", 0, 0, ""},
 		{"printed to somebody", Delivered, inPrint, Resend{Contact: "ana@example.com"}, refusal.ValidationFailure, 0, "", 0,
 			0, ""},
-		{"no gateway", Pending, byMail, Resend{Method: SMS, Contact: "4155550132", Deliverable: noSMS},
+		{"no gateway", Pending, byMail, Resend{Method: contact.SMS, Contact: "4155550132", Deliverable: noSMS},
 			refusal.AccountMisconfigured,
 			0, "", 0, 0, ""},
 		{"not theirs", Pending, byMail, Resend{Caller: &Caller{Locations: []guid.ID{id(0x22)}}}, refusal.NotFound, 0, "", 0,
@@ -121,7 +131,7 @@ func TestResend(t *testing.T) {
 			delivery.DeliveryZone != tt.before.DeliveryZone {
 			t.Errorf("%s: %+v, %s, %+v", tt.name, delivery, after.Status, e)
 		}
-		if printed := tt.method == Printed; printed != delivery.DeliveredAt.Equal(now) || !printed &&
+		if printed := tt.method == contact.Printed; printed != delivery.DeliveredAt.Equal(now) || !printed &&
 			delivery.DeliveredAt != tt.before.DeliveredAt {
 			t.Errorf("%s: delivered at %v", tt.name, delivery.DeliveredAt)
 		}
@@ -193,7 +203,7 @@ func TestAuditOfResends(t *testing.T) {
 	t.Parallel()
 	c := func(n byte) Context { return Context{EntryID: id(n), Now: now} }
 	g, issued := Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000},
-		Card{Method: Email, Contact: "ana@example.com"}}.Begin(c(1))
+		Card{Method: contact.Email, Contact: "ana@example.com"}}.Begin(c(1))
 	v, delivery, put, err := g.Reschedule(g.Card.Delivery(), Reschedule{Context: c(2), Caller: everywhere, Date: now,
 		Waiting: true})
 	if err != nil {
@@ -203,7 +213,7 @@ func TestAuditOfResends(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, _, printed, _, err := v.Resend(delivery, Resend{Context: c(4), Caller: everywhere, Method: Printed})
+	v, _, printed, _, err := v.Resend(delivery, Resend{Context: c(4), Caller: everywhere, Method: contact.Printed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,18 +249,18 @@ func moved(from, to Delivery) string {
 func TestContactsOfEarlierReleases(t *testing.T) {
 	t.Parallel()
 	const kept, number = "+4407740125622", "+447740125622"
-	if !SameContact(kept, number) || SameContact(kept, "+447740125623") || SameContact(kept, "a@b.co") ||
-		SameContact("", number) {
+	if !contact.Same(kept, number) || contact.Same(kept, "+447740125623") || contact.Same(kept, "a@b.co") ||
+		contact.Same("", number) {
 		t.Error("contacts are compared as texts")
 	}
-	was, is := Delivery{Method: SMS, Contact: kept}, Delivery{Method: SMS, Contact: number}
-	if !was.SameRecipient(is) || ContactKey(kept) != ContactKey(number) {
+	was, is := Delivery{Method: contact.SMS, Contact: kept}, Delivery{Method: contact.SMS, Contact: number}
+	if !was.SameRecipient(is) || contact.Key(kept) != contact.Key(number) {
 		t.Error("the number is another recipient")
 	}
-	if card := (Card{Method: SMS, Contact: kept}); card.Address() != number {
+	if card := (Card{Method: contact.SMS, Contact: kept}); card.Address() != number {
 		t.Errorf("a message goes to %s", card.Address())
 	}
-	if card := (Card{Method: Email, Contact: "Ana@example.com"}); card.Address() != "Ana@example.com" {
+	if card := (Card{Method: contact.Email, Contact: "Ana@example.com"}); card.Address() != "Ana@example.com" {
 		t.Errorf("a mail goes to %s", card.Address())
 	}
 }

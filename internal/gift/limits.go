@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -80,11 +81,11 @@ func add(a, b int64) int64 {
 }
 
 // MessageCount counts a message of one gift.
-func MessageCount(m Method) (c Count) {
-	if m == Email || m == SMS {
+func MessageCount(m contact.Method) (c Count) {
+	if m == contact.Email || m == contact.SMS {
 		c.Messages = 1
 	}
-	if m == SMS {
+	if m == contact.SMS {
 		c.Texts = 1
 	}
 	return c

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -117,7 +118,7 @@ func TestCounts(t *testing.T) {
 		got.Day != yesterday.Day {
 		t.Errorf("added up: %+v", got)
 	}
-	sms, item := Gift{Card: Card{Method: SMS}}, Gift{Card: Card{Method: Printed, EquivalentValue: 7}}
+	sms, item := Gift{Card: Card{Method: contact.SMS}}, Gift{Card: Card{Method: contact.Printed, EquivalentValue: 7}}
 	sms.Loaded, item.Loaded, item.Item = 500, 3, true
 	if got := sms.Spending(); got != (Count{Amount: 500, Gifts: 1, Messages: 1, Texts: 1}) {
 		t.Errorf("a gift by SMS: %+v", got)
@@ -125,7 +126,7 @@ func TestCounts(t *testing.T) {
 	if got := item.Spending(); got != (Count{Amount: 7, Gifts: 1}) {
 		t.Errorf("three pieces in print: %+v", got)
 	}
-	if ContactKey("Ann@Example.com") != ContactKey("ann@example.COM") {
+	if contact.Key("Ann@Example.com") != contact.Key("ann@example.COM") {
 		t.Error("letter case makes another contact")
 	}
 }

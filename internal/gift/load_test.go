@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -224,7 +225,7 @@ func TestLoadsKeepTheBooks(t *testing.T) {
 		}
 		fresh := voucherIn(Pending)
 		fresh.Seq = 0
-		g, issued := Gift{fresh, Card{Method: Printed}}.Begin(c())
+		g, issued := Gift{fresh, Card{Method: contact.Printed}}.Begin(c())
 		v, history, done := g.Voucher, []Entry{issued}, []*Undoable{}
 		in, out := money.Amount(1000), money.Amount(0)
 		for range 60 {

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"strings"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/phone"
 )
 
 // TextedCountries are the countries that the account sends SMS to.
 func (a *Account) TextedCountries() []string {
 	if a == nil || a.TextCountries == nil {
-		return DefaultTextCountries
+		return contact.DefaultTextCountries
 	}
 	return a.TextCountries
 }

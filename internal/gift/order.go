@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -71,7 +72,7 @@ func Issue(s Send, account *Account, now time.Time, unread func(refusal.Field) b
 	if i.unknown = account == nil; i.unknown {
 		i.account = &Account{Currency: money.Currency{Code: "any currency", Decimals: 3}, MaxGiftValue: money.NoLimit,
 			Zone:          time.UTC,
-			TextCountries: TextCountries()}
+			TextCountries: contact.TextCountries()}
 	}
 	i.definition()
 	recipients := i.recipients()
@@ -304,7 +305,7 @@ func (i *order) refuse(err error) {
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 func (i *order) text(f refusal.Field, s string, limit int) {
-	if err := CheckText(s, limit, true); err != nil {
+	if err := contact.CheckText(s, limit, true); err != nil {
 		i.add(f, "%s", err)
 	}
 }
@@ -354,8 +355,8 @@ func (i *order) checkProgram() error {
 }
 
 func (i *order) gift(n int, r Recipient) Gift {
-	d, method := i.def, Method(*r.Method)
-	contact, _ := ParseContact(method, r.Contact, i.account.TextCountries) // judged before
+	d, method := i.def, contact.Method(*r.Method)
+	contact, _ := contact.Parse(method, r.Contact, i.account.TextCountries) // judged before
 	g := Gift{
 		Voucher: Voucher{
 			AccountID: i.account.ID, MadeBy: i.Caller.Integrator(), ProgramID: i.programID, LocationID: d.LocationID,
@@ -389,7 +390,7 @@ func (g Gift) Begin(c Context) (Gift, Entry) {
 	switch {
 	case g.Status == NotActivated:
 		status = NotActivated
-	case g.Card.Method == Printed:
+	case g.Card.Method == contact.Printed:
 		status, g.Card.DeliveredAt = Delivered, c.Now
 	}
 	return g, g.enter(c, Issued, 0, status)

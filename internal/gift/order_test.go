@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -363,10 +364,11 @@ func TestIssueMakesGifts(t *testing.T) {
 		t.Fatalf("got %d gifts, %v", len(gifts), err)
 	}
 	for n, want := range []struct {
-		method  Method
+		method  contact.Method
 		contact string
 		status  Status
-	}{{Email, "a@example.com", Pending}, {SMS, "+14155550132", Pending}, {Printed, "", Delivered}} {
+	}{{contact.Email, "a@example.com", Pending}, {contact.SMS, "+14155550132", Pending}, {contact.Printed, "",
+		Delivered}} {
 		g, e := gifts[n].Begin(context())
 		c := g.Card
 		if c.Method != want.method || c.Contact != want.contact || c.RecipientIndex != n || g.Status != want.status ||

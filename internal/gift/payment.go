@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 )
@@ -73,7 +74,7 @@ func (i *order) bought(needed string, args ...any) {
 	i.require(refusal.FieldEmailAddress, i.counter || p.EmailAddress != "", needed, args...)
 	i.require(refusal.FieldStorefront, !p.StorefrontID.IsZero(), needed, args...)
 	if p.EmailAddress != "" {
-		if _, err := ParseContact(Email, p.EmailAddress, nil); err != nil {
+		if _, err := contact.Parse(contact.Email, p.EmailAddress, nil); err != nil {
 			i.add(refusal.FieldEmailAddress, "%s", err)
 		}
 	}

@@ -3,6 +3,7 @@ package gift
 import (
 	"slices"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/refusal"
 )
 
@@ -28,7 +29,8 @@ func (i *order) recipients() []Recipient {
 	i.require(i.at(refusal.FieldRecipient), single.Name == "", beside, refusal.FieldRecipients)
 	i.require(i.at(refusal.FieldContact), single.Contact == "", beside, refusal.FieldRecipients)
 	i.require(i.at(refusal.FieldMessage), single.Message == "", beside, refusal.FieldRecipients)
-	i.require(i.at(refusal.FieldMethod), single.Method == nil || Method(*single.Method).Valid(), NotAMethod, refusal.FieldMethod)
+	i.require(i.at(refusal.FieldMethod), single.Method == nil || contact.Method(*single.Method).Valid(),
+		contact.NotAMethod, refusal.FieldMethod)
 	if n := len(i.Recipients); n == 0 || n > MaxRecipients {
 		i.add(refusal.FieldRecipients, "There must be 1 to %d recipients, not %d.", MaxRecipients, n)
 		return nil
@@ -57,14 +59,14 @@ const MaxPerContact = 10
 func (i *order) contacts(all []Recipient) {
 	seen := make(map[string]int, len(all))
 	for n, r := range all {
-		if r.Contact == "" || r.Method == nil || !Method(*r.Method).Valid() {
+		if r.Contact == "" || r.Method == nil || !contact.Method(*r.Method).Valid() {
 			continue
 		}
-		to, err := ParseContact(Method(*r.Method), r.Contact, i.account.TextCountries)
+		to, err := contact.Parse(contact.Method(*r.Method), r.Contact, i.account.TextCountries)
 		if err != nil {
 			continue // told already
 		}
-		to = ContactKey(to)
+		to = contact.Key(to)
 		if seen[to]++; seen[to] > MaxPerContact {
 			i.add(refusal.FieldContact.In(refusal.FieldRecipients.At(n)), "One recipient can get at most %d gifts of an order.",
 				MaxPerContact)
@@ -85,14 +87,14 @@ func (i *order) recipient(of refusal.Field, r Recipient, inherited *int) {
 	case method == nil:
 		i.require(methodField, i.absent || i.has(i.at(refusal.FieldMethod)),
 			"A %s is needed: 1 e-mail, 2 SMS, 3 printed.", refusal.FieldMethod)
-	case !Method(*method).Valid():
-		i.require(methodField, r.Method == nil, NotAMethod, refusal.FieldMethod)
-	case Method(*method) == Printed:
+	case !contact.Method(*method).Valid():
+		i.require(methodField, r.Method == nil, contact.NotAMethod, refusal.FieldMethod)
+	case contact.Method(*method) == contact.Printed:
 		i.require(contactField, r.Contact == "", takesNoContact, refusal.FieldContact)
 	case r.Contact == "":
-		i.add(contactField, needsContact, Method(*method), refusal.FieldContact)
+		i.add(contactField, needsContact, contact.Method(*method), refusal.FieldContact)
 	default:
-		if _, err := ParseContact(Method(*method), r.Contact, i.account.TextCountries); err != nil {
+		if _, err := contact.Parse(contact.Method(*method), r.Contact, i.account.TextCountries); err != nil {
 			i.add(contactField, "%s", err)
 		}
 	}

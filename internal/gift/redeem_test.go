@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -372,7 +373,7 @@ func TestSequences(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		original := money.Amount(rapid.Int64Range(1, 50).Draw(t, "original"))
-		method := rapid.SampledFrom([]Method{Email, Printed}).Draw(t, "method")
+		method := rapid.SampledFrom([]contact.Method{contact.Email, contact.Printed}).Draw(t, "method")
 		clock, entries := now, 0
 		ask := func() Context {
 			clock = clock.Add(time.Duration(rapid.IntRange(0, 3600).Draw(t, "seconds")) * time.Second)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -86,7 +87,7 @@ func commands() []command {
 			return after, e, changed, nil
 		}
 	}
-	resend := func(by Method) func(Voucher) (Voucher, Entry, bool, error) {
+	resend := func(by contact.Method) func(Voucher) (Voucher, Entry, bool, error) {
 		return func(v Voucher) (Voucher, Entry, bool, error) {
 			after, _, e, _, err := v.Resend(Delivery{Method: by, Contact: "ana@example.com"}, Resend{Context: context(),
 				Caller: everywhere})
@@ -189,10 +190,10 @@ func commands() []command {
 			}
 			return ""
 		}},
-		{"resent", resend(Email), redeem},
-		{"resent in print", resend(Printed), redeem},
+		{"resent", resend(contact.Email), redeem},
+		{"resent in print", resend(contact.Printed), redeem},
 		{"rescheduled", func(v Voucher) (Voucher, Entry, bool, error) {
-			after, _, e, err := v.Reschedule(Delivery{Method: Email}, Reschedule{Context: context(), Caller: everywhere,
+			after, _, e, err := v.Reschedule(Delivery{Method: contact.Email}, Reschedule{Context: context(), Caller: everywhere,
 				Date: now, Waiting: true})
 			return refuse(after, e, err)
 		}, redeem},
@@ -276,15 +277,17 @@ func transitions(t *testing.T) map[string]bool {
 	empty.Balance = 0
 	again, _, _, err := empty.Reinstate(Reinstate{Context: context(), Caller: everywhere, Before: Claimed})
 	rows[fmt.Sprintf("%s | reinstated, empty by now | %s", Cancelled, again.Status)] = err == nil
-	for method, what := range map[Method]string{Email: "created", SMS: "created", Printed: "created, printed"} {
+	for method, what := range map[contact.Method]string{contact.Email: "created", contact.SMS: "created",
+		contact.Printed: "created, printed"} {
 		g, e := Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000}, Card{Method: method}}.Begin(context())
 		rows[fmt.Sprintf("(none) | %s | %s", what, g.Status)] = true
 		if e.Seq != 1 || g.Seq != 1 || e.Kind != Issued || e.Delta != 0 || e.Balance != 1000 ||
-			(method == Printed) == g.Card.DeliveredAt.IsZero() {
+			(method == contact.Printed) == g.Card.DeliveredAt.IsZero() {
 			t.Errorf("%s: begins with %+v", method, e)
 		}
 	}
-	card, _ := Gift{Voucher{ID: theGift, Status: NotActivated, Fixed: 1000}, Card{Method: Printed}}.Begin(context())
+	card, _ := Gift{Voucher{ID: theGift, Status: NotActivated, Fixed: 1000},
+		Card{Method: contact.Printed}}.Begin(context())
 	rows[fmt.Sprintf("(none) | created, a card of a stock | %s", card.Status)] = true
 	if card.Balance != 0 || !card.Card.DeliveredAt.IsZero() {
 		t.Errorf("a card of a stock begins as %+v", card)

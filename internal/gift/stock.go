@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -52,7 +53,7 @@ func (s Stock) Make(account *Account, now time.Time, unread func(refusal.Field) 
 	if err := i.err(); err != nil || unread != nil {
 		return nil, err
 	}
-	printed := int(Printed)
+	printed := int(contact.Printed)
 	card := i.gift(0, Recipient{Method: &printed})
 	card.Item, card.Fixed = item, card.Loaded
 	card.Loaded, card.Balance, card.Status = 0, 0, NotActivated

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -236,7 +237,7 @@ func TestTransferProperty(t *testing.T) {
 		next := func() Context { n++; return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Second)} }
 		for i := range gifts {
 			g, e := Gift{Voucher{ID: id(byte(100 + i)), Currency: usd, Loaded: 1000, Balance: 1000},
-				Card{Method: Printed}}.Begin(next())
+				Card{Method: contact.Printed}}.Begin(next())
 			gifts[i], histories[i] = g.Voucher, []Entry{e}
 		}
 		taken := money.Amount(0)
@@ -285,7 +286,7 @@ func TestAuditTransfer(t *testing.T) {
 		var issued [2]Entry
 		for n := range all {
 			all[n], issued[n] = Gift{Voucher{ID: id(byte(50 + n)), Loaded: 1000, Balance: 1000},
-				Card{Method: Printed}}.Begin(c(1))
+				Card{Method: contact.Printed}}.Begin(c(1))
 		}
 		ask := Transfer{Context: c(2), EntryIn: id(3), Amount: 300, Caller: &Caller{Account: hundredUSD}}
 		v, to, there, err := all[0].Transfer(all[1].Voucher, ask)

@@ -3,6 +3,7 @@ package gift
 import (
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -181,7 +182,7 @@ type Card struct {
 	Recipient string
 	Contact   string // e-mail address, or mobile number in E.164; never shown to a till
 	Message   string
-	Method    Method
+	Method    contact.Method
 	DesignID  guid.ID // zero: the built-in one
 
 	Scheduled      bool

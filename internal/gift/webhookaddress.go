@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"boon.example/internal/contact"
 )
 
 // WebhookNetworks are those that the operator lets webhooks be in although they are not public, by http too. None:
@@ -66,7 +68,7 @@ var (
 // CheckURL says what is wrong with the address of an endpoint. Which addresses the name of a host has is known only
 // when it is called; they are checked then, with the port.
 func (n WebhookNetworks) CheckURL(text string) error {
-	if err := CheckText(text, MaxWebhookURL, false); err != nil {
+	if err := contact.CheckText(text, MaxWebhookURL, false); err != nil {
 		return err
 	}
 	u, err := url.Parse(text)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -31,7 +32,7 @@ func (b *bench) reinstate(id guid.ID) *ledger.Reinstate {
 func (b *bench) resend(id guid.ID, to string) *ledger.Resend {
 	r := &ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: b.caller, Contact: to}}
 	if to != "" {
-		r.Method = gift.Email
+		r.Method = contact.Email
 	}
 	return r
 }
@@ -153,7 +154,7 @@ func TestReinstatedInPrint(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil, ledger.Options{})
 	id := b.mailed(1, time.Now())[0].ID
-	b.must(&ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: b.caller, Method: gift.Printed}}, b.cancel(id),
+	b.must(&ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: b.caller, Method: contact.Printed}}, b.cancel(id),
 		b.reinstate(id))
 	b.status(id, gift.Delivered)
 	if jobs, _ := b.due(); len(jobs) != 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
@@ -158,7 +159,7 @@ func (i *Issue) draw(random io.Reader) (err error) {
 		}
 	}
 	if slices.ContainsFunc(i.Gifts, func(g gift.Gift) bool {
-		return g.Card.Method == gift.Printed && g.Status != gift.NotActivated
+		return g.Card.Method == contact.Printed && g.Status != gift.NotActivated
 	}) {
 		i.sheet, err = gift.NewToken(random)
 	}
@@ -191,7 +192,7 @@ func (i *Issue) contacts() map[string]gift.Count {
 	to := map[string]gift.Count{}
 	for n := range i.Gifts {
 		if card := &i.Gifts[n].Card; card.Contact != "" {
-			contact := gift.ContactKey(card.Contact)
+			contact := contact.Key(card.Contact)
 			to[contact] = to[contact].Plus(gift.MessageCount(card.Method))
 		}
 	}
@@ -490,7 +491,7 @@ type Deliver struct {
 	// the job stays.
 	Unwanted bool
 	// NoticeBy and NoticeTo say how a notice went, which is counted when it was delivered.
-	NoticeBy gift.Method
+	NoticeBy contact.Method
 	NoticeTo string
 }
 

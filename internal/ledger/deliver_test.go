@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -16,7 +17,7 @@ import (
 func (b *bench) posted() ledger.Job {
 	b.Helper()
 	g := b.draft(1000)
-	g.Card.Method, g.Card.Contact = gift.SMS, "+14155550132"
+	g.Card.Method, g.Card.Contact = contact.SMS, "+14155550132"
 	if _, err := b.engine.Do(b.Context(), b.call(gift.SendGift, ""), &ledger.Issue{Gifts: []gift.Gift{g}}); err != nil {
 		b.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -110,7 +111,7 @@ func (b *bench) draft(amount money.Amount) gift.Gift {
 			AccountID: b.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: b.caller.Account.Currency,
 			Loaded: amount, Balance: amount,
 		},
-		Card: gift.Card{Method: gift.Printed, Sender: "Bench", DeliveryZone: "UTC"},
+		Card: gift.Card{Method: contact.Printed, Sender: "Bench", DeliveryZone: "UTC"},
 	}
 }
 

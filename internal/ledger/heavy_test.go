@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -328,7 +329,7 @@ func TestLargeOrdersTellTheirLimits(t *testing.T) {
 		gifts := make([]gift.Gift, n)
 		for i := range gifts {
 			gifts[i] = gift.Gift{Voucher: gift.Voucher{AccountID: account.ID, Loaded: 5},
-				Card: gift.Card{Method: gift.Email, Contact: "ann@example.com"}}
+				Card: gift.Card{Method: contact.Email, Contact: "ann@example.com"}}
 		}
 		_, err := engine.Do(t.Context(), ledger.Call{AccountID: account.ID, Account: account,
 			Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }}, &ledger.Issue{Gifts: gifts})

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
@@ -100,7 +101,7 @@ type Job struct {
 	Attempts  int
 	Doubts    int // of the attempts: those after which nobody knows whether the message was accepted
 	// Method and Contact are where a message of kind RedirectedJob goes; all others go where their gift goes.
-	Method  gift.Method
+	Method  contact.Method
 	Contact string
 	Trace   string        // the traceparent of the request that asked for it, if that is recorded; else ""
 	Test    bool          // of a test account: Due and Lease are by its clock
@@ -179,7 +180,7 @@ type Resent struct {
 	Seq       int     // of its entry in the history
 	ID        guid.ID // its entry's, and that of its job if it has one
 	At        time.Time
-	Method    gift.Method // how the gift went before
+	Method    contact.Method // how the gift went before
 	Contact   string
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
@@ -62,7 +63,7 @@ func (c *Call) wantSent(w *Want, contacts ...string) {
 			continue
 		}
 		for _, to := range contacts {
-			w.Counts = append(w.Counts, CountKey{c.AccountID, ContactCount, o.id, gift.ContactKey(to)})
+			w.Counts = append(w.Counts, CountKey{c.AccountID, ContactCount, o.id, contact.Key(to)})
 		}
 	}
 }
@@ -163,7 +164,7 @@ func (s *state) sending(c *Call, more gift.Count, contacts map[string]gift.Count
 		}
 		each := gift.Limits{MessagesPerDay: o.MessagesPerContactPerDay}
 		for to, messages := range contacts {
-			key := CountKey{c.AccountID, ContactCount, o.id, gift.ContactKey(to)}
+			key := CountKey{c.AccountID, ContactCount, o.id, contact.Key(to)}
 			over = cmp.Or(over, b.Contact(s.Counts[key].On(today), messages))
 			all = append(all, spend{key, messages, atMost(&each, messages)})
 		}
@@ -184,7 +185,7 @@ func (s *state) send(c *Call, more gift.Count, contacts map[string]gift.Count) e
 // counts it when it was sent.
 type Notice struct {
 	Account guid.ID
-	Method  gift.Method
+	Method  contact.Method
 	Contact string
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -98,7 +99,7 @@ type modelGift struct {
 	moved             bool        // some value, between it and another gift
 	entries           int
 	item              bool
-	method            gift.Method
+	method            contact.Method
 	resends           int
 	cards             []modelCard // the last is the one that it has
 	resent            guid.ID     // the job of the newest resend; zero: none
@@ -204,7 +205,7 @@ func (w *world) issue(t *rapid.T) {
 		t.Skip("enough gifts")
 	}
 	amount := rapid.Int64Range(1, 500).Draw(t, "amount")
-	method := rapid.SampledFrom([]gift.Method{gift.Printed, gift.Printed, gift.Email}).Draw(t, "method")
+	method := rapid.SampledFrom([]contact.Method{contact.Printed, contact.Printed, contact.Email}).Draw(t, "method")
 	item := rapid.Bool().Draw(t, "item")
 	until := time.Time{}
 	if rapid.IntRange(0, 2).Draw(t, "promotional") == 2 {
@@ -219,7 +220,7 @@ func (w *world) issue(t *rapid.T) {
 		Card: gift.Card{Method: method, Contact: "ana@example.com", Sender: "Model", DeliveryZone: "UTC"},
 	}}})
 	status := gift.Delivered
-	if method == gift.Email {
+	if method == contact.Email {
 		status = gift.Pending
 	}
 	w.gifts = append(w.gifts, &modelGift{id: r.Gifts[0].ID, original: amount, balance: amount, status: status, entries: 1,
@@ -241,10 +242,10 @@ func (w *world) stock(t *rapid.T) {
 			Item: item, Fixed: money.Amount(fixed), Status: gift.NotActivated,
 			Verification: verification,
 		},
-		Card: gift.Card{Method: gift.Printed, Sender: "Model", DeliveryZone: "UTC"},
+		Card: gift.Card{Method: contact.Printed, Sender: "Model", DeliveryZone: "UTC"},
 	}}})
 	w.gifts = append(w.gifts, &modelGift{id: r.Gifts[0].ID, status: gift.NotActivated, entries: 1, item: item,
-		method: gift.Printed, fixed: fixed, code: r.Gifts[0].Verification})
+		method: contact.Printed, fixed: fixed, code: r.Gifts[0].Verification})
 }
 
 func (w *world) activate(t *rapid.T) {
@@ -524,9 +525,10 @@ func (w *world) deliver(t *rapid.T) {
 
 func (w *world) resend(t *rapid.T) {
 	g := w.pick(t)
-	ask := gift.Resend{Caller: w.caller, Method: rapid.SampledFrom([]gift.Method{0, gift.Email, gift.Printed}).Draw(t,
+	ask := gift.Resend{Caller: w.caller, Method: rapid.SampledFrom([]contact.Method{0, contact.Email,
+		contact.Printed}).Draw(t,
 		"method")}
-	if ask.Method == gift.Email {
+	if ask.Method == contact.Email {
 		ask.Contact = rapid.SampledFrom([]string{"ana@example.com", "ben@example.com"}).Draw(t, "contact")
 	}
 	want := "REDEMPTION_NOT_ALLOWED"
@@ -541,7 +543,7 @@ func (w *world) resend(t *rapid.T) {
 		if ask.Method != 0 {
 			g.method = ask.Method
 		}
-		if g.method == gift.Printed && g.status != gift.Claimed {
+		if g.method == contact.Printed && g.status != gift.Claimed {
 			g.status = gift.Delivered
 		}
 		g.entries++
@@ -553,7 +555,7 @@ func (w *world) resend(t *rapid.T) {
 		t.Fatalf("resend %+v of %+v: got %q, want %q", ask, *g, got, want)
 	}
 	if len(r.Entries) > 0 {
-		if g.resent = r.Entries[len(r.Entries)-1].ID; g.method == gift.Printed {
+		if g.resent = r.Entries[len(r.Entries)-1].ID; g.method == contact.Printed {
 			g.by = g.resent // at once
 		}
 	}
@@ -606,7 +608,7 @@ func (w *world) replace(t *rapid.T) {
 	want := "REDEMPTION_NOT_ALLOWED"
 	deliver := rapid.Bool().Draw(t, "deliver")
 	if deliver {
-		ask.Deliver = &gift.Resend{Caller: w.caller, Method: gift.Email, Contact: "cid@example.com"}
+		ask.Deliver = &gift.Resend{Caller: w.caller, Method: contact.Email, Contact: "cid@example.com"}
 	}
 	switch {
 	case g.status == gift.Redeemed:
@@ -616,7 +618,7 @@ func (w *world) replace(t *rapid.T) {
 		want = "RATE_LIMITED"
 	case deliver && g.blocked != "": // it is sent as little as a resend sends it
 	case deliver:
-		g.method, g.entries, g.resends = gift.Email, g.entries+2, g.resends+1
+		g.method, g.entries, g.resends = contact.Email, g.entries+2, g.resends+1
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	default:
 		g.entries++

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -120,7 +121,7 @@ func TestADeliveryThatIsRefusedReplacesNothing(t *testing.T) {
 		c.Caller, c.Account = b.caller, b.caller.Account
 		cmd := &ledger.Replace{VoucherID: g.ID, Replace: gift.Replace{Caller: b.caller}}
 		if to != "" {
-			cmd.Deliver = &gift.Resend{Caller: b.caller, Method: gift.Email, Contact: to}
+			cmd.Deliver = &gift.Resend{Caller: b.caller, Method: contact.Email, Contact: to}
 		}
 		_, err := b.engine.Do(t.Context(), c, cmd)
 		return err

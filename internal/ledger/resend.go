@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 )
@@ -120,7 +121,7 @@ func (s *state) reached(v *gift.Voucher) bool {
 	ref := Ref{v.AccountID, v.ID}
 	delivery, by, since := s.Deliveries[ref], s.DeliveredBy[ref], s.redirected(ref)
 	switch {
-	case delivery.Method == gift.Printed:
+	case delivery.Method == contact.Printed:
 		return false
 	case slices.ContainsFunc(delivery.Jobs, func(j Job) bool { return !j.Lease.IsZero() || j.Doubts > 0 }):
 		return true

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -20,7 +21,7 @@ func (b *bench) mailed(n int, due time.Time) []gift.Gift {
 	issue := &ledger.Issue{}
 	for range n {
 		g := b.draft(1000)
-		g.Card.Method, g.Card.Contact, g.Card.Scheduled, g.Card.DeliveryDate = gift.Email, "ana@example.com", true, due
+		g.Card.Method, g.Card.Contact, g.Card.Scheduled, g.Card.DeliveryDate = contact.Email, "ana@example.com", true, due
 		issue.Gifts = append(issue.Gifts, g)
 	}
 	var made []gift.Gift
@@ -300,7 +301,7 @@ func TestWhoIsToldOfARedirection(t *testing.T) {
 				case toEve:
 					b.must(b.resend(id, "eve@example.com"))
 				case inPrint:
-					b.must(&ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: b.caller, Method: gift.Printed}})
+					b.must(&ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: b.caller, Method: contact.Printed}})
 				case again:
 					b.must(b.resend(id, ""))
 				case accept:

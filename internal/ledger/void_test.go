@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -108,7 +109,7 @@ func newVoiding(t *rapid.T, dir, database string) *voiding {
 	draft := gift.Gift{
 		Voucher: gift.Voucher{AccountID: v.caller.Account.ID, ProgramID: gift.BusinessProgram.ID,
 			Currency: v.caller.Account.Currency, Loaded: 100, Balance: 100},
-		Card: gift.Card{Method: gift.Printed, Sender: "Till", DeliveryZone: "UTC"},
+		Card: gift.Card{Method: contact.Printed, Sender: "Till", DeliveryZone: "UTC"},
 	}
 	_, made := v.do(t, gift.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{draft}})
 	if len(made.Gifts) != 1 {

@@ -31,6 +31,7 @@ import (
 	"github.com/emersion/go-smtp"
 	"go.uber.org/goleak"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/delivery/deliverytest"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -171,7 +172,7 @@ func sample(n byte) message.Message {
 	}
 	return message.Message{
 		ID: guid.ID{n, 1}, GiftID: guid.ID{n,
-			2}, Method: gift.Email, To: "zoë@exämple.com", ToName: "Zoë Müller 王", FromName: "Café “Ä”",
+			2}, Method: contact.Email, To: "zoë@exämple.com", ToName: "Zoë Müller 王", FromName: "Café “Ä”",
 		Subject: "Ein Geschenk für dich von Zoë 🎁", Text: "Grüße\n.\n..dots\n" +
 			strings.Repeat("long ", 400), QR: image, At: time.Now(),
 		HTML: `<p>Grüße</p><img src="cid:` + message.QRContentID + `">` + strings.Repeat("x", 3000),

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/message"
 )
@@ -60,7 +60,7 @@ func FuzzReplies(f *testing.F) {
 	}
 	f.Add("220 x\r\n\x00250-a\r\n250-STARTTLS\r\n250 AUTH PLAIN\r\n")
 	f.Add("\xff\x00\r\n")
-	m := message.Message{ID: guid.ID{7}, GiftID: guid.ID{8}, AccountID: guid.ID{9}, Method: gift.Email,
+	m := message.Message{ID: guid.ID{7}, GiftID: guid.ID{8}, AccountID: guid.ID{9}, Method: contact.Email,
 		To: "ann@example.com", Subject: "A gift", Text: "x", HTML: "<p>x"}
 	f.Fuzz(func(t *testing.T, says string) {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")

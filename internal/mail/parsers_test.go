@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -128,7 +129,7 @@ func everyMail(t *testing.T, l gift.Language, n byte) map[string]message.Message
 		Voucher: gift.Voucher{ID: guid.ID{9, n}, AccountID: a.ID, Currency: a.Currency, Loaded: 2500, Balance: 2500,
 			Status: gift.Delivered},
 		Card: gift.Card{Code: code, Token: token, Sender: "贈り主 =?utf-8?q?x?=", Recipient: "Ånna, \"die\" <Grüße>",
-			Contact: "anna@example.com", Method: gift.Email, Message: "Alles Gute!\n.\n🎁 " + strings.Repeat("lang ", 60),
+			Contact: "anna@example.com", Method: contact.Email, Message: "Alles Gute!\n.\n🎁 " + strings.Repeat("lang ", 60),
 			DesignID: guid.ID{4}, DeliveryZone: "UTC", Language: string(l)},
 	}
 	logo := delivery.Pictures{Logo: &message.Picture{ContentID: "logo@gift", Kind: "image/png", Bytes: []byte("png"),

@@ -14,8 +14,8 @@ import (
 
 	"github.com/emersion/go-smtp"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/delivery/deliverytest"
-	"boon.example/internal/gift"
 )
 
 // fickle is a server that does everything that servers do, by lot.
@@ -82,7 +82,7 @@ func TestEveryMailArrives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := deliverytest.NewFickle(1, 2)
 		story := &deliverytest.Story{
-			Server: f, Carrier: serve(t, f), SendTimeout: SendTimeout, Method: gift.Email, Gifts: gifts(),
+			Server: f, Carrier: serve(t, f), SendTimeout: SendTimeout, Method: contact.Email, Gifts: gifts(),
 			Somebody: "anna", Nobody: "nobody", Full: "full", Refusal: "no such user",
 			Contact: func(who string, n int) string { return fmt.Sprintf("%s%d@d%d.example", who, n, n%3) },
 		}

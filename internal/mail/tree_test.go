@@ -23,6 +23,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -159,7 +160,7 @@ func mailOf(t *testing.T, d gift.Design, assets ...gift.Asset) (node, []byte) {
 		Voucher: gift.Voucher{ID: guid.ID{9}, AccountID: account.ID, Currency: account.Currency, Loaded: 2500,
 			Balance: 2500, Status: gift.Pending},
 		Card: gift.Card{Code: code, Token: token, Sender: `"Ben" <ben@x>`, Recipient: "<script>Anna",
-			Contact: "anna@example.com", Method: gift.Email,
+			Contact: "anna@example.com", Method: contact.Email,
 			Message: "Happy birthday!\n<img src=x onerror=alert(1)>", Terms: "Not for cash.", DesignID: d.ID,
 			DeliveryZone: "UTC"},
 	}
@@ -334,7 +335,8 @@ func TestStoreTrouble(t *testing.T) {
 	gateways := &delivery.Gateways{Email: kept, Directory: func() *gift.Directory {
 		return &gift.Directory{Accounts: map[guid.ID]*gift.Account{account.ID: account}}
 	}, Asset: func(context.Context, gift.AssetHash) (gift.Asset, error) { return gift.Asset{}, fmt.Errorf("away") }}
-	g := gift.Gift{Voucher: gift.Voucher{AccountID: account.ID}, Card: gift.Card{Method: gift.Email, DesignID: guid.ID{4}}}
+	g := gift.Gift{Voucher: gift.Voucher{AccountID: account.ID}, Card: gift.Card{Method: contact.Email,
+		DesignID: guid.ID{4}}}
 	if err := gateways.Send(t.Context(), g, ledger.Job{}); err == nil || len(kept.messages) > 0 {
 		t.Errorf("sent %d mails, %v", len(kept.messages), err)
 	}

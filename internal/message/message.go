@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 )
@@ -15,7 +16,7 @@ type Message struct {
 	ID        guid.ID // of its job: the receiver of a message that is sent twice can tell by it
 	GiftID    guid.ID
 	AccountID guid.ID
-	Method    gift.Method
+	Method    contact.Method
 	Language  gift.Language // in which it is written
 	To        string
 	ToName    string // e-mail only, as are the next three

@@ -13,6 +13,7 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/card"
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
 	"boon.example/internal/setup"
@@ -136,7 +137,7 @@ func TestJapaneseExample(t *testing.T) {
 	}
 	g := &gift.Gift{Voucher: gift.Voucher{AccountID: a.ID, Currency: a.Currency, Loaded: 3000, Balance: 3000,
 		Status: gift.Delivered}, Card: gift.Card{Sender: "弁", Recipient: "朝顔", Message: "お誕生日おめでとう。",
-		DesignID: a.Designs[0].ID, Method: gift.Printed}}
+		DesignID: a.Designs[0].ID, Method: contact.Printed}}
 	pdf, err := system().Gift(Card{View: card.New(g, a, made), URL: link, Made: made}, A4)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -66,7 +67,7 @@ func (r *records) enter(at time.Time) {
 		Voucher: gift.Voucher{ID: guid.ID(uuid.New()), AccountID: r.account,
 			OrderID: guid.ID(uuid.New()), ProgramID: gift.BusinessProgram.ID,
 			Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 100, Balance: 100, CreatedAt: at},
-		Card: gift.Card{Code: code, Token: token, Sender: "Ann", Method: gift.Printed, DeliveryZone: "UTC"},
+		Card: gift.Card{Code: code, Token: token, Sender: "Ann", Method: contact.Printed, DeliveryZone: "UTC"},
 	}.Begin(gift.Context{EntryID: guid.ID(uuid.Must(uuid.NewV7())), Now: at})
 	r.save(ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
 }

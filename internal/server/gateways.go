@@ -8,8 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/delivery"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/mail"
@@ -117,7 +117,7 @@ func (a *app) bounce(ctx context.Context, r sms.Report) error {
 }
 
 // methodLabels are how delivery methods are told in metrics.
-var methodLabels = map[gift.Method]string{gift.Email: "email", gift.SMS: "sms"}
+var methodLabels = map[contact.Method]string{contact.Email: "email", contact.SMS: "sms"}
 
 // newAttempts counts attempts at sending; all that can be counted is there from the start, at 0.
 func newAttempts() *prometheus.CounterVec {
@@ -134,7 +134,7 @@ func newAttempts() *prometheus.CounterVec {
 }
 
 // sent is told of every attempt.
-func (m *metrics) sent(method gift.Method, a delivery.Attempt) {
+func (m *metrics) sent(method contact.Method, a delivery.Attempt) {
 	m.attempts.WithLabelValues(methodLabels[method], string(a)).Inc()
 }
 
@@ -149,8 +149,8 @@ func (m *metrics) watchCarriers(p *carriers, s *store.Store) {
 		oldest: prometheus.NewDesc("boon_delivery_oldest_seconds",
 			"For how long the oldest of those could have been taken; 0: there is none.", nil, nil),
 	})
-	for label, carrier := range map[string]delivery.Carrier{methodLabels[gift.Email]: p.email,
-		methodLabels[gift.SMS]: p.sms} {
+	for label, carrier := range map[string]delivery.Carrier{methodLabels[contact.Email]: p.email,
+		methodLabels[contact.SMS]: p.sms} {
 		breaker, ok := carrier.(*delivery.Breaker)
 		if !ok {
 			continue // there is no gateway, or it is the outbox, which does not fail so

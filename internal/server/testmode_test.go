@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"boon.example/examples"
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/server"
@@ -509,7 +510,7 @@ func TestSimulatedRecipients(t *testing.T) {
 			t.Errorf("%d messages are in the outbox, %v", len(kept), err)
 		}
 		for _, m := range kept {
-			if !strings.Contains(m.Text, "TEST Sandbox") || m.Method == gift.Email &&
+			if !strings.Contains(m.Text, "TEST Sandbox") || m.Method == contact.Email &&
 				(!strings.HasPrefix(m.Subject, "TEST ") || !strings.Contains(m.HTML, "nichts wert")) {
 				t.Errorf("it does not say that it is a test: %q %s", m.Subject, m.Text)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"boon.example/internal/api"
+	"boon.example/internal/contact"
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -93,7 +94,7 @@ func (a *app) tellOfFailing(ctx context.Context, w *gift.Webhook) error {
 	}
 	subject, text, html := w.FailingNotice(account.Name)
 	return carrier.Carry(ctx, message.Message{
-		ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: account.ID, Method: gift.Email, Language: gift.English,
+		ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: account.ID, Method: contact.Email, Language: gift.English,
 		To: account.Contact, FromName: "Boon", Subject: subject, Text: text, HTML: html, At: time.Now().UTC(),
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
@@ -99,7 +100,7 @@ func retentionField(days int) field {
 func countriesField(countries []string) field {
 	value := strings.Join(countries, " ")
 	if value == "" {
-		countries = gift.DefaultTextCountries
+		countries = contact.DefaultTextCountries
 	}
 	return field{"countries of SMS", value, strings.Join(countries, " and ")}
 }

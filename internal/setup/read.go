@@ -18,6 +18,7 @@ import (
 	"golang.org/x/text/language"
 
 	"boon.example/internal/clientip"
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
@@ -119,7 +120,7 @@ func checkLine(s string, limit int) error {
 	if s == "" || strings.TrimSpace(s) != s {
 		return errors.New("This text must not be empty, nor begin or end with a space or a line break.")
 	}
-	return gift.CheckText(s, limit, false)
+	return contact.CheckText(s, limit, false)
 }
 
 // prose reads a text of any number of lines; "": absent or refused. The line breaks that YAML's blocks end in are left
@@ -130,7 +131,7 @@ func (f fields) prose(name string, limit int) string {
 		return ""
 	}
 	s := strings.TrimSpace(nfc.String(v.Value))
-	if err := gift.CheckText(s, limit, true); err != nil {
+	if err := contact.CheckText(s, limit, true); err != nil {
 		f.problem(v, "%s", err)
 	} else if s == "" {
 		f.problem(v, "This text must not be empty; leave the field out instead.")
@@ -478,7 +479,7 @@ func (f fields) countries(name string) []string {
 	var countries []string
 	for _, v := range members {
 		switch {
-		case v.kind() != scalarKind || !slices.Contains(gift.TextCountries(), v.Value):
+		case v.kind() != scalarKind || !slices.Contains(contact.TextCountries(), v.Value):
 			f.problem(v, "This is not the ISO 3166-1 code of a country that SMS can be sent to, such as US, CA or GB.")
 		case slices.Contains(countries, v.Value):
 			f.problem(v, "This country is in the list already.")
@@ -709,7 +710,7 @@ func (f fields) email(name string) string {
 	if !ok {
 		return ""
 	}
-	address, err := gift.ParseContact(gift.Email, nfc.Address(v.Value), nil)
+	address, err := contact.Parse(contact.Email, nfc.Address(v.Value), nil)
 	if err != nil {
 		f.problem(v, "%s", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/boontest"
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -115,7 +116,8 @@ func issue(tb testing.TB, s *store.Store, g gift.Gift) {
 	}
 	g.ID, g.OrderID, g.ProgramID = newID(), newID(), gift.BusinessProgram.ID
 	g.Currency, g.Loaded, g.Balance, g.CreatedAt = money.Currency{Code: "USD", Decimals: 2}, 10_00, 10_00, noon
-	g.Card.Code, g.Card.Token, g.Card.Sender, g.Card.Method, g.Card.DeliveryZone = code, token, "Ann", gift.Printed, "UTC"
+	g.Card.Code, g.Card.Token, g.Card.Sender, g.Card.Method, g.Card.DeliveryZone = code, token, "Ann", contact.Printed,
+		"UTC"
 	made, entry := g.Begin(gift.Context{EntryID: newID(), Now: noon})
 	err = s.Group(tb.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
 		return ledger.Changes{Gifts: []gift.Gift{made}, Entries: []gift.Entry{entry}}

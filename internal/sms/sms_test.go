@@ -15,7 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/message"
 )
@@ -78,7 +78,8 @@ func twilio(t *testing.T, answer http.HandlerFunc) *Carrier {
 }
 
 var text = message.Message{
-	ID: guid.ID{7}, GiftID: guid.ID{8}, AccountID: guid.ID{9}, Method: gift.SMS, To: "+14155550132", Text: "Your gift " +
+	ID: guid.ID{7}, GiftID: guid.ID{8}, AccountID: guid.ID{9}, Method: contact.SMS, To: "+14155550132",
+	Text: "Your gift " +
 		"& more: é + 100%",
 }
 

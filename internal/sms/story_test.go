@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/delivery/deliverytest"
-	"boon.example/internal/gift"
 )
 
 // fickle is a gateway that does everything that gateways do, by lot. It knows a text by its recipient, who gets one
@@ -60,7 +60,7 @@ func TestEveryTextArrives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := deliverytest.NewFickle(3, 4)
 		story := &deliverytest.Story{
-			Server: f, Carrier: serve(t, f), SendTimeout: time.Minute, Method: gift.SMS, Gifts: 100,
+			Server: f, Carrier: serve(t, f), SendTimeout: time.Minute, Method: contact.SMS, Gifts: 100,
 			Somebody: "+1415557", Nobody: nobody, Full: full, Refusal: "21211",
 			Contact: func(who string, n int) string { return fmt.Sprintf("%s%04d", who, n) },
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -100,7 +101,7 @@ func sendAgain(t *testing.T, s *Store, g *gift.Gift) {
 			before := st.Deliveries[at].Delivery
 			after, way, e, due, err := st.Vouchers[at].Resend(before, gift.Resend{Context: gift.Context{EntryID: newID(),
 				Now: noon},
-				Caller: &gift.Caller{}, Method: gift.SMS, Contact: "4155550132"})
+				Caller: &gift.Caller{}, Method: contact.SMS, Contact: "4155550132"})
 			must(t, err)
 			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e},
 				Jobs:            []ledger.Job{{ID: e.ID, AccountID: g.AccountID, VoucherID: g.ID, Due: due}},

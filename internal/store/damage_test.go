@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -68,7 +69,7 @@ func newSample(t *testing.T) *sample {
 	var issued gift.Entry
 	k.waiting, _ = newGift(account.ID)
 	k.waiting.LocationID, k.waiting.Seq, k.waiting.Last, k.waiting.Card.Method = account.Locations[0].ID, 0, guid.ID{},
-		gift.Email
+		contact.Email
 	k.waiting, issued = k.waiting.Begin(gift.Context{EntryID: newID(), Now: noon})
 	job := ledger.Job{ID: newID(), AccountID: account.ID, VoucherID: k.waiting.ID, Due: noon}
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{k.waiting}, Entries: []gift.Entry{issued}, Jobs: []ledger.Job{job}})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
@@ -31,9 +32,9 @@ func testRedirect(t *testing.T, open opener) {
 			append(want.Resends, at)
 	}
 	first, second := ref(&gifts[0].Voucher), ref(&gifts[1].Voucher)
-	to := gift.Delivery{Method: gift.SMS, Contact: "+14155550132", Scheduled: true, DeliveryDate: noon.Add(time.Hour),
+	to := gift.Delivery{Method: contact.SMS, Contact: "+14155550132", Scheduled: true, DeliveryDate: noon.Add(time.Hour),
 		DeliveryZone: "Asia/Kolkata"}
-	resent := ledger.Resent{AccountID: account, VoucherID: first.ID, Seq: 2, ID: newID(), At: noon, Method: gift.Email,
+	resent := ledger.Resent{AccountID: account, VoucherID: first.ID, Seq: 2, ID: newID(), At: noon, Method: contact.Email,
 		Contact: "former@example.com"}
 	runGroup(t, s, want, func(st *ledger.State) ledger.Changes {
 		for i := range gifts {
@@ -82,11 +83,11 @@ func testRedirect(t *testing.T, open opener) {
 	if !errors.Is(err, ledger.ErrRejected) || !errors.Is(err, ledger.ErrInTheWay) {
 		t.Errorf("a job that is gone was put off: %v", err)
 	}
-	var method gift.Method
+	var method contact.Method
 	var address string
 	err = db.Each(t.Context(), s.db.Readers, `SELECT method, contact FROM resend WHERE account_id = $1`,
 		[]any{db.KeyOf(account)}, func(rows *sql.Rows) error { return rows.Scan(&method, &address) })
-	if err != nil || method != gift.Email || address != "former@example.com" {
+	if err != nil || method != contact.Email || address != "former@example.com" {
 		t.Errorf("it went by %v to %q before, %v", method, address, err)
 	}
 }

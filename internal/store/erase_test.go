@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"boon.example/internal/chain"
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -34,7 +35,7 @@ var personal = []string{ana, "a…@example.com", "Ana Diaz", "Happy birthday", "
 func tellingGift(t *testing.T, s *Store, account guid.ID) gift.Gift {
 	t.Helper()
 	g, issued := newGift(account)
-	g.Card.Method, g.Card.Contact, g.Card.Recipient, g.Card.Sender = gift.Email, ana, "Ana Diaz", "Carla"
+	g.Card.Method, g.Card.Contact, g.Card.Recipient, g.Card.Sender = contact.Email, ana, "Ana Diaz", "Carla"
 	g.Card.Message, g.Card.Notes = "Happy birthday", "for my sister"
 	g.Card.Purchase = gift.Purchase{Reference: "R-1", FirstName: "Carla", LastName: "Lopez", EmailAddress: carla}
 	body := fmt.Sprintf(`{"orderID":"x","gifts":[{"voucherID":"%s","senderDescription":"Carla","recipientDescription":"Ana Diaz",`+
@@ -70,12 +71,13 @@ func tellingGift(t *testing.T, s *Store, account guid.ID) gift.Gift {
 	})
 	enter(gift.Resent, 0, func(e *gift.Entry, c *ledger.Changes) {
 		e.Reason = "By e-mail, to another address. From a…@example.com to b…@example.com, with a new code and link."
-		c.Resends = []ledger.Resent{{AccountID: account, VoucherID: g.ID, Seq: e.Seq, ID: e.ID, At: e.At, Method: gift.Email,
+		c.Resends = []ledger.Resent{{AccountID: account, VoucherID: g.ID, Seq: e.Seq, ID: e.ID, At: e.At,
+			Method:  contact.Email,
 			Contact: ana}}
 		c.Jobs = []ledger.Job{{ID: newID(), AccountID: account, VoucherID: g.ID, Kind: ledger.RedirectedJob, Due: noon,
-			Method: gift.Email, Contact: ana}}
+			Method: contact.Email, Contact: ana}}
 		c.DeliveryChanges = []ledger.DeliveryChange{{AccountID: account, VoucherID: g.ID,
-			Delivery: gift.Delivery{Method: gift.Email, Contact: "bob@example.com", DeliveryZone: "UTC"}}}
+			Delivery: gift.Delivery{Method: contact.Email, Contact: "bob@example.com", DeliveryZone: "UTC"}}}
 	})
 	must(t, s.KeepMessage(t.Context(), message.Message{ID: newID(), GiftID: g.ID, AccountID: account, To: ana, At: noon}))
 	must(t, s.SaveWebhooks(t.Context(), nil, []gift.WebhookAttempt{{ID: newID(), AccountID: account, WebhookID: account,
@@ -282,7 +284,7 @@ func testEnded(t *testing.T, open opener) {
 		for n := range 200 {
 			g, e := newGift(account)
 			g.Promotional, g.PromotionID, g.Card = true, newID(), gift.Card{Code: g.Card.Code, Token: g.Card.Token,
-				Sender: "Harbor Coffee", Method: gift.Printed, DesignID: g.Card.DesignID}
+				Sender: "Harbor Coffee", Method: contact.Printed, DesignID: g.Card.DesignID}
 			g.ValidUntil = noon.Add(time.Hour)
 			switch n % 50 { // most tell of nobody
 			case 0:
@@ -290,7 +292,7 @@ func testEnded(t *testing.T, open opener) {
 				want = append(want, g.ID)
 			case 1:
 				c.Resends = append(c.Resends, ledger.Resent{AccountID: account, VoucherID: g.ID, Seq: 1, ID: e.ID, At: noon,
-					Method: gift.Email, Contact: ana})
+					Method: contact.Email, Contact: ana})
 				want = append(want, g.ID)
 			case 2:
 				reloads = append(reloads, reloaded(g.Voucher, gift.Purchase{Reference: "r1", FirstName: "Ana"}))
@@ -355,7 +357,7 @@ func testEraseWaiting(t *testing.T, open opener) {
 	s, _ := open(t)
 	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
 	g, issued := newGift(account.ID)
-	g.Card.Method, g.Card.Contact, g.Status, issued.Status = gift.Email, ana, gift.Pending, gift.Pending
+	g.Card.Method, g.Card.Contact, g.Status, issued.Status = contact.Email, ana, gift.Pending, gift.Pending
 	now := time.Now().UTC().Truncate(time.Second).Add(time.Minute)
 	due := now.Add(time.Hour)
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{issued},
@@ -380,7 +382,7 @@ func orderFor(t *testing.T, s *Store, account guid.ID, at time.Time, people ...s
 	for i, name := range people {
 		g, issued := newGift(account)
 		g.CreatedAt, issued.At = at, at
-		g.Card.Method, g.Card.Contact, g.Card.Recipient, g.Card.Sender = gift.Email, name+"@example.com", name, "Carla"
+		g.Card.Method, g.Card.Contact, g.Card.Recipient, g.Card.Sender = contact.Email, name+"@example.com", name, "Carla"
 		g.Card.Message = "Hello " + name
 		g.Card.Purchase = gift.Purchase{Reference: "R-1", FirstName: "Carla", LastName: "Lopez", EmailAddress: carla}
 		c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, issued)
@@ -545,10 +547,10 @@ func testEarlierNumbers(t *testing.T, open opener) {
 	s, _ := open(t)
 	account := newID()
 	g, issued := newGift(account)
-	g.Card.Method, g.Card.Contact, g.Card.Recipient = gift.SMS, "+4407740125622", "Ana Diaz"
+	g.Card.Method, g.Card.Contact, g.Card.Recipient = contact.SMS, "+4407740125622", "Ana Diaz"
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{issued}})
 	for _, asked := range []string{"+447740125622", "07740 125622", "+44 (0)7740 125622", "+4407740125622"} {
-		contacts, _ := gift.ParseSearch(asked, []string{"GB"})
+		contacts, _ := contact.ParseSearch(asked, []string{"GB"})
 		found, err := s.Gifts(t.Context(), gift.Filter{AccountID: account, Contacts: contacts, Limit: 2})
 		if err != nil || len(found) != 1 || found[0].ID != g.ID {
 			t.Errorf("%s: found %v, %v", asked, found, err)

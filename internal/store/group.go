@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"boon.example/internal/chain"
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -794,7 +795,7 @@ func (g *group) saveSearch(c *ledger.Changes) db.Batch {
 	}
 	for _, r := range c.DeliveryChanges {
 		if r.Delivery.Contact != "" {
-			add(r.AccountID, r.VoucherID, record.ByContact+gift.Fold(r.Delivery.Contact))
+			add(r.AccountID, r.VoucherID, record.ByContact+contact.Fold(r.Delivery.Contact))
 		}
 	}
 	slices.SortFunc(w.Rows, func(a, b []any) int { return bytes.Compare(a[1].([]byte), b[1].([]byte)) })

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -82,7 +83,7 @@ func TestAListReadsSoMuchAndNoMore(t *testing.T) {
 				"the program":        {ProgramID: gift.DistributionProgram.ID},
 				"a reference of all": {Reference: "R", ProgramID: gift.DistributionProgram.ID},
 				"a word of all":      {Words: []string{"ANA"}, ProgramID: gift.DistributionProgram.ID},
-				"an address of all":  {Contacts: []string{gift.Fold("ana@example.com")}, ProgramID: gift.DistributionProgram.ID},
+				"an address of all":  {Contacts: []string{contact.Fold("ana@example.com")}, ProgramID: gift.DistributionProgram.ID},
 				"two that exclude":   {Reference: "R", Words: []string{"ANA"}, StorefrontID: newID()},
 				"a status of none":   {Status: gift.PurchaseFailed},
 				"a word of none":     {Words: []string{"ZOE"}},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -243,7 +244,7 @@ func testGiftRoundTrip(t *testing.T, open opener) {
 	g := filled[gift.Gift](t)
 	g.Currency, g.Loaded, g.Balance, g.Status, g.Seq = money.Currency{Code: "KWD", Decimals: 3}, 9e15, 9e15, gift.Pending,
 		1
-	g.Card.Method, g.Holds = gift.SMS, nil
+	g.Card.Method, g.Holds = contact.SMS, nil
 	issued := filled[gift.Entry](t)
 	issued.AccountID, issued.VoucherID, issued.Seq, issued.Previous, issued.Kind = g.AccountID, g.ID, 1, guid.ID{},
 		gift.Issued
@@ -778,14 +779,14 @@ func testFilter(t *testing.T, open opener) {
 		"limit":        {gift.Filter{Limit: 2}, "tomorrow, Park"},
 		"storefront":   {gift.Filter{StorefrontID: shop}, "bought"},
 		"last four":    {gift.Filter{LastFour: four}, "Park"},
-		"address":      {gift.Filter{Contacts: []string{gift.FoldEmail("zoe@EXAMPLE.com")}}, "Zoë"},
+		"address":      {gift.Filter{Contacts: []string{contact.FoldEmail("zoe@EXAMPLE.com")}}, "Zoë"},
 		"number":       {gift.Filter{Contacts: []string{"+14155550132"}}, "Park"},
 		"spellings":    {gift.Filter{Contacts: []string{"+14155550132", "other", "+14155550132"}}, "Park"},
-		"a word":       {gift.Filter{Words: gift.SearchWords("park")}, "Park, Zoë"},
-		"all words":    {gift.Filter{Words: gift.SearchWords("neill zoë")}, "Zoë"},
-		"a beginning":  {gift.Filter{Words: gift.SearchWords("par")}, ""},
-		"word, place":  {gift.Filter{Words: gift.SearchWords("PARK"), LocationID: here}, "Park"},
-		"four, other":  {gift.Filter{LastFour: four, Words: gift.SearchWords("Zoë")}, ""},
+		"a word":       {gift.Filter{Words: contact.SearchWords("park")}, "Park, Zoë"},
+		"all words":    {gift.Filter{Words: contact.SearchWords("neill zoë")}, "Zoë"},
+		"a beginning":  {gift.Filter{Words: contact.SearchWords("par")}, ""},
+		"word, place":  {gift.Filter{Words: contact.SearchWords("PARK"), LocationID: here}, "Park"},
+		"four, other":  {gift.Filter{LastFour: four, Words: contact.SearchWords("Zoë")}, ""},
 		"four, order":  {gift.Filter{LastFour: four, OrderID: order}, ""},
 		"never":        {gift.Filter{Status: gift.PurchaseFailed}, ""},
 		"before":       {gift.Filter{Before: c.Gifts[2].ID}, "order 2, order 1"},

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -86,7 +87,7 @@ func newGift(account guid.ID) (gift.Gift, gift.Entry) {
 	g := gift.Gift{
 		Voucher: gift.Voucher{ID: newID(), AccountID: account, OrderID: newID(), ProgramID: gift.BusinessProgram.ID,
 			Currency: dollars, Loaded: 10_000, Balance: 10_000, CreatedAt: noon},
-		Card: gift.Card{Code: newCode(), Token: newToken(), Sender: "Ann", Recipient: "Bob", Method: gift.Printed,
+		Card: gift.Card{Code: newCode(), Token: newToken(), Sender: "Ann", Recipient: "Bob", Method: contact.Printed,
 			Message:      "Happy birthday",
 			DeliveryZone: "UTC",
 			Purchase:     gift.Purchase{Reference: "R-1", FirstName: "Ann", LastName: "Lee", EmailAddress: "ann@example.com"}},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/card"
+	"boon.example/internal/contact"
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -80,7 +81,7 @@ func ofALetter(v *card.View) []string {
 func TestOutboxTellsLanguages(t *testing.T) {
 	t.Parallel()
 	mail, sms := aGift(t), aGift(t)
-	mail.Card.Language, sms.Card.Language, sms.Card.Method, sms.Card.Contact = "de", "ja", gift.SMS, "+14155550132"
+	mail.Card.Language, sms.Card.Language, sms.Card.Method, sms.Card.Contact = "de", "ja", contact.SMS, "+14155550132"
 	for _, tt := range []struct {
 		g    gift.Gift
 		want []string

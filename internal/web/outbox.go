@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"boon.example/internal/card"
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/message"
@@ -104,10 +105,10 @@ func (s *site) messages(ctx context.Context, p *outboxPage, before guid.ID) (las
 			m := &batch[i]
 			item := outboxItem{Path: "/outbox/" + m.ID.String(), Kind: "E-mail", To: m.To, From: m.FromName, About: m.Subject,
 				At: m.At}
-			if m.Method == gift.SMS {
+			if m.Method == contact.SMS {
 				item.Kind, item.About = "SMS", m.Text
 			}
-			wanted := p.Kind == "" || p.Kind == "sms" == (m.Method == gift.SMS)
+			wanted := p.Kind == "" || p.Kind == "sms" == (m.Method == contact.SMS)
 			if !wanted || !says(p.Query, item.Kind, m.To, m.ToName, m.FromName, m.Subject, m.Text) {
 				before = m.ID
 				continue
@@ -159,7 +160,7 @@ func (s *site) printedGifts(ctx context.Context, p *outboxPage, before guid.ID) 
 			if err != nil {
 				return last, err
 			}
-			if v := card.New(g, account, now); g.Card.Method == gift.Printed &&
+			if v := card.New(g, account, now); g.Card.Method == contact.Printed &&
 				says(p.Query, "Printed", v.Recipient, v.Sender, v.Merchant, v.Worth.String()) {
 				if len(p.Items) == perPage {
 					return before, nil
@@ -206,7 +207,7 @@ type part struct {
 }
 
 // IsMail tells e-mail from SMS.
-func (m messagePage) IsMail() bool { return m.Method == gift.Email }
+func (m messagePage) IsMail() bool { return m.Method == contact.Email }
 
 // Parts cuts the text at the addresses of gift pages.
 func (m messagePage) Parts() []part {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/message"
@@ -22,14 +23,14 @@ func full(t *testing.T, n int) *fakeStore {
 	s := &fakeStore{gifts: map[string]gift.Gift{}}
 	for i := range n {
 		m := message.Message{
-			ID: guid.ID{1, byte(i >> 8), byte(i)}, Method: gift.Email, To: fmt.Sprintf("guest%d@example.com",
+			ID: guid.ID{1, byte(i >> 8), byte(i)}, Method: contact.Email, To: fmt.Sprintf("guest%d@example.com",
 				i), FromName: "Harbor Coffee",
 			Subject: fmt.Sprintf("A gift for you from Ben, #%d#", i), Text: fmt.Sprintf("#%d is the number",
 				i), HTML: "<p>x</p>",
 			At: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(-time.Duration(i) * time.Minute),
 		}
 		if i%3 == 0 {
-			m.Method, m.Subject, m.HTML = gift.SMS, "", ""
+			m.Method, m.Subject, m.HTML = contact.SMS, "", ""
 		}
 		s.messages = append(s.messages, m)
 		g := aGift(t)
@@ -38,7 +39,7 @@ func full(t *testing.T, n int) *fakeStore {
 			t.Fatal(err)
 		}
 		g.ID, g.Card.Token, g.Card.Method, g.Card.Recipient = guid.ID{9, byte(i >> 8),
-			byte(i)}, other, gift.Printed, fmt.Sprintf("Guest #%d#", i)
+			byte(i)}, other, contact.Printed, fmt.Sprintf("Guest #%d#", i)
 		s.gifts[other.Reveal()] = g
 	}
 	return s
@@ -123,7 +124,7 @@ func TestOutboxSearchIsBounded(t *testing.T) {
 	t.Parallel()
 	s := full(t, 0)
 	for i := range scanned + 50 {
-		s.messages = append(s.messages, message.Message{ID: guid.ID{1, byte(i >> 8), byte(i)}, Method: gift.SMS,
+		s.messages = append(s.messages, message.Message{ID: guid.ID{1, byte(i >> 8), byte(i)}, Method: contact.SMS,
 			To: "+14155550132"})
 	}
 	s.messages[scanned+40].To = "+14155550199"

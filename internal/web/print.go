@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/card"
+	"boon.example/internal/contact"
 	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -162,7 +163,7 @@ func (s *site) order(ctx context.Context, accountID, orderID guid.ID) ([]gift.Gi
 		return nil, nil, fmt.Errorf("finding the gifts of an order: %w", err)
 	}
 	gifts = slices.DeleteFunc(gifts, func(g gift.Gift) bool {
-		return g.Card.Method != gift.Printed || g.Replaced > 0 // the link may be where the card was lost
+		return g.Card.Method != contact.Printed || g.Replaced > 0 // the link may be where the card was lost
 	})
 	account := s.Directory().Accounts[accountID]
 	if len(gifts) == 0 || account == nil {

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -53,9 +54,9 @@ func TestPrintOrder(t *testing.T) {
 	var gifts []gift.Gift
 	for i := range 12 {
 		g := aGift(t)
-		g.OrderID, g.Card.RecipientIndex, g.Card.Method = guid.ID{8}, i, gift.Printed
+		g.OrderID, g.Card.RecipientIndex, g.Card.Method = guid.ID{8}, i, contact.Printed
 		if i == 11 {
-			g.Card.Method = gift.Email
+			g.Card.Method = contact.Email
 		}
 		other, err := gift.ParseToken(fmt.Sprintf("%022d", i))
 		if err != nil {
@@ -102,7 +103,7 @@ func TestPrintOrder(t *testing.T) {
 func TestPrintWithoutItsPicture(t *testing.T) {
 	t.Parallel()
 	g := aGift(t)
-	g.OrderID, g.Card.Method = guid.ID{8}, gift.Printed
+	g.OrderID, g.Card.Method = guid.ID{8}, contact.Printed
 	a := *account
 	a.Designs = []gift.Design{{ID: guid.ID{4}, Logo: gift.HashAsset([]byte("l")), Picture: gift.HashAsset([]byte("p"))}}
 	s := &fakeStore{gifts: map[string]gift.Gift{token: g}, account: &a}

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/net/html"
 
 	"boon.example/internal/card"
+	"boon.example/internal/contact"
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -139,7 +140,7 @@ func aGift(t *testing.T) gift.Gift {
 			Status: gift.Delivered,
 		},
 		Card: gift.Card{
-			Code: code, Token: secret, Sender: "Ben", Recipient: "Anna", Contact: "anna@example.com", Method: gift.Email,
+			Code: code, Token: secret, Sender: "Ben", Recipient: "Anna", Contact: "anna@example.com", Method: contact.Email,
 			Message: "Happy birthday!\nSee you on Friday.", DesignID: guid.ID{4}, DeliveryZone: "UTC",
 		},
 	}
@@ -607,7 +608,7 @@ func TestContrast(t *testing.T) {
 func TestOutbox(t *testing.T) {
 	t.Parallel()
 	sms := aGift(t)
-	sms.Card.Method, sms.Card.Contact = gift.SMS, "+14155550132"
+	sms.Card.Method, sms.Card.Contact = contact.SMS, "+14155550132"
 	s := newFakeStore(t, aGift(t), sms)
 	link := `<a href="` + base + "/g/" + token + `">` + base + "/g/" + token + "</a>"
 

@@ -20,6 +20,7 @@ import (
 	"github.com/google/uuid"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -94,7 +95,7 @@ func (w *world) issue() {
 		Voucher: gift.Voucher{ID: newID(), AccountID: w.account, ProgramID: gift.BusinessProgram.ID,
 			Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 1_000_000, Balance: 1_000_000, Status: gift.Delivered,
 			CreatedAt: time.Now()},
-		Card: gift.Card{Code: code, Token: token, Sender: "Ben", Method: gift.Printed, DeliveryZone: "UTC",
+		Card: gift.Card{Code: code, Token: token, Sender: "Ben", Method: contact.Printed, DeliveryZone: "UTC",
 			DesignID: newID()},
 	}
 	g, entry := g.Begin(gift.Context{EntryID: newID(), Now: g.CreatedAt})

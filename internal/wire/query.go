@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/nfc"
 )
@@ -43,7 +43,7 @@ func (q *Query) Text(name string) string {
 // Line reads a text of at most limit characters.
 func (q *Query) Line(name string, limit int) string {
 	s := q.Text(name)
-	if err := gift.CheckText(s, limit, true); err != nil {
+	if err := contact.CheckText(s, limit, true); err != nil {
 		q.Add(name, "%s", err)
 	}
 	return s

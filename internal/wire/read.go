@@ -8,7 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/nfc"
@@ -243,7 +243,7 @@ func (o *Object) Text(name string) string {
 // Line reads a text of at most limit characters.
 func (o *Object) Line(name string, limit int) string {
 	s := o.Text(name)
-	if err := gift.CheckText(s, limit, true); err != nil {
+	if err := contact.CheckText(s, limit, true); err != nil {
 		o.Add(o.At(name), "%s", err)
 		return ""
 	}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -153,7 +154,7 @@ func newGift(account guid.ID) (g gift.Gift, issued gift.Entry, err error) {
 			Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 10_000, Balance: 10_000, CreatedAt: now},
 		Card: gift.Card{Code: code, Token: token, Sender: "Ann Lee", Recipient: "Bob", Contact: "bob@example.com",
 			Message: "Happy birthday!",
-			Method:  gift.Printed, DeliveryZone: "UTC",
+			Method:  contact.Printed, DeliveryZone: "UTC",
 			Purchase: gift.Purchase{Reference: "R-" + uuid.NewString(), FirstName: "Ann", LastName: "Lee",
 				EmailAddress: "ann@example.com"}},
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -84,7 +85,7 @@ func (h *Shop) Do(t *testing.T, command ledger.Command) ledger.Result {
 }
 
 // Issue makes a gift through the engine, as send-gift does, to be sent when it is due; zero: at once.
-func (h *Shop) Issue(t *testing.T, m gift.Method, contact string, due time.Time) guid.ID {
+func (h *Shop) Issue(t *testing.T, m contact.Method, contact string, due time.Time) guid.ID {
 	t.Helper()
 	did := h.Do(t, &ledger.Issue{Context: gift.Context{Now: time.Now()}, Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -91,7 +92,7 @@ type Story struct {
 	Server      *Fickle
 	Carrier     delivery.Carrier // to that server
 	SendTimeout time.Duration
-	Method      gift.Method
+	Method      contact.Method
 	Gifts       int
 
 	// how contacts begin: reached in the end, refused for good, refused for now and ever
@@ -107,7 +108,7 @@ func (s *Story) Run(t *testing.T) {
 	h := Open(t)
 	h.Worker.SendTimeout, h.Worker.Senders, h.Worker.RetryFor = s.SendTimeout, 16, 24*time.Hour
 	way := &h.Gateways.Email
-	if s.Method == gift.SMS {
+	if s.Method == contact.SMS {
 		way = &h.Gateways.SMS
 	}
 	*way = &delivery.Breaker{Carrier: s.Carrier}

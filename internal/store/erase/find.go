@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/nfc"
@@ -23,7 +24,7 @@ func (e *Eraser) Find(ctx context.Context, account guid.ID, who string, seen fun
 	is := Request{Contact: who}
 	found := map[guid.ID]bool{}
 	var keys [][]byte
-	for _, spelling := range gift.ContactSpellings(nfc.Address(who)) {
+	for _, spelling := range contact.Spellings(nfc.Address(who)) {
 		keys = append(keys, e.db.Keys.SearchHashes(account, record.ByContact+spelling)...)
 	}
 	for _, key := range keys {

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -42,7 +43,7 @@ func (p *plan) nothing() bool {
 // is tells whether a contact is that of the person. Customers' addresses stand as they were typed, and so do contacts
 // of earlier releases.
 func (r *Request) is(address string) bool {
-	return address != "" && (r.Contact == "" || gift.SameContact(nfc.Address(address), nfc.Address(r.Contact)))
+	return address != "" && (r.Contact == "" || contact.Same(nfc.Address(address), nfc.Address(r.Contact)))
 }
 
 // planFor decides what goes. A recipient takes along the name, the message and the notes, also one that the gift was
@@ -58,19 +59,19 @@ func planFor(ask Request, g *loaded, history []gift.Entry) *plan {
 		if r.Contact != "" && ask.is(r.Contact) {
 			recipient = true
 			p.resends, names = append(p.resends, r.Seq), append(names, r.Contact)
-			p.search = append(p.search, record.ByContact+gift.Fold(r.Contact))
+			p.search = append(p.search, record.ByContact+contact.Fold(r.Contact))
 		}
 	}
 	if recipient {
 		names = append(names, c.Recipient)
-		for _, word := range gift.SearchWords(c.Recipient) {
+		for _, word := range contact.SearchWords(c.Recipient) {
 			p.search = append(p.search, record.ByWord+word)
 		}
 		c.Recipient = ""
 	}
 	if current {
 		p.unreachable = c.Contact != ""
-		p.search = append(p.search, record.ByContact+gift.Fold(c.Contact))
+		p.search = append(p.search, record.ByContact+contact.Fold(c.Contact))
 		names = append(names, c.Contact)
 		c.Contact = ""
 	}
@@ -129,8 +130,8 @@ func customerNames(p gift.Purchase) []string {
 
 // bears tells whether a sender's name has a word of the customer's.
 func bears(sender string, p gift.Purchase) bool {
-	for _, word := range gift.SearchWords(p.FirstName + " " + p.LastName) {
-		for _, is := range gift.SearchWords(sender) {
+	for _, word := range contact.SearchWords(p.FirstName + " " + p.LastName) {
+		for _, is := range contact.SearchWords(sender) {
 			if is == word {
 				return true
 			}
@@ -144,7 +145,7 @@ func mentions(text, name string) bool {
 	if utf8.RuneCountInString(name) < minName {
 		return false
 	}
-	text, name = gift.Fold(text), gift.Fold(name)
+	text, name = contact.Fold(text), contact.Fold(name)
 	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	for at := 0; ; {
 		n := strings.Index(text[at:], name)

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
@@ -33,8 +34,8 @@ func SearchTexts(g *gift.Gift) (texts []string) {
 		}
 	}
 	add(ByLastFour, g.Card.Code.LastFour())
-	add(ByContact, gift.Fold(g.Card.Contact))
-	for _, word := range gift.SearchWords(g.Card.Recipient) {
+	add(ByContact, contact.Fold(g.Card.Contact))
+	for _, word := range contact.SearchWords(g.Card.Recipient) {
 		add(ByWord, word)
 	}
 	if !g.PromotionID.IsZero() {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/contact"
 	"boon.example/internal/money"
 	"boon.example/internal/nfc"
 	"boon.example/internal/tape"
@@ -162,7 +162,7 @@ func (r *reader) id(v tape.Value) string {
 		return r.keep(text)
 	}
 	id := r.composed(text)
-	if err := gift.CheckText(id, ticket.MaxItemID, true); err != nil {
+	if err := contact.CheckText(id, ticket.MaxItemID, true); err != nil {
 		r.AddAt(v.Path, "%s", err)
 		return ""
 	}

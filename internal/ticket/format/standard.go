@@ -1,7 +1,7 @@
 package format
 
 import (
-	"boon.example/internal/gift"
+	"boon.example/internal/contact"
 	"boon.example/internal/money"
 	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
@@ -92,7 +92,7 @@ func (r *reader) line(v tape.Value, limit int) string {
 		return r.keep(text)
 	}
 	s := r.composed(text)
-	if err := gift.CheckText(s, limit, true); err != nil {
+	if err := contact.CheckText(s, limit, true); err != nil {
 		r.AddAt(v.Path, "%s", err)
 		return ""
 	}

@@ -1,4 +1,4 @@
-package gift
+package contact
 
 import (
 	"strings"
@@ -28,9 +28,9 @@ func parseMobile(s string, countries []string) (string, error) {
 	return number, nil
 }
 
-// ContactKey is one for all spellings of a contact, as it stands in gifts: a mailbox has one, whatever the letter case,
+// Key is one for all spellings of a contact, as it stands in gifts: a mailbox has one, whatever the letter case,
 // and a telephone number has one, also where an earlier release kept the trunk zero behind its country code.
-func ContactKey(contact string) string {
+func Key(contact string) string {
 	if !strings.Contains(contact, "@") {
 		return phone.One(contact)
 	}
@@ -40,16 +40,16 @@ func ContactKey(contact string) string {
 	return strings.ToLower(contact)
 }
 
-// ContactSpellings are the texts by which gifts to a contact may be found, as its earlier spellings were kept.
-func ContactSpellings(contact string) []string {
+// Spellings are the texts by which gifts to a contact may be found, as its earlier spellings were kept.
+func Spellings(contact string) []string {
 	if strings.Contains(contact, "@") {
 		return []string{FoldEmail(contact)}
 	}
 	return phone.Spellings(phone.One(contact))
 }
 
-// SameContact tells whether two contacts are spellings of one.
-func SameContact(a, b string) bool {
+// Same tells whether two contacts are spellings of one.
+func Same(a, b string) bool {
 	const tail = 4 // digits, which no spelling of a number changes
 	if strings.Contains(a, "@") {
 		return FoldEmail(a) == FoldEmail(b)
@@ -57,8 +57,8 @@ func SameContact(a, b string) bool {
 	return a == b || a[max(0, len(a)-tail):] == b[max(0, len(b)-tail):] && phone.One(a) == phone.One(b)
 }
 
-// WrittenContact is one for the ways in which one sender may write a contact, whatever the account: see phone.Written.
-func WrittenContact(contact string) string {
+// Written is one for the ways in which one sender may write a contact, whatever the account: see phone.Written.
+func Written(contact string) string {
 	if strings.Contains(contact, "@") {
 		return contact
 	}

@@ -1,4 +1,4 @@
-package gift
+package contact
 
 import (
 	"errors"
@@ -29,10 +29,10 @@ func CheckText(s string, limit int, lines bool) error {
 	return nil
 }
 
-// ParseContact reads where a gift is sent: one e-mail address without a display name (RFC 5321, RFC 5322), or a
+// Parse reads where a gift is sent: one e-mail address without a display name (RFC 5321, RFC 5322), or a
 // mobile number of one of these countries, nil the default ones, which is given back in E.164. Printed gifts have
 // none: "". The error is a sentence for the sender.
-func ParseContact(m Method, s string, countries []string) (string, error) {
+func Parse(m Method, s string, countries []string) (string, error) {
 	switch m {
 	case Email:
 		return parseEmail(s)

@@ -1,4 +1,4 @@
-package gift
+package contact
 
 import (
 	"strings"
@@ -53,7 +53,7 @@ func ParseSearch(recipient string, countries []string) (contacts, words []string
 		return []string{FoldEmail(strings.TrimSpace(recipient))}, nil
 	}
 	if number, err := phone.Parse(recipient, countries); err == nil {
-		return ContactSpellings(number), nil
+		return Spellings(number), nil
 	}
 	const fewest = 7
 	digits := strings.TrimPrefix(strings.NewReplacer(" ", "", ".", "", "-", "", "(", "", ")", "").Replace(recipient), "+")

@@ -1,4 +1,6 @@
-package gift
+// Package contact has the addresses that gifts go to, the ways in which they go there, and the texts that people write:
+// what is taken, the one form of each, and how they are found again.
+package contact
 
 import "boon.example/internal/refusal"
 

@@ -1,4 +1,4 @@
-package gift
+package contact
 
 import (
 	"net/mail"
@@ -49,7 +49,7 @@ func TestEmail(t *testing.T) {
 		"1@2.c3", `"a..b"@example.com`,
 		long + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "com", // 254 characters
 	} {
-		if got, err := ParseContact(Email, good, nil); got != good || err != nil {
+		if got, err := Parse(Email, good, nil); got != good || err != nil {
 			t.Errorf("%q: got %q, %v", good, got, err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestEmail(t *testing.T) {
 		`"a..b"@au.com`: `"a..b"@au.com`, "taro.love@docomo.ne.jp": "taro.love@docomo.ne.jp",
 		"a@" + strings.Repeat("例", 63) + ".jp": "a@" + strings.Repeat("例", 63) + ".jp",
 	} {
-		if got, err := ParseContact(Email, spelled, nil); got != want || err != nil {
+		if got, err := Parse(Email, spelled, nil); got != want || err != nil {
 			t.Errorf("%q: got %q, %v", spelled, got, err)
 		}
 	}
@@ -84,7 +84,7 @@ func TestEmail(t *testing.T) {
 		long + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "come", "a@" + strings.Repeat("b.", 126) + "com",
 		"name@example.com\xff", "mailto:name@example.com", "a\xffb@example.com",
 	} {
-		if got, err := ParseContact(Email, bad, nil); err == nil || got != "" {
+		if got, err := Parse(Email, bad, nil); err == nil || got != "" {
 			t.Errorf("%q: got %q", bad, got)
 		}
 	}
@@ -97,7 +97,7 @@ func TestMobile(t *testing.T) {
 		"1-415-555-0132", "14155550132", "+1.415.555.0132", "+1 (1) 415 555 0132",
 		"415/555/0132", "415\u00a0555–0132",
 	} {
-		if got, err := ParseContact(SMS, good, nil); got != "+14155550132" || err != nil {
+		if got, err := Parse(SMS, good, nil); got != "+14155550132" || err != nil {
 			t.Errorf("%q: got %q, %v", good, got, err)
 		}
 	}
@@ -109,7 +109,7 @@ func TestMobile(t *testing.T) {
 		"415555013a", "415-555-0132 x5", "415\n5550132", "415\t5550132", "4155550132\x00", "name@example.com",
 		strings.Repeat("(", 300) + "4155550132",
 	} {
-		if got, err := ParseContact(SMS, bad, nil); err == nil || got != "" {
+		if got, err := Parse(SMS, bad, nil); err == nil || got != "" {
 			t.Errorf("%q: got %q", bad, got)
 		}
 	}
@@ -157,7 +157,7 @@ func TestNumbersByCountry(t *testing.T) {
 		{"+881 6 1234 5678", europe, "", "of no country"}, {"+979 1 2345 6789", europe, "", "of no country"},
 		{"+800 1234 5678", europe, "", "of no country"},
 	} {
-		got, err := ParseContact(SMS, tt.number, tt.countries)
+		got, err := Parse(SMS, tt.number, tt.countries)
 		if got != tt.want || (err == nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.text) {
 			t.Errorf("%s to %v: %q, %v; want %q", tt.number, tt.countries, got, err, tt.want)
 		}
@@ -169,7 +169,7 @@ func TestNumbersByCountry(t *testing.T) {
 
 func TestPrintedHasNoContact(t *testing.T) {
 	t.Parallel()
-	if got, err := ParseContact(Printed, "name@example.com", nil); got != "" || err != nil {
+	if got, err := Parse(Printed, "name@example.com", nil); got != "" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
 	if Email.String() != "e-mail" || SMS.String() != "SMS" || Printed.String() != "print" ||
@@ -185,7 +185,7 @@ func FuzzContact(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if got, err := ParseContact(Email, s, nil); err == nil {
+		if got, err := Parse(Email, s, nil); err == nil {
 			if got != s || len(s) > 254 || strings.ContainsAny(s, "\r\n\x00\u2028") {
 				t.Fatalf("%q was taken for an address, as %q", s, got)
 			}
@@ -197,11 +197,11 @@ func FuzzContact(f *testing.F) {
 				t.Fatalf("%q is %q to net/mail", s, a.Address)
 			}
 		}
-		if got, err := ParseContact(SMS, s, nil); err == nil {
+		if got, err := Parse(SMS, s, nil); err == nil {
 			if len(got) != 12 || got[:2] != "+1" || strings.Trim(got[2:], "0123456789") != "" || got[2:5] == "900" {
 				t.Fatalf("%q became the number %q", s, got)
 			}
-			if again, err := ParseContact(SMS, got, nil); again != got || err != nil {
+			if again, err := Parse(SMS, got, nil); again != got || err != nil {
 				t.Fatalf("%q became %q, which became %q, %v", s, got, again, err)
 			}
 		}
