@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"boon.example/internal/racetest"
 )
 
 // watched is a context that looks at the heap each time it is asked whether it has ended, which is once for each card.
@@ -34,6 +36,7 @@ func (w *watched) Err() error {
 // Each try of a size once wrote into the document, which made it a matter of minutes and gigabytes. It is not parallel:
 // it looks at the heap of the process, from which the collector takes what is not needed any more early.
 func TestCostOfASheet(t *testing.T) {
+	racetest.Skip(t, "it counts memory")
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	for name, text := range map[string]string{"one word": "W", "words": "Maximiliane ", "boxes": "漢", "accents": "é̂",
 		"right to left": "שלום "} {

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/money"
+	"boon.example/internal/racetest"
 	"boon.example/internal/ticket"
 )
 
@@ -213,6 +214,7 @@ func TestManyLines(t *testing.T) {
 
 // TestHostileOrders: what is wrong with an order costs no more than what is told of it, wherever it stands.
 func TestHostileOrders(t *testing.T) {
+	racetest.Skip(t, "it counts pieces of memory")
 	many := func(one string, n int) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
 	const told, each = 5_001, 30 // problems, and pieces of memory for each
 	for name, order := range map[string]string{
