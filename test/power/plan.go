@@ -189,6 +189,7 @@ func (h *machine) storm(tills *storm.Storm, times int) error {
 			h.found.broken++
 			h.found.cuts++
 			h.server = nil
+			tills.Abandon()
 			return errBroken
 		}
 		if err != nil {

@@ -423,7 +423,8 @@ func (v *voucher) counted(n json.Number) (int64, error) {
 	return strconv.ParseInt(strings.Replace(string(n), ".", "", 1), 10, 64)
 }
 
-// see repeats a call with the same key until it is answered. nil: it was given up, which only some may be.
+// see repeats a call with the same key until it is answered. nil: it was given up, which only some may be, or no server
+// is left.
 func (t *till) see(o *op, mayGiveUp bool) *rig.Answer {
 	begun := time.Now()
 	t.countKept(o.apiKey, 1)
@@ -439,6 +440,9 @@ func (t *till) see(o *op, mayGiveUp bool) *rig.Answer {
 			return a
 		}
 		t.retries.Add(1)
+		if t.abandoned.Load() {
+			return nil
+		}
 		if err != nil && mayGiveUp && t.lot.IntN(20) == 0 {
 			t.givenUp.Add(1)
 			return nil

@@ -46,6 +46,8 @@ type Storm struct {
 
 	calls, retries, givenUp, refused, limited atomic.Int64
 
+	abandoned atomic.Bool
+
 	mu       sync.Mutex
 	history  []*op
 	gifts    []*voucher
@@ -127,6 +129,10 @@ func (s *Storm) Run(ctx context.Context, round int, calls int64) {
 	wg.Wait()
 	s.client.Close()
 }
+
+// Abandon tells the tills that no server will answer any more: what became of the calls under way stays unknown, and
+// Run ends at once, when its context has.
+func (s *Storm) Abandon() { s.abandoned.Store(true) }
 
 // Outlive waits until the short ones of the holds that were made are over.
 func (s *Storm) Outlive() {
