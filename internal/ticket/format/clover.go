@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	cloverNames = tape.NewNames("order", "currency", "total", "unpaidBalance", "paymentState", "isVat", "taxRemoved",
+	cloverNames = tape.NewNames("order", "elements", "currency", "total", "unpaidBalance", "paymentState", "isVat", "taxRemoved",
 		"lineItems", "discounts", "serviceCharge", "additionalCharges", "payments")
 	cloverLine = tape.NewNames("item", "name", "itemCode", "price", "unitQty", "unitName", "modifications", "discounts",
 		"exchanged", "refunded", "isRevenue", "isOrderFee", "isPlatformOrderFee", "taxRates")
@@ -49,6 +49,7 @@ type cloverOrder struct {
 func (r *reader) clover(data tape.Value) *ticket.Ticket {
 	const (
 		order = iota
+		orders
 		currency
 		total
 		unpaid
@@ -61,9 +62,10 @@ func (r *reader) clover(data tape.Value) *ticket.Ticket {
 		charges
 		payments
 	)
-	var m [12]tape.Value
-	if r.pick(data, cloverNames, m[:]); !m[order].SaysNothing() {
-		data, m = m[order], [12]tape.Value{}
+	var m [13]tape.Value
+	r.pick(data, cloverNames, m[:])
+	if inner := first(m[order], r.onlyOne(m[orders])); !inner.SaysNothing() {
+		data, m = inner, [13]tape.Value{}
 		r.pick(data, cloverNames, m[:])
 	}
 	if data.Kind() != '{' {

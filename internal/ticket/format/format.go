@@ -86,6 +86,10 @@ func Read(name string, data tape.Value, o Options, c money.Currency, into *ticke
 		r.options.ItemID = kinds[n].itemIDs[0]
 	}
 	before := problems.Len()
+	if is := unread(data); is != "" && name != Standard {
+		r.AddAt(data.Path, "This is %s, which is not read. Send a ticket of the format %q.", is, Standard)
+		return nil
+	}
 	t := kinds[n].read(r, data)
 	if problems.Len() > before {
 		if is := looksLike(data); is != "" && is != name {
@@ -96,6 +100,34 @@ func Read(name string, data tape.Value, o Options, c money.Currency, into *ticke
 		t.Format = name
 	}
 	return t
+}
+
+// unreadNames are members that only orders of schemas have that are not read, and kinds are what has them.
+var (
+	unreadNames = tape.NewNames("Sale", "SaleLines", "salesLines", "sales", "itemizations", "orderCart", "shoppingCart",
+		"totalMoney", "order", "data")
+	unreadKinds = [...]string{"a sale of Lightspeed Retail's R-Series", "a sale of Lightspeed Retail's R-Series",
+		"a sale of Lightspeed Restaurant's K-Series", "a list of sales of Lightspeed Restaurant's K-Series",
+		"a payment of Square's Connect v1", "a cart for Clover's Atomic Orders", "a cart for Clover's Hosted Checkout",
+		"an order as an SDK of Square has it, with names such as totalMoney in place of total_money"}
+)
+
+// unread tells what an order is whose schema is not read; "": none of these.
+func unread(data tape.Value) string {
+	for range 2 {
+		var m [10]tape.Value
+		if data.Kind() != '{' {
+			return ""
+		}
+		data.Pick(unreadNames, m[:], func(string) {})
+		for i, is := range unreadKinds {
+			if k := m[i].Kind(); k == '{' || k == '[' {
+				return is
+			}
+		}
+		data = first(m[8], m[9])
+	}
+	return ""
 }
 
 var looks = tape.NewNames("order", "draft_order", "data", "checks", "selections", "total_money", "line_items", "totals",

@@ -257,7 +257,7 @@ func (r *reader) onlyOne(v tape.Value) (one tape.Value) {
 	if v.SaysNothing() {
 		return one
 	}
-	s := shop{reader: r, graph: new(graphQL)}
+	s := shop{reader: r, graph: new(graphQL)} // such a list may be a connection
 	n := 0
 	for _, e := range s.all(v) {
 		one = e

@@ -7,15 +7,15 @@ import (
 )
 
 var (
-	squareNames = tape.NewNames("order", "state", "line_items", "taxes", "returns", "tenders", "total_money",
+	squareNames = tape.NewNames("order", "orders", "state", "line_items", "taxes", "returns", "tenders", "total_money",
 		"net_amount_due_money", "total_tax_money", "total_discount_money", "total_service_charge_money",
 		"total_tip_money", "rounding_adjustment")
 	squareLine = tape.NewNames("name", "variation_name", "catalog_object_id", "category_id", "item_type", "quantity",
-		"quantity_unit", "base_price_money", "variation_total_price_money", "modifiers", "applied_taxes",
+		"quantity_unit", "base_price_money", "variation_total_price_money", "modifiers", "applied_taxes", "taxes",
 		"total_tax_money", "total_service_charge_money", "total_money")
 	squareMoney    = tape.NewNames("amount", "currency")
 	squareModifier = tape.NewNames("total_price_money")
-	squareTax      = tape.NewNames("uid", "type")
+	squareTax      = tape.NewNames("uid", "type", "applied_money")
 	squareApplied  = tape.NewNames("tax_uid", "applied_money")
 	squareReturn   = tape.NewNames("return_line_items")
 	squareReturned = tape.NewNames("catalog_object_id", "quantity", "item_type", "total_money", "total_tax_money")
@@ -41,6 +41,7 @@ func (r *reader) money(v tape.Value) money.Amount {
 func (r *reader) square(data tape.Value) *ticket.Ticket {
 	const (
 		order = iota
+		orders
 		state
 		lines
 		taxes
@@ -54,9 +55,10 @@ func (r *reader) square(data tape.Value) *ticket.Ticket {
 		tip
 		rounded
 	)
-	var m [13]tape.Value
-	if r.pick(data, squareNames, m[:]); !m[order].SaysNothing() {
-		data, m = m[order], [13]tape.Value{}
+	var m [14]tape.Value
+	r.pick(data, squareNames, m[:])
+	if inner := first(m[order], r.onlyOne(m[orders])); !inner.SaysNothing() {
+		data, m = inner, [14]tape.Value{}
 		r.pick(data, squareNames, m[:])
 	}
 	onlyReturns := size(m[lines]) == 0 && size(m[returns]) > 0
@@ -124,7 +126,7 @@ func (r *reader) squareTaxes(v tape.Value) map[string]bool {
 	}
 	additive := make(map[string]bool, size(v))
 	for _, e := range r.list(v) {
-		var m [2]tape.Value
+		var m [3]tape.Value
 		r.pick(e, squareTax, m[:])
 		additive[string(r.text(m[0]))] = !r.says(m[1], "INCLUSIVE")
 	}
@@ -145,11 +147,12 @@ func (r *reader) squareLine(v tape.Value, additive map[string]bool) (l line, cha
 		price
 		modifiers
 		taxes
+		ownTaxes
 		tax
 		charge
 		total
 	)
-	var m [14]tape.Value
+	var m [15]tape.Value
 	r.pick(v, squareLine, m[:])
 	if m[total].SaysNothing() {
 		r.needs(v, "total_money", notCalculated)
@@ -172,7 +175,11 @@ func (r *reader) squareLine(v tape.Value, additive map[string]bool) (l line, cha
 	l.even = l.even && !(m[price].SaysNothing() && m[base].SaysNothing())
 	charged, taxed = max(0, r.money(m[charge])), r.money(m[tax])
 	whole := r.money(m[total])
-	l.outside = charged + max(0, r.squareAdded(m[taxes], additive, taxed))
+	added := r.squareAdded(m[taxes], additive, taxed)
+	if m[taxes].SaysNothing() && !m[ownTaxes].SaysNothing() {
+		added = r.squareOwnTaxes(m[ownTaxes], taxed)
+	}
+	l.outside = charged + max(0, added)
 	if l.total = whole - l.outside; l.total < 0 && whole >= 0 { // taxes and charges are more than the line
 		l.total, l.outside = 0, whole
 	}
@@ -218,6 +225,26 @@ func (r *reader) squareAdded(v tape.Value, additive map[string]bool, all money.A
 		}
 	}
 	if unknown || sum+inside < all {
+		return max(all, sum)
+	}
+	return sum
+}
+
+// squareOwnTaxes is what the taxes add to a line that lists them itself, as orders did before they were listed once for
+// all lines.
+func (r *reader) squareOwnTaxes(v tape.Value, all money.Amount) (sum money.Amount) {
+	inside := money.Amount(0)
+	for _, e := range r.list(v) {
+		var m [3]tape.Value
+		r.pick(e, squareTax, m[:])
+		amount := max(0, r.money(m[2]))
+		if r.says(m[1], "INCLUSIVE") {
+			inside += amount
+		} else {
+			sum += amount
+		}
+	}
+	if sum+inside < all {
 		return max(all, sum)
 	}
 	return sum

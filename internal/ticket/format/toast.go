@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	toastNames = tape.NewNames("order", "checks", "voided", "deleted", "excessFood", "selections")
+	toastNames = tape.NewNames("order", "details", "checks", "voided", "deleted", "excessFood", "selections")
 	toastCheck = tape.NewNames("guid", "selections", "voided", "deleted", "paymentStatus", "taxAmount", "totalAmount",
 		"appliedDiscounts", "appliedServiceCharges", "payments")
 	toastSelection = tape.NewNames("item", "itemGroup", "plu", "displayName", "quantity", "unitOfMeasure",
@@ -27,16 +27,20 @@ var (
 func (r *reader) toast(data tape.Value) *ticket.Ticket {
 	const (
 		order = iota
+		details
 		checks
 		voided
 		deleted
 		excess
 		selections
 	)
-	var m [6]tape.Value
-	if r.pick(data, toastNames, m[:]); !m[order].SaysNothing() {
-		data, m = m[order], [6]tape.Value{}
-		r.pick(data, toastNames, m[:])
+	var m [7]tape.Value
+	r.pick(data, toastNames, m[:])
+	for _, envelope := range []int{details, order} { // details are those of a webhook's event
+		if inner := m[envelope]; !inner.SaysNothing() {
+			data, m = inner, [7]tape.Value{}
+			r.pick(data, toastNames, m[:])
+		}
 	}
 	if data.Kind() != '{' {
 		return nil
