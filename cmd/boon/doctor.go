@@ -92,11 +92,11 @@ func (d diagnosis) note(format string, args ...any) {
 func (d diagnosis) clock(kept, known bool) {
 	switch {
 	case !known:
-		d.fact("clock", "%s; whether it is kept right is not known here", time.Now().UTC().Format(time.RFC3339))
+		d.fact("clock", "%s; whether it is kept right is not known here", moment(time.Now()))
 	case kept:
-		d.fact("clock", "%s, kept right by the system", time.Now().UTC().Format(time.RFC3339))
+		d.fact("clock", "%s, kept right by the system", moment(time.Now()))
 	default:
-		d.fact("clock", "%s", time.Now().UTC().Format(time.RFC3339))
+		d.fact("clock", "%s", moment(time.Now()))
 		d.note("nothing keeps the clock right: validity, schedules and holds follow it; run NTP")
 	}
 }

@@ -328,14 +328,6 @@ func places(d *gift.Directory, k *gift.Key) string {
 	return strings.Join(names, ", ")
 }
 
-// moment writes a time for people, to the minute.
-func moment(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format("2006-01-02 15:04Z")
-}
-
 type keyRevokeCmd struct {
 	Key string `arg:"" help:"The key's id, or its name where only one key has it."`
 	database

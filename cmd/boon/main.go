@@ -110,7 +110,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintln(stderr, "Try: boon "+helpFor(err)+"--help")
 		return exitUsage
 	}
-	return t.report(command.Run(t))
+	return t.report(command.Run(t), spoken(command))
 }
 
 // parse understands args. It calls exit once it has printed a help text.
@@ -162,9 +162,10 @@ func (u usageError) Error() string { return string(u) }
 // errQuiet is a failure that has been told already.
 var errQuiet = errors.New("")
 
-// report tells a failure and gives the exit code. Nothing that a server or a file said can reach the terminal as a
-// command.
-func (t *terminal) report(err error) int {
+// report tells a failure and gives the exit code. g is how refusals name what was given.
+//
+// Nothing that a server or a file said can reach the terminal as a command.
+func (t *terminal) report(err error, g given) int {
 	usage, wrong := errors.AsType[usageError](err)
 	refusal, refused := errors.AsType[*client.Error](err)
 	switch {
@@ -178,7 +179,7 @@ func (t *terminal) report(err error) int {
 		fmt.Fprintf(t.stderr, "boon: No service listens at %s. Start boon serve there, or name another address in "+
 			"BOON_URL or --url.\n", plain(calledURL(err)))
 	case refused && client.Refused(err):
-		t.refusal(refusal)
+		t.refusal(refusal, g)
 	default:
 		fmt.Fprintf(t.stderr, "boon: %s\n", plain(err.Error()))
 	}
@@ -196,22 +197,4 @@ func calledURL(err error) string {
 		return ""
 	}
 	return u.Scheme + "://" + u.Host
-}
-
-// refusal tells a service's no: the code, each message on a line of its own, and the request id.
-func (t *terminal) refusal(e *client.Error) {
-	fmt.Fprintf(t.stderr, "boon: refused: %s\n", plain(string(e.Code)))
-	for _, m := range e.Messages {
-		path := ""
-		if m.Path != "" {
-			path = m.Path + ": "
-		}
-		fmt.Fprintf(t.stderr, "  %s\n", plain(path+m.Text))
-	}
-	if e.RetryAfter > 0 {
-		fmt.Fprintf(t.stderr, "  Try again in %s.\n", e.RetryAfter)
-	}
-	if e.RequestID != "" {
-		fmt.Fprintf(t.stderr, "  request %s\n", plain(e.RequestID))
-	}
 }

@@ -37,6 +37,7 @@ func TestScript(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Values[serving{}] = &serving{}
 			e.Setenv("EXAMPLES", examples)
+			e.Setenv("TZ", "UTC") // as times are told in this machine's zone
 			e.Setenv("SHOP", "boon_live_scripts_of_tests_harbor_coffee_web_shop")
 			e.Setenv("OFFICE", "boon_live_scripts_of_tests_harbor_coffee_head_office")
 			e.Setenv("TILL", "boon_live_scripts_of_tests_harbor_coffee_till")

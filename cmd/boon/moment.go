@@ -11,7 +11,18 @@ import (
 // moments are the forms of a time on the command line. One without a zone is in that of this machine, and a date alone
 // is its first moment there.
 var moments = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04",
-	"2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly}
+	"2006-01-02 15:04:05", "2006-01-02 15:04", printed, time.DateOnly}
+
+// printed is the form in which times are told to people, to the minute, with the offset of their zone.
+const printed = "2006-01-02 15:04Z07:00"
+
+// moment writes a time for people, in the time zone of this machine; "": there is none.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format(printed)
+}
 
 // parseMoment reads a time as a person writes it.
 func parseMoment(text string, here *time.Location) (time.Time, error) {

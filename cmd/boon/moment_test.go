@@ -2,6 +2,8 @@ package main
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -20,6 +22,7 @@ func TestParseMoment(t *testing.T) {
 		"2026-11-22": "2026-11-21T23:00:00Z", "2026-07-22": "2026-07-21T22:00:00Z",
 		"2026-11-22 18:00": "2026-11-22T17:00:00Z", "2026-11-22T18:00": "2026-11-22T17:00:00Z",
 		"2026-11-22 18:00:30": "2026-11-22T17:00:30Z", "2026-11-22T18:00Z": "2026-11-22T18:00:00Z",
+		"2026-11-22 18:00+09:00": "2026-11-22T09:00:00Z", "2026-11-22 18:00Z": "2026-11-22T18:00:00Z",
 		"2026-11-22T18:00:00-05:00": "2026-11-22T23:00:00Z", "2026-11-22T18:00:00.5Z": "2026-11-22T18:00:00.5Z",
 		"22.11.2026": "", "11/22/2026": "", "2026-11-31": "", "tomorrow": "", "": "",
 	} {
@@ -29,6 +32,30 @@ func TestParseMoment(t *testing.T) {
 			t.Errorf("%q is read as %v, %v", text, at, err)
 		case want != "" && (err != nil || at.UTC().Format(time.RFC3339Nano) != want):
 			t.Errorf("%q is read as %v, %v, want %s", text, at, err, want)
+		}
+	}
+}
+
+// TestTimesAreLocal: what people are told has times by moment, which are in the zone of the machine. Those that are not
+// are no text for people: the name of an order, and a request.
+func TestTimesAreLocal(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "moment.go" || name == "story.go" || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		for n, line := range strings.Split(string(text), "\n") {
+			if strings.Contains(line, ".Format(") || strings.Contains(line, "time.RFC3339") {
+				t.Errorf("%s:%d tells a time without moment: %s", name, n+1, line)
+			}
 		}
 	}
 }

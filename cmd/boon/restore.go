@@ -35,7 +35,7 @@ func (c *restoreCmd) Run(t *terminal) error {
 	}
 	newest := ""
 	if !r.Newest.IsZero() {
-		newest = ", the newest of " + r.Newest.Format(time.RFC3339)
+		newest = ", the newest of " + moment(r.Newest)
 	}
 	if r.Later {
 		fmt.Fprintf(t.stdout, "%s is the backup now%s. It is not yet verified: the service does that once it runs, and says "+

@@ -55,7 +55,7 @@ func (c *sheetCmd) Run(t *terminal) error {
 			return err
 		}
 		fmt.Fprintf(t.stdout, "%s/orders/%s/print.pdf\n", cell(strings.TrimRight(c.PublicURL, "/")), link.Token.Reveal())
-		fmt.Fprintf(t.stdout, "It works until %s; earlier links are dead.\n", link.Until.Format(time.RFC3339))
+		fmt.Fprintf(t.stdout, "It works until %s; earlier links are dead.\n", moment(link.Until))
 		return nil
 	})
 }

@@ -99,8 +99,8 @@ func tellLink(t *terminal, till string, until time.Time, link string) error {
 	if onTerminal(t.stderr) {
 		drawQR(t.stderr, code)
 	}
-	fmt.Fprintf(t.stderr, "Open this on the device of till %s by %s UTC; it pairs one device, once:\n", cell(till),
-		until.UTC().Format("15:04"))
+	fmt.Fprintf(t.stderr, "Open this on the device of till %s by %s; it pairs one device, once:\n", cell(till),
+		moment(until))
 	switch {
 	case thisMachineOnly(link):
 		fmt.Fprintln(t.stderr, "It leads to this machine only: for another device, give --public-url.")

@@ -181,7 +181,7 @@ func printChanges(t *terminal, s *store.Store) error {
 	var rows [][]string
 	for _, c := range changes {
 		for line := range strings.Lines(c.What) {
-			rows = append(rows, []string{strconv.FormatInt(c.Number, 10), c.At.Format(time.RFC3339), c.By,
+			rows = append(rows, []string{strconv.FormatInt(c.Number, 10), moment(c.At), c.By,
 				strings.TrimSuffix(line, "\n")})
 		}
 	}

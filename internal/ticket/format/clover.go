@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	cloverNames = tape.NewNames("order", "elements", "currency", "total", "unpaidBalance", "paymentState", "isVat", "taxRemoved",
-		"lineItems", "discounts", "serviceCharge", "additionalCharges", "payments")
+	cloverNames = tape.NewNames("order", "elements", "currency", "total", "unpaidBalance", "paymentState", "isVat",
+		"taxRemoved", "lineItems", "discounts", "serviceCharge", "additionalCharges", "payments")
 	cloverLine = tape.NewNames("item", "name", "itemCode", "price", "unitQty", "unitName", "modifications", "discounts",
 		"exchanged", "refunded", "isRevenue", "isOrderFee", "isPlatformOrderFee", "taxRates")
 	cloverItem     = tape.NewNames("id")

@@ -10,8 +10,8 @@ import (
 	"boon.example/internal/wire"
 )
 
-// FuzzRead reads whatever comes as each format. An order is refused, or gives a ticket on which nothing is negative that
-// a gift may pay, and gives the same ticket when it is read again.
+// FuzzRead reads whatever comes as each format. An order is refused, or gives a ticket on which no line that a gift may
+// pay is negative.
 func FuzzRead(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) == 0 {

@@ -86,8 +86,8 @@ func TestOlderSchemas(t *testing.T) {
 	}
 }
 
-// TestSchemasThatAreNotRead: an order of such a schema is refused with a sentence that names the schema, whatever format
-// it is sent as.
+// TestSchemasThatAreNotRead: an order of such a schema is refused with a sentence that names the schema, whatever
+// format it is sent as.
 func TestSchemasThatAreNotRead(t *testing.T) {
 	t.Parallel()
 	for order, is := range map[string]string{
