@@ -37,7 +37,8 @@ func TestTimeoutsAreListed(t *testing.T) {
 		}
 	}
 	declared := regexp.MustCompile(`(?m)^(?:const)?\s*([A-Za-z]*(?:Timeout|Deadline)) += [^\n]*time\.`)
-	for _, dir := range []string{"client", "internal/api", "internal/ledger", "internal/server", "internal/store",
+	for _, dir := range []string{"client", "internal/api", "internal/ledger", "internal/server", "internal/service",
+		"internal/store",
 		"internal/store/db", "internal/admission", "internal/till", "internal/web"} {
 		files, err := filepath.Glob(dir + "/*.go")
 		if err != nil || len(files) == 0 {

@@ -7,9 +7,23 @@ import (
 	"sync"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/guid"
 )
+
+// Priority says which calls go first when not all can be handled.
+type Priority int
+
+// The priorities, from the first to go.
+const (
+	Redeem     Priority = iota // redeem and reverse: a customer waits, and has been told what the gift is worth
+	Validate                   // validate: a customer waits
+	Write                      // sends and changes gifts
+	Read                       // changes nothing: look-ups, pages, documentation
+	Priorities                 // how many there are
+)
+
+// String is the priority's name in metrics.
+func (p Priority) String() string { return [...]string{"redeem", "validate", "write", "read"}[p] }
 
 // Control bounds how many calls are in flight: past reading, and not yet answered. A call beyond the bound waits for
 // its turn. A place that becomes free goes to the highest priority; within it to the party (an account, or the network
@@ -23,17 +37,17 @@ import (
 // Waiting is what keeps the goodput up under overload. A caller that is refused at once calls again at once, and the
 // service would spend its time on refusals, its goroutines queueing ahead of the database's answers.
 type Control struct {
-	refused func(api.Priority) // told of every refusal
+	refused func(Priority) // told of every refusal
 
 	mu      sync.Mutex
-	atMost  [api.Priorities]int // calls in flight of each priority and those below it
+	atMost  [Priorities]int     // calls in flight of each priority and those below it
 	inUse   counts              // calls in flight, counted the same way
 	byParty map[guid.ID]*counts // of each party that has some
-	lines   [api.Priorities]line
+	lines   [Priorities]line
 	timed   bool // refuseLate is to come
 }
 
-type counts [api.Priorities]int
+type counts [Priorities]int
 
 // line is the calls of a priority that wait.
 type line struct {
@@ -76,7 +90,7 @@ const (
 )
 
 // New gives each priority a share, so that calls that take long leave places to those above them.
-func New(most int, refused func(api.Priority)) *Control {
+func New(most int, refused func(Priority)) *Control {
 	a := &Control{refused: refused, byParty: map[guid.ID]*counts{}}
 	for p := range a.atMost {
 		a.atMost[p] = most * (len(a.atMost) - p) / len(a.atMost)
@@ -87,7 +101,7 @@ func New(most int, refused func(api.Priority)) *Control {
 // Enter waits until the call may be handled, and reports whether it may; then Leave must follow. Of ctx only the
 // deadline counts, and not below queueTimeout. A call whose caller has gone waits too: leaving the line would cost more
 // than the place that it gives back at once.
-func (a *Control) Enter(ctx context.Context, party guid.ID, p api.Priority) bool {
+func (a *Control) Enter(ctx context.Context, party guid.ID, p Priority) bool {
 	a.mu.Lock()
 	if a.fits(party, p) {
 		a.count(party, p, +1)
@@ -131,7 +145,7 @@ func (a *Control) refuseLate() {
 			if waited < queueTimeout || w.inTime(before, l.turns, waited) {
 				return true
 			}
-			a.refused(api.Priority(p)) // first: who is refused may look at the count
+			a.refused(Priority(p)) // first: who is refused may look at the count
 			w.turn <- false
 			return false
 		})
@@ -168,18 +182,18 @@ func (l *line) keep(stay func(w *waiter, before int) bool) {
 }
 
 // Leave ends what Enter began, and admits those whose turn it is.
-func (a *Control) Leave(party guid.ID, p api.Priority) {
+func (a *Control) Leave(party guid.ID, p Priority) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.count(party, p, -1)
-	for p := range api.Priorities {
+	for p := range Priorities {
 		for a.admitNext(p) {
 		}
 	}
 }
 
 // admitNext admits the call of a line whose turn it is, if there is a place for one.
-func (a *Control) admitNext(p api.Priority) bool {
+func (a *Control) admitNext(p Priority) bool {
 	l := &a.lines[p]
 	at := slices.IndexFunc(l.parties, func(q *queue) bool { return a.fits(q.party, p) })
 	if at < 0 {
@@ -199,7 +213,7 @@ func (a *Control) admitNext(p api.Priority) bool {
 	return true
 }
 
-func (a *Control) fits(party guid.ID, p api.Priority) bool {
+func (a *Control) fits(party guid.ID, p Priority) bool {
 	var own counts
 	if of := a.byParty[party]; of != nil {
 		own = *of
@@ -213,7 +227,7 @@ func (a *Control) fits(party guid.ID, p api.Priority) bool {
 	return true
 }
 
-func (a *Control) count(party guid.ID, p api.Priority, n int) {
+func (a *Control) count(party guid.ID, p Priority, n int) {
 	own := a.byParty[party]
 	if own == nil {
 		own = &counts{}

@@ -10,25 +10,24 @@ import (
 	"testing/synctest"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/guid"
 )
 
 // entrance is an admission control that notes what came of each call.
 type entrance struct {
 	*Control
-	refusals [api.Priorities]int
+	refusals [Priorities]int
 	admitted []string
 }
 
 func newEntrance(most int) *entrance {
 	e := &entrance{}
-	e.Control = New(most, func(p api.Priority) { e.refusals[p]++ })
+	e.Control = New(most, func(p Priority) { e.refusals[p]++ })
 	return e
 }
 
 // try makes a call in the background, and waits until it has been admitted or waits itself.
-func (e *entrance) try(name string, p api.Priority) {
+func (e *entrance) try(name string, p Priority) {
 	go func() {
 		if e.Enter(context.Background(), guid.ID{}, p) {
 			e.admitted = append(e.admitted, name)
@@ -42,7 +41,7 @@ func TestAdmissionSharesPlaces(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := newEntrance(8)
-		for _, p := range []api.Priority{api.PriorityRead, api.PriorityWrite, api.PriorityValidate, api.PriorityRedeem} {
+		for _, p := range []Priority{Read, Write, Validate, Redeem} {
 			for range 9 {
 				e.try(p.String(), p)
 			}
@@ -55,7 +54,7 @@ func TestAdmissionSharesPlaces(t *testing.T) {
 		}
 		time.Sleep(queueTimeout)
 		synctest.Wait()
-		if want := [api.Priorities]int{7, 7, 7, 7}; e.refusals != want {
+		if want := [Priorities]int{7, 7, 7, 7}; e.refusals != want {
 			t.Errorf("refused %v, want %v", e.refusals, want)
 		}
 	})
@@ -67,9 +66,9 @@ func TestAdmissionKeepsNoPlaceEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEntrance(8)
 		for range 7 {
-			e.try("redeem", api.PriorityRedeem)
+			e.try("redeem", Redeem)
 		}
-		e.try("read", api.PriorityRead)
+		e.try("read", Read)
 		if len(e.admitted) != 8 {
 			t.Errorf("admitted %v, want 8 calls", e.admitted)
 		}
@@ -82,22 +81,22 @@ func TestAdmissionOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEntrance(4)
 		for range 4 {
-			e.try("", api.PriorityRedeem)
+			e.try("", Redeem)
 		}
 		e.admitted = nil
-		e.try("read", api.PriorityRead)
-		e.try("write", api.PriorityWrite)
-		e.try("redeem 1", api.PriorityRedeem)
-		e.try("validate", api.PriorityValidate)
-		e.try("redeem 2", api.PriorityRedeem)
+		e.try("read", Read)
+		e.try("write", Write)
+		e.try("redeem 1", Redeem)
+		e.try("validate", Validate)
+		e.try("redeem 2", Redeem)
 		for range 4 {
-			e.Leave(guid.ID{}, api.PriorityRedeem)
+			e.Leave(guid.ID{}, Redeem)
 			synctest.Wait()
 		}
 		if want := []string{"redeem 1", "redeem 2", "validate", "write"}; !slices.Equal(e.admitted, want) {
 			t.Errorf("admitted %v, want %v", e.admitted, want)
 		}
-		e.Leave(guid.ID{}, api.PriorityRedeem)
+		e.Leave(guid.ID{}, Redeem)
 		synctest.Wait()
 		if n := len(e.admitted); n != 5 {
 			t.Errorf("the read was not admitted, though nothing else waits: %v", e.admitted)
@@ -110,13 +109,13 @@ func TestAdmissionRefusesInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := newEntrance(1)
-		e.try("", api.PriorityRedeem)
+		e.try("", Redeem)
 		var refused sync.WaitGroup
 		for n := range 200 {
 			refused.Go(func() {
 				time.Sleep(time.Duration(n*7919%2000) * time.Millisecond)
 				came := time.Now()
-				if e.Enter(context.Background(), guid.ID{}, api.Priority(n%int(api.Priorities))) {
+				if e.Enter(context.Background(), guid.ID{}, Priority(n%int(Priorities))) {
 					t.Error("a call was admitted beside one that has the only place")
 				}
 				if waited := time.Since(came); waited < queueTimeout || waited > queueTimeout+refusalInterval {
@@ -125,7 +124,7 @@ func TestAdmissionRefusesInTime(t *testing.T) {
 			})
 		}
 		refused.Wait()
-		if _, waiting := e.State(); waiting != 0 || e.refusals != [api.Priorities]int{50, 50, 50, 50} {
+		if _, waiting := e.State(); waiting != 0 || e.refusals != [Priorities]int{50, 50, 50, 50} {
 			t.Errorf("%d calls wait, and %v were refused", waiting, e.refusals)
 		}
 	})
@@ -149,12 +148,12 @@ func TestAdmissionWaitsInALineThatMoves(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, tt.deadline)
 					defer cancel()
 				}
-				e.try("", api.PriorityRedeem)
+				e.try("", Redeem)
 				var admitted, late atomic.Int64
 				for range 100 {
 					go func() {
 						came := time.Now()
-						if e.Enter(ctx, guid.ID{}, api.PriorityRedeem) {
+						if e.Enter(ctx, guid.ID{}, Redeem) {
 							admitted.Add(1)
 						} else if time.Since(came) > queueTimeout+refusalInterval {
 							late.Add(1)
@@ -164,7 +163,7 @@ func TestAdmissionWaitsInALineThatMoves(t *testing.T) {
 				synctest.Wait()
 				for range 100 { // one each 10 ms
 					time.Sleep(10 * time.Millisecond)
-					e.Leave(guid.ID{}, api.PriorityRedeem)
+					e.Leave(guid.ID{}, Redeem)
 					synctest.Wait()
 				}
 				if n := int(admitted.Load()); n < tt.admitted-1 || n > tt.admitted+1 || late.Load() > 4 {
@@ -181,7 +180,7 @@ func TestAdmissionLosesNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEntrance(16)
 		for n := range 2000 {
-			p := api.Priority(n % int(api.Priorities))
+			p := Priority(n % int(Priorities))
 			go func() {
 				time.Sleep(time.Duration(n*7919%1000) * time.Millisecond)
 				if e.Enter(context.Background(), guid.ID{byte(n % 5)}, p) {
@@ -200,7 +199,7 @@ func TestAdmissionLosesNoPlace(t *testing.T) {
 		if inFlight, waiting := e.State(); inFlight != 0 || waiting != 0 {
 			t.Errorf("%d in flight and %d waiting after all have ended", inFlight, waiting)
 		}
-		if e.refusals == [api.Priorities]int{} {
+		if e.refusals == [Priorities]int{} {
 			t.Error("nothing was refused, and so not much was tested")
 		}
 	})
@@ -210,7 +209,7 @@ func TestAdmissionLosesNoPlace(t *testing.T) {
 // whatever the priority.
 func TestAdmissionTakesTurns(t *testing.T) {
 	t.Parallel()
-	for p := range api.Priorities {
+	for p := range Priorities {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -254,7 +253,7 @@ func TestAdmissionLeavesPlacesToOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := newEntrance(MaxInFlight)
-		for p := range api.Priorities {
+		for p := range Priorities {
 			for party := range byte(2) {
 				for n := range 2 * MaxInFlight {
 					go e.Enter(t.Context(), guid.ID{byte(p), party}, p)

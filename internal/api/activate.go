@@ -4,6 +4,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -22,8 +23,8 @@ type activation struct {
 func readActivation(o *wire.Object, c *call) activation {
 	readMethod(o)
 	return activation{
-		giftRef: readGiftRef(o, byID, byCode, byToken), Where: readPlace(o, c.caller),
-		Number: readAmount(o, c.account.Currency), Purchase: readPurchase(o), Reference: o.Line("reference", maxReference),
+		giftRef: readGiftRef(o, byID, byCode, byToken), Where: readPlace(o, c.Caller),
+		Number: readAmount(o, c.Account.Currency), Purchase: readPurchase(o), Reference: o.Line("reference", maxReference),
 	}
 }
 
@@ -40,15 +41,15 @@ func activateGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) activation { return readActivation(o, c) })
 	var paid error
 	if !c.unread {
-		if paid = c.caller.CheckPurchase(asked.Purchase, problems.Unread()); problems.Err() != nil {
+		if paid = c.Caller.CheckPurchase(asked.Purchase, problems.Unread()); problems.Err() != nil {
 			problems.Refuse(paid)
 		}
 	}
 	return c.take(gift.ActivateGift, asked, &asked.giftRef, asked.Where, problems, paid,
-		func(r *request, at *gift.Location) (ledger.Answer, error) {
+		func(r *service.Request, at *gift.Location) (ledger.Answer, error) {
 			ask := gift.Activate{LocationID: at.ID, Number: asked.Number, Purchase: asked.Purchase,
-				Reference: asked.Reference, Account: c.account}
-			return r.do(&ledger.Change{Context: c.actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
+				Reference: asked.Reference, Account: c.Account}
+			return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
 				Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 					ask.Context = at
 					return v.Activate(ask)

@@ -2,16 +2,17 @@ package api_test
 
 import (
 	"context"
-	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"boon.example/internal/admission"
 	"boon.example/internal/api"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -23,18 +24,18 @@ type gate struct {
 	asked  []string
 }
 
-func (g *gate) note(what string, p api.Priority) {
+func (g *gate) note(what string, p admission.Priority) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.asked = append(g.asked, what+" "+p.String())
 }
 
-func (g *gate) Enter(_ context.Context, _ guid.ID, p api.Priority) bool {
+func (g *gate) Enter(_ context.Context, _ guid.ID, p admission.Priority) bool {
 	g.note("enter", p)
 	return !g.closed
 }
 
-func (g *gate) Leave(_ guid.ID, p api.Priority) {
+func (g *gate) Leave(_ guid.ID, p admission.Priority) {
 	g.note("leave", p)
 	select {
 	case g.left <- struct{}{}:
@@ -55,7 +56,7 @@ func TestAdmission(t *testing.T) {
 	t.Parallel()
 	pgtest.Once(t)
 	g := &gate{}
-	w := newWorld(t, func(c *api.Config) { c.Admission = g })
+	w := newWorld(t, func(c *config) { c.Admission = g })
 	w.post("redeem-gift", "{}", as("boon_test_wrong")...).refused(401, refusal.Unauthenticated, "")
 	if asked := g.forget(); len(asked) > 0 {
 		t.Errorf("without a key: %v", asked)
@@ -75,7 +76,7 @@ func TestAdmission(t *testing.T) {
 func TestOrdersThatWaitKeepNoPlace(t *testing.T) {
 	t.Parallel()
 	g := &gate{left: make(chan struct{}, 1)}
-	w := newWorld(t, func(c *api.Config) { c.Admission = g })
+	w := newWorld(t, func(c *config) { c.Admission = g })
 	release := sync.OnceFunc(w.hold())
 	defer release()
 	done := make(chan reply)
@@ -93,7 +94,7 @@ func TestOrdersThatWaitKeepNoPlace(t *testing.T) {
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	g := &gate{}
-	w := newWorld(t, func(c *api.Config) { c.Admission = g })
+	w := newWorld(t, func(c *config) { c.Admission = g })
 	sold := w.send(ofMoney("25"))
 	g.closed = true
 	for _, r := range api.Routes() {
@@ -116,10 +117,11 @@ func TestOverload(t *testing.T) {
 	w.redeem(sold, "25", "Idempotency-Key", "k").want(200, "currentBalance", "0.00")
 }
 
-// TestOverloadBesideOperations: what is not an operation is refused in the same words by the server around.
+// TestOverloadBesideOperations: what is not an operation is refused in the same words.
 func TestOverloadBesideOperations(t *testing.T) {
 	t.Parallel()
-	refusing := http.HandlerFunc(api.New(api.Config{PublicURL: "https://gifts.example.com"}).Overloaded)
+	refusing := config{Config: service.Config{PublicURL: "https://gifts.example.com",
+		Admission: &gate{closed: true}}}.handler()
 	server := httptest.NewServer(checked(t, refusing))
 	defer server.Close()
 	w := &world{TB: t, server: server}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
 	"boon.example/internal/racetest"
 	"boon.example/internal/store/pgtest"
@@ -67,7 +66,7 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 	if err := json.Unmarshal(theFile, &file); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, func(c *api.Config) { c.Records = unlimited{c.Records} }) // so many codes are tried
+	w := newWorld(t, func(c *config) { c.Records = unlimited{c.Records} }) // so many codes are tried
 	roomy := w.send(ofMoney("9999"))
 	taken := w.redeem(roomy, "5000").want(200).at("redemptionID")
 	at := `"organizationID":"` + pier + `"`

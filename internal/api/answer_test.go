@@ -1,9 +1,7 @@
 package api
 
 import (
-	"context"
 	"errors"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -14,29 +12,17 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
-
-// TestNeitherAnswerNorError: a handler that forgets both is a failure of ours, told as one, and never a status of 0.
-func TestNeitherAnswerNorError(t *testing.T) {
-	t.Parallel()
-	noted := Event{}
-	a := New(Config{Note: func(_ context.Context, e Event) { noted = e }})
-	answer := httptest.NewRecorder()
-	a.handler(func(*call) (ledger.Answer, error) { return ledger.Answer{}, nil }).
-		ServeHTTP(answer, httptest.NewRequest("GET", "/", nil))
-	if answer.Code != http.StatusInternalServerError || !strings.Contains(answer.Body.String(), `"UNEXPECTED_ERROR"`) ||
-		noted.Err == nil {
-		t.Errorf("answered %d %s, noted %v", answer.Code, answer.Body, noted.Err)
-	}
-}
 
 // TestWaitingForThePrinter: who waits for other stocks to be printed is told what to do before the call's time is over,
 // and leaves the rest of it to what is printed.
 func TestWaitingForThePrinter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := &call{API: New(Config{}), w: httptest.NewRecorder(), r: httptest.NewRequest("GET", "/", nil), leave: func() {},
-			account: &gift.Account{ID: guid.ID{1}}, caller: &gift.Caller{}}
+		const heavyDeadline = ledger.MaxHeld + 15*time.Second
+		c := &call{API: New(Config{}), Call: service.Call{Writer: httptest.NewRecorder(),
+			HTTP: httptest.NewRequest("GET", "/", nil), Account: &gift.Account{ID: guid.ID{1}}, Caller: &gift.Caller{}}}
 		done, err := c.prints.Take(t.Context(), guid.ID{2}, guid.ID{})
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +36,7 @@ func TestWaitingForThePrinter(t *testing.T) {
 		}
 		done()
 		printed, err := c.startPrinting()
-		if until, _ := c.ctx.Deadline(); err != nil || time.Until(until) != heavyDeadline {
+		if until, _ := c.Context().Deadline(); err != nil || time.Until(until) != heavyDeadline {
 			t.Fatalf("until %v, %v", until, err)
 		}
 		printed()
@@ -58,4 +44,16 @@ func TestWaitingForThePrinter(t *testing.T) {
 			t.Error("the printer is still taken")
 		}
 	})
+}
+
+// TestATestAccountLeavesSilenceToOthers: however many calls of one test account are kept silent, one of another test
+// account is kept silent where it asks for that.
+func TestATestAccountLeavesSilenceToOthers(t *testing.T) {
+	t.Parallel()
+	a := New(Config{})
+	for a.silent.Take(guid.ID{1}, 1, maxSilent) {
+	}
+	if !a.silent.Take(guid.ID{2}, 1, maxSilent) {
+		t.Error("another test account's call is not kept silent")
+	}
 }

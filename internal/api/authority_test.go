@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -319,10 +318,10 @@ type stage struct {
 }
 
 // newStage makes a stage. change, if any, alters its configuration.
-func newStage(t *testing.T, change ...func(*api.Config)) *stage {
+func newStage(t *testing.T, change ...func(*config)) *stage {
 	var caller atomic.Int64 // each call comes from a network of its own: anonymous ones are not tested here
 	s := &stage{partners: map[string]string{}}
-	s.world = newWorld(t, append([]func(*api.Config){func(c *api.Config) {
+	s.world = newWorld(t, append([]func(*config){func(c *config) {
 		c.Records = unlimited{c.Records} // no till runs out of attempts
 		c.ClientAddress = func(*http.Request) netip.Addr {
 			n := caller.Add(1)
@@ -713,7 +712,7 @@ func (s *stage) keys(t *testing.T, op contract.Route, r row) {
 		if op.OperationID != "getHealth" && op.OperationID != "getReadiness" { // the server's
 			page := s.do("GET", "/docs", "", as("")...)
 			style := regexp.MustCompile(`docs\.[0-9a-f]+\.css`).FindString(string(page.body))
-			path := strings.NewReplacer("{file}", style, "{page}", "tills", "{operation}", "redeemGift").Replace(op.Path)
+			path := strings.NewReplacer("{file}", style, "{page}", "events", "{operation}", "redeemGift").Replace(op.Path)
 			s.do(op.Method, path, "", as("")...).want(200)
 		}
 		return

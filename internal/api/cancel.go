@@ -5,6 +5,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -75,24 +76,24 @@ func readCancellation(o *wire.Object) (r cancellation) {
 // cancelGift takes gifts out of use, all that are named or none, unless those that may not be are to be skipped.
 func cancelGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readCancellation)
-	account, err := c.Directory().AccountOf(c.caller, asked.AccountID, refusal.FieldAccount)
+	account, err := c.Directory().AccountOf(c.Caller, asked.AccountID, refusal.FieldAccount)
 	if err == nil {
-		c.enter(account)
+		c.ActFor(account)
 	}
 	if !c.unread && !problems.Has("accountID") {
 		problems.Refuse(err)
 	}
-	problems.Refuse(c.account.NeedKey(c.key))
+	problems.Refuse(c.Account.NeedKey(c.Key))
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.request(gift.CancelGift, asked)
+	request := c.Request(gift.CancelGift, asked)
 	ids, err := c.gifts(asked.several)
 	if err != nil {
-		return request.refuse(err)
+		return request.Refuse(err)
 	}
-	asked.Context, asked.Caller = c.actor(guid.ID{}), c.caller
-	return request.do(&ledger.Cancel{
+	asked.Context, asked.Caller = c.Actor(guid.ID{}), c.Caller
+	return request.Do(&ledger.Cancel{
 		VoucherIDs: ids, SkipNotAllowed: asked.SkipNotAllowed, ReleaseHolds: asked.ReleaseHolds, Cancel: asked.Cancel,
 	}, ledger.OK, writeOutcomes)
 }
@@ -112,20 +113,20 @@ func readReinstatement(o *wire.Object) (r reinstatement) {
 // reinstateGift takes a cancellation or a failed purchase back, of all gifts that are named or of none.
 func reinstateGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readReinstatement)
-	problems.Refuse(c.account.NeedKey(c.key))
+	problems.Refuse(c.Account.NeedKey(c.Key))
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.request(gift.ReinstateGift, asked)
+	request := c.Request(gift.ReinstateGift, asked)
 	ids, err := c.gifts(asked.several)
 	if err != nil {
-		return request.refuse(err)
+		return request.Refuse(err)
 	}
-	asked.Context, asked.Caller = c.actor(guid.ID{}), c.caller
-	answer, err := request.do(&ledger.Reinstate{VoucherIDs: ids, Reinstate: asked.Reinstate}, ledger.OK,
+	asked.Context, asked.Caller = c.Actor(guid.ID{}), c.Caller
+	answer, err := request.Do(&ledger.Reinstate{VoucherIDs: ids, Reinstate: asked.Reinstate}, ledger.OK,
 		writeOutcomes)
 	if answer.Fresh() {
-		c.Wake(c.account.Test)
+		c.Wake(c.Account.Test)
 	}
 	return answer, err
 }
@@ -136,14 +137,14 @@ func (c *call) gifts(asked several) (ids []guid.ID, _ error) {
 		return []guid.ID{asked.VoucherID}, nil
 	}
 	filter := gift.Filter{
-		AccountID: c.account.ID, MadeBy: c.caller.Integrator(), Locations: c.caller.Locations, OrderID: asked.OrderID,
+		AccountID: c.Account.ID, MadeBy: c.Caller.Integrator(), Locations: c.Caller.Locations, OrderID: asked.OrderID,
 		Reference: asked.Purchase, StorefrontID: asked.Storefront, Limit: gift.MaxRecipients,
 	}
 	var found []gift.Gift
 	for {
-		page, err := c.Records.Gifts(c.ctx, filter)
+		page, err := c.Records.Gifts(c.Context(), filter)
 		if err != nil {
-			return nil, stored(err)
+			return nil, service.Stored(err)
 		}
 		found = append(found, page...)
 		if len(found) > maxCancelled {
@@ -159,7 +160,7 @@ func (c *call) gifts(asked several) (ids []guid.ID, _ error) {
 		return nil, refusal.New(refusal.NotFound, "This account has no such gifts.")
 	}
 	if asked.Purchase != "" {
-		if err := gift.OnePurchase(found, c.account.StorefrontName); err != nil {
+		if err := gift.OnePurchase(found, c.Account.StorefrontName); err != nil {
 			return nil, err
 		}
 	}

@@ -7,23 +7,24 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
 // care has a change of one gift made, unless the request is malformed.
 func (c *call) care(op gift.Operation, asked any, problems *wire.Problems,
-	do func(*request) (ledger.Answer, error)) (ledger.Answer, error) {
-	problems.Refuse(c.account.NeedKey(c.key))
+	do func(*service.Request) (ledger.Answer, error)) (ledger.Answer, error) {
+	problems.Refuse(c.Account.NeedKey(c.Key))
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	return do(c.request(op, asked))
+	return do(c.Request(op, asked))
 }
 
 // change is a change of one gift by a rule that gets the context of its entry.
 func (c *call) change(voucher guid.ID,
 	rule func(gift.Voucher, gift.Context) (gift.Voucher, gift.Entry, error)) *ledger.Change {
-	return &ledger.Change{Context: c.actor(guid.ID{}), VoucherID: voucher, Rule: rule}
+	return &ledger.Change{Context: c.Actor(guid.ID{}), VoucherID: voucher, Rule: rule}
 }
 
 // readReasonCode reads why, in one of the words for it.
@@ -68,9 +69,9 @@ func readBlocking(o *wire.Object) (r blocking) {
 // blockGift says that a gift may not be used.
 func blockGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readBlocking)
-	return c.care(gift.BlockGift, asked, problems, func(r *request) (ledger.Answer, error) {
-		asked.Caller = c.caller
-		return r.do(c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+	return c.care(gift.BlockGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
+		asked.Caller = c.Caller
+		return r.Do(c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := asked.Block
 			ask.Context = at
 			return v.Block(ask)
@@ -93,17 +94,17 @@ func readUnblocking(o *wire.Object) (r unblocking) {
 // unblockGift says that a gift may be used again.
 func unblockGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readUnblocking)
-	return c.care(gift.UnblockGift, asked, problems, func(r *request) (ledger.Answer, error) {
-		asked.Caller = c.caller
+	return c.care(gift.UnblockGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
+		asked.Caller = c.Caller
 		cmd := c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := asked.Unblock
 			ask.Context = at
 			return v.Unblock(ask)
 		})
 		cmd.Sends = true
-		answer, err := r.do(cmd, ledger.OK, writeBlocked)
+		answer, err := r.Do(cmd, ledger.OK, writeBlocked)
 		if answer.Fresh() {
-			c.Wake(c.account.Test)
+			c.Wake(c.Account.Test)
 		}
 		return answer, err
 	})
@@ -117,7 +118,7 @@ type adjusting struct {
 
 func readAdjusting(o *wire.Object, c *call) (r adjusting) {
 	r.VoucherID = readVoucherID(o)
-	r.Number = readSigned(o, c.account.Currency)
+	r.Number = readSigned(o, c.Account.Currency)
 	r.ReasonCode = readReasonCode(o, gift.AdjustReasons())
 	if r.Reason = o.Line("reason", maxReason); !o.Has("reason") {
 		o.Refuse(r.CheckReason())
@@ -140,15 +141,15 @@ func readSigned(o *wire.Object, c money.Currency) money.Number {
 // adjustGift corrects the balance of a gift.
 func adjustGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) adjusting { return readAdjusting(o, c) })
-	return c.care(gift.AdjustGift, asked, problems, func(r *request) (ledger.Answer, error) {
-		asked.Caller = c.caller
+	return c.care(gift.AdjustGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
+		asked.Caller = c.Caller
 		cmd := c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := asked.Adjust
 			ask.Context = at
 			return v.Adjust(ask)
 		})
 		cmd.Counts = ledger.SentCount
-		return r.do(cmd, ledger.OK, writeAdjustment)
+		return r.Do(cmd, ledger.OK, writeAdjustment)
 	})
 }
 
@@ -171,9 +172,9 @@ func readExtending(o *wire.Object) (r extending) {
 // extendGift makes a promotional gift valid for longer.
 func extendGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readExtending)
-	return c.care(gift.ExtendGift, asked, problems, func(r *request) (ledger.Answer, error) {
-		asked.Caller = c.caller
-		return r.do(c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+	return c.care(gift.ExtendGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
+		asked.Caller = c.Caller
+		return r.Do(c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := asked.Extend
 			ask.Context = at
 			return v.Extend(ask)

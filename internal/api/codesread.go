@@ -47,18 +47,18 @@ func (s *codesSeen) failed(key guid.ID, now time.Time) {
 // trail before the answer, once an hour, and in the log line and the metric of each call. A store that takes no entry
 // keeps nobody from looking a gift up: it is what staff do first when the till says no.
 func (c *call) showsCodes(gifts int) {
-	if gifts == 0 || !c.caller.May(gift.MaySeeCodes) {
+	if gifts == 0 || !c.Caller.May(gift.MaySeeCodes) {
 		return
 	}
-	c.codes = gifts
+	c.Codes = gifts
 	now := c.sendingTime()
-	if !c.seen.isDue(c.caller.KeyID, now) {
+	if !c.seen.isDue(c.Caller.KeyID, now) {
 		return
 	}
-	err := c.Records.AddTrail(c.ctx, gift.TrailEntry{AccountID: c.account.ID, Actor: c.actor(guid.ID{}).Actor,
-		Action: gift.CodesRead, RequestID: c.requestID, What: "the key " + c.caller.Name + " looks up codes of gifts"})
+	err := c.Records.AddTrail(c.Context(), gift.TrailEntry{AccountID: c.Account.ID, Actor: c.Actor(guid.ID{}).Actor,
+		Action: gift.CodesRead, RequestID: c.RequestID, What: "the key " + c.Caller.Name + " looks up codes of gifts"})
 	if err != nil {
-		c.seen.failed(c.caller.KeyID, now)
-		c.warning = "the audit trail took no note of codes that were read: " + err.Error()
+		c.seen.failed(c.Caller.KeyID, now)
+		c.Warning = "the audit trail took no note of codes that were read: " + err.Error()
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
@@ -262,7 +261,7 @@ func TestTwoInstancesKeepALimit(t *testing.T) {
 		t.Cleanup(engine.Stop)
 		c := w.config
 		c.Engine, c.Records = engine, s
-		handlers = append(handlers, &siege{world: w, handler: api.New(c)})
+		handlers = append(handlers, &siege{world: w, handler: c.handler()})
 	}
 	t.Cleanup(func() { beside.Close() })
 	g := [4]made{}

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -27,8 +28,8 @@ const (
 
 // listEvents gives the events of the account after a cursor, the oldest first. With wait, it waits for one.
 func listEvents(c *call) (ledger.Answer, error) {
-	q := wire.ReadQuery(c.r.URL.RawQuery)
-	query := gift.EventQuery{AccountID: c.account.ID, Types: readEventTypes(q), Locations: c.caller.Locations,
+	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
+	query := gift.EventQuery{AccountID: c.Account.ID, Types: readEventTypes(q), Locations: c.Caller.Locations,
 		Limit: q.Limit()}
 	wait := readWait(q)
 	now := q.Text("after") == "now"
@@ -40,22 +41,22 @@ func listEvents(c *call) (ledger.Answer, error) {
 	}
 	if now {
 		var err error
-		if query.After, err = c.Records.EventsEnd(c.ctx, query.AccountID); err != nil {
-			return ledger.Answer{}, stored(err)
+		if query.After, err = c.Records.EventsEnd(c.Context(), query.AccountID); err != nil {
+			return ledger.Answer{}, service.Stored(err)
 		}
 	}
-	ctx := c.ctx
+	ctx := c.Context()
 	if wait > 0 {
-		ctx = c.r.Context()
+		ctx = c.HTTP.Context()
 		// fails where there is no connection, and then nothing breaks the wait off
-		_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(wait + otherDeadline))
+		_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(wait + otherDeadline))
 	}
-	page, err := c.Records.Await(ctx, query, wait, c.leave)
+	page, err := c.Records.Await(ctx, query, wait, c.Leave)
 	if err != nil {
-		return ledger.Answer{}, stored(err)
+		return ledger.Answer{}, service.Stored(err)
 	}
 	names := c.names()
-	return c.answer(ledger.OK, func(w *wire.Writer) {
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("events")
 		for n := range page.Events {
 			w.Open()

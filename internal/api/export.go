@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -30,8 +31,8 @@ var exportTypes = map[string]string{asPDF: "application/pdf", asCSV: "text/csv; 
 // exportStock gives the codes of a stock, as sheets to be printed or as a list. That they leave is noted before. Of
 // cards that were sold or taken out of use meanwhile, no code leaves any more: it is their owner's.
 func exportStock(c *call) (ledger.Answer, error) {
-	q := wire.ReadQuery(c.r.URL.RawQuery)
-	order := q.ParseID(byOrder, c.r.PathValue(byOrder))
+	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
+	order := q.ParseID(byOrder, c.HTTP.PathValue(byOrder))
 	form := q.Text("format")
 	if exportTypes[form] == "" {
 		q.Add("format", "The format must be %s or %s.", asPDF, asCSV)
@@ -59,17 +60,17 @@ func exportStock(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	what := fmt.Sprintf("the codes of %d cards of order %s of account %q (%s) leave as %s, by the key %q (%s), request %s",
-		len(unsold), order, c.account.Name, c.account.ID, strings.ToUpper(form), c.caller.Name, c.caller.KeyID, c.requestID)
-	if err := c.countKept(); err != nil {
+		len(unsold), order, c.Account.Name, c.Account.ID, strings.ToUpper(form), c.Caller.Name, c.Caller.KeyID, c.RequestID)
+	if err := c.CountKept(); err != nil {
 		return ledger.Answer{}, err
 	}
-	err = c.Records.LogExport(c.ctx, gift.TrailEntry{AccountID: c.account.ID, Actor: c.actor(guid.ID{}).Actor,
-		Action: gift.CodesExported, RequestID: c.requestID, What: what})
+	err = c.Records.LogExport(c.Context(), gift.TrailEntry{AccountID: c.Account.ID, Actor: c.Actor(guid.ID{}).Actor,
+		Action: gift.CodesExported, RequestID: c.RequestID, What: what})
 	if err != nil {
-		return ledger.Answer{}, stored(err)
+		return ledger.Answer{}, service.Stored(err)
 	}
-	c.media = exportTypes[form]
-	c.w.Header().Set("Content-Disposition", `attachment; filename="stock-`+order.String()+"."+form+`"`)
+	c.Media = exportTypes[form]
+	c.Writer.Header().Set("Content-Disposition", `attachment; filename="stock-`+order.String()+"."+form+`"`)
 	return ledger.Answer{Code: ledger.OK, Body: body}, nil
 }
 
@@ -77,7 +78,7 @@ func (c *call) export(form string, cards, unsold []gift.Gift) ([]byte, error) {
 	if form != asPDF {
 		return c.list(cards), nil
 	}
-	sheets, err := c.Sheets(c.ctx, c.account, unsold)
+	sheets, err := c.Sheets(c.Context(), c.Account, unsold)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = notPrinted()
 	}
@@ -87,13 +88,13 @@ func (c *call) export(form string, cards, unsold []gift.Gift) ([]byte, error) {
 // startPrinting waits until no other stock is printed, in turns by account: the sheets of thousands of cards take
 // seconds, and memory. After it, there is as much time as any other call has; printed ends it.
 func (c *call) startPrinting() (printed func(), _ error) {
-	ctx, cancel := c.moreTime()
+	ctx, cancel := c.MoreTime()
 	waits, stop := context.WithTimeout(ctx, ledger.MaxHeld)
 	defer stop()
-	done, err := c.prints.Take(waits, c.account.ID, c.caller.KeyID)
+	done, err := c.prints.Take(waits, c.Account.ID, c.Caller.KeyID)
 	switch {
 	case err == nil:
-		c.ctx = ctx
+		c.Proceed(ctx)
 		return func() {
 			done()
 			cancel()
@@ -116,14 +117,14 @@ func notPrinted() *refusal.Error {
 // stockOf finds the cards of a stock that the key may see, in the order in which they were made.
 func (c *call) stockOf(order guid.ID) (cards []gift.Gift, _ error) {
 	none := refusal.At(refusal.NotFound, refusal.FieldOrder, "This account has no such stock.")
-	filter := gift.Filter{AccountID: c.account.ID, Locations: c.caller.Locations, OrderID: order,
+	filter := gift.Filter{AccountID: c.Account.ID, Locations: c.Caller.Locations, OrderID: order,
 		Limit: gift.MaxRecipients}
 	for {
-		page, err := c.Records.Gifts(c.ctx, filter)
+		page, err := c.Records.Gifts(c.Context(), filter)
 		if err != nil {
-			return nil, stored(err)
+			return nil, service.Stored(err)
 		}
-		if err := c.hold(len(page) * cardMemory); err != nil {
+		if err := c.TakeMemory(len(page) * cardMemory); err != nil {
 			return nil, err
 		}
 		cards = append(cards, page...)
@@ -136,7 +137,7 @@ func (c *call) stockOf(order guid.ID) (cards []gift.Gift, _ error) {
 		return nil, none
 	}
 	// All gifts of an order were made alike. Those of send-gift are their recipients'.
-	if is, err := c.fromStock(c.ctx, &cards[0]); err != nil || !is {
+	if is, err := c.fromStock(c.Context(), &cards[0]); err != nil || !is {
 		return nil, cmp.Or(err, error(none))
 	}
 	slices.SortFunc(cards, func(a, b gift.Gift) int { return cmp.Compare(a.Card.RecipientIndex, b.Card.RecipientIndex) })
@@ -150,7 +151,7 @@ func (c *call) fromStock(ctx context.Context, g *gift.Gift) (bool, error) {
 	case errors.Is(err, refusal.NotFound):
 		return false, nil
 	case err != nil:
-		return false, stored(err)
+		return false, service.Stored(err)
 	}
 	return len(history) == 1 && history[0].Status == gift.NotActivated, nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/admission"
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -155,7 +156,7 @@ func TestExportsAreNoted(t *testing.T) {
 	w.sound()
 	config := w.config
 	config.Records = deaf{config.Records}
-	beside := httptest.NewServer(checked(t, api.New(config)))
+	beside := httptest.NewServer(checked(t, config.handler()))
 	t.Cleanup(beside.Close)
 	server := &world{TB: t, server: beside}
 	for _, form := range []string{"csv", "pdf"} {
@@ -172,7 +173,7 @@ func TestPrintingHoldsUpNothingElse(t *testing.T) {
 	t.Parallel()
 	begun, print := make(chan time.Time, 2), make(chan error)
 	calls := &inFlight{}
-	w := newWorld(t, func(c *api.Config) {
+	w := newWorld(t, func(c *config) {
 		c.Admission, c.StoreTimeout = calls, 5*time.Second
 		c.Sheets = func(ctx context.Context, _ *gift.Account, _ []gift.Gift) ([]byte, error) {
 			until, _ := ctx.Deadline()
@@ -217,5 +218,5 @@ func TestPrintingHoldsUpNothingElse(t *testing.T) {
 // inFlight counts the calls in flight.
 type inFlight struct{ atomic.Int64 }
 
-func (f *inFlight) Enter(context.Context, guid.ID, api.Priority) bool { f.Add(1); return true }
-func (f *inFlight) Leave(guid.ID, api.Priority)                       { f.Add(-1) }
+func (f *inFlight) Enter(context.Context, guid.ID, admission.Priority) bool { f.Add(1); return true }
+func (f *inFlight) Leave(guid.ID, admission.Priority)                       { f.Add(-1) }

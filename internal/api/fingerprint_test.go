@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -57,8 +58,8 @@ func normalized(t testing.TB, operation, body string) string {
 
 // readNormalized gives the text for any request, and tells what is wrong with it.
 func readNormalized(operation, body string, wrong func(wire.Problem)) string {
-	c := &call{account: &gift.Account{Currency: money.Currency{Code: "USD", Decimals: 2}},
-		caller: &gift.Caller{Locations: []guid.ID{gift.BusinessProgram.ID}}}
+	c := &call{Call: service.Call{Account: &gift.Account{Currency: money.Currency{Code: "USD", Decimals: 2}},
+		Caller: &gift.Caller{Locations: []guid.ID{gift.BusinessProgram.ID}}}}
 	reads := map[string]func(*wire.Object) any{
 		"send-gift":          func(o *wire.Object) any { return readSend(o) },
 		"redeem-gift":        func(o *wire.Object) any { return readRedemption(o, c) },
@@ -235,7 +236,7 @@ func BenchmarkDecodeRedeem(b *testing.B) {
 		`"organizationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11","amount":12.50,"reference":"till-7/000123"}`)
 	dollars := money.Currency{Code: "USD", Decimals: 2}
 	var r wire.Reader
-	c := &call{account: &gift.Account{Currency: dollars}, caller: &gift.Caller{}}
+	c := &call{Call: service.Call{Account: &gift.Account{Currency: dollars}, Caller: &gift.Caller{}}}
 	b.ReportAllocs()
 	for b.Loop() {
 		var asked redemption

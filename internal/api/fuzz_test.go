@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"boon.example/internal/api"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -21,13 +20,13 @@ type target struct{ http.Handler }
 func newTarget(f *testing.F) target {
 	pgtest.Once(f)
 	var calls atomic.Int64
-	w := newWorld(f, func(c *api.Config) { // each call is a client of its own, or all would soon be limited
+	w := newWorld(f, func(c *config) { // each call is a client of its own, or all would soon be limited
 		c.ClientAddress = func(*http.Request) netip.Addr {
 			n := calls.Add(1)
 			return netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
 		}
 	})
-	return target{api.New(w.config)}
+	return target{w.config.handler()}
 }
 
 func (h target) ask(t *testing.T, r *http.Request, sent string) {

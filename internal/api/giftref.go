@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
@@ -116,17 +117,17 @@ func readPlace(o *wire.Object, caller *gift.Caller) (p place) {
 // locate finds the location that a request means, and notes it for the log; one that was refused is noted as the
 // request names it.
 func (c *call) locate(p gift.Place) (*gift.Location, error) {
-	c.location = p.LocationID
-	at, err := c.caller.Locate(p)
+	c.Location = p.LocationID
+	at, err := c.Caller.Locate(p)
 	if err == nil {
-		c.location = at.ID
+		c.Location = at.ID
 	}
 	return at, err
 }
 
 // perhaps is the location of a call, or nil: why there is none is told later.
 func (c *call) perhaps(where place) *gift.Location {
-	at, err := c.caller.Locate(where.Place)
+	at, err := c.Caller.Locate(where.Place)
 	if err != nil {
 		return nil
 	}
@@ -144,7 +145,7 @@ func (c *call) besides(problems *wire.Problems, p gift.Place) error {
 	}
 	// Where neither way to name the location is left, which one is meant cannot be told.
 	if !c.unread && (!byID && !byPOS || p != gift.Place{}) {
-		_, err := c.caller.Locate(p)
+		_, err := c.Caller.Locate(p)
 		problems.Refuse(err)
 	}
 	return problems.Err()
@@ -160,11 +161,11 @@ func (c *call) alsoMissing(err error, w giftRef) error {
 	var missing error
 	switch {
 	case !w.ID.IsZero():
-		if _, missing = c.Records.Gift(c.ctx, c.account.ID, w.ID); errors.Is(missing, refusal.NotFound) {
+		if _, missing = c.Records.Gift(c.Context(), c.Account.ID, w.ID); errors.Is(missing, refusal.NotFound) {
 			missing = gift.NoSuchGift()
 		}
 	case w.Token != (gift.Token{}):
-		if _, missing = c.Records.GiftByToken(c.ctx, w.Token); errors.Is(missing, refusal.NotFound) {
+		if _, missing = c.Records.GiftByToken(c.Context(), w.Token); errors.Is(missing, refusal.NotFound) {
 			missing = gift.NoSuchToken()
 		}
 	}
@@ -172,7 +173,7 @@ func (c *call) alsoMissing(err error, w giftRef) error {
 		missing = nil
 	}
 	if _, told := errors.AsType[*refusal.Error](missing); missing != nil && !told {
-		return stored(missing)
+		return service.Stored(missing)
 	}
 	return refusal.Join(misplaced, missing)
 }
@@ -209,8 +210,8 @@ func (c *call) eligibility(t *ticket.Ticket, v *gift.Voucher) *ticket.Eligibilit
 	if t == nil {
 		return nil
 	}
-	verdict := ticket.EligibilityOf(t, c.account.Items(v), v)
-	verdict.Most = min(verdict.Most, v.Available(c.now))
+	verdict := ticket.EligibilityOf(t, c.Account.Items(v), v)
+	verdict.Most = min(verdict.Most, v.Available(c.Now))
 	return &verdict
 }
 
@@ -231,39 +232,10 @@ func readAmount(o *wire.Object, c money.Currency) money.Number {
 	return number
 }
 
-// find looks a gift up by code or token, for use at a location. Codes are limited against guessing. A gift that is
-// refused is given beside the refusal.
-func (c *call) find(w giftRef, at *gift.Location) (g gift.Gift, err error) {
-	check := func(err error, missing *refusal.Error) (cost int, _ error) {
-		found := &g.Voucher
-		replaced, old := errors.AsType[*gift.ReplacedError](err)
-		switch {
-		case old:
-			g.Voucher = replaced.Voucher
-		case errors.Is(err, refusal.NotFound):
-			found = nil
-		case err != nil:
-			return 0, stored(err)
-		}
-		if cost, err = c.caller.CheckUse(found, at.ID, missing); err == nil && old {
-			err = replaced.Refusal(c.account.TimeZone())
-		}
-		return cost, err
-	}
+// find looks a gift up by code or token, for use at a location. A gift that is refused is given beside the refusal.
+func (c *call) find(w giftRef, location guid.ID) (gift.Gift, error) {
 	if w.Code == (gift.VoucherCode{}) {
-		g, err = c.Records.GiftByToken(c.ctx, w.Token)
-		_, err = check(err, gift.NoSuchToken())
-		return g, err
+		return c.FindByToken(w.Token, location)
 	}
-	err = c.guesses.lookUp(c.ctx, c.till(at.ID), func() (cost int, err error) {
-		g, err = c.Records.GiftByCode(c.ctx, w.Code)
-		return check(err, gift.NoSuchCode())
-	})
-	return g, err
-}
-
-// till is where codes are tried.
-func (c *call) till(location guid.ID) gift.Till {
-	return gift.Till{AccountID: c.account.ID, KeyID: c.caller.KeyID, LocationID: location, Places: c.caller.Places(),
-		Shop: c.caller.WebShop}
+	return c.FindByCode(w.Code, location)
 }

@@ -173,7 +173,7 @@ func TestManyMissesAreAnEvent(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var alarms []gift.Till
-	s := newSiege(t, false, 2, allPlaces, func(c *api.Config) {
+	s := newSiege(t, false, 2, allPlaces, func(c *config) {
 		c.GuessAlarm = func(_ context.Context, at gift.Till) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -287,7 +287,7 @@ func TestAnonymousClientsAreLimitedByNetwork(t *testing.T) {
 	t.Parallel()
 	var from atomic.Value
 	from.Store("2001:db8::1")
-	w := newWorld(t, func(c *api.Config) {
+	w := newWorld(t, func(c *config) {
 		c.ClientAddress = func(*http.Request) netip.Addr { return netip.MustParseAddr(from.Load().(string)) }
 	})
 	knock := func() reply { return w.get("/gifting/gifts", as("boon_test_anonymous")...) }
@@ -331,7 +331,7 @@ func (f *forgetful) CountMisses(ctx context.Context, at gift.Till, now time.Time
 func TestAFullDiskIsNoLicenceToGuess(t *testing.T) {
 	t.Parallel()
 	var f *forgetful
-	w := newWorld(t, func(c *api.Config) {
+	w := newWorld(t, func(c *config) {
 		f = &forgetful{Records: c.Records}
 		c.Records = f
 	})

@@ -44,10 +44,10 @@ type siege struct {
 	tried   int // codes, none twice
 }
 
-func newSiege(t *testing.T, off bool, keys int, places func(key int) []int, change ...func(*api.Config)) *siege {
+func newSiege(t *testing.T, off bool, keys int, places func(key int) []int, change ...func(*config)) *siege {
 	var calls atomic.Int64
 	s := &siege{places: places}
-	s.world = newWorld(t, func(c *api.Config) {
+	s.world = newWorld(t, func(c *config) {
 		if off {
 			c.Records = unlimited{c.Records}
 		}
@@ -85,7 +85,7 @@ func newSiege(t *testing.T, off bool, keys int, places func(key int) []int, chan
 		t.Fatal(err)
 	}
 	s.directory.Store(directory)
-	s.handler = api.New(s.config)
+	s.handler = s.config.handler()
 	return s
 }
 

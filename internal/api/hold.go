@@ -6,6 +6,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -29,10 +30,10 @@ func readHolding(o *wire.Object, c *call) (h holding) {
 // holdGift keeps an amount of a gift for one sale.
 func holdGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) holding { return readHolding(o, c) })
-	hold := func(r *request, at *gift.Location) (ledger.Answer, error) {
+	hold := func(r *service.Request, at *gift.Location) (ledger.Answer, error) {
 		redeem := asked.command(c, at)
-		return c.verified(r, at, asked.Verification, func() (ledger.Answer, error) {
-			return r.do(&ledger.Hold{VoucherID: redeem.VoucherID, Eligible: redeem.Eligible, Hold: gift.Hold{
+		return verified(r, at, asked.Verification, func() (ledger.Answer, error) {
+			return r.Do(&ledger.Hold{VoucherID: redeem.VoucherID, Eligible: redeem.Eligible, Hold: gift.Hold{
 				Redeem: redeem.Redeem, Lasts: time.Duration(asked.Seconds) * time.Second}}, ledger.OK, writeHold)
 		})
 	}
@@ -50,7 +51,7 @@ func readCapturing(o *wire.Object, c *call) (r capturing) {
 		o.Add(byHold, "Say which hold is meant.")
 	}
 	r.HoldID = o.GUID(byHold)
-	r.Number = readAmount(o, c.account.Currency)
+	r.Number = readAmount(o, c.Account.Currency)
 	final := o.Boolean("final")
 	r.KeepRest = final != nil && !*final
 	r.Reference = o.Line("reference", maxReference)
@@ -63,21 +64,21 @@ const byHold = "holdID"
 // captureHold redeems what is held.
 func captureHold(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) capturing { return readCapturing(o, c) })
-	problems.Refuse(c.account.NeedKey(c.key))
+	problems.Refuse(c.Account.NeedKey(c.Key))
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.request(gift.CaptureHold, asked)
-	asked.Context, asked.Caller = c.actor(guid.ID{}), c.caller
+	request := c.Request(gift.CaptureHold, asked)
+	asked.Context, asked.Caller = c.Actor(guid.ID{}), c.Caller
 	var taken gift.Entry
-	answer, err := request.do(&ledger.Capture{HoldID: asked.HoldID, Notice: c.account.BalanceNotice,
+	answer, err := request.Do(&ledger.Capture{HoldID: asked.HoldID, Notice: c.Account.BalanceNotice,
 		Capture: asked.Capture}, ledger.OK, func(w *wire.Writer, r ledger.Result) {
 		taken = r.Entries[0]
 		w.ID(byHold, taken.HoldID)
 		writeRedemption(w, r)
 	})
 	if answer.Fresh() {
-		c.redeemed(taken.VoucherID, taken.Actor.LocationID)
+		c.Redeemed(taken.VoucherID, taken.Actor.LocationID)
 	}
 	return answer, err
 }
@@ -98,17 +99,17 @@ func readReleasing(o *wire.Object) (r releasing) {
 // releaseHold ends a hold before its time.
 func releaseHold(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readReleasing)
-	problems.Refuse(c.account.NeedKey(c.key))
+	problems.Refuse(c.Account.NeedKey(c.Key))
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.request(gift.ReleaseHold, asked)
+	request := c.Request(gift.ReleaseHold, asked)
 	of, err := c.usedWith(asked.Of, guid.ID{}, asked.OriginalKey, gift.HoldGift)
 	if err != nil {
-		return request.refuse(err)
+		return request.Refuse(err)
 	}
-	return request.do(&ledger.Release{HoldID: asked.HoldID, OriginalKey: asked.OriginalKey, Of: of,
-		Release: gift.Release{Context: c.actor(guid.ID{}), Caller: c.caller}}, ledger.OK, writeRelease)
+	return request.Do(&ledger.Release{HoldID: asked.HoldID, OriginalKey: asked.OriginalKey, Of: of,
+		Release: gift.Release{Context: c.Actor(guid.ID{}), Caller: c.Caller}}, ledger.OK, writeRelease)
 }
 
 // writeHold writes the members of a successful hold-gift.

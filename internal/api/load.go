@@ -4,6 +4,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -17,11 +18,11 @@ type loading struct {
 func readLoading(o *wire.Object, c *call) (r loading) {
 	const amount = "amount"
 	r.giftRef = readGiftRef(o, byID, byCode, byToken)
-	r.Where = readPlace(o, c.caller)
+	r.Where = readPlace(o, c.Caller)
 	if !o.Given(amount) || o.EmptyText(amount) {
 		o.Add(o.At(amount), "Say how much is to be loaded.")
 	}
-	r.Number = readAmount(o, c.account.Currency)
+	r.Number = readAmount(o, c.Account.Currency)
 	readMethod(o)
 	r.Purchase = readPurchase(o)
 	r.Reference = o.Line("reference", maxReference)
@@ -31,13 +32,13 @@ func readLoading(o *wire.Object, c *call) (r loading) {
 // reloadGift puts more value into a gift.
 func reloadGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) loading { return readLoading(o, c) })
-	unpaid := c.caller.CheckPurchase(asked.Purchase, problems.Unread())
+	unpaid := c.Caller.CheckPurchase(asked.Purchase, problems.Unread())
 	if problems.Err() != nil && !c.unread {
 		problems.Refuse(unpaid)
 	}
-	reload := func(r *request, at *gift.Location) (ledger.Answer, error) {
-		asked.Account = c.account
-		return r.do(&ledger.Change{Context: c.actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
+	reload := func(r *service.Request, at *gift.Location) (ledger.Answer, error) {
+		asked.Account = c.Account
+		return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
 			Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 				load := asked.Load
 				load.Context = at
@@ -55,17 +56,17 @@ type cashing struct {
 }
 
 func readCashing(o *wire.Object, c *call) cashing {
-	return cashing{readGiftRef(o, byID, byCode, byToken), readPlace(o, c.caller), readVerification(o)}
+	return cashing{readGiftRef(o, byID, byCode, byToken), readPlace(o, c.Caller), readVerification(o)}
 }
 
 // cashOutGift takes all that is left of a gift as cash, where the law lets a guest ask for it.
 func cashOutGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) cashing { return readCashing(o, c) })
 	return c.take(gift.CashOutGift, asked, &asked.giftRef, asked.Where, problems, nil,
-		func(r *request, at *gift.Location) (ledger.Answer, error) {
-			ask := gift.PayOut{Law: c.CashOutLaw, Verification: asked.Verification, Account: c.account}
-			return c.verified(r, at, asked.Verification, func() (ledger.Answer, error) {
-				return r.do(&ledger.Change{Context: c.actor(at.ID), VoucherID: asked.ID, Counts: ledger.RedeemedCount,
+		func(r *service.Request, at *gift.Location) (ledger.Answer, error) {
+			ask := gift.PayOut{Law: c.CashOutLaw, Verification: asked.Verification, Account: c.Account}
+			return verified(r, at, asked.Verification, func() (ledger.Answer, error) {
+				return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.RedeemedCount,
 					Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 						ask.Context = at
 						return v.PayOut(ask)
@@ -102,17 +103,17 @@ func readUndoing(o *wire.Object, byEntry string) (r undoing) {
 func (c *call) undo(op, of gift.Operation, byEntry string, answer func(*wire.Writer, ledger.Result)) (
 	ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) undoing { return readUndoing(o, byEntry) })
-	problems.Refuse(c.account.NeedKey(c.key))
+	problems.Refuse(c.Account.NeedKey(c.Key))
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.request(op, asked)
+	request := c.Request(op, asked)
 	with, err := c.usedWith(asked.Of, guid.ID{}, asked.OriginalKey, of)
 	if err != nil {
-		return request.refuse(err)
+		return request.Refuse(err)
 	}
-	return request.do(&ledger.Undo{Operation: of, EntryID: asked.EntryID, OriginalKey: asked.OriginalKey, Of: with,
-		Undo: gift.Undo{Context: c.actor(guid.ID{}), Caller: c.caller}}, ledger.OK, answer)
+	return request.Do(&ledger.Undo{Operation: of, EntryID: asked.EntryID, OriginalKey: asked.OriginalKey, Of: with,
+		Undo: gift.Undo{Context: c.Actor(guid.ID{}), Caller: c.Caller}}, ledger.OK, answer)
 }
 
 // reverseReload takes a reload back.

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/refusal"
 )
@@ -191,7 +190,7 @@ func TestReloadCountsAsIssued(t *testing.T) {
 // However reversals of a reload, redemptions and holds meet, nothing is taken back twice, and no money is made.
 func TestReloadsRace(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *api.Config) { c.Records = unlimited{c.Records} })
+	w := newWorld(t, func(c *config) { c.Records = unlimited{c.Records} })
 	for n := range 12 {
 		g, key := w.send(ofMoney("10")), fmt.Sprintf("load %d", n)
 		reload := w.reload(g, "10", once(key)...).want(200).at("reloadID")

@@ -14,25 +14,26 @@ import (
 	"boon.example/internal/money"
 	"boon.example/internal/nfc"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
 // showGift shows one gift of the account.
 func showGift(c *call) (ledger.Answer, error) {
-	q := wire.ReadQuery(c.r.URL.RawQuery)
+	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
 	g, err := c.gift(q)
 	if err != nil {
 		return ledger.Answer{}, err
 	}
 	c.showsCodes(1)
-	return c.answer(ledger.OK, func(w *wire.Writer) { writeVoucher(w, &g, c.lookUp()) }), nil
+	return c.Answer(ledger.OK, func(w *wire.Writer) { writeVoucher(w, &g, c.lookUp()) }), nil
 }
 
 // finish ends the reading of a look-up and finds the account that it is about.
 func (c *call) finish(q *wire.Query) (err error) {
-	account, err := c.Directory().AccountOf(c.caller, q.GUID("accountID"), refusal.FieldAccount)
+	account, err := c.Directory().AccountOf(c.Caller, q.GUID("accountID"), refusal.FieldAccount)
 	if err == nil {
-		c.enter(account)
+		c.ActFor(account)
 	}
 	if !q.Has("accountID") {
 		q.Refuse(err)
@@ -42,25 +43,25 @@ func (c *call) finish(q *wire.Query) (err error) {
 
 // gift finds the gift that the path names. One that the key may not see is as good as not there.
 func (c *call) gift(q *wire.Query) (gift.Gift, error) {
-	id := q.ParseID("voucherID", c.r.PathValue("voucherID"))
+	id := q.ParseID("voucherID", c.HTTP.PathValue("voucherID"))
 	if err := c.finish(q); err != nil {
 		return gift.Gift{}, err
 	}
-	g, err := c.Records.Gift(c.ctx, c.account.ID, id)
-	if err == nil && c.caller.MayUse(&g.Voucher) {
+	g, err := c.Records.Gift(c.Context(), c.Account.ID, id)
+	if err == nil && c.Caller.MayUse(&g.Voucher) {
 		return g, nil
 	}
 	if err == nil || errors.Is(err, refusal.NotFound) {
 		return gift.Gift{}, gift.NoSuchGift()
 	}
-	return gift.Gift{}, stored(err)
+	return gift.Gift{}, service.Stored(err)
 }
 
 // listGifts lists gifts of the account, the newest first.
 func listGifts(c *call) (ledger.Answer, error) {
-	q := wire.ReadQuery(c.r.URL.RawQuery)
+	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
 	filter := gift.Filter{
-		Locations:    c.caller.Locations,
+		Locations:    c.Caller.Locations,
 		ProgramID:    q.GUID("programID"),
 		PromotionID:  q.GUID("promotionID"),
 		LocationID:   q.GUID("organizationID"),
@@ -72,7 +73,7 @@ func listGifts(c *call) (ledger.Answer, error) {
 		Reference:    q.Line(byReference, 200),
 		Limit:        q.Limit(),
 	}
-	filter.Contacts, filter.Words = readRecipientFilter(q, c.account)
+	filter.Contacts, filter.Words = readRecipientFilter(q, c.Account)
 	if name := q.Text("status"); name != "" {
 		var ok bool
 		if filter.Status, ok = gift.ParseStatus(name); !ok {
@@ -83,13 +84,13 @@ func listGifts(c *call) (ledger.Answer, error) {
 	if err := c.finish(q); err != nil {
 		return ledger.Answer{}, err
 	}
-	filter.AccountID, filter.MadeBy = c.account.ID, c.caller.Integrator()
-	page, err := c.Records.List(c.ctx, filter)
+	filter.AccountID, filter.MadeBy = c.Account.ID, c.Caller.Integrator()
+	page, err := c.Records.List(c.Context(), filter)
 	if err != nil {
-		return ledger.Answer{}, stored(err)
+		return ledger.Answer{}, service.Stored(err)
 	}
 	c.showsCodes(len(page.Gifts))
-	return c.answer(ledger.OK, func(w *wire.Writer) {
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("gifts")
 		for n := range page.Gifts {
 			w.Open()
@@ -124,9 +125,9 @@ func readRecipientFilter(q *wire.Query, account *gift.Account) (contacts, words 
 
 // listActivity lists the changes of all gifts of the account, the newest first.
 func listActivity(c *call) (ledger.Answer, error) {
-	q := wire.ReadQuery(c.r.URL.RawQuery)
+	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
 	filter := gift.ChangeFilter{
-		AccountID: c.account.ID, Locations: c.caller.Locations, KeyID: q.GUID("keyID"), LocationID: q.GUID("organizationID"),
+		AccountID: c.Account.ID, Locations: c.Caller.Locations, KeyID: q.GUID("keyID"), LocationID: q.GUID("organizationID"),
 		Kind: gift.Kind(q.Text("kind")), From: q.Instant("from"), To: q.Instant("to"), Limit: q.Limit(),
 	}
 	if filter.Kind != "" && !slices.Contains(gift.Kinds(), filter.Kind) {
@@ -136,12 +137,12 @@ func listActivity(c *call) (ledger.Answer, error) {
 	if err := q.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	page, err := c.Records.Activity(c.ctx, filter)
+	page, err := c.Records.Activity(c.Context(), filter)
 	if err != nil {
-		return ledger.Answer{}, stored(err)
+		return ledger.Answer{}, service.Stored(err)
 	}
 	names := c.names()
-	return c.answer(ledger.OK, func(w *wire.Writer) {
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("entries")
 		for n := range page.Changes {
 			change := &page.Changes[n]
@@ -167,7 +168,7 @@ type names struct {
 // names remembers each key's, as looking one up goes through all of them.
 func (c *call) names() names {
 	directory, known := c.Directory(), map[guid.ID]string{}
-	return names{c.account, func(id guid.ID) string {
+	return names{c.Account, func(id guid.ID) string {
 		if _, ok := known[id]; !ok && !id.IsZero() {
 			known[id] = directory.KeyName(id)
 		}
@@ -184,7 +185,7 @@ func (n names) location(id guid.ID) string {
 
 // showHistory lists the changes of a gift, the oldest first.
 func showHistory(c *call) (ledger.Answer, error) {
-	q := wire.ReadQuery(c.r.URL.RawQuery)
+	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
 	limit, after := q.Limit(), 0
 	if at := q.Cursor("history", 8); at != nil {
 		after = int(binary.BigEndian.Uint64(at))
@@ -196,9 +197,9 @@ func showHistory(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	entries, err := c.Records.History(c.ctx, c.account.ID, g.ID, after, limit+1)
+	entries, err := c.Records.History(c.Context(), c.Account.ID, g.ID, after, limit+1)
 	if err != nil {
-		return ledger.Answer{}, stored(err)
+		return ledger.Answer{}, service.Stored(err)
 	}
 	var last []byte
 	if len(entries) > limit {
@@ -206,7 +207,7 @@ func showHistory(c *call) (ledger.Answer, error) {
 		last = binary.BigEndian.AppendUint64(nil, uint64(entries[limit-1].Seq))
 	}
 	names := c.names()
-	return c.answer(ledger.OK, func(w *wire.Writer) {
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("entries")
 		for n := range entries {
 			w.Open()
@@ -284,7 +285,7 @@ func (c *call) askable(q *wire.Query, only gift.Operation) (operations []gift.Op
 	var all []gift.Operation
 	known := false
 	for _, r := range Routes() {
-		if r.operation == "" || !c.caller.MayCall(r.anyKey) {
+		if r.operation == "" || !c.Caller.MayCall(r.anyKey) {
 			continue
 		}
 		all = append(all, r.operation)
@@ -292,7 +293,7 @@ func (c *call) askable(q *wire.Query, only gift.Operation) (operations []gift.Op
 			continue
 		}
 		known = true
-		if err = c.caller.Permit(r.needs, r.anyKey); err == nil {
+		if err = c.Caller.Permit(r.needs, r.anyKey); err == nil {
 			operations = append(operations, r.operation)
 		}
 	}
@@ -307,9 +308,9 @@ func (c *call) askable(q *wire.Query, only gift.Operation) (operations []gift.Op
 
 // showRequests tells what became of the calls that were made with an Idempotency-Key.
 func showRequests(c *call) (ledger.Answer, error) {
-	q, key := wire.ReadQuery(c.r.URL.RawQuery), c.r.PathValue("key")
-	if !isKey(key) {
-		q.Add("key", "An Idempotency-Key has 1 to %d printable ASCII characters and no space at either end.", maxKey)
+	q, key := wire.ReadQuery(c.HTTP.URL.RawQuery), c.HTTP.PathValue("key")
+	if !service.IsKey(key) {
+		q.Add("key", "An Idempotency-Key has 1 to %d printable ASCII characters and no space at either end.", service.MaxKey)
 	}
 	only := gift.Operation(q.Text("operation"))
 	operations, refused := c.askable(q, only)
@@ -319,15 +320,15 @@ func showRequests(c *call) (ledger.Answer, error) {
 	if refused != nil {
 		return ledger.Answer{}, refused
 	}
-	scope := ledger.Call{Key: key, Caller: c.caller}.Scope()
+	scope := ledger.Call{Key: key, Caller: c.Caller}.Scope()
 	running := c.running(operations, scope)
-	records, err := c.Records.Requests(c.ctx, c.account.ID, only, scope)
+	records, err := c.Records.Requests(c.Context(), c.Account.ID, only, scope)
 	if err != nil && !errors.Is(err, refusal.NotFound) {
-		return ledger.Answer{}, stored(err)
+		return ledger.Answer{}, service.Stored(err)
 	}
 	var told []ledger.Request
 	for _, r := range records {
-		if !slices.Contains(operations, r.Operation) || !r.MayBeToldTo(c.caller) {
+		if !slices.Contains(operations, r.Operation) || !r.MayBeToldTo(c.Caller) {
 			continue
 		}
 		if !r.Spent {
@@ -339,10 +340,10 @@ func showRequests(c *call) (ledger.Answer, error) {
 		told = append(told, r)
 	}
 	if len(told)+len(running) == 0 {
-		return ledger.Answer{}, refuseAt(refusal.NotFound, "key",
+		return ledger.Answer{}, service.RefuseAt(refusal.NotFound, "key",
 			"No request with this Idempotency-Key has arrived of which this key may be told.")
 	}
-	return c.answer(ledger.OK, func(w *wire.Writer) {
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("requests")
 		for n := range told {
 			writeRecord(w, key, &told[n])
@@ -361,7 +362,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 func (c *call) running(operations []gift.Operation, key string) map[gift.Operation]bool {
 	running := map[gift.Operation]bool{}
 	for _, op := range operations {
-		if c.Engine.Running(ledger.RequestKey{AccountID: c.account.ID, Operation: op, Key: key}) {
+		if c.Engine.Running(ledger.RequestKey{AccountID: c.Account.ID, Operation: op, Key: key}) {
 			running[op] = true
 		}
 	}
@@ -378,7 +379,7 @@ func writeRecord(w *wire.Writer, key string, r *ledger.Request) {
 	w.Text("key", key)
 	w.Text("operation", string(r.Operation))
 	w.Text("state", "finished")
-	w.Integer("status", statusOf(r.Answer.Code))
+	w.Integer("status", service.Status(r.Answer.Code))
 	w.Raw("answer", r.Answer.Body)
 	w.Instant("finishedAt", r.At)
 	w.Close()

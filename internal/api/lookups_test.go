@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/refusal"
@@ -74,7 +73,7 @@ var undoneByKey = map[string]struct{ state, by, more string }{
 // gift is undone all the same by its key and code; who tries other codes beside the key has as few attempts.
 func TestALimitedCallerLooksNoCodeUp(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(c *api.Config) { c.Records = c.Records.(unlimited).Records })
+	s := newStage(t, func(c *config) { c.Records = c.Records.(unlimited).Records })
 	byCode, byKey := takesMember(t, "voucherCode"), takesMember(t, "idempotencyKey")
 	if len(byCode) < 10 || len(byKey) != len(undoneByKey) {
 		t.Fatalf("codes are taken by %v, keys by %v", byCode, byKey)

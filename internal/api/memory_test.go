@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/racetest"
 	"boon.example/internal/store/pgtest"
@@ -27,7 +26,7 @@ func TestMemoryOfARequestIsBounded(t *testing.T) {
 	racetest.Skip(t, "it counts memory")
 	pgtest.Once(t)
 	w := newWorld(t)
-	h := api.New(w.config)
+	h := w.config.handler()
 	key := ""
 	ask := func(name string, most int, method, path, body string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))

@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"testing"
 
-	"boon.example/internal/api"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/refusal"
@@ -29,7 +28,7 @@ func TestKeysOfNetworks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, func(c *api.Config) { c.ClientAddress = trusted.Client })
+	w := newWorld(t, func(c *config) { c.ClientAddress = trusted.Client })
 	g := w.send(ofMoney("25"))
 	body := `{"voucherID":"` + g.id + `","organizationID":"` + pier + `","amount":1}`
 	redeem := func(forwarded ...string) reply {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"boon.example/internal/ledger"
 	"boon.example/internal/reference"
+	"boon.example/internal/service"
 )
 
 // openapi.yaml is the description of the interface as people write it, openapi.json the same as programs read it, and
@@ -87,15 +87,14 @@ func (a *API) MakeDocs(ctx context.Context) {
 
 // serveDocs answers GET with a page.
 func (a *API) serveDocs() http.HandlerFunc {
-	wrong := a.handler(func(c *call) (ledger.Answer, error) { return ledger.Answer{}, c.wrongMethod("GET, HEAD") })
 	return func(w http.ResponseWriter, r *http.Request) {
 		p, known := a.docs()[r.URL.Path]
 		if !known {
-			a.unknown.ServeHTTP(w, r)
+			a.nothing(w, r)
 			return
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			wrong.ServeHTTP(w, r)
+			a.Refuse(w, r, service.WrongMethod(w, "GET, HEAD"))
 			return
 		}
 		h := w.Header()

@@ -25,6 +25,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -117,11 +118,14 @@ func ServerOfTheExample(t *testing.T) http.Handler {
 	looking.Go(func() { look(ctx) })
 	t.Cleanup(looking.Wait)
 	t.Cleanup(stop)
-	return New(Config{
-		Engine: engine, Records: db, Hooks: db, Directory: func() *gift.Directory { return directory },
-		Fingerprint: db.Keys().Fingerprint, Cursors: db.Keys(),
-		PublicURL: "https://cards.example.org", Email: true, SMS: true, Now: clock,
+	calls := service.New(service.Config{
+		Engine: engine, Records: db, Directory: func() *gift.Directory { return directory },
+		Fingerprint: db.Keys().Fingerprint, PublicURL: "https://cards.example.org", Now: clock,
 	})
+	mux := http.NewServeMux()
+	New(Config{Service: calls, Records: db, Hooks: db, Cursors: db.Keys(), Email: true, SMS: true}).Register(mux)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { calls.Fail(w, r, http.StatusNotFound) })
+	return calls.Front(mux, Root, "")
 }
 
 // TestTheFileListsTheTable: the file lists the operations, the kinds of entry and the types of events that there are,

@@ -109,7 +109,7 @@ func TestFailuresThatEveryOperationHas(t *testing.T) {
 		}
 	}, "Content-Type", "text/plain")
 
-	broken := newWorld(t, func(c *api.Config) { c.Directory = func() *gift.Directory { panic("broken") } })
+	broken := newWorld(t, func(c *config) { c.Directory = func() *gift.Directory { panic("broken") } })
 	broken.everywhere(refused(500, refusal.UnexpectedError))
 
 	closed := newWorld(t)

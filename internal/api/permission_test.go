@@ -282,7 +282,7 @@ func TestAKeyIsJudgedAgainAfterTheBody(t *testing.T) {
 				}
 				return w.directory.Load()
 			}
-			server := httptest.NewServer(api.New(config)) // the judge of the contract would wait for the whole body
+			server := httptest.NewServer(config.handler()) // the judge of the contract would wait for the whole body
 			t.Cleanup(server.Close)
 			body, writer := io.Pipe()
 			go func() {

@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
@@ -23,15 +24,15 @@ type redemption struct {
 }
 
 func readRedemption(o *wire.Object, c *call) redemption {
-	where := readPlace(o, c.caller)
-	t, asked := readTicket(o, c.account.Currency, c.perhaps(where), nil)
+	where := readPlace(o, c.Caller)
+	t, asked := readTicket(o, c.Account.Currency, c.perhaps(where), nil)
 	return redemption{
 		giftRef: readGiftRef(o, byID, byCode, byToken),
 		Where:   where,
 		Ticket:  asked,
 		ticket:  c.noteTicket(t),
 		Redeem: gift.Redeem{
-			Number: readAmount(o, c.account.Currency), AllowPartial: o.True("allowPartial"),
+			Number: readAmount(o, c.Account.Currency), AllowPartial: o.True("allowPartial"),
 			Target: readTarget(o), Reference: o.Line("reference", maxReference), Verification: readVerification(o),
 		},
 	}
@@ -53,36 +54,27 @@ func redeemGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) redemption { return readRedemption(o, c) })
 	trouble := c.troubleOf(asked.Number)
 	if trouble == overloaded && problems.Err() == nil {
-		return ledger.Answer{}, errOverloaded
+		return ledger.Answer{}, service.ErrOverloaded
 	}
 	return c.take(gift.RedeemGift, asked, &asked.giftRef, asked.Where, problems, nil,
-		func(r *request, at *gift.Location) (ledger.Answer, error) {
-			answer, err := c.verified(r, at, asked.Verification, func() (ledger.Answer, error) {
-				return r.do(asked.command(c, at), ledger.OK, writeRedemption)
+		func(r *service.Request, at *gift.Location) (ledger.Answer, error) {
+			answer, err := verified(r, at, asked.Verification, func() (ledger.Answer, error) {
+				return r.Do(asked.command(c, at), ledger.OK, writeRedemption)
 			})
 			if answer.Fresh() {
-				c.redeemed(asked.ID, at.ID)
+				c.Redeemed(asked.ID, at.ID)
 				err = c.lose(trouble)
 			}
 			return answer, err
 		})
 }
 
-// verified has do do what a verification code is shown for. A wrong one counts as a wrong voucher code: whoever has the
-// codes of many cards may not try five for each.
-func (c *call) verified(r *request, at *gift.Location, code string, do func() (ledger.Answer, error)) (
-	answer ledger.Answer, _ error) {
-	if code == "" || r.uncoded { // what is shown for a gift that has none tells nothing
-		return do()
-	}
-	err := c.guesses.lookUp(c.ctx, c.till(at.ID), func() (cost int, err error) {
-		if answer, err = do(); r.wrongCode.Load() || gift.IsWrongCode(err) {
-			cost = gift.MissUnknown
-		}
-		return cost, err
-	})
-	if errors.Is(err, refusal.RateLimited) {
-		return r.refuse(err)
+// verified has do do what a verification code is shown for.
+func verified(r *service.Request, at *gift.Location, code string, do func() (ledger.Answer, error)) (ledger.Answer,
+	error) {
+	answer, err := r.Verified(code, at.ID, do)
+	if code != "" && !r.Uncoded && errors.Is(err, refusal.RateLimited) {
+		return r.Refuse(err)
 	}
 	return answer, err
 }
@@ -91,12 +83,12 @@ func (c *call) verified(r *request, at *gift.Location, code string, do func() (l
 // the request. unfit is what else is wrong with the request, by the set-up: it is told before any gift is looked for,
 // so that no code counts as a guess; nil: nothing is.
 func (c *call) take(op gift.Operation, whole any, asked *giftRef, where place, problems *wire.Problems,
-	unfit error, do func(*request, *gift.Location) (ledger.Answer, error)) (ledger.Answer, error) {
-	problems.Refuse(c.account.NeedKey(c.key))
+	unfit error, do func(*service.Request, *gift.Location) (ledger.Answer, error)) (ledger.Answer, error) {
+	problems.Refuse(c.Account.NeedKey(c.Key))
 	if problems.Err() != nil {
 		return ledger.Answer{}, c.besides(problems, where.Place)
 	}
-	request := c.request(op, whole)
+	request := c.Request(op, whole)
 	at, err := c.locate(where.Place)
 	if errors.Is(err, refusal.NotAuthorized) {
 		return ledger.Answer{}, err // what the key may not do, it may not see the outcome of either
@@ -108,32 +100,24 @@ func (c *call) take(op gift.Operation, whole any, asked *giftRef, where place, p
 			problems.Refuse(unfit)
 			err = problems.Err()
 		}
-		return request.refuse(err)
+		return request.Refuse(err)
 	}
 	if unfit != nil {
-		return request.refuse(unfit)
+		return request.Refuse(unfit)
 	}
 	if asked.ID.IsZero() {
-		g, err := c.find(*asked, at)
+		g, err := c.find(*asked, at.ID)
 		if err != nil {
-			return request.refuse(err)
+			return request.Refuse(err)
 		}
-		asked.ID, request.seen, request.uncoded = g.ID, &g.Replaced, !g.AsksVerification()
+		asked.ID, request.Seen, request.Uncoded = g.ID, &g.Replaced, !g.AsksVerification()
 	}
 	return do(request, at)
 }
 
-// redeemed is told of a redemption, which stands, whatever becomes of the reward.
-func (c *call) redeemed(voucher, location guid.ID) {
-	_ = c.guesses.reward(c.ctx, c.till(location), voucher)
-	if c.account.BalanceNotice {
-		c.Wake(c.account.Test)
-	}
-}
-
 func (r *redemption) command(c *call, at *gift.Location) *ledger.Redeem {
-	cmd := &ledger.Redeem{VoucherID: r.ID, Notice: c.account.BalanceNotice, Redeem: r.Redeem}
-	cmd.Context, cmd.LocationID, cmd.Account = c.actor(at.ID), at.ID, c.account
+	cmd := &ledger.Redeem{VoucherID: r.ID, Notice: c.Account.BalanceNotice, Redeem: r.Redeem}
+	cmd.Context, cmd.LocationID, cmd.Account = c.Actor(at.ID), at.ID, c.Account
 	if r.ticket != nil {
 		cmd.Eligible = func(v *gift.Voucher) *gift.Eligibility { return &c.eligibility(r.ticket, v).Eligibility }
 	}

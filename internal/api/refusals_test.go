@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
@@ -99,7 +98,7 @@ func TestEveryCodeIsProduced(t *testing.T) {
 			if produce[code] == nil {
 				t.Fatal("nobody makes this code happen")
 			}
-			w := newWorld(t, func(c *api.Config) {
+			w := newWorld(t, func(c *config) {
 				if code == refusal.UnexpectedError {
 					c.Fingerprint = func([]byte) [32]byte { panic("the secret reason") }
 				}
@@ -695,7 +694,7 @@ func TestSystemKeySendsForTheAccountItNames(t *testing.T) {
 
 func TestDeliveryNeedsMeans(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *api.Config) { c.Email, c.SMS = false, false })
+	w := newWorld(t, func(c *config) { c.Email, c.SMS = false, false })
 	mail := `{"monetaryGift":{"value":5,"deliveryMethodID":1,"recipientContact":"a@example.com"},` + purchase + `}`
 	text := `{"monetaryGift":{"value":5,"deliveryMethodID":2,"recipientContact":"415-555-0132"},` + purchase + `}`
 	for _, body := range []string{mail, text} { // whoever calls does not start the server

@@ -48,18 +48,18 @@ func readReplacing(o *wire.Object) (r replacing) {
 // replaceGift gives a gift another code and token.
 func replaceGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readReplacing)
-	request := c.requestTo(gift.ReplaceGift, func(spell func(string) string) any {
+	request := c.RequestTo(gift.ReplaceGift, func(spell func(string) string) any {
 		as := asked
 		if as.Deliver != nil {
 			as.Deliver = &delivering{as.Deliver.Method, spell(as.Deliver.Contact)}
 		}
 		return as
 	})
-	cmd := &ledger.Replace{VoucherID: asked.VoucherID, Replace: gift.Replace{Context: c.actor(guid.ID{}), Caller: c.caller,
+	cmd := &ledger.Replace{VoucherID: asked.VoucherID, Replace: gift.Replace{Context: c.Actor(guid.ID{}), Caller: c.Caller,
 		Reason: asked.Reason}}
 	if d := asked.Deliver; d != nil {
-		cmd.Deliver = &gift.Resend{Context: cmd.Context, Caller: c.caller, Method: d.Method, Contact: d.Contact,
+		cmd.Deliver = &gift.Resend{Context: cmd.Context, Caller: c.Caller, Method: d.Method, Contact: d.Contact,
 			Deliverable: c.deliverableBy}
 	}
-	return request.dispatch(asked.VoucherID, problems, cmd)
+	return c.dispatch(request, asked.VoucherID, problems, cmd)
 }

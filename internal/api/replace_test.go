@@ -5,7 +5,6 @@ import (
 	"sync"
 	"testing"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/refusal"
 )
@@ -145,7 +144,7 @@ func TestWhatIsNotReplaced(t *testing.T) {
 	w.post("replace-gift", replaceBody(g, "")).refused(409, refusal.RedemptionNotAllowed)
 	w.sound()
 
-	mute := newWorld(t, func(c *api.Config) { c.Email = false })
+	mute := newWorld(t, func(c *config) { c.Email = false })
 	kept := mute.send(ofMoney("5"))
 	mute.post("replace-gift", replaceBody(kept, `,"deliver":{"deliveryMethodID":1,"recipientContact":"ann@example.com"}`)).
 		refused(409, refusal.AccountMisconfigured)

@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/nfc"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -45,13 +46,13 @@ func readVoucherID(o *wire.Object) guid.ID {
 func resendGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readResending)
 	read := asked
-	request := c.requestTo(gift.ResendGift, func(spell func(string) string) any {
+	request := c.RequestTo(gift.ResendGift, func(spell func(string) string) any {
 		as := read
 		as.Contact = spell(as.Contact)
 		return as
 	})
-	asked.Context, asked.Caller, asked.Deliverable = c.actor(guid.ID{}), c.caller, c.deliverableBy
-	return request.dispatch(asked.VoucherID, problems, &ledger.Resend{VoucherID: asked.VoucherID, Resend: asked.Resend})
+	asked.Context, asked.Caller, asked.Deliverable = c.Actor(guid.ID{}), c.Caller, c.deliverableBy
+	return c.dispatch(request, asked.VoucherID, problems, &ledger.Resend{VoucherID: asked.VoucherID, Resend: asked.Resend})
 }
 
 // rescheduling is a reschedule-gift request.
@@ -73,9 +74,9 @@ func readRescheduling(o *wire.Object) (r rescheduling) {
 // rescheduleGift gives a gift that waits another delivery date.
 func rescheduleGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readRescheduling)
-	request := c.request(gift.RescheduleGift, asked)
-	asked.Context, asked.Caller = c.actor(guid.ID{}), c.caller
-	return request.dispatch(asked.VoucherID, problems, &ledger.Reschedule{VoucherID: asked.VoucherID,
+	request := c.Request(gift.RescheduleGift, asked)
+	asked.Context, asked.Caller = c.Actor(guid.ID{}), c.Caller
+	return c.dispatch(request, asked.VoucherID, problems, &ledger.Reschedule{VoucherID: asked.VoucherID,
 		Reschedule: asked.Reschedule})
 }
 
@@ -88,25 +89,26 @@ type dispatching interface {
 
 // dispatch runs a command that changes how a gift goes, and answers with the gift. What is read of it before never
 // changes.
-func (r *request) dispatch(voucher guid.ID, problems *wire.Problems, cmd dispatching) (ledger.Answer, error) {
-	problems.Refuse(r.account.NeedKey(r.key))
+func (c *call) dispatch(r *service.Request, voucher guid.ID, problems *wire.Problems, cmd dispatching) (ledger.Answer,
+	error) {
+	problems.Refuse(c.Account.NeedKey(c.Key))
 	malformed := problems.Err() != nil
 	var g gift.Gift
 	var err error
 	if !voucher.IsZero() {
-		if g, err = r.Records.Gift(r.ctx, r.account.ID, voucher); err != nil && !errors.Is(err, refusal.NotFound) {
-			return ledger.Answer{}, stored(err)
+		if g, err = c.Records.Gift(c.Context(), c.Account.ID, voucher); err != nil && !errors.Is(err, refusal.NotFound) {
+			return ledger.Answer{}, service.Stored(err)
 		}
 	}
-	if missing := err != nil || !r.caller.MayUse(&g.Voucher); missing && !voucher.IsZero() {
+	if missing := err != nil || !c.Caller.MayUse(&g.Voucher); missing && !voucher.IsZero() {
 		problems.Refuse(gift.NoSuchGift())
 	}
 	if problems.Err() != nil {
-		problems.Refuse(cmd.Check(r.now))
+		problems.Refuse(cmd.Check(c.Now))
 		if malformed {
 			return ledger.Answer{}, problems.Err()
 		}
-		return r.refuse(problems.Err())
+		return r.Refuse(problems.Err())
 	}
 	replace, replaced := cmd.(*ledger.Replace)
 	if resend, ok := cmd.(*ledger.Resend); ok {
@@ -116,16 +118,16 @@ func (r *request) dispatch(voucher guid.ID, problems *wire.Problems, cmd dispatc
 	}
 	var lacking []string
 	if printed(cmd, &g) {
-		lacking = r.lacking(&g.Card, map[string]bool{})
+		lacking = c.lacking(&g.Card, map[string]bool{})
 	}
-	answer, err := r.do(cmd, ledger.OK, func(w *wire.Writer, done ledger.Result) {
+	answer, err := r.Do(cmd, ledger.OK, func(w *wire.Writer, done ledger.Result) {
 		now := g
 		now.Voucher = done.Vouchers[0]
 		now.Card.SetDelivery(done.Delivery)
 		if done.Secrets != (ledger.Secrets{}) {
 			now.Card.Code, now.Card.Token = done.Secrets.Code, done.Secrets.Token
 		}
-		as := r.lookUp()
+		as := c.lookUp()
 		as.now = done.Entries[0].At
 		as.masked = as.masked && !(replaced && replace.Deliver == nil)
 		writeVoucher(w, &now, as)
@@ -140,7 +142,7 @@ func (r *request) dispatch(voucher guid.ID, problems *wire.Problems, cmd dispatc
 		}
 	})
 	if answer.Fresh() {
-		r.Wake(r.account.Test)
+		c.Wake(c.Account.Test)
 	}
 	return answer, err
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -279,7 +278,7 @@ func TestResendIsLimited(t *testing.T) {
 // TestResendNeedsAGateway: the refusal is not kept, as the gateway may come.
 func TestResendNeedsAGateway(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *api.Config) { c.SMS = false })
+	w := newWorld(t, func(c *config) { c.SMS = false })
 	g := w.send(mailed("anna@example.com"))
 	text := resend(g.id, `,"deliveryMethodID":2,"recipientContact":"4155550132"`)
 	w.post("resend-gift", text, once("k")...).refused(409, refusal.AccountMisconfigured)

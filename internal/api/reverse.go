@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -32,8 +33,8 @@ func readReversal(o *wire.Object, c *call) (r reversal) {
 	} else {
 		o.Add(operation, "The operation must be %s.", choice(gift.ReverseRedemption.Undoes()))
 	}
-	r.Where = readPlace(o, c.caller)
-	r.Number = readAmount(o, c.account.Currency)
+	r.Where = readPlace(o, c.Caller)
+	r.Number = readAmount(o, c.Account.Currency)
 	r.Reason = o.Line("reason", maxReason)
 	return r
 }
@@ -45,8 +46,8 @@ func readOriginalKey(o *wire.Object) (key string) {
 	if v := o.Of(byKey, '"', "a text"); v != nil {
 		key = string(wire.Unquote(v)) // not normalized: what is not ASCII must not become it
 	}
-	if o.Given(byKey) && !isKey(key) && !o.Has(byKey) {
-		o.Add(byKey, "An Idempotency-Key has 1 to %d printable ASCII characters and no space at either end.", maxKey)
+	if o.Given(byKey) && !service.IsKey(key) && !o.Has(byKey) {
+		o.Add(byKey, "An Idempotency-Key has 1 to %d printable ASCII characters and no space at either end.", service.MaxKey)
 	}
 	return key
 }
@@ -72,7 +73,7 @@ func besideKey(o *wire.Object, names ...string) {
 // reverseRedemption gives back what a redemption or a cash-out took.
 func reverseRedemption(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) reversal { return readReversal(o, c) })
-	problems.Refuse(c.account.NeedKey(c.key))
+	problems.Refuse(c.Account.NeedKey(c.Key))
 	if err := problems.Err(); err != nil {
 		if asked.Where.Place != (gift.Place{}) {
 			err = c.besides(problems, asked.Where.Place)
@@ -80,11 +81,11 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	if asked.Operation == gift.CashOutGift {
-		if err := c.caller.Permit(gift.MayCashOut, true); err != nil {
+		if err := c.Caller.Permit(gift.MayCashOut, true); err != nil {
 			return ledger.Answer{}, err
 		}
 	}
-	request := c.request(gift.ReverseRedemption, asked)
+	request := c.Request(gift.ReverseRedemption, asked)
 	at, err := c.locate(asked.Where.Place)
 	var location guid.ID
 	var misplaced *refusal.Error
@@ -97,14 +98,14 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	case asked.OriginalKey != "" && errors.Is(err, refusal.NotFound):
 		return ledger.Answer{}, mistyped(err) // NOT_FOUND would say that nothing was taken
 	case asked.OriginalKey != "" || !errors.As(err, &misplaced):
-		return request.refuse(err)
+		return request.Refuse(err)
 	}
 	of, err := c.usedWith(asked.Of, location, asked.OriginalKey, takings(asked.Operation)...)
 	if err != nil {
-		return request.refuse(err)
+		return request.Refuse(err)
 	}
-	asked.Context, asked.Caller = c.actor(location), c.caller
-	return request.do(&ledger.Reverse{
+	asked.Context, asked.Caller = c.Actor(location), c.Caller
+	return request.Do(&ledger.Reverse{
 		RedemptionID: asked.RedemptionID, OriginalKey: asked.OriginalKey, Operation: asked.Operation, Of: of,
 		Reverse: asked.Reverse, Misplaced: misplaced,
 	}, ledger.OK, writeReversal)
@@ -135,7 +136,7 @@ func (c *call) usedWith(w giftRef, location guid.ID, key string, operations ...g
 	if only := c.perhaps(place{}); location.IsZero() && only != nil {
 		location = only.ID
 	}
-	g, err := c.find(w, &gift.Location{ID: location})
+	g, err := c.find(w, location)
 	limited, isLimited := errors.AsType[*refusal.Error](err)
 	switch {
 	case err == nil, errors.Is(err, refusal.NotAuthorized), errors.Is(err, refusal.RedemptionNotAllowed):
@@ -151,7 +152,7 @@ func (c *call) usedWith(w giftRef, location guid.ID, key string, operations ...g
 	if err != nil {
 		return nil, err
 	}
-	g, err = c.compare(w.Code, location, used)
+	g, err = c.Compare(w.Code, location, used)
 	if _, told := errors.AsType[*refusal.Error](err); err != nil && !told || errors.Is(err, refusal.Unavailable) {
 		return nil, err
 	}
@@ -160,18 +161,18 @@ func (c *call) usedWith(w giftRef, location guid.ID, key string, operations ...g
 
 // giftsOf finds the gifts that the caller used with an Idempotency-Key.
 func (c *call) giftsOf(key string, operations []gift.Operation) (used []guid.ID, _ error) {
-	all, err := c.Records.Requests(c.ctx, c.account.ID, "", key)
+	all, err := c.Records.Requests(c.Context(), c.Account.ID, "", key)
 	if err != nil && !errors.Is(err, refusal.NotFound) {
-		return nil, stored(err)
+		return nil, service.Stored(err)
 	}
 	for n := range all {
 		r := &all[n]
-		if r.EntryID.IsZero() || !slices.Contains(operations, r.Operation) || !r.MayBeToldTo(c.caller) {
+		if r.EntryID.IsZero() || !slices.Contains(operations, r.Operation) || !r.MayBeToldTo(c.Caller) {
 			continue
 		}
-		parts, err := c.Records.Parts(c.ctx, c.account.ID, r.EntryID)
+		parts, err := c.Records.Parts(c.Context(), c.Account.ID, r.EntryID)
 		if err != nil {
-			return nil, stored(err)
+			return nil, service.Stored(err)
 		}
 		if len(parts) > 0 {
 			used = append(used, parts[0].VoucherID)

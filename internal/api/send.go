@@ -132,9 +132,9 @@ func sendGift(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, problems.Err()
 	}
 	account := c.sendFor(send, problems)
-	request := c.requestTo(gift.SendGift, func(spell func(string) string) any { return spelled(*send, spell) })
+	request := c.RequestTo(gift.SendGift, func(spell func(string) string) any { return spelled(*send, spell) })
 	malformed := problems.Err() != nil
-	gifts, err := gift.Issue(*send, account, c.now, problems.Unread())
+	gifts, err := gift.Issue(*send, account, c.Now, problems.Unread())
 	if malformed {
 		problems.Refuse(err)
 		return ledger.Answer{}, problems.Err()
@@ -149,15 +149,15 @@ func sendGift(c *call) (ledger.Answer, error) {
 		size, err = c.answerable(gifts, lacking)
 	}
 	if err != nil {
-		return request.refuse(err)
+		return request.Refuse(err)
 	}
-	answer, err := request.do(&ledger.Issue{Context: c.actor(guid.ID{}), Gifts: gifts, Bytes: size}, ledger.Created,
+	answer, err := request.Do(&ledger.Issue{Context: c.Actor(guid.ID{}), Gifts: gifts, Bytes: size}, ledger.Created,
 		func(w *wire.Writer, r ledger.Result) {
 			w.Grow(size)
 			writeOrder(w, r, c, lacking)
 		})
 	if answer.Fresh() {
-		c.Wake(c.account.Test)
+		c.Wake(c.Account.Test)
 	}
 	return answer, err
 }
@@ -189,13 +189,13 @@ func (c *call) sendFor(send *gift.Send, problems *wire.Problems) *gift.Account {
 	case send.Item != nil:
 		definition, kind = send.Item, refusal.FieldItem
 	}
-	send.Caller, c.location = c.caller, definition.LocationID
-	account, err := c.Directory().SendingAccount(c.caller, definition.AccountID, refusal.FieldAccount.In(kind))
+	send.Caller, c.Location = c.Caller, definition.LocationID
+	account, err := c.Directory().SendingAccount(c.Caller, definition.AccountID, refusal.FieldAccount.In(kind))
 	if err == nil {
-		c.enter(account)
+		c.ActFor(account)
 	}
 	problems.Refuse(err)
-	problems.Refuse(c.account.NeedKey(c.key))
+	problems.Refuse(c.Account.NeedKey(c.Key))
 	return account
 }
 
@@ -203,7 +203,7 @@ func (c *call) sendFor(send *gift.Send, problems *wire.Problems) *gift.Account {
 // will be.
 func (c *call) answerable(gifts []gift.Gift, lacking [][]string) (size int, err error) {
 	if size = c.orderSize(gifts, lacking); size <= maxOrderAnswer {
-		return size, c.hold(size)
+		return size, c.TakeMemory(size)
 	}
 	return size, refusal.At(refusal.ValidationFailure, refusal.FieldRecipients,
 		"The answer to this order would have more than %d MiB, as it repeats all texts for each gift. "+
@@ -217,7 +217,7 @@ func (c *call) orderSize(gifts []gift.Gift, lacking [][]string) int {
 	w := wire.NewWriter(1024)
 	first := &gifts[0]
 	w.Open()
-	writeVoucher(&w, first, view{account: c.account, now: c.now, law: c.CashOutLaw, pages: c.PublicURL})
+	writeVoucher(&w, first, view{account: c.Account, now: c.Now, law: c.CashOutLaw, pages: c.PublicURL})
 	w.Close()
 	same := len(w.Bytes()) + drawn + len(c.PublicURL) - ownSize(first)
 	size := drawn
@@ -250,7 +250,7 @@ func (c *call) deliverable(gifts []gift.Gift) error {
 }
 
 func (c *call) deliverableBy(m contact.Method) error {
-	if c.account != nil && c.account.Test { // into the outbox, which is always there
+	if c.Account != nil && c.Account.Test { // into the outbox, which is always there
 		return nil
 	}
 	switch {
@@ -275,7 +275,7 @@ func writeOrder(w *wire.Writer, r ledger.Result, c *call, lacking [][]string) {
 	for n := range r.Gifts {
 		g := &r.Gifts[n]
 		w.Open()
-		as := view{account: c.account, now: g.CreatedAt, law: c.CashOutLaw, pages: c.PublicURL}
+		as := view{account: c.Account, now: g.CreatedAt, law: c.CashOutLaw, pages: c.PublicURL}
 		writeVoucher(w, g, as)
 		w.Integer("recipientIndex", g.Card.RecipientIndex)
 		writePrintURL(w, g, as)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"boon.example/internal/api"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // pair is one call made twice: about something that exists, but not for this key, and about something that does not
@@ -97,7 +97,7 @@ type seen struct {
 	Status int
 	Header http.Header
 	Body   string
-	Event  api.Event
+	Event  service.Event
 }
 
 func (s *stage) see(p pair, what, key string) seen {

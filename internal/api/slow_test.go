@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
@@ -87,7 +86,7 @@ func TestOrdersLeaveMemoryToLookUps(t *testing.T) {
 // TestLargeOrdersHaveMoreTime: they may be held back for longer than a call may wait for the store.
 func TestLargeOrdersHaveMoreTime(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *api.Config) { c.StoreTimeout = 1 })
+	w := newWorld(t, func(c *config) { c.StoreTimeout = 1 })
 	w.post("send-gift", order(16), once("small")...).refused(503, refusal.Unavailable)
 	w.post("send-gift", order(17), once("large")...).want(201)
 }

@@ -24,11 +24,11 @@ func readStock(o *wire.Object) (s gift.Stock) {
 // createStock makes cards without value. Their codes are in no answer.
 func createStock(c *call) (ledger.Answer, error) {
 	stock, problems := decode(c, readStock)
-	problems.Refuse(c.account.NeedKey(c.key))
-	request := c.request(gift.CreateStock, stock)
-	stock.Caller, c.location = c.caller, stock.LocationID
+	problems.Refuse(c.Account.NeedKey(c.Key))
+	request := c.Request(gift.CreateStock, stock)
+	stock.Caller, c.Location = c.Caller, stock.LocationID
 	malformed := problems.Err() != nil
-	cards, err := stock.Make(c.account, c.now, problems.Unread())
+	cards, err := stock.Make(c.Account, c.Now, problems.Unread())
 	if malformed {
 		if !c.unread {
 			problems.Refuse(err)
@@ -36,12 +36,12 @@ func createStock(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, problems.Err()
 	}
 	if err == nil {
-		err = c.hold(len(cards) * cardMemory)
+		err = c.TakeMemory(len(cards) * cardMemory)
 	}
 	if err != nil {
-		return request.refuse(err)
+		return request.Refuse(err)
 	}
-	return request.do(&ledger.Issue{Context: c.actor(guid.ID{}), Gifts: cards}, ledger.Created, writeStock)
+	return request.Do(&ledger.Issue{Context: c.Actor(guid.ID{}), Gifts: cards}, ledger.Created, writeStock)
 }
 
 // writeStock writes the members of a successful create-stock.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/api"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // TestSwappedCodes: somebody who can write to the database makes the code of a cheap gift lead to a dear one. The
@@ -33,7 +33,7 @@ func TestSwappedCodes(t *testing.T) {
 		dear.id, "currentBalance", "500.00")
 }
 
-func (w *world) lastEvent() api.Event {
+func (w *world) lastEvent() service.Event {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.events[len(w.events)-1]

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/api"
+	"boon.example/internal/admission"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
@@ -53,27 +53,27 @@ func TestTheClockOfATestAccount(t *testing.T) {
 // TestTestsTakeFewPlaces: calls of test accounts are few at once, and come after those of live ones.
 func TestTestsTakeFewPlaces(t *testing.T) {
 	t.Parallel()
-	asked := make(chan api.Priority, 64)
-	w := newWorld(t, func(c *api.Config) { c.Admission = noted{asked} })
+	asked := make(chan admission.Priority, 64)
+	w := newWorld(t, func(c *config) { c.Admission = noted{asked} })
 	w.get("/gifting/gifts", as(sandboxKey)...).want(200)
-	if p := <-asked; p != api.PriorityRead {
+	if p := <-asked; p != admission.Read {
 		t.Errorf("a test account's call has priority %s", p)
 	}
 	w.do("POST", "/api/test/clock", `{"advance":"P1D"}`, as(sandboxKey)...).want(http.StatusOK)
-	if p := <-asked; p != api.PriorityRead {
+	if p := <-asked; p != admission.Read {
 		t.Errorf("a test account's call has priority %s", p)
 	}
 }
 
 // noted is an admission that lets everything in.
-type noted struct{ asked chan api.Priority }
+type noted struct{ asked chan admission.Priority }
 
-func (n noted) Enter(_ context.Context, _ guid.ID, p api.Priority) bool {
+func (n noted) Enter(_ context.Context, _ guid.ID, p admission.Priority) bool {
 	n.asked <- p
 	return true
 }
 
-func (noted) Leave(guid.ID, api.Priority) {}
+func (noted) Leave(guid.ID, admission.Priority) {}
 
 // TestWebhooksGoByTheTestClock: a webhook of a test account tells what a gift is by that account's clock, as the feed.
 func TestWebhooksGoByTheTestClock(t *testing.T) {
@@ -90,7 +90,7 @@ func TestWebhooksGoByTheTestClock(t *testing.T) {
 	e.AccountID, e.Gift.ValidUntil = id(sandbox), w.config.Now().Add(24*time.Hour)
 	for _, open := range [][2]string{{"PT1S", "true"}, {"P60D", "false"}} {
 		w.do("POST", "/api/test/clock", `{"advance":"`+open[0]+`"}`, as(sandboxKey)...).want(200)
-		body := string(api.New(w.config).EventBody(t.Context(), e))
+		body := string(w.config.api().EventBody(t.Context(), e))
 		if !strings.Contains(body, `"isInRedeemablePeriod":`+open[1]) {
 			t.Errorf("after %s: %s", open[0], body)
 		}

@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/ticket"
 	"boon.example/internal/ticket/format"
 	"boon.example/internal/wire"
@@ -34,7 +35,7 @@ func readTicket(o *wire.Object, currency money.Currency, at *gift.Location, into
 	case name == "":
 		data.Add(data.At("format"), "Say the format of the ticket, such as %q.", ticket.Standard)
 	case !format.Known(name):
-		data.Refuse(refuseAt(refusal.NotSupported, data.At("format"),
+		data.Refuse(service.RefuseAt(refusal.NotSupported, data.At("format"),
 			"This ticket format is not supported; the known ones are %s.", list(format.Names())))
 	case !data.Given(content):
 		data.Add(data.At(content), "Ticket data needs the ticket itself.")
@@ -78,7 +79,7 @@ func askedFor(t *ticket.Ticket) *askedTicket {
 // noteTicket has the log tell of a ticket whose parts are not its total.
 func (c *call) noteTicket(t *ticket.Ticket) *ticket.Ticket {
 	if t != nil && t.Difference != 0 {
-		c.warning = fmt.Sprintf("the parts of a ticket of the format %s are %s more than its total", t.Format,
+		c.Warning = fmt.Sprintf("the parts of a ticket of the format %s are %s more than its total", t.Format,
 			t.Currency.Money(t.Difference))
 	}
 	return t

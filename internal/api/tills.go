@@ -9,18 +9,20 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/admission"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/pin"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
 func tillRoutes() []Route {
-	change := Route{Priority: PriorityWrite, deadline: otherDeadline, needs: gift.MayTills}
-	read := Route{Priority: PriorityRead, deadline: otherDeadline, needs: gift.MayTills}
+	change := Route{Priority: admission.Write, deadline: otherDeadline, needs: gift.MayTills}
+	read := Route{Priority: admission.Read, deadline: otherDeadline, needs: gift.MayTills}
 	at := func(r Route, method, path string, h handler) Route {
 		r.Method, r.Pattern, r.handle = method, base+path, h
 		return r
@@ -41,26 +43,26 @@ func pairTill(c *call) (ledger.Answer, error) {
 	token := rand.Text() // 130 bits, in letters that a QR code has room for
 	var made *gift.Key
 	err := c.setUp(func(d *gift.Directory) (gift.Changes, error) {
-		k, err := d.NewTill(c.caller, want, token, c.sendingTime())
+		k, err := d.NewTill(c.Caller, want, token, c.sendingTime())
 		if made = k; err != nil {
 			return gift.Changes{}, err
 		}
 		saved := *k
 		return gift.Changes{Keys: []*gift.Key{&saved}, What: fmt.Sprintf("added till %s (%s) at %s, which may: %s, from %s",
-			k.Name, k.ID, c.account.Location(k.Locations[0]).Name, k.Permissions, k.Networks)}, nil
+			k.Name, k.ID, c.Account.Location(k.Locations[0]).Name, k.Permissions, k.Networks)}, nil
 	})
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.Created, func(w *wire.Writer) {
-		writeTill(w, made, c.account)
+	return c.Answer(ledger.Created, func(w *wire.Writer) {
+		writeTill(w, made, c.Account)
 		w.Text("pairURL", c.PublicURL+"/till/pair#"+token) // behind the # no server, log or Referer has it
 	}), nil
 }
 
 // readTill reads what a request says of a new till.
 func (c *call) readTill(o *wire.Object) gift.Key {
-	k := gift.Key{ID: guid.ID(uuid.Must(uuid.NewV7())), Kind: gift.AccountKey, AccountID: c.account.ID,
+	k := gift.Key{ID: guid.ID(uuid.Must(uuid.NewV7())), Kind: gift.AccountKey, AccountID: c.Account.ID,
 		Name: strings.TrimSpace(o.Line("name", gift.MaxKeyName)), Locations: []guid.ID{o.GUID("organizationID")},
 		Permissions: gift.TillRole, Networks: readNetworks(o, "networks")}
 	if k.Name == "" && !o.Has("name") {
@@ -99,15 +101,15 @@ func readNetworks(o *wire.Object, name string) (all gift.Networks) {
 
 // listTills lists the tills that work or wait for their devices, the oldest first.
 func listTills(c *call) (ledger.Answer, error) {
-	d, err := c.Hooks.Directory(c.ctx)
+	d, err := c.Hooks.Directory(c.Context())
 	if err != nil {
-		return ledger.Answer{}, stored(err)
+		return ledger.Answer{}, service.Stored(err)
 	}
-	return c.answer(ledger.OK, func(w *wire.Writer) {
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("tills")
-		for _, k := range d.Tills(c.caller, c.sendingTime()) {
+		for _, k := range d.Tills(c.Caller, c.sendingTime()) {
 			w.Open()
-			writeTill(w, k, c.account)
+			writeTill(w, k, c.Account)
 			w.Close()
 		}
 		w.EndList()
@@ -117,15 +119,15 @@ func listTills(c *call) (ledger.Answer, error) {
 // revokeTill switches a till off for good. One that is off already counts as done.
 func revokeTill(c *call) (ledger.Answer, error) {
 	var q wire.Query
-	id := q.ParseID("keyID", c.r.PathValue("keyID"))
+	id := q.ParseID("keyID", c.HTTP.PathValue("keyID"))
 	if err := q.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
 	var ended gift.Key
 	err := c.setUp(func(d *gift.Directory) (gift.Changes, error) {
-		k := d.ManagedTill(c.caller, id)
+		k := d.ManagedTill(c.Caller, id)
 		if k == nil {
-			return gift.Changes{}, refuseAt(refusal.NotFound, "keyID", "This account has no till with that keyID.")
+			return gift.Changes{}, service.RefuseAt(refusal.NotFound, "keyID", "This account has no till with that keyID.")
 		}
 		if ended = *k; !k.RevokedAt.IsZero() {
 			return gift.Changes{}, nil
@@ -137,20 +139,20 @@ func revokeTill(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *wire.Writer) { writeTill(w, &ended, c.account) }), nil
+	return c.Answer(ledger.OK, func(w *wire.Writer) { writeTill(w, &ended, c.Account) }), nil
 }
 
 // listPeople lists who signs in at the tills, by name.
 func listPeople(c *call) (ledger.Answer, error) {
-	d, err := c.Hooks.Directory(c.ctx)
+	d, err := c.Hooks.Directory(c.Context())
 	if err != nil {
-		return ledger.Answer{}, stored(err)
+		return ledger.Answer{}, service.Stored(err)
 	}
-	return c.answer(ledger.OK, func(w *wire.Writer) {
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("people")
-		if a := d.Accounts[c.account.ID]; a != nil {
+		if a := d.Accounts[c.Account.ID]; a != nil {
 			for n := range a.People {
-				if p := &a.People[n]; c.caller.ManagesPerson(p) {
+				if p := &a.People[n]; c.Caller.ManagesPerson(p) {
 					w.Open()
 					writePerson(w, p)
 					w.Close()
@@ -187,10 +189,11 @@ func setPIN(c *call) (ledger.Answer, error) {
 	}
 	var person gift.Person
 	err = c.setUp(func(d *gift.Directory) (gift.Changes, error) {
-		a := d.Accounts[c.account.ID]
+		a := d.Accounts[c.Account.ID]
 		at := slices.IndexFunc(a.People, func(p gift.Person) bool { return p.Name == want.name })
-		if at < 0 || !c.caller.ManagesPerson(&a.People[at]) {
-			return gift.Changes{}, refuseAt(refusal.NotFound, "name", "Nobody of this name works at the tills of this account.")
+		if at < 0 || !c.Caller.ManagesPerson(&a.People[at]) {
+			return gift.Changes{}, service.RefuseAt(refusal.NotFound, "name",
+				"Nobody of this name works at the tills of this account.")
 		}
 		changed := a.WithPIN(want.name, hash, false)
 		person = changed.People[at]
@@ -199,7 +202,7 @@ func setPIN(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *wire.Writer) {
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		writePerson(w, &person)
 		if drawn {
 			w.Text("pin", want.pin)
@@ -213,7 +216,7 @@ func sentence(err error) string { return strings.ToUpper(err.Error()[:1]) + err.
 
 // hashPIN makes a hash, one at a time, as each takes 19 MiB and a core, in turns by account.
 func (c *call) hashPIN(typed string) (string, error) {
-	done, err := c.pins.Take(c.ctx, c.account.ID, c.caller.KeyID)
+	done, err := c.pins.Take(c.Context(), c.Account.ID, c.Caller.KeyID)
 	if err != nil {
 		return "", err
 	}
@@ -223,16 +226,16 @@ func (c *call) hashPIN(typed string) (string, error) {
 
 // setUp saves a change of the set-up that this call makes, with a line for its log.
 func (c *call) setUp(change func(*gift.Directory) (gift.Changes, error)) error {
-	if err := c.hooks.take(c.account.ID, c.sendingTime()); err != nil {
+	if err := c.hooks.take(c.Account.ID, c.sendingTime()); err != nil {
 		return err
 	}
-	return stored(c.Hooks.Configure(c.ctx, func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+	return service.Stored(c.Hooks.Configure(c.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
 		changes, err := change(d)
 		if err != nil || changes.What == "" {
 			return gift.Changes{}, err
 		}
-		changes.What = fmt.Sprintf("account %s, by key %s: %s", c.account.Name, c.caller.Name, changes.What)
-		changes.By, changes.RequestID = c.actor(guid.ID{}).Actor, c.requestID
+		changes.What = fmt.Sprintf("account %s, by key %s: %s", c.Account.Name, c.Caller.Name, changes.What)
+		changes.By, changes.RequestID = c.Actor(guid.ID{}).Actor, c.RequestID
 		return changes, nil
 	}))
 }

@@ -3,26 +3,27 @@ package api
 import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
 // listTrail lists what people and keys did in the account, the newest first.
 func listTrail(c *call) (ledger.Answer, error) {
-	if err := c.caller.MayAuditAll(); err != nil {
+	if err := c.Caller.MayAuditAll(); err != nil {
 		return ledger.Answer{}, err
 	}
-	q := wire.ReadQuery(c.r.URL.RawQuery)
-	filter := gift.TrailFilter{AccountID: c.account.ID, From: q.Instant("from"), To: q.Instant("to"), Limit: q.Limit()}
+	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
+	filter := gift.TrailFilter{AccountID: c.Account.ID, From: q.Instant("from"), To: q.Instant("to"), Limit: q.Limit()}
 	copy(filter.Before[:], q.Cursor("audit", len(filter.Before)))
 	if err := q.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	page, err := c.Records.Trail(c.ctx, filter)
+	page, err := c.Records.Trail(c.Context(), filter)
 	if err != nil {
-		return ledger.Answer{}, stored(err)
+		return ledger.Answer{}, service.Stored(err)
 	}
 	names := c.names()
-	return c.answer(ledger.OK, func(w *wire.Writer) {
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("entries")
 		for n := range page.Entries {
 			e := &page.Entries[n]

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/refusal"
 	"boon.example/internal/setup"
@@ -45,7 +44,7 @@ func (w *world) trail(q url.Values, headers ...string) (all []deed) {
 // nobody did is not in it, and no secret.
 func TestAuditTrail(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *api.Config) {
+	w := newWorld(t, func(c *config) {
 		c.ClientAddress = func(*http.Request) netip.Addr { return netip.MustParseAddr("2001:db8::7") }
 	})
 	begun := w.now().Add(-time.Second)

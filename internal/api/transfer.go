@@ -7,6 +7,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -26,34 +27,34 @@ func readTransferring(o *wire.Object, c *call) (r transferring) {
 		}
 	}
 	r.From, r.To = o.GUID(byFrom), o.GUID(byTo)
-	r.Number = readAmount(o, c.account.Currency)
+	r.Number = readAmount(o, c.Account.Currency)
 	return r
 }
 
 // transferBalance moves value between two gifts.
 func transferBalance(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) transferring { return readTransferring(o, c) })
-	problems.Refuse(c.account.NeedKey(c.key))
+	problems.Refuse(c.Account.NeedKey(c.Key))
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.request(gift.TransferBalance, asked)
+	request := c.Request(gift.TransferBalance, asked)
 	var refused *refusal.Error
 	for n, id := range []guid.ID{asked.From, asked.To} {
-		g, err := c.Records.Gift(c.ctx, c.account.ID, id)
+		g, err := c.Records.Gift(c.Context(), c.Account.ID, id)
 		switch {
 		case err != nil && !errors.Is(err, refusal.NotFound):
-			return ledger.Answer{}, stored(err)
-		case err != nil || !c.caller.MayUse(&g.Voucher):
+			return ledger.Answer{}, service.Stored(err)
+		case err != nil || !c.Caller.MayUse(&g.Voucher):
 			refused = refusal.Join(refused, gift.NoSuchTransferGift(n == 0))
 		}
-		asked.Labels[n], asked.Terms[n] = g.Card.Label, c.account.Terms(&g)
+		asked.Labels[n], asked.Terms[n] = g.Card.Label, c.Account.Terms(&g)
 	}
 	if refused != nil {
-		return request.refuse(refused)
+		return request.Refuse(refused)
 	}
-	asked.Context, asked.Caller = c.actor(guid.ID{}), c.caller
-	return request.do(&ledger.Transfer{From: asked.From, To: asked.To, Transfer: asked.Transfer}, ledger.OK,
+	asked.Context, asked.Caller = c.Actor(guid.ID{}), c.Caller
+	return request.Do(&ledger.Transfer{From: asked.From, To: asked.To, Transfer: asked.Transfer}, ledger.OK,
 		writeTransfer)
 }
 

@@ -21,10 +21,10 @@ type validation struct {
 func readValidation(o *wire.Object, c *call, into *ticket.Memory) validation {
 	v := validation{
 		giftRef: readGiftRef(o, byCode, byToken),
-		Where:   readPlace(o, c.caller),
+		Where:   readPlace(o, c.Caller),
 		target:  readTarget(o),
 	}
-	t, _ := readTicket(o, c.account.Currency, c.perhaps(v.Where), into)
+	t, _ := readTicket(o, c.Account.Currency, c.perhaps(v.Where), into)
 	v.ticket = c.noteTicket(t)
 	return v
 }
@@ -50,15 +50,15 @@ func validateGift(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *wire.Writer) {
-		writeVoucher(w, &g, view{account: c.account, location: at, now: c.now, law: c.CashOutLaw, verdict: verdict,
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
+		writeVoucher(w, &g, view{account: c.Account, location: at, now: c.Now, law: c.CashOutLaw, verdict: verdict,
 			pages: c.PublicURL})
 	}), nil
 }
 
 // validate finds the gift that is asked for, and refuses what cannot be used as the till means to.
 func (c *call) validate(asked *validation, at *gift.Location) (g gift.Gift, _ *ticket.Eligibility, err error) {
-	if g, err = c.find(asked.giftRef, at); err != nil {
+	if g, err = c.find(asked.giftRef, at.ID); err != nil {
 		return g, nil, err
 	}
 	verdict := c.eligibility(asked.ticket, &g.Voucher)
@@ -66,5 +66,5 @@ func (c *call) validate(asked *validation, at *gift.Location) (g gift.Gift, _ *t
 	if verdict != nil {
 		eligible = &verdict.Eligibility
 	}
-	return g, verdict, g.Validate(asked.target, eligible, c.account)
+	return g, verdict, g.Validate(asked.target, eligible, c.Account)
 }

@@ -23,8 +23,8 @@ type view struct {
 
 // lookUp is a view of gifts that are looked up: their secrets are for keys only that may see codes.
 func (c *call) lookUp() view {
-	return view{account: c.account, now: c.now, law: c.CashOutLaw, pages: c.PublicURL,
-		masked: !c.caller.May(gift.MaySeeCodes)}
+	return view{account: c.Account, now: c.Now, law: c.CashOutLaw, pages: c.PublicURL,
+		masked: !c.Caller.May(gift.MaySeeCodes)}
 }
 
 // writeVoucher writes the members of the voucher payload. The recipient's address is not among them: a till has no need

@@ -11,12 +11,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/admission"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -35,12 +37,12 @@ type Hooks interface {
 }
 
 func webhookRoutes() []Route {
-	change := Route{Priority: PriorityWrite, deadline: otherDeadline, needs: gift.MayWebhooks}
-	read := Route{Priority: PriorityRead, deadline: otherDeadline, needs: gift.MayWebhooks}
+	change := Route{Priority: admission.Write, deadline: otherDeadline, needs: gift.MayWebhooks}
+	read := Route{Priority: admission.Read, deadline: otherDeadline, needs: gift.MayWebhooks}
 	at := func(r Route, method, path string, h handler) Route {
 		r.Method, r.Pattern = method, base+"/webhooks"+path
 		r.handle = func(c *call) (ledger.Answer, error) {
-			if err := c.caller.MayHook(); err != nil {
+			if err := c.Caller.MayHook(); err != nil {
 				return ledger.Answer{}, err
 			}
 			return h(c)
@@ -89,42 +91,42 @@ func (l *hookLimiter) take(account guid.ID, now time.Time) error {
 // webhookID reads which endpoint the path names.
 func (c *call) webhookID() (guid.ID, error) {
 	var q wire.Query
-	id := q.ParseID("webhookID", c.r.PathValue("webhookID"))
+	id := q.ParseID("webhookID", c.HTTP.PathValue("webhookID"))
 	return id, q.Err()
 }
 
 // found finds an endpoint of the account in the store, where another instance may have put it just now.
 func (c *call) found(id guid.ID) (*gift.Webhook, error) {
-	d, err := c.Hooks.Directory(c.ctx)
+	d, err := c.Hooks.Directory(c.Context())
 	if err != nil {
-		return nil, stored(err)
+		return nil, service.Stored(err)
 	}
 	return c.webhook(d, id)
 }
 
 // webhook finds an endpoint of the account. One of another account is as good as not there.
 func (c *call) webhook(d *gift.Directory, id guid.ID) (*gift.Webhook, error) {
-	if w := d.Webhook(c.account.ID, id); w != nil {
+	if w := d.Webhook(c.Account.ID, id); w != nil {
 		return w, nil
 	}
-	return nil, refuseAt(refusal.NotFound, "webhookID", "This account has no webhook with that webhookID.")
+	return nil, service.RefuseAt(refusal.NotFound, "webhookID", "This account has no webhook with that webhookID.")
 }
 
 // sendingTime is the time by which endpoints are called and messages are signed: the machine's, also in test accounts.
-func (c *call) sendingTime() time.Time { return c.Now().UTC().Truncate(time.Microsecond) }
+func (c *call) sendingTime() time.Time { return c.RealTime().UTC().Truncate(time.Microsecond) }
 
 // configure saves a change of an endpoint, with a line for the log of the set-up.
 func (c *call) configure(change func(*gift.Directory) (*gift.Webhook, string, error)) error {
-	if err := c.hooks.take(c.account.ID, c.sendingTime()); err != nil {
+	if err := c.hooks.take(c.Account.ID, c.sendingTime()); err != nil {
 		return err
 	}
-	return stored(c.Hooks.Configure(c.ctx, func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+	return service.Stored(c.Hooks.Configure(c.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
 		w, what, err := change(d)
 		if err != nil {
 			return gift.Changes{}, err
 		}
-		return gift.Changes{Webhooks: []*gift.Webhook{w}, By: c.actor(guid.ID{}).Actor, RequestID: c.requestID,
-			What: fmt.Sprintf("account %s, by key %s: %s", c.account.Name, c.caller.Name, what)}, nil
+		return gift.Changes{Webhooks: []*gift.Webhook{w}, By: c.Actor(guid.ID{}).Actor, RequestID: c.RequestID,
+			What: fmt.Sprintf("account %s, by key %s: %s", c.Account.Name, c.Caller.Name, what)}, nil
 	}))
 }
 
@@ -191,33 +193,33 @@ func createWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	start, err := c.Hooks.EventsEnd(c.ctx, c.account.ID)
+	start, err := c.Hooks.EventsEnd(c.Context(), c.Account.ID)
 	if err != nil {
-		return ledger.Answer{}, stored(err)
+		return ledger.Answer{}, service.Stored(err)
 	}
-	made := asked.Apply(gift.Webhook{ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: c.account.ID, Enabled: true,
-		CreatedAt: c.now.Truncate(time.Microsecond), Start: start, Secret: secret}, c.sendingTime())
+	made := asked.Apply(gift.Webhook{ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: c.Account.ID, Enabled: true,
+		CreatedAt: c.Now.Truncate(time.Microsecond), Start: start, Secret: secret}, c.sendingTime())
 	err = c.configure(func(d *gift.Directory) (*gift.Webhook, string, error) {
 		saved := made
-		return &saved, "added webhook " + made.ID.String(), d.RoomForWebhook(c.account.ID)
+		return &saved, "added webhook " + made.ID.String(), d.RoomForWebhook(c.Account.ID)
 	})
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.Created, func(w *wire.Writer) {
+	return c.Answer(ledger.Created, func(w *wire.Writer) {
 		writeWebhook(w, &made)
 		w.Text("secret", made.Secret.Reveal())
 	}), nil
 }
 
 func listWebhooks(c *call) (ledger.Answer, error) {
-	d, err := c.Hooks.Directory(c.ctx)
+	d, err := c.Hooks.Directory(c.Context())
 	if err != nil {
-		return ledger.Answer{}, stored(err)
+		return ledger.Answer{}, service.Stored(err)
 	}
-	return c.answer(ledger.OK, func(w *wire.Writer) {
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("webhooks")
-		for _, hook := range d.Webhooks[c.account.ID] {
+		for _, hook := range d.Webhooks[c.Account.ID] {
 			w.Open()
 			writeWebhook(w, hook)
 			w.Close()
@@ -235,7 +237,7 @@ func showWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *wire.Writer) { writeWebhook(w, hook) }), nil
+	return c.Answer(ledger.OK, func(w *wire.Writer) { writeWebhook(w, hook) }), nil
 }
 
 // changeWebhook changes what the request names.
@@ -252,7 +254,7 @@ func changeWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *wire.Writer) { writeWebhook(w, hook) }), nil
+	return c.Answer(ledger.OK, func(w *wire.Writer) { writeWebhook(w, hook) }), nil
 }
 
 func deleteWebhook(c *call) (ledger.Answer, error) {
@@ -266,7 +268,7 @@ func deleteWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *wire.Writer) { w.ID("webhookID", id) }), nil
+	return c.Answer(ledger.OK, func(w *wire.Writer) { w.ID("webhookID", id) }), nil
 }
 
 // rotateWebhook gives an endpoint a new secret; the one before signs beside it for a day.
@@ -287,7 +289,7 @@ func rotateWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *wire.Writer) {
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.ID("webhookID", id)
 		w.Text("secret", secret.Reveal())
 		w.InstantOrNull("oldSecretUntil", hook.OldUntil)
@@ -298,7 +300,7 @@ func rotateWebhook(c *call) (ledger.Answer, error) {
 func (c *call) readReplay(o *wire.Object) (r gift.WebhookReplay) {
 	r.From, r.To, r.Types = o.Instant("from"), o.Instant("to"), readTypes(o)
 	if !o.Given("to") {
-		r.To = c.now
+		r.To = c.Now
 	}
 	switch {
 	case !o.Given("from"):
@@ -306,7 +308,7 @@ func (c *call) readReplay(o *wire.Object) (r gift.WebhookReplay) {
 	case o.Has("from") || o.Has("to"):
 	case !r.From.Before(r.To):
 		o.Add("to", "This must be after from.")
-	case r.From.Before(c.now.Add(-gift.EventsKept)):
+	case r.From.Before(c.Now.Add(-gift.EventsKept)):
 		o.Add("from", "Events are kept for 90 days.")
 	}
 	return r
@@ -324,11 +326,11 @@ func replayWebhook(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	asked.ID = guid.ID(uuid.Must(uuid.NewV7()))
-	if asked.After, err = c.Hooks.EventsBefore(c.ctx, c.account.ID, asked.From); err == nil {
-		asked.Upto, err = c.Hooks.EventsUntil(c.ctx, c.account.ID, asked.To)
+	if asked.After, err = c.Hooks.EventsBefore(c.Context(), c.Account.ID, asked.From); err == nil {
+		asked.Upto, err = c.Hooks.EventsUntil(c.Context(), c.Account.ID, asked.To)
 	}
 	if err != nil {
-		return ledger.Answer{}, stored(err)
+		return ledger.Answer{}, service.Stored(err)
 	}
 	_, err = c.edit(id, "asked for a replay to", func(w gift.Webhook) gift.Webhook {
 		w.Replay = &asked
@@ -337,7 +339,7 @@ func replayWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.answer(ledger.OK, func(w *wire.Writer) {
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.ID("webhookID", id)
 		w.ID("replayID", asked.ID)
 		w.Instant("from", asked.From)
@@ -347,8 +349,8 @@ func replayWebhook(c *call) (ledger.Answer, error) {
 
 // listAttempts lists the calls of an endpoint, the newest first.
 func listAttempts(c *call) (ledger.Answer, error) {
-	q := wire.ReadQuery(c.r.URL.RawQuery)
-	filter := gift.WebhookAttempts{AccountID: c.account.ID, Limit: q.Limit()}
+	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
+	filter := gift.WebhookAttempts{AccountID: c.Account.ID, Limit: q.Limit()}
 	copy(filter.Before[:], q.Cursor("attempts", len(filter.Before)))
 	id, err := c.webhookID()
 	q.Refuse(err)
@@ -360,16 +362,16 @@ func listAttempts(c *call) (ledger.Answer, error) {
 	}
 	filter.WebhookID = id
 	filter.Limit++
-	attempts, err := c.Hooks.WebhookAttempts(c.ctx, filter)
+	attempts, err := c.Hooks.WebhookAttempts(c.Context(), filter)
 	if err != nil {
-		return ledger.Answer{}, stored(err)
+		return ledger.Answer{}, service.Stored(err)
 	}
 	var next guid.ID
 	if len(attempts) == filter.Limit {
 		attempts = attempts[:filter.Limit-1]
 		next = attempts[len(attempts)-1].ID
 	}
-	return c.answer(ledger.OK, func(w *wire.Writer) {
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("attempts")
 		for i := range attempts {
 			w.Open()

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/refusal"
@@ -274,7 +273,7 @@ func TestEventsHoldNoSecrets(t *testing.T) {
 	sequence := 0
 	for i := range page.Events {
 		e := &page.Events[i]
-		body := string(api.New(w.config).EventBody(t.Context(), e))
+		body := string(w.config.api().EventBody(t.Context(), e))
 		if body != string(listed.Events[i]) {
 			t.Errorf("a webhook is sent %s, the feed has %s", body, listed.Events[i])
 		}

@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/money"
 	"boon.example/internal/print"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 	"boon.example/internal/web"
@@ -37,16 +38,16 @@ type world struct {
 	store     *store.Store
 	engine    *ledger.Engine
 	server    *httptest.Server
-	config    api.Config
+	config    config
 	directory atomic.Pointer[gift.Directory]
 	skew      atomic.Int64 // of the service's clock
 	wakes     atomic.Int32
 	took      atomic.Int64 // by the service for the last call, without the judge of the contract
 	mu        sync.Mutex
-	events    []api.Event
+	events    []service.Event
 }
 
-var theFile = api.OpenAPI(api.Version, "https://gifts.example.com")
+var theFile = api.OpenAPI(service.Version, "https://gifts.example.com")
 
 // contracts reads the OpenAPI file once for all tests.
 var contracts struct {
@@ -58,7 +59,7 @@ var contracts struct {
 func checked(t testing.TB, h http.Handler) http.Handler {
 	contracts.once.Do(func() {
 		contracts.checker = contract.New(t, theFile).WithOlder(
-			api.OpenAPI30(api.Version, "https://gifts.example.com"))
+			api.OpenAPI30(service.Version, "https://gifts.example.com"))
 	})
 	return contracts.checker.For(t).Handler(h)
 }
@@ -199,14 +200,38 @@ func keys() []*gift.Key {
 	return append(all, testing)
 }
 
+// config is that of the interface and of the service below it.
+type config struct {
+	service.Config
+	apiConfig
+	Records api.Records
+}
+
+type apiConfig = api.Config
+
+// api makes the interface.
+func (c config) api() *api.API {
+	c.Config.Records, c.apiConfig.Records = c.Records, c.Records
+	c.Service = service.New(c.Config)
+	return api.New(c.apiConfig)
+}
+
+// handler serves the interface alone.
+func (c config) handler() http.Handler {
+	mux, a := http.NewServeMux(), c.api()
+	a.Register(mux)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.Fail(w, r, http.StatusNotFound) })
+	return a.Front(mux, api.Root, "")
+}
+
 // newWorld makes a world; change, if any, alters the configuration before the interface is made.
-func newWorld(t testing.TB, change ...func(*api.Config)) *world {
+func newWorld(t testing.TB, change ...func(*config)) *world {
 	t.Helper()
 	return newWorldOn(t, store.Options{}, change...)
 }
 
 // newWorldOn is newWorld on a store that is opened in another way.
-func newWorldOn(t testing.TB, o store.Options, change ...func(*api.Config)) *world {
+func newWorldOn(t testing.TB, o store.Options, change ...func(*config)) *world {
 	t.Helper()
 	w := &world{TB: t, dir: t.TempDir(), database: pgtest.Database(t)}
 	o.Dir, o.Database = w.dir, w.database
@@ -223,7 +248,7 @@ func newWorldOn(t testing.TB, o store.Options, change ...func(*api.Config)) *wor
 }
 
 // run starts the service over a store.
-func (w *world) run(s *store.Store, change ...func(*api.Config)) {
+func (w *world) run(s *store.Store, change ...func(*config)) {
 	w.Helper()
 	directory, err := s.Directory(w.Context())
 	if err != nil {
@@ -233,17 +258,19 @@ func (w *world) run(s *store.Store, change ...func(*api.Config)) {
 	w.store = s
 	engine := ledger.Start(s, ledger.Options{Now: w.now, KeyTimeout: 200 * time.Millisecond})
 	w.engine = engine
-	w.config = api.Config{
-		Engine: engine, Records: s, Directory: w.directory.Load, Fingerprint: s.Keys().Fingerprint,
-		Fingerprinted: s.Keys().Fingerprinted, Cursors: s.Keys(),
-		PublicURL: "https://gifts.example.com", Email: true, SMS: true,
-		Sheets: (&web.Config{PublicURL: "https://gifts.example.com", Gifts: s}).Sheets, Printable: print.BuiltIn().Prints,
-		Wake: func(bool) { w.wakes.Add(1) }, Now: w.now, Note: w.note, Hooks: s,
-	}
+	w.config = config{Config: service.Config{
+		Engine: engine, Directory: w.directory.Load, Fingerprint: s.Keys().Fingerprint,
+		Fingerprinted: s.Keys().Fingerprinted, PublicURL: "https://gifts.example.com",
+		Wake: func(bool) { w.wakes.Add(1) }, Now: w.now, Note: w.note,
+	}, Records: s, apiConfig: api.Config{
+		Cursors: s.Keys(), Email: true, SMS: true,
+		Sheets:    (&web.Config{PublicURL: "https://gifts.example.com", Gifts: s}).Sheets,
+		Printable: print.BuiltIn().Prints, Hooks: s,
+	}}
 	for _, f := range change {
 		f(&w.config)
 	}
-	server := httptest.NewServer(checked(w.TB, w.timed(api.New(w.config))))
+	server := httptest.NewServer(checked(w.TB, w.timed(w.config.handler())))
 	w.server = server
 	w.Cleanup(func() {
 		server.Close()
@@ -264,7 +291,7 @@ func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.skew.Loa
 
 func (w *world) pass(d time.Duration) { w.skew.Add(int64(d)) }
 
-func (w *world) note(_ context.Context, e api.Event) {
+func (w *world) note(_ context.Context, e service.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.events = append(w.events, e)

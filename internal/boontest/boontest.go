@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
 	"boon.example/internal/server"
+	"boon.example/internal/service"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -129,7 +130,7 @@ var documents struct {
 func held(t testing.TB, plainHooks bool) func(http.Handler) http.Handler {
 	documents.once.Do(func() {
 		const address = "https://gifts.example.com"
-		newer, older := api.OpenAPI(api.Version, address), api.OpenAPI30(api.Version, address)
+		newer, older := api.OpenAPI(service.Version, address), api.OpenAPI30(service.Version, address)
 		documents.checker = contract.New(t, newer).WithOlder(older)
 	})
 	checker := documents.checker.For(t)

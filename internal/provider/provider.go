@@ -1,8 +1,8 @@
 // Package provider is what the protocols of platforms have in common that call an account as their gift card provider:
 // how amounts stand in their bodies, and that members which they add one day are no reason to refuse.
 //
-// Each protocol has a package of its own, which reads the platform's words, has the engine do what they mean at a desk
-// of package api, and answers in them. Nothing of value is decided in one.
+// Each protocol has a package of its own, which reads the platform's words, has a Call do what they mean, and answers
+// in them. Nothing of value is decided in one.
 package provider
 
 import (

@@ -10,59 +10,60 @@ import (
 
 	"boon.example/internal/admission"
 	"boon.example/internal/api"
+	"boon.example/internal/service"
 	"boon.example/internal/web"
 )
 
 // The priority of every operation, written by hand.
 func TestPriorities(t *testing.T) {
 	t.Parallel()
-	priorities := map[string]api.Priority{
-		"redemption/redeem-gift":             api.PriorityRedeem,
-		"gifting/create-stock":               api.PriorityWrite,
-		"gifting/orders/{orderID}/stock":     api.PriorityRead,
-		"redemption/activate-gift":           api.PriorityRedeem,
-		"redemption/reverse-activation":      api.PriorityRedeem,
-		"redemption/hold-gift":               api.PriorityRedeem,
-		"redemption/capture-hold":            api.PriorityRedeem,
-		"redemption/release-hold":            api.PriorityRedeem,
-		"redemption/reload-gift":             api.PriorityRedeem,
-		"redemption/cash-out-gift":           api.PriorityRedeem,
-		"redemption/reverse-reload":          api.PriorityRedeem,
-		"redemption/reverse-redemption":      api.PriorityRedeem,
-		"redemption/validate-gift":           api.PriorityValidate,
-		"gifting/send-gift":                  api.PriorityWrite,
-		"gifting/cancel-gift":                api.PriorityWrite,
-		"gifting/reinstate-gift":             api.PriorityWrite,
-		"gifting/resend-gift":                api.PriorityWrite,
-		"gifting/reschedule-gift":            api.PriorityWrite,
-		"gifting/transfer-balance":           api.PriorityWrite,
-		"gifting/block-gift":                 api.PriorityWrite,
-		"gifting/unblock-gift":               api.PriorityWrite,
-		"gifting/adjust-gift":                api.PriorityWrite,
-		"gifting/extend-gift":                api.PriorityWrite,
-		"gifting/replace-gift":               api.PriorityWrite,
-		"gifting/gifts":                      api.PriorityRead,
-		"gifting/activity":                   api.PriorityRead,
-		"gifting/gifts/{voucherID}":          api.PriorityRead,
-		"gifting/gifts/{voucherID}/history":  api.PriorityRead,
-		"requests/{key}":                     api.PriorityRead,
-		"events":                             api.PriorityRead,
-		"audit":                              api.PriorityRead,
-		"GET webhooks":                       api.PriorityRead,
-		"POST webhooks":                      api.PriorityWrite,
-		"GET webhooks/{webhookID}":           api.PriorityRead,
-		"PATCH webhooks/{webhookID}":         api.PriorityWrite,
-		"DELETE webhooks/{webhookID}":        api.PriorityWrite,
-		"webhooks/{webhookID}/rotate-secret": api.PriorityWrite,
-		"webhooks/{webhookID}/replay":        api.PriorityWrite,
-		"webhooks/{webhookID}/attempts":      api.PriorityRead,
-		"GET tills":                          api.PriorityRead,
-		"POST tills":                         api.PriorityWrite,
-		"tills/{keyID}":                      api.PriorityWrite,
-		"people":                             api.PriorityRead,
-		"people/set-pin":                     api.PriorityWrite,
-		"GET /api/test/clock":                api.PriorityRead,
-		"POST /api/test/clock":               api.PriorityWrite,
+	priorities := map[string]admission.Priority{
+		"redemption/redeem-gift":             admission.Redeem,
+		"gifting/create-stock":               admission.Write,
+		"gifting/orders/{orderID}/stock":     admission.Read,
+		"redemption/activate-gift":           admission.Redeem,
+		"redemption/reverse-activation":      admission.Redeem,
+		"redemption/hold-gift":               admission.Redeem,
+		"redemption/capture-hold":            admission.Redeem,
+		"redemption/release-hold":            admission.Redeem,
+		"redemption/reload-gift":             admission.Redeem,
+		"redemption/cash-out-gift":           admission.Redeem,
+		"redemption/reverse-reload":          admission.Redeem,
+		"redemption/reverse-redemption":      admission.Redeem,
+		"redemption/validate-gift":           admission.Validate,
+		"gifting/send-gift":                  admission.Write,
+		"gifting/cancel-gift":                admission.Write,
+		"gifting/reinstate-gift":             admission.Write,
+		"gifting/resend-gift":                admission.Write,
+		"gifting/reschedule-gift":            admission.Write,
+		"gifting/transfer-balance":           admission.Write,
+		"gifting/block-gift":                 admission.Write,
+		"gifting/unblock-gift":               admission.Write,
+		"gifting/adjust-gift":                admission.Write,
+		"gifting/extend-gift":                admission.Write,
+		"gifting/replace-gift":               admission.Write,
+		"gifting/gifts":                      admission.Read,
+		"gifting/activity":                   admission.Read,
+		"gifting/gifts/{voucherID}":          admission.Read,
+		"gifting/gifts/{voucherID}/history":  admission.Read,
+		"requests/{key}":                     admission.Read,
+		"events":                             admission.Read,
+		"audit":                              admission.Read,
+		"GET webhooks":                       admission.Read,
+		"POST webhooks":                      admission.Write,
+		"GET webhooks/{webhookID}":           admission.Read,
+		"PATCH webhooks/{webhookID}":         admission.Write,
+		"DELETE webhooks/{webhookID}":        admission.Write,
+		"webhooks/{webhookID}/rotate-secret": admission.Write,
+		"webhooks/{webhookID}/replay":        admission.Write,
+		"webhooks/{webhookID}/attempts":      admission.Read,
+		"GET tills":                          admission.Read,
+		"POST tills":                         admission.Write,
+		"tills/{keyID}":                      admission.Write,
+		"people":                             admission.Read,
+		"people/set-pin":                     admission.Write,
+		"GET /api/test/clock":                admission.Read,
+		"POST /api/test/clock":               admission.Write,
 	}
 	for _, r := range api.Routes() {
 		name := strings.TrimPrefix(r.Pattern, "/api/integration/")
@@ -82,7 +83,9 @@ func TestOverloadBesideTheInterface(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	h := assembled(t, slog.New(slog.NewTextHandler(&log, nil)), "")
-	h.admission = admission.New(0, func(p api.Priority) { h.metrics.refused.WithLabelValues(p.String()).Inc() })
+	h.service.Admission = admission.New(0, func(p admission.Priority) {
+		h.metrics.refused.WithLabelValues(p.String()).Inc()
+	})
 	get := func(path, accept string) *httptest.ResponseRecorder {
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 		r.Header.Set("Accept", accept)
@@ -117,12 +120,12 @@ func TestOverloadBesideTheInterface(t *testing.T) {
 	}
 }
 
-// A page gives its place back when its answer begins, which a slow reader may take its time over. What waits for a
-// printer takes none, nor does a report, whose body anybody may send slowly before its signature can be checked.
+// A page gives its place back when its answer begins, which a slow reader may take its time over.
 func TestSlowReadersTakeNoPlace(t *testing.T) {
 	t.Parallel()
-	h := &app{metrics: newMetrics(), admission: admission.New(4, func(api.Priority) {})}
-	inFlight := func() int { n, _ := h.admission.State(); return n }
+	control := admission.New(4, func(admission.Priority) {})
+	s := service.New(service.Config{Admission: control})
+	inFlight := func() int { n, _ := control.State(); return n }
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if inFlight() != 1 {
 			t.Errorf("%d in flight while the page is made", inFlight())
@@ -131,16 +134,32 @@ func TestSlowReadersTakeNoPlace(t *testing.T) {
 	})
 	seen := -1
 	w := writing{httptest.NewRecorder(), func() { seen = inFlight() }}
-	h.admitted(page).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/g/token", nil))
+	s.Page(page).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/g/token", nil))
 	if seen != 0 || inFlight() != 0 {
 		t.Errorf("%d in flight while the answer is written, and %d afterwards", seen, inFlight())
 	}
-	handler := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { seen = inFlight() })
-	for _, path := range []string{"/g/token" + web.PrintPath, "/orders/token" + web.PrintPath, "/hooks/twilio/a/b/c"} {
-		seen = -1
-		h.admitted(handler).ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, strings.NewReader("slow")))
-		if seen != 0 {
-			t.Errorf("%d in flight while %s is handled", seen, path)
+}
+
+// What waits for a printer takes no place, nor does what a till posts, whose body anybody may send slowly before it is
+// known what it proves: these are answered where no place is left.
+func TestWhatTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	h := assembled(t, slog.New(slog.DiscardHandler), "")
+	h.service.Admission = admission.New(0, func(admission.Priority) {})
+	for _, call := range []string{"GET /g/token" + web.PrintPath, "GET /orders/token" + web.PrintPath,
+		"POST /till/pair", "POST /till/person"} {
+		method, path, _ := strings.Cut(call, " ")
+		w := httptest.NewRecorder()
+		h.handler.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader("slow")))
+		if w.Code == 503 {
+			t.Errorf("%s: %s", call, w.Body)
+		}
+	}
+	for _, path := range []string{"/till", "/till/state", "/till/sw.js", "/g/token", "/docs/"} {
+		w := httptest.NewRecorder()
+		h.handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if w.Code != 503 {
+			t.Errorf("%s takes no place: %d", path, w.Code)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,11 +16,10 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/jobs"
 	"boon.example/internal/ledger"
-	"boon.example/internal/print"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/store"
 	"boon.example/internal/telemetry"
-	"boon.example/internal/web"
 )
 
 // app is a running service.
@@ -37,6 +35,7 @@ type app struct {
 	restored  atomic.Pointer[store.Restored]
 	refused   atomic.Bool // the set-up in the database is not taken: it was changed past boon
 	reading   sync.Mutex  // of the set-up: who began earlier does not put an older one in the place of a newer
+	service   *service.Service
 	api       *api.API
 	handler   http.Handler
 	carriers  carriers
@@ -82,18 +81,10 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 	worker, tests := a.worker(a.store, senders), a.worker(store.TestJobs{Store: a.store}, testSenders)
 	a.tests = tests
 	a.metrics.watchCarriers(&a.carriers, s)
-	pages := web.Config{PublicURL: c.PublicURL, Gifts: s, Directory: a.directory.Load, Log: c.Logger, Fonts: c.Fonts,
-		Order: s.OrderBySheet, Clock: s.Clock, Away: s.Away, ClientAddress: c.Proxies.Client}
-	if c.Outbox {
-		pages.Messages = newOutbox(s, a.gateways())
-	}
-	pages.Fail = func(w http.ResponseWriter, r *http.Request, status int) { a.api.Fail(w, r, status) }
-	elsewhere := a.routes(web.Handler(pages))
-	a.api = api.New(api.Config{
+	a.service = service.New(service.Config{
 		Engine: a.engine, Records: s, Directory: a.directory.Load, Fingerprint: s.Keys().Fingerprint,
-		Fingerprinted: s.Keys().Fingerprinted, Cursors: s.Keys(),
-		PublicURL: c.PublicURL, Email: a.carriers.email != nil, SMS: a.carriers.sms != nil, Note: note,
-		Settle: a.settle, Wake: func(test bool) {
+		Fingerprinted: s.Keys().Fingerprinted, PublicURL: c.PublicURL, Note: note, CashOutLaw: c.CashOutLaw,
+		Wake: func(test bool) {
 			if test {
 				tests.Wake()
 			} else {
@@ -101,12 +92,9 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 			}
 		},
 		StoreTimeout: s.CallerTimeout(), ClientAddress: c.Proxies.Client, GuessAlarm: a.guessAlarm,
-		Sheets: pages.Sheets, Printable: cmp.Or(c.Fonts, print.BuiltIn()).Prints, CashOutLaw: c.CashOutLaw,
-		Admission: a.admission, Elsewhere: elsewhere, Hooks: hookStore{s, a}, HooksAllow: c.WebhooksAllow,
+		Admission: a.admission, Overloaded: a.overloaded,
 	})
-	a.tills(elsewhere)
-	a.platforms(elsewhere)
-	a.handler = a.observe(a.admitted(a.api))
+	a.handler = a.observe(a.faces())
 	if c.Around != nil {
 		a.handler = c.Around(a.handler)
 	}

@@ -11,20 +11,20 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"boon.example/internal/api"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/service"
 	"boon.example/internal/span"
 	"boon.example/internal/web"
 )
 
-// eventKey is under which the request's api.Event travels from observe to note.
+// eventKey is under which the request's service.Event travels from observe to note.
 type eventKey struct{}
 
 // note is how the interface tells what a request came to.
-func note(ctx context.Context, e api.Event) {
-	if noted, ok := ctx.Value(eventKey{}).(*api.Event); ok {
+func note(ctx context.Context, e service.Event) {
+	if noted, ok := ctx.Value(eventKey{}).(*service.Event); ok {
 		*noted = e
 	}
 }
@@ -33,7 +33,7 @@ func note(ctx context.Context, e api.Event) {
 // may be secrets; the route is the pattern that matched.
 func (a *app) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		begun, event := time.Now(), &api.Event{RequestID: api.Identify(w, r)}
+		begun, event := time.Now(), &service.Event{RequestID: service.Identify(w, r)}
 		ctx, traced := a.telemetry.Tracer.Request(r)
 		r = r.WithContext(context.WithValue(ctx, eventKey{}, event))
 		answer := &statusWriter{ResponseWriter: w}
@@ -70,7 +70,7 @@ func (a *app) observe(next http.Handler) http.Handler {
 }
 
 // tell ends the span of a request.
-func tell(s trace.Span, r *http.Request, status int, e *api.Event) {
+func tell(s trace.Span, r *http.Request, status int, e *service.Event) {
 	if s.IsRecording() {
 		method := r.Method
 		if !slices.Contains(methods, method) {
@@ -90,7 +90,7 @@ func tell(s trace.Span, r *http.Request, status int, e *api.Event) {
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
 	http.MethodDelete}
 
-func (a *app) log(r *http.Request, status int, took time.Duration, e *api.Event) {
+func (a *app) log(r *http.Request, status int, took time.Duration, e *service.Event) {
 	level := slog.LevelInfo
 	attrs := append(make([]slog.Attr, 0, 12),
 		slog.String("route", route(r)), slog.Int("status", status),

@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"boon.example/internal/admission"
-	"boon.example/internal/api"
 	"boon.example/internal/certificate"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
@@ -59,7 +58,7 @@ func newMetrics() *metrics {
 		Name: "boon_requests_refused_total", Help: "Requests refused under overload, by priority; they are in no other " +
 			"count.",
 	}, []string{"priority"})
-	for p := range api.Priorities {
+	for p := range admission.Priorities {
 		m.refused.WithLabelValues(p.String())
 	}
 	m.attempts = newAttempts()
@@ -156,7 +155,7 @@ func (m *metrics) watch(a *admission.Control, e *ledger.Engine, s *store.Store) 
 }
 
 // refusal counts a call that found no place.
-func (m *metrics) refusal(p api.Priority) { m.refused.WithLabelValues(p.String()).Inc() }
+func (m *metrics) refusal(p admission.Priority) { m.refused.WithLabelValues(p.String()).Inc() }
 
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, MaxRequestsInFlight: 2})

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/api"
 	"boon.example/internal/clientip"
+	"boon.example/internal/service"
 )
 
 // problemListener makes net/http's own refusals our kind of answer. A request that net/http cannot read (a bad line,
@@ -71,7 +71,7 @@ func (c *problemConn) Write(b []byte) (int, error) {
 // unreadable makes the answer to what net/http could not read, and logs it.
 func (a *app) unreadable(status int, from net.Addr) []byte {
 	id := uuid.Must(uuid.NewV7()).String()
-	code, body := api.Unreadable(status, a.PublicURL, id)
+	code, body := service.Unreadable(status, a.PublicURL, id)
 	peer, _ := netip.ParseAddrPort(from.String()) // there is no header that could name another
 	a.Logger.Info("request", slog.String("route", "none"), slog.Int("status", status), slog.String("requestID", id),
 		slog.String("network", clientip.Network(peer.Addr())), slog.String("code", string(code)))
@@ -79,5 +79,5 @@ func (a *app) unreadable(status int, from net.Addr) []byte {
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: application/problem+json\r\nContent-Length: "+
 		"%d\r\nCache-Control: no-store\r\n"+
 		"X-Request-ID: %s\r\nBoon-Version: %s\r\nConnection: close\r\n\r\n%s",
-		status, http.StatusText(status), time.Now().UTC().Format(http.TimeFormat), len(body), id, api.Version, body)
+		status, http.StatusText(status), time.Now().UTC().Format(http.TimeFormat), len(body), id, service.Version, body)
 }

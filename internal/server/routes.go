@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/api"
+	"boon.example/internal/print"
 	"boon.example/internal/provider"
 	"boon.example/internal/provider/toast"
 	"boon.example/internal/provider/vtex"
@@ -17,11 +20,29 @@ import (
 	"boon.example/internal/web"
 )
 
-// routes puts the operator's addresses and the gateways' reports beside the pages. The interface, which stands before
-// them, sends on what is not its own.
-func (a *app) routes(pages http.Handler) *http.ServeMux {
+// faces puts what the service serves side by side. Each face says itself which calls need a place, and how urgent they
+// are.
+func (a *app) faces() http.Handler {
+	pages := web.Config{PublicURL: a.PublicURL, Gifts: a.store, Directory: a.directory.Load, Log: a.Logger,
+		Fonts: a.Fonts, Order: a.store.OrderBySheet, Clock: a.store.Clock, Away: a.store.Away,
+		ClientAddress: a.Proxies.Client, Fail: a.service.Fail, Admit: a.service.Page}
+	if a.Outbox {
+		pages.Messages = newOutbox(a.store, a.gateways())
+	}
+	a.api = api.New(api.Config{Service: a.service, Records: a.store, Cursors: a.store.Keys(),
+		Email: a.carriers.email != nil, SMS: a.carriers.sms != nil, Settle: a.settle, Sheets: pages.Sheets,
+		Printable: cmp.Or(a.Fonts, print.BuiltIn()).Prints, Hooks: hookStore{a.store, a}, HooksAllow: a.WebhooksAllow})
 	mux := http.NewServeMux()
-	mux.Handle("/", pages)
+	a.api.Register(mux)
+	mux.Handle("/", web.Handler(pages))
+	a.operator(mux)
+	a.tills(mux)
+	a.platforms(mux)
+	return a.service.Front(mux, api.Root, provider.Path)
+}
+
+// operator adds what the operator asks, and the reports of gateways. These are always answered.
+func (a *app) operator(mux *http.ServeMux) {
 	a.hooks(mux)
 	alive := strings.Join(strings.Fields("alive "+a.Version+" "+a.Commit), " ")
 	mux.Handle("/healthz", a.reads(func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, alive) }))
@@ -29,21 +50,21 @@ func (a *app) routes(pages http.Handler) *http.ServeMux {
 	if a.AdminListen == "" && !a.beyond { // it tells too much of the service for other machines
 		mux.Handle("/metrics", a.reads(a.metrics.handler().ServeHTTP))
 	}
-	return mux
 }
 
-// platforms puts the protocols of platforms beside the pages. What they ask goes through the interface's desk.
+// platforms adds the protocols of platforms.
 func (a *app) platforms(mux *http.ServeMux) {
-	mux.Handle(provider.Path+"toast/{provider}", toast.Handler(a.api))
-	mux.Handle(provider.Path+"wix/{provider}/v1/{method}", wix.Handler(a.api))
-	mux.Handle(provider.Path+"vtex/{provider}/{path...}", vtex.Handler(a.api))
-	mux.Handle(provider.Path+"vtex/{provider}", vtex.Handler(a.api)) // else the mux leads here from there, and back
+	mux.Handle(provider.Path+"toast/{provider}", toast.Handler(a.service))
+	mux.Handle(provider.Path+"wix/{provider}/v1/{method}", wix.Handler(a.service))
+	mux.Handle(provider.Path+"vtex/{provider}/{path...}", vtex.Handler(a.service))
+	mux.Handle(provider.Path+"vtex/{provider}", vtex.Handler(a.service)) // else the mux leads here from there, and back
 }
 
-// tills puts the tills beside the pages. What they ask goes through the interface.
+// tills adds the tills.
 func (a *app) tills(mux *http.ServeMux) {
-	tills := till.Handler(till.Config{PublicURL: a.PublicURL, API: a.api, Store: a.store, Directory: a.directory.Load,
-		Refresh: a.readSetup, Keys: a.store.Keys(), Day: a.TillDay, PINLimited: a.pinLimited})
+	tills := till.Handler(till.Config{PublicURL: a.PublicURL, Service: a.service, Operations: a.api.Operations(),
+		Store: a.store, Directory: a.directory.Load, Refresh: a.readSetup, Keys: a.store.Keys(), Day: a.TillDay,
+		PINLimited: a.pinLimited})
 	mux.Handle(till.Path, tills)
 	mux.Handle(till.Path+"/", tills)
 }
@@ -58,7 +79,7 @@ func (a *app) adminMux() http.Handler {
 // fail answers with a problem document.
 func (a *app) fail(w http.ResponseWriter, r *http.Request, status int) {
 	web.SetHeaders(w.Header())
-	a.api.Fail(w, r, status)
+	a.service.Fail(w, r, status)
 }
 
 // reads refuses every method but GET and HEAD.

@@ -17,13 +17,13 @@ import (
 	"syscall"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/certificate"
 	"boon.example/internal/clientip"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/mail"
 	"boon.example/internal/print"
+	"boon.example/internal/service"
 	"boon.example/internal/sms"
 	"boon.example/internal/store"
 	"boon.example/internal/telemetry"
@@ -199,7 +199,7 @@ func (a *app) httpServer(handler http.Handler) *http.Server {
 }
 
 // Version is the version of Boon.
-const Version = api.Version
+const Version = service.Version
 
 // notListening says what to do about an address that cannot be had.
 func notListening(address, flag string, err error) error {

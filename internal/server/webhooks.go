@@ -10,13 +10,13 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"boon.example/internal/api"
 	"boon.example/internal/contact"
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/jobs"
 	"boon.example/internal/message"
+	"boon.example/internal/service"
 	"boon.example/internal/store"
 	"boon.example/internal/webhook"
 )
@@ -30,7 +30,7 @@ func (a *app) webhooks() jobs.Job {
 		calls.WithLabelValues(outcome)
 	}
 	a.metrics.registry.MustRegister(calls)
-	sender := webhook.NewSender(&webhook.Guard{Allow: a.WebhooksAllow}, "Boon/"+api.Version, descriptors())
+	sender := webhook.NewSender(&webhook.Guard{Allow: a.WebhooksAllow}, "Boon/"+service.Version, descriptors())
 	d := &webhook.Deliverer{
 		Store: a.store, Send: sender.Send, Destination: sender.Destination, Directory: a.directory.Load,
 		Render: a.api.EventBody, SwitchOff: a.switchOff, Log: a.Logger, Random: rand.Float64, Tracer: a.telemetry.Tracer,

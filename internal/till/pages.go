@@ -159,7 +159,7 @@ func (t *tills) topAsset(w http.ResponseWriter, r *http.Request) {
 
 func (t *tills) sendFile(w http.ResponseWriter, r *http.Request, f *file, lasting string) {
 	if f == nil {
-		t.API.Fail(w, r, http.StatusNotFound)
+		t.Service.Fail(w, r, http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Cache-Control", lasting)

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -59,7 +59,7 @@ func (t *tills) session(r *http.Request, now time.Time) (*session, error) {
 }
 
 // unpaired counts what looks like a guess.
-func (t *tills) unpaired(c *api.Call, err error) error {
+func (t *tills) unpaired(c *service.Call, err error) error {
 	if errors.Is(err, errGuess) {
 		if err := c.CountAnonymous(); err != nil {
 			return err
@@ -70,8 +70,8 @@ func (t *tills) unpaired(c *api.Call, err error) error {
 }
 
 // open finds the till that makes one of the calls of this package.
-func (t *tills) open(c *api.Call) (*session, error) {
-	s, err := t.session(c.Request, c.Now)
+func (t *tills) open(c *service.Call) (*session, error) {
+	s, err := t.session(c.HTTP, c.Now)
 	if err != nil {
 		return nil, t.unpaired(c, err)
 	}
@@ -82,8 +82,8 @@ func (t *tills) open(c *api.Call) (*session, error) {
 }
 
 // replaced gives the till that a device is now, which the call must name; zero: it is none.
-func (t *tills) replaced(c *api.Call, named guid.ID) (guid.ID, error) {
-	now, err := t.session(c.Request, c.Now)
+func (t *tills) replaced(c *service.Call, named guid.ID) (guid.ID, error) {
+	now, err := t.session(c.HTTP, c.Now)
 	switch {
 	case errors.Is(err, errNotPaired):
 		return guid.ID{}, nil
@@ -98,10 +98,10 @@ func (t *tills) replaced(c *api.Call, named guid.ID) (guid.ID, error) {
 
 // pair gives a device the key that waits for it. The first one that shows the token gets it. A device that is a till
 // already becomes another one only where the call says which it is now, for whoever holds it was shown that.
-func (t *tills) pair(c *api.Call) (answer, error) {
+func (t *tills) pair(c *service.Call) (answer, error) {
 	var token string
 	var instead guid.ID
-	err := c.Read(func(o *wire.Object) { token, instead = o.Line("token", 200), o.GUID("instead") })
+	err := read(c, func(o *wire.Object) { token, instead = o.Line("token", 200), o.GUID("instead") })
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (t *tills) pair(c *api.Call) (answer, error) {
 			return gift.Changes{}, elsewhere
 		}
 		changes := gift.Changes{Keys: []*gift.Key{k}, By: gift.Actor{KeyID: k.ID, Address: c.Address()},
-			RequestID: c.RequestID(), Of: map[guid.ID]string{},
+			RequestID: c.RequestID, Of: map[guid.ID]string{},
 			What: fmt.Sprintf("account %s: paired a device as till %s (%s)", d.Accounts[k.AccountID].Name, k.Name, k.ID)}
 		changes.Of[k.AccountID] = changes.What
 		giveUp(d, &changes, instead, c.Now)
@@ -174,7 +174,7 @@ func giveUp(d *gift.Directory, changes *gift.Changes, till guid.ID, now time.Tim
 }
 
 // state tells a page where it is, who stands at it, and what can be done.
-func (t *tills) state(c *api.Call) (answer, error) {
+func (t *tills) state(c *service.Call) (answer, error) {
 	s, err := t.open(c)
 	if err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func (t *tills) state(c *api.Call) (answer, error) {
 	return t.tell(c, s)
 }
 
-func (t *tills) tell(c *api.Call, s *session) (answer, error) {
+func (t *tills) tell(c *service.Call, s *session) (answer, error) {
 	now, err := c.AccountNow(s.caller.Account)
 	if err != nil {
 		return nil, err

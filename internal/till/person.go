@@ -10,12 +10,12 @@ import (
 	"sync"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/pin"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -44,13 +44,27 @@ func (w wrongPINs) Take(ctx context.Context, person gift.Till, n int) (ratelimit
 	return w.CountWrongPINs(ctx, person, time.Now(), n)
 }
 
+// maxBody is how long the body of a till's own call may be.
+const maxBody = 4 << 10
+
+// read reads the body of a call, which may take its time, and its members.
+func read(c *service.Call, members func(*wire.Object)) error {
+	body, err := c.ReadBody(maxBody)
+	if err != nil {
+		return err
+	}
+	c.Now = c.RealTime()
+	problems, _ := new(wire.Reader).Decode(body, members)
+	return problems.Err()
+}
+
 // signIn lets somebody stand at the till who knows the PIN.
-func (t *tills) signIn(c *api.Call) (answer, error) {
+func (t *tills) signIn(c *service.Call) (answer, error) {
 	if _, err := t.open(c); err != nil {
 		return nil, err
 	}
 	var name, typed, own string
-	err := c.Read(func(o *wire.Object) { name, typed, own = o.Text("name"), o.Text("pin"), o.Text("newPIN") })
+	err := read(c, func(o *wire.Object) { name, typed, own = o.Text("name"), o.Text("pin"), o.Text("newPIN") })
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +98,7 @@ func (t *tills) signIn(c *api.Call) (answer, error) {
 }
 
 // choosePIN has somebody whose PIN somebody else has set choose another one, and gives the person with it.
-func (t *tills) choosePIN(c *api.Call, s *session, p *gift.Person, first, own string) (*gift.Person, error) {
+func (t *tills) choosePIN(c *service.Call, s *session, p *gift.Person, first, own string) (*gift.Person, error) {
 	err := pin.Check(own)
 	switch {
 	case own == "":
@@ -98,7 +112,7 @@ func (t *tills) choosePIN(c *api.Call, s *session, p *gift.Person, first, own st
 	}
 	done, err := t.busy.Take(c.Context(), s.caller.Account.ID, s.caller.KeyID)
 	if err != nil {
-		return nil, api.Stored(err)
+		return nil, service.Stored(err)
 	}
 	hash, err := pin.Hash(own)
 	done()
@@ -112,7 +126,7 @@ func (t *tills) choosePIN(c *api.Call, s *session, p *gift.Person, first, own st
 			return gift.Changes{}, gone
 		}
 		return gift.Changes{Accounts: []*gift.Account{a.WithPIN(p.Name, hash, true)},
-			By: gift.Actor{KeyID: s.caller.KeyID, Person: p.Name, Address: c.Address()}, RequestID: c.RequestID(),
+			By: gift.Actor{KeyID: s.caller.KeyID, Person: p.Name, Address: c.Address()}, RequestID: c.RequestID,
 			What: fmt.Sprintf("account %s: %s chose a PIN at till %s", a.Name, p.Name, s.caller.Name)}, nil
 	})
 	if errors.Is(err, gone) {
@@ -122,7 +136,7 @@ func (t *tills) choosePIN(c *api.Call, s *session, p *gift.Person, first, own st
 		err = t.Refresh(c.Context())
 	}
 	if err != nil {
-		return nil, api.Stored(fmt.Errorf("keeping a PIN: %w", err))
+		return nil, service.Stored(fmt.Errorf("keeping a PIN: %w", err))
 	}
 	if s.caller, err = t.again(c); err != nil {
 		return nil, err
@@ -134,7 +148,7 @@ func (t *tills) choosePIN(c *api.Call, s *session, p *gift.Person, first, own st
 }
 
 // again is the till that makes a call, by the set-up as it is now.
-func (t *tills) again(c *api.Call) (*gift.Caller, error) {
+func (t *tills) again(c *service.Call) (*gift.Caller, error) {
 	s, err := t.open(c)
 	if err != nil {
 		return nil, err
@@ -143,7 +157,7 @@ func (t *tills) again(c *api.Call) (*gift.Caller, error) {
 }
 
 // signedInAs has somebody stand at the till, and nobody else.
-func (t *tills) signedInAs(c *api.Call, s *session, p *gift.Person) (answer, error) {
+func (t *tills) signedInAs(c *service.Call, s *session, p *gift.Person) (answer, error) {
 	if err := c.By(s.caller.By(p)); err != nil {
 		return nil, err
 	}
@@ -161,7 +175,7 @@ func (t *tills) signedInAs(c *api.Call, s *session, p *gift.Person) (answer, err
 
 // tellSignIn writes into the audit trail that somebody signed in, unless it says so of the last minute: right PINs
 // may be typed as often as one likes.
-func (t *tills) tellSignIn(c *api.Call, s *session) error {
+func (t *tills) tellSignIn(c *service.Call, s *session) error {
 	at := told{gift.TillSignedIn, s.caller.Account.RestKey(s.person, s.caller.KeyID)}
 	if !t.told.isNew(at, c.Now, time.Minute) {
 		return nil
@@ -174,11 +188,11 @@ func (t *tills) tellSignIn(c *api.Call, s *session) error {
 }
 
 // addTrail writes what was done at a till into the audit trail.
-func (t *tills) addTrail(c *api.Call, s *session, person string, action gift.EventType, what string) error {
+func (t *tills) addTrail(c *service.Call, s *session, person string, action gift.EventType, what string) error {
 	err := t.Store.AddTrail(c.Context(), gift.TrailEntry{AccountID: s.caller.Account.ID, Action: action, What: what,
-		Actor: gift.Actor{KeyID: s.caller.KeyID, Person: person, Address: c.Address()}, RequestID: c.RequestID()})
+		Actor: gift.Actor{KeyID: s.caller.KeyID, Person: person, Address: c.Address()}, RequestID: c.RequestID})
 	if err != nil {
-		return api.Stored(fmt.Errorf("writing the audit trail: %w", err))
+		return service.Stored(fmt.Errorf("writing the audit trail: %w", err))
 	}
 	return nil
 }
@@ -218,11 +232,11 @@ func (t *toldOf) forget(of told) {
 
 // tellRest tells the log, a metric, the audit trail and, as an event, the merchant that a PIN rests, if the wrong one
 // just now was the last that may be tried at this till, or at all of them; once an hour for each.
-func (t *tills) tellRest(c *api.Call, s *session, p *gift.Person) error {
+func (t *tills) tellRest(c *service.Call, s *session, p *gift.Person) error {
 	for _, at := range []gift.Till{s.caller.Account.RestKey(p, s.caller.KeyID), s.caller.Account.RestKey(p, guid.ID{})} {
 		b, err := t.Store.TillBucket(c.Context(), at)
 		if err != nil {
-			return api.Stored(fmt.Errorf("reading how many PINs may be tried: %w", err))
+			return service.Stored(fmt.Errorf("reading how many PINs may be tried: %w", err))
 		}
 		note := told{gift.EventPINLimited, at}
 		if pinRate(at).Left(b, c.Now) > 0 || !t.told.isNew(note, c.Now, time.Hour) {
@@ -245,7 +259,7 @@ func (t *tills) tellRest(c *api.Call, s *session, p *gift.Person) error {
 
 // try checks a PIN, unless too many wrong ones were tried at this till, or at all of the account's: then right and
 // wrong ones are answered alike.
-func (t *tills) try(c *api.Call, at *gift.Caller, p *gift.Person, typed string) (right bool, _ error) {
+func (t *tills) try(c *service.Call, at *gift.Caller, p *gift.Person, typed string) (right bool, _ error) {
 	ctx := c.Context()
 	var gone, failed error
 	err := t.pins.Try(ctx, at.Account.RestKey(p, at.KeyID), func() (cost int) {
@@ -266,7 +280,7 @@ func (t *tills) try(c *api.Call, at *gift.Caller, p *gift.Person, typed string) 
 		return false, refused
 	}
 	if err = errors.Join(err, gone); err != nil {
-		return false, api.Stored(fmt.Errorf("checking a PIN: %w", err))
+		return false, service.Stored(fmt.Errorf("checking a PIN: %w", err))
 	}
 	return right, nil
 }
@@ -282,7 +296,7 @@ func (t *tills) check(ctx context.Context, at *gift.Caller, hash, typed string) 
 }
 
 // signOut has nobody stand at the till: whoever has a copy of the cookie stands there no more either.
-func (t *tills) signOut(c *api.Call) (answer, error) {
+func (t *tills) signOut(c *service.Call) (answer, error) {
 	s, err := t.open(c)
 	if err != nil {
 		return nil, err
@@ -324,7 +338,7 @@ func (t *tills) signedIn(r *http.Request, c *gift.Caller, now time.Time) (*gift.
 	}
 	shift, err := t.shift(r.Context(), c, now)
 	if err != nil {
-		return nil, time.Time{}, api.Stored(err)
+		return nil, time.Time{}, service.Stored(err)
 	}
 	if until.Before(shift) { // this one, or somebody after, has signed out or in
 		return nil, time.Time{}, nil

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -35,13 +35,14 @@ func TestSignInsFillNoTrail(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	rows := &trail{}
-	tills := &tills{Config: Config{Store: rows, API: api.New(api.Config{Now: func() time.Time { return now }})}}
+	tills := &tills{Config: Config{Store: rows, Service: service.New(service.Config{
+		Directory: func() *gift.Directory { return &gift.Directory{} }, Now: func() time.Time { return now }})}}
 	account := &gift.Account{ID: guid.ID{1}}
 	signIn := func(name string, till byte, after time.Duration, want int) {
 		t.Helper()
 		now = now.Add(after)
 		s := &session{caller: &gift.Caller{Account: account, KeyID: guid.ID{till}}, person: &gift.Person{Name: name}}
-		tills.API.Beside(func(c *api.Call) (answer, error) {
+		tills.Service.JSON(func(c *service.Call) (answer, error) {
 			return func(*wire.Writer) {}, tills.tellSignIn(c, s)
 		}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, personPath, nil))
 		if len(rows.rows) != want {

@@ -5,10 +5,10 @@ import (
 	"sync"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 const (
@@ -63,10 +63,10 @@ func (t *tills) shift(ctx context.Context, c *gift.Caller, now time.Time) (time.
 }
 
 // beginShift ends all sign-ins at a till, and gives until when one lasts that begins now.
-func (t *tills) beginShift(c *api.Call, at *gift.Caller) (time.Time, error) {
+func (t *tills) beginShift(c *service.Call, at *gift.Caller) (time.Time, error) {
 	until, err := t.Store.BeginShift(c.Context(), at.Account.ID, at.KeyID, c.Now.Add(signedInFor))
 	if err != nil {
-		return time.Time{}, api.Stored(err)
+		return time.Time{}, service.Stored(err)
 	}
 	t.shifts.put(at.KeyID, until, c.Now)
 	if until.After(c.Now.Add(signedInFor + shiftSlack)) {

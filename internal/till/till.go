@@ -13,23 +13,25 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // Config is what the tills work with.
 type Config struct {
 	PublicURL string // how devices reach the service
-	API       *api.API
-	Store     Store
-	Directory func() *gift.Directory          // the newest set-up
-	Refresh   func(ctx context.Context) error // reads it anew
-	Keys      Keys
-	Day       int // how many entries of a till's day are summed up, the newest; 0: 5,000
+	Service   *service.Service
+	// Operations carries out the operations of the JSON interface, by their paths below it.
+	Operations http.Handler
+	Store      Store
+	Directory  func() *gift.Directory          // the newest set-up
+	Refresh    func(ctx context.Context) error // reads it anew
+	Keys       Keys
+	Day        int // how many entries of a till's day are summed up, the newest; 0: 5,000
 	// PINLimited is told that the PIN of a person rests at a till, or at all of an account's; nil: nobody is.
 	PINLimited func(ctx context.Context, at gift.Till)
 }
@@ -82,21 +84,21 @@ func Handler(c Config) http.Handler {
 	}
 	t.pins = ratelimit.NewLimiterBy(pinRate, ratelimit.Records[gift.Till](wrongPINs{c.Store}), time.Now)
 	mux := http.NewServeMux()
-	for pattern, page := range map[string]string{
-		"GET " + Path: "till.html", "GET " + Path + "/{$}": "till.html", "GET " + pairPath: "pair.html",
-	} {
-		mux.Handle(pattern, t.document(page))
-	}
-	mux.HandleFunc("GET "+Path+"/assets/{folder}/{file...}", t.asset)
-	mux.HandleFunc("GET "+Path+"/{file}", t.topAsset)
-	mux.Handle("POST "+pairPath, c.API.Beside(t.pair))
-	mux.Handle("GET "+Path+"/state", c.API.Beside(t.state))
-	mux.Handle("GET "+Path+"/today", c.API.Beside(t.today))
-	mux.Handle("POST "+personPath, c.API.Beside(t.signIn))
-	mux.Handle("DELETE "+personPath, c.API.Beside(t.signOut))
+	page := func(pattern string, h http.Handler) { mux.Handle(pattern, c.Service.Page(h)) }
+	page("GET "+Path, t.document("till.html"))
+	page("GET "+Path+"/{$}", t.document("till.html"))
+	page("GET "+pairPath, t.document("pair.html"))
+	page("GET "+Path+"/assets/{folder}/{file...}", http.HandlerFunc(t.asset))
+	page("GET "+Path+"/{file}", http.HandlerFunc(t.topAsset))
+	page("GET "+Path+"/state", c.Service.JSON(t.state))
+	page("GET "+Path+"/today", c.Service.JSON(t.today))
+	page("DELETE "+personPath, c.Service.JSON(t.signOut))
+	page("/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.Service.Fail(w, r, http.StatusNotFound) }))
+	// Anybody may send these slowly, and what they prove is known only when all of them has come: they take no place.
+	mux.Handle("POST "+pairPath, t.Service.JSON(t.pair))
+	mux.Handle("POST "+personPath, t.Service.JSON(t.signIn))
 	mux.HandleFunc("GET "+apiPath+"{path...}", t.forward)
 	mux.HandleFunc("POST "+apiPath+"{path...}", t.forward)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { c.API.Fail(w, r, http.StatusNotFound) })
 	return t.guard(mux)
 }
 
@@ -113,7 +115,7 @@ func (t *tills) guard(next http.Handler) http.Handler {
 		_ = protection.AddTrustedOrigin(u.Scheme + "://" + u.Host) // where it is none, nothing more is trusted
 	}
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		t.API.Refuse(w, r, refusal.New(refusal.NotAuthorized, "A page of another origin may not call a till."))
+		t.Service.Refuse(w, r, refusal.New(refusal.NotAuthorized, "A page of another origin may not call a till."))
 	}))
 	guarded := protection.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -140,14 +142,14 @@ func (t *tills) forward(w http.ResponseWriter, r *http.Request) {
 	case asks && r.Method != http.MethodPost && key != "" && !strings.Contains(key, "/"):
 	case reachable[path] && r.Method == http.MethodPost:
 	default:
-		t.API.Fail(w, r, http.StatusNotFound)
+		t.Service.Fail(w, r, http.StatusNotFound)
 		return
 	}
 	if _, err := t.session(r, time.Now()); err != nil {
-		t.API.Beside(func(c *api.Call) (answer, error) { return nil, t.unpaired(c, err) }).ServeHTTP(w, r)
+		t.Service.JSON(func(c *service.Call) (answer, error) { return nil, t.unpaired(c, err) }).ServeHTTP(w, r)
 		return
 	}
-	inner := r.Clone(api.WithCaller(r.Context(), func(now time.Time) (*gift.Caller, error) {
+	inner := r.Clone(service.WithCaller(r.Context(), func(now time.Time) (*gift.Caller, error) {
 		s, err := t.session(r, now)
 		if err != nil {
 			return nil, err
@@ -157,9 +159,8 @@ func (t *tills) forward(w http.ResponseWriter, r *http.Request) {
 		}
 		return s.caller.By(s.person), nil
 	}))
-	inner.URL = &url.URL{Path: api.Base + "/" + unescaped(path), RawPath: api.Base + "/" + path, RawQuery: r.URL.RawQuery}
-	inner.RequestURI = inner.URL.RequestURI()
-	t.API.ServeHTTP(w, inner)
+	inner.URL = &url.URL{Path: "/" + unescaped(path), RawPath: "/" + path, RawQuery: r.URL.RawQuery}
+	t.Operations.ServeHTTP(w, inner)
 	r.Pattern = inner.Pattern // for the log and the metrics
 }
 

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -59,7 +59,7 @@ type total struct {
 
 // today tells what was done with the till on a day of its location, whoever stood at it: today, or the one that the
 // call names. Somebody who may look gifts up can ask for all tills of the location.
-func (t *tills) today(c *api.Call) (answer, error) {
+func (t *tills) today(c *service.Call) (answer, error) {
 	s, err := t.open(c)
 	if err != nil {
 		return nil, err
@@ -76,14 +76,14 @@ func (t *tills) today(c *api.Call) (answer, error) {
 		return nil, err
 	}
 	if err := t.read(c.Context(), s.caller, d); err != nil {
-		return nil, api.Stored(err)
+		return nil, service.Stored(err)
 	}
 	return d.write, nil
 }
 
 // asked reads which day is meant, and whose.
-func (t *tills) asked(c *api.Call, s *session, now time.Time) (*doneToday, error) {
-	q := wire.ReadQuery(c.URL.RawQuery)
+func (t *tills) asked(c *service.Call, s *session, now time.Time) (*doneToday, error) {
+	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
 	zone, ends := s.caller.Account.Zone, dayEnds(s.caller)
 	d := &doneToday{today: dayOf(now.In(zone), ends), mayShop: s.person != nil && s.person.May.Has(gift.MayLookUp)}
 	d.day = d.today

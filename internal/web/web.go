@@ -50,6 +50,8 @@ type Config struct {
 	// Fail answers with a failure, by its status, a caller that does not ask for HTML; nil: everybody gets a page. Allow
 	// and Retry-After are set.
 	Fail func(w http.ResponseWriter, r *http.Request, status int)
+	// Admit has requests for a page wait for their turn; nil: every one is answered at once.
+	Admit func(http.Handler) http.Handler
 }
 
 // Gifts finds gifts for their page.
@@ -99,25 +101,30 @@ func Handler(c Config) http.Handler {
 	if c.ClientAddress == nil {
 		c.ClientAddress = clientip.Peer
 	}
+	if c.Admit == nil {
+		c.Admit = func(next http.Handler) http.Handler { return next }
+	}
 	if c.Away == nil {
 		c.Away = func(error) bool { return false }
 	}
 	s := &site{Config: c, printing: fair.New(printers), sheets: fair.New(sheetPrinters)}
 	mux := http.NewServeMux()
-	mux.Handle("/{$}", s.page(s.front))
-	mux.Handle("/g/{token}", s.page(s.gift))
+	page := func(pattern string, h http.Handler) { mux.Handle(pattern, c.Admit(h)) }
+	page("/{$}", s.page(s.front))
+	page("/g/{token}", s.page(s.gift))
+	// A request for a PDF waits for a printer, and keeps no place meanwhile.
 	mux.Handle("/g/{token}"+PrintPath, s.prints(s.printGift))
 	mux.Handle("/orders/{sheet}"+PrintPath, s.prints(s.printOrder))
-	mux.Handle("/assets/{hash}", s.reads(http.HandlerFunc(s.asset)))
-	mux.Handle("/style/{file}", s.reads(http.HandlerFunc(s.style)))
+	page("/assets/{hash}", s.reads(http.HandlerFunc(s.asset)))
+	page("/style/{file}", s.reads(http.HandlerFunc(s.style)))
 	if c.Messages != nil {
-		mux.Handle("/outbox", s.page(s.outbox))
-		mux.Handle("/outbox/{id}", s.page(s.message))
-		mux.Handle("/outbox/{id}/html", s.reads(http.HandlerFunc(s.messageHTML)))
-		mux.Handle("/outbox/{id}/mail.eml", s.reads(http.HandlerFunc(s.messageSource)))
+		page("/outbox", s.page(s.outbox))
+		page("/outbox/{id}", s.page(s.message))
+		page("/outbox/{id}/html", s.reads(http.HandlerFunc(s.messageHTML)))
+		page("/outbox/{id}/mail.eml", s.reads(http.HandlerFunc(s.messageSource)))
 	}
 	// whatever the method
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, refusal.NotFound) })
+	page("/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, refusal.NotFound) }))
 	return secure(mux)
 }
 

@@ -7,10 +7,11 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // Toast may activate a card with nothing, and add its value in a second transaction. The gift stays NOT_ACTIVATED until
@@ -55,7 +56,7 @@ func isOpen(list []opening) bool { return len(list) > 0 && list[len(list)-1].Rev
 func opened(list []opening, guid string) bool { return isOpen(list) && list[len(list)-1].GUID == guid }
 
 // open activates a card with nothing.
-func (t *transaction) open() api.Reply {
+func (t *transaction) open() service.Reply {
 	for {
 		list, err := t.openings()
 		if err != nil {
@@ -88,7 +89,7 @@ func (t *transaction) open() api.Reply {
 
 // opensNow keeps under the transaction's GUID that it opened the card. Where that is another transaction's by now, or
 // was reversed before it came, the card is not open.
-func (t *transaction) opensNow() api.Reply {
+func (t *transaction) opensNow() service.Reply {
 	answer, err := t.order(t.note(), fingerprinted{}, t.zero)
 	if errors.Is(err, refusal.IdempotencyMismatch) {
 		list, failed := t.openings()
@@ -110,7 +111,7 @@ func (t *transaction) worth() gift.Activate {
 }
 
 // closeOpening takes an activation with nothing back, as long as nothing else happened to the card.
-func (t *transaction) closeOpening(list []opening, previous string) (_ api.Reply, done bool) {
+func (t *transaction) closeOpening(list []opening, previous string) (_ service.Reply, done bool) {
 	mine, failed := t.mine(list, previous)
 	switch {
 	case failed != nil:
@@ -126,7 +127,7 @@ func (t *transaction) closeOpening(list []opening, previous string) (_ api.Reply
 }
 
 // mine reports whether the transaction is among the openings, or their reversals.
-func (t *transaction) mine(list []opening, previous string) (is bool, refused *api.Reply) {
+func (t *transaction) mine(list []opening, previous string) (is bool, refused *service.Reply) {
 	for _, o := range list {
 		switch {
 		case o.GUID != strings.ToLower(t.guid) || (o.Reverses == "") != (previous == ""):
@@ -146,8 +147,11 @@ func (t *transaction) keepOpening(n int, previous string) error {
 		return refusal.New(refusal.ValidationFailure, "This card was activated with nothing too often.")
 	}
 	kept := opening{GUID: strings.ToLower(t.guid), Reverses: previous}
-	done, err := t.Do(api.Order{Operation: openCard, Key: t.numbered(n), Asked: struct{ GUID, Reverses string }{kept.GUID,
-		previous}, Command: &ledger.Change{Context: t.Context(), VoucherID: t.card.ID, Notes: true,
+	done, err := t.Do(provider.Order{Operation: openCard, Key: t.numbered(n), Asked: struct {
+		GUID,
+		Reverses string
+	}{kept.GUID,
+		previous}, Command: &ledger.Change{Context: t.Actor(t.Location), VoucherID: t.card.ID, Notes: true,
 		Rule: func(v gift.Voucher, _ gift.Context) (gift.Voucher, gift.Entry, error) {
 			if v.Status != gift.NotActivated { // of which nothing is kept: it is no opening
 				return v, gift.Entry{}, refusal.New(refusal.ValidationFailure, "Something else happened to this card.")
@@ -173,6 +177,6 @@ func (t *transaction) note() ledger.Command {
 
 // nothing takes nothing.
 func (t *transaction) nothing() ledger.Command {
-	return &ledger.Change{Context: t.Context(), VoucherID: t.card.ID,
+	return &ledger.Change{Context: t.Actor(t.Location), VoucherID: t.card.ID,
 		Rule: func(v gift.Voucher, _ gift.Context) (gift.Voucher, gift.Entry, error) { return v, gift.Entry{}, nil }}
 }

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // undoings are the kinds of entries that a REVERSE takes back: who may, and of those that put value into a card, by
@@ -28,7 +28,7 @@ var undoings = map[gift.Kind]struct {
 }
 
 // reverse takes a transaction back. One that never came is not there, and will be refused should it still come.
-func (t *transaction) reverse() api.Reply {
+func (t *transaction) reverse() service.Reply {
 	if !provider.IsReference(t.asked.Previous) {
 		return refuse(invalidInput, refusal.ValidationFailure)
 	}
@@ -46,7 +46,7 @@ func (t *transaction) reverse() api.Reply {
 }
 
 // tryReverse is reverse, unless something else was done meanwhile to what it is about.
-func (t *transaction) tryReverse(previous string) (_ api.Reply, done bool) {
+func (t *transaction) tryReverse(previous string) (_ service.Reply, done bool) {
 	known, err := t.kept(transact, previous, &t.card.Voucher)
 	switch {
 	case err != nil:
@@ -79,7 +79,7 @@ func (t *transaction) tryReverse(previous string) (_ api.Reply, done bool) {
 
 // spend keeps a GUID that has not come yet from being carried out: it is another transaction from now on.
 func (t *transaction) spend(guid string) error {
-	_, err := t.Do(api.Order{Operation: transact, Key: key(guid, &t.card.Voucher), Command: t.nothing(),
+	_, err := t.Do(provider.Order{Operation: transact, Key: key(guid, &t.card.Voucher), Command: t.nothing(),
 		Asked: fingerprinted{Type: t.body}, Render: func(ledger.Result, error) ledger.Answer {
 			return ledger.Answer{Code: refusal.NotFound, Body: statusBody(doesNotExist)}
 		}})
@@ -87,7 +87,7 @@ func (t *transaction) spend(guid string) error {
 }
 
 // undo takes an entry back.
-func (t *transaction) undo(id guid.ID) api.Reply {
+func (t *transaction) undo(id guid.ID) service.Reply {
 	parts, err := t.Parts(t.card.ID, id)
 	switch {
 	case err != nil:
@@ -100,18 +100,18 @@ func (t *transaction) undo(id guid.ID) api.Reply {
 	case !known || !t.caller.May(how.needs):
 		return refuse(cannotBeReversed, refusal.NotSupported)
 	case how.of == "":
-		return t.reversed(&ledger.Reverse{RedemptionID: id, Reverse: gift.Reverse{Context: t.Context(),
+		return t.reversed(&ledger.Reverse{RedemptionID: id, Reverse: gift.Reverse{Context: t.Actor(t.Location),
 			Caller: t.caller}}, after)
 	}
-	return t.reversed(&ledger.Undo{Operation: how.of, EntryID: id, Undo: gift.Undo{Context: t.Context(),
+	return t.reversed(&ledger.Undo{Operation: how.of, EntryID: id, Undo: gift.Undo{Context: t.Actor(t.Location),
 		Caller: t.caller}}, after)
 }
 
 // undoNothing takes back what was accepted and took nothing, once: first it is kept which reversal did, and then what
 // that was answered.
-func (t *transaction) undoNothing(previous string) api.Reply {
+func (t *transaction) undoNothing(previous string) service.Reply {
 	answer := t.accepted(ledger.Nothing, t.card.Available(t.Now), "")
-	o := api.Order{Operation: takeBackNothing, Key: key(previous, &t.card.Voucher), Command: t.nothing(),
+	o := provider.Order{Operation: takeBackNothing, Key: key(previous, &t.card.Voucher), Command: t.nothing(),
 		Asked:  fingerprinted{Previous: strings.ToLower(t.guid)},
 		Render: func(ledger.Result, error) ledger.Answer { return answer }} // also of a card that was replaced
 	first, err := t.Do(o)
@@ -128,7 +128,7 @@ func (t *transaction) undoNothing(previous string) api.Reply {
 }
 
 // reversed has the engine take something back, and answers with what is available then.
-func (t *transaction) reversed(cmd ledger.Command, available func(ledger.Result) money.Amount) api.Reply {
+func (t *transaction) reversed(cmd ledger.Command, available func(ledger.Result) money.Amount) service.Reply {
 	return t.told(t.order(cmd, fingerprinted{Previous: strings.ToLower(t.asked.Previous)},
 		func(r ledger.Result) ledger.Answer { return t.accepted(ledger.OK, available(r), "") }))
 }

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"net/http"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // The values of transactionStatus.
@@ -77,22 +77,22 @@ func (t *transaction) statusOf(refused *refusal.Error) string {
 func (t *transaction) reverses() bool { return t.answer == reverseResponse }
 
 // refuse answers with nothing but a status.
-func refuse(status string, why refusal.Code) api.Reply {
-	return api.Reply{Status: http.StatusBadRequest, Body: statusBody(status), Code: why}
+func refuse(status string, why refusal.Code) service.Reply {
+	return service.Reply{Status: http.StatusBadRequest, Body: statusBody(status), Code: why}
 }
 
 func statusBody(status string) []byte { return fmt.Appendf(nil, `{"transactionStatus":"%s"}`, status) }
 
 // unavailable answers what we failed at, or did not know in time, and nothing else.
-func unavailable(err error) (_ api.Reply, ours bool) {
+func unavailable(err error) (_ service.Reply, ours bool) {
 	if err == nil {
-		return api.Reply{}, false
+		return service.Reply{}, false
 	}
 	refused, ok := errors.AsType[*refusal.Error](err)
 	if ok && !refused.Code.Undecided() {
-		return api.Reply{}, false
+		return service.Reply{}, false
 	}
-	reply := api.Reply{Status: http.StatusInternalServerError, Err: err}
+	reply := service.Reply{Status: http.StatusInternalServerError, Err: err}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		reply.Code = refusal.Unavailable
 	}
@@ -100,7 +100,7 @@ func unavailable(err error) (_ api.Reply, ours bool) {
 }
 
 // failed answers an error.
-func (t *transaction) failed(err error) api.Reply {
+func (t *transaction) failed(err error) service.Reply {
 	if reply, ours := unavailable(err); ours {
 		return reply
 	}
@@ -115,11 +115,11 @@ func (t *transaction) accepted(code refusal.Code, available money.Amount, more s
 }
 
 // told gives an answer of the engine.
-func (t *transaction) told(a ledger.Answer, err error) api.Reply {
+func (t *transaction) told(a ledger.Answer, err error) service.Reply {
 	if err != nil {
 		return t.failed(err)
 	}
-	reply := api.Reply{Status: http.StatusOK, Body: a.Body}
+	reply := service.Reply{Status: http.StatusOK, Body: a.Body}
 	if !a.Succeeded() {
 		reply.Status, reply.Code = http.StatusBadRequest, a.Code
 	}

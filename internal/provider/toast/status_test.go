@@ -5,10 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/money"
+	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // TestEveryCodeHasAStatus: each of our refusals is told by a word of Toast's, and what is undecided by none.
@@ -20,7 +21,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 		if failed != code.Undecided() || failed && (reply.Status != 500 || len(reply.Body) > 0) {
 			t.Errorf("%s is a failure of ours: %v", code, failed)
 		}
-		if status := (&transaction{Desk: new(api.Desk)}).statusOf(refused); !strings.HasPrefix(status, "ERROR_") {
+		if status := (&transaction{Call: new(provider.Call)}).statusOf(refused); !strings.HasPrefix(status, "ERROR_") {
 			t.Errorf("%s is told as %q", code, status)
 		}
 	}
@@ -42,7 +43,7 @@ func TestCardsOfAnotherTime(t *testing.T) {
 		{gift.Voucher{Status: gift.Pending, Promotional: true}, invalidCard},
 		{gift.Voucher{Status: gift.Delivered}, invalidCard},
 	} {
-		x := &transaction{Desk: &api.Desk{Now: now}, card: gift.Gift{Voucher: tt.card}}
+		x := &transaction{Call: &provider.Call{Call: service.Call{Now: now}}, card: gift.Gift{Voucher: tt.card}}
 		if got := x.statusOf(refused); got != tt.want {
 			t.Errorf("%+v: %s, want %s", tt.card, got, tt.want)
 		}

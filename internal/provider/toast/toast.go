@@ -10,11 +10,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"boon.example/internal/api"
+	"boon.example/internal/admission"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // Within is how long a call takes at most once its body has come: Toast allows 500 ms. What is not known then is
@@ -22,7 +23,7 @@ import (
 const Within = 450 * time.Millisecond
 
 // Handler serves the calls of all restaurants; the path value provider names whose they are.
-func Handler(a *api.API) http.Handler { return a.Foreign(serve) }
+func Handler(s *service.Service) http.Handler { return provider.Handler(s, serve) }
 
 // The headers of a transaction.
 const (
@@ -35,8 +36,8 @@ const (
 type kind struct {
 	body, answer string // the members of the request and of the answer that hold what it is about
 	needs        gift.Permissions
-	priority     api.Priority
-	do           func(*transaction) api.Reply
+	priority     admission.Priority
+	do           func(*transaction) service.Reply
 }
 
 const reverseResponse = "reverseResponse"
@@ -44,20 +45,20 @@ const reverseResponse = "reverseResponse"
 // kinds are what the header can ask for.
 var kinds = map[string]kind{
 	"GIFTCARD_GET_BALANCE": {"getBalanceTransactionInformation", "getBalanceResponse", gift.MayValidate,
-		api.PriorityValidate, (*transaction).balance},
+		admission.Validate, (*transaction).balance},
 	"GIFTCARD_REDEEM": {"redeemTransactionInformation", "redeemResponse", gift.MayRedeem,
-		api.PriorityRedeem, (*transaction).redeem},
+		admission.Redeem, (*transaction).redeem},
 	"GIFTCARD_REVERSE": {"reverseTransactionInformation", reverseResponse, gift.MayReverse,
-		api.PriorityRedeem, (*transaction).reverse},
+		admission.Redeem, (*transaction).reverse},
 	"GIFTCARD_ACTIVATE": {"activateTransactionInformation", "activateResponse", gift.MayActivate,
-		api.PriorityRedeem, (*transaction).activate},
+		admission.Redeem, (*transaction).activate},
 	"GIFTCARD_ADD_VALUE": {"addValueTransactionInformation", "addValueResponse", gift.MayReload,
-		api.PriorityRedeem, (*transaction).addValue},
+		admission.Redeem, (*transaction).addValue},
 }
 
 // transaction is one call that can be carried out.
 type transaction struct {
-	*api.Desk
+	*provider.Call
 	kind
 	guid     string
 	asked    information
@@ -95,16 +96,16 @@ type verification struct {
 }
 
 // serve answers one call.
-func serve(d *api.Desk) api.Reply {
-	if d.Method != http.MethodPost {
-		return api.Reply{Status: http.StatusMethodNotAllowed, Code: refusal.NotSupported}
+func serve(d *provider.Call) service.Reply {
+	if d.HTTP.Method != http.MethodPost {
+		return service.Reply{Status: http.StatusMethodNotAllowed, Code: refusal.NotSupported}
 	}
 	account, p := authenticate(d)
 	if p == nil {
 		return refuseAnonymous(d)
 	}
 	if err := d.From(p.Networks); err != nil {
-		return api.Reply{Status: http.StatusBadRequest, Body: refuse(invalidToken, "").Body, Err: err}
+		return service.Reply{Status: http.StatusBadRequest, Body: refuse(invalidToken, "").Body, Err: err}
 	}
 	name, guid, restaurant := header(d, headerType), header(d, headerGUID), header(d, headerRestaurant)
 	if name == "" || restaurant == "" || !provider.IsReference(guid) {
@@ -126,7 +127,7 @@ func serve(d *api.Desk) api.Reply {
 	if p == nil { // it may have been taken away while the body came
 		return refuse(invalidToken, refusal.Unauthenticated)
 	}
-	t := &transaction{Desk: d, kind: k, guid: guid, caller: p.Caller(account, at), provider: p}
+	t := &transaction{Call: d, kind: k, guid: guid, caller: p.Caller(account, at), provider: p}
 	if err := d.Begin(t.caller, k.priority, Within); err != nil {
 		return t.failed(err)
 	}
@@ -151,13 +152,13 @@ func serve(d *api.Desk) api.Reply {
 }
 
 // authenticate finds who calls by the address and the whole of the header Authorization; nil: nobody does.
-func authenticate(d *api.Desk) (*gift.Account, *gift.Provider) {
-	id, err := guid.Parse(d.PathValue("provider"))
-	shown := d.Header.Values("Authorization")
+func authenticate(d *provider.Call) (*gift.Account, *gift.Provider) {
+	id, err := guid.Parse(d.HTTP.PathValue("provider"))
+	shown := d.HTTP.Header.Values("Authorization")
 	if err != nil || len(shown) != 1 {
 		return nil, nil
 	}
-	account, p := d.Setup().Provider(gift.Toast, id)
+	account, p := d.Directory().Provider(gift.Toast, id)
 	if p == nil || !p.Shown(shown[0]) {
 		return nil, nil
 	}
@@ -165,13 +166,13 @@ func authenticate(d *api.Desk) (*gift.Account, *gift.Provider) {
 }
 
 // refuseAnonymous answers a call that proved no right to be made.
-func refuseAnonymous(d *api.Desk) api.Reply {
+func refuseAnonymous(d *provider.Call) service.Reply {
 	err := d.CountAnonymous()
 	if r, away := unavailable(err); away {
 		return r
 	}
 	reply := refuse(invalidToken, refusal.Unauthenticated)
-	if d.Header.Get("Authorization") == "" {
+	if d.HTTP.Header.Get("Authorization") == "" {
 		reply = refuse(invalidInput, refusal.Unauthenticated)
 	}
 	if err != nil {
@@ -181,8 +182,8 @@ func refuseAnonymous(d *api.Desk) api.Reply {
 }
 
 // header gives a header that stands there once; "": it does not.
-func header(d *api.Desk, name string) string {
-	values := d.Header.Values(name)
+func header(d *provider.Call, name string) string {
+	values := d.HTTP.Header.Values(name)
 	if len(values) != 1 {
 		return ""
 	}
@@ -219,7 +220,7 @@ func (t *transaction) find() error {
 }
 
 // before is how the card is found of a transaction that was made before, or that takes back one that was.
-func (t *transaction) before() (b api.Before) {
+func (t *transaction) before() (b provider.Before) {
 	if t.needs == gift.MayValidate { // of which nothing is kept
 		return b
 	}

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"strings"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // The operations under which transactions are kept. One GUID and card is one transaction, whatever its type; only a
@@ -32,7 +32,7 @@ type fingerprinted struct {
 func key(guid string, v *gift.Voucher) string { return strings.ToLower(guid) + ":" + v.ID.String() }
 
 // balance tells what is available on an active card.
-func (t *transaction) balance() api.Reply {
+func (t *transaction) balance() service.Reply {
 	v := &t.card.Voucher
 	if status := t.unusable(); status != "" {
 		return refuse(status, refusal.RedemptionNotAllowed)
@@ -78,7 +78,7 @@ func (t *transaction) order(cmd ledger.Command, asked fingerprinted,
 		op = takeBack
 	}
 	asked.Type = t.body
-	return t.Do(api.Order{Operation: op, Key: key(t.guid, &t.card.Voucher), Asked: asked, Command: cmd,
+	return t.Do(provider.Order{Operation: op, Key: key(t.guid, &t.card.Voucher), Asked: asked, Command: cmd,
 		Verification: t.verification(), Render: func(r ledger.Result, err error) ledger.Answer {
 			if refused, ok := errors.AsType[*refusal.Error](err); ok {
 				return ledger.Answer{Code: refused.Code, Body: statusBody(t.statusOf(refused))}
@@ -99,7 +99,7 @@ func (t *transaction) verification() string {
 func after(r ledger.Result) money.Amount { return r.Vouchers[0].Available(r.Entries[0].At) }
 
 // redeem takes what is there, up to what is asked for.
-func (t *transaction) redeem() api.Reply {
+func (t *transaction) redeem() service.Reply {
 	if t.asked.CashOut {
 		return t.cashOut()
 	}
@@ -111,14 +111,14 @@ func (t *transaction) redeem() api.Reply {
 		return refuse(status, refusal.ValidationFailure)
 	}
 	var cmd ledger.Command = &ledger.Redeem{VoucherID: t.card.ID, Notice: t.caller.Account.BalanceNotice,
-		Redeem: gift.Redeem{Context: t.Context(), LocationID: t.caller.Locations[0], Amount: amount, UpTo: true,
+		Redeem: gift.Redeem{Context: t.Actor(t.Location), LocationID: t.caller.Locations[0], Amount: amount, UpTo: true,
 			Reference: t.asked.Check, Verification: t.verification(), Account: t.caller.Account}}
 	if t.opened {
 		cmd = t.nothing()
 	}
 	answer, err := t.order(cmd, fingerprinted{Amount: amount}, t.taken)
 	if err == nil && answer.Fresh() && answer.Code == ledger.OK {
-		t.Redeemed(t.card.ID)
+		t.Redeemed(t.card.ID, t.Location)
 	}
 	return t.told(answer, err)
 }
@@ -145,7 +145,7 @@ func (t *transaction) verifiable() string {
 }
 
 // cashOut takes all that is left as cash, where the law lets a guest ask for it.
-func (t *transaction) cashOut() api.Reply {
+func (t *transaction) cashOut() service.Reply {
 	amount, err := t.asked.RedeemedValue.OrZeroIn(t.card.Currency)
 	switch {
 	case !t.caller.May(gift.MayCashOut):
@@ -165,8 +165,8 @@ func (t *transaction) cashOut() api.Reply {
 
 // payOut pays a card out. An empty one is no error.
 func (t *transaction) payOut(amount money.Amount) ledger.Command {
-	ask := gift.PayOut{Law: t.CashOutLaw(), Amount: amount, Verification: t.verification(), Account: t.caller.Account}
-	return &ledger.Change{Context: t.Context(), VoucherID: t.card.ID, Counts: ledger.RedeemedCount,
+	ask := gift.PayOut{Law: t.CashOutLaw, Amount: amount, Verification: t.verification(), Account: t.caller.Account}
+	return &ledger.Change{Context: t.Actor(t.Location), VoucherID: t.card.ID, Counts: ledger.RedeemedCount,
 		Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask.Context = at
 			after, e, err := v.PayOut(ask)
@@ -184,7 +184,7 @@ func (t *transaction) purchase() gift.Purchase {
 }
 
 // activate gives a card of a stock its value, which may follow.
-func (t *transaction) activate() api.Reply {
+func (t *transaction) activate() service.Reply {
 	amount, err := t.asked.InitialBalance.OrZeroIn(t.card.Currency)
 	switch {
 	case err != nil, amount == 0 && t.card.Fixed > 0:
@@ -218,7 +218,7 @@ func (t *transaction) first(amount money.Amount) gift.Activate {
 }
 
 // addValue puts more value into a card, or the first into one that was activated with nothing.
-func (t *transaction) addValue() api.Reply {
+func (t *transaction) addValue() service.Reply {
 	amount, err := t.asked.AdditionalValue.In(t.card.Currency)
 	if err != nil {
 		return refuse(invalidInput, refusal.ValidationFailure)
@@ -237,7 +237,8 @@ func (t *transaction) addValue() api.Reply {
 
 // sold puts value into a card by a rule.
 func (t *transaction) sold(amount money.Amount,
-	rule func(gift.Voucher, gift.Context) (gift.Voucher, gift.Entry, error)) api.Reply {
-	return t.told(t.order(&ledger.Change{Context: t.Context(), VoucherID: t.card.ID, Counts: ledger.SentCount, Rule: rule},
+	rule func(gift.Voucher, gift.Context) (gift.Voucher, gift.Entry, error)) service.Reply {
+	return t.told(t.order(&ledger.Change{Context: t.Actor(t.Location), VoucherID: t.card.ID, Counts: ledger.SentCount,
+		Rule: rule},
 		fingerprinted{Amount: amount}, func(r ledger.Result) ledger.Answer { return t.accepted(ledger.OK, after(r), "") }))
 }

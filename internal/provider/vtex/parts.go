@@ -8,12 +8,13 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
+	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // part is something that was done about a transaction.
@@ -47,7 +48,7 @@ func (t *transaction) captured() (ids []guid.ID, entries []gift.Entry) {
 
 // cancellations lists what was given back of a transaction, whoever did it. What is held no more without having been
 // captured was given back, too.
-func (c *call) cancellations() api.Reply {
+func (c *call) cancellations() service.Reply {
 	t, err := c.named()
 	if err != nil {
 		return c.failed(err)
@@ -70,15 +71,15 @@ func (c *call) cancellations() api.Reply {
 
 // cancel gives back of a transaction, no more than is left of it. What is still held is given back first. A Credit is
 // taken back as a whole.
-func (c *call) cancel() api.Reply {
+func (c *call) cancel() service.Reply {
 	t, asked, amount, err := c.parted()
 	if err != nil {
 		return c.failed(err)
 	}
-	order := api.Order{Operation: cancelTransaction, Key: c.key(asked.RequestID),
+	order := provider.Order{Operation: cancelTransaction, Key: c.key(asked.RequestID),
 		Asked:  fingerprinted{Amount: amount, Transaction: t.ID.String()},
 		Render: c.render(func(r ledger.Result) any { return c.part(r.Entries[0].ID, amount, r.Entries[0].At) })}
-	back := gift.Reverse{Context: c.Context(), Caller: c.caller, Amount: amount}
+	back := gift.Reverse{Context: c.Actor(c.Location), Caller: c.caller, Amount: amount}
 	switch t.Kind {
 	case gift.HoldMade:
 		captures, _ := t.captured()
@@ -88,7 +89,7 @@ func (c *call) cancel() api.Reply {
 			return c.failed(malformed("A Credit is taken back as a whole: %s.", c.currency.Money(t.value())))
 		}
 		order.Command = &ledger.Undo{Operation: gift.ReloadGift, EntryID: t.ID,
-			Undo: gift.Undo{Context: c.Context(), Caller: c.caller}}
+			Undo: gift.Undo{Context: c.Actor(c.Location), Caller: c.caller}}
 	default:
 		order.Command = &ledger.Reverse{Reverse: back, RedemptionID: t.ID}
 	}
@@ -97,7 +98,7 @@ func (c *call) cancel() api.Reply {
 }
 
 // settlements lists what was settled of a transaction: captured of what it held, or else kept.
-func (c *call) settlements() api.Reply {
+func (c *call) settlements() service.Reply {
 	t, err := c.named()
 	if err != nil {
 		return c.failed(err)
@@ -122,7 +123,7 @@ func (c *call) settlements() api.Reply {
 
 // settle redeems a part of what a transaction holds. Of one that holds nothing it keeps that a part is settled, which
 // moves nothing. Of either, a requestId counts once, and what was refused may be asked for again under it.
-func (c *call) settle() api.Reply {
+func (c *call) settle() service.Reply {
 	t, asked, amount, err := c.parted()
 	switch {
 	case err != nil:
@@ -130,9 +131,10 @@ func (c *call) settle() api.Reply {
 	case t.Kind != gift.HoldMade:
 		return c.note(t, asked, amount)
 	}
-	done, err := c.Do(api.Order{Operation: settleTransaction, Key: asked.RequestID + ":" + t.ID.String(),
+	done, err := c.Do(provider.Order{Operation: settleTransaction, Key: asked.RequestID + ":" + t.ID.String(),
 		Asked: fingerprinted{Amount: amount}, Command: &ledger.Capture{HoldID: t.ID, Forget: true,
-			Notice: c.caller.Account.BalanceNotice, Capture: gift.Capture{Context: c.Context(), Caller: c.caller, Amount: amount,
+			Notice: c.caller.Account.BalanceNotice, Capture: gift.Capture{Context: c.Actor(c.Location), Caller: c.caller,
+				Amount:   amount,
 				KeepRest: true, Reference: asked.RequestID}},
 		Render: c.render(func(r ledger.Result) any {
 			return c.part(r.Entries[0].ID, -r.Entries[0].Delta, r.Entries[0].At)
@@ -187,7 +189,7 @@ var errChanged = malformed("This gift card changes too often.")
 
 // note keeps that a part of a transaction is settled. All parts together are no more than its value, less what was
 // given back before it was settled.
-func (c *call) note(t *transaction, asked change, amount money.Amount) api.Reply {
+func (c *call) note(t *transaction, asked change, amount money.Amount) service.Reply {
 	for {
 		list, sum, err := c.settled(t.ID)
 		if err != nil {
@@ -222,12 +224,12 @@ func (c *call) note(t *transaction, asked change, amount money.Amount) api.Reply
 
 // keepSettlement keeps a settlement under its number, unless the card has changed since it was read: it may have been
 // given back.
-func (c *call) keepSettlement(key, request string, amount money.Amount) (api.Reply, error) {
+func (c *call) keepSettlement(key, request string, amount money.Amount) (service.Reply, error) {
 	var s settled
 	read := c.card.Seq
-	made, err := c.Do(api.Order{Operation: settleTransaction, Key: key,
+	made, err := c.Do(provider.Order{Operation: settleTransaction, Key: key,
 		Asked: fingerprinted{Amount: amount, Request: request},
-		Command: &ledger.Change{Context: c.Context(), VoucherID: c.card.ID, Notes: true,
+		Command: &ledger.Change{Context: c.Actor(c.Location), VoucherID: c.card.ID, Notes: true,
 			Rule: func(v gift.Voucher, _ gift.Context) (gift.Voucher, gift.Entry, error) {
 				if v.Seq != read {
 					return v, gift.Entry{}, errChanged

@@ -10,13 +10,13 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // money is an amount as a JSON number.
@@ -32,12 +32,12 @@ func (c *call) self(more string) link { return link{"/giftcards/" + c.card.ID.St
 func date(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000") }
 
 // answer writes an answer.
-func answer(value any) api.Reply {
+func answer(value any) service.Reply {
 	body, err := json.Marshal(value)
 	if err != nil {
-		return api.Reply{Status: 500, Err: fmt.Errorf("writing an answer: %w", err)}
+		return service.Reply{Status: 500, Err: fmt.Errorf("writing an answer: %w", err)}
 	}
-	return api.Reply{Status: 200, Body: body}
+	return service.Reply{Status: 200, Body: body}
 }
 
 func malformed(format string, args ...any) error {
@@ -54,7 +54,7 @@ func (c *call) usable() bool {
 
 // search lists the card of a code, if something of it can be spent here. Without a code there is none: gifts belong to
 // whoever has them.
-func (c *call) search() api.Reply {
+func (c *call) search() service.Reply {
 	var asked struct {
 		Cart struct {
 			Code string `json:"redemptionCode"`
@@ -68,7 +68,7 @@ func (c *call) search() api.Reply {
 	if err != nil {
 		return none
 	}
-	c.card, err = c.Find(code, api.Before{})
+	c.card, err = c.Find(code, provider.Before{})
 	switch {
 	case errors.Is(err, refusal.Unavailable), err != nil && !isRefusal(err):
 		return c.failed(err)
@@ -93,7 +93,7 @@ func isRefusal(err error) bool {
 const never = "2099-12-31T00:00:00.000"
 
 // show tells what a card is, and gives the token with which it can be debited.
-func (c *call) show() api.Reply {
+func (c *call) show() service.Reply {
 	ends, available := never, money.Amount(0)
 	if end := c.card.End(); !end.IsZero() {
 		ends = date(end)
@@ -117,7 +117,7 @@ func (c *call) show() api.Reply {
 
 // make refuses to make a card. What VTEX is answered names no code, so that nobody could be given it: its
 // administration shows cards to whoever may look at them.
-func (c *call) make() api.Reply {
+func (c *call) make() service.Reply {
 	return c.failed(refusal.New(refusal.NotSupported, "No gift card is made here, as its code would be told to nobody. "+
 		"Sell a gift where gifts are sent; a Credit can load it."))
 }
@@ -195,7 +195,7 @@ type fingerprinted struct {
 
 // transact takes an amount, all of it or nothing, or puts one in. What was made already stays what it was, whatever the
 // set-up says now.
-func (c *call) transact() api.Reply {
+func (c *call) transact() service.Reply {
 	asked, amount, err := c.read()
 	if err == nil && !c.TokenOf(asked.Token, c.card.ID) {
 		err = malformed("The redemptionToken is not this gift card's.")
@@ -207,7 +207,7 @@ func (c *call) transact() api.Reply {
 	if err != nil {
 		return c.failed(err)
 	}
-	done, err := c.Do(api.Order{Operation: doTransaction, Key: c.key(asked.RequestID),
+	done, err := c.Do(provider.Order{Operation: doTransaction, Key: c.key(asked.RequestID),
 		Asked:   fingerprinted{Amount: amount, Operation: asked.Operation, Order: asked.Order.ID},
 		Command: c.command(op, amount, asked),
 		Render:  c.render(func(r ledger.Result) any { return c.made(r.Entries[0].ID) })})
@@ -230,8 +230,9 @@ func (c *call) operation(asked change) (gift.Operation, error) {
 // command has the engine do what a transaction asks for.
 func (c *call) command(op gift.Operation, amount money.Amount, asked change) ledger.Command {
 	reference, reason := asked.reference(), asked.described()
-	redeem := gift.Redeem{Context: c.Context(), LocationID: c.caller.Locations[0], Amount: amount, Reference: reference,
-		Reason: reason, Account: c.caller.Account}
+	redeem := gift.Redeem{Context: c.Actor(c.Location), LocationID: c.caller.Locations[0], Amount: amount,
+		Reference: reference,
+		Reason:    reason, Account: c.caller.Account}
 	switch op {
 	case gift.RedeemGift:
 		return &ledger.Redeem{VoucherID: c.card.ID, Notice: c.caller.Account.BalanceNotice, Redeem: redeem}
@@ -240,7 +241,7 @@ func (c *call) command(op gift.Operation, amount money.Amount, asked change) led
 	}
 	load := gift.Load{Amount: amount, Reference: reference, Reason: reason, Account: c.caller.Account,
 		Purchase: gift.Purchase{Reference: reference, StorefrontID: c.provider.StorefrontID}}
-	return &ledger.Change{Context: c.Context(), VoucherID: c.card.ID, Counts: ledger.SentCount,
+	return &ledger.Change{Context: c.Actor(c.Location), VoucherID: c.card.ID, Counts: ledger.SentCount,
 		Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			load.Context = at
 			return v.Load(load)
@@ -271,16 +272,16 @@ func (c *call) render(done func(ledger.Result) any) func(ledger.Result, error) l
 }
 
 // told gives an answer of the engine; redeems tells that success redeems.
-func (c *call) told(a ledger.Answer, err error, redeems bool) api.Reply {
+func (c *call) told(a ledger.Answer, err error, redeems bool) service.Reply {
 	switch {
 	case err != nil:
 		return c.failed(err)
 	case !a.Succeeded():
 		return refused(a.Code, a.Body)
 	case redeems && a.Fresh():
-		c.Redeemed(c.card.ID)
+		c.Redeemed(c.card.ID, c.Location)
 	}
-	return api.Reply{Status: 200, Body: a.Body}
+	return service.Reply{Status: 200, Body: a.Body}
 }
 
 // transaction is a Debit or Credit of the provider's.
@@ -307,7 +308,7 @@ func (c *call) own(e *gift.Entry) bool {
 const maxListed = 200
 
 // transactions lists the provider's transactions on the card.
-func (c *call) transactions() api.Reply {
+func (c *call) transactions() service.Reply {
 	all, err := c.Newest(&c.card, maxListed)
 	if err != nil {
 		return c.failed(err)
@@ -338,7 +339,7 @@ func (c *call) named() (*transaction, error) {
 }
 
 // transaction tells what was done.
-func (c *call) transaction() api.Reply {
+func (c *call) transaction() service.Reply {
 	t, err := c.named()
 	if err != nil {
 		return c.failed(err)
@@ -360,7 +361,7 @@ func (c *call) transaction() api.Reply {
 		c.self(self + "/settlements"), c.self(self + "/cancellations"), c.self(self + "/authorization"), operation})
 }
 
-func (c *call) authorization() api.Reply {
+func (c *call) authorization() service.Reply {
 	t, err := c.named()
 	if err != nil {
 		return c.failed(err)

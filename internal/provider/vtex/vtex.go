@@ -10,12 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/api"
+	"boon.example/internal/admission"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // within is how long a call takes at most once its body has come: the shop gives up on a gift after 1.5 s.
@@ -31,13 +32,13 @@ const (
 type route struct {
 	method, pattern string           // * is an id
 	needs           gift.Permissions // beside those that its body asks for
-	priority        api.Priority
-	do              func(*call) api.Reply
+	priority        admission.Priority
+	do              func(*call) service.Reply
 }
 
 // routes are those that are there. VTEX's Hub appends them to what it was given, with one slash or two.
 func routes() []route {
-	const look, take = api.PriorityValidate, api.PriorityRedeem
+	const look, take = admission.Validate, admission.Redeem
 	return []route{
 		{"POST", "giftcards/_search", gift.MayValidate, look, (*call).search},
 		{"POST", "giftcards", 0, look, (*call).make},
@@ -54,11 +55,11 @@ func routes() []route {
 }
 
 // Handler serves the calls of all shops; the path values provider and path name whose they are, and what is asked for.
-func Handler(a *api.API) http.Handler { return a.Foreign(serve) }
+func Handler(s *service.Service) http.Handler { return provider.Handler(s, serve) }
 
 // call is one call that can be carried out.
 type call struct {
-	*api.Desk
+	*provider.Call
 	caller   *gift.Caller
 	provider *gift.Provider
 	currency money.Currency
@@ -68,21 +69,21 @@ type call struct {
 }
 
 // serve answers one call.
-func serve(d *api.Desk) api.Reply {
-	key, token := d.Header.Values(headerKey), d.Header.Values(headerToken)
+func serve(d *provider.Call) service.Reply {
+	key, token := d.HTTP.Header.Values(headerKey), d.HTTP.Header.Values(headerToken)
 	if len(key) != 1 || len(token) != 1 || key[0] == "" || token[0] == "" {
-		return api.Reply{Status: http.StatusUnauthorized, Code: refusal.Unauthenticated}
+		return service.Reply{Status: http.StatusUnauthorized, Code: refusal.Unauthenticated}
 	}
 	account, p := authenticate(d, key[0], token[0])
 	if p == nil {
 		return refuseAnonymous(d)
 	}
 	if err := d.From(p.Networks); err != nil {
-		return api.Reply{Status: http.StatusForbidden, Err: err}
+		return service.Reply{Status: http.StatusForbidden, Err: err}
 	}
-	r, ids, status := find(d.Method, d.PathValue("path"))
+	r, ids, status := find(d.HTTP.Method, d.HTTP.PathValue("path"))
 	if status != 0 {
-		return api.Reply{Status: status, Code: refusal.NotFound}
+		return service.Reply{Status: status, Code: refusal.NotFound}
 	}
 	body, err := d.ReadAll(maxBody, account)
 	if err != nil {
@@ -90,9 +91,9 @@ func serve(d *api.Desk) api.Reply {
 	}
 	account, p = authenticate(d, key[0], token[0])
 	if p == nil || len(p.Sites) == 0 { // it may have been taken away while the body came
-		return api.Reply{Status: http.StatusForbidden, Code: refusal.Unauthenticated}
+		return service.Reply{Status: http.StatusForbidden, Code: refusal.Unauthenticated}
 	}
-	c := &call{Desk: d, caller: p.Caller(account, p.Sites[0].LocationID), provider: p, currency: account.Currency,
+	c := &call{Call: d, caller: p.Caller(account, p.Sites[0].LocationID), provider: p, currency: account.Currency,
 		body: body, ids: ids}
 	if err := d.Begin(c.caller, r.priority, within); err != nil {
 		return failed(d, err)
@@ -112,12 +113,12 @@ func serve(d *api.Desk) api.Reply {
 const maxBody = 8 * provider.MaxBody
 
 // authenticate finds who calls; nil: nobody does. How long it takes tells nothing of what is right.
-func authenticate(d *api.Desk, key, token string) (*gift.Account, *gift.Provider) {
-	id, err := guid.Parse(d.PathValue("provider"))
+func authenticate(d *provider.Call, key, token string) (*gift.Account, *gift.Provider) {
+	id, err := guid.Parse(d.HTTP.PathValue("provider"))
 	if err != nil {
 		return nil, nil
 	}
-	account, p := d.Setup().Provider(gift.VTEX, id)
+	account, p := d.Directory().Provider(gift.VTEX, id)
 	if p == nil {
 		return nil, nil
 	}
@@ -129,12 +130,12 @@ func authenticate(d *api.Desk, key, token string) (*gift.Account, *gift.Provider
 }
 
 // refuseAnonymous answers a call that proved no right to be made.
-func refuseAnonymous(d *api.Desk) api.Reply {
+func refuseAnonymous(d *provider.Call) service.Reply {
 	switch err := d.CountAnonymous(); {
 	case err == nil:
-		return api.Reply{Status: http.StatusForbidden, Code: refusal.Unauthenticated}
+		return service.Reply{Status: http.StatusForbidden, Code: refusal.Unauthenticated}
 	case errors.Is(err, refusal.RateLimited):
-		return api.Reply{Status: http.StatusForbidden, Err: err}
+		return service.Reply{Status: http.StatusForbidden, Err: err}
 	default:
 		return failed(d, err)
 	}
@@ -187,13 +188,13 @@ func (c *call) find() error {
 	return err
 }
 
-func (c *call) failed(err error) api.Reply { return failed(c.Desk, err) }
+func (c *call) failed(err error) service.Reply { return failed(c.Call, err) }
 
 // failed answers an error with the interface's problem document.
-func failed(d *api.Desk, err error) api.Reply {
-	why := d.Told(err)
+func failed(d *provider.Call, err error) service.Reply {
+	why := service.Told(err)
 	status := statusOf(why.Code)
-	return api.Reply{Status: status, Type: problemType, Body: d.Problem(why, status), Err: err}
+	return service.Reply{Status: status, Type: problemType, Body: d.Problem(why, status), Err: err}
 }
 
 func (c *call) problem(e *refusal.Error) []byte { return c.Problem(e, statusOf(e.Code)) }
@@ -216,6 +217,6 @@ func statusOf(code refusal.Code) int {
 
 const problemType = "application/problem+json"
 
-func refused(code refusal.Code, body []byte) api.Reply {
-	return api.Reply{Status: statusOf(code), Type: problemType, Body: body, Code: code}
+func refused(code refusal.Code, body []byte) service.Reply {
+	return service.Reply{Status: statusOf(code), Type: problemType, Body: body, Code: code}
 }

@@ -6,13 +6,13 @@ import (
 	"regexp"
 	"slices"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // order is under which an attempt to redeem a gift for an order is kept, and the transactionId of the one that did.
@@ -36,7 +36,7 @@ func reference(id string) string {
 const maxAttempts = 20
 
 // balance tells what is available of a gift, 0 of an empty one.
-func (c *call) balance() api.Reply {
+func (c *call) balance() service.Reply {
 	if err := c.find(""); err != nil {
 		return c.failed(err)
 	}
@@ -56,7 +56,7 @@ type redemption struct{ Amount money.Amount }
 
 // redeem takes an amount for an order: all of it, or nothing. A gift is redeemed once for an order; what was refused
 // may be tried again.
-func (c *call) redeem() api.Reply {
+func (c *call) redeem() service.Reply {
 	amount, err := c.asked.Amount.In(c.currency)
 	_, noOrder := guid.Parse(c.asked.OrderID)
 	switch {
@@ -80,12 +80,13 @@ func (c *call) redeem() api.Reply {
 	if err != nil {
 		return c.failed(err)
 	}
-	ask := gift.Redeem{Context: c.Context(), LocationID: c.caller.Locations[0], Amount: amount, Reference: c.asked.OrderID,
+	ask := gift.Redeem{Context: c.Actor(c.Location), LocationID: c.caller.Locations[0], Amount: amount,
+		Reference:    c.asked.OrderID,
 		Verification: pin, Account: c.caller.Account}
 	if reply, is := c.wouldRefuse(ask, last); is {
 		return reply
 	}
-	answer, err := c.Do(api.Order{Operation: gift.RedeemGift, Key: key, Asked: redemption{amount}, Verification: pin,
+	answer, err := c.Do(provider.Order{Operation: gift.RedeemGift, Key: key, Asked: redemption{amount}, Verification: pin,
 		Command: &ledger.Redeem{VoucherID: c.card.ID, Notice: c.caller.Account.BalanceNotice, Redeem: ask},
 		Render: func(r ledger.Result, err error) ledger.Answer {
 			if refused, ok := errors.AsType[*refusal.Error](err); ok {
@@ -95,7 +96,7 @@ func (c *call) redeem() api.Reply {
 		}})
 	switch {
 	case err == nil && answer.Fresh():
-		c.Redeemed(c.card.ID)
+		c.Redeemed(c.card.ID, c.Location)
 	case err == nil && answer.Succeeded():
 		if voided, err := c.voided(key); err != nil || voided {
 			return c.told(answer, errors.Join(err, refusal.New(refusal.IdempotencyMismatch, "This was voided.")))
@@ -106,7 +107,7 @@ func (c *call) redeem() api.Reply {
 
 // wouldRefuse answers what is refused as the gift stands, of which nothing is kept: it may be tried again any number of
 // times. A wrong verification code counts, and is for the engine. last is what is kept of the order.
-func (c *call) wouldRefuse(ask gift.Redeem, last *ledger.Request) (reply api.Reply, is bool) {
+func (c *call) wouldRefuse(ask gift.Redeem, last *ledger.Request) (reply service.Reply, is bool) {
 	switch {
 	case last != nil && refused(*last): // the last attempt of all
 		return c.told(last.Answer, nil), true
@@ -160,7 +161,7 @@ func (c *call) voided(key string) (bool, error) {
 var transaction = regexp.MustCompile(`^[0-9a-f-]{36}:[0-9a-f-]{36}(:[0-9]{1,2})?$`)
 
 // void gives back what a redemption took.
-func (c *call) void() api.Reply {
+func (c *call) void() service.Reply {
 	if !transaction.MatchString(c.asked.TransactionID) {
 		return transactionNotFound.because(refusal.NotFound)
 	}
@@ -173,9 +174,9 @@ func (c *call) void() api.Reply {
 	}) {
 		return transactionNotFound.because(refusal.NotFound)
 	}
-	answer, err := c.Do(api.Order{Operation: gift.ReverseRedemption,
+	answer, err := c.Do(provider.Order{Operation: gift.ReverseRedemption,
 		Command: &ledger.Reverse{OriginalKey: c.Scope(c.asked.TransactionID), Operation: gift.RedeemGift,
-			Reverse: gift.Reverse{Context: c.Context(), Caller: c.caller}},
+			Reverse: gift.Reverse{Context: c.Actor(c.Location), Caller: c.caller}},
 		Render: func(r ledger.Result, _ error) ledger.Answer {
 			return c.done("remainingBalance", r.Vouchers[0].Available(r.Entries[0].At), "")
 		}})

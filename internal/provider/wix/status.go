@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"net/http"
 
-	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // failure is one of Wix's errors.
@@ -57,18 +57,18 @@ func (c *call) refusalOf(refused *refusal.Error) failure {
 
 func (r failure) body() []byte { return fmt.Appendf(nil, `{"applicationError":{"code":"%s"}}`, r.code) }
 
-func (r failure) because(why refusal.Code) api.Reply {
-	return api.Reply{Status: r.status, Body: r.body(), Code: why}
+func (r failure) because(why refusal.Code) service.Reply {
+	return service.Reply{Status: r.status, Body: r.body(), Code: why}
 }
 
 // failed answers an error. What we failed at, or do not know, has no body.
-func (c *call) failed(err error) api.Reply {
+func (c *call) failed(err error) service.Reply {
 	refused, ok := errors.AsType[*refusal.Error](err)
 	switch {
 	case !ok || refused.Code == refusal.UnexpectedError:
-		return api.Reply{Status: http.StatusInternalServerError, Err: err}
+		return service.Reply{Status: http.StatusInternalServerError, Err: err}
 	case refused.Code.Undecided():
-		return api.Reply{Status: http.StatusServiceUnavailable, Err: err}
+		return service.Reply{Status: http.StatusServiceUnavailable, Err: err}
 	}
 	return c.refusalOf(refused).because(refused.Code)
 }
@@ -79,14 +79,14 @@ func (c *call) done(balance string, left money.Amount, more string) ledger.Answe
 		c.currency.Format(left), c.currency.Code, more)}
 }
 
-func (c *call) told(a ledger.Answer, err error) api.Reply {
+func (c *call) told(a ledger.Answer, err error) service.Reply {
 	switch {
 	case err != nil:
 		return c.failed(err)
 	case a.Succeeded():
-		return api.Reply{Status: http.StatusOK, Body: a.Body}
+		return service.Reply{Status: http.StatusOK, Body: a.Body}
 	}
-	reply := api.Reply{Body: a.Body, Code: a.Code}
+	reply := service.Reply{Body: a.Body, Code: a.Code}
 	for _, r := range []failure{cardNotFound, cardDisabled, cardExpired, insufficientFunds} { // as it was told first
 		if string(r.body()) == string(a.Body) {
 			reply.Status = r.status

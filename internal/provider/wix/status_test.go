@@ -6,9 +6,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"boon.example/internal/api"
 	"boon.example/internal/money"
+	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // TestEveryCodeHasAnError: none of our refusals is left without one of Wix's errors.
@@ -16,7 +17,7 @@ func TestEveryCodeHasAnError(t *testing.T) {
 	t.Parallel()
 	ours := map[refusal.Code]int{refusal.UnexpectedError: 500, refusal.Unavailable: 503, refusal.RequestInProgress: 503}
 	for _, code := range refusal.Codes() {
-		reply := (&call{Desk: new(api.Desk)}).failed(refusal.New(code, "no"))
+		reply := (&call{Call: new(provider.Call)}).failed(refusal.New(code, "no"))
 		if status := ours[code]; status != 0 && (reply.Status != status || len(reply.Body) > 0) ||
 			status == 0 && (reply.Status < 400 || reply.Status >= 500 || len(reply.Body) == 0) {
 			t.Errorf("%s is told as %d %s", code, reply.Status, reply.Body)
@@ -28,7 +29,7 @@ func TestEveryCodeHasAnError(t *testing.T) {
 func TestExpired(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	c := &call{Desk: &api.Desk{Now: now}}
+	c := &call{Call: &provider.Call{Call: service.Call{Now: now}}}
 	c.card.ValidUntil = now
 	if got := c.refusalOf(refusal.New(refusal.RedemptionNotAllowed, "no")); got != cardExpired {
 		t.Errorf("an expired card is told as %s", got.code)

@@ -10,12 +10,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/golang-jwt/jwt/v5"
 
-	"boon.example/internal/api"
+	"boon.example/internal/admission"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 const (
@@ -27,23 +28,23 @@ const (
 // method is what is asked for by the last part of the address.
 type method struct {
 	needs    gift.Permissions
-	priority api.Priority
-	do       func(*call) api.Reply
+	priority admission.Priority
+	do       func(*call) service.Reply
 }
 
 var methods = map[string]method{
-	"balance": {gift.MayValidate, api.PriorityValidate, (*call).balance},
-	"redeem":  {gift.MayRedeem, api.PriorityRedeem, (*call).redeem},
-	"void":    {gift.MayReverse, api.PriorityRedeem, (*call).void},
+	"balance": {gift.MayValidate, admission.Validate, (*call).balance},
+	"redeem":  {gift.MayRedeem, admission.Redeem, (*call).redeem},
+	"void":    {gift.MayReverse, admission.Redeem, (*call).void},
 }
 
 // Handler serves the calls of all sites; the path values provider and method name whose they are, and what they ask
 // for.
-func Handler(a *api.API) http.Handler { return a.Foreign(serve) }
+func Handler(s *service.Service) http.Handler { return provider.Handler(s, serve) }
 
 // call is one call that can be carried out.
 type call struct {
-	*api.Desk
+	*provider.Call
 	caller   *gift.Caller
 	currency money.Currency
 	asked    request
@@ -95,13 +96,13 @@ type data struct {
 }
 
 // serve answers one call.
-func serve(d *api.Desk) api.Reply {
-	m, known := methods[d.PathValue("method")]
+func serve(d *provider.Call) service.Reply {
+	m, known := methods[d.HTTP.PathValue("method")]
 	switch {
 	case !known:
-		return api.Reply{Status: http.StatusNotFound, Code: refusal.NotFound}
-	case d.Method != http.MethodPost:
-		return api.Reply{Status: http.StatusMethodNotAllowed, Code: refusal.NotSupported}
+		return service.Reply{Status: http.StatusNotFound, Code: refusal.NotFound}
+	case d.HTTP.Method != http.MethodPost:
+		return service.Reply{Status: http.StatusMethodNotAllowed, Code: refusal.NotSupported}
 	}
 	account, p := named(d)
 	if p == nil {
@@ -116,18 +117,18 @@ func serve(d *api.Desk) api.Reply {
 		return refuseAnonymous(d)
 	}
 	if err := d.From(p.Networks); err != nil {
-		return api.Reply{Status: http.StatusForbidden, Err: err}
+		return service.Reply{Status: http.StatusForbidden, Err: err}
 	}
 	at := p.Location(sent.Metadata.InstanceID)
 	if at.IsZero() { // of a site that the set-up does not know
-		return api.Reply{Status: http.StatusForbidden, Code: refusal.NotAuthorized}
+		return service.Reply{Status: http.StatusForbidden, Code: refusal.NotAuthorized}
 	}
-	c := &call{Desk: d, caller: p.Caller(account, at), currency: account.Currency}
+	c := &call{Call: d, caller: p.Caller(account, at), currency: account.Currency}
 	if err := d.Begin(c.caller, m.priority, within); err != nil {
 		return c.failed(err)
 	}
 	if err := c.caller.Permit(m.needs, false); err != nil {
-		return api.Reply{Status: http.StatusForbidden, Err: err}
+		return service.Reply{Status: http.StatusForbidden, Err: err}
 	}
 	if provider.Read(sent.Request, &c.asked) != nil {
 		return malformed()
@@ -136,22 +137,22 @@ func serve(d *api.Desk) api.Reply {
 }
 
 // malformed answers what is no call of Wix's.
-func malformed() api.Reply {
-	return api.Reply{Status: http.StatusBadRequest, Code: refusal.ValidationFailure}
+func malformed() service.Reply {
+	return service.Reply{Status: http.StatusBadRequest, Code: refusal.ValidationFailure}
 }
 
 // named finds the provider that the address names; nil: there is none.
-func named(d *api.Desk) (*gift.Account, *gift.Provider) {
-	id, err := guid.Parse(d.PathValue("provider"))
+func named(d *provider.Call) (*gift.Account, *gift.Provider) {
+	id, err := guid.Parse(d.HTTP.PathValue("provider"))
 	if err != nil {
 		return nil, nil
 	}
-	return d.Setup().Provider(gift.Wix, id)
+	return d.Directory().Provider(gift.Wix, id)
 }
 
 // authenticate finds whose a token is, and what stands in it; nil: it is not one that Wix signed for this provider, or
 // not one of now.
-func authenticate(d *api.Desk, token string) (*gift.Account, *gift.Provider, data) {
+func authenticate(d *provider.Call, token string) (*gift.Account, *gift.Provider, data) {
 	account, p := named(d)
 	if p == nil {
 		return nil, nil, data{}
@@ -176,8 +177,8 @@ func authenticate(d *api.Desk, token string) (*gift.Account, *gift.Provider, dat
 }
 
 // refuseAnonymous answers a call that proved no right to be made.
-func refuseAnonymous(d *api.Desk) api.Reply {
-	reply := api.Reply{Status: http.StatusUnauthorized, Code: refusal.Unauthenticated}
+func refuseAnonymous(d *provider.Call) service.Reply {
+	reply := service.Reply{Status: http.StatusUnauthorized, Code: refusal.Unauthenticated}
 	if err := d.CountAnonymous(); err != nil {
 		reply.Code, reply.Err = "", err
 		if refused, ok := errors.AsType[*refusal.Error](err); !ok || refused.Code != refusal.RateLimited {
@@ -194,9 +195,9 @@ func (c *call) find(forOrder string) error {
 	if err != nil {
 		return err
 	}
-	var before api.Before
+	var before provider.Before
 	if forOrder != "" {
-		before = api.Before{References: []string{reference(forOrder)}, Known: func(v *gift.Voucher) (bool, error) {
+		before = provider.Before{References: []string{reference(forOrder)}, Known: func(v *gift.Voucher) (bool, error) {
 			used, err := c.Requests(order(forOrder, v, 1))
 			return len(used) > 0, err
 		}}

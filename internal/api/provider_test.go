@@ -9,20 +9,22 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/api"
+	"boon.example/internal/admission"
 	"boon.example/internal/gift"
+	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
-// TestADeskTellsCodesApartByNothing: where no attempt is left, no code is looked up: else how long the answer takes
+// TestAProviderTellsCodesApartByNothing: where no attempt is left, no code is looked up: else how long the answer takes
 // would go on telling which is which.
-func TestADeskTellsCodesApartByNothing(t *testing.T) {
+func TestAProviderTellsCodesApartByNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g, foreign := w.send(ofMoney("50")), w.send(strings.Replace(ofMoney("50"), shop, cornerShop, 1), as(cornerKey)...)
 	account := w.directory.Load().Accounts[id(harbor)]
 	platform := &gift.Provider{Platform: gift.Toast, ID: id(nowhere), Permissions: gift.MayValidate}
-	desk := api.New(w.config)
+	calls := w.config.api().Service
 	find := func(text string) (lookedUp int64, found error) {
 		code, err := gift.ParseVoucherCode(text)
 		if err != nil {
@@ -30,18 +32,18 @@ func TestADeskTellsCodesApartByNothing(t *testing.T) {
 		}
 		before := w.store.CodeLookUps()
 		answer := httptest.NewRecorder()
-		desk.Foreign(func(d *api.Desk) api.Reply {
-			if err := d.Begin(platform.Caller(account, id(pier)), api.PriorityValidate, time.Minute); err != nil {
+		provider.Handler(calls, func(d *provider.Call) service.Reply {
+			if err := d.Begin(platform.Caller(account, id(pier)), admission.Validate, time.Minute); err != nil {
 				t.Error(err)
 			}
-			_, found = d.Find(code, api.Before{References: []string{"none"}, Known: func(*gift.Voucher) (bool, error) {
+			_, found = d.Find(code, provider.Before{References: []string{"none"}, Known: func(*gift.Voucher) (bool, error) {
 				t.Error("what was not used is asked about")
 				return true, nil
 			}})
-			return api.Reply{Status: http.StatusOK}
+			return service.Reply{Status: http.StatusOK}
 		}).ServeHTTP(answer, httptest.NewRequest("POST", "/", nil))
 		if answer.Code != http.StatusOK {
-			t.Fatalf("the desk fails with %d", answer.Code)
+			t.Fatalf("the call fails with %d", answer.Code)
 		}
 		return w.store.CodeLookUps() - before, found
 	}

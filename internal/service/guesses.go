@@ -1,10 +1,9 @@
-package api
+package service
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"net/netip"
 	"time"
 
 	"boon.example/internal/clientip"
@@ -34,14 +33,14 @@ func newGuessLimiter(c *Config) *guessLimiter {
 // Bucket implements ratelimit.Records.
 func (g *guessLimiter) Bucket(ctx context.Context, t gift.Till) (ratelimit.Bucket, error) {
 	b, err := g.records.TillBucket(ctx, t)
-	return b, stored(err)
+	return b, Stored(err)
 }
 
 // Take implements ratelimit.Records. Whoever hangs up now has made the attempt all the same.
 func (g *guessLimiter) Take(ctx context.Context, t gift.Till, n int) (ratelimit.Bucket, error) {
 	deadline, has := ctx.Deadline()
 	if !has {
-		deadline = time.Now().Add(otherDeadline)
+		deadline = time.Now().Add(OtherDeadline)
 	}
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
 	defer cancel()
@@ -49,7 +48,7 @@ func (g *guessLimiter) Take(ctx context.Context, t gift.Till, n int) (ratelimit.
 	if alarm {
 		g.alarm(ctx, t)
 	}
-	return b, stored(err)
+	return b, Stored(err)
 }
 
 // lookUp looks a code up by find, when an attempt is left, and counts what it costs before the answer is given. It
@@ -96,36 +95,6 @@ func (g *guessLimiter) try(ctx context.Context, t gift.Till, find func() (cost i
 	return cmp.Or(err, failed)
 }
 
-// compare finds the gift whose code this is among gifts that the caller used before. It looks nothing up by the code,
-// so that it goes on where no attempt is left. It is limited for itself: whoever has the key of a call and the last
-// four digits of its gift may not try the others.
-func (c *call) compare(code gift.VoucherCode, location guid.ID, used []guid.ID) (g gift.Gift, err error) {
-	if len(used) == 0 {
-		return g, gift.NoSuchCode()
-	}
-	at := c.till(location)
-	at.Used = true
-	err = c.guesses.lookUp(c.ctx, at, func() (cost int, _ error) {
-		found := error(gift.NoSuchCode())
-		for _, voucher := range used {
-			one, err := c.Records.GiftWithCode(c.ctx, c.account.ID, voucher, code)
-			switch replaced, old := errors.AsType[*gift.ReplacedError](err); {
-			case old:
-				g, found = gift.Gift{Voucher: replaced.Voucher}, err
-			case err == nil:
-				g, found = one, nil
-			case !errors.Is(err, refusal.NotFound):
-				return 0, stored(err)
-			}
-		}
-		if errors.Is(found, refusal.NotFound) {
-			cost = gift.MissUnknown
-		}
-		return cost, found
-	})
-	return g, err
-}
-
 // reward gives attempts back to a till that redeemed a gift, if any are missing. The redemption stands, whatever
 // becomes of the reward.
 func (g *guessLimiter) reward(ctx context.Context, t gift.Till, voucher guid.ID) error {
@@ -144,18 +113,20 @@ func (g *guessLimiter) reward(ctx context.Context, t gift.Till, voucher guid.ID)
 
 var anonymousRate = ratelimit.Rate{Burst: gift.AnonymousBurst, Refill: gift.AnonymousRefill}
 
-// countAnonymous counts a request without a valid key against the client's network, and refuses it once there were
-// too many.
-func (a *API) countAnonymous(ctx context.Context, address netip.Addr) error {
-	client, now := clientip.Network(address), a.Now()
-	bucket, err := a.Records.AnonymousBucket(ctx, client)
+// CountAnonymous counts a call that proved no right to be made, or showed what could have been guessed, against the
+// client's network. It refuses the call once there were too many.
+func (c *Call) CountAnonymous() error {
+	ctx, cancel := c.withStoreTimeout(c.ctx)
+	defer cancel()
+	client, now := clientip.Network(c.ClientAddress(c.HTTP)), c.Service.Now()
+	bucket, err := c.Records.AnonymousBucket(ctx, client)
 	if err != nil {
-		return stored(err)
+		return Stored(err)
 	}
 	allowed := anonymousRate.Left(bucket, now) > 0
 	if allowed { // else the store is spared a write
-		if bucket, allowed, err = a.Records.TakeAnonymous(ctx, client, now); err != nil {
-			return stored(err)
+		if bucket, allowed, err = c.Records.TakeAnonymous(ctx, client, now); err != nil {
+			return Stored(err)
 		}
 	}
 	if allowed {

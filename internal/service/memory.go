@@ -1,4 +1,4 @@
-package api
+package service
 
 import (
 	"net/http"
@@ -19,18 +19,18 @@ const (
 )
 
 // party is who a place or memory is counted for: the account; for a system key, which names its account later, the key.
-func (c *call) party() guid.ID {
+func (c *Call) party() guid.ID {
 	switch {
-	case c.account != nil:
-		return c.account.ID
-	case c.caller != nil:
-		return c.caller.KeyID
+	case c.Account != nil:
+		return c.Account.ID
+	case c.Caller != nil:
+		return c.Caller.KeyID
 	}
 	return guid.ID{}
 }
 
-// hold counts bytes for the call until it has been answered.
-func (c *call) hold(n int) error {
+// TakeMemory counts bytes for the call until it has been answered.
+func (c *Call) TakeMemory(n int) error {
 	n = max(0, n)
 	before := max(0, c.memory-freeMemory)
 	c.memory += n
@@ -43,10 +43,10 @@ func (c *call) hold(n int) error {
 		c.payer = &payer
 	}
 	most := maxMemory
-	if c.r.Method == http.MethodPost {
+	if c.HTTP.Method == http.MethodPost {
 		most = maxOrders
 	}
-	if !c.API.memory.Take(*c.payer, more, most) {
+	if !c.Service.memory.Take(*c.payer, more, most) {
 		c.memory -= n
 		refused := refusal.New(refusal.Unavailable, "Too many large requests are under way. Repeat this one in a moment "+
 			"with the same Idempotency-Key.")
@@ -56,10 +56,10 @@ func (c *call) hold(n int) error {
 	return nil
 }
 
-// release ends what hold began.
-func (c *call) release() {
+// release ends what TakeMemory began.
+func (c *Call) release() {
 	c.giveBack()
 	if c.payer != nil {
-		c.API.memory.Give(*c.payer, max(0, c.memory-freeMemory))
+		c.Service.memory.Give(*c.payer, max(0, c.memory-freeMemory))
 	}
 }

@@ -1,0 +1,156 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"boon.example/internal/admission"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
+	"boon.example/internal/refusal"
+)
+
+// Call is one call on its way to a reply.
+type Call struct {
+	*Service
+	HTTP      *http.Request
+	Writer    http.ResponseWriter
+	RequestID string        // names the call in the log and in histories
+	Now       time.Time     // of the call, by the account's clock
+	Caller    *gift.Caller  // nil: not known yet
+	Account   *gift.Account // the caller's; nil for a system key, until it has named one
+	Key       string        // the Idempotency-Key, "" none
+	Location  guid.ID       // where it is made, for the log; zero: not said
+	Warning   string        // for the log; "": none
+	Codes     int           // that a look-up shows
+	Body      []byte        // of a POST, whole
+	Media     string        // of the answer, if it succeeds; "": JSON
+
+	ctx    context.Context
+	ends   [2]context.CancelFunc  // of ctx
+	setup  int64                  // the version of the set-up that says who calls, or of an older one
+	clocks map[guid.ID]gift.Clock // of the test accounts that the caller may act for
+	place  place
+	lent   *[trusted]byte // where the body lies, if that is used again
+	memory int            // bytes that TakeMemory counted
+	payer  *guid.ID       // for whom; nil: there were few
+}
+
+// Terms are what a handler asks of a call, and of the service for it.
+type Terms struct {
+	Priority admission.Priority
+	Within   time.Duration    // how long the call takes at most
+	Needs    gift.Permissions // of the caller
+	AnyKey   bool             // also for a system key
+	Body     int64            // how long its body in JSON may be; 0: it has none
+}
+
+// Admit takes a call that is made with an API key: it tells who calls, reads the body, and waits until the call's turn
+// has come.
+func (c *Call) Admit(t Terms) (err error) {
+	if err := c.authorize(&t); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.HTTP.Context(), t.Within)
+	c.ends[0] = cancel
+	if t.Body > 0 {
+		if c.Body, err = c.ReadBody(t.Body); err != nil {
+			return err
+		}
+		// A body may take its time, and the key may be revoked or have expired meanwhile.
+		c.Now = c.RealTime()
+		if err := c.authorize(&t); err != nil {
+			return err
+		}
+	}
+	return c.begin(ctx, t.Priority)
+}
+
+// Begin takes a call of a caller that the face has identified, at the one location that the caller has: it waits until
+// the call's turn has come. What follows takes so long at most. It is asked once.
+func (c *Call) Begin(caller *gift.Caller, p admission.Priority, within time.Duration) error {
+	c.Caller, c.Account, c.Location = caller, caller.Account, caller.Locations[0]
+	c.Now = c.RealTime()
+	ctx, cancel := context.WithTimeout(c.HTTP.Context(), within)
+	c.ends[0] = cancel
+	return c.begin(ctx, p)
+}
+
+func (c *Call) begin(ctx context.Context, p admission.Priority) error {
+	if !c.enter(ctx, p) {
+		return ErrOverloaded
+	}
+	c.ctx, c.ends[1] = c.withStoreTimeout(ctx)
+	if err := c.readClocks(); err != nil {
+		return err
+	}
+	c.ActFor(c.Account)
+	return nil
+}
+
+// end gives the call's place and time back.
+func (c *Call) end() {
+	for _, cancel := range c.ends {
+		if cancel != nil {
+			cancel()
+		}
+	}
+	c.Leave()
+}
+
+// Context ends when the time of the call is over, or its caller has gone.
+func (c *Call) Context() context.Context { return c.ctx }
+
+// Proceed has what follows take as long as a context allows: MoreTime's.
+func (c *Call) Proceed(ctx context.Context) { c.ctx = ctx }
+
+// withStoreTimeout is the context of what waits for the store.
+func (s *Service) withStoreTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.StoreTimeout == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, s.StoreTimeout)
+}
+
+// heavyDeadline is for orders that are held back while tills are busy, and for sheets.
+const heavyDeadline = ledger.MaxHeld + 15*time.Second
+
+// MoreTime is the context of what may be held back. It should keep no place from other calls meanwhile.
+func (c *Call) MoreTime() (context.Context, context.CancelFunc) {
+	c.Leave()
+	// a test's writer has none
+	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(heavyDeadline + 15*time.Second))
+	return context.WithTimeout(c.HTTP.Context(), heavyDeadline)
+}
+
+// Actor is who causes an entry, at a location; zero: at none in particular.
+func (c *Call) Actor(location guid.ID) gift.Context {
+	return gift.Context{RequestID: c.RequestID, Actor: gift.Actor{KeyID: c.Caller.KeyID, LocationID: location,
+		Person: c.Caller.Person, Address: c.Address(), Till: c.Caller.Till == gift.PairedTill}}
+}
+
+// Address is that of the client.
+func (c *Call) Address() string { return c.ClientAddress(c.HTTP).String() }
+
+// event is what the call came to.
+func (c *Call) event(r Reply) Event {
+	event := Event{RequestID: c.RequestID, Overloaded: errors.Is(r.Err, ErrOverloaded), Err: hidden(r.Err),
+		Warning: c.Warning, Codes: c.Codes, Code: r.Code}
+	if refused, ok := errors.AsType[*refusal.Error](r.Err); ok && event.Code == "" {
+		event.Code = refused.Code
+	}
+	if c.Account != nil {
+		event.AccountID = c.Account.ID
+	}
+	if c.Caller != nil {
+		event.KeyID, event.KeyName, event.LocationID = c.Caller.KeyID, c.Caller.Name, c.Location
+		event.Person = c.Caller.Person
+		if len(c.Caller.Locations) == 1 && c.Location.IsZero() {
+			event.LocationID = c.Caller.Locations[0]
+		}
+	}
+	return event
+}

@@ -1,0 +1,88 @@
+package service
+
+import (
+	"errors"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
+)
+
+// FindByToken looks a gift up by its token, for use at a location. A gift that is refused is given beside the refusal.
+func (c *Call) FindByToken(token gift.Token, location guid.ID) (gift.Gift, error) {
+	g, err := c.Records.GiftByToken(c.ctx, token)
+	_, err = c.checkUse(&g, err, location, gift.NoSuchToken())
+	return g, err
+}
+
+// FindByCode looks a gift up by its code, for use at a location. Codes are limited against guessing: where no attempt
+// is left, nothing is looked up. A gift that is refused is given beside the refusal.
+func (c *Call) FindByCode(code gift.VoucherCode, location guid.ID) (g gift.Gift, err error) {
+	err = c.guesses.lookUp(c.ctx, c.Till(location), func() (cost int, err error) {
+		g, err = c.Records.GiftByCode(c.ctx, code)
+		return c.checkUse(&g, err, location, gift.NoSuchCode())
+	})
+	return g, err
+}
+
+// checkUse tells what became of a look-up, and what it costs: missing, where the caller may not know of the gift.
+func (c *Call) checkUse(g *gift.Gift, err error, location guid.ID, missing *refusal.Error) (cost int, _ error) {
+	found := &g.Voucher
+	replaced, old := errors.AsType[*gift.ReplacedError](err)
+	switch {
+	case old:
+		g.Voucher = replaced.Voucher
+	case errors.Is(err, refusal.NotFound):
+		found = nil
+	case err != nil:
+		return 0, Stored(err)
+	}
+	if cost, err = c.Caller.CheckUse(found, location, missing); err == nil && old {
+		err = replaced.Refusal(c.Account.TimeZone())
+	}
+	return cost, err
+}
+
+// Till is where codes are tried.
+func (c *Call) Till(location guid.ID) gift.Till {
+	return gift.Till{AccountID: c.Account.ID, KeyID: c.Caller.KeyID, LocationID: location, Places: c.Caller.Places(),
+		Shop: c.Caller.WebShop}
+}
+
+// Compare finds the gift whose code this is among gifts that the caller used before. It looks nothing up by the code,
+// so that it goes on where no attempt is left. It is limited for itself: whoever has the key of a call and the last
+// four digits of its gift may not try the others.
+func (c *Call) Compare(code gift.VoucherCode, location guid.ID, used []guid.ID) (g gift.Gift, err error) {
+	if len(used) == 0 {
+		return g, gift.NoSuchCode()
+	}
+	at := c.Till(location)
+	at.Used = true
+	err = c.guesses.lookUp(c.ctx, at, func() (cost int, _ error) {
+		found := error(gift.NoSuchCode())
+		for _, voucher := range used {
+			one, err := c.Records.GiftWithCode(c.ctx, c.Account.ID, voucher, code)
+			switch replaced, old := errors.AsType[*gift.ReplacedError](err); {
+			case old:
+				g, found = gift.Gift{Voucher: replaced.Voucher}, err
+			case err == nil:
+				g, found = one, nil
+			case !errors.Is(err, refusal.NotFound):
+				return 0, Stored(err)
+			}
+		}
+		if errors.Is(found, refusal.NotFound) {
+			cost = gift.MissUnknown
+		}
+		return cost, found
+	})
+	return g, err
+}
+
+// Redeemed is told of a redemption that was done by this very call. It stands, whatever becomes of the reward.
+func (c *Call) Redeemed(voucher, location guid.ID) {
+	_ = c.guesses.reward(c.ctx, c.Till(location), voucher)
+	if c.Account.BalanceNotice {
+		c.Wake(c.Account.Test)
+	}
+}
