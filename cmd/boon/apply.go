@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/print"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
+	"boon.example/internal/terminal"
 	"boon.example/internal/webhook"
 )
 
@@ -25,8 +26,8 @@ type dataFolder struct {
 }
 
 // options tell the store where the data is.
-func (d dataFolder) options(t *terminal) store.Options {
-	return store.Options{Dir: d.Data, KeyFile: t.keyFile(d.KeyFile)}
+func (d dataFolder) options(t *terminal.Terminal) store.Options {
+	return store.Options{Dir: d.Data, KeyFile: keyFile(t, d.KeyFile)}
 }
 
 // database are the flags of the commands that work on the store itself, beside running services or without one.
@@ -36,14 +37,14 @@ type database struct {
 }
 
 // options tell the store where the data is.
-func (d database) options(t *terminal) store.Options {
+func (d database) options(t *terminal.Terminal) store.Options {
 	o := d.dataFolder.options(t)
 	o.Database = d.Database
 	return o
 }
 
 // with opens the store for as long as work takes.
-func (d database) with(t *terminal, mustExist bool, work func(*store.Store) error) error {
+func (d database) with(t *terminal.Terminal, mustExist bool, work func(*store.Store) error) error {
 	o := d.options(t)
 	o.MustExist = mustExist
 	return opened(t, o, work)
@@ -90,8 +91,8 @@ Example:
 Next: boon serve --outbox, and boon gift send --help. Keys can also be made one by one: boon key create --help.`
 }
 
-func (c *applyCmd) Run(t *terminal) error {
-	text, err := readFile(t, c.File)
+func (c *applyCmd) Run(t *terminal.Terminal) error {
+	text, err := terminal.ReadFile(t, c.File)
 	if err != nil {
 		return fmt.Errorf("reading the set-up: %w", err)
 	}
@@ -101,11 +102,11 @@ func (c *applyCmd) Run(t *terminal) error {
 	}
 	allowed, err := webhook.ParseAllow(c.Webhooks)
 	if err != nil {
-		return usageError("--webhooks-allow (BOON_WEBHOOKS_ALLOW): " + err.Error())
+		return terminal.UsageError("--webhooks-allow (BOON_WEBHOOKS_ALLOW): " + err.Error())
 	}
 	file, err := setup.ParseBeside(name, text, folder, allowed)
 	if err != nil {
-		return t.problems(err)
+		return problems(t, err)
 	}
 	apply := file.Apply
 	if c.DryRun {
@@ -114,9 +115,9 @@ func (c *applyCmd) Run(t *terminal) error {
 	return c.with(t, c.DryRun, func(s *store.Store) error {
 		report, err := apply(t, s, time.Now(), rand.Reader)
 		if err != nil {
-			return t.problems(err)
+			return problems(t, err)
 		}
-		fonts := print.NewFonts(slog.New(slog.NewTextHandler(t.stderr, nil)), c.Fonts)
+		fonts := print.NewFonts(slog.New(slog.NewTextHandler(t.Stderr, nil)), c.Fonts)
 		if fonts.Fault != "" {
 			report.Notes = append(report.Notes, fonts.Fault)
 		}
@@ -124,7 +125,7 @@ func (c *applyCmd) Run(t *terminal) error {
 			report.Notes = append(report.Notes, fonts.Lacks(a)...)
 		}
 		report.Notes = append(report.Notes, readByOthers(c.File, file)...)
-		return report.Print(t.stdout)
+		return report.Print(t.Stdout)
 	})
 }
 
@@ -139,14 +140,14 @@ func readByOthers(path string, f *setup.File) []string {
 }
 
 // problems tells what is wrong with a set-up file the way compilers do, one problem a line.
-func (t *terminal) problems(err error) error {
+func problems(t *terminal.Terminal, err error) error {
 	list, ok := errors.AsType[setup.Problems](err)
 	if !ok {
 		return err
 	}
 	for _, p := range list {
-		fmt.Fprintln(t.stderr, cell(p.String()))
+		fmt.Fprintln(t.Stderr, terminal.Cell(p.String()))
 	}
-	fmt.Fprintln(t.stderr, "boon: nothing was changed")
-	return errQuiet
+	fmt.Fprintln(t.Stderr, "boon: nothing was changed")
+	return terminal.ErrQuiet
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/store/transfer"
+	"boon.example/internal/terminal"
 )
 
 type backupCmd struct {
@@ -27,29 +28,29 @@ Example:
     boon backup --to /var/lib/boon/backups --keep 14`
 }
 
-func (c *backupCmd) Run(t *terminal) error {
+func (c *backupCmd) Run(t *terminal.Terminal) error {
 	if c.Keep < 0 || c.Keep > 0 && filepath.Ext(c.To) == ".db" {
-		return usageError("--keep is 1 or more, and goes with a folder in --to")
+		return terminal.UsageError("--keep is 1 or more, and goes with a folder in --to")
 	}
-	r, err := transfer.Backup(t, c.options(t), c.To, time.Now(), t.progress("copying"))
+	r, err := transfer.Backup(t, c.options(t), c.To, time.Now(), t.Progress("copying"))
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(t.stdout, "%s\n", cell(r.File))
-	fmt.Fprintf(t.stdout, "%d bytes, %d gifts, %d ledger entries; read back and whole.\n", r.Bytes, r.Totals.Vouchers,
+	fmt.Fprintf(t.Stdout, "%s\n", terminal.Cell(r.File))
+	fmt.Fprintf(t.Stdout, "%d bytes, %d gifts, %d ledger entries; read back and whole.\n", r.Bytes, r.Totals.Vouchers,
 		r.Totals.Entries)
-	fmt.Fprintf(t.stdout, "Its codes can be read with the key file only, which is not in it: %s\nKeep a copy of that "+
+	fmt.Fprintf(t.Stdout, "Its codes can be read with the key file only, which is not in it: %s\nKeep a copy of that "+
 		"file apart from the backups.\n",
-		cell(r.KeyFile))
+		terminal.Cell(r.KeyFile))
 	if filepath.Dir(r.File) == filepath.Dir(r.KeyFile) {
-		fmt.Fprintln(t.stdout, "THEY ARE IN ONE FOLDER NOW: whoever copies it can redeem every gift.")
+		fmt.Fprintln(t.Stdout, "THEY ARE IN ONE FOLDER NOW: whoever copies it can redeem every gift.")
 	}
 	if c.Keep == 0 {
 		return nil
 	}
 	removed, err := transfer.Prune(r.File, c.Keep)
 	for _, name := range removed {
-		fmt.Fprintf(t.stdout, "%s is removed.\n", cell(name))
+		fmt.Fprintf(t.Stdout, "%s is removed.\n", terminal.Cell(name))
 	}
 	return err
 }

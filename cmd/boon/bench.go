@@ -16,6 +16,8 @@ import (
 
 	"boon.example/client"
 	"boon.example/internal/load"
+	"boon.example/internal/remote"
+	"boon.example/internal/terminal"
 )
 
 type benchCmd struct {
@@ -57,19 +59,19 @@ Examples:
 Next: docs/why/benchmarks.md says how to read the figures, and what ours are.`
 }
 
-func (c *benchCmd) Run(t *terminal) error {
+func (c *benchCmd) Run(t *terminal.Terminal) error {
 	b, err := c.bench()
 	if err != nil {
 		return err
 	}
-	t.status("preparing %d gifts", c.Vouchers)
+	t.Status("preparing %d gifts", c.Vouchers)
 	if err := b.prepare(t); err != nil {
 		return err
 	}
 	loaded, stop := context.WithCancel(t)
 	defer stop()
 	b.plan.Each = func(e load.Event) {
-		if b.refusal.note(e) {
+		if b.showRefusal.note(e) {
 			stop() // every other call would be refused as well
 		}
 	}
@@ -82,29 +84,29 @@ func (c *benchCmd) Run(t *terminal) error {
 }
 
 // finish checks the money, cancels what was prepared, and reports.
-func (b *bench) finish(t *terminal, run *load.Run) (err error) {
+func (b *bench) finish(t *terminal.Terminal, run *load.Run) (err error) {
 	after := context.WithoutCancel(t) // a load that is ended early is reported too
-	report, refusal := b.report(run), b.refusal.err()
+	report, refusal := b.report(run), b.showRefusal.err()
 	if report.Calls > 0 || refusal == nil {
-		t.status("checking %d gifts", b.Vouchers)
+		t.Status("checking %d gifts", b.Vouchers)
 		report.Verified, err = b.verify(after, run)
 	}
 	if !b.Keep {
-		t.status("cancelling %d gifts", b.Vouchers)
+		t.Status("cancelling %d gifts", b.Vouchers)
 		err = errors.Join(err, b.cancel(after))
 	}
-	t.status("")
+	t.Status("")
 	if report.Calls > 0 || refusal == nil {
 		err = errors.Join(err, report.print(t, b.JSON))
 	}
 	switch {
 	case refusal != nil:
 		if err != nil {
-			fmt.Fprintf(t.stderr, "boon: %s\n", plain(err.Error()))
+			fmt.Fprintf(t.Stderr, "boon: %s\n", terminal.Plain(err.Error()))
 		}
 		return refusal
 	case err == nil && !report.Verified.OK:
-		return errQuiet // the report says so
+		return terminal.ErrQuiet // the report says so
 	}
 	return err
 }
@@ -155,42 +157,43 @@ func (f *firstRefusal) err() error {
 // bench is a load with what it is about.
 type bench struct {
 	*benchCmd
-	api       *client.Client
-	plan      load.Plan
-	orders    load.Orders
-	prepared  []*client.Order
-	reference string // of what was prepared
-	sales     string // of what the load sends
-	amount    *big.Rat
-	value     client.Decimal
-	worth     *big.Rat // of all prepared gifts together, at first
-	currency  string
-	refusal   firstRefusal
+	api         *client.Client
+	plan        load.Plan
+	orders      load.Orders
+	prepared    []*client.Order
+	reference   string // of what was prepared
+	sales       string // of what the load sends
+	amount      *big.Rat
+	value       client.Decimal
+	worth       *big.Rat // of all prepared gifts together, at first
+	currency    string
+	showRefusal firstRefusal
 }
 
 // bench checks the flags.
 func (c *benchCmd) bench() (*bench, error) {
 	if c.Key == "" {
-		return nil, usageError("An API key is needed: set BOON_KEY, or give --key. boon key create makes one.")
+		return nil, terminal.UsageError("An API key is needed: set BOON_KEY, or give --key. boon key create makes one.")
 	}
 	if c.Connections < 1 || c.Vouchers < 1 || c.Duration <= 0 || c.Rate < 0 || c.Hot < 0 || c.Hot > c.Vouchers {
-		return nil, usageError("--connections, --vouchers and --duration must be above 0, --rate not below, and --hot at " +
+		return nil, terminal.UsageError("--connections, --vouchers and --duration must be above 0, --rate not below, and " +
+			"--hot at " +
 			"most --vouchers.")
 	}
-	take, err := amount("--amount", c.Amount)
+	take, err := remote.Amount("--amount", c.Amount)
 	if err != nil {
 		return nil, err
 	}
 	b := &bench{benchCmd: c, amount: take.Rat(), worth: new(big.Rat)}
-	if b.value, err = amount("--value", c.Value); err != nil {
+	if b.value, err = remote.Amount("--value", c.Value); err != nil {
 		return nil, err
 	}
 	if b.api, err = client.New(c.Target, c.Key, client.WithUserAgent("boon-bench/"+thisBuild().Version)); err != nil {
-		return nil, usageError(fmt.Sprintf("--target or --key: %v.", err))
+		return nil, terminal.UsageError(fmt.Sprintf("--target or --key: %v.", err))
 	}
 	target, err := load.NewTarget(c.Target, c.Key)
 	if err != nil {
-		return nil, usageError(fmt.Sprintf("--target: %v.", err))
+		return nil, terminal.UsageError(fmt.Sprintf("--target: %v.", err))
 	}
 	id := uuid.NewString()
 	b.reference, b.sales = "boon-bench-"+id, "boon-bench-sale-"+id
@@ -238,7 +241,7 @@ func (b *bench) prepare(ctx context.Context) error {
 }
 
 // watch shows a person how it goes, until it is over.
-func (b *bench) watch(t *terminal, run *load.Run) {
+func (b *bench) watch(t *terminal.Terminal, run *load.Run) {
 	ended := make(chan struct{})
 	go func() {
 		run.Wait()
@@ -255,18 +258,11 @@ func (b *bench) watch(t *terminal, run *load.Run) {
 		case now := <-tick.C:
 			s := run.Stats()
 			n := s.OK.Count()
-			t.status("%4.0f s  %8.0f calls/s  p50 %s  p99 %s  %d failed", now.Sub(run.Begun()).Seconds(),
+			t.Status("%4.0f s  %8.0f calls/s  p50 %s  p99 %s  %d failed", now.Sub(run.Begun()).Seconds(),
 				float64(n-before)/now.Sub(seen).Seconds(),
 				short(s.OK.Quantile(0.5)), short(s.OK.Quantile(0.99)), failed(s))
 			before, seen = n, now
 		}
-	}
-}
-
-// status shows a line to a person in place of the last one; "" takes it away.
-func (t *terminal) status(format string, args ...any) {
-	if onTerminal(t.stderr) {
-		fmt.Fprintf(t.stderr, "\r\033[K"+format, args...)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"boon.example/internal/load"
+	"boon.example/internal/remote"
+	"boon.example/internal/terminal"
 )
 
 // benchReport is what boon bench tells.
@@ -86,11 +88,11 @@ func (c *benchCmd) report(run *load.Run) *benchReport {
 	return r
 }
 
-func (r *benchReport) print(t *terminal, asJSON bool) error {
+func (r *benchReport) print(t *terminal.Terminal, asJSON bool) error {
 	if asJSON {
 		text, err := json.MarshalIndent(r, "", "  ")
 		if err == nil {
-			_, err = fmt.Fprintln(t.stdout, string(text))
+			_, err = fmt.Fprintln(t.Stdout, string(text))
 		}
 		return err
 	}
@@ -110,7 +112,8 @@ func (r *benchReport) print(t *terminal, asJSON bool) error {
 	if r.Hot > 0 {
 		gifts += fmt.Sprintf(", %d of them hot", r.Hot)
 	}
-	facts(t.stdout, "load", fmt.Sprintf("%s over %d connections, %s, %.1f s, %s", r.What, r.Connections, loop, r.Seconds,
+	terminal.Facts(t.Stdout, "load", fmt.Sprintf("%s over %d connections, %s, %.1f s, %s", r.What, r.Connections, loop,
+		r.Seconds,
 		gifts),
 		"succeeded", fmt.Sprintf("%d calls, %.0f a second", r.Calls, r.PerSecond), "latency", r.Latency.String(),
 		"failed", strings.Join(failures, ", "), "refusals took", refused, "not sent", unsent, "verified", r.Verified.String())
@@ -122,11 +125,11 @@ func (v *verified) String() string {
 	if v == nil {
 		return "no: the service could not be asked"
 	}
-	all := fmt.Sprintf("%s redeemed and acknowledged", money(v.Acknowledged, v.currency))
+	all := fmt.Sprintf("%s redeemed and acknowledged", remote.Money(v.Acknowledged, v.currency))
 	if v.AtMost.Cmp(v.Acknowledged) > 0 {
-		all = fmt.Sprintf("from %s to %s redeemed", v.Acknowledged, money(v.AtMost, v.currency))
+		all = fmt.Sprintf("from %s to %s redeemed", v.Acknowledged, remote.Money(v.AtMost, v.currency))
 	}
-	all += fmt.Sprintf(", %s gone from the gifts", money(v.Gone, v.currency))
+	all += fmt.Sprintf(", %s gone from the gifts", remote.Money(v.Gone, v.currency))
 	if v.Sent > 0 || v.Found > 0 {
 		all += fmt.Sprintf("; %d gifts sent, %d found", v.Sent, v.Found)
 	}

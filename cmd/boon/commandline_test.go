@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"boon.example/internal/terminal"
 )
 
 // TestCommandsAreTold: docs/reference/command-line.md has every command with the words of its help, and no other.
@@ -16,7 +18,7 @@ func TestCommandsAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parser, err := kong.New(&commands{}, (&terminal{}).options(func(int) {})...)
+	parser, err := kong.New(&commands{}, options(&terminal.Terminal{}, func(int) {})...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/store"
 	"boon.example/internal/store/transfer"
+	"boon.example/internal/terminal"
 )
 
 type copyCmd struct {
@@ -35,13 +36,13 @@ Example:
 Then: boon verify, and boon serve, on the destination. The source stays as it was; do not serve it again.`
 }
 
-func (c *copyCmd) Run(t *terminal) error {
-	from, to := c.ends(t.keyFile(c.KeyFile))
+func (c *copyCmd) Run(t *terminal.Terminal) error {
+	from, to := c.ends(keyFile(t, c.KeyFile))
 	begun, shown := time.Now(), ""
 	var show func(done, total int64)
 	r, err := transfer.Copy(t, from, to, func(doing string, done, total int64) {
 		if doing != shown {
-			show, shown = t.progress(doing), doing
+			show, shown = t.Progress(doing), doing
 		}
 		show(done, total)
 	})
@@ -52,17 +53,17 @@ func (c *copyCmd) Run(t *terminal) error {
 		return err
 	}
 	seconds := time.Since(begun).Seconds()
-	fmt.Fprintf(t.stdout, "%d rows copied and compared in %.1f s, %.0f a second.\n\n", r.Rows, seconds,
+	fmt.Fprintf(t.Stdout, "%d rows copied and compared in %.1f s, %.0f a second.\n\n", r.Rows, seconds,
 		float64(r.Rows)/seconds)
-	t.compared(r.Accounts)
+	compared(t, r.Accounts)
 	for _, d := range r.Differences {
-		fmt.Fprintln(t.stdout, cell(d))
+		fmt.Fprintln(t.Stdout, terminal.Cell(d))
 	}
 	if len(r.Differences) > 0 {
-		fmt.Fprintln(t.stdout, "The two are not equal. The destination cannot be served; make an empty one and copy again.")
-		return errQuiet
+		fmt.Fprintln(t.Stdout, "The two are not equal. The destination cannot be served; make an empty one and copy again.")
+		return terminal.ErrQuiet
 	}
-	fmt.Fprintln(t.stdout, "Every row of every table is the same on both sides.")
+	fmt.Fprintln(t.Stdout, "Every row of every table is the same on both sides.")
 	return nil
 }
 
@@ -87,7 +88,7 @@ func isURL(s string) bool {
 }
 
 // compared shows the accounts on both sides, a line for each figure.
-func (t *terminal) compared(accounts []transfer.AccountTotals) {
+func compared(t *terminal.Terminal, accounts []transfer.AccountTotals) {
 	var rows [][]string
 	for _, a := range accounts {
 		name := a.Account.String()
@@ -109,6 +110,6 @@ func (t *terminal) compared(accounts []transfer.AccountTotals) {
 			name = ""
 		}
 	}
-	table(t.stdout, []string{"account", "", "source", "destination", ""}, rows)
-	fmt.Fprintln(t.stdout)
+	terminal.Table(t.Stdout, []string{"account", "", "source", "destination", ""}, rows)
+	fmt.Fprintln(t.Stdout)
 }

@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
+	"boon.example/internal/terminal"
 )
 
 type demoCmd struct {
@@ -37,7 +38,7 @@ Example:
 Next: boon apply --help and boon serve --help, for a service of your own.`
 }
 
-func (c *demoCmd) Run(t *terminal) (err error) {
+func (c *demoCmd) Run(t *terminal.Terminal) (err error) {
 	dir, err := os.MkdirTemp("", "boon-demo-")
 	if err != nil {
 		return fmt.Errorf("making a temporary data folder: %w", err)
@@ -49,7 +50,7 @@ func (c *demoCmd) Run(t *terminal) (err error) {
 	ctx, stop := context.WithCancel(t)
 	defer stop()
 	ready, done := make(chan string, 1), make(chan error, 1)
-	log := slog.New(slog.NewJSONHandler(t.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := slog.New(slog.NewJSONHandler(t.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	go func() {
 		done <- server.Run(ctx, server.Config{
 			Listen: c.address(), Data: dir, Outbox: true, OutboxAnyway: true, Ready: func(address string) { ready <- address },
@@ -79,7 +80,8 @@ func (c *demoCmd) address() string {
 }
 
 // tell tells the story on a running server, keeps it running as long as is wanted, and ends with it.
-func (c *demoCmd) tell(ctx context.Context, t *terminal, dir, address string, stop func(), done <-chan error) error {
+func (c *demoCmd) tell(ctx context.Context, t *terminal.Terminal, dir, address string, stop func(),
+	done <-chan error) error {
 	s := newStory(t, "http://"+address)
 	told := s.tell(ctx)
 	if t.Err() != nil {
@@ -95,7 +97,7 @@ func (c *demoCmd) tell(ctx context.Context, t *terminal, dir, address string, st
 		case err := <-done:
 			return err
 		case <-ctx.Done():
-			fmt.Fprintln(t.stdout)
+			fmt.Fprintln(t.Stdout)
 		}
 	}
 	stop()

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"boon.example/internal/terminal"
 )
 
 // watched is standard output on which a word is waited for.
@@ -140,7 +142,7 @@ func TestDemoIsColouredForPeopleOnly(t *testing.T) {
 	if got := pen(true).bold("x"); got != "\x1b[1mx\x1b[0m" {
 		t.Errorf("a terminal gets %q", got)
 	}
-	s := newStory(&terminal{stdout: &bytes.Buffer{}, getenv: func(string) string { return "" }}, "")
+	s := newStory(&terminal.Terminal{Stdout: &bytes.Buffer{}, Getenv: func(string) string { return "" }}, "")
 	if s.pen {
 		t.Error("a pipe gets colours")
 	}

@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/sealed"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
+	"boon.example/internal/terminal"
 )
 
 type doctorCmd struct {
@@ -39,7 +40,7 @@ Example:
 }
 
 // Run looks.
-func (c *doctorCmd) Run(t *terminal) error {
+func (c *doctorCmd) Run(t *terminal.Terminal) error {
 	config, _, err := c.config(t)
 	if err != nil {
 		return err
@@ -92,11 +93,11 @@ func (d diagnosis) note(format string, args ...any) {
 func (d diagnosis) clock(kept, known bool) {
 	switch {
 	case !known:
-		d.fact("clock", "%s; whether it is kept right is not known here", moment(time.Now()))
+		d.fact("clock", "%s; whether it is kept right is not known here", terminal.Moment(time.Now()))
 	case kept:
-		d.fact("clock", "%s, kept right by the system", moment(time.Now()))
+		d.fact("clock", "%s, kept right by the system", terminal.Moment(time.Now()))
 	default:
-		d.fact("clock", "%s", moment(time.Now()))
+		d.fact("clock", "%s", terminal.Moment(time.Now()))
 		d.note("nothing keeps the clock right: validity, schedules and holds follow it; run NTP")
 	}
 }

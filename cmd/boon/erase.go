@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/nfc"
 	"boon.example/internal/store"
 	"boon.example/internal/store/erase"
+	"boon.example/internal/terminal"
 )
 
 type eraseCmd struct {
@@ -38,7 +39,7 @@ Example:
 }
 
 // Run erases what is said of a person.
-func (c *eraseCmd) Run(t *terminal) error {
+func (c *eraseCmd) Run(t *terminal.Terminal) error {
 	return c.with(t, true, func(s *store.Store) error {
 		d, err := s.Directory(t)
 		if err != nil {
@@ -67,7 +68,7 @@ func (c *eraseCmd) accounts(d *gift.Directory) (all []*gift.Account, err error) 
 	if c.Account != "" {
 		id, err := guid.Parse(c.Account)
 		if err != nil || d.Accounts[id] == nil {
-			return nil, usageError("--account is not the id of an account")
+			return nil, terminal.UsageError("--account is not the id of an account")
 		}
 		return []*gift.Account{d.Accounts[id]}, nil
 	}
@@ -101,14 +102,14 @@ func (c *eraseCmd) readContact(accounts []*gift.Account) error {
 	case textedOnce.MatchString(said):
 		c.Contact = said
 	default:
-		return usageError("--contact: " + err.Error())
+		return terminal.UsageError("--contact: " + err.Error())
 	}
 	return nil
 }
 
 // erase erases in one account. That it does stands in the account's audit trail before.
-func (c *eraseCmd) erase(t *terminal, s *store.Store, a *gift.Account) (n erase.Counts, err error) {
-	looked, seen := t.progress("searching"), int64(0)
+func (c *eraseCmd) erase(t *terminal.Terminal, s *store.Store, a *gift.Account) (n erase.Counts, err error) {
+	looked, seen := t.Progress("searching"), int64(0)
 	all, err := s.CountVouchers(t)
 	if err != nil {
 		return n, err
@@ -128,7 +129,7 @@ func (c *eraseCmd) erase(t *terminal, s *store.Store, a *gift.Account) (n erase.
 			return n, err
 		}
 	}
-	done, gifts := t.progress("erasing"), int64(0)
+	done, gifts := t.Progress("erasing"), int64(0)
 	ask.Done = func() {
 		gifts++
 		done(gifts, int64(len(ids)))
@@ -137,20 +138,20 @@ func (c *eraseCmd) erase(t *terminal, s *store.Store, a *gift.Account) (n erase.
 }
 
 // tell says what was erased, in numbers, and what still stands.
-func (c *eraseCmd) tell(t *terminal, s *store.Store, n erase.Counts) error {
+func (c *eraseCmd) tell(t *terminal.Terminal, s *store.Store, n erase.Counts) error {
 	verb := "erased"
 	if c.DryRun {
 		verb = "to be erased"
 	}
-	fmt.Fprintf(t.stdout, "%s: in %d gifts, %d entries of their histories", verb, n.Gifts-n.Waiting, n.Entries)
+	fmt.Fprintf(t.Stdout, "%s: in %d gifts, %d entries of their histories", verb, n.Gifts-n.Waiting, n.Entries)
 	if c.DryRun {
-		fmt.Fprintln(t.stdout, ", and what else is kept of them.")
+		fmt.Fprintln(t.Stdout, ", and what else is kept of them.")
 	} else {
-		fmt.Fprintf(t.stdout, ", %d stored answers, %d jobs, %d messages of the outbox, %d answers of webhooks.\n", n.Answers,
+		fmt.Fprintf(t.Stdout, ", %d stored answers, %d jobs, %d messages of the outbox, %d answers of webhooks.\n", n.Answers,
 			n.Jobs, n.Messages, n.Attempts)
 	}
 	if n.Waiting > 0 {
-		fmt.Fprintf(t.stdout, "%d gifts are left as they are, as they are still to be sent: cancel them, send them "+
+		fmt.Fprintf(t.Stdout, "%d gifts are left as they are, as they are still to be sent: cancel them, send them "+
 			"elsewhere, or give --force.\n", n.Waiting)
 	}
 	if c.DryRun {
@@ -164,12 +165,12 @@ func (c *eraseCmd) tell(t *terminal, s *store.Store, n erase.Counts) error {
 			left, err = left+n, errors.Join(err, remains)
 		}
 		if left > 0 {
-			fmt.Fprintf(t.stdout, "The contact still stands %d times in the files, where SQLite has left copies behind: "+
+			fmt.Fprintf(t.Stdout, "The contact still stands %d times in the files, where SQLite has left copies behind: "+
 				"--vacuum removes them.\n", left)
 		}
 	}
 	if err != nil || n.Waiting > 0 {
-		return errors.Join(err, errQuiet)
+		return errors.Join(err, terminal.ErrQuiet)
 	}
 	return nil
 }

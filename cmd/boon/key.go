@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
+	"boon.example/internal/terminal"
 )
 
 type keyCmd struct {
@@ -53,9 +54,10 @@ Limits are issuedPerDay and redeemedPerDay, of money in the account's currency, 
 messagesPerContactPerDay. Next: BOON_KEY=… boon gift list, and boon key list.`
 }
 
-func (c *keyCreateCmd) Run(t *terminal) error {
+func (c *keyCreateCmd) Run(t *terminal.Terminal) error {
 	if !c.System && (len(c.Account) > 1 || len(c.Program) > 0) {
-		return usageError("A key belongs to one account and sends in all of its programs: more accounts, and --program, " +
+		return terminal.UsageError("A key belongs to one account and sends in all of its programs: more accounts, and " +
+			"--program, " +
 			"are for --system.")
 	}
 	may, err := c.may()
@@ -91,9 +93,10 @@ func (c *keyCreateCmd) Run(t *terminal) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(t.stderr, "Made key %s (%s). It is shown this once and kept nowhere; store it now:\n", cell(key.Name),
+		fmt.Fprintf(t.Stderr, "Made key %s (%s). It is shown this once and kept nowhere; store it now:\n",
+			terminal.Cell(key.Name),
 			key.ID)
-		_, err = fmt.Fprintln(t.stdout, text)
+		_, err = fmt.Fprintln(t.Stdout, text)
 		return err
 	})
 }
@@ -102,7 +105,7 @@ func parseIDs(flag string, texts []string) (ids []guid.ID, _ error) {
 	for _, text := range texts {
 		id, err := guid.Parse(text)
 		if err != nil {
-			return nil, usageError(fmt.Sprintf("%s %s is %v.", flag, text, err))
+			return nil, terminal.UsageError(fmt.Sprintf("%s %s is %v.", flag, text, err))
 		}
 		ids = append(ids, id)
 	}
@@ -113,7 +116,7 @@ func parseNetworks(texts []string) (all gift.Networks, _ error) {
 	for _, text := range texts {
 		p, err := clientip.ParseNetwork(text)
 		if err != nil {
-			return nil, usageError(fmt.Sprintf("--networks: %v.", err))
+			return nil, terminal.UsageError(fmt.Sprintf("--networks: %v.", err))
 		}
 		all = append(all, p)
 	}
@@ -124,17 +127,18 @@ func parseNetworks(texts []string) (all gift.Networks, _ error) {
 func (c *keyCreateCmd) may() (may gift.Permissions, _ error) {
 	switch {
 	case c.System && (c.Role != "" || len(c.Permissions) > 0):
-		return 0, usageError("What a system key may do is always the same: leave --role and --permissions out.")
+		return 0, terminal.UsageError("What a system key may do is always the same: leave --role and --permissions out.")
 	case c.System:
 		return 0, nil
 	case (c.Role == "") == (len(c.Permissions) == 0):
-		return 0, usageError("Say what the key may do with --role (" + strings.Join(gift.RoleNames(), ", ") +
+		return 0, terminal.UsageError("Say what the key may do with --role (" + strings.Join(gift.RoleNames(), ", ") +
 			") or with --permissions (" +
 			strings.Join(gift.PermissionNames(), ", ") + "), not both.")
 	case c.Role != "":
 		may, known := gift.RoleByName(c.Role)
 		if !known {
-			return 0, usageError("There is no role " + cell(c.Role) + "; there are " + strings.Join(gift.RoleNames(), ", ") +
+			return 0, terminal.UsageError("There is no role " + terminal.Cell(c.Role) + "; there are " +
+				strings.Join(gift.RoleNames(), ", ") +
 				".")
 		}
 		return may, nil
@@ -142,7 +146,7 @@ func (c *keyCreateCmd) may() (may gift.Permissions, _ error) {
 	for _, name := range c.Permissions {
 		one, known := gift.PermissionByName(name)
 		if !known {
-			return 0, usageError("There is no permission " + cell(name) + "; there are " +
+			return 0, terminal.UsageError("There is no permission " + terminal.Cell(name) + "; there are " +
 				strings.Join(gift.PermissionNames(), ", ") + ".")
 		}
 		may |= one
@@ -151,7 +155,7 @@ func (c *keyCreateCmd) may() (may gift.Permissions, _ error) {
 }
 
 // account is the one that is named, or the only one there is.
-func (c *keyCreateCmd) account(t *terminal, s *store.Store) (guid.ID, error) {
+func (c *keyCreateCmd) account(t *terminal.Terminal, s *store.Store) (guid.ID, error) {
 	if ids, err := parseIDs("--account", c.Account); err != nil || len(ids) > 0 {
 		return append(ids, guid.ID{})[0], err
 	}
@@ -165,7 +169,8 @@ func (c *keyCreateCmd) account(t *terminal, s *store.Store) (guid.ID, error) {
 	case 1:
 		return slices.Collect(maps.Keys(d.Accounts))[0], nil
 	}
-	return guid.ID{}, usageError("There is more than one account; name one with --account ID, or give --system. There " +
+	return guid.ID{}, terminal.UsageError("There is more than one account; name one with --account ID, or give " +
+		"--system. There " +
 		"are " + accountList(d) + ".")
 }
 
@@ -173,7 +178,7 @@ func (c *keyCreateCmd) account(t *terminal, s *store.Store) (guid.ID, error) {
 func accountList(d *gift.Directory) string {
 	var all []string
 	for _, a := range d.Accounts {
-		all = append(all, fmt.Sprintf("%s (%s)", cell(a.Name), a.ID))
+		all = append(all, fmt.Sprintf("%s (%s)", terminal.Cell(a.Name), a.ID))
 	}
 	slices.Sort(all)
 	return strings.Join(all, ", ")
@@ -195,7 +200,7 @@ Example:
 }
 
 // Run lists the keys, those of one account together, the oldest first.
-func (c *keyListCmd) Run(t *terminal) error {
+func (c *keyListCmd) Run(t *terminal.Terminal) error {
 	return c.with(t, true, func(s *store.Store) error {
 		d, refused, err := s.AsItIs(t)
 		if err != nil {
@@ -206,7 +211,7 @@ func (c *keyListCmd) Run(t *terminal) error {
 			return err
 		}
 		if refused != nil {
-			fmt.Fprintf(t.stderr, "boon: %s\n", plain(refused.Error()))
+			fmt.Fprintf(t.Stderr, "boon: %s\n", terminal.Plain(refused.Error()))
 		}
 		uses, err := s.KeyUses(t)
 		if err != nil {
@@ -226,9 +231,10 @@ func (c *keyListCmd) Run(t *terminal) error {
 				account = k.AccountID.String()
 			}
 			rows = append(rows, []string{k.ID.String(), account, k.Name, ownerName(d, k), gift.ModeName(k.Test), mayDo(k),
-				places(d, k), k.Networks.String(), hint, moment(k.CreatedAt), lastUse(k, uses), keyState(k, now)})
+				places(d, k), k.Networks.String(), hint, terminal.Moment(k.CreatedAt), lastUse(k, uses), keyState(k, now)})
 		}
-		table(t.stdout, []string{"KEY", "ACCOUNT", "NAME", "OWNER", "MODE", "MAY", "LOCATIONS", "FROM", "ENDS IN", "MADE",
+		terminal.Table(t.Stdout, []string{"KEY", "ACCOUNT", "NAME", "OWNER", "MODE", "MAY", "LOCATIONS", "FROM",
+			"ENDS IN", "MADE",
 			"LAST USED", "STATE"}, rows)
 		return nil
 	})
@@ -256,7 +262,7 @@ func concerns(k *gift.Key, accounts []guid.ID) bool {
 // lastUse tells when a key was last used.
 func lastUse(k *gift.Key, uses map[guid.ID]time.Time) string {
 	if used := uses[k.ID]; !used.IsZero() {
-		return moment(used)
+		return terminal.Moment(used)
 	}
 	return "never"
 }
@@ -274,15 +280,15 @@ func compareKeys(a, b *gift.Key) int {
 func keyState(k *gift.Key, now time.Time) string {
 	switch {
 	case !k.RevokedAt.IsZero():
-		return "revoked " + moment(k.RevokedAt)
+		return "revoked " + terminal.Moment(k.RevokedAt)
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
-		return "expired " + moment(k.ExpiresAt)
+		return "expired " + terminal.Moment(k.ExpiresAt)
 	case k.Till == gift.WaitingTill:
-		return "till, waits for its device until " + moment(k.ExpiresAt)
+		return "till, waits for its device until " + terminal.Moment(k.ExpiresAt)
 	case k.Till == gift.PairedTill:
 		return "till, paired"
 	case !k.ExpiresAt.IsZero():
-		return "works until " + moment(k.ExpiresAt)
+		return "works until " + terminal.Moment(k.ExpiresAt)
 	}
 	return "works"
 }
@@ -341,13 +347,14 @@ Example:
     boon key revoke till-2`
 }
 
-func (c *keyRevokeCmd) Run(t *terminal) error {
+func (c *keyRevokeCmd) Run(t *terminal.Terminal) error {
 	return c.with(t, true, func(s *store.Store) error {
 		k, err := setup.RevokeKey(t, s, c.Key, time.Now())
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(t.stdout, "Key %s (%s) is revoked since %s.\n", cell(k.Name), k.ID, moment(k.RevokedAt))
+		_, err = fmt.Fprintf(t.Stdout, "Key %s (%s) is revoked since %s.\n", terminal.Cell(k.Name), k.ID,
+			terminal.Moment(k.RevokedAt))
 		return err
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/sealed"
 	"boon.example/internal/store"
+	"boon.example/internal/terminal"
 )
 
 const keyFileHelp = "File of the keys that open codes and links. Default: boon.key among the credentials that " +
@@ -21,8 +22,8 @@ type keyFileEnv struct {
 }
 
 // keyFile is where the key file is: as asked, else where systemd has put it, else the zero value: in the data folder.
-func (t *terminal) keyFile(asked string) store.KeyFile {
-	given := t.getenv("CREDENTIALS_DIRECTORY")
+func keyFile(t *terminal.Terminal, asked string) store.KeyFile {
+	given := t.Getenv("CREDENTIALS_DIRECTORY")
 	if given == "" {
 		return store.KeyFile{Path: asked}
 	}
@@ -67,12 +68,12 @@ See boon key-file status before the second step: all instances must show the sam
 }
 
 // Run adds a key, or uses the one that was added.
-func (c *keyFileRotateCmd) Run(t *terminal) error {
+func (c *keyFileRotateCmd) Run(t *terminal.Terminal) error {
 	return c.with(t, true, func(s *store.Store) error {
 		if c.Use {
 			id, err := s.UseKey(t)
 			if err == nil {
-				fmt.Fprintf(t.stdout, "New codes and tokens are made with key %d now. Keep the earlier keys in the file: what "+
+				fmt.Fprintf(t.Stdout, "New codes and tokens are made with key %d now. Keep the earlier keys in the file: what "+
 					"they made still needs them.\n", id)
 			}
 			return err
@@ -81,9 +82,9 @@ func (c *keyFileRotateCmd) Run(t *terminal) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(t.stdout, "Key %d is in %s now; nothing is made with it yet.\n"+
+		fmt.Fprintf(t.Stdout, "Key %d is in %s now; nothing is made with it yet.\n"+
 			"Copy the file to the data folder of every instance, with mode 0600, and to its backup. Then: boon key-file "+
-			"rotate --use\n", id, cell(s.KeyFile()))
+			"rotate --use\n", id, terminal.Cell(s.KeyFile()))
 		return nil
 	})
 }
@@ -99,7 +100,7 @@ Example:
     boon key-file status --data ./boon-data`
 }
 
-func (c *keyFileStatusCmd) Run(t *terminal) error {
+func (c *keyFileStatusCmd) Run(t *terminal.Terminal) error {
 	return c.with(t, true, func(s *store.Store) error {
 		keys, err := s.KeyStatus(t)
 		if err != nil {
@@ -117,7 +118,7 @@ func (c *keyFileStatusCmd) Run(t *terminal) error {
 			}
 			rows = append(rows, []string{strconv.Itoa(int(k.ID)), k.Name, strconv.FormatInt(k.Made, 10), state})
 		}
-		table(t.stdout, []string{"key", "name", "codes and tokens", ""}, rows)
+		terminal.Table(t.Stdout, []string{"key", "name", "codes and tokens", ""}, rows)
 		return nil
 	})
 }

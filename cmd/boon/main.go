@@ -22,6 +22,8 @@ import (
 
 	"boon.example/client"
 	"boon.example/internal/gift"
+	"boon.example/internal/remote"
+	"boon.example/internal/terminal"
 )
 
 func main() {
@@ -42,40 +44,32 @@ const (
 	exitUsage  = 2 // the command line or the configuration is not understood
 )
 
-// terminal is what a command may touch of the outside world.
-type terminal struct {
-	context.Context
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	getenv         func(string) string
-}
-
 // commands is the command line. What boon --help says is written here.
 type commands struct {
-	Demo    demoCmd    `cmd:"" help:"See everything happen once, on a temporary data folder, then keep a server to play with."`
-	Serve   serveCmd   `cmd:"" help:"Run the service."`
-	Apply   applyCmd   `cmd:"" help:"Make the set-up (accounts, locations, keys …) what a file says."`
-	Gift    giftCmd    `cmd:"" help:"Send, look up and redeem gifts on a running service."`
-	Stock   stockCmd   `cmd:"" help:"Make cards to be sold, and have them printed."`
-	Sheet   sheetCmd   `cmd:"" help:"Make a new link to the printed cards of an order, and revoke the earlier ones."`
-	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys."`
-	Events  eventsCmd  `cmd:"" help:"Follow what happens in an account."`
-	Webhook webhookCmd `cmd:"" help:"Have what happens in an account sent to addresses, and look at the calls."`
-	Audit   auditCmd   `cmd:"" help:"List who did what in an account, from where."`
-	Listen  listenCmd  `cmd:"" help:"Send what happens in an account to a developer's machine, as a webhook."`
-	Till    tillCmd    `cmd:"" help:"Pair devices at the counter with a location, and make PINs for people."`
-	Erase   eraseCmd   `cmd:"" help:"Take a person's names, contact and messages out of gifts and their histories."`
-	KeyFile keyFileCmd `cmd:"" name:"key-file" help:"Rotate the keys that seal codes and tokens, and list them."`
-	Doctor  doctorCmd  `cmd:"" help:"Look at the machine, the files and the gateways, and tell what is wrong."`
-	Verify  verifyCmd  `cmd:"" help:"Recompute every balance from the ledger and check that everything holds."`
-	Backup  backupCmd  `cmd:"" help:"Copy the embedded database while the service goes on."`
-	Restore restoreCmd `cmd:"" help:"Put a backup in the place of the embedded database."`
-	Bench   benchCmd   `cmd:"" help:"Put load on a running service, measure it, and check the money afterwards."`
-	Copy    copyCmd    `cmd:"" help:"Move an installation to another data folder or database."`
-	Migrate migrateCmd `cmd:"" help:"Bring the schema of the database up to date, without serving."`
-	Ping    pingCmd    `cmd:"" help:"Ask whether the service on this machine can serve calls, as a health check."`
-	Version versionCmd `cmd:"" help:"Say which build this is."`
-	Man     manCmd     `cmd:"" help:"Print the manual page."`
+	Demo    demoCmd        `cmd:"" help:"See everything happen once, on a temporary data folder, then keep a server to play with."`
+	Serve   serveCmd       `cmd:"" help:"Run the service."`
+	Apply   applyCmd       `cmd:"" help:"Make the set-up (accounts, locations, keys …) what a file says."`
+	Gift    remote.Gift    `cmd:"" help:"Send, look up and redeem gifts on a running service."`
+	Stock   remote.Stock   `cmd:"" help:"Make cards to be sold, and have them printed."`
+	Sheet   sheetCmd       `cmd:"" help:"Make a new link to the printed cards of an order, and revoke the earlier ones."`
+	Key     keyCmd         `cmd:"" help:"Make, list and revoke API keys."`
+	Events  remote.Events  `cmd:"" help:"Follow what happens in an account."`
+	Webhook remote.Webhook `cmd:"" help:"Have what happens in an account sent to addresses, and look at the calls."`
+	Audit   remote.Audit   `cmd:"" help:"List who did what in an account, from where."`
+	Listen  remote.Listen  `cmd:"" help:"Send what happens in an account to a developer's machine, as a webhook."`
+	Till    tillCmd        `cmd:"" help:"Pair devices at the counter with a location, and make PINs for people."`
+	Erase   eraseCmd       `cmd:"" help:"Take a person's names, contact and messages out of gifts and their histories."`
+	KeyFile keyFileCmd     `cmd:"" name:"key-file" help:"Rotate the keys that seal codes and tokens, and list them."`
+	Doctor  doctorCmd      `cmd:"" help:"Look at the machine, the files and the gateways, and tell what is wrong."`
+	Verify  verifyCmd      `cmd:"" help:"Recompute every balance from the ledger and check that everything holds."`
+	Backup  backupCmd      `cmd:"" help:"Copy the embedded database while the service goes on."`
+	Restore restoreCmd     `cmd:"" help:"Put a backup in the place of the embedded database."`
+	Bench   benchCmd       `cmd:"" help:"Put load on a running service, measure it, and check the money afterwards."`
+	Copy    copyCmd        `cmd:"" help:"Move an installation to another data folder or database."`
+	Migrate migrateCmd     `cmd:"" help:"Bring the schema of the database up to date, without serving."`
+	Ping    pingCmd        `cmd:"" help:"Ask whether the service on this machine can serve calls, as a health check."`
+	Version versionCmd     `cmd:"" help:"Say which build this is."`
+	Man     manCmd         `cmd:"" help:"Print the manual page."`
 
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands in bash, zsh or fish."`
 	Complete   completeCmd   `cmd:"" hidden:""`
@@ -95,27 +89,28 @@ Exit codes: 0 done, 1 refused or failed, 2 not understood.`
 // run is the whole program: it understands args, does what they say, and gives the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer,
 	getenv func(string) string) int {
-	t := &terminal{ctx, stdin, stdout, stderr, getenv}
+	t := &terminal.Terminal{Context: ctx, Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv,
+		Version: thisBuild().Version}
 	if len(args) == 0 {
 		run(ctx, []string{"--help"}, stdin, stderr, stderr, getenv)
 		return exitUsage
 	}
 	exited := false
-	command, err := t.parse(&commands{}, args, func(int) { exited = true }) // --help; what follows it does not matter
+	command, err := parse(t, &commands{}, args, func(int) { exited = true }) // --help; what follows it does not matter
 	switch {
 	case exited:
 		return exitOK
 	case err != nil:
-		fmt.Fprintf(stderr, "boon: %s\n", plain(err.Error()))
+		fmt.Fprintf(stderr, "boon: %s\n", terminal.Plain(err.Error()))
 		fmt.Fprintln(stderr, "Try: boon "+helpFor(err)+"--help")
 		return exitUsage
 	}
-	return t.report(command.Run(t), spoken(command))
+	return report(t, command.Run(t), spoken(command))
 }
 
 // parse understands args. It calls exit once it has printed a help text.
-func (t *terminal) parse(into *commands, args []string, exit func(int)) (*kong.Context, error) {
-	parser, err := kong.New(into, t.options(exit)...)
+func parse(t *terminal.Terminal, into *commands, args []string, exit func(int)) (*kong.Context, error) {
+	parser, err := kong.New(into, options(t, exit)...)
 	if err != nil {
 		panic(err) // the struct tags above are wrong
 	}
@@ -123,13 +118,13 @@ func (t *terminal) parse(into *commands, args []string, exit func(int)) (*kong.C
 }
 
 // options are how the command line is read.
-func (t *terminal) options(exit func(int)) []kong.Option {
+func options(t *terminal.Terminal, exit func(int)) []kong.Option {
 	return []kong.Option{
-		kong.TypeMapper(reflect.TypeFor[time.Time](), kong.MapperFunc(readMoment)),
-		kong.Name("boon"), kong.Description(about), kong.Writers(t.stdout, t.stderr), kong.Exit(exit),
+		kong.TypeMapper(reflect.TypeFor[time.Time](), kong.MapperFunc(terminal.ReadMoment)),
+		kong.Name("boon"), kong.Description(about), kong.Writers(t.Stdout, t.Stderr), kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, NoExpandSubcommands: true, Compact: true,
 			WrapUpperBound: 110}),
-		kong.ValueFormatter(describe), kong.WithBeforeResolve(t.settings),
+		kong.ValueFormatter(describe), kong.WithBeforeResolve(func(c *kong.Context) error { return settings(t, c) }),
 		kong.Vars{"version": "boon " + thisBuild().Version,
 			"permissions": strings.Join(gift.PermissionNames(), ", "), "keyFile": keyFileHelp,
 			"statuses": words(gift.Statuses()), "kinds": words(gift.Kinds())},
@@ -154,34 +149,26 @@ func helpFor(err error) string {
 	return strings.TrimPrefix(p.Context.Selected().FullPath(), "boon ") + " "
 }
 
-// usageError is a command line that is understood, but makes no sense.
-type usageError string
-
-func (u usageError) Error() string { return string(u) }
-
-// errQuiet is a failure that has been told already.
-var errQuiet = errors.New("")
-
 // report tells a failure and gives the exit code. g is how refusals name what was given.
 //
 // Nothing that a server or a file said can reach the terminal as a command.
-func (t *terminal) report(err error, g given) int {
-	usage, wrong := errors.AsType[usageError](err)
+func report(t *terminal.Terminal, err error, g given) int {
+	usage, wrong := errors.AsType[terminal.UsageError](err)
 	refusal, refused := errors.AsType[*client.Error](err)
 	switch {
 	case err == nil:
 		return exitOK
 	case wrong:
-		fmt.Fprintf(t.stderr, "boon: %s\n", plain(string(usage)))
+		fmt.Fprintf(t.Stderr, "boon: %s\n", terminal.Plain(string(usage)))
 		return exitUsage
-	case errors.Is(err, errQuiet):
+	case errors.Is(err, terminal.ErrQuiet):
 	case errors.Is(err, syscall.ECONNREFUSED) && calledURL(err) != "":
-		fmt.Fprintf(t.stderr, "boon: No service listens at %s. Start boon serve there, or name another address in "+
-			"BOON_URL or --url.\n", plain(calledURL(err)))
+		fmt.Fprintf(t.Stderr, "boon: No service listens at %s. Start boon serve there, or name another address in "+
+			"BOON_URL or --url.\n", terminal.Plain(calledURL(err)))
 	case refused && client.Refused(err):
-		t.refusal(refusal, g)
+		showRefusal(t, refusal, g)
 	default:
-		fmt.Fprintf(t.stderr, "boon: %s\n", plain(err.Error()))
+		fmt.Fprintf(t.Stderr, "boon: %s\n", terminal.Plain(err.Error()))
 	}
 	return exitFailed
 }

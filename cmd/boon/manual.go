@@ -7,6 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"boon.example/internal/manual"
+	"boon.example/internal/terminal"
 )
 
 type completionCmd struct {
@@ -24,8 +25,8 @@ Example:
 }
 
 // Run prints the script.
-func (c *completionCmd) Run(t *terminal) error {
-	_, err := io.WriteString(t.stdout, manual.Script(c.Shell))
+func (c *completionCmd) Run(t *terminal.Terminal) error {
+	_, err := io.WriteString(t.Stdout, manual.Script(c.Shell))
 	return err
 }
 
@@ -35,12 +36,12 @@ type completeCmd struct {
 }
 
 // Run prints what can come next.
-func (c *completeCmd) Run(t *terminal, command *kong.Context) error {
+func (c *completeCmd) Run(t *terminal.Terminal, command *kong.Context) error {
 	words := c.Words
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]
 	}
-	_, err := fmt.Fprint(t.stdout, manual.Lines(manual.Complete(command.Model.Node, words)))
+	_, err := fmt.Fprint(t.Stdout, manual.Lines(manual.Complete(command.Model.Node, words)))
 	return err
 }
 
@@ -56,6 +57,6 @@ Example:
 }
 
 // Run prints the page.
-func (c *manCmd) Run(t *terminal, command *kong.Context) error {
-	return manual.Page(t.stdout, command.Model.Node, thisBuild().Version, describe)
+func (c *manCmd) Run(t *terminal.Terminal, command *kong.Context) error {
+	return manual.Page(t.Stdout, command.Model.Node, thisBuild().Version, describe)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"boon.example/internal/store"
+	"boon.example/internal/terminal"
 )
 
 type migrateCmd struct {
@@ -22,12 +23,12 @@ Example:
     boon migrate --data ./boon-data`
 }
 
-func (c *migrateCmd) Run(t *terminal) (err error) {
+func (c *migrateCmd) Run(t *terminal.Terminal) (err error) {
 	taken := 0
 	o := c.options(t)
 	o.Migrated = func(number int64, name string) {
 		taken++
-		fmt.Fprintf(t.stdout, "schema %d: %s\n", number, cell(name))
+		fmt.Fprintf(t.Stdout, "schema %d: %s\n", number, terminal.Cell(name))
 	}
 	s, err := store.Open(t, o)
 	if err != nil {
@@ -35,7 +36,7 @@ func (c *migrateCmd) Run(t *terminal) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if taken == 0 {
-		fmt.Fprintln(t.stdout, "The schema is up to date.")
+		fmt.Fprintln(t.Stdout, "The schema is up to date.")
 	}
 	if !c.Citus {
 		return nil
@@ -43,10 +44,10 @@ func (c *migrateCmd) Run(t *terminal) (err error) {
 	spread := false
 	err = s.Distribute(t, func(statement string) {
 		spread = true
-		fmt.Fprintln(t.stdout, statement)
+		fmt.Fprintln(t.Stdout, statement)
 	})
 	if err == nil && !spread {
-		fmt.Fprintln(t.stdout, "The tables are distributed already.")
+		fmt.Fprintln(t.Stdout, "The tables are distributed already.")
 	}
 	return err
 }

@@ -10,31 +10,9 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-)
 
-func TestParseMoment(t *testing.T) {
-	t.Parallel()
-	here, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for text, want := range map[string]string{
-		"2026-11-22": "2026-11-21T23:00:00Z", "2026-07-22": "2026-07-21T22:00:00Z",
-		"2026-11-22 18:00": "2026-11-22T17:00:00Z", "2026-11-22T18:00": "2026-11-22T17:00:00Z",
-		"2026-11-22 18:00:30": "2026-11-22T17:00:30Z", "2026-11-22T18:00Z": "2026-11-22T18:00:00Z",
-		"2026-11-22 18:00+09:00": "2026-11-22T09:00:00Z", "2026-11-22 18:00Z": "2026-11-22T18:00:00Z",
-		"2026-11-22T18:00:00-05:00": "2026-11-22T23:00:00Z", "2026-11-22T18:00:00.5Z": "2026-11-22T18:00:00.5Z",
-		"22.11.2026": "", "11/22/2026": "", "2026-11-31": "", "tomorrow": "", "": "",
-	} {
-		at, err := parseMoment(text, here)
-		switch {
-		case want == "" && (err == nil || !strings.Contains(err.Error(), "write a date such as 2026-11-22")):
-			t.Errorf("%q is read as %v, %v", text, at, err)
-		case want != "" && (err != nil || at.UTC().Format(time.RFC3339Nano) != want):
-			t.Errorf("%q is read as %v, %v, want %s", text, at, err, want)
-		}
-	}
-}
+	"boon.example/internal/terminal"
+)
 
 // TestTimesAreLocal: what people are told has times by moment, which are in the zone of the machine. Those that are not
 // are no text for people: the name of an order, and a request.
@@ -63,7 +41,7 @@ func TestTimesAreLocal(t *testing.T) {
 // TestEveryTimeIsReadAlike: each flag of each command that is a time takes a date, and explains what else it takes.
 func TestEveryTimeIsReadAlike(t *testing.T) {
 	t.Parallel()
-	parser, err := kong.New(&commands{}, (&terminal{}).options(func(int) {})...)
+	parser, err := kong.New(&commands{}, options(&terminal.Terminal{}, func(int) {})...)
 	if err != nil {
 		t.Fatal(err)
 	}

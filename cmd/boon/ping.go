@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/certificate"
+	"boon.example/internal/terminal"
 )
 
 type pingCmd struct {
@@ -32,10 +33,10 @@ Example:
 }
 
 // Run asks whether the service can serve calls. What listens on all addresses is asked on this machine's own.
-func (c *pingCmd) Run(t *terminal) error {
+func (c *pingCmd) Run(t *terminal.Terminal) error {
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
-		return usageError("--listen (BOON_LISTEN): " + err.Error())
+		return terminal.UsageError("--listen (BOON_LISTEN): " + err.Error())
 	}
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "localhost"
@@ -49,7 +50,7 @@ func (c *pingCmd) Run(t *terminal) error {
 	if file != "" {
 		settings, err := certificate.Pinned(file)
 		if err != nil {
-			return usageError("--tls-cert (BOON_TLS_CERT): " + err.Error())
+			return terminal.UsageError("--tls-cert (BOON_TLS_CERT): " + err.Error())
 		}
 		scheme, asking = "https://", &http.Client{Transport: &http.Transport{TLSClientConfig: settings}}
 	}
@@ -57,7 +58,7 @@ func (c *pingCmd) Run(t *terminal) error {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+net.JoinHostPort(host, port)+"/readyz", nil)
 	if err != nil {
-		return usageError("--listen (BOON_LISTEN): " + err.Error())
+		return terminal.UsageError("--listen (BOON_LISTEN): " + err.Error())
 	}
 	resp, err := asking.Do(req)
 	if err != nil {
@@ -69,8 +70,8 @@ func (c *pingCmd) Run(t *terminal) error {
 		return err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the service says %s: %s", resp.Status, cell(string(said)))
+		return fmt.Errorf("the service says %s: %s", resp.Status, terminal.Cell(string(said)))
 	}
-	fmt.Fprintln(t.stdout, "The service can serve calls.")
+	fmt.Fprintln(t.Stdout, "The service can serve calls.")
 	return nil
 }

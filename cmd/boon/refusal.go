@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"boon.example/client"
+	"boon.example/internal/terminal"
 )
 
 // members are the names that flags and arguments have in requests, where the flag is not the member's name with dashes.
@@ -125,19 +126,19 @@ func (g given) text(s string) string {
 
 // refusal tells a service's no: the code, each message on a line of its own, and the request id. Flags and arguments
 // are named as they were given.
-func (t *terminal) refusal(e *client.Error, g given) {
-	fmt.Fprintf(t.stderr, "boon: refused: %s\n", plain(string(e.Code)))
+func showRefusal(t *terminal.Terminal, e *client.Error, g given) {
+	fmt.Fprintf(t.Stderr, "boon: refused: %s\n", terminal.Plain(string(e.Code)))
 	for _, m := range e.Messages {
 		path := ""
 		if m.Path != "" {
 			path = g.at(m.Path) + ": "
 		}
-		fmt.Fprintf(t.stderr, "  %s\n", plain(path+g.text(m.Text)))
+		fmt.Fprintf(t.Stderr, "  %s\n", terminal.Plain(path+g.text(m.Text)))
 	}
 	if e.RetryAfter > 0 {
-		fmt.Fprintf(t.stderr, "  Try again in %s.\n", e.RetryAfter)
+		fmt.Fprintf(t.Stderr, "  Try again in %s.\n", e.RetryAfter)
 	}
 	if e.RequestID != "" {
-		fmt.Fprintf(t.stderr, "  request %s\n", plain(e.RequestID))
+		fmt.Fprintf(t.Stderr, "  request %s\n", terminal.Plain(e.RequestID))
 	}
 }

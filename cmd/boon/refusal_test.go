@@ -12,12 +12,13 @@ import (
 	"github.com/alecthomas/kong"
 
 	"boon.example/client"
+	"boon.example/internal/terminal"
 )
 
 // callers are the commands that call the service, with the members that they know.
 func callers(t *testing.T) map[string]given {
 	t.Helper()
-	parser, err := kong.New(&commands{}, (&terminal{}).options(func(int) {})...)
+	parser, err := kong.New(&commands{}, options(&terminal.Terminal{}, func(int) {})...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +43,8 @@ func TestRefusalsNameFlags(t *testing.T) {
 		for member, names := range g {
 			for _, path := range []string{member, "monetaryGift." + member, "recipients[1]." + member} {
 				var out bytes.Buffer
-				term := &terminal{stderr: &out}
-				term.refusal(&client.Error{Code: "VALIDATION_FAILURE",
+				term := &terminal.Terminal{Stderr: &out}
+				showRefusal(term, &client.Error{Code: "VALIDATION_FAILURE",
 					Messages: []client.Message{{Path: path, Text: "Give " + member + " too."}}}, g)
 				line := strings.Split(out.String(), "\n")[1]
 				place, text, _ := strings.Cut(line, ": ")

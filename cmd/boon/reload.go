@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"boon.example/internal/certificate"
+	"boon.example/internal/terminal"
 )
 
 // logFlags say what is logged and how.
@@ -29,18 +30,18 @@ func (f logFlags) level() (l slog.Level) {
 }
 
 // logger writes as the flags say, from a level that can change.
-func (f logFlags) logger(t *terminal, level *slog.LevelVar) *slog.Logger {
+func (f logFlags) logger(t *terminal.Terminal, level *slog.LevelVar) *slog.Logger {
 	level.Set(f.level())
 	options := &slog.HandlerOptions{Level: level}
 	if f.LogFormat == "text" {
-		return slog.New(slog.NewTextHandler(t.stderr, options))
+		return slog.New(slog.NewTextHandler(t.Stderr, options))
 	}
-	return slog.New(slog.NewJSONHandler(t.stderr, options))
+	return slog.New(slog.NewJSONHandler(t.Stderr, options))
 }
 
 // reloads does again, at every SIGHUP until ctx ends, what can be done without a restart: it takes the log level from
 // the settings, and reads the certificate, if it has one. Other settings that have changed are named in the log.
-func (c *serveCmd) reloads(ctx context.Context, t *terminal, command *kong.Context, level *slog.LevelVar,
+func (c *serveCmd) reloads(ctx context.Context, t *terminal.Terminal, command *kong.Context, level *slog.LevelVar,
 	log *slog.Logger, source *certificate.Source) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
@@ -62,9 +63,9 @@ func (c *serveCmd) reloads(ctx context.Context, t *terminal, command *kong.Conte
 	}()
 }
 
-func (c *serveCmd) reload(t *terminal, command *kong.Context, level *slog.LevelVar, log *slog.Logger) {
+func (c *serveCmd) reload(t *terminal.Terminal, command *kong.Context, level *slog.LevelVar, log *slog.Logger) {
 	var now commands
-	read, err := t.parse(&now, command.Args, func(int) {})
+	read, err := parse(t, &now, command.Args, func(int) {})
 	if err != nil {
 		log.Error("SIGHUP: the settings are not understood; those before stay", "error", err)
 		return

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"boon.example/internal/store/transfer"
+	"boon.example/internal/terminal"
 )
 
 type restoreCmd struct {
@@ -28,36 +29,37 @@ Example:
     boon restore /var/backups/boon/boon-20260301T034500Z.db --data ./boon-data`
 }
 
-func (c *restoreCmd) Run(t *terminal) error {
+func (c *restoreCmd) Run(t *terminal.Terminal) error {
 	r, err := c.restore(t)
 	if err != nil {
 		return err
 	}
 	newest := ""
 	if !r.Newest.IsZero() {
-		newest = ", the newest of " + moment(r.Newest)
+		newest = ", the newest of " + terminal.Moment(r.Newest)
 	}
 	if r.Later {
-		fmt.Fprintf(t.stdout, "%s is the backup now%s. It is not yet verified: the service does that once it runs, and says "+
-			"in its log, in /readyz and in boon_restore_verification what came of it.\n", cell(r.Database), newest)
+		fmt.Fprintf(t.Stdout, "%s is the backup now%s. It is not yet verified: the service does that once it runs, and says "+
+			"in its log, in /readyz and in boon_restore_verification what came of it.\n", terminal.Cell(r.Database), newest)
 	} else {
-		fmt.Fprintf(t.stdout, "%s is the backup now: %d gifts, %d ledger entries%s. Everything holds.\n", cell(r.Database),
+		fmt.Fprintf(t.Stdout, "%s is the backup now: %d gifts, %d ledger entries%s. Everything holds.\n",
+			terminal.Cell(r.Database),
 			r.Vouchers, r.Entries, newest)
 	}
 	if r.Aside != "" {
-		fmt.Fprintf(t.stdout, "The database that was there is %s.\n", cell(r.Aside))
+		fmt.Fprintf(t.Stdout, "The database that was there is %s.\n", terminal.Cell(r.Aside))
 	}
 	if r.AsideLog != "" {
-		fmt.Fprintf(t.stdout, "Its log, with its newest redemptions, is %s.\n", cell(r.AsideLog))
+		fmt.Fprintf(t.Stdout, "Its log, with its newest redemptions, is %s.\n", terminal.Cell(r.AsideLog))
 	}
-	fmt.Fprintln(t.stdout, "What was redeemed after the backup was made is not in it: those balances are higher than "+
+	fmt.Fprintln(t.Stdout, "What was redeemed after the backup was made is not in it: those balances are higher than "+
 		"the tills think.")
 	return nil
 }
 
-func (c *restoreCmd) restore(t *terminal) (transfer.RestoreReport, error) {
+func (c *restoreCmd) restore(t *terminal.Terminal) (transfer.RestoreReport, error) {
 	if c.Verify == "later" {
 		return transfer.RestoreUnverified(t, c.File, c.options(t), time.Now())
 	}
-	return transfer.Restore(t, c.File, c.options(t), time.Now(), t.progress("verifying"))
+	return transfer.Restore(t, c.File, c.options(t), time.Now(), t.Progress("verifying"))
 }

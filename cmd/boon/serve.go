@@ -18,6 +18,7 @@ import (
 	"boon.example/internal/server"
 	"boon.example/internal/sms"
 	"boon.example/internal/telemetry"
+	"boon.example/internal/terminal"
 	"boon.example/internal/webhook"
 )
 
@@ -66,7 +67,7 @@ type fontFolder struct {
 }
 
 // Run serves until the context ends.
-func (c *serveCmd) Run(t *terminal, command *kong.Context) error {
+func (c *serveCmd) Run(t *terminal.Terminal, command *kong.Context) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(server.GCPercent)
 	}
@@ -74,7 +75,7 @@ func (c *serveCmd) Run(t *terminal, command *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	config.Ready = func(address string) { fmt.Fprintf(t.stdout, "listening on %s%s\n", config.Scheme(), address) }
+	config.Ready = func(address string) { fmt.Fprintf(t.Stdout, "listening on %s%s\n", config.Scheme(), address) }
 	if c.Check {
 		return check(t, config)
 	}
@@ -88,18 +89,19 @@ func (c *serveCmd) Run(t *terminal, command *kong.Context) error {
 }
 
 // config is what the flags say, and the level of its log.
-func (c *serveCmd) config(t *terminal) (config server.Config, level *slog.LevelVar, err error) {
+func (c *serveCmd) config(t *terminal.Terminal) (config server.Config, level *slog.LevelVar, err error) {
 	if c.KeepDays < 30 {
-		return config, nil, usageError("--keep-requests (BOON_KEEP_REQUESTS, keep-requests) is a number of days, at " +
+		return config, nil, terminal.UsageError("--keep-requests (BOON_KEEP_REQUESTS, keep-requests) is a number of days, " +
+			"at " +
 			"least 30: a caller may repeat a request as long")
 	}
 	proxies, err := clientip.ParseProxies(c.Proxies)
 	if err != nil {
-		return config, nil, usageError("--trusted-proxies (BOON_TRUSTED_PROXIES, trusted-proxies): " + err.Error())
+		return config, nil, terminal.UsageError("--trusted-proxies (BOON_TRUSTED_PROXIES, trusted-proxies): " + err.Error())
 	}
 	allowed, err := webhook.ParseAllow(c.Webhooks)
 	if err != nil {
-		return config, nil, usageError("--webhooks-allow (BOON_WEBHOOKS_ALLOW, webhooks-allow): " + err.Error())
+		return config, nil, terminal.UsageError("--webhooks-allow (BOON_WEBHOOKS_ALLOW, webhooks-allow): " + err.Error())
 	}
 	smtp, texts, err := c.gateways()
 	if err != nil {
@@ -109,9 +111,9 @@ func (c *serveCmd) config(t *terminal) (config server.Config, level *slog.LevelV
 	if err != nil {
 		return config, nil, err
 	}
-	collected, err := telemetry.Read(t.getenv)
+	collected, err := telemetry.Read(t.Getenv)
 	if err != nil {
-		return config, nil, usageError(err.Error())
+		return config, nil, terminal.UsageError(err.Error())
 	}
 	level = new(slog.LevelVar)
 	log := c.logger(t, level)
@@ -119,7 +121,7 @@ func (c *serveCmd) config(t *terminal) (config server.Config, level *slog.LevelV
 	config = server.Config{
 		WebhooksAllow: allowed, CashOutLaw: law, Fonts: print.NewFonts(log, c.Fonts),
 		SMTP: smtp, SMS: texts, Proxies: proxies, RetryFor: c.RetryFor, Version: build.Version, Commit: build.Commit,
-		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, KeyFile: t.keyFile(c.KeyFile), Database: c.Database,
+		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, KeyFile: keyFile(t, c.KeyFile), Database: c.Database,
 		PublicURL: c.PublicURL,
 		Outbox:    c.Outbox, OutboxAnyway: c.Anyway,
 		KeepRequests: time.Duration(c.KeepDays) * 24 * time.Hour,
@@ -135,17 +137,18 @@ func (c *serveCmd) law() (gift.CashOutLaw, error) {
 	}
 	data, err := os.ReadFile(c.CashOutLaw)
 	if err != nil {
-		return nil, usageError(fmt.Sprintf("--cash-out-law (BOON_CASH_OUT_LAW, cash-out-law): %v", err))
+		return nil, terminal.UsageError(fmt.Sprintf("--cash-out-law (BOON_CASH_OUT_LAW, cash-out-law): %v", err))
 	}
 	law, err := cashout.Parse(data)
 	if err != nil {
-		return nil, usageError(fmt.Sprintf("--cash-out-law (BOON_CASH_OUT_LAW, cash-out-law): %s:\n%v", c.CashOutLaw, err))
+		return nil, terminal.UsageError(fmt.Sprintf("--cash-out-law (BOON_CASH_OUT_LAW, cash-out-law): %s:\n%v",
+			c.CashOutLaw, err))
 	}
 	return law, nil
 }
 
 // check prints what the service would say at its start.
-func check(t *terminal, config server.Config) error {
+func check(t *terminal.Terminal, config server.Config) error {
 	r, err := server.Check(t, config)
 	if err != nil {
 		return err
@@ -154,42 +157,44 @@ func check(t *terminal, config server.Config) error {
 }
 
 // tell prints a report.
-func tell(t *terminal, r server.Report) error {
+func tell(t *terminal.Terminal, r server.Report) error {
 	var pairs []string
 	for _, f := range r.Facts {
 		pairs = append(pairs, f.Name, f.Value)
 	}
-	facts(t.stdout, pairs...)
+	terminal.Facts(t.Stdout, pairs...)
 	for _, text := range r.Notes {
-		fmt.Fprintf(t.stdout, "Note: %s.\n", strings.TrimSuffix(cell(text), "."))
+		fmt.Fprintf(t.Stdout, "Note: %s.\n", strings.TrimSuffix(terminal.Cell(text), "."))
 	}
 	for _, text := range r.Wrong {
-		fmt.Fprintf(t.stdout, "WRONG: %s.\n", strings.TrimSuffix(cell(text), "."))
+		fmt.Fprintf(t.Stdout, "WRONG: %s.\n", strings.TrimSuffix(terminal.Cell(text), "."))
 	}
 	if len(r.Wrong) > 0 {
-		return errQuiet // it was told
+		return terminal.ErrQuiet // it was told
 	}
-	fmt.Fprintln(t.stdout, "Nothing looks wrong.")
+	fmt.Fprintln(t.Stdout, "Nothing looks wrong.")
 	return nil
 }
 
 // gateways reads where messages go. What is refused is never repeated: it holds passwords.
 func (c *serveCmd) gateways() (smtp *mail.Server, texts *sms.Account, err error) {
 	if c.Outbox && c.SMTP+c.SMS != "" {
-		return nil, nil, usageError("--outbox is for development and excludes --smtp and --sms: choose one or the other")
+		return nil, nil, terminal.UsageError("--outbox is for development and excludes --smtp and --sms: choose one or the " +
+			"other")
 	}
 	if c.RetryFor < time.Minute || c.RetryFor > maxRetryFor {
-		return nil, nil, usageError("--delivery-retry-for (BOON_DELIVERY_RETRY_FOR, delivery-retry-for) is a time from 1m " +
+		return nil, nil, terminal.UsageError("--delivery-retry-for (BOON_DELIVERY_RETRY_FOR, delivery-retry-for) is a time " +
+			"from 1m " +
 			"to 720h, such as 24h")
 	}
 	if c.SMTP != "" {
 		if smtp, err = mail.ParseServer(c.SMTP); err != nil {
-			return nil, nil, usageError("--smtp (BOON_SMTP, smtp): " + err.Error())
+			return nil, nil, terminal.UsageError("--smtp (BOON_SMTP, smtp): " + err.Error())
 		}
 	}
 	if c.SMS != "" {
 		if texts, err = sms.ParseAccount(c.SMS); err != nil {
-			return nil, nil, usageError("--sms (BOON_SMS, sms): " + err.Error())
+			return nil, nil, terminal.UsageError("--sms (BOON_SMS, sms): " + err.Error())
 		}
 	}
 	return smtp, texts, nil

@@ -8,10 +8,9 @@ import (
 
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
-)
 
-// A flag with the tag `setting` can be given in other ways too: `setting:"env"` in the environment as BOON_ and its
-// name in capitals, `setting:"file"` there and in the --config file under its name.
+	"boon.example/internal/terminal"
+)
 
 // envName is the variable of a flag: BOON_PUBLIC_URL for --public-url; "": it has none.
 func envName(f *kong.Value) string {
@@ -31,10 +30,10 @@ func describe(v *kong.Value) string {
 
 // settings looks for what the command line does not say: in the environment, and below it in the file that --config
 // names. It runs before defaults are taken.
-func (t *terminal) settings(ctx *kong.Context) error {
+func settings(t *terminal.Terminal, ctx *kong.Context) error {
 	environment := func(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
 		if name := envName(f.Value); name != "" {
-			if v := t.getenv(name); v != "" {
+			if v := t.Getenv(name); v != "" {
 				return v, nil
 			}
 		}
@@ -46,7 +45,7 @@ func (t *terminal) settings(ctx *kong.Context) error {
 		}
 		file, _ := ctx.FlagValue(f).(string)
 		if file == "" {
-			file = t.getenv(envName(f.Value))
+			file = t.Getenv(envName(f.Value))
 		}
 		if file != "" {
 			values, err := readConfig(file, ctx.Flags())

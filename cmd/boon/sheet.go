@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/store"
+	"boon.example/internal/terminal"
 )
 
 type sheetCmd struct {
@@ -27,13 +28,13 @@ Example:
 }
 
 // Run makes or revokes links to the sheet of an order.
-func (c *sheetCmd) Run(t *terminal) error {
+func (c *sheetCmd) Run(t *terminal.Terminal) error {
 	order, err := guid.Parse(c.Order)
 	if err != nil {
-		return usageError("ORDERID is the orderID that send-gift answered")
+		return terminal.UsageError("ORDERID is the orderID that send-gift answered")
 	}
 	if c.PublicURL == "" && !c.Revoke {
-		return usageError("--public-url (BOON_PUBLIC_URL) says what the link begins with; or give --revoke")
+		return terminal.UsageError("--public-url (BOON_PUBLIC_URL) says what the link begins with; or give --revoke")
 	}
 	return c.with(t, true, func(s *store.Store) error {
 		link, err := s.RenewSheet(t, order, time.Now().UTC(), c.Revoke)
@@ -46,7 +47,7 @@ func (c *sheetCmd) Run(t *terminal) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(t.stdout, "The links to this sheet are dead.")
+			fmt.Fprintln(t.Stdout, "The links to this sheet are dead.")
 			return nil
 		}
 		err = s.LogExport(t, gift.TrailEntry{AccountID: link.AccountID, Action: gift.CodesExported,
@@ -54,8 +55,9 @@ func (c *sheetCmd) Run(t *terminal) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(t.stdout, "%s/orders/%s/print.pdf\n", cell(strings.TrimRight(c.PublicURL, "/")), link.Token.Reveal())
-		fmt.Fprintf(t.stdout, "It works until %s; earlier links are dead.\n", moment(link.Until))
+		fmt.Fprintf(t.Stdout, "%s/orders/%s/print.pdf\n", terminal.Cell(strings.TrimRight(c.PublicURL, "/")),
+			link.Token.Reveal())
+		fmt.Fprintf(t.Stdout, "It works until %s; earlier links are dead.\n", terminal.Moment(link.Until))
 		return nil
 	})
 }

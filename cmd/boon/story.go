@@ -13,6 +13,7 @@ import (
 
 	"boon.example/client"
 	"boon.example/examples"
+	"boon.example/internal/terminal"
 )
 
 // story is the life of a few gifts, told call by call over real HTTP.
@@ -25,9 +26,9 @@ type story struct {
 	when string // makes the story's keys and references differ from those of another run
 }
 
-func newStory(t *terminal, base string) *story {
-	colors := onTerminal(t.stdout) && t.getenv("NO_COLOR") == "" && t.getenv("TERM") != "dumb"
-	return &story{out: t.stdout, base: base, pen: pen(colors), http: http.Client{Timeout: 15 * time.Second},
+func newStory(t *terminal.Terminal, base string) *story {
+	colors := terminal.OnTerminal(t.Stdout) && t.Getenv("NO_COLOR") == "" && t.Getenv("TERM") != "dumb"
+	return &story{out: t.Stdout, base: base, pen: pen(colors), http: http.Client{Timeout: 15 * time.Second},
 		when: time.Now().UTC().Format("150405")}
 }
 
@@ -314,7 +315,7 @@ func (s *story) call(ctx context.Context, c call) (*answer, error) {
 	if a.replayed {
 		mark = "  (Idempotent-Replayed: true)"
 	}
-	fmt.Fprintf(s.out, "HTTP %d%s\n%s\n", status, mark, plain(shorten(a.body, c.show)))
+	fmt.Fprintf(s.out, "HTTP %d%s\n%s\n", status, mark, terminal.Plain(shorten(a.body, c.show)))
 	if status != c.status {
 		return nil, fmt.Errorf("step %d did not go as told: HTTP %d instead of %d", s.step, status, c.status)
 	}
@@ -408,6 +409,7 @@ func (s *story) note(text string) { fmt.Fprintf(s.out, "\n%s\n", text) }
 type pen bool
 
 func (p pen) bold(s string) string { return p.paint("1", s) }
+
 func (p pen) cyan(s string) string { return p.paint("36", s) }
 
 func (p pen) paint(code, s string) string {

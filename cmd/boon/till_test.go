@@ -7,11 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/client"
 	"boon.example/examples"
 	"boon.example/internal/gift"
 	"boon.example/internal/pin"
-	"boon.example/internal/qr"
 )
 
 // TestTillPair: the command makes a link, which key list shows as what it is.
@@ -59,35 +57,6 @@ func TestTillPair(t *testing.T) {
 	}
 }
 
-// TestDrawQR reads the picture on the terminal back.
-func TestDrawQR(t *testing.T) {
-	t.Parallel()
-	code, err := qr.Encode("http://127.0.0.1:8080/till/pair#ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	drawQR(&b, code)
-	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-	if want := (code.Size + 2*qr.QuietZone + 1) / 2; len(lines) != want {
-		t.Fatalf("%d lines, want %d", len(lines), want)
-	}
-	for y, line := range lines {
-		line, ok := strings.CutPrefix(line, "\x1b[38;5;16;48;5;231m")
-		line, ends := strings.CutSuffix(line, "\x1b[0m")
-		if !ok || !ends {
-			t.Fatalf("line %d has the colours of the terminal: %q", y, line)
-		}
-		for x, r := range []rune(line) {
-			for half, dark := range []bool{r == '▀' || r == '█', r == '▄' || r == '█'} {
-				if at := 2*y + half - qr.QuietZone; dark != code.Dark(x-qr.QuietZone, at) {
-					t.Fatalf("the module %d, %d is drawn wrong", x-qr.QuietZone, at)
-				}
-			}
-		}
-	}
-}
-
 // TestTillPIN: the command makes a hash that a set-up file takes, and refuses what is easily guessed.
 func TestTillPIN(t *testing.T) {
 	t.Parallel()
@@ -122,16 +91,5 @@ func TestTillsInTheList(t *testing.T) {
 		if got := keyState(&k, now); got != want {
 			t.Errorf("%s reads as %s", want, got)
 		}
-	}
-}
-
-// TestPersonInHistories: whoever was signed in stands beside the till.
-func TestPersonInHistories(t *testing.T) {
-	t.Parallel()
-	if got := by(&client.Entry{KeyName: "Counter 1", Person: "Ana"}); got != "Counter 1 (Ana)" {
-		t.Errorf("reads %s", got)
-	}
-	if got := by(&client.Entry{KeyName: "Counter 1"}); got != "Counter 1" {
-		t.Errorf("reads %s", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/certificate"
 	"boon.example/internal/server"
+	"boon.example/internal/terminal"
 )
 
 // tlsFlags say what certificate the service shows to its clients, if any.
@@ -32,18 +33,18 @@ const acmeFolder = "acme"
 func (f tlsFlags) source(config *server.Config) (err error) {
 	switch {
 	case f.ACME != "" && f.TLSCert+f.TLSKey != "":
-		return usageError("--acme gets a certificate, and --tls-cert, --tls-key name one: leave out either")
+		return terminal.UsageError("--acme gets a certificate, and --tls-cert, --tls-key name one: leave out either")
 	case f.ACME != "":
 		return f.acmeFlags.source(config)
 	case f.ACMEDirectory+f.ACMERoot+f.ACMEContact != "":
-		return usageError("--acme-directory, --acme-root and --acme-contact need --acme DOMAIN")
+		return terminal.UsageError("--acme-directory, --acme-root and --acme-contact need --acme DOMAIN")
 	case f.TLSCert+f.TLSKey == "":
 		return nil
 	case f.TLSCert == "" || f.TLSKey == "":
-		return usageError("--tls-cert and --tls-key (BOON_TLS_CERT, BOON_TLS_KEY) belong together")
+		return terminal.UsageError("--tls-cert and --tls-key (BOON_TLS_CERT, BOON_TLS_KEY) belong together")
 	}
 	if config.Certificate, err = certificate.Files(f.TLSCert, f.TLSKey, config.Logger); err != nil {
-		return usageError("--tls-cert, --tls-key: " + err.Error())
+		return terminal.UsageError("--tls-cert, --tls-key: " + err.Error())
 	}
 	return nil
 }
@@ -52,7 +53,7 @@ func (f tlsFlags) source(config *server.Config) (err error) {
 func (f acmeFlags) source(config *server.Config) (err error) {
 	domain, err := certificate.Domain(f.ACME, f.ACMEDirectory == "")
 	if err != nil {
-		return usageError("--acme (BOON_ACME, acme): " + err.Error())
+		return terminal.UsageError("--acme (BOON_ACME, acme): " + err.Error())
 	}
 	if config.PublicURL == "" {
 		config.PublicURL = "https://" + domain
@@ -63,7 +64,7 @@ func (f acmeFlags) source(config *server.Config) (err error) {
 		Redirect: strings.TrimRight(config.PublicURL, "/"), Log: config.Logger,
 	})
 	if err != nil {
-		return usageError("--acme: " + err.Error())
+		return terminal.UsageError("--acme: " + err.Error())
 	}
 	if host, _, err := net.SplitHostPort(config.Listen); err == nil && net.ParseIP(host).IsLoopback() {
 		config.Notes = append(config.Notes, "--listen "+config.Listen+" can be reached from this machine only: guests and "+

@@ -9,12 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
-
 	"boon.example/internal/chain"
 	"boon.example/internal/durable"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
+	"boon.example/internal/terminal"
 )
 
 type verifyCmd struct {
@@ -47,7 +46,7 @@ Example:
     boon verify --data ./boon-data --since checkpoint.txt --checkpoint checkpoint.txt`
 }
 
-func (c *verifyCmd) Run(t *terminal) error {
+func (c *verifyCmd) Run(t *terminal.Terminal) error {
 	since, err := readCheckpoint(c.Since)
 	if err != nil {
 		return err
@@ -62,7 +61,7 @@ func (c *verifyCmd) Run(t *terminal) error {
 			}
 		}
 		books := &checkedSince{Store: s, checkpoint: since}
-		report, err := ledger.Verify(t, books, t.progress("verifying"))
+		report, err := ledger.Verify(t, books, t.Progress("verifying"))
 		if err != nil {
 			return err
 		}
@@ -70,16 +69,16 @@ func (c *verifyCmd) Run(t *terminal) error {
 			return err
 		}
 		for _, p := range report.Problems {
-			fmt.Fprintln(t.stdout, cell(p))
+			fmt.Fprintln(t.Stdout, terminal.Cell(p))
 		}
 		if report.More > 0 {
-			fmt.Fprintf(t.stdout, "… and %d more.\n", report.More)
+			fmt.Fprintf(t.Stdout, "… and %d more.\n", report.More)
 		}
-		fmt.Fprintf(t.stdout, "%d gifts and %d ledger entries read.\n", report.Vouchers, report.Entries)
+		fmt.Fprintf(t.Stdout, "%d gifts and %d ledger entries read.\n", report.Vouchers, report.Entries)
 		if n := int64(len(report.Problems)) + report.More; n > 0 {
-			fmt.Fprintf(t.stdout, "%d problems found.\n", n)
+			fmt.Fprintf(t.Stdout, "%d problems found.\n", n)
 			if c.Acknowledge == "" {
-				return errQuiet
+				return terminal.ErrQuiet
 			}
 			if err := acknowledge(t, s, report, c.Acknowledge); err != nil {
 				return err
@@ -98,7 +97,7 @@ func (c *verifyCmd) Run(t *terminal) error {
 }
 
 // acknowledge notes that a person accepts what was found.
-func acknowledge(t *terminal, s *store.Store, report ledger.Report, why string) error {
+func acknowledge(t *terminal.Terminal, s *store.Store, report ledger.Report, why string) error {
 	if report.More > 0 {
 		return fmt.Errorf("nothing was acknowledged: there are more problems than the %d that were listed, and nobody can "+
 			"accept what nobody has read", len(report.Problems))
@@ -107,22 +106,22 @@ func acknowledge(t *terminal, s *store.Store, report ledger.Report, why string) 
 }
 
 // printVerdict tells that everything holds, but for what was acknowledged.
-func printVerdict(t *terminal, s *store.Store) error {
+func printVerdict(t *terminal.Terminal, s *store.Store) error {
 	n, err := s.CountAcknowledged(t)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		fmt.Fprintln(t.stdout, "Everything holds.")
+		fmt.Fprintln(t.Stdout, "Everything holds.")
 		return nil
 	}
-	fmt.Fprintf(t.stdout, "Everything holds, but for %d problems that were acknowledged: boon verify --changes shows by "+
+	fmt.Fprintf(t.Stdout, "Everything holds, but for %d problems that were acknowledged: boon verify --changes shows by "+
 		"whom and why.\n", n)
 	return nil
 }
 
 // noteRestored notes what came of verifying a database that was restored before it was verified.
-func noteRestored(t *terminal, s *store.Store, r *ledger.Report) error {
+func noteRestored(t *terminal.Terminal, s *store.Store, r *ledger.Report) error {
 	restored, err := s.Verification(t)
 	if err != nil || restored == (store.Restored{}) {
 		return err
@@ -131,14 +130,14 @@ func noteRestored(t *terminal, s *store.Store, r *ledger.Report) error {
 }
 
 // accept takes a set-up that was changed past boon, if that is asked for.
-func (c *verifyCmd) accept(t *terminal, s *store.Store) error {
+func (c *verifyCmd) accept(t *terminal.Terminal, s *store.Store) error {
 	why := strings.TrimSpace(c.Accept)
 	if why == "" {
 		return nil
 	}
 	accepted, err := s.Accept(t, why)
 	if err == nil && !accepted {
-		fmt.Fprintln(t.stdout, "There is nothing to accept: the set-up is what its log says.")
+		fmt.Fprintln(t.Stdout, "There is nothing to accept: the set-up is what its log says.")
 	}
 	return err
 }
@@ -173,7 +172,7 @@ func readCheckpoint(file string) ([]chain.Head, error) {
 }
 
 // printChanges lists the changes of the set-up.
-func printChanges(t *terminal, s *store.Store) error {
+func printChanges(t *terminal.Terminal, s *store.Store) error {
 	changes, err := s.SetupChanges(t)
 	if err != nil {
 		return err
@@ -181,28 +180,10 @@ func printChanges(t *terminal, s *store.Store) error {
 	var rows [][]string
 	for _, c := range changes {
 		for line := range strings.Lines(c.What) {
-			rows = append(rows, []string{strconv.FormatInt(c.Number, 10), moment(c.At), c.By,
+			rows = append(rows, []string{strconv.FormatInt(c.Number, 10), terminal.Moment(c.At), c.By,
 				strings.TrimSuffix(line, "\n")})
 		}
 	}
-	table(t.stdout, []string{"change", "at", "by", "what"}, rows)
+	terminal.Table(t.Stdout, []string{"change", "at", "by", "what"}, rows)
 	return nil
-}
-
-// progress shows a bar on a terminal, and nothing elsewhere.
-func (t *terminal) progress(what string) func(done, total int64) {
-	if !onTerminal(t.stderr) {
-		return func(int64, int64) {}
-	}
-	var bar *progressbar.ProgressBar
-	return func(done, total int64) {
-		if bar == nil {
-			bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(t.stderr), progressbar.OptionSetDescription(what),
-				progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(65e6))
-		}
-		if bar.GetMax64() != total {
-			bar.ChangeMax64(total)
-		}
-		bar.Set64(done)
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"boon.example/internal/server"
+	"boon.example/internal/terminal"
 )
 
 // Both are set by builds of releases and images (-ldflags "-X main.version=v1.2.3"); else server.Version and what Go
@@ -55,16 +56,16 @@ func thisBuild() build {
 	return b
 }
 
-func (c *versionCmd) Run(t *terminal) error {
+func (c *versionCmd) Run(t *terminal.Terminal) error {
 	b := thisBuild()
 	if c.JSON {
-		return json.NewEncoder(t.stdout).Encode(b)
+		return json.NewEncoder(t.Stdout).Encode(b)
 	}
-	fmt.Fprintf(t.stdout, "boon %s\n", b.Version)
+	fmt.Fprintf(t.Stdout, "boon %s\n", b.Version)
 	changed := ""
 	if b.Modified {
 		changed = " with changes"
 	}
-	facts(t.stdout, "commit", b.Commit+changed, "made", b.Time, "go", b.Go+" "+b.Platform)
+	terminal.Facts(t.Stdout, "commit", b.Commit+changed, "made", b.Time, "go", b.Go+" "+b.Platform)
 	return nil
 }

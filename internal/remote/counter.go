@@ -1,4 +1,4 @@
-package main
+package remote
 
 import (
 	"cmp"
@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"boon.example/client"
+	"boon.example/internal/terminal"
 )
 
-// tillListCmd and the commands below ask a running service, with a key that has the permission tills.
-type tillListCmd struct{ service }
+// TillList and the commands below ask a running service, with a key that has the permission tills.
+type TillList struct{ service }
 
 // Help teaches.
-func (tillListCmd) Help() string {
+func (TillList) Help() string {
 	return `Needs a key with the permission tills (BOON_KEY). A key that is limited to locations sees the tills there.
 
 Example:
@@ -23,8 +24,8 @@ Next: boon till revoke --help switches a till off.`
 }
 
 // Run lists.
-func (c *tillListCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *TillList) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -37,24 +38,24 @@ func (c *tillListCmd) Run(t *terminal) error {
 		one := &tills[n]
 		if err := c.answer(t, one.Meta.Body, func() {
 			rows = append(rows, []string{one.KeyID, one.Name, one.OrganizationName, strings.Join(one.May, ", "),
-				strings.ToLower(string(one.State)), moment(one.CreatedAt)})
+				strings.ToLower(string(one.State)), terminal.Moment(one.CreatedAt)})
 		}); err != nil {
 			return err
 		}
 	}
 	if !c.JSON {
-		table(t.stdout, []string{"TILL", "NAME", "LOCATION", "MAY", "STATE", "MADE"}, rows)
+		terminal.Table(t.Stdout, []string{"TILL", "NAME", "LOCATION", "MAY", "STATE", "MADE"}, rows)
 	}
 	return nil
 }
 
-type tillRevokeCmd struct {
+type TillRevoke struct {
 	Till string `arg:"" help:"The till's id, as boon till list shows it."`
 	service
 }
 
 // Help teaches.
-func (tillRevokeCmd) Help() string {
+func (TillRevoke) Help() string {
 	return `For a lost phone, or to unpair a device. Within two seconds the till does nothing any more. There is no way back: pair the device anew.
 
 Example:
@@ -63,8 +64,8 @@ Example:
 }
 
 // Run switches a till off.
-func (c *tillRevokeCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *TillRevoke) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -73,14 +74,15 @@ func (c *tillRevokeCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, off.Meta.Body, func() {
-		fmt.Fprintf(t.stdout, "Till %s (%s) is off since %s.\n", cell(off.Name), off.KeyID, moment(off.SwitchedOffAt))
+		fmt.Fprintf(t.Stdout, "Till %s (%s) is off since %s.\n", terminal.Cell(off.Name), off.KeyID,
+			terminal.Moment(off.SwitchedOffAt))
 	})
 }
 
-type tillPeopleCmd struct{ service }
+type TillPeople struct{ service }
 
 // Help teaches.
-func (tillPeopleCmd) Help() string {
+func (TillPeople) Help() string {
 	return `PIN is "none" for somebody who cannot sign in yet, "first" for one who chooses a PIN at the next sign-in, and "own".
 
 Example:
@@ -91,8 +93,8 @@ Next: boon till set-pin --help.`
 }
 
 // Run lists people.
-func (c *tillPeopleCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *TillPeople) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -111,19 +113,19 @@ func (c *tillPeopleCmd) Run(t *terminal) error {
 		}
 	}
 	if !c.JSON {
-		table(t.stdout, []string{"NAME", "PIN", "MAY", "LOCATIONS"}, rows)
+		terminal.Table(t.Stdout, []string{"NAME", "PIN", "MAY", "LOCATIONS"}, rows)
 	}
 	return nil
 }
 
-type tillSetPINCmd struct {
+type TillSetPIN struct {
 	Name  string `arg:"" help:"The person, as the set-up has the name."`
 	Typed bool   `name:"ask" help:"Ask for the PIN, or read one line of standard input, instead of drawing it."`
 	service
 }
 
 // Help teaches.
-func (tillSetPINCmd) Help() string {
+func (TillSetPIN) Help() string {
 	return `Sets the PIN of somebody's first sign-in, or of one who forgot the PIN, and prints it. At that sign-in the person chooses another PIN, which
 nobody else knows.
 
@@ -133,14 +135,14 @@ Example:
 }
 
 // Run sets a PIN.
-func (c *tillSetPINCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *TillSetPIN) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
 	r := client.SetPINRequest{Name: c.Name}
 	if c.Typed {
-		if r.PIN, err = t.typedPIN(); err != nil {
+		if r.PIN, err = t.TypedPIN(); err != nil {
 			return err
 		}
 	}
@@ -149,16 +151,16 @@ func (c *tillSetPINCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, set.Meta.Body, func() {
-		fmt.Fprintf(t.stderr, "The PIN of %s for the first sign-in:\n", cell(set.Name))
+		fmt.Fprintf(t.Stderr, "The PIN of %s for the first sign-in:\n", terminal.Cell(set.Name))
 		if set.PIN == "" {
-			fmt.Fprintln(t.stdout, "as you typed it")
+			fmt.Fprintln(t.Stdout, "as you typed it")
 			return
 		}
-		fmt.Fprintln(t.stdout, set.PIN)
+		fmt.Fprintln(t.Stdout, set.PIN)
 	})
 }
 
-type tillLinkCmd struct {
+type TillLink struct {
 	Name     string   `required:"" help:"What the till is called in lists, such as \"Counter 1\"."`
 	Location string   `required:"" placeholder:"ID" help:"Location at which it stands."`
 	May      []string `placeholder:"NAME,…" help:"What it may do beside validate, redeem and reverse: activate, reload, cash-out."`
@@ -167,7 +169,7 @@ type tillLinkCmd struct {
 }
 
 // Help teaches.
-func (tillLinkCmd) Help() string {
+func (TillLink) Help() string {
 	return `Does what boon till pair does, but asks a running service instead of its database, with a key that has the permission tills (BOON_KEY).
 
 Example:
@@ -176,8 +178,8 @@ Example:
 }
 
 // Run makes a link.
-func (c *tillLinkCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *TillLink) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -189,5 +191,5 @@ func (c *tillLinkCmd) Run(t *terminal) error {
 	if c.JSON {
 		return c.answer(t, made.Meta.Body, nil)
 	}
-	return tellLink(t, made.Name, made.PairUntil, made.PairURL)
+	return TellLink(t, made.Name, made.PairUntil, made.PairURL)
 }

@@ -1,9 +1,10 @@
-package main
+package remote
 
 import (
 	"time"
 
 	"boon.example/client"
+	"boon.example/internal/terminal"
 )
 
 type giftResendCmd struct {
@@ -27,8 +28,8 @@ Examples:
 Next: boon gift show --help tells what became of it.`
 }
 
-func (c *giftResendCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *giftResendCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -71,8 +72,8 @@ Example:
 Next: boon gift show --help.`
 }
 
-func (c *giftRescheduleCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *giftRescheduleCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -86,10 +87,10 @@ func (c *giftRescheduleCmd) Run(t *terminal) error {
 }
 
 // resent tells how a gift goes now.
-func (s *service) resent(t *terminal, g *client.ResentGift) error {
+func (s *service) resent(t *terminal.Terminal, g *client.ResentGift) error {
 	return s.answer(t, g.Meta.Body, func() {
-		facts(t.stdout, "gift", g.VoucherID, "status", string(g.Status), "available", available(&g.Voucher),
-			"delivery date", moment(g.DeliveryDate),
+		terminal.Facts(t.Stdout, "gift", g.VoucherID, "status", string(g.Status), "available", available(&g.Voucher),
+			"delivery date", terminal.Moment(g.DeliveryDate),
 			"page", g.GiftURL, "print", g.PrintURL, "note", replayed(g.Meta))
 	})
 }

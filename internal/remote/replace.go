@@ -1,6 +1,9 @@
-package main
+package remote
 
-import "boon.example/client"
+import (
+	"boon.example/client"
+	"boon.example/internal/terminal"
+)
 
 type giftReplaceCmd struct {
 	Gift   []string `arg:"" help:"The voucherID, or the 12-digit code."`
@@ -25,8 +28,8 @@ Next: boon gift show --help.`
 }
 
 // Run replaces.
-func (c *giftReplaceCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *giftReplaceCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -47,7 +50,7 @@ func (c *giftReplaceCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, g.Meta.Body, func() {
-		facts(t.stdout, "gift", g.VoucherID, "code", grouped(g.VoucherCode), "status", string(g.Status), "balance",
-			money(g.CurrentBalance, g.Currency), "page", g.GiftURL, "print", g.PrintURL, "note", replayed(g.Meta))
+		terminal.Facts(t.Stdout, "gift", g.VoucherID, "code", grouped(g.VoucherCode), "status", string(g.Status), "balance",
+			Money(g.CurrentBalance, g.Currency), "page", g.GiftURL, "print", g.PrintURL, "note", replayed(g.Meta))
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package remote
 
 import (
 	"context"
@@ -13,17 +13,18 @@ import (
 
 	"boon.example/client"
 	"boon.example/internal/gift"
+	"boon.example/internal/terminal"
 	"boon.example/internal/webhook"
 )
 
-type listenCmd struct {
+type Listen struct {
 	Forward string   `required:"" placeholder:"URL" help:"Where each event is posted, such as http://localhost:3000/hook."`
 	Types   []string `aliases:"type" placeholder:"TYPE,…" help:"Only events of these types, such as gift.redeemed or gift.*."`
 	All     bool     `help:"Begin with the oldest event that is kept, not with the next one."`
 	service
 }
 
-func (listenCmd) Help() string {
+func (Listen) Help() string {
 	return `For developers: a webhook that reaches this machine, where the service cannot call. Needs the permission events. Messages are signed with a
 secret that is made at each start and printed first. One that fails is sent again after 1, 2 and 4 seconds, then left. Ctrl-C ends it.
 With --json: the events on standard output, one a line, and all else on standard error.
@@ -34,12 +35,12 @@ Examples:
     boon listen --forward http://localhost:3000/hook --types gift.redeemed,gift.cashed_out --all`
 }
 
-func (c *listenCmd) Run(t *terminal) error {
+func (c *Listen) Run(t *terminal.Terminal) error {
 	to, err := url.Parse(c.Forward)
 	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Hostname() == "" {
-		return usageError("--forward is an address such as http://localhost:3000/hook.")
+		return terminal.UsageError("--forward is an address such as http://localhost:3000/hook.")
 	}
-	api, err := c.client()
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -53,14 +54,14 @@ func (c *listenCmd) Run(t *terminal) error {
 	}
 	// Whoever types the address may call every one.
 	everywhere := webhook.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}}
-	sender := webhook.NewSender(&everywhere, "boon-cli/"+thisBuild().Version, 0)
+	sender := webhook.NewSender(&everywhere, "boon-cli/"+t.Version, 0)
 	defer sender.Close()
-	fw := forwarder{sender: sender, url: c.Forward, secret: secret, out: t.stdout,
+	fw := forwarder{sender: sender, url: c.Forward, secret: secret, out: t.Stdout,
 		pauses: []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}}
 	if c.JSON {
-		fw.out = t.stderr
+		fw.out = t.Stderr
 	}
-	fmt.Fprintf(fw.out, "Events go to %s, signed with %s\n", cell(to.Redacted()), secret.Reveal())
+	fmt.Fprintf(fw.out, "Events go to %s, signed with %s\n", terminal.Cell(to.Redacted()), secret.Reveal())
 	_, err = upTo(api.Events(t, f), 0, func(e *client.Event) error {
 		fw.forward(t, e)
 		return c.answer(t, e.Meta.Body, func() {})
@@ -99,7 +100,7 @@ func (f *forwarder) forward(ctx context.Context, e *client.Event) {
 		default:
 			said += fmt.Sprintf(" (again in %s)", f.pauses[n])
 		}
-		fmt.Fprintf(f.out, "%s  %s  %s\n", cell(e.Type), cell(e.ID), said)
+		fmt.Fprintf(f.out, "%s  %s  %s\n", terminal.Cell(e.Type), terminal.Cell(e.ID), said)
 		if o.Succeeded() || n == len(f.pauses) {
 			return
 		}

@@ -1,7 +1,8 @@
-package main
+package remote
 
 import (
 	"boon.example/client"
+	"boon.example/internal/terminal"
 )
 
 type giftHoldCmd struct {
@@ -22,12 +23,12 @@ Next: boon gift capture --help takes it; boon gift release --help gives it up.`
 }
 
 // Run holds.
-func (c *giftHoldCmd) Run(t *terminal) error {
+func (c *giftHoldCmd) Run(t *terminal.Terminal) error {
 	take, err := c.request(t)
 	if err != nil {
 		return err
 	}
-	api, err := c.client()
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -36,8 +37,10 @@ func (c *giftHoldCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "held", money(a.Amount, a.Currency), "available", money(a.AvailableBalance, a.Currency), "until",
-			moment(a.ExpiresAt), "hold", a.HoldID, "gift", a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
+		terminal.Facts(t.Stdout, "held", Money(a.Amount, a.Currency), "available", Money(a.AvailableBalance, a.Currency),
+			"until",
+			terminal.Moment(a.ExpiresAt), "hold", a.HoldID, "gift", a.VoucherID, "reference", a.Reference, "note",
+			replayed(a.Meta))
 	})
 }
 
@@ -63,15 +66,15 @@ Next: boon gift reverse --help gives it back.`
 }
 
 // Run captures.
-func (c *giftCaptureCmd) Run(t *terminal) error {
+func (c *giftCaptureCmd) Run(t *terminal.Terminal) error {
 	if c.Amount == "" && !c.All {
-		return usageError("Say how much to take: --amount N or --all.")
+		return terminal.UsageError("Say how much to take: --amount N or --all.")
 	}
-	api, err := c.client()
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
-	take, err := amount("--amount", c.Amount)
+	take, err := Amount("--amount", c.Amount)
 	if err != nil {
 		return err
 	}
@@ -85,8 +88,9 @@ func (c *giftCaptureCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "taken", money(a.Amount, a.Currency), "left", money(a.CurrentBalance, a.Currency), "available",
-			money(a.AvailableBalance, a.Currency), "status", string(a.Status), "redemption", a.RedemptionID, "gift",
+		terminal.Facts(t.Stdout, "taken", Money(a.Amount, a.Currency), "left", Money(a.CurrentBalance, a.Currency),
+			"available",
+			Money(a.AvailableBalance, a.Currency), "status", string(a.Status), "redemption", a.RedemptionID, "gift",
 			a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
 	})
 }
@@ -110,11 +114,11 @@ Next: boon gift show --help.`
 }
 
 // Run releases.
-func (c *giftReleaseCmd) Run(t *terminal) error {
+func (c *giftReleaseCmd) Run(t *terminal.Terminal) error {
 	if (c.Hold == "") == (c.OriginalKey == "") {
-		return usageError("Name the hold by its holdID or by --original-key: one of the two.")
+		return terminal.UsageError("Name the hold by its holdID or by --original-key: one of the two.")
 	}
-	api, err := c.client()
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -124,7 +128,8 @@ func (c *giftReleaseCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "released", money(a.Amount, a.Currency), "available", money(a.AvailableBalance, a.Currency), "hold",
+		terminal.Facts(t.Stdout, "released", Money(a.Amount, a.Currency), "available", Money(a.AvailableBalance,
+			a.Currency), "hold",
 			a.HoldID, "gift", a.VoucherID, "note", replayed(a.Meta))
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package remote
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"boon.example/client"
+	"boon.example/internal/terminal"
 )
 
 // ticketFlag is the flag of the commands that can send a ticket.
@@ -20,11 +21,11 @@ type ticketFlag struct {
 
 // read reads the ticket that the flag names, as it is; nil where there is none. What is wrong with it is for the
 // service to say.
-func (f ticketFlag) read(t *terminal) (*client.TicketData, error) {
+func (f ticketFlag) read(t *terminal.Terminal) (*client.TicketData, error) {
 	if f.Ticket == "" {
 		return nil, nil
 	}
-	text, err := readFile(t, f.Ticket)
+	text, err := terminal.ReadFile(t, f.Ticket)
 	if err != nil {
 		return nil, fmt.Errorf("reading the ticket: %w", err)
 	}
@@ -45,22 +46,22 @@ func (f ticketFlag) read(t *terminal) (*client.TicketData, error) {
 	return &client.TicketData{Data: json.RawMessage(bytes.TrimSpace(text)), Format: cmp.Or(f.Format, "standard")}, nil
 }
 
-// eligibility tells what a ticket says about a gift.
-func (t *terminal) eligibility(v *client.Voucher) {
+// showEligibility tells what a ticket says about a gift.
+func showEligibility(t *terminal.Terminal, v *client.Voucher) {
 	e := v.Eligibility
 	if e == nil {
 		return
 	}
-	fmt.Fprintf(t.stdout, "this ticket: at most %s\n", worth(v, e.MaximumAmount))
+	fmt.Fprintf(t.Stdout, "this ticket: at most %s\n", worth(v, e.MaximumAmount))
 	lines := map[int]string{}
 	for _, l := range e.EligibleLines {
 		lines[l.Index] = worth(v, l.Amount)
 	}
 	for _, l := range e.ExcludedLines {
-		lines[l.Index] = cell(l.Reason)
+		lines[l.Index] = terminal.Cell(l.Reason)
 	}
 	for _, n := range slices.Sorted(maps.Keys(lines)) {
-		fmt.Fprintf(t.stdout, "line %d: %s\n", n+1, lines[n])
+		fmt.Fprintf(t.Stdout, "line %d: %s\n", n+1, lines[n])
 	}
 }
 

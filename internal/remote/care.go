@@ -1,9 +1,10 @@
-package main
+package remote
 
 import (
 	"time"
 
 	"boon.example/client"
+	"boon.example/internal/terminal"
 )
 
 // careFlags are those of the commands that take care of one gift.
@@ -14,8 +15,8 @@ type careFlags struct {
 }
 
 // open finds the gift that is meant.
-func (f *careFlags) open(t *terminal) (api *client.Client, voucherID string, err error) {
-	if api, err = f.client(); err == nil {
+func (f *careFlags) open(t *terminal.Terminal) (api *client.Client, voucherID string, err error) {
+	if api, err = f.client(t); err == nil {
 		voucherID, err = voucherIDOf(t, api, f.Gift)
 	}
 	return api, voucherID, err
@@ -39,7 +40,7 @@ Next: boon gift unblock --help takes it back.`
 }
 
 // Run blocks.
-func (c *giftBlockCmd) Run(t *terminal) error {
+func (c *giftBlockCmd) Run(t *terminal.Terminal) error {
 	api, voucherID, err := c.open(t)
 	if err != nil {
 		return err
@@ -67,7 +68,7 @@ Example:
 }
 
 // Run unblocks.
-func (c *giftUnblockCmd) Run(t *terminal) error {
+func (c *giftUnblockCmd) Run(t *terminal.Terminal) error {
 	api, voucherID, err := c.open(t)
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func (c *giftUnblockCmd) Run(t *terminal) error {
 }
 
 // blocked prints whether a gift is blocked.
-func (f *careFlags) blocked(t *terminal, a *client.Blocked) error {
+func (f *careFlags) blocked(t *terminal.Terminal, a *client.Blocked) error {
 	return f.answer(t, a.Meta.Body, func() {
 		blocked, note := "no", replayed(a.Meta)
 		if a.BlockedReason != "" {
@@ -90,7 +91,7 @@ func (f *careFlags) blocked(t *terminal, a *client.Blocked) error {
 		if a.Outcome == client.OutcomeAlreadyDone {
 			note = "it was so already"
 		}
-		facts(t.stdout, "gift", a.VoucherID, "blocked", blocked, "status", string(a.Status), "note", note)
+		terminal.Facts(t.Stdout, "gift", a.VoucherID, "blocked", blocked, "status", string(a.Status), "note", note)
 	})
 }
 
@@ -114,8 +115,8 @@ Next: boon gift show --help.`
 }
 
 // Run adjusts.
-func (c *giftAdjustCmd) Run(t *terminal) error {
-	by, err := amount("--amount", c.Amount)
+func (c *giftAdjustCmd) Run(t *terminal.Terminal) error {
+	by, err := Amount("--amount", c.Amount)
 	if err != nil {
 		return err
 	}
@@ -129,8 +130,9 @@ func (c *giftAdjustCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "added", money(a.Amount, a.Currency), "balance", money(a.CurrentBalance, a.Currency), "available",
-			money(a.AvailableBalance, a.Currency), "status", string(a.Status), "adjustment", a.AdjustmentID, "gift", a.VoucherID,
+		terminal.Facts(t.Stdout, "added", Money(a.Amount, a.Currency), "balance", Money(a.CurrentBalance, a.Currency),
+			"available",
+			Money(a.AvailableBalance, a.Currency), "status", string(a.Status), "adjustment", a.AdjustmentID, "gift", a.VoucherID,
 			"note", replayed(a.Meta))
 	})
 }
@@ -150,7 +152,7 @@ Example:
 }
 
 // Run extends.
-func (c *giftExtendCmd) Run(t *terminal) error {
+func (c *giftExtendCmd) Run(t *terminal.Terminal) error {
 	api, voucherID, err := c.open(t)
 	if err != nil {
 		return err
@@ -161,7 +163,8 @@ func (c *giftExtendCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "gift", a.VoucherID, "valid until", moment(a.ValidUntil), "status", string(a.Status), "note",
+		terminal.Facts(t.Stdout, "gift", a.VoucherID, "valid until", terminal.Moment(a.ValidUntil), "status",
+			string(a.Status), "note",
 			replayed(a.Meta))
 	})
 }

@@ -1,12 +1,13 @@
-package main
+package remote
 
 import (
 	"time"
 
 	"boon.example/client"
+	"boon.example/internal/terminal"
 )
 
-type eventsCmd struct {
+type Events struct {
 	Tail eventsTailCmd `cmd:"" help:"Print what happens in the account, as it happens."`
 }
 
@@ -26,8 +27,8 @@ Examples:
     boon events tail --all --no-follow --json`
 }
 
-func (c *eventsTailCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *eventsTailCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func (c *eventsTailCmd) Run(t *terminal) error {
 		f.Wait = 0
 	}
 	_, err = upTo(api.Events(t, f), 0, func(e *client.Event) error {
-		return c.answer(t, e.Meta.Body, func() { table(t.stdout, nil, [][]string{eventRow(e)}) })
+		return c.answer(t, e.Meta.Body, func() { terminal.Table(t.Stdout, nil, [][]string{eventRow(e)}) })
 	})
 	if t.Err() != nil { // it was ended
 		return nil
@@ -49,12 +50,12 @@ func (c *eventsTailCmd) Run(t *terminal) error {
 
 // eventRow tells an event to people.
 func eventRow(e *client.Event) []string {
-	row := []string{moment(e.OccurredAt), e.Type}
+	row := []string{terminal.Moment(e.OccurredAt), e.Type}
 	switch {
 	case e.Data.Entry != nil && e.Data.Gift != nil:
 		g := e.Data.Gift
-		return append(row, g.VoucherID, money(e.Data.Entry.Amount, g.Currency),
-			money(e.Data.Entry.CurrentBalance, g.Currency), e.Data.Entry.OrganizationName, by(e.Data.Entry))
+		return append(row, g.VoucherID, Money(e.Data.Entry.Amount, g.Currency),
+			Money(e.Data.Entry.CurrentBalance, g.Currency), e.Data.Entry.OrganizationName, by(e.Data.Entry))
 	case e.Data.Gift != nil:
 		return append(row, e.Data.Gift.VoucherID)
 	case e.Data.Key != nil:

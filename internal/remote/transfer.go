@@ -1,10 +1,11 @@
-package main
+package remote
 
 import (
 	"slices"
 	"strings"
 
 	"boon.example/client"
+	"boon.example/internal/terminal"
 )
 
 type giftTransferCmd struct {
@@ -28,15 +29,15 @@ Next: boon gift show --help.`
 }
 
 // Run moves.
-func (c *giftTransferCmd) Run(t *terminal) error {
+func (c *giftTransferCmd) Run(t *terminal.Terminal) error {
 	if c.Amount == "" && !c.All {
-		return usageError("Say how much to move: --amount N or --all.")
+		return terminal.UsageError("Say how much to move: --amount N or --all.")
 	}
-	move, err := amount("--amount", c.Amount)
+	move, err := Amount("--amount", c.Amount)
 	if err != nil {
 		return err
 	}
-	api, err := c.client()
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -52,8 +53,8 @@ func (c *giftTransferCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "moved", money(a.Amount, a.Currency), "left", money(a.From.CurrentBalance, a.Currency), "of",
-			a.From.VoucherID, "now has", money(a.To.CurrentBalance, a.Currency), "gift", a.To.VoucherID, "note",
+		terminal.Facts(t.Stdout, "moved", Money(a.Amount, a.Currency), "left", Money(a.From.CurrentBalance, a.Currency), "of",
+			a.From.VoucherID, "now has", Money(a.To.CurrentBalance, a.Currency), "gift", a.To.VoucherID, "note",
 			replayed(a.Meta))
 	})
 }
@@ -67,7 +68,7 @@ func note(e *client.Entry) string {
 	case client.EntryTransferIn:
 		words = append(words, "from gift "+e.CounterpartVoucherID)
 	case client.EntryExtended:
-		words = append(words, "until "+moment(e.ValidUntil))
+		words = append(words, "until "+terminal.Moment(e.ValidUntil))
 	}
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " ")
 }

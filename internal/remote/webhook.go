@@ -1,4 +1,4 @@
-package main
+package remote
 
 import (
 	"cmp"
@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"boon.example/client"
+	"boon.example/internal/terminal"
 )
 
-type webhookCmd struct {
+type Webhook struct {
 	Create   webhookCreateCmd   `cmd:"" help:"Have events sent to an address."`
 	List     webhookListCmd     `cmd:"" help:"List the webhooks of the account."`
 	Show     webhookShowCmd     `cmd:"" help:"Look one up."`
@@ -47,8 +48,8 @@ Next: boon webhook attempts --help shows what became of the calls; boon listen -
 }
 
 // Run creates.
-func (c *webhookCreateCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *webhookCreateCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -60,13 +61,15 @@ func (c *webhookCreateCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() { t.webhook(&a.Webhook, a.Secret) })
+	return c.answer(t, a.Meta.Body, func() { showWebhook(t, &a.Webhook, a.Secret) })
 }
 
-// webhook prints one for people; secret is "" where it is not told.
-func (t *terminal) webhook(w *client.Webhook, secret string) {
-	facts(t.stdout, "webhook", w.WebhookID, "address", w.URL, "secret", secret, "types", typesOf(w), "description",
-		w.Description, "sends", sends(w), "made", moment(w.CreatedAt), "old secret until", moment(w.OldSecretUntil))
+// showWebhook prints one for people; secret is "" where it is not told.
+func showWebhook(t *terminal.Terminal, w *client.Webhook, secret string) {
+	terminal.Facts(t.Stdout, "webhook", w.WebhookID, "address", w.URL, "secret", secret, "types", typesOf(w),
+		"description",
+		w.Description, "sends", sends(w), "made", terminal.Moment(w.CreatedAt), "old secret until",
+		terminal.Moment(w.OldSecretUntil))
 }
 
 func typesOf(w *client.Webhook) string { return cmp.Or(strings.Join(w.Types, " "), "all") }
@@ -93,8 +96,8 @@ Example:
 }
 
 // Run lists.
-func (c *webhookListCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *webhookListCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -112,7 +115,7 @@ func (c *webhookListCmd) Run(t *terminal) error {
 		}
 	}
 	if !c.JSON {
-		table(t.stdout, []string{"WEBHOOK", "SENDS", "ADDRESS", "TYPES", "DESCRIPTION"}, rows)
+		terminal.Table(t.Stdout, []string{"WEBHOOK", "SENDS", "ADDRESS", "TYPES", "DESCRIPTION"}, rows)
 	}
 	return nil
 }
@@ -129,8 +132,8 @@ Example:
 }
 
 // Run shows.
-func (c *webhookShowCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *webhookShowCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -138,7 +141,7 @@ func (c *webhookShowCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() { t.webhook(a, "") })
+	return c.answer(t, a.Meta.Body, func() { showWebhook(t, a, "") })
 }
 
 type webhookChangeCmd struct {
@@ -161,7 +164,7 @@ Example:
 }
 
 // Run changes.
-func (c *webhookChangeCmd) Run(t *terminal) error {
+func (c *webhookChangeCmd) Run(t *terminal.Terminal) error {
 	r := client.ChangeWebhookRequest{WebhookID: c.Webhook, URL: c.To, Types: c.Types, Description: c.Description}
 	if c.AllTypes {
 		r.Types = []string{}
@@ -170,9 +173,9 @@ func (c *webhookChangeCmd) Run(t *terminal) error {
 		r.Enabled = &c.Enable
 	}
 	if r.URL == "" && r.Types == nil && r.Description == nil && r.Enabled == nil {
-		return usageError("Say what to change: --to, --type, --all-types, --description, --enable or --disable.")
+		return terminal.UsageError("Say what to change: --to, --type, --all-types, --description, --enable or --disable.")
 	}
-	api, err := c.client()
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -180,7 +183,7 @@ func (c *webhookChangeCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() { t.webhook(a, "") })
+	return c.answer(t, a.Meta.Body, func() { showWebhook(t, a, "") })
 }
 
 type webhookDeleteCmd struct{ oneWebhook }
@@ -195,8 +198,8 @@ Example:
 }
 
 // Run deletes.
-func (c *webhookDeleteCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *webhookDeleteCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -204,7 +207,7 @@ func (c *webhookDeleteCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, meta.Body, func() { facts(t.stdout, "deleted", c.Webhook) })
+	return c.answer(t, meta.Body, func() { terminal.Facts(t.Stdout, "deleted", c.Webhook) })
 }
 
 type webhookRotateCmd struct{ oneWebhook }
@@ -219,8 +222,8 @@ Example:
 }
 
 // Run rotates.
-func (c *webhookRotateCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *webhookRotateCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -229,7 +232,8 @@ func (c *webhookRotateCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "webhook", a.WebhookID, "secret", a.Secret, "old secret until", moment(a.OldSecretUntil))
+		terminal.Facts(t.Stdout, "webhook", a.WebhookID, "secret", a.Secret, "old secret until",
+			terminal.Moment(a.OldSecretUntil))
 	})
 }
 
@@ -248,8 +252,8 @@ Example:
 }
 
 // Run lists calls.
-func (c *webhookAttemptsCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *webhookAttemptsCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -260,7 +264,7 @@ func (c *webhookAttemptsCmd) Run(t *terminal) error {
 			if a.Status != 0 {
 				status = strconv.Itoa(a.Status)
 			}
-			rows = append(rows, []string{moment(a.AttemptedAt), a.Type, a.EventID, status,
+			rows = append(rows, []string{terminal.Moment(a.AttemptedAt), a.Type, a.EventID, status,
 				fmt.Sprint(time.Duration(a.Milliseconds) * time.Millisecond), cmp.Or(a.Failure, a.Answer)})
 		})
 	})
@@ -268,9 +272,9 @@ func (c *webhookAttemptsCmd) Run(t *terminal) error {
 		return err
 	}
 	if !c.JSON {
-		table(t.stdout, []string{"WHEN", "TYPE", "EVENT", "STATUS", "TOOK", "ANSWER"}, rows)
+		terminal.Table(t.Stdout, []string{"WHEN", "TYPE", "EVENT", "STATUS", "TOOK", "ANSWER"}, rows)
 	}
-	t.moreThan(more, c.Limit)
+	moreThan(t, more, c.Limit)
 	return nil
 }
 
@@ -293,8 +297,8 @@ Next: boon webhook attempts --help.`
 }
 
 // Run replays.
-func (c *webhookReplayCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *webhookReplayCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -304,6 +308,7 @@ func (c *webhookReplayCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "replay", a.ReplayID, "webhook", a.WebhookID, "from", moment(a.From), "to", moment(a.To))
+		terminal.Facts(t.Stdout, "replay", a.ReplayID, "webhook", a.WebhookID, "from", terminal.Moment(a.From), "to",
+			terminal.Moment(a.To))
 	})
 }

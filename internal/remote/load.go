@@ -1,7 +1,8 @@
-package main
+package remote
 
 import (
 	"boon.example/client"
+	"boon.example/internal/terminal"
 )
 
 // paidFlags say who paid for value, and where.
@@ -44,8 +45,8 @@ Next: boon gift reverse-reload --help takes it back.`
 }
 
 // Run reloads.
-func (c *giftReloadCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *giftReloadCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (c *giftReloadCmd) Run(t *terminal) error {
 		OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale, Reference: c.Reference,
 		ExternalPayment: c.payment(), IdempotencyKey: c.IdempotencyKey,
 	}
-	if r.Amount, err = amount("--amount", c.Amount); err != nil {
+	if r.Amount, err = Amount("--amount", c.Amount); err != nil {
 		return err
 	}
 	if r.VoucherID, r.VoucherCode, r.VoucherPublicToken, err = giftNamed(c.Gift); err != nil {
@@ -64,8 +65,9 @@ func (c *giftReloadCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "loaded", money(a.Amount, a.Currency), "balance", money(a.CurrentBalance, a.Currency), "available",
-			money(a.AvailableBalance, a.Currency), "status", string(a.Status), "reload", a.ReloadID, "gift", a.VoucherID,
+		terminal.Facts(t.Stdout, "loaded", Money(a.Amount, a.Currency), "balance", Money(a.CurrentBalance, a.Currency),
+			"available",
+			Money(a.AvailableBalance, a.Currency), "status", string(a.Status), "reload", a.ReloadID, "gift", a.VoucherID,
 			"reference", a.Reference, "note", replayed(a.Meta))
 	})
 }
@@ -89,11 +91,11 @@ Next: boon gift show --help.`
 }
 
 // Run takes it back.
-func (c *giftReverseReloadCmd) Run(t *terminal) error {
+func (c *giftReverseReloadCmd) Run(t *terminal.Terminal) error {
 	if (c.Reload == "") == (c.OriginalKey == "") {
-		return usageError("Name the reload by its reloadID or by --original-key: one of the two.")
+		return terminal.UsageError("Name the reload by its reloadID or by --original-key: one of the two.")
 	}
-	api, err := c.client()
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -103,7 +105,8 @@ func (c *giftReverseReloadCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "taken back", money(a.Amount, a.Currency), "balance", money(a.CurrentBalance, a.Currency), "status",
+		terminal.Facts(t.Stdout, "taken back", Money(a.Amount, a.Currency), "balance", Money(a.CurrentBalance,
+			a.Currency), "status",
 			string(a.Status), "reload", a.ReloadID, "gift", a.VoucherID, "note", replayed(a.Meta))
 	})
 }
@@ -129,8 +132,8 @@ Next: boon gift show --help.`
 }
 
 // Run pays out.
-func (c *giftCashOutCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *giftCashOutCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -144,7 +147,8 @@ func (c *giftCashOutCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "pay", money(a.Amount, a.Currency), "status", string(a.Status), "cash-out", a.CashOutID, "gift",
+		terminal.Facts(t.Stdout, "pay", Money(a.Amount, a.Currency), "status", string(a.Status), "cash-out", a.CashOutID,
+			"gift",
 			a.VoucherID, "note", replayed(a.Meta))
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ var moments = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04
 // printed is the form in which times are told to people, to the minute, with the offset of their zone.
 const printed = "2006-01-02 15:04Z07:00"
 
-// moment writes a time for people, in the time zone of this machine; "": there is none.
-func moment(t time.Time) string {
+// Moment writes a time for people, in the time zone of this machine; "": there is none.
+func Moment(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -35,8 +35,8 @@ func parseMoment(text string, here *time.Location) (time.Time, error) {
 		"\"2026-11-22 18:00\" (of this machine's time zone, %s), or with a zone such as 2026-11-22T18:00:00Z", text, here)
 }
 
-// readMoment reads the time of a flag.
-func readMoment(ctx *kong.DecodeContext, target reflect.Value) error {
+// ReadMoment reads the time of a flag.
+func ReadMoment(ctx *kong.DecodeContext, target reflect.Value) error {
 	var text string
 	if err := ctx.Scan.PopValueInto("time", &text); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -35,18 +35,18 @@ func escape(s, keep string) string {
 	return b.String()
 }
 
-// plain makes a text that came from elsewhere harmless to print. Line breaks and tabs stay, which
+// Plain makes a text that came from elsewhere harmless to print. Line breaks and tabs stay, which
 // errors of PostgreSQL have.
-func plain(s string) string { return escape(s, "\n\t") }
+func Plain(s string) string { return escape(s, "\n\t") }
 
-// cell makes a text fit one cell of a table: harmless, on one line.
-func cell(s string) string { return escape(strings.Join(strings.Fields(s), " "), "") }
+// Cell makes a text fit one cell of a table: harmless, on one line.
+func Cell(s string) string { return escape(strings.Join(strings.Fields(s), " "), "") }
 
-// harmlessJSON makes a JSON text harmless to print; as such runes stand in strings only, it means the same as before.
-func harmlessJSON(b []byte) string { return escape(string(b), "\n\r\t") }
+// HarmlessJSON makes a JSON text harmless to print; as such runes stand in strings only, it means the same as before.
+func HarmlessJSON(b []byte) string { return escape(string(b), "\n\r\t") }
 
-// table prints rows under a heading in columns.
-func table(w io.Writer, heading []string, rows [][]string) {
+// Table prints rows under a heading in columns.
+func Table(w io.Writer, heading []string, rows [][]string) {
 	var b bytes.Buffer
 	columns := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	if heading != nil {
@@ -55,7 +55,7 @@ func table(w io.Writer, heading []string, rows [][]string) {
 	for _, row := range rows {
 		line := make([]string, len(row))
 		for i, s := range row {
-			line[i] = cell(s)
+			line[i] = Cell(s)
 		}
 		fmt.Fprintln(columns, strings.Join(line, "\t"))
 	}
@@ -65,19 +65,19 @@ func table(w io.Writer, heading []string, rows [][]string) {
 	}
 }
 
-// facts prints names and values below each other; empty values are left out.
-func facts(w io.Writer, pairs ...string) {
+// Facts prints names and values below each other; empty values are left out.
+func Facts(w io.Writer, pairs ...string) {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
-			fmt.Fprintf(columns, "%s\t%s\n", pairs[i], cell(pairs[i+1]))
+			fmt.Fprintf(columns, "%s\t%s\n", pairs[i], Cell(pairs[i+1]))
 		}
 	}
 	columns.Flush()
 }
 
-// onTerminal reports whether a person reads w as it is written.
-func onTerminal(w io.Writer) bool {
+// OnTerminal reports whether a person reads w as it is written.
+func OnTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

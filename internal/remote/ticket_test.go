@@ -1,9 +1,11 @@
-package main
+package remote
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"boon.example/internal/terminal"
 )
 
 // TestTicketFiles: what a file says is sent, be it a ticket, a platform's order, or ticketData, of which unknown
@@ -24,7 +26,7 @@ func TestTicketFiles(t *testing.T) {
 		{"", `{"format":"toast","option":{"checkGuid":"C"},"data":{}}`, "", `unknown field "option"`},
 		{"", `[]`, "", "- is not a ticket in JSON"},
 	} {
-		got, err := ticketFlag{"-", tt.format}.read(&terminal{stdin: strings.NewReader(tt.text)})
+		got, err := ticketFlag{"-", tt.format}.read(&terminal.Terminal{Stdin: strings.NewReader(tt.text)})
 		if tt.refused != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.refused) {
 				t.Errorf("%s: %v, want %s", tt.text, err, tt.refused)

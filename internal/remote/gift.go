@@ -1,4 +1,7 @@
-package main
+// Package remote has the commands that ask a running service over its interface, with an address and an API key: those
+// about gifts, stocks, events, webhooks, the audit trail and tills. Each is a struct of flags with a text and a Run. It
+// never opens a database.
+package remote
 
 import (
 	"encoding/json"
@@ -12,9 +15,10 @@ import (
 
 	"boon.example/client"
 	"boon.example/internal/gift"
+	"boon.example/internal/terminal"
 )
 
-type giftCmd struct {
+type Gift struct {
 	Send              giftSendCmd              `cmd:"" help:"Create gifts and send them by e-mail, by SMS, or printed."`
 	Validate          giftValidateCmd          `cmd:"" help:"Tell what a gift is worth at a location, by its code or QR link."`
 	Redeem            giftRedeemCmd            `cmd:"" help:"Take an amount from a gift."`
@@ -49,24 +53,24 @@ type service struct {
 	JSON bool   `name:"json" help:"Print the service's JSON as it came, instead of text for people."`
 }
 
-func (s *service) client() (*client.Client, error) {
+func (s *service) client(t *terminal.Terminal) (*client.Client, error) {
 	if s.Key == "" {
-		return nil, usageError("An API key is needed: set BOON_KEY, or give --key. boon key create makes one.")
+		return nil, terminal.UsageError("An API key is needed: set BOON_KEY, or give --key. boon key create makes one.")
 	}
-	c, err := client.New(s.URL, s.Key, client.WithUserAgent("boon-cli/"+thisBuild().Version))
+	c, err := client.New(s.URL, s.Key, client.WithUserAgent("boon-cli/"+t.Version))
 	if err != nil {
-		return nil, usageError(fmt.Sprintf("--url or --key: %v.", err))
+		return nil, terminal.UsageError(fmt.Sprintf("--url or --key: %v.", err))
 	}
 	return c, nil
 }
 
 // answer prints the JSON that came, or else what people does.
-func (s *service) answer(t *terminal, body []byte, people func()) error {
+func (s *service) answer(t *terminal.Terminal, body []byte, people func()) error {
 	if !s.JSON {
 		people()
 		return nil
 	}
-	_, err := fmt.Fprintln(t.stdout, strings.TrimSpace(harmlessJSON(body)))
+	_, err := fmt.Fprintln(t.Stdout, strings.TrimSpace(terminal.HarmlessJSON(body)))
 	return err
 }
 
@@ -101,9 +105,10 @@ func secret(words []string) (voucherCode, token string, _ error) {
 	_, noToken := gift.ParseToken(s)
 	if digits > 0 && noToken != nil && !guidForm.MatchString(s) && !strings.ContainsFunc(s, unicode.IsLetter) {
 		if digits == codeLength {
-			return "", "", usageError("A gift's code is 12 digits. Only spaces, dashes and dots may stand between them.")
+			return "", "", terminal.UsageError("A gift's code is 12 digits. Only spaces, dashes and dots may stand between " +
+				"them.")
 		}
-		return "", "", usageError(fmt.Sprintf("A gift's code has 12 digits, and this code has %d.", digits))
+		return "", "", terminal.UsageError(fmt.Sprintf("A gift's code has 12 digits, and this code has %d.", digits))
 	}
 	return "", s, nil
 }
@@ -120,14 +125,14 @@ func giftNamed(words []string) (voucherID, voucherCode, token string, _ error) {
 	return "", voucherCode, token, err
 }
 
-// amount reads the text of a flag; "" is no amount.
-func amount(flag, s string) (client.Decimal, error) {
+// Amount reads the text of a flag; "" is no amount.
+func Amount(flag, s string) (client.Decimal, error) {
 	if s == "" {
 		return client.Decimal{}, nil
 	}
 	d, err := client.ParseDecimal(s)
 	if err != nil {
-		return d, usageError(fmt.Sprintf("%s: %v.", flag, err))
+		return d, terminal.UsageError(fmt.Sprintf("%s: %v.", flag, err))
 	}
 	return d, nil
 }
@@ -152,8 +157,8 @@ Example:
 Next: boon gift redeem --help.`
 }
 
-func (c *giftValidateCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *giftValidateCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -168,7 +173,7 @@ func (c *giftValidateCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, v.Meta.Body, func() { t.voucher(v) })
+	return c.answer(t, v.Meta.Body, func() { showVoucher(t, v) })
 }
 
 // takeFlags say what a till takes of a gift, or holds.
@@ -184,16 +189,16 @@ type takeFlags struct {
 	repeatable
 }
 
-func (f *takeFlags) request(t *terminal) (r client.RedeemGiftRequest, err error) {
+func (f *takeFlags) request(t *terminal.Terminal) (r client.RedeemGiftRequest, err error) {
 	r = client.RedeemGiftRequest{
 		OrganizationID: f.Location, PointOfSaleSystemOrganizationIdentifier: f.PointOfSale,
 		All: f.All, AllowPartial: f.AllowPartial, Reference: f.Reference, IdempotencyKey: f.IdempotencyKey,
 		VerificationCode: f.VerificationCode,
 	}
 	if f.Amount == "" && !f.All {
-		return r, usageError("Say how much: --amount N or --all.")
+		return r, terminal.UsageError("Say how much: --amount N or --all.")
 	}
-	if r.Amount, err = amount("--amount", f.Amount); err != nil {
+	if r.Amount, err = Amount("--amount", f.Amount); err != nil {
 		return r, err
 	}
 	if r.VoucherID, r.VoucherCode, r.VoucherPublicToken, err = giftNamed(f.Gift); err != nil {
@@ -220,12 +225,12 @@ Example:
 Next: boon gift reverse --help gives it back; boon gift show --help tells what happened.`
 }
 
-func (c *giftRedeemCmd) Run(t *terminal) error {
+func (c *giftRedeemCmd) Run(t *terminal.Terminal) error {
 	r, err := c.request(t)
 	if err != nil {
 		return err
 	}
-	api, err := c.client()
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -234,7 +239,7 @@ func (c *giftRedeemCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "taken", money(a.Amount, a.Currency), "left", money(a.CurrentBalance, a.Currency), "status",
+		terminal.Facts(t.Stdout, "taken", Money(a.Amount, a.Currency), "left", Money(a.CurrentBalance, a.Currency), "status",
 			string(a.Status),
 			"redemption", a.RedemptionID, "gift", a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
 	})
@@ -262,7 +267,7 @@ Example:
 Next: boon gift reinstate --help takes it back.`
 }
 
-func (c *giftCancelCmd) Run(t *terminal) error {
+func (c *giftCancelCmd) Run(t *terminal.Terminal) error {
 	given := 0
 	for _, s := range []string{strings.Join(c.Gift, " "), c.Order, c.Purchase} {
 		if s != "" {
@@ -270,9 +275,9 @@ func (c *giftCancelCmd) Run(t *terminal) error {
 		}
 	}
 	if given != 1 {
-		return usageError("Name what to cancel: a voucherID, --order or --purchase, one of the three.")
+		return terminal.UsageError("Name what to cancel: a voucherID, --order or --purchase, one of the three.")
 	}
-	api, err := c.client()
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -296,7 +301,7 @@ func (c *giftCancelCmd) Run(t *terminal) error {
 }
 
 // outcomes prints what became of each gift.
-func (s *service) outcomes(t *terminal, a *client.Cancellation) error {
+func (s *service) outcomes(t *terminal.Terminal, a *client.Cancellation) error {
 	said := map[client.Outcome]string{client.OutcomeDone: "done", client.OutcomeAlreadyDone: "was so already",
 		client.OutcomeNotAllowed: "not allowed"}
 	return s.answer(t, a.Meta.Body, func() {
@@ -305,7 +310,7 @@ func (s *service) outcomes(t *terminal, a *client.Cancellation) error {
 			rows = append(rows, []string{v.VoucherID, string(v.Status), withHeld(v.AvailableBalance, v.HeldBalance, ""),
 				said[v.Outcome], v.Reason})
 		}
-		table(t.stdout, []string{"GIFT", "STATUS", "AVAILABLE", "OUTCOME", "WHY"}, rows)
+		terminal.Table(t.Stdout, []string{"GIFT", "STATUS", "AVAILABLE", "OUTCOME", "WHY"}, rows)
 	})
 }
 
@@ -325,11 +330,11 @@ Example:
     boon gift reinstate 019576b2-6a00-7000-8000-000000000002 --reason "cancelled by mistake"`
 }
 
-func (c *giftReinstateCmd) Run(t *terminal) error {
+func (c *giftReinstateCmd) Run(t *terminal.Terminal) error {
 	if (len(c.Gift) == 0) == (c.Order == "") {
-		return usageError("Name what to bring back: a voucherID or --order, one of the two.")
+		return terminal.UsageError("Name what to bring back: a voucherID or --order, one of the two.")
 	}
-	api, err := c.client()
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -360,8 +365,8 @@ Example:
     boon gift show "4829 1337 5026"`
 }
 
-func (c *giftShowCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *giftShowCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -380,7 +385,7 @@ func (c *giftShowCmd) Run(t *terminal) error {
 			return err
 		}
 		history = append(history, e.Meta.Body)
-		rows = append(rows, []string{strconv.Itoa(e.Seq), moment(e.At), string(e.Kind), e.Amount.String(),
+		rows = append(rows, []string{strconv.Itoa(e.Seq), terminal.Moment(e.At), string(e.Kind), e.Amount.String(),
 			e.HeldAmount.String(), e.CurrentBalance.String(), string(e.Status), e.OrganizationName, by(&e), e.RedemptionID,
 			note(&e)})
 	}
@@ -389,9 +394,10 @@ func (c *giftShowCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, body, func() {
-		t.voucher(v)
-		fmt.Fprintln(t.stdout)
-		table(t.stdout, []string{"#", "WHEN", "WHAT", "AMOUNT", "HELD", "BALANCE", "STATUS", "WHERE", "KEY", "REDEMPTION",
+		showVoucher(t, v)
+		fmt.Fprintln(t.Stdout)
+		terminal.Table(t.Stdout, []string{"#", "WHEN", "WHAT", "AMOUNT", "HELD", "BALANCE", "STATUS", "WHERE", "KEY",
+			"REDEMPTION",
 			"NOTE"},
 			rows)
 	})
@@ -399,7 +405,7 @@ func (c *giftShowCmd) Run(t *terminal) error {
 
 // voucherIDOf gives the voucherID of a gift that is named by it, or by its code. A code is never sent, so that
 // the command cannot be used to guess: it lists the gifts that end in the same four digits, and compares theirs here.
-func voucherIDOf(t *terminal, api *client.Client, gift []string) (voucherID string, _ error) {
+func voucherIDOf(t *terminal.Terminal, api *client.Client, gift []string) (voucherID string, _ error) {
 	voucherCode, other, err := secret(gift)
 	if err != nil || voucherCode == "" {
 		return other, err
@@ -418,15 +424,16 @@ func voucherIDOf(t *terminal, api *client.Client, gift []string) (voucherID stri
 		}
 	}
 	if hidden {
-		return "", usageError("This key may not see codes: name the gift by its voucherID. boon gift list --last-four " +
+		return "", terminal.UsageError("This key may not see codes: name the gift by its voucherID. boon gift list " +
+			"--last-four " +
 			voucherCode[8:] + " tells which it may be.")
 	}
 	if former != "" {
-		return "", usageError("No gift that this key may look up has this code. The card of gift " + former +
+		return "", terminal.UsageError("No gift that this key may look up has this code. The card of gift " + former +
 			" was replaced; " +
 			"one that it had ended so: name it by its voucherID.")
 	}
-	return "", usageError("No gift that this key may look up has this code.")
+	return "", terminal.UsageError("No gift that this key may look up has this code.")
 }
 
 type giftListCmd struct {
@@ -455,8 +462,8 @@ Example:
     boon gift list --limit 0 --json > gifts.jsonl`
 }
 
-func (c *giftListCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *giftListCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -474,9 +481,9 @@ func (c *giftListCmd) Run(t *terminal) error {
 		return err
 	}
 	if !c.JSON {
-		table(t.stdout, []string{"GIFT", "ENDS IN", "MADE", "STATUS", "AVAILABLE", "OF", "FOR"}, rows)
+		terminal.Table(t.Stdout, []string{"GIFT", "ENDS IN", "MADE", "STATUS", "AVAILABLE", "OF", "FOR"}, rows)
 	}
-	t.moreThan(more, c.Limit)
+	moreThan(t, more, c.Limit)
 	return nil
 }
 
@@ -491,7 +498,7 @@ func pageFor(limit int) int {
 // upTo hands at most limit elements to fn, and tells whether there are more; 0 is all of them.
 func upTo[T any](all iter.Seq2[T, error], limit int, fn func(*T) error) (more bool, _ error) {
 	if limit < 0 {
-		return false, usageError("--limit must not be below 0.")
+		return false, terminal.UsageError("--limit must not be below 0.")
 	}
 	n := 0
 	for item, err := range all {
@@ -510,9 +517,9 @@ func upTo[T any](all iter.Seq2[T, error], limit int, fn func(*T) error) (more bo
 }
 
 // moreThan says that a list was cut short, where it does not get into what a program reads.
-func (t *terminal) moreThan(more bool, limit int) {
+func moreThan(t *terminal.Terminal, more bool, limit int) {
 	if more {
-		fmt.Fprintf(t.stderr, "These are the newest %d; there are more. --limit 0 gives all of them.\n", limit)
+		fmt.Fprintf(t.Stderr, "These are the newest %d; there are more. --limit 0 gives all of them.\n", limit)
 	}
 }
 
@@ -525,7 +532,7 @@ func listed(v *client.Voucher) []string {
 	if v.BlockedReason != "" {
 		status += ", BLOCKED"
 	}
-	return []string{v.VoucherID, v.LastFour, moment(v.CreatedAt), status, balance, worth(v, v.OriginalBalance),
+	return []string{v.VoucherID, v.LastFour, terminal.Moment(v.CreatedAt), status, balance, worth(v, v.OriginalBalance),
 		v.RecipientDescription}
 }
 
@@ -561,8 +568,8 @@ func by(e *client.Entry) string {
 	return e.KeyName + " (" + e.Person + ")"
 }
 
-func (c *giftActivityCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *giftActivityCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -571,8 +578,8 @@ func (c *giftActivityCmd) Run(t *terminal) error {
 	var rows [][]string
 	more, err := upTo(api.Activity(t, f), c.Limit, func(e *client.Change) error {
 		return c.answer(t, e.Meta.Body, func() {
-			rows = append(rows, []string{moment(e.At), e.VoucherID, string(e.Kind), money(e.Amount, e.Currency),
-				money(e.HeldAmount, e.Currency), money(e.CurrentBalance, e.Currency), e.OrganizationName, by(&e.Entry),
+			rows = append(rows, []string{terminal.Moment(e.At), e.VoucherID, string(e.Kind), Money(e.Amount, e.Currency),
+				Money(e.HeldAmount, e.Currency), Money(e.CurrentBalance, e.Currency), e.OrganizationName, by(&e.Entry),
 				note(&e.Entry)})
 		})
 	})
@@ -580,14 +587,14 @@ func (c *giftActivityCmd) Run(t *terminal) error {
 		return err
 	}
 	if !c.JSON {
-		table(t.stdout, []string{"WHEN", "GIFT", "WHAT", "AMOUNT", "HELD", "BALANCE", "WHERE", "KEY", "NOTE"}, rows)
+		terminal.Table(t.Stdout, []string{"WHEN", "GIFT", "WHAT", "AMOUNT", "HELD", "BALANCE", "WHERE", "KEY", "NOTE"}, rows)
 	}
-	t.moreThan(more, c.Limit)
+	moreThan(t, more, c.Limit)
 	return nil
 }
 
-// voucher prints a gift for people.
-func (t *terminal) voucher(v *client.Voucher) {
+// showVoucher prints a gift for people.
+func showVoucher(t *terminal.Terminal, v *client.Voucher) {
 	usable := "yes"
 	if !v.IsRedeemable {
 		usable = "no"
@@ -596,24 +603,25 @@ func (t *terminal) voucher(v *client.Voucher) {
 	if code == "" && v.LastFour != "" {
 		code = "ends in " + v.LastFour
 	}
-	facts(t.stdout, "gift", v.VoucherID, "code", code, "available",
+	terminal.Facts(t.Stdout, "gift", v.VoucherID, "code", code, "available",
 		available(v)+" of "+worth(v, v.OriginalBalance),
 		"status", string(v.Status), "blocked", string(v.BlockedReason), "usable", usable, "item", v.Label, "for",
 		v.RecipientDescription, "from",
 		v.SenderDescription,
 		"language", v.RecipientLanguage, "message", v.Message,
 		"terms", strings.TrimSpace(v.Terms+" "+v.PromotionalTerms), "program", v.ProgramName, "made",
-		moment(v.CreatedAt),
-		"delivered", moment(v.DeliveredAt), "valid from", moment(v.ValidFrom), "valid until", moment(v.ValidUntil))
+		terminal.Moment(v.CreatedAt),
+		"delivered", terminal.Moment(v.DeliveredAt), "valid from", terminal.Moment(v.ValidFrom), "valid until",
+		terminal.Moment(v.ValidUntil))
 	for _, r := range v.NotRedeemableReasons {
-		fmt.Fprintf(t.stdout, "not usable: %s\n", cell(r.Text))
+		fmt.Fprintf(t.Stdout, "not usable: %s\n", terminal.Cell(r.Text))
 	}
 	if v.RequiresEligibleItems {
-		fmt.Fprintf(t.stdout,
+		fmt.Fprintf(t.Stdout,
 			"Good for: %s. The till must send the ticket (--ticket), unless the promotion says otherwise.\n",
-			cell(itemNames(v.EligibleItems)))
+			terminal.Cell(itemNames(v.EligibleItems)))
 	}
-	t.eligibility(v)
+	showEligibility(t, v)
 }
 
 // worth is an amount of a gift in its own unit.
@@ -637,8 +645,8 @@ func withHeld(available, held client.Decimal, unit string) string {
 	return strings.TrimSpace(text)
 }
 
-// money is an amount with its currency; "" is the currency of an item gift.
-func money(d client.Decimal, currency string) string {
+// Money is an amount with its currency; "" is the currency of an item gift.
+func Money(d client.Decimal, currency string) string {
 	if currency == "" {
 		return d.String() + " pcs"
 	}

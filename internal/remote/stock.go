@@ -1,4 +1,4 @@
-package main
+package remote
 
 import (
 	"fmt"
@@ -6,9 +6,10 @@ import (
 	"strconv"
 
 	"boon.example/client"
+	"boon.example/internal/terminal"
 )
 
-type stockCmd struct {
+type Stock struct {
 	Create stockCreateCmd `cmd:"" help:"Make cards without value, to be activated as they are sold."`
 	Export stockExportCmd `cmd:"" help:"Write the codes of such cards into a file, to be printed."`
 }
@@ -40,8 +41,8 @@ Next: boon stock export --help has them printed; boon gift activate --help sells
 }
 
 // Run makes cards.
-func (c *stockCreateCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *stockCreateCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -49,10 +50,10 @@ func (c *stockCreateCmd) Run(t *terminal) error {
 		ProgramID:      c.Program,
 		OrganizationID: c.Location, VoucherDesignID: c.Design, VerificationCodes: c.VerificationCodes,
 		IdempotencyKey: c.IdempotencyKey}
-	if r.Value, err = amount("--value", c.Value); err != nil {
+	if r.Value, err = Amount("--value", c.Value); err != nil {
 		return err
 	}
-	if r.EquivalentValue, err = amount("--equivalent-value", c.EquivalentValue); err != nil {
+	if r.EquivalentValue, err = Amount("--equivalent-value", c.EquivalentValue); err != nil {
 		return err
 	}
 	a, err := api.CreateStock(t, r)
@@ -60,7 +61,7 @@ func (c *stockCreateCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "order", a.OrderID, "cards", strconv.Itoa(a.Count), "status", string(a.Status), "note",
+		terminal.Facts(t.Stdout, "order", a.OrderID, "cards", strconv.Itoa(a.Count), "status", string(a.Status), "note",
 			replayed(a.Meta))
 	})
 }
@@ -84,14 +85,14 @@ Next: boon gift activate --help.`
 }
 
 // Run writes the file.
-func (c *stockExportCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *stockExportCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
 	to, err := os.OpenFile(c.To, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return usageError(fmt.Sprintf("--to: %v.", err))
+		return terminal.UsageError(fmt.Sprintf("--to: %v.", err))
 	}
 	file, err := api.ExportStock(t, c.Order, client.StockFormat(c.Format))
 	if err == nil {
@@ -104,7 +105,7 @@ func (c *stockExportCmd) Run(t *terminal) error {
 		_ = os.Remove(c.To) // it holds nothing whole
 		return err
 	}
-	fmt.Fprintf(t.stdout, "%s holds the codes of the cards that are not sold: keep it secret.\n", cell(c.To))
+	fmt.Fprintf(t.Stdout, "%s holds the codes of the cards that are not sold: keep it secret.\n", terminal.Cell(c.To))
 	return nil
 }
 
@@ -131,8 +132,8 @@ Next: boon gift reverse-activation --help takes it back.`
 }
 
 // Run activates.
-func (c *giftActivateCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *giftActivateCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ func (c *giftActivateCmd) Run(t *terminal) error {
 		OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale, Reference: c.Reference,
 		ExternalPayment: c.payment(), IdempotencyKey: c.IdempotencyKey,
 	}
-	if r.Amount, err = amount("--amount", c.Amount); err != nil {
+	if r.Amount, err = Amount("--amount", c.Amount); err != nil {
 		return err
 	}
 	if r.VoucherID, r.VoucherCode, r.VoucherPublicToken, err = giftNamed(c.Gift); err != nil {
@@ -151,7 +152,8 @@ func (c *giftActivateCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "worth", money(a.Amount, a.Currency), "status", string(a.Status), "activation", a.ActivationID,
+		terminal.Facts(t.Stdout, "worth", Money(a.Amount, a.Currency), "status", string(a.Status), "activation",
+			a.ActivationID,
 			"gift", a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
 	})
 }
@@ -175,11 +177,11 @@ Next: boon gift show --help.`
 }
 
 // Run takes it back.
-func (c *giftReverseActivationCmd) Run(t *terminal) error {
+func (c *giftReverseActivationCmd) Run(t *terminal.Terminal) error {
 	if (c.Activation == "") == (c.OriginalKey == "") {
-		return usageError("Name the activation by its activationID or by --original-key: one of the two.")
+		return terminal.UsageError("Name the activation by its activationID or by --original-key: one of the two.")
 	}
-	api, err := c.client()
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -189,7 +191,8 @@ func (c *giftReverseActivationCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "taken back", money(a.Amount, a.Currency), "status", string(a.Status), "activation", a.ActivationID,
+		terminal.Facts(t.Stdout, "taken back", Money(a.Amount, a.Currency), "status", string(a.Status), "activation",
+			a.ActivationID,
 			"gift", a.VoucherID, "note", replayed(a.Meta))
 	})
 }

@@ -1,15 +1,14 @@
-package main
+package remote
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
 	"boon.example/client"
+	"boon.example/internal/terminal"
 )
 
 type giftSendCmd struct {
@@ -63,8 +62,8 @@ Examples:
 Next: boon gift validate CODE, and boon gift list.`
 }
 
-func (c *giftSendCmd) Run(t *terminal) error {
-	api, err := c.client()
+func (c *giftSendCmd) Run(t *terminal.Terminal) error {
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -83,11 +82,11 @@ func (c *giftSendCmd) Run(t *terminal) error {
 			rows = append(rows, []string{g.VoucherID, grouped(g.VoucherCode), worth(&g.Voucher, g.CurrentBalance),
 				string(g.Status), g.RecipientDescription, g.GiftURL})
 		}
-		facts(t.stdout, "order", order.OrderID, "note", replayed(order.Meta))
-		table(t.stdout, []string{"GIFT", "CODE", "BALANCE", "STATUS", "FOR", "PAGE"}, rows)
+		terminal.Facts(t.Stdout, "order", order.OrderID, "note", replayed(order.Meta))
+		terminal.Table(t.Stdout, []string{"GIFT", "CODE", "BALANCE", "STATUS", "FOR", "PAGE"}, rows)
 		for _, g := range order.Gifts {
 			if len(g.NotPrintable) > 0 {
-				fmt.Fprintf(t.stdout, "note: on paper, gift %s lacks characters of %s: the service has no font for them\n",
+				fmt.Fprintf(t.Stdout, "note: on paper, gift %s lacks characters of %s: the service has no font for them\n",
 					g.VoucherID, strings.Join(g.NotPrintable, ", "))
 			}
 		}
@@ -95,20 +94,21 @@ func (c *giftSendCmd) Run(t *terminal) error {
 }
 
 // request is what the flags or the file describe. What is wrong with it is for the service to say.
-func (c *giftSendCmd) request(t *terminal) (*client.SendGiftRequest, error) {
+func (c *giftSendCmd) request(t *terminal.Terminal) (*client.SendGiftRequest, error) {
 	if c.File != "" {
 		return c.read(t)
 	}
 	if (c.Value == "") == (c.Item == "") {
-		return nil, usageError("Say what the gift is: --value for money or --item for an item, one of the two.")
+		return nil, terminal.UsageError("Say what the gift is: --value for money or --item for an item, one of the two.")
 	}
 	if (c.Purchase == "") == (c.Promotion == "") {
-		return nil, usageError("Say how it was paid: --purchase for an external purchase or --promotion for a promotional " +
+		return nil, terminal.UsageError("Say how it was paid: --purchase for an external purchase or --promotion for a " +
+			"promotional " +
 			"gift, one of the two.")
 	}
 	recipients := c.recipients()
 	if len(recipients) == 0 {
-		return nil, usageError("Say to whom: --email, --sms or --print, at least once.")
+		return nil, terminal.UsageError("Say to whom: --email, --sms or --print, at least once.")
 	}
 	r := &client.SendGiftRequest{
 		Recipients: recipients, SenderDescription: c.Sender, PaymentMethodID: client.ExternalTransaction,
@@ -161,18 +161,18 @@ func named(spec string) (name, contact string) {
 
 // gift puts the gift definition into the request.
 func (c *giftSendCmd) gift(r *client.SendGiftRequest) error {
-	value, err := amount("--value", c.Value)
+	value, err := Amount("--value", c.Value)
 	if err != nil {
 		return err
 	}
-	equivalent, err := amount("--equivalent-value", c.EquivalentValue)
+	equivalent, err := Amount("--equivalent-value", c.EquivalentValue)
 	if err != nil {
 		return err
 	}
 	scheduled := !c.DeliverAt.IsZero()
 	if c.Value != "" {
 		if c.Quantity != 0 || c.Terms != "" || c.EquivalentValue != "" {
-			return usageError("--quantity, --terms and --equivalent-value belong to an item gift (--item).")
+			return terminal.UsageError("--quantity, --terms and --equivalent-value belong to an item gift (--item).")
 		}
 		r.MonetaryGift = &client.MonetaryGift{
 			Value: value, ProgramID: c.Program, AccountID: c.Account, OrganizationID: c.Location, VoucherDesignID: c.Design,
@@ -189,8 +189,8 @@ func (c *giftSendCmd) gift(r *client.SendGiftRequest) error {
 }
 
 // read takes the request from a file.
-func (c *giftSendCmd) read(t *terminal) (*client.SendGiftRequest, error) {
-	text, err := readFile(t, c.File)
+func (c *giftSendCmd) read(t *terminal.Terminal) (*client.SendGiftRequest, error) {
+	text, err := terminal.ReadFile(t, c.File)
 	if err != nil {
 		return nil, fmt.Errorf("reading the request: %w", err)
 	}
@@ -201,12 +201,4 @@ func (c *giftSendCmd) read(t *terminal) (*client.SendGiftRequest, error) {
 		return nil, fmt.Errorf("%s is not a send-gift request: %w", c.File, err)
 	}
 	return &r, nil
-}
-
-// readFile reads a file, or standard input where it is called -.
-func readFile(t *terminal, name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(t.stdin)
-	}
-	return os.ReadFile(name)
 }

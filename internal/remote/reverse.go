@@ -1,4 +1,4 @@
-package main
+package remote
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/client"
+	"boon.example/internal/terminal"
 )
 
 type giftReverseCmd struct {
@@ -45,7 +46,7 @@ Examples:
 Next: boon gift show --help.`
 }
 
-func (c *giftReverseCmd) Run(t *terminal) error {
+func (c *giftReverseCmd) Run(t *terminal.Terminal) error {
 	given := 0
 	for _, s := range []string{c.Redemption, c.OriginalKey, c.ByKey} {
 		if s != "" {
@@ -53,23 +54,24 @@ func (c *giftReverseCmd) Run(t *terminal) error {
 		}
 	}
 	if given != 1 {
-		return usageError("Name the redemption by its redemptionID or by --original-key, or many by --by-key: one of the " +
+		return terminal.UsageError("Name the redemption by its redemptionID or by --original-key, or many by --by-key: one " +
+			"of the " +
 			"three.")
 	}
 	if c.Operation != "" && c.OriginalKey == "" {
-		return usageError("--operation belongs to --original-key.")
+		return terminal.UsageError("--operation belongs to --original-key.")
 	}
 	if c.ByKey != "" {
 		return c.byKey(t)
 	}
 	if c.Yes || !c.Since.IsZero() || !c.Until.IsZero() {
-		return usageError("--since, --until and --yes belong to --by-key.")
+		return terminal.UsageError("--since, --until and --yes belong to --by-key.")
 	}
-	api, err := c.client()
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
-	give, err := amount("--amount", c.Amount)
+	give, err := Amount("--amount", c.Amount)
 	if err != nil {
 		return err
 	}
@@ -82,24 +84,26 @@ func (c *giftReverseCmd) Run(t *terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
-		facts(t.stdout, "given back", money(a.Amount, a.Currency), "left", money(a.CurrentBalance, a.Currency), "status",
+		terminal.Facts(t.Stdout, "given back", Money(a.Amount, a.Currency), "left", Money(a.CurrentBalance, a.Currency),
+			"status",
 			string(a.Status),
 			"reversal", a.ReversalID, "redemption", a.RedemptionID, "gift", a.VoucherID, "note", replayed(a.Meta))
 	})
 }
 
 // byKey counts what a key has taken, and gives it back when it is told to.
-func (c *giftReverseCmd) byKey(t *terminal) error {
+func (c *giftReverseCmd) byKey(t *terminal.Terminal) error {
 	switch {
 	case c.Since.IsZero():
-		return usageError("Say from when on: --since TIME.")
+		return terminal.UsageError("Say from when on: --since TIME.")
 	case c.Amount != "" || c.IdempotencyKey != "" || c.JSON:
-		return usageError("--amount, --idempotency-key and --json do not go with --by-key: each redemption is given back " +
+		return terminal.UsageError("--amount, --idempotency-key and --json do not go with --by-key: each redemption is " +
+			"given back " +
 			"whole, under a key of its own.")
 	case c.Until.IsZero():
 		c.Until = time.Now()
 	}
-	api, err := c.client()
+	api, err := c.client(t)
 	if err != nil {
 		return err
 	}
@@ -109,11 +113,11 @@ func (c *giftReverseCmd) byKey(t *terminal) error {
 	}
 	if len(all) == 0 {
 		return fmt.Errorf("there is no redemption with the key %s from %s to %s; boon key list --all shows all keys", c.ByKey,
-			moment(c.Since), moment(c.Until))
+			terminal.Moment(c.Since), terminal.Moment(c.Until))
 	}
 	printTaken(t, all)
 	if !c.Yes {
-		fmt.Fprintln(t.stdout, "Nothing was changed. With --yes, what is left of them is given back.")
+		fmt.Fprintln(t.Stdout, "Nothing was changed. With --yes, what is left of them is given back.")
 		return nil
 	}
 	return c.giveBack(t, api, all)
@@ -132,7 +136,7 @@ func (x *taking) left() *big.Rat { return new(big.Rat).Sub(new(big.Rat).Neg(x.Am
 
 // taken finds the redemptions that a key has made, the oldest first. It refuses a name that several keys have had in
 // that time: one of them may be the honest successor of the other.
-func (c *giftReverseCmd) taken(t *terminal, api *client.Client) ([]*taking, error) {
+func (c *giftReverseCmd) taken(t *terminal.Terminal, api *client.Client) ([]*taking, error) {
 	var all []*taking
 	keys := map[string]int{}
 	made := client.ActivityFilter{Kind: client.EntryRedemption, From: c.Since, To: c.Until, PageSize: pageSize}
@@ -146,16 +150,17 @@ func (c *giftReverseCmd) taken(t *terminal, api *client.Client) ([]*taking, erro
 		if made.KeyID != "" || e.KeyName == c.ByKey {
 			all = append(all, &taking{Change: e})
 			keys[e.KeyID]++
-			t.status("%d redemptions found", len(all))
+			t.Status("%d redemptions found", len(all))
 		}
 	}
-	t.status("")
+	t.Status("")
 	if len(keys) > 1 {
 		var each []string
 		for _, id := range slices.Sorted(maps.Keys(keys)) {
 			each = append(each, fmt.Sprintf("%s (%d redemptions)", id, keys[id]))
 		}
-		return nil, usageError(fmt.Sprintf("Several keys have that name: give --by-key the id of the one that you mean, "+
+		return nil, terminal.UsageError(fmt.Sprintf("Several keys have that name: give --by-key the id of the one that you "+
+			"mean, "+
 			"%s. boon key list --all tells them apart.",
 			strings.Join(each, " or ")))
 	}
@@ -164,7 +169,7 @@ func (c *giftReverseCmd) taken(t *terminal, api *client.Client) ([]*taking, erro
 }
 
 // givenBack finds what has been given back of redemptions, by whomever.
-func (c *giftReverseCmd) givenBack(t *terminal, api *client.Client, all []*taking) error {
+func (c *giftReverseCmd) givenBack(t *terminal.Terminal, api *client.Client, all []*taking) error {
 	byID := make(map[string]*taking, len(all))
 	for _, x := range all {
 		x.back, byID[x.RedemptionID] = new(big.Rat), x
@@ -185,7 +190,7 @@ func (c *giftReverseCmd) givenBack(t *terminal, api *client.Client, all []*takin
 }
 
 // printTaken tells how much was taken where.
-func printTaken(t *terminal, all []*taking) {
+func printTaken(t *terminal.Terminal, all []*taking) {
 	type at struct{ place, currency string }
 	type sum struct {
 		n           int
@@ -213,15 +218,15 @@ func printTaken(t *terminal, all []*taking) {
 		rows = append(rows, []string{place.place, fmt.Sprint(s.n), total(s.taken, s.like, place.currency),
 			total(s.left, s.like, place.currency)})
 	}
-	facts(t.stdout, "key", all[0].KeyName+" "+all[0].KeyID, "redemptions", fmt.Sprint(len(all)), "first",
-		moment(all[0].At), "last", moment(all[len(all)-1].At))
-	table(t.stdout, []string{"LOCATION", "REDEMPTIONS", "TAKEN", "TO BE GIVEN BACK"}, rows)
+	terminal.Facts(t.Stdout, "key", all[0].KeyName+" "+all[0].KeyID, "redemptions", fmt.Sprint(len(all)), "first",
+		terminal.Moment(all[0].At), "last", terminal.Moment(all[len(all)-1].At))
+	terminal.Table(t.Stdout, []string{"LOCATION", "REDEMPTIONS", "TAKEN", "TO BE GIVEN BACK"}, rows)
 }
 
 // total writes a sum with the decimals that its currency's amounts are written with.
 func total(sum *big.Rat, like client.Decimal, currency string) string {
 	_, decimals, _ := strings.Cut(like.String(), ".")
-	return money(client.MustDecimal(sum.FloatString(len(decimals))), currency)
+	return Money(client.MustDecimal(sum.FloatString(len(decimals))), currency)
 }
 
 func placeName(x *taking) string {
@@ -233,11 +238,11 @@ func placeName(x *taking) string {
 
 // giveBack reverses what is left of each redemption, under a key that follows from it, so that a repeat does nothing
 // new.
-func (c *giftReverseCmd) giveBack(t *terminal, api *client.Client, all []*taking) error {
+func (c *giftReverseCmd) giveBack(t *terminal.Terminal, api *client.Client, all []*taking) error {
 	sums, like, done, before := map[string]*big.Rat{}, map[string]client.Decimal{}, 0, 0
 	var failed [][]string
 	for n, x := range all {
-		t.status("%d of %d", n+1, len(all))
+		t.Status("%d of %d", n+1, len(all))
 		if x.left().Sign() == 0 {
 			before++
 			continue
@@ -257,7 +262,7 @@ func (c *giftReverseCmd) giveBack(t *terminal, api *client.Client, all []*taking
 			sums[a.Currency].Add(sums[a.Currency], a.Amount.Rat())
 		case !client.Refused(err), errors.Is(err, client.RateLimited), errors.Is(err, client.NotAuthorized),
 			errors.Is(err, client.Unauthenticated):
-			t.status("")
+			t.Status("")
 			return fmt.Errorf("after %d of %d redemptions (the same command goes on where it was): %w", n, len(all), err)
 		default:
 			refusal, _ := errors.AsType[*client.Error](err)
@@ -265,18 +270,19 @@ func (c *giftReverseCmd) giveBack(t *terminal, api *client.Client, all []*taking
 				refusal.Error()})
 		}
 	}
-	t.status("")
+	t.Status("")
 	var given []string
 	for _, currency := range slices.Sorted(maps.Keys(sums)) {
 		given = append(given, total(sums[currency], like[currency], currency))
 	}
-	facts(t.stdout, "given back", strings.TrimPrefix(fmt.Sprintf("%d redemptions, %s", done, strings.Join(given, ", ")),
+	terminal.Facts(t.Stdout, "given back", strings.TrimPrefix(fmt.Sprintf("%d redemptions, %s", done,
+		strings.Join(given, ", ")),
 		"0 redemptions, "),
 		"before", fmt.Sprintf("%d were given back already", before))
 	if failed == nil {
 		return nil
 	}
-	fmt.Fprintf(t.stdout, "%d could not be given back:\n", len(failed))
-	table(t.stdout, []string{"REDEMPTION", "GIFT", "LOCATION", "AMOUNT", "WHY"}, failed)
-	return errQuiet // it was told
+	fmt.Fprintf(t.Stdout, "%d could not be given back:\n", len(failed))
+	terminal.Table(t.Stdout, []string{"REDEMPTION", "GIFT", "LOCATION", "AMOUNT", "WHY"}, failed)
+	return terminal.ErrQuiet // it was told
 }
