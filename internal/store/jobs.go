@@ -42,9 +42,10 @@ var claimOf = db.Text{
 	SQLite: `UPDATE job SET claimable_at = $1 WHERE account_id = $4 AND id IN (
 			SELECT id FROM job WHERE NOT test AND account_id = $4 AND claimable_at <= $2 ORDER BY claimable_at LIMIT $3)
 		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace`,
-	Postgres: `UPDATE job SET claimable_at = $1 WHERE account_id = $4 AND id IN (
+	// An array is made once. What stands in IN may be asked for each row, and then give other rows each time.
+	Postgres: `UPDATE job SET claimable_at = $1 WHERE account_id = $4 AND id = ANY (ARRAY(
 			SELECT id FROM job WHERE NOT test AND account_id = $4 AND claimable_at <= $2 ORDER BY claimable_at LIMIT $3
-			FOR UPDATE SKIP LOCKED)
+			FOR UPDATE SKIP LOCKED))
 		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace`,
 }
 
