@@ -192,3 +192,38 @@ func TestAMistypedCodeDoesNotKeepASale(t *testing.T) {
 	}
 	w.sound()
 }
+
+// TestASaleThatIsTakenBackForgetsNoWrongCode: whoever may sell a card and take the sale back has no more tries than
+// others. A sale with another change since then is not taken back, however many codes were mistyped before it.
+func TestASaleThatIsTakenBackForgetsNoWrongCode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	cards := w.stock(`"count":2,"value":20,"verificationCodes":true`)
+	codes := map[string]string{}
+	for _, row := range w.get(exportPath(cards[0].order, "csv")).want(200).rows()[1:] {
+		codes[row[0]] = row[2]
+	}
+	for _, card := range cards {
+		code := codes[card.code]
+		sell := func(sale string) { w.post("activate-gift", activateBody(card, ""), once(card.id+sale)...).want(200) }
+		takeBack := func(sale string) reply {
+			return w.post("reverse-activation", `{"idempotencyKey":"`+card.id+sale+`"}`)
+		}
+		sell("first")
+		for n := range 4 {
+			verify(card, "1", wrong(code, n))(w).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
+		}
+		takeBack("first").want(200, "status", "NOT_ACTIVATED")
+		sell("second")
+		if card == cards[1] {
+			w.post("block-gift", `{"voucherID":"`+card.id+`","reasonCode":"LOST"}`).want(200)
+			takeBack("second").refused(409, refusal.RedemptionNotAllowed)
+			continue
+		}
+		verify(card, "1", wrong(code, 4))(w).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
+		verify(card, "1", code)(w).refused(409, refusal.RedemptionNotAllowed)
+		w.post("validate-gift", `{"voucherCode":"`+card.code+`","organizationID":"`+pier+`"}`).want(200, "isRedeemable",
+			"false", "notRedeemableReasons[0].code", "BLOCKED")
+	}
+	w.sound()
+}

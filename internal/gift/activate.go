@@ -63,7 +63,8 @@ func (v *Voucher) activationOf(a Activate) (money.Amount, error) {
 }
 
 // ReverseActivation makes a card what it was before it was activated, as long as nothing else happened to it but that
-// verification codes were mistyped. It fails with NOT_FOUND when t is no activation of this voucher or was made where
+// verification codes were mistyped. These stay counted: else whoever may sell a card and take the sale back could try
+// them all. It fails with NOT_FOUND when t is no activation of this voucher or was made where
 // the caller is not enabled, ALREADY_REVERSED, and REDEMPTION_NOT_ALLOWED.
 func (v Voucher) ReverseActivation(t Undoable, u Undo) (Voucher, Entry, error) {
 	switch {
@@ -71,13 +72,12 @@ func (v Voucher) ReverseActivation(t Undoable, u Undo) (Voucher, Entry, error) {
 		return v, Entry{}, NoSuchActivation()
 	case t.Parts > 0:
 		return v, Entry{}, refusal.New(refusal.AlreadyReversed, "This activation has been taken back already.")
-	case v.Seq-v.WrongCodes != t.Entry.Seq || v.Status != Delivered: // each wrong code is an entry, and was counted
+	case v.Seq-t.Missed != t.Entry.Seq || v.Status != Delivered: // each wrong code is an entry
 		return v, Entry{}, refusal.New(refusal.RedemptionNotAllowed,
 			"This activation cannot be taken back: something else happened to "+
 				"the card since then. It is %s, and %s of %s is left.", v.Status, v.Unit().Money(v.Balance),
 			v.Unit().Money(v.Loaded))
 	}
-	v.WrongCodes = 0
 	e := v.enter(u.Context, ActivationReversal, -t.Entry.Delta, NotActivated)
 	e.Reverses = t.Entry.ID
 	return v, e, nil

@@ -14,7 +14,8 @@ import (
 // that the rules allow, no redemption is given back beyond what it took, no hold captured beyond what it held, and the
 // voucher is what the last entry says.
 func Audit(v Voucher, history []Entry) []string {
-	a := audit{fixed: v.Fixed, left: map[guid.ID]undone{}, promotional: v.Promotional, end: v.ValidUntil}
+	a := audit{fixed: v.Fixed, left: map[guid.ID]undone{}, promotional: v.Promotional, end: v.ValidUntil,
+		wrongCodes: []int{0}}
 	for n, e := range history {
 		a.step(n, e)
 	}
@@ -34,8 +35,9 @@ func Audit(v Voucher, history []Entry) []string {
 		a.note("it says that %d is held by %d holds; its history says %d by %d",
 			sumOf(v.Holds), len(v.Holds), sumOf(a.holds), len(a.holds))
 	}
-	if v.Loaded != a.loaded || v.Blocked != a.blocked || v.WrongCodes != a.wrongCodes || !v.Extended.Equal(a.extended) {
-		a.note("it says %d was put into it, blocked %q, %d wrong codes, extended until %v; its history says %d, %q, %d, %v",
+	if v.Loaded != a.loaded || v.Blocked != a.blocked || !slices.Contains(a.wrongCodes, v.WrongCodes) ||
+		!v.Extended.Equal(a.extended) {
+		a.note("it says %d was put into it, blocked %q, %d wrong codes, extended until %v; its history says %d, %q, %v, %v",
 			v.Loaded, v.Blocked, v.WrongCodes, v.Extended, a.loaded, a.blocked, a.wrongCodes, a.extended)
 	}
 	if v.Replaced != a.replaced {
@@ -55,14 +57,17 @@ type audit struct {
 	holds   []OpenHold
 	found   []string
 
-	blocked    ReasonCode
-	wrongCodes int
+	blocked ReasonCode
+	// wrongCodes is how many wrong codes there were in a row. It is more than one number where an activation was taken
+	// back since: releases up to 0.1.0 began to count anew then.
+	wrongCodes []int
 	extended   time.Time
 
 	promotional bool
 	end         time.Time // of its validity
 	replaced    int
 	activated   int // the number of the newest activation
+	missed      int // wrong codes since then
 }
 
 // undone is an entry that can be undone, and how much of it was not.
@@ -119,7 +124,7 @@ func (a *audit) step(n int, e Entry) {
 	}
 	// with the right verification code
 	if e.Kind == HoldMade || e.Kind == CashOut || e.Kind == Redemption && e.HoldID.IsZero() {
-		a.wrongCodes = 0
+		a.wrongCodes = []int{0}
 	}
 	a.status = e.Status
 }
@@ -169,13 +174,12 @@ func (a *audit) fitsStatus(e Entry) bool {
 	case Rescheduled:
 		return from == Pending && to == Pending
 	case Activation:
-		a.activated = e.Seq
+		a.activated, a.missed = e.Seq, 0
 		return from == NotActivated && to == Delivered && (a.fixed == 0 || e.Delta == a.fixed)
 	case ActivationReversal:
 		between := e.Seq - 1 - a.activated // only wrong verification codes
-		fits := between == a.wrongCodes && a.undo(e, Activation) == 0 && from == Delivered && to == NotActivated
-		a.wrongCodes = 0
-		return fits
+		a.wrongCodes = append(a.wrongCodes, 0)
+		return between == a.missed && a.undo(e, Activation) == 0 && from == Delivered && to == NotActivated
 	case HoldMade, HoldReleased, HoldExpired:
 		return from.Redeemable() && to == from
 	case Replaced:
@@ -211,13 +215,16 @@ func (a *audit) fitsFlags(e Entry) bool {
 	switch e.Kind {
 	case Blocked:
 		fits = e.ReasonCode != "" && e.ReasonCode != a.blocked &&
-			(e.ReasonCode != ReasonVerificationCode || a.wrongCodes >= MaxWrongCodes)
+			(e.ReasonCode != ReasonVerificationCode || slices.Max(a.wrongCodes) >= MaxWrongCodes)
 		a.blocked = e.ReasonCode
 	case Unblocked:
 		fits = a.blocked != ""
-		a.blocked, a.wrongCodes = "", 0
+		a.blocked, a.wrongCodes = "", []int{0}
 	case WrongVerificationCode:
-		a.wrongCodes++
+		a.missed++
+		for n := range a.wrongCodes {
+			a.wrongCodes[n]++
+		}
 		fits = (e.Status.Redeemable() || e.Status == Redeemed) && a.blocked == ""
 	case Extended:
 		fits = a.promotional && !a.end.IsZero() && e.Status.adjustable() && e.Until.After(a.end) && e.Until.After(e.At)

@@ -19,6 +19,8 @@ type Undoable struct {
 	Entry    Entry
 	Reversed money.Amount
 	Parts    int // in which it was undone
+	// Missed is, of an activation, how many verification codes were mistyped since then.
+	Missed int
 	// CashedOut tells of a redemption that the gift was cashed out since then, and that this stands: see CashOuts.
 	CashedOut bool
 }

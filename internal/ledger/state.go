@@ -84,6 +84,13 @@ func (s *state) enter(v gift.Voucher, e gift.Entry) {
 		s.Transferred[ref] = true
 	}
 	s.cashedOut(&e)
+	if e.Kind == gift.WrongVerificationCode {
+		for _, of := range s.Undoable {
+			if of.Entry.Kind == gift.Activation && of.Entry.AccountID == e.AccountID && of.Entry.VoucherID == e.VoucherID {
+				of.Missed++
+			}
+		}
+	}
 	if undone := s.Undoable[Ref{e.AccountID, e.Reverses}]; undone != nil {
 		undone.Reversed += max(e.Delta, -e.Delta)
 		undone.Parts++

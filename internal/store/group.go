@@ -172,6 +172,8 @@ var (
 	selectCashOuts = db.SelectEach("cash-outs", `SELECT e.account_id, e.voucher_id, e.id, e.seq FROM entry AS e
 		WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.kind = 'CASH_OUT' AND (SELECT g.parts FROM given_back AS g
 			WHERE g.account_id = $1 AND g.redemption_id = e.id) IS NULL`)
+	selectMissed = db.SelectEach("wrong verification codes", `SELECT count(*) FROM entry AS e
+		WHERE e.account_id = $1 AND e.voucher_id = $2 AND e.kind = 'WRONG_VERIFICATION_CODE' AND e.seq > $3`)
 	selectDeliveredBy = db.SelectByKeys("delivered by",
 		`SELECT c.account_id, c.voucher_id, c.delivered_by FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`,
 		"B", true)
@@ -220,8 +222,8 @@ var (
 const selectSetup = `SELECT s.version FROM setup_version AS s WHERE s.one`
 
 var groupQueries = []*db.Query{lockSetup, selectAccountVersions, selectVouchers, selectRequests, selectUndoable,
-	selectReversed, selectCashOuts, selectDeliveredBy, selectCancelled, selectTransferred, selectCodes, updateVoucher,
-	updateHolds, updateBalance, selectHoldEnds,
+	selectReversed, selectCashOuts, selectMissed, selectDeliveredBy, selectCancelled, selectTransferred, selectCodes,
+	updateVoucher, updateHolds, updateBalance, selectHoldEnds,
 	record.SelectHolds, updateReplays, updateCard, updateSold, deleteJobs, selectDeliveries, selectJobs,
 	selectResends, insertResend, updateDelivery, updateJob, addTally, insertGivenBack, insertUsed, feed.Insert,
 	record.InsertTerms, record.InsertItems, record.InsertVoucher, record.InsertCard, record.InsertSecret,
@@ -265,6 +267,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	batches = append(batches, g.wantRequests(requests)...)
 	batches = append(batches, g.wantReversed()...)
 	batches = append(batches, g.wantCashOuts()...)
+	batches = append(batches, g.wantMissed()...)
 	batches = append(batches, g.wantDeliveredBy(want.DeliveredBy)...)
 	batches = append(batches, g.wantResends(want.Resends)...)
 	batches = append(batches, g.wantDeliveries(want.Deliveries)...)
@@ -419,6 +422,18 @@ func (g *group) wantCashOuts() []db.Batch {
 		g.state.CashOuts[ref][id] = seq
 		return nil
 	})
+}
+
+// wantMissed wants to know how many verification codes were mistyped since the activations that are to be taken back.
+func (g *group) wantMissed() (batches []db.Batch) {
+	for ref, of := range g.state.Undoable {
+		if of.Entry.Kind == gift.Activation {
+			batches = append(batches, db.Batch{Query: selectMissed, Account: ref.AccountID,
+				Rows: [][]any{{db.KeyOf(of.Entry.VoucherID), of.Entry.Seq}},
+				Scan: func(from db.Scanner) error { return from.Scan(&of.Missed) }})
+		}
+	}
+	return batches
 }
 
 // wantHoldEnds wants to know what became of the loaded holds that are open no more.
