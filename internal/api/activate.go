@@ -41,7 +41,7 @@ func activateGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) activation { return readActivation(o, c) })
 	var paid error
 	if !c.unread {
-		if paid = c.Caller.CheckPurchase(asked.Purchase, problems.Unread()); problems.Err() != nil {
+		if paid = gift.CheckPurchase(c.Caller, asked.Purchase, problems.Unread()); problems.Err() != nil {
 			problems.Refuse(paid)
 		}
 	}

@@ -210,7 +210,7 @@ func (c *call) eligibility(t *ticket.Ticket, v *gift.Voucher) *ticket.Eligibilit
 	if t == nil {
 		return nil
 	}
-	verdict := ticket.EligibilityOf(t, c.Account.Items(v), v)
+	verdict := ticket.EligibilityOf(t, v.GoodFor(c.Account), v)
 	verdict.Most = min(verdict.Most, v.Available(c.Now))
 	return &verdict
 }

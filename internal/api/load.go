@@ -32,7 +32,7 @@ func readLoading(o *wire.Object, c *call) (r loading) {
 // reloadGift puts more value into a gift.
 func reloadGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) loading { return readLoading(o, c) })
-	unpaid := c.Caller.CheckPurchase(asked.Purchase, problems.Unread())
+	unpaid := gift.CheckPurchase(c.Caller, asked.Purchase, problems.Unread())
 	if problems.Err() != nil && !c.unread {
 		problems.Refuse(unpaid)
 	}

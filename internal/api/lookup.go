@@ -48,7 +48,7 @@ func (c *call) gift(q *wire.Query) (gift.Gift, error) {
 		return gift.Gift{}, err
 	}
 	g, err := c.Records.Gift(c.Context(), c.Account.ID, id)
-	if err == nil && c.Caller.MayUse(&g.Voucher) {
+	if err == nil && g.UsableBy(c.Caller) {
 		return g, nil
 	}
 	if err == nil || errors.Is(err, refusal.NotFound) {

@@ -15,13 +15,13 @@ import (
 	"boon.example/internal/refusal"
 )
 
-// merchant is an account as a payload shows it, with a value in its currency, a part of it, and what is then left.
-type merchant struct {
+// shownAccount is an account as a payload shows it, with a value in its currency, a part of it, and what is then left.
+type shownAccount struct {
 	key, account, location, storefront, promotion string
 	currency, name, value, some, rest             string
 }
 
-var merchants = []merchant{
+var merchants = []shownAccount{
 	{harborKey, harbor, pier, shop, spring, "USD", "Harbor Coffee", "25.50", "0.50", "25.00"},
 	{carefulKey, careful, carefulPlace, carefulShop, carefulPromotion, "JPY", "Careful", "2550", "50", "2500"},
 	{gulfKey, gulf, gulfPlace, gulfShop, gulfPromotion, "KWD", "Gulf", "2.550", "0.005", "2.545"},
@@ -29,7 +29,7 @@ var merchants = []merchant{
 
 // variety is one kind of gift, and one way to ask for it.
 type variety struct {
-	merchant
+	shownAccount
 	item, promotional, single bool
 	method                    contact.Method
 	named                     gift.Program // zero: the request names none

@@ -100,7 +100,7 @@ func (c *call) dispatch(r *service.Request, voucher guid.ID, problems *wire.Prob
 			return ledger.Answer{}, service.Stored(err)
 		}
 	}
-	if missing := err != nil || !c.Caller.MayUse(&g.Voucher); missing && !voucher.IsZero() {
+	if missing := err != nil || !g.UsableBy(c.Caller); missing && !voucher.IsZero() {
 		problems.Refuse(gift.NoSuchGift())
 	}
 	if problems.Err() != nil {

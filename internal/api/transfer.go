@@ -45,10 +45,10 @@ func transferBalance(c *call) (ledger.Answer, error) {
 		switch {
 		case err != nil && !errors.Is(err, refusal.NotFound):
 			return ledger.Answer{}, service.Stored(err)
-		case err != nil || !c.Caller.MayUse(&g.Voucher):
+		case err != nil || !g.UsableBy(c.Caller):
 			refused = refusal.Join(refused, gift.NoSuchTransferGift(n == 0))
 		}
-		asked.Labels[n], asked.Terms[n] = g.Card.Label, c.Account.Terms(&g)
+		asked.Labels[n], asked.Terms[n] = g.Card.Label, g.Promised(c.Account)
 	}
 	if refused != nil {
 		return request.Refuse(refused)

@@ -47,7 +47,7 @@ func writeVoucher(w *wire.Writer, g *gift.Gift, s view) {
 	w.InstantOrNull("deliveredAt", g.Card.DeliveredAt)
 	w.IDOrNull("voucherDesignID", g.Card.DesignID)
 	w.Instant("createdAt", v.CreatedAt)
-	items := s.account.Items(v)
+	items := v.GoodFor(s.account)
 	w.Boolean("requiresEligibleItems", len(items) > 0)
 	writeEligibleItems(w, items)
 	writeEligibility(w, v.Unit(), s.verdict)

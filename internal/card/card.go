@@ -170,7 +170,7 @@ func In(l *locale.Locale, g *gift.Gift, a *gift.Account, now time.Time) View {
 		v.Footer, v.Logo, v.Picture = Lines(d.FooterIn.In(l.Language(), d.Footer)), d.Logo, d.Picture
 	}
 	zone := zoneOf(g, a)
-	v.GoodFor = Line(gift.ItemNames(a.Items(&g.Voucher)))
+	v.GoodFor = Line(gift.ItemNames(g.GoodFor(a)))
 	v.Validity = validity(l, g, zone)
 	v.place(g, a)
 	v.state(g, zone, now)

@@ -207,3 +207,10 @@ func FuzzContact(f *testing.F) {
 		}
 	})
 }
+
+func TestKeyIgnoresCase(t *testing.T) {
+	t.Parallel()
+	if Key("Ann@Example.com") != Key("ann@example.COM") {
+		t.Error("letter case makes another contact")
+	}
+}

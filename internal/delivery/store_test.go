@@ -15,7 +15,7 @@ import (
 	"boon.example/internal/ledger"
 )
 
-var merchant = &gift.Caller{Account: deliverytest.Merchant}
+var ourShop = &gift.Caller{Account: deliverytest.Merchant}
 
 // shop is deliverytest's, with what the tests here do over and over.
 type shop struct{ *deliverytest.Shop }
@@ -94,7 +94,7 @@ func TestStoreSendsElsewhere(t *testing.T) {
 		id := h.send(t, contact.Email, time.Time{})
 		h.expect(t, id, gift.Pending, 0)
 		h.Worker.Gateway = h.Gateways
-		h.Do(t, &ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: merchant, Contact: "ben@example.com"}})
+		h.Do(t, &ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: ourShop, Contact: "ben@example.com"}})
 		h.Worker.Wake()
 		h.expect(t, id, gift.Delivered, 1)
 		time.Sleep(24 * time.Hour)
@@ -115,7 +115,7 @@ func TestStorePutsOff(t *testing.T) {
 		h.Run(t)
 		id := h.send(t, contact.Email, time.Now().Add(time.Hour))
 		put := func(in time.Duration) {
-			h.Do(t, &ledger.Reschedule{VoucherID: id, Reschedule: gift.Reschedule{Caller: merchant, Date: time.Now().Add(in)}})
+			h.Do(t, &ledger.Reschedule{VoucherID: id, Reschedule: gift.Reschedule{Caller: ourShop, Date: time.Now().Add(in)}})
 		}
 		put(3 * time.Hour)
 		time.Sleep(3*time.Hour - time.Millisecond)
@@ -182,10 +182,10 @@ func TestStoreSendsWhatWasReinstated(t *testing.T) {
 				h := shop{deliverytest.Open(t)}
 				h.Run(t)
 				cancel := func(id guid.ID) {
-					h.Do(t, &ledger.Cancel{VoucherIDs: []guid.ID{id}, Cancel: gift.Cancel{Caller: merchant, To: gift.Cancelled}})
+					h.Do(t, &ledger.Cancel{VoucherIDs: []guid.ID{id}, Cancel: gift.Cancel{Caller: ourShop, To: gift.Cancelled}})
 				}
 				reinstate := func(id guid.ID) {
-					h.Do(t, &ledger.Reinstate{VoucherIDs: []guid.ID{id}, Reinstate: gift.Reinstate{Caller: merchant}})
+					h.Do(t, &ledger.Reinstate{VoucherIDs: []guid.ID{id}, Reinstate: gift.Reinstate{Caller: ourShop}})
 				}
 				id := h.send(t, contact.SMS, time.Now().Add(time.Hour))
 				cancel(id)
@@ -211,7 +211,7 @@ func TestStoreDoesNotSendWhatWasCancelled(t *testing.T) {
 		h := shop{deliverytest.Open(t)}
 		h.Run(t)
 		id := h.send(t, contact.SMS, time.Now().Add(time.Hour))
-		h.Do(t, &ledger.Cancel{VoucherIDs: []guid.ID{id}, Cancel: gift.Cancel{Caller: merchant, To: gift.Cancelled}})
+		h.Do(t, &ledger.Cancel{VoucherIDs: []guid.ID{id}, Cancel: gift.Cancel{Caller: ourShop, To: gift.Cancelled}})
 		time.Sleep(time.Hour)
 		h.expect(t, id, gift.Cancelled, 0)
 		h.Idle(t)
@@ -226,13 +226,13 @@ func TestStoreSendsNothingOfABlockedGift(t *testing.T) {
 		h.Run(t)
 		block := func(id guid.ID) {
 			h.Do(t, &ledger.Change{VoucherID: id, Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
-				return v.Block(gift.Block{Context: at, Caller: merchant, ReasonCode: gift.ReasonFraud})
+				return v.Block(gift.Block{Context: at, Caller: ourShop, ReasonCode: gift.ReasonFraud})
 			}})
 		}
 		unblock := func(id guid.ID) {
 			h.Do(t, &ledger.Change{VoucherID: id, Sends: true,
 				Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
-					return v.Unblock(gift.Unblock{Context: at, Caller: merchant})
+					return v.Unblock(gift.Unblock{Context: at, Caller: ourShop})
 				}})
 			h.Worker.Wake()
 		}

@@ -43,7 +43,7 @@ type Adjust struct {
 // REDEMPTION_NOT_ALLOWED when it is out of use or not activated, or PENDING and would be empty, INSUFFICIENT_BALANCE
 // below what is held, and VALIDATION_FAILURE above the most that a gift may be worth.
 func (v Voucher) Adjust(a Adjust) (Voucher, Entry, error) {
-	if !a.Caller.MayUse(&v) {
+	if !v.UsableBy(a.Caller) {
 		return v, Entry{}, NoSuchGift()
 	}
 	if !slices.Contains(AdjustReasons(), a.ReasonCode) {

@@ -235,7 +235,7 @@ func (a *audit) fitsFlags(e Entry) bool {
 
 // fitsHolds reports whether an entry does to holds what the rules know.
 func (a *audit) fitsHolds(e Entry) bool {
-	of := find(a.holds, func(h *OpenHold) bool { return h.ID == e.HoldID })
+	of := holdIn(a.holds, e.HoldID)
 	switch {
 	case of != nil && of.LocationID != e.Actor.LocationID:
 		return false
@@ -262,7 +262,7 @@ func (a *audit) hold(e Entry) {
 		a.holds = append(a.holds, OpenHold{e.ID, e.Held, e.Until, e.Actor.LocationID})
 		return
 	}
-	if of := find(a.holds, func(h *OpenHold) bool { return h.ID == e.HoldID }); of != nil {
+	if of := holdIn(a.holds, e.HoldID); of != nil {
 		of.Left += e.Held
 		a.holds = slices.DeleteFunc(a.holds, func(h OpenHold) bool { return h.Left <= 0 })
 	}

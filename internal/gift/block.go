@@ -34,7 +34,7 @@ type Block struct {
 // with NOT_FOUND where the caller may not see the gift, and VALIDATION_FAILURE.
 func (v Voucher) Block(b Block) (Voucher, Entry, error) {
 	switch {
-	case !b.Caller.MayUse(&v):
+	case !v.UsableBy(b.Caller):
 		return v, Entry{}, NoSuchGift()
 	case !slices.Contains(BlockReasons(), b.ReasonCode):
 		return v, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldReasonCode, "There is no such %s.",
@@ -60,7 +60,7 @@ type Unblock struct {
 // the gift.
 func (v Voucher) Unblock(u Unblock) (Voucher, Entry, error) {
 	switch {
-	case !u.Caller.MayUse(&v):
+	case !v.UsableBy(u.Caller):
 		return v, Entry{}, NoSuchGift()
 	case v.Blocked == "":
 		return v, Entry{}, nil

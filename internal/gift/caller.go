@@ -93,16 +93,6 @@ func (c *Caller) MayBeTold(done []guid.ID) bool {
 		len(done) > 0 && !slices.ContainsFunc(done, func(at guid.ID) bool { return !c.Enabled(at) })
 }
 
-// MayUse reports whether the caller may see and manage a voucher of its account. A caller that is limited to
-// locations may those only that are good at one of them; a voucher that is good everywhere is not. A system key may
-// those only that its integrator made.
-func (c *Caller) MayUse(v *Voucher) bool {
-	if c.Kind == SystemKey {
-		return v.MadeBy == c.Integrator()
-	}
-	return c.Enabled(v.LocationID)
-}
-
 // Place names a redemption location in a request, by either identifier, both or none (interface, section 4.2).
 type Place struct {
 	LocationID  guid.ID
@@ -182,4 +172,13 @@ func (c *Caller) byPointOfSale(identifier string, known *Location) (*Location, e
 			"%s and the point-of-sale identifier name two different locations.", refusal.FieldLocation)
 	}
 	return l, nil
+}
+
+// MayAuditAll refuses a key that is limited to locations: the trail is the whole account's.
+func (c *Caller) MayAuditAll() error {
+	if len(c.Locations) > 0 {
+		return refusal.New(refusal.NotAuthorized,
+			"The audit trail is of the whole account; this key is limited to some of its locations.")
+	}
+	return nil
 }

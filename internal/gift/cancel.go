@@ -25,7 +25,7 @@ type Cancel struct {
 // is and gets no entry: changed is false. Anything else is REDEMPTION_NOT_ALLOWED, also where something is held, and
 // NOT_FOUND where the caller may not see the gift.
 func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
-	if !c.Caller.MayUse(&v) {
+	if !v.UsableBy(c.Caller) {
 		return v, Entry{}, false, NoSuchGift()
 	}
 	if c.Caller.Kind == SystemKey && c.To != PurchaseFailed {
@@ -75,7 +75,7 @@ type Reinstate struct {
 // REDEEMED. A voucher that is in use stays as
 // it is and gets no entry: changed is false. It fails with NOT_FOUND where the caller may not see the gift.
 func (v Voucher) Reinstate(r Reinstate) (_ Voucher, _ Entry, changed bool, _ error) {
-	if !r.Caller.MayUse(&v) {
+	if !v.UsableBy(r.Caller) {
 		return v, Entry{}, false, NoSuchGift()
 	}
 	if v.Status != Cancelled && v.Status != PurchaseFailed {

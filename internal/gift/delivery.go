@@ -268,7 +268,7 @@ func (v Voucher) Reschedule(d Delivery, r Reschedule) (Voucher, Delivery, Entry,
 // sendable refuses a caller that may not see the gift, and a gift that nobody should receive any more.
 func (v *Voucher) sendable(c *Caller, what string, now time.Time) error {
 	switch {
-	case !c.MayUse(v):
+	case !v.UsableBy(c):
 		return NoSuchGift()
 	case v.Status == Redeemed:
 		return refusal.New(refusal.AlreadyRedeemed, "Gift %s cannot be %s: it has been redeemed in full.", v.ID, what)

@@ -154,3 +154,25 @@ type Changes struct {
 	// RequestID is that of the call that asks for it; "": none.
 	RequestID string
 }
+
+// Trail is what the changes do to the set-up, for each account that they are about.
+func (c *Changes) Trail() map[guid.ID]string {
+	if c.Of != nil {
+		return c.Of
+	}
+	all := map[guid.ID]string{}
+	for _, a := range c.Accounts {
+		all[a.ID] = c.What
+	}
+	for _, k := range c.Keys {
+		all[k.AccountID] = c.What
+		for _, id := range k.Accounts {
+			all[id] = c.What
+		}
+	}
+	for _, w := range c.Webhooks {
+		all[w.AccountID] = c.What
+	}
+	delete(all, guid.ID{}) // keys of systems are nobody's
+	return all
+}

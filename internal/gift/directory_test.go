@@ -1,10 +1,9 @@
-package gift_test
+package gift
 
 import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 )
 
@@ -13,10 +12,10 @@ func TestKeysWorkInOneMode(t *testing.T) {
 	t.Parallel()
 	account := guid.ID{1}
 	for _, test := range []struct{ key, account bool }{{true, true}, {false, false}, {true, false}, {false, true}} {
-		d := gift.Directory{Accounts: map[guid.ID]*gift.Account{account: {ID: account, Test: test.account}},
-			Keys: map[gift.KeyHash]*gift.Key{
-				gift.HashKey("own"):     {Kind: gift.AccountKey, AccountID: account, Test: test.key},
-				gift.HashKey("partner"): {Kind: gift.SystemKey, Accounts: []guid.ID{account}, Test: test.key},
+		d := Directory{Accounts: map[guid.ID]*Account{account: {ID: account, Test: test.account}},
+			Keys: map[KeyHash]*Key{
+				HashKey("own"):     {Kind: AccountKey, AccountID: account, Test: test.key},
+				HashKey("partner"): {Kind: SystemKey, Accounts: []guid.ID{account}, Test: test.key},
 			}}
 		same := test.key == test.account
 		if _, ok := d.Authenticate("own", time.Now()); ok != same {

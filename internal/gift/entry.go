@@ -51,15 +51,6 @@ type Details struct {
 // ReasonCode says in one word why somebody changed a gift.
 type ReasonCode string
 
-// Actor is who caused an entry, and where.
-type Actor struct {
-	KeyID      guid.ID // zero: the service itself
-	LocationID guid.ID // zero: not at a location
-	Person     string  // who stood at the till; "": the till asks for nobody
-	Address    string  // of the client; "": it was not noted
-	Till       bool    // the key is that of a paired till
-}
-
 // Context is what every command carries beside its own arguments: the id of the entry to be made, who asks, and when.
 type Context struct {
 	EntryID   guid.ID

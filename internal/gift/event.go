@@ -2,7 +2,9 @@ package gift
 
 import (
 	"encoding/binary"
+	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"boon.example/internal/guid"
@@ -132,29 +134,11 @@ func keyEvents(before *Directory, changed []*Key, now time.Time) (events []Event
 	return events
 }
 
-// EventPlace is a place in the events of an account: right after one of them. The zero value is before all.
-type EventPlace struct {
-	Position int64   // of the commit
-	Part     int     // how many of its events come before the place
-	Mark     [4]byte // the end of the id of the last of these
-}
-
-// IsZero reports whether the place is before all events.
-func (p EventPlace) IsZero() bool { return p == EventPlace{} }
-
 // After makes the place after an event, which is number part, from 1, of those at a position.
 func After(position int64, part int, event guid.ID) (p EventPlace) {
 	p.Position, p.Part = position, part
 	copy(p.Mark[:], event[len(event)-len(p.Mark):])
 	return p
-}
-
-// Bytes is the place for keeping; ParseEventPlace reads it.
-func (p EventPlace) Bytes() (b [16]byte) {
-	binary.BigEndian.PutUint64(b[:], uint64(p.Position))
-	binary.BigEndian.PutUint32(b[8:], uint32(p.Part))
-	copy(b[12:], p.Mark[:])
-	return b
 }
 
 // ParseEventPlace reads what Bytes made.
@@ -217,4 +201,35 @@ func NoSuchPlace() *refusal.Error {
 	return refusal.At(refusal.NotFound, "after",
 		"What comes after this cursor is not kept any more: events are kept for 90 days. "+
 			"Begin without a cursor, and compare with the gifts themselves.")
+}
+
+// CoveredTypes are the types of events that gift.redeemed or gift.*, or more of the like, cover; nil: none is named.
+func CoveredTypes(types []string) (covered []EventType) {
+	for _, kind := range EventTypes() {
+		if slices.ContainsFunc(types, func(t string) bool { return typeCovers(t, string(kind)) }) {
+			covered = append(covered, kind)
+		}
+	}
+	return covered
+}
+
+// typeCovers reports whether gift.redeemed, or gift.*, covers a type of events.
+func typeCovers(t, kind string) bool {
+	family, all := strings.CutSuffix(t, "*")
+	return t == kind || all && strings.HasPrefix(kind, family)
+}
+
+// CheckWebhookTypes says what is wrong with the types that an endpoint asks for, and where.
+func CheckWebhookTypes(types []string) (at int, err error) {
+	known := EventTypes()
+	for i, t := range types {
+		covers := func(kind EventType) bool { return typeCovers(t, string(kind)) }
+		switch {
+		case strings.Contains(t, "*") && !strings.HasSuffix(t, ".*"), !slices.ContainsFunc(known, covers):
+			return i, errors.New("There is no such type of event; gift.redeemed is one, and gift.* is all of gifts.")
+		case slices.Contains(types[:i], t):
+			return i, errors.New("This type stands in the list already.")
+		}
+	}
+	return 0, nil
 }

@@ -46,7 +46,7 @@ func TestGiftsThatAreOverAreNotMade(t *testing.T) {
 			s.Item.Scheduled = ptr(false)
 		}, ""},
 	} {
-		a := merchant(t)
+		a := harborCoffee(t)
 		s := promoted(a)
 		tt.change(a, &s)
 		_, err := Issue(s, a, now, nil)

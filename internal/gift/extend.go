@@ -22,7 +22,7 @@ var lastInstant = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 func (v Voucher) Extend(x Extend) (Voucher, Entry, error) {
 	until, zone := x.Until.Truncate(time.Millisecond), x.Caller.Account.TimeZone()
 	switch {
-	case !x.Caller.MayUse(&v):
+	case !v.UsableBy(x.Caller):
 		return v, Entry{}, NoSuchGift()
 	case !v.Promotional:
 		return v, Entry{}, refusal.New(refusal.NotSupported,

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
-	"boon.example/internal/refusal"
 )
 
 // Guessing limits: how many wrong voucher codes are answered before the answer is RATE_LIMITED. Only codes count;
@@ -49,33 +48,6 @@ const (
 	MissUnknown = 1 // there is no gift with this code
 	MissForeign = 3 // the gift is another account's: nobody mistypes that often
 )
-
-// CheckUse judges a gift that was looked up by its code or token, for use at a location of the caller's account. It
-// refuses what is not there (v is nil) with missing, and what is not the account's or not good at the location with
-// NOT_AUTHORIZED, and tells what that costs as a guess. A gift of the account itself costs nothing, wherever it may
-// be used.
-func (c *Caller) CheckUse(v *Voucher, at guid.ID, missing *refusal.Error) (cost int, _ error) {
-	field := missing.Messages[0].Field
-	switch {
-	case v == nil:
-		return MissUnknown, missing
-	case v.AccountID != c.Account.ID:
-		return MissForeign, refusal.At(refusal.NotAuthorized, field, "This gift cannot be used here.")
-	case !v.AllowedAt(at):
-		return 0, refusal.At(refusal.NotAuthorized, field, goodElsewhere)
-	}
-	return 0, nil
-}
-
-// NoSuchCode and NoSuchToken are told of what names no gift.
-func NoSuchCode() *refusal.Error {
-	return refusal.At(refusal.NotFound, refusal.FieldCode, "There is no gift with this code.")
-}
-
-// NoSuchToken see NoSuchCode.
-func NoSuchToken() *refusal.Error {
-	return refusal.At(refusal.NotFound, refusal.FieldToken, "There is no gift with this token.")
-}
 
 // GuessAlarm is how many misses of a key, at whatever locations, within GuessAlarmWithin are an event; of one with
 // many locations it is GuessAlarmPlace for each of them, if that is more.

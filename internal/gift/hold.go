@@ -224,13 +224,16 @@ func (v *Voucher) open(h Held, c *Caller, now time.Time) (*OpenHold, error) {
 	if h.Entry.Kind != HoldMade || h.Entry.VoucherID != v.ID || !c.Enabled(h.Entry.Actor.LocationID) {
 		return nil, NoSuchHold()
 	}
-	return find(v.Holds, func(o *OpenHold) bool { return o.ID == h.Entry.ID && now.Before(o.Until) }), nil
+	if o := holdIn(v.Holds, h.Entry.ID); o != nil && now.Before(o.Until) {
+		return o, nil
+	}
+	return nil, nil
 }
 
 // free takes an amount off a hold, which is over when nothing is left. Other values of the voucher keep their holds.
 func (v *Voucher) free(hold guid.ID, amount money.Amount) {
 	v.Holds = slices.Clone(v.Holds)
-	find(v.Holds, func(h *OpenHold) bool { return h.ID == hold }).Left -= amount
+	holdIn(v.Holds, hold).Left -= amount
 	v.Holds = slices.DeleteFunc(v.Holds, func(h OpenHold) bool { return h.Left == 0 })
 	if len(v.Holds) == 0 {
 		v.Holds = nil
@@ -291,4 +294,14 @@ func (v *Voucher) openHolds() string {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(names, ", ")
+}
+
+// holdIn finds one of some holds; nil: it is none of them.
+func holdIn(holds []OpenHold, id guid.ID) *OpenHold {
+	for n := range holds {
+		if holds[n].ID == id {
+			return &holds[n]
+		}
+	}
+	return nil
 }

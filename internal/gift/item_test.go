@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"boon.example/internal/guid"
 )
 
 func TestItemNames(t *testing.T) {
@@ -33,31 +31,5 @@ func TestItemNames(t *testing.T) {
 	}
 	if got := ItemNames(many); utf8.RuneCountInString(got) > namedLetters || !strings.HasSuffix(got, "and 199 more") {
 		t.Errorf("long names: %q", got)
-	}
-}
-
-func TestItemsAreKept(t *testing.T) {
-	t.Parallel()
-	now := []Item{{ID: "MOCHA", Name: "Mocha"}}
-	a := &Account{Promotions: []Promotion{{ID: guid.ID{1}, EligibleItems: now, TicketOptional: true},
-		{ID: guid.ID{2}, EligibleItems: now}}}
-	for _, tt := range []struct {
-		name     string
-		v        Voucher
-		want     string
-		optional bool
-	}{
-		{"kept", Voucher{PromotionID: guid.ID{1}, Items: []Item{{ID: "LATTE", Name: "Latte"}}}, "Latte", true},
-		{"kept: anything", Voucher{PromotionID: guid.ID{1}, Items: []Item{}}, "", true},
-		{"of before", Voucher{PromotionID: guid.ID{2}}, "Mocha", false},
-		{"of before, the promotion is gone", Voucher{PromotionID: guid.ID{3}}, "", false},
-		{"a purchase", Voucher{}, "", false},
-	} {
-		if got := ItemNames(a.Items(&tt.v)); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-		if got := a.TicketOptional(&tt.v); got != tt.optional {
-			t.Errorf("%s: the ticket is optional: %t, want %t", tt.name, got, tt.optional)
-		}
 	}
 }

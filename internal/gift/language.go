@@ -52,22 +52,14 @@ func (t Translations) In(l Language, text string) string {
 	return text
 }
 
-// Reads is the language in which a gift's recipient is written to: the gift's own if it is one of ours, else the
-// account's, else English.
-func (g *Gift) Reads(a *Account) Language {
-	if l, ok := LanguageOf(g.Card.Language); ok {
-		return l
-	}
-	return a.language()
-}
-
 // LacksLanguage reports whether an account can send gifts and does not say in which language guests are written to: in
 // the set-ups of version 0.1.0 there was none.
 func (a *Account) LacksLanguage() bool {
 	return a.Language == "" && len(a.Storefronts)+len(a.Promotions) > 0
 }
 
-func (a *Account) language() Language {
+// GuestLanguage is the language in which guests are written to who say no other.
+func (a *Account) GuestLanguage() Language {
 	if a.Language == "" {
 		return English
 	}

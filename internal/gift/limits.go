@@ -91,17 +91,6 @@ func MessageCount(m contact.Method) (c Count) {
 	return c
 }
 
-// Spending counts the gift itself, and the message that brings it. What a card of a stock is worth counts when it is
-// activated.
-func (g *Gift) Spending() Count {
-	c := MessageCount(g.Card.Method)
-	c.Gifts, c.Amount = 1, g.Loaded
-	if g.Item && g.Status != NotActivated {
-		c.Amount = g.Card.EquivalentValue
-	}
-	return c
-}
-
 // Budget is a limited account or key on one day.
 type Budget struct {
 	Limits

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/contact"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -117,16 +116,5 @@ func TestCounts(t *testing.T) {
 	if got := yesterday.Plus(Count{Amount: math.MaxInt64, Gifts: 1}); got.Amount != math.MaxInt64 || got.Gifts != 6 ||
 		got.Day != yesterday.Day {
 		t.Errorf("added up: %+v", got)
-	}
-	sms, item := Gift{Card: Card{Method: contact.SMS}}, Gift{Card: Card{Method: contact.Printed, EquivalentValue: 7}}
-	sms.Loaded, item.Loaded, item.Item = 500, 3, true
-	if got := sms.Spending(); got != (Count{Amount: 500, Gifts: 1, Messages: 1, Texts: 1}) {
-		t.Errorf("a gift by SMS: %+v", got)
-	}
-	if got := item.Spending(); got != (Count{Amount: 7, Gifts: 1}) {
-		t.Errorf("three pieces in print: %+v", got)
-	}
-	if contact.Key("Ann@Example.com") != contact.Key("ann@example.COM") {
-		t.Error("letter case makes another contact")
 	}
 }

@@ -27,7 +27,7 @@ func (v Voucher) Load(r Load) (Voucher, Entry, error) {
 	if !v.AllowedAt(at) {
 		return v, Entry{}, elsewhere()
 	}
-	if err := r.Account.reloadable(&v); err != nil {
+	if err := v.reloadable(r.Account); err != nil {
 		return v, Entry{}, err
 	}
 	amount, err := v.amount(r.Number, r.Amount)
@@ -58,7 +58,7 @@ func (v Voucher) Load(r Load) (Voucher, Entry, error) {
 }
 
 // reloadable refuses gifts into which no value can be put later.
-func (a *Account) reloadable(v *Voucher) error {
+func (v *Voucher) reloadable(a *Account) error {
 	sub := a.Subscription(v.ProgramID)
 	switch {
 	case v.Promotional:

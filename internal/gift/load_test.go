@@ -180,7 +180,7 @@ func TestCheckPurchase(t *testing.T) {
 		for kind, want := range map[TillKey]string{NoTill: tt.key, WaitingTill: tt.key, PairedTill: tt.till} {
 			caller := &Caller{Kind: AccountKey, Account: a, Till: kind}
 			var got []string
-			err := caller.CheckPurchase(tt.p, nil)
+			err := CheckPurchase(caller, tt.p, nil)
 			if refused, ok := err.(*refusal.Error); ok {
 				for _, m := range refused.Messages {
 					got = append(got, string(m.Field))

@@ -27,3 +27,13 @@ func NoSuchReload() *refusal.Error {
 func NoSuchActivation() *refusal.Error {
 	return refusal.At(refusal.NotFound, refusal.FieldActivation, "This account has no such activation.")
 }
+
+// NoSuchCode and NoSuchToken are told of what names no gift.
+func NoSuchCode() *refusal.Error {
+	return refusal.At(refusal.NotFound, refusal.FieldCode, "There is no gift with this code.")
+}
+
+// NoSuchToken see NoSuchCode.
+func NoSuchToken() *refusal.Error {
+	return refusal.At(refusal.NotFound, refusal.FieldToken, "There is no gift with this token.")
+}

@@ -22,7 +22,7 @@ var (
 	green      = id(0x52)
 )
 
-func merchant(t testing.TB) *Account {
+func harborCoffee(t testing.TB) *Account {
 	return &Account{
 		ID: id(1), Name: "Harbor Coffee", Currency: usd, Zone: mustZone(t, "America/New_York"), MaxGiftValue: 10_000_00,
 		DefaultDesign: blue,
@@ -85,7 +85,7 @@ func problemsOf(err error) []string {
 // TestIssueProblems has, for every rule, one request that breaks it, and where that is told.
 func TestIssueProblems(t *testing.T) {
 	t.Parallel()
-	a := merchant(t)
+	a := harborCoffee(t)
 	long := strings.Repeat("x", 5_000)
 	const m, it = "monetary.", "item."
 	tests := []struct {
@@ -250,7 +250,7 @@ func TestIssueProblems(t *testing.T) {
 
 func TestIssueTellsEverythingAtOnce(t *testing.T) {
 	t.Parallel()
-	a := merchant(t)
+	a := harborCoffee(t)
 	gifts, err := Issue(Send{
 		Caller: &Caller{Kind: AccountKey, Account: a},
 		Item: &Definition{Quantity: "0", EquivalentValue: "-1", Terms: "\x00", LocationID: id(99), DesignID: id(98),
@@ -277,7 +277,7 @@ func TestIssueTellsEverythingAtOnce(t *testing.T) {
 // TestIssueKeepsDecodersProblems states that what could not be read is told once, and nothing that follows from it.
 func TestIssueKeepsDecodersProblems(t *testing.T) {
 	t.Parallel()
-	a := merchant(t)
+	a := harborCoffee(t)
 	for _, tt := range []struct {
 		path  string
 		spoil func(*Send)
@@ -313,7 +313,7 @@ func TestIssueKeepsDecodersProblems(t *testing.T) {
 
 func TestIssueRefusals(t *testing.T) {
 	t.Parallel()
-	a := merchant(t)
+	a := harborCoffee(t)
 	for _, tt := range []struct {
 		name  string
 		base  func(*Account) Send
@@ -358,7 +358,7 @@ func TestIssueRefusals(t *testing.T) {
 
 func TestIssueMakesGifts(t *testing.T) {
 	t.Parallel()
-	a := merchant(t)
+	a := harborCoffee(t)
 	gifts, err := Issue(several(a), a, now, nil)
 	if err != nil || len(gifts) != 3 {
 		t.Fatalf("got %d gifts, %v", len(gifts), err)
@@ -403,7 +403,7 @@ func TestIssueMakesGifts(t *testing.T) {
 
 func TestIssuePrecedence(t *testing.T) {
 	t.Parallel()
-	a := merchant(t)
+	a := harborCoffee(t)
 	issue := func(spoil func(*Send)) Gift {
 		s := promoted(a)
 		spoil(&s)
@@ -457,7 +457,7 @@ func TestIssuePrecedence(t *testing.T) {
 
 func TestIssueLimits(t *testing.T) {
 	t.Parallel()
-	a := merchant(t)
+	a := harborCoffee(t)
 	s := several(a)
 	s.Monetary.Value = "10000"
 	s.Recipients = nil
@@ -492,7 +492,7 @@ func TestIssueLimits(t *testing.T) {
 // those that the request gives in the one that they are in.
 func TestPromotionalTermsInLanguages(t *testing.T) {
 	t.Parallel()
-	a := merchant(t)
+	a := harborCoffee(t)
 	a.Language = French
 	p := a.Promotion(spring)
 	p.Terms, p.TermsIn = "Une fois.", Translations{English: "Once.", German: "Einmal."}

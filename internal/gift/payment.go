@@ -86,7 +86,7 @@ func (i *order) bought(needed string, args ...any) {
 // CheckPurchase refuses what did not pay for value that a gift of the caller's account gets later, as an order's
 // external purchase is refused. At a paired till nobody asks a guest for name and e-mail: they may be left out there,
 // and nowhere else. unread is as in Issue.
-func (c *Caller) CheckPurchase(p Purchase, unread func(refusal.Field) bool) error {
+func CheckPurchase(c *Caller, p Purchase, unread func(refusal.Field) bool) error {
 	i := order{Send: Send{Payment: Payment{Purchase: p}}, account: c.Account, unread: unread,
 		known:   map[refusal.Field]bool{},
 		counter: c.Till == PairedTill}

@@ -1,12 +1,7 @@
 package gift
 
 import (
-	"crypto/rsa"
 	"crypto/subtle"
-	"crypto/x509"
-	"encoding/pem"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -83,32 +78,6 @@ func (p *Provider) Shown(text string) bool {
 	}
 	return found == 1
 }
-
-// minKeyBits is how long the key of a platform must be at least.
-const minKeyBits = 2048
-
-// ReadPublicKey takes the key out of a PEM block that verifies a platform's tokens. The error is a sentence.
-func ReadPublicKey(text string) ([]byte, error) {
-	block, rest := pem.Decode([]byte(text))
-	if block == nil || block.Type != "PUBLIC KEY" || strings.TrimSpace(string(rest)) != "" {
-		return nil, errors.New("This is not a public key in PEM form, from -----BEGIN PUBLIC KEY----- to its end.")
-	}
-	if _, err := publicKey(block.Bytes); err != nil {
-		return nil, fmt.Errorf("This is not an RSA public key of at least %d bits.", minKeyBits)
-	}
-	return block.Bytes, nil
-}
-
-func publicKey(pkix []byte) (*rsa.PublicKey, error) {
-	parsed, err := x509.ParsePKIXPublicKey(pkix)
-	if key, ok := parsed.(*rsa.PublicKey); ok && key.N.BitLen() >= minKeyBits {
-		return key, nil
-	}
-	return nil, fmt.Errorf("no RSA public key: %w", err)
-}
-
-// PublicKey is the key that verifies the platform's tokens.
-func (p *Provider) PublicKey() (*rsa.PublicKey, error) { return publicKey(p.SignedBy) }
 
 // Location is the location that the platform calls by this name; zero: there is none.
 func (p *Provider) Location(name string) guid.ID {

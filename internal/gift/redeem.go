@@ -67,7 +67,7 @@ func (v *Voucher) Validate(target Target, ticket *Eligibility, account *Account)
 		return err
 	}
 	if ticket != nil && ticket.NoneEligible {
-		return NoEligibleItems(account.Items(v), ticket.Why)
+		return NoEligibleItems(v.GoodFor(account), ticket.Why)
 	}
 	return nil
 }
@@ -123,9 +123,9 @@ func (v *Voucher) take(r Redeem) (money.Amount, error) {
 func (v *Voucher) takeOf(asked money.Amount, r Redeem) (money.Amount, error) {
 	available := v.Available(r.Now)
 	most := available
-	items := r.Account.Items(v)
+	items := v.GoodFor(r.Account)
 	switch e := r.Eligibility; {
-	case e == nil && len(items) > 0 && !r.Account.TicketOptional(v):
+	case e == nil && len(items) > 0 && !v.TicketOptional(r.Account):
 		return 0, needsTicket(items)
 	case e != nil && e.NoneEligible:
 		return 0, NoEligibleItems(items, e.Why)

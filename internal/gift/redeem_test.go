@@ -469,8 +469,10 @@ func TestSequences(t *testing.T) {
 
 // ended notes what an entry did to a hold.
 func ended(holds []Held, e Entry) []Held {
-	if h := find(holds, func(h *Held) bool { return h.Entry.ID == e.HoldID }); h != nil {
-		h.Last = e
+	for n := range holds {
+		if holds[n].Entry.ID == e.HoldID {
+			holds[n].Last = e
+		}
 	}
 	return holds
 }

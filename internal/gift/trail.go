@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
-	"boon.example/internal/refusal"
 )
 
 // The actions of an audit trail that are no change of a gift; those have the EventType of their entry.
@@ -44,35 +43,4 @@ type TrailFilter struct {
 type TrailPage struct {
 	Entries []TrailEntry
 	Next    guid.ID
-}
-
-// MayAuditAll refuses a key that is limited to locations: the trail is the whole account's.
-func (c *Caller) MayAuditAll() error {
-	if len(c.Locations) > 0 {
-		return refusal.New(refusal.NotAuthorized,
-			"The audit trail is of the whole account; this key is limited to some of its locations.")
-	}
-	return nil
-}
-
-// Trail is what the changes do to the set-up, for each account that they are about.
-func (c *Changes) Trail() map[guid.ID]string {
-	if c.Of != nil {
-		return c.Of
-	}
-	all := map[guid.ID]string{}
-	for _, a := range c.Accounts {
-		all[a.ID] = c.What
-	}
-	for _, k := range c.Keys {
-		all[k.AccountID] = c.What
-		for _, id := range k.Accounts {
-			all[id] = c.What
-		}
-	}
-	for _, w := range c.Webhooks {
-		all[w.AccountID] = c.What
-	}
-	delete(all, guid.ID{}) // keys of systems are nobody's
-	return all
 }

@@ -66,9 +66,9 @@ func NoSuchTransferGift(gives bool) *refusal.Error {
 func (v *Voucher) movable(to *Voucher, t Transfer) (money.Amount, error) {
 	zone := t.Caller.Account.TimeZone()
 	switch {
-	case !t.Caller.MayUse(v):
+	case !v.UsableBy(t.Caller):
 		return 0, NoSuchTransferGift(true)
-	case !t.Caller.MayUse(to):
+	case !to.UsableBy(t.Caller):
 		return 0, NoSuchTransferGift(false)
 	case v.ID == to.ID:
 		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldTo,
@@ -101,7 +101,7 @@ func (v *Voucher) movable(to *Voucher, t Transfer) (money.Amount, error) {
 func (v *Voucher) sameKind(to *Voucher, t Transfer) error {
 	const wider = "Gift %s is good %s: what is moved may not become good for more than it was."
 	account := t.Caller.Account
-	from, other := account.Items(v), account.Items(to)
+	from, other := v.GoodFor(account), to.GoodFor(account)
 	switch {
 	case v.ProgramID != to.ProgramID || v.Promotional != to.Promotional:
 		return refusal.At(refusal.MissingOrInvalidGiftProgram, refusal.FieldTo, "These gifts belong to two programs.")
@@ -115,9 +115,9 @@ func (v *Voucher) sameKind(to *Voucher, t Transfer) error {
 				"set-up limits how much money is issued or redeemed in a day, and pieces count by their worth.")
 	case !v.AllowedAt(to.LocationID):
 		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "at other locations")
-	case len(from) > 0 && !slices.EqualFunc(from, other, Item.matches):
+	case len(from) > 0 && !slices.EqualFunc(from, other, Item.Matches):
 		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "for other items")
-	case len(from) > 0 && account.TicketOptional(to) && !account.TicketOptional(v):
+	case len(from) > 0 && to.TicketOptional(account) && !v.TicketOptional(account):
 		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "without a ticket")
 	case t.Terms[0] != "" && t.Terms[0] != t.Terms[1]:
 		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "on other terms")

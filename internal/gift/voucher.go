@@ -22,7 +22,7 @@ type Voucher struct {
 	Promotional bool    // no payment was taken
 	PromotionID guid.ID // zero for a purchase
 
-	Items []Item // that it is good for; empty: anything; nil: they were not kept. See Account.Items
+	Items []Item // that it is good for; empty: anything; nil: they were not kept. See GoodFor
 
 	Currency money.Currency // the account's, also of an item gift
 	Loaded   money.Amount   // what was put into it, less what of that was taken back; in Unit
@@ -211,4 +211,15 @@ type Purchase struct {
 type Gift struct {
 	Voucher
 	Card Card
+}
+
+// Spending counts the gift itself, and the message that brings it. What a card of a stock is worth counts when it is
+// activated.
+func (g *Gift) Spending() Count {
+	c := MessageCount(g.Card.Method)
+	c.Gifts, c.Amount = 1, g.Loaded
+	if g.Item && g.Status != NotActivated {
+		c.Amount = g.Card.EquivalentValue
+	}
+	return c
 }

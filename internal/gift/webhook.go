@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"net/url"
 	"slices"
@@ -42,55 +41,6 @@ type WebhookReplay struct {
 	Types    []string   // empty: those that the endpoint wants
 	After    EventPlace // before the first of them
 	Upto     EventPlace // after the last of them; what comes later is of another time, or is sent anyway
-}
-
-// WebhookState is how far an endpoint has come.
-type WebhookState struct {
-	AccountID, WebhookID guid.ID
-
-	After        EventPlace // what comes before it was delivered, given up, is not wanted, or is aside
-	Aside        []WebhookAside
-	FailingSince time.Time // since when there was no success; zero: the last attempt was one
-
-	Replay      guid.ID // the one that was begun last
-	ReplayAfter EventPlace
-	Replayed    bool // it is done
-}
-
-// WebhookAside is an event that failed and is to be tried again.
-type WebhookAside struct {
-	Event    guid.ID
-	Type     EventType
-	Before   EventPlace // it is the next one after that, or one of the next, of its type
-	Attempts int
-	Due      time.Time
-}
-
-// Clone copies a state.
-func (s WebhookState) Clone() WebhookState {
-	s.Aside = slices.Clone(s.Aside)
-	return s
-}
-
-// WebhookAttempt is one call of an endpoint.
-type WebhookAttempt struct {
-	ID, AccountID, WebhookID guid.ID
-
-	Event  guid.ID
-	Type   EventType
-	At     time.Time
-	Took   time.Duration
-	Status int    // of the answer; 0: there was none
-	Words  string // why there was none
-	Answer []byte // its beginning
-}
-
-// WebhookAttempts selects the attempts of an endpoint, the newest first.
-type WebhookAttempts struct {
-	AccountID, WebhookID guid.ID
-
-	Before guid.ID // zero: from the newest
-	Limit  int
 }
 
 // WebhookOff says why the service switched an endpoint off; "": it did not.
@@ -174,47 +124,6 @@ func (w Webhook) Rotate(secret WebhookSecret, now time.Time) Webhook {
 	return w
 }
 
-// EventTypes are those of the events that are sent to the endpoint; nil: all.
-func (w *Webhook) EventTypes() []EventType { return coveredTypes(w.Types) }
-
-// EventTypes are those that the replay names; nil: those that the endpoint wants.
-func (r *WebhookReplay) EventTypes() []EventType { return coveredTypes(r.Types) }
-
-func coveredTypes(types []string) (covered []EventType) {
-	for _, kind := range EventTypes() {
-		if slices.ContainsFunc(types, func(t string) bool { return typeCovers(t, string(kind)) }) {
-			covered = append(covered, kind)
-		}
-	}
-	return covered
-}
-
-// Before reports whether a place comes before another.
-func (p EventPlace) Before(q EventPlace) bool {
-	return p.Position < q.Position || p.Position == q.Position && p.Part < q.Part
-}
-
-// typeCovers reports whether gift.redeemed, or gift.*, covers a type of events.
-func typeCovers(t, kind string) bool {
-	family, all := strings.CutSuffix(t, "*")
-	return t == kind || all && strings.HasPrefix(kind, family)
-}
-
-// CheckWebhookTypes says what is wrong with the types that an endpoint asks for, and where.
-func CheckWebhookTypes(types []string) (at int, err error) {
-	known := EventTypes()
-	for i, t := range types {
-		covers := func(kind EventType) bool { return typeCovers(t, string(kind)) }
-		switch {
-		case strings.Contains(t, "*") && !strings.HasSuffix(t, ".*"), !slices.ContainsFunc(known, covers):
-			return i, errors.New("There is no such type of event; gift.redeemed is one, and gift.* is all of gifts.")
-		case slices.Contains(types[:i], t):
-			return i, errors.New("This type stands in the list already.")
-		}
-	}
-	return 0, nil
-}
-
 // WebhookChange is what a request says of an endpoint; nil: nothing.
 type WebhookChange struct {
 	URL, Description *string
@@ -274,13 +183,4 @@ func (c *Caller) MayHook() error {
 			"Webhooks tell of the whole account; this key is limited to some of its locations.")
 	}
 	return nil
-}
-
-// FailingNotice is the mail about an endpoint of a merchant that was switched off for failing.
-func (w *Webhook) FailingNotice(merchant string) (subject, text, page string) {
-	text = fmt.Sprintf("A webhook of %s took no event for five days, and was switched off:\n\n%s\n\n"+
-		"Its webhookID is %s. Its last calls, with what it answered, are at /api/integration/webhooks/%s/attempts. "+
-		"Once it works, switch it on again: it then gets what happened meanwhile.\n", merchant, w.URL, w.ID, w.ID)
-	return "A webhook of " + merchant + " was switched off", text,
-		`<!doctype html><html lang="en"><body><p style="white-space:pre-line">` + html.EscapeString(text) + `</p></body></html>`
 }

@@ -79,5 +79,5 @@ func IsReference(s string) bool {
 
 // NeedsTicket reports whether a gift is good for certain items only: it cannot be redeemed where no ticket is sent.
 func NeedsTicket(a *gift.Account, v *gift.Voucher) bool {
-	return len(a.Items(v)) > 0 && !a.TicketOptional(v)
+	return len(v.GoodFor(a)) > 0 && !v.TicketOptional(a)
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"html"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -92,9 +93,18 @@ func (a *app) tellOfFailing(ctx context.Context, w *gift.Webhook) error {
 	if account == nil || account.Contact == "" || carrier == nil {
 		return nil
 	}
-	subject, text, html := w.FailingNotice(account.Name)
+	subject, text, html := failingNotice(w, account.Name)
 	return carrier.Carry(ctx, message.Message{
 		ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: account.ID, Method: contact.Email, Language: gift.English,
 		To: account.Contact, FromName: "Boon", Subject: subject, Text: text, HTML: html, At: time.Now().UTC(),
 	})
+}
+
+// failingNotice is the mail about an endpoint of a merchant that was switched off for failing.
+func failingNotice(w *gift.Webhook, account string) (subject, text, page string) {
+	text = fmt.Sprintf("A webhook of %s took no event for five days, and was switched off:\n\n%s\n\n"+
+		"Its webhookID is %s. Its last calls, with what it answered, are at /api/integration/webhooks/%s/attempts. "+
+		"Once it works, switch it on again: it then gets what happened meanwhile.\n", account, w.URL, w.ID, w.ID)
+	return "A webhook of " + account + " was switched off", text,
+		`<!doctype html><html lang="en"><body><p style="white-space:pre-line">` + html.EscapeString(text) + `</p></body></html>`
 }

@@ -37,7 +37,7 @@ func (c *Call) checkUse(g *gift.Gift, err error, location guid.ID, missing *refu
 	case err != nil:
 		return 0, Stored(err)
 	}
-	if cost, err = c.Caller.CheckUse(found, location, missing); err == nil && old {
+	if cost, err = gift.CheckUse(c.Caller, found, location, missing); err == nil && old {
 		err = replaced.Refusal(c.Account.TimeZone())
 	}
 	return cost, err

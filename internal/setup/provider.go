@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/publickey"
 )
 
 // maxSites is how many places of a platform one provider has: a chain calls with one secret from all of its own.
@@ -72,7 +73,7 @@ func (f fields) proof(p *gift.Provider) {
 		p.App = f.label("app")
 		if v, _, ok := f.scalar("publicKey"); ok {
 			var err error
-			if p.SignedBy, err = gift.ReadPublicKey(v.Value); err != nil {
+			if p.SignedBy, err = publickey.Read(v.Value); err != nil {
 				f.problem(v, "%s", err)
 			}
 		}

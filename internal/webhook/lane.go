@@ -513,7 +513,7 @@ func (l *lane) replay(ctx context.Context) {
 	if l.state.Replay != r.ID {
 		l.set(func() { l.state.Replay, l.state.ReplayAfter, l.state.Replayed = r.ID, r.After, false })
 	}
-	types := r.EventTypes()
+	types := gift.CoveredTypes(r.Types)
 	if types == nil {
 		types = l.types
 	}

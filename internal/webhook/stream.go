@@ -155,7 +155,7 @@ func (s *stream) begin(ctx context.Context, w *gift.Webhook) {
 		}
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	l := &lane{stream: s, hook: w, types: w.EventTypes(), state: state, changed: !known, cancel: cancel,
+	l := &lane{stream: s, hook: w, types: gift.CoveredTypes(w.Types), state: state, changed: !known, cancel: cancel,
 		behindSince: time.Now(),
 		wake:        make(chan struct{}, 1), done: make(chan struct{})}
 	s.lanes[w.ID] = l
@@ -166,7 +166,7 @@ func (s *stream) begin(ctx context.Context, w *gift.Webhook) {
 func (s *stream) widen(wanted map[guid.ID]*gift.Webhook) {
 	types := map[gift.EventType]bool{}
 	for _, w := range wanted {
-		all := w.EventTypes()
+		all := gift.CoveredTypes(w.Types)
 		if all == nil {
 			all = gift.EventTypes()
 		}

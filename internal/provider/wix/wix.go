@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
+	"boon.example/internal/publickey"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 )
@@ -161,7 +162,7 @@ func authenticate(d *provider.Call, token string) (*gift.Account, *gift.Provider
 		jwt.WithAudience(p.App), jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithLeeway(skew),
 		jwt.WithTimeFunc(func() time.Time { return d.Now }))
 	var signed claims
-	key := func(*jwt.Token) (any, error) { return p.PublicKey() }
+	key := func(*jwt.Token) (any, error) { return publickey.Parse(p.SignedBy) }
 	read, err := parser.ParseWithClaims(token, &signed, key)
 	if err != nil {
 		return nil, nil, data{}

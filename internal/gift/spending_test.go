@@ -1,0 +1,19 @@
+package gift
+
+import (
+	"testing"
+
+	"boon.example/internal/contact"
+)
+
+func TestSpending(t *testing.T) {
+	t.Parallel()
+	sms, item := Gift{Card: Card{Method: contact.SMS}}, Gift{Card: Card{Method: contact.Printed, EquivalentValue: 7}}
+	sms.Loaded, item.Loaded, item.Item = 500, 3, true
+	if got := sms.Spending(); got != (Count{Amount: 500, Gifts: 1, Messages: 1, Texts: 1}) {
+		t.Errorf("a gift by SMS: %+v", got)
+	}
+	if got := item.Spending(); got != (Count{Amount: 7, Gifts: 1}) {
+		t.Errorf("three pieces in print: %+v", got)
+	}
+}
