@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
@@ -23,7 +24,8 @@ import (
 func TestMain(m *testing.M) {
 	status := pgtest.Main(m)
 	whole := flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" &&
-		flag.Lookup("test.fuzz").Value.String() == "" && flag.Lookup("test.list").Value.String() == ""
+		flag.Lookup("test.fuzz").Value.String() == "" && flag.Lookup("test.list").Value.String() == "" &&
+		pgtest.Whole() && !racetest.Enabled()
 	if status == 0 && whole && contracts.checker != nil {
 		for _, answer := range contracts.checker.Missing() {
 			if strings.HasPrefix(answer, "getHealth") || strings.HasPrefix(answer, "getReadiness") {

@@ -21,3 +21,6 @@ func Skip(t testing.TB, why string) {
 		t.Skip("not under the race detector: " + why)
 	}
 }
+
+// Enabled tells that the race detector watches, so that tests are left out.
+func Enabled() bool { return enabled }

@@ -135,6 +135,9 @@ func Once(t TB) {
 	}
 }
 
+// Whole tells that no test was left out for having called Once.
+func Whole() bool { return !only() || !short() }
+
 // only tells that the environment has Only.
 func only() bool { return Available() && os.Getenv(Only) != "" }
 
