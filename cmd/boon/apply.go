@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/user"
@@ -72,7 +73,7 @@ func operator() string {
 
 type applyCmd struct {
 	File     string `arg:"" help:"Set-up file (YAML); - reads standard input."`
-	DryRun   bool   `help:"Tell what would change, and change nothing. It needs a database that boon apply or boon serve has made."`
+	DryRun   bool   `help:"Tell what would change, and change nothing. Without a database in the data folder, everything of the file is new."`
 	Webhooks string `setting:"env" name:"webhooks-allow" placeholder:"NET,NET" help:"Networks that are not public in which the file may name webhooks, as boon serve has them."`
 	fontFolder
 	database
@@ -112,7 +113,11 @@ func (c *applyCmd) Run(t *terminal.Terminal) error {
 	if c.DryRun {
 		apply = file.DryRun
 	}
-	return c.with(t, c.DryRun, func(s *store.Store) error {
+	with := c.with
+	if c.DryRun && c.isNew() {
+		with = nowhere
+	}
+	return with(t, c.DryRun, func(s *store.Store) error {
 		report, err := apply(t, s, time.Now(), rand.Reader)
 		if err != nil {
 			return problems(t, err)
@@ -127,6 +132,22 @@ func (c *applyCmd) Run(t *terminal.Terminal) error {
 		report.Notes = append(report.Notes, readByOthers(c.File, file)...)
 		return report.Print(t.Stdout)
 	})
+}
+
+// isNew reports whether there is no database yet in the data folder.
+func (c *applyCmd) isNew() bool {
+	_, err := os.Stat(filepath.Join(c.Data, store.DatabaseName))
+	return c.Database == "" && errors.Is(err, fs.ErrNotExist)
+}
+
+// nowhere opens an empty store for as long as work takes, of which nothing stays.
+func nowhere(t *terminal.Terminal, _ bool, work func(*store.Store) error) (err error) {
+	dir, err := os.MkdirTemp("", "boon-dry-run-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return opened(t, store.Options{Dir: dir}, work)
 }
 
 // readByOthers tells that a set-up file with secrets may be read by others than its owner.

@@ -483,7 +483,7 @@ func TestParseTellsEverythingAtOnce(t *testing.T) {
         role: tall
         secret: too short to be a secret
 `
-	const want = `setup.yaml:2: accounts[0].id: This field is required.
+	const want = `setup.yaml:2: accounts[0].id: This field is required; boon id --into setup.yaml writes every id that is missing.
 setup.yaml:3: accounts[0].currency: This is not an ISO 4217 currency code in use, such as USD, EUR, JPY or KWD; did you mean USD?
 setup.yaml:6: accounts[0].locations[0].name: This field is required.
 setup.yaml:7: accounts[0].locations[0].nmae: There is no such field; did you mean name?

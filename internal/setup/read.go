@@ -52,6 +52,7 @@ type reader struct {
 	problems Problems
 	ids      map[guid.ID]int      // every id given so far, with its line
 	secrets  map[gift.KeyHash]int // likewise
+	lacking  []value              // mappings without the id that they need
 }
 
 func (r *reader) add(line int, path, format string, args ...any) {

@@ -161,7 +161,14 @@ func (f fields) path(name string) string {
 // require notes which of the fields are missing.
 func (f fields) require(names ...string) {
 	for _, name := range names {
-		if _, there := f.values[name]; !there {
+		_, there := f.values[name]
+		switch {
+		case there:
+		case name == "id":
+			f.lacking = append(f.lacking, f.at)
+			f.add(f.at.Line, f.path(name), "This field is required; boon id --into %s writes every id that is missing.",
+				f.file)
+		default:
 			f.add(f.at.Line, f.path(name), "This field is required.")
 		}
 	}
