@@ -34,7 +34,7 @@ func (w *world) whole() map[string][]string {
 	byItsKey := slices.Clip([]string{`{"idempotencyKey":"none","voucherID":"` + g.id + `"}`,
 		`{"idempotencyKey":"none","voucherCode":"` + g.code + `"}`,
 		`{"idempotencyKey":"none","voucherPublicToken":"` + g.token + `"}`})
-	return map[string][]string{
+	all := map[string][]string{
 		"send-gift": {
 			`{"monetaryGift":{"value":5,"programID":"22222222-2222-2222-2222-222222222222",` + common + `,` + recipient + `},` +
 				notes + `,` + purchase + `}`,
@@ -88,17 +88,21 @@ func (w *world) whole() map[string][]string {
 			`","pointOfSaleSystemOrganizationIdentifier":"POS-1","amount":5,"reference":"R",` + purchase + `}`,
 			`{"voucherCode":"` + cards[0].code + `","amount":5,"organizationID":"` + pier + `",` + purchase + `}`,
 			`{"voucherPublicToken":"` + cards[1].token + `","amount":5,"organizationID":"` + pier + `",` + purchase + `}`},
-		"block-gift":   {`{"voucherID":"` + nowhere + `","reasonCode":"LOST","reason":"R"}`},
-		"unblock-gift": {`{"voucherID":"` + nowhere + `","reason":"R"}`},
-		"adjust-gift":  {`{"voucherID":"` + nowhere + `","amount":-0.01,"reasonCode":"FRAUD","reason":"why"}`},
-		"clock":        {`{"advance":"P1D"}`, `{"now":"` + w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339) + `"}`},
-		"extend-gift":  {`{"voucherID":"` + nowhere + `","validUntil":"2040-01-01T00:00:00Z"}`},
+		"adjust-gift": {`{"voucherID":"` + nowhere + `","amount":-0.01,"reasonCode":"FRAUD","reason":"why"}`},
+		"clock":       {`{"advance":"P1D"}`, `{"now":"` + w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339) + `"}`},
+		"extend-gift": {`{"voucherID":"` + nowhere + `","validUntil":"2040-01-01T00:00:00Z"}`},
 		"reschedule-gift": {`{"voucherID":"` + nowhere + `","deliveryDate":"` + soon +
 			`","deliveryTimezoneId":"Asia/Tokyo"}`},
 		"replace-gift": {`{"voucherID":"` + nowhere + `","reason":"R","deliver":{"deliveryMethodID":1,` +
 			`"recipientContact":"a@example.com"}}`, `{"voucherID":"` + nowhere + `","reason":"R"}`},
 		"transfer-balance": {`{"fromVoucherID":"` + g.id + `","toVoucherID":"` + nowhere + `","amount":0.01}`},
 	}
+	for _, plain := range plainOperations() {
+		if all[plain] == nil {
+			all[plain] = exampleRequests(plain, nowhere)
+		}
+	}
+	return all
 }
 
 // letBe are members of a ticket that nothing depends on.

@@ -80,8 +80,6 @@ func goodBodies(w *world) map[string]goodBody {
 		{"resend-gift", "ResendGift", `{"voucherID":"` + nowhere + `"}`},
 		{"replace-gift", "ReplaceGift", `{"voucherID":"` + nowhere + `","reason":"lost"}`},
 		{"transfer-balance", "TransferBalance", `{"fromVoucherID":"` + g.id + `","toVoucherID":"` + nowhere + `"}`},
-		{"block-gift", "BlockGift", `{"voucherID":"` + nowhere + `","reasonCode":"LOST","reason":"why"}`},
-		{"unblock-gift", "UnblockGift", `{"voucherID":"` + nowhere + `","reason":"why"}`},
 		{"adjust-gift", "AdjustGift", `{"voucherID":"` + g.id + `","amount":1,"reasonCode":"FRAUD","reason":"why"}`},
 		{"extend-gift", "ExtendGift", `{"voucherID":"` + nowhere + `","validUntil":"2040-01-01T00:00:00Z"}`},
 		{"reschedule-gift", "RescheduleGift", `{"voucherID":"` + nowhere + `","deliveryDate":"2031-01-01T00:00"}`},
@@ -97,6 +95,12 @@ func goodBodies(w *world) map[string]goodBody {
 			w.Fatalf("%s: %v", b.body, err)
 		}
 		bodies[b.operation] = goodBody{b.schema, body}
+	}
+	for _, plain := range plainOperations() {
+		if bodies[plain].body == nil {
+			bodies[plain] = goodBody{theRequests()[plain].schema, maps.Clone(theRequests()[plain].examples[0])}
+			bodies[plain].body["voucherID"] = nowhere
+		}
 	}
 	for operation := range paths {
 		if _, is := bodies[operation]; !is {

@@ -310,24 +310,6 @@ type reply struct {
 
 const base = "/api/integration"
 
-// The paths of the operations.
-var paths = map[string]string{
-	"send-gift": base + "/gifting/send-gift", "cancel-gift": base + "/gifting/cancel-gift",
-	"reinstate-gift": base + "/gifting/reinstate-gift", "resend-gift": base + "/gifting/resend-gift",
-	"reschedule-gift": base + "/gifting/reschedule-gift", "transfer-balance": base + "/gifting/transfer-balance",
-	"replace-gift":  base + "/gifting/replace-gift",
-	"validate-gift": base + "/redemption/validate-gift", "redeem-gift": base + "/redemption/redeem-gift",
-	"block-gift": base + "/gifting/block-gift", "unblock-gift": base + "/gifting/unblock-gift",
-	"adjust-gift": base + "/gifting/adjust-gift", "extend-gift": base + "/gifting/extend-gift",
-	"hold-gift": base + "/redemption/hold-gift", "capture-hold": base + "/redemption/capture-hold",
-	"release-hold":       base + "/redemption/release-hold",
-	"reverse-redemption": base + "/redemption/reverse-redemption",
-	"create-stock":       base + "/gifting/create-stock", "activate-gift": base + "/redemption/activate-gift",
-	"reverse-activation": base + "/redemption/reverse-activation",
-	"cash-out-gift":      base + "/redemption/cash-out-gift",
-	"reload-gift":        base + "/redemption/reload-gift", "reverse-reload": base + "/redemption/reverse-reload",
-}
-
 // do makes a request; headers are pairs of name and value.
 func (w *world) do(method, path, body string, headers ...string) reply {
 	w.Helper()
