@@ -15,9 +15,9 @@ import (
 // arrows says which of our packages each package may import. What is not listed here fails the test, so that a new
 // package is a decision.
 var arrows = map[string][]string{
-	"cmd/boon": {"client", "examples", "internal/cashout", "internal/certificate", "internal/chain",
-		"internal/clientip", "internal/durable",
-		"internal/gift", "internal/ledger", "internal/load", "internal/mail", "internal/manual", "internal/nfc",
+	"cmd/boon": {"client", "examples", "internal/bench", "internal/cashout", "internal/certificate", "internal/chain",
+		"internal/clientip", "internal/demo", "internal/doctor", "internal/durable",
+		"internal/gift", "internal/ledger", "internal/mail", "internal/manual", "internal/nfc",
 		"internal/pin",
 		"internal/print", "internal/remote",
 		"internal/sealed", "internal/server", "internal/setup", "internal/sms", "internal/store", "internal/store/erase",
@@ -35,6 +35,9 @@ var arrows = map[string][]string{
 	"internal/contact":       {"internal/phone", "internal/refusal"},
 	"internal/phone":         {},
 	"internal/terminal":      {"internal/pin"},
+	"internal/bench":         {"client", "internal/load", "internal/remote", "internal/terminal"},
+	"internal/demo":          {"client", "examples", "internal/terminal"},
+	"internal/doctor":        {"internal/sealed", "internal/server", "internal/store", "internal/terminal"},
 	"internal/remote":        {"client", "internal/gift", "internal/qr", "internal/terminal", "internal/webhook"},
 	"internal/jobs":          {},
 	"internal/fair":          {"internal/gift"},
@@ -250,7 +253,6 @@ func TestProgramsFit(t *testing.T) {
 // large are the packages that stay whole (docs/adr/0018-large-packages.md), and the lines of code each may have:
 // what it had in November 2026 and a little room. Who raises a number says why in the commit.
 var large = map[string]int{
-	"cmd/boon":      6_200,
 	"internal/api":  4_200,
 	"internal/gift": 6_200,
 }

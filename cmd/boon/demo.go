@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/examples"
+	"boon.example/internal/demo"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/print"
@@ -82,17 +83,17 @@ func (c *demoCmd) address() string {
 // tell tells the story on a running server, keeps it running as long as is wanted, and ends with it.
 func (c *demoCmd) tell(ctx context.Context, t *terminal.Terminal, dir, address string, stop func(),
 	done <-chan error) error {
-	s := newStory(t, "http://"+address)
-	told := s.tell(ctx)
+	s := demo.New(t, "http://"+address)
+	told := s.Tell(ctx)
 	if t.Err() != nil {
 		told = nil // the person had seen enough
 	}
 	link := ""
 	if told == nil && !c.Once && t.Err() == nil {
-		link, told = tillLink(ctx, dir, s.base)
+		link, told = tillLink(ctx, dir, s.Base)
 	}
 	if link != "" {
-		s.farewell(link)
+		s.Farewell(link)
 		select {
 		case err := <-done:
 			return err

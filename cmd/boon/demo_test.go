@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"boon.example/internal/terminal"
 )
 
 // watched is standard output on which a word is waited for.
@@ -134,17 +132,6 @@ func TestDemoHasATill(t *testing.T) {
 	cancel()
 	if code := <-ended; code != exitOK {
 		t.Errorf("exit code %d", code)
-	}
-}
-
-func TestDemoIsColouredForPeopleOnly(t *testing.T) {
-	t.Parallel()
-	if got := pen(true).bold("x"); got != "\x1b[1mx\x1b[0m" {
-		t.Errorf("a terminal gets %q", got)
-	}
-	s := newStory(&terminal.Terminal{Stdout: &bytes.Buffer{}, Getenv: func(string) string { return "" }}, "")
-	if s.pen {
-		t.Error("a pipe gets colours")
 	}
 }
 

@@ -16,11 +16,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	_ "time/tzdata" // zones must be known on machines that have none installed
+	_ "time/tzdata"
 
 	"github.com/alecthomas/kong"
 
 	"boon.example/client"
+	"boon.example/internal/bench"
 	"boon.example/internal/gift"
 	"boon.example/internal/remote"
 	"boon.example/internal/terminal"
@@ -65,7 +66,7 @@ type commands struct {
 	Verify  verifyCmd      `cmd:"" help:"Recompute every balance from the ledger and check that everything holds."`
 	Backup  backupCmd      `cmd:"" help:"Copy the embedded database while the service goes on."`
 	Restore restoreCmd     `cmd:"" help:"Put a backup in the place of the embedded database."`
-	Bench   benchCmd       `cmd:"" help:"Put load on a running service, measure it, and check the money afterwards."`
+	Bench   bench.Command  `cmd:"" help:"Put load on a running service, measure it, and check the money afterwards."`
 	Copy    copyCmd        `cmd:"" help:"Move an installation to another data folder or database."`
 	Migrate migrateCmd     `cmd:"" help:"Bring the schema of the database up to date, without serving."`
 	Ping    pingCmd        `cmd:"" help:"Ask whether the service on this machine can serve calls, as a health check."`

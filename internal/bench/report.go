@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"encoding/json"
@@ -73,7 +73,7 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", ms/1000)
 }
 
-func (c *benchCmd) report(run *load.Run) *benchReport {
+func (c *Command) report(run *load.Run) *benchReport {
 	s := run.Stats()
 	r := &benchReport{
 		What: c.What, Target: c.Target, Connections: c.Connections, Rate: c.Rate, Seconds: run.Took().Seconds(),

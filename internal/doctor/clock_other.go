@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package doctor
 
 // clockIsKept is not known here.
 func clockIsKept() (kept, known bool) { return false, false }

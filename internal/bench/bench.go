@@ -1,4 +1,6 @@
-package main
+// Package bench is the command boon bench: it puts load on a running service, as many tills would, measures it, and
+// checks afterwards that the gifts have lost what was acknowledged. It knows the service by its interface only.
+package bench
 
 import (
 	"context"
@@ -20,7 +22,8 @@ import (
 	"boon.example/internal/terminal"
 )
 
-type benchCmd struct {
+// Command has the flags of boon bench.
+type Command struct {
 	What string `arg:"" enum:"redeem,validate,send,mix" help:"redeem, validate, send, or mix: of twenty calls ten validate, nine redeem, one sends."`
 
 	Target string `required:"" placeholder:"URL" help:"Address of the service. Never taken from the environment: load goes where you mean it to."`
@@ -40,7 +43,7 @@ type benchCmd struct {
 	JSON        bool          `name:"json" help:"Print the figures as JSON, instead of text for people."`
 }
 
-func (benchCmd) Help() string {
+func (Command) Help() string {
 	return `Prepares printed gifts of its own, calls for a while, and tells how many calls a second succeeded, how long they took, and what
 became of the others. Then it checks the money: what the gifts have lost must be the sum of what was acknowledged, where a call that got
 no answer may count or not, until the service tells what became of it. Last it cancels the gifts it prepared; those that send and mix have
@@ -59,8 +62,8 @@ Examples:
 Next: docs/why/benchmarks.md says how to read the figures, and what ours are.`
 }
 
-func (c *benchCmd) Run(t *terminal.Terminal) error {
-	b, err := c.bench()
+func (c *Command) Run(t *terminal.Terminal) error {
+	b, err := c.bench(t)
 	if err != nil {
 		return err
 	}
@@ -156,7 +159,7 @@ func (f *firstRefusal) err() error {
 
 // bench is a load with what it is about.
 type bench struct {
-	*benchCmd
+	*Command
 	api         *client.Client
 	plan        load.Plan
 	orders      load.Orders
@@ -171,7 +174,7 @@ type bench struct {
 }
 
 // bench checks the flags.
-func (c *benchCmd) bench() (*bench, error) {
+func (c *Command) bench(t *terminal.Terminal) (*bench, error) {
 	if c.Key == "" {
 		return nil, terminal.UsageError("An API key is needed: set BOON_KEY, or give --key. boon key create makes one.")
 	}
@@ -184,11 +187,11 @@ func (c *benchCmd) bench() (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{benchCmd: c, amount: take.Rat(), worth: new(big.Rat)}
+	b := &bench{Command: c, amount: take.Rat(), worth: new(big.Rat)}
 	if b.value, err = remote.Amount("--value", c.Value); err != nil {
 		return nil, err
 	}
-	if b.api, err = client.New(c.Target, c.Key, client.WithUserAgent("boon-bench/"+thisBuild().Version)); err != nil {
+	if b.api, err = client.New(c.Target, c.Key, client.WithUserAgent("boon-bench/"+t.Version)); err != nil {
 		return nil, terminal.UsageError(fmt.Sprintf("--target or --key: %v.", err))
 	}
 	target, err := load.NewTarget(c.Target, c.Key)

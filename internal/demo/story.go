@@ -1,4 +1,6 @@
-package main
+// Package demo tells the life of a few gifts on a running service with the set-up of the examples, call by call, as
+// anybody could make the calls. A call that is not answered as the story says ends it.
+package demo
 
 import (
 	"bytes"
@@ -16,19 +18,20 @@ import (
 	"boon.example/internal/terminal"
 )
 
-// story is the life of a few gifts, told call by call over real HTTP.
-type story struct {
+// Story is the life of a few gifts, told call by call over real HTTP.
+type Story struct {
 	out  io.Writer
-	base string
+	Base string
 	pen  pen
 	http http.Client
 	step int
 	when string // makes the story's keys and references differ from those of another run
 }
 
-func newStory(t *terminal.Terminal, base string) *story {
+// New begins a story on the service at an address. People see it in colours.
+func New(t *terminal.Terminal, base string) *Story {
 	colors := terminal.OnTerminal(t.Stdout) && t.Getenv("NO_COLOR") == "" && t.Getenv("TERM") != "dumb"
-	return &story{out: t.Stdout, base: base, pen: pen(colors), http: http.Client{Timeout: 15 * time.Second},
+	return &Story{out: t.Stdout, Base: base, pen: pen(colors), http: http.Client{Timeout: 15 * time.Second},
 		when: time.Now().UTC().Format("150405")}
 }
 
@@ -68,8 +71,8 @@ const (
 	reversePath  = "/api/integration/redemption/reverse-redemption"
 )
 
-// tell runs the whole story and stops where it does not go as told.
-func (s *story) tell(ctx context.Context) error {
+// Tell runs the whole story and stops where it does not go as told.
+func (s *Story) Tell(ctx context.Context) error {
 	s.title("Boon: the life of a few gifts at Harbor Coffee",
 		"Every call below is real; paste any of them into another terminal while this one is open. Those with an "+
 			"Idempotency-Key",
@@ -82,7 +85,7 @@ func (s *story) tell(ctx context.Context) error {
 }
 
 // purchases creates gifts of all kinds and gives the first of them, delivered.
-func (s *story) purchases(ctx context.Context) (*answer, error) {
+func (s *Story) purchases(ctx context.Context) (*answer, error) {
 	bought, err := s.call(ctx, call{
 		heading: "Carla buys two gifts of 25 dollars in the web shop. Boon e-mails them to Ana and Ben.",
 		path:    sendPath, key: examples.HarborWebShopKey, once: "shop-" + s.when,
@@ -137,12 +140,12 @@ func (s *story) purchases(ctx context.Context) (*answer, error) {
 			return nil, err
 		}
 	}
-	s.note("The e-mails and the SMS have left: see them at " + s.base + "/outbox")
+	s.note("The e-mails and the SMS have left: see them at " + s.Base + "/outbox")
 	return bought, s.scanned(ctx, printed.Gifts[0].VoucherPublicToken)
 }
 
 // promotion creates a promotional gift.
-func (s *story) promotion(ctx context.Context) (*answer, error) {
+func (s *Story) promotion(ctx context.Context) (*answer, error) {
 	return s.call(ctx, call{
 		heading: "A promotion: 5 dollars by SMS for a guest who has not been here for a while. Nobody pays; it is good " +
 			"for 60 days.",
@@ -159,12 +162,12 @@ func (s *story) promotion(ctx context.Context) (*answer, error) {
 }
 
 // scanned shows a till that reads the QR code of the printed gift.
-func (s *story) scanned(ctx context.Context, token string) error {
+func (s *Story) scanned(ctx context.Context, token string) error {
 	_, err := s.call(ctx, call{
 		heading: "Dora's card at the till of Pier 39: the scanner reads the link in its QR code. What is it worth?",
 		path:    validatePath, key: examples.HarborTillKey, status: 200, show: "label quantity currentBalance isItemType " +
 			"isRedeemable status",
-		body: `{"voucherPublicToken": "` + s.base + "/g/" + token + `"}`,
+		body: `{"voucherPublicToken": "` + s.Base + "/g/" + token + `"}`,
 		expect: func(a answer) error {
 			return that(a.IsRedeemable && a.CurrentBalance.Cmp(client.Whole(2)) == 0, "two lattes, redeemable")
 		},
@@ -173,7 +176,7 @@ func (s *story) scanned(ctx context.Context, token string) error {
 }
 
 // spending is what happens to Ana's gift.
-func (s *story) spending(ctx context.Context, bought *answer) error {
+func (s *Story) spending(ctx context.Context, bought *answer) error {
 	ana := bought.Gifts[0]
 	if _, err := s.call(ctx, call{
 		heading: "Ana reads her code to the cashier.",
@@ -230,7 +233,7 @@ func (s *story) spending(ctx context.Context, bought *answer) error {
 }
 
 // charging is a sale whose total is known last.
-func (s *story) charging(ctx context.Context, ben client.Voucher) error {
+func (s *Story) charging(ctx context.Context, ben client.Voucher) error {
 	held, err := s.call(ctx, call{
 		heading: "Ben charges his car in front of the shop. The charger holds 20 dollars of his gift: they stay his, but " +
 			"nobody else can take them.",
@@ -253,7 +256,7 @@ func (s *story) charging(ctx context.Context, ben client.Voucher) error {
 }
 
 // lookingBack shows the gift's history.
-func (s *story) lookingBack(ctx context.Context, ana client.Voucher) error {
+func (s *Story) lookingBack(ctx context.Context, ana client.Voucher) error {
 	_, err := s.call(ctx, call{
 		heading: "Everything that ever happened to the gift stays on record.",
 		path:    giftsPath + ana.VoucherID + "/history", key: examples.HarborWebShopKey,
@@ -261,24 +264,24 @@ func (s *story) lookingBack(ctx context.Context, ana client.Voucher) error {
 		expect: func(a answer) error { return that(len(a.Entries) == 4, "four entries") },
 	})
 	if err == nil {
-		s.title("That is all of it.", "Ana's gift:  "+ana.GiftURL, "The outbox:  "+s.base+"/outbox",
-			"The API:     "+s.base+"/docs")
+		s.title("That is all of it.", "Ana's gift:  "+ana.GiftURL, "The outbox:  "+s.Base+"/outbox",
+			"The API:     "+s.Base+"/docs")
 	}
 	return err
 }
 
-// farewell says what can be done now.
-func (s *story) farewell(till string) {
+// Farewell says what can be done now.
+func (s *Story) Farewell(till string) {
 	fmt.Fprintf(s.out, "\nTo redeem these gifts as a cashier does, pair this browser as a till of Pier 39 within 15 "+
 		"minutes:\n\n  %s\n",
 		till)
-	fmt.Fprintf(s.out, "\nThe service goes on running at %s. On the command line it is reached like this:\n\n", s.base)
-	fmt.Fprintf(s.out, "  BOON_URL=%s BOON_KEY=%s %s gift list\n\n", s.base, examples.HarborWebShopKey, invoked())
+	fmt.Fprintf(s.out, "\nThe service goes on running at %s. On the command line it is reached like this:\n\n", s.Base)
+	fmt.Fprintf(s.out, "  BOON_URL=%s BOON_KEY=%s %s gift list\n\n", s.Base, examples.HarborWebShopKey, invoked())
 	fmt.Fprintf(s.out, "To write a program against it, take the key of a test account, whose gifts are worth nothing:\n\n"+
 		"  export BOON_URL=%s BOON_KEY=%s\n\nThe account has a clock of its own. This advances it by 30 days, and does "+
-		"what is due then:\n\n  %s\n\n%s/docs/test-mode has more.\n\nCtrl-C ends it and removes its data.\n", s.base,
+		"what is due then:\n\n  %s\n\n%s/docs/test-mode has more.\n\nCtrl-C ends it and removes its data.\n", s.Base,
 		examples.HarborTestKey, strings.ReplaceAll(s.curl(call{path: "/api/test/clock", key: examples.HarborTestKey,
-			body: `{"advance": "P30D"}`}), "\n", "\n  "), s.base)
+			body: `{"advance": "P30D"}`}), "\n", "\n  "), s.Base)
 }
 
 // invoked is how this program was called, as a word for a shell: boon, or bin/boon.
@@ -304,7 +307,7 @@ func balance(want string) func(answer) error {
 }
 
 // call makes a call, prints it with its answer, and checks that the answer is as the story goes.
-func (s *story) call(ctx context.Context, c call) (*answer, error) {
+func (s *Story) call(ctx context.Context, c call) (*answer, error) {
 	s.step++
 	fmt.Fprintf(s.out, "\n%s\n\n%s\n\n", s.pen.bold(fmt.Sprintf("%d. %s", s.step, c.heading)), s.pen.cyan(s.curl(c)))
 	a, status, err := s.do(ctx, c)
@@ -325,12 +328,12 @@ func (s *story) call(ctx context.Context, c call) (*answer, error) {
 	return a, nil
 }
 
-func (s *story) do(ctx context.Context, c call) (*answer, int, error) {
+func (s *Story) do(ctx context.Context, c call) (*answer, int, error) {
 	method := http.MethodPost
 	if c.body == "" {
 		method = http.MethodGet
 	}
-	req, err := http.NewRequestWithContext(ctx, method, s.base+c.path, strings.NewReader(c.body))
+	req, err := http.NewRequestWithContext(ctx, method, s.Base+c.path, strings.NewReader(c.body))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -354,7 +357,7 @@ func (s *story) do(ctx context.Context, c call) (*answer, int, error) {
 }
 
 // delivered waits until a gift has been sent.
-func (s *story) delivered(ctx context.Context, voucherID string) error {
+func (s *Story) delivered(ctx context.Context, voucherID string) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	for {
@@ -385,8 +388,8 @@ func (c *call) headers() [][2]string {
 }
 
 // curl is the call as a command for a shell.
-func (s *story) curl(c call) string {
-	lines := []string{"curl -sS " + quote(s.base+c.path)}
+func (s *Story) curl(c call) string {
+	lines := []string{"curl -sS " + quote(s.Base+c.path)}
 	for _, h := range c.headers() {
 		lines = append(lines, "-H "+quote(h[0]+": "+h[1]))
 	}
@@ -399,11 +402,11 @@ func (s *story) curl(c call) string {
 // quote makes one word of s for a POSIX shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-func (s *story) title(heading string, lines ...string) {
+func (s *Story) title(heading string, lines ...string) {
 	fmt.Fprintf(s.out, "\n%s\n%s\n", s.pen.bold(heading), strings.Join(lines, "\n"))
 }
 
-func (s *story) note(text string) { fmt.Fprintf(s.out, "\n%s\n", text) }
+func (s *Story) note(text string) { fmt.Fprintf(s.out, "\n%s\n", text) }
 
 // pen colours text where that is wanted.
 type pen bool
