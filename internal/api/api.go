@@ -183,7 +183,7 @@ func redemptionRoutes() []Route {
 		{Method: "POST", Pattern: base + "/redemption/validate-gift", Priority: admission.Validate,
 			handle: validateGift, deadline: redemptionDeadline, needs: gift.MayValidate},
 		{Method: "POST", Pattern: base + "/redemption/redeem-gift", Priority: admission.Redeem,
-			handle: redeemGift, deadline: redemptionDeadline, operation: gift.RedeemGift},
+			handle: rehearsed(redeemGift), deadline: redemptionDeadline, operation: gift.RedeemGift},
 		{Method: "POST", Pattern: base + "/redemption/hold-gift", Priority: admission.Redeem,
 			handle: holdGift, deadline: redemptionDeadline, operation: gift.HoldGift},
 		{Method: "POST", Pattern: base + "/redemption/capture-hold", Priority: admission.Redeem,

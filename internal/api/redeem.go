@@ -52,10 +52,6 @@ func readVerification(o *wire.Object) (code string) {
 // redeemGift decrements a gift.
 func redeemGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) redemption { return readRedemption(o, c) })
-	trouble := c.troubleOf(asked.Number)
-	if trouble == overloaded && problems.Err() == nil {
-		return ledger.Answer{}, service.ErrOverloaded
-	}
 	return c.take(gift.RedeemGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *service.Request, at *gift.Location) (ledger.Answer, error) {
 			answer, err := verified(r, at, asked.Verification, func() (ledger.Answer, error) {
@@ -63,7 +59,6 @@ func redeemGift(c *call) (ledger.Answer, error) {
 			})
 			if answer.Fresh() {
 				c.Redeemed(asked.ID, at.ID)
-				err = c.lose(trouble)
 			}
 			return answer, err
 		})

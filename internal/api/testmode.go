@@ -111,29 +111,54 @@ func (c *call) tellClock(clock gift.Clock, within time.Duration) (ledger.Answer,
 	}), nil
 }
 
-// trouble is what an integrator can ask a redemption of a test account to run into.
-type trouble int
+// failure is what an integrator can have a redemption of a test account run into.
+type failure int
 
-// The troubles.
+// The failures.
 const (
-	none       trouble = iota
+	none       failure = iota
 	answerLost         // what was done is answered with UNAVAILABLE
 	noAnswer           // it is not answered in time
 	overloaded         // nothing is done
 )
 
-// troubles are the amounts that ask for them, in the smallest unit of the currency: 503.01 dollars and so on.
-var troubles = map[money.Amount]trouble{50301: answerLost, 50302: noAnswer, 50303: overloaded}
+// failures are the amounts that ask for them, in the smallest unit of the currency: 503.01 dollars and so on.
+var failures = map[money.Amount]failure{50301: answerLost, 50302: noAnswer, 50303: overloaded}
 
-func (c *call) troubleOf(number money.Number) trouble {
-	if !c.Account.Test || number == "" {
+// rehearsed lets integrators rehearse with a test account what can go wrong with what h does: the amount of the request
+// says what does.
+func rehearsed(h handler) handler {
+	return func(c *call) (ledger.Answer, error) {
+		if !c.Account.Test {
+			return h(c)
+		}
+		asked := c.failureAsked()
+		if asked == overloaded {
+			return ledger.Answer{}, service.ErrOverloaded
+		}
+		answer, err := h(c)
+		if answer.Fresh() && asked != none {
+			err = c.loseAnswer(asked)
+		}
+		return answer, err
+	}
+}
+
+// failureAsked reads which failure the amount of the request asks for.
+func (c *call) failureAsked() failure {
+	var number money.Number
+	r := c.readers.Get().(*wire.Reader)
+	r.Decode(c.Body, func(o *wire.Object) { number = o.Number("amount") })
+	r.Forget()
+	c.readers.Put(r)
+	if number == "" {
 		return none
 	}
 	amount, err := c.Account.Currency.Read(number, money.NoLimit)
 	if err != nil {
 		return none
 	}
-	return troubles[amount]
+	return failures[amount]
 }
 
 // keepSilent waits, without a place that others may need, until the caller has given up.
@@ -151,12 +176,9 @@ func (c *call) keepSilent() {
 	}
 }
 
-// lose loses the answer of a redemption that was done. Its repeat under the same key gets it.
-func (c *call) lose(t trouble) error {
-	if t != answerLost && t != noAnswer {
-		return nil
-	}
-	if t == noAnswer {
+// loseAnswer loses the answer of a redemption that was done. Its repeat under the same key gets it.
+func (c *call) loseAnswer(how failure) error {
+	if how == noAnswer {
 		c.keepSilent()
 	}
 	lost := refusal.New(refusal.Unavailable, "It is not known whether this was done. Repeat the request in a moment with "+

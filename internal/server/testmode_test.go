@@ -551,6 +551,9 @@ func TestSimulatedTroubles(t *testing.T) {
 			t.Errorf("%d %s", status, answer)
 		}
 	}
+	if status, answer := take("malformed", `503.03,"validateTargetType":"no"`); status != 503 {
+		t.Errorf("an overloaded service reads a request: %d %s", status, answer)
+	}
 	left("1496.99")
 	ctx, giveUp := context.WithCancel(t.Context())
 	r, err := http.NewRequestWithContext(ctx, "POST", s.url+redeemPath, strings.NewReader(`{"voucherID":"`+g.VoucherID+
