@@ -30,7 +30,7 @@ PRODUCT   = ./till ./screenshots ./sdk ./client ./acme
 empty    :=
 OTHERS    = $(PROGRAMS) list ./... | grep -vE '/test/($(subst $(empty) $(empty),|,$(PRODUCT:./%=%)))$$'
 # What runs its tests over either store (pgtest.Main), and so once more.
-EITHER    = ./internal/api ./internal/server ./internal/ledger ./internal/delivery ./internal/setup ./internal/telemetry
+EITHER    = ./internal/api ./internal/server ./internal/ledger ./internal/delivery ./internal/setup ./internal/telemetry ./internal/expiry
 BENCH    ?= -write docs/why/benchmarks.md
 
 .PHONY: demo build test tests check checks race races vet lint vulnerabilities package fuzz bench screenshots torture release
