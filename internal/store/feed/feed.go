@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,9 +78,36 @@ var selectPage = db.SelectEach("the order of events",
 	`SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
 	WHERE t.account_id = $1 AND t.position >= $2 AND t.position <= $3 ORDER BY t.position LIMIT $4`)
 
+// common are the kinds of entry that most rows have. The rows of others have an index, event_rare: whoever asks for
+// rare types only reads no row of a million redemptions.
+var common = []gift.Kind{gift.Issued, gift.Sent, gift.Redemption}
+
+// rare is the condition of the index, as it stands in the migration.
+const rare = `trim(replace(replace(replace(t.kinds, 'ISSUED', ''), 'DELIVERED', ''), 'REDEMPTION', '')) <> ''`
+
+// selectRare is selectPage for rare types: the row of the place, those of rare kinds after it, and the newest row, so
+// that the place moves on where nothing fits.
+var selectRare = db.SelectEach("the order of rare events",
+	`SELECT p.position, p.made_at, p.kinds, p.entries, p.body FROM (
+		SELECT * FROM (SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
+			WHERE t.account_id = $1 AND t.position = $2 AND t.position <= $3) AS a
+		UNION ALL SELECT * FROM (SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
+			WHERE t.account_id = $1 AND t.position > $2 AND t.position <= $3 AND `+rare+`
+			ORDER BY t.position LIMIT $4) AS b
+		UNION ALL SELECT * FROM (SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
+			WHERE t.account_id = $1 AND t.position > $2 AND t.position <= $3
+			ORDER BY t.position DESC LIMIT 1) AS c
+	) AS p ORDER BY p.position LIMIT $4`)
+
+// asksForRare reports whether no event of a common kind is wanted.
+func asksForRare(q *gift.EventQuery) bool {
+	return len(q.Types) > 0 && !q.Wants(gift.EventHoldCaptured) &&
+		!slices.ContainsFunc(common, func(k gift.Kind) bool { return q.Wants(k.EventType()) })
+}
+
 // Statements are those that are worth preparing.
 func Statements(d *db.DB) []string {
-	texts := d.Texts(selectEntries, selectPage)
+	texts := d.Texts(selectEntries, selectPage, selectRare)
 	for i := range expiries {
 		texts = append(texts, expiries[i].due)
 	}
@@ -161,11 +189,17 @@ func (f *Feed) readRows(ctx context.Context, walks []*walk, safe int64) error {
 		for n, w := range walks {
 			w.rows = nil
 			upTo := max(safe, w.query.After.Position) // another instance may have come further; its row is there
-			batches[n] = db.Batch{Query: selectPage, Account: w.query.AccountID,
+			query := selectPage
+			if asksForRare(w.query) {
+				query = selectRare
+			}
+			batches[n] = db.Batch{Query: query, Account: w.query.AccountID,
 				Rows: [][]any{{w.query.After.Position, upTo, w.limit()}}, Scan: func(from db.Scanner) error {
 					var r row
 					err := from.Scan(&r.position, db.ScanTime(&r.madeAt), &r.kinds, &r.entries, &r.body)
-					w.rows = append(w.rows, r)
+					if last := len(w.rows) - 1; last < 0 || w.rows[last].position < r.position { // the newest may be a rare one
+						w.rows = append(w.rows, r)
+					}
 					return err
 				}}
 		}
