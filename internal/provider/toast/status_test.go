@@ -1,6 +1,9 @@
 package toast
 
 import (
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,5 +79,36 @@ func TestAnsweredInTime(t *testing.T) {
 	t.Parallel()
 	if Within >= 500*time.Millisecond {
 		t.Errorf("a call may take %v", Within)
+	}
+}
+
+// TestStatusesAreTold: the guide has a row for each status that is answered, and for no other; and for each there is a
+// test that is answered it.
+func TestStatusesAreTold(t *testing.T) {
+	t.Parallel()
+	read := func(name string) string {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	code, tests := read("status.go"), read("toast_test.go")+read("random_test.go")
+	_, guide, _ := strings.Cut(read("../../../docs/guides/platforms.md"), "\n`transactionStatus` | When\n")
+	guide, _, _ = strings.Cut(guide, "\n\n")
+	var answered, told []string
+	for _, m := range regexp.MustCompile(`= "(ACCEPT|ERROR_[A-Z_]+)"`).FindAllStringSubmatch(code, -1) {
+		answered = append(answered, m[1])
+		if !strings.Contains(tests, `"`+m[1]+`"`) && !strings.Contains(tests, m[1]+":") {
+			t.Errorf("no test is answered %s", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile("(?m)^`([A-Z_]+)` \\| ").FindAllStringSubmatch(guide, -1) {
+		told = append(told, m[1])
+	}
+	slices.Sort(answered)
+	slices.Sort(told)
+	if !slices.Equal(answered, told) || len(answered) < 10 {
+		t.Errorf("answered are %q\nthe guide tells %q", answered, told)
 	}
 }
