@@ -100,10 +100,11 @@ func (a *API) nothing(w http.ResponseWriter, r *http.Request) { a.Fail(w, r, htt
 func (a *API) Operations() http.Handler {
 	mux := http.NewServeMux()
 	a.Register(mux)
+	front := a.Front(mux, Root, "")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.URL.Path, r.URL.RawPath = base+r.URL.Path, base+r.URL.RawPath
 		r.RequestURI = r.URL.RequestURI()
-		mux.ServeHTTP(w, r)
+		front.ServeHTTP(w, r)
 	})
 }
 

@@ -45,7 +45,7 @@ const Version = "0.2.0"
 type Config struct {
 	Engine    *ledger.Engine
 	Records   Records
-	Directory func() *gift.Directory // the newest set-up
+	Directory func() *gift.Directory // the newest set-up; nil: an empty one
 	// Fingerprint is a keyed hash of a normalized request. It may change to that of another key, which Fingerprinted
 	// then knows.
 	Fingerprint func([]byte) [32]byte
@@ -86,6 +86,9 @@ type Service struct {
 func New(c Config) *Service {
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Directory == nil {
+		c.Directory = func() *gift.Directory { return &gift.Directory{} }
 	}
 	if c.CashOutLaw == nil {
 		c.CashOutLaw = cashout.Law()
@@ -148,7 +151,8 @@ func (s *Service) JSON(do func(*Call) (write func(*wire.Writer), _ error)) http.
 // Serve answers one call with what do replies; c is made that call. It is the one place where answers are written. A
 // panic of do is answered with a problem document.
 func (s *Service) Serve(w http.ResponseWriter, r *http.Request, c *Call, do func() Reply) {
-	*c = Call{Service: s, HTTP: r, Writer: w, RequestID: Identify(w, r), Now: s.Now().UTC(), ctx: r.Context()}
+	*c = Call{Service: s, HTTP: r, Writer: w, RequestID: Identify(w, r), Now: s.Now().UTC(), ctx: r.Context(),
+		setup: s.Directory().Version}
 	defer c.release()
 	reply, err := attempt(c, do)
 	if err != nil {

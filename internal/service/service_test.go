@@ -6,16 +6,19 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
+	"boon.example/internal/admission"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/wire"
 )
 
 // alone is a service without an engine and a store, and what it noted.
 func alone() (s *Service, noted *Event) {
 	noted = &Event{}
 	s = New(Config{Note: func(_ context.Context, e Event) { *noted = e }})
-	s.Directory = func() *gift.Directory { return &gift.Directory{} }
 	return s, noted
 }
 
@@ -42,4 +45,21 @@ func TestPanics(t *testing.T) {
 		noted.Err == nil || !strings.Contains(noted.Err.Error(), "panic: broken") {
 		t.Errorf("answered %d %s, noted %v", answer.Code, answer.Body, noted.Err)
 	}
+}
+
+// TestCallsSayTheirSetUp: the engine is told by which version of the set-up a call was judged, or by an older one, also
+// where the face identifies the caller itself. So nothing of an account is used that was taken away meanwhile.
+func TestCallsSayTheirSetUp(t *testing.T) {
+	t.Parallel()
+	version := int64(7)
+	s := New(Config{Directory: func() *gift.Directory { return &gift.Directory{Version: version} }})
+	account := &gift.Account{ID: guid.ID{1}}
+	s.Handler(func(c *Call) Reply {
+		version++ // what comes after the caller was identified counts no more
+		err := c.Begin(&gift.Caller{Account: account, Locations: []guid.ID{{2}}}, admission.Redeem, time.Minute)
+		if err != nil || c.setup != 7 {
+			t.Errorf("judged by the version %d, %v", c.setup, err)
+		}
+		return c.Reply(c.Answer(ledger.OK, func(*wire.Writer) {}), nil)
+	}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil))
 }

@@ -36,7 +36,7 @@ func TestSignInsFillNoTrail(t *testing.T) {
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	rows := &trail{}
 	tills := &tills{Config: Config{Store: rows, Service: service.New(service.Config{
-		Directory: func() *gift.Directory { return &gift.Directory{} }, Now: func() time.Time { return now }})}}
+		Now: func() time.Time { return now }})}}
 	account := &gift.Account{ID: guid.ID{1}}
 	signIn := func(name string, till byte, after time.Duration, want int) {
 		t.Helper()
