@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"examples":               {},
 	"internal/gift":          {"internal/phone"},
 	"internal/guid":          {},
+	"internal/calendar":      {},
 	"internal/publickey":     {},
 	"internal/money":         {},
 	"internal/refusal":       {},
@@ -135,7 +136,8 @@ var arrows = map[string][]string{
 }
 
 // vocabulary are the packages that every other one may import, as they know only each other.
-var vocabulary = []string{"internal/guid", "internal/money", "internal/refusal", "internal/contact"}
+var vocabulary = []string{"internal/guid", "internal/money", "internal/refusal", "internal/contact",
+	"internal/calendar"}
 
 const module = "boon.example/"
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"boon.example/internal/admission"
+	"boon.example/internal/calendar"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -81,7 +82,7 @@ func (c *call) hasClock() error {
 func readClockChange(o *wire.Object) (ask gift.ClockChange) {
 	const advance, now = "advance", "now"
 	if text := o.Text(advance); text != "" {
-		p, ok := gift.ParsePeriod(text)
+		p, ok := calendar.ParsePeriod(text)
 		if !ok {
 			o.Add(o.At(advance), "This must be an ISO 8601 duration of whole numbers and at most 50 years, such as P30D or "+
 				"PT12H.")

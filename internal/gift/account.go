@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/calendar"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -132,7 +133,7 @@ func (p *Promotion) End(zone *time.Location) time.Time {
 	if p.ValidStarting.IsZero() || p.ValidForDays == 0 {
 		return time.Time{}
 	}
-	return AddDays(p.ValidStarting, p.ValidForDays, zone)
+	return calendar.AddDays(p.ValidStarting, p.ValidForDays, zone)
 }
 
 // Design is the look of a gift card.

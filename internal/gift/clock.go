@@ -3,6 +3,7 @@ package gift
 import (
 	"time"
 
+	"boon.example/internal/calendar"
 	"boon.example/internal/refusal"
 )
 
@@ -21,9 +22,9 @@ func (c Clock) Now(at time.Time) time.Time { return at.Add(c.Ahead) }
 
 // ClockChange says where a clock is to be set: one of both.
 type ClockChange struct {
-	Advance *Period   // by so much; nil: not said
-	Now     time.Time // to this instant; zero: not said
-	Key     string    // the Idempotency-Key; "": none
+	Advance *calendar.Period // by so much; nil: not said
+	Now     time.Time        // to this instant; zero: not said
+	Key     string           // the Idempotency-Key; "": none
 }
 
 // Set moves the clock of an account. What was asked for last, by its key or by the same instant, changes nothing when

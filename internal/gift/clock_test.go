@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/calendar"
 	"boon.example/internal/refusal"
 )
 
@@ -13,8 +14,8 @@ var clockNoon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // TestAClockOnlyGoesForward, and to the same place once.
 func TestAClockOnlyGoesForward(t *testing.T) {
 	t.Parallel()
-	period := func(text string) *Period {
-		p, ok := ParsePeriod(text)
+	period := func(text string) *calendar.Period {
+		p, ok := calendar.ParsePeriod(text)
 		if !ok {
 			t.Fatal(text)
 		}

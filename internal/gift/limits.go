@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"boon.example/internal/calendar"
 	"boon.example/internal/contact"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -48,7 +49,7 @@ type Count struct {
 // Day numbers the calendar day of a zone, as 20261122, and tells how long it still lasts.
 func Day(now time.Time, zone *time.Location) (day int, left time.Duration) {
 	y, m, d := now.In(zone).Date()
-	return number(y, m, d), FromWall(time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC), zone).Sub(now)
+	return number(y, m, d), calendar.FromWall(time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC), zone).Sub(now)
 }
 
 // number is 20261122 for the day.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/calendar"
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
@@ -147,7 +148,7 @@ func (i *order) validity(p Payment, record *Promotion) {
 	if days = min(days, MaxValidForDays); i.validFrom.IsZero() {
 		return
 	}
-	i.validUntil = AddDays(i.validFrom, days, i.account.Zone)
+	i.validUntil = calendar.AddDays(i.validFrom, days, i.account.Zone)
 	i.require(refusal.FieldValidStarting, i.validUntil.UTC().Year() <= lastYear,
 		"This gift would be valid beyond the year 9999.")
 }

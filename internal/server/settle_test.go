@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/calendar"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/setup"
@@ -49,7 +50,7 @@ func TestSettleErasesWithinItsTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	by, _ := gift.ParsePeriod("P60D")
+	by, _ := calendar.ParsePeriod("P60D")
 	_, err = h.store.AdvanceClock(t.Context(), account, func(was gift.Clock) (gift.Clock, gift.TrailEntry, error) {
 		is, err := was.Set(gift.ClockChange{Advance: &by, Key: "k"}, time.UTC, time.Now())
 		return is, gift.TrailEntry{AccountID: account, Action: gift.ClockAdvanced}, err

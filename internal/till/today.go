@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"boon.example/internal/calendar"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
@@ -185,7 +186,7 @@ func dayOf(now time.Time, ends time.Duration) time.Time {
 
 // dayBegins is when a day begins: so long after midnight, or where clocks go forward over that, as they do.
 func dayBegins(day time.Time, zone *time.Location, ends time.Duration) time.Time {
-	return gift.FromWall(day.Add(ends), zone).In(zone)
+	return calendar.FromWall(day.Add(ends), zone).In(zone)
 }
 
 // lastFours reads the ends of the codes of the gifts that are listed, by which a cashier knows them.

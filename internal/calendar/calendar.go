@@ -1,4 +1,5 @@
-package gift
+// Package calendar reckons with days and months as the clocks of a time zone show them.
+package calendar
 
 import "time"
 
