@@ -12,8 +12,8 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/demo"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/print"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
@@ -135,7 +135,7 @@ func tillLink(ctx context.Context, dir, base string) (link string, _ error) {
 			return err
 		}
 		_, token, err := setup.CreateKey(ctx, s, setup.KeyRequest{Account: account, Name: "Counter 1", Till: true,
-			Permissions: gift.TillPermissions, Locations: []guid.ID{d.Accounts[account].Locations[0].ID}}, time.Now(),
+			Permissions: merchant.TillPermissions, Locations: []guid.ID{d.Accounts[account].Locations[0].ID}}, time.Now(),
 			rand.Reader)
 		link = pairLink(base, token)
 		return err

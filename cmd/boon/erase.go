@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/nfc"
 	"boon.example/internal/store"
 	"boon.example/internal/store/erase"
@@ -64,18 +65,18 @@ func (c *eraseCmd) Run(t *terminal.Terminal) error {
 }
 
 // accounts are those that are to be searched.
-func (c *eraseCmd) accounts(d *gift.Directory) (all []*gift.Account, err error) {
+func (c *eraseCmd) accounts(d *merchant.Directory) (all []*merchant.Account, err error) {
 	if c.Account != "" {
 		id, err := guid.Parse(c.Account)
 		if err != nil || d.Accounts[id] == nil {
 			return nil, terminal.UsageError("--account is not the id of an account")
 		}
-		return []*gift.Account{d.Accounts[id]}, nil
+		return []*merchant.Account{d.Accounts[id]}, nil
 	}
 	for _, a := range d.Accounts {
 		all = append(all, a)
 	}
-	slices.SortFunc(all, func(a, b *gift.Account) int { return slices.Compare(a.ID[:], b.ID[:]) })
+	slices.SortFunc(all, func(a, b *merchant.Account) int { return slices.Compare(a.ID[:], b.ID[:]) })
 	return all, nil
 }
 
@@ -84,7 +85,7 @@ var textedOnce = regexp.MustCompile(`^\+[0-9]{8,15}$`)
 
 // readContact makes of the contact what gifts have. A number without its country code is read as the account reads it,
 // where one is named.
-func (c *eraseCmd) readContact(accounts []*gift.Account) error {
+func (c *eraseCmd) readContact(accounts []*merchant.Account) error {
 	said, method := nfc.Address(strings.TrimSpace(c.Contact)), contact.SMS
 	if strings.Contains(said, "@") {
 		method = contact.Email
@@ -108,7 +109,7 @@ func (c *eraseCmd) readContact(accounts []*gift.Account) error {
 }
 
 // erase erases in one account. That it does stands in the account's audit trail before.
-func (c *eraseCmd) erase(t *terminal.Terminal, s *store.Store, a *gift.Account) (n erase.Counts, err error) {
+func (c *eraseCmd) erase(t *terminal.Terminal, s *store.Store, a *merchant.Account) (n erase.Counts, err error) {
 	looked, seen := t.Progress("searching"), int64(0)
 	all, err := s.CountVouchers(t)
 	if err != nil {

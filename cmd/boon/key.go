@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"boon.example/internal/clientip"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
 	"boon.example/internal/terminal"
@@ -79,7 +79,7 @@ func (c *keyCreateCmd) Run(t *terminal.Terminal) error {
 			return err
 		}
 		if len(q.Programs) == 0 {
-			q.Programs = []guid.ID{gift.DistributionProgram.ID}
+			q.Programs = []guid.ID{merchant.DistributionProgram.ID}
 		}
 	}
 	return c.with(t, true, func(s *store.Store) error {
@@ -112,7 +112,7 @@ func parseIDs(flag string, texts []string) (ids []guid.ID, _ error) {
 	return ids, nil
 }
 
-func parseNetworks(texts []string) (all gift.Networks, _ error) {
+func parseNetworks(texts []string) (all merchant.Networks, _ error) {
 	for _, text := range texts {
 		p, err := clientip.ParseNetwork(text)
 		if err != nil {
@@ -124,30 +124,30 @@ func parseNetworks(texts []string) (all gift.Networks, _ error) {
 }
 
 // may is what the key is to be allowed.
-func (c *keyCreateCmd) may() (may gift.Permissions, _ error) {
+func (c *keyCreateCmd) may() (may merchant.Permissions, _ error) {
 	switch {
 	case c.System && (c.Role != "" || len(c.Permissions) > 0):
 		return 0, terminal.UsageError("What a system key may do is always the same: leave --role and --permissions out.")
 	case c.System:
 		return 0, nil
 	case (c.Role == "") == (len(c.Permissions) == 0):
-		return 0, terminal.UsageError("Say what the key may do with --role (" + strings.Join(gift.RoleNames(), ", ") +
+		return 0, terminal.UsageError("Say what the key may do with --role (" + strings.Join(merchant.RoleNames(), ", ") +
 			") or with --permissions (" +
-			strings.Join(gift.PermissionNames(), ", ") + "), not both.")
+			strings.Join(merchant.PermissionNames(), ", ") + "), not both.")
 	case c.Role != "":
-		may, known := gift.RoleByName(c.Role)
+		may, known := merchant.RoleByName(c.Role)
 		if !known {
 			return 0, terminal.UsageError("There is no role " + terminal.Cell(c.Role) + "; there are " +
-				strings.Join(gift.RoleNames(), ", ") +
+				strings.Join(merchant.RoleNames(), ", ") +
 				".")
 		}
 		return may, nil
 	}
 	for _, name := range c.Permissions {
-		one, known := gift.PermissionByName(name)
+		one, known := merchant.PermissionByName(name)
 		if !known {
 			return 0, terminal.UsageError("There is no permission " + terminal.Cell(name) + "; there are " +
-				strings.Join(gift.PermissionNames(), ", ") + ".")
+				strings.Join(merchant.PermissionNames(), ", ") + ".")
 		}
 		may |= one
 	}
@@ -175,7 +175,7 @@ func (c *keyCreateCmd) account(t *terminal.Terminal, s *store.Store) (guid.ID, e
 }
 
 // accountList names the accounts with their ids, in the order of their names.
-func accountList(d *gift.Directory) string {
+func accountList(d *merchant.Directory) string {
 	var all []string
 	for _, a := range d.Accounts {
 		all = append(all, fmt.Sprintf("%s (%s)", terminal.Cell(a.Name), a.ID))
@@ -227,10 +227,10 @@ func (c *keyListCmd) Run(t *terminal.Terminal) error {
 				hint = "…" + k.Hint
 			}
 			account := ""
-			if k.Kind == gift.AccountKey {
+			if k.Kind == merchant.AccountKey {
 				account = k.AccountID.String()
 			}
-			rows = append(rows, []string{k.ID.String(), account, k.Name, ownerName(d, k), gift.ModeName(k.Test), mayDo(k),
+			rows = append(rows, []string{k.ID.String(), account, k.Name, ownerName(d, k), merchant.ModeName(k.Test), mayDo(k),
 				places(d, k), k.Networks.String(), hint, terminal.Moment(k.CreatedAt), lastUse(k, uses), keyState(k, now)})
 		}
 		terminal.Table(t.Stdout, []string{"KEY", "ACCOUNT", "NAME", "OWNER", "MODE", "MAY", "LOCATIONS", "FROM",
@@ -241,7 +241,7 @@ func (c *keyListCmd) Run(t *terminal.Terminal) error {
 }
 
 // accounts are those that --account names; none: all of them.
-func (c *keyListCmd) accounts(d *gift.Directory) ([]guid.ID, error) {
+func (c *keyListCmd) accounts(d *merchant.Directory) ([]guid.ID, error) {
 	if c.Account == "" {
 		return nil, nil
 	}
@@ -253,21 +253,21 @@ func (c *keyListCmd) accounts(d *gift.Directory) ([]guid.ID, error) {
 }
 
 // concerns tells whether a key is of one of the accounts, or sends for one; none: of any.
-func concerns(k *gift.Key, accounts []guid.ID) bool {
+func concerns(k *merchant.Key, accounts []guid.ID) bool {
 	return len(accounts) == 0 || slices.ContainsFunc(accounts, func(id guid.ID) bool {
 		return k.AccountID == id || slices.Contains(k.Accounts, id)
 	})
 }
 
 // lastUse tells when a key was last used.
-func lastUse(k *gift.Key, uses map[guid.ID]time.Time) string {
+func lastUse(k *merchant.Key, uses map[guid.ID]time.Time) string {
 	if used := uses[k.ID]; !used.IsZero() {
 		return terminal.Moment(used)
 	}
 	return "never"
 }
 
-func compareKeys(a, b *gift.Key) int {
+func compareKeys(a, b *merchant.Key) int {
 	if n := strings.Compare(a.AccountID.String(), b.AccountID.String()); n != 0 {
 		return n
 	}
@@ -277,15 +277,15 @@ func compareKeys(a, b *gift.Key) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-func keyState(k *gift.Key, now time.Time) string {
+func keyState(k *merchant.Key, now time.Time) string {
 	switch {
 	case !k.RevokedAt.IsZero():
 		return "revoked " + terminal.Moment(k.RevokedAt)
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
 		return "expired " + terminal.Moment(k.ExpiresAt)
-	case k.Till == gift.WaitingTill:
+	case k.Till == merchant.WaitingTill:
 		return "till, waits for its device until " + terminal.Moment(k.ExpiresAt)
-	case k.Till == gift.PairedTill:
+	case k.Till == merchant.PairedTill:
 		return "till, paired"
 	case !k.ExpiresAt.IsZero():
 		return "works until " + terminal.Moment(k.ExpiresAt)
@@ -293,8 +293,8 @@ func keyState(k *gift.Key, now time.Time) string {
 	return "works"
 }
 
-func ownerName(d *gift.Directory, k *gift.Key) string {
-	if k.Kind == gift.SystemKey {
+func ownerName(d *merchant.Directory, k *merchant.Key) string {
+	if k.Kind == merchant.SystemKey {
 		return "system"
 	}
 	if a := d.Accounts[k.AccountID]; a != nil {
@@ -304,19 +304,19 @@ func ownerName(d *gift.Directory, k *gift.Key) string {
 }
 
 // mayDo says what a key may do.
-func mayDo(k *gift.Key) string {
-	if k.Kind == gift.SystemKey {
-		return gift.SystemPermissions.String()
+func mayDo(k *merchant.Key) string {
+	if k.Kind == merchant.SystemKey {
+		return merchant.SystemPermissions.String()
 	}
 	return k.Permissions.String()
 }
 
 // places names the locations a key is enabled for, or the accounts that a system key sends for.
-func places(d *gift.Directory, k *gift.Key) string {
-	if k.Kind == gift.SystemKey {
+func places(d *merchant.Directory, k *merchant.Key) string {
+	if k.Kind == merchant.SystemKey {
 		names := []string{}
 		for _, id := range k.Accounts {
-			names = append(names, ownerName(d, &gift.Key{AccountID: id}))
+			names = append(names, ownerName(d, &merchant.Key{AccountID: id}))
 		}
 		return "for " + cmp.Or(strings.Join(names, ", "), "no account")
 	}

@@ -23,6 +23,7 @@ import (
 	"boon.example/client"
 	"boon.example/internal/bench"
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/remote"
 	"boon.example/internal/terminal"
 )
@@ -128,7 +129,7 @@ func options(t *terminal.Terminal, exit func(int)) []kong.Option {
 			WrapUpperBound: 110}),
 		kong.ValueFormatter(describe), kong.WithBeforeResolve(func(c *kong.Context) error { return settings(t, c) }),
 		kong.Vars{"version": "boon " + thisBuild().Version,
-			"permissions": strings.Join(gift.PermissionNames(), ", "), "keyFile": keyFileHelp,
+			"permissions": strings.Join(merchant.PermissionNames(), ", "), "keyFile": keyFileHelp,
 			"statuses": words(gift.Statuses()), "kinds": words(gift.Kinds())},
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/pin"
 	"boon.example/internal/remote"
 	"boon.example/internal/setup"
@@ -51,9 +51,9 @@ func (c *tillPairCmd) Run(t *terminal.Terminal) error {
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
 		return terminal.UsageError("--public-url (BOON_PUBLIC_URL) is an address such as https://gifts.example.com.")
 	}
-	may, _ := gift.RoleByName("till")
+	may, _ := merchant.RoleByName("till")
 	for _, name := range c.May {
-		one, known := gift.PermissionByName(name)
+		one, known := merchant.PermissionByName(name)
 		if !known {
 			return terminal.UsageError("There is no permission " + terminal.Cell(name) +
 				"; a till may be given activate, reload and cash-out.")

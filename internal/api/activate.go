@@ -3,6 +3,7 @@ package api
 import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
@@ -46,7 +47,7 @@ func activateGift(c *call) (ledger.Answer, error) {
 		}
 	}
 	return c.take(gift.ActivateGift, asked, &asked.giftRef, asked.Where, problems, paid,
-		func(r *service.Request, at *gift.Location) (ledger.Answer, error) {
+		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 			ask := gift.Activate{LocationID: at.ID, Number: asked.Number, Purchase: asked.Purchase,
 				Reference: asked.Reference, Account: c.Account}
 			return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,

@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 )
@@ -22,7 +22,7 @@ func TestWaitingForThePrinter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const heavyDeadline = ledger.MaxHeld + 15*time.Second
 		c := &call{API: New(Config{}), Call: service.Call{Writer: httptest.NewRecorder(),
-			HTTP: httptest.NewRequest("GET", "/", nil), Account: &gift.Account{ID: guid.ID{1}}, Caller: &gift.Caller{}}}
+			HTTP: httptest.NewRequest("GET", "/", nil), Account: &merchant.Account{ID: guid.ID{1}}, Caller: &merchant.Caller{}}}
 		done, err := c.prints.Take(t.Context(), guid.ID{2}, guid.ID{})
 		if err != nil {
 			t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/reference"
 	"boon.example/internal/service"
 	"boon.example/internal/ticket"
@@ -34,15 +35,15 @@ type Config struct {
 	SMS   bool // whether text messages can
 	// Settle does what is due in a test account by its clock, as far as there is time for it, and tells how much is left;
 	// nil: nothing is ever due.
-	Settle func(ctx context.Context, account *gift.Account, within time.Duration) (left int, _ error)
+	Settle func(ctx context.Context, account *merchant.Account, within time.Duration) (left int, _ error)
 
 	// Sheets prints cards of a stock as a PDF; nil: it cannot.
-	Sheets func(ctx context.Context, account *gift.Account, cards []gift.Gift) ([]byte, error)
+	Sheets func(ctx context.Context, account *merchant.Account, cards []gift.Gift) ([]byte, error)
 	// Printable tells whether all that can be seen of a text can be printed; nil: everything can.
 	Printable func(text string) bool
 
 	Hooks      Hooks // what the operations of webhooks need
-	HooksAllow gift.WebhookNetworks
+	HooksAllow merchant.WebhookNetworks
 }
 
 // API serves the JSON interface.
@@ -71,7 +72,7 @@ const (
 // New makes the interface.
 func New(c Config) *API {
 	if c.Settle == nil {
-		c.Settle = func(context.Context, *gift.Account, time.Duration) (int, error) { return 0, nil }
+		c.Settle = func(context.Context, *merchant.Account, time.Duration) (int, error) { return 0, nil }
 	}
 	a := &API{Config: c, prints: fair.New(1), pins: fair.New(1)}
 	a.readers.New = func() any { return new(wire.Reader) }
@@ -119,8 +120,8 @@ type Route struct {
 
 	handle   handler
 	deadline time.Duration
-	needs    gift.Permissions // of the key; where there is an operation, its table says so
-	anyKey   bool             // also for a system key; so, too
+	needs    merchant.Permissions // of the key; where there is an operation, its table says so
+	anyKey   bool                 // also for a system key; so, too
 	// under which it keeps idempotency records; "": it keeps none, and an Idempotency-Key is ignored
 	operation gift.Operation
 }
@@ -182,7 +183,7 @@ func giftingRoutes() []Route {
 func redemptionRoutes() []Route {
 	return []Route{
 		{Method: "POST", Pattern: base + "/redemption/validate-gift", Priority: admission.Validate,
-			handle: validateGift, deadline: redemptionDeadline, needs: gift.MayValidate},
+			handle: validateGift, deadline: redemptionDeadline, needs: merchant.MayValidate},
 		{Method: "POST", Pattern: base + "/redemption/redeem-gift", Priority: admission.Redeem,
 			handle: rehearsed(redeemGift), deadline: redemptionDeadline, operation: gift.RedeemGift},
 		{Method: "POST", Pattern: base + "/redemption/hold-gift", Priority: admission.Redeem,
@@ -209,19 +210,19 @@ func redemptionRoutes() []Route {
 func readingRoutes() []Route {
 	return []Route{
 		{Method: "GET", Pattern: base + "/gifting/gifts", Priority: admission.Read,
-			handle: listGifts, deadline: otherDeadline, needs: gift.MayLookUp, anyKey: true},
+			handle: listGifts, deadline: otherDeadline, needs: merchant.MayLookUp, anyKey: true},
 		{Method: "GET", Pattern: base + "/gifting/orders/{orderID}/stock", Priority: admission.Read,
-			handle: exportStock, deadline: otherDeadline, needs: gift.MayExport},
+			handle: exportStock, deadline: otherDeadline, needs: merchant.MayExport},
 		{Method: "GET", Pattern: base + "/gifting/activity", Priority: admission.Read,
-			handle: listActivity, deadline: otherDeadline, needs: gift.MayLookUp},
+			handle: listActivity, deadline: otherDeadline, needs: merchant.MayLookUp},
 		{Method: "GET", Pattern: base + "/events", Priority: admission.Read,
-			handle: listEvents, deadline: eventDeadline, needs: gift.MaySeeEvents},
+			handle: listEvents, deadline: eventDeadline, needs: merchant.MaySeeEvents},
 		{Method: "GET", Pattern: base + "/audit", Priority: admission.Read,
-			handle: listTrail, deadline: otherDeadline, needs: gift.MayAudit},
+			handle: listTrail, deadline: otherDeadline, needs: merchant.MayAudit},
 		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}", Priority: admission.Read,
-			handle: showGift, deadline: otherDeadline, needs: gift.MayLookUp, anyKey: true},
+			handle: showGift, deadline: otherDeadline, needs: merchant.MayLookUp, anyKey: true},
 		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}/history", Priority: admission.Read,
-			handle: showHistory, deadline: otherDeadline, needs: gift.MayLookUp, anyKey: true},
+			handle: showHistory, deadline: otherDeadline, needs: merchant.MayLookUp, anyKey: true},
 		{Method: "GET", Pattern: base + "/requests/{key}", Priority: admission.Read,
 			handle: showRequests, deadline: otherDeadline, anyKey: true},
 	}

@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
@@ -339,7 +340,7 @@ func newStage(t *testing.T, change ...func(*config)) *stage {
 	}}, change...)...)
 	s.addKeys(allPermitted()...)
 	for _, account := range []string{harbor, corner} { // so that cash can be asked for at every location
-		s.configureOne(account, func(a *gift.Account) {
+		s.configureOne(account, func(a *merchant.Account) {
 			a.Locations = slices.Clone(a.Locations)
 			for n := range a.Locations {
 				a.Locations[n].Jurisdiction = "US-CA"
@@ -364,14 +365,14 @@ func may(key, permission string) bool {
 	return !found || permission != "" && strings.HasPrefix(only, permission+"-0")
 }
 
-func allPermitted() (keys []*gift.Key) {
-	for n, name := range gift.PermissionNames() {
-		p, _ := gift.PermissionByName(name)
+func allPermitted() (keys []*merchant.Key) {
+	for n, name := range merchant.PermissionNames() {
+		p, _ := merchant.PermissionByName(name)
 		for m, at := range []string{"", pier} {
 			text := permittedKey(name, at)
-			k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-000000002%d%02d", m, n)), Kind: gift.AccountKey,
+			k := &merchant.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-000000002%d%02d", m, n)), Kind: merchant.AccountKey,
 				AccountID: id(harbor), Name: text[10:],
-				Hash: gift.HashKey(text), CreatedAt: time.Now().Add(-time.Hour), Permissions: p}
+				Hash: merchant.HashKey(text), CreatedAt: time.Now().Add(-time.Hour), Permissions: p}
 			if at == pier {
 				k.Locations = []guid.ID{id(pier)}
 			}
@@ -788,7 +789,7 @@ func (s *stage) permitted(t *testing.T, op contract.Route, r row, good string) {
 	}
 	state := r.usual()
 	k := s.make(good, state)
-	for _, name := range gift.PermissionNames() {
+	for _, name := range merchant.PermissionNames() {
 		for _, key := range []string{permittedKey(name, ""), permittedKey(name, pier)} {
 			for _, place := range places {
 				want := r.verdict(key, place, good, state)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -189,7 +189,7 @@ func TestAdjustments(t *testing.T) {
 func TestAdjustmentsCountAsIssued(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	limited := *w.directory.Load().Keys[gift.HashKey(rotatedKey)]
+	limited := *w.directory.Load().Keys[merchant.HashKey(rotatedKey)]
 	limited.Limits.IssuedPerDay = 2000
 	w.addKeys(&limited)
 	mine := as(rotatedKey)
@@ -300,8 +300,8 @@ func TestCareAtOneLocation(t *testing.T) {
 	}
 	w.block(w.send(ofMoney("5")), "LOST", as(systemKey)...).refused(422, refusal.NotSupported)
 	for _, role := range []string{"till", "shop", "office"} {
-		may, _ := gift.RoleByName(role)
-		for _, p := range []gift.Permissions{gift.MayBlock, gift.MayAdjust, gift.MayExtend} {
+		may, _ := merchant.RoleByName(role)
+		for _, p := range []merchant.Permissions{merchant.MayBlock, merchant.MayAdjust, merchant.MayExtend} {
 			if may.Has(p) {
 				t.Errorf("a %s may %s", role, p)
 			}

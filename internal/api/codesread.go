@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 // codesSeen has when the audit trail was last told that a key sees codes, so that look-ups do not fill it.
@@ -47,7 +48,7 @@ func (s *codesSeen) failed(key guid.ID, now time.Time) {
 // trail before the answer, once an hour, and in the log line and the metric of each call. A store that takes no entry
 // keeps nobody from looking a gift up: it is what staff do first when the till says no.
 func (c *call) showsCodes(gifts int) {
-	if gifts == 0 || !c.Caller.May(gift.MaySeeCodes) {
+	if gifts == 0 || !c.Caller.May(merchant.MaySeeCodes) {
 		return
 	}
 	c.Codes = gifts

@@ -13,17 +13,18 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 )
 
 // limit gives Harbor and one of its keys daily limits.
-func (w *world) limit(account, key gift.Limits) {
+func (w *world) limit(account, key merchant.Limits) {
 	w.Helper()
-	err := w.store.Configure(w.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
-		a, k := *d.Accounts[id(harbor)], *d.Keys[gift.HashKey(rotatedKey)]
+	err := w.store.Configure(w.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes, error) {
+		a, k := *d.Accounts[id(harbor)], *d.Keys[merchant.HashKey(rotatedKey)]
 		a.Limits, k.Limits = account, key
-		return gift.Changes{Accounts: []*gift.Account{&a}, Keys: []*gift.Key{&k}}, nil
+		return merchant.Changes{Accounts: []*merchant.Account{&a}, Keys: []*merchant.Key{&k}}, nil
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -56,18 +57,18 @@ func (w *world) atNoon() {
 func TestDailyLimits(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		limits gift.Limits
+		limits merchant.Limits
 		good   []string // send-gift calls that fit
 		bad    string   // and one that does not fit any more
 	}{
-		"issuedPerDay": {gift.Limits{IssuedPerDay: 100_00}, []string{ofMoney("60"), ofMoney("40")}, ofMoney("0.01")},
-		"giftsPerDay":  {gift.Limits{GiftsPerDay: 2}, []string{ofMoney("60"), ofMoney("40")}, ofMoney("1")},
-		"messagesPerDay": {gift.Limits{MessagesPerDay: 2}, []string{byEmail("a@example.com"), ofMoney("1"),
+		"issuedPerDay": {merchant.Limits{IssuedPerDay: 100_00}, []string{ofMoney("60"), ofMoney("40")}, ofMoney("0.01")},
+		"giftsPerDay":  {merchant.Limits{GiftsPerDay: 2}, []string{ofMoney("60"), ofMoney("40")}, ofMoney("1")},
+		"messagesPerDay": {merchant.Limits{MessagesPerDay: 2}, []string{byEmail("a@example.com"), ofMoney("1"),
 			bySMS("415-555-0132")},
 			byEmail("b@example.com")},
-		"textsPerDay": {gift.Limits{TextsPerDay: 1}, []string{bySMS("415-555-0132"), byEmail("a@example.com")},
+		"textsPerDay": {merchant.Limits{TextsPerDay: 1}, []string{bySMS("415-555-0132"), byEmail("a@example.com")},
 			bySMS("415-555-0133")},
-		"messagesPerContactPerDay": {gift.Limits{MessagesPerContactPerDay: 2}, []string{byEmail("a@example.com"),
+		"messagesPerContactPerDay": {merchant.Limits{MessagesPerContactPerDay: 2}, []string{byEmail("a@example.com"),
 			byEmail("A@example.com"),
 			byEmail("b@example.com")}, byEmail("a@Example.com")},
 	} {
@@ -76,7 +77,7 @@ func TestDailyLimits(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
 				w.atNoon()
-				other := gift.Limits{GiftsPerDay: 1000, MessagesPerContactPerDay: 1000}
+				other := merchant.Limits{GiftsPerDay: 1000, MessagesPerContactPerDay: 1000}
 				if of == "account" {
 					w.limit(tt.limits, other)
 				} else {
@@ -114,7 +115,7 @@ func TestAnOrderIsWithinItsLimitsOrNot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.atNoon()
-	w.limit(gift.Limits{MessagesPerDay: 3, MessagesPerContactPerDay: 2}, gift.Limits{})
+	w.limit(merchant.Limits{MessagesPerDay: 3, MessagesPerContactPerDay: 2}, merchant.Limits{})
 	order := func(contacts ...string) string {
 		var recipients []string
 		for _, c := range contacts {
@@ -134,7 +135,7 @@ func TestAMailboxIsOneContact(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.atNoon()
-	w.limit(gift.Limits{MessagesPerContactPerDay: 1}, gift.Limits{})
+	w.limit(merchant.Limits{MessagesPerContactPerDay: 1}, merchant.Limits{})
 	g := w.send(byEmail("ana@münchen.example"))
 	w.send(byEmail("ben@example.com"))
 	for _, spelled := range []string{"ana@xn--mnchen-3ya.example", "ana@MU\u0308NCHEN.example", "ana@ｍünchen.example",
@@ -154,7 +155,7 @@ func TestResendsCount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.atNoon()
-	w.limit(gift.Limits{MessagesPerDay: 4, MessagesPerContactPerDay: 2}, gift.Limits{})
+	w.limit(merchant.Limits{MessagesPerDay: 4, MessagesPerContactPerDay: 2}, merchant.Limits{})
 	g := w.send(byEmail("a@example.com"))
 	again := `{"voucherID":"` + g.id + `"}`
 	w.post("resend-gift", again).want(200)
@@ -172,7 +173,7 @@ func TestOneNumberIsOneContact(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.atNoon()
-	w.limit(gift.Limits{MessagesPerContactPerDay: 2}, gift.Limits{})
+	w.limit(merchant.Limits{MessagesPerContactPerDay: 2}, merchant.Limits{})
 	g := w.send(ofMoney("5"))
 	to := func(number string) string {
 		return fmt.Sprintf(`"voucherID":%q,"deliveryMethodID":2,"recipientContact":%q}`, g.id, number)
@@ -194,7 +195,7 @@ func TestRedemptionsHaveALimit(t *testing.T) {
 	w := newWorld(t)
 	w.atNoon()
 	item := w.send(items(500, ""))
-	w.limit(gift.Limits{RedeemedPerDay: 100_00}, gift.Limits{RedeemedPerDay: 30_00})
+	w.limit(merchant.Limits{RedeemedPerDay: 100_00}, merchant.Limits{RedeemedPerDay: 30_00})
 	g := w.send(ofMoney("500"))
 	redeem := func(g made, amount, key, once string) reply {
 		return w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":`+amount+`}`,
@@ -226,7 +227,7 @@ func TestHoldsHaveALimit(t *testing.T) {
 	w := newWorld(t)
 	w.atNoon()
 	item := w.send(items(500, ""))
-	w.limit(gift.Limits{RedeemedPerDay: 100_00}, gift.Limits{RedeemedPerDay: 50_00})
+	w.limit(merchant.Limits{RedeemedPerDay: 100_00}, merchant.Limits{RedeemedPerDay: 50_00})
 	g := w.send(ofMoney("500"))
 	key := as(rotatedKey)
 	hold := w.holdGift(g, "40", key...).want(200).at("holdID")
@@ -249,8 +250,8 @@ func TestTwoInstancesKeepALimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.atNoon()
-	w.limit(gift.Limits{GiftsPerDay: 100, RedeemedPerDay: 50_00, MessagesPerContactPerDay: 40},
-		gift.Limits{GiftsPerDay: 60})
+	w.limit(merchant.Limits{GiftsPerDay: 100, RedeemedPerDay: 50_00, MessagesPerContactPerDay: 40},
+		merchant.Limits{GiftsPerDay: 60})
 	beside, err := store.Open(t.Context(), store.Options{Dir: w.dir, Database: w.database})
 	if err != nil {
 		t.Fatal(err)
@@ -308,11 +309,11 @@ func TestTwoInstancesKeepALimit(t *testing.T) {
 // kept has so many calls of a key that moved nothing be kept today.
 func (w *world) kept(key string, n int64) {
 	w.Helper()
-	k := w.directory.Load().Keys[gift.HashKey(key)]
+	k := w.directory.Load().Keys[merchant.HashKey(key)]
 	count := ledger.CountKey{AccountID: k.AccountID, Kind: ledger.KeptCount, Owner: k.ID}
-	day, _ := gift.Day(w.now(), w.directory.Load().Accounts[k.AccountID].Zone)
+	day, _ := merchant.Day(w.now(), w.directory.Load().Accounts[k.AccountID].Zone)
 	err := w.store.Group(w.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
-		return ledger.Changes{Counts: map[ledger.CountKey]gift.Count{count: {Day: day, Kept: n}}}
+		return ledger.Changes{Counts: map[ledger.CountKey]merchant.Count{count: {Day: day, Kept: n}}}
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -345,7 +346,7 @@ func TestWhatMovesNothingHasALimit(t *testing.T) {
 			return w.post("reschedule-gift", `{"voucherID":"`+waits.id+`","deliveryDate":"`+day(days)+`"}`)
 		},
 	}
-	w.kept(harborKey, gift.MaxKeptPerDay-int64(len(calls)))
+	w.kept(harborKey, merchant.MaxKeptPerDay-int64(len(calls)))
 	for _, name := range []string{"export", "block", "unblock", "extend", "reschedule"} {
 		calls[name]().want(200)
 	}
@@ -359,7 +360,7 @@ func TestWhatMovesNothingHasALimit(t *testing.T) {
 		t.Errorf("what was refused is kept: %s", after)
 	}
 	w.redeem(g, "1").want(200)
-	w.kept(sandboxKey, gift.MaxKeptPerDay-1)
+	w.kept(sandboxKey, merchant.MaxKeptPerDay-1)
 	const clock = "/api/test/clock"
 	for range 3 { // stands where it stood: nothing is kept, nor counted
 		w.do("POST", clock, `{"advance":"P0D"}`, as(sandboxKey)...).want(200)
@@ -383,7 +384,7 @@ func TestKeptRefusalsHaveALimit(t *testing.T) {
 	fits := `{"voucherID":"` + g.id + `","organizationID":"` + pier + `","amount":1}`
 	cards, codes := w.verified(6)
 	first := w.post("redeem-gift", asks, once("first")...).refused(409, refusal.InsufficientBalance, "amount")
-	w.kept(harborKey, gift.MaxKeptPerDay-4)
+	w.kept(harborKey, merchant.MaxKeptPerDay-4)
 	w.post("redeem-gift", asks, once("second")...).refused(409, refusal.InsufficientBalance, "amount")
 	w.post("reverse-redemption", `{"idempotencyKey":"never"}`).refused(404, refusal.NotFound)
 	refused := w.post("redeem-gift", asks, once("third")...).refused(429, refusal.RateLimited, "")
@@ -398,7 +399,7 @@ func TestKeptRefusalsHaveALimit(t *testing.T) {
 	w.post("redeem-gift", asks, append(once("third"), as(rotatedKey)...)...).refused(409, refusal.InsufficientBalance,
 		"amount")
 	// Wrong verification codes are entered, and have a limit of their own, which nobody goes around by way of this one.
-	for n := range gift.GuessBurst {
+	for n := range merchant.GuessBurst {
 		card := n / (gift.MaxWrongCodes - 1)
 		verify(cards[card], "1", wrong(codes[card], n))(w, once(fmt.Sprintf("wrong-%d", n))...).refused(409,
 			refusal.RedemptionNotAllowed, "verificationCode")

@@ -3,8 +3,8 @@ package api_test
 import (
 	"testing"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 // TestEventsNameKeyAndLocation: for the log, each call names its key, and the location that it is about or that
@@ -45,7 +45,7 @@ func TestEventsNameKeyAndLocation(t *testing.T) {
 		e := w.events[len(w.events)-1]
 		w.mu.Unlock()
 		var key guid.ID
-		if k := w.directory.Load().Keys[gift.HashKey(tt.key)]; k != nil {
+		if k := w.directory.Load().Keys[merchant.HashKey(tt.key)]; k != nil {
 			key = k.ID
 			if e.KeyName != k.Name {
 				t.Errorf("%s: the key is called %q, want %q", name, e.KeyName, k.Name)

@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/wire"
 )
 
@@ -34,11 +35,11 @@ func (a *API) EventBody(ctx context.Context, e *gift.Event) []byte {
 // keyNames are the names of keys that events told of, as looking one up goes through those of all accounts.
 type keyNames struct {
 	mu    sync.Mutex
-	of    *gift.Directory
+	of    *merchant.Directory
 	known map[guid.ID]string
 }
 
-func (n *keyNames) name(d *gift.Directory, id guid.ID) string {
+func (n *keyNames) name(d *merchant.Directory, id guid.ID) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.of != d {

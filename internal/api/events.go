@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
@@ -121,13 +122,13 @@ func bound(q *gift.EventQuery, place []byte) []byte {
 }
 
 // eventCursor names a place for whoever asks the same again.
-func (c *call) eventCursor(q *gift.EventQuery, p gift.EventPlace) string {
+func (c *call) eventCursor(q *gift.EventQuery, p merchant.EventPlace) string {
 	place := p.Bytes()
 	return base64.RawURLEncoding.EncodeToString(append(place[:], c.Cursors.MarkCursor(bound(q, place[:]))...))
 }
 
 // readCursor reads what eventCursor made for the same account and types.
-func (c *call) readCursor(q *wire.Query, of *gift.EventQuery) (p gift.EventPlace) {
+func (c *call) readCursor(q *wire.Query, of *gift.EventQuery) (p merchant.EventPlace) {
 	text := q.Text("after")
 	if text == "" {
 		return p

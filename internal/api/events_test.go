@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/feed"
@@ -307,10 +308,10 @@ func TestKeysAreEvents(t *testing.T) {
 	if slices.Sort(types); !slices.Equal(types, append(slices.Repeat([]string{"key.created"}, 6), "key.revoked")) {
 		t.Errorf("types %v", types)
 	}
-	err := w.store.Configure(t.Context(), func(now *gift.Directory, _ gift.Uses) (gift.Changes, error) {
-		k := *now.Keys[gift.HashKey(pierKey)]
+	err := w.store.Configure(t.Context(), func(now *merchant.Directory, _ merchant.Uses) (merchant.Changes, error) {
+		k := *now.Keys[merchant.HashKey(pierKey)]
 		k.RevokedAt = w.now()
-		return gift.Changes{Keys: []*gift.Key{&k}, What: "revoked"}, nil
+		return merchant.Changes{Keys: []*merchant.Key{&k}, What: "revoked"}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -319,9 +320,9 @@ func TestKeysAreEvents(t *testing.T) {
 	if len(all) != 1 || all[0].Type != "key.revoked" {
 		t.Errorf("events %+v", all)
 	}
-	till := gift.Till{AccountID: id(harbor), KeyID: id("00000000-0000-7000-8000-000000000001"), LocationID: id(pier)}
+	till := merchant.Till{AccountID: id(harbor), KeyID: id("00000000-0000-7000-8000-000000000001"), LocationID: id(pier)}
 	for range 3 {
-		if _, _, err := w.store.CountMisses(t.Context(), till, w.now(), gift.GuessAlarm); err != nil {
+		if _, _, err := w.store.CountMisses(t.Context(), till, w.now(), merchant.GuessAlarm); err != nil {
 			t.Fatal(err)
 		}
 	}

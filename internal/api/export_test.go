@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -175,7 +176,7 @@ func TestPrintingHoldsUpNothingElse(t *testing.T) {
 	calls := &inFlight{}
 	w := newWorld(t, func(c *config) {
 		c.Admission, c.StoreTimeout = calls, 5*time.Second
-		c.Sheets = func(ctx context.Context, _ *gift.Account, _ []gift.Gift) ([]byte, error) {
+		c.Sheets = func(ctx context.Context, _ *merchant.Account, _ []gift.Gift) ([]byte, error) {
 			until, _ := ctx.Deadline()
 			begun <- until
 			return []byte("%PDF-"), <-print

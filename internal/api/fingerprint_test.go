@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
@@ -58,8 +59,8 @@ func normalized(t testing.TB, operation, body string) string {
 
 // readNormalized gives the text for any request, and tells what is wrong with it.
 func readNormalized(operation, body string, wrong func(wire.Problem)) string {
-	c := &call{Call: service.Call{Account: &gift.Account{Currency: money.Currency{Code: "USD", Decimals: 2}},
-		Caller: &gift.Caller{Locations: []guid.ID{gift.BusinessProgram.ID}}}}
+	c := &call{Call: service.Call{Account: &merchant.Account{Currency: money.Currency{Code: "USD", Decimals: 2}},
+		Caller: &merchant.Caller{Locations: []guid.ID{merchant.BusinessProgram.ID}}}}
 	reads := map[string]func(*wire.Object) any{
 		"send-gift":          func(o *wire.Object) any { return readSend(o) },
 		"redeem-gift":        func(o *wire.Object) any { return readRedemption(o, c) },
@@ -170,7 +171,7 @@ func TestFingerprintsStay(t *testing.T) {
 			`{"idempotencyKey":"k","operation":"capture-hold","organizationID":"` + id + `"}`,
 			`{"operation":"capture-hold","organizationID":"` + id + `","idempotencyKey":"k"}`},
 		{"reverse-redemption", `{"OriginalKey":"k","Of":{"Code":"123456789012"},"Where":{"KeyLocation":"` +
-			gift.BusinessProgram.ID.String() + `"}}`,
+			merchant.BusinessProgram.ID.String() + `"}}`,
 			`{"idempotencyKey":"k","voucherCode":"123456789012"}`, `{"voucherCode":123456789012,"idempotencyKey":"k"}`},
 		{"reverse-redemption", `{"OriginalKey":"k","Where":{"LocationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01"},` +
 			`"Number":"1e0","Reason":"x"}`,
@@ -236,7 +237,7 @@ func BenchmarkDecodeRedeem(b *testing.B) {
 		`"organizationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11","amount":12.50,"reference":"till-7/000123"}`)
 	dollars := money.Currency{Code: "USD", Decimals: 2}
 	var r wire.Reader
-	c := &call{Call: service.Call{Account: &gift.Account{Currency: dollars}, Caller: &gift.Caller{}}}
+	c := &call{Call: service.Call{Account: &merchant.Account{Currency: dollars}, Caller: &merchant.Caller{}}}
 	b.ReportAllocs()
 	for b.Loop() {
 		var asked redemption
@@ -250,9 +251,9 @@ func BenchmarkDecodeRedeem(b *testing.B) {
 func BenchmarkEncodeVoucher(b *testing.B) {
 	g := gift.Gift{Voucher: gift.Voucher{Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 2550, Balance: 1250,
 		Status:    gift.Claimed,
-		ProgramID: gift.BusinessProgram.ID, CreatedAt: time.Now()}, Card: gift.Card{Sender: "Ann", Recipient: "Bob",
+		ProgramID: merchant.BusinessProgram.ID, CreatedAt: time.Now()}, Card: gift.Card{Sender: "Ann", Recipient: "Bob",
 		Message: "Enjoy"}}
-	account := &gift.Account{}
+	account := &merchant.Account{}
 	b.ReportAllocs()
 	for b.Loop() {
 		w := wire.NewWriter(2048)

@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -100,15 +101,15 @@ func readToken(o *wire.Object, name string) (token gift.Token) {
 // asked: two tills that by accident use the same Idempotency-Key do not see each other's answers. What the account's
 // set-up implies is not: a replay must find its answer after the set-up has changed.
 type place struct {
-	gift.Place
+	merchant.Place
 	KeyLocation guid.ID
 }
 
 // readPlace reads at which location a request is made.
-func readPlace(o *wire.Object, caller *gift.Caller) (p place) {
+func readPlace(o *wire.Object, caller *merchant.Caller) (p place) {
 	p.LocationID = o.GUID("organizationID")
 	p.PointOfSale = o.Line("pointOfSaleSystemOrganizationIdentifier", maxReference)
-	if p.Place == (gift.Place{}) && len(caller.Locations) == 1 {
+	if p.Place == (merchant.Place{}) && len(caller.Locations) == 1 {
 		p.KeyLocation = caller.Locations[0]
 	}
 	return p
@@ -116,7 +117,7 @@ func readPlace(o *wire.Object, caller *gift.Caller) (p place) {
 
 // locate finds the location that a request means, and notes it for the log; one that was refused is noted as the
 // request names it.
-func (c *call) locate(p gift.Place) (*gift.Location, error) {
+func (c *call) locate(p merchant.Place) (*merchant.Location, error) {
 	c.Location = p.LocationID
 	at, err := c.Caller.Locate(p)
 	if err == nil {
@@ -126,7 +127,7 @@ func (c *call) locate(p gift.Place) (*gift.Location, error) {
 }
 
 // perhaps is the location of a call, or nil: why there is none is told later.
-func (c *call) perhaps(where place) *gift.Location {
+func (c *call) perhaps(where place) *merchant.Location {
 	at, err := c.Caller.Locate(where.Place)
 	if err != nil {
 		return nil
@@ -135,7 +136,7 @@ func (c *call) perhaps(where place) *gift.Location {
 }
 
 // besides gives everything that is wrong with a malformed request: also what the look-up of its location finds.
-func (c *call) besides(problems *wire.Problems, p gift.Place) error {
+func (c *call) besides(problems *wire.Problems, p merchant.Place) error {
 	byID, byPOS := problems.Has(string(refusal.FieldLocation)), problems.Has(string(refusal.FieldPointOfSale))
 	if byID {
 		p.LocationID = guid.ID{}
@@ -144,7 +145,7 @@ func (c *call) besides(problems *wire.Problems, p gift.Place) error {
 		p.PointOfSale = ""
 	}
 	// Where neither way to name the location is left, which one is meant cannot be told.
-	if !c.unread && (!byID && !byPOS || p != gift.Place{}) {
+	if !c.unread && (!byID && !byPOS || p != merchant.Place{}) {
 		_, err := c.Caller.Locate(p)
 		problems.Refuse(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"boon.example/internal/api"
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store"
@@ -24,7 +24,7 @@ func TestWrongCodesAreLimitedPerKeyAndLocation(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(ofMoney("50"))
 	good := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `"}`
-	for n := range gift.GuessBurst {
+	for n := range merchant.GuessBurst {
 		w.validate(n).refused(404, refusal.NotFound, "voucherCode")
 	}
 	limited := w.post("validate-gift", good, "X-Request-ID", "x").refused(429, refusal.RateLimited, "")
@@ -46,12 +46,12 @@ func TestWrongCodesAreLimitedPerKeyAndLocation(t *testing.T) {
 	w.post("reverse-redemption", `{"redemptionID":"`+redeemed.at("redemptionID")+`"}`).want(200)
 
 	// That redemption gave three attempts back.
-	for n := range gift.GuessReward {
+	for n := range merchant.GuessReward {
 		w.post("validate-gift", good).want(200)
 		w.validate(600+n).refused(404, refusal.NotFound)
 	}
 	w.post("validate-gift", good).refused(429, refusal.RateLimited)
-	w.pass(gift.GuessRefill + time.Second)
+	w.pass(merchant.GuessRefill + time.Second)
 	w.post("validate-gift", good).want(200)
 	w.validate(700).refused(404, refusal.NotFound)
 	w.post("validate-gift", good).refused(429, refusal.RateLimited)
@@ -80,7 +80,7 @@ func TestLocationsOfAKeyHave20Each(t *testing.T) {
 			return all
 		})
 		for _, place := range []int{0, 1} {
-			for n := range gift.GuessBurst {
+			for n := range merchant.GuessBurst {
 				if ok, _ := s.guess(s.keys[0], place); !ok {
 					t.Fatalf("%d locations: stopped at %d after %d", places, place, n)
 				}
@@ -116,13 +116,13 @@ func TestOneGiftIsRewardedOnce(t *testing.T) {
 		missed++
 		w.validate(missed).refused(429, refusal.RateLimited)
 	}
-	left(gift.GuessBurst)
+	left(merchant.GuessBurst)
 	redeem := func(g made, place, key string) reply {
 		return w.post("redeem-gift", `{"voucherPublicToken":"`+g.token+`","organizationID":"`+place+`","amount":0.01}`,
 			as(key)...).want(200)
 	}
 	first := redeem(g, pier, harborKey)
-	left(gift.GuessReward)
+	left(merchant.GuessReward)
 	for range 70 {
 		redeem(g, pier, harborKey)
 	}
@@ -132,7 +132,7 @@ func TestOneGiftIsRewardedOnce(t *testing.T) {
 	redeem(g, pier, harborKey)
 	left(0)
 	redeem(other, pier, harborKey)
-	left(gift.GuessReward)
+	left(merchant.GuessReward)
 }
 
 // TestWhatALookUpCosts: a gift of another account counts three, one of the same account nothing, wherever it may be
@@ -161,9 +161,9 @@ func TestWhatALookUpCosts(t *testing.T) {
 			"voucherCode")
 	}
 	w.validate(1).refused(429, refusal.RateLimited)
-	w.pass(gift.GuessRefill + time.Second) // the last cost more than was left
+	w.pass(merchant.GuessRefill + time.Second) // the last cost more than was left
 	w.validate(2).refused(429, refusal.RateLimited)
-	w.pass(gift.GuessRefill)
+	w.pass(merchant.GuessRefill)
 	w.validate(3).refused(404, refusal.NotFound)
 }
 
@@ -172,28 +172,28 @@ func TestWhatALookUpCosts(t *testing.T) {
 func TestManyMissesAreAnEvent(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	var alarms []gift.Till
+	var alarms []merchant.Till
 	s := newSiege(t, false, 2, allPlaces, func(c *config) {
-		c.GuessAlarm = func(_ context.Context, at gift.Till) {
+		c.GuessAlarm = func(_ context.Context, at merchant.Till) {
 			mu.Lock()
 			defer mu.Unlock()
 			alarms = append(alarms, at)
 		}
 	})
-	const all = gift.GuessAlarmPlace * chainPlaces
+	const all = merchant.GuessAlarmPlace * chainPlaces
 	for n := range all {
 		if len(alarms) > 0 {
 			t.Errorf("told of it after %d", n)
 		}
-		if ok, _ := s.guess(s.keys[0], n/gift.GuessBurst); !ok {
+		if ok, _ := s.guess(s.keys[0], n/merchant.GuessBurst); !ok {
 			t.Fatalf("stopped after %d", n)
 		}
 		if n < 100 {
-			s.guess(s.keys[1], n/gift.GuessBurst) // not so many that they are an event
+			s.guess(s.keys[1], n/merchant.GuessBurst) // not so many that they are an event
 		}
 	}
 	s.pass(time.Hour - time.Minute)
-	s.guess(s.keys[0], all/gift.GuessBurst)
+	s.guess(s.keys[0], all/merchant.GuessBurst)
 	if ok, _ := s.guess(s.keys[1], 39); !ok {
 		t.Error("another key was stopped")
 	}
@@ -203,7 +203,7 @@ func TestManyMissesAreAnEvent(t *testing.T) {
 	}
 	s.pass(2 * time.Minute)
 	for n := range all / 2 { // at the locations that have theirs, and what came back by the hour
-		s.guess(s.keys[0], chainPlaces-1-n/gift.GuessBurst)
+		s.guess(s.keys[0], chainPlaces-1-n/merchant.GuessBurst)
 	}
 	if len(alarms) != 1 {
 		t.Errorf("after an hour with half as many: %v", alarms)
@@ -219,11 +219,11 @@ func TestGuessesAfterAClockThatWasAhead(t *testing.T) {
 	good := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","amount":1}`
 	knock := func() reply { return w.get("/gifting/gifts", as("boon_test_anonymous")...) }
 	w.pass(24 * time.Hour)
-	for n := range gift.GuessBurst {
+	for n := range merchant.GuessBurst {
 		w.validate(n).refused(404, refusal.NotFound)
 	}
 	w.post("redeem-gift", good).refused(429, refusal.RateLimited)
-	for range gift.AnonymousBurst {
+	for range merchant.AnonymousBurst {
 		knock().refused(401, refusal.Unauthenticated)
 	}
 	knock().refused(429, refusal.RateLimited)
@@ -256,7 +256,7 @@ func TestAThousandGuessesAtOnce(t *testing.T) {
 	for _, status := range answers {
 		counts[status]++
 	}
-	if counts[404] != gift.GuessBurst || counts[429] != len(answers)-gift.GuessBurst {
+	if counts[404] != merchant.GuessBurst || counts[429] != len(answers)-merchant.GuessBurst {
 		t.Errorf("answers by status: %v", counts)
 	}
 }
@@ -265,7 +265,7 @@ func TestGoodCodesAtOnceWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.send(ofMoney("5"))
-	for n := range gift.GuessBurst - 1 {
+	for n := range merchant.GuessBurst - 1 {
 		w.validate(n).refused(404, refusal.NotFound)
 	}
 	var failed atomic.Int32
@@ -291,7 +291,7 @@ func TestAnonymousClientsAreLimitedByNetwork(t *testing.T) {
 		c.ClientAddress = func(*http.Request) netip.Addr { return netip.MustParseAddr(from.Load().(string)) }
 	})
 	knock := func() reply { return w.get("/gifting/gifts", as("boon_test_anonymous")...) }
-	for n := range gift.AnonymousBurst {
+	for n := range merchant.AnonymousBurst {
 		from.Store(fmt.Sprintf("2001:db8:0:%d::1", n)) // one /56, one client
 		knock().refused(401, refusal.Unauthenticated)
 	}
@@ -302,12 +302,12 @@ func TestAnonymousClientsAreLimitedByNetwork(t *testing.T) {
 	from.Store("2001:db8:0:100::1")
 	knock().refused(401, refusal.Unauthenticated)
 	from.Store("192.0.2.1")
-	for range gift.AnonymousBurst {
+	for range merchant.AnonymousBurst {
 		knock().refused(401, refusal.Unauthenticated)
 	}
 	from.Store("::ffff:192.0.2.254")
 	knock().refused(429, refusal.RateLimited)
-	w.pass(gift.AnonymousRefill + time.Second)
+	w.pass(merchant.AnonymousRefill + time.Second)
 	knock().refused(401, refusal.Unauthenticated)
 	knock().refused(429, refusal.RateLimited)
 }
@@ -318,7 +318,7 @@ type forgetful struct {
 	full atomic.Bool
 }
 
-func (f *forgetful) CountMisses(ctx context.Context, at gift.Till, now time.Time, n int) (ratelimit.Bucket, bool,
+func (f *forgetful) CountMisses(ctx context.Context, at merchant.Till, now time.Time, n int) (ratelimit.Bucket, bool,
 	error) {
 	if f.full.Load() {
 		return ratelimit.Bucket{}, false, errors.New("database or disk is full")
@@ -349,7 +349,7 @@ func TestAFullDiskIsNoLicenceToGuess(t *testing.T) {
 	w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+wharf+`"}`).want(200)
 	f.full.Store(false)
 	w.post("validate-gift", good).want(200)
-	for n := range gift.GuessBurst - 1 { // one was made while the disk was full
+	for n := range merchant.GuessBurst - 1 { // one was made while the disk was full
 		w.validate(100+n).refused(404, refusal.NotFound)
 	}
 	w.validate(200).refused(429, refusal.RateLimited)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"boon.example/internal/api"
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/ratelimit"
 )
 
@@ -31,7 +31,7 @@ func chainKey(n int) string { return fmt.Sprintf("boon_test_chain-%024d", n) }
 // unlimited never counts anything.
 type unlimited struct{ api.Records }
 
-func (unlimited) CountMisses(context.Context, gift.Till, time.Time, int) (ratelimit.Bucket, bool, error) {
+func (unlimited) CountMisses(context.Context, merchant.Till, time.Time, int) (ratelimit.Bucket, bool, error) {
 	return ratelimit.Bucket{}, false, nil
 }
 
@@ -59,22 +59,22 @@ func newSiege(t *testing.T, off bool, keys int, places func(key int) []int, chan
 			return netip.AddrFrom4([4]byte{203, 0, byte(n >> 8), byte(n)})
 		}
 	})
-	a := &gift.Account{ID: id(chain), Name: "Chain", Currency: dollars, Zone: time.UTC, MaxGiftValue: 10_000_00}
+	a := &merchant.Account{ID: id(chain), Name: "Chain", Currency: dollars, Zone: time.UTC, MaxGiftValue: 10_000_00}
 	for n := range chainPlaces {
-		a.Locations = append(a.Locations, gift.Location{ID: id(chainPlace(n)), Name: fmt.Sprint("Place ", n)})
+		a.Locations = append(a.Locations, merchant.Location{ID: id(chainPlace(n)), Name: fmt.Sprint("Place ", n)})
 	}
-	chained := gift.Changes{Accounts: []*gift.Account{a}}
+	chained := merchant.Changes{Accounts: []*merchant.Account{a}}
 	for n := range keys {
-		k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000001%02d", n)), Kind: gift.AccountKey,
+		k := &merchant.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000001%02d", n)), Kind: merchant.AccountKey,
 			AccountID: a.ID,
-			Name:      fmt.Sprint("key ", n), Hash: gift.HashKey(chainKey(n)), CreatedAt: s.now(),
-			Permissions: gift.AllPermissions}
+			Name:      fmt.Sprint("key ", n), Hash: merchant.HashKey(chainKey(n)), CreatedAt: s.now(),
+			Permissions: merchant.AllPermissions}
 		for _, p := range places(n) {
 			k.Locations = append(k.Locations, id(chainPlace(p)))
 		}
 		chained.Keys, s.keys = append(chained.Keys, k), append(s.keys, chainKey(n))
 	}
-	if err := s.store.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
+	if err := s.store.Configure(t.Context(), func(*merchant.Directory, merchant.Uses) (merchant.Changes, error) {
 		return chained,
 			nil
 	}); err != nil {
@@ -179,13 +179,13 @@ func TestGuessingTakesTenYears(t *testing.T) {
 			if tt.off {
 				enough = 300
 			}
-			atOnce, _ := s.day(tt.keys * len(tt.places(0)) * gift.GuessBurst)
+			atOnce, _ := s.day(tt.keys * len(tt.places(0)) * merchant.GuessBurst)
 			guessed, days := s.day(enough)
 			perDay := float64(guessed) / days
 			took := toTheFirstHit(live, float64(atOnce), perDay)
 			t.Logf("%d live gifts, %s: %d guesses at once and %.0f a day, %.3g years to the first hit", live, tt.name, atOnce,
 				perDay, took/365)
-			if !tt.off && perDay > float64(25*tt.keys*min(len(tt.places(0)), gift.SharedGuesses))+4 {
+			if !tt.off && perDay > float64(25*tt.keys*min(len(tt.places(0)), merchant.SharedGuesses))+4 {
 				t.Errorf("%.0f guesses a day with %d keys", perDay, tt.keys)
 			}
 			if took/365 < tt.years || tt.years == 0 && took > 1 {

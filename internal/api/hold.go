@@ -6,6 +6,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
@@ -30,7 +31,7 @@ func readHolding(o *wire.Object, c *call) (h holding) {
 // holdGift keeps an amount of a gift for one sale.
 func holdGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) holding { return readHolding(o, c) })
-	hold := func(r *service.Request, at *gift.Location) (ledger.Answer, error) {
+	hold := func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 		redeem := asked.command(c, at)
 		return verified(r, at, asked.Verification, func() (ledger.Answer, error) {
 			return r.Do(&ledger.Hold{VoucherID: redeem.VoucherID, Eligible: redeem.Eligible, Hold: gift.Hold{

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 )
@@ -106,7 +107,7 @@ func TestAReplayComesBeforeEveryRule(t *testing.T) {
 
 	// The date passes, the storefront and the location go, and the till is locked out by misses.
 	w.pass(time.Hour)
-	for n := range gift.GuessBurst {
+	for n := range merchant.GuessBurst {
 		w.validate(n).refused(404, refusal.NotFound)
 	}
 	w.validate(99).refused(429, refusal.RateLimited)
@@ -114,7 +115,7 @@ func TestAReplayComesBeforeEveryRule(t *testing.T) {
 	w.post("redeem-gift", byCode, once("k")...).again(redeemed)
 	w.post("redeem-gift", byCode, once("other")...).refused(429, refusal.RateLimited)
 	changed := *w.directory.Load()
-	changed.Accounts = map[guid.ID]*gift.Account{}
+	changed.Accounts = map[guid.ID]*merchant.Account{}
 	for id, a := range w.directory.Load().Accounts {
 		changed.Accounts[id] = a
 	}
@@ -164,12 +165,12 @@ func TestIntegratorsDoNotShareKeys(t *testing.T) {
 		t.Errorf("the account is shown the calls of an integrator: %s", r.body)
 	}
 	const renewed = "boon_test_system-111111111111111111111"
-	err := w.store.Configure(t.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
-		old := *d.Keys[gift.HashKey(systemKey)]
+	err := w.store.Configure(t.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes, error) {
+		old := *d.Keys[merchant.HashKey(systemKey)]
 		old.RevokedAt = time.Now()
 		k := old
-		k.ID, k.Hash, k.RevokedAt = id("00000000-0000-7000-8000-000000000099"), gift.HashKey(renewed), time.Time{}
-		return gift.Changes{Keys: []*gift.Key{&old, &k}}, nil
+		k.ID, k.Hash, k.RevokedAt = id("00000000-0000-7000-8000-000000000099"), merchant.HashKey(renewed), time.Time{}
+		return merchant.Changes{Keys: []*merchant.Key{&old, &k}}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -194,9 +195,9 @@ func TestAnOldSetUpUsesNothingNew(t *testing.T) {
 	unused.Currency = yen
 	less := *old.Accounts[id(harbor)]
 	less.Locations = slices.DeleteFunc(slices.Clone(less.Locations),
-		func(l gift.Location) bool { return l.ID == id(wharf) })
-	err := w.store.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
-		return gift.Changes{Accounts: []*gift.Account{&unused, &less}}, nil
+		func(l merchant.Location) bool { return l.ID == id(wharf) })
+	err := w.store.Configure(t.Context(), func(*merchant.Directory, merchant.Uses) (merchant.Changes, error) {
+		return merchant.Changes{Accounts: []*merchant.Account{&unused, &less}}, nil
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
@@ -36,7 +37,7 @@ func reloadGift(c *call) (ledger.Answer, error) {
 	if problems.Err() != nil && !c.unread {
 		problems.Refuse(unpaid)
 	}
-	reload := func(r *service.Request, at *gift.Location) (ledger.Answer, error) {
+	reload := func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 		asked.Account = c.Account
 		return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
 			Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
@@ -63,7 +64,7 @@ func readCashing(o *wire.Object, c *call) cashing {
 func cashOutGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) cashing { return readCashing(o, c) })
 	return c.take(gift.CashOutGift, asked, &asked.giftRef, asked.Where, problems, nil,
-		func(r *service.Request, at *gift.Location) (ledger.Answer, error) {
+		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 			ask := gift.PayOut{Law: c.CashOutLaw, Verification: asked.Verification, Account: c.Account}
 			return verified(r, at, asked.Verification, func() (ledger.Answer, error) {
 				return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.RedeemedCount,

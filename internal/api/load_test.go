@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -176,13 +177,13 @@ func TestReloadCountsAsIssued(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.send(ofMoney("25"))
-	w.limit(gift.Limits{IssuedPerDay: 4000}, gift.Limits{})
+	w.limit(merchant.Limits{IssuedPerDay: 4000}, merchant.Limits{})
 	w.reload(g, "15").want(200)
 	w.reload(g, "0.01").refused(429, refusal.RateLimited)
 	w.redeem(g, "40").want(200)
 	w.skew.Store(int64(25 * time.Hour))
 	w.reload(g, "40").want(200, "currentBalance", "40.00")
-	w.limit(gift.Limits{}, gift.Limits{IssuedPerDay: 100})
+	w.limit(merchant.Limits{}, merchant.Limits{IssuedPerDay: 100})
 	w.reload(g, "1.01", as(rotatedKey)...).refused(429, refusal.RateLimited)
 	w.reload(g, "1.01").want(200)
 }
@@ -280,7 +281,7 @@ func TestCashOut(t *testing.T) {
 func TestNothingComesBackBeforeTheCash(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.configure(func(a *gift.Account) { a.Subscriptions[0].Reloadable = true })
+	w.configure(func(a *merchant.Account) { a.Subscriptions[0].Reloadable = true })
 	back := func(body string) reply { return w.post("reverse-redemption", "{"+body+"}") }
 	g := w.send(ofMoney("100"))
 	taken := w.redeem(g, "20", once("k")...).want(200).at("redemptionID")
@@ -417,7 +418,7 @@ func TestCashOutForAThief(t *testing.T) {
 	reload := w.reload(g, "5").want(200).at("reloadID")
 	w.cashOut(g).want(200, "amount", "10.00")
 	w.unload(reload).refused(409, refusal.InsufficientBalance)
-	w.limit(gift.Limits{RedeemedPerDay: 1000}, gift.Limits{})
+	w.limit(merchant.Limits{RedeemedPerDay: 1000}, merchant.Limits{})
 	w.cashOut(w.send(ofMoney("10"))).want(200)
 	w.cashOut(w.send(ofMoney("0.01"))).refused(429, refusal.RateLimited)
 	w.sound()
@@ -425,7 +426,7 @@ func TestCashOutForAThief(t *testing.T) {
 	// Asked for at once, it is paid once.
 	for range 5 {
 		g := w.send(ofMoney("5"))
-		w.limit(gift.Limits{}, gift.Limits{})
+		w.limit(merchant.Limits{}, merchant.Limits{})
 		var all sync.WaitGroup
 		var paid atomic.Int64
 		for range 4 {

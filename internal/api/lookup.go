@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/nfc"
 	"boon.example/internal/refusal"
@@ -113,7 +114,7 @@ func readLastFour(q *wire.Query) string {
 }
 
 // readRecipientFilter reads whom gifts are for.
-func readRecipientFilter(q *wire.Query, account *gift.Account) (contacts, words []string) {
+func readRecipientFilter(q *wire.Query, account *merchant.Account) (contacts, words []string) {
 	text := strings.TrimSpace(q.Line("recipient", 254))
 	contacts, words = contact.ParseSearch(nfc.Address(text), account.TextedCountries())
 	// As it was typed, earlier releases kept it; or nobody has the like.
@@ -161,7 +162,7 @@ func listActivity(c *call) (ledger.Answer, error) {
 
 // names gives the names of the locations and keys that entries tell of.
 type names struct {
-	*gift.Account
+	*merchant.Account
 	key func(guid.ID) string
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -281,7 +282,7 @@ func TestActivity(t *testing.T) {
 	all := w.get("/gifting/activity").want(200, "entries[0].kind", "REDEMPTION", "entries[0].voucherID", g.id,
 		"entries[0].organizationID", pier,
 		"entries[0].organizationName", "Pier 39", "entries[0].keyName", harborKey[10:], "entries[0].user", "null",
-		"entries[0].currency", "USD", "entries[0].programID", gift.BusinessProgram.ID.String(),
+		"entries[0].currency", "USD", "entries[0].programID", merchant.BusinessProgram.ID.String(),
 		"entries[0].isPromoType", "false", "entries[0].endedBalance", "null",
 		"entries[0].amount", "-1.00", "entries[1].voucherID", atPier.id, "entries[1].amount", "5.00",
 		"entries[1].organizationName", "null").has("entries", 3)
@@ -320,9 +321,9 @@ func TestActivityTellsOfGifts(t *testing.T) {
 		w.post("cancel-gift", `{"voucherID":"`+g.id+`","cause":"CANCELLED"}`).want(200)
 	}
 	w.get("/gifting/activity").want(200,
-		"entries[0].voucherID", given.id, "entries[0].programID", gift.PromotionalProgram.ID.String(),
+		"entries[0].voucherID", given.id, "entries[0].programID", merchant.PromotionalProgram.ID.String(),
 		"entries[0].isPromoType", "true", "entries[0].kind", "CANCELLATION", "entries[0].endedBalance", "7.00",
-		"entries[1].voucherID", bought.id, "entries[1].programID", gift.BusinessProgram.ID.String(),
+		"entries[1].voucherID", bought.id, "entries[1].programID", merchant.BusinessProgram.ID.String(),
 		"entries[1].isPromoType", "false", "entries[1].endedBalance", "4.00", "entries[2].kind", "REDEMPTION",
 		"entries[2].endedBalance", "null")
 	w.get("/gifting/gifts/"+bought.id+"/history").want(200, "entries[2].endedBalance", "4.00")

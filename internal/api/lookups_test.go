@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"boon.example/internal/api/contract"
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -78,7 +78,7 @@ func TestALimitedCallerLooksNoCodeUp(t *testing.T) {
 	if len(byCode) < 10 || len(byKey) != len(undoneByKey) {
 		t.Fatalf("codes are taken by %v, keys by %v", byCode, byKey)
 	}
-	for n := range gift.GuessBurst {
+	for n := range merchant.GuessBurst {
 		s.validate(n, as(pierKey)...).refused(404, refusal.NotFound)
 	}
 	codes := []known{s.make("anywhere", "delivered"), s.make(corner, "delivered"), s.make(nowhere, "")}
@@ -136,7 +136,7 @@ func (s *stage) tryUsed(t *testing.T, ask func(contract.Route, string, ...string
 			continue
 		}
 		k := s.make("anywhere", "claimed")
-		for n := range gift.GuessBurst {
+		for n := range merchant.GuessBurst {
 			code := fmt.Sprintf("%s%04d%s", k.code[:4], n, k.code[8:])
 			if code != k.code {
 				ask(op, `{`+k.name("redemption's key")+`,"voucherCode":"`+code+`"}`).refused(429, refusal.RateLimited)

@@ -1,6 +1,8 @@
 package api
 
-import "boon.example/internal/gift"
+import (
+	"boon.example/internal/merchant"
+)
 
 // NeededBy is what a key needs for a route, for the tests of package api_test.
-func NeededBy(r Route) gift.Permissions { return r.needs }
+func NeededBy(r Route) merchant.Permissions { return r.needs }

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"boon.example/internal/clientip"
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
 // limitTo has a key work from some networks only, from now on.
 func (w *world) limitTo(key string, networks ...string) {
 	w.Helper()
-	changed := *w.directory.Load().Keys[gift.HashKey(key)]
+	changed := *w.directory.Load().Keys[merchant.HashKey(key)]
 	changed.Networks = nil
 	for _, n := range networks {
 		changed.Networks = append(changed.Networks, netip.MustParsePrefix(n))

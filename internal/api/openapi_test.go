@@ -24,6 +24,7 @@ import (
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -120,7 +121,7 @@ func ServerOfTheExample(t *testing.T) http.Handler {
 	t.Cleanup(looking.Wait)
 	t.Cleanup(stop)
 	calls := service.New(service.Config{
-		Engine: engine, Records: db, Directory: func() *gift.Directory { return directory },
+		Engine: engine, Records: db, Directory: func() *merchant.Directory { return directory },
 		Fingerprint: db.Keys().Fingerprint, PublicURL: "https://cards.example.org", Now: clock,
 	})
 	mux := http.NewServeMux()

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
@@ -111,7 +112,7 @@ func TestFailuresThatEveryOperationHas(t *testing.T) {
 		}
 	}, "Content-Type", "text/plain")
 
-	broken := newWorld(t, func(c *config) { c.Directory = func() *gift.Directory { panic("broken") } })
+	broken := newWorld(t, func(c *config) { c.Directory = func() *merchant.Directory { panic("broken") } })
 	broken.everywhere(refused(500, refusal.UnexpectedError))
 
 	closed := newWorld(t)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/contact"
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 )
@@ -32,13 +32,14 @@ type variety struct {
 	shownAccount
 	item, promotional, single bool
 	method                    contact.Method
-	named                     gift.Program // zero: the request names none
+	named                     merchant.Program // zero: the request names none
 }
 
 // varieties lists every kind of gift for every merchant.
 func varieties() (all []variety) {
 	for _, m := range merchants {
-		for _, named := range []gift.Program{{}, gift.BusinessProgram, gift.PromotionalProgram, gift.DistributionProgram} {
+		for _, named := range []merchant.Program{{}, merchant.BusinessProgram, merchant.PromotionalProgram,
+			merchant.DistributionProgram} {
 			for _, method := range []contact.Method{contact.Email, contact.SMS, contact.Printed} {
 				for bits := range 8 {
 					if m.currency != "USD" && (bits < 4 || method != contact.Printed) {
@@ -60,14 +61,14 @@ func pick(when bool, yes, no string) string {
 }
 
 // program is the gift's: that of the request, else the payment's.
-func (v *variety) program() gift.Program {
+func (v *variety) program() merchant.Program {
 	switch {
-	case v.named != gift.Program{}:
+	case v.named != merchant.Program{}:
 		return v.named
 	case v.promotional:
-		return gift.PromotionalProgram
+		return merchant.PromotionalProgram
 	}
-	return gift.BusinessProgram
+	return merchant.BusinessProgram
 }
 
 // request is a send-gift request. The form with recipients has a second one, of a printed gift.
@@ -75,7 +76,7 @@ func (v *variety) request() string {
 	member := pick(v.item, `"itemGift":{"label":"Latte","terms":"Hot.","quantity":3,"equivalentValue":`,
 		`"monetaryGift":{"value":`) + v.value +
 		`,"organizationID":"` + strings.ToUpper(v.location) + `"`
-	if v.named != (gift.Program{}) {
+	if v.named != (merchant.Program{}) {
 		member += `,"programID":"` + v.named.ID.String() + `"`
 	}
 	recipient := `"recipientDescription":"Zoe","message":"Hi\nyou","recipientLanguage":"pt-br","deliveryMethodID":` +

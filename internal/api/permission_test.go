@@ -14,8 +14,8 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
@@ -24,10 +24,10 @@ import (
 // permit gives a key of the set-up other permissions, from now on.
 func (w *world) permit(key string, may ...string) {
 	w.Helper()
-	changed := *w.directory.Load().Keys[gift.HashKey(key)]
+	changed := *w.directory.Load().Keys[merchant.HashKey(key)]
 	changed.Permissions = 0
 	for _, name := range may {
-		p, known := gift.PermissionByName(name)
+		p, known := merchant.PermissionByName(name)
 		if !known {
 			w.Fatalf("there is no permission %s", name)
 		}
@@ -37,11 +37,11 @@ func (w *world) permit(key string, may ...string) {
 }
 
 // addKeys adds keys to the set-up, or changes them.
-func (w *world) addKeys(keys ...*gift.Key) {
+func (w *world) addKeys(keys ...*merchant.Key) {
 	w.Helper()
-	err := w.store.Configure(w.Context(), func(*gift.Directory, gift.Uses) (gift.Changes,
+	err := w.store.Configure(w.Context(), func(*merchant.Directory, merchant.Uses) (merchant.Changes,
 		error) {
-		return gift.Changes{Keys: keys}, nil
+		return merchant.Changes{Keys: keys}, nil
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -91,7 +91,8 @@ func TestEachOperationNeedsItsPermission(t *testing.T) {
 		if op.OperationID == "reverseReload" {
 			by, k = "reload", s.make("anywhere", "reloaded")
 		}
-		s.permit(rotatedKey, slices.DeleteFunc(gift.PermissionNames(), func(other string) bool { return other == name })...)
+		s.permit(rotatedKey, slices.DeleteFunc(merchant.PermissionNames(),
+			func(other string) bool { return other == name })...)
 		refused := s.ask(op, by, k, rotatedKey, pier).refused(http.StatusForbidden, refusal.NotAuthorized)
 		if text := refused.at("messages[0].text"); !strings.HasSuffix(text, "it lacks the permission "+name+".") {
 			t.Errorf("%s: %s", op.OperationID, text)
@@ -167,7 +168,7 @@ func TestTheFileListsThePermissions(t *testing.T) {
 	if err := json.Unmarshal(theFile, &file); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range gift.PermissionNames() {
+	for _, name := range merchant.PermissionNames() {
 		if !strings.Contains(file.Info.Description, "`"+name+"`") {
 			t.Errorf("the OpenAPI file lists no permission %s", name)
 		}
@@ -200,7 +201,7 @@ func TestSpentKeysBelongToALocation(t *testing.T) {
 	take("head office", wharf, wharfKey).refused(409, refusal.RedemptionNotAllowed)
 	take("head office", pier, pierKey).refused(409, refusal.RedemptionNotAllowed)
 	// One that is enabled at two does so at both.
-	both := *w.directory.Load().Keys[gift.HashKey(rotatedKey)]
+	both := *w.directory.Load().Keys[merchant.HashKey(rotatedKey)]
 	both.Locations = []guid.ID{id(pier), id(wharf)}
 	w.addKeys(&both)
 	undo("of both", as(rotatedKey)...).refused(404, refusal.NotFound, "idempotencyKey")
@@ -233,17 +234,18 @@ func TestRequestsOfTheWholeAccount(t *testing.T) {
 func TestAKeyIsJudgedAgainAfterTheBody(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]struct {
-		meanwhile func(*world, *gift.Key)
+		meanwhile func(*world, *merchant.Key)
 		status    int
 		code      refusal.Code
 	}{
-		"revoked": {func(w *world, k *gift.Key) { k.RevokedAt = w.now() }, 401, refusal.Unauthenticated},
-		"expired": {func(w *world, k *gift.Key) {
+		"revoked": {func(w *world, k *merchant.Key) { k.RevokedAt = w.now() }, 401, refusal.Unauthenticated},
+		"expired": {func(w *world, k *merchant.Key) {
 			k.ExpiresAt = w.now().Add(time.Minute)
 			w.pass(time.Minute)
 		}, 401, refusal.Unauthenticated},
-		"lost its permission": {func(_ *world, k *gift.Key) { k.Permissions = gift.MayValidate }, 403, refusal.NotAuthorized},
-		"moved": {func(_ *world, k *gift.Key) { k.Locations = []guid.ID{id(wharf)} }, 403,
+		"lost its permission": {func(_ *world, k *merchant.Key) { k.Permissions = merchant.MayValidate }, 403,
+			refusal.NotAuthorized},
+		"moved": {func(_ *world, k *merchant.Key) { k.Locations = []guid.ID{id(wharf)} }, 403,
 			refusal.NotAuthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -252,7 +254,7 @@ func TestAKeyIsJudgedAgainAfterTheBody(t *testing.T) {
 			w := newWorld(t)
 			g := w.send(ofMoney("25"))
 			config := w.config
-			config.Directory = func() *gift.Directory {
+			config.Directory = func() *merchant.Directory {
 				select {
 				case arrived <- struct{}{}:
 				default:
@@ -266,7 +268,7 @@ func TestAKeyIsJudgedAgainAfterTheBody(t *testing.T) {
 				writer.Write([]byte(`{"voucherID":"` + g.id + `",`))
 				<-arrived // the key is being judged
 				time.Sleep(50 * time.Millisecond)
-				k := *w.directory.Load().Keys[gift.HashKey(rotatedKey)]
+				k := *w.directory.Load().Keys[merchant.HashKey(rotatedKey)]
 				change.meanwhile(w, &k)
 				w.addKeys(&k)
 				writer.Write([]byte(`"organizationID":"` + pier + `","amount":1}`))
@@ -345,11 +347,11 @@ func TestAThiefWithATillsKey(t *testing.T) {
 func TestSystemKeysMayWhatTheyMade(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	site := *w.directory.Load().Keys[gift.HashKey(systemKey)]
-	site.Accounts, site.Programs = []guid.ID{id(harbor)}, []guid.ID{gift.BusinessProgram.ID}
+	site := *w.directory.Load().Keys[merchant.HashKey(systemKey)]
+	site.Accounts, site.Programs = []guid.ID{id(harbor)}, []guid.ID{merchant.BusinessProgram.ID}
 	second := site // another key of the same integrator, as while it changes over
 	second.ID, second.Hash = id("00000000-0000-7000-8000-000000000300"),
-		gift.HashKey("boon_test_second-key-of-the-site-00000")
+		merchant.HashKey("boon_test_second-key-of-the-site-00000")
 	w.addKeys(&site, &second)
 	after := as("boon_test_second-key-of-the-site-00000")
 	order := ofMoney("5", member("accountID", harbor))
@@ -361,7 +363,7 @@ func TestSystemKeysMayWhatTheyMade(t *testing.T) {
 		send(member("accountID", account)).refused(403, refusal.NotAuthorized, "monetaryGift.accountID")
 	}
 	send("").refused(400, refusal.ValidationFailure, "monetaryGift.accountID")
-	send(member("accountID", harbor)+member("programID", gift.DistributionProgram.ID.String())+
+	send(member("accountID", harbor)+member("programID", merchant.DistributionProgram.ID.String())+
 		member("organizationID", pier)).
 		refused(403, refusal.NotAuthorized, "monetaryGift.programID")
 	for _, key := range [][]string{as(systemKey), after} {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -22,7 +22,7 @@ func texted(number string) string {
 func british(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
-	w.configure(func(a *gift.Account) { a.TextCountries = []string{"GB"} })
+	w.configure(func(a *merchant.Account) { a.TextCountries = []string{"GB"} })
 	return w
 }
 
@@ -31,7 +31,7 @@ func british(t *testing.T) *world {
 func TestNumberHowever(t *testing.T) {
 	t.Parallel()
 	w := british(t)
-	w.limit(gift.Limits{MessagesPerContactPerDay: int64(len(numberSpellings))}, gift.Limits{})
+	w.limit(merchant.Limits{MessagesPerContactPerDay: int64(len(numberSpellings))}, merchant.Limits{})
 	for n, spelling := range numberSpellings {
 		g := w.send(texted(spelling))
 		w.goesTo(w.claim(), "+447740125622")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -23,8 +24,8 @@ func items(quantity int, worth string) string {
 // past the limit, and none puts in pieces whose worth nobody said.
 func TestPiecesCountByTheirWorth(t *testing.T) {
 	t.Parallel()
-	ten := gift.Limits{IssuedPerDay: 10_00, RedeemedPerDay: 10_00}
-	for of, limits := range map[string][2]gift.Limits{"account": {ten, {}}, "key": {{}, ten}} {
+	ten := merchant.Limits{IssuedPerDay: 10_00, RedeemedPerDay: 10_00}
+	for of, limits := range map[string][2]merchant.Limits{"account": {ten, {}}, "key": {{}, ten}} {
 		w := newWorld(t)
 		w.atNoon()
 		old, many := w.send(items(500, "")), w.send(items(300, "1000.01"))
@@ -98,11 +99,11 @@ func TestPiecesMoveAtTheirWorth(t *testing.T) {
 	move := func(to made) reply {
 		return w.post("transfer-balance", fmt.Sprintf(`{"fromVoucherID":%q,"toVoucherID":%q,"amount":1}`, many.id, to.id))
 	}
-	w.limit(gift.Limits{}, gift.Limits{RedeemedPerDay: 10_00})
+	w.limit(merchant.Limits{}, merchant.Limits{RedeemedPerDay: 10_00})
 	move(old).refused(422, refusal.InvalidVoucherType, "toVoucherID")
 	move(other).refused(422, refusal.InvalidVoucherType, "toVoucherID")
 	move(same).want(200)
-	w.limit(gift.Limits{}, gift.Limits{})
+	w.limit(merchant.Limits{}, merchant.Limits{})
 	move(old).want(200)
 	move(other).want(200)
 	w.sound()

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/admission"
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -23,7 +24,7 @@ func TestAProviderTellsCodesApartByNothing(t *testing.T) {
 	w := newWorld(t)
 	g, foreign := w.send(ofMoney("50")), w.send(strings.Replace(ofMoney("50"), shop, cornerShop, 1), as(cornerKey)...)
 	account := w.directory.Load().Accounts[id(harbor)]
-	platform := &gift.Provider{Platform: gift.Toast, ID: id(nowhere), Permissions: gift.MayValidate}
+	platform := &merchant.Provider{Platform: merchant.Toast, ID: id(nowhere), Permissions: merchant.MayValidate}
 	calls := w.config.api().Service
 	find := func(text string) (lookedUp int64, found error) {
 		code, err := gift.ParseVoucherCode(text)
@@ -50,7 +51,7 @@ func TestAProviderTellsCodesApartByNothing(t *testing.T) {
 	if _, err := find(g.code); err != nil {
 		t.Fatal(err)
 	}
-	for n := range gift.GuessBurst {
+	for n := range merchant.GuessBurst {
 		if times, err := find(fmt.Sprintf("99999%07d", n)); !errors.Is(err, refusal.NotFound) || times != 1 {
 			t.Fatalf("wrong code %d: %v, looked up %d times", n, err, times)
 		}

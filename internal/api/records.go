@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/service"
 )
 
@@ -23,7 +24,7 @@ type Records interface {
 	// waits for some, as long as wait and the context allow; idle is told before. EventsEnd is the place after the
 	// newest.
 	Await(ctx context.Context, q gift.EventQuery, wait time.Duration, idle func()) (gift.EventPage, error)
-	EventsEnd(ctx context.Context, account guid.ID) (gift.EventPlace, error)
+	EventsEnd(ctx context.Context, account guid.ID) (merchant.EventPlace, error)
 	// LogExport notes durably, in a log that is chained and in the audit trail, that codes leave.
 	LogExport(context.Context, gift.TrailEntry) error
 	// AddTrail writes into the audit trail.
@@ -32,5 +33,5 @@ type Records interface {
 	Trail(context.Context, gift.TrailFilter) (gift.TrailPage, error)
 	// AdvanceClock moves the clock of a test account to where move says, or gives the error of move.
 	AdvanceClock(ctx context.Context, account guid.ID,
-		move func(gift.Clock) (gift.Clock, gift.TrailEntry, error)) (gift.Clock, error)
+		move func(merchant.Clock) (merchant.Clock, gift.TrailEntry, error)) (merchant.Clock, error)
 }

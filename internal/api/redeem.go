@@ -7,6 +7,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -53,7 +54,7 @@ func readVerification(o *wire.Object) (code string) {
 func redeemGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) redemption { return readRedemption(o, c) })
 	return c.take(gift.RedeemGift, asked, &asked.giftRef, asked.Where, problems, nil,
-		func(r *service.Request, at *gift.Location) (ledger.Answer, error) {
+		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 			answer, err := verified(r, at, asked.Verification, func() (ledger.Answer, error) {
 				return r.Do(asked.command(c, at), ledger.OK, writeRedemption)
 			})
@@ -65,7 +66,7 @@ func redeemGift(c *call) (ledger.Answer, error) {
 }
 
 // verified has do do what a verification code is shown for.
-func verified(r *service.Request, at *gift.Location, code string, do func() (ledger.Answer, error)) (ledger.Answer,
+func verified(r *service.Request, at *merchant.Location, code string, do func() (ledger.Answer, error)) (ledger.Answer,
 	error) {
 	answer, err := r.Verified(code, at.ID, do)
 	if code != "" && !r.Uncoded && errors.Is(err, refusal.RateLimited) {
@@ -78,7 +79,7 @@ func verified(r *service.Request, at *gift.Location, code string, do func() (led
 // the request. unfit is what else is wrong with the request, by the set-up: it is told before any gift is looked for,
 // so that no code counts as a guess; nil: nothing is.
 func (c *call) take(op gift.Operation, whole any, asked *giftRef, where place, problems *wire.Problems,
-	unfit error, do func(*service.Request, *gift.Location) (ledger.Answer, error)) (ledger.Answer, error) {
+	unfit error, do func(*service.Request, *merchant.Location) (ledger.Answer, error)) (ledger.Answer, error) {
 	problems.Refuse(c.Account.NeedKey(c.Key))
 	if problems.Err() != nil {
 		return ledger.Answer{}, c.besides(problems, where.Place)
@@ -110,7 +111,7 @@ func (c *call) take(op gift.Operation, whole any, asked *giftRef, where place, p
 	return do(request, at)
 }
 
-func (r *redemption) command(c *call, at *gift.Location) *ledger.Redeem {
+func (r *redemption) command(c *call, at *merchant.Location) *ledger.Redeem {
 	cmd := &ledger.Redeem{VoucherID: r.ID, Notice: c.Account.BalanceNotice, Redeem: r.Redeem}
 	cmd.Context, cmd.LocationID, cmd.Account = c.Actor(at.ID), at.ID, c.Account
 	if r.ticket != nil {

@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -82,7 +83,7 @@ func TestEveryCodeIsProduced(t *testing.T) {
 			return w.redeem(g, "1", once("slow")...)
 		},
 		refusal.RateLimited: func(w *world) reply {
-			for n := range gift.AnonymousBurst {
+			for n := range merchant.AnonymousBurst {
 				w.post("redeem-gift", `{}`, as("boon_test_anonymous"+strings.Repeat("x", n))...).refused(401, refusal.Unauthenticated)
 			}
 			return w.post("redeem-gift", `{}`, as("boon_test_anonymous")...)
@@ -459,7 +460,7 @@ func TestBadInputOfSend(t *testing.T) {
 		invalid("50,000 unknown members", `{"monetaryGift":{"value":5`+strings.Repeat(`,"x":1`, 50_000)+`}}`, m+"x"),
 		{"an unknown program", gift1(`"programID":"` + nowhere + `"`), 422, refusal.MissingOrInvalidGiftProgram,
 			[]string{m + "programID"}},
-		{"a program of some locations", gift1(`"programID":"` + gift.DistributionProgram.ID.String() + `"`), 422,
+		{"a program of some locations", gift1(`"programID":"` + merchant.DistributionProgram.ID.String() + `"`), 422,
 			refusal.NotSupported, []string{m + "organizationID"}},
 		invalid("an unknown program among other problems", ofMoney("0", `,"programID":"`+nowhere+`"`), m+"value", m+
 			"programID"),
@@ -741,10 +742,10 @@ func TestTextCountries(t *testing.T) {
 		w.post("send-gift", text(number)).refused(400, refusal.ValidationFailure, "monetaryGift.recipientContact")
 		w.post("resend-gift", again(number)).refused(400, refusal.ValidationFailure, "recipientContact")
 	}
-	err := w.store.Configure(t.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+	err := w.store.Configure(t.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes, error) {
 		a := *d.Accounts[id(harbor)]
 		a.TextCountries = []string{"GB"}
-		return gift.Changes{Accounts: []*gift.Account{&a}}, nil
+		return merchant.Changes{Accounts: []*merchant.Account{&a}}, nil
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -157,7 +158,7 @@ func TestThievesReplaceNothing(t *testing.T) {
 	w := newWorld(t)
 	g := w.send(ofMoney("25"))
 	for _, role := range []string{"till", "shop", "office"} {
-		may, _ := gift.RoleByName(role)
+		may, _ := merchant.RoleByName(role)
 		w.permit(rotatedKey, may.Names()...)
 		w.post("replace-gift", replaceBody(g, ""), as(rotatedKey)...).refused(403, refusal.NotAuthorized)
 	}

@@ -7,6 +7,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
@@ -75,13 +76,13 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) reversal { return readReversal(o, c) })
 	problems.Refuse(c.Account.NeedKey(c.Key))
 	if err := problems.Err(); err != nil {
-		if asked.Where.Place != (gift.Place{}) {
+		if asked.Where.Place != (merchant.Place{}) {
 			err = c.besides(problems, asked.Where.Place)
 		}
 		return ledger.Answer{}, err
 	}
 	if asked.Operation == gift.CashOutGift {
-		if err := c.Caller.Permit(gift.MayCashOut, true); err != nil {
+		if err := c.Caller.Permit(merchant.MayCashOut, true); err != nil {
 			return ledger.Answer{}, err
 		}
 	}
@@ -92,7 +93,7 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	switch {
 	case err == nil:
 		location = at.ID
-	case asked.Where.Place == gift.Place{}: // a reversal need not be made anywhere in particular
+	case asked.Where.Place == merchant.Place{}: // a reversal need not be made anywhere in particular
 	case errors.Is(err, refusal.NotAuthorized):
 		return ledger.Answer{}, err
 	case asked.OriginalKey != "" && errors.Is(err, refusal.NotFound):

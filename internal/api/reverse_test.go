@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -93,7 +93,7 @@ func TestTheGiftOfAReversalIsNoFreeGuess(t *testing.T) {
 	w.holdGift(g, "1", append(as(pierKey), once("1")...)...).want(200)
 	of := func(code string) string { return `{"idempotencyKey":"1","voucherCode":"` + code + `"}` }
 	undoings := []string{"release-hold", "reverse-redemption"}
-	for n := range gift.GuessBurst {
+	for n := range merchant.GuessBurst {
 		w.post(undoings[n%2], of("999990000000"), as(pierKey)...).refused(400, refusal.ValidationFailure)
 	}
 	w.post("validate-gift", `{"voucherCode":"`+g.code+`"}`, as(pierKey)...).refused(429, refusal.RateLimited)
@@ -112,7 +112,7 @@ func TestAnUndoingThatFoundNothingIsRepeated(t *testing.T) {
 	w := newWorld(t)
 	for _, key := range []string{pierKey, harborKey, rotatedKey} {
 		if key == rotatedKey {
-			some := *w.directory.Load().Keys[gift.HashKey(key)]
+			some := *w.directory.Load().Keys[merchant.HashKey(key)]
 			some.Locations = []guid.ID{id(pier), id(wharf)}
 			w.addKeys(&some)
 		}

@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/wire"
 )
 
@@ -64,7 +65,7 @@ func writeSheetURL(w *wire.Writer, sheet gift.Token, publicURL string) {
 // mask takes the secrets of gifts out of a kept answer, which may have been made for another key, unless the caller may
 // see codes.
 func (c *call) mask(op gift.Operation, a ledger.Answer) (_ ledger.Answer, err error) {
-	if c.Caller == nil || c.Caller.May(gift.MaySeeCodes) || !a.Succeeded() {
+	if c.Caller == nil || c.Caller.May(merchant.MaySeeCodes) || !a.Succeeded() {
 		return a, nil
 	}
 	tells, err := tellsCodes(op, a.Body)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"boon.example/internal/api/contract"
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 )
 
@@ -37,7 +37,8 @@ func TestNoAnswerTellsCodes(t *testing.T) {
 	racetest.SkipShort(t, "calls one after the other")
 	t.Parallel()
 	s := newStage(t)
-	s.permit(rotatedKey, slices.DeleteFunc(gift.PermissionNames(), func(name string) bool { return name == "codes" })...)
+	s.permit(rotatedKey, slices.DeleteFunc(merchant.PermissionNames(),
+		func(name string) bool { return name == "codes" })...)
 	operations, err := contract.Routes(theFile)
 	if err != nil {
 		t.Fatal(err)

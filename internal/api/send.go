@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/nfc"
 	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
@@ -181,7 +182,7 @@ func spelled(s gift.Send, spell func(string) string) *gift.Send {
 
 // sendFor finds the account that gifts are sent for; nil, where the caller may not send for the one that the request
 // names.
-func (c *call) sendFor(send *gift.Send, problems *wire.Problems) *gift.Account {
+func (c *call) sendFor(send *gift.Send, problems *wire.Problems) *merchant.Account {
 	definition, kind := &gift.Definition{}, refusal.FieldMonetary
 	switch {
 	case send.Monetary != nil:

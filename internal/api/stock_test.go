@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store"
@@ -96,8 +96,8 @@ func TestStockOfAnyWorth(t *testing.T) {
 	}
 	w.post("activate-gift", activateBody(card, "10000"), once("k")...).want(200, "currentBalance", "10000.00")
 
-	w.get("/gifting/gifts/"+w.stock(`"count":1,"programID":"` + gift.DistributionProgram.ID.String() + `","organizationID":"` +
-		pier + `","voucherDesignID":"` + design + `"`)[0].id).want(200, "programName", gift.DistributionProgram.Name,
+	w.get("/gifting/gifts/"+w.stock(`"count":1,"programID":"` + merchant.DistributionProgram.ID.String() + `","organizationID":"` +
+		pier + `","voucherDesignID":"` + design + `"`)[0].id).want(200, "programName", merchant.DistributionProgram.Name,
 		"organizationID", pier, "voucherDesignID", design)
 
 	item := w.stock(`"count":2,"label":"Latte","terms":"Any size.","quantity":3,"equivalentValue":13.5`)
@@ -184,7 +184,7 @@ func TestStolenCards(t *testing.T) {
 	far := w.stock(`"count":1,"organizationID":"` + wharf + `"`)[0]
 	w.post("activate-gift", activateBody(far, "5"), till...).refused(403, refusal.NotAuthorized)
 
-	for limits, of := range map[[2]gift.Limits]string{
+	for limits, of := range map[[2]merchant.Limits]string{
 		{{IssuedPerDay: 100_00}, {}}: "account", {{}, {IssuedPerDay: 100_00}}: "key",
 	} {
 		w.atNoon()
@@ -203,7 +203,7 @@ func TestStolenCards(t *testing.T) {
 		cards = cards[1:]
 	}
 	// Cards count as gifts when they are made, and as money when they are sold.
-	w.limit(gift.Limits{GiftsPerDay: 10, IssuedPerDay: 1_00}, gift.Limits{})
+	w.limit(merchant.Limits{GiftsPerDay: 10, IssuedPerDay: 1_00}, merchant.Limits{})
 	w.atNoon()
 	w.post("create-stock", `{"count":10,"value":500}`).want(201)
 	w.post("create-stock", `{"count":1}`).refused(429, refusal.RateLimited)

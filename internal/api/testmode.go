@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -58,7 +59,7 @@ func advanceClock(c *call) (ledger.Answer, error) {
 			return ledger.Answer{}, err
 		}
 	}
-	move := func(was gift.Clock) (gift.Clock, gift.TrailEntry, error) {
+	move := func(was merchant.Clock) (merchant.Clock, gift.TrailEntry, error) {
 		is, err := was.Set(asked, c.Account.Zone, c.RealTime().UTC())
 		return is, gift.TrailEntry{AccountID: c.Account.ID, Actor: c.Actor(guid.ID{}).Actor, Action: gift.ClockAdvanced,
 			RequestID: c.RequestID, What: "the test clock shows " + is.Now(c.RealTime()).UTC().Format(time.RFC3339)}, err
@@ -79,7 +80,7 @@ func (c *call) hasClock() error {
 			"clock that can be advanced.")
 }
 
-func readClockChange(o *wire.Object) (ask gift.ClockChange) {
+func readClockChange(o *wire.Object) (ask merchant.ClockChange) {
 	const advance, now = "advance", "now"
 	if text := o.Text(advance); text != "" {
 		p, ok := calendar.ParsePeriod(text)
@@ -100,7 +101,7 @@ func readClockChange(o *wire.Object) (ask gift.ClockChange) {
 }
 
 // tellClock does what is due, within a time, and tells what the clock shows then.
-func (c *call) tellClock(clock gift.Clock, within time.Duration) (ledger.Answer, error) {
+func (c *call) tellClock(clock merchant.Clock, within time.Duration) (ledger.Answer, error) {
 	left, err := c.Settle(c.HTTP.Context(), c.Account, within)
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)

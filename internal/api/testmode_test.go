@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/admission"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -104,7 +105,7 @@ func TestSecretsOfTestWebhooksEndByTheRealClock(t *testing.T) {
 	w := newWorld(t)
 	w.do("POST", "/api/test/clock", `{"advance":"P30D"}`, as(sandboxKey)...).want(200)
 	hook := w.hook(as(sandboxKey)...)
-	is := func() *gift.Webhook {
+	is := func() *merchant.Webhook {
 		t.Helper()
 		d, err := w.store.Directory(t.Context())
 		if err != nil {
@@ -122,11 +123,11 @@ func TestSecretsOfTestWebhooksEndByTheRealClock(t *testing.T) {
 	if signs := len(rotated.Secrets(now)); signs != 2 {
 		t.Errorf("after a rotation %d secrets sign", signs)
 	}
-	if signs := len(rotated.Secrets(now.Add(gift.SecretRotation))); signs != 1 {
+	if signs := len(rotated.Secrets(now.Add(merchant.SecretRotation))); signs != 1 {
 		t.Errorf("a day after a rotation %d secrets sign", signs)
 	}
 	w.hooks("PATCH", "/"+hook, `{"description":"changed"}`, as(sandboxKey)...).want(200)
-	for _, h := range []*gift.Webhook{made, rotated, is()} {
+	for _, h := range []*merchant.Webhook{made, rotated, is()} {
 		if h.ChangedAt.After(w.now()) {
 			t.Errorf("it was changed %s from now", time.Until(h.ChangedAt))
 		}

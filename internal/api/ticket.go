@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -20,7 +20,7 @@ import (
 // readTicket reads the till's ticket; nil when none is given. at is where it is; nil: that cannot be told. asked is the
 // ticket as the request has it, for its fingerprint: what the location's set-up says of tickets, and how a version
 // reads the orders of a platform, make no other request of it. into is memory that the caller lends; nil: none.
-func readTicket(o *wire.Object, currency money.Currency, at *gift.Location, into *ticket.Memory) (t *ticket.Ticket,
+func readTicket(o *wire.Object, currency money.Currency, at *merchant.Location, into *ticket.Memory) (t *ticket.Ticket,
 	asked any) {
 	data := o.Object("ticketData")
 	if data == nil {
@@ -87,7 +87,7 @@ func (c *call) noteTicket(t *ticket.Ticket) *ticket.Ticket {
 
 // readTicketOptions reads how the ticket is to be read. An option of another format is a problem, and so is another
 // itemID than the one by which the location lists its gift cards.
-func readTicketOptions(data *wire.Object, name string, there gift.TicketReading) (o format.Options) {
+func readTicketOptions(data *wire.Object, name string, there merchant.TicketReading) (o format.Options) {
 	const check, itemID, inclusive = "checkGuid", "itemID", "taxInclusive"
 	options := data.Object("options")
 	if options == nil {

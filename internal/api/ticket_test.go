@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
@@ -216,7 +217,7 @@ func FuzzTicket(f *testing.F) {
 			}
 			return
 		}
-		for _, items := range [][]gift.Item{nil, {{ID: "LATTE"}}} {
+		for _, items := range [][]merchant.Item{nil, {{ID: "LATTE"}}} {
 			if most := ticket.EligibilityOf(tk, items, v).Most; most < 0 || most > v.Balance {
 				t.Fatalf("most is %d of %d", most, v.Balance)
 			}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -24,8 +24,8 @@ const squareOrder = `{"format":"square","data":{"order":{"state":"OPEN","line_it
 	"total_money":{"amount":4025},"total_tax_money":{"amount":100}}}}`
 
 // readTickets has pier read tickets so.
-func (w *world) readTickets(how ...gift.TicketReading) {
-	w.configure(func(a *gift.Account) {
+func (w *world) readTickets(how ...merchant.TicketReading) {
+	w.configure(func(a *merchant.Account) {
 		a.Locations = slices.Clone(a.Locations)
 		for i := range a.Locations {
 			if a.Locations[i].ID == id(pier) {
@@ -39,7 +39,7 @@ func (w *world) readTickets(how ...gift.TicketReading) {
 func TestALocationSaysHowTicketsAreRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.readTickets(gift.TicketReading{Format: "shopify", ItemID: "sku"})
+	w.readTickets(merchant.TicketReading{Format: "shopify", ItemID: "sku"})
 	g := w.send(latte)
 	ask := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":{"format":"shopify","data":{"order":` +
 		`{"currency":"USD","line_items":[{"variant_id":1,"sku":"LATTE","quantity":1,"price":"4.50"}],"total_price":"4.50"}}`
@@ -52,8 +52,8 @@ func TestALocationSaysHowTicketsAreRead(t *testing.T) {
 func TestALocationSaysWhatIsAGiftCard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.readTickets(gift.TicketReading{Format: "square", GiftCards: []string{"GC"}},
-		gift.TicketReading{Format: "standard", GiftCards: []string{"GC"}})
+	w.readTickets(merchant.TicketReading{Format: "square", GiftCards: []string{"GC"}},
+		merchant.TicketReading{Format: "standard", GiftCards: []string{"GC"}})
 	for _, ticket := range []string{
 		`{"format":"square","data":{"line_items":[{"catalog_object_id":"GC","total_money":{"amount":2500}},` +
 			`{"catalog_object_id":"LATTE","total_money":{"amount":450}}],"total_money":{"amount":2950}}}`,
@@ -72,7 +72,7 @@ func TestALocationSaysWhatIsAGiftCard(t *testing.T) {
 func TestATillCannotHideAGiftCard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.readTickets(gift.TicketReading{Format: "toast", ItemID: "plu", GiftCards: []string{"GC25"}})
+	w.readTickets(merchant.TicketReading{Format: "toast", ItemID: "plu", GiftCards: []string{"GC25"}})
 	g := w.send(ofMoney("100"))
 	ask := func(itemID string) string {
 		return `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":{"format":"toast","data":{"checks":[` +
@@ -101,7 +101,7 @@ func TestATicketIsOneRequest(t *testing.T) {
 				`{"format":"`+format+`","data":`+ticket+`}}`, once("k")...)
 		}
 		first := ask(ticket).want(200)
-		w.readTickets(gift.TicketReading{Format: format, GiftCards: []string{"CARD"}})
+		w.readTickets(merchant.TicketReading{Format: format, GiftCards: []string{"CARD"}})
 		ask(strings.ReplaceAll(ticket, `,"`, ` , "`)).again(first)
 		ask(strings.ReplaceAll(ticket, `CARD`, `CARDS`)).refused(422, refusal.IdempotencyMismatch)
 	}
@@ -120,8 +120,8 @@ func TestATicketIsOneRequest(t *testing.T) {
 func TestAGiftForAGroup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, items := range [][]gift.Item{{{Group: "CAKES", Name: "Cakes"}}, {{Name: "Pie Large"}}} {
-		w.promote(func(p *gift.Promotion) { p.EligibleItems = items })
+	for _, items := range [][]merchant.Item{{{Group: "CAKES", Name: "Cakes"}}, {{Name: "Pie Large"}}} {
+		w.promote(func(p *merchant.Promotion) { p.EligibleItems = items })
 		g := w.send(latte)
 		ask := `{"voucherCode":"` + g.code + `","organizationID":"` + pier + `","ticketData":{"format":"square","data":` +
 			`{"line_items":[{"name":"Pie","variation_name":"Large","category_id":"CAKES","total_money":{"amount":500}},` +
@@ -136,7 +136,7 @@ func TestAGiftForAGroup(t *testing.T) {
 func TestLookalikesAreOtherItems(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.promote(func(p *gift.Promotion) { p.EligibleItems = []gift.Item{{Name: "Caf\u00e9"}} })
+	w.promote(func(p *merchant.Promotion) { p.EligibleItems = []merchant.Item{{Name: "Caf\u00e9"}} })
 	g := w.send(latte)
 	for name, same := range map[string]bool{"Caf\u00e9": true, "Cafe\u0301": true, "caf\u00e9": false, "Cafe": false,
 		"Caf\u200b\u00e9": false, "\u202eCaf\u00e9": false, "\u0421af\u00e9": false} {
@@ -279,26 +279,26 @@ func TestNoPieceToPay(t *testing.T) {
 }
 
 // promote changes the promotion of the gifts that latte asks for.
-func (w *world) promote(change func(*gift.Promotion)) {
+func (w *world) promote(change func(*merchant.Promotion)) {
 	w.Helper()
-	w.configure(func(a *gift.Account) {
+	w.configure(func(a *merchant.Account) {
 		a.Promotions = slices.Clone(a.Promotions)
-		change(&a.Promotions[slices.IndexFunc(a.Promotions, func(p gift.Promotion) bool { return p.ID == id(spring) })])
+		change(&a.Promotions[slices.IndexFunc(a.Promotions, func(p merchant.Promotion) bool { return p.ID == id(spring) })])
 	})
 }
 
 // configure changes the account.
-func (w *world) configure(change func(*gift.Account)) {
+func (w *world) configure(change func(*merchant.Account)) {
 	w.Helper()
 	w.configureOne(harbor, change)
 }
 
-func (w *world) configureOne(account string, change func(*gift.Account)) {
+func (w *world) configureOne(account string, change func(*merchant.Account)) {
 	w.Helper()
-	err := w.store.Configure(w.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+	err := w.store.Configure(w.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes, error) {
 		a := *d.Accounts[id(account)]
 		change(&a)
-		return gift.Changes{Accounts: []*gift.Account{&a}}, nil
+		return merchant.Changes{Accounts: []*merchant.Account{&a}}, nil
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -329,7 +329,7 @@ func TestARestrictedGiftNeedsItsTicket(t *testing.T) {
 	if !strings.Contains(string(r.body), "It is good for: LATTE, Mocha.") {
 		t.Errorf("%s", r.body)
 	}
-	w.promote(func(p *gift.Promotion) { p.TicketOptional = true })
+	w.promote(func(p *merchant.Promotion) { p.TicketOptional = true })
 	w.post("validate-gift", ask+`}`).want(200, "requiresEligibleItems", "true")
 	w.post("redeem-gift", ask+`,"amount":1}`).want(200, "amount", "1.00")
 	w.post("redeem-gift", ask+`,"ticketData":`+ticketOf("TEA")+`}`).refused(422, refusal.ItemEligibilityFailure, "ticketData")
@@ -340,9 +340,9 @@ func TestASetUpChangesNoGift(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	restricted := w.send(latte)
-	w.promote(func(p *gift.Promotion) { p.EligibleItems = nil })
+	w.promote(func(p *merchant.Promotion) { p.EligibleItems = nil })
 	free := w.send(latte)
-	w.promote(func(p *gift.Promotion) { p.EligibleItems = []gift.Item{{ID: "CAKE", Name: "Cake"}} })
+	w.promote(func(p *merchant.Promotion) { p.EligibleItems = []merchant.Item{{ID: "CAKE", Name: "Cake"}} })
 	cake := w.send(latte)
 	for _, tt := range []struct {
 		gift               made

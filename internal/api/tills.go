@@ -11,9 +11,9 @@ import (
 
 	"boon.example/internal/admission"
 	"boon.example/internal/clientip"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/pin"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -21,8 +21,8 @@ import (
 )
 
 func tillRoutes() []Route {
-	change := Route{Priority: admission.Write, deadline: otherDeadline, needs: gift.MayTills}
-	read := Route{Priority: admission.Read, deadline: otherDeadline, needs: gift.MayTills}
+	change := Route{Priority: admission.Write, deadline: otherDeadline, needs: merchant.MayTills}
+	read := Route{Priority: admission.Read, deadline: otherDeadline, needs: merchant.MayTills}
 	at := func(r Route, method, path string, h handler) Route {
 		r.Method, r.Pattern, r.handle = method, base+path, h
 		return r
@@ -41,15 +41,16 @@ func pairTill(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	token := rand.Text() // 130 bits, in letters that a QR code has room for
-	var made *gift.Key
-	err := c.setUp(func(d *gift.Directory) (gift.Changes, error) {
+	var made *merchant.Key
+	err := c.setUp(func(d *merchant.Directory) (merchant.Changes, error) {
 		k, err := d.NewTill(c.Caller, want, token, c.sendingTime())
 		if made = k; err != nil {
-			return gift.Changes{}, err
+			return merchant.Changes{}, err
 		}
 		saved := *k
-		return gift.Changes{Keys: []*gift.Key{&saved}, What: fmt.Sprintf("added till %s (%s) at %s, which may: %s, from %s",
-			k.Name, k.ID, c.Account.Location(k.Locations[0]).Name, k.Permissions, k.Networks)}, nil
+		return merchant.Changes{Keys: []*merchant.Key{&saved},
+			What: fmt.Sprintf("added till %s (%s) at %s, which may: %s, from %s",
+				k.Name, k.ID, c.Account.Location(k.Locations[0]).Name, k.Permissions, k.Networks)}, nil
 	})
 	if err != nil {
 		return ledger.Answer{}, err
@@ -61,20 +62,20 @@ func pairTill(c *call) (ledger.Answer, error) {
 }
 
 // readTill reads what a request says of a new till.
-func (c *call) readTill(o *wire.Object) gift.Key {
-	k := gift.Key{ID: guid.ID(uuid.Must(uuid.NewV7())), Kind: gift.AccountKey, AccountID: c.Account.ID,
-		Name: strings.TrimSpace(o.Line("name", gift.MaxKeyName)), Locations: []guid.ID{o.GUID("organizationID")},
-		Permissions: gift.TillRole, Networks: readNetworks(o, "networks")}
+func (c *call) readTill(o *wire.Object) merchant.Key {
+	k := merchant.Key{ID: guid.ID(uuid.Must(uuid.NewV7())), Kind: merchant.AccountKey, AccountID: c.Account.ID,
+		Name: strings.TrimSpace(o.Line("name", merchant.MaxKeyName)), Locations: []guid.ID{o.GUID("organizationID")},
+		Permissions: merchant.TillRole, Networks: readNetworks(o, "networks")}
 	if k.Name == "" && !o.Has("name") {
 		o.Add("name", "Say what the till is called in lists, such as Counter 1.")
 	}
 	if !o.Given("organizationID") {
 		o.Add("organizationID", "Say at which location the till stands.")
 	}
-	names, _ := o.Texts("may", len(gift.PermissionNames()))
+	names, _ := o.Texts("may", len(merchant.PermissionNames()))
 	for n, name := range names {
-		one, known := gift.PermissionByName(name)
-		if !known || one&^gift.TillPermissions != 0 {
+		one, known := merchant.PermissionByName(name)
+		if !known || one&^merchant.TillPermissions != 0 {
 			o.Add(fmt.Sprintf("may[%d]", n), "A till may be given activate, reload and cash-out, beside validate, redeem and "+
 				"reverse, which every till may.")
 			continue
@@ -84,8 +85,8 @@ func (c *call) readTill(o *wire.Object) gift.Key {
 	return k
 }
 
-func readNetworks(o *wire.Object, name string) (all gift.Networks) {
-	texts, _ := o.Texts(name, gift.MaxNetworks)
+func readNetworks(o *wire.Object, name string) (all merchant.Networks) {
+	texts, _ := o.Texts(name, merchant.MaxNetworks)
 	for n, text := range texts {
 		p, err := clientip.ParseNetwork(text)
 		if err != nil {
@@ -123,18 +124,19 @@ func revokeTill(c *call) (ledger.Answer, error) {
 	if err := q.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	var ended gift.Key
-	err := c.setUp(func(d *gift.Directory) (gift.Changes, error) {
+	var ended merchant.Key
+	err := c.setUp(func(d *merchant.Directory) (merchant.Changes, error) {
 		k := d.ManagedTill(c.Caller, id)
 		if k == nil {
-			return gift.Changes{}, service.RefuseAt(refusal.NotFound, "keyID", "This account has no till with that keyID.")
+			return merchant.Changes{}, service.RefuseAt(refusal.NotFound, "keyID", "This account has no till with that keyID.")
 		}
 		if ended = *k; !k.RevokedAt.IsZero() {
-			return gift.Changes{}, nil
+			return merchant.Changes{}, nil
 		}
 		ended.RevokedAt = c.sendingTime()
 		saved := ended
-		return gift.Changes{Keys: []*gift.Key{&saved}, What: fmt.Sprintf("switched off till %s (%s)", k.Name, k.ID)}, nil
+		return merchant.Changes{Keys: []*merchant.Key{&saved}, What: fmt.Sprintf("switched off till %s (%s)", k.Name, k.ID)},
+			nil
 	})
 	if err != nil {
 		return ledger.Answer{}, err
@@ -167,7 +169,7 @@ func listPeople(c *call) (ledger.Answer, error) {
 func setPIN(c *call) (ledger.Answer, error) {
 	type request struct{ name, pin string }
 	want, problems := decode(c, func(o *wire.Object) request {
-		r := request{o.Line("name", gift.MaxKeyName), o.Text("pin")}
+		r := request{o.Line("name", merchant.MaxKeyName), o.Text("pin")}
 		if !o.Given("name") {
 			o.Add("name", "Say whose PIN it is.")
 		}
@@ -187,17 +189,17 @@ func setPIN(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	var person gift.Person
-	err = c.setUp(func(d *gift.Directory) (gift.Changes, error) {
+	var person merchant.Person
+	err = c.setUp(func(d *merchant.Directory) (merchant.Changes, error) {
 		a := d.Accounts[c.Account.ID]
-		at := slices.IndexFunc(a.People, func(p gift.Person) bool { return p.Name == want.name })
+		at := slices.IndexFunc(a.People, func(p merchant.Person) bool { return p.Name == want.name })
 		if at < 0 || !c.Caller.ManagesPerson(&a.People[at]) {
-			return gift.Changes{}, service.RefuseAt(refusal.NotFound, "name",
+			return merchant.Changes{}, service.RefuseAt(refusal.NotFound, "name",
 				"Nobody of this name works at the tills of this account.")
 		}
 		changed := a.WithPIN(want.name, hash, false)
 		person = changed.People[at]
-		return gift.Changes{Accounts: []*gift.Account{changed}, What: "set the PIN of " + want.name}, nil
+		return merchant.Changes{Accounts: []*merchant.Account{changed}, What: "set the PIN of " + want.name}, nil
 	})
 	if err != nil {
 		return ledger.Answer{}, err
@@ -225,14 +227,15 @@ func (c *call) hashPIN(typed string) (string, error) {
 }
 
 // setUp saves a change of the set-up that this call makes, with a line for its log.
-func (c *call) setUp(change func(*gift.Directory) (gift.Changes, error)) error {
+func (c *call) setUp(change func(*merchant.Directory) (merchant.Changes, error)) error {
 	if err := c.hooks.take(c.Account.ID, c.sendingTime()); err != nil {
 		return err
 	}
-	return service.Stored(c.Hooks.Configure(c.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+	return service.Stored(c.Hooks.Configure(c.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes,
+		error) {
 		changes, err := change(d)
 		if err != nil || changes.What == "" {
-			return gift.Changes{}, err
+			return merchant.Changes{}, err
 		}
 		changes.What = fmt.Sprintf("account %s, by key %s: %s", c.Account.Name, c.Caller.Name, changes.What)
 		changes.By, changes.RequestID = c.Actor(guid.ID{}).Actor, c.RequestID
@@ -241,10 +244,10 @@ func (c *call) setUp(change func(*gift.Directory) (gift.Changes, error)) error {
 }
 
 // tillStates are the words for where a till stands.
-var tillStates = map[gift.TillKey]string{gift.WaitingTill: "WAITING", gift.PairedTill: "PAIRED"}
+var tillStates = map[merchant.TillKey]string{merchant.WaitingTill: "WAITING", merchant.PairedTill: "PAIRED"}
 
 // writeTill writes the members of a till; never its key.
-func writeTill(w *wire.Writer, k *gift.Key, a *gift.Account) {
+func writeTill(w *wire.Writer, k *merchant.Key, a *merchant.Account) {
 	w.ID("keyID", k.ID)
 	w.Text("name", k.Name)
 	w.ID("organizationID", k.Locations[0])
@@ -267,7 +270,7 @@ func writeTill(w *wire.Writer, k *gift.Key, a *gift.Account) {
 	w.Texts("networks", networks)
 	w.Instant("createdAt", k.CreatedAt)
 	until := time.Time{}
-	if k.Till == gift.WaitingTill && k.RevokedAt.IsZero() {
+	if k.Till == merchant.WaitingTill && k.RevokedAt.IsZero() {
 		until = k.ExpiresAt
 	}
 	w.InstantOrNull("pairUntil", until)
@@ -275,7 +278,7 @@ func writeTill(w *wire.Writer, k *gift.Key, a *gift.Account) {
 }
 
 // writePerson writes the members of a person; never the hash of the PIN.
-func writePerson(w *wire.Writer, p *gift.Person) {
+func writePerson(w *wire.Writer, p *merchant.Person) {
 	w.Text("name", p.Name)
 	state := "OWN"
 	switch {

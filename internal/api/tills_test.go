@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"boon.example/internal/api/contract"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/pin"
 	"boon.example/internal/refusal"
 )
@@ -36,12 +36,12 @@ func (w *world) learn() {
 }
 
 // staff gives the account people.
-func (w *world) staff(people ...gift.Person) {
+func (w *world) staff(people ...merchant.Person) {
 	w.Helper()
-	err := w.store.Configure(w.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+	err := w.store.Configure(w.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes, error) {
 		a := *d.Accounts[id(harbor)]
 		a.People = people
-		return gift.Changes{Accounts: []*gift.Account{&a}, What: "people"}, nil
+		return merchant.Changes{Accounts: []*merchant.Account{&a}, What: "people"}, nil
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -59,8 +59,8 @@ func TestTillsAreMadeAndSwitchedOff(t *testing.T) {
 		"organizationID", pier, "may[3]", "reload", "networks[1]", "198.51.100.7/32")
 	token, found := strings.CutPrefix(made.at("pairURL"), "https://gifts.example.com/till/pair#")
 	till := made.at("keyID")
-	if k := w.directory.Load().Keys[gift.HashKey(token)]; !found || k == nil || k.ID.String() != till ||
-		k.Till != gift.WaitingTill || k.ExpiresAt.Sub(k.CreatedAt) != 15*time.Minute {
+	if k := w.directory.Load().Keys[merchant.HashKey(token)]; !found || k == nil || k.ID.String() != till ||
+		k.Till != merchant.WaitingTill || k.ExpiresAt.Sub(k.CreatedAt) != 15*time.Minute {
 		t.Fatalf("the link %s is that of the key %+v", made.at("pairURL"), k)
 	}
 	w.tills("GET", "/tills", "").want(200, "tills[0].keyID", till, "tills[0].state", "WAITING")
@@ -102,11 +102,12 @@ func TestTillsAreMadeAndSwitchedOff(t *testing.T) {
 func TestPINsAreSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.staff(gift.Person{Name: "Ana", May: gift.MayReverse}, gift.Person{Name: "Ben", Locations: []guid.ID{id(wharf)}})
+	w.staff(merchant.Person{Name: "Ana", May: merchant.MayReverse}, merchant.Person{Name: "Ben",
+		Locations: []guid.ID{id(wharf)}})
 	w.tills("GET", "/people", "").want(200, "people[0].name", "Ana", "people[0].pinState", "NONE", "people[0].may[0]",
 		"reverse", "people[1].organizationIDs[0]", wharf)
 	drawn := w.tills("POST", "/people/set-pin", `{"name":"Ana"}`).want(200, "pinState", "FIRST").at("pin")
-	ana := func() gift.Person { return w.directory.Load().Accounts[id(harbor)].People[0] }
+	ana := func() merchant.Person { return w.directory.Load().Accounts[id(harbor)].People[0] }
 	if len(drawn) != 6 || !pin.Is(ana().PIN, drawn) || !ana().FirstPIN {
 		t.Errorf("the PIN drawn is %q of %+v", drawn, ana())
 	}
@@ -192,7 +193,7 @@ func TestAuthorityOverTills(t *testing.T) {
 			ask(own, cornerKey).refused(404, refusal.NotFound, "organizationID")
 		case "revokeTill":
 			ask(own, cornerKey).refused(404, refusal.NotFound, "keyID")
-			apiKey := w.directory.Load().Keys[gift.HashKey(pierKey)].ID.String()
+			apiKey := w.directory.Load().Keys[merchant.HashKey(pierKey)].ID.String()
 			ask(apiKey, harborKey).refused(404, refusal.NotFound, "keyID")
 		case "setPIN":
 			ask(own, cornerKey).refused(404, refusal.NotFound, "name")

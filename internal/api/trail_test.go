@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/setup"
 )
@@ -58,7 +58,7 @@ func TestAuditTrail(t *testing.T) {
 	stock := w.stock(`"count":2`)
 	w.get("/gifting/orders/" + stock[0].order + "/stock?format=csv").want(200)
 	key, _, err := setup.CreateKey(t.Context(), w.store, setup.KeyRequest{Name: "till-2", Account: id(harbor),
-		Permissions: gift.MayRedeem}, time.Now(), strings.NewReader(strings.Repeat("random", 99)))
+		Permissions: merchant.MayRedeem}, time.Now(), strings.NewReader(strings.Repeat("random", 99)))
 	if err != nil {
 		t.Fatal(err)
 	}

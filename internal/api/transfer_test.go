@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -49,7 +49,7 @@ func TestWhatIsNotTransferred(t *testing.T) {
 	a, full := w.send(ofMoney("25")), w.send(ofMoney("10000"))
 	given := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},` + promotion + `}`)
 	ofOneProgram := w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3,"programID":"` +
-		gift.BusinessProgram.ID.String() + `"},` + promotion + `}`)
+		merchant.BusinessProgram.ID.String() + `"},` + promotion + `}`)
 	items := w.send(`{"itemGift":{"label":"Latte","quantity":2,"deliveryMethodID":3},` + purchase + `}`)
 	lunch := w.send(`{"itemGift":{"label":"Latte","quantity":2,"terms":"At lunch","deliveryMethodID":3},` + purchase + `}`)
 	w.post("transfer-balance", transferBody(lunch, items, "")).refused(409, refusal.RedemptionNotAllowed, "toVoucherID")
@@ -101,7 +101,7 @@ func TestThievesTransferNothing(t *testing.T) {
 	}
 	guest, own, here, there := w.send(ofMoney("25")), w.send(ofMoney("1")), at(pier), at(wharf)
 	for _, role := range []string{"till", "shop", "office"} {
-		may, _ := gift.RoleByName(role)
+		may, _ := merchant.RoleByName(role)
 		w.permit(rotatedKey, may.Names()...)
 		w.post("transfer-balance", transferBody(guest, own, ""), as(rotatedKey)...).refused(403, refusal.NotAuthorized)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
@@ -57,7 +58,7 @@ func validateGift(c *call) (ledger.Answer, error) {
 }
 
 // validate finds the gift that is asked for, and refuses what cannot be used as the till means to.
-func (c *call) validate(asked *validation, at *gift.Location) (g gift.Gift, _ *ticket.Eligibility, err error) {
+func (c *call) validate(asked *validation, at *merchant.Location) (g gift.Gift, _ *ticket.Eligibility, err error) {
 	if g, err = c.find(asked.giftRef, at.ID); err != nil {
 		return g, nil, err
 	}

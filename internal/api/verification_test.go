@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -139,7 +139,7 @@ func TestGuessingAtATill(t *testing.T) {
 	w := newWorld(t)
 	cards, codes := w.verified(7)
 	till := as(pierKey)
-	for n := range gift.GuessBurst {
+	for n := range merchant.GuessBurst {
 		verify(cards[n/4], "1", wrong(codes[n/4], n))(w, till...).refused(409, refusal.RedemptionNotAllowed,
 			"verificationCode")
 	}

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
@@ -12,8 +13,8 @@ import (
 
 // view is from where a gift is looked at.
 type view struct {
-	account  *gift.Account
-	location *gift.Location // where it is to be redeemed; nil: nowhere in particular
+	account  *merchant.Account
+	location *merchant.Location // where it is to be redeemed; nil: nowhere in particular
 	now      time.Time
 	verdict  *ticket.Eligibility // of the till's ticket; nil: none was given
 	law      gift.CashOutLaw
@@ -24,7 +25,7 @@ type view struct {
 // lookUp is a view of gifts that are looked up: their secrets are for keys only that may see codes.
 func (c *call) lookUp() view {
 	return view{account: c.Account, now: c.Now, law: c.CashOutLaw, pages: c.PublicURL,
-		masked: !c.Caller.May(gift.MaySeeCodes)}
+		masked: !c.Caller.May(merchant.MaySeeCodes)}
 }
 
 // writeVoucher writes the members of the voucher payload. The recipient's address is not among them: a till has no need
@@ -69,7 +70,7 @@ func writeVoucherIdentity(w *wire.Writer, g *gift.Gift, s view) {
 // writeVoucherOrigin writes whose the gift is, how it came about, and of what kind it is.
 func writeVoucherOrigin(w *wire.Writer, g *gift.Gift) {
 	v := &g.Voucher
-	program, _ := gift.ProgramByID(v.ProgramID)
+	program, _ := merchant.ProgramByID(v.ProgramID)
 	w.ID("orderID", v.OrderID)
 	w.TextOrNull("externalTransactionReferenceNumber", g.Card.Purchase.Reference)
 	w.IDOrNull("externalStorefrontID", g.Card.Purchase.StorefrontID)
@@ -129,7 +130,7 @@ func writeVoucherValue(w *wire.Writer, g *gift.Gift, s view) {
 }
 
 // writeEligibleItems writes what a gift is good for; null is anything.
-func writeEligibleItems(w *wire.Writer, items []gift.Item) {
+func writeEligibleItems(w *wire.Writer, items []merchant.Item) {
 	if len(items) == 0 {
 		w.Null("eligibleItems")
 		return

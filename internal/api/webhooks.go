@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -25,20 +26,20 @@ import (
 // Hooks is what the operations of webhooks need beside the set-up.
 type Hooks interface {
 	// Directory is the set-up as it is in the store, Configure changes it.
-	Directory(context.Context) (*gift.Directory, error)
-	Configure(ctx context.Context, change func(*gift.Directory, gift.Uses) (gift.Changes, error)) error
+	Directory(context.Context) (*merchant.Directory, error)
+	Configure(ctx context.Context, change func(*merchant.Directory, merchant.Uses) (merchant.Changes, error)) error
 	// WebhookAttempts reads attempts at an endpoint, the newest first.
 	WebhookAttempts(context.Context, gift.WebhookAttempts) ([]gift.WebhookAttempt, error)
 	// EventsEnd is the place after the newest event of an account; EventsBefore is one after which all of its events come
 	// that were made at a time or later, EventsUntil one up to which all come that were made before, and few others.
-	EventsEnd(ctx context.Context, account guid.ID) (gift.EventPlace, error)
-	EventsBefore(ctx context.Context, account guid.ID, at time.Time) (gift.EventPlace, error)
-	EventsUntil(ctx context.Context, account guid.ID, at time.Time) (gift.EventPlace, error)
+	EventsEnd(ctx context.Context, account guid.ID) (merchant.EventPlace, error)
+	EventsBefore(ctx context.Context, account guid.ID, at time.Time) (merchant.EventPlace, error)
+	EventsUntil(ctx context.Context, account guid.ID, at time.Time) (merchant.EventPlace, error)
 }
 
 func webhookRoutes() []Route {
-	change := Route{Priority: admission.Write, deadline: otherDeadline, needs: gift.MayWebhooks}
-	read := Route{Priority: admission.Read, deadline: otherDeadline, needs: gift.MayWebhooks}
+	change := Route{Priority: admission.Write, deadline: otherDeadline, needs: merchant.MayWebhooks}
+	read := Route{Priority: admission.Read, deadline: otherDeadline, needs: merchant.MayWebhooks}
 	at := func(r Route, method, path string, h handler) Route {
 		r.Method, r.Pattern = method, base+"/webhooks"+path
 		r.handle = func(c *call) (ledger.Answer, error) {
@@ -96,7 +97,7 @@ func (c *call) webhookID() (guid.ID, error) {
 }
 
 // found finds an endpoint of the account in the store, where another instance may have put it just now.
-func (c *call) found(id guid.ID) (*gift.Webhook, error) {
+func (c *call) found(id guid.ID) (*merchant.Webhook, error) {
 	d, err := c.Hooks.Directory(c.Context())
 	if err != nil {
 		return nil, service.Stored(err)
@@ -105,7 +106,7 @@ func (c *call) found(id guid.ID) (*gift.Webhook, error) {
 }
 
 // webhook finds an endpoint of the account. One of another account is as good as not there.
-func (c *call) webhook(d *gift.Directory, id guid.ID) (*gift.Webhook, error) {
+func (c *call) webhook(d *merchant.Directory, id guid.ID) (*merchant.Webhook, error) {
 	if w := d.Webhook(c.Account.ID, id); w != nil {
 		return w, nil
 	}
@@ -116,24 +117,26 @@ func (c *call) webhook(d *gift.Directory, id guid.ID) (*gift.Webhook, error) {
 func (c *call) sendingTime() time.Time { return c.RealTime().UTC().Truncate(time.Microsecond) }
 
 // configure saves a change of an endpoint, with a line for the log of the set-up.
-func (c *call) configure(change func(*gift.Directory) (*gift.Webhook, string, error)) error {
+func (c *call) configure(change func(*merchant.Directory) (*merchant.Webhook, string, error)) error {
 	if err := c.hooks.take(c.Account.ID, c.sendingTime()); err != nil {
 		return err
 	}
-	return service.Stored(c.Hooks.Configure(c.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+	return service.Stored(c.Hooks.Configure(c.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes,
+		error) {
 		w, what, err := change(d)
 		if err != nil {
-			return gift.Changes{}, err
+			return merchant.Changes{}, err
 		}
-		return gift.Changes{Webhooks: []*gift.Webhook{w}, By: c.Actor(guid.ID{}).Actor, RequestID: c.RequestID,
+		return merchant.Changes{Webhooks: []*merchant.Webhook{w}, By: c.Actor(guid.ID{}).Actor, RequestID: c.RequestID,
 			What: fmt.Sprintf("account %s, by key %s: %s", c.Account.Name, c.Caller.Name, what)}, nil
 	}))
 }
 
 // edit changes one endpoint that there is.
-func (c *call) edit(id guid.ID, what string, change func(gift.Webhook) gift.Webhook) (*gift.Webhook, error) {
-	var changed gift.Webhook
-	err := c.configure(func(d *gift.Directory) (*gift.Webhook, string, error) {
+func (c *call) edit(id guid.ID, what string, change func(merchant.Webhook) merchant.Webhook) (*merchant.Webhook,
+	error) {
+	var changed merchant.Webhook
+	err := c.configure(func(d *merchant.Directory) (*merchant.Webhook, string, error) {
 		w, err := c.webhook(d, id)
 		if err != nil {
 			return nil, "", err
@@ -146,7 +149,7 @@ func (c *call) edit(id guid.ID, what string, change func(gift.Webhook) gift.Webh
 }
 
 // readWebhook reads what a request says of an endpoint.
-func (c *call) readWebhook(o *wire.Object) (r gift.WebhookChange) {
+func (c *call) readWebhook(o *wire.Object) (r merchant.WebhookChange) {
 	if url := o.Text("url"); url != "" {
 		if err := c.HooksAllow.CheckURL(url); err != nil {
 			o.Add("url", "%s", err)
@@ -155,7 +158,7 @@ func (c *call) readWebhook(o *wire.Object) (r gift.WebhookChange) {
 	}
 	// An empty text takes it away.
 	if d := o.Text("description"); d != "" || o.EmptyText("description") {
-		if err := contact.CheckText(d, gift.MaxWebhookDescription, false); err != nil {
+		if err := contact.CheckText(d, merchant.MaxWebhookDescription, false); err != nil {
 			o.Add("description", "%s", err)
 		}
 		r.Description = &d
@@ -179,7 +182,7 @@ func readTypes(o *wire.Object) []string {
 
 // createWebhook makes an endpoint. It is sent what happens from now on.
 func createWebhook(c *call) (ledger.Answer, error) {
-	asked, problems := decode(c, func(o *wire.Object) gift.WebhookChange {
+	asked, problems := decode(c, func(o *wire.Object) merchant.WebhookChange {
 		r := c.readWebhook(o)
 		if !o.Given("url") {
 			o.Add("url", "Say where events are to be sent.")
@@ -189,7 +192,7 @@ func createWebhook(c *call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	secret, err := gift.NewWebhookSecret(rand.Reader)
+	secret, err := merchant.NewWebhookSecret(rand.Reader)
 	if err != nil {
 		return ledger.Answer{}, err
 	}
@@ -197,9 +200,9 @@ func createWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
 	}
-	made := asked.Apply(gift.Webhook{ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: c.Account.ID, Enabled: true,
+	made := asked.Apply(merchant.Webhook{ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: c.Account.ID, Enabled: true,
 		CreatedAt: c.Now.Truncate(time.Microsecond), Start: start, Secret: secret}, c.sendingTime())
-	err = c.configure(func(d *gift.Directory) (*gift.Webhook, string, error) {
+	err = c.configure(func(d *merchant.Directory) (*merchant.Webhook, string, error) {
 		saved := made
 		return &saved, "added webhook " + made.ID.String(), d.RoomForWebhook(c.Account.ID)
 	})
@@ -248,7 +251,7 @@ func changeWebhook(c *call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	hook, err := c.edit(id, "changed", func(w gift.Webhook) gift.Webhook {
+	hook, err := c.edit(id, "changed", func(w merchant.Webhook) merchant.Webhook {
 		return asked.Apply(w, c.sendingTime())
 	})
 	if err != nil {
@@ -260,7 +263,7 @@ func changeWebhook(c *call) (ledger.Answer, error) {
 func deleteWebhook(c *call) (ledger.Answer, error) {
 	id, err := c.webhookID()
 	if err == nil {
-		_, err = c.edit(id, "deleted", func(w gift.Webhook) gift.Webhook {
+		_, err = c.edit(id, "deleted", func(w merchant.Webhook) merchant.Webhook {
 			w.Deleted = true
 			return w
 		})
@@ -279,11 +282,11 @@ func rotateWebhook(c *call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	secret, err := gift.NewWebhookSecret(rand.Reader)
+	secret, err := merchant.NewWebhookSecret(rand.Reader)
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	hook, err := c.edit(id, "rotated the secret of", func(w gift.Webhook) gift.Webhook {
+	hook, err := c.edit(id, "rotated the secret of", func(w merchant.Webhook) merchant.Webhook {
 		return w.Rotate(secret, c.sendingTime())
 	})
 	if err != nil {
@@ -297,7 +300,7 @@ func rotateWebhook(c *call) (ledger.Answer, error) {
 }
 
 // readReplay reads which events are to be sent again.
-func (c *call) readReplay(o *wire.Object) (r gift.WebhookReplay) {
+func (c *call) readReplay(o *wire.Object) (r merchant.WebhookReplay) {
 	r.From, r.To, r.Types = o.Instant("from"), o.Instant("to"), readTypes(o)
 	if !o.Given("to") {
 		r.To = c.Now
@@ -332,7 +335,7 @@ func replayWebhook(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
 	}
-	_, err = c.edit(id, "asked for a replay to", func(w gift.Webhook) gift.Webhook {
+	_, err = c.edit(id, "asked for a replay to", func(w merchant.Webhook) merchant.Webhook {
 		w.Replay = &asked
 		return w
 	})
@@ -384,7 +387,7 @@ func listAttempts(c *call) (ledger.Answer, error) {
 }
 
 // writeWebhook writes the members of an endpoint; never its secret.
-func writeWebhook(w *wire.Writer, h *gift.Webhook) {
+func writeWebhook(w *wire.Writer, h *merchant.Webhook) {
 	w.ID("webhookID", h.ID)
 	w.Text("url", h.URL)
 	w.Texts("types", slices.Concat([]string{}, h.Types))

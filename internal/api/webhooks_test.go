@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/api/contract"
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -35,7 +36,7 @@ func TestWebhooks(t *testing.T) {
 		want(201, "url", "https://example.com/a", "types", `["gift.redeemed","key.*"]`, "description", "Ann's", "enabled",
 			"true", "switchedOff", "null", "oldSecretUntil", "null")
 	first, secret := made.at("webhookID"), made.at("secret")
-	if _, err := gift.ParseWebhookSecret(secret); err != nil {
+	if _, err := merchant.ParseWebhookSecret(secret); err != nil {
 		t.Errorf("%q: %v", secret, err)
 	}
 	second := w.hook()
@@ -71,7 +72,7 @@ func TestWebhooks(t *testing.T) {
 	w.hooks("GET", "/"+first, "").refused(404, refusal.NotFound, "webhookID")
 	w.hooks("DELETE", "/"+first, "").refused(404, refusal.NotFound, "webhookID")
 	w.hooks("GET", "", "").want(200).has("webhooks", 1)
-	for range gift.MaxWebhooks - 1 {
+	for range merchant.MaxWebhooks - 1 {
 		w.hook()
 	}
 	w.hooks("POST", "", `{"url":"https://example.com"}`).refused(400, refusal.ValidationFailure, "")

@@ -17,9 +17,9 @@ import (
 
 	"boon.example/internal/api"
 	"boon.example/internal/api/contract"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/print"
 	"boon.example/internal/refusal"
@@ -39,7 +39,7 @@ type world struct {
 	engine    *ledger.Engine
 	server    *httptest.Server
 	config    config
-	directory atomic.Pointer[gift.Directory]
+	directory atomic.Pointer[merchant.Directory]
 	skew      atomic.Int64 // of the service's clock
 	wakes     atomic.Int32
 	took      atomic.Int64 // by the service for the last call, without the judge of the contract
@@ -124,63 +124,65 @@ var (
 	dinars  = money.Currency{Code: "KWD", Decimals: 3}
 )
 
-func setUp() gift.Changes {
+func setUp() merchant.Changes {
 	zone, err := time.LoadLocation("America/New_York")
 	if err != nil {
 		panic(err)
 	}
-	all := []gift.Subscription{{ProgramID: gift.BusinessProgram.ID, Reloadable: true},
-		{ProgramID: gift.PromotionalProgram.ID}}
-	account := func(text, name string, c money.Currency, locations ...gift.Location) *gift.Account {
+	all := []merchant.Subscription{{ProgramID: merchant.BusinessProgram.ID, Reloadable: true},
+		{ProgramID: merchant.PromotionalProgram.ID}}
+	account := func(text, name string, c money.Currency, locations ...merchant.Location) *merchant.Account {
 		limit, err := c.Parse("10000")
 		if err != nil {
 			panic(err)
 		}
-		return &gift.Account{ID: id(text), Name: name, Currency: c, Zone: zone, MaxGiftValue: limit,
+		return &merchant.Account{ID: id(text), Name: name, Currency: c, Zone: zone, MaxGiftValue: limit,
 			Subscriptions: all, Locations: locations}
 	}
 	h := account(harbor, "Harbor Coffee", dollars,
-		gift.Location{ID: id(pier), Name: "Pier 39", Jurisdiction: "US-CA", PointOfSale: "POS-1", POSRedemption: true},
-		gift.Location{ID: id(wharf), Name: "Long Wharf", PointOfSale: "POS-2"})
-	h.Subscriptions = append(h.Subscriptions[:2:2], gift.Subscription{ProgramID: gift.DistributionProgram.ID,
+		merchant.Location{ID: id(pier), Name: "Pier 39", Jurisdiction: "US-CA", PointOfSale: "POS-1", POSRedemption: true},
+		merchant.Location{ID: id(wharf), Name: "Long Wharf", PointOfSale: "POS-2"})
+	h.Subscriptions = append(h.Subscriptions[:2:2], merchant.Subscription{ProgramID: merchant.DistributionProgram.ID,
 		Locations: []guid.ID{id(pier)}})
-	h.Storefronts = []gift.Storefront{{ID: id(shop), Name: "Web shop"}, {ID: id(counter), Name: "Front counter"}}
-	h.Designs = []gift.Design{{ID: id(design), Name: "Harbor", AccentColor: "#0b5fff", Headline: "Enjoy"}}
-	h.Promotions = []gift.Promotion{
+	h.Storefronts = []merchant.Storefront{{ID: id(shop), Name: "Web shop"}, {ID: id(counter), Name: "Front counter"}}
+	h.Designs = []merchant.Design{{ID: id(design), Name: "Harbor", AccentColor: "#0b5fff", Headline: "Enjoy"}}
+	h.Promotions = []merchant.Promotion{
 		{ID: id(spring), Name: "Spring", ValidStarting: time.Now().Add(-time.Hour), ValidForDays: 30, Terms: "One per guest.",
-			TermsIn:       gift.Translations{gift.German: "Einmal pro Gast.", gift.French: strings.Repeat("é", 4000)},
-			EligibleItems: []gift.Item{{ID: "LATTE"}, {ID: "MOCHA", Name: "Mocha"}}},
+			TermsIn: merchant.Translations{merchant.German: "Einmal pro Gast.", merchant.French: strings.Repeat("é",
+				4000)},
+			EligibleItems: []merchant.Item{{ID: "LATTE"}, {ID: "MOCHA", Name: "Mocha"}}},
 		{ID: id(bareSpring), Name: "Bare"}}
-	c := account(corner, "Corner", dollars, gift.Location{ID: id(cornerPlace), Name: "Corner"})
-	c.Storefronts = []gift.Storefront{{ID: id(cornerShop), Name: "Counter"}}
-	c.Designs = []gift.Design{{ID: id(cornerDesign), Name: "Corner"}}
-	c.Promotions = []gift.Promotion{{ID: id(cornerPromotion), Name: "Bare"}}
-	y := account(careful, "Careful", yen, gift.Location{ID: id(carefulPlace), Name: "Tokyo"})
-	everywhere := append(all[:2:2], gift.Subscription{ProgramID: gift.DistributionProgram.ID})
+	c := account(corner, "Corner", dollars, merchant.Location{ID: id(cornerPlace), Name: "Corner"})
+	c.Storefronts = []merchant.Storefront{{ID: id(cornerShop), Name: "Counter"}}
+	c.Designs = []merchant.Design{{ID: id(cornerDesign), Name: "Corner"}}
+	c.Promotions = []merchant.Promotion{{ID: id(cornerPromotion), Name: "Bare"}}
+	y := account(careful, "Careful", yen, merchant.Location{ID: id(carefulPlace), Name: "Tokyo"})
+	everywhere := append(all[:2:2], merchant.Subscription{ProgramID: merchant.DistributionProgram.ID})
 	y.Subscriptions = everywhere
-	y.Promotions = []gift.Promotion{{ID: id(carefulPromotion), Name: "Summer"}}
+	y.Promotions = []merchant.Promotion{{ID: id(carefulPromotion), Name: "Summer"}}
 	y.RequireIdempotencyKey = true
-	y.Storefronts = []gift.Storefront{{ID: id(carefulShop), Name: "Counter"}}
-	k := account(gulf, "Gulf", dinars, gift.Location{ID: id(gulfPlace), Name: "Souk"})
+	y.Storefronts = []merchant.Storefront{{ID: id(carefulShop), Name: "Counter"}}
+	k := account(gulf, "Gulf", dinars, merchant.Location{ID: id(gulfPlace), Name: "Souk"})
 	k.Subscriptions = everywhere
-	k.Storefronts = []gift.Storefront{{ID: id(gulfShop), Name: "Counter"}}
-	k.Promotions = []gift.Promotion{{ID: id(gulfPromotion), Name: "Autumn"}}
+	k.Storefronts = []merchant.Storefront{{ID: id(gulfShop), Name: "Counter"}}
+	k.Promotions = []merchant.Promotion{{ID: id(gulfPromotion), Name: "Autumn"}}
 	test := account(sandbox, "Sandbox", dollars)
 	test.Test = true
-	return gift.Changes{Accounts: []*gift.Account{h, c, account(homeless, "Homeless", dollars), y, k, test},
+	return merchant.Changes{Accounts: []*merchant.Account{h, c, account(homeless, "Homeless", dollars), y, k, test},
 		Keys: keys()}
 }
 
-func keys() []*gift.Key {
+func keys() []*merchant.Key {
 	n := 0
-	key := func(text, account string, locations ...guid.ID) *gift.Key {
+	key := func(text, account string, locations ...guid.ID) *merchant.Key {
 		n++
-		k := &gift.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000000%02d", n)), Kind: gift.AccountKey,
+		k := &merchant.Key{ID: id(fmt.Sprintf("00000000-0000-7000-8000-0000000000%02d", n)), Kind: merchant.AccountKey,
 			Name: text[10:],
-			Hint: gift.KeyHint(text), Hash: gift.HashKey(text), Locations: locations, CreatedAt: time.Now().Add(-time.Hour),
-			Permissions: gift.AllPermissions}
+			Hint: merchant.KeyHint(text), Hash: merchant.HashKey(text), Locations: locations,
+			CreatedAt:   time.Now().Add(-time.Hour),
+			Permissions: merchant.AllPermissions}
 		if account == "" {
-			k.Kind, k.Programs = gift.SystemKey, gift.ProgramIDs()
+			k.Kind, k.Programs = merchant.SystemKey, merchant.ProgramIDs()
 			k.Accounts = []guid.ID{id(harbor), id(corner), id(homeless), id(careful), id(gulf)}
 		} else {
 			k.AccountID = id(account)
@@ -190,7 +192,7 @@ func keys() []*gift.Key {
 	expired, revoked := key(expiredKey, harbor), key(revokedKey, harbor)
 	expired.ExpiresAt = time.Now().Add(-time.Minute)
 	revoked.RevokedAt = time.Now().Add(-time.Minute)
-	all := []*gift.Key{
+	all := []*merchant.Key{
 		key(harborKey, harbor), key(rotatedKey, harbor), key(pierKey, harbor, id(pier)), key(wharfKey, harbor, id(wharf)),
 		key(cornerKey, corner), key(homelessKey, homeless), key(carefulKey, careful), key(gulfKey, gulf), key(systemKey, ""),
 		expired, revoked, key(partnerKey, ""),
@@ -239,7 +241,10 @@ func newWorldOn(t testing.TB, o store.Options, change ...func(*config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) { return setUp(), nil })
+	err = s.Configure(t.Context(), func(*merchant.Directory, merchant.Uses) (merchant.Changes, error) {
+		return setUp(),
+			nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -60,9 +61,9 @@ type View struct {
 	OnMap    []Place        // the same, with all that guests are told of them
 	More     int            // how many locations Places leaves out
 
-	Footer  []string       // lines of the merchant's own
-	Logo    gift.AssetHash // zero: none
-	Picture gift.AssetHash // zero: none
+	Footer  []string           // lines of the merchant's own
+	Logo    merchant.AssetHash // zero: none
+	Picture merchant.AssetHash // zero: none
 
 	State    State
 	Notice   string         // what the state means, a sentence or two; "" when there is nothing to say
@@ -127,7 +128,7 @@ const maxPlaces = 12
 const TestMark = "TEST "
 
 // Merchant is how an account is called on its gifts.
-func Merchant(a *gift.Account) string {
+func Merchant(a *merchant.Account) string {
 	if a.Test {
 		return TestMark + Line(a.Name)
 	}
@@ -135,12 +136,12 @@ func Merchant(a *gift.Account) string {
 }
 
 // New describes a gift of an account at one moment, in the language of its recipient.
-func New(g *gift.Gift, a *gift.Account, now time.Time) View {
+func New(g *gift.Gift, a *merchant.Account, now time.Time) View {
 	return In(locale.For(g.Reads(a)), g, a, now)
 }
 
 // In is New for a reader of another language. Amounts, dates and times are as locale.Of writes them.
-func In(l *locale.Locale, g *gift.Gift, a *gift.Account, now time.Time) View {
+func In(l *locale.Locale, g *gift.Gift, a *merchant.Account, now time.Time) View {
 	l = locale.Of(l.Language(), g, a)
 	v := View{
 		Locale:   l,
@@ -170,7 +171,7 @@ func In(l *locale.Locale, g *gift.Gift, a *gift.Account, now time.Time) View {
 		v.Footer, v.Logo, v.Picture = Lines(d.FooterIn.In(l.Language(), d.Footer)), d.Logo, d.Picture
 	}
 	zone := zoneOf(g, a)
-	v.GoodFor = Line(gift.ItemNames(g.GoodFor(a)))
+	v.GoodFor = Line(merchant.ItemNames(g.GoodFor(a)))
 	v.Validity = validity(l, g, zone)
 	v.place(g, a)
 	v.state(g, zone, now)
@@ -179,7 +180,7 @@ func In(l *locale.Locale, g *gift.Gift, a *gift.Account, now time.Time) View {
 
 // Blank describes a card of a stock as it is printed before it is sold: with its secrets and what it is going to be
 // worth.
-func Blank(l *locale.Locale, g *gift.Gift, a *gift.Account, now time.Time) View {
+func Blank(l *locale.Locale, g *gift.Gift, a *merchant.Account, now time.Time) View {
 	v := In(l, g, a, now)
 	v.State, v.Notice, v.NoticeIn, v.Second = Ready, "", nil, g.Verification
 	if v.Balance = worth(v.Locale, g, g.Fixed); g.Fixed == 0 {
@@ -196,7 +197,7 @@ func worth(l *locale.Locale, g *gift.Gift, n money.Amount) Worth {
 }
 
 // place says where the gift can be used.
-func (v *View) place(g *gift.Gift, a *gift.Account) {
+func (v *View) place(g *gift.Gift, a *merchant.Account) {
 	where := func(name string, args ...string) {
 		v.WhereIn = v.Pieces(name, args...)
 		v.Where = plain(v.WhereIn)
@@ -224,7 +225,7 @@ func (v *View) place(g *gift.Gift, a *gift.Account) {
 }
 
 // add adds a location, which may be the only one.
-func (v *View) add(l *gift.Location, only bool) {
+func (v *View) add(l *merchant.Location, only bool) {
 	p := placeOf(l)
 	v.Places, v.OnMap = append(v.Places, p.inOneLine(only)), append(v.OnMap, p)
 }

@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/locale"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -26,11 +27,11 @@ func mustZone(name string) *time.Location {
 
 func day(d int) time.Time { return time.Date(2026, 3, d, 14, 0, 0, 0, time.UTC) }
 
-func account() *gift.Account {
-	return &gift.Account{
+func account() *merchant.Account {
+	return &merchant.Account{
 		ID: guid.ID{1}, Name: "Harbor Coffee", Currency: money.Currency{Code: "USD", Decimals: 2}, Zone: newYork,
-		Locations: []gift.Location{{ID: guid.ID{2}, Name: "Pier 39"}, {ID: guid.ID{3}, Name: "Ferry Building"}},
-		Designs: []gift.Design{{ID: guid.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy"},
+		Locations: []merchant.Location{{ID: guid.ID{2}, Name: "Pier 39"}, {ID: guid.ID{3}, Name: "Ferry Building"}},
+		Designs: []merchant.Design{{ID: guid.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy"},
 			{ID: guid.ID{5}, AccentColor: "url(x)"}},
 	}
 }
@@ -53,7 +54,7 @@ func TestTheMarkOfATest(t *testing.T) {
 		t.Errorf("a live gift says %q, %q", v.Merchant, v.Test)
 	}
 	a.Test = true
-	for _, l := range gift.Languages() {
+	for _, l := range merchant.Languages() {
 		v := In(locale.For(l), delivered(), a, day(10))
 		if v.Test == "" || !strings.HasPrefix(v.Merchant, "TEST ") || strings.Contains(v.OnMap[0].Map, "TEST") {
 			t.Errorf("%s: %q, %q, %+v", l, v.Merchant, v.Test, v.OnMap[0])
@@ -70,13 +71,14 @@ func TestUnsold(t *testing.T) {
 	if v := New(g, account(), day(10)); v.Amount().Number != "$0.00" || v.Second != "" || v.Shown() || v.Over() {
 		t.Errorf("the page shows %+v", v)
 	}
-	if v := Blank(locale.For(gift.English), g, account(), day(10)); v.Amount().Number != "$25.00" || v.Second != "0471" ||
+	if v := Blank(locale.For(merchant.English), g, account(), day(10)); v.Amount().Number != "$25.00" ||
+		v.Second != "0471" ||
 		!v.Shown() ||
 		v.Notice != "" {
 		t.Errorf("in print it shows %+v", v)
 	}
 	g.Fixed = 0
-	if v := Blank(locale.For(gift.English), g, account(), day(10)); v.Amount().String() != "Gift card" {
+	if v := Blank(locale.For(merchant.English), g, account(), day(10)); v.Amount().String() != "Gift card" {
 		t.Errorf("a card of any worth shows %s", v.Amount())
 	}
 }
@@ -189,11 +191,11 @@ func TestWords(t *testing.T) {
 func TestGoodFor(t *testing.T) {
 	t.Parallel()
 	a, g := account(), delivered()
-	a.Promotions = []gift.Promotion{{ID: guid.ID{6}, EligibleItems: []gift.Item{{ID: "CAKE"}}}}
+	a.Promotions = []merchant.Promotion{{ID: guid.ID{6}, EligibleItems: []merchant.Item{{ID: "CAKE"}}}}
 	for want, change := range map[string]func(*gift.Gift){
 		"":             func(*gift.Gift) {},
-		"Latte, MOCHA": func(g *gift.Gift) { g.Items = []gift.Item{{ID: "LATTE", Name: "Latte"}, {ID: "MOCHA"}} },
-		"a b":          func(g *gift.Gift) { g.Items = []gift.Item{{ID: "X", Name: "a\n\u202eb"}} },
+		"Latte, MOCHA": func(g *gift.Gift) { g.Items = []merchant.Item{{ID: "LATTE", Name: "Latte"}, {ID: "MOCHA"}} },
+		"a b":          func(g *gift.Gift) { g.Items = []merchant.Item{{ID: "X", Name: "a\n\u202eb"}} },
 		"CAKE":         func(g *gift.Gift) { g.PromotionID = guid.ID{6} }, // it was made before items were kept
 	} {
 		g := *g
@@ -215,7 +217,7 @@ func TestPlaces(t *testing.T) {
 		!strings.Contains(v.Where, "this location") {
 		t.Errorf("limited: %q %q", v.Where, v.Places)
 	}
-	g.LocationID, a.Locations = guid.ID{}, make([]gift.Location, 40)
+	g.LocationID, a.Locations = guid.ID{}, make([]merchant.Location, 40)
 	if v := New(g, a, day(10)); len(v.Places) != maxPlaces || v.More != 28 {
 		t.Errorf("many: %d and %d more", len(v.Places), v.More)
 	}
@@ -349,13 +351,13 @@ func TestTextsOfTheMerchant(t *testing.T) {
 	t.Parallel()
 	a := account()
 	d := &a.Designs[0]
-	d.HeadlineIn = gift.Translations{gift.German: "Viel\u202e Freude", gift.Japanese: ""}
-	d.Footer, d.FooterIn = "Thank you", gift.Translations{gift.French: "Merci\nbeaucoup"}
+	d.HeadlineIn = merchant.Translations{merchant.German: "Viel\u202e Freude", merchant.Japanese: ""}
+	d.Footer, d.FooterIn = "Thank you", merchant.Translations{merchant.French: "Merci\nbeaucoup"}
 	g := delivered()
 	g.Card.DesignID = d.ID
-	for l, want := range map[gift.Language][2]string{
-		gift.English: {"Enjoy", "Thank you"}, gift.German: {"Viel Freude", "Thank you"},
-		gift.French: {"Enjoy", "Merci|beaucoup"}, gift.Japanese: {"Enjoy", "Thank you"},
+	for l, want := range map[merchant.Language][2]string{
+		merchant.English: {"Enjoy", "Thank you"}, merchant.German: {"Viel Freude", "Thank you"},
+		merchant.French: {"Enjoy", "Merci|beaucoup"}, merchant.Japanese: {"Enjoy", "Thank you"},
 	} {
 		v := In(locale.For(l), g, a, day(10))
 		if got := [2]string{v.Headline, strings.Join(v.Footer, "|")}; got != want {

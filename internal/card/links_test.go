@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 )
 
 // linkable is what mail clients, phones and browsers make links of, rather too much than too little. Invisible
@@ -64,7 +65,7 @@ func TestSendersWriteNoLinks(t *testing.T) {
 		if again := unlinked(got); strings.ReplaceAll(again, "\u2060", "") != strings.ReplaceAll(got, "\u2060", "") {
 			t.Errorf("%q becomes %q, then %q", text, got, again)
 		}
-		g, a := &gift.Gift{}, &gift.Account{Name: "Harbor Coffee"}
+		g, a := &gift.Gift{}, &merchant.Account{Name: "Harbor Coffee"}
 		c := &g.Card
 		c.Sender, c.Recipient, c.Message, c.Label, c.Terms, c.PromotionalTerms, g.Item = text, text, "Hello\n"+text, text,
 			text, text, true

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 )
 
 // Place is a location at which a gift can be used, as its merchant describes it to guests.
@@ -18,7 +18,7 @@ type Place struct {
 }
 
 // placeOf describes a location.
-func placeOf(l *gift.Location) Place {
+func placeOf(l *merchant.Location) Place {
 	p := Place{Name: Line(l.Name), Address: Line(l.Address), Phone: Line(l.Phone), Hours: Line(l.Hours)}
 	if p.Address != "" {
 		p.Map = mapOf(p.Address, l)
@@ -41,7 +41,7 @@ const mapSearch = "https://www.openstreetmap.org/search?query="
 
 // mapOf is the search for the address of a location, and the region that it lies in, from the nearest to the farthest,
 // as addresses are written: US-CA is CA, US.
-func mapOf(address string, l *gift.Location) string {
+func mapOf(address string, l *merchant.Location) string {
 	region := strings.Split(l.Jurisdiction, "-")
 	slices.Reverse(region)
 	if strings.ContainsAny(region[0], "0123456789") {

@@ -5,10 +5,11 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
+	"boon.example/internal/merchant"
 )
 
 // zoneOf is the zone in which the recipient is shown dates: that of the delivery, else the account's.
-func zoneOf(g *gift.Gift, a *gift.Account) *time.Location {
+func zoneOf(g *gift.Gift, a *merchant.Account) *time.Location {
 	if name := g.Card.DeliveryZone; name != "" && name != "Local" {
 		if zone, err := time.LoadLocation(name); err == nil {
 			return zone

@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
+	"boon.example/internal/merchant"
 )
 
 // Use is one redemption, one that was given back, or value that was moved to or from another gift, as its recipient is
@@ -20,7 +21,7 @@ type Use struct {
 }
 
 // Uses picks the uses out of a gift's history, the newest first.
-func Uses(l *locale.Locale, g *gift.Gift, a *gift.Account, history []gift.Entry) []Use {
+func Uses(l *locale.Locale, g *gift.Gift, a *merchant.Account, history []gift.Entry) []Use {
 	l, zone := locale.Of(l.Language(), g, a), zoneOf(g, a)
 	var uses []Use
 	for i := range slices.Backward(history) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
@@ -106,7 +107,7 @@ func readRule(o *wire.Object) (r gift.CashOutRule) {
 		if err != nil {
 			o.Add(o.At("from"), "This is not a day such as 2026-04-01.")
 		}
-		r.From, _ = gift.Day(from, time.UTC)
+		r.From, _ = merchant.Day(from, time.UTC)
 	}
 	r.Used = o.True("used")
 	return r

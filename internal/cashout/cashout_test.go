@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -25,8 +26,8 @@ func TestLaw(t *testing.T) {
 		{"US-NJ", 4_99, today}, {"US-OR", 4_99, today}, {"US-RI", 99, today}, {"US-VT", 99, today}, {"US-WA", 4_99, today},
 		{"US-TX", 0, today}, {"US-PR", 0, today}, {"US-NY", 0, today}, {"US", 0, today}, {"", 0, today}, {"us-ca", 0, today},
 	} {
-		at := gift.Location{ID: guid.ID{1}, Jurisdiction: tt.jurisdiction}
-		a := &gift.Account{Zone: time.UTC, Locations: []gift.Location{at}}
+		at := merchant.Location{ID: guid.ID{1}, Jurisdiction: tt.jurisdiction}
+		a := &merchant.Account{Zone: time.UTC, Locations: []merchant.Location{at}}
 		allowed := func(balance money.Amount) bool {
 			v := gift.Voucher{Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 25_00, Balance: balance,
 				Status: gift.Claimed}

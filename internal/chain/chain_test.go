@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/sealed"
 )
@@ -42,7 +43,7 @@ func fixedKeys(t *testing.T) *sealed.Keys {
 func entry(seq int) (gift.Entry, *gift.Voucher) {
 	return gift.Entry{ID: id(1), AccountID: id(2), VoucherID: id(3), Seq: seq, Previous: id(4), Kind: gift.Issued,
 			Delta: -5, Balance: 6,
-			Status: gift.Claimed, At: noon, Actor: gift.Actor{KeyID: id(7), LocationID: id(8)}, Reverses: id(9),
+			Status: gift.Claimed, At: noon, Actor: merchant.Actor{KeyID: id(7), LocationID: id(8)}, Reverses: id(9),
 			Reference: "reference",
 			Reason:    "reason", RequestID: "request"},
 		&gift.Voucher{ID: id(3), AccountID: id(2), OrderID: id(10), ProgramID: id(11), LocationID: id(12), Item: true,

@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store"
 )
 
@@ -186,7 +187,7 @@ func (f *faulty) reason(job ledger.Job) string {
 func (f *faulty) set(job ledger.Job, s gift.Status) {
 	f.t.Helper()
 	check(f.t, f.do(context.Background(), &ledger.Cancel{
-		VoucherIDs: []guid.ID{job.VoucherID}, Cancel: gift.Cancel{Caller: &gift.Caller{Account: anAccount}, To: s}}))
+		VoucherIDs: []guid.ID{job.VoucherID}, Cancel: gift.Cancel{Caller: &merchant.Caller{Account: anAccount}, To: s}}))
 }
 
 func testID(b byte) (id guid.ID) {

@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 )
 
@@ -87,9 +88,9 @@ type Gateways struct {
 	Email, SMS Carrier // nil: there is none
 	Test       Carrier // of test accounts' messages, by whatever method
 	PublicURL  string  // the base of the gift pages' addresses
-	Directory  func() *gift.Directory
+	Directory  func() *merchant.Directory
 	// Asset finds a picture of a design; refusal.NotFound when there is none. nil: mails have no pictures.
-	Asset func(context.Context, gift.AssetHash) (gift.Asset, error)
+	Asset func(context.Context, merchant.AssetHash) (merchant.Asset, error)
 	// Entry finds an entry of an account's histories; refusal.NotFound when there is none. nil: notices tell nothing of
 	// what was used.
 	Entry func(ctx context.Context, account, entry guid.ID) (gift.Entry, error)
@@ -137,7 +138,7 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 }
 
 // render writes the message of a job.
-func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *gift.Account, job ledger.Job,
+func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *merchant.Account, job ledger.Job,
 	p Pictures) (message.Message, error) {
 	switch job.Kind {
 	case ledger.GiftJob:

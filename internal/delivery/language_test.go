@@ -14,12 +14,13 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 	"boon.example/internal/money"
 )
 
 // in is the merchant for whose recipients nothing but a language is known.
-func in(l gift.Language, c money.Currency) *gift.Account {
+func in(l merchant.Language, c money.Currency) *merchant.Account {
 	a := *anAccount
 	a.Language, a.Currency = l, c
 	return &a
@@ -33,7 +34,7 @@ var (
 
 // taken is a redemption at Pier 39.
 func taken(n money.Amount, at time.Time) []gift.Entry {
-	return []gift.Entry{{Kind: gift.Redemption, Delta: -n, At: at, Actor: gift.Actor{LocationID: testID(2)}}}
+	return []gift.Entry{{Kind: gift.Redemption, Delta: -n, At: at, Actor: merchant.Actor{LocationID: testID(2)}}}
 }
 
 var march = time.Date(2026, 3, 1, 18, 30, 0, 0, time.UTC)
@@ -43,28 +44,28 @@ func TestMoneyInEachLanguage(t *testing.T) {
 	t.Parallel()
 	const url = " https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv"
 	for _, tt := range []struct {
-		l                   gift.Language
+		l                   merchant.Language
 		c                   money.Currency
 		subject, text, less string
 	}{
-		{gift.English, dollar, "$25.00 left on your gift at Harbor Coffee",
+		{merchant.English, dollar, "$25.00 left on your gift at Harbor Coffee",
 			"Your gift from Ben: $25.00 at Harbor Coffee.",
 			"$9.50 used at Pier 39, March 1. Left on your gift from Ben: $25.00 at Harbor Coffee."},
-		{gift.English, euro, "€25.00 left on your gift at Harbor Coffee", "Your gift from Ben: €25.00 at Harbor Coffee.",
+		{merchant.English, euro, "€25.00 left on your gift at Harbor Coffee", "Your gift from Ben: €25.00 at Harbor Coffee.",
 			"€9.50 used at Pier 39, March 1. Left on your gift from Ben: €25.00 at Harbor Coffee."},
-		{gift.German, euro, "Dein Geschenk bei Harbor Coffee: noch 25,00 €",
+		{merchant.German, euro, "Dein Geschenk bei Harbor Coffee: noch 25,00 €",
 			"Dein Geschenk von Ben: 25,00 € bei Harbor Coffee.",
 			"9,50 € verwendet bei Pier 39, 1. März. Noch 25,00 € auf deinem Geschenk von Ben (Harbor Coffee)."},
-		{gift.German, dollar, "Dein Geschenk bei Harbor Coffee: noch 25,00 $",
+		{merchant.German, dollar, "Dein Geschenk bei Harbor Coffee: noch 25,00 $",
 			"Dein Geschenk von Ben: 25,00 $ bei Harbor Coffee.",
 			"9,50 $ verwendet bei Pier 39, 1. März. Noch 25,00 $ auf deinem Geschenk von Ben (Harbor Coffee)."},
-		{gift.French, euro, "Votre cadeau chez Harbor Coffee : il reste 25,00 €",
+		{merchant.French, euro, "Votre cadeau chez Harbor Coffee : il reste 25,00 €",
 			"Votre cadeau offert par Ben : 25,00 € chez Harbor Coffee.",
 			"Utilisé : 9,50 € (Pier 39, 1er mars). Solde du cadeau offert par Ben : 25,00 € (Harbor Coffee)."},
-		{gift.Spanish, euro, "Tu regalo en Harbor Coffee: aún tienes 25,00 €",
+		{merchant.Spanish, euro, "Tu regalo en Harbor Coffee: aún tienes 25,00 €",
 			"Tu regalo de Ben: 25,00 € en Harbor Coffee.",
 			"Usado: 9,50 € (Pier 39, 1 de marzo). Saldo de tu regalo de Ben: 25,00 € (Harbor Coffee)."},
-		{gift.Japanese, yen, "Harbor Coffeeのギフト：残り¥2,500", "Benよりギフト：¥2,500（Harbor Coffee）",
+		{merchant.Japanese, yen, "Harbor Coffeeのギフト：残り¥2,500", "Benよりギフト：¥2,500（Harbor Coffee）",
 			"3月1日、Pier 39で¥950を利用。Benからのギフトの残り：¥2,500（Harbor Coffee）"},
 	} {
 		a := in(tt.l, tt.c)
@@ -80,7 +81,7 @@ func TestMoneyInEachLanguage(t *testing.T) {
 				t.Errorf("%s: %q, want %q", tt.l, got, want)
 			}
 		}
-		if parts(less.Text) > 1 && tt.l != gift.Japanese {
+		if parts(less.Text) > 1 && tt.l != merchant.Japanese {
 			t.Errorf("%s: the notice is longer than one message: %q", tt.l, less.Text)
 		}
 		if left.Language != tt.l || text.Language != tt.l || !strings.Contains(left.HTML, `<html lang="`+string(tt.l)+
@@ -94,12 +95,12 @@ func TestMoneyInEachLanguage(t *testing.T) {
 // write it.
 func TestThreeCurrencies(t *testing.T) {
 	t.Parallel()
-	for l, want := range map[gift.Language][3]string{
-		gift.English:  {"$25.00", "€25.00", "¥3,000"},
-		gift.German:   {"25,00 $", "25,00 €", "3.000 ¥"},
-		gift.French:   {"25,00 $US", "25,00 €", "3 000 ¥"},
-		gift.Spanish:  {"$25.00", "25,00 €", "3000 ¥"}, // dollars as in the United States
-		gift.Japanese: {"$25.00", "€25.00", "¥3,000"},
+	for l, want := range map[merchant.Language][3]string{
+		merchant.English:  {"$25.00", "€25.00", "¥3,000"},
+		merchant.German:   {"25,00 $", "25,00 €", "3.000 ¥"},
+		merchant.French:   {"25,00 $US", "25,00 €", "3 000 ¥"},
+		merchant.Spanish:  {"$25.00", "25,00 €", "3000 ¥"}, // dollars as in the United States
+		merchant.Japanese: {"$25.00", "€25.00", "¥3,000"},
 	} {
 		for i, c := range []money.Currency{dollar, euro, yen} {
 			mail, sms := aGift(contact.Email), aGift(contact.SMS)
@@ -136,7 +137,7 @@ func TestRecipientsLanguage(t *testing.T) {
 	g := aGift(contact.Email)
 	for tag, want := range map[string]string{"fr-CA": "Bonjour Anna,", "": "Hallo Anna!", "ar": "Hallo Anna!"} {
 		g.Card.Language = tag
-		m := must(t)(Render(&g, in(gift.German, euro), publicURL, testID(9), Pictures{}, time.Now()))
+		m := must(t)(Render(&g, in(merchant.German, euro), publicURL, testID(9), Pictures{}, time.Now()))
 		if !strings.HasPrefix(m.Text, want) {
 			t.Errorf("%q: %s", tag, m.Text)
 		}
@@ -148,7 +149,7 @@ func TestArabicInAGermanMail(t *testing.T) {
 	t.Parallel()
 	g := aGift(contact.Email)
 	g.Card.Message, g.Card.Terms, g.Card.Sender = "مرحبا!\nHello.", "شروط", "علي"
-	m := must(t)(Render(&g, in(gift.German, euro), publicURL, testID(9), Pictures{}, time.Now()))
+	m := must(t)(Render(&g, in(merchant.German, euro), publicURL, testID(9), Pictures{}, time.Now()))
 	const line = `<p dir="auto" style="margin:0;text-align:start;">`
 	for _, want := range []string{`<html lang="de" dir="ltr"`, line + "مرحبا!</p>" + line + "Hello.</p></td>",
 		line + "شروط</p></td>", "<strong><bdi>علي</bdi></strong>"} {
@@ -166,13 +167,13 @@ func full(m contact.Method) gift.Gift {
 	g := aGift(m)
 	g.Status, g.Balance = gift.Claimed, 1550
 	g.Holds = []gift.OpenHold{{Left: 450, Until: time.Now().Add(time.Hour)}}
-	g.Items = []gift.Item{{ID: "LATTE", Name: "Latte"}}
+	g.Items = []merchant.Item{{ID: "LATTE", Name: "Latte"}}
 	g.Card.Terms, g.ValidUntil = "Not for cash.", time.Now().Add(1000*time.Hour)
 	return g
 }
 
 // all renders every kind of message.
-func all(t *testing.T, g *gift.Gift, a *gift.Account) map[string]message.Message {
+func all(t *testing.T, g *gift.Gift, a *merchant.Account) map[string]message.Message {
 	t.Helper()
 	return map[string]message.Message{
 		"gift":    must(t)(Render(g, a, publicURL, testID(9), Pictures{}, time.Now())),
@@ -193,12 +194,12 @@ func body(t *testing.T, m message.Message) string {
 func TestTextAndHTMLSayTheSame(t *testing.T) {
 	t.Parallel()
 	tight := func(s string) string { return strings.ReplaceAll(strings.Join(strings.Fields(s), ""), "×", "x") }
-	for _, l := range gift.Languages() {
+	for _, l := range merchant.Languages() {
 		for _, item := range []bool{false, true} {
 			g, a := full(contact.Email), in(l, euro)
 			g.Currency, g.Item, g.Card.Label = euro, item, "Latte"
 			for len(a.Locations) < 15 { // more than are listed
-				a.Locations = append(a.Locations, gift.Location{ID: testID(30), Name: "Pier 39"})
+				a.Locations = append(a.Locations, merchant.Location{ID: testID(30), Name: "Pier 39"})
 			}
 			for kind, m := range all(t, &g, a) {
 				seen := tight(body(t, m))
@@ -246,8 +247,8 @@ func TestNothingIsEnglish(t *testing.T) {
 	}
 	for _, method := range []contact.Method{contact.Email, contact.SMS} {
 		g := full(method)
-		english := all(t, &g, in(gift.English, dollar))
-		for _, l := range gift.Languages()[1:] {
+		english := all(t, &g, in(merchant.English, dollar))
+		for _, l := range merchant.Languages()[1:] {
 			for kind, m := range all(t, &g, in(l, dollar)) {
 				both := words(m)
 				for w := range both {
@@ -271,7 +272,7 @@ var written = []string{"Anna", "Harbor", "Coffee", "Pier", "Ferry", "Building", 
 // alphabet, whatever the month.
 func TestOurWordsAreGSM(t *testing.T) {
 	t.Parallel()
-	for _, l := range []gift.Language{gift.English, gift.German, gift.French, gift.Spanish} {
+	for _, l := range []merchant.Language{merchant.English, merchant.German, merchant.French, merchant.Spanish} {
 		for month := range 12 {
 			g, a := full(contact.SMS), in(l, euro)
 			g.Currency = euro
@@ -304,7 +305,7 @@ func TestCurrenciesAreGSM(t *testing.T) {
 			continue
 		}
 		known++
-		for _, l := range []gift.Language{gift.English, gift.German, gift.French, gift.Spanish} {
+		for _, l := range []merchant.Language{merchant.English, merchant.German, merchant.French, merchant.Spanish} {
 			g := aGift(contact.SMS)
 			g.Currency = c
 			if m := must(t)(Render(&g, in(l, c), publicURL, testID(9), Pictures{}, time.Now())); parts(m.Text) != 1 {
@@ -329,10 +330,10 @@ func TestTextMessages(t *testing.T) {
 		g.Status, g.Balance = gift.Claimed, money.Amount(rapid.Int64Range(1, 1_000_000_00).Draw(rt, "balance"))
 		g.Item, g.Card.Label = rapid.Bool().Draw(rt, "item"), name.Draw(rt, "label")
 		g.Card.Sender = name.Draw(rt, "sender")
-		a := in(rapid.SampledFrom(gift.Languages()).Draw(rt, "language"), rapid.SampledFrom([]money.Currency{dollar, euro,
+		a := in(rapid.SampledFrom(merchant.Languages()).Draw(rt, "language"), rapid.SampledFrom([]money.Currency{dollar, euro,
 			yen}).Draw(rt, "currency"))
 		g.Currency, a.Name = a.Currency, name.Draw(rt, "merchant")
-		a.Locations = []gift.Location{{ID: testID(2), Name: name.Draw(rt, "place")}}
+		a.Locations = []merchant.Location{{ID: testID(2), Name: name.Draw(rt, "place")}}
 		if rapid.Bool().Draw(rt, "held") {
 			g.Holds = []gift.OpenHold{{Left: g.Balance / 2, Until: time.Now().Add(time.Hour)}}
 		}

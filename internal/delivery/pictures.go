@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"boon.example/internal/card"
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 	"boon.example/internal/picture"
 	"boon.example/internal/refusal"
@@ -54,7 +54,7 @@ type album struct {
 
 type albumKey struct {
 	contentID string
-	asset     gift.AssetHash
+	asset     merchant.AssetHash
 	ground    color.NRGBA
 }
 

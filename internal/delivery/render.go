@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/locale"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 	"boon.example/internal/qr"
 )
@@ -141,7 +142,7 @@ func (c content) Initial() string {
 
 // Render writes the message of a gift at an instant, as its delivery method wants it. id becomes the message's own, the
 // same for every attempt. It fails for a printed gift, of which there is no message.
-func Render(g *gift.Gift, a *gift.Account, publicURL string, id guid.ID, p Pictures,
+func Render(g *gift.Gift, a *merchant.Account, publicURL string, id guid.ID, p Pictures,
 	now time.Time) (message.Message, error) {
 	view := *g
 	if view.Status == gift.Pending {
@@ -152,7 +153,7 @@ func Render(g *gift.Gift, a *gift.Account, publicURL string, id guid.ID, p Pictu
 
 // RenderBalance writes the notice of what is left of a gift after a redemption, the last of used. It fails for a
 // printed gift.
-func RenderBalance(g *gift.Gift, a *gift.Account, used []gift.Entry, publicURL string, id guid.ID,
+func RenderBalance(g *gift.Gift, a *merchant.Account, used []gift.Entry, publicURL string, id guid.ID,
 	p Pictures, now time.Time) (message.Message, error) {
 	p.Banner = nil // it is about a figure
 	var use *card.Use
@@ -164,7 +165,7 @@ func RenderBalance(g *gift.Gift, a *gift.Account, used []gift.Entry, publicURL s
 
 // RenderRedirected tells a former recipient, who stands in the card's contact, that the gift went elsewhere. Nothing by
 // which the gift can be found is in it.
-func RenderRedirected(g *gift.Gift, a *gift.Account, id guid.ID, p Pictures, now time.Time) (message.Message,
+func RenderRedirected(g *gift.Gift, a *merchant.Account, id guid.ID, p Pictures, now time.Time) (message.Message,
 	error) {
 	view := *g
 	view.Card.Code, view.Card.Token = gift.VoucherCode{}, gift.Token{}
@@ -173,7 +174,7 @@ func RenderRedirected(g *gift.Gift, a *gift.Account, id guid.ID, p Pictures, now
 }
 
 // write executes the templates of one kind of message.
-func write(kind string, g *gift.Gift, a *gift.Account, used *card.Use, publicURL string, id guid.ID,
+func write(kind string, g *gift.Gift, a *merchant.Account, used *card.Use, publicURL string, id guid.ID,
 	p Pictures, now time.Time) (message.Message, error) {
 	c := content{View: card.New(g, a, now), Pictures: p, URL: card.GiftURL(publicURL, g.Card.Token), Used: used}
 	m := message.Message{ID: id, GiftID: g.ID, AccountID: g.AccountID, Method: g.Card.Method, Language: c.Language(),

@@ -13,16 +13,17 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 	"boon.example/internal/money"
 )
 
 const publicURL = "https://gifts.example.com"
 
-var anAccount = &gift.Account{
+var anAccount = &merchant.Account{
 	ID: testID(1), Name: "Harbor Coffee", Currency: money.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
-	Locations: []gift.Location{{ID: testID(2), Name: "Pier 39"}, {ID: testID(3), Name: "Ferry Building"}},
-	Designs:   []gift.Design{{ID: testID(4), AccentColor: "#0b5fff", Headline: "Enjoy"}},
+	Locations: []merchant.Location{{ID: testID(2), Name: "Pier 39"}, {ID: testID(3), Name: "Ferry Building"}},
+	Designs:   []merchant.Design{{ID: testID(4), AccentColor: "#0b5fff", Headline: "Enjoy"}},
 }
 
 const aCode = "123456789012"
@@ -44,7 +45,7 @@ func aGift(m contact.Method) gift.Gift {
 	}
 	return gift.Gift{
 		Voucher: gift.Voucher{
-			ID: guid.ID(id), AccountID: anAccount.ID, ProgramID: gift.BusinessProgram.ID, Currency: anAccount.Currency,
+			ID: guid.ID(id), AccountID: anAccount.ID, ProgramID: merchant.BusinessProgram.ID, Currency: anAccount.Currency,
 			Loaded: 2500, Balance: 2500, Status: gift.Pending, Seq: 1, CreatedAt: time.Now(),
 		},
 		Card: gift.Card{
@@ -56,8 +57,8 @@ func aGift(m contact.Method) gift.Gift {
 
 func (w *world) outbox() *Gateways {
 	return &Gateways{Email: OutboxCarrier{w.faulty}, SMS: OutboxCarrier{w.faulty}, PublicURL: publicURL,
-		Directory: func() *gift.Directory {
-			return &gift.Directory{Accounts: map[guid.ID]*gift.Account{anAccount.ID: anAccount}}
+		Directory: func() *merchant.Directory {
+			return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{anAccount.ID: anAccount}}
 		}}
 }
 
@@ -178,7 +179,7 @@ var hostile = []string{
 func TestGoodFor(t *testing.T) {
 	t.Parallel()
 	g := aGift(contact.Email)
-	g.Items = []gift.Item{{ID: "LATTE", Name: "Latte & more"}, {ID: "MOCHA"}}
+	g.Items = []merchant.Item{{ID: "LATTE", Name: "Latte & more"}, {ID: "MOCHA"}}
 	notice := g
 	notice.Status, notice.Balance = gift.Claimed, 1550
 	left, err := RenderBalance(&notice, anAccount, nil, publicURL, testID(9), Pictures{}, time.Now())
@@ -201,7 +202,7 @@ func TestHostileTexts(t *testing.T) {
 		plain := aGift(method)
 		plain.Item, plain.Card.Label, plain.Card.Terms, plain.Card.PromotionalTerms = true, "x", "x", "x"
 		plain.Card.Message, plain.Card.Sender, plain.Card.Recipient = "x", "x", "x"
-		plain.Items = []gift.Item{{ID: "X", Name: "x"}}
+		plain.Items = []merchant.Item{{ID: "X", Name: "x"}}
 		want := shape(t, render(t, plain).HTML)
 		for _, text := range hostile {
 			g := plain
@@ -210,7 +211,7 @@ func TestHostileTexts(t *testing.T) {
 			} {
 				*field = text + "!" // so that there is something to see
 			}
-			g.Items = []gift.Item{{ID: "X", Name: text + "!"}}
+			g.Items = []merchant.Item{{ID: "X", Name: text + "!"}}
 			m := render(t, g)
 			checkLine(t, "subject", m.Subject)
 			if method == contact.SMS {
@@ -255,7 +256,7 @@ func FuzzSubject(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		subjects := []string{NewSubject(s).String()}
-		for _, l := range gift.Languages() {
+		for _, l := range merchant.Languages() {
 			at := *anAccount
 			at.Language, at.Name = l, s
 			g := aGift(contact.Email)
@@ -313,9 +314,9 @@ func TestRenderBalance(t *testing.T) {
 		g := aGift(method)
 		g.Status, g.Balance = gift.Claimed, 1550
 		taken := gift.Entry{Kind: gift.Redemption, Delta: -950, At: time.Date(2026, 3, 1, 18, 30, 0, 0, time.UTC),
-			Actor: gift.Actor{LocationID: testID(31)}}
+			Actor: merchant.Actor{LocationID: testID(31)}}
 		at := *anAccount
-		at.Locations = []gift.Location{{ID: testID(31), Name: "Pier 39"}}
+		at.Locations = []merchant.Location{{ID: testID(31), Name: "Pier 39"}}
 		m, err := RenderBalance(&g, &at, []gift.Entry{taken}, publicURL, testID(9), Pictures{}, time.Now())
 		if err != nil {
 			t.Fatal(err)

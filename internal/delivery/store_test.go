@@ -13,9 +13,10 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 )
 
-var ourShop = &gift.Caller{Account: deliverytest.Merchant}
+var ourShop = &merchant.Caller{Account: deliverytest.Merchant}
 
 // shop is deliverytest's, with what the tests here do over and over.
 type shop struct{ *deliverytest.Shop }

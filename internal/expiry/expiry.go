@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/jobs"
+	"boon.example/internal/merchant"
 )
 
 // Every is the time between two rounds of the job.
@@ -28,7 +28,7 @@ const (
 
 // Store keeps gifts and events.
 type Store interface {
-	Clock(ctx context.Context, account guid.ID) (gift.Clock, error)
+	Clock(ctx context.Context, account guid.ID) (merchant.Clock, error)
 	// DueExpiry counts what is due of an account, up to a limit for each type of event.
 	DueExpiry(ctx context.Context, account guid.ID, now time.Time, limit int) (int, error)
 	// TellExpiry writes the events of some gifts that are due, once for each end of a gift, and tells of how many gifts.
@@ -38,18 +38,18 @@ type Store interface {
 // Notifier tells of gifts of all accounts.
 type Notifier struct {
 	Store
-	Directory func() *gift.Directory
+	Directory func() *merchant.Directory
 }
 
 // Batches makes the batches of the job, which tell of all that is due.
 func (n *Notifier) Batches() func(context.Context) (done int, more bool, err error) {
-	return jobs.Each(func(context.Context) ([]*gift.Account, error) {
+	return jobs.Each(func(context.Context) ([]*merchant.Account, error) {
 		return slices.Collect(maps.Values(n.Directory().Accounts)), nil
 	}, n.some)
 }
 
 // some tells of some of what is due in an account.
-func (n *Notifier) some(ctx context.Context, account *gift.Account) (done int, more bool, err error) {
+func (n *Notifier) some(ctx context.Context, account *merchant.Account) (done int, more bool, err error) {
 	now := time.Now()
 	if account.Test {
 		clock, err := n.Clock(ctx, account.ID)

@@ -18,6 +18,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/jobs"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -49,8 +50,8 @@ func tell(b *testing.B, database string) {
 		for range gifts / 100 {
 			make100(b, s, account, time.Now().Add(-time.Hour))
 		}
-		n := &expiry.Notifier{Store: s, Directory: func() *gift.Directory {
-			return &gift.Directory{Accounts: map[guid.ID]*gift.Account{account: {ID: account}}}
+		n := &expiry.Notifier{Store: s, Directory: func() *merchant.Directory {
+			return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account: {ID: account}}}
 		}}
 		batch, all := n.Batches(), make(chan bool)
 		runner := jobs.New(b.Context(), slog.New(slog.NewTextHandler(os.Stderr, nil)), prometheus.NewRegistry())
@@ -87,7 +88,8 @@ func make100(b *testing.B, s *store.Store, account guid.ID, until time.Time) {
 		}
 		g, e := gift.Gift{
 			Voucher: gift.Voucher{ID: guid.ID(uuid.New()), AccountID: account, OrderID: guid.ID(uuid.New()),
-				ProgramID: gift.BusinessProgram.ID, Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 100, Balance: 100,
+				ProgramID: merchant.BusinessProgram.ID, Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 100,
+				Balance:   100,
 				CreatedAt: until.AddDate(0, 0, -40), ValidUntil: until.UTC()},
 			Card: gift.Card{Code: code, Token: token, Sender: fmt.Sprint("Ann ", n), Method: contact.Printed,
 				DeliveryZone: "UTC"},

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 // TestTurnsAreFair: while one account has a hundred calls waiting, the first call of another one is the next, and so
@@ -17,7 +17,7 @@ func TestTurnsAreFair(t *testing.T) {
 		places := New(2)
 		order := make(chan string, 200)
 		call := func(name string, account, till byte) {
-			c := &gift.Caller{Account: &gift.Account{ID: guid.ID{account}}, KeyID: guid.ID{0xff, till}}
+			c := &merchant.Caller{Account: &merchant.Account{ID: guid.ID{account}}, KeyID: guid.ID{0xff, till}}
 			go func() {
 				done, err := places.Take(t.Context(), c.Account.ID, c.KeyID)
 				if err != nil {
@@ -29,7 +29,7 @@ func TestTurnsAreFair(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		busy := &gift.Caller{Account: &gift.Account{ID: guid.ID{1}}, KeyID: guid.ID{0xff, 1}}
+		busy := &merchant.Caller{Account: &merchant.Account{ID: guid.ID{1}}, KeyID: guid.ID{0xff, 1}}
 		var held []func()
 		for range 2 {
 			done, err := places.Take(t.Context(), busy.Account.ID, busy.KeyID)
@@ -66,7 +66,7 @@ func TestTurnsThatWereGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		places := New(1)
-		c := &gift.Caller{Account: &gift.Account{ID: guid.ID{1}}, KeyID: guid.ID{2}}
+		c := &merchant.Caller{Account: &merchant.Account{ID: guid.ID{1}}, KeyID: guid.ID{2}}
 		for range 100 {
 			done, err := places.Take(t.Context(), c.Account.ID, c.KeyID)
 			if err != nil {

@@ -2,14 +2,15 @@ package gift
 
 import (
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
 // UsableBy reports whether a caller may see and manage the voucher, which is of the caller's account. A caller that is
 // limited to locations may do so where the voucher is good at one of them only; a voucher that is good everywhere is
 // not. A system key may do so where its integrator made the voucher.
-func (v *Voucher) UsableBy(c *Caller) bool {
-	if c.Kind == SystemKey {
+func (v *Voucher) UsableBy(c *merchant.Caller) bool {
+	if c.Kind == merchant.SystemKey {
 		return v.MadeBy == c.Integrator()
 	}
 	return c.Enabled(v.LocationID)
@@ -19,13 +20,13 @@ func (v *Voucher) UsableBy(c *Caller) bool {
 // refuses what is not there (v is nil) with missing, and what is not the account's or not good at the location with
 // NOT_AUTHORIZED, and tells what that costs as a guess. A gift of the account itself costs nothing, wherever it may
 // be used.
-func CheckUse(c *Caller, v *Voucher, at guid.ID, missing *refusal.Error) (cost int, _ error) {
+func CheckUse(c *merchant.Caller, v *Voucher, at guid.ID, missing *refusal.Error) (cost int, _ error) {
 	field := missing.Messages[0].Field
 	switch {
 	case v == nil:
-		return MissUnknown, missing
+		return merchant.MissUnknown, missing
 	case v.AccountID != c.Account.ID:
-		return MissForeign, refusal.At(refusal.NotAuthorized, field, "This gift cannot be used here.")
+		return merchant.MissForeign, refusal.At(refusal.NotAuthorized, field, "This gift cannot be used here.")
 	case !v.AllowedAt(at):
 		return 0, refusal.At(refusal.NotAuthorized, field, goodElsewhere)
 	}

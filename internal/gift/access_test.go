@@ -4,14 +4,15 @@ import (
 	"testing"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
 func TestMayUse(t *testing.T) {
 	t.Parallel()
-	some := &Caller{Locations: []guid.ID{shop}}
+	some := &merchant.Caller{Locations: []guid.ID{shop}}
 	for _, tt := range []struct {
-		caller *Caller
+		caller *merchant.Caller
 		at     guid.ID
 		want   bool
 	}{{everywhere, guid.ID{}, true}, {everywhere, shop, true}, {some, guid.ID{}, false}, {some, shop, true}, {some, kiosk,
@@ -24,7 +25,7 @@ func TestMayUse(t *testing.T) {
 
 func TestGiftsOfAnIntegrator(t *testing.T) {
 	t.Parallel()
-	system := &Caller{Kind: SystemKey, Name: "site"}
+	system := &merchant.Caller{Kind: merchant.SystemKey, Name: "site"}
 	if own, others := (&Voucher{MadeBy: "site"}), (&Voucher{MadeBy: "sites"}); !own.UsableBy(system) ||
 		others.UsableBy(system) || (&Voucher{}).UsableBy(system) {
 		t.Error("a system key may use gifts of others, or not its own")

@@ -2,6 +2,7 @@ package gift
 
 import (
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -14,7 +15,7 @@ type Activate struct {
 	Number     money.Number // in place of Amount: as the caller wrote it; "": Amount stands
 	Purchase   Purchase
 	Reference  string
-	Account    *Account // the voucher's
+	Account    *merchant.Account // the voucher's
 }
 
 // Activate gives a card of a stock its value: its fixed worth, or what was paid. It fails with NOT_AUTHORIZED (another

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/contact"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -19,7 +20,7 @@ func aCard(fixed money.Amount) Voucher {
 
 func TestActivate(t *testing.T) {
 	t.Parallel()
-	most := &Account{MaxGiftValue: 1000}
+	most := &merchant.Account{MaxGiftValue: 1000}
 	for name, tt := range map[string]struct {
 		card  Voucher
 		ask   Activate
@@ -73,9 +74,9 @@ func TestAuditOfCards(t *testing.T) {
 			}
 			v, h = after, append(h, e)
 		}
-		note(v.Activate(Activate{Context: c(2), Account: &Account{}}))
+		note(v.Activate(Activate{Context: c(2), Account: &merchant.Account{}}))
 		note(v.ReverseActivation(Undoable{Entry: h[1]}, Undo{Context: c(3), Caller: everywhere}))
-		note(v.Activate(Activate{Context: c(4), Account: &Account{}}))
+		note(v.Activate(Activate{Context: c(4), Account: &merchant.Account{}}))
 		after, missed := v.MissCode(c(5))
 		note(after, missed, nil)
 		note(v.Redeem(Redeem{Context: c(6), Amount: 100, Verification: "0471"}))
@@ -135,7 +136,7 @@ func TestReverseActivationAfterWrongCodes(t *testing.T) {
 			Card{Method: contact.Printed}}.Begin(Context{EntryID: id(1), Now: now})
 		v, h := g.Voucher, []Entry{first}
 		for round := range 2 { // sold again afterwards, it is as it was
-			after, sold, err := v.Activate(Activate{Context: next(), Account: &Account{}})
+			after, sold, err := v.Activate(Activate{Context: next(), Account: &merchant.Account{}})
 			if err != nil {
 				t.Fatal(err)
 			}

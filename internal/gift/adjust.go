@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -31,7 +32,7 @@ const minReason = 3
 // Adjust asks to correct a balance, up or down.
 type Adjust struct {
 	Context
-	Caller     *Caller
+	Caller     *merchant.Caller
 	Amount     money.Amount // what it adds to the balance; in the voucher's unit
 	Number     money.Number // in place of Amount: as the caller wrote it; "": Amount stands
 	ReasonCode ReasonCode
@@ -121,7 +122,7 @@ func (w ItemWorth) Equal(o ItemWorth) bool {
 
 // Of counts an amount of v in money: a part of the smallest unit as a whole one, and nothing of what is below zero or
 // of pieces whose worth is not known.
-func (w ItemWorth) Of(v *Voucher, amount money.Amount) (c Count) {
+func (w ItemWorth) Of(v *Voucher, amount money.Amount) (c merchant.Count) {
 	switch {
 	case amount <= 0 || v.Item && !w.Known():
 	case !v.Item:

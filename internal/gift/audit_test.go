@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/contact"
+	"boon.example/internal/merchant"
 )
 
 // TestAudit spoils a sound history in every way that Audit promises to see.
@@ -121,16 +122,16 @@ func TestAuditOfCashTakenBack(t *testing.T) {
 	t.Parallel()
 	sound := func() (Voucher, []Entry) {
 		c := func(n byte) Context {
-			return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute), Actor: Actor{LocationID: shop}}
+			return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute), Actor: merchant.Actor{LocationID: shop}}
 		}
-		first := Voucher{ID: theGift, ProgramID: BusinessProgram.ID, Currency: usd, Loaded: 900, Balance: 900}
+		first := Voucher{ID: theGift, ProgramID: merchant.BusinessProgram.ID, Currency: usd, Loaded: 900, Balance: 900}
 		g, issued := Gift{first, Card{Method: contact.Printed}}.Begin(c(1))
 		v, part, _ := g.Redeem(Redeem{Context: c(2), LocationID: shop, Amount: 400})
 		v, paid, err := v.PayOut(PayOut{Context: c(3), Law: cashLaw, Account: inJurisdiction("US-CA")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		cashier := &Caller{Kind: AccountKey, Account: everywhere.Account, Permissions: MayCashOut}
+		cashier := &merchant.Caller{Kind: merchant.AccountKey, Account: everywhere.Account, Permissions: merchant.MayCashOut}
 		v, back, err := v.Reverse(Undoable{Entry: paid}, Reverse{Context: c(4), Caller: cashier})
 		if err != nil {
 			t.Fatal(err)
@@ -159,7 +160,7 @@ func TestAuditOfLoads(t *testing.T) {
 	t.Parallel()
 	sound := func() (Voucher, []Entry) {
 		c := func(n byte) Context { return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute)} }
-		first := Voucher{ID: theGift, ProgramID: BusinessProgram.ID, Currency: usd, Loaded: 1000, Balance: 1000}
+		first := Voucher{ID: theGift, ProgramID: merchant.BusinessProgram.ID, Currency: usd, Loaded: 1000, Balance: 1000}
 		g, issued := Gift{first, Card{Method: contact.Printed}}.Begin(c(1))
 		v, more, _ := g.Load(Load{Context: c(2), Amount: 500, Account: reloading})
 		v, less, err := v.ReverseReload(Undoable{Entry: more}, Undo{Context: c(3), Caller: everywhere})
@@ -212,7 +213,7 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 	n := byte(0)
 	next := func() Context {
 		n++
-		return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute), Actor: Actor{LocationID: shop}}
+		return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute), Actor: merchant.Actor{LocationID: shop}}
 	}
 	books := map[string]book{}
 	begin := func(g Gift) (*Voucher, func(Voucher, Entry, error), func(string)) {
@@ -229,10 +230,10 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 			books[name] = book{v, history}
 		}
 	}
-	all := &Caller{Kind: AccountKey, Account: reloading, Permissions: AllPermissions}
+	all := &merchant.Caller{Kind: merchant.AccountKey, Account: reloading, Permissions: merchant.AllPermissions}
 	sure := func(v Voucher, e Entry, _ bool) (Voucher, Entry, error) { return v, e, nil }
 
-	v, note, end := begin(Gift{Voucher{ID: theGift, ProgramID: BusinessProgram.ID, Currency: usd, Loaded: 1000,
+	v, note, end := begin(Gift{Voucher{ID: theGift, ProgramID: merchant.BusinessProgram.ID, Currency: usd, Loaded: 1000,
 		Balance: 1000}, Card{Method: contact.Email}})
 	after, _, moved, err := v.Reschedule(Delivery{Method: contact.Email}, Reschedule{Context: next(), Caller: all,
 		Date: now.AddDate(0, 1, 0), Waiting: true})
@@ -245,13 +246,13 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 	note(again, resent, err)
 	note(v.Hold(Hold{Redeem{Context: next(), LocationID: shop, Amount: 100}, time.Hour}))
 	held := Held{Entry: Entry{ID: v.Holds[0].ID, VoucherID: theGift, Kind: HoldMade, Until: v.Holds[0].Until,
-		Actor: Actor{LocationID: shop}}}
+		Actor: merchant.Actor{LocationID: shop}}}
 	note(v.Capture(held, Capture{Context: next(), Caller: all, Amount: 40, KeepRest: true}))
 	note(sure(v.ReleaseOne(next())))
 	note(v.Hold(Hold{Redeem{Context: next(), LocationID: shop, Amount: 100}, time.Minute}))
 	note(sure(v.ExpireOne(next())))
 	note(v.Load(Load{Context: next(), Amount: 500, Account: reloading}))
-	reload := Entry{ID: v.Last, VoucherID: theGift, Kind: Reload, Delta: 500, Actor: Actor{LocationID: shop}}
+	reload := Entry{ID: v.Last, VoucherID: theGift, Kind: Reload, Delta: 500, Actor: merchant.Actor{LocationID: shop}}
 	note(v.ReverseReload(Undoable{Entry: reload}, Undo{Context: next(), Caller: all}))
 	note(v.Adjust(Adjust{Context: next(), Caller: all, Amount: -7, ReasonCode: ReasonMistake, Reason: "typed wrong"}))
 	note(v.Block(Block{Context: next(), Caller: all, ReasonCode: ReasonLost}))
@@ -269,7 +270,7 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 		Amount: 70, Caller: all})
 	note(more, in[1], err)
 	note(v.PayOut(PayOut{Context: next(), Law: cashLaw, Account: inJurisdiction("US-CA")}))
-	cash := Entry{ID: v.Last, VoucherID: theGift, Kind: CashOut, Delta: -993, Actor: Actor{LocationID: shop}}
+	cash := Entry{ID: v.Last, VoucherID: theGift, Kind: CashOut, Delta: -993, Actor: merchant.Actor{LocationID: shop}}
 	note(v.Reverse(Undoable{Entry: cash}, Reverse{Context: next(), Caller: all}))
 	end("a gift")
 
@@ -279,10 +280,10 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 	note(unsold, gone, err)
 	unsold, reinstated, _, err = card.Reinstate(Reinstate{Context: next(), Caller: all, Before: NotActivated})
 	note(unsold, reinstated, err)
-	note(card.Activate(Activate{Context: next(), Account: &Account{}}))
+	note(card.Activate(Activate{Context: next(), Account: &merchant.Account{}}))
 	sold := Entry{ID: card.Last, Seq: card.Seq, VoucherID: theGift, Kind: Activation, Delta: 500}
 	note(card.ReverseActivation(Undoable{Entry: sold}, Undo{Context: next(), Caller: all}))
-	note(card.Activate(Activate{Context: next(), Account: &Account{}}))
+	note(card.Activate(Activate{Context: next(), Account: &merchant.Account{}}))
 	missed, wrong := card.MissCode(next())
 	note(missed, wrong, nil)
 	end("a card")

@@ -3,6 +3,7 @@ package gift
 import (
 	"slices"
 
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -23,7 +24,7 @@ func BlockReasons() []ReasonCode {
 // Block asks that a gift is not used until further notice.
 type Block struct {
 	Context
-	Caller     *Caller
+	Caller     *merchant.Caller
 	ReasonCode ReasonCode
 	Reason     string
 }
@@ -51,7 +52,7 @@ func (v Voucher) Block(b Block) (Voucher, Entry, error) {
 // Unblock asks that a blocked gift can be used again.
 type Unblock struct {
 	Context
-	Caller *Caller
+	Caller *merchant.Caller
 	Reason string
 }
 

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
 // Cancel asks to take a gift out of use.
 type Cancel struct {
 	Context
-	Caller *Caller
+	Caller *merchant.Caller
 	To     Status // PurchaseFailed or Cancelled
 	Reason string
 	// Transferred tells that value was moved between the gift and another one, at whatever time. It is told of failed
@@ -28,7 +29,7 @@ func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
 	if !v.UsableBy(c.Caller) {
 		return v, Entry{}, false, NoSuchGift()
 	}
-	if c.Caller.Kind == SystemKey && c.To != PurchaseFailed {
+	if c.Caller.Kind == merchant.SystemKey && c.To != PurchaseFailed {
 		return v, Entry{}, false, refusal.At(refusal.NotAuthorized, refusal.FieldCause,
 			"A system key may only report that a purchase failed: send the cause PURCHASE_FAILED.")
 	}
@@ -64,7 +65,7 @@ func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
 // Reinstate asks to take a cancellation, or the report of a failed purchase, back.
 type Reinstate struct {
 	Context
-	Caller *Caller
+	Caller *merchant.Caller
 	Before Status // what the gift was before it was taken out of use
 	Sent   bool   // a message that brings the gift was accepted, at whatever time
 	Reason string

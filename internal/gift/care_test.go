@@ -11,13 +11,14 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
 
 // atShop is a caller that is limited to the shop.
-func atShop() *Caller {
-	return &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{shop}}
+func atShop() *merchant.Caller {
+	return &merchant.Caller{Kind: merchant.AccountKey, Account: everywhere.Account, Locations: []guid.ID{shop}}
 }
 
 func TestBlock(t *testing.T) {
@@ -83,7 +84,7 @@ func TestWhatABlockedGiftCanDo(t *testing.T) {
 	low := v
 	low.Currency, low.Balance, low.Holds, low.Blocked = usd, 100, nil, ""
 	allowed := func() bool {
-		return low.CashOutAllowed(cashLaw, inJurisdiction("US-CA"), &Location{ID: shop, Jurisdiction: "US-CA"}, now)
+		return low.CashOutAllowed(cashLaw, inJurisdiction("US-CA"), &merchant.Location{ID: shop, Jurisdiction: "US-CA"}, now)
 	}
 	if !allowed() {
 		t.Error("1.00 is not cashed out")
@@ -259,7 +260,7 @@ func TestAdjustmentsCount(t *testing.T) {
 		{true, -2, 1350, 3, 0}, {true, 2, 0, 3, 0}, {true, 2, 1350, 0, 0}, {true, 10_000, math.MaxInt64, 1, math.MaxInt64},
 	} {
 		worth := ItemWorth{tt.equivalent, tt.pieces}
-		if got := worth.Of(&Voucher{Item: tt.item}, tt.amount); got != (Count{Amount: tt.want}) {
+		if got := worth.Of(&Voucher{Item: tt.item}, tt.amount); got != (merchant.Count{Amount: tt.want}) {
 			t.Errorf("%+v counts %+v", tt, got)
 		}
 	}

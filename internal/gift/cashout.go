@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -30,7 +31,7 @@ func (l CashOutLaw) rule(jurisdiction string, now time.Time, zone *time.Location
 	if zone == nil {
 		zone = time.UTC
 	}
-	today, _ := Day(now, zone)
+	today, _ := merchant.Day(now, zone)
 	for n := range l {
 		if r := &l[n]; r.Jurisdiction == jurisdiction && r.From <= today && (found == nil || r.From > found.From) {
 			found = r
@@ -100,9 +101,9 @@ func (c CashOuts) Since(seq int) bool {
 type PayOut struct {
 	Context
 	Law          CashOutLaw
-	Amount       money.Amount // that the caller expects to be the whole; 0: it does not say
-	Verification string       // the verification code of the card; "": none was given
-	Account      *Account     // the voucher's
+	Amount       money.Amount      // that the caller expects to be the whole; 0: it does not say
+	Verification string            // the verification code of the card; "": none was given
+	Account      *merchant.Account // the voucher's
 }
 
 // PayOut takes all that is left of a voucher as cash, where the law lets a guest ask for that. It fails with
@@ -126,8 +127,8 @@ func (v Voucher) PayOut(p PayOut) (Voucher, Entry, error) {
 }
 
 // CashOutAllowed reports whether a voucher can be cashed out at a location now; nil is nowhere in particular.
-func (v *Voucher) CashOutAllowed(law CashOutLaw, a *Account, at *Location, now time.Time) bool {
-	return at != nil && v.mayPayOut(PayOut{Context: Context{Now: now, Actor: Actor{LocationID: at.ID}}, Law: law,
+func (v *Voucher) CashOutAllowed(law CashOutLaw, a *merchant.Account, at *merchant.Location, now time.Time) bool {
+	return at != nil && v.mayPayOut(PayOut{Context: Context{Now: now, Actor: merchant.Actor{LocationID: at.ID}}, Law: law,
 		Account: a}) == nil
 }
 

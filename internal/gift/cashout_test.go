@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -22,8 +23,8 @@ var cashLaw = CashOutLaw{
 	{Jurisdiction: "JP", Name: "Japan", Currency: jpy, Limit: 100},
 }
 
-func inJurisdiction(j string) *Account {
-	return &Account{ID: id(1), Zone: time.UTC, Locations: []Location{{ID: shop, Jurisdiction: j}}}
+func inJurisdiction(j string) *merchant.Account {
+	return &merchant.Account{ID: id(1), Zone: time.UTC, Locations: []merchant.Location{{ID: shop, Jurisdiction: j}}}
 }
 
 func TestPayOut(t *testing.T) {
@@ -139,9 +140,10 @@ func TestNoGiftIsPaidOutBitByBit(t *testing.T) {
 		}
 		next := func() Context {
 			entries++
-			return Context{EntryID: id(entries), Now: now, Actor: Actor{LocationID: shop}}
+			return Context{EntryID: id(entries), Now: now, Actor: merchant.Actor{LocationID: shop}}
 		}
-		cashier := &Caller{Kind: AccountKey, Account: everywhere.Account, Permissions: MayReverse | MayCashOut}
+		cashier := &merchant.Caller{Kind: merchant.AccountKey, Account: everywhere.Account,
+			Permissions: merchant.MayReverse | merchant.MayCashOut}
 		reverse := func(k *Undoable, amount money.Amount) {
 			k.CashedOut = standing.Since(k.Entry.Seq)
 			after, e, err := v.Reverse(*k, Reverse{Context: next(), Caller: cashier, Amount: amount})

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -103,8 +104,8 @@ func TestNewSecrets(t *testing.T) {
 		if again, err2 := ParseToken(token.Reveal()); err != nil || err2 != nil || again != token {
 			t.Fatalf("made a token %q: %v, %v", token.Reveal(), err, err2)
 		}
-		key, err := NewKey(random, SystemKey, true)
-		if err != nil || !ValidKey(key) || !strings.HasPrefix(key, "boon_test_sys_") {
+		key, err := merchant.NewKey(random, merchant.SystemKey, true)
+		if err != nil || !merchant.ValidKey(key) || !strings.HasPrefix(key, "boon_test_sys_") {
 			t.Fatalf("made a key %q: %v", key, err)
 		}
 		codes[code], tokens[token], keys[key] = true, true, true
@@ -112,9 +113,9 @@ func TestNewSecrets(t *testing.T) {
 	if len(codes) != 2_000 || len(tokens) != 2_000 || len(keys) != 2_000 {
 		t.Error("secrets repeat")
 	}
-	if key, _ := NewKey(random, AccountKey, false); !strings.HasPrefix(key, "boon_live_acct_") ||
+	if key, _ := merchant.NewKey(random, merchant.AccountKey, false); !strings.HasPrefix(key, "boon_live_acct_") ||
 		len(key) != len("boon_live_acct_")+43+8 ||
-		KeyHint(key) != key[len(key)-4:] {
+		merchant.KeyHint(key) != key[len(key)-4:] {
 		t.Errorf("made a key %q", key)
 	}
 	// The extremes of what can be drawn.
@@ -127,7 +128,7 @@ func TestNewSecrets(t *testing.T) {
 	for name, draw := range map[string]func(io.Reader) error{
 		"code":  func(r io.Reader) error { _, err := NewVoucherCode(r); return err },
 		"token": func(r io.Reader) error { _, err := NewToken(r); return err },
-		"key":   func(r io.Reader) error { _, err := NewKey(r, AccountKey, false); return err },
+		"key":   func(r io.Reader) error { _, err := merchant.NewKey(r, merchant.AccountKey, false); return err },
 	} {
 		if draw(strings.NewReader("123")) == nil {
 			t.Errorf("a %s was made without randomness", name)

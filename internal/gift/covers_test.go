@@ -3,6 +3,8 @@ package gift
 import (
 	"strings"
 	"testing"
+
+	"boon.example/internal/merchant"
 )
 
 func TestWebhookTypes(t *testing.T) {
@@ -18,7 +20,7 @@ func TestWebhookTypes(t *testing.T) {
 	}
 	for types, want := range map[string]string{"": "", "gift.redeemed": "gift.redeemed",
 		"key.*": "key.created key.revoked", "key.revoked guessing.*": "guessing.limited key.revoked"} {
-		w := Webhook{Types: strings.Fields(types)}
+		w := merchant.Webhook{Types: strings.Fields(types)}
 		var covered []string
 		for _, kind := range CoveredTypes(w.Types) {
 			covered = append(covered, string(kind))
@@ -27,7 +29,7 @@ func TestWebhookTypes(t *testing.T) {
 			t.Errorf("%q wants %q, want %q", types, got, want)
 		}
 	}
-	all := Webhook{Types: []string{"gift.*"}}
+	all := merchant.Webhook{Types: []string{"gift.*"}}
 	if n := len(CoveredTypes(all.Types)); n < 20 || n >= len(EventTypes()) {
 		t.Errorf("gift.* covers %d types", n)
 	}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"boon.example/internal/contact"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -74,7 +75,7 @@ const (
 // Resend asks to send a gift again: as before, to another address, or by another method.
 type Resend struct {
 	Context
-	Caller      *Caller
+	Caller      *merchant.Caller
 	Method      contact.Method             // 0: as before
 	Contact     string                     // "": as before
 	Earlier     []time.Time                // when it was sent again before, the oldest first
@@ -217,7 +218,7 @@ func change(from, to Delivery) string {
 // Reschedule asks for another delivery date.
 type Reschedule struct {
 	Context
-	Caller  *Caller
+	Caller  *merchant.Caller
 	Date    time.Time
 	Zone    string // IANA id in which the recipient is shown dates; "": as before
 	Waiting bool   // there is a message to be sent, and nobody has begun with it
@@ -266,7 +267,7 @@ func (v Voucher) Reschedule(d Delivery, r Reschedule) (Voucher, Delivery, Entry,
 }
 
 // sendable refuses a caller that may not see the gift, and a gift that nobody should receive any more.
-func (v *Voucher) sendable(c *Caller, what string, now time.Time) error {
+func (v *Voucher) sendable(c *merchant.Caller, what string, now time.Time) error {
 	switch {
 	case !v.UsableBy(c):
 		return NoSuchGift()

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -100,7 +101,8 @@ func TestResend(t *testing.T) {
 		{"no gateway", Pending, byMail, Resend{Method: contact.SMS, Contact: "4155550132", Deliverable: noSMS},
 			refusal.AccountMisconfigured,
 			0, "", 0, 0, ""},
-		{"not theirs", Pending, byMail, Resend{Caller: &Caller{Locations: []guid.ID{id(0x22)}}}, refusal.NotFound, 0, "", 0,
+		{"not theirs", Pending, byMail, Resend{Caller: &merchant.Caller{Locations: []guid.ID{id(0x22)}}}, refusal.NotFound, 0,
+			"", 0,
 			0, ""},
 	} {
 		v := voucherIn(tt.status)
@@ -152,7 +154,7 @@ func TestReschedule(t *testing.T) {
 	begun := at(time.Hour)
 	begun.Waiting = false
 	foreign := at(time.Hour)
-	foreign.Caller = &Caller{Locations: []guid.ID{id(0x22)}}
+	foreign.Caller = &merchant.Caller{Locations: []guid.ID{id(0x22)}}
 	zoned := at(time.Hour)
 	zoned.Zone = "Asia/Tokyo"
 	for _, tt := range []struct {

@@ -5,18 +5,19 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 // WebhookState is how far an endpoint has come.
 type WebhookState struct {
 	AccountID, WebhookID guid.ID
 
-	After        EventPlace // what comes before it was delivered, given up, is not wanted, or is aside
+	After        merchant.EventPlace // what comes before it was delivered, given up, is not wanted, or is aside
 	Aside        []WebhookAside
 	FailingSince time.Time // since when there was no success; zero: the last attempt was one
 
 	Replay      guid.ID // the one that was begun last
-	ReplayAfter EventPlace
+	ReplayAfter merchant.EventPlace
 	Replayed    bool // it is done
 }
 
@@ -24,7 +25,7 @@ type WebhookState struct {
 type WebhookAside struct {
 	Event    guid.ID
 	Type     EventType
-	Before   EventPlace // it is the next one after that, or one of the next, of its type
+	Before   merchant.EventPlace // it is the next one after that, or one of the next, of its type
 	Attempts int
 	Due      time.Time
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -20,7 +21,7 @@ type Entry struct {
 	Balance   money.Amount // after it
 	Status    Status       // after it
 	At        time.Time
-	Actor     Actor
+	Actor     merchant.Actor
 	Reverses  guid.ID      // of a reversal: the entry it undoes
 	HoldID    guid.ID      // the hold that a redemption captures of, or that is released or expired
 	Held      money.Amount // what it added to what is held
@@ -54,7 +55,7 @@ type ReasonCode string
 // Context is what every command carries beside its own arguments: the id of the entry to be made, who asks, and when.
 type Context struct {
 	EntryID   guid.ID
-	Actor     Actor
+	Actor     merchant.Actor
 	Now       time.Time
 	RequestID string
 }

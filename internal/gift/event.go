@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -65,7 +66,7 @@ type Event struct {
 	Entry     *Entry // nil: it has none
 	Gift      *Gift  // as it is when the event is read; nil: it is about no gift
 	Note      EventNote
-	Place     EventPlace // of this event: what comes after it is read from here
+	Place     merchant.EventPlace // of this event: what comes after it is read from here
 }
 
 // Sequence is the number of the event's entry in the history of its gift; 0: it has none.
@@ -88,12 +89,12 @@ type EventNote struct {
 }
 
 // SetupEvents are the events of a change of a set-up.
-func SetupEvents(before *Directory, c *Changes, now time.Time) []Event {
+func SetupEvents(before *merchant.Directory, c *merchant.Changes, now time.Time) []Event {
 	return append(keyEvents(before, c.Keys, now), webhookEvents(before, c.Webhooks, now)...)
 }
 
 // webhookEvents are those of endpoints. That events are to be sent to one once more is no change of it.
-func webhookEvents(before *Directory, changed []*Webhook, now time.Time) (events []Event) {
+func webhookEvents(before *merchant.Directory, changed []*merchant.Webhook, now time.Time) (events []Event) {
 	for _, w := range changed {
 		was, t := before.Webhook(w.AccountID, w.ID), EventWebhookChanged
 		switch {
@@ -111,8 +112,8 @@ func webhookEvents(before *Directory, changed []*Webhook, now time.Time) (events
 }
 
 // keyEvents are those of API keys. Keys of systems belong to no account, and have none.
-func keyEvents(before *Directory, changed []*Key, now time.Time) (events []Event) {
-	known := make(map[guid.ID]*Key, len(before.Keys))
+func keyEvents(before *merchant.Directory, changed []*merchant.Key, now time.Time) (events []Event) {
+	known := make(map[guid.ID]*merchant.Key, len(before.Keys))
 	for _, k := range before.Keys {
 		known[k.ID] = k
 	}
@@ -135,15 +136,16 @@ func keyEvents(before *Directory, changed []*Key, now time.Time) (events []Event
 }
 
 // After makes the place after an event, which is number part, from 1, of those at a position.
-func After(position int64, part int, event guid.ID) (p EventPlace) {
+func After(position int64, part int, event guid.ID) (p merchant.EventPlace) {
 	p.Position, p.Part = position, part
 	copy(p.Mark[:], event[len(event)-len(p.Mark):])
 	return p
 }
 
 // ParseEventPlace reads what Bytes made.
-func ParseEventPlace(b [16]byte) EventPlace {
-	return EventPlace{int64(binary.BigEndian.Uint64(b[:])), int(binary.BigEndian.Uint32(b[8:])), [4]byte(b[12:])}
+func ParseEventPlace(b [16]byte) merchant.EventPlace {
+	return merchant.EventPlace{Position: int64(binary.BigEndian.Uint64(b[:])), Part: int(binary.BigEndian.Uint32(b[8:])),
+		Mark: [4]byte(b[12:])}
 }
 
 // EventQuery selects events of one account.
@@ -152,7 +154,7 @@ type EventQuery struct {
 	Types     []EventType // empty: all
 	Locations []guid.ID   // only those of gifts and entries that TellsOf says; empty: all
 	From, To  time.Time   // only what was made from then on, and before then; zero: whenever
-	After     EventPlace
+	After     merchant.EventPlace
 	Limit     int
 }
 
@@ -175,8 +177,8 @@ func (e *Event) TellsOf(locations []guid.ID) bool {
 // EventPage is a part of the events of an account, the oldest first.
 type EventPage struct {
 	Events []Event
-	Next   EventPlace // after all that was looked at, also where nothing was selected
-	More   bool       // there is more to look at already
+	Next   merchant.EventPlace // after all that was looked at, also where nothing was selected
+	More   bool                // there is more to look at already
 	// Forgotten: the store does not know any more what comes after the place.
 	Forgotten bool
 }

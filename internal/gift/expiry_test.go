@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
 // A gift that nobody could ever redeem is not made.
 func TestGiftsThatAreOverAreNotMade(t *testing.T) {
 	t.Parallel()
-	old := func(a *Account) {
+	old := func(a *merchant.Account) {
 		a.Promotions[0].ValidStarting, a.Promotions[0].ValidForDays = now.AddDate(0, -8, 0), 30
 	}
 	ends := func(s *Send, starting time.Time, days int) {
@@ -20,27 +21,27 @@ func TestGiftsThatAreOverAreNotMade(t *testing.T) {
 	deliver := func(s *Send, at time.Time) { s.Item.Scheduled, s.Item.DeliveryDate = ptr(true), at }
 	for _, tt := range []struct {
 		name   string
-		change func(*Account, *Send)
+		change func(*merchant.Account, *Send)
 		text   string // "": it is made
 	}{
-		{"the promotion is over", func(a *Account, _ *Send) { old(a) },
+		{"the promotion is over", func(a *merchant.Account, _ *Send) { old(a) },
 			`it would be valid from 2026-03-21 08:00 (America/New_York) until 2026-04-20 08:00 (America/New_York), which ` +
 				`is over already. ` +
 				`What the request does not say of that is from the promotion "Spring".`},
-		{"a later start in the request", func(a *Account, s *Send) { old(a); s.Payment.ValidStarting = now }, ""},
-		{"more days in the request", func(a *Account, s *Send) { old(a); s.Payment.ValidForDays = ptr(300) }, ""},
-		{"too few days in the request", func(a *Account, s *Send) { old(a); s.Payment.ValidForDays = ptr(31) },
+		{"a later start in the request", func(a *merchant.Account, s *Send) { old(a); s.Payment.ValidStarting = now }, ""},
+		{"more days in the request", func(a *merchant.Account, s *Send) { old(a); s.Payment.ValidForDays = ptr(300) }, ""},
+		{"too few days in the request", func(a *merchant.Account, s *Send) { old(a); s.Payment.ValidForDays = ptr(31) },
 			`from the promotion "Spring"`},
-		{"over now", func(_ *Account, s *Send) { ends(s, now.AddDate(0, 0, -10), 10) }, "which is over already."},
-		{"not quite over", func(_ *Account, s *Send) { ends(s, now.AddDate(0, 0, -10).Add(time.Second), 10) }, ""},
-		{"delivered at its end", func(_ *Account, s *Send) { ends(s, now, 30); deliver(s, now.AddDate(0, 0, 30)) },
+		{"over now", func(_ *merchant.Account, s *Send) { ends(s, now.AddDate(0, 0, -10), 10) }, "which is over already."},
+		{"not quite over", func(_ *merchant.Account, s *Send) { ends(s, now.AddDate(0, 0, -10).Add(time.Second), 10) }, ""},
+		{"delivered at its end", func(_ *merchant.Account, s *Send) { ends(s, now, 30); deliver(s, now.AddDate(0, 0, 30)) },
 			"which is over before the deliveryDate."},
-		{"delivered before its end", func(_ *Account, s *Send) {
+		{"delivered before its end", func(_ *merchant.Account, s *Send) {
 			ends(s, now, 30)
 			deliver(s,
 				now.AddDate(0, 0, 30).Add(-time.Second))
 		}, ""},
-		{"a date that is ignored", func(_ *Account, s *Send) {
+		{"a date that is ignored", func(_ *merchant.Account, s *Send) {
 			ends(s, now, 30)
 			deliver(s, now.AddDate(0, 0, 31))
 			s.Item.Scheduled = ptr(false)
@@ -69,7 +70,8 @@ func TestExpiredGiftsAreNotSentAgain(t *testing.T) {
 	t.Parallel()
 	v := voucherIn(Delivered)
 	v.ValidUntil = now
-	caller := &Caller{Kind: AccountKey, Account: &Account{ID: id(1), Zone: mustZone(t, "Asia/Tokyo")}}
+	caller := &merchant.Caller{Kind: merchant.AccountKey, Account: &merchant.Account{ID: id(1), Zone: mustZone(t,
+		"Asia/Tokyo")}}
 	_, _, _, _, err := v.Resend(byMail, Resend{Context: context(), Caller: caller})
 	if codeOf(t, err) != refusal.RedemptionNotAllowed || !strings.Contains(err.Error(),
 		"it expired at 2026-11-21 21:00 (Asia/Tokyo)") {
@@ -101,7 +103,8 @@ func TestReasonsTellLocalTime(t *testing.T) {
 			t.Errorf("%v: %q", zone, got)
 		}
 	}
-	_, _, err := v.Redeem(Redeem{Context: context(), LocationID: shop, Account: &Account{Zone: mustZone(t, "Asia/Tokyo")}})
+	_, _, err := v.Redeem(Redeem{Context: context(), LocationID: shop, Account: &merchant.Account{Zone: mustZone(t,
+		"Asia/Tokyo")}})
 	if err == nil || !strings.Contains(err.Error(), "expired at 2026-11-21 20:00 (Asia/Tokyo)") {
 		t.Errorf("redeem: %v", err)
 	}

@@ -3,13 +3,14 @@ package gift
 import (
 	"time"
 
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
 // Extend asks to make a gift valid for longer.
 type Extend struct {
 	Context
-	Caller *Caller
+	Caller *merchant.Caller
 	Until  time.Time // the first instant at which it is no longer valid
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -80,7 +81,7 @@ type Held struct {
 // Capture asks to redeem what is held.
 type Capture struct {
 	Context
-	Caller    *Caller
+	Caller    *merchant.Caller
 	Amount    money.Amount // in the voucher's unit; 0: all that is held
 	Number    money.Number // in place of Amount: as the caller wrote it; "": Amount stands
 	KeepRest  bool         // what is not captured stays held
@@ -124,7 +125,7 @@ func (v Voucher) Capture(h Held, c Capture) (Voucher, Entry, error) {
 // Release asks to end a hold before its time.
 type Release struct {
 	Context
-	Caller *Caller
+	Caller *merchant.Caller
 	Amount money.Amount // that is to be held no longer; 0: all that is held
 }
 
@@ -220,7 +221,7 @@ func (v Voucher) ExpireOne(c Context) (_ Voucher, _ Entry, ok bool) {
 }
 
 // open finds an open hold for a caller; nil: it is not open. NOT_FOUND: it is none that the caller may see.
-func (v *Voucher) open(h Held, c *Caller, now time.Time) (*OpenHold, error) {
+func (v *Voucher) open(h Held, c *merchant.Caller, now time.Time) (*OpenHold, error) {
 	if h.Entry.Kind != HoldMade || h.Entry.VoucherID != v.ID || !c.Enabled(h.Entry.Actor.LocationID) {
 		return nil, NoSuchHold()
 	}

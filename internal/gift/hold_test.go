@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -64,7 +65,8 @@ func TestHold(t *testing.T) {
 		{"the ticket binds", func(_ *Voucher, h *Hold) { h.Eligibility = &Eligibility{Most: 300} }, "", "", 300},
 		{"above the ticket", func(_ *Voucher, h *Hold) { h.Amount, h.Eligibility = 301, &Eligibility{Most: 300} },
 			refusal.ValidationFailure, "At most 3.00 USD", 0},
-		{"no ticket", func(v *Voucher, _ *Hold) { v.Items = []Item{{ID: "LATTE"}} }, refusal.ItemEligibilityFailure, "", 0},
+		{"no ticket", func(v *Voucher, _ *Hold) { v.Items = []merchant.Item{{ID: "LATTE"}} }, refusal.ItemEligibilityFailure,
+			"", 0},
 		{"one more than there can be", func(v *Voucher, h *Hold) {
 			h.Amount, v.Holds = 1, nil
 			for range MaxHolds {
@@ -130,7 +132,7 @@ func TestHeldIsNotRedeemed(t *testing.T) {
 
 func TestCapture(t *testing.T) {
 	t.Parallel()
-	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
+	somewhere := &merchant.Caller{Kind: merchant.AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
 	tests := []struct {
 		name    string
 		change  func(*Voucher, *Held, *Capture)
@@ -216,7 +218,7 @@ func TestRelease(t *testing.T) {
 			t.Errorf("after %s: %+v, %v", kind, e, err)
 		}
 	}
-	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
+	somewhere := &merchant.Caller{Kind: merchant.AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
 	if _, _, _, err := v.Release(held, Release{Context: context(), Caller: somewhere}); codeOf(t,
 		err) != refusal.NotFound {
 		t.Errorf("elsewhere: %v", err)
@@ -226,7 +228,7 @@ func TestRelease(t *testing.T) {
 // TestGiveBack: what is still held goes first, then what was captured, the oldest first.
 func TestGiveBack(t *testing.T) {
 	t.Parallel()
-	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
+	somewhere := &merchant.Caller{Kind: merchant.AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
 	v, held := holding(t) // 6.00 of 10.00
 	var captured []Undoable
 	for n, amount := range []money.Amount{100, 200} {
@@ -280,13 +282,14 @@ func TestExpireOne(t *testing.T) {
 	t.Parallel()
 	v, held := holding(t)
 	c := context()
-	c.Actor = Actor{} // the service itself
+	c.Actor = merchant.Actor{} // the service itself
 	if after, _, ok := v.ExpireOne(c); ok || !reflect.DeepEqual(after, v) {
 		t.Error("it expires before its time")
 	}
 	c.Now = held.Entry.Until
 	after, e, ok := v.ExpireOne(c)
-	if !ok || after.Holds != nil || e.Kind != HoldExpired || e.Actor != (Actor{LocationID: shop}) || e.Held != -600 ||
+	if !ok || after.Holds != nil || e.Kind != HoldExpired || e.Actor != (merchant.Actor{LocationID: shop}) ||
+		e.Held != -600 ||
 		e.HoldID != held.Entry.ID || e.Delta != 0 {
 		t.Errorf("expired: %v, %+v", ok, e)
 	}

@@ -3,6 +3,7 @@ package gift
 import (
 	"slices"
 
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -14,8 +15,8 @@ type Load struct {
 	Number    money.Number // in place of Amount: as the caller wrote it; "": Amount stands
 	Purchase  Purchase
 	Reference string
-	Reason    string   // what the caller says of it; "": nothing
-	Account   *Account // the voucher's
+	Reason    string            // what the caller says of it; "": nothing
+	Account   *merchant.Account // the voucher's
 }
 
 // Load puts more value into a voucher, at the location of the Context. An empty gift can be used again. It fails
@@ -58,7 +59,7 @@ func (v Voucher) Load(r Load) (Voucher, Entry, error) {
 }
 
 // reloadable refuses gifts into which no value can be put later.
-func (v *Voucher) reloadable(a *Account) error {
+func (v *Voucher) reloadable(a *merchant.Account) error {
 	sub := a.Subscription(v.ProgramID)
 	switch {
 	case v.Promotional:
@@ -66,7 +67,7 @@ func (v *Voucher) reloadable(a *Account) error {
 	case v.Item:
 		return refusal.New(refusal.NotSupported, "This is an item gift: it cannot be reloaded.")
 	case sub == nil || !sub.Reloadable:
-		program, _ := ProgramByID(v.ProgramID)
+		program, _ := merchant.ProgramByID(v.ProgramID)
 		return refusal.New(refusal.NotSupported, "Gifts of the program %q cannot be reloaded.", program.Name)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -45,10 +46,11 @@ func TestLoad(t *testing.T) {
 		{"here", func(v *Voucher, _ *Load) { v.LocationID = shop }, "", "", 1500, Delivered},
 		{"promotional", func(v *Voucher, _ *Load) { v.Promotional = true }, refusal.NotSupported, "promotional", 0, 0},
 		{"an item", func(v *Voucher, _ *Load) { v.Item = true }, refusal.NotSupported, "an item gift", 0, 0},
-		{"another program", func(v *Voucher, _ *Load) { v.ProgramID = DistributionProgram.ID }, refusal.NotSupported,
+		{"another program", func(v *Voucher, _ *Load) { v.ProgramID = merchant.DistributionProgram.ID }, refusal.NotSupported,
 			`the program "Distribution network" cannot be reloaded`, 0, 0},
 		{"a program that is not reloadable", func(_ *Voucher, l *Load) {
-			l.Account = &Account{MaxGiftValue: 5000, Subscriptions: []Subscription{{ProgramID: BusinessProgram.ID}}}
+			l.Account = &merchant.Account{MaxGiftValue: 5000,
+				Subscriptions: []merchant.Subscription{{ProgramID: merchant.BusinessProgram.ID}}}
 		}, refusal.NotSupported, `the program "Business gift cards" cannot be reloaded`, 0, 0},
 		{"blocked", func(v *Voucher, _ *Load) { v.Blocked = "LOST" }, refusal.RedemptionNotAllowed, "blocked", 0, 0},
 		{"expired", func(v *Voucher, _ *Load) { v.ValidUntil = now }, refusal.RedemptionNotAllowed, "expired", 0, 0},
@@ -128,10 +130,10 @@ func TestReverseReload(t *testing.T) {
 		{"of what is none", func(_ *Voucher, done *Undoable, _ *Undo) { done.Entry.Kind = Activation }, refusal.NotFound, "",
 			0},
 		{"not there", func(_ *Voucher, _ *Undoable, u *Undo) {
-			u.Caller = &Caller{Account: reloading, Locations: []guid.ID{id(3)}}
+			u.Caller = &merchant.Caller{Account: reloading, Locations: []guid.ID{id(3)}}
 		}, refusal.NotFound, "no such reload", 0},
 		{"there", func(_ *Voucher, _ *Undoable, u *Undo) {
-			u.Caller = &Caller{Account: reloading, Locations: []guid.ID{id(3), shop}}
+			u.Caller = &merchant.Caller{Account: reloading, Locations: []guid.ID{id(3), shop}}
 		}, "", "", Delivered},
 	} {
 		v := voucherIn(Delivered)
@@ -158,7 +160,7 @@ func TestReverseReload(t *testing.T) {
 // TestCheckPurchase: what is missing is told, all of it; a paired till, and no other key, may leave out who buys.
 func TestCheckPurchase(t *testing.T) {
 	t.Parallel()
-	a := &Account{Storefronts: []Storefront{{ID: id(0x41)}}}
+	a := &merchant.Account{Storefronts: []merchant.Storefront{{ID: id(0x41)}}}
 	good := Purchase{"order 7", "Ana", "Roe", "ana@example.com", id(0x41)}
 	counter := Purchase{Reference: "order 7", StorefrontID: id(0x41)}
 	wrong := Purchase{strings.Repeat("x", 201), "Ana", "Ro\ae", "ana@example.com", id(0x41)}
@@ -177,8 +179,9 @@ func TestCheckPurchase(t *testing.T) {
 		{"no address", Purchase{"order 7", "Ana", "Roe", "ana", id(0x41)}, "emailAddress", "emailAddress"},
 		{"wrong texts", wrong, "reference, lastName", "reference, lastName"},
 	} {
-		for kind, want := range map[TillKey]string{NoTill: tt.key, WaitingTill: tt.key, PairedTill: tt.till} {
-			caller := &Caller{Kind: AccountKey, Account: a, Till: kind}
+		for kind, want := range map[merchant.TillKey]string{merchant.NoTill: tt.key, merchant.WaitingTill: tt.key,
+			merchant.PairedTill: tt.till} {
+			caller := &merchant.Caller{Kind: merchant.AccountKey, Account: a, Till: kind}
 			var got []string
 			err := CheckPurchase(caller, tt.p, nil)
 			if refused, ok := err.(*refusal.Error); ok {
@@ -199,13 +202,14 @@ func TestCheckPurchase(t *testing.T) {
 // TestATillIsKnown: a paired till's key tells that it is one, and no other key does.
 func TestATillIsKnown(t *testing.T) {
 	t.Parallel()
-	d := &Directory{Accounts: map[guid.ID]*Account{id(1): {}}, Keys: map[KeyHash]*Key{
-		HashKey("a"): {AccountID: id(1)}, HashKey("b"): {AccountID: id(1), Till: PairedTill},
+	d := &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{id(1): {}}, Keys: map[merchant.KeyHash]*merchant.Key{
+		merchant.HashKey("a"): {AccountID: id(1)}, merchant.HashKey("b"): {AccountID: id(1), Till: merchant.PairedTill},
 	}}
-	if c, ok := d.Authenticate("a", now); !ok || c.Till != NoTill {
+	if c, ok := d.Authenticate("a", now); !ok || c.Till != merchant.NoTill {
 		t.Errorf("a program's key is %+v, %v", c, ok)
 	}
-	if c, ok := d.AuthenticateTill("b", now); !ok || c.Till != PairedTill || c.By(nil).Till != PairedTill {
+	if c, ok := d.AuthenticateTill("b", now); !ok || c.Till != merchant.PairedTill ||
+		c.By(nil).Till != merchant.PairedTill {
 		t.Errorf("a till's key is %+v, %v", c, ok)
 	}
 }
@@ -221,7 +225,7 @@ func TestLoadsKeepTheBooks(t *testing.T) {
 		c := func() Context {
 			next++
 			at = at.Add(time.Second)
-			return Context{EntryID: guid.ID{0: next, 15: 1}, Now: at, Actor: Actor{LocationID: shop}}
+			return Context{EntryID: guid.ID{0: next, 15: 1}, Now: at, Actor: merchant.Actor{LocationID: shop}}
 		}
 		fresh := voucherIn(Pending)
 		fresh.Seq = 0

@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -15,7 +16,7 @@ import (
 // Send is a send-gift request, decoded but not yet judged (interface, section 2.1). An absent text is "", an absent
 // ID zero. Texts are NFC.
 type Send struct {
-	Caller *Caller
+	Caller *merchant.Caller
 
 	Monetary   *Definition // exactly one of the two
 	Item       *Definition
@@ -67,10 +68,11 @@ const (
 //
 // It fails with VALIDATION_FAILURE, NOT_AUTHORIZED (the key is not enabled for the location),
 // MISSING_OR_INVALID_GIFT_PROGRAM, or NOT_SUPPORTED (no subscription).
-func Issue(s Send, account *Account, now time.Time, unread func(refusal.Field) bool) ([]Gift, error) {
+func Issue(s Send, account *merchant.Account, now time.Time, unread func(refusal.Field) bool) ([]Gift, error) {
 	i := order{Send: s, account: account, now: now, unread: unread, known: map[refusal.Field]bool{}}
 	if i.unknown = account == nil; i.unknown {
-		i.account = &Account{Currency: money.Currency{Code: "any currency", Decimals: 3}, MaxGiftValue: money.NoLimit,
+		i.account = &merchant.Account{Currency: money.Currency{Code: "any currency", Decimals: 3},
+			MaxGiftValue:  money.NoLimit,
 			Zone:          time.UTC,
 			TextCountries: contact.TextCountries()}
 	}
@@ -96,7 +98,7 @@ func Issue(s Send, account *Account, now time.Time, unread func(refusal.Field) b
 // order is one request on its way to being gifts: each method judges one part of it and keeps what the gifts need.
 type order struct {
 	Send
-	account *Account
+	account *merchant.Account
 	unread  func(refusal.Field) bool
 	known   map[refusal.Field]bool // of which there is a problem
 	wrong   *refusal.Error         // all problems
@@ -112,8 +114,8 @@ type order struct {
 	equivalent money.Amount
 	from       string // the sender, as shown
 	terms      string // the promotional terms
-	termsIn    Translations
-	items      []Item // that the promotion names; not nil, where there is one
+	termsIn    merchant.Translations
+	items      []merchant.Item // that the promotion names; not nil, where there is one
 	validFrom  time.Time
 	validUntil time.Time
 	zone       string
@@ -313,7 +315,8 @@ func (i *order) text(f refusal.Field, s string, limit int) {
 // rights judges what has a code of its own: the key's right to the location, the program, and the account's right to
 // that.
 func (i *order) rights() {
-	if !i.unknown && i.Caller.Kind == AccountKey && !i.def.LocationID.IsZero() && !i.Caller.Enabled(i.def.LocationID) {
+	if !i.unknown && i.Caller.Kind == merchant.AccountKey && !i.def.LocationID.IsZero() &&
+		!i.Caller.Enabled(i.def.LocationID) {
 		i.refuse(refusal.At(refusal.NotAuthorized, i.at(refusal.FieldLocation), "This key is not enabled for that location."))
 	}
 	i.refuse(i.checkProgram())
@@ -329,18 +332,18 @@ func (i *order) checkProgram() error {
 		return nil
 	case !id.IsZero():
 	case *i.PaymentMethodID == ExternalTransaction:
-		id = BusinessProgram.ID
+		id = merchant.BusinessProgram.ID
 	case *i.PaymentMethodID == PromotionalPayment:
-		id = PromotionalProgram.ID
+		id = merchant.PromotionalProgram.ID
 	default:
 		return nil
 	}
-	program, ok := ProgramByID(id)
+	program, ok := merchant.ProgramByID(id)
 	if !ok {
 		return refusal.At(refusal.MissingOrInvalidGiftProgram, field, "There is no such gifting program.")
 	}
 	i.programID = id
-	if i.Caller.Kind == SystemKey && !slices.Contains(i.Caller.Programs, id) {
+	if i.Caller.Kind == merchant.SystemKey && !slices.Contains(i.Caller.Programs, id) {
 		return refusal.At(refusal.NotAuthorized, field, "This key does not send in the program %q.", program.Name)
 	}
 	sub := i.account.Subscription(program.ID)

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -22,28 +23,29 @@ var (
 	green      = id(0x52)
 )
 
-func harborCoffee(t testing.TB) *Account {
-	return &Account{
+func harborCoffee(t testing.TB) *merchant.Account {
+	return &merchant.Account{
 		ID: id(1), Name: "Harbor Coffee", Currency: usd, Zone: mustZone(t, "America/New_York"), MaxGiftValue: 10_000_00,
 		DefaultDesign: blue,
-		Subscriptions: []Subscription{{ProgramID: BusinessProgram.ID}, {ProgramID: PromotionalProgram.ID,
-			Locations: []guid.ID{shop}}},
-		Locations: []Location{{ID: shop, Name: "Pier 39", DefaultDesign: green}, {ID: kiosk, Name: "Kiosk",
+		Subscriptions: []merchant.Subscription{{ProgramID: merchant.BusinessProgram.ID},
+			{ProgramID: merchant.PromotionalProgram.ID,
+				Locations: []guid.ID{shop}}},
+		Locations: []merchant.Location{{ID: shop, Name: "Pier 39", DefaultDesign: green}, {ID: kiosk, Name: "Kiosk",
 			PointOfSale: "POS-2", POSRedemption: true}},
-		Storefronts: []Storefront{{storefront, "Web shop"}},
-		Promotions: []Promotion{
+		Storefronts: []merchant.Storefront{{ID: storefront, Name: "Web shop"}},
+		Promotions: []merchant.Promotion{
 			{ID: spring, Name: "Spring", ValidStarting: now, ValidForDays: 120, Terms: "One per guest.",
-				EligibleItems: []Item{{ID: "LATTE", Name: "Latte"}}},
+				EligibleItems: []merchant.Item{{ID: "LATTE", Name: "Latte"}}},
 			{ID: bare, Name: "Bare"},
 		},
-		Designs: []Design{{ID: blue}, {ID: green}},
+		Designs: []merchant.Design{{ID: blue}, {ID: green}},
 	}
 }
 
 // purchased is a request for one gift of money, sent by e-mail, that is right in everything.
-func purchased(a *Account) Send {
+func purchased(a *merchant.Account) Send {
 	return Send{
-		Caller: &Caller{Kind: AccountKey, Account: a},
+		Caller: &merchant.Caller{Kind: merchant.AccountKey, Account: a},
 		Monetary: &Definition{Value: "25.50", Recipient: Recipient{Method: ptr(1), Name: "Dad",
 			Contact: "dad@example.com", Message: "Enjoy\nit"}},
 		PaymentMethodID: ptr(ExternalTransaction),
@@ -54,9 +56,9 @@ func purchased(a *Account) Send {
 }
 
 // promoted is one for a printed item of a promotion.
-func promoted(a *Account) Send {
+func promoted(a *merchant.Account) Send {
 	return Send{
-		Caller:          &Caller{Kind: AccountKey, Account: a},
+		Caller:          &merchant.Caller{Kind: merchant.AccountKey, Account: a},
 		Item:            &Definition{Label: "Latte", Quantity: "2", LocationID: shop, Recipient: Recipient{Method: ptr(3)}},
 		PaymentMethodID: ptr(PromotionalPayment),
 		Payment:         Payment{PromotionID: spring},
@@ -64,7 +66,7 @@ func promoted(a *Account) Send {
 }
 
 // several is purchased for three.
-func several(a *Account) Send {
+func several(a *merchant.Account) Send {
 	s := purchased(a)
 	s.Monetary.Recipient = Recipient{Method: ptr(1)}
 	s.Recipients = []Recipient{{Contact: "a@example.com"}, {Method: ptr(2), Contact: "415-555-0132"}, {Method: ptr(3)}}
@@ -90,7 +92,7 @@ func TestIssueProblems(t *testing.T) {
 	const m, it = "monetary.", "item."
 	tests := []struct {
 		name  string
-		base  func(*Account) Send
+		base  func(*merchant.Account) Send
 		spoil func(*Send)
 		want  []string
 	}{
@@ -197,7 +199,7 @@ func TestIssueProblems(t *testing.T) {
 		}, []string{m + "program", m + "value"}},
 		{"no subscription among other problems", purchased, func(s *Send) {
 			s.Notes, s.Monetary.ProgramID = long,
-				DistributionProgram.ID
+				merchant.DistributionProgram.ID
 		}, []string{m + "program", "notes"}},
 		{"key not enabled among other problems", purchased, func(s *Send) {
 			s.Notes, s.Caller.Locations, s.Monetary.LocationID = long, []guid.ID{kiosk}, shop
@@ -252,7 +254,7 @@ func TestIssueTellsEverythingAtOnce(t *testing.T) {
 	t.Parallel()
 	a := harborCoffee(t)
 	gifts, err := Issue(Send{
-		Caller: &Caller{Kind: AccountKey, Account: a},
+		Caller: &merchant.Caller{Kind: merchant.AccountKey, Account: a},
 		Item: &Definition{Quantity: "0", EquivalentValue: "-1", Terms: "\x00", LocationID: id(99), DesignID: id(98),
 			Scheduled: ptr(true), Sender: "\x1b",
 			Recipient: Recipient{Method: ptr(5), Name: "x"}},
@@ -316,14 +318,15 @@ func TestIssueRefusals(t *testing.T) {
 	a := harborCoffee(t)
 	for _, tt := range []struct {
 		name  string
-		base  func(*Account) Send
+		base  func(*merchant.Account) Send
 		spoil func(*Send)
 		code  refusal.Code
 		path  string
 	}{
 		{"unknown program", purchased, func(s *Send) { s.Monetary.ProgramID = id(99) }, refusal.MissingOrInvalidGiftProgram,
 			"monetary.program"},
-		{"no subscription", purchased, func(s *Send) { s.Monetary.ProgramID = DistributionProgram.ID }, refusal.NotSupported,
+		{"no subscription", purchased, func(s *Send) { s.Monetary.ProgramID = merchant.DistributionProgram.ID },
+			refusal.NotSupported,
 			"monetary.program"},
 		{"program at some locations, none named", promoted, func(s *Send) { s.Item.LocationID = guid.ID{} },
 			refusal.NotSupported,
@@ -334,7 +337,7 @@ func TestIssueRefusals(t *testing.T) {
 			s.Caller.Locations, s.Monetary.LocationID, s.Monetary.ProgramID = []guid.ID{kiosk}, shop, id(99)
 		}, refusal.NotAuthorized, "monetary.location"},
 		{"program that a system key does not send in", purchased, func(s *Send) {
-			s.Caller = &Caller{Kind: SystemKey, Programs: []guid.ID{DistributionProgram.ID}}
+			s.Caller = &merchant.Caller{Kind: merchant.SystemKey, Programs: []guid.ID{merchant.DistributionProgram.ID}}
 		}, refusal.NotAuthorized, "monetary.program"},
 		{"key of one location, none named", purchased, func(s *Send) {
 			s.Caller.Locations, s.Monetary.LocationID = []guid.ID{shop},
@@ -374,7 +377,7 @@ func TestIssueMakesGifts(t *testing.T) {
 		if c.Method != want.method || c.Contact != want.contact || c.RecipientIndex != n || g.Status != want.status ||
 			e.Status != want.status ||
 			g.Loaded != 2550 || g.Balance != 2550 || g.Currency != usd || g.Item || g.Promotional ||
-			g.ProgramID != BusinessProgram.ID ||
+			g.ProgramID != merchant.BusinessProgram.ID ||
 			g.AccountID != a.ID || !g.LocationID.IsZero() || !g.ValidFrom.IsZero() || !g.ValidUntil.IsZero() ||
 			!g.CreatedAt.Equal(now) ||
 			c.Sender != "Ada Lovelace" || c.DesignID != blue || c.DeliveryZone != "America/New_York" ||
@@ -390,7 +393,8 @@ func TestIssueMakesGifts(t *testing.T) {
 		t.Fatalf("got %d gifts, %v", len(gifts), err)
 	}
 	g, c := gifts[0].Voucher, gifts[0].Card
-	if g.Loaded != 2 || !g.Item || !g.Promotional || g.PromotionID != spring || g.ProgramID != PromotionalProgram.ID ||
+	if g.Loaded != 2 || !g.Item || !g.Promotional || g.PromotionID != spring ||
+		g.ProgramID != merchant.PromotionalProgram.ID ||
 		g.LocationID != shop ||
 		// an hour less: daylight saving began
 		!g.ValidFrom.Equal(now) || !g.ValidUntil.Equal(time.Date(2027, 3, 21, 11, 0, 0, 0, time.UTC)) ||
@@ -442,14 +446,14 @@ func TestIssuePrecedence(t *testing.T) {
 		t.Errorf("a date that is ignored: %+v", g.Card)
 	}
 	// A promotional payment in a purchase program: the type follows the payment.
-	g = issue(func(s *Send) { s.Item.ProgramID, s.Item.LocationID = BusinessProgram.ID, guid.ID{} })
-	if !g.Promotional || g.ProgramID != BusinessProgram.ID {
+	g = issue(func(s *Send) { s.Item.ProgramID, s.Item.LocationID = merchant.BusinessProgram.ID, guid.ID{} })
+	if !g.Promotional || g.ProgramID != merchant.BusinessProgram.ID {
 		t.Errorf("%+v", g)
 	}
 	// A system key is enabled everywhere.
 	if g = issue(func(s *Send) {
-		s.Caller = &Caller{Kind: SystemKey,
-			Programs: []guid.ID{PromotionalProgram.ID}}
+		s.Caller = &merchant.Caller{Kind: merchant.SystemKey,
+			Programs: []guid.ID{merchant.PromotionalProgram.ID}}
 	}); g.AccountID != a.ID {
 		t.Errorf("%+v", g)
 	}
@@ -493,9 +497,9 @@ func TestIssueLimits(t *testing.T) {
 func TestPromotionalTermsInLanguages(t *testing.T) {
 	t.Parallel()
 	a := harborCoffee(t)
-	a.Language = French
+	a.Language = merchant.French
 	p := a.Promotion(spring)
-	p.Terms, p.TermsIn = "Une fois.", Translations{English: "Once.", German: "Einmal."}
+	p.Terms, p.TermsIn = "Une fois.", merchant.Translations{merchant.English: "Once.", merchant.German: "Einmal."}
 	s := promoted(a)
 	s.Recipients = []Recipient{{}, {Language: "de-AT"}, {Language: "en"}, {Language: "fr-CA"}, {Language: "ja"},
 		{Language: "pt-BR"}}

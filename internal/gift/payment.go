@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/calendar"
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -87,10 +88,10 @@ func (i *order) bought(needed string, args ...any) {
 // CheckPurchase refuses what did not pay for value that a gift of the caller's account gets later, as an order's
 // external purchase is refused. At a paired till nobody asks a guest for name and e-mail: they may be left out there,
 // and nowhere else. unread is as in Issue.
-func CheckPurchase(c *Caller, p Purchase, unread func(refusal.Field) bool) error {
+func CheckPurchase(c *merchant.Caller, p Purchase, unread func(refusal.Field) bool) error {
 	i := order{Send: Send{Payment: Payment{Purchase: p}}, account: c.Account, unread: unread,
 		known:   map[refusal.Field]bool{},
-		counter: c.Till == PairedTill}
+		counter: c.Till == merchant.PairedTill}
 	i.bought("What was paid needs this.")
 	i.text(refusal.FieldReference, p.Reference, maxReference)
 	i.text(refusal.FieldFirstName, p.FirstName, maxName)
@@ -121,7 +122,7 @@ func (i *order) promotion() {
 		i.add(refusal.FieldPromotion, "This account has no such promotion.")
 		return
 	}
-	i.items = append([]Item{}, record.EligibleItems...)
+	i.items = append([]merchant.Item{}, record.EligibleItems...)
 	i.validity(p, record)
 	if i.terms = p.PromotionalTerms; blank(i.terms) {
 		i.terms, i.termsIn = record.Terms, record.TermsIn
@@ -135,7 +136,7 @@ const neither = "Neither the request nor the promotion gives this."
 const lastYear = 9999
 
 // validity runs from validStarting for validForDays calendar days in the account's time zone.
-func (i *order) validity(p Payment, record *Promotion) {
+func (i *order) validity(p Payment, record *merchant.Promotion) {
 	days := record.ValidForDays
 	if p.ValidForDays != nil {
 		days = *p.ValidForDays

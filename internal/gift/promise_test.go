@@ -4,27 +4,28 @@ import (
 	"testing"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 func TestReads(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		gift    string
-		account Language
-		want    Language
+		account merchant.Language
+		want    merchant.Language
 	}{
-		{"", "", English}, // an account of version 0.1.0
-		{"", German, German},
-		{"fr", German, French},
-		{"fr-CA", German, French},
-		{"JA-jp", German, Japanese},
-		{"pt-BR", German, German},
-		{"pt-BR", "", English},
-		{"deu", Spanish, Spanish},
-		{"x-de", Spanish, Spanish},
+		{"", "", merchant.English}, // an account of version 0.1.0
+		{"", merchant.German, merchant.German},
+		{"fr", merchant.German, merchant.French},
+		{"fr-CA", merchant.German, merchant.French},
+		{"JA-jp", merchant.German, merchant.Japanese},
+		{"pt-BR", merchant.German, merchant.German},
+		{"pt-BR", "", merchant.English},
+		{"deu", merchant.Spanish, merchant.Spanish},
+		{"x-de", merchant.Spanish, merchant.Spanish},
 	} {
 		g := Gift{Card: Card{Language: tt.gift}}
-		if got := g.Reads(&Account{Language: tt.account}); got != tt.want {
+		if got := g.Reads(&merchant.Account{Language: tt.account}); got != tt.want {
 			t.Errorf("%q of an account in %q is read in %q, not %q", tt.gift, tt.account, got, tt.want)
 		}
 	}
@@ -32,8 +33,8 @@ func TestReads(t *testing.T) {
 
 func TestItemsAreKept(t *testing.T) {
 	t.Parallel()
-	now := []Item{{ID: "MOCHA", Name: "Mocha"}}
-	a := &Account{Promotions: []Promotion{{ID: guid.ID{1}, EligibleItems: now, TicketOptional: true},
+	now := []merchant.Item{{ID: "MOCHA", Name: "Mocha"}}
+	a := &merchant.Account{Promotions: []merchant.Promotion{{ID: guid.ID{1}, EligibleItems: now, TicketOptional: true},
 		{ID: guid.ID{2}, EligibleItems: now}}}
 	for _, tt := range []struct {
 		name     string
@@ -41,13 +42,13 @@ func TestItemsAreKept(t *testing.T) {
 		want     string
 		optional bool
 	}{
-		{"kept", Voucher{PromotionID: guid.ID{1}, Items: []Item{{ID: "LATTE", Name: "Latte"}}}, "Latte", true},
-		{"kept: anything", Voucher{PromotionID: guid.ID{1}, Items: []Item{}}, "", true},
+		{"kept", Voucher{PromotionID: guid.ID{1}, Items: []merchant.Item{{ID: "LATTE", Name: "Latte"}}}, "Latte", true},
+		{"kept: anything", Voucher{PromotionID: guid.ID{1}, Items: []merchant.Item{}}, "", true},
 		{"of before", Voucher{PromotionID: guid.ID{2}}, "Mocha", false},
 		{"of before, the promotion is gone", Voucher{PromotionID: guid.ID{3}}, "", false},
 		{"a purchase", Voucher{}, "", false},
 	} {
-		if got := ItemNames(tt.v.GoodFor(a)); got != tt.want {
+		if got := merchant.ItemNames(tt.v.GoodFor(a)); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 		if got := tt.v.TicketOptional(a); got != tt.optional {

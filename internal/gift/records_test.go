@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 func TestAccountRecords(t *testing.T) {
@@ -12,7 +13,7 @@ func TestAccountRecords(t *testing.T) {
 	if a.Location(shop).Name != "Pier 39" || a.Location(id(99)) != nil || a.Promotion(bare).Name != "Bare" ||
 		a.Promotion(guid.ID{}) != nil ||
 		a.Storefront(storefront) == nil || a.Storefront(shop) != nil || a.Design(blue) == nil || a.Design(guid.ID{}) != nil ||
-		a.Subscription(BusinessProgram.ID) == nil || a.Subscription(DistributionProgram.ID) != nil {
+		a.Subscription(merchant.BusinessProgram.ID) == nil || a.Subscription(merchant.DistributionProgram.ID) != nil {
 		t.Error("a record is not found, or found where it is not")
 	}
 	if a.DesignFor(shop) != green || a.DesignFor(kiosk) != blue || a.DesignFor(guid.ID{}) != blue {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -20,9 +21,9 @@ type Redeem struct {
 	Target       Target
 	Eligibility  *Eligibility // what the ticket allows; nil: no ticket was given
 	Reference    string
-	Reason       string   // what the caller says of it; "": nothing
-	Verification string   // the verification code of the card; "": none was given
-	Account      *Account // the voucher's
+	Reason       string            // what the caller says of it; "": nothing
+	Verification string            // the verification code of the card; "": none was given
+	Account      *merchant.Account // the voucher's
 }
 
 // Eligibility is what a ticket says about a gift.
@@ -59,7 +60,7 @@ func (v *Voucher) afterTaking(amount money.Amount) Status {
 // Validate refuses a voucher that a till cannot use as it means to, whatever else may speak against redeeming it,
 // which the answer tells: one that nobody paid for, one that is not what the till expects (target), and one that is
 // good for nothing on the ticket. nil: no ticket was given.
-func (v *Voucher) Validate(target Target, ticket *Eligibility, account *Account) error {
+func (v *Voucher) Validate(target Target, ticket *Eligibility, account *merchant.Account) error {
 	if v.Status == PurchaseFailed {
 		return refusal.New(refusal.RedemptionNotAllowed, "The purchase of this gift failed.")
 	}

@@ -11,15 +11,17 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
 
 func TestRedeem(t *testing.T) {
 	t.Parallel()
-	other, latte := id(0x22), []Item{{ID: "LATTE", Name: "Latte"}}
-	coffee := func(optional bool) *Account {
-		return &Account{Promotions: []Promotion{{ID: guid.ID{1}, EligibleItems: []Item{{ID: "LATTE"}},
+	other, latte := id(0x22), []merchant.Item{{ID: "LATTE", Name: "Latte"}}
+	coffee := func(optional bool) *merchant.Account {
+		return &merchant.Account{Promotions: []merchant.Promotion{{ID: guid.ID{1},
+			EligibleItems:  []merchant.Item{{ID: "LATTE"}},
 			TicketOptional: optional}}}
 	}
 	type change = func(*Voucher, *Redeem)
@@ -91,7 +93,7 @@ func TestRedeem(t *testing.T) {
 				coffee(true)
 		}, "", "", 0, Redeemed},
 		{"no ticket, good for anything", func(v *Voucher, r *Redeem) {
-			v.PromotionID, v.Items, r.Account = guid.ID{1}, []Item{},
+			v.PromotionID, v.Items, r.Account = guid.ID{1}, []merchant.Item{},
 				coffee(false)
 		}, "", "", 0, Redeemed},
 		{"nothing eligible, named", func(v *Voucher, r *Redeem) {
@@ -167,8 +169,9 @@ func TestEveryReasonIsTold(t *testing.T) {
 
 func TestReverse(t *testing.T) {
 	t.Parallel()
-	somewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
-	cashier := &Caller{Kind: AccountKey, Account: everywhere.Account, Permissions: MayReverse | MayCashOut}
+	somewhere := &merchant.Caller{Kind: merchant.AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
+	cashier := &merchant.Caller{Kind: merchant.AccountKey, Account: everywhere.Account,
+		Permissions: merchant.MayReverse | merchant.MayCashOut}
 	cashedOut := func(_ *Voucher, k *Undoable, r *Reverse) { k.Entry.Kind, r.Caller = CashOut, cashier }
 	type change = func(*Voucher, *Undoable, *Reverse)
 	tests := []struct {
@@ -199,7 +202,7 @@ func TestReverse(t *testing.T) {
 		{"cancelled", func(v *Voucher, _ *Undoable, _ *Reverse) { v.Status = Cancelled }, "", 1000},
 		{"not there", func(_ *Voucher, _ *Undoable, r *Reverse) { r.Caller = somewhere }, refusal.NotFound, 400},
 		{"there", func(_ *Voucher, _ *Undoable, r *Reverse) {
-			r.Caller = &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{shop}}
+			r.Caller = &merchant.Caller{Kind: merchant.AccountKey, Account: everywhere.Account, Locations: []guid.ID{shop}}
 		}, "", 1000},
 		{"a reversal", func(_ *Voucher, k *Undoable, _ *Reverse) { k.Entry.Kind, k.Entry.Delta = Reversal, 600 },
 			refusal.NotFound,
@@ -260,11 +263,11 @@ func TestCancel(t *testing.T) {
 	t.Parallel()
 	v := voucherIn(Delivered)
 	v.LocationID = shop
-	there := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{shop}}
-	elsewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
+	there := &merchant.Caller{Kind: merchant.AccountKey, Account: everywhere.Account, Locations: []guid.ID{shop}}
+	elsewhere := &merchant.Caller{Kind: merchant.AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
 	for _, tt := range []struct {
 		name   string
-		caller *Caller
+		caller *merchant.Caller
 		promo  bool
 		to     Status
 		code   refusal.Code
@@ -312,7 +315,7 @@ func TestReinstate(t *testing.T) {
 			if !changed {
 				continue
 			}
-			elsewhere := &Caller{Kind: AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
+			elsewhere := &merchant.Caller{Kind: merchant.AccountKey, Account: everywhere.Account, Locations: []guid.ID{id(0x22)}}
 			if _, _, _, err := gone.Reinstate(Reinstate{Context: context(), Caller: elsewhere, Before: before}); codeOf(t,
 				err) != refusal.NotFound {
 				t.Errorf("a key of elsewhere reinstates: %v", err)

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"time"
 
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
 // Replace asks to give a gift another code, token and page, as its card was lost or is worn.
 type Replace struct {
 	Context
-	Caller  *Caller
+	Caller  *merchant.Caller
 	Reason  string
 	Sending bool // a message with the code until now is on its way, and none is to follow it
 }
@@ -57,7 +58,7 @@ func (e *ReplacedError) Refusal(zone *time.Location) *refusal.Error {
 
 // SameCard refuses a voucher whose card was replaced since it was found by a code or token: seen is what Replaced was
 // then; nil: it was named by its id.
-func (v *Voucher) SameCard(seen *int, now time.Time, a *Account) error {
+func (v *Voucher) SameCard(seen *int, now time.Time, a *merchant.Account) error {
 	if seen == nil || *seen == v.Replaced {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -28,7 +29,7 @@ func TestReplace(t *testing.T) {
 		"being sent": {func(_ *Voucher, r *Replace) { r.Sending = true }, refusal.RedemptionNotAllowed,
 			"cannot be replaced: its message is being sent."},
 		"of another location": {func(v *Voucher, r *Replace) {
-			v.LocationID, r.Caller = shop, &Caller{Account: hundredUSD, Locations: []guid.ID{id(0x22)}}
+			v.LocationID, r.Caller = shop, &merchant.Caller{Account: hundredUSD, Locations: []guid.ID{id(0x22)}}
 		}, refusal.NotFound, "This account has no such gift."},
 	} {
 		v := voucherIn(Delivered)
@@ -65,7 +66,7 @@ func TestSameCard(t *testing.T) {
 	}
 	for zone, day := range map[string]string{"": "3 March 2026", "Asia/Tokyo": "4 March 2026",
 		"America/New_York": "3 March 2026"} {
-		account := &Account{}
+		account := &merchant.Account{}
 		if zone != "" {
 			account.Zone = mustZone(t, zone)
 		}

@@ -1,6 +1,7 @@
 package gift
 
 import (
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -8,7 +9,7 @@ import (
 // Reverse asks to undo a redemption, whole or in part.
 type Reverse struct {
 	Context
-	Caller *Caller
+	Caller *merchant.Caller
 	Amount money.Amount // what to give back; 0: all that is left of the redemption
 	Number money.Number // in place of Amount: as the caller wrote it; "": Amount stands
 	Reason string
@@ -34,7 +35,7 @@ func (t *Undoable) Left() money.Amount { return -t.Entry.Delta - t.Reversed }
 // Undo asks to take back a reload or an activation as a whole.
 type Undo struct {
 	Context
-	Caller *Caller
+	Caller *merchant.Caller
 }
 
 // Reverse gives back to the voucher what a redemption or a cash-out took; that of a cash-out needs the permission for
@@ -51,7 +52,7 @@ func (v Voucher) Reverse(t Undoable, r Reverse) (Voucher, Entry, error) {
 		return v, Entry{}, NoSuchRedemption()
 	}
 	if cash {
-		if err := r.Caller.Permit(MayCashOut, true); err != nil {
+		if err := r.Caller.Permit(merchant.MayCashOut, true); err != nil {
 			return v, Entry{}, err
 		}
 	}

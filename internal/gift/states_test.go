@@ -10,20 +10,22 @@ import (
 	"time"
 
 	"boon.example/internal/contact"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
 
 var (
-	everywhere = &Caller{Kind: AccountKey, Account: &Account{ID: id(1), MaxGiftValue: 2000}}
+	everywhere = &merchant.Caller{Kind: merchant.AccountKey, Account: &merchant.Account{ID: id(1), MaxGiftValue: 2000}}
 	theGift    = id(9)
 	shop       = id(0x21)
 )
 
 // voucherIn makes a gift of 10.00 USD that is in a status, with a balance that fits.
 func voucherIn(s Status) Voucher {
-	v := Voucher{ID: theGift, AccountID: id(1), ProgramID: BusinessProgram.ID, Currency: usd, Loaded: 1000, Balance: 1000,
-		Status: s, Seq: 3}
+	v := Voucher{ID: theGift, AccountID: id(1), ProgramID: merchant.BusinessProgram.ID, Currency: usd, Loaded: 1000,
+		Balance: 1000,
+		Status:  s, Seq: 3}
 	switch s {
 	case Claimed, Cancelled:
 		v.Balance = 400
@@ -36,22 +38,23 @@ func voucherIn(s Status) Voucher {
 }
 
 // reloading is the account of gifts that can be reloaded, up to 50.00 USD.
-var reloading = &Account{ID: id(1), MaxGiftValue: 5000, Zone: time.UTC,
-	Subscriptions: []Subscription{{ProgramID: BusinessProgram.ID, Reloadable: true}}}
+var reloading = &merchant.Account{ID: id(1), MaxGiftValue: 5000, Zone: time.UTC,
+	Subscriptions: []merchant.Subscription{{ProgramID: merchant.BusinessProgram.ID, Reloadable: true}}}
 
 // reloadOf is a reload that put an amount into v.
 func reloadOf(v *Voucher, amount money.Amount) Undoable {
-	return Undoable{Entry: Entry{ID: id(7), VoucherID: v.ID, Kind: Reload, Delta: amount, Actor: Actor{LocationID: shop}}}
+	return Undoable{Entry: Entry{ID: id(7), VoucherID: v.ID, Kind: Reload, Delta: amount,
+		Actor: merchant.Actor{LocationID: shop}}}
 }
 
 // takenOf is a redemption that took all that is missing from v; from a full gift, one that cannot have been.
 func takenOf(v Voucher) Undoable {
 	return Undoable{Entry: Entry{ID: id(7), VoucherID: v.ID, Kind: Redemption, Delta: -max(100, v.Loaded-v.Balance),
-		Actor: Actor{LocationID: shop}}}
+		Actor: merchant.Actor{LocationID: shop}}}
 }
 
 func context() Context {
-	return Context{EntryID: id(8), Actor: Actor{KeyID: id(5), LocationID: shop}, Now: now, RequestID: "r-1"}
+	return Context{EntryID: id(8), Actor: merchant.Actor{KeyID: id(5), LocationID: shop}, Now: now, RequestID: "r-1"}
 }
 
 // command is one thing that can happen to a gift. changed is false for a delivery result that is passed over.
@@ -95,7 +98,8 @@ func commands() []command {
 		}
 	}
 	notAllowed := func(Status) refusal.Code { return refusal.RedemptionNotAllowed }
-	hold := Entry{ID: id(7), VoucherID: theGift, Kind: HoldMade, Actor: Actor{LocationID: shop}, Until: now.Add(1)}
+	hold := Entry{ID: id(7), VoucherID: theGift, Kind: HoldMade, Actor: merchant.Actor{LocationID: shop},
+		Until: now.Add(1)}
 	// held has something held of a gift that may have holds.
 	held := func(do func(Voucher) (Voucher, Entry, bool, error)) func(Voucher) (Voucher, Entry, bool, error) {
 		return func(v Voucher) (Voucher, Entry, bool, error) {
@@ -116,7 +120,7 @@ func commands() []command {
 		return func(v Voucher) (Voucher, Entry, bool, error) {
 			other := voucherIn(Delivered)
 			other.ID = id(10)
-			ask := Transfer{Context: context(), EntryIn: id(11), Amount: amount, Caller: &Caller{Account: hundredUSD}}
+			ask := Transfer{Context: context(), EntryIn: id(11), Amount: amount, Caller: &merchant.Caller{Account: hundredUSD}}
 			if out {
 				after, _, entries, err := v.Transfer(other, ask)
 				return refuse(after, entries[0], err)
@@ -216,7 +220,7 @@ func commands() []command {
 		}), func(Status) refusal.Code { return refusal.HoldNotOpen }},
 		{"activated", func(v Voucher) (Voucher, Entry, bool, error) {
 			return refuse(v.Activate(Activate{Context: context(), LocationID: shop, Amount: 1000,
-				Account: &Account{MaxGiftValue: 1000}}))
+				Account: &merchant.Account{MaxGiftValue: 1000}}))
 		}, func(s Status) refusal.Code {
 			if s == Cancelled || s == PurchaseFailed {
 				return refusal.RedemptionNotAllowed

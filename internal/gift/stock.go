@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -16,7 +17,7 @@ const MaxStock = 10_000
 
 // Stock is a create-stock request, decoded but not yet judged: cards without value, which get it when they are sold.
 type Stock struct {
-	Caller *Caller
+	Caller *merchant.Caller
 	Count  *int
 
 	Value           money.Number // of each card, when it is sold; "": what is paid then
@@ -33,7 +34,7 @@ type Stock struct {
 
 // Make judges a create-stock request and makes its cards, without ids and secrets. unread is as for Issue. It fails as
 // Issue does.
-func (s Stock) Make(account *Account, now time.Time, unread func(refusal.Field) bool) ([]Gift, error) {
+func (s Stock) Make(account *merchant.Account, now time.Time, unread func(refusal.Field) bool) ([]Gift, error) {
 	method := ExternalTransaction // cards are sold: their program is that of purchases
 	i := order{Send: Send{Caller: s.Caller, PaymentMethodID: &method}, account: account, now: now, unread: unread,
 		known: map[refusal.Field]bool{}, from: account.Name, zone: account.Zone.String()}

@@ -3,6 +3,7 @@ package gift
 import (
 	"slices"
 
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -267,37 +268,37 @@ const (
 // operations is the table of the operations. Those whose answers are kept ForAMonth are in the order of the index of
 // idempotency records that are deleted.
 var operations = []operationRow{
-	{SendGift, MaySend, true, Issued, "", ForAMonth, NewCard, false},
-	{RedeemGift, MayRedeem, false, Redemption, ReverseRedemption, ForEver, NoCard, false},
-	{HoldGift, MayRedeem, false, HoldMade, ReleaseHold, ForEver, NoCard, false},
-	{CaptureHold, MayRedeem, false, Redemption, ReverseRedemption, ForEver, NoCard, false},
-	{ReleaseHold, MayRedeem, false, HoldReleased, "", ForEver, NoCard, false},
-	{ReverseRedemption, MayReverse, false, Reversal, "", ForEver, NoCard, false},
-	{CashOutGift, MayCashOut, false, CashOut, ReverseRedemption, ForEver, NoCard, false},
-	{ReloadGift, MayReload, false, Reload, ReverseReload, ForEver, NoCard, false},
-	{ReverseReload, MayReload, false, ReloadReversal, "", ForEver, NoCard, false},
-	{CancelGift, MayCancel, true, Cancellation, "", ForAMonth, NoCard, false},
-	{ReinstateGift, MayCancel, false, Reinstatement, "", ForAMonth, NoCard, false},
-	{ResendGift, MayResend, false, Resent, "", ForAMonth, OldCard, false},
-	{RescheduleGift, MayResend, false, Rescheduled, "", ForAMonth, OldCard, true},
-	{TransferBalance, MayTransfer, false, TransferOut, "", ForEver, NoCard, false},
-	{CreateStock, MayStock, false, Issued, "", ForAMonth, NoCard, false},
-	{ActivateGift, MayActivate, false, Activation, ReverseActivation, ForEver, NoCard, false},
-	{ReverseActivation, MayActivate, false, ActivationReversal, "", ForEver, NoCard, false},
-	{BlockGift, MayBlock, false, Blocked, "", ForAMonth, NoCard, true},
-	{UnblockGift, MayBlock, false, Unblocked, "", ForAMonth, NoCard, true},
-	{AdjustGift, MayAdjust, false, Adjustment, "", ForEverSealed, NoCard, false},
-	{ExtendGift, MayExtend, false, Extended, "", ForAMonth, NoCard, true},
-	{ReplaceGift, MayReplace, false, Replaced, "", ForAMonth, ReplacedCard, false},
+	{SendGift, merchant.MaySend, true, Issued, "", ForAMonth, NewCard, false},
+	{RedeemGift, merchant.MayRedeem, false, Redemption, ReverseRedemption, ForEver, NoCard, false},
+	{HoldGift, merchant.MayRedeem, false, HoldMade, ReleaseHold, ForEver, NoCard, false},
+	{CaptureHold, merchant.MayRedeem, false, Redemption, ReverseRedemption, ForEver, NoCard, false},
+	{ReleaseHold, merchant.MayRedeem, false, HoldReleased, "", ForEver, NoCard, false},
+	{ReverseRedemption, merchant.MayReverse, false, Reversal, "", ForEver, NoCard, false},
+	{CashOutGift, merchant.MayCashOut, false, CashOut, ReverseRedemption, ForEver, NoCard, false},
+	{ReloadGift, merchant.MayReload, false, Reload, ReverseReload, ForEver, NoCard, false},
+	{ReverseReload, merchant.MayReload, false, ReloadReversal, "", ForEver, NoCard, false},
+	{CancelGift, merchant.MayCancel, true, Cancellation, "", ForAMonth, NoCard, false},
+	{ReinstateGift, merchant.MayCancel, false, Reinstatement, "", ForAMonth, NoCard, false},
+	{ResendGift, merchant.MayResend, false, Resent, "", ForAMonth, OldCard, false},
+	{RescheduleGift, merchant.MayResend, false, Rescheduled, "", ForAMonth, OldCard, true},
+	{TransferBalance, merchant.MayTransfer, false, TransferOut, "", ForEver, NoCard, false},
+	{CreateStock, merchant.MayStock, false, Issued, "", ForAMonth, NoCard, false},
+	{ActivateGift, merchant.MayActivate, false, Activation, ReverseActivation, ForEver, NoCard, false},
+	{ReverseActivation, merchant.MayActivate, false, ActivationReversal, "", ForEver, NoCard, false},
+	{BlockGift, merchant.MayBlock, false, Blocked, "", ForAMonth, NoCard, true},
+	{UnblockGift, merchant.MayBlock, false, Unblocked, "", ForAMonth, NoCard, true},
+	{AdjustGift, merchant.MayAdjust, false, Adjustment, "", ForEverSealed, NoCard, false},
+	{ExtendGift, merchant.MayExtend, false, Extended, "", ForAMonth, NoCard, true},
+	{ReplaceGift, merchant.MayReplace, false, Replaced, "", ForAMonth, ReplacedCard, false},
 }
 
 // operationRow is what there is to know of an operation, but for its path and its urgency, which its route knows.
 type operationRow struct {
 	operation Operation
-	needs     Permissions // of the key
-	system    bool        // system keys may call it, too, about what they made
-	makes     Kind        // of the entry, or of that which the idempotency record names
-	undoneBy  Operation   // what undoes it by the Idempotency-Key that it was made with; "": nothing does
+	needs     merchant.Permissions // of the key
+	system    bool                 // system keys may call it, too, about what they made
+	makes     Kind                 // of the entry, or of that which the idempotency record names
+	undoneBy  Operation            // what undoes it by the Idempotency-Key that it was made with; "": nothing does
 	replay    Replay
 	card      CardTold
 	idle      bool // it leaves every balance as it is, and an entry for ever: such calls have a limit of their own
@@ -350,7 +351,7 @@ func Operations() (all []Operation) {
 }
 
 // Needs is the permission that a key needs for the operation.
-func (o Operation) Needs() Permissions { return o.row().needs }
+func (o Operation) Needs() merchant.Permissions { return o.row().needs }
 
 // ForSystemKeys reports whether system keys may call the operation, too, about what they made.
 func (o Operation) ForSystemKeys() bool { return o.row().system }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 // The actions of an audit trail that are no change of a gift; those have the EventType of their entry.
@@ -22,8 +23,8 @@ type TrailEntry struct {
 	ID        guid.ID // of a change of a gift, its entry's
 	AccountID guid.ID
 	At        time.Time
-	Actor     Actor  // KeyID zero: somebody at the command line
-	User      string // the operating system's who was there; "": it was an API key
+	Actor     merchant.Actor // KeyID zero: somebody at the command line
+	User      string         // the operating system's who was there; "": it was an API key
 	Action    EventType
 	VoucherID guid.ID // zero: it was no gift
 	RequestID string

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -14,7 +15,7 @@ type Transfer struct {
 	EntryIn guid.ID      // that of the other
 	Amount  money.Amount // in the unit of the gifts; 0: all that is available
 	Number  money.Number // in place of Amount: as the caller wrote it; "": Amount stands
-	Caller  *Caller
+	Caller  *merchant.Caller
 	// Labels are those of the two gifts, which decide whether they are of the same item, and Terms what guests are told
 	// that each is good for. They never change.
 	Labels, Terms [2]string
@@ -115,7 +116,7 @@ func (v *Voucher) sameKind(to *Voucher, t Transfer) error {
 				"set-up limits how much money is issued or redeemed in a day, and pieces count by their worth.")
 	case !v.AllowedAt(to.LocationID):
 		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "at other locations")
-	case len(from) > 0 && !slices.EqualFunc(from, other, Item.Matches):
+	case len(from) > 0 && !slices.EqualFunc(from, other, merchant.Item.Matches):
 		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "for other items")
 	case len(from) > 0 && to.TicketOptional(account) && !v.TicketOptional(account):
 		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "without a ticket")

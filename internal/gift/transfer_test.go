@@ -11,13 +11,14 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
 
 // hundredUSD is the account of a key that may do everything, where a gift has at most 100.00 USD.
-var hundredUSD = &Account{ID: id(1), Currency: usd, MaxGiftValue: 10_000, Zone: time.UTC,
-	Promotions: []Promotion{{ID: noTicket, TicketOptional: true}}}
+var hundredUSD = &merchant.Account{ID: id(1), Currency: usd, MaxGiftValue: 10_000, Zone: time.UTC,
+	Promotions: []merchant.Promotion{{ID: noTicket, TicketOptional: true}}}
 
 // noTicket is the promotion of gifts that are redeemed without a ticket.
 var noTicket = id(0x31)
@@ -26,12 +27,13 @@ var noTicket = id(0x31)
 func moving() (from, to Voucher, t Transfer) {
 	from, to = voucherIn(Delivered), voucherIn(Delivered)
 	to.ID, to.Loaded, to.Balance = id(10), 500, 500
-	return from, to, Transfer{Context: context(), EntryIn: id(11), Caller: &Caller{Kind: AccountKey, Account: hundredUSD}}
+	return from, to, Transfer{Context: context(), EntryIn: id(11), Caller: &merchant.Caller{Kind: merchant.AccountKey,
+		Account: hundredUSD}}
 }
 
 func TestTransfer(t *testing.T) {
 	t.Parallel()
-	other, item := id(0x22), Item{ID: "LATTE", Name: ""}
+	other, item := id(0x22), merchant.Item{ID: "LATTE", Name: ""}
 	tests := []struct {
 		name    string
 		change  func(from, to *Voucher, t *Transfer)
@@ -67,10 +69,10 @@ func TestTransfer(t *testing.T) {
 		{"to itself", func(from, to *Voucher, _ *Transfer) { to.ID = from.ID }, refusal.ValidationFailure,
 			"to: A transfer needs two gifts", 0},
 		{"from a gift that the key may not see", func(from, _ *Voucher, t *Transfer) {
-			from.LocationID, t.Caller = other, &Caller{Account: hundredUSD, Locations: []guid.ID{shop}}
+			from.LocationID, t.Caller = other, &merchant.Caller{Account: hundredUSD, Locations: []guid.ID{shop}}
 		}, refusal.NotFound, "from: This account has no such gift.", 0},
 		{"to a gift that the key may not see", func(from, _ *Voucher, t *Transfer) {
-			from.LocationID, t.Caller = shop, &Caller{Account: hundredUSD, Locations: []guid.ID{shop}}
+			from.LocationID, t.Caller = shop, &merchant.Caller{Account: hundredUSD, Locations: []guid.ID{shop}}
 		}, refusal.NotFound, "to: This account has no such gift.", 0},
 		{"to a promotional gift", func(_, to *Voucher, _ *Transfer) { to.Promotional = true },
 			refusal.MissingOrInvalidGiftProgram,
@@ -101,28 +103,31 @@ func TestTransfer(t *testing.T) {
 		{"to be good everywhere", func(from, _ *Voucher, _ *Transfer) { from.LocationID = shop },
 			refusal.RedemptionNotAllowed,
 			"at other locations", 0},
-		{"for what it is good for too", func(_, to *Voucher, _ *Transfer) { to.Items = []Item{item} }, "", "", 1000},
-		{"for the same items", func(from, to *Voucher, _ *Transfer) { from.Items, to.Items = []Item{item}, []Item{item} },
+		{"for what it is good for too", func(_, to *Voucher, _ *Transfer) { to.Items = []merchant.Item{item} }, "", "", 1000},
+		{"for the same items", func(from, to *Voucher, _ *Transfer) {
+			from.Items, to.Items = []merchant.Item{item}, []merchant.Item{item}
+		},
 			"", "", 1000},
-		{"for everything", func(from, _ *Voucher, _ *Transfer) { from.Items = []Item{item} }, refusal.RedemptionNotAllowed,
+		{"for everything", func(from, _ *Voucher, _ *Transfer) { from.Items = []merchant.Item{item} },
+			refusal.RedemptionNotAllowed,
 			"for other items", 0},
 		{"for another group", func(from, to *Voucher, _ *Transfer) {
-			from.Items, to.Items = []Item{{Group: "COFFEE"}}, []Item{{Group: "WINE"}}
+			from.Items, to.Items = []merchant.Item{{Group: "COFFEE"}}, []merchant.Item{{Group: "WINE"}}
 		}, refusal.RedemptionNotAllowed, "for other items", 0},
 		{"for the same group, which has a name", func(from, to *Voucher, _ *Transfer) {
-			from.Items, to.Items = []Item{{Group: "COFFEE", Name: "Coffee"}}, []Item{{Group: "COFFEE"}}
+			from.Items, to.Items = []merchant.Item{{Group: "COFFEE", Name: "Coffee"}}, []merchant.Item{{Group: "COFFEE"}}
 		}, "", "", 1000},
 		{"for another name", func(from, to *Voucher, _ *Transfer) {
-			from.Items, to.Items = []Item{{Name: "Coffee"}}, []Item{{Name: "Wine"}}
+			from.Items, to.Items = []merchant.Item{{Name: "Coffee"}}, []merchant.Item{{Name: "Wine"}}
 		}, refusal.RedemptionNotAllowed, "for other items", 0},
 		{"for a group of that name", func(from, to *Voucher, _ *Transfer) {
-			from.Items, to.Items = []Item{{Name: "Coffee"}}, []Item{{Group: "Coffee", Name: "Coffee"}}
+			from.Items, to.Items = []merchant.Item{{Name: "Coffee"}}, []merchant.Item{{Group: "Coffee", Name: "Coffee"}}
 		}, refusal.RedemptionNotAllowed, "for other items", 0},
 		{"without a ticket", func(from, to *Voucher, _ *Transfer) {
-			from.Items, to.Items, to.PromotionID = []Item{item}, []Item{item}, noTicket
+			from.Items, to.Items, to.PromotionID = []merchant.Item{item}, []merchant.Item{item}, noTicket
 		}, refusal.RedemptionNotAllowed, "without a ticket", 0},
 		{"with a ticket", func(from, to *Voucher, _ *Transfer) {
-			from.Items, to.Items, from.PromotionID = []Item{item}, []Item{item}, noTicket
+			from.Items, to.Items, from.PromotionID = []merchant.Item{item}, []merchant.Item{item}, noTicket
 		}, "", "", 1000},
 		{"on other terms", func(_, _ *Voucher, t *Transfer) { t.Terms = [2]string{"Lunch only", ""} },
 			refusal.RedemptionNotAllowed,
@@ -254,7 +259,8 @@ func TestTransferProperty(t *testing.T) {
 					gifts[i], histories[i] = v, append(histories[i], e)
 				}
 			default:
-				ask := Transfer{Context: next(), EntryIn: next().EntryID, Amount: amount, Caller: &Caller{Account: hundredUSD}}
+				ask := Transfer{Context: next(), EntryIn: next().EntryID, Amount: amount,
+					Caller: &merchant.Caller{Account: hundredUSD}}
 				from, to, entries, err := gifts[i].Transfer(gifts[k], ask)
 				if err == nil {
 					gifts[i], gifts[k] = from, to
@@ -288,7 +294,7 @@ func TestAuditTransfer(t *testing.T) {
 			all[n], issued[n] = Gift{Voucher{ID: id(byte(50 + n)), Loaded: 1000, Balance: 1000},
 				Card{Method: contact.Printed}}.Begin(c(1))
 		}
-		ask := Transfer{Context: c(2), EntryIn: id(3), Amount: 300, Caller: &Caller{Account: hundredUSD}}
+		ask := Transfer{Context: c(2), EntryIn: id(3), Amount: 300, Caller: &merchant.Caller{Account: hundredUSD}}
 		v, to, there, err := all[0].Transfer(all[1].Voucher, ask)
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -22,7 +23,7 @@ type Voucher struct {
 	Promotional bool    // no payment was taken
 	PromotionID guid.ID // zero for a purchase
 
-	Items []Item // that it is good for; empty: anything; nil: they were not kept. See GoodFor
+	Items []merchant.Item // that it is good for; empty: anything; nil: they were not kept. See GoodFor
 
 	Currency money.Currency // the account's, also of an item gift
 	Loaded   money.Amount   // what was put into it, less what of that was taken back; in Unit
@@ -215,8 +216,8 @@ type Gift struct {
 
 // Spending counts the gift itself, and the message that brings it. What a card of a stock is worth counts when it is
 // activated.
-func (g *Gift) Spending() Count {
-	c := MessageCount(g.Card.Method)
+func (g *Gift) Spending() merchant.Count {
+	c := merchant.MessageCount(g.Card.Method)
 	c.Gifts, c.Amount = 1, g.Loaded
 	if g.Item && g.Status != NotActivated {
 		c.Amount = g.Card.EquivalentValue

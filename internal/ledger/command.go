@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -26,11 +27,11 @@ type Call struct {
 	// Fingerprinted tells whether a recorded fingerprint that differs is of this request nevertheless, made with an
 	// earlier key; the error says that nobody here knows. nil: none is.
 	Fingerprinted func([32]byte) (bool, error)
-	Caller        *gift.Caller  // who is told; nil: nobody in particular
-	Seen          *int          // of a gift that was found by a code or token: see gift.Voucher.SameCard
-	Account       *gift.Account // whose daily limits count, and those of the caller's key; nil: none do
-	Ahead         time.Duration // how far the clock of a test account is likely to be ahead
-	Setup         int64         // the version of the set-up by which it was judged, or of an older one; 0: by none
+	Caller        *merchant.Caller  // who is told; nil: nobody in particular
+	Seen          *int              // of a gift that was found by a code or token: see gift.Voucher.SameCard
+	Account       *merchant.Account // whose daily limits count, and those of the caller's key; nil: none do
+	Ahead         time.Duration     // how far the clock of a test account is likely to be ahead
+	Setup         int64             // the version of the set-up by which it was judged, or of an older one; 0: by none
 	// Render makes the answer of an outcome; the error is a *refusal.Error. It is pure and may run more than once.
 	Render func(Result, error) Answer
 }
@@ -188,12 +189,12 @@ func (i *Issue) want(c *Call, w *Want) {
 func (i *Issue) affinity() guid.ID { return i.Gifts[0].AccountID }
 
 // contacts counts the messages to each contact.
-func (i *Issue) contacts() map[string]gift.Count {
-	to := map[string]gift.Count{}
+func (i *Issue) contacts() map[string]merchant.Count {
+	to := map[string]merchant.Count{}
 	for n := range i.Gifts {
 		if card := &i.Gifts[n].Card; card.Contact != "" {
 			contact := contact.Key(card.Contact)
-			to[contact] = to[contact].Plus(gift.MessageCount(card.Method))
+			to[contact] = to[contact].Plus(merchant.MessageCount(card.Method))
 		}
 	}
 	return to
@@ -208,7 +209,7 @@ func (i *Issue) decide(c *Call, s *state) (Result, error) {
 			return Result{}, errCodeTaken
 		}
 	}
-	var all gift.Count
+	var all merchant.Count
 	for n := range i.Gifts {
 		all = all.Plus(i.Gifts[n].Spending())
 	}
@@ -506,8 +507,8 @@ func (d *Deliver) want(c *Call, w *Want) {
 func (d *Deliver) affinity() guid.ID { return d.Job.VoucherID }
 
 func (d *Deliver) decide(c *Call, s *state) (r Result, _ error) {
-	if message := gift.MessageCount(d.NoticeBy); d.Job.Kind == BalanceJob && d.Delivered {
-		day, all, _ := s.sending(c, message, map[string]gift.Count{d.NoticeTo: message})
+	if message := merchant.MessageCount(d.NoticeBy); d.Job.Kind == BalanceJob && d.Delivered {
+		day, all, _ := s.sending(c, message, map[string]merchant.Count{d.NoticeTo: message})
 		s.add(day, all)
 	}
 	ref := Ref{d.Job.AccountID, d.Job.VoucherID}

@@ -24,6 +24,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store"
@@ -51,7 +52,7 @@ type bench struct {
 	database string
 	store    *store.Store
 	engine   *ledger.Engine
-	caller   *gift.Caller
+	caller   *merchant.Caller
 }
 
 func setup(t testing.TB, wrap func(ledger.Store) ledger.Store, opts ledger.Options) *bench {
@@ -61,9 +62,9 @@ func setup(t testing.TB, wrap func(ledger.Store) ledger.Store, opts ledger.Optio
 	if err != nil {
 		t.Fatalf("opening the store: %v", err)
 	}
-	account := &gift.Account{ID: newID(), Name: "Bench", Currency: money.Currency{Code: "USD", Decimals: 2},
+	account := &merchant.Account{ID: newID(), Name: "Bench", Currency: money.Currency{Code: "USD", Decimals: 2},
 		Zone: time.UTC}
-	b.store, b.caller = s, &gift.Caller{KeyID: newID(), Kind: gift.AccountKey, Account: account}
+	b.store, b.caller = s, &merchant.Caller{KeyID: newID(), Kind: merchant.AccountKey, Account: account}
 	var under ledger.Store = s
 	if wrap != nil {
 		under = wrap(s)
@@ -108,7 +109,7 @@ func (b *bench) gift(amount money.Amount) (id guid.ID) {
 func (b *bench) draft(amount money.Amount) gift.Gift {
 	return gift.Gift{
 		Voucher: gift.Voucher{
-			AccountID: b.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: b.caller.Account.Currency,
+			AccountID: b.caller.Account.ID, ProgramID: merchant.BusinessProgram.ID, Currency: b.caller.Account.Currency,
 			Loaded: amount, Balance: amount,
 		},
 		Card: gift.Card{Method: contact.Printed, Sender: "Bench", DeliveryZone: "UTC"},

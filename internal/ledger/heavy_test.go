@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 )
@@ -308,7 +309,7 @@ type asked struct {
 func (a *asked) Group(_ context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	a.Want = want
 	a.Changes = decide(&ledger.State{Vouchers: map[ledger.Ref]*gift.Voucher{}, Codes: map[gift.VoucherCode]bool{},
-		CashOuts: map[ledger.Ref]gift.CashOuts{}, Counts: map[ledger.CountKey]gift.Count{}})
+		CashOuts: map[ledger.Ref]gift.CashOuts{}, Counts: map[ledger.CountKey]merchant.Count{}})
 	return nil
 }
 
@@ -323,8 +324,8 @@ func TestLargeOrdersTellTheirLimits(t *testing.T) {
 	store := &asked{}
 	engine := ledger.Start(store, ledger.Options{})
 	defer engine.Stop()
-	account := &gift.Account{ID: guid.ID{1}, Zone: time.UTC,
-		Limits: gift.Limits{GiftsPerDay: 100, TextsPerDay: 7, MessagesPerContactPerDay: 30}}
+	account := &merchant.Account{ID: guid.ID{1}, Zone: time.UTC,
+		Limits: merchant.Limits{GiftsPerDay: 100, TextsPerDay: 7, MessagesPerContactPerDay: 30}}
 	issue := func(n int) {
 		gifts := make([]gift.Gift, n)
 		for i := range gifts {
@@ -343,7 +344,7 @@ func TestLargeOrdersTellTheirLimits(t *testing.T) {
 	}
 	issue(17)
 	const any = math.MaxInt64
-	want := map[ledger.CountKey]gift.Count{
+	want := map[ledger.CountKey]merchant.Count{
 		{AccountID: account.ID, Kind: ledger.SentCount, Owner: account.ID}: {Amount: any, Gifts: 100, Messages: any,
 			Texts: any},
 		{AccountID: account.ID, Kind: ledger.ContactCount, Owner: account.ID, Contact: "ann@example.com"}: {Amount: any,

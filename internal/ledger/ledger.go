@@ -18,6 +18,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -81,7 +82,7 @@ type Request struct {
 
 // MayBeToldTo reports whether a caller may be given the answer: one that is limited to some locations is not told of
 // what was done at others. nil is nobody in particular, who may.
-func (r *Request) MayBeToldTo(c *gift.Caller) bool {
+func (r *Request) MayBeToldTo(c *merchant.Caller) bool {
 	if c == nil || len(c.Locations) == 0 {
 		return true
 	}
@@ -160,11 +161,11 @@ type State struct {
 	DeliveredBy map[Ref]guid.ID // zero, or not in it: none yet
 	Resends     map[Ref][]Resent
 	Deliveries  map[Ref]*Delivery
-	Before      map[Ref]gift.Status       // those that were taken out of use: what they were before the last time
-	Transferred map[Ref]bool              // those that value was moved from or to
-	CashOuts    map[Ref]gift.CashOuts     // of the gifts of what is undone; those that have none may not be in it
-	Counts      map[CountKey]gift.Count   // as they stood last; those that are kept may be of a moment ago
-	Clocks      map[guid.ID]time.Duration // read after the vouchers were locked
+	Before      map[Ref]gift.Status         // those that were taken out of use: what they were before the last time
+	Transferred map[Ref]bool                // those that value was moved from or to
+	CashOuts    map[Ref]gift.CashOuts       // of the gifts of what is undone; those that have none may not be in it
+	Counts      map[CountKey]merchant.Count // as they stood last; those that are kept may be of a moment ago
+	Clocks      map[guid.ID]time.Duration   // read after the vouchers were locked
 }
 
 // Delivery is how a gift is delivered.
@@ -207,9 +208,9 @@ type Changes struct {
 	Sheets          []Sheet          // new
 	// records whose answers will be given again on the strength of this commit, which writes to them
 	Replays []RequestKey
-	Counts  map[CountKey]gift.Count // to be added to those of the same day, or to take the place of another's
+	Counts  map[CountKey]merchant.Count // to be added to those of the same day, or to take the place of another's
 	// what counts of a heavy group may come to: decide is called again when others have added too much since it was asked
-	Most map[CountKey]gift.Count
+	Most map[CountKey]merchant.Count
 }
 
 // Secrets are what a gift is found by.

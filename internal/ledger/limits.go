@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -35,7 +36,7 @@ type CountKey struct {
 type owner struct {
 	id   guid.ID
 	name string
-	gift.Limits
+	merchant.Limits
 }
 
 func (c *Call) owners() (all []owner) {
@@ -43,15 +44,15 @@ func (c *Call) owners() (all []owner) {
 		return nil
 	}
 	all = append(all, owner{c.Account.ID, "account", c.Account.Limits})
-	if c.Caller != nil && c.Caller.Limits != (gift.Limits{}) {
+	if c.Caller != nil && c.Caller.Limits != (merchant.Limits{}) {
 		all = append(all, owner{c.Caller.KeyID, "key", c.Caller.Limits})
 	}
 	return all
 }
 
-func (c *Call) budget(o owner, s *state) (b gift.Budget, today int) {
-	b = gift.Budget{Limits: o.Limits, Owner: o.name, Currency: c.Account.Currency, Zone: c.Account.Zone}
-	today, b.Left = gift.Day(s.now, c.Account.Zone)
+func (c *Call) budget(o owner, s *state) (b merchant.Budget, today int) {
+	b = merchant.Budget{Limits: o.Limits, Owner: o.name, Currency: c.Account.Currency, Zone: c.Account.Zone}
+	today, b.Left = merchant.Day(s.now, c.Account.Zone)
 	return b, today
 }
 
@@ -116,19 +117,19 @@ func (e *Engine) weigh(ctx context.Context, c *Call, cmd Command) error {
 // spend is a count to be added to.
 type spend struct {
 	key  CountKey
-	more gift.Count
-	most gift.Count // that it may come to; zero: as much as one likes
+	more merchant.Count
+	most merchant.Count // that it may come to; zero: as much as one likes
 }
 
 // atMost is what more may bring a count to.
-func atMost(l *gift.Limits, more gift.Count) gift.Count {
+func atMost(l *merchant.Limits, more merchant.Count) merchant.Count {
 	limit := func(more, limit int64) int64 {
 		if more <= 0 || limit == 0 {
 			return math.MaxInt64
 		}
 		return limit
 	}
-	return gift.Count{Amount: money.Amount(limit(int64(more.Amount), int64(l.IssuedPerDay))),
+	return merchant.Count{Amount: money.Amount(limit(int64(more.Amount), int64(l.IssuedPerDay))),
 		Gifts: limit(more.Gifts, l.GiftsPerDay), Messages: limit(more.Messages, l.MessagesPerDay),
 		Texts: limit(more.Texts, l.TextsPerDay)}
 }
@@ -139,12 +140,12 @@ func (s *state) add(today int, all []spend) {
 		sum := s.Counts[x.key].On(today).Plus(x.more)
 		s.Counts[x.key] = sum
 		if s.changes.Counts == nil {
-			s.changes.Counts = map[CountKey]gift.Count{}
+			s.changes.Counts = map[CountKey]merchant.Count{}
 		}
 		s.changes.Counts[x.key] = s.changes.Counts[x.key].On(sum.Day).Plus(x.more)
-		if s.heavy && x.most != (gift.Count{}) {
+		if s.heavy && x.most != (merchant.Count{}) {
 			if s.changes.Most == nil {
-				s.changes.Most = map[CountKey]gift.Count{}
+				s.changes.Most = map[CountKey]merchant.Count{}
 			}
 			s.changes.Most[x.key] = x.most
 		}
@@ -152,7 +153,8 @@ func (s *state) add(today int, all []spend) {
 }
 
 // sending gives what sending adds to, and the first limit that it goes beyond. contacts has the messages to each.
-func (s *state) sending(c *Call, more gift.Count, contacts map[string]gift.Count) (day int, all []spend, over error) {
+func (s *state) sending(c *Call, more merchant.Count, contacts map[string]merchant.Count) (day int, all []spend,
+	over error) {
 	for _, o := range c.owners() {
 		b, today := c.budget(o, s)
 		day = today
@@ -162,7 +164,7 @@ func (s *state) sending(c *Call, more gift.Count, contacts map[string]gift.Count
 		if o.MessagesPerContactPerDay == 0 {
 			continue
 		}
-		each := gift.Limits{MessagesPerDay: o.MessagesPerContactPerDay}
+		each := merchant.Limits{MessagesPerDay: o.MessagesPerContactPerDay}
 		for to, messages := range contacts {
 			key := CountKey{c.AccountID, ContactCount, o.id, contact.Key(to)}
 			over = cmp.Or(over, b.Contact(s.Counts[key].On(today), messages))
@@ -173,7 +175,7 @@ func (s *state) sending(c *Call, more gift.Count, contacts map[string]gift.Count
 }
 
 // send counts what is sent, or refuses it: all of it, or nothing is counted.
-func (s *state) send(c *Call, more gift.Count, contacts map[string]gift.Count) error {
+func (s *state) send(c *Call, more merchant.Count, contacts map[string]merchant.Count) error {
 	day, all, over := s.sending(c, more, contacts)
 	if over == nil {
 		s.add(day, all)
@@ -194,15 +196,15 @@ func (n *Notice) want(c *Call, w *Want) { c.wantSent(w, n.Contact) }
 func (n *Notice) affinity() guid.ID { return n.Account }
 
 func (n *Notice) decide(c *Call, s *state) (Result, error) {
-	message := gift.MessageCount(n.Method)
-	_, _, over := s.sending(c, message, map[string]gift.Count{n.Contact: message})
+	message := merchant.MessageCount(n.Method)
+	_, _, over := s.sending(c, message, map[string]merchant.Count{n.Contact: message})
 	return Result{}, over
 }
 
 func (*Notice) locations(*Call, *state) []guid.ID { return nil }
 
 // redeemed counts money that is redeemed, or refuses it.
-func (s *state) redeemed(c *Call, more gift.Count) error {
+func (s *state) redeemed(c *Call, more merchant.Count) error {
 	var all []spend
 	day := 0
 	for _, o := range c.owners() {
@@ -243,7 +245,7 @@ func (s *state) keep(c *Call) error {
 	if err != nil || today == 0 {
 		return err
 	}
-	s.add(today, []spend{{key: c.keptKey(), more: gift.Count{Kept: 1}}})
+	s.add(today, []spend{{key: c.keptKey(), more: merchant.Count{Kept: 1}}})
 	s.keptBy = c
 	return nil
 }
@@ -256,6 +258,6 @@ func (s *state) keeping(c *Call) (today int, _ error) {
 		return 0, nil
 	}
 	b, _ := c.budget(owner{name: "key"}, s)
-	today, b.Left = gift.Day(s.real, c.Account.Zone) // no clock that can be advanced keeps a database small
+	today, b.Left = merchant.Day(s.real, c.Account.Zone) // no clock that can be advanced keeps a database small
 	return today, b.Keep(s.Counts[c.keptKey()].On(today), c.Caller.Places())
 }

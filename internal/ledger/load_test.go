@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -163,7 +164,7 @@ func (w *world) cashOut(t *rapid.T) {
 		g.entries++
 	}
 	got, r := w.do(t, gift.CashOutGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.RedeemedCount,
-		Context: gift.Context{Actor: gift.Actor{LocationID: at}},
+		Context: gift.Context{Actor: merchant.Actor{LocationID: at}},
 		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 			return v.PayOut(gift.PayOut{Context: c, Verification: tried, Account: w.caller.Account,
 				Law: gift.CashOutLaw{{Jurisdiction: "US-CA",

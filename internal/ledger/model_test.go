@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
@@ -72,7 +73,7 @@ func TestEngineAgreesWithModel(t *testing.T) {
 type world struct {
 	store  *store.Store
 	engine *ledger.Engine
-	caller *gift.Caller
+	caller *merchant.Caller
 
 	gifts   []*modelGift
 	taken   []*modelTaken
@@ -136,15 +137,17 @@ func newWorld(t *rapid.T, dir, database string) *world {
 	if err != nil {
 		t.Fatalf("opening the store: %v", err)
 	}
-	account := &gift.Account{ID: newID(), Name: "Model", Currency: money.Currency{Code: "USD", Decimals: 2},
+	account := &merchant.Account{ID: newID(), Name: "Model", Currency: money.Currency{Code: "USD", Decimals: 2},
 		Zone:         time.UTC,
-		Locations:    []gift.Location{{ID: newID(), Name: "Till", Jurisdiction: "US-CA"}},
-		MaxGiftValue: mostWorth, Subscriptions: []gift.Subscription{{ProgramID: gift.BusinessProgram.ID, Reloadable: true}}}
+		Locations:    []merchant.Location{{ID: newID(), Name: "Till", Jurisdiction: "US-CA"}},
+		MaxGiftValue: mostWorth, Subscriptions: []merchant.Subscription{{ProgramID: merchant.BusinessProgram.ID,
+			Reloadable: true}}}
 	w := &world{
 		loadOf: map[string]*modelLoad{},
 		store:  s, answers: map[string]modelAnswer{}, now: time.Now(), holdOf: map[string]*modelHold{},
 		spentHolds: map[string]bool{},
-		caller:     &gift.Caller{KeyID: newID(), Kind: gift.AccountKey, Account: account, Permissions: gift.AllPermissions},
+		caller: &merchant.Caller{KeyID: newID(), Kind: merchant.AccountKey, Account: account,
+			Permissions: merchant.AllPermissions},
 	}
 	w.engine = ledger.Start(s, ledger.Options{Now: func() time.Time { return w.now }})
 	return w
@@ -213,7 +216,7 @@ func (w *world) issue(t *rapid.T) {
 	}
 	_, r := w.do(t, gift.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
-			AccountID: w.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: w.caller.Account.Currency,
+			AccountID: w.caller.Account.ID, ProgramID: merchant.BusinessProgram.ID, Currency: w.caller.Account.Currency,
 			Item: item, Loaded: money.Amount(amount), Balance: money.Amount(amount), Promotional: !until.IsZero(),
 			ValidUntil: until,
 		},
@@ -238,7 +241,7 @@ func (w *world) stock(t *rapid.T) {
 	}
 	_, r := w.do(t, gift.CreateStock, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
-			AccountID: w.caller.Account.ID, ProgramID: gift.BusinessProgram.ID, Currency: w.caller.Account.Currency,
+			AccountID: w.caller.Account.ID, ProgramID: merchant.BusinessProgram.ID, Currency: w.caller.Account.Currency,
 			Item: item, Fixed: money.Amount(fixed), Status: gift.NotActivated,
 			Verification: verification,
 		},

@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -115,7 +116,7 @@ func TestADeliveryThatIsRefusedReplacesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil, ledger.Options{})
 	g := b.mailed(1, time.Now())[0]
-	b.caller.Account.Limits = gift.Limits{MessagesPerContactPerDay: 1}
+	b.caller.Account.Limits = merchant.Limits{MessagesPerContactPerDay: 1}
 	ask := func(to string) error {
 		c := b.call(gift.ReplaceGift, "")
 		c.Caller, c.Account = b.caller, b.caller.Account

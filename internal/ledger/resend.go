@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 // Resend sends a gift again, or to another contact. Messages that were still to be sent are taken back.
@@ -98,8 +99,8 @@ func (s *state) resending(c *Call, v gift.Voucher, ask gift.Resend) (r resending
 
 // message counts a message to where a gift goes, or refuses it.
 func (s *state) message(c *Call, to gift.Delivery) error {
-	message := gift.MessageCount(to.Method)
-	return s.send(c, message, map[string]gift.Count{to.Contact: message})
+	message := merchant.MessageCount(to.Method)
+	return s.send(c, message, map[string]merchant.Count{to.Contact: message})
 }
 
 func (s *state) enterResend(r resending) {

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store"
@@ -102,12 +103,14 @@ type voiding struct {
 const voidedKey = "redeem" // of the redemption that is voided
 
 func newVoiding(t *rapid.T, dir, database string) *voiding {
-	account := &gift.Account{ID: newID(), Name: "Till", Currency: money.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC}
+	account := &merchant.Account{ID: newID(), Name: "Till", Currency: money.Currency{Code: "USD", Decimals: 2},
+		Zone: time.UTC}
 	v := &voiding{T: t, dir: dir, database: database, answered: map[string]string{}, world: &world{
-		answers: map[string]modelAnswer{}, caller: &gift.Caller{KeyID: newID(), Kind: gift.AccountKey, Account: account}}}
+		answers: map[string]modelAnswer{}, caller: &merchant.Caller{KeyID: newID(), Kind: merchant.AccountKey,
+			Account: account}}}
 	v.open()
 	draft := gift.Gift{
-		Voucher: gift.Voucher{AccountID: v.caller.Account.ID, ProgramID: gift.BusinessProgram.ID,
+		Voucher: gift.Voucher{AccountID: v.caller.Account.ID, ProgramID: merchant.BusinessProgram.ID,
 			Currency: v.caller.Account.Currency, Loaded: 100, Balance: 100},
 		Card: gift.Card{Method: contact.Printed, Sender: "Till", DeliveryZone: "UTC"},
 	}

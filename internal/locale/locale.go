@@ -23,7 +23,7 @@ import (
 	"golang.org/x/text/message"
 	"golang.org/x/text/message/catalog"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -32,7 +32,7 @@ var files embed.FS
 
 // Locale writes for people of one language, in one region. The zero value is not one: see For.
 type Locale struct {
-	language gift.Language
+	language merchant.Language
 	printer  *message.Printer
 	region   *region // nil: that of the texts
 }
@@ -41,15 +41,15 @@ type Locale struct {
 var texts, locales = load()
 
 // For is the locale of a language; that of English for one that there is none of.
-func For(l gift.Language) *Locale {
+func For(l merchant.Language) *Locale {
 	if known := locales[l]; known != nil {
 		return known
 	}
-	return locales[gift.English]
+	return locales[merchant.English]
 }
 
 // Language is the one that the locale writes.
-func (l *Locale) Language() gift.Language { return l.language }
+func (l *Locale) Language() merchant.Language { return l.language }
 
 // Text is the text of a name, with its arguments. It panics for a name that no file has: a test finds those first.
 func (l *Locale) Text(name string, args ...any) string {
@@ -103,7 +103,7 @@ func (l *Locale) All(prefix string) map[string]any {
 		}
 		t, has := versions[l.language]
 		if !has {
-			t = versions[gift.English]
+			t = versions[merchant.English]
 		}
 		if all[name] = t.text; t.forms != nil {
 			all[name] = t.forms
@@ -142,8 +142,8 @@ func (t *translated) message() catalog.Message {
 }
 
 // readTexts reads all files: name, then language.
-func readTexts() map[string]map[gift.Language]translated {
-	all := map[string]map[gift.Language]translated{}
+func readTexts() map[string]map[merchant.Language]translated {
+	all := map[string]map[merchant.Language]translated{}
 	found, err := fs.Glob(files, "texts/*.json")
 	if err != nil {
 		panic(err) // the pattern is a constant
@@ -160,7 +160,7 @@ func readTexts() map[string]map[gift.Language]translated {
 	return all
 }
 
-func load() (*catalog.Builder, map[gift.Language]*Locale) {
+func load() (*catalog.Builder, map[merchant.Language]*Locale) {
 	texts := catalog.NewBuilder(catalog.Fallback(language.English))
 	for name, versions := range readTexts() {
 		names[name] = true
@@ -170,8 +170,8 @@ func load() (*catalog.Builder, map[gift.Language]*Locale) {
 			}
 		}
 	}
-	all := map[gift.Language]*Locale{}
-	for _, l := range gift.Languages() {
+	all := map[merchant.Language]*Locale{}
+	for _, l := range merchant.Languages() {
 		all[l] = &Locale{l, message.NewPrinter(language.Make(string(l)), message.Catalog(texts)), nil}
 	}
 	return texts, all
@@ -205,7 +205,7 @@ func (l *Locale) grouping() (group string, from int) {
 	switch {
 	case l.region != nil:
 		return l.region.Group, l.region.From
-	case l.language == gift.Spanish:
+	case l.language == merchant.Spanish:
 		return l.Text("number.group"), 5 // 1000, but 10 000: the rule of the Real Academia
 	}
 	return l.Text("number.group"), 4
@@ -251,13 +251,13 @@ func (l *Locale) symbol(code string) string {
 
 // Match picks the language of a page: that which a reader's browser asks for first (Accept-Language, RFC 9110), else
 // the one given.
-func Match(accept string, otherwise gift.Language) gift.Language {
+func Match(accept string, otherwise merchant.Language) merchant.Language {
 	asked, _, err := language.ParseAcceptLanguage(accept)
 	if err != nil || len(asked) > maxAsked {
 		return otherwise
 	}
 	for _, tag := range asked {
-		if l, ok := gift.LanguageOf(tag.String()); ok {
+		if l, ok := merchant.LanguageOf(tag.String()); ok {
 			return l
 		}
 	}
@@ -308,7 +308,7 @@ func (l *Locale) StartOfDay(t time.Time) string { return l.Text("day.zone", l.Da
 
 // Addressed is the name of the text that addresses a person, where it would add a title that the name has already: 様.
 func (l *Locale) Addressed(text, person string) string {
-	if l.language == gift.Japanese && slices.ContainsFunc(titles, func(t string) bool {
+	if l.language == merchant.Japanese && slices.ContainsFunc(titles, func(t string) bool {
 		return strings.HasSuffix(strings.TrimRight(person, " \u3000"), t)
 	}) {
 		return text + ".honoured"

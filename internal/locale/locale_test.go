@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -21,14 +21,14 @@ var verb = regexp.MustCompile(`%(\[\d+\])?[a-z]|%`)
 // forms that the language needs.
 func TestTextsAreComplete(t *testing.T) {
 	t.Parallel()
-	forms := map[gift.Language][]string{gift.English: {"one", "other"}, gift.German: {"one", "other"},
-		gift.French: {"one", "other"}, gift.Spanish: {"one", "other"}, gift.Japanese: {"other"}}
+	forms := map[merchant.Language][]string{merchant.English: {"one", "other"}, merchant.German: {"one", "other"},
+		merchant.French: {"one", "other"}, merchant.Spanish: {"one", "other"}, merchant.Japanese: {"other"}}
 	for name, versions := range readTexts() {
-		want := gift.Languages()
+		want := merchant.Languages()
 		if len(versions) != len(want) {
 			t.Errorf("%s is in %d languages, not in %d", name, len(versions), len(want))
 		}
-		english := versions[gift.English]
+		english := versions[merchant.English]
 		for _, l := range want {
 			text, known := versions[l]
 			if !known {
@@ -108,23 +108,23 @@ func TestMoney(t *testing.T) {
 	usd, eur, yen := money.Currency{Code: "USD", Decimals: 2}, money.Currency{Code: "EUR", Decimals: 2},
 		money.Currency{Code: "JPY"}
 	for _, tt := range []struct {
-		l        gift.Language
+		l        merchant.Language
 		amount   money.Amount
 		currency money.Currency
 		want     string
 	}{
-		{gift.English, 2500, usd, "$25.00"},
-		{gift.English, 123456789, usd, "$1,234,567.89"},
-		{gift.English, 2500, money.Currency{Code: "CAD", Decimals: 2}, "CA$25.00"},
-		{gift.English, 2500, money.Currency{Code: "CHF", Decimals: 2}, "CHF\u00a025.00"},
-		{gift.German, 2500, eur, "25,00\u00a0€"},
-		{gift.German, 123456, eur, "1.234,56\u00a0€"},
-		{gift.German, 2500, money.Currency{Code: "CHF", Decimals: 2}, "25,00\u00a0CHF"},
-		{gift.French, 123456, eur, "1\u202f234,56\u00a0€"},
-		{gift.Spanish, 123456, eur, "1234,56\u00a0€"},
-		{gift.Spanish, 1234567, eur, "12\u00a0345,67\u00a0€"},
-		{gift.Japanese, 3000, yen, "¥3,000"},
-		{gift.English, 0, money.Currency{Code: "XTS"}, "XTS\u00a00"},
+		{merchant.English, 2500, usd, "$25.00"},
+		{merchant.English, 123456789, usd, "$1,234,567.89"},
+		{merchant.English, 2500, money.Currency{Code: "CAD", Decimals: 2}, "CA$25.00"},
+		{merchant.English, 2500, money.Currency{Code: "CHF", Decimals: 2}, "CHF\u00a025.00"},
+		{merchant.German, 2500, eur, "25,00\u00a0€"},
+		{merchant.German, 123456, eur, "1.234,56\u00a0€"},
+		{merchant.German, 2500, money.Currency{Code: "CHF", Decimals: 2}, "25,00\u00a0CHF"},
+		{merchant.French, 123456, eur, "1\u202f234,56\u00a0€"},
+		{merchant.Spanish, 123456, eur, "1234,56\u00a0€"},
+		{merchant.Spanish, 1234567, eur, "12\u00a0345,67\u00a0€"},
+		{merchant.Japanese, 3000, yen, "¥3,000"},
+		{merchant.English, 0, money.Currency{Code: "XTS"}, "XTS\u00a00"},
 	} {
 		if got := For(tt.l).Money(tt.amount, tt.currency); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.l, got, tt.want)
@@ -139,12 +139,12 @@ func TestMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 3, 30, 20, 0, 0, 0, zone)
-	for l, want := range map[gift.Language]string{
-		gift.English:  "March 30, 2026, 8:00 PM (New York time)",
-		gift.German:   "30. März 2026, 20:00 Uhr (Ortszeit New York)",
-		gift.French:   "30 mars 2026 à 20:00 (heure de New York)",
-		gift.Spanish:  "30 de marzo de 2026, 20:00 (hora de Nueva York)",
-		gift.Japanese: "2026年3月30日 20:00（ニューヨーク時間）",
+	for l, want := range map[merchant.Language]string{
+		merchant.English:  "March 30, 2026, 8:00 PM (New York time)",
+		merchant.German:   "30. März 2026, 20:00 Uhr (Ortszeit New York)",
+		merchant.French:   "30 mars 2026 à 20:00 (heure de New York)",
+		merchant.Spanish:  "30 de marzo de 2026, 20:00 (hora de Nueva York)",
+		merchant.Japanese: "2026年3月30日 20:00（ニューヨーク時間）",
 	} {
 		if got := For(l).Moment(at); got != want {
 			t.Errorf("%s: %q, want %q", l, got, want)
@@ -155,12 +155,12 @@ func TestMoment(t *testing.T) {
 func TestEndOfDay(t *testing.T) {
 	t.Parallel()
 	first := time.Date(2026, 3, 1, 23, 59, 59, 0, time.UTC)
-	for l, want := range map[gift.Language]string{
-		gift.English:  "the end of March 1, 2026 (UTC)",
-		gift.German:   "einschließlich 1. März 2026 (UTC)",
-		gift.French:   "1er mars 2026 inclus (UTC)",
-		gift.Spanish:  "1 de marzo de 2026 inclusive (UTC)",
-		gift.Japanese: "2026年3月1日（UTC）",
+	for l, want := range map[merchant.Language]string{
+		merchant.English:  "the end of March 1, 2026 (UTC)",
+		merchant.German:   "einschließlich 1. März 2026 (UTC)",
+		merchant.French:   "1er mars 2026 inclus (UTC)",
+		merchant.Spanish:  "1 de marzo de 2026 inclusive (UTC)",
+		merchant.Japanese: "2026年3月1日（UTC）",
 	} {
 		if got := For(l).EndOfDay(first); got != want {
 			t.Errorf("%s: %q, want %q", l, got, want)
@@ -171,9 +171,9 @@ func TestEndOfDay(t *testing.T) {
 // TestPieces: what an argument says makes no pieces, whatever it holds.
 func TestPieces(t *testing.T) {
 	t.Parallel()
-	for l, want := range map[gift.Language][]Piece{
-		gift.German:   {{"Für ", 0}, {"a\ue001", 1}, {", von ", 0}, {"%[1]s", 2}},
-		gift.Japanese: {{"a\ue001", 1}, {"へ、", 0}, {"%[1]s", 2}, {"より", 0}},
+	for l, want := range map[merchant.Language][]Piece{
+		merchant.German:   {{"Für ", 0}, {"a\ue001", 1}, {", von ", 0}, {"%[1]s", 2}},
+		merchant.Japanese: {{"a\ue001", 1}, {"へ、", 0}, {"%[1]s", 2}, {"より", 0}},
 	} {
 		if got := For(l).Pieces("card.names", "a\ue001", "%[1]s"); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", l, got, want)
@@ -183,12 +183,14 @@ func TestPieces(t *testing.T) {
 
 func TestMatch(t *testing.T) {
 	t.Parallel()
-	for accept, want := range map[string]gift.Language{
-		"": gift.French, "de-AT,de;q=0.9,en;q=0.8": gift.German, "pt-BR,es;q=0.5": gift.Spanish, "en;q=0.1,ja": gift.Japanese,
-		"zz": gift.French, "!!!": gift.French, "*": gift.French, "de;q=0,es": gift.Spanish, strings.Repeat("de,", 5000) +
-			"de": gift.French,
+	for accept, want := range map[string]merchant.Language{
+		"": merchant.French, "de-AT,de;q=0.9,en;q=0.8": merchant.German, "pt-BR,es;q=0.5": merchant.Spanish,
+		"en;q=0.1,ja": merchant.Japanese,
+		"zz":          merchant.French, "!!!": merchant.French, "*": merchant.French, "de;q=0,es": merchant.Spanish,
+		strings.Repeat("de,", 5000) +
+			"de": merchant.French,
 	} {
-		if got := Match(accept, gift.French); got != want {
+		if got := Match(accept, merchant.French); got != want {
 			t.Errorf("%.40q: %s, want %s", accept, got, want)
 		}
 	}

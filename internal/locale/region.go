@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/message"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 )
 
 // region is how amounts, dates and times are written in a region, where that is otherwise than in the language's own
@@ -64,9 +65,9 @@ func (l *Locale) In(country string) *Locale {
 
 // Of is the locale of a gift for somebody who reads a language: as people write in the region that the gift's own
 // language tag names, if it is of that language, else in the account's country.
-func Of(l gift.Language, g *gift.Gift, a *gift.Account) *Locale {
-	country := gift.RegionOf(g.Card.Language)
-	if own, ok := gift.LanguageOf(g.Card.Language); country == "" || !ok || own != l {
+func Of(l merchant.Language, g *gift.Gift, a *merchant.Account) *Locale {
+	country := merchant.RegionOf(g.Card.Language)
+	if own, ok := merchant.LanguageOf(g.Card.Language); country == "" || !ok || own != l {
 		country = a.HomeCountry()
 	}
 	return For(l).In(country)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -44,7 +45,7 @@ func TestRegions(t *testing.T) {
 			currency.Decimals, amount = 0, 12345
 		}
 		language, country, _ := strings.Cut(tag, "-")
-		l := For(gift.Language(language)).In(country)
+		l := For(merchant.Language(language)).In(country)
 		for _, x := range [][2]string{{l.Money(amount, currency), want.money}, {l.Number(1350), want.number},
 			{l.Day(at), want.day}, {l.DayAndMonth(at), want.short}, {l.Clock(at), want.clock}} {
 			if got := strings.NewReplacer("\u00a0", "_", "\u202f", "_").Replace(x[0]); got != x[1] {
@@ -62,7 +63,7 @@ func TestSmallAndLargeAmounts(t *testing.T) {
 		"en-IN": {"1,350.00", "1,23,45,678.00"},
 	} {
 		language, country, _ := strings.Cut(tag, "-")
-		l := For(gift.Language(language)).In(country)
+		l := For(merchant.Language(language)).In(country)
 		for n, amount := range []money.Amount{1350_00, 12_345_678_00} {
 			got := l.Money(amount, money.Currency{Code: "XTS", Decimals: 2})
 			if got = strings.NewReplacer("\u00a0", "_", "XTS", "").Replace(got); strings.Trim(got, "_") != want[n] {
@@ -78,10 +79,10 @@ func TestEveryRegionWrites(t *testing.T) {
 	at := time.Date(2026, 11, 30, 8, 5, 0, 0, time.UTC)
 	for tag := range regions {
 		language, country, _ := strings.Cut(tag, "-")
-		l := For(gift.Language(language)).In(country)
+		l := For(merchant.Language(language)).In(country)
 		day, moment := l.Day(at), l.Moment(at)
 		if !strings.Contains(day, "30") || !strings.Contains(day, "2026") || strings.Contains(moment, "%") ||
-			strings.Contains(moment, "PM") || !strings.Contains(moment, day) || l.Language() != gift.Language(language) {
+			strings.Contains(moment, "PM") || !strings.Contains(moment, day) || l.Language() != merchant.Language(language) {
 			t.Errorf("%s: %s", tag, moment)
 		}
 		if got := l.Money(1234_00, money.Currency{Code: "EUR", Decimals: 2}); !strings.Contains(got, "234") ||
@@ -95,31 +96,32 @@ func TestEveryRegionWrites(t *testing.T) {
 // all locations, or of the currency.
 func TestWhoseWayOfWriting(t *testing.T) {
 	t.Parallel()
-	at := func(j ...string) (all []gift.Location) {
+	at := func(j ...string) (all []merchant.Location) {
 		for _, one := range j {
-			all = append(all, gift.Location{Jurisdiction: one})
+			all = append(all, merchant.Location{Jurisdiction: one})
 		}
 		return all
 	}
 	mxn, eur, usd := money.Currency{Code: "MXN", Decimals: 2}, money.Currency{Code: "EUR", Decimals: 2},
 		money.Currency{Code: "USD", Decimals: 2}
 	for name, tt := range map[string]struct {
-		reads gift.Language
+		reads merchant.Language
 		tag   string
-		a     gift.Account
+		a     merchant.Account
 		want  string
 	}{
-		"the currency's country":    {gift.Spanish, "", gift.Account{Currency: mxn}, "$1,350.00"},
-		"the euro has none":         {gift.German, "", gift.Account{Currency: eur}, "1.350,00_€"},
-		"the country of the set-up": {gift.German, "", gift.Account{Currency: eur, Country: "AT"}, "€_1.350,00"},
-		"of all locations": {gift.German, "", gift.Account{Currency: eur, Locations: at("AT-9", "AT", "")},
+		"the currency's country":    {merchant.Spanish, "", merchant.Account{Currency: mxn}, "$1,350.00"},
+		"the euro has none":         {merchant.German, "", merchant.Account{Currency: eur}, "1.350,00_€"},
+		"the country of the set-up": {merchant.German, "", merchant.Account{Currency: eur, Country: "AT"}, "€_1.350,00"},
+		"of all locations": {merchant.German, "", merchant.Account{Currency: eur, Locations: at("AT-9", "AT", "")},
 			"€_1.350,00"},
-		"of locations in two": {gift.German, "", gift.Account{Currency: eur, Locations: at("AT-9", "DE")},
+		"of locations in two": {merchant.German, "", merchant.Account{Currency: eur, Locations: at("AT-9", "DE")},
 			"1.350,00_€"},
-		"the recipient's own":          {gift.German, "de-AT", gift.Account{Currency: eur, Country: "DE"}, "€_1.350,00"},
-		"the recipient's, with script": {gift.German, "de-Latn-at", gift.Account{Currency: eur}, "€_1.350,00"},
-		"read in another language":     {gift.English, "de-AT", gift.Account{Currency: usd}, "$1,350.00"},
-		"a language without a region":  {gift.Spanish, "es", gift.Account{Currency: usd}, "$1,350.00"},
+		"the recipient's own": {merchant.German, "de-AT", merchant.Account{Currency: eur, Country: "DE"},
+			"€_1.350,00"},
+		"the recipient's, with script": {merchant.German, "de-Latn-at", merchant.Account{Currency: eur}, "€_1.350,00"},
+		"read in another language":     {merchant.English, "de-AT", merchant.Account{Currency: usd}, "$1,350.00"},
+		"a language without a region":  {merchant.Spanish, "es", merchant.Account{Currency: usd}, "$1,350.00"},
 	} {
 		got := Of(tt.reads, &gift.Gift{Card: gift.Card{Language: tt.tag}}, &tt.a).Money(1350_00, tt.a.Currency)
 		if got = strings.ReplaceAll(got, "\u00a0", "_"); got != tt.want {
@@ -147,7 +149,7 @@ func TestWholeDays(t *testing.T) {
 		"ja-": {"2026年11月20～29日", "11月20日～2026年12月1日", "2026年11月20日～2027年1月1日", "2026年11月20日"},
 	} {
 		language, country, _ := strings.Cut(tag, "-")
-		l := For(gift.Language(language)).In(country)
+		l := For(merchant.Language(language)).In(country)
 		for n, last := range []time.Time{day(2026, 11, 29), day(2026, 12, 1), day(2027, 1, 1), first} {
 			got := strings.NewReplacer(" (UTC)", "", "（UTC）", "").Replace(l.Days(first, last))
 			if got != want[n] {
@@ -160,7 +162,7 @@ func TestWholeDays(t *testing.T) {
 // TestNoTitleTwice: a Japanese name that has a title gets no other.
 func TestNoTitleTwice(t *testing.T) {
 	t.Parallel()
-	ja, en := For(gift.Japanese), For(gift.English)
+	ja, en := For(merchant.Japanese), For(merchant.English)
 	for person, want := range map[string]string{"山田花子": "山田花子様", "山田様": "山田様", "田中さん": "田中さん",
 		"花子ちゃん\u3000": "花子ちゃん\u3000",
 		"株式会社茶 御中":    "株式会社茶 御中"} {

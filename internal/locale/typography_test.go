@@ -10,19 +10,19 @@ import (
 	"testing"
 	"unicode"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 )
 
 // TestTextsAreSetRight: texts are written with the signs that a compositor of the language uses, and address their
 // reader in one way.
 func TestTextsAreSetRight(t *testing.T) {
 	t.Parallel()
-	wrong := map[gift.Language]*regexp.Regexp{
-		gift.German: regexp.MustCompile(`\b(Ihre?|Ihnen|Ihre[mnrs])\b|"`),
+	wrong := map[merchant.Language]*regexp.Regexp{
+		merchant.German: regexp.MustCompile(`\b(Ihre?|Ihnen|Ihre[mnrs])\b|"`),
 		// no space that a line can end at before a high sign, no straight apostrophe
-		gift.French:   regexp.MustCompile(`[^\d\x{a0}\x{202f}][:;!?»]|'|"|\b([Tt]u|[Tt]oi|[Tt]on|[Tt]es)\b`),
-		gift.Spanish:  regexp.MustCompile(`^[^¿]*\?|^[^¡]*!|\b[Uu]sted(es)?\b|"`),
-		gift.Japanese: regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}][:;,!?()]|[:;,!?()][\p{Han}\p{Hiragana}\p{Katakana}]`),
+		merchant.French:   regexp.MustCompile(`[^\d\x{a0}\x{202f}][:;!?»]|'|"|\b([Tt]u|[Tt]oi|[Tt]on|[Tt]es)\b`),
+		merchant.Spanish:  regexp.MustCompile(`^[^¿]*\?|^[^¡]*!|\b[Uu]sted(es)?\b|"`),
+		merchant.Japanese: regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}][:;,!?()]|[:;,!?()][\p{Han}\p{Hiragana}\p{Katakana}]`),
 	}
 	for name, versions := range readTexts() {
 		for l, version := range versions {

@@ -33,8 +33,8 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/delivery/deliverytest"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 	"boon.example/internal/qr"
 )
@@ -215,7 +215,7 @@ func TestWhatArrives(t *testing.T) {
 		p.EnableSMTPUTF8 = true
 		c := p.start(t, Server{})
 		m := sample(1)
-		m.Language = gift.Japanese
+		m.Language = merchant.Japanese
 		if err := c.Carry(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 	"boon.example/internal/money"
 )
@@ -49,7 +50,7 @@ func TestOtherParsers(t *testing.T) {
 	folder := t.TempDir()
 	args := []string{"-c", parse}
 	texts := map[string]string{}
-	for n, l := range gift.Languages() {
+	for n, l := range merchant.Languages() {
 		for kind, m := range everyMail(t, l, byte(n)) {
 			source, err := Source(&m, "gifts@example.com")
 			if err != nil {
@@ -94,7 +95,7 @@ func TestOtherParsers(t *testing.T) {
 			seen[id] = r.Name
 		}
 	}
-	if want := 3 * len(gift.Languages()); read != want || len(seen) < 3*len(gift.Languages()) {
+	if want := 3 * len(merchant.Languages()); read != want || len(seen) < 3*len(merchant.Languages()) {
 		t.Errorf("%d mails were read, want %d; they have %d pictures", read, want, len(seen))
 	}
 }
@@ -112,7 +113,7 @@ func sameSet(a, b []string) bool {
 }
 
 // everyMail is one of each kind, with names that are hard to write in a header; n makes its ids its own.
-func everyMail(t *testing.T, l gift.Language, n byte) map[string]message.Message {
+func everyMail(t *testing.T, l merchant.Language, n byte) map[string]message.Message {
 	t.Helper()
 	code, err := gift.ParseVoucherCode("482915073364")
 	if err != nil {
@@ -122,9 +123,9 @@ func everyMail(t *testing.T, l gift.Language, n byte) map[string]message.Message
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &gift.Account{ID: guid.ID{1}, Name: "Kaffee „Süß“, Müller & Söhne", Language: l, Zone: time.UTC,
-		Currency: money.Currency{Code: "EUR", Decimals: 2}, Locations: []gift.Location{{ID: guid.ID{2}, Name: "Café"}},
-		Designs: []gift.Design{{ID: guid.ID{4}}}}
+	a := &merchant.Account{ID: guid.ID{1}, Name: "Kaffee „Süß“, Müller & Söhne", Language: l, Zone: time.UTC,
+		Currency: money.Currency{Code: "EUR", Decimals: 2}, Locations: []merchant.Location{{ID: guid.ID{2}, Name: "Café"}},
+		Designs: []merchant.Design{{ID: guid.ID{4}}}}
 	g := gift.Gift{
 		Voucher: gift.Voucher{ID: guid.ID{9, n}, AccountID: a.ID, Currency: a.Currency, Loaded: 2500, Balance: 2500,
 			Status: gift.Delivered},

@@ -28,6 +28,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -109,7 +110,7 @@ func (n *node) leaves() []node {
 }
 
 // photo is a picture that does not shrink well.
-func photo(t *testing.T) gift.Asset {
+func photo(t *testing.T) merchant.Asset {
 	t.Helper()
 	img := image.NewNRGBA(image.Rect(0, 0, 1400, 1400))
 	noise := rand.New(rand.NewPCG(1, 2))
@@ -123,10 +124,10 @@ func photo(t *testing.T) gift.Asset {
 	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 60}); err != nil {
 		t.Fatal(err)
 	}
-	return gift.Asset{Hash: gift.HashAsset(b.Bytes()), Kind: gift.JPEG, Bytes: b.Bytes()}
+	return merchant.Asset{Hash: merchant.HashAsset(b.Bytes()), Kind: merchant.JPEG, Bytes: b.Bytes()}
 }
 
-func mark(t *testing.T) gift.Asset {
+func mark(t *testing.T) merchant.Asset {
 	t.Helper()
 	img := image.NewNRGBA(image.Rect(0, 0, 300, 100)) // transparent, with a bar
 	for x := 20; x < 280; x++ {
@@ -138,11 +139,11 @@ func mark(t *testing.T) gift.Asset {
 	if err := png.Encode(&b, img); err != nil {
 		t.Fatal(err)
 	}
-	return gift.Asset{Hash: gift.HashAsset(b.Bytes()), Kind: gift.PNG, Bytes: b.Bytes()}
+	return merchant.Asset{Hash: merchant.HashAsset(b.Bytes()), Kind: merchant.PNG, Bytes: b.Bytes()}
 }
 
 // mailOf sends one gift by e-mail in a design and gives the mail as it would leave.
-func mailOf(t *testing.T, d gift.Design, assets ...gift.Asset) (node, []byte) {
+func mailOf(t *testing.T, d merchant.Design, assets ...merchant.Asset) (node, []byte) {
 	t.Helper()
 	code, err := gift.ParseVoucherCode("482915073364")
 	if err != nil {
@@ -153,9 +154,9 @@ func mailOf(t *testing.T, d gift.Design, assets ...gift.Asset) (node, []byte) {
 		t.Fatal(err)
 	}
 	d.ID = guid.ID{4}
-	account := &gift.Account{ID: guid.ID{1}, Name: "Harbor <b>Coffee</b>",
+	account := &merchant.Account{ID: guid.ID{1}, Name: "Harbor <b>Coffee</b>",
 		Currency: money.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
-		Locations: []gift.Location{{ID: guid.ID{2}, Name: "Pier 39"}}, Designs: []gift.Design{d}}
+		Locations: []merchant.Location{{ID: guid.ID{2}, Name: "Pier 39"}}, Designs: []merchant.Design{d}}
 	g := gift.Gift{
 		Voucher: gift.Voucher{ID: guid.ID{9}, AccountID: account.ID, Currency: account.Currency, Loaded: 2500,
 			Balance: 2500, Status: gift.Pending},
@@ -166,16 +167,16 @@ func mailOf(t *testing.T, d gift.Design, assets ...gift.Asset) (node, []byte) {
 	}
 	kept := &keeper{}
 	gateways := &delivery.Gateways{Email: kept, PublicURL: "https://gifts.example.com",
-		Directory: func() *gift.Directory {
-			return &gift.Directory{Accounts: map[guid.ID]*gift.Account{account.ID: account}}
+		Directory: func() *merchant.Directory {
+			return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account.ID: account}}
 		},
-		Asset: func(_ context.Context, hash gift.AssetHash) (gift.Asset, error) {
+		Asset: func(_ context.Context, hash merchant.AssetHash) (merchant.Asset, error) {
 			for _, a := range assets {
 				if a.Hash == hash {
 					return a, nil
 				}
 			}
-			return gift.Asset{}, refusal.NotFound
+			return merchant.Asset{}, refusal.NotFound
 		},
 	}
 	if err := gateways.Send(t.Context(), g, ledger.Job{ID: guid.ID{7}}); err != nil {
@@ -198,17 +199,18 @@ func TestTree(t *testing.T) {
 	t.Parallel()
 	logo, picture := mark(t), photo(t)
 	for name, tc := range map[string]struct {
-		design gift.Design
+		design merchant.Design
 		kinds  []string
 		ids    []string
 	}{
-		"plain": {gift.Design{AccentColor: "#0b5fff"}, []string{"text/plain", "text/html", "image/png"}, []string{"qr@gift"}},
-		"logo": {gift.Design{AccentColor: "#ffd23f", Logo: logo.Hash},
+		"plain": {merchant.Design{AccentColor: "#0b5fff"}, []string{"text/plain", "text/html", "image/png"},
+			[]string{"qr@gift"}},
+		"logo": {merchant.Design{AccentColor: "#ffd23f", Logo: logo.Hash},
 			[]string{"text/plain", "text/html", "image/png", "image/png"}, []string{"qr@gift", "logo@gift"}},
-		"all": {gift.Design{Logo: logo.Hash, Picture: picture.Hash, Footer: "Pier 39\nhello@harbor.example"},
+		"all": {merchant.Design{Logo: logo.Hash, Picture: picture.Hash, Footer: "Pier 39\nhello@harbor.example"},
 			[]string{"text/plain", "text/html", "image/png", "image/png", "image/jpeg"}, []string{"qr@gift", "logo@gift",
 				"picture@gift"}},
-		"lost": {gift.Design{Logo: gift.AssetHash{1}, Picture: gift.AssetHash{2}},
+		"lost": {merchant.Design{Logo: merchant.AssetHash{1}, Picture: merchant.AssetHash{2}},
 			[]string{"text/plain", "text/html", "image/png"}, []string{"qr@gift"}},
 	} {
 		root, source := mailOf(t, tc.design, logo, picture)
@@ -330,11 +332,13 @@ func checkTag(t *testing.T, name string, tag html.Token) (picture string) {
 // TestStoreTrouble: a store that cannot be asked for a picture holds the mail back; nothing is sent without it.
 func TestStoreTrouble(t *testing.T) {
 	t.Parallel()
-	account := &gift.Account{ID: guid.ID{1}, Designs: []gift.Design{{ID: guid.ID{4}, Logo: gift.AssetHash{1}}}}
+	account := &merchant.Account{ID: guid.ID{1}, Designs: []merchant.Design{{ID: guid.ID{4}, Logo: merchant.AssetHash{1}}}}
 	kept := &keeper{}
-	gateways := &delivery.Gateways{Email: kept, Directory: func() *gift.Directory {
-		return &gift.Directory{Accounts: map[guid.ID]*gift.Account{account.ID: account}}
-	}, Asset: func(context.Context, gift.AssetHash) (gift.Asset, error) { return gift.Asset{}, fmt.Errorf("away") }}
+	gateways := &delivery.Gateways{Email: kept, Directory: func() *merchant.Directory {
+		return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account.ID: account}}
+	}, Asset: func(context.Context, merchant.AssetHash) (merchant.Asset, error) {
+		return merchant.Asset{}, fmt.Errorf("away")
+	}}
 	g := gift.Gift{Voucher: gift.Voucher{AccountID: account.ID}, Card: gift.Card{Method: contact.Email,
 		DesignID: guid.ID{4}}}
 	if err := gateways.Send(t.Context(), g, ledger.Job{}); err == nil || len(kept.messages) > 0 {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"boon.example/internal/contact"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 // Message is one rendered message. Names and the subject are one plain line each, of any characters.
@@ -17,7 +17,7 @@ type Message struct {
 	GiftID    guid.ID
 	AccountID guid.ID
 	Method    contact.Method
-	Language  gift.Language // in which it is written
+	Language  merchant.Language // in which it is written
 	To        string
 	ToName    string // e-mail only, as are the next three
 	FromName  string
@@ -36,10 +36,10 @@ const QRContentID = "qr@gift"
 // would tell when the mail is read.
 type Picture struct {
 	ContentID string
-	Asset     gift.AssetHash // of the design
-	Ground    color.NRGBA    // where it is transparent
-	Kind      string         // image/png or image/jpeg
-	Bytes     []byte         // made of Asset; nil in the outbox
-	Width     int            // as it is shown, in CSS pixels
+	Asset     merchant.AssetHash // of the design
+	Ground    color.NRGBA        // where it is transparent
+	Kind      string             // image/png or image/jpeg
+	Bytes     []byte             // made of Asset; nil in the outbox
+	Width     int                // as it is shown, in CSS pixels
 	Height    int
 }

@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
+	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 )
 
@@ -84,11 +85,11 @@ func TestScriptsOfTheSystem(t *testing.T) {
 // TestJapanese: a whole page is in Japanese, without a word in another language.
 func TestJapanese(t *testing.T) {
 	t.Parallel()
-	l := locale.For(gift.Japanese)
+	l := locale.For(merchant.Japanese)
 	if !system().Writes(l) {
 		t.Skip("LEFT OUT: no font of this machine has Japanese")
 	}
-	if BuiltIn().Writes(l) || !BuiltIn().Writes(locale.For(gift.Spanish)) {
+	if BuiltIn().Writes(l) || !BuiltIn().Writes(locale.For(merchant.Spanish)) {
 		t.Error("the built-in fonts are said to have Japanese, or to lack Spanish")
 	}
 	c := aCard()
@@ -129,7 +130,7 @@ func TestJapaneseExample(t *testing.T) {
 		"no font here has language ja") {
 		t.Errorf("without a font it lacks %q", lacks)
 	}
-	if !system().Writes(locale.For(gift.Japanese)) {
+	if !system().Writes(locale.For(merchant.Japanese)) {
 		t.Skip("LEFT OUT: no font of this machine has Japanese")
 	}
 	if lacks := system().Lacks(a); len(lacks) > 0 {

@@ -5,19 +5,19 @@ import (
 	"maps"
 	"slices"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/locale"
+	"boon.example/internal/merchant"
 )
 
 // Lacks tells what of an account's set-up cannot be printed in whole, a sentence for each text.
-func (f *Fonts) Lacks(a *gift.Account) (all []string) {
+func (f *Fonts) Lacks(a *merchant.Account) (all []string) {
 	check := func(what, text string) {
 		if !f.Prints(text) {
 			all = append(all, fmt.Sprintf("account %s: %s cannot be printed in whole: no font here has all of its characters",
 				a.Name, what))
 		}
 	}
-	translated := func(what, text string, in gift.Translations) {
+	translated := func(what, text string, in merchant.Translations) {
 		check(what, text)
 		for _, l := range slices.Sorted(maps.Keys(in)) {
 			if l != a.Language {

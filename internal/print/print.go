@@ -16,8 +16,8 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 
 	"boon.example/internal/card"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/qr"
 )
 
@@ -44,7 +44,7 @@ const letterCurrencies = " USD CAD MXN PHP COP CLP VES GTQ CRC DOP PAB SVC NIO H
 
 // PaperFor is the paper that is usual where a gift is used: in the country of its location, else of the account's first
 // location that has one, else of the account's currency.
-func PaperFor(a *gift.Account, location guid.ID) Paper {
+func PaperFor(a *merchant.Account, location guid.ID) Paper {
 	country := ""
 	if l := a.Location(location); l != nil {
 		country = l.Jurisdiction

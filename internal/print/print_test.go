@@ -27,6 +27,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/locale"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/qr"
 )
@@ -37,7 +38,7 @@ var made = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func aCard() Card {
 	return Card{
-		View: card.View{Locale: locale.For(gift.English),
+		View: card.View{Locale: locale.For(merchant.English),
 			Merchant: "Harbor Coffee", Headline: "Enjoy", Accent: card.Color{R: 0x0b, G: 0x5f,
 				B: 0xff}, Sender: "Ben", Recipient: "Anna",
 			Message: []string{"Happy birthday!", "", "See you on Friday."}, Worth: card.Worth{Number: "$25.00"},
@@ -266,9 +267,10 @@ func TestGift(t *testing.T) {
 // TestLanguages: the page and the sheet are in the language of the gift, and the document says which that is.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
-	for l, want := range map[gift.Language]string{
-		gift.English: "Whoever has this page", gift.German: "Wer diese Seite", gift.French: "Toute personne disposant",
-		gift.Spanish: "Quien tenga esta página",
+	for l, want := range map[merchant.Language]string{
+		merchant.English: "Whoever has this page", merchant.German: "Wer diese Seite",
+		merchant.French:  "Toute personne disposant",
+		merchant.Spanish: "Quien tenga esta página",
 	} {
 		c := aCard()
 		c.View.Locale = locale.For(l)
@@ -443,7 +445,7 @@ func TestScripts(t *testing.T) {
 		"(a) \\ )":              "(a) \\ )",
 	} {
 		c := aCard()
-		c.View.Recipient, c.View.Locale = text, locale.For(gift.Spanish)
+		c.View.Recipient, c.View.Locale = text, locale.For(merchant.Spanish)
 		if got := printGift(t, c, A4).text(); !strings.Contains(got, "Para "+want+" De Ben") &&
 			!strings.Contains(got, want+" Para De Ben") {
 			t.Errorf("%q is not printed as %q: %s", text, want, got)
@@ -604,20 +606,21 @@ func joinLines(lines []wrapped) string {
 
 func TestPaperFor(t *testing.T) {
 	t.Parallel()
-	us, de := gift.Location{ID: guid.ID{1}, Jurisdiction: "US-CA"}, gift.Location{ID: guid.ID{2}, Jurisdiction: "DE"}
+	us, de := merchant.Location{ID: guid.ID{1}, Jurisdiction: "US-CA"}, merchant.Location{ID: guid.ID{2},
+		Jurisdiction: "DE"}
 	for _, tc := range []struct {
-		locations []gift.Location
+		locations []merchant.Location
 		currency  string
 		at        guid.ID
 		want      Paper
 	}{
 		{nil, "USD", guid.ID{}, Letter}, {nil, "CAD", guid.ID{}, Letter}, {nil, "EUR", guid.ID{}, A4},
 		{nil, "", guid.ID{}, A4},
-		{[]gift.Location{us, de}, "EUR", guid.ID{}, Letter}, {[]gift.Location{us, de}, "USD", de.ID, A4},
-		{[]gift.Location{{ID: guid.ID{3}}, de}, "USD", guid.ID{3}, A4},
-		{[]gift.Location{{ID: guid.ID{3}}}, "USD", guid.ID{3}, Letter},
+		{[]merchant.Location{us, de}, "EUR", guid.ID{}, Letter}, {[]merchant.Location{us, de}, "USD", de.ID, A4},
+		{[]merchant.Location{{ID: guid.ID{3}}, de}, "USD", guid.ID{3}, A4},
+		{[]merchant.Location{{ID: guid.ID{3}}}, "USD", guid.ID{3}, Letter},
 	} {
-		a := &gift.Account{Currency: money.Currency{Code: tc.currency}, Locations: tc.locations}
+		a := &merchant.Account{Currency: money.Currency{Code: tc.currency}, Locations: tc.locations}
 		if got := PaperFor(a, tc.at); got != tc.want {
 			t.Errorf("%v in %s: %s, want %s", tc.locations, tc.currency, got, tc.want)
 		}
@@ -751,9 +754,9 @@ func BenchmarkOrderOf100(b *testing.B) {
 // TestTheMarkOfATestOnPaper: a printed test gift says across its card, in every language, that it is worth nothing.
 func TestTheMarkOfATestOnPaper(t *testing.T) {
 	t.Parallel()
-	a := &gift.Account{Name: "Harbor Coffee", Test: true, Currency: money.Currency{Code: "USD", Decimals: 2}}
+	a := &merchant.Account{Name: "Harbor Coffee", Test: true, Currency: money.Currency{Code: "USD", Decimals: 2}}
 	g := &gift.Gift{Voucher: gift.Voucher{Currency: a.Currency, Loaded: 2500, Balance: 2500, Status: gift.Delivered}}
-	for _, l := range gift.Languages() {
+	for _, l := range merchant.Languages() {
 		if !BuiltIn().Writes(locale.For(l)) {
 			continue // it is printed in English
 		}

@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 )
@@ -32,7 +33,7 @@ func Handler(s *service.Service, do func(*Call) service.Reply) http.Handler {
 }
 
 // ReadAll reads the body, whatever its type, of at most so many bytes. What it takes counts as the account's.
-func (c *Call) ReadAll(most int64, of *gift.Account) ([]byte, error) {
+func (c *Call) ReadAll(most int64, of *merchant.Account) ([]byte, error) {
 	known := c.Account
 	c.Account = of
 	defer func() { c.Account = known }()

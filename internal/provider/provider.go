@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -78,6 +79,6 @@ func IsReference(s string) bool {
 }
 
 // NeedsTicket reports whether a gift is good for certain items only: it cannot be redeemed where no ticket is sent.
-func NeedsTicket(a *gift.Account, v *gift.Voucher) bool {
+func NeedsTicket(a *merchant.Account, v *gift.Voucher) bool {
 	return len(v.GoodFor(a)) > 0 && !v.TicketOptional(a)
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"boon.example/client"
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/terminal"
 	"boon.example/internal/webhook"
 )
@@ -44,7 +44,7 @@ func (c *Listen) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	secret, err := gift.NewWebhookSecret(rand.Reader)
+	secret, err := merchant.NewWebhookSecret(rand.Reader)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (c *Listen) Run(t *terminal.Terminal) error {
 type forwarder struct {
 	sender *webhook.Sender
 	url    string
-	secret gift.WebhookSecret
+	secret merchant.WebhookSecret
 	pauses []time.Duration // before each further attempt
 	out    io.Writer
 }
@@ -85,7 +85,7 @@ type forwarder struct {
 func (f *forwarder) forward(ctx context.Context, e *client.Event) {
 	m := webhook.Message{ID: e.ID, Body: e.Meta.Body}
 	for n := 0; ctx.Err() == nil; n++ {
-		o := f.sender.Send(ctx, f.url, []gift.WebhookSecret{f.secret}, m)
+		o := f.sender.Send(ctx, f.url, []merchant.WebhookSecret{f.secret}, m)
 		if ctx.Err() != nil && !o.Succeeded() {
 			return
 		}

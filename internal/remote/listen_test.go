@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"boon.example/client"
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/terminal"
 	"boon.example/internal/webhook"
 )
@@ -19,7 +19,7 @@ import (
 // a redirect nor silence takes it. Once it was ended, nothing is sent.
 func TestForwardLeavesWhatFails(t *testing.T) {
 	t.Parallel()
-	secret, err := gift.NewWebhookSecret(strings.NewReader(strings.Repeat("s", 32)))
+	secret, err := merchant.NewWebhookSecret(strings.NewReader(strings.Repeat("s", 32)))
 	if err != nil {
 		t.Fatal(err)
 	}

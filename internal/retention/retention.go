@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store"
 	"boon.example/internal/store/erase"
 )
@@ -26,7 +27,7 @@ const (
 // Job erases in all accounts.
 type Job struct {
 	Store     *store.Store
-	Directory func() *gift.Directory
+	Directory func() *merchant.Directory
 
 	begun  time.Time             // of the first round
 	looked map[guid.ID]time.Time // when all that was due in an account was erased
@@ -73,7 +74,7 @@ func (j *Job) Round(ctx context.Context, now time.Time) (done int, failed error)
 
 // Account erases all that is due in an account at a time of the machine's clock, and tells in how many gifts. That it
 // does stands in the audit trail before. A gift that cannot be erased is told of at the end and holds up no other.
-func (j *Job) Account(ctx context.Context, account *gift.Account, now time.Time) (n int, err error) {
+func (j *Job) Account(ctx context.Context, account *merchant.Account, now time.Time) (n int, err error) {
 	before, err := j.endedBefore(ctx, account, now)
 	if err != nil || before.IsZero() {
 		return 0, err
@@ -108,7 +109,7 @@ func (j *Job) Account(ctx context.Context, account *gift.Account, now time.Time)
 }
 
 // Within is Account for as long as there is time, and counts the gifts that are left; it stops at a number.
-func (j *Job) Within(ctx context.Context, account *gift.Account, now time.Time, within time.Duration, most int) (
+func (j *Job) Within(ctx context.Context, account *merchant.Account, now time.Time, within time.Duration, most int) (
 	left int, err error) {
 	if within > 0 {
 		timed, cancel := context.WithTimeout(ctx, within)
@@ -123,7 +124,7 @@ func (j *Job) Within(ctx context.Context, account *gift.Account, now time.Time, 
 
 // endedBefore is the instant before which gifts ended that are to be erased at a time of the machine's clock; zero:
 // none is.
-func (j *Job) endedBefore(ctx context.Context, account *gift.Account, now time.Time) (before time.Time, err error) {
+func (j *Job) endedBefore(ctx context.Context, account *merchant.Account, now time.Time) (before time.Time, err error) {
 	if account.PersonalDataDays == 0 {
 		return before, nil
 	}
@@ -138,7 +139,7 @@ func (j *Job) endedBefore(ctx context.Context, account *gift.Account, now time.T
 }
 
 // due counts the gifts that Account would erase.
-func (j *Job) due(ctx context.Context, account *gift.Account, now time.Time, most int) (n int, err error) {
+func (j *Job) due(ctx context.Context, account *merchant.Account, now time.Time, most int) (n int, err error) {
 	before, err := j.endedBefore(ctx, account, now)
 	if err != nil || before.IsZero() {
 		return 0, err

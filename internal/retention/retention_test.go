@@ -13,8 +13,8 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/boontest"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/retention"
 	"boon.example/internal/server"
 )
@@ -29,8 +29,8 @@ func TestAnAccountIsLookedThroughOnceADay(t *testing.T) {
 		t.Fatal(err)
 	}
 	job := &retention.Job{Store: s.Open(t),
-		Directory: func() *gift.Directory {
-			return &gift.Directory{Accounts: map[guid.ID]*gift.Account{account: {ID: account, PersonalDataDays: 1}}}
+		Directory: func() *merchant.Directory {
+			return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account: {ID: account, PersonalDataDays: 1}}}
 		}}
 	from := time.Now().Add(48 * time.Hour)
 	failing, fail := context.WithCancel(t.Context())

@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/jobs"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/store"
@@ -31,7 +32,7 @@ type app struct {
 	admission *admission.Control
 	auditor   *ledger.Auditor
 	expiry    *expiry.Notifier
-	directory atomic.Pointer[gift.Directory]
+	directory atomic.Pointer[merchant.Directory]
 	restored  atomic.Pointer[store.Restored]
 	refused   atomic.Bool // the set-up in the database is not taken: it was changed past boon
 	reading   sync.Mutex  // of the set-up: who began earlier does not put an older one in the place of a newer

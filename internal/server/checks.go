@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"boon.example/internal/certificate"
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/print"
 	"boon.example/internal/store"
 )
@@ -359,7 +359,7 @@ func (c *Config) couldListen(r *Report, others bool) (net.Addr, error) {
 }
 
 // accountsText counts the accounts, and names some, so that a store that is not the one that was meant shows.
-func accountsText(d *gift.Directory) string {
+func accountsText(d *merchant.Directory) string {
 	const most = 3
 	var names []string
 	for _, a := range d.Accounts {
@@ -376,7 +376,7 @@ func accountsText(d *gift.Directory) string {
 const expiresSoon = 14 * 24 * time.Hour
 
 // setup reports who can call.
-func (r *Report) setup(d *gift.Directory, now time.Time) {
+func (r *Report) setup(d *merchant.Directory, now time.Time) {
 	locations, keys := 0, 0
 	for _, a := range d.Accounts {
 		if locations += len(a.Locations); len(a.Locations) == 0 {

@@ -13,8 +13,8 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/boontest"
 	"boon.example/internal/clientip"
-	"boon.example/internal/gift"
 	"boon.example/internal/mail"
+	"boon.example/internal/merchant"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/sms"
@@ -226,7 +226,7 @@ func TestAccountsWithoutALanguageAreNoted(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.withStore(func(st *store.Store) error {
-		return st.Configure(t.Context(), func(d *gift.Directory, _ setup.Uses) (c setup.Changes, _ error) {
+		return st.Configure(t.Context(), func(d *merchant.Directory, _ setup.Uses) (c setup.Changes, _ error) {
 			for _, a := range d.Accounts {
 				old := *a
 				old.Language = ""

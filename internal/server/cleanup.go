@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store"
 	"boon.example/internal/webhook"
 )
@@ -41,7 +42,7 @@ type forgetting struct {
 }
 
 // due is what is to be deleted in a round of the job.
-func (f *forgetting) due(ctx context.Context, d *gift.Directory, now time.Time) ([]portions, error) {
+func (f *forgetting) due(ctx context.Context, d *merchant.Directory, now time.Time) ([]portions, error) {
 	var ran time.Duration
 	if !f.begun.IsZero() {
 		ran = time.Since(f.begun)
@@ -57,7 +58,7 @@ func (f *forgetting) due(ctx context.Context, d *gift.Directory, now time.Time) 
 // since the round before. What is old follows the newest entry that is stored, so that a clock that is ahead makes
 // nothing old by itself; and because a redemption under that clock is such an entry, too, the instant before which
 // everything is forgotten moves on by a few hours at most.
-func (f *forgetting) after(ctx context.Context, d *gift.Directory, now time.Time,
+func (f *forgetting) after(ctx context.Context, d *merchant.Directory, now time.Time,
 	ran time.Duration) (list []portions, err error) {
 	newest, oldest, err := f.ages(ctx, d)
 	if err != nil || newest.IsZero() || oldest.IsZero() {
@@ -89,7 +90,7 @@ func (f *forgetting) after(ctx context.Context, d *gift.Directory, now time.Time
 
 // ages are the times of the newest entry and of the oldest record or event that may be forgotten one day: of an event,
 // when a record would be forgotten together with it.
-func (f *forgetting) ages(ctx context.Context, d *gift.Directory) (newest, oldest time.Time, err error) {
+func (f *forgetting) ages(ctx context.Context, d *merchant.Directory) (newest, oldest time.Time, err error) {
 	for account, of := range d.Accounts {
 		ages, err := f.store.Ages(ctx, account)
 		if err != nil {
@@ -131,7 +132,7 @@ func (a *app) oldMessages(context.Context) ([]portions, error) {
 // oldCounts are those of daily limits, of the days before yesterday.
 func (a *app) oldCounts(context.Context) (list []portions, _ error) {
 	for id, account := range a.directory.Load().Accounts {
-		yesterday, _ := gift.Day(time.Now().AddDate(0, 0, -1), account.Zone)
+		yesterday, _ := merchant.Day(time.Now().AddDate(0, 0, -1), account.Zone)
 		list = append(list, func(ctx context.Context, most int) (int64, error) {
 			return a.store.ForgetCounts(ctx, id, yesterday, most)
 		})

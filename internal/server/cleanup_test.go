@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -24,7 +25,7 @@ type records struct {
 	*testing.T
 	forgetting
 	account   guid.ID
-	directory *gift.Directory
+	directory *merchant.Directory
 }
 
 func newRecords(t *testing.T, database string) *records {
@@ -36,7 +37,7 @@ func newRecords(t *testing.T, database string) *records {
 	t.Cleanup(func() { s.Close() })
 	account := guid.ID(uuid.New())
 	return &records{t, forgetting{store: s, keep: KeepRequests},
-		account, &gift.Directory{Accounts: map[guid.ID]*gift.Account{account: {}}}}
+		account, &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account: {}}}}
 }
 
 func (r *records) save(c ledger.Changes) {
@@ -65,7 +66,7 @@ func (r *records) enter(at time.Time) {
 	}
 	g, e := gift.Gift{
 		Voucher: gift.Voucher{ID: guid.ID(uuid.New()), AccountID: r.account,
-			OrderID: guid.ID(uuid.New()), ProgramID: gift.BusinessProgram.ID,
+			OrderID: guid.ID(uuid.New()), ProgramID: merchant.BusinessProgram.ID,
 			Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 100, Balance: 100, CreatedAt: at},
 		Card: gift.Card{Code: code, Token: token, Sender: "Ann", Method: contact.Printed, DeliveryZone: "UTC"},
 	}.Begin(gift.Context{EntryID: guid.ID(uuid.Must(uuid.NewV7())), Now: at})
@@ -233,7 +234,7 @@ func TestATestClockMakesNothingOld(t *testing.T) {
 		r.put(gift.SendGift, "k", now.Add(-100*day))
 		r.enter(now.Add(-99 * day))
 		live, test := r.account, guid.ID(uuid.New())
-		r.directory.Accounts[test] = &gift.Account{ID: test, Test: true}
+		r.directory.Accounts[test] = &merchant.Account{ID: test, Test: true}
 		r.account = test
 		r.enter(now.AddDate(10, 0, 0))
 		r.account = live

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"boon.example/examples"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -47,7 +47,7 @@ func TestEveryInstanceLearnsOfChanges(t *testing.T) {
 	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
 	// which no gift refers to
 	there := `{"voucherCode":"` + g.VoucherCode + `","organizationID":"` + examples.HarborLongWharf + `"}`
-	var made gift.Key
+	var made merchant.Key
 	var secret string
 	s.withStore(func(beside *store.Store) (err error) {
 		account, err := guid.Parse(examples.HarborAccount)
@@ -55,7 +55,7 @@ func TestEveryInstanceLearnsOfChanges(t *testing.T) {
 			return err
 		}
 		made, secret, err = setup.CreateKey(t.Context(), beside,
-			setup.KeyRequest{Name: "till-2", Account: account, Permissions: gift.AllPermissions}, time.Now(), rand.Reader)
+			setup.KeyRequest{Name: "till-2", Account: account, Permissions: merchant.AllPermissions}, time.Now(), rand.Reader)
 		return err
 	})
 	everywhere("making a key", http.StatusOK, "GET", list, secret, "")
@@ -87,7 +87,7 @@ func TestInstancesShareGuesses(t *testing.T) {
 	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
 	good := `{"voucherCode":"` + g.VoucherCode + `"}`
 	asked.must("POST", validatePath, examples.HarborTillKey, good, nil)
-	for n := range gift.GuessBurst {
+	for n := range merchant.GuessBurst {
 		wrong := fmt.Sprintf(`{"voucherCode":"%012d"}`, 100_000_000_000+n)
 		if status, answer, err := s.call("POST", validatePath, examples.HarborTillKey, wrong); err != nil ||
 			status != http.StatusNotFound {
@@ -180,9 +180,9 @@ func TestManyWrongCodesAreLogged(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		key := directory.Keys[gift.HashKey(examples.HarborTillKey)]
-		_, _, err = beside.CountMisses(t.Context(), gift.Till{AccountID: key.AccountID, KeyID: key.ID},
-			time.Now(), gift.GuessAlarm-1)
+		key := directory.Keys[merchant.HashKey(examples.HarborTillKey)]
+		_, _, err = beside.CountMisses(t.Context(), merchant.Till{AccountID: key.AccountID, KeyID: key.ID},
+			time.Now(), merchant.GuessAlarm-1)
 		return err
 	})
 	const event = `"level":"WARN","msg":"somebody may be guessing voucher codes: an API key tried too many ` +

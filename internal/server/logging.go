@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"boon.example/internal/clientip"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/service"
 	"boon.example/internal/span"
 	"boon.example/internal/web"
@@ -129,7 +129,7 @@ func (a *app) log(r *http.Request, status int, took time.Duration, e *service.Ev
 }
 
 // guessAlarm counts and logs that an API key seems to be used for guessing voucher codes.
-func (a *app) guessAlarm(ctx context.Context, at gift.Till) {
+func (a *app) guessAlarm(ctx context.Context, at merchant.Till) {
 	a.metrics.guessing.Inc()
 	name := a.directory.Load().KeyName(at.KeyID)
 	a.Logger.WarnContext(ctx, "somebody may be guessing voucher codes: an API key tried too many wrong ones",
@@ -137,7 +137,7 @@ func (a *app) guessAlarm(ctx context.Context, at gift.Till) {
 }
 
 // pinLimited counts and logs that somebody's PIN rests, at a till or at all of an account's.
-func (a *app) pinLimited(ctx context.Context, at gift.Till) {
+func (a *app) pinLimited(ctx context.Context, at merchant.Till) {
 	a.metrics.pins.Inc()
 	where := "at this till"
 	if at.LocationID.IsZero() {

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"boon.example/examples"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
 )
@@ -23,7 +23,7 @@ func TestAPlantedKeyDoesNothing(t *testing.T) {
 	s := start(t, server.Config{})
 	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
 	thief := "boon_live_thief_0123456789abcdef0123456789abcdef"
-	hash, id := gift.HashKey(thief), "0199ffff-0000-7000-8000-00000000abcd"
+	hash, id := merchant.HashKey(thief), "0199ffff-0000-7000-8000-00000000abcd"
 	key, err := guid.Parse(id)
 	if err != nil {
 		t.Fatal(err)

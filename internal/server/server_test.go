@@ -24,9 +24,9 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/boontest"
 	"boon.example/internal/clientip"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
@@ -96,7 +96,7 @@ func (s *service) learned() {
 		account, err := guid.Parse(examples.HarborAccount)
 		if err == nil {
 			_, secret, err = setup.CreateKey(s.Context(), beside, setup.KeyRequest{Name: "probe " + rand.Text(),
-				Account: account, Permissions: gift.AllPermissions}, time.Now(), rand.Reader)
+				Account: account, Permissions: merchant.AllPermissions}, time.Now(), rand.Reader)
 		}
 		return err
 	})
@@ -577,7 +577,7 @@ func TestTrustedProxies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, tt.config)
-			for n := range gift.AnonymousBurst {
+			for n := range merchant.AnonymousBurst {
 				if status := knock(s, fmt.Sprintf("1.2.3.4, 203.0.113.%d", n)); status != http.StatusUnauthorized {
 					t.Fatalf("wrong key %d: %d", n, status)
 				}

@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/calendar"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
 )
@@ -51,8 +52,8 @@ func TestSettleErasesWithinItsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	by, _ := calendar.ParsePeriod("P60D")
-	_, err = h.store.AdvanceClock(t.Context(), account, func(was gift.Clock) (gift.Clock, gift.TrailEntry, error) {
-		is, err := was.Set(gift.ClockChange{Advance: &by, Key: "k"}, time.UTC, time.Now())
+	_, err = h.store.AdvanceClock(t.Context(), account, func(was merchant.Clock) (merchant.Clock, gift.TrailEntry, error) {
+		is, err := was.Set(merchant.ClockChange{Advance: &by, Key: "k"}, time.UTC, time.Now())
 		return is, gift.TrailEntry{AccountID: account, Action: gift.ClockAdvanced}, err
 	})
 	if err != nil {

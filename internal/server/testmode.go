@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/jobs"
+	"boon.example/internal/merchant"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 // settle does what is due in a test account by its clock, in small portions beside everything else, and tells how much
 // is left after a time: gifts of which names are to be erased, messages to be sent, gifts with holds that are over, and
 // gifts that expire. Where there is no time, it does nothing and tells what is due.
-func (a *app) settle(ctx context.Context, account *gift.Account, within time.Duration) (left int, err error) {
+func (a *app) settle(ctx context.Context, account *merchant.Account, within time.Duration) (left int, err error) {
 	end := time.Now().Add(within)
 	kept, err := a.retention().Within(ctx, account, time.Now(), within, countDue)
 	if err != nil {
@@ -38,7 +38,7 @@ func (a *app) settle(ctx context.Context, account *gift.Account, within time.Dur
 }
 
 // settleSome counts what is due, and enters some of the holds that are over.
-func (a *app) settleSome(ctx context.Context, account *gift.Account, enter bool) (left int, err error) {
+func (a *app) settleSome(ctx context.Context, account *merchant.Account, enter bool) (left int, err error) {
 	clock, err := a.store.Clock(ctx, account.ID)
 	if err != nil {
 		return 0, err

@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
 )
@@ -143,7 +144,7 @@ func TestAPromotionalYearInASecond(t *testing.T) {
 		"validStarting":"`+in(40)+`","monetaryGift":{"value":25,"deliveryMethodID":1,
 		"recipientContact":"ana@example.com","deliveryDate":"`+in(30)+`","hasScheduledDelivery":true}}`, &order)
 	promotion := order.Gifts[0].VoucherID
-	if g := s.shown(sandboxKey, promotion); g.Status != "PENDING" || g.Mode != gift.TestMode {
+	if g := s.shown(sandboxKey, promotion); g.Status != "PENDING" || g.Mode != merchant.TestMode {
 		t.Fatalf("%+v", g)
 	}
 
@@ -212,7 +213,8 @@ func TestAPromotionalYearInASecond(t *testing.T) {
 	if made.CreatedAt.Before(later.Now) {
 		t.Errorf("a new gift was made at %s", made.CreatedAt)
 	}
-	if g := s.shown(examples.HarborWebShopKey, live.VoucherID); g.Mode != gift.LiveMode || g.CreatedAt.After(time.Now()) {
+	if g := s.shown(examples.HarborWebShopKey, live.VoucherID); g.Mode != merchant.LiveMode ||
+		g.CreatedAt.After(time.Now()) {
 		t.Errorf("a live gift lives in another time: %+v", g)
 	}
 	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+live.VoucherID+`","amount":1}`, nil)
@@ -259,7 +261,7 @@ func TestEndsOfGiftsAreEvents(t *testing.T) {
 			})
 		}
 		for n, e := range events {
-			if test := key == sandboxKey; n >= len(want) || (e.Mode == gift.TestMode) != test ||
+			if test := key == sandboxKey; n >= len(want) || (e.Mode == merchant.TestMode) != test ||
 				e.Type+" "+e.Data.Gift.VoucherID != want[n] || e.Sequence != nil {
 				t.Fatalf("event %d is %+v, want %q", n, e, want)
 			}
@@ -301,7 +303,7 @@ func TestTheClockGoesOn(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = st.AdvanceClock(t.Context(), account, func(c gift.Clock) (gift.Clock, gift.TrailEntry, error) {
+		_, err = st.AdvanceClock(t.Context(), account, func(c merchant.Clock) (merchant.Clock, gift.TrailEntry, error) {
 			c.Ahead += 100 * 24 * time.Hour
 			return c, gift.TrailEntry{AccountID: account, Action: gift.ClockAdvanced}, nil
 		})
@@ -424,7 +426,7 @@ func TestAThiefWithATestKey(t *testing.T) {
 		s.must("GET", events, other, "", &foreign)
 		s.refusedWith(400, "VALIDATION_FAILURE", "GET", events+"?after="+foreign.NextCursor, key, "")
 		for _, e := range feed.Events {
-			if test := key == sandboxKey; (e.Mode == gift.TestMode) != test || (e.AccountID == sandboxID) != test {
+			if test := key == sandboxKey; (e.Mode == merchant.TestMode) != test || (e.AccountID == sandboxID) != test {
 				t.Errorf("%.14s reads %+v", key, e)
 			}
 		}
@@ -445,7 +447,7 @@ func TestAThiefWithATestKey(t *testing.T) {
 		return status
 	}
 	for n := 0; guess(n) != http.StatusTooManyRequests; n++ {
-		if n > 2*gift.GuessBurst {
+		if n > 2*merchant.GuessBurst {
 			t.Fatal("codes can be guessed without end")
 		}
 	}

@@ -20,8 +20,8 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/clientip"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/pin"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
@@ -85,13 +85,13 @@ func (d *device) want(status int, in, method, path, body string, headers ...stri
 }
 
 // link makes a key that waits for a device, and gives its token.
-func (s *service) link(name, location string, may gift.Permissions) (key gift.Key, token string) {
+func (s *service) link(name, location string, may merchant.Permissions) (key merchant.Key, token string) {
 	s.Helper()
 	return s.linkAt(name, location, may, time.Now())
 }
 
-func (s *service) linkAt(name, location string, may gift.Permissions, at time.Time, networks ...netip.Prefix) (
-	key gift.Key, token string) {
+func (s *service) linkAt(name, location string, may merchant.Permissions, at time.Time, networks ...netip.Prefix) (
+	key merchant.Key, token string) {
 	s.Helper()
 	return s.linkOf(examples.HarborAccount, name, location, may, at, networks...)
 }
@@ -105,15 +105,15 @@ func (s *service) pairedIn(account, location string) *device {
 	return d
 }
 
-func (s *service) linkOf(of, name, location string, may gift.Permissions, at time.Time, networks ...netip.Prefix) (
-	key gift.Key, token string) {
+func (s *service) linkOf(of, name, location string, may merchant.Permissions, at time.Time, networks ...netip.Prefix) (
+	key merchant.Key, token string) {
 	s.Helper()
 	account, _ := guid.Parse(of)
 	id, err := guid.Parse(location)
 	if err != nil {
 		s.Fatal(err)
 	}
-	role, _ := gift.RoleByName("till")
+	role, _ := merchant.RoleByName("till")
 	s.withStore(func(st *store.Store) (err error) {
 		key, token, err = setup.CreateKey(s.Context(), st, setup.KeyRequest{Account: account, Name: name,
 			Locations: []guid.ID{id}, Permissions: role | may, Till: true, Networks: networks}, at, rand.Reader)
@@ -152,7 +152,7 @@ func TestTillsOfNetworks(t *testing.T) {
 const pier39 = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11"
 
 // paired is a device that was paired at Pier 39.
-func (s *service) paired(name string, may gift.Permissions) (*device, gift.Key) {
+func (s *service) paired(name string, may merchant.Permissions) (*device, merchant.Key) {
 	s.Helper()
 	key, token := s.link(name, pier39, may)
 	d := s.device()
@@ -160,7 +160,7 @@ func (s *service) paired(name string, may gift.Permissions) (*device, gift.Key) 
 	return d, key
 }
 
-func (s *service) revoke(k gift.Key) {
+func (s *service) revoke(k merchant.Key) {
 	s.Helper()
 	s.withStore(func(st *store.Store) error {
 		_, err := setup.RevokeKey(s.Context(), st, k.ID.String(), time.Now())
@@ -173,7 +173,7 @@ func TestTill(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
 	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
-	key, token := s.link("Counter 1", pier39, gift.MayReload)
+	key, token := s.link("Counter 1", pier39, merchant.MayReload)
 	d := s.device()
 	d.want(http.StatusUnauthorized, "UNAUTHENTICATED", "GET", "/till/state", "")
 	d.want(http.StatusOK, "<button", "GET", "/till/pair", "")
@@ -188,7 +188,7 @@ func TestTill(t *testing.T) {
 		}
 	}
 	if c == nil || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/till" || c.Secure ||
-		c.MaxAge != 400*24*60*60 || !gift.ValidKey(c.Value) || !strings.HasPrefix(c.Value, "boon_live_acct_") {
+		c.MaxAge != 400*24*60*60 || !merchant.ValidKey(c.Value) || !strings.HasPrefix(c.Value, "boon_live_acct_") {
 		t.Fatalf("the cookie is %v", resp.Header["Set-Cookie"])
 	}
 	var state struct {
@@ -239,7 +239,7 @@ func TestTill(t *testing.T) {
 		status, _, _ := d.do("POST", redeem, code+`,"amount":0.01}`)
 		return status == http.StatusUnauthorized
 	})
-	for range gift.AnonymousBurst + 2 { // it was a till once: that is no guess
+	for range merchant.AnonymousBurst + 2 { // it was a till once: that is no guess
 		d.want(http.StatusUnauthorized, "UNAUTHENTICATED", "GET", "/till/state", "")
 	}
 }
@@ -358,7 +358,7 @@ func TestPairingIsOnce(t *testing.T) {
 func TestGuessedTokens(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
-	for n := range gift.AnonymousBurst {
+	for n := range merchant.AnonymousBurst {
 		d := s.device()
 		if n%2 == 0 {
 			d.want(http.StatusUnauthorized, "", "POST", "/till/pair", `{"token":"`+rand.Text()+`"}`)
@@ -430,7 +430,7 @@ func TestPeopleAtATill(t *testing.T) {
 	s := start(t, server.Config{})
 	s.apply(withPeople(t))
 	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
-	d, _ := s.paired("Counter 1", gift.MayReload)
+	d, _ := s.paired("Counter 1", merchant.MayReload)
 	taken := `{"voucherCode":"` + g.VoucherCode + `","amount":1}`
 	d.want(http.StatusOK, `"people":["Ana","Ben"],"person":null,"personUntil":null,"may":["validate"],"deviceMay":["validate","redeem","reverse","reload"]`,
 		"GET", "/till/state", "")
@@ -520,8 +520,8 @@ func TestPeopleAtATill(t *testing.T) {
 // and nobody else does; also when they come at once.
 func TestWrongPINs(t *testing.T) {
 	t.Parallel()
-	if gift.PINBurst != 5 || gift.PINRefill != time.Minute {
-		t.Errorf("after %d wrong PINs a person rests for %v", gift.PINBurst, gift.PINRefill)
+	if merchant.PINBurst != 5 || merchant.PINRefill != time.Minute {
+		t.Errorf("after %d wrong PINs a person rests for %v", merchant.PINBurst, merchant.PINRefill)
 	}
 	s := start(t, server.Config{})
 	s.apply(withPeople(t))
@@ -578,7 +578,7 @@ func TestToday(t *testing.T) {
 		"externalTransactionCustomerLastName":"Diaz","externalTransactionCustomerEmailAddress":"carla@example.com",
 		"externalStorefrontID":"`+examples.HarborStorefront+`"}`, &order)
 	item := order.Gifts[0].VoucherCode
-	d, _ := s.paired("Counter 1", gift.MayReload)
+	d, _ := s.paired("Counter 1", merchant.MayReload)
 	other, _ := s.paired("Counter 2", 0)
 	d.want(http.StatusForbidden, `"path":"person"`, "GET", "/till/today", "") // it is nothing for guests
 	signIn := func(d *device, name string) {
@@ -645,7 +645,7 @@ func TestATillOfAnotherMerchant(t *testing.T) {
 	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
 	account, _ := guid.Parse("0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f01")
 	location, _ := guid.Parse("0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f11")
-	role, _ := gift.RoleByName("till")
+	role, _ := merchant.RoleByName("till")
 	var token string
 	s.withStore(func(st *store.Store) (err error) {
 		_, token, err = setup.CreateKey(t.Context(), st, setup.KeyRequest{Account: account, Name: "Counter 1",

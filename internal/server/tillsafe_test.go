@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"boon.example/examples"
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/server"
 )
 
@@ -44,7 +44,7 @@ func TestALostTillKeepsNobodyOut(t *testing.T) {
 	other := s.beside(server.Config{})
 	beside, _ := other.paired("Counter 2", 0)
 	for _, name := range []string{"Ana", "Ben"} {
-		if n := lost.wrongPINs(name, 8); n != gift.PINBurst {
+		if n := lost.wrongPINs(name, 8); n != merchant.PINBurst {
 			t.Errorf("%d wrong PINs of %s were answered", n, name)
 		}
 		lost.want(http.StatusTooManyRequests, "RATE_LIMITED", "POST", personPath, `{"name":"`+name+`","pin":"4711"}`)
@@ -86,11 +86,11 @@ func TestWrongPINsAtManyTills(t *testing.T) {
 	s := start(t, server.Config{})
 	s.apply(withPeople(t))
 	answered := 0
-	for n := range gift.AllTillsPINBurst/gift.PINBurst + 3 { // some come again meanwhile
+	for n := range merchant.AllTillsPINBurst/merchant.PINBurst + 3 { // some come again meanwhile
 		d, _ := s.paired(fmt.Sprint("Counter ", n), 0)
-		answered += d.wrongPINs("Ana", gift.PINBurst)
+		answered += d.wrongPINs("Ana", merchant.PINBurst)
 	}
-	if answered < gift.AllTillsPINBurst || answered >= gift.AllTillsPINBurst+3*gift.PINBurst {
+	if answered < merchant.AllTillsPINBurst || answered >= merchant.AllTillsPINBurst+3*merchant.PINBurst {
 		t.Errorf("%d wrong PINs were answered", answered)
 	}
 	if !strings.Contains(s.logs.String(), `"where":"at all tills of the account"`) {
@@ -214,7 +214,7 @@ func TestOwnPINAtTheFirstSignIn(t *testing.T) {
 	file := strings.Replace(string(examples.HarborCoffee()), "    storefronts:\n",
 		"    people: [{name: Ana, role: desk}]\n    storefronts:\n", 1)
 	s.apply([]byte(file))
-	d, _ := s.paired("Counter 1", gift.MayReload)
+	d, _ := s.paired("Counter 1", merchant.MayReload)
 	sign := func(status int, in, pin, own string) {
 		d.Helper()
 		d.want(status, in, "POST", personPath, `{"name":"Ana","pin":"`+pin+`","newPIN":"`+own+`"}`)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"boon.example/examples"
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/server"
 )
 
@@ -47,7 +47,7 @@ func TestATillSells(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
 	cards := s.stock("2")
-	d, _ := s.paired("Counter 1", gift.MayActivate|gift.MayReload|gift.MayReverse|gift.MayCashOut)
+	d, _ := s.paired("Counter 1", merchant.MayActivate|merchant.MayReload|merchant.MayReverse|merchant.MayCashOut)
 	d.want(http.StatusOK, sale+`,"reloadablePrograms":["22222222-2222-2222-2222-222222222222"]`, "GET", "/till/state", "")
 
 	sold := soldAtTill(cards[0], "25", examples.HarborStorefront)
@@ -107,18 +107,18 @@ func TestWhoMaySellAtATill(t *testing.T) {
 	s := start(t, server.Config{})
 	card := s.stock("1")[0]
 	sold := soldAtTill(card, "25", examples.HarborStorefront)
-	d, _ := s.paired("Counter 1", gift.MayCashOut)
+	d, _ := s.paired("Counter 1", merchant.MayCashOut)
 	if answer := d.want(http.StatusOK, "deviceMay", "GET", "/till/state", ""); strings.Contains(answer, `"storefronts"`) {
 		t.Errorf("a till that may not sell is told %s", answer)
 	}
 	for _, path := range []string{tillActivate, tillReload, tillUnactivate, tillUnload} {
 		d.want(http.StatusForbidden, "NOT_AUTHORIZED", "POST", path, sold, "Idempotency-Key", "a")
 	}
-	loads, _ := s.paired("Counter 2", gift.MayReload)
+	loads, _ := s.paired("Counter 2", merchant.MayReload)
 	loads.want(http.StatusOK, sale, "GET", "/till/state", "")
 	loads.want(http.StatusForbidden, "NOT_AUTHORIZED", "POST", tillActivate, sold, "Idempotency-Key", "a")
 
-	sells, _ := s.paired("Counter 3", gift.MayActivate)
+	sells, _ := s.paired("Counter 3", merchant.MayActivate)
 	sells.want(http.StatusBadRequest, "no such storefront", "POST", tillActivate,
 		soldAtTill(card, "25", "0c5e7a10-93d4-4f0b-8a6e-5b1d2c3e4f21"), "Idempotency-Key", "b")
 	sells.want(http.StatusBadRequest, `"path":"externalTransactionReferenceNumber"`, "POST", tillActivate,

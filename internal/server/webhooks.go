@@ -13,9 +13,9 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/delivery"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/jobs"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 	"boon.example/internal/service"
 	"boon.example/internal/store"
@@ -57,7 +57,7 @@ type hookStore struct {
 
 // Configure implements api.Hooks.
 func (s hookStore) Configure(ctx context.Context,
-	change func(*gift.Directory, gift.Uses) (gift.Changes, error)) error {
+	change func(*merchant.Directory, merchant.Uses) (merchant.Changes, error)) error {
 	if err := s.Store.Configure(ctx, change); err != nil {
 		return err
 	}
@@ -66,26 +66,26 @@ func (s hookStore) Configure(ctx context.Context,
 
 // switchOff switches an endpoint off, unless it was changed meanwhile. An account that has a contact is told first
 // where that is for failing: should the process end in between, it is told twice.
-func (a *app) switchOff(ctx context.Context, w *gift.Webhook, why gift.WebhookOff) error {
-	if why == gift.WebhookFailing {
+func (a *app) switchOff(ctx context.Context, w *merchant.Webhook, why merchant.WebhookOff) error {
+	if why == merchant.WebhookFailing {
 		if err := a.tellOfFailing(ctx, w); err != nil {
 			return fmt.Errorf("telling an account of its webhook: %w", err)
 		}
 	}
-	return hookStore{a.store, a}.Configure(ctx, func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+	return hookStore{a.store, a}.Configure(ctx, func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes, error) {
 		is := d.Webhook(w.AccountID, w.ID)
 		if is == nil || !is.Enabled || !is.ChangedAt.Equal(w.ChangedAt) {
-			return gift.Changes{}, nil
+			return merchant.Changes{}, nil
 		}
 		off := *is
 		off.Enabled, off.Off = false, why
-		return gift.Changes{Webhooks: []*gift.Webhook{&off},
+		return merchant.Changes{Webhooks: []*merchant.Webhook{&off},
 			What: fmt.Sprintf("account %s: switched webhook %s off, %s", w.AccountID, w.ID, strings.ToLower(string(why)))}, nil
 	})
 }
 
 // tellOfFailing sends the mail about an endpoint that took nothing for days. That of a test account reaches nobody.
-func (a *app) tellOfFailing(ctx context.Context, w *gift.Webhook) error {
+func (a *app) tellOfFailing(ctx context.Context, w *merchant.Webhook) error {
 	account, carrier := a.directory.Load().Accounts[w.AccountID], a.carriers.email
 	if account != nil && account.Test {
 		carrier = delivery.OutboxCarrier{Outbox: a.store}
@@ -95,13 +95,13 @@ func (a *app) tellOfFailing(ctx context.Context, w *gift.Webhook) error {
 	}
 	subject, text, html := failingNotice(w, account.Name)
 	return carrier.Carry(ctx, message.Message{
-		ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: account.ID, Method: contact.Email, Language: gift.English,
+		ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: account.ID, Method: contact.Email, Language: merchant.English,
 		To: account.Contact, FromName: "Boon", Subject: subject, Text: text, HTML: html, At: time.Now().UTC(),
 	})
 }
 
 // failingNotice is the mail about an endpoint of a merchant that was switched off for failing.
-func failingNotice(w *gift.Webhook, account string) (subject, text, page string) {
+func failingNotice(w *merchant.Webhook, account string) (subject, text, page string) {
 	text = fmt.Sprintf("A webhook of %s took no event for five days, and was switched off:\n\n%s\n\n"+
 		"Its webhookID is %s. Its last calls, with what it answered, are at /api/integration/webhooks/%s/attempts. "+
 		"Once it works, switch it on again: it then gets what happened meanwhile.\n", account, w.URL, w.ID, w.ID)

@@ -20,6 +20,7 @@ import (
 	"boon.example/internal/boontest"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
 )
@@ -126,12 +127,13 @@ func (s *service) oldHook(accountID, url string, failing int, called ...int) gui
 	if err != nil {
 		s.Fatal(err)
 	}
-	secret, err := gift.NewWebhookSecret(rand.Reader)
+	secret, err := merchant.NewWebhookSecret(rand.Reader)
 	if err != nil {
 		s.Fatal(err)
 	}
-	w := &gift.Webhook{ID: newID(), AccountID: account, URL: url, Enabled: true, CreatedAt: day(40), ChangedAt: day(40),
-		Secret: secret}
+	w := &merchant.Webhook{ID: newID(), AccountID: account, URL: url, Enabled: true, CreatedAt: day(40),
+		ChangedAt: day(40),
+		Secret:    secret}
 	var attempts []gift.WebhookAttempt
 	for _, n := range called {
 		attempts = append(attempts, gift.WebhookAttempt{ID: newID(), AccountID: account, WebhookID: w.ID, Event: newID(),
@@ -145,8 +147,8 @@ func (s *service) oldHook(accountID, url string, failing int, called ...int) gui
 		if failing > 0 {
 			state.FailingSince = day(failing)
 		}
-		err = db.Configure(s.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
-			return gift.Changes{Webhooks: []*gift.Webhook{w}, What: "made one"}, nil
+		err = db.Configure(s.Context(), func(*merchant.Directory, merchant.Uses) (merchant.Changes, error) {
+			return merchant.Changes{Webhooks: []*merchant.Webhook{w}, What: "made one"}, nil
 		})
 		return errors.Join(err, db.SaveWebhooks(s.Context(), []gift.WebhookState{state}, attempts))
 	})

@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -18,21 +19,21 @@ type Call struct {
 	*Service
 	HTTP      *http.Request
 	Writer    http.ResponseWriter
-	RequestID string        // names the call in the log and in histories
-	Now       time.Time     // of the call, by the account's clock
-	Caller    *gift.Caller  // nil: not known yet
-	Account   *gift.Account // the caller's; nil for a system key, until it has named one
-	Key       string        // the Idempotency-Key, "" none
-	Location  guid.ID       // where it is made, for the log; zero: not said
-	Warning   string        // for the log; "": none
-	Codes     int           // that a look-up shows
-	Body      []byte        // of a POST, whole
-	Media     string        // of the answer, if it succeeds; "": JSON
+	RequestID string            // names the call in the log and in histories
+	Now       time.Time         // of the call, by the account's clock
+	Caller    *merchant.Caller  // nil: not known yet
+	Account   *merchant.Account // the caller's; nil for a system key, until it has named one
+	Key       string            // the Idempotency-Key, "" none
+	Location  guid.ID           // where it is made, for the log; zero: not said
+	Warning   string            // for the log; "": none
+	Codes     int               // that a look-up shows
+	Body      []byte            // of a POST, whole
+	Media     string            // of the answer, if it succeeds; "": JSON
 
 	ctx    context.Context
-	ends   [2]context.CancelFunc  // of ctx
-	setup  int64                  // the version of the set-up that says who calls, or of an older one
-	clocks map[guid.ID]gift.Clock // of the test accounts that the caller may act for
+	ends   [2]context.CancelFunc      // of ctx
+	setup  int64                      // the version of the set-up that says who calls, or of an older one
+	clocks map[guid.ID]merchant.Clock // of the test accounts that the caller may act for
 	place  place
 	lent   *[trusted]byte // where the body lies, if that is used again
 	memory int            // bytes that TakeMemory counted
@@ -42,10 +43,10 @@ type Call struct {
 // Terms are what a handler asks of a call, and of the service for it.
 type Terms struct {
 	Priority admission.Priority
-	Within   time.Duration    // how long the call takes at most
-	Needs    gift.Permissions // of the caller
-	AnyKey   bool             // also for a system key
-	Body     int64            // how long its body in JSON may be; 0: it has none
+	Within   time.Duration        // how long the call takes at most
+	Needs    merchant.Permissions // of the caller
+	AnyKey   bool                 // also for a system key
+	Body     int64                // how long its body in JSON may be; 0: it has none
 }
 
 // Admit takes a call that is made with an API key: it tells who calls, reads the body, and waits until the call's turn
@@ -71,7 +72,7 @@ func (c *Call) Admit(t Terms) (err error) {
 
 // Begin takes a call of a caller that the face has identified, at the one location that the caller has: it waits until
 // the call's turn has come. What follows takes so long at most. It is asked once.
-func (c *Call) Begin(caller *gift.Caller, p admission.Priority, within time.Duration) error {
+func (c *Call) Begin(caller *merchant.Caller, p admission.Priority, within time.Duration) error {
 	c.Caller, c.Account, c.Location = caller, caller.Account, caller.Locations[0]
 	c.Now = c.RealTime()
 	ctx, cancel := context.WithTimeout(c.HTTP.Context(), within)
@@ -128,8 +129,8 @@ func (c *Call) MoreTime() (context.Context, context.CancelFunc) {
 
 // Actor is who causes an entry, at a location; zero: at none in particular.
 func (c *Call) Actor(location guid.ID) gift.Context {
-	return gift.Context{RequestID: c.RequestID, Actor: gift.Actor{KeyID: c.Caller.KeyID, LocationID: location,
-		Person: c.Caller.Person, Address: c.Address(), Till: c.Caller.Till == gift.PairedTill}}
+	return gift.Context{RequestID: c.RequestID, Actor: merchant.Actor{KeyID: c.Caller.KeyID, LocationID: location,
+		Person: c.Caller.Person, Address: c.Address(), Till: c.Caller.Till == merchant.PairedTill}}
 }
 
 // Address is that of the client.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -20,19 +20,19 @@ type shared struct {
 	lot     *rand.Rand
 	limiter *guessLimiter
 	now     time.Time
-	at      gift.Till
+	at      merchant.Till
 	alarms  int
 }
 
 func newShared(t *testing.T, places int, shop bool) *shared {
 	s := &shared{T: t, lot: rand.New(rand.NewPCG(7, uint64(places))), now: time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)}
-	s.at = gift.Till{AccountID: guid.ID{1}, KeyID: guid.ID{2}, Places: places, Shop: shop}
+	s.at = merchant.Till{AccountID: guid.ID{1}, KeyID: guid.ID{2}, Places: places, Shop: shop}
 	s.limiter = newGuessLimiter(&Config{Records: newTills(), Now: func() time.Time { return s.now },
-		GuessAlarm: func(context.Context, gift.Till) { s.alarms++ }})
+		GuessAlarm: func(context.Context, merchant.Till) { s.alarms++ }})
 	return s
 }
 
-func (s *shared) place(n int) gift.Till {
+func (s *shared) place(n int) merchant.Till {
 	t := s.at
 	t.LocationID = guid.ID{3, byte(n), byte(n >> 8)}
 	return t
@@ -55,7 +55,7 @@ func (s *shared) guess(lasts time.Duration) (guesses int) {
 	for hour, end := 0, s.now.Add(lasts); s.now.Before(end); s.now = s.now.Add(time.Hour) {
 		for n := range s.at.Places {
 			before := guesses
-			for !s.look(n, gift.MissUnknown) {
+			for !s.look(n, merchant.MissUnknown) {
 				guesses++
 			}
 			if guesses == before && hour%24 > 0 {
@@ -75,7 +75,7 @@ func (s *shared) trade(redemptions, perHour, typosInHundred int, meanwhile func(
 		meanwhile(n)
 		for s.lot.IntN(100) < typosInHundred {
 			typos++
-			if s.look(n, gift.MissUnknown) {
+			if s.look(n, merchant.MissUnknown) {
 				stopped++
 			}
 		}
@@ -132,12 +132,12 @@ func TestWhatAKeyOfManyLocationsIsWorthToAGuesser(t *testing.T) {
 // hour, while no other location is out of them.
 func TestALocationWaitsAnHour(t *testing.T) {
 	t.Parallel()
-	for _, places := range []int{1, 2, gift.SharedGuesses, gift.SharedGuesses + 1, 10, 3000} {
+	for _, places := range []int{1, 2, merchant.SharedGuesses, merchant.SharedGuesses + 1, 10, 3000} {
 		s := newShared(t, places, false)
 		left := func(want int) {
 			t.Helper()
 			for n := range want {
-				if s.look(0, gift.MissUnknown) {
+				if s.look(0, merchant.MissUnknown) {
 					t.Fatalf("%d locations: stopped after %d misses, want %d", places, n, want)
 				}
 			}
@@ -147,7 +147,7 @@ func TestALocationWaitsAnHour(t *testing.T) {
 				t.Fatalf("%d locations: %v after %d misses, want an hour's wait", places, err, want)
 			}
 		}
-		left(gift.GuessBurst)
+		left(merchant.GuessBurst)
 		for range 50 {
 			s.now = s.now.Add(time.Hour)
 			left(1)
@@ -160,23 +160,23 @@ func TestALocationWaitsAnHour(t *testing.T) {
 func TestNoLocationTakesAnothersGuesses(t *testing.T) {
 	t.Parallel()
 	for _, shop := range []bool{false, true} {
-		for _, places := range []int{2, gift.SharedGuesses, gift.SharedGuesses + 1, 10, 300} {
+		for _, places := range []int{2, merchant.SharedGuesses, merchant.SharedGuesses + 1, 10, 300} {
 			s := newShared(t, places, shop)
 			last := places - 1
 			for range 48 {
 				for n := range last {
-					for !s.look(n, gift.MissUnknown) {
+					for !s.look(n, merchant.MissUnknown) {
 					}
 				}
 				s.now = s.now.Add(time.Hour)
 			}
 			for n := range s.place(last).GuessBurst() {
-				if s.look(last, 0) || s.look(last, gift.MissUnknown) {
+				if s.look(last, 0) || s.look(last, merchant.MissUnknown) {
 					t.Fatalf("%d locations, web shop %v: stopped after %d misses", places, shop, n)
 				}
 			}
 			for n := range last { // nothing of what comes back by the hour is left
-				for !s.look(n, gift.MissUnknown) {
+				for !s.look(n, merchant.MissUnknown) {
 				}
 			}
 			if !s.look(last, 0) {
@@ -187,7 +187,7 @@ func TestNoLocationTakesAnothersGuesses(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if s.look(last, gift.MissUnknown) {
+			if s.look(last, merchant.MissUnknown) {
 				t.Errorf("%d locations, web shop %v: its redemptions gave nothing back", places, shop)
 			}
 		}
@@ -233,7 +233,7 @@ func TestWhatAChainInUseIsWorthToAThief(t *testing.T) {
 		atOnce := s.guess(time.Minute)
 		s.alarms = 0
 		s.trade(redemptions, perHour*places, 2, func(n int) {
-			for !s.look(n, gift.MissUnknown) {
+			for !s.look(n, merchant.MissUnknown) {
 				tried++
 			}
 		})

@@ -3,8 +3,8 @@ package service
 import (
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 // RealTime is the machine's time, also in test accounts.
@@ -23,7 +23,7 @@ func (c *Call) readClocks() error {
 	if c.Account != nil {
 		accounts = []guid.ID{c.Account.ID}
 	}
-	c.clocks = make(map[guid.ID]gift.Clock, len(accounts))
+	c.clocks = make(map[guid.ID]merchant.Clock, len(accounts))
 	for _, id := range accounts {
 		clock, err := c.Records.Clock(c.ctx, id)
 		if err != nil {
@@ -35,17 +35,17 @@ func (c *Call) readClocks() error {
 }
 
 // ActFor makes the call one about an account, by whose clock it goes from now on.
-func (c *Call) ActFor(a *gift.Account) {
+func (c *Call) ActFor(a *merchant.Account) {
 	if c.Account = a; a != nil && a.Test {
 		c.Now = c.clocks[a.ID].Now(c.Service.Now()).UTC()
 	}
 }
 
 // Clock is that of the account that the call is about; zero: the account is live.
-func (c *Call) Clock() gift.Clock { return c.clocks[c.Account.ID] }
+func (c *Call) Clock() merchant.Clock { return c.clocks[c.Account.ID] }
 
 // AccountNow is the time by the clock of an account.
-func (c *Call) AccountNow(a *gift.Account) (time.Time, error) {
+func (c *Call) AccountNow(a *merchant.Account) (time.Time, error) {
 	if !a.Test {
 		return c.Now, nil
 	}

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -44,8 +45,8 @@ func (c *Call) checkUse(g *gift.Gift, err error, location guid.ID, missing *refu
 }
 
 // Till is where codes are tried.
-func (c *Call) Till(location guid.ID) gift.Till {
-	return gift.Till{AccountID: c.Account.ID, KeyID: c.Caller.KeyID, LocationID: location, Places: c.Caller.Places(),
+func (c *Call) Till(location guid.ID) merchant.Till {
+	return merchant.Till{AccountID: c.Account.ID, KeyID: c.Caller.KeyID, LocationID: location, Places: c.Caller.Places(),
 		Shop: c.Caller.WebShop}
 }
 
@@ -72,7 +73,7 @@ func (c *Call) Compare(code gift.VoucherCode, location guid.ID, used []guid.ID) 
 			}
 		}
 		if errors.Is(found, refusal.NotFound) {
-			cost = gift.MissUnknown
+			cost = merchant.MissUnknown
 		}
 		return cost, found
 	})

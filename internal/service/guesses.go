@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"boon.example/internal/clientip"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/refusal"
 )
@@ -16,28 +16,28 @@ import (
 // guessLimiter keeps voucher codes from being guessed: there are only so many misses for each key at each location.
 // The counts are the store's.
 type guessLimiter struct {
-	*ratelimit.Limiter[gift.Till]
+	*ratelimit.Limiter[merchant.Till]
 	records Records
 	now     func() time.Time
-	alarm   func(context.Context, gift.Till)
+	alarm   func(context.Context, merchant.Till)
 }
 
 func newGuessLimiter(c *Config) *guessLimiter {
 	g := &guessLimiter{records: c.Records, now: c.Now, alarm: c.GuessAlarm}
-	g.Limiter = ratelimit.NewLimiterBy(func(t gift.Till) ratelimit.Rate {
+	g.Limiter = ratelimit.NewLimiterBy(func(t merchant.Till) ratelimit.Rate {
 		return ratelimit.Rate{Burst: t.GuessBurst(), Refill: t.GuessRefill()}
-	}, ratelimit.Records[gift.Till](g), c.Now)
+	}, ratelimit.Records[merchant.Till](g), c.Now)
 	return g
 }
 
 // Bucket implements ratelimit.Records.
-func (g *guessLimiter) Bucket(ctx context.Context, t gift.Till) (ratelimit.Bucket, error) {
+func (g *guessLimiter) Bucket(ctx context.Context, t merchant.Till) (ratelimit.Bucket, error) {
 	b, err := g.records.TillBucket(ctx, t)
 	return b, Stored(err)
 }
 
 // Take implements ratelimit.Records. Whoever hangs up now has made the attempt all the same.
-func (g *guessLimiter) Take(ctx context.Context, t gift.Till, n int) (ratelimit.Bucket, error) {
+func (g *guessLimiter) Take(ctx context.Context, t merchant.Till, n int) (ratelimit.Bucket, error) {
 	deadline, has := ctx.Deadline()
 	if !has {
 		deadline = time.Now().Add(OtherDeadline)
@@ -53,7 +53,7 @@ func (g *guessLimiter) Take(ctx context.Context, t gift.Till, n int) (ratelimit.
 
 // lookUp looks a code up by find, when an attempt is left, and counts what it costs before the answer is given. It
 // fails with RATE_LIMITED before anything is looked up, so that good and bad codes are answered alike.
-func (g *guessLimiter) lookUp(ctx context.Context, t gift.Till, find func() (cost int, err error)) (err error) {
+func (g *guessLimiter) lookUp(ctx context.Context, t merchant.Till, find func() (cost int, err error)) (err error) {
 	failed := g.try(ctx, t, func() (cost int) {
 		cost, err = find()
 		return cost
@@ -72,7 +72,7 @@ func (g *guessLimiter) lookUp(ctx context.Context, t gift.Till, find func() (cos
 
 // try has an attempt left at the till, and where locations share their refill, in the location's own share or in what
 // all share.
-func (g *guessLimiter) try(ctx context.Context, t gift.Till, find func() (cost int)) error {
+func (g *guessLimiter) try(ctx context.Context, t merchant.Till, find func() (cost int)) error {
 	own, refill, shared := t.Shares()
 	if !shared {
 		return g.Try(ctx, t, find)
@@ -97,7 +97,7 @@ func (g *guessLimiter) try(ctx context.Context, t gift.Till, find func() (cost i
 
 // reward gives attempts back to a till that redeemed a gift, if any are missing. The redemption stands, whatever
 // becomes of the reward.
-func (g *guessLimiter) reward(ctx context.Context, t gift.Till, voucher guid.ID) error {
+func (g *guessLimiter) reward(ctx context.Context, t merchant.Till, voucher guid.ID) error {
 	own, _, shared := t.Shares()
 	full, err := g.Full(ctx, t)
 	if shared && full && err == nil {
@@ -111,7 +111,7 @@ func (g *guessLimiter) reward(ctx context.Context, t gift.Till, voucher guid.ID)
 	return g.records.RewardTill(ctx, t, voucher, g.now())
 }
 
-var anonymousRate = ratelimit.Rate{Burst: gift.AnonymousBurst, Refill: gift.AnonymousRefill}
+var anonymousRate = ratelimit.Rate{Burst: merchant.AnonymousBurst, Refill: merchant.AnonymousRefill}
 
 // CountAnonymous counts a call that proved no right to be made, or showed what could have been guessed, against the
 // client's network. It refuses the call once there were too many.

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
 // Authenticate tells by what holds at an instant who makes a call.
-type Authenticate func(now time.Time) (*gift.Caller, error)
+type Authenticate func(now time.Time) (*merchant.Caller, error)
 
 type callerKey struct{}
 
@@ -36,7 +36,7 @@ func (c *Call) authorize(t *Terms) (err error) {
 
 // authenticate tells who calls. Whoever shows no valid key is counted by network; an unknown, an expired and a
 // revoked key get one and the same answer.
-func (c *Call) authenticate() (*gift.Caller, error) {
+func (c *Call) authenticate() (*merchant.Caller, error) {
 	if as, ok := c.HTTP.Context().Value(callerKey{}).(Authenticate); ok {
 		return as(c.Now)
 	}
@@ -61,13 +61,13 @@ func (c *Call) authenticate() (*gift.Caller, error) {
 
 // By names who makes the call, for the log, and refuses one that does not come from where its key may be used. It is
 // for calls that need no place: Begin and Admit say it of others.
-func (c *Call) By(caller *gift.Caller) error {
+func (c *Call) By(caller *merchant.Caller) error {
 	c.Caller, c.Account = caller, caller.Account
 	return c.From(caller.Networks)
 }
 
 // From refuses a call that does not come from one of these networks; none: it may come from anywhere.
-func (c *Call) From(allowed gift.Networks) error {
+func (c *Call) From(allowed merchant.Networks) error {
 	if len(allowed) == 0 {
 		return nil
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/refusal"
 )
@@ -16,26 +16,26 @@ import (
 // tills are the records of a limiter, without a disk. Every redemption is of another gift.
 type tills struct {
 	Records
-	buckets map[gift.Till]ratelimit.Bucket
-	keys    map[guid.ID]gift.MissCount
+	buckets map[merchant.Till]ratelimit.Bucket
+	keys    map[guid.ID]merchant.MissCount
 }
 
 func newTills() *tills {
-	return &tills{buckets: map[gift.Till]ratelimit.Bucket{}, keys: map[guid.ID]gift.MissCount{}}
+	return &tills{buckets: map[merchant.Till]ratelimit.Bucket{}, keys: map[guid.ID]merchant.MissCount{}}
 }
 
-func (m *tills) TillBucket(_ context.Context, t gift.Till) (ratelimit.Bucket, error) {
+func (m *tills) TillBucket(_ context.Context, t merchant.Till) (ratelimit.Bucket, error) {
 	return m.buckets[t], nil
 }
 
-func guessRate(t gift.Till) ratelimit.Rate {
+func guessRate(t merchant.Till) ratelimit.Rate {
 	return ratelimit.Rate{Burst: t.GuessBurst(), Refill: t.GuessRefill()}
 }
 
-func (m *tills) CountMisses(_ context.Context, t gift.Till, now time.Time, n int) (_ ratelimit.Bucket, alarm bool,
+func (m *tills) CountMisses(_ context.Context, t merchant.Till, now time.Time, n int) (_ ratelimit.Bucket, alarm bool,
 	_ error) {
 	m.buckets[t] = guessRate(t).Take(m.buckets[t], now, n)
-	spent := t.Share == gift.RefillShare && guessRate(t).Left(m.buckets[t], now) == 0
+	spent := t.Share == merchant.RefillShare && guessRate(t).Left(m.buckets[t], now) == 0
 	if t.Share != "" {
 		n = 0
 	}
@@ -43,7 +43,7 @@ func (m *tills) CountMisses(_ context.Context, t gift.Till, now time.Time, n int
 	return m.buckets[t], alarm, nil
 }
 
-func (m *tills) RewardTill(_ context.Context, t gift.Till, _ guid.ID, now time.Time) error {
+func (m *tills) RewardTill(_ context.Context, t merchant.Till, _ guid.ID, now time.Time) error {
 	m.buckets[t] = m.buckets[t].Give(now, t.GuessReward())
 	if own, _, shared := t.Shares(); shared {
 		m.buckets[own] = m.buckets[own].Give(now, own.GuessReward())
@@ -57,16 +57,16 @@ type till struct {
 	lot             *rand.Rand
 	limiter         *guessLimiter
 	now             time.Time
-	at              gift.Till
+	at              merchant.Till
 	redeemed, typos int
 	stopped         int
 }
 
 func newTill(t *testing.T, seed uint64, n int, m *tills) *till {
 	s := &till{T: t, lot: rand.New(rand.NewPCG(seed, uint64(n))), now: time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)}
-	s.at = gift.Till{AccountID: guid.ID{1}, KeyID: guid.ID{2}, LocationID: guid.ID{3, byte(n), byte(n >> 8)}}
+	s.at = merchant.Till{AccountID: guid.ID{1}, KeyID: guid.ID{2}, LocationID: guid.ID{3, byte(n), byte(n >> 8)}}
 	s.limiter = newGuessLimiter(&Config{Records: m, Now: func() time.Time { return s.now },
-		GuessAlarm: func(context.Context, gift.Till) {}})
+		GuessAlarm: func(context.Context, merchant.Till) {}})
 	return s
 }
 
@@ -87,7 +87,7 @@ func (s *till) open(meanwhile func()) {
 		meanwhile()
 		for s.lot.IntN(50) == 0 {
 			s.typos++
-			if s.look(gift.MissUnknown) {
+			if s.look(merchant.MissUnknown) {
 				s.stopped++
 			}
 			s.now = s.now.Add(5 * time.Second)
@@ -140,11 +140,11 @@ func TestWhatAKeyInUseIsWorthToAThief(t *testing.T) {
 	t.Parallel()
 	m := newTills()
 	s, tried, alarms := newTill(t, 2, 0, m), 0, 0
-	s.limiter.alarm = func(context.Context, gift.Till) { alarms++ }
+	s.limiter.alarm = func(context.Context, merchant.Till) { alarms++ }
 	const days = 3
 	for range days {
 		s.open(func() {
-			for !s.look(gift.MissUnknown) {
+			for !s.look(merchant.MissUnknown) {
 				tried++
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/ratelimit"
 )
 
@@ -35,14 +36,14 @@ type Records interface {
 	LongAnswer(context.Context, ledger.Long) ([]byte, error)
 
 	// Clock reads the clock of a test account.
-	Clock(ctx context.Context, account guid.ID) (gift.Clock, error)
+	Clock(ctx context.Context, account guid.ID) (merchant.Clock, error)
 
 	// TillBucket reads the bucket of wrong codes of a key at a location, or at all of its locations together; CountMisses
-	// takes n out of both, durably, gives the location's, and tells whether they are an event (gift.MissCount.Add);
+	// takes n out of both, durably, gives the location's, and tells whether they are an event (merchant.MissCount.Add);
 	// RewardTill gives some back after the first redemption of a gift there, where they are missing.
-	TillBucket(context.Context, gift.Till) (ratelimit.Bucket, error)
-	CountMisses(ctx context.Context, at gift.Till, now time.Time, n int) (_ ratelimit.Bucket, alarm bool, _ error)
-	RewardTill(ctx context.Context, at gift.Till, voucher guid.ID, now time.Time) error
+	TillBucket(context.Context, merchant.Till) (ratelimit.Bucket, error)
+	CountMisses(ctx context.Context, at merchant.Till, now time.Time, n int) (_ ratelimit.Bucket, alarm bool, _ error)
+	RewardTill(ctx context.Context, at merchant.Till, voucher guid.ID, now time.Time) error
 	// AnonymousBucket reads the bucket of a client network that has shown no valid key; TakeAnonymous takes one out of
 	// it, durably, unless it is empty.
 	AnonymousBucket(ctx context.Context, network string) (ratelimit.Bucket, error)

@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
@@ -103,7 +104,7 @@ func (r *Request) Run(cmd ledger.Command, render func(ledger.Result, error) ledg
 	}, cmd)
 }
 
-// CountKept counts a call that moves nothing and leaves something for ever, or refuses it: see gift.MaxKeptPerDay.
+// CountKept counts a call that moves nothing and leaves something for ever, or refuses it: see merchant.MaxKeptPerDay.
 func (c *Call) CountKept() error {
 	_, err := c.Engine.Do(c.ctx, ledger.Call{AccountID: c.Account.ID, Caller: c.Caller, Account: c.Account, Setup: c.setup,
 		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }}, &ledger.Keep{})
@@ -137,7 +138,7 @@ func (r *Request) Verified(code string, location guid.ID, do func() (ledger.Answ
 	}
 	err = r.guesses.lookUp(r.ctx, r.Till(location), func() (cost int, err error) {
 		if answer, err = do(); r.wrongCode.Load() || gift.IsWrongCode(err) {
-			cost = gift.MissUnknown
+			cost = merchant.MissUnknown
 		}
 		return cost, err
 	})

@@ -34,6 +34,7 @@ import (
 	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
@@ -45,7 +46,7 @@ const Version = "0.2.0"
 type Config struct {
 	Engine    *ledger.Engine
 	Records   Records
-	Directory func() *gift.Directory // the newest set-up; nil: an empty one
+	Directory func() *merchant.Directory // the newest set-up; nil: an empty one
 	// Fingerprint is a keyed hash of a normalized request. It may change to that of another key, which Fingerprinted
 	// then knows.
 	Fingerprint func([]byte) [32]byte
@@ -65,8 +66,8 @@ type Config struct {
 	Now           func() time.Time                   // nil: time.Now
 	ClientAddress func(*http.Request) netip.Addr     // nil: that of the connection
 	Note          func(ctx context.Context, e Event) // told of every request that was answered; nil: nobody is
-	// GuessAlarm is told of the till at which a key reached gift.GuessAlarm misses; nil: nobody is.
-	GuessAlarm func(ctx context.Context, at gift.Till)
+	// GuessAlarm is told of the till at which a key reached merchant.GuessAlarm misses; nil: nobody is.
+	GuessAlarm func(ctx context.Context, at merchant.Till)
 	Admission  Admission // nil: every call is handled at once
 	// Overloaded answers a request for a page that was not admitted; nil: with a problem document.
 	Overloaded http.HandlerFunc
@@ -88,7 +89,7 @@ func New(c Config) *Service {
 		c.Now = time.Now
 	}
 	if c.Directory == nil {
-		c.Directory = func() *gift.Directory { return &gift.Directory{} }
+		c.Directory = func() *merchant.Directory { return &merchant.Directory{} }
 	}
 	if c.CashOutLaw == nil {
 		c.CashOutLaw = cashout.Law()
@@ -100,7 +101,7 @@ func New(c Config) *Service {
 		c.Note = func(context.Context, Event) {}
 	}
 	if c.GuessAlarm == nil {
-		c.GuessAlarm = func(context.Context, gift.Till) {}
+		c.GuessAlarm = func(context.Context, merchant.Till) {}
 	}
 	if c.Admission == nil {
 		c.Admission = unbounded{}

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"boon.example/internal/admission"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/wire"
 )
 
@@ -52,11 +52,11 @@ func TestPanics(t *testing.T) {
 func TestCallsSayTheirSetUp(t *testing.T) {
 	t.Parallel()
 	version := int64(7)
-	s := New(Config{Directory: func() *gift.Directory { return &gift.Directory{Version: version} }})
-	account := &gift.Account{ID: guid.ID{1}}
+	s := New(Config{Directory: func() *merchant.Directory { return &merchant.Directory{Version: version} }})
+	account := &merchant.Account{ID: guid.ID{1}}
 	s.Handler(func(c *Call) Reply {
 		version++ // what comes after the caller was identified counts no more
-		err := c.Begin(&gift.Caller{Account: account, Locations: []guid.ID{{2}}}, admission.Redeem, time.Minute)
+		err := c.Begin(&merchant.Caller{Account: account, Locations: []guid.ID{{2}}}, admission.Redeem, time.Minute)
 		if err != nil || c.setup != 7 {
 			t.Errorf("judged by the version %d, %v", c.setup, err)
 		}

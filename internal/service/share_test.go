@@ -5,8 +5,8 @@ import (
 	"testing/synctest"
 
 	"boon.example/internal/admission"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 // TestATestAccountLeavesPlacesToOthers: however many calls of one test account are under way, one of another test
@@ -16,8 +16,8 @@ func TestATestAccountLeavesPlacesToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Config{})
 		callOf := func(account byte) *Call {
-			return &Call{Service: s, Caller: &gift.Caller{KeyID: guid.ID{0xff, account}},
-				Account: &gift.Account{ID: guid.ID{account}, Test: true}}
+			return &Call{Service: s, Caller: &merchant.Caller{KeyID: guid.ID{0xff, account}},
+				Account: &merchant.Account{ID: guid.ID{account}, Test: true}}
 		}
 		flood := 0
 		for ; callOf(1).enter(t.Context(), admission.Redeem); flood++ {

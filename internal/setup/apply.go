@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 // Report is what an application of a set-up file did.
@@ -90,7 +91,7 @@ func (f *File) apply(ctx context.Context, store Store, now time.Time, random io.
 		return nil, err
 	}
 	var report *Report
-	err = store.Configure(ctx, func(current *gift.Directory, uses Uses) (Changes, error) {
+	err = store.Configure(ctx, func(current *merchant.Directory, uses Uses) (Changes, error) {
 		// Everything is made anew, because this may run again.
 		p := &plan{File: f, current: current, uses: uses, drawn: drawn, hooks: hooks, now: now,
 			keys: byName(current), Report: Report{file: f.name}}
@@ -114,12 +115,12 @@ func (f *File) apply(ctx context.Context, store Store, now time.Time, random io.
 // plan is what is to be done to the current set-up so that it becomes what the file says.
 type plan struct {
 	*File
-	current *gift.Directory
+	current *merchant.Directory
 	uses    Uses
 	drawn   map[keyName]draft
-	hooks   map[webhookName]gift.Webhook
+	hooks   map[webhookName]merchant.Webhook
 	now     time.Time
-	keys    map[keyName][]*gift.Key
+	keys    map[keyName][]*merchant.Key
 
 	Report
 	changes  Changes
@@ -147,12 +148,12 @@ func (p *plan) make() error {
 
 // owner is whose an id is, and what it names.
 type owner struct {
-	account *gift.Account
+	account *merchant.Account
 	kind    kind
 }
 
 // owners tells of every id in use what it names. Programs are nobody's, and people have names only.
-func owners(d *gift.Directory) map[guid.ID]owner {
+func owners(d *merchant.Directory) map[guid.ID]owner {
 	ids := make(map[guid.ID]owner)
 	for _, a := range d.Accounts {
 		for _, r := range records(a) {
@@ -187,7 +188,7 @@ func (p *plan) account(a *account, owners map[guid.ID]owner) error {
 	}
 	if len(words) > 0 {
 		saved := *record
-		saved.EndedProviders = gift.ProvidersEnded(old, record)
+		saved.EndedProviders = merchant.ProvidersEnded(old, record)
 		p.changes.Accounts = append(p.changes.Accounts, &saved)
 		p.changes.Assets = append(p.changes.Assets, a.assets...)
 	}
@@ -205,7 +206,7 @@ func (p *plan) account(a *account, owners map[guid.ID]owner) error {
 }
 
 // withPINs is an account of a file in which people whose PIN the file does not say have the PIN that they have.
-func withPINs(a, old *gift.Account) *gift.Account {
+func withPINs(a, old *merchant.Account) *merchant.Account {
 	if old == nil {
 		return a
 	}
@@ -213,7 +214,7 @@ func withPINs(a, old *gift.Account) *gift.Account {
 	kept.People = slices.Clone(a.People)
 	for n := range kept.People {
 		p := &kept.People[n]
-		at := slices.IndexFunc(old.People, func(was gift.Person) bool { return was.Name == p.Name })
+		at := slices.IndexFunc(old.People, func(was merchant.Person) bool { return was.Name == p.Name })
 		if at >= 0 && p.PIN == "" {
 			p.PIN, p.FirstPIN = old.People[at].PIN, old.People[at].FirstPIN
 		}
@@ -223,7 +224,7 @@ func withPINs(a, old *gift.Account) *gift.Account {
 
 // lastPerson refuses to take the last people away by silence, for then every till moves value without a PIN, and says
 // so where the file says it in so many words.
-func (p *plan) lastPerson(a *account, old *gift.Account, label string) {
+func (p *plan) lastPerson(a *account, old *merchant.Account, label string) {
 	if old == nil || len(old.People) == 0 || len(a.record.People) > 0 {
 		return
 	}
@@ -236,7 +237,7 @@ func (p *plan) lastPerson(a *account, old *gift.Account, label string) {
 }
 
 // unstaffed notes the locations at which nobody may sign in: their tills take nothing.
-func (p *plan) unstaffed(a *gift.Account, label string) {
+func (p *plan) unstaffed(a *merchant.Account, label string) {
 	if names := a.Unstaffed(); len(names) > 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf("%s: none of its people works at %s; tills there show what gifts are worth, "+
 			"and do no more.", label, strings.Join(names, ", ")))
@@ -244,7 +245,7 @@ func (p *plan) unstaffed(a *gift.Account, label string) {
 }
 
 // over notes the promotions whose time is over: a gift by their dates would be refused.
-func (p *plan) over(a *gift.Account, label string) {
+func (p *plan) over(a *merchant.Account, label string) {
 	for i := range a.Promotions {
 		if end := a.Promotions[i].End(a.Zone); !end.IsZero() && !p.now.Before(end) {
 			p.Notes = append(p.Notes, fmt.Sprintf("%s: the promotion %s was over at %s; its gifts are refused unless a "+
@@ -255,7 +256,7 @@ func (p *plan) over(a *gift.Account, label string) {
 }
 
 // withoutTerms notes the promotions that no gift can be sent of unless a request brings the terms.
-func (p *plan) withoutTerms(a *gift.Account, label string) {
+func (p *plan) withoutTerms(a *merchant.Account, label string) {
 	for i := range a.Promotions {
 		if strings.TrimSpace(a.Promotions[i].Terms) == "" {
 			p.Notes = append(p.Notes, fmt.Sprintf("%s: the promotion %s has no terms; a gift of it is refused unless its "+
@@ -268,7 +269,7 @@ func (p *plan) withoutTerms(a *gift.Account, label string) {
 func (p *plan) unseen(a *account, label string) {
 	for i := range a.record.Designs {
 		d := &a.record.Designs[i]
-		at := slices.IndexFunc(a.assets, func(b gift.Asset) bool { return b.Hash == d.Logo })
+		at := slices.IndexFunc(a.assets, func(b merchant.Asset) bool { return b.Hash == d.Logo })
 		if at < 0 {
 			continue
 		}
@@ -281,7 +282,7 @@ func (p *plan) unseen(a *account, label string) {
 }
 
 // keep refuses to take away what gifts refer to.
-func (p *plan) keep(a *account, old *gift.Account, gone []record) error {
+func (p *plan) keep(a *account, old *merchant.Account, gone []record) error {
 	if old != nil && old.Test != a.record.Test {
 		p.problem(a.at, "The mode cannot change from %s to %s: this account's keys and gifts are of its mode. Make a new "+
 			"account for %[2]s.", old.Mode(), a.record.Mode())

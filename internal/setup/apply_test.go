@@ -13,6 +13,7 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/setup"
 )
@@ -60,7 +61,7 @@ func refused(t *testing.T, w world, file string) string {
 	return problems.Error()
 }
 
-func directory(tb testing.TB, w world) *gift.Directory {
+func directory(tb testing.TB, w world) *merchant.Directory {
 	tb.Helper()
 	d, err := w.Directory(context.Background())
 	if err != nil {
@@ -113,27 +114,28 @@ func TestApplyHarborCoffee(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &gift.Account{
+	want := &merchant.Account{
 		ID: id(t, examples.HarborAccount), Name: "Harbor Coffee", Currency: money.Currency{Code: "USD",
-			Decimals: 2}, Zone: newYork, Language: gift.English,
-		MaxGiftValue: 500_00, DefaultDesign: winter, Limits: gift.DefaultLimits,
-		Subscriptions: []gift.Subscription{
-			{ProgramID: gift.BusinessProgram.ID, Reloadable: true}, {ProgramID: gift.PromotionalProgram.ID},
-			{ProgramID: gift.DistributionProgram.ID, Locations: []guid.ID{pier}},
+			Decimals: 2}, Zone: newYork, Language: merchant.English,
+		MaxGiftValue: 500_00, DefaultDesign: winter, Limits: merchant.DefaultLimits,
+		Subscriptions: []merchant.Subscription{
+			{ProgramID: merchant.BusinessProgram.ID, Reloadable: true}, {ProgramID: merchant.PromotionalProgram.ID},
+			{ProgramID: merchant.DistributionProgram.ID, Locations: []guid.ID{pier}},
 		},
-		Locations: []gift.Location{
+		Locations: []merchant.Location{
 			{ID: pier, Name: "Pier 39", Jurisdiction: "US-CA", PointOfSale: examples.HarborPier39POS, POSRedemption: true,
 				DefaultDesign: harbor},
 			{ID: wharf, Name: "Long Wharf", Jurisdiction: "US-MA"},
 		},
-		Storefronts: []gift.Storefront{{ID: id(t, examples.HarborStorefront), Name: "Web shop"}},
-		Promotions: []gift.Promotion{
+		Storefronts: []merchant.Storefront{{ID: id(t, examples.HarborStorefront), Name: "Web shop"}},
+		Promotions: []merchant.Promotion{
 			{ID: id(t, examples.HarborSpring), Name: "Spring", ValidForDays: 30,
-				Terms: "One per guest.", EligibleItems: []gift.Item{{ID: "LATTE", Name: "Latte"}, {ID: "MOCHA", Name: "Mocha"}}},
+				Terms: "One per guest.", EligibleItems: []merchant.Item{{ID: "LATTE", Name: "Latte"}, {ID: "MOCHA",
+					Name: "Mocha"}}},
 			{ID: id(t, examples.HarborWelcomeBack), Name: "Welcome back", ValidForDays: 60,
 				Terms: "For one visit.\nNot to be exchanged for cash."},
 		},
-		Designs: []gift.Design{
+		Designs: []merchant.Design{
 			{ID: harbor, Name: "Harbor", AccentColor: "#0b5fff", Headline: "Enjoy"},
 			{ID: winter, Name: "Winter", AccentColor: "#7a1f3d", Headline: "Warm wishes"},
 		},
@@ -143,14 +145,15 @@ func TestApplyHarborCoffee(t *testing.T) {
 	}
 	for text, locations := range map[string][]guid.ID{examples.HarborWebShopKey: nil, examples.HarborTillKey: {pier}} {
 		c, ok := d.Authenticate(text, noon)
-		if !ok || c.Kind != gift.AccountKey || c.Account.ID != want.ID || !reflect.DeepEqual(c.Locations, locations) {
+		if !ok || c.Kind != merchant.AccountKey || c.Account.ID != want.ID || !reflect.DeepEqual(c.Locations, locations) {
 			t.Errorf("%s: %+v, %v", text, c, ok)
 		}
 	}
-	if k := d.Keys[gift.HashKey(examples.HarborTillKey)]; k.Hint != "till" || k.Name != "till" {
+	if k := d.Keys[merchant.HashKey(examples.HarborTillKey)]; k.Hint != "till" || k.Name != "till" {
 		t.Errorf("of the till's key is kept %+v", k)
 	}
-	if c, ok := d.Authenticate(examples.HarborPartnerSiteKey, noon); !ok || c.Kind != gift.SystemKey || c.Account != nil {
+	if c, ok := d.Authenticate(examples.HarborPartnerSiteKey, noon); !ok || c.Kind != merchant.SystemKey ||
+		c.Account != nil {
 		t.Errorf("the partner's key: %+v, %v", c, ok)
 	}
 }
@@ -374,7 +377,7 @@ type broken struct{ setup.Store }
 
 var errBroken = errors.New("the disk is on fire")
 
-func (broken) Configure(context.Context, func(*gift.Directory, setup.Uses) (setup.Changes, error)) error {
+func (broken) Configure(context.Context, func(*merchant.Directory, setup.Uses) (setup.Changes, error)) error {
 	return errBroken
 }
 
@@ -458,18 +461,18 @@ func TestLocationsWithoutPeopleAreNoted(t *testing.T) {
 func TestAccountsWithoutALanguage(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	old := &gift.Account{ID: harborID, Name: "Harbor Coffee", Currency: money.Currency{Code: "USD", Decimals: 2},
-		Zone: time.UTC, MaxGiftValue: 10000_00, Limits: gift.DefaultLimits,
-		Storefronts: []gift.Storefront{{ID: guid.ID{6: 0x40, 8: 0x80, 15: 0x21}, Name: "Web"}}}
-	err := w.Configure(t.Context(), func(*gift.Directory, setup.Uses) (setup.Changes, error) {
-		return setup.Changes{Accounts: []*gift.Account{old}, What: "as 0.1.0 did"}, nil
+	old := &merchant.Account{ID: harborID, Name: "Harbor Coffee", Currency: money.Currency{Code: "USD", Decimals: 2},
+		Zone: time.UTC, MaxGiftValue: 10000_00, Limits: merchant.DefaultLimits,
+		Storefronts: []merchant.Storefront{{ID: guid.ID{6: 0x40, 8: 0x80, 15: 0x21}, Name: "Web"}}}
+	err := w.Configure(t.Context(), func(*merchant.Directory, setup.Uses) (setup.Changes, error) {
+		return setup.Changes{Accounts: []*merchant.Account{old}, What: "as 0.1.0 did"}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	apply(t, w, string(examples.AsagaoTea()))
 	kept := directory(t, w).Accounts[harborID]
-	if !reflect.DeepEqual(kept, old) || new(gift.Gift).Reads(kept) != gift.English {
+	if !reflect.DeepEqual(kept, old) || new(gift.Gift).Reads(kept) != merchant.English {
 		t.Errorf("beside another account's file it became %+v", kept)
 	}
 	file := strings.Replace(minimal, "America/New_York", "UTC", 1) +
@@ -505,12 +508,13 @@ func TestPeople(t *testing.T) {
 	file := minimal + locationLines + "    people: [{name: Ben, pin: " + quotedPIN + "}, {name: Ana, pin: " + quotedPIN +
 		", may: [reverse, cash-out], locations: [00000000-0000-4000-8000-000000000011]}]\n"
 	apply(t, w, file)
-	var kept []gift.Person
+	var kept []merchant.Person
 	for _, a := range directory(t, w).Accounts {
 		kept = a.People
 	}
 	pier, _ := guid.Parse("00000000-0000-4000-8000-000000000011")
-	want := []gift.Person{{Name: "Ana", PIN: somePIN, May: gift.MayReverse | gift.MayCashOut, Locations: []guid.ID{pier}},
+	want := []merchant.Person{{Name: "Ana", PIN: somePIN, May: merchant.MayReverse | merchant.MayCashOut,
+		Locations: []guid.ID{pier}},
 		{Name: "Ben", PIN: somePIN}}
 	if !reflect.DeepEqual(kept, want) {
 		t.Errorf("kept is %+v", kept)
@@ -540,15 +544,15 @@ func TestTillsAndFiles(t *testing.T) {
 	apply(t, w, file)
 	account, _ := guid.Parse("00000000-0000-4000-8000-000000000001")
 	pier, _ := guid.Parse("00000000-0000-4000-8000-000000000011")
-	role, _ := gift.RoleByName("till")
+	role, _ := merchant.RoleByName("till")
 	q := setup.KeyRequest{Account: account, Name: "Counter 1", Locations: []guid.ID{pier}, Permissions: role, Till: true}
 	k, token, err := setup.CreateKey(t.Context(), w, q, noon, chance(1))
-	if err != nil || k.Till != gift.WaitingTill || k.Hash != gift.HashKey(token) ||
-		!k.ExpiresAt.Equal(k.CreatedAt.Add(gift.PairWithin)) {
+	if err != nil || k.Till != merchant.WaitingTill || k.Hash != merchant.HashKey(token) ||
+		!k.ExpiresAt.Equal(k.CreatedAt.Add(merchant.PairWithin)) {
 		t.Fatalf("%+v, %v", k, err)
 	}
 	for name, change := range map[string]func(*setup.KeyRequest){
-		"a till that sends":     func(q *setup.KeyRequest) { q.Permissions |= gift.MaySend },
+		"a till that sends":     func(q *setup.KeyRequest) { q.Permissions |= merchant.MaySend },
 		"a till everywhere":     func(q *setup.KeyRequest) { q.Locations = nil },
 		"a till of no account":  func(q *setup.KeyRequest) { q.Account = guid.ID{} },
 		"a till of that name":   func(*setup.KeyRequest) {},
@@ -593,9 +597,9 @@ func TestTextsInLanguages(t *testing.T) {
 	a := directory(t, w).Accounts[harborID]
 	d, p := a.Designs[0], a.Promotions[0]
 	if d.Headline != "Viel Freude" || d.Footer != "Danke" || p.Terms != "Einmal." ||
-		!reflect.DeepEqual(d.HeadlineIn, gift.Translations{gift.English: "Enjoy", gift.Japanese: "K\u00e1"}) ||
-		!reflect.DeepEqual(d.FooterIn, gift.Translations{gift.French: "Merci"}) ||
-		!reflect.DeepEqual(p.TermsIn, gift.Translations{gift.English: "Once."}) {
+		!reflect.DeepEqual(d.HeadlineIn, merchant.Translations{merchant.English: "Enjoy", merchant.Japanese: "K\u00e1"}) ||
+		!reflect.DeepEqual(d.FooterIn, merchant.Translations{merchant.French: "Merci"}) ||
+		!reflect.DeepEqual(p.TermsIn, merchant.Translations{merchant.English: "Once."}) {
 		t.Errorf("stored %+v and %+v", d, p)
 	}
 	wantLines(t, "changes", apply(t, w, file("{en: Have fun, de: Viel Freude}", "Danke",

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"boon.example/internal/contact"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -53,7 +53,7 @@ func plainField(name, value string) field {
 }
 
 // textField is a text for guests with its translations.
-func textField(name, text string, in gift.Translations) field {
+func textField(name, text string, in merchant.Translations) field {
 	f := plainField(name, text)
 	f.value = strconv.Quote(text)
 	for _, l := range slices.Sorted(maps.Keys(in)) {
@@ -74,7 +74,7 @@ func switchField(name string, on bool) field {
 }
 
 // limitsField says daily limits by the names that they have in the set-up file.
-func limitsField(l gift.Limits, c money.Currency) field {
+func limitsField(l merchant.Limits, c money.Currency) field {
 	var words []string
 	say := func(name string, limit int64, text string) {
 		if limit > 0 {
@@ -105,14 +105,14 @@ func countriesField(countries []string) field {
 	return field{"countries of SMS", value, strings.Join(countries, " and ")}
 }
 
-func designField(name string, id guid.ID, a *gift.Account) field {
+func designField(name string, id guid.ID, a *merchant.Account) field {
 	if d := a.Design(id); d != nil {
 		return field{name, id.String(), d.Name}
 	}
 	return plainField(name, id.String())
 }
 
-func locationsField(ids []guid.ID, a *gift.Account) field {
+func locationsField(ids []guid.ID, a *merchant.Account) field {
 	if len(ids) == 0 {
 		return field{"locations", "", "all"}
 	}
@@ -128,7 +128,7 @@ func locationsField(ids []guid.ID, a *gift.Account) field {
 }
 
 // records takes an account apart, the account itself first. Everything that the set-up file can say is in it.
-func records(a *gift.Account) []record {
+func records(a *merchant.Account) []record {
 	all := []record{{accountKind, a.ID, a.Name, []field{
 		plainField("name", a.Name),
 		plainField("mode", a.Mode()),
@@ -155,7 +155,7 @@ func records(a *gift.Account) []record {
 		}})
 	}
 	for _, s := range a.Subscriptions {
-		program, _ := gift.ProgramByID(s.ProgramID)
+		program, _ := merchant.ProgramByID(s.ProgramID)
 		all = append(all, record{subscriptionKind, s.ProgramID, "to " + program.Name,
 			[]field{locationsField(s.Locations, a), switchField("reloadable", s.Reloadable)}})
 	}
@@ -185,14 +185,14 @@ func records(a *gift.Account) []record {
 	return all
 }
 
-func itemWords(i gift.Item) string {
+func itemWords(i merchant.Item) string {
 	if i.Group != "" {
 		return strings.TrimSpace("group " + i.Group + " " + i.Name)
 	}
 	return strings.TrimSpace(i.ID + " " + i.Name)
 }
 
-func promotionFields(p gift.Promotion) []field {
+func promotionFields(p merchant.Promotion) []field {
 	starting, days := "", ""
 	if !p.ValidStarting.IsZero() {
 		starting = p.ValidStarting.UTC().Format(time.RFC3339Nano)
@@ -223,7 +223,7 @@ type recordKey struct {
 
 // diff says in words what makes the second account of the first, nil: there was none, and which records are gone.
 // No words: they are the same.
-func diff(from, to *gift.Account) (words []string, gone []record) {
+func diff(from, to *merchant.Account) (words []string, gone []record) {
 	before := make(map[recordKey]record)
 	if from != nil {
 		for _, r := range records(from) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -22,27 +22,27 @@ func TestEveryFieldIsCompared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	full := func() *gift.Account {
+	full := func() *merchant.Account {
 		one, two := guid.ID{1}, guid.ID{2}
-		return &gift.Account{
+		return &merchant.Account{
 			ID: one, Name: "a", Currency: usd, Zone: time.UTC, MaxGiftValue: 1, RequireIdempotencyKey: true,
 			TextCountries: []string{"GB"}, DefaultDesign: one,
-			Subscriptions: []gift.Subscription{{ProgramID: one, Locations: []guid.ID{one}}},
-			Locations: []gift.Location{{ID: one, Name: "l", Jurisdiction: "JP", PointOfSale: "p", POSRedemption: true,
-				DefaultDesign: two, Tickets: []gift.TicketReading{{Format: "toast", ItemID: "plu", GiftCards: []string{"g"}}}}},
-			Storefronts: []gift.Storefront{{ID: one, Name: "s"}},
-			Promotions: []gift.Promotion{
+			Subscriptions: []merchant.Subscription{{ProgramID: one, Locations: []guid.ID{one}}},
+			Locations: []merchant.Location{{ID: one, Name: "l", Jurisdiction: "JP", PointOfSale: "p", POSRedemption: true,
+				DefaultDesign: two, Tickets: []merchant.TicketReading{{Format: "toast", ItemID: "plu", GiftCards: []string{"g"}}}}},
+			Storefronts: []merchant.Storefront{{ID: one, Name: "s"}},
+			Promotions: []merchant.Promotion{
 				{ID: one, Name: "p", ValidStarting: time.Unix(0, 0), ValidForDays: 1, Terms: "t",
-					TermsIn:       gift.Translations{gift.German: "t"},
-					EligibleItems: []gift.Item{{ID: "e", Name: "E"}, {Group: "g", Name: "G"}}},
+					TermsIn:       merchant.Translations{merchant.German: "t"},
+					EligibleItems: []merchant.Item{{ID: "e", Name: "E"}, {Group: "g", Name: "G"}}},
 			},
-			Designs: []gift.Design{{ID: one, Name: "d", AccentColor: "#000000", Headline: "h",
-				HeadlineIn: gift.Translations{gift.German: "h"}, FooterIn: gift.Translations{gift.German: "f"}}},
-			People: []gift.Person{{Name: "n", PIN: "p", Locations: []guid.ID{one}}},
-			Providers: []gift.Provider{{ID: one, Platform: gift.Toast, Name: "t", Secrets: []gift.KeyHash{{1}},
-				App: "a", SignedBy: []byte{1}, StorefrontID: one, Sites: []gift.Site{{Name: "s", LocationID: one}},
-				Networks: gift.Networks{netip.MustParsePrefix("10.0.0.0/8")}}},
-			EndedProviders: []gift.EndedProvider{{ID: two, Name: "e"}},
+			Designs: []merchant.Design{{ID: one, Name: "d", AccentColor: "#000000", Headline: "h",
+				HeadlineIn: merchant.Translations{merchant.German: "h"}, FooterIn: merchant.Translations{merchant.German: "f"}}},
+			People: []merchant.Person{{Name: "n", PIN: "p", Locations: []guid.ID{one}}},
+			Providers: []merchant.Provider{{ID: one, Platform: merchant.Toast, Name: "t", Secrets: []merchant.KeyHash{{1}},
+				App: "a", SignedBy: []byte{1}, StorefrontID: one, Sites: []merchant.Site{{Name: "s", LocationID: one}},
+				Networks: merchant.Networks{netip.MustParsePrefix("10.0.0.0/8")}}},
+			EndedProviders: []merchant.EndedProvider{{ID: two, Name: "e"}},
 		}
 	}
 	if words, gone := diff(full(), full()); len(words)+len(gone) > 0 {
@@ -83,17 +83,17 @@ func otherValue(v any) any {
 		return x.Add(time.Microsecond)
 	case *time.Location:
 		return time.FixedZone("elsewhere", 60)
-	case gift.Permissions:
+	case merchant.Permissions:
 		return x + 1
-	case gift.AssetHash:
+	case merchant.AssetHash:
 		x[0]++
 		return x
 	case []byte:
 		return append(slices.Clone(x), 1)
-	case gift.KeyHash:
+	case merchant.KeyHash:
 		x[0]++
 		return x
-	case gift.Networks:
+	case merchant.Networks:
 		return append(slices.Clone(x), netip.MustParsePrefix("192.0.2.0/24"))
 	}
 	return nil
@@ -128,11 +128,11 @@ func change(v reflect.Value, path string, n *int) string {
 		}
 	case reflect.Map: // of texts
 		if here() {
-			v.Set(reflect.ValueOf(gift.Translations{gift.German: "x"}))
+			v.Set(reflect.ValueOf(merchant.Translations{merchant.German: "x"}))
 			return path + " (another)"
 		}
 		if here() {
-			v.Set(reflect.ValueOf(gift.Translations{gift.French: v.MapIndex(reflect.ValueOf(gift.German)).String()}))
+			v.Set(reflect.ValueOf(merchant.Translations{merchant.French: v.MapIndex(reflect.ValueOf(merchant.German)).String()}))
 			return path + " (of another language)"
 		}
 		if here() {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -21,7 +21,7 @@ type File struct {
 }
 
 // Accounts are those that the file describes.
-func (f *File) Accounts() (all []*gift.Account) {
+func (f *File) Accounts() (all []*merchant.Account) {
 	for i := range f.accounts {
 		all = append(all, f.accounts[i].record)
 	}
@@ -31,18 +31,18 @@ func (f *File) Accounts() (all []*gift.Account) {
 // Secrets reports whether secrets of keys or hashes of PINs stand in the file.
 func (f *File) Secrets() bool {
 	for k := range f.everyKey {
-		if k.hash != (gift.KeyHash{}) {
+		if k.hash != (merchant.KeyHash{}) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(f.Accounts(), func(a *gift.Account) bool { return len(a.People) > 0 })
+	return slices.ContainsFunc(f.Accounts(), func(a *merchant.Account) bool { return len(a.People) > 0 })
 }
 
 // account is what the file says of one account.
 type account struct {
-	at     value         // where
-	record *gift.Account // in canonical order
-	assets []gift.Asset  // the pictures of its designs
+	at     value             // where
+	record *merchant.Account // in canonical order
+	assets []merchant.Asset  // the pictures of its designs
 	keys   []key
 
 	webhooks []webhook // nil: the file does not say
@@ -56,24 +56,24 @@ type key struct {
 	owner     guid.ID
 	test      bool // its mode
 	name      string
-	hash      gift.KeyHash // of its secret; zero: one is to be made
+	hash      merchant.KeyHash // of its secret; zero: one is to be made
 	hint      string
 	saysTest  bool      // its secret says that it is a test account's
 	walked    bool      // its secret was typed along a keyboard
 	locations []guid.ID // sorted; empty: all
-	may       gift.Permissions
+	may       merchant.Permissions
 	accounts  []guid.ID // of a system key, sorted: for which it may send; none: empty
 	programs  []guid.ID // likewise
 	expires   time.Time // zero: never, or what the key has already
-	limits    gift.Limits
-	networks  gift.Networks
+	limits    merchant.Limits
+	networks  merchant.Networks
 }
 
-func (k *key) kind() gift.KeyKind {
+func (k *key) kind() merchant.KeyKind {
 	if k.owner.IsZero() {
-		return gift.SystemKey
+		return merchant.SystemKey
 	}
-	return gift.AccountKey
+	return merchant.AccountKey
 }
 
 // Parse reads a set-up file that names no pictures. name is what it is called in messages. Every error is of type
@@ -82,7 +82,7 @@ func Parse(name string, data []byte) (*File, error) { return ParseBeside(name, d
 
 // ParseBeside is Parse for a file that may name pictures: by their paths in folder, which is the one that the file
 // lies in; and webhooks in networks that the operator allows.
-func ParseBeside(name string, data []byte, folder fs.FS, allow gift.WebhookNetworks) (*File, error) {
+func ParseBeside(name string, data []byte, folder fs.FS, allow merchant.WebhookNetworks) (*File, error) {
 	return parse(&reader{file: name, folder: folder, allow: allow}, data)
 }
 
@@ -92,7 +92,7 @@ func ParseDemo(name string, data []byte) (*File, error) {
 }
 
 func parse(r *reader, data []byte) (*File, error) {
-	r.ids, r.secrets = make(map[guid.ID]int), make(map[gift.KeyHash]int)
+	r.ids, r.secrets = make(map[guid.ID]int), make(map[merchant.KeyHash]int)
 	f := &File{name: r.file}
 	if root, ok := r.document(data); ok {
 		r.setup(root, f)
@@ -123,7 +123,7 @@ func (r *reader) account(v value) account {
 		"storefronts", "promotions", "voucherDesigns", "defaultVoucherDesign", "people", "providers",
 		"webhooks", "keys")
 	f.require("id", "name", "currency", "timeZone")
-	a := &gift.Account{
+	a := &merchant.Account{
 		ID: f.newID(), Name: f.label("name"), Test: f.mode("mode"),
 		Currency: f.currency("currency"), Zone: f.zone("timeZone"),
 		Language:              f.language("language"),
@@ -135,25 +135,25 @@ func (r *reader) account(v value) account {
 	}
 	of := a.Language // the one that texts are in, "": it is not known
 	if _, said := f.values["language"]; !said {
-		of = gift.English
+		of = merchant.English
 	}
 	a.MaxGiftValue = f.limit("maxGiftValue", a.Currency)
-	a.Limits = f.limits(gift.DefaultLimits, &a.Currency)
+	a.Limits = f.limits(merchant.DefaultLimits, &a.Currency)
 	a.PersonalDataDays = f.retention()
-	var assets []gift.Asset
-	a.Designs = each(f, "voucherDesigns", func(v value) gift.Design { return r.design(v, a.ID, of, &assets) })
+	var assets []merchant.Asset
+	a.Designs = each(f, "voucherDesigns", func(v value) merchant.Design { return r.design(v, a.ID, of, &assets) })
 	known := holdings{designs: make(map[guid.ID]bool), locations: make(map[guid.ID]bool),
 		identifiers: make(map[string]int)}
 	for _, d := range a.Designs {
 		known.designs[d.ID] = true
 	}
 	a.DefaultDesign = f.defaultDesign(known)
-	a.Locations = each(f, "locations", func(v value) gift.Location { return r.location(v, known) })
+	a.Locations = each(f, "locations", func(v value) merchant.Location { return r.location(v, known) })
 	for _, l := range a.Locations {
 		known.locations[l.ID] = true
 	}
 	a.Storefronts = each(f, "storefronts", r.storefront)
-	a.Promotions = each(f, "promotions", func(v value) gift.Promotion { return r.promotion(v, of) })
+	a.Promotions = each(f, "promotions", func(v value) merchant.Promotion { return r.promotion(v, of) })
 	a.Subscriptions = r.subscriptions(f, known)
 	f.requireLanguage(a)
 	a.People = r.people(f, known)
@@ -186,11 +186,11 @@ func each[T any](f fields, name string, read func(value) T) []T {
 	return list
 }
 
-func (r *reader) location(v value, known holdings) gift.Location {
+func (r *reader) location(v value, known holdings) merchant.Location {
 	f := r.fields(v, "id", "name", "jurisdiction", "address", "phone", "hours", "pointOfSale", "defaultVoucherDesign",
 		"tickets", "dayEnds")
 	f.require("id", "name")
-	l := gift.Location{
+	l := merchant.Location{
 		ID: f.newID(), Name: f.label("name"), Jurisdiction: f.jurisdiction("jurisdiction"),
 		DefaultDesign: f.defaultDesign(known), Tickets: f.tickets("tickets"), DayEnds: f.timeOfDay("dayEnds"),
 		Address: f.label("address"), Phone: f.phone("phone"), Hours: f.label("hours"),
@@ -214,16 +214,16 @@ func (r *reader) location(v value, known holdings) gift.Location {
 	return l
 }
 
-func (r *reader) storefront(v value) gift.Storefront {
+func (r *reader) storefront(v value) merchant.Storefront {
 	f := r.fields(v, "id", "name")
 	f.require("id", "name")
-	return gift.Storefront{ID: f.newID(), Name: f.label("name")}
+	return merchant.Storefront{ID: f.newID(), Name: f.label("name")}
 }
 
-func (r *reader) promotion(v value, of gift.Language) gift.Promotion {
+func (r *reader) promotion(v value, of merchant.Language) merchant.Promotion {
 	f := r.fields(v, "id", "name", "validStarting", "validForDays", "terms", "eligibleItems", "ticketRequired")
 	f.require("id", "name")
-	p := gift.Promotion{
+	p := merchant.Promotion{
 		ID: f.newID(), Name: f.label("name"), ValidStarting: f.instant("validStarting"), ValidForDays: f.days("validForDays"),
 	}
 	p.Terms, p.TermsIn = f.translated("terms", of, prose(maxTerms))
@@ -237,10 +237,10 @@ func (r *reader) promotion(v value, of gift.Language) gift.Promotion {
 	return p
 }
 
-func (r *reader) design(v value, account guid.ID, of gift.Language, assets *[]gift.Asset) gift.Design {
+func (r *reader) design(v value, account guid.ID, of merchant.Language, assets *[]merchant.Asset) merchant.Design {
 	f := r.fields(v, "id", "name", "accentColor", "headline", "logo", "picture", "footer")
 	f.require("id", "name")
-	d := gift.Design{
+	d := merchant.Design{
 		ID: f.newID(), Name: f.label("name"), AccentColor: f.color("accentColor"),
 	}
 	d.Headline, d.HeadlineIn = f.translated("headline", of, fields.label)
@@ -248,7 +248,7 @@ func (r *reader) design(v value, account guid.ID, of gift.Language, assets *[]gi
 	for _, p := range []struct {
 		field string
 		side  int
-		hash  *gift.AssetHash
+		hash  *merchant.AssetHash
 	}{{"logo", logoSide, &d.Logo}, {"picture", pictureSide, &d.Picture}} {
 		if a, ok := f.picture(p.field, p.side); ok {
 			a.AccountID, *p.hash = account, a.Hash
@@ -258,22 +258,23 @@ func (r *reader) design(v value, account guid.ID, of gift.Language, assets *[]gi
 	return d
 }
 
-func (r *reader) subscriptions(f fields, known holdings) []gift.Subscription {
+func (r *reader) subscriptions(f fields, known holdings) []merchant.Subscription {
 	lines := make(map[guid.ID]int)
-	return each(f, "subscriptions", func(v value) gift.Subscription {
+	return each(f, "subscriptions", func(v value) merchant.Subscription {
 		f := r.fields(v, "program", "locations", "reloadable")
 		f.require("program")
-		s := gift.Subscription{ProgramID: f.id("program"), Locations: f.locations("locations", known),
+		s := merchant.Subscription{ProgramID: f.id("program"), Locations: f.locations("locations", known),
 			Reloadable: f.truth("reloadable")}
 		at := f.values["program"]
-		program, exists := gift.ProgramByID(s.ProgramID)
+		program, exists := merchant.ProgramByID(s.ProgramID)
 		line, double := lines[s.ProgramID]
 		switch {
 		case s.ProgramID.IsZero():
 		case !exists:
 			r.problem(at, "There is no such program. The programs are %s (%s), %s (%s) and %s (%s).",
-				gift.BusinessProgram.ID, gift.BusinessProgram.Name, gift.PromotionalProgram.ID, gift.PromotionalProgram.Name,
-				gift.DistributionProgram.ID, gift.DistributionProgram.Name)
+				merchant.BusinessProgram.ID, merchant.BusinessProgram.Name, merchant.PromotionalProgram.ID,
+				merchant.PromotionalProgram.Name,
+				merchant.DistributionProgram.ID, merchant.DistributionProgram.Name)
 		case double:
 			r.problem(at, "The account subscribes to this program on line %d already; name all locations there.", line)
 		default:
@@ -287,12 +288,12 @@ func (r *reader) subscriptions(f fields, known holdings) []gift.Subscription {
 }
 
 // people reads who works at the tills.
-func (r *reader) people(f fields, known holdings) []gift.Person {
+func (r *reader) people(f fields, known holdings) []merchant.Person {
 	names := make(map[string]int)
-	return each(f, "people", func(v value) gift.Person {
+	return each(f, "people", func(v value) merchant.Person {
 		f := r.fields(v, "name", "pin", "role", "may", "locations")
 		f.require("name")
-		p := gift.Person{Name: f.label("name"), PIN: f.pin("pin"), May: f.personMay("role", "may"),
+		p := merchant.Person{Name: f.label("name"), PIN: f.pin("pin"), May: f.personMay("role", "may"),
 			Locations: f.locations("locations", known)}
 		if line, double := names[p.Name]; double && p.Name != "" {
 			r.problem(f.values["name"], "There is a person of this name on line %d already; people sign in by their names.",
@@ -325,9 +326,9 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 		if known != nil {
 			k.locations = f.locations("locations", *known)
 			k.may = f.permissions()
-			k.limits = f.limits(gift.Limits{}, known.currency)
+			k.limits = f.limits(merchant.Limits{}, known.currency)
 		} else {
-			k.limits = f.limits(gift.Limits{}, nil)
+			k.limits = f.limits(merchant.Limits{}, nil)
 			k.accounts = f.idList("accounts", noneNamed, func(value, guid.ID) {}) // the set-up tells whether they exist
 			k.programs, k.test = f.programs("programs"), f.mode("mode")
 		}
@@ -337,16 +338,16 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 
 // canonical gives a copy of an account in which all records stand in the one order in which they are stored: the
 // order in a file means nothing. The lists within a record are put in order as they are read.
-func canonical(a *gift.Account) *gift.Account {
+func canonical(a *merchant.Account) *merchant.Account {
 	c := *a
-	c.Subscriptions = sorted(a.Subscriptions, func(s gift.Subscription) guid.ID { return s.ProgramID })
-	c.Locations = sorted(a.Locations, func(l gift.Location) guid.ID { return l.ID })
-	c.Storefronts = sorted(a.Storefronts, func(s gift.Storefront) guid.ID { return s.ID })
-	c.Promotions = sorted(a.Promotions, func(p gift.Promotion) guid.ID { return p.ID })
-	c.Designs = sorted(a.Designs, func(d gift.Design) guid.ID { return d.ID })
-	c.Providers = sorted(a.Providers, func(p gift.Provider) guid.ID { return p.ID })
+	c.Subscriptions = sorted(a.Subscriptions, func(s merchant.Subscription) guid.ID { return s.ProgramID })
+	c.Locations = sorted(a.Locations, func(l merchant.Location) guid.ID { return l.ID })
+	c.Storefronts = sorted(a.Storefronts, func(s merchant.Storefront) guid.ID { return s.ID })
+	c.Promotions = sorted(a.Promotions, func(p merchant.Promotion) guid.ID { return p.ID })
+	c.Designs = sorted(a.Designs, func(d merchant.Design) guid.ID { return d.ID })
+	c.Providers = sorted(a.Providers, func(p merchant.Provider) guid.ID { return p.ID })
 	c.People = slices.SortedFunc(slices.Values(a.People),
-		func(a, b gift.Person) int { return strings.Compare(a.Name, b.Name) })
+		func(a, b merchant.Person) int { return strings.Compare(a.Name, b.Name) })
 	return &c
 }
 

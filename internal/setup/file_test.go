@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"boon.example/examples"
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 )
 
@@ -286,7 +286,7 @@ func TestParseRefuses(t *testing.T) {
 			"tickets: {toast: {taxInclusive: true}}}]"), "6", "accounts[0].locations[0].tickets.toast.taxInclusive", "field"},
 		{"item with an empty name", promotion("eligibleItems: [{id: A, name: ''}]"), "9",
 			"accounts[0].promotions[0].eligibleItems[0].name", "must not be empty"},
-		{"too many items", promotion("eligibleItems: [" + strings.Repeat("A, ", gift.MaxItems) + "A]"), "9",
+		{"too many items", promotion("eligibleItems: [" + strings.Repeat("A, ", merchant.MaxItems) + "A]"), "9",
 			"accounts[0].promotions[0].eligibleItems", "at most 200"},
 		{"a ticket for nothing", promotion("ticketRequired: true"), "9", "accounts[0].promotions[0].ticketRequired",
 			"without eligibleItems"},

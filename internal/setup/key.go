@@ -14,8 +14,8 @@ import (
 	"github.com/google/uuid"
 	"go.yaml.in/yaml/v3"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/nfc"
 )
@@ -32,12 +32,12 @@ type draft struct {
 	text string // of a key without a secret in the file
 }
 
-func draw(random io.Reader, kind gift.KeyKind, test bool) (draft, error) {
+func draw(random io.Reader, kind merchant.KeyKind, test bool) (draft, error) {
 	id, err := uuid.NewV7FromReader(random)
 	if err != nil {
 		return draft{}, fmt.Errorf("drawing the id of a key: %w", err)
 	}
-	text, err := gift.NewKey(random, kind, test)
+	text, err := merchant.NewKey(random, kind, test)
 	if err != nil {
 		return draft{}, fmt.Errorf("drawing a key: %w", err)
 	}
@@ -73,8 +73,8 @@ func (f *File) draw(random io.Reader) (map[keyName]draft, error) {
 }
 
 // byName sorts the keys of a directory, the oldest first among those of one name.
-func byName(d *gift.Directory) map[keyName][]*gift.Key {
-	names := make(map[keyName][]*gift.Key)
+func byName(d *merchant.Directory) map[keyName][]*merchant.Key {
+	names := make(map[keyName][]*merchant.Key)
 	for _, k := range d.Keys {
 		name := keyName{k.AccountID, k.Name}
 		names[name] = append(names[name], k)
@@ -87,7 +87,7 @@ func byName(d *gift.Directory) map[keyName][]*gift.Key {
 
 // pick finds the working keys among those of one name, of which an integrator may have several, and the youngest of the
 // others, nil: there is none.
-func pick(keys []*gift.Key, now time.Time) (live []*gift.Key, dead *gift.Key) {
+func pick(keys []*merchant.Key, now time.Time) (live []*merchant.Key, dead *merchant.Key) {
 	for _, k := range keys {
 		if k.Works(now) {
 			live = append(live, k)
@@ -99,13 +99,13 @@ func pick(keys []*gift.Key, now time.Time) (live []*gift.Key, dead *gift.Key) {
 }
 
 // places names the locations of a key.
-func places(d *gift.Directory, k *gift.Key) string {
+func places(d *merchant.Directory, k *merchant.Key) string {
 	return locationsField(k.Locations, d.Accounts[k.AccountID]).words
 }
 
 // key plans what is to be done for one key of the file, which is for all working keys of its name. What was revoked
 // stays revoked, whatever the file says: only a secret that was never seen before makes a new key of an old name.
-func (p *plan) key(k *key, label string, a *gift.Account) {
+func (p *plan) key(k *key, label string, a *merchant.Account) {
 	note := func(format string, args ...any) {
 		p.Notes = append(p.Notes, fmt.Sprintf("%s: key %s "+format, append([]any{label, k.name}, args...)...))
 	}
@@ -116,27 +116,27 @@ func (p *plan) key(k *key, label string, a *gift.Account) {
 	live, dead := pick(p.keys[keyName{k.owner, k.name}], p.now)
 	holder := p.current.Keys[k.hash]
 	switch {
-	case slices.ContainsFunc(live, func(k *gift.Key) bool { return k.Till != gift.NoTill }):
+	case slices.ContainsFunc(live, func(k *merchant.Key) bool { return k.Till != merchant.NoTill }):
 		p.problem(k.at, "The name %s is that of a till (boon till pair); give this key another one, or revoke the till.",
 			k.name)
-	case k.kind() == gift.SystemKey && len(live) > 0 && live[0].Test != k.test:
+	case k.kind() == merchant.SystemKey && len(live) > 0 && live[0].Test != k.test:
 		p.problem(k.at, "%s", otherMode(live[0]))
 	case holder != nil && (holder.AccountID != k.owner || holder.Name != k.name):
 		p.problem(k.at, "The secret of key %s is that of key %s of %s already; each key needs one of its own, and keys "+
 			"are not renamed.", k.name, holder.Name, ownerOf(p.current, holder))
 	case holder != nil && !holder.Works(p.now):
 		note("has a secret here that %s; it stays so. Give it a new secret, or take it out of the file.", end(holder))
-	case holder != nil || len(live) > 0 && k.hash == gift.KeyHash{}:
+	case holder != nil || len(live) > 0 && k.hash == merchant.KeyHash{}:
 		for _, old := range live {
 			p.enable(old, k, label, a, nameAmong(live, old))
 		}
 	case len(live) > 0:
 		p.replace(live, k, label)
-	case k.hash == gift.KeyHash{} && dead != nil && dead.Till == gift.NoTill:
+	case k.hash == merchant.KeyHash{} && dead != nil && dead.Till == merchant.NoTill:
 		note("%s; it stays so. Give it a new secret, or take it out of the file.", end(dead))
 	default:
 		words := label + ": added key " + k.name
-		if k.kind() == gift.AccountKey {
+		if k.kind() == merchant.AccountKey {
 			words += " (" + k.may.String() + ")"
 		}
 		p.tell(words, k.accounts)
@@ -146,7 +146,7 @@ func (p *plan) key(k *key, label string, a *gift.Account) {
 }
 
 // nameAmong names one of the working keys of a name, so that it is told from the others.
-func nameAmong(live []*gift.Key, k *gift.Key) string {
+func nameAmong(live []*merchant.Key, k *merchant.Key) string {
 	if len(live) == 1 {
 		return k.Name
 	}
@@ -154,9 +154,9 @@ func nameAmong(live []*gift.Key, k *gift.Key) string {
 }
 
 // otherMode says why a system key cannot be of the mode that k is not of.
-func otherMode(k *gift.Key) string {
+func otherMode(k *merchant.Key) string {
 	return fmt.Sprintf("The key %s is for %s accounts; a key works in one mode only. Give the one for %s accounts "+
-		"another name.", k.Name, gift.ModeName(k.Test), gift.ModeName(!k.Test))
+		"another name.", k.Name, merchant.ModeName(k.Test), merchant.ModeName(!k.Test))
 }
 
 // tell reports a change, also to the audit trails of accounts that a system key sends for.
@@ -183,7 +183,7 @@ func (p *plan) serve(before, after []guid.ID, label, name string) {
 }
 
 // replace ends all working keys of a name for one with a new secret.
-func (p *plan) replace(live []*gift.Key, k *key, label string) {
+func (p *plan) replace(live []*merchant.Key, k *key, label string) {
 	var served []guid.ID
 	for _, old := range live {
 		p.tell(fmt.Sprintf("%s: replaced the secret of key %s; the old one stops working", label, nameAmong(live, old)),
@@ -198,14 +198,14 @@ func (p *plan) replace(live []*gift.Key, k *key, label string) {
 }
 
 // end says why a key does not work any more.
-func end(k *gift.Key) string {
+func end(k *merchant.Key) string {
 	if !k.RevokedAt.IsZero() {
 		return "was revoked at " + k.RevokedAt.UTC().Format(time.RFC3339)
 	}
 	return "expired at " + k.ExpiresAt.UTC().Format(time.RFC3339)
 }
 
-func ownerOf(d *gift.Directory, k *gift.Key) string {
+func ownerOf(d *merchant.Directory, k *merchant.Key) string {
 	if a := d.Accounts[k.AccountID]; a != nil {
 		return "account " + a.Name
 	}
@@ -231,7 +231,7 @@ func (p *plan) serves(ids []guid.ID) string {
 func programNames(ids []guid.ID) string {
 	var names []string
 	for _, id := range sortedIDs(ids) {
-		program, _ := gift.ProgramByID(id)
+		program, _ := merchant.ProgramByID(id)
 		names = append(names, program.Name)
 	}
 	return strings.Join(names, " and ")
@@ -246,7 +246,7 @@ func (p *plan) served(k *key) {
 			p.problem(k.at, "There is no account %s for key %s to send for.", id, k.name)
 		case a != nil && a.Test != k.test || at >= 0 && p.accounts[at].record.Test != k.test:
 			p.problem(k.at, "The key %s is for %s accounts, and account %s is none; a key works in one mode only.", k.name,
-				gift.ModeName(k.test), id)
+				merchant.ModeName(k.test), id)
 		}
 	}
 }
@@ -259,7 +259,7 @@ func expiry(t time.Time) string {
 }
 
 // enable gives a working key the locations, permissions and end of the file. It is told of under a name.
-func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account, name string) {
+func (p *plan) enable(live *merchant.Key, k *key, label string, a *merchant.Account, name string) {
 	changed, told := *live, len(p.Changes)
 	change := func(what, from, to string) string {
 		return fmt.Sprintf("%s: changed key %s: %s from %s to %s", label, name, what, from, to)
@@ -273,11 +273,11 @@ func (p *plan) enable(live *gift.Key, k *key, label string, a *gift.Account, nam
 		changed.Locations = k.locations
 		tell("locations", locationsField(live.Locations, before).words, locationsField(k.locations, a).words)
 	}
-	if live.Kind == gift.AccountKey && live.Permissions != k.may {
+	if live.Kind == merchant.AccountKey && live.Permissions != k.may {
 		changed.Permissions = k.may
 		tell("permissions", live.Permissions.String(), k.may.String())
 	}
-	if live.Kind == gift.SystemKey {
+	if live.Kind == merchant.SystemKey {
 		changed.Accounts, changed.Programs = k.accounts, k.programs
 		if from, to := p.serves(live.Accounts), p.serves(k.accounts); from != to {
 			p.tell(change("accounts", from, to), nil) // they are not told of each other
@@ -313,19 +313,19 @@ func (p *plan) add(k *key, label string) {
 	if !k.expires.IsZero() && !k.expires.After(p.now) {
 		p.problem(k.at, "Key %s would have expired already; its end must lie ahead.", k.name)
 	}
-	if ownText := k.hash != (gift.KeyHash{}); ownText && k.test != k.saysTest {
+	if ownText := k.hash != (merchant.KeyHash{}); ownText && k.test != k.saysTest {
 		p.problem(k.at, "The secrets of test keys begin with boon_test_, and no others do: that of key %s, which is for %s "+
-			"accounts, will not do. Leave secret out, and boon apply makes one.", k.name, gift.ModeName(k.test))
+			"accounts, will not do. Leave secret out, and boon apply makes one.", k.name, merchant.ModeName(k.test))
 	}
 	drawn := p.drawn[keyName{k.owner, k.name}]
-	added := &gift.Key{
+	added := &merchant.Key{
 		ID: drawn.id, Kind: k.kind(), AccountID: k.owner, Test: k.test, Name: k.name,
 		Hash: k.hash, Hint: k.hint, Locations: k.locations, CreatedAt: moment(p.now), ExpiresAt: k.expires,
 		Permissions: k.may, Limits: k.limits, Networks: k.networks,
 		Accounts: k.accounts, Programs: k.programs,
 	}
-	if k.hash == (gift.KeyHash{}) {
-		added.Hash, added.Hint = gift.HashKey(drawn.text), gift.KeyHint(drawn.text)
+	if k.hash == (merchant.KeyHash{}) {
+		added.Hash, added.Hint = merchant.HashKey(drawn.text), merchant.KeyHint(drawn.text)
 		p.Keys = append(p.Keys, NewKey{Owner: label, Name: k.name, Text: drawn.text})
 	}
 	p.changes.Keys = append(p.changes.Keys, added)
@@ -337,7 +337,7 @@ func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 // stranded refuses to remove a location from under a key that stays limited to it: a key without its location would be
 // good for nothing, or for everything.
 func (p *plan) stranded(a *account) {
-	planned := make(map[guid.ID]*gift.Key)
+	planned := make(map[guid.ID]*merchant.Key)
 	for _, k := range p.changes.Keys {
 		planned[k.ID] = k
 	}
@@ -358,11 +358,11 @@ func (p *plan) stranded(a *account) {
 }
 
 // sortedKeys lists the keys of a directory, the oldest first.
-func sortedKeys(d *gift.Directory) []*gift.Key {
+func sortedKeys(d *merchant.Directory) []*merchant.Key {
 	return slices.SortedFunc(maps.Values(d.Keys), compareKeys)
 }
 
-func compareKeys(a, b *gift.Key) int {
+func compareKeys(a, b *merchant.Key) int {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), compareIDs(a.ID, b.ID))
 }
 
@@ -373,13 +373,13 @@ type KeyRequest struct {
 	Locations []guid.ID // of the account; empty: all
 	ExpiresAt time.Time // zero: never
 	// Permissions say what an account's key may do. A system key is asked for without: what it may do is always the same.
-	Permissions gift.Permissions
+	Permissions merchant.Permissions
 	// Accounts and Programs are those that a system key may send for.
 	Accounts, Programs []guid.ID
 	// what it may do in a day, by name as a set-up file has them; empty: no limits of its own
 	Limits   map[string]string
-	Networks gift.Networks // from which it may be used; none: everywhere
-	// the key of a till at one location, which waits gift.PairWithin for its device; its text is a token to pair it by
+	Networks merchant.Networks // from which it may be used; none: everywhere
+	// the key of a till at one location, which waits merchant.PairWithin for its device; its text is a token to pair it by
 	Till bool
 	// of a system key: it is for test accounts. An account's key is of its account's mode
 	Test bool
@@ -387,23 +387,23 @@ type KeyRequest struct {
 
 // CreateKey makes an API key and gives it with its text, which is kept nowhere. Among the working keys of one owner
 // each name stands once. An error that is Refused says what to ask for differently.
-func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, random io.Reader) (gift.Key, string,
+func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, random io.Reader) (merchant.Key, string,
 	error) {
-	kind := gift.AccountKey
+	kind := merchant.AccountKey
 	if q.Account.IsZero() {
-		kind = gift.SystemKey
+		kind = merchant.SystemKey
 	}
 	d, err := draw(random, kind, false)
 	if err != nil {
-		return gift.Key{}, "", err
+		return merchant.Key{}, "", err
 	}
-	forTest, err := gift.NewKey(random, kind, true)
+	forTest, err := merchant.NewKey(random, kind, true)
 	if err != nil {
-		return gift.Key{}, "", fmt.Errorf("drawing a key: %w", err)
+		return merchant.Key{}, "", fmt.Errorf("drawing a key: %w", err)
 	}
-	k := gift.Key{
-		ID: d.id, Kind: kind, AccountID: q.Account, Name: nfc.String(q.Name), Hint: gift.KeyHint(d.text), Test: q.Test,
-		Hash: gift.HashKey(d.text), Locations: slices.Compact(sortedIDs(q.Locations)), CreatedAt: moment(now),
+	k := merchant.Key{
+		ID: d.id, Kind: kind, AccountID: q.Account, Name: nfc.String(q.Name), Hint: merchant.KeyHint(d.text), Test: q.Test,
+		Hash: merchant.HashKey(d.text), Locations: slices.Compact(sortedIDs(q.Locations)), CreatedAt: moment(now),
 		Permissions: q.Permissions,
 		Accounts:    slices.Compact(sortedIDs(q.Accounts)), Programs: slices.Compact(sortedIDs(q.Programs)),
 		Networks: slices.Compact(sortedNetworks(q.Networks)),
@@ -413,9 +413,10 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 	}
 	if q.Till {
 		d.text = rand.Text() // 130 bits, in letters that a QR code has room for
-		k.Till, k.Hash, k.Hint, k.ExpiresAt = gift.WaitingTill, gift.HashKey(d.text), "", moment(now.Add(gift.PairWithin))
+		k.Till, k.Hash, k.Hint, k.ExpiresAt = merchant.WaitingTill, merchant.HashKey(d.text), "",
+			moment(now.Add(merchant.PairWithin))
 	}
-	err = store.Configure(ctx, func(current *gift.Directory, _ Uses) (Changes, error) {
+	err = store.Configure(ctx, func(current *merchant.Directory, _ Uses) (Changes, error) {
 		var c *money.Currency
 		if a := current.Accounts[k.AccountID]; a != nil {
 			c, k.Test = &a.Currency, a.Test
@@ -428,33 +429,33 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 		}
 		if k.Test && !q.Till {
 			d.text = forTest
-			k.Hint, k.Hash = gift.KeyHint(d.text), gift.HashKey(d.text)
+			k.Hint, k.Hash = merchant.KeyHint(d.text), merchant.HashKey(d.text)
 		}
 		if k.Limits, err = readLimits(q.Limits, c); err != nil {
 			return Changes{}, err
 		}
 		made, what := k, fmt.Sprintf("%s: added key %s (%s)", ownerOf(current, &k), k.Name, k.ID)
-		if k.Kind == gift.AccountKey {
+		if k.Kind == merchant.AccountKey {
 			what += ", which may: " + k.Permissions.String()
 		}
 		if len(k.Networks) > 0 {
 			what += ", from " + k.Networks.String()
 		}
-		if k.Till != gift.NoTill {
+		if k.Till != merchant.NoTill {
 			what += "; it waits for its device as a till at " + places(current, &k)
 		}
-		return Changes{Keys: []*gift.Key{&made}, What: what}, nil
+		return Changes{Keys: []*merchant.Key{&made}, What: what}, nil
 	})
 	if err != nil {
-		return gift.Key{}, "", err
+		return merchant.Key{}, "", err
 	}
 	return k, d.text, nil
 }
 
 // readLimits reads the daily limits of a key as it would read them in a set-up file. A system key has no currency.
-func readLimits(given map[string]string, c *money.Currency) (gift.Limits, error) {
+func readLimits(given map[string]string, c *money.Currency) (merchant.Limits, error) {
 	if len(given) == 0 {
-		return gift.Limits{}, nil
+		return merchant.Limits{}, nil
 	}
 	r, node := &reader{file: "--limits"}, &yaml.Node{Kind: yaml.MappingNode}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -462,37 +463,37 @@ func readLimits(given map[string]string, c *money.Currency) (gift.Limits, error)
 			node.Content = append(node.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text})
 		}
 	}
-	limits := fields{reader: r, values: map[string]value{"limits": {Node: node}}}.limits(gift.Limits{}, c)
+	limits := fields{reader: r, values: map[string]value{"limits": {Node: node}}}.limits(merchant.Limits{}, c)
 	if err := r.problems.err(r.file); err != nil {
-		return gift.Limits{}, Refused(err.Error())
+		return merchant.Limits{}, Refused(err.Error())
 	}
 	return limits, nil
 }
 
 // permit judges a key that is to be made.
-func permit(d *gift.Directory, k *gift.Key, now time.Time) error {
+func permit(d *merchant.Directory, k *merchant.Key, now time.Time) error {
 	if err := checkLine(k.Name, maxName); err != nil {
 		return refuse("The name of the key will not do. %s", err)
 	}
-	if len(k.Networks) > gift.MaxNetworks {
-		return refuse("A key is limited to %d networks at most.", gift.MaxNetworks)
+	if len(k.Networks) > merchant.MaxNetworks {
+		return refuse("A key is limited to %d networks at most.", merchant.MaxNetworks)
 	}
 	if !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(now) {
 		return refuse("The key would have expired already; its end must lie ahead.")
 	}
 	a := d.Accounts[k.AccountID]
 	switch {
-	case k.Kind == gift.SystemKey && len(k.Locations) > 0:
+	case k.Kind == merchant.SystemKey && len(k.Locations) > 0:
 		return refuse("A system key belongs to no account and cannot be limited to locations.")
-	case k.Kind == gift.AccountKey && a == nil:
+	case k.Kind == merchant.AccountKey && a == nil:
 		return refuse("There is no account %s.", k.AccountID)
-	case k.Kind == gift.SystemKey && k.Permissions != 0:
+	case k.Kind == merchant.SystemKey && k.Permissions != 0:
 		return refuse("What a system key may do is always the same: leave role and permissions out.")
-	case k.Till != gift.NoTill && (a == nil || len(k.Locations) != 1):
+	case k.Till != merchant.NoTill && (a == nil || len(k.Locations) != 1):
 		return refuse("A till stands at one location of an account; name it.")
-	case k.Till != gift.NoTill && k.Permissions&^gift.TillPermissions != 0:
-		return refuse("A till may not be given the permission %s.", (k.Permissions &^ gift.TillPermissions).String())
-	case k.Kind == gift.AccountKey && k.Permissions == 0:
+	case k.Till != merchant.NoTill && k.Permissions&^merchant.TillPermissions != 0:
+		return refuse("A till may not be given the permission %s.", (k.Permissions &^ merchant.TillPermissions).String())
+	case k.Kind == merchant.AccountKey && k.Permissions == 0:
 		return refuse("Say what the key may do: give it a role or permissions.")
 	}
 	for _, id := range k.Accounts {
@@ -503,7 +504,7 @@ func permit(d *gift.Directory, k *gift.Key, now time.Time) error {
 		}
 	}
 	for _, id := range k.Programs {
-		if _, exists := gift.ProgramByID(id); !exists {
+		if _, exists := merchant.ProgramByID(id); !exists {
 			return refuse("There is no program %s.", id)
 		}
 	}
@@ -517,7 +518,7 @@ func permit(d *gift.Directory, k *gift.Key, now time.Time) error {
 	live, _ := pick(byName(d)[keyName{k.AccountID, k.Name}], now)
 	switch {
 	case len(live) == 0:
-	case k.Kind == gift.AccountKey:
+	case k.Kind == merchant.AccountKey:
 		return refuse("There is a working key named %s already (%s). Choose another name, or revoke that key first.", k.Name,
 			live[0].ID)
 	case live[0].Test != k.Test:
@@ -528,9 +529,9 @@ func permit(d *gift.Directory, k *gift.Key, now time.Time) error {
 
 // RevokeKey ends an API key for good and gives it as it is afterwards. It is named by its id, or by its name as long as
 // only one working key has it. Revoking a revoked key by its id changes nothing.
-func RevokeKey(ctx context.Context, store Store, idOrName string, now time.Time) (gift.Key, error) {
-	var revoked gift.Key
-	err := store.Configure(ctx, func(current *gift.Directory, _ Uses) (Changes, error) {
+func RevokeKey(ctx context.Context, store Store, idOrName string, now time.Time) (merchant.Key, error) {
+	var revoked merchant.Key
+	err := store.Configure(ctx, func(current *merchant.Directory, _ Uses) (Changes, error) {
 		k, err := findKey(current, idOrName)
 		if err != nil {
 			return Changes{}, err
@@ -540,19 +541,20 @@ func RevokeKey(ctx context.Context, store Store, idOrName string, now time.Time)
 		}
 		revoked.RevokedAt = moment(now)
 		saved := revoked
-		return Changes{Keys: []*gift.Key{&saved}, What: fmt.Sprintf("%s: revoked key %s (%s)", ownerOf(current, k), k.Name,
+		return Changes{Keys: []*merchant.Key{&saved}, What: fmt.Sprintf("%s: revoked key %s (%s)", ownerOf(current, k),
+			k.Name,
 			k.ID)}, nil
 	})
 	if err != nil {
-		return gift.Key{}, err
+		return merchant.Key{}, err
 	}
 	return revoked, nil
 }
 
 // findKey finds a key by its id, or the only one that has the name and is not revoked.
-func findKey(d *gift.Directory, idOrName string) (*gift.Key, error) {
+func findKey(d *merchant.Directory, idOrName string) (*merchant.Key, error) {
 	id, err := guid.Parse(idOrName)
-	var named []*gift.Key
+	var named []*merchant.Key
 	for _, k := range sortedKeys(d) {
 		if err == nil && k.ID == id {
 			return k, nil

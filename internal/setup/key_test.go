@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 )
 
@@ -19,7 +20,7 @@ const (
 	oldSecret = "old-secret-of-the-till-0123456789"
 	newSecret = "new-secret-of-the-till-0123456789"
 
-	tillMay  = gift.MayValidate | gift.MayRedeem | gift.MayReverse
+	tillMay  = merchant.MayValidate | merchant.MayRedeem | merchant.MayReverse
 	pierOnly = ", locations: [00000000-0000-4000-8000-000000000011]"
 )
 
@@ -46,10 +47,11 @@ func TestApplyMakesAKeyOnce(t *testing.T) {
 		t.Fatalf("made %+v", report.Keys)
 	}
 	till, partner := report.Keys[0], report.Keys[1]
-	if !gift.ValidKey(till.Text) || !strings.HasPrefix(till.Text, "boon_live_acct_") || !authenticates(t, w, till.Text) {
+	if !merchant.ValidKey(till.Text) || !strings.HasPrefix(till.Text, "boon_live_acct_") || !authenticates(t, w,
+		till.Text) {
 		t.Errorf("the till's key is %+v", till)
 	}
-	if !gift.ValidKey(partner.Text) || !strings.HasPrefix(partner.Text, "boon_live_sys_") ||
+	if !merchant.ValidKey(partner.Text) || !strings.HasPrefix(partner.Text, "boon_live_sys_") ||
 		!authenticates(t, w, partner.Text) {
 		t.Errorf("the partner's key is %+v", partner)
 	}
@@ -85,7 +87,7 @@ func TestANewSecretReplacesTheOld(t *testing.T) {
 	if authenticates(t, w, oldSecret) || !authenticates(t, w, newSecret) {
 		t.Error("the old secret works, or the new one does not")
 	}
-	old, young := directory(t, w).Keys[gift.HashKey(oldSecret)], directory(t, w).Keys[gift.HashKey(newSecret)]
+	old, young := directory(t, w).Keys[merchant.HashKey(oldSecret)], directory(t, w).Keys[merchant.HashKey(newSecret)]
 	if old.RevokedAt != noon.Truncate(time.Microsecond) || old.ID == young.ID || len(young.Locations) != 0 {
 		t.Errorf("old %+v, new %+v", old, young)
 	}
@@ -196,7 +198,8 @@ func TestPermissionsChange(t *testing.T) {
 	wantLines(t, "changes", apply(t, w, file).Changes,
 		"account Harbor Coffee: changed key till: locations from all to Pier 39",
 		"account Harbor Coffee: changed key till: permissions from till to look-up, codes")
-	if caller, _ := directory(t, w).Authenticate(oldSecret, noon); caller.Permissions != gift.MayLookUp|gift.MaySeeCodes ||
+	if caller, _ := directory(t, w).Authenticate(oldSecret,
+		noon); caller.Permissions != merchant.MayLookUp|merchant.MaySeeCodes ||
 		len(caller.Locations) != 1 {
 		t.Errorf("it may %s now", caller.Permissions)
 	}
@@ -209,20 +212,20 @@ func TestSystemKeysServeWhatIsNamed(t *testing.T) {
 	file := func(fields string) string {
 		return minimal + "systemKeys: [{name: partner, secret: " + oldSecret + fields + "}]\n"
 	}
-	caller := func() *gift.Caller {
+	caller := func() *merchant.Caller {
 		c, _ := directory(t, w).Authenticate(oldSecret, noon)
 		return c
 	}
 	apply(t, w, file(""))
-	if c := caller(); len(c.Accounts) != 0 || len(c.Programs) != 1 || c.Programs[0] != gift.DistributionProgram.ID {
+	if c := caller(); len(c.Accounts) != 0 || len(c.Programs) != 1 || c.Programs[0] != merchant.DistributionProgram.ID {
 		t.Errorf("unnamed, it serves %v in %v", c.Accounts, c.Programs)
 	}
 	wantLines(t, "changes again", apply(t, w, file("")).Changes)
-	served := file(", accounts: [" + harborID.String() + "], programs: [" + gift.BusinessProgram.ID.String() + "]")
+	served := file(", accounts: [" + harborID.String() + "], programs: [" + merchant.BusinessProgram.ID.String() + "]")
 	wantLines(t, "changes", apply(t, w, served).Changes,
 		"system: changed key partner: accounts from none to Harbor Coffee ("+harborID.String()+")",
 		"system: changed key partner: programs from Distribution network to Business gift cards")
-	if c := caller(); len(c.Accounts) != 1 || c.Accounts[0] != harborID || c.Programs[0] != gift.BusinessProgram.ID {
+	if c := caller(); len(c.Accounts) != 1 || c.Accounts[0] != harborID || c.Programs[0] != merchant.BusinessProgram.ID {
 		t.Errorf("it serves %v in %v", c.Accounts, c.Programs)
 	}
 	if said := refused(t, w, file(", accounts: ["+pierID.String()+"]")); !strings.Contains(said,
@@ -244,13 +247,13 @@ func TestOverlappingSystemKeys(t *testing.T) {
 	serving := ", accounts: [" + harborID.String() + "]"
 	texts := []string{apply(t, w, file(serving)).Keys[0].Text, ""}
 	second, text, err := setup.CreateKey(t.Context(), w, setup.KeyRequest{Name: "partner",
-		Accounts: []guid.ID{harborID}, Programs: []guid.ID{gift.DistributionProgram.ID}}, noon.Add(time.Second),
+		Accounts: []guid.ID{harborID}, Programs: []guid.ID{merchant.DistributionProgram.ID}}, noon.Add(time.Second),
 		chance(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	texts[1] = text
-	first := directory(t, w).Keys[gift.HashKey(texts[0])]
+	first := directory(t, w).Keys[merchant.HashKey(texts[0])]
 	both := func(format string) []string {
 		return []string{fmt.Sprintf(format, first.ID), fmt.Sprintf(format, second.ID)}
 	}
@@ -305,7 +308,7 @@ func TestAccountsAreToldWhoServesThem(t *testing.T) {
 	for _, e := range slices.Backward(page.Entries) {
 		told = append(told, e.What)
 	}
-	old := directory(t, w).Keys[gift.HashKey(newSecret)]
+	old := directory(t, w).Keys[merchant.HashKey(newSecret)]
 	wantLines(t, "trail", told, "account Harbor Coffee: added\nsystem: added key partner\n"+
 		"system: key partner: sending for this account from off to on",
 		"system: key partner: sending for this account from on to off",
@@ -324,7 +327,7 @@ func TestKeysExpire(t *testing.T) {
 		"systemKeys: [{name: partner, expires: 2026-06-02T00:00:00Z}]\n"
 	wantLines(t, "changes", apply(t, w, file).Changes[2:], "account Harbor Coffee: added key till (till)",
 		"system: added key partner")
-	if k := directory(t, w).Keys[gift.HashKey(oldSecret)]; !k.ExpiresAt.Equal(end) {
+	if k := directory(t, w).Keys[merchant.HashKey(oldSecret)]; !k.ExpiresAt.Equal(end) {
 		t.Errorf("it expires at %s", k.ExpiresAt)
 	}
 	if _, ok := directory(t, w).Authenticate(oldSecret, end.Add(-1)); !ok {
@@ -356,7 +359,7 @@ func TestCreateKey(t *testing.T) {
 		q    setup.KeyRequest
 		text string
 	}{
-		{setup.KeyRequest{Account: harborID, Name: "live", Permissions: gift.AllPermissions},
+		{setup.KeyRequest{Account: harborID, Name: "live", Permissions: merchant.AllPermissions},
 			`^boon_live_acct_[0-9A-Za-z]{43}[0-9a-f]{8}$`},
 		{setup.KeyRequest{Account: sandboxID, Name: "test", Permissions: tillMay},
 			`^boon_test_acct_[0-9A-Za-z]{43}[0-9a-f]{8}$`},
@@ -370,10 +373,10 @@ func TestCreateKey(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%+v: %v", c.q, err)
 		}
-		if !regexp.MustCompile(c.text).MatchString(text) || !gift.ValidKey(text) {
+		if !regexp.MustCompile(c.text).MatchString(text) || !merchant.ValidKey(text) {
 			t.Errorf("%+v: %s", c.q, text)
 		}
-		if stored := directory(t, w).Keys[gift.HashKey(text)]; stored == nil || stored.ID != k.ID ||
+		if stored := directory(t, w).Keys[merchant.HashKey(text)]; stored == nil || stored.ID != k.ID ||
 			len(stored.Locations) > 1 || stored.Permissions != c.q.Permissions {
 			t.Errorf("%+v: stored %+v, given %+v", c.q, stored, k)
 		}
@@ -423,7 +426,7 @@ func TestRevokeKey(t *testing.T) {
 		t.Errorf("two keys of one name: %v", err)
 	}
 	text := report.Keys[0].Text
-	first := directory(t, w).Keys[gift.HashKey(text)]
+	first := directory(t, w).Keys[merchant.HashKey(text)]
 	revoked, err := setup.RevokeKey(t.Context(), w, first.ID.String(), noon)
 	if err != nil || revoked.ID != first.ID || revoked.RevokedAt.IsZero() || authenticates(t, w, text) {
 		t.Errorf("by id: %+v, %v", revoked, err)
@@ -432,7 +435,7 @@ func TestRevokeKey(t *testing.T) {
 	if err != nil || again.RevokedAt != revoked.RevokedAt {
 		t.Errorf("again: %+v, %v", again, err)
 	}
-	if second, err := setup.RevokeKey(t.Context(), w, "till", noon); err != nil || second.Kind != gift.SystemKey {
+	if second, err := setup.RevokeKey(t.Context(), w, "till", noon); err != nil || second.Kind != merchant.SystemKey {
 		t.Errorf("by name, once it is the only one: %+v, %v", second, err)
 	}
 	for _, name := range []string{"till", "nobody", ""} {

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 )
 
@@ -26,7 +26,7 @@ func TestKeysAreOfOneMode(t *testing.T) {
 		"systemKeys: [{name: partner, mode: test, accounts: [" + sandboxID.String() + "]}]\n"
 	report := apply(t, w, minimal+sandbox+keys)
 	for _, k := range report.Keys {
-		if !strings.HasPrefix(k.Text, "boon_test_") || !gift.ValidKey(k.Text) {
+		if !strings.HasPrefix(k.Text, "boon_test_") || !merchant.ValidKey(k.Text) {
 			t.Errorf("a key of a test account is %s", k.Text)
 		}
 		if caller, ok := directory(t, w).Authenticate(k.Text, noon); !ok || caller.Account != nil && !caller.Account.Test {
@@ -104,7 +104,7 @@ func TestAModeIsForGood(t *testing.T) {
 	if got := refused(t, w, minimal+strings.Replace(sandbox, "    mode: test\n", "", 1)); !strings.Contains(got, want) {
 		t.Errorf("got %q", got)
 	}
-	if a := directory(t, w).Accounts[sandboxID]; !a.Test || a.Mode() != gift.TestMode {
+	if a := directory(t, w).Accounts[sandboxID]; !a.Test || a.Mode() != merchant.TestMode {
 		t.Errorf("the account is %+v", a)
 	}
 }
@@ -115,9 +115,10 @@ func TestAKeyOfAnEarlierReleaseStaysLive(t *testing.T) {
 	w := open(t)
 	apply(t, w, minimal+locationLines)
 	const text = "boon_test_of_an_earlier_release_0123456789"
-	err := w.Configure(t.Context(), func(*gift.Directory, setup.Uses) (setup.Changes, error) {
-		return setup.Changes{Keys: []*gift.Key{{ID: guid.ID{9}, Kind: gift.AccountKey, AccountID: harborID, Name: "till",
-			Hash: gift.HashKey(text), CreatedAt: noon, Permissions: tillMay}}, What: "as before"}, nil
+	err := w.Configure(t.Context(), func(*merchant.Directory, setup.Uses) (setup.Changes, error) {
+		return setup.Changes{Keys: []*merchant.Key{{ID: guid.ID{9}, Kind: merchant.AccountKey, AccountID: harborID,
+			Name: "till",
+			Hash: merchant.HashKey(text), CreatedAt: noon, Permissions: tillMay}}, What: "as before"}, nil
 	})
 	if err != nil {
 		t.Fatal(err)

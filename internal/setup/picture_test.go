@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 )
 
@@ -107,9 +107,9 @@ func TestPictures(t *testing.T) {
 		if design.Footer != "Corner Bakery\nMarket square 1" {
 			t.Errorf("footer %q", design.Footer)
 		}
-		for hash, width := range map[gift.AssetHash]int{design.Logo: 30, design.Picture: 1400} {
+		for hash, width := range map[merchant.AssetHash]int{design.Logo: 30, design.Picture: 1400} {
 			asset, err := w.asset(t.Context(), hash)
-			if err != nil || asset.AccountID != a.ID || asset.Kind != gift.PNG || gift.HashAsset(asset.Bytes) != hash {
+			if err != nil || asset.AccountID != a.ID || asset.Kind != merchant.PNG || merchant.HashAsset(asset.Bytes) != hash {
 				t.Fatalf("asset %+v, %v", asset.Kind, err)
 			}
 			img, err := png.Decode(bytes.NewReader(asset.Bytes))

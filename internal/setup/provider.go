@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/publickey"
 )
 
@@ -18,14 +18,15 @@ const maxSites = 10_000
 const maxSiteName = 100
 
 // providers reads as whose gift card provider an account acts.
-func (r *reader) providers(f fields, known holdings, a *gift.Account) []gift.Provider {
+func (r *reader) providers(f fields, known holdings, a *merchant.Account) []merchant.Provider {
 	names := make(map[string]int)
-	return each(f, "providers", func(v value) gift.Provider {
+	return each(f, "providers", func(v value) merchant.Provider {
 		f := r.fields(v, "id", "name", "platform", "permissions", "limits", "storefront", "sites", "secret", "nextSecret",
 			"app", "publicKey", "holdDays", "networks")
 		f.require("id", "name", "platform", "permissions", "sites")
-		p := gift.Provider{ID: f.newID(), Name: f.label("name"), Platform: f.platform("platform"),
-			Limits: f.limits(gift.Limits{}, known.currency), Sites: f.sites("sites", known), Networks: f.networks("networks")}
+		p := merchant.Provider{ID: f.newID(), Name: f.label("name"), Platform: f.platform("platform"),
+			Limits: f.limits(merchant.Limits{}, known.currency), Sites: f.sites("sites", known),
+			Networks: f.networks("networks")}
 		if line, double := names[p.Name]; double && p.Name != "" {
 			r.problem(f.values["name"], "There is a provider of this name on line %d already; histories tell them apart by "+
 				"their names.", line)
@@ -33,7 +34,7 @@ func (r *reader) providers(f fields, known holdings, a *gift.Account) []gift.Pro
 		names[p.Name] = v.Line
 		p.Permissions = f.providerMay("permissions")
 		p.StorefrontID = f.soldAt("storefront", a, p.Sells())
-		if p.HoldDays = f.days("holdDays"); p.HoldDays > 0 && p.Platform != gift.VTEX {
+		if p.HoldDays = f.days("holdDays"); p.HoldDays > 0 && p.Platform != merchant.VTEX {
 			f.problem(f.values["holdDays"], "Only vtex settles later what it debits.")
 		}
 		f.proof(&p)
@@ -42,14 +43,14 @@ func (r *reader) providers(f fields, known holdings, a *gift.Account) []gift.Pro
 }
 
 // proofs are the fields by which each platform proves itself.
-var proofs = map[gift.Platform][]string{
-	gift.Toast: {"secret", "nextSecret"},
-	gift.Wix:   {"app", "publicKey"},
-	gift.VTEX:  {"app", "secret", "nextSecret"},
+var proofs = map[merchant.Platform][]string{
+	merchant.Toast: {"secret", "nextSecret"},
+	merchant.Wix:   {"app", "publicKey"},
+	merchant.VTEX:  {"app", "secret", "nextSecret"},
 }
 
 // proof reads by what a platform proves itself.
-func (f fields) proof(p *gift.Provider) {
+func (f fields) proof(p *merchant.Provider) {
 	own, known := proofs[p.Platform]
 	if !known {
 		return
@@ -60,15 +61,15 @@ func (f fields) proof(p *gift.Provider) {
 		}
 	}
 	switch p.Platform {
-	case gift.Toast:
+	case merchant.Toast:
 		p.Secrets = f.shown("secret", "nextSecret")
-	case gift.VTEX:
+	case merchant.VTEX:
 		f.require("app")
 		p.App, p.Secrets = f.label("app"), f.shown("secret", "nextSecret")
 		if len(p.Sites) > 1 {
 			f.problem(f.values["sites"], "VTEX does not say at which of its places a gift is used: name one site.")
 		}
-	case gift.Wix:
+	case merchant.Wix:
 		f.require("app", "publicKey")
 		p.App = f.label("app")
 		if v, _, ok := f.scalar("publicKey"); ok {
@@ -80,39 +81,39 @@ func (f fields) proof(p *gift.Provider) {
 	}
 }
 
-func (f fields) platform(name string) gift.Platform {
+func (f fields) platform(name string) merchant.Platform {
 	v, _, ok := f.scalar(name)
 	if !ok {
 		return ""
 	}
 	var names []string
-	for _, p := range gift.Platforms() {
+	for _, p := range merchant.Platforms() {
 		names = append(names, string(p))
 	}
 	if !slices.Contains(names, v.Value) {
 		f.problem(v, "%s", noSuch("platform", v.Value, names))
 	}
-	return gift.Platform(v.Value)
+	return merchant.Platform(v.Value)
 }
 
 // providerMay reads what a platform may do.
-func (f fields) providerMay(name string) (may gift.Permissions) {
+func (f fields) providerMay(name string) (may merchant.Permissions) {
 	members, ok := f.list(name)
 	if ok && len(f.values[name].Content) == 0 {
 		f.problem(f.values[name], "An empty list permits nothing; name permissions, or leave the provider out.")
 	}
 	for _, v := range members {
 		one := f.permission(v, may)
-		if one&^gift.ProviderPermissions != 0 {
-			f.problem(v, "A platform may be given %s.", strings.Join(gift.ProviderPermissions.Names(), ", "))
+		if one&^merchant.ProviderPermissions != 0 {
+			f.problem(v, "A platform may be given %s.", strings.Join(merchant.ProviderPermissions.Names(), ", "))
 		}
-		may |= one & gift.ProviderPermissions
+		may |= one & merchant.ProviderPermissions
 	}
 	return may
 }
 
 // soldAt reads the storefront of what a platform sells.
-func (f fields) soldAt(name string, a *gift.Account, sells bool) guid.ID {
+func (f fields) soldAt(name string, a *merchant.Account, sells bool) guid.ID {
 	id := f.id(name)
 	at := f.values[name]
 	switch {
@@ -125,10 +126,10 @@ func (f fields) soldAt(name string, a *gift.Account, sells bool) guid.ID {
 }
 
 // shown reads what a platform shows: the secret that it must have, and the one that takes its place.
-func (f fields) shown(name, next string) (hashes []gift.KeyHash) {
+func (f fields) shown(name, next string) (hashes []merchant.KeyHash) {
 	f.require(name)
 	for _, field := range []string{name, next} {
-		if hash, _, _, _ := f.secret(field); hash != (gift.KeyHash{}) {
+		if hash, _, _, _ := f.secret(field); hash != (merchant.KeyHash{}) {
 			hashes = append(hashes, hash)
 		}
 	}
@@ -136,7 +137,7 @@ func (f fields) shown(name, next string) (hashes []gift.KeyHash) {
 }
 
 // sites reads what a platform calls the account's locations. Each of its names means one.
-func (f fields) sites(name string, known holdings) (sites []gift.Site) {
+func (f fields) sites(name string, known holdings) (sites []merchant.Site) {
 	members, ok := f.list(name)
 	switch {
 	case ok && len(f.values[name].Content) == 0:
@@ -149,7 +150,7 @@ func (f fields) sites(name string, known holdings) (sites []gift.Site) {
 	for _, v := range members {
 		m := f.fields(v, "name", "location")
 		m.require("name", "location")
-		site := gift.Site{LocationID: m.id("location")}
+		site := merchant.Site{LocationID: m.id("location")}
 		if at, _, ok := m.scalar("name"); ok {
 			site.Name = f.line(at, maxSiteName)
 		}
@@ -163,12 +164,12 @@ func (f fields) sites(name string, known holdings) (sites []gift.Site) {
 		}
 		sites = append(sites, site)
 	}
-	slices.SortFunc(sites, func(a, b gift.Site) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(sites, func(a, b merchant.Site) int { return strings.Compare(a.Name, b.Name) })
 	return sites
 }
 
 // providerFields never shows a secret, nor its hash.
-func providerFields(p gift.Provider, a *gift.Account) []field {
+func providerFields(p merchant.Provider, a *merchant.Account) []field {
 	storefront := plainField("storefront", "")
 	if !p.StorefrontID.IsZero() {
 		storefront = field{"storefront", p.StorefrontID.String(), a.StorefrontName(p.StorefrontID)}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 )
 
@@ -90,7 +90,7 @@ func TestAnEndedProviderKeepsItsName(t *testing.T) {
 	wantLines(t, "changes again", apply(t, w, minimal+locationLines).Changes)
 	apply(t, w, minimal) // which saves the account once more
 	d := directory(t, w)
-	if a, p := d.Provider(gift.Toast, id); a != nil || p != nil || d.KeyName(id) != "Toast" {
+	if a, p := d.Provider(merchant.Toast, id); a != nil || p != nil || d.KeyName(id) != "Toast" {
 		t.Errorf("it serves %v as %v, and is called %q", a, p, d.KeyName(id))
 	}
 	said := refused(t, w, minimal+strings.Replace(locationLines, pierID.String(), id.String(), 1))
@@ -99,7 +99,7 @@ func TestAnEndedProviderKeepsItsName(t *testing.T) {
 	}
 	apply(t, w, minimal+strings.Replace(providers, "Toast", "Till", 1))
 	d = directory(t, w)
-	if _, p := d.Provider(gift.Toast, id); p == nil || d.KeyName(id) != "Till" ||
+	if _, p := d.Provider(merchant.Toast, id); p == nil || d.KeyName(id) != "Till" ||
 		len(d.Accounts[harborID].EndedProviders) > 0 {
 		t.Errorf("put back, it is %+v of %+v, and is called %q", p, d.Accounts[harborID], d.KeyName(id))
 	}

@@ -14,36 +14,38 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/examples"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 )
 
 // snapshot is a set-up without a database. What is random here asks thousands of times what Apply decides, which is
 // pure; that decisions are kept is for the tests on the real store.
-type snapshot struct{ directory *gift.Directory }
+type snapshot struct{ directory *merchant.Directory }
 
 func blank(tb testing.TB) world {
-	s := &snapshot{&gift.Directory{Accounts: map[guid.ID]*gift.Account{}, Keys: map[gift.KeyHash]*gift.Key{}}}
+	s := &snapshot{&merchant.Directory{Accounts: map[guid.ID]*merchant.Account{},
+		Keys: map[merchant.KeyHash]*merchant.Key{}}}
 	return world{Store: twice{s, tb}}
 }
 
-func (s *snapshot) Directory(context.Context) (*gift.Directory, error) { return s.directory, nil }
+func (s *snapshot) Directory(context.Context) (*merchant.Directory, error) { return s.directory, nil }
 
-func (s *snapshot) EventsEnd(context.Context, guid.ID) (end gift.EventPlace, _ error) {
+func (s *snapshot) EventsEnd(context.Context, guid.ID) (end merchant.EventPlace, _ error) {
 	return end, nil
 }
 
-func (s *snapshot) Configure(_ context.Context, change func(*gift.Directory, setup.Uses) (setup.Changes, error)) error {
+func (s *snapshot) Configure(_ context.Context, change func(*merchant.Directory, setup.Uses) (setup.Changes,
+	error)) error {
 	changes, err := change(s.directory, func(guid.ID) (map[guid.ID]bool, error) { return nil, nil })
 	if err != nil || len(changes.Accounts)+len(changes.Keys)+len(changes.Webhooks) == 0 {
 		return err
 	}
-	d := gift.Directory{Version: s.directory.Version + 1, Accounts: maps.Clone(s.directory.Accounts),
-		Keys: maps.Clone(s.directory.Keys), Webhooks: map[guid.ID][]*gift.Webhook{}}
+	d := merchant.Directory{Version: s.directory.Version + 1, Accounts: maps.Clone(s.directory.Accounts),
+		Keys: maps.Clone(s.directory.Keys), Webhooks: map[guid.ID][]*merchant.Webhook{}}
 	maps.Copy(d.Webhooks, s.directory.Webhooks)
 	for _, w := range changes.Webhooks {
-		is := slices.DeleteFunc(slices.Clone(d.Webhooks[w.AccountID]), func(o *gift.Webhook) bool { return o.ID == w.ID })
+		is := slices.DeleteFunc(slices.Clone(d.Webhooks[w.AccountID]), func(o *merchant.Webhook) bool { return o.ID == w.ID })
 		if !w.Deleted {
 			is = append(is, w)
 		}
@@ -160,7 +162,7 @@ func TestAnySequenceOfFiles(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		w := blank(t)
-		revoked := make(map[gift.KeyHash]bool)
+		revoked := make(map[merchant.KeyHash]bool)
 		var last *setup.File
 		for range rapid.IntRange(1, 6).Draw(rt, "files") {
 			file, err := setup.Parse("setup.yaml", []byte(drawFile(rt)))

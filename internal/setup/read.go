@@ -21,6 +21,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/nfc"
 	"boon.example/internal/picture"
@@ -46,13 +47,13 @@ const (
 // reader reads one set-up file and collects what is wrong with it.
 type reader struct {
 	file     string
-	folder   fs.FS                // where pictures lie; nil: nowhere
-	allow    gift.WebhookNetworks // where webhooks may be beside public addresses
-	demo     bool                 // the secrets of the published examples are taken
+	folder   fs.FS                    // where pictures lie; nil: nowhere
+	allow    merchant.WebhookNetworks // where webhooks may be beside public addresses
+	demo     bool                     // the secrets of the published examples are taken
 	problems Problems
-	ids      map[guid.ID]int      // every id given so far, with its line
-	secrets  map[gift.KeyHash]int // likewise
-	lacking  []value              // mappings without the id that they need
+	ids      map[guid.ID]int          // every id given so far, with its line
+	secrets  map[merchant.KeyHash]int // likewise
+	lacking  []value                  // mappings without the id that they need
 }
 
 func (r *reader) add(line int, path, format string, args ...any) {
@@ -147,22 +148,22 @@ func prose(limit int) func(fields, string) string {
 
 // translated reads a text for guests: one in the account's language, or a mapping of languages, that one among them, to
 // texts. Each is read by read. Where the account's language is not known, "", there is a problem already.
-func (f fields) translated(name string, of gift.Language, read func(fields, string) string) (string,
-	gift.Translations) {
+func (f fields) translated(name string, of merchant.Language, read func(fields, string) string) (string,
+	merchant.Translations) {
 	v, ok := f.get(name)
 	if !ok || v.kind() != mappingKind {
 		return read(f, name), nil
 	}
 	var known []string
-	for _, l := range gift.Languages() {
+	for _, l := range merchant.Languages() {
 		known = append(known, string(l))
 	}
 	m := f.fields(v, known...)
 	if _, there := m.values[string(of)]; !there && of != "" {
 		f.problem(v, "Write this in %s too: it is the account's language, which guests of other languages read.", of)
 	}
-	main, others := "", make(gift.Translations)
-	for _, l := range gift.Languages() {
+	main, others := "", make(merchant.Translations)
+	for _, l := range merchant.Languages() {
 		switch text := read(m, string(l)); {
 		case l == of:
 			main = text
@@ -188,10 +189,10 @@ func (f fields) truth(name string) bool {
 // mode reads whether this is for tests.
 func (f fields) mode(name string) (test bool) {
 	v, _, ok := f.scalar(name)
-	if ok && v.Value != gift.LiveMode && v.Value != gift.TestMode {
+	if ok && v.Value != merchant.LiveMode && v.Value != merchant.TestMode {
 		f.problem(v, "This is live or test.")
 	}
-	return ok && v.Value == gift.TestMode
+	return ok && v.Value == merchant.TestMode
 }
 
 func (f fields) currency(name string) money.Currency {
@@ -211,7 +212,7 @@ func (f fields) limit(name string, c money.Currency) money.Amount {
 	if _, given := f.get(name); given || c.Code == "" {
 		return f.amount(name, c)
 	}
-	limit, has := gift.DefaultMaxGiftValue(c)
+	limit, has := merchant.DefaultMaxGiftValue(c)
 	if !has {
 		f.add(f.values["currency"].Line, f.path(name),
 			"Say the most that one gift may be worth: %s has no default. Write %s: and an amount in %s.", c.Code, name, c.Code)
@@ -241,7 +242,7 @@ func (f fields) amount(name string, c money.Currency) money.Amount {
 
 // limits reads the daily limits of an account or a key; what is absent is as in without. A key of several accounts has
 // no currency.
-func (f fields) limits(without gift.Limits, c *money.Currency) gift.Limits {
+func (f fields) limits(without merchant.Limits, c *money.Currency) merchant.Limits {
 	l := without
 	v, ok := f.get("limits")
 	if !ok {
@@ -357,13 +358,13 @@ var (
 )
 
 // language reads one of the languages in which guests are written to.
-func (f fields) language(name string) gift.Language {
+func (f fields) language(name string) merchant.Language {
 	v, _, ok := f.scalar(name)
 	if !ok {
 		return ""
 	}
-	l := gift.Language(v.Value)
-	if !slices.Contains(gift.Languages(), l) {
+	l := merchant.Language(v.Value)
+	if !slices.Contains(merchant.Languages(), l) {
 		f.problem(v, "This is none of the languages in which guests are written to. "+writeLanguage)
 		return ""
 	}
@@ -373,7 +374,7 @@ func (f fields) language(name string) gift.Language {
 const writeLanguage = "Write language: en (English), de (German), fr (French), es (Spanish) or ja (Japanese)."
 
 // requireLanguage refuses an account that sends gifts and does not say in which language.
-func (f fields) requireLanguage(a *gift.Account) {
+func (f fields) requireLanguage(a *merchant.Account) {
 	if _, there := f.values["language"]; !there && a.LacksLanguage() {
 		f.add(f.at.Line, f.path("language"), "This account can send gifts: say in which language guests are written to. "+
 			writeLanguage)
@@ -393,19 +394,19 @@ func (f fields) color(name string) string {
 
 // picture reads the picture that a field names, by its path from the set-up file. It must lie in the file's folder or
 // below.
-func (f fields) picture(name string, side int) (gift.Asset, bool) {
+func (f fields) picture(name string, side int) (merchant.Asset, bool) {
 	v, _, ok := f.scalar(name)
 	switch {
 	case !ok:
-		return gift.Asset{}, false
+		return merchant.Asset{}, false
 	case f.folder == nil:
 		f.problem(v, "Pictures are read from beside the set-up file, and this set-up is not a file; give boon apply the "+
 			"file's name.")
-		return gift.Asset{}, false
+		return merchant.Asset{}, false
 	case !fs.ValidPath(v.Value):
 		f.problem(v, "This must be the path of a picture in the set-up file's folder or below it, such as "+
 			"pictures/logo.png, with plain slashes.")
-		return gift.Asset{}, false
+		return merchant.Asset{}, false
 	}
 	file, err := readPicture(f.folder, v.Value)
 	if err != nil {
@@ -414,16 +415,16 @@ func (f fields) picture(name string, side int) (gift.Asset, bool) {
 			reason = "there is no such file"
 		}
 		f.problem(v, "The picture %s is looked for in the set-up file's folder: %s.", v.Value, reason)
-		return gift.Asset{}, false
+		return merchant.Asset{}, false
 	}
 	clean, err := picture.Clean(file, side)
 	if err != nil {
 		f.problem(v, "%s", err)
-		return gift.Asset{}, false
+		return merchant.Asset{}, false
 	}
-	a := gift.Asset{Hash: gift.HashAsset(clean.Bytes), Kind: gift.PNG, Bytes: clean.Bytes}
+	a := merchant.Asset{Hash: merchant.HashAsset(clean.Bytes), Kind: merchant.PNG, Bytes: clean.Bytes}
 	if clean.JPEG {
-		a.Kind = gift.JPEG
+		a.Kind = merchant.JPEG
 	}
 	return a, true
 }
@@ -514,13 +515,13 @@ func (f fields) locations(name string, known holdings) []guid.ID {
 
 // networks reads those that a key is limited to; none: it is used from everywhere. An empty list is refused, as is one
 // of locations.
-func (f fields) networks(name string) (all gift.Networks) {
+func (f fields) networks(name string) (all merchant.Networks) {
 	members, ok := f.list(name)
 	switch {
 	case ok && len(members) == 0 && len(f.values[name].Content) == 0:
 		f.problem(f.values[name], "An empty list means nowhere; name networks, or leave the field out for everywhere.")
-	case len(members) > gift.MaxNetworks:
-		f.problem(f.values[name], "A key is limited to %d networks at most.", gift.MaxNetworks)
+	case len(members) > merchant.MaxNetworks:
+		f.problem(f.values[name], "A key is limited to %d networks at most.", merchant.MaxNetworks)
 		return nil
 	}
 	lines := make(map[netip.Prefix]int)
@@ -545,7 +546,7 @@ func (f fields) networks(name string) (all gift.Networks) {
 }
 
 // sortedNetworks puts networks in the one order in which they are stored.
-func sortedNetworks(all gift.Networks) gift.Networks {
+func sortedNetworks(all merchant.Networks) merchant.Networks {
 	return slices.SortedFunc(slices.Values(all), netip.Prefix.Compare)
 }
 
@@ -580,23 +581,23 @@ const noneNamed = "An empty list means none; name them, or leave the field out."
 // programs reads in which programs a system key may send; absent: the distribution network.
 func (f fields) programs(name string) []guid.ID {
 	if _, named := f.values[name]; !named {
-		return []guid.ID{gift.DistributionProgram.ID}
+		return []guid.ID{merchant.DistributionProgram.ID}
 	}
 	return f.idList(name, noneNamed, func(v value, id guid.ID) {
-		if _, exists := gift.ProgramByID(id); !exists {
+		if _, exists := merchant.ProgramByID(id); !exists {
 			f.problem(v, "There is no program %s.", id)
 		}
 	})
 }
 
 // permissions reads what a key may do: its role, or a list of permissions.
-func (f fields) permissions() (may gift.Permissions) {
+func (f fields) permissions() (may merchant.Permissions) {
 	role, hasRole := f.values["role"]
 	list, hasList := f.values["permissions"]
 	switch {
 	case !hasRole && !hasList:
 		f.add(f.at.Line, f.path("role"), "Say what the key may do: give it a role (%s), or a list of permissions (%s).",
-			strings.Join(gift.RoleNames(), ", "), strings.Join(gift.PermissionNames(), ", "))
+			strings.Join(merchant.RoleNames(), ", "), strings.Join(merchant.PermissionNames(), ", "))
 	case hasRole && hasList && role.Node != nil && list.Node != nil:
 		f.problem(list, "The key has a role on line %d already; give it a role or permissions, not both.", role.Line)
 	case hasRole:
@@ -613,28 +614,28 @@ func (f fields) permissions() (may gift.Permissions) {
 	return may
 }
 
-func (f fields) role() gift.Permissions {
+func (f fields) role() merchant.Permissions {
 	v, _, ok := f.scalar("role")
 	if !ok {
 		return 0
 	}
-	may, known := gift.RoleByName(v.Value)
+	may, known := merchant.RoleByName(v.Value)
 	if !known {
-		f.problem(v, "%s", noSuch("role", v.Value, gift.RoleNames()))
+		f.problem(v, "%s", noSuch("role", v.Value, merchant.RoleNames()))
 	}
 	return may
 }
 
 // permission reads one of a list, before which some were named.
-func (f fields) permission(v value, before gift.Permissions) gift.Permissions {
+func (f fields) permission(v value, before merchant.Permissions) merchant.Permissions {
 	if v.kind() != scalarKind {
 		f.problem(v, "This must be the name of a permission, not %s.", v.kind())
 		return 0
 	}
-	one, known := gift.PermissionByName(v.Value)
+	one, known := merchant.PermissionByName(v.Value)
 	switch {
 	case !known:
-		f.problem(v, "%s", noSuch("permission", v.Value, gift.PermissionNames()))
+		f.problem(v, "%s", noSuch("permission", v.Value, merchant.PermissionNames()))
 		return 0
 	case before.Has(one):
 		f.problem(v, "This permission stands in the list already.")
@@ -643,22 +644,22 @@ func (f fields) permission(v value, before gift.Permissions) gift.Permissions {
 }
 
 // items reads the items of a promotion, each an id or an id with a name.
-func (f fields) items(name string) []gift.Item {
+func (f fields) items(name string) []merchant.Item {
 	members, ok := f.list(name)
 	if ok && len(members) == 0 && len(f.values[name].Content) == 0 {
 		f.problem(f.values[name], "An empty list means that nothing is eligible; name items, or leave the field out for "+
 			"all of them.")
 	}
-	if len(members) > gift.MaxItems {
-		f.problem(f.values[name], "A promotion names at most %d items; this one names %d.", gift.MaxItems, len(members))
+	if len(members) > merchant.MaxItems {
+		f.problem(f.values[name], "A promotion names at most %d items; this one names %d.", merchant.MaxItems, len(members))
 		return nil
 	}
-	lines := make(map[gift.Item]int)
-	var items []gift.Item
+	lines := make(map[merchant.Item]int)
+	var items []merchant.Item
 	for _, v := range members {
 		item, ok := f.item(v)
-		is := gift.Item{ID: item.ID, Group: item.Group} // a name beside these is for people
-		if is == (gift.Item{}) {
+		is := merchant.Item{ID: item.ID, Group: item.Group} // a name beside these is for people
+		if is == (merchant.Item{}) {
 			is = item
 		}
 		line, double := lines[is]
@@ -671,17 +672,17 @@ func (f fields) items(name string) []gift.Item {
 			items = append(items, item)
 		}
 	}
-	slices.SortFunc(items, func(a, b gift.Item) int {
+	slices.SortFunc(items, func(a, b merchant.Item) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Name, b.Name))
 	})
 	return items
 }
 
 // item reads LATTE, {id: LATTE, name: Latte}, {group: …} or {name: Latte}.
-func (r *reader) item(v value) (item gift.Item, ok bool) {
+func (r *reader) item(v value) (item merchant.Item, ok bool) {
 	switch v.kind() {
 	case scalarKind:
-		return gift.Item{ID: r.line(v, maxItem)}, true
+		return merchant.Item{ID: r.line(v, maxItem)}, true
 	case mappingKind:
 		f := r.fields(v, "id", "group", "name")
 		id, _, hasID := f.scalar("id")
@@ -691,18 +692,18 @@ func (r *reader) item(v value) (item gift.Item, ok bool) {
 		case hasID && hasGroup:
 			r.problem(group, "An item has an id or a group, not both.")
 		case hasID:
-			return gift.Item{ID: r.line(id, maxItem), Name: f.label("name")}, true
+			return merchant.Item{ID: r.line(id, maxItem), Name: f.label("name")}, true
 		case hasGroup:
-			return gift.Item{Group: r.line(group, maxItem), Name: f.label("name")}, true
+			return merchant.Item{Group: r.line(group, maxItem), Name: f.label("name")}, true
 		case hasName:
-			return gift.Item{Name: f.label("name")}, true
+			return merchant.Item{Name: f.label("name")}, true
 		default:
 			r.problem(v, "An item needs an id, a group or a name.")
 		}
-		return gift.Item{}, false
+		return merchant.Item{}, false
 	}
 	r.problem(v, "This must be an item's id, or its id and name, not %s.", v.kind())
-	return gift.Item{}, false
+	return merchant.Item{}, false
 }
 
 // email reads an e-mail address.
@@ -720,38 +721,38 @@ func (f fields) email(name string) string {
 
 // secret reads the text of a key, keeps its hash and hint, and tells whether it says that the key is a test account's,
 // and whether it was typed along a keyboard. What is wrong with it is said without showing it.
-func (f fields) secret(name string) (_ gift.KeyHash, hint string, saysTest, walked bool) {
+func (f fields) secret(name string) (_ merchant.KeyHash, hint string, saysTest, walked bool) {
 	v, _, ok := f.scalar(name)
 	if !ok {
-		return gift.KeyHash{}, "", false, false
+		return merchant.KeyHash{}, "", false, false
 	}
 	for i := range len(v.Value) {
 		if c := v.Value[i]; c <= ' ' || c > '~' {
 			f.problem(v, "A secret is made of printable ASCII characters without spaces.")
-			return gift.KeyHash{}, "", false, false
+			return merchant.KeyHash{}, "", false, false
 		}
 	}
 	if n := len(v.Value); n < minSecret || n > maxSecret {
 		f.problem(v, "A secret has %d to %d characters; this one has %d.", minSecret, maxSecret, n)
-		return gift.KeyHash{}, "", false, false
+		return merchant.KeyHash{}, "", false, false
 	}
 	switch {
-	case gift.PublishedSecret(v.Value):
+	case merchant.PublishedSecret(v.Value):
 		if !f.demo {
 			f.problem(v, "This secret is published with Boon's examples, for boon demo only: whoever has read them could use "+
 				"this key. Leave secret out, and boon apply makes one.")
 		}
-	case !gift.ValidKey(v.Value) && !gift.StrongSecret(v.Value):
+	case !merchant.ValidKey(v.Value) && !merchant.StrongSecret(v.Value):
 		f.problem(v, "This secret could be guessed: it needs 128 random bits, such as 32 hexadecimal digits drawn at "+
 			"random. Leave secret out, and boon apply makes one.")
 	}
-	hash := gift.HashKey(v.Value)
+	hash := merchant.HashKey(v.Value)
 	if line, double := f.secrets[hash]; double {
 		f.problem(v, "The key on line %d has this secret already; each key needs one of its own.", line)
 	}
 	f.secrets[hash] = v.Line
-	saysTest = gift.PublishedTestSecret(v.Value) || gift.SaysTest(v.Value) && !gift.PublishedSecret(v.Value)
-	return hash, gift.KeyHint(v.Value), saysTest, gift.WalkedSecret(v.Value)
+	saysTest = merchant.PublishedTestSecret(v.Value) || merchant.SaysTest(v.Value) && !merchant.PublishedSecret(v.Value)
+	return hash, merchant.KeyHint(v.Value), saysTest, merchant.WalkedSecret(v.Value)
 }
 
 // timeOfDay reads an hour and minute before noon, such as "04:00", as what has passed since midnight.
@@ -782,25 +783,25 @@ func (f fields) pin(name string) string {
 
 // personMay reads what a person may do beside validating and redeeming: a role, or permissions of those that a till
 // has.
-func (f fields) personMay(role, list string) (may gift.Permissions) {
+func (f fields) personMay(role, list string) (may merchant.Permissions) {
 	members, _ := f.list(list)
 	if v, _, ok := f.scalar(role); ok {
 		if len(members) > 0 {
 			f.problem(v, "A person has a role, or permissions under may, not both.")
 		}
-		may, known := gift.RoleByName(v.Value)
+		may, known := merchant.RoleByName(v.Value)
 		if !known {
-			f.problem(v, "There is no such role; there are %s.", strings.Join(gift.RoleNames(), ", "))
+			f.problem(v, "There is no such role; there are %s.", strings.Join(merchant.RoleNames(), ", "))
 		}
 		return may
 	}
 	for _, v := range members {
 		one := f.permission(v, may)
-		if one&^gift.PersonPermissions != 0 {
+		if one&^merchant.PersonPermissions != 0 {
 			f.problem(v, "A person may be given %s; whoever signs in may validate and redeem.",
-				strings.Join(gift.PersonPermissions.Names(), ", "))
+				strings.Join(merchant.PersonPermissions.Names(), ", "))
 		}
-		may |= one & gift.PersonPermissions
+		may |= one & merchant.PersonPermissions
 	}
 	return may
 }

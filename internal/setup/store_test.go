@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -22,7 +23,7 @@ import (
 type world struct {
 	setup.Store
 	issue func(gift.Gift)
-	asset func(context.Context, gift.AssetHash) (gift.Asset, error)
+	asset func(context.Context, merchant.AssetHash) (merchant.Asset, error)
 	trail func(context.Context, gift.TrailFilter) (gift.TrailPage, error)
 }
 
@@ -40,8 +41,9 @@ type twice struct {
 	tb testing.TB
 }
 
-func (s twice) Configure(ctx context.Context, change func(*gift.Directory, setup.Uses) (setup.Changes, error)) error {
-	return s.Store.Configure(ctx, func(current *gift.Directory, uses setup.Uses) (setup.Changes, error) {
+func (s twice) Configure(ctx context.Context, change func(*merchant.Directory, setup.Uses) (setup.Changes,
+	error)) error {
+	return s.Store.Configure(ctx, func(current *merchant.Directory, uses setup.Uses) (setup.Changes, error) {
 		first, _ := change(current, uses)
 		second, err := change(current, uses)
 		if err == nil && !reflect.DeepEqual(first, second) {
@@ -53,7 +55,7 @@ func (s twice) Configure(ctx context.Context, change func(*gift.Directory, setup
 
 // consistent checks what no sequence of files may break: every id names one thing, what is referred to is there, and
 // among the keys of one owner that are not revoked each name stands once.
-func consistent(tb testing.TB, d *gift.Directory) {
+func consistent(tb testing.TB, d *merchant.Directory) {
 	tb.Helper()
 	ids, names := make(map[guid.ID]string), make(map[string]bool)
 	once := func(id guid.ID, what string) {
@@ -90,7 +92,7 @@ func consistent(tb testing.TB, d *gift.Directory) {
 			continue
 		}
 		a := d.Accounts[k.AccountID]
-		if (a != nil) != (k.Kind == gift.AccountKey) || names[k.AccountID.String()+k.Name] {
+		if (a != nil) != (k.Kind == merchant.AccountKey) || names[k.AccountID.String()+k.Name] {
 			tb.Errorf("key %s has no owner, or not its own name", k.Name)
 		}
 		names[k.AccountID.String()+k.Name] = true
@@ -114,7 +116,7 @@ func issue(tb testing.TB, s *store.Store, g gift.Gift) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	g.ID, g.OrderID, g.ProgramID = newID(), newID(), gift.BusinessProgram.ID
+	g.ID, g.OrderID, g.ProgramID = newID(), newID(), merchant.BusinessProgram.ID
 	g.Currency, g.Loaded, g.Balance, g.CreatedAt = money.Currency{Code: "USD", Decimals: 2}, 10_00, 10_00, noon
 	g.Card.Code, g.Card.Token, g.Card.Sender, g.Card.Method, g.Card.DeliveryZone = code, token, "Ann", contact.Printed,
 		"UTC"

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/ticket/format"
 )
 
 // tickets reads how the tickets of some formats are read: {toast: {itemID: plu, giftCards: [GC25]}, lightspeed-x:
 // {taxInclusive: false}}.
-func (f fields) tickets(name string) (all []gift.TicketReading) {
+func (f fields) tickets(name string) (all []merchant.TicketReading) {
 	at, ok := f.get(name)
 	if !ok {
 		return nil
@@ -31,7 +31,7 @@ func (f fields) tickets(name string) (all []gift.TicketReading) {
 			known = append(known, "taxInclusive")
 		}
 		o := f.fields(one, known...)
-		t := gift.TicketReading{Format: of, GiftCards: o.itemIDs("giftCards")}
+		t := merchant.TicketReading{Format: of, GiftCards: o.itemIDs("giftCards")}
 		if v, _, ok := o.scalar("itemID"); ok && of != format.Standard {
 			if t.ItemID = v.Value; !slices.Contains(format.ItemIDs(of), t.ItemID) {
 				f.problem(v, "This must be one of %s.", strings.Join(format.ItemIDs(of), ", "))
@@ -45,7 +45,7 @@ func (f fields) tickets(name string) (all []gift.TicketReading) {
 		}
 		all = append(all, t)
 	}
-	slices.SortFunc(all, func(a, b gift.TicketReading) int { return cmp.Compare(a.Format, b.Format) })
+	slices.SortFunc(all, func(a, b merchant.TicketReading) int { return cmp.Compare(a.Format, b.Format) })
 	return all
 }
 
@@ -71,7 +71,7 @@ func (f fields) itemIDs(name string) (ids []string) {
 }
 
 // ticketsField is how tickets are read at a location, for people.
-func ticketsField(all []gift.TicketReading) field {
+func ticketsField(all []merchant.TicketReading) field {
 	var words []string
 	for _, t := range all {
 		said := t.Format

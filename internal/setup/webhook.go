@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 // webhook is what the file says of one endpoint of an account. Its address is what it is known by.
@@ -27,7 +28,7 @@ type webhook struct {
 type NewWebhook struct {
 	Owner  string // "account Harbor Coffee"
 	URL    string
-	Secret gift.WebhookSecret
+	Secret merchant.WebhookSecret
 }
 
 // webhooks reads where an account's events are sent; nil: the file leaves that to the interface.
@@ -36,8 +37,8 @@ func (r *reader) webhooks(f fields) []webhook {
 	if !said {
 		return nil
 	}
-	if len(members) > gift.MaxWebhooks {
-		r.problem(f.values["webhooks"], "An account has at most %d webhooks; this one has %d.", gift.MaxWebhooks,
+	if len(members) > merchant.MaxWebhooks {
+		r.problem(f.values["webhooks"], "An account has at most %d webhooks; this one has %d.", merchant.MaxWebhooks,
 			len(members))
 		return nil
 	}
@@ -56,7 +57,7 @@ func (r *reader) webhooks(f fields) []webhook {
 			lines[w.url] = v.Line
 		}
 		if at, _, ok := f.scalar("description"); ok {
-			w.description = r.line(at, gift.MaxWebhookDescription)
+			w.description = r.line(at, merchant.MaxWebhookDescription)
 		}
 		if _, ok := f.get("enabled"); ok {
 			on := f.truth("enabled")
@@ -99,8 +100,9 @@ type webhookName struct {
 
 // drawWebhooks draws what new endpoints need of chance, before it is known which will be made, and looks from where on
 // they are sent events.
-func (f *File) drawWebhooks(ctx context.Context, store Store, random io.Reader) (map[webhookName]gift.Webhook, error) {
-	drawn := make(map[webhookName]gift.Webhook)
+func (f *File) drawWebhooks(ctx context.Context, store Store, random io.Reader) (map[webhookName]merchant.Webhook,
+	error) {
+	drawn := make(map[webhookName]merchant.Webhook)
 	for i := range f.accounts {
 		a := &f.accounts[i]
 		if len(a.webhooks) == 0 {
@@ -115,11 +117,11 @@ func (f *File) drawWebhooks(ctx context.Context, store Store, random io.Reader) 
 			if err != nil {
 				return nil, fmt.Errorf("drawing the id of a webhook: %w", err)
 			}
-			secret, err := gift.NewWebhookSecret(random)
+			secret, err := merchant.NewWebhookSecret(random)
 			if err != nil {
 				return nil, err
 			}
-			drawn[webhookName{a.record.ID, w.url}] = gift.Webhook{ID: guid.ID(id), AccountID: a.record.ID, URL: w.url,
+			drawn[webhookName{a.record.ID, w.url}] = merchant.Webhook{ID: guid.ID(id), AccountID: a.record.ID, URL: w.url,
 				Enabled: true, Start: start, Secret: secret}
 		}
 	}
@@ -135,7 +137,7 @@ func (p *plan) webhooks(a *account, label string) {
 	there, kept := p.current.Webhooks[a.record.ID], make(map[guid.ID]bool)
 	for i := range a.webhooks {
 		w := &a.webhooks[i]
-		at := slices.IndexFunc(there, func(is *gift.Webhook) bool { return is.URL == w.url })
+		at := slices.IndexFunc(there, func(is *merchant.Webhook) bool { return is.URL == w.url })
 		if at < 0 {
 			p.addWebhook(a.record.ID, w, label)
 			continue
@@ -154,7 +156,7 @@ func (p *plan) webhooks(a *account, label string) {
 }
 
 // webhookWords names an endpoint. Of its address it tells the host: what follows may be a secret of the receiver's.
-func webhookWords(w *gift.Webhook) string {
+func webhookWords(w *merchant.Webhook) string {
 	host := "its address"
 	if u, err := url.Parse(w.URL); err == nil {
 		host = u.Host
@@ -165,7 +167,7 @@ func webhookWords(w *gift.Webhook) string {
 func (p *plan) addWebhook(account guid.ID, w *webhook, label string) {
 	made := p.hooks[webhookName{account, w.url}]
 	made.CreatedAt = moment(p.now)
-	said := gift.WebhookChange{Types: w.types, Description: &w.description, Enabled: w.enabled}
+	said := merchant.WebhookChange{Types: w.types, Description: &w.description, Enabled: w.enabled}
 	made = said.Apply(made, made.CreatedAt)
 	p.changes.Webhooks = append(p.changes.Webhooks, &made)
 	p.Changes = append(p.Changes, label+": added "+webhookWords(&made))
@@ -174,8 +176,8 @@ func (p *plan) addWebhook(account guid.ID, w *webhook, label string) {
 
 // changeWebhook makes an endpoint what the file says. One that the service switched off stays so, unless the file says
 // that it is on.
-func (p *plan) changeWebhook(is *gift.Webhook, w *webhook, label string) {
-	var change gift.WebhookChange
+func (p *plan) changeWebhook(is *merchant.Webhook, w *webhook, label string) {
+	var change merchant.WebhookChange
 	told := len(p.Changes)
 	tell := func(f, to field) {
 		if f.value != to.value {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 )
 
@@ -48,7 +48,7 @@ func TestWebhooksOfTheFile(t *testing.T) {
 	if len(hooks) != 2 {
 		t.Fatalf("%d webhooks", len(hooks))
 	}
-	slices.SortFunc(hooks, func(a, b *gift.Webhook) int { return strings.Compare(b.URL, a.URL) })
+	slices.SortFunc(hooks, func(a, b *merchant.Webhook) int { return strings.Compare(b.URL, a.URL) })
 	a, b := hooks[0], hooks[1]
 	if a.URL != "https://example.com:8443/a?token=geheim" || !slices.Equal(a.Types, []string{"gift.redeemed", "key.*"}) ||
 		a.Description != "The till's" || !a.Enabled || b.Enabled || len(b.Types) != 0 || a.Secret == b.Secret {
@@ -92,19 +92,20 @@ func TestWebhooksBesideTheFile(t *testing.T) {
 	t.Parallel()
 	w, account := open(t), id(t, "00000000-0000-4000-8000-000000000001")
 	apply(t, w, bakery)
-	made := gift.Webhook{ID: id(t, "00000000-0000-4000-8000-0000000000aa"), AccountID: account, CreatedAt: noon,
-		ChangedAt: noon, URL: "https://example.com/made", Description: "By hand", Off: gift.WebhookGone, Secret: "whsec_" +
+	made := merchant.Webhook{ID: id(t, "00000000-0000-4000-8000-0000000000aa"), AccountID: account, CreatedAt: noon,
+		ChangedAt: noon, URL: "https://example.com/made", Description: "By hand", Off: merchant.WebhookGone,
+		Secret: "whsec_" +
 			"YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE="}
-	err := w.Configure(context.Background(), func(*gift.Directory, setup.Uses) (setup.Changes, error) {
+	err := w.Configure(context.Background(), func(*merchant.Directory, setup.Uses) (setup.Changes, error) {
 		saved := made
-		return setup.Changes{Webhooks: []*gift.Webhook{&saved}, What: "made one"}, nil
+		return setup.Changes{Webhooks: []*merchant.Webhook{&saved}, What: "made one"}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	kept := apply(t, w, bakery+"    webhooks: [{url: 'https://example.com/made'}]\n")
 	wantChanges(t, kept, "account Bakery: changed webhook ID at example.com: description from By hand to none")
-	if is := directory(t, w).Webhook(account, made.ID); is.Enabled || is.Off != gift.WebhookGone ||
+	if is := directory(t, w).Webhook(account, made.ID); is.Enabled || is.Off != merchant.WebhookGone ||
 		is.Secret != made.Secret || len(kept.Webhooks) != 0 {
 		t.Errorf("%+v", is)
 	}
@@ -127,7 +128,7 @@ func TestWebhooksBesideTheFile(t *testing.T) {
 func TestHostileWebhooks(t *testing.T) {
 	t.Parallel()
 	many := "    webhooks:\n"
-	for i := range gift.MaxWebhooks + 1 {
+	for i := range merchant.MaxWebhooks + 1 {
 		many += fmt.Sprintf("      - url: https://example.com/%d\n", i)
 	}
 	const at = "accounts[0].webhooks"
@@ -162,7 +163,7 @@ func TestHostileWebhooks(t *testing.T) {
 			t.Errorf("%s%q", file, err)
 		}
 	}
-	allow := gift.WebhookNetworks{netip.MustParsePrefix("10.0.0.0/8")}
+	allow := merchant.WebhookNetworks{netip.MustParsePrefix("10.0.0.0/8")}
 	const inside = bakery + "    webhooks: [{url: 'http://10.0.0.1/'}]\n"
 	if _, err := setup.ParseBeside("setup.yaml", []byte(inside), nil, allow); err != nil {
 		t.Error(err)

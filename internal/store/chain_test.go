@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store/check"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
@@ -129,11 +130,11 @@ func ledgerWithChains(t *testing.T, open opener) (s *Store, one, two []gift.Gift
 // setUp makes an account with a key.
 func setUp(t *testing.T, s *Store, name string) {
 	t.Helper()
-	must(t, s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
-		a := &gift.Account{ID: newID(), Name: name, Currency: dollars, Zone: time.UTC}
-		k := &gift.Key{ID: newID(), Kind: gift.AccountKey, AccountID: a.ID, Name: name, CreatedAt: noon,
-			Hash: gift.HashKey(name)}
-		return gift.Changes{Accounts: []*gift.Account{a}, Keys: []*gift.Key{k}, What: "added " + name}, nil
+	must(t, s.Configure(t.Context(), func(*merchant.Directory, merchant.Uses) (merchant.Changes, error) {
+		a := &merchant.Account{ID: newID(), Name: name, Currency: dollars, Zone: time.UTC}
+		k := &merchant.Key{ID: newID(), Kind: merchant.AccountKey, AccountID: a.ID, Name: name, CreatedAt: noon,
+			Hash: merchant.HashKey(name)}
+		return merchant.Changes{Accounts: []*merchant.Account{a}, Keys: []*merchant.Key{k}, What: "added " + name}, nil
 	}))
 }
 
@@ -148,16 +149,16 @@ func TestStoredPermissions(t *testing.T) {
 			ctx := t.Context()
 			for _, c := range []struct {
 				stored string
-				may    gift.Permissions
+				may    merchant.Permissions
 			}{
-				{"all", gift.AllPermissions}, {"", 0}, {"redeem look-up", gift.MayRedeem | gift.MayLookUp},
-				{"redeem fly", gift.MayRedeem}, // fly is what a newer program knows
+				{"all", merchant.AllPermissions}, {"", 0}, {"redeem look-up", merchant.MayRedeem | merchant.MayLookUp},
+				{"redeem fly", merchant.MayRedeem}, // fly is what a newer program knows
 			} {
 				_, err := s.db.Writer.ExecContext(ctx, `UPDATE api_key SET permissions = $1`, c.stored)
 				must(t, err)
 				d, err := setup.ReadDirectory(ctx, s.db.Readers, s.db.Keys)
 				must(t, err)
-				if k := d.Keys[gift.HashKey("key")]; k.Permissions != c.may {
+				if k := d.Keys[merchant.HashKey("key")]; k.Permissions != c.may {
 					t.Errorf("%v permits %s, want %s", c.stored, k.Permissions, c.may)
 				}
 			}

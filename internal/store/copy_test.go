@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 	"boon.example/internal/money"
 	"boon.example/internal/sealed"
@@ -29,16 +30,17 @@ import (
 func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 	t.Helper()
 	must(t, s.NotePending(t.Context(), noon))
-	a, k := filled[gift.Account](t), filled[gift.Key](t)
-	k.Kind, k.AccountID = gift.AccountKey, a.ID
-	system := gift.Key{ID: newID(), Kind: gift.SystemKey, Name: "partner", Hash: gift.HashKey("partner"), CreatedAt: noon}
-	configure(t, s, gift.Changes{Accounts: []*gift.Account{&a}, Keys: []*gift.Key{&k, &system},
-		Assets: []gift.Asset{{AccountID: a.ID, Hash: gift.HashAsset([]byte("picture")), Kind: gift.PNG,
+	a, k := filled[merchant.Account](t), filled[merchant.Key](t)
+	k.Kind, k.AccountID = merchant.AccountKey, a.ID
+	system := merchant.Key{ID: newID(), Kind: merchant.SystemKey, Name: "partner", Hash: merchant.HashKey("partner"),
+		CreatedAt: noon}
+	configure(t, s, merchant.Changes{Accounts: []*merchant.Account{&a}, Keys: []*merchant.Key{&k, &system},
+		Assets: []merchant.Asset{{AccountID: a.ID, Hash: merchant.HashAsset([]byte("picture")), Kind: merchant.PNG,
 			Bytes: []byte("picture")}}})
 	gifts := append(issue(t, s, a.ID, n), issue(t, s, newID(), n)...)
 	addJobs(t, s, gifts[:3])
 	whole, first := newGift(newID())
-	whole.Items = []gift.Item{{ID: "LATTE", Name: "Latte"}, {ID: "MOCHA"}}
+	whole.Items = []merchant.Item{{ID: "LATTE", Name: "Latte"}, {ID: "MOCHA"}}
 	whole.Item, whole.Promotional, whole.LocationID, whole.Card.DesignID, whole.Card.Scheduled = true, true, newID(),
 		newID(), true
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{whole}, Entries: []gift.Entry{first},
@@ -62,10 +64,10 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 		must(t, s.NoteKeyUses(t.Context(), map[guid.ID]time.Time{k.ID: noon}))
 		_, _, err := s.TakeAnonymous(t.Context(), fmt.Sprintf("network %d", i), noon)
 		must(t, err)
-		_, _, err = s.CountMisses(t.Context(), gift.Till{AccountID: g.AccountID, KeyID: k.ID}, noon, 1)
+		_, _, err = s.CountMisses(t.Context(), merchant.Till{AccountID: g.AccountID, KeyID: k.ID}, noon, 1)
 		must(t, err)
 		mailed := ledger.CountKey{AccountID: g.AccountID, Kind: ledger.ContactCount, Owner: k.ID, Contact: "ann@example.com"}
-		save(t, s, ledger.Changes{Counts: map[ledger.CountKey]gift.Count{mailed: {Day: 20261122, Messages: 1}}})
+		save(t, s, ledger.Changes{Counts: map[ledger.CountKey]merchant.Count{mailed: {Day: 20261122, Messages: 1}}})
 	}
 	_, err := s.BeginShift(t.Context(), a.ID, newID(), noon)
 	must(t, err)
@@ -86,7 +88,7 @@ func giveBack(t *testing.T, s *Store, g *gift.Gift, taken gift.Entry) {
 	redemption := ledger.Ref{AccountID: g.AccountID, ID: taken.ID}
 	runGroup(t, s, ledger.Want{Undoable: []ledger.Ref{redemption}}, func(st *ledger.State) ledger.Changes {
 		after, e, err := st.Vouchers[ref(&g.Voucher)].Reverse(*st.Undoable[redemption],
-			gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}})
+			gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &merchant.Caller{}})
 		must(t, err)
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
 	})
@@ -101,7 +103,7 @@ func sendAgain(t *testing.T, s *Store, g *gift.Gift) {
 			before := st.Deliveries[at].Delivery
 			after, way, e, due, err := st.Vouchers[at].Resend(before, gift.Resend{Context: gift.Context{EntryID: newID(),
 				Now: noon},
-				Caller: &gift.Caller{}, Method: contact.SMS, Contact: "4155550132"})
+				Caller: &merchant.Caller{}, Method: contact.SMS, Contact: "4155550132"})
 			must(t, err)
 			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e},
 				Jobs:            []ledger.Job{{ID: e.ID, AccountID: g.AccountID, VoucherID: g.ID, Due: due}},
@@ -250,8 +252,8 @@ func TestCopyRefuses(t *testing.T) {
 		"a destination with a set-up": {func(t *testing.T, from, to string) {
 			copyKey(t, from, to)
 			s := openDir(t, to)
-			a := filled[gift.Account](t)
-			configure(t, s, gift.Changes{Accounts: []*gift.Account{&a}})
+			a := filled[merchant.Account](t)
+			configure(t, s, merchant.Changes{Accounts: []*merchant.Account{&a}})
 			must(t, s.Close())
 		}, "holds data already"},
 		"other keys": {func(t *testing.T, _, to string) { must(t, openDir(t, to).Close()) }, "a key file of its own"},

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )
@@ -63,7 +63,7 @@ func (g *group) wantCounts(wanted []ledger.CountKey, heavy bool) (batches []db.B
 			if g.state.Counts[k] = n; known {
 				continue
 			}
-			g.keptRead[k] = gift.Count{} // what is not there is known as well
+			g.keptRead[k] = merchant.Count{} // what is not there is known as well
 		}
 		row := countRow{k.AccountID, g.what(k)}
 		named[row.name()] = k
@@ -75,7 +75,7 @@ func (g *group) wantCounts(wanted []ledger.CountKey, heavy bool) (batches []db.B
 	}
 	scan := func(from db.Scanner) error {
 		var row countRow
-		var n gift.Count
+		var n merchant.Count
 		if err := from.Scan(db.ScanID(&row.account), &row.what, &n.Day, &n.Amount, &n.Gifts, &n.Messages, &n.Texts,
 			&n.Kept); err != nil {
 			return err
@@ -123,11 +123,11 @@ func compareCountRows(a, b countRow) int {
 
 // saveCounts adds to counts: to those of what is sent first, and then in the order of their keys. A heavy group has
 // locked none before, and who adds to a contact's has locked what is sent.
-func (g *group) saveCounts(changed map[ledger.CountKey]gift.Count) db.Batch {
+func (g *group) saveCounts(changed map[ledger.CountKey]merchant.Count) db.Batch {
 	type row struct {
 		after int // what is sent: 0, or 1
 		countRow
-		gift.Count
+		merchant.Count
 	}
 	rows := make([]row, 0, len(changed))
 	for k, n := range changed {
@@ -147,7 +147,7 @@ func (g *group) saveCounts(changed map[ledger.CountKey]gift.Count) db.Batch {
 
 // runWithin runs the batches of a heavy group, whose last add to counts and so lock them, and has it decided anew where
 // others have added too much to these meanwhile.
-func (g *group) runWithin(ctx context.Context, batches []db.Batch, most map[ledger.CountKey]gift.Count) error {
+func (g *group) runWithin(ctx context.Context, batches []db.Batch, most map[ledger.CountKey]merchant.Count) error {
 	if err := g.run(ctx, append(batches, g.wantCounts(slices.Collect(maps.Keys(most)), true)...)); err != nil {
 		return err
 	}
@@ -168,13 +168,13 @@ type keptCounts struct {
 }
 
 type keptCount struct {
-	gift.Count
+	merchant.Count
 	read time.Time
 }
 
 const keptAge = time.Minute
 
-func (c *keptCounts) get(k ledger.CountKey) (gift.Count, bool) {
+func (c *keptCounts) get(k ledger.CountKey) (merchant.Count, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n, known := c.known[k]
@@ -182,7 +182,7 @@ func (c *keptCounts) get(k ledger.CountKey) (gift.Count, bool) {
 }
 
 // commit takes over what was read and added.
-func (c *keptCounts) commit(read, added map[ledger.CountKey]gift.Count) {
+func (c *keptCounts) commit(read, added map[ledger.CountKey]merchant.Count) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil {

@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 	"boon.example/internal/money"
 )
@@ -28,15 +29,16 @@ func newSample(t *testing.T) *sample {
 	t.Helper()
 	s, _ := openSQLiteForTest(t)
 	k := &sample{Store: s}
-	account := &gift.Account{ID: newID(), Name: "A", Currency: money.Currency{Code: "USD", Decimals: 2},
+	account := &merchant.Account{ID: newID(), Name: "A", Currency: money.Currency{Code: "USD", Decimals: 2},
 		Zone:      noon.Location(),
-		Locations: []gift.Location{{ID: newID(), Name: "Here"}}}
-	key := &gift.Key{ID: newID(), Kind: gift.AccountKey, AccountID: account.ID, Name: "till", CreatedAt: noon,
+		Locations: []merchant.Location{{ID: newID(), Name: "Here"}}}
+	key := &merchant.Key{ID: newID(), Kind: merchant.AccountKey, AccountID: account.ID, Name: "till", CreatedAt: noon,
 		Locations: []guid.ID{account.Locations[0].ID}}
-	err := s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
-		picture := gift.Asset{AccountID: account.ID, Hash: gift.HashAsset([]byte("picture")), Kind: gift.PNG,
+	err := s.Configure(t.Context(), func(*merchant.Directory, merchant.Uses) (merchant.Changes, error) {
+		picture := merchant.Asset{AccountID: account.ID, Hash: merchant.HashAsset([]byte("picture")), Kind: merchant.PNG,
 			Bytes: []byte("picture")}
-		return gift.Changes{Accounts: []*gift.Account{account}, Keys: []*gift.Key{key}, Assets: []gift.Asset{picture}}, nil
+		return merchant.Changes{Accounts: []*merchant.Account{account}, Keys: []*merchant.Key{key},
+			Assets: []merchant.Asset{picture}}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +61,7 @@ func newSample(t *testing.T) *sample {
 		func(st *ledger.State) ledger.Changes {
 			after, e, err := st.Vouchers[ref(&k.spent.Voucher)].Reverse(*st.Undoable[ledger.Ref{AccountID: account.ID,
 				ID: k.taken.ID}],
-				gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: 200})
+				gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &merchant.Caller{}, Amount: 200})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +87,7 @@ func moveSome(t *testing.T, s *Store, from, to *gift.Voucher) {
 	t.Helper()
 	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(from), ref(to)}}, func(st *ledger.State) ledger.Changes {
 		less, more, entries, err := from.Transfer(*to, gift.Transfer{Context: gift.Context{EntryID: newID(), Now: noon},
-			EntryIn: newID(), Amount: 100, Caller: &gift.Caller{Account: &gift.Account{MaxGiftValue: money.NoLimit}}})
+			EntryIn: newID(), Amount: 100, Caller: &merchant.Caller{Account: &merchant.Account{MaxGiftValue: money.NoLimit}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 	"boon.example/internal/money"
 	"boon.example/internal/store/db"
@@ -139,7 +140,7 @@ func answersOf(t *testing.T, s *Store, account guid.ID) (bodies [][]byte) {
 // called, replies to repeated calls; and it verifies, also since a checkpoint from before.
 func testErase(t *testing.T, open opener) {
 	s, _ := open(t)
-	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	account := &merchant.Account{ID: newID(), Name: "Harbor Coffee"}
 	g := tellingGift(t, s, account.ID)
 	other := issue(t, s, account.ID, 1)[0]
 	_, before := chainProblems(t, s)
@@ -213,7 +214,7 @@ func searchFiles(t *testing.T, dir string, texts []string) {
 // the keys, or another be put in its place.
 func testEraseHidesNothing(t *testing.T, open opener) {
 	s, _ := open(t)
-	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	account := &merchant.Account{ID: newID(), Name: "Harbor Coffee"}
 	g, forged := tellingGift(t, s, account.ID), tellingGift(t, s, account.ID)
 	ask := erase.Request{Account: account}
 	if _, err := s.Eraser.Gifts(t.Context(), ask, []guid.ID{g.ID}); err != nil {
@@ -251,7 +252,7 @@ func testEraseHidesNothing(t *testing.T, open opener) {
 // another gift is not even read.
 func testEraseOutbox(t *testing.T, open opener) {
 	s, _ := open(t)
-	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	account := &merchant.Account{ID: newID(), Name: "Harbor Coffee"}
 	gifts := issue(t, s, account.ID, 2)
 	var ids []guid.ID
 	for _, about := range []guid.ID{gifts[0].ID, gifts[0].ID, gifts[1].ID} {
@@ -271,7 +272,7 @@ func testEraseOutbox(t *testing.T, open opener) {
 // named only their sender no more since that was erased.
 func testEnded(t *testing.T, open opener) {
 	s, _ := open(t)
-	of := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	of := &merchant.Account{ID: newID(), Name: "Harbor Coffee"}
 	account := of.ID
 	var want, named []guid.ID
 	reloaded := func(v gift.Voucher, by gift.Purchase) gift.Entry {
@@ -336,7 +337,7 @@ func testEnded(t *testing.T, open opener) {
 // testEraseEnded: a gift to which something has happened since it was found to have ended is left alone.
 func testEraseEnded(t *testing.T, open opener) {
 	s, _ := open(t)
-	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	account := &merchant.Account{ID: newID(), Name: "Harbor Coffee"}
 	g := tellingGift(t, s, account.ID) // the newest entry is of noon
 	for _, tt := range []struct {
 		ended time.Time
@@ -355,7 +356,7 @@ func testEraseEnded(t *testing.T, open opener) {
 // has nobody to go to.
 func testEraseWaiting(t *testing.T, open opener) {
 	s, _ := open(t)
-	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	account := &merchant.Account{ID: newID(), Name: "Harbor Coffee"}
 	g, issued := newGift(account.ID)
 	g.Card.Method, g.Card.Contact, g.Status, issued.Status = contact.Email, ana, gift.Pending, gift.Pending
 	now := time.Now().UTC().Truncate(time.Second).Add(time.Minute)
@@ -422,7 +423,7 @@ func findAll(t *testing.T, s *Store, account guid.ID, contact string) []guid.ID 
 func testEraseOrder(t *testing.T, open opener) {
 	s, _ := open(t)
 	for _, test := range []bool{false, true} {
-		account := &gift.Account{ID: newID(), Name: "Harbor Coffee", Test: test}
+		account := &merchant.Account{ID: newID(), Name: "Harbor Coffee", Test: test}
 		gifts := orderFor(t, s, account.ID, noon, "Ana", "Bob", "Cleo", "Dan")
 		orderFor(t, s, account.ID, noon, "Eve")
 		ids := findAll(t, s, account.ID, carla)
@@ -448,7 +449,7 @@ func testEraseOrder(t *testing.T, open opener) {
 // testEraseCutOff: whatever an erasure had done when it was cut off, the next finds the rest.
 func testEraseCutOff(t *testing.T, open opener) {
 	s, _ := open(t)
-	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	account := &merchant.Account{ID: newID(), Name: "Harbor Coffee"}
 	orderFor(t, s, account.ID, noon, "Ana", "Bob", "Cleo")
 	for left := 3; left > 0; left-- {
 		ids := findAll(t, s, account.ID, carla)
@@ -469,7 +470,7 @@ func testEraseCutOff(t *testing.T, open opener) {
 // testEraseBeside: what is answered about a gift after its answers were changed, and before it is, is found as well.
 func testEraseBeside(t *testing.T, open opener) {
 	s, _ := open(t)
-	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	account := &merchant.Account{ID: newID(), Name: "Harbor Coffee"}
 	gifts := orderFor(t, s, account.ID, noon, "Ana", "Bob")
 	ids := []guid.ID{gifts[0].ID, gifts[1].ID}
 	reschedule := sync.OnceFunc(func() {
@@ -497,7 +498,7 @@ func testEraseBeside(t *testing.T, open opener) {
 // testEraseAtOnce: several who erase different people in the same answer lose nothing of what the others took out.
 func testEraseAtOnce(t *testing.T, open opener) {
 	s, _ := open(t)
-	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	account := &merchant.Account{ID: newID(), Name: "Harbor Coffee"}
 	people := []string{"Ana", "Bob", "Cleo", "Dan", "Eve", "Finn"}
 	for range 5 {
 		orderFor(t, s, account.ID, noon, people...)
@@ -520,7 +521,7 @@ func testEraseAtOnce(t *testing.T, open opener) {
 // testEraseDamaged: a gift of which an answer cannot be read is not erased, and holds up others only where it is to.
 func testEraseDamaged(t *testing.T, open opener) {
 	s, _ := open(t)
-	account := &gift.Account{ID: newID(), Name: "Harbor Coffee"}
+	account := &merchant.Account{ID: newID(), Name: "Harbor Coffee"}
 	gifts := append(orderFor(t, s, account.ID, noon, "Ana"), orderFor(t, s, account.ID, noon.AddDate(0, 0, 1), "Bob")...)
 	spoil(t, s, `UPDATE answer SET body = $2
 		WHERE key = (SELECT key FROM request WHERE account_id = $1 ORDER BY made_at LIMIT 1)`,
@@ -562,7 +563,7 @@ func testEarlierNumbers(t *testing.T, open opener) {
 			t.Errorf("%s: erases %v, %v", contact, ids, err)
 		}
 	}
-	a := &gift.Account{ID: account, Name: "Harbor Coffee"}
+	a := &merchant.Account{ID: account, Name: "Harbor Coffee"}
 	n, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: a, Contact: "+447740125622", Force: true},
 		[]guid.ID{g.ID})
 	if err != nil || n.Gifts != 1 {

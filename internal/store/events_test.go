@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
@@ -22,7 +23,7 @@ import (
 )
 
 // follow reads the events of an account from a place on, page by page, until nothing more is there.
-func follow(t *testing.T, s *Store, q gift.EventQuery) (all []gift.Event, end gift.EventPlace) {
+func follow(t *testing.T, s *Store, q gift.EventQuery) (all []gift.Event, end merchant.EventPlace) {
 	t.Helper()
 	for {
 		page, err := s.Events(t.Context(), q)
@@ -39,7 +40,7 @@ func follow(t *testing.T, s *Store, q gift.EventQuery) (all []gift.Event, end gi
 
 // settled follows until n events were read: while a transaction that has nothing to do with them is open anywhere on a
 // server, they are not shown for a second.
-func settled(t *testing.T, s *Store, q gift.EventQuery, n int) (all []gift.Event, end gift.EventPlace) {
+func settled(t *testing.T, s *Store, q gift.EventQuery, n int) (all []gift.Event, end merchant.EventPlace) {
 	t.Helper()
 	for range 3_000 {
 		if all, end = follow(t, s, q); len(all) >= n {
@@ -141,7 +142,7 @@ func testEvents(t *testing.T, open opener) {
 	if len(none) != 0 || there != end {
 		t.Errorf("%d events elsewhere, end %v, want %v", len(none), there, end)
 	}
-	for _, wrong := range []gift.EventPlace{{Position: end.Position, Part: 1},
+	for _, wrong := range []merchant.EventPlace{{Position: end.Position, Part: 1},
 		{Position: end.Position, Part: 7, Mark: end.Mark},
 		{Position: end.Position + 1, Part: 1, Mark: end.Mark}} {
 		_, err := s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 2, After: wrong})
@@ -435,28 +436,28 @@ func testEventsOfOneClock(t *testing.T, open opener) {
 	s, _ := open(t)
 	const ahead = 30 * 24 * time.Hour
 	for _, test := range []bool{true, false} {
-		account := &gift.Account{ID: newID(), Name: "A", Test: test, Currency: money.Currency{Code: "USD", Decimals: 2},
+		account := &merchant.Account{ID: newID(), Name: "A", Test: test, Currency: money.Currency{Code: "USD", Decimals: 2},
 			Zone: noon.Location()}
-		till := gift.Till{AccountID: account.ID, KeyID: newID(), LocationID: newID()}
-		must(t, s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
-			return gift.Changes{Accounts: []*gift.Account{account}, What: "added"}, nil
+		till := merchant.Till{AccountID: account.ID, KeyID: newID(), LocationID: newID()}
+		must(t, s.Configure(t.Context(), func(*merchant.Directory, merchant.Uses) (merchant.Changes, error) {
+			return merchant.Changes{Accounts: []*merchant.Account{account}, What: "added"}, nil
 		}))
 		want := time.Duration(0)
 		if test {
 			want = ahead
-			_, err := s.AdvanceClock(t.Context(), account.ID, func(gift.Clock) (gift.Clock, gift.TrailEntry, error) {
-				return gift.Clock{Ahead: ahead}, gift.TrailEntry{AccountID: account.ID, Action: gift.ClockAdvanced}, nil
+			_, err := s.AdvanceClock(t.Context(), account.ID, func(merchant.Clock) (merchant.Clock, gift.TrailEntry, error) {
+				return merchant.Clock{Ahead: ahead}, gift.TrailEntry{AccountID: account.ID, Action: gift.ClockAdvanced}, nil
 			})
 			must(t, err)
 		}
-		must(t, s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
-			key := &gift.Key{ID: till.KeyID, Kind: gift.AccountKey, AccountID: account.ID, Name: "till", CreatedAt: noon,
+		must(t, s.Configure(t.Context(), func(*merchant.Directory, merchant.Uses) (merchant.Changes, error) {
+			key := &merchant.Key{ID: till.KeyID, Kind: merchant.AccountKey, AccountID: account.ID, Name: "till", CreatedAt: noon,
 				Test: test}
 			copy(key.Hash[:], till.KeyID[:])
-			return gift.Changes{Keys: []*gift.Key{key}, What: "added"}, nil
+			return merchant.Changes{Keys: []*merchant.Key{key}, What: "added"}, nil
 		}))
 		fillWebhooks(t, s, account.ID)
-		_, _, err := s.CountMisses(t.Context(), till, time.Now(), gift.GuessAlarm)
+		_, _, err := s.CountMisses(t.Context(), till, time.Now(), merchant.GuessAlarm)
 		must(t, err)
 		events, _ := settled(t, s, gift.EventQuery{AccountID: account.ID, Limit: 9}, 3)
 		for _, e := range events {
@@ -522,7 +523,7 @@ func testLostPlaces(t *testing.T, open opener) {
 	issue(t, s, account, 1)
 	issue(t, s, account, 1)
 	_, end := settled(t, s, gift.EventQuery{AccountID: account, Limit: 9}, 2)
-	for what, place := range map[string]gift.EventPlace{
+	for what, place := range map[string]merchant.EventPlace{
 		"of a later commit":                 gift.After(end.Position+1000, 1, newID()),
 		"of another commit at the position": gift.After(end.Position, 1, newID()),
 	} {
@@ -535,7 +536,7 @@ func testLostPlaces(t *testing.T, open opener) {
 	if !errors.Is(err, refusal.NotFound) || !strings.Contains(err.Error(), "put back to an earlier state") {
 		t.Errorf("a place in an account without events: %v", err)
 	}
-	_, err = s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 9, After: gift.EventPlace{Part: 1}})
+	_, err = s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 9, After: merchant.EventPlace{Part: 1}})
 	if !errors.Is(err, refusal.NotFound) || !strings.Contains(err.Error(), "kept for 90 days") {
 		t.Errorf("a place before all that is kept: %v", err)
 	}

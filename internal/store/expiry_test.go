@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -99,7 +100,8 @@ func testExpiry(t *testing.T, open opener) {
 		t.Helper()
 		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&longer.Voucher)}}, func(st *ledger.State) ledger.Changes {
 			after, e, err := st.Vouchers[ref(&longer.Voucher)].Extend(gift.Extend{Until: until,
-				Caller: &gift.Caller{Account: &gift.Account{ID: account}}, Context: gift.Context{EntryID: newID(), Now: noon}})
+				Caller: &merchant.Caller{Account: &merchant.Account{ID: account}}, Context: gift.Context{EntryID: newID(),
+					Now: noon}})
 			must(t, err)
 			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
 		})

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/store/db"
 )
@@ -21,7 +22,7 @@ func testGivenBack(t *testing.T, open opener) {
 			v, taken := *st.Vouchers[ref(&g.Voucher)], st.Undoable[redemption]
 			for _, amount := range amounts {
 				after, e, err := v.Reverse(*taken, gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon},
-					Caller: &gift.Caller{}, Amount: amount})
+					Caller: &merchant.Caller{}, Amount: amount})
 				must(t, err)
 				taken.Reversed, taken.Parts = taken.Reversed+amount, taken.Parts+1
 				v, c.Vouchers, c.Entries = after, []gift.Voucher{after}, append(c.Entries, e)

@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/span"
 	"boon.example/internal/store/db"
@@ -111,8 +112,8 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 
 func (s *Store) tryGroup(ctx context.Context, want ledger.Want, p *prepared,
 	decide func(*ledger.State) ledger.Changes) error {
-	g := group{Store: s, prepared: p, setup: want.Setup, keptRead: map[ledger.CountKey]gift.Count{}}
-	var counted map[ledger.CountKey]gift.Count
+	g := group{Store: s, prepared: p, setup: want.Setup, keptRead: map[ledger.CountKey]merchant.Count{}}
+	var counted map[ledger.CountKey]merchant.Count
 	var commit trace.Span = noop.Span{}
 	err := s.transact(ctx, func(run db.Runner) error {
 		g.run = run
@@ -154,9 +155,9 @@ type group struct {
 	state     ledger.State
 	loaded    map[ledger.Ref]gift.Voucher // what a change of each is measured against
 	newlyUsed []ledger.Ref
-	keptRead  map[ledger.CountKey]gift.Count // counts of what is kept, that were read
-	writer    *chainWriter                   // whose hash chain goes on; nil: nothing was entered
-	saved     bool                           // all that is left is the commit
+	keptRead  map[ledger.CountKey]merchant.Count // counts of what is kept, that were read
+	writer    *chainWriter                       // whose hash chain goes on; nil: nothing was entered
+	saved     bool                               // all that is left is the commit
 }
 
 // The statements of a group.
@@ -247,7 +248,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Before:      make(map[ledger.Ref]gift.Status),
 		Transferred: make(map[ledger.Ref]bool),
 		CashOuts:    make(map[ledger.Ref]gift.CashOuts),
-		Counts:      make(map[ledger.CountKey]gift.Count),
+		Counts:      make(map[ledger.CountKey]merchant.Count),
 	}
 	vouchers, requests := want.Vouchers, want.Requests
 	byKey := len(want.Undo) > 0

@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -17,7 +18,7 @@ func hold(t testing.TB, s *Store, v *gift.Voucher, amount money.Amount, lasts ti
 	t.Helper()
 	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) ledger.Changes {
 		after, made, err := st.Vouchers[ref(v)].Hold(gift.Hold{Redeem: gift.Redeem{
-			Context: gift.Context{EntryID: newID(), Now: noon, Actor: gift.Actor{LocationID: holdsAt}}, Amount: amount},
+			Context: gift.Context{EntryID: newID(), Now: noon, Actor: merchant.Actor{LocationID: holdsAt}}, Amount: amount},
 			Lasts: lasts})
 		if err != nil {
 			t.Fatal(err)
@@ -63,11 +64,11 @@ func testHolds(t *testing.T, open opener) {
 		Key: long.ID.String()}}}
 	var released gift.Entry
 	needed := gift.Entry{AccountID: long.AccountID, ID: long.ID, VoucherID: long.VoucherID, Kind: long.Kind,
-		Actor: gift.Actor{LocationID: holdsAt}, Until: long.Until, Reference: long.Reference}
+		Actor: merchant.Actor{LocationID: holdsAt}, Until: long.Until, Reference: long.Reference}
 	runGroup(t, s, byID, func(st *ledger.State) ledger.Changes {
 		diff(t, *st.Holds[holdRef], gift.Held{Entry: needed})
 		diff(t, st.Vouchers[ref(v)].Holds, want)
-		c := gift.Capture{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: 200,
+		c := gift.Capture{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &merchant.Caller{}, Amount: 200,
 			KeepRest: true}
 		after, e, err := st.Vouchers[ref(v)].Capture(*st.Holds[holdRef], c)
 		must(t, err)

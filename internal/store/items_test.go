@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/store/db"
 )
@@ -19,10 +20,10 @@ import (
 func testItems(t *testing.T, open opener) {
 	s, _ := open(t)
 	account := newID()
-	latte := []gift.Item{{ID: "LATTE", Name: "Caffè <latte>"}, {ID: "MOCHA"},
+	latte := []merchant.Item{{ID: "LATTE", Name: "Caffè <latte>"}, {ID: "MOCHA"},
 		{Group: "CAKES", Name: "Cakes"}, {Name: "Latte"}}
 	var c ledger.Changes
-	for _, items := range [][]gift.Item{nil, {}, latte, latte, {}, slices.Clone(latte[:1])} {
+	for _, items := range [][]merchant.Item{nil, {}, latte, latte, {}, slices.Clone(latte[:1])} {
 		g, e := newGift(account)
 		g.Items = items
 		c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, e)
@@ -90,11 +91,11 @@ func testSealedSetup(t *testing.T, open opener) {
 	s, _ := open(t)
 	const hash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2E$aGFzaA"
 	const address = "https://hooks.example.com/T0/B0/secret-path"
-	account := gift.Account{ID: newID(), Name: "A", Currency: dollars, Zone: time.UTC, MaxGiftValue: 1,
-		People: []gift.Person{{Name: "Ana", PIN: hash}, {Name: "Ben", PIN: hash + "2"}}}
-	hook := gift.Webhook{ID: newID(), AccountID: account.ID, URL: address, Secret: "whsec_abc", Enabled: true,
+	account := merchant.Account{ID: newID(), Name: "A", Currency: dollars, Zone: time.UTC, MaxGiftValue: 1,
+		People: []merchant.Person{{Name: "Ana", PIN: hash}, {Name: "Ben", PIN: hash + "2"}}}
+	hook := merchant.Webhook{ID: newID(), AccountID: account.ID, URL: address, Secret: "whsec_abc", Enabled: true,
 		CreatedAt: noon, ChangedAt: noon}
-	configure(t, s, gift.Changes{Accounts: []*gift.Account{&account}, Webhooks: []*gift.Webhook{&hook}})
+	configure(t, s, merchant.Changes{Accounts: []*merchant.Account{&account}, Webhooks: []*merchant.Webhook{&hook}})
 	for table, rows := range dump(t, s) {
 		for _, row := range rows {
 			if strings.Contains(row, "argon2id") || strings.Contains(row, "hooks.example.com") {
@@ -126,7 +127,7 @@ func testWorth(t *testing.T, open opener) {
 	}
 	three := func(g *gift.Gift) { g.Item, g.Loaded, g.Balance, g.Card.EquivalentValue = true, 3, 3, 1000 }
 	adjusted := made(three)
-	caller := &gift.Caller{Account: &gift.Account{ID: account, Currency: dollars, MaxGiftValue: 10_000}}
+	caller := &merchant.Caller{Account: &merchant.Account{ID: account, Currency: dollars, MaxGiftValue: 10_000}}
 	engine := ledger.Start(s, ledger.Options{})
 	defer engine.Stop()
 	for n, by := range slices.Repeat([]money.Amount{5, -4}, 70) { // more than a milestone of a history
@@ -167,7 +168,7 @@ func TestChangedItemsAreFound(t *testing.T) {
 			t.Parallel()
 			s, _ := open(t)
 			g, e := newGift(newID())
-			g.Items = []gift.Item{{ID: "LATTE"}}
+			g.Items = []merchant.Item{{ID: "LATTE"}}
 			save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
 			list := tableNamed(t, s, "item_list")
 			before := rowsOfTable(t, s, list)[0]

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 )
@@ -22,7 +23,7 @@ func listFilters(account guid.ID) map[string]gift.Filter {
 	one := map[string]func(*gift.Filter){
 		"status":     func(f *gift.Filter) { f.Status = gift.Delivered },
 		"rare":       func(f *gift.Filter) { f.Status = gift.PurchaseFailed },
-		"program":    func(f *gift.Filter) { f.ProgramID = gift.DistributionProgram.ID },
+		"program":    func(f *gift.Filter) { f.ProgramID = merchant.DistributionProgram.ID },
 		"promotion":  func(f *gift.Filter) { f.PromotionID = newID() },
 		"location":   func(f *gift.Filter) { f.LocationID = newID() },
 		"order":      func(f *gift.Filter) { f.OrderID = newID() },
@@ -70,7 +71,7 @@ func TestAListReadsSoMuchAndNoMore(t *testing.T) {
 				g, e := newGift(account)
 				g.Card.Purchase.Reference, g.Card.Recipient, g.Card.Contact = "R", "Ana", "ana@example.com"
 				if n == 0 {
-					g.ProgramID = gift.DistributionProgram.ID
+					g.ProgramID = merchant.DistributionProgram.ID
 				}
 				c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, e)
 				if len(c.Gifts) == 1000 {
@@ -80,13 +81,14 @@ func TestAListReadsSoMuchAndNoMore(t *testing.T) {
 			}
 			for what, f := range map[string]gift.Filter{
 				"nothing":            {},
-				"the program":        {ProgramID: gift.DistributionProgram.ID},
-				"a reference of all": {Reference: "R", ProgramID: gift.DistributionProgram.ID},
-				"a word of all":      {Words: []string{"ANA"}, ProgramID: gift.DistributionProgram.ID},
-				"an address of all":  {Contacts: []string{contact.Fold("ana@example.com")}, ProgramID: gift.DistributionProgram.ID},
-				"two that exclude":   {Reference: "R", Words: []string{"ANA"}, StorefrontID: newID()},
-				"a status of none":   {Status: gift.PurchaseFailed},
-				"a word of none":     {Words: []string{"ZOE"}},
+				"the program":        {ProgramID: merchant.DistributionProgram.ID},
+				"a reference of all": {Reference: "R", ProgramID: merchant.DistributionProgram.ID},
+				"a word of all":      {Words: []string{"ANA"}, ProgramID: merchant.DistributionProgram.ID},
+				"an address of all": {Contacts: []string{contact.Fold("ana@example.com")},
+					ProgramID: merchant.DistributionProgram.ID},
+				"two that exclude": {Reference: "R", Words: []string{"ANA"}, StorefrontID: newID()},
+				"a status of none": {Status: gift.PurchaseFailed},
+				"a word of none":   {Words: []string{"ZOE"}},
 			} {
 				f.AccountID, f.Limit = account, 10
 				found, pages := 0, 0
@@ -239,7 +241,7 @@ func testActivity(t *testing.T, open opener) {
 			t.Errorf("%+v gives %+v, %v", f, page.Changes, err)
 		}
 	}
-	counter := gift.Actor{KeyID: newID(), Till: true}
+	counter := merchant.Actor{KeyID: newID(), Till: true}
 	sold, err := redeemBy(t.Context(), s, counter, &gifts[2].Voucher, 1)
 	must(t, err)
 	f = gift.ChangeFilter{AccountID: gifts[0].AccountID, KeyID: counter.KeyID, Till: true, Limit: 10}

@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/store/db"
 )
@@ -16,8 +17,8 @@ func testLoads(t *testing.T, open opener) {
 	s, _ := open(t)
 	g := issue(t, s, newID(), 1)[0]
 	v := &g.Voucher
-	a := &gift.Account{MaxGiftValue: money.NoLimit, Zone: time.UTC,
-		Subscriptions: []gift.Subscription{{ProgramID: v.ProgramID, Reloadable: true}}}
+	a := &merchant.Account{MaxGiftValue: money.NoLimit, Zone: time.UTC,
+		Subscriptions: []merchant.Subscription{{ProgramID: v.ProgramID, Reloadable: true}}}
 	at := func() gift.Context { return gift.Context{EntryID: newID(), Now: noon} }
 	var load gift.Entry
 	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) ledger.Changes {
@@ -39,7 +40,7 @@ func testLoads(t *testing.T, open opener) {
 	byID := ledger.Want{Undoable: []ledger.Ref{reload}}
 	byKey := ledger.Want{Undo: []ledger.RequestKey{{AccountID: v.AccountID, Operation: gift.ReloadGift, Key: "k"}}}
 	undo := func(st *ledger.State, done gift.Undoable) ledger.Changes {
-		after, e, err := st.Vouchers[ref(v)].ReverseReload(done, gift.Undo{Context: at(), Caller: &gift.Caller{}})
+		after, e, err := st.Vouchers[ref(v)].ReverseReload(done, gift.Undo{Context: at(), Caller: &merchant.Caller{}})
 		must(t, err)
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
 	}
@@ -71,9 +72,9 @@ func testCashOuts(t *testing.T, open opener) {
 	g := issue(t, s, newID(), 1)[0]
 	v := &g.Voucher
 	till := newID()
-	a := &gift.Account{Zone: time.UTC, Locations: []gift.Location{{ID: till, Jurisdiction: "XX"}}}
+	a := &merchant.Account{Zone: time.UTC, Locations: []merchant.Location{{ID: till, Jurisdiction: "XX"}}}
 	at := func() gift.Context {
-		return gift.Context{EntryID: newID(), Now: noon, Actor: gift.Actor{LocationID: till}}
+		return gift.Context{EntryID: newID(), Now: noon, Actor: merchant.Actor{LocationID: till}}
 	}
 	key := ledger.RequestKey{AccountID: v.AccountID, Operation: gift.CashOutGift, Key: "k"}
 	var paid gift.Entry
@@ -91,7 +92,7 @@ func testCashOuts(t *testing.T, open opener) {
 			before := *st.Vouchers[ref(v)]
 			before.Loaded += before.Balance // so that the rule finds room a second time, too
 			after, e, err := before.Reverse(done, gift.Reverse{Context: at(),
-				Caller: &gift.Caller{Permissions: gift.MayCashOut}})
+				Caller: &merchant.Caller{Permissions: merchant.MayCashOut}})
 			must(t, err)
 			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
 		}

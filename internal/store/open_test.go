@@ -21,6 +21,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
@@ -425,13 +426,14 @@ func noSecret(t *testing.T, seen map[string]int) {
 func useSecrets(t *testing.T, s *Store) (secrets []string) {
 	t.Helper()
 	account, till := newID(), newID()
-	key, err := gift.NewKey(rand.Reader, gift.AccountKey, false)
+	key, err := merchant.NewKey(rand.Reader, merchant.AccountKey, false)
 	must(t, err)
 	secrets = append(secrets, key)
-	configure(t, s, gift.Changes{
-		Accounts: []*gift.Account{{ID: account, Name: "Harbor", Currency: dollars, Zone: time.UTC}},
-		Keys: []*gift.Key{{ID: till, Kind: gift.AccountKey, AccountID: account, Name: "till", Hint: gift.KeyHint(key),
-			Hash: gift.HashKey(key), CreatedAt: noon, Permissions: gift.AllPermissions}},
+	configure(t, s, merchant.Changes{
+		Accounts: []*merchant.Account{{ID: account, Name: "Harbor", Currency: dollars, Zone: time.UTC}},
+		Keys: []*merchant.Key{{ID: till, Kind: merchant.AccountKey, AccountID: account, Name: "till",
+			Hint: merchant.KeyHint(key),
+			Hash: merchant.HashKey(key), CreatedAt: noon, Permissions: merchant.AllPermissions}},
 	})
 	for _, g := range issue(t, s, account, 40) {
 		code, token := g.Card.Code.Reveal(), g.Card.Token.Reveal()
@@ -448,7 +450,7 @@ func useSecrets(t *testing.T, s *Store) (secrets []string) {
 		save(t, s, c)
 		must(t, s.KeepMessage(t.Context(), message.Message{ID: newID(), GiftID: g.ID, Text: code, HTML: token, Subject: key,
 			At: noon}))
-		_, _, err := s.CountMisses(t.Context(), gift.Till{AccountID: account, KeyID: till}, noon, 1)
+		_, _, err := s.CountMisses(t.Context(), merchant.Till{AccountID: account, KeyID: till}, noon, 1)
 		must(t, err)
 		if _, err := s.GiftByCode(t.Context(), g.Card.Code); err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
 )
 
@@ -25,20 +26,20 @@ func TestASetUpFromPastBoonIsNotTaken(t *testing.T) {
 			account := guid.ID{}
 			setUp(t, s, "first")
 			setUp(t, s, "second")
-			must(t, s.Configure(t.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+			must(t, s.Configure(t.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes, error) {
 				for _, k := range d.Keys {
 					account = k.AccountID
 				}
-				w := &gift.Webhook{AccountID: account, ID: newID(), URL: "https://a.example", Enabled: true, CreatedAt: noon,
+				w := &merchant.Webhook{AccountID: account, ID: newID(), URL: "https://a.example", Enabled: true, CreatedAt: noon,
 					ChangedAt: noon, Secret: "secret"}
-				return gift.Changes{Webhooks: []*gift.Webhook{w}, What: "added a webhook"}, nil
+				return merchant.Changes{Webhooks: []*merchant.Webhook{w}, What: "added a webhook"}, nil
 			}))
 			before, err := s.Directory(t.Context())
 			must(t, err)
 			unguarded(t, s)
 			keys := tableNamed(t, s, "api_key")
 			planted := slices.Clone(rowsOfTable(t, s, keys)[0])
-			id, hash := newID(), gift.HashKey("the thief's")
+			id, hash := newID(), merchant.HashKey("the thief's")
 			planted[columnOf(keys, "id")], planted[columnOf(keys, "hash")] = db.KeyOf(id), hash[:]
 			planted[columnOf(keys, "name")] = "planted"
 			named := refusedSetUp(t, s, again, damage{keys, nil, []tuple{planted}})
@@ -100,9 +101,10 @@ func refusedSetUp(t *testing.T, s *Store, again func() *Store, d damage) string 
 	for what, err := range map[string]error{
 		"taken by who serves": err,
 		"taken by who starts": anew,
-		"made right by a change": s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
-			a := &gift.Account{ID: newID(), Name: "x", Currency: dollars, Zone: time.UTC}
-			return gift.Changes{Accounts: []*gift.Account{a}, What: "added x"}, nil
+		"made right by a change": s.Configure(t.Context(), func(*merchant.Directory, merchant.Uses) (merchant.Changes,
+			error) {
+			a := &merchant.Account{ID: newID(), Name: "x", Currency: dollars, Zone: time.UTC}
+			return merchant.Changes{Accounts: []*merchant.Account{a}, What: "added x"}, nil
 		}),
 		"made right by an export": s.LogExport(t.Context(), gift.TrailEntry{Action: gift.CodesExported, What: "codes"}),
 	} {

@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
 )
@@ -23,7 +24,7 @@ func TestRareEventsAreReadAlone(t *testing.T) {
 			account := newID()
 			g := issue(t, s, account, 1)[0]
 			block := func(v *gift.Voucher) {
-				after, e, err := v.Block(gift.Block{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{},
+				after, e, err := v.Block(gift.Block{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &merchant.Caller{},
 					ReasonCode: gift.ReasonStolen})
 				must(t, err)
 				want := ledger.Want{Vouchers: []ledger.Ref{{AccountID: account, ID: v.ID}}}

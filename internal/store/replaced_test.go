@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -25,7 +26,7 @@ func replaceCard(t testing.TB, s *Store, v *gift.Voucher, times int) (cards []le
 			var err error
 			at := noon.AddDate(0, 0, after.Seq)
 			after, e, err = after.Replace(gift.Replace{Context: gift.Context{EntryID: newID(), Now: at},
-				Caller: &gift.Caller{}})
+				Caller: &merchant.Caller{}})
 			if err != nil {
 				t.Fatal(err)
 			}

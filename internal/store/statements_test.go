@@ -14,6 +14,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/store/pgtest"
 )
@@ -211,7 +212,7 @@ func TestRecursionsNameTheAccount(t *testing.T) {
 		if len(entries) != 3 {
 			t.Errorf("a history of %d entries, want 3", len(entries))
 		}
-		till := gift.Till{AccountID: gifts[0].AccountID, KeyID: newID(), LocationID: newID()}
+		till := merchant.Till{AccountID: gifts[0].AccountID, KeyID: newID(), LocationID: newID()}
 		_, _, err = s.CountMisses(t.Context(), till, noon, 1)
 		must(t, err)
 		must(t, s.RewardTill(t.Context(), till, gifts[0].ID, noon))

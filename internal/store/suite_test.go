@@ -20,6 +20,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 	"boon.example/internal/money"
 	"boon.example/internal/ratelimit"
@@ -180,19 +181,19 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 		}
 		v.Set(reflect.ValueOf(zone))
 		return
-	case gift.Permissions:
-		v.Set(reflect.ValueOf(gift.Permissions(*n) & gift.AllPermissions))
+	case merchant.Permissions:
+		v.Set(reflect.ValueOf(merchant.Permissions(*n) & merchant.AllPermissions))
 		return
-	case gift.Translations:
-		v.Set(reflect.ValueOf(gift.Translations{gift.German: fmt.Sprintf("text %d", *n)}))
+	case merchant.Translations:
+		v.Set(reflect.ValueOf(merchant.Translations{merchant.German: fmt.Sprintf("text %d", *n)}))
 		return
-	case gift.TillKey:
-		v.Set(reflect.ValueOf(gift.PairedTill))
+	case merchant.TillKey:
+		v.Set(reflect.ValueOf(merchant.PairedTill))
 		return
-	case gift.Item: // by its id, or without one by its group
-		item := gift.Item{ID: fmt.Sprintf("item %d", *n), Name: "é"}
+	case merchant.Item: // by its id, or without one by its group
+		item := merchant.Item{ID: fmt.Sprintf("item %d", *n), Name: "é"}
 		if *n%2 == 0 {
-			item = gift.Item{Group: fmt.Sprintf("group %d", *n), Name: "é"}
+			item = merchant.Item{Group: fmt.Sprintf("group %d", *n), Name: "é"}
 		}
 		v.Set(reflect.ValueOf(item))
 		return
@@ -345,23 +346,25 @@ func testRequestRoundTrip(t *testing.T, open opener) {
 
 func testSetupRoundTrip(t *testing.T, open opener) {
 	s, _ := open(t)
-	a, k := filled[gift.Account](t), filled[gift.Key](t)
-	k.Kind, k.AccountID, k.RevokedAt, a.KeysLimitMoney = gift.AccountKey, a.ID, time.Time{}, true // by the key's limits
-	least := gift.Account{ID: newID(), Name: "Least", Currency: dollars, Zone: time.UTC, MaxGiftValue: 1}
-	system := gift.Key{ID: newID(), Kind: gift.SystemKey, Name: "partner", Hash: gift.HashKey("partner"), CreatedAt: noon}
-	configure(t, s, gift.Changes{Accounts: []*gift.Account{&a, &least}, Keys: []*gift.Key{&k, &system}})
+	a, k := filled[merchant.Account](t), filled[merchant.Key](t)
+	// by the key's limits
+	k.Kind, k.AccountID, k.RevokedAt, a.KeysLimitMoney = merchant.AccountKey, a.ID, time.Time{}, true
+	least := merchant.Account{ID: newID(), Name: "Least", Currency: dollars, Zone: time.UTC, MaxGiftValue: 1}
+	system := merchant.Key{ID: newID(), Kind: merchant.SystemKey, Name: "partner", Hash: merchant.HashKey("partner"),
+		CreatedAt: noon}
+	configure(t, s, merchant.Changes{Accounts: []*merchant.Account{&a, &least}, Keys: []*merchant.Key{&k, &system}})
 	d, err := s.Directory(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	diff(t, d, &gift.Directory{Version: 1,
-		Accounts: map[guid.ID]*gift.Account{a.ID: &a, least.ID: &least},
-		Keys:     map[gift.KeyHash]*gift.Key{k.Hash: &k, system.Hash: &system}})
+	diff(t, d, &merchant.Directory{Version: 1,
+		Accounts: map[guid.ID]*merchant.Account{a.ID: &a, least.ID: &least},
+		Keys:     map[merchant.KeyHash]*merchant.Key{k.Hash: &k, system.Hash: &system}})
 
 	changed := k
 	changed.RevokedAt, changed.Locations, changed.Name = noon, nil, "gone"
 	least.Name = "Less"
-	configure(t, s, gift.Changes{Accounts: []*gift.Account{&least}, Keys: []*gift.Key{&changed}})
+	configure(t, s, merchant.Changes{Accounts: []*merchant.Account{&least}, Keys: []*merchant.Key{&changed}})
 	if d, err = s.Directory(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -369,9 +372,9 @@ func testSetupRoundTrip(t *testing.T, open opener) {
 	diff(t, d.Accounts[least.ID], &least)
 }
 
-func configure(t testing.TB, s *Store, c gift.Changes) {
+func configure(t testing.TB, s *Store, c merchant.Changes) {
 	t.Helper()
-	err := s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) { return c, nil })
+	err := s.Configure(t.Context(), func(*merchant.Directory, merchant.Uses) (merchant.Changes, error) { return c, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -391,7 +394,7 @@ func testGroupLoads(t *testing.T, open opener) {
 				redemption := st.Undoable[ledger.Ref{AccountID: a, ID: taken.ID}]
 				after, e, err := st.Vouchers[ref(&gifts[0].Voucher)].Reverse(*redemption,
 					gift.Reverse{
-						Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: amount,
+						Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &merchant.Caller{}, Amount: amount,
 					})
 				if err != nil {
 					t.Fatal(err)
@@ -758,7 +761,7 @@ func testFilter(t *testing.T, open opener) {
 	add("here", func(g *gift.Gift) { g.LocationID = here })
 	add("there", func(g *gift.Gift) { g.LocationID = there })
 	add("promotion", func(g *gift.Gift) {
-		g.ProgramID, g.Promotional, g.PromotionID = gift.PromotionalProgram.ID, true, promotion
+		g.ProgramID, g.Promotional, g.PromotionID = merchant.PromotionalProgram.ID, true, promotion
 	})
 	add("reference", func(g *gift.Gift) { g.Card.Purchase.Reference = "R-7" })
 	shop := newID()
@@ -795,7 +798,7 @@ func testFilter(t *testing.T, open opener) {
 		"enabled here": {gift.Filter{Locations: []guid.ID{here}}, "Park, here"},
 		"enabled both": {gift.Filter{Locations: []guid.ID{here, there}, Limit: 2}, "Park, there"},
 		"not enabled":  {gift.Filter{Locations: []guid.ID{here}, LocationID: there}, ""},
-		"program":      {gift.Filter{ProgramID: gift.PromotionalProgram.ID}, "promotion"},
+		"program":      {gift.Filter{ProgramID: merchant.PromotionalProgram.ID}, "promotion"},
 		"promotion":    {gift.Filter{PromotionID: promotion}, "promotion"},
 		"reference":    {gift.Filter{Reference: "R-7"}, "reference"},
 		"status":       {gift.Filter{Status: gift.Claimed}, "order 2"},
@@ -890,8 +893,8 @@ func testHistory(t *testing.T, open opener) {
 func testConfigure(t *testing.T, open opener) {
 	s, again := open(t)
 	other := again()
-	a := gift.Account{ID: newID(), Name: "First", Currency: dollars, Zone: time.UTC}
-	configure(t, s, gift.Changes{Accounts: []*gift.Account{&a}})
+	a := merchant.Account{ID: newID(), Name: "First", Currency: dollars, Zone: time.UTC}
+	configure(t, s, merchant.Changes{Accounts: []*merchant.Account{&a}})
 	d, err := other.Directory(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -904,19 +907,19 @@ func testConfigure(t *testing.T, open opener) {
 	}
 	before := dump(t, s)
 	refusal := errors.New("refused")
-	for name, change := range map[string]func(*gift.Directory, gift.Uses) (gift.Changes, error){
-		"a change that fails": func(*gift.Directory, gift.Uses) (gift.Changes, error) {
-			return gift.Changes{Accounts: []*gift.Account{{ID: newID(), Zone: time.UTC}}}, refusal
+	for name, change := range map[string]func(*merchant.Directory, merchant.Uses) (merchant.Changes, error){
+		"a change that fails": func(*merchant.Directory, merchant.Uses) (merchant.Changes, error) {
+			return merchant.Changes{Accounts: []*merchant.Account{{ID: newID(), Zone: time.UTC}}}, refusal
 		},
-		"no change": func(current *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+		"no change": func(current *merchant.Directory, _ merchant.Uses) (merchant.Changes, error) {
 			if current.Accounts[a.ID].Name != "First" {
 				t.Error("the current set-up is not what was saved")
 			}
-			return gift.Changes{}, nil
+			return merchant.Changes{}, nil
 		},
-		"a change that cannot be saved": func(*gift.Directory, gift.Uses) (gift.Changes, error) {
-			key := func() *gift.Key { return &gift.Key{ID: newID(), Kind: gift.SystemKey, CreatedAt: noon} }
-			return gift.Changes{Keys: []*gift.Key{key(), key()}}, nil // two keys with one hash
+		"a change that cannot be saved": func(*merchant.Directory, merchant.Uses) (merchant.Changes, error) {
+			key := func() *merchant.Key { return &merchant.Key{ID: newID(), Kind: merchant.SystemKey, CreatedAt: noon} }
+			return merchant.Changes{Keys: []*merchant.Key{key(), key()}}, nil // two keys with one hash
 		},
 	} {
 		if err := s.Configure(t.Context(), change); (err == nil) != (name == "no change") || name == "a change that fails" &&
@@ -927,7 +930,7 @@ func testConfigure(t *testing.T, open opener) {
 	}
 	b := a
 	b.Name = "Second"
-	configure(t, other, gift.Changes{Accounts: []*gift.Account{&b}})
+	configure(t, other, merchant.Changes{Accounts: []*merchant.Account{&b}})
 	if d, err := s.Directory(t.Context()); err != nil || d.Version != 2 || d.Accounts[a.ID].Name != "Second" {
 		t.Errorf("the first handle sees version %d, %v", d.Version, err)
 	}
@@ -947,7 +950,7 @@ func testUses(t *testing.T, open opener) {
 	for range 2 {
 		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&h.Voucher)}}, func(st *ledger.State) ledger.Changes {
 			after, e, err := st.Vouchers[ref(&h.Voucher)].Redeem(gift.Redeem{Amount: 1,
-				Context: gift.Context{EntryID: newID(), Now: noon, Actor: gift.Actor{LocationID: till}}})
+				Context: gift.Context{EntryID: newID(), Now: noon, Actor: merchant.Actor{LocationID: till}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -958,10 +961,10 @@ func testUses(t *testing.T, open opener) {
 	// a card of a stock names nothing but its program
 	want := map[guid.ID]bool{g.ProgramID: true, g.LocationID: true, g.PromotionID: true, g.Card.DesignID: true,
 		h.Card.Purchase.StorefrontID: true, till: true}
-	err := again().Configure(t.Context(), func(_ *gift.Directory, uses gift.Uses) (gift.Changes, error) {
+	err := again().Configure(t.Context(), func(_ *merchant.Directory, uses merchant.Uses) (merchant.Changes, error) {
 		got, err := uses(account)
 		diff(t, got, want)
-		return gift.Changes{}, err
+		return merchant.Changes{}, err
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -1166,9 +1169,9 @@ func testOutbox(t *testing.T, open opener) {
 
 func testGuesses(t *testing.T, open opener) {
 	s, again := open(t)
-	till := gift.Till{AccountID: newID(), KeyID: newID(), LocationID: newID()}
-	elsewhere := gift.Till{AccountID: till.AccountID, KeyID: till.KeyID, LocationID: newID()}
-	count := func(at gift.Till, now time.Time, n int, want ratelimit.Bucket, alarmed bool) {
+	till := merchant.Till{AccountID: newID(), KeyID: newID(), LocationID: newID()}
+	elsewhere := merchant.Till{AccountID: till.AccountID, KeyID: till.KeyID, LocationID: newID()}
+	count := func(at merchant.Till, now time.Time, n int, want ratelimit.Bucket, alarmed bool) {
 		t.Helper()
 		got, alarm, err := s.CountMisses(t.Context(), at, now, n)
 		if err != nil || alarm != alarmed {
@@ -1183,7 +1186,7 @@ func testGuesses(t *testing.T, open opener) {
 		}
 	}
 	owed := func(now time.Time, n int) ratelimit.Bucket {
-		return ratelimit.Bucket{FullAt: now.Add(time.Duration(n) * gift.GuessRefill), TakenAt: now}
+		return ratelimit.Bucket{FullAt: now.Add(time.Duration(n) * merchant.GuessRefill), TakenAt: now}
 	}
 	if got, err := s.TillBucket(t.Context(), till); err != nil || got != (ratelimit.Bucket{}) {
 		t.Errorf("before any miss: %+v, %v", got, err)
@@ -1191,11 +1194,11 @@ func testGuesses(t *testing.T, open opener) {
 	count(till, noon, 1, owed(noon, 1), false)
 	count(till, noon, 3, owed(noon, 4), false)
 	count(elsewhere, noon, 1, owed(noon, 1), false)
-	count(gift.Till{AccountID: newID(), KeyID: till.KeyID, LocationID: till.LocationID}, noon, 1, owed(noon, 1), false)
-	count(till, noon, gift.GuessAlarm-6, owed(noon, gift.GuessAlarm-2), false)
+	count(merchant.Till{AccountID: newID(), KeyID: till.KeyID, LocationID: till.LocationID}, noon, 1, owed(noon, 1), false)
+	count(till, noon, merchant.GuessAlarm-6, owed(noon, merchant.GuessAlarm-2), false)
 	count(elsewhere, noon, 1, owed(noon, 2), true) // the two hundredth of the key
 	count(elsewhere, noon, 1, owed(noon, 3), false)
-	chain := gift.Till{AccountID: till.AccountID, KeyID: newID(), LocationID: newID(), Places: 5}
+	chain := merchant.Till{AccountID: till.AccountID, KeyID: newID(), LocationID: newID(), Places: 5}
 	own, refill, _ := chain.Shares()
 	count(chain, noon, 20, owed(noon, 20), false)
 	count(own, noon, 2, ratelimit.Bucket{FullAt: noon.Add(2 * own.GuessRefill()), TakenAt: noon}, false)
@@ -1206,7 +1209,7 @@ func testGuesses(t *testing.T, open opener) {
 	online := chain
 	online.Shop = true // has its own count, and so have its shares
 	ownOnline, allOnline, _ := online.Shares()
-	for at, want := range map[gift.Till]ratelimit.Bucket{beside: {}, ownOnline: {}, allOnline: {},
+	for at, want := range map[merchant.Till]ratelimit.Bucket{beside: {}, ownOnline: {}, allOnline: {},
 		all: {FullAt: noon.Add(45 * time.Minute), TakenAt: noon}} {
 		if b, err := again().TillBucket(t.Context(), at); err != nil || b != want {
 			t.Errorf("%+v: %+v, %v, want %+v", at, b, err, want)
@@ -1231,12 +1234,12 @@ func testGuesses(t *testing.T, open opener) {
 func testRewards(t *testing.T, open opener) {
 	s, _ := open(t)
 	gifts := issue(t, s, newID(), 3)
-	till := gift.Till{AccountID: gifts[0].AccountID, KeyID: newID(), LocationID: newID()}
+	till := merchant.Till{AccountID: gifts[0].AccountID, KeyID: newID(), LocationID: newID()}
 	redeemAt := func(g *gift.Gift, key, place guid.ID) {
 		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&g.Voucher)}}, func(st *ledger.State) ledger.Changes {
 			v := st.Vouchers[ref(&g.Voucher)]
 			after, e, err := v.Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon,
-				Actor: gift.Actor{KeyID: key, LocationID: place}},
+				Actor: merchant.Actor{KeyID: key, LocationID: place}},
 				LocationID: place, Amount: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -1244,7 +1247,7 @@ func testRewards(t *testing.T, open opener) {
 			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
 		})
 	}
-	rate := ratelimit.Rate{Burst: gift.GuessBurst, Refill: gift.GuessRefill}
+	rate := ratelimit.Rate{Burst: merchant.GuessBurst, Refill: merchant.GuessRefill}
 	missing := func(want int) {
 		t.Helper()
 		b, err := s.TillBucket(t.Context(), till)
@@ -1296,14 +1299,14 @@ func testRewards(t *testing.T, open opener) {
 func testRewardsOfMany(t *testing.T, open opener) {
 	s, _ := open(t)
 	gifts := issue(t, s, newID(), 5)
-	till := gift.Till{AccountID: gifts[0].AccountID, KeyID: newID(), LocationID: newID(), Places: 5}
+	till := merchant.Till{AccountID: gifts[0].AccountID, KeyID: newID(), LocationID: newID(), Places: 5}
 	own, refill, _ := till.Shares()
-	missing := func(at gift.Till) (lasts time.Duration) {
+	missing := func(at merchant.Till) (lasts time.Duration) {
 		b, err := s.TillBucket(t.Context(), at)
 		must(t, err)
 		return max(0, b.FullAt.Sub(noon)) * 4 / at.GuessRefill()
 	}
-	for at, n := range map[gift.Till]int{till: 8, own: 1, refill: 4} {
+	for at, n := range map[merchant.Till]int{till: 8, own: 1, refill: 4} {
 		_, _, err := s.CountMisses(t.Context(), at, noon, n)
 		must(t, err)
 	}
@@ -1311,7 +1314,7 @@ func testRewardsOfMany(t *testing.T, open opener) {
 		g := &gifts[n]
 		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&g.Voucher)}}, func(st *ledger.State) ledger.Changes {
 			after, e, err := st.Vouchers[ref(&g.Voucher)].Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon,
-				Actor: gift.Actor{KeyID: till.KeyID, LocationID: till.LocationID}}, LocationID: till.LocationID, Amount: 1})
+				Actor: merchant.Actor{KeyID: till.KeyID, LocationID: till.LocationID}}, LocationID: till.LocationID, Amount: 1})
 			must(t, err)
 			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
 		})
@@ -1349,7 +1352,7 @@ func testParts(t *testing.T, open opener) {
 		redeem()
 	}
 	back := change(func(at gift.Context) (gift.Voucher, gift.Entry, error) {
-		return v.Reverse(gift.Undoable{Entry: first}, gift.Reverse{Context: at, Caller: &gift.Caller{}})
+		return v.Reverse(gift.Undoable{Entry: first}, gift.Reverse{Context: at, Caller: &merchant.Caller{}})
 	})
 	for _, c := range []struct {
 		account, entry guid.ID
@@ -1372,21 +1375,21 @@ func testParts(t *testing.T, open opener) {
 func testCounts(t *testing.T, open opener) {
 	s, again := open(t)
 	account, key := newID(), newID()
-	all := map[ledger.CountKey]gift.Count{}
+	all := map[ledger.CountKey]merchant.Count{}
 	for _, owner := range []guid.ID{account, key} {
-		all[ledger.CountKey{AccountID: account, Kind: ledger.SentCount, Owner: owner}] = gift.Count{Amount: 5, Gifts: 4,
+		all[ledger.CountKey{AccountID: account, Kind: ledger.SentCount, Owner: owner}] = merchant.Count{Amount: 5, Gifts: 4,
 			Messages: 3, Texts: 2}
-		all[ledger.CountKey{AccountID: account, Kind: ledger.RedeemedCount, Owner: owner}] = gift.Count{Amount: 9}
+		all[ledger.CountKey{AccountID: account, Kind: ledger.RedeemedCount, Owner: owner}] = merchant.Count{Amount: 9}
 		all[ledger.CountKey{AccountID: account, Kind: ledger.ContactCount, Owner: owner,
-			Contact: "ann@example.com"}] = gift.Count{Messages: 7}
-		all[ledger.CountKey{AccountID: account, Kind: ledger.KeptCount, Owner: owner}] = gift.Count{Kept: 6}
+			Contact: "ann@example.com"}] = merchant.Count{Messages: 7}
+		all[ledger.CountKey{AccountID: account, Kind: ledger.KeptCount, Owner: owner}] = merchant.Count{Kept: 6}
 	}
 	other := ledger.CountKey{AccountID: newID(), Kind: ledger.SentCount, Owner: account}
 	want := ledger.Want{Counts: append(slices.Collect(maps.Keys(all)), other)}
 	add := func(handle *Store, day int) {
 		t.Helper()
 		runGroup(t, handle, want, func(*ledger.State) ledger.Changes {
-			changes := ledger.Changes{Counts: map[ledger.CountKey]gift.Count{}}
+			changes := ledger.Changes{Counts: map[ledger.CountKey]merchant.Count{}}
 			for k, n := range all {
 				n.Day = day
 				changes.Counts[k] = n
@@ -1398,7 +1401,7 @@ func testCounts(t *testing.T, open opener) {
 		t.Helper()
 		runGroup(t, handle, want, func(st *ledger.State) ledger.Changes {
 			for k, n := range all {
-				sum := gift.Count{Day: day}
+				sum := merchant.Count{Day: day}
 				for range times {
 					sum = sum.Plus(n)
 				}
@@ -1451,7 +1454,8 @@ func testLimitOverMidnight(t *testing.T, open opener) {
 		defer e.Stop()
 		engines = append(engines, e)
 	}
-	account := &gift.Account{ID: newID(), Currency: dollars, Zone: time.UTC, Limits: gift.Limits{RedeemedPerDay: 100}}
+	account := &merchant.Account{ID: newID(), Currency: dollars, Zone: time.UTC,
+		Limits: merchant.Limits{RedeemedPerDay: 100}}
 	taken := 0
 	for n, g := range issue(t, s, account.ID, 6) {
 		_, err := engines[n%2].Do(t.Context(), ledger.Call{AccountID: account.ID, Operation: gift.RedeemGift,
@@ -1485,7 +1489,7 @@ func testAnonymous(t *testing.T, open opener) {
 		return allowed
 	}
 	for n := range 12 {
-		if allowed := take(network, noon); allowed != (n < gift.AnonymousBurst) {
+		if allowed := take(network, noon); allowed != (n < merchant.AnonymousBurst) {
 			t.Errorf("attempt %d is allowed: %v", n+1, allowed)
 		}
 	}
@@ -1553,7 +1557,7 @@ func testOvertaken(t *testing.T, open opener) {
 	runGroup(t, s, want, func(st *ledger.State) ledger.Changes {
 		begin()
 		after, e, err := st.Vouchers[ref(&g.Voucher)].Reverse(*st.Undoable[of],
-			gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &gift.Caller{}, Amount: 50})
+			gift.Reverse{Context: gift.Context{EntryID: newID(), Now: noon}, Caller: &merchant.Caller{}, Amount: 50})
 		if err != nil {
 			t.Error(err)
 			return ledger.Changes{}

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
@@ -30,8 +30,9 @@ func TestShortTimeouts(t *testing.T) {
 	_, err = holder.ExecContext(t.Context(), `SELECT version FROM setup_version WHERE one = 1 FOR NO KEY UPDATE`)
 	must(t, err)
 	configure := func(s *Store) error {
-		return s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
-			return gift.Changes{Accounts: []*gift.Account{{ID: newID(), Name: "late", Currency: dollars, Zone: time.UTC}}}, nil
+		return s.Configure(t.Context(), func(*merchant.Directory, merchant.Uses) (merchant.Changes, error) {
+			return merchant.Changes{Accounts: []*merchant.Account{{ID: newID(), Name: "late", Currency: dollars,
+				Zone: time.UTC}}}, nil
 		})
 	}
 	if err := configure(serving); err == nil || !serving.Away(err) {
@@ -64,9 +65,9 @@ func TestALargeOrderBesideTills(t *testing.T) {
 	must(t, err)
 	sent := ledger.CountKey{AccountID: account, Kind: ledger.SentCount, Owner: account}
 	location := newID()
-	count := func(n gift.Count) error {
+	count := func(n merchant.Count) error {
 		n.Day = 1
-		c := ledger.Changes{Counts: map[ledger.CountKey]gift.Count{sent: n}}
+		c := ledger.Changes{Counts: map[ledger.CountKey]merchant.Count{sent: n}}
 		return s.Group(t.Context(), ledger.Want{Counts: []ledger.CountKey{sent}},
 			func(*ledger.State) ledger.Changes { return c })
 	}
@@ -81,8 +82,8 @@ func TestALargeOrderBesideTills(t *testing.T) {
 		want := ledger.Want{Heavy: true}
 		if counted {
 			want.Counts = []ledger.CountKey{sent}
-			c.Counts = map[ledger.CountKey]gift.Count{sent: {Day: 1, Gifts: gifts}}
-			c.Most = map[ledger.CountKey]gift.Count{sent: {Amount: math.MaxInt64, Gifts: 20}}
+			c.Counts = map[ledger.CountKey]merchant.Count{sent: {Day: 1, Gifts: gifts}}
+			c.Most = map[ledger.CountKey]merchant.Count{sent: {Amount: math.MaxInt64, Gifts: 20}}
 		}
 		if err := s.Group(t.Context(), want, func(loaded *ledger.State) ledger.Changes {
 			if limited = loaded.Counts[sent].Gifts+gifts > 20; limited {
@@ -106,25 +107,25 @@ func TestALargeOrderBesideTills(t *testing.T) {
 			WHERE datname = current_database() AND wait_event = 'PgSleep')`).Scan(&saving))
 	}
 	for saved := false; !saved; sales++ {
-		_, err := redeemBy(t.Context(), s, gift.Actor{LocationID: location}, &v, 1)
+		_, err := redeemBy(t.Context(), s, merchant.Actor{LocationID: location}, &v, 1)
 		must(t, err)
-		must(t, count(gift.Count{Amount: 1}))
+		must(t, count(merchant.Count{Amount: 1}))
 		select {
 		case <-done:
 			saved = true
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	n := gift.Count{}
+	n := merchant.Count{}
 	runGroup(t, s, ledger.Want{Counts: []ledger.CountKey{sent}}, func(loaded *ledger.State) ledger.Changes {
 		n = loaded.Counts[sent]
 		return ledger.Changes{}
 	})
-	diff(t, n, gift.Count{Day: 1, Amount: money.Amount(sales), Gifts: 10})
+	diff(t, n, merchant.Count{Day: 1, Amount: money.Amount(sales), Gifts: 10})
 	if sales < 5 {
 		t.Errorf("%d sales beside the order", sales)
 	}
-	if limited := order(true, func() { must(t, count(gift.Count{Gifts: 1})) }); !limited {
+	if limited := order(true, func() { must(t, count(merchant.Count{Gifts: 1})) }); !limited {
 		t.Error("an order goes beyond a limit that was reached meanwhile")
 	}
 	order(false, func() {}) // which is sent with its COMMIT

@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 )
 
 // testTrail: what keys caused and what was done to the set-up are one list, each account's own, in pages of any size
@@ -13,13 +14,13 @@ import (
 func testTrail(t *testing.T, open opener) {
 	s, _ := open(t)
 	account, other, began := newID(), newID(), time.Now().Add(-time.Second)
-	by := gift.Actor{KeyID: newID(), Person: "Ana", Address: "203.0.113.9"}
+	by := merchant.Actor{KeyID: newID(), Person: "Ana", Address: "203.0.113.9"}
 	g := issue(t, s, account, 1)[0]
 	for n := range 3 {
 		runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(&g.Voucher)}}, func(st *ledger.State) ledger.Changes {
 			at := gift.Context{EntryID: newID(), Now: time.Now(), Actor: by, RequestID: "r"}
 			if n == 1 {
-				at.Actor = gift.Actor{}
+				at.Actor = merchant.Actor{}
 			}
 			after, e, err := st.Vouchers[ref(&g.Voucher)].Redeem(gift.Redeem{Context: at, Amount: 1})
 			must(t, err)

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"boon.example/internal/delivery"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
 )
 
@@ -63,8 +63,9 @@ func waitingMessages(t *testing.T, s *Store, account guid.ID, n int, test bool, 
 	t.Helper()
 	g := issue(t, s, account, 1)[0]
 	if test {
-		configure(t, s, gift.Changes{Accounts: []*gift.Account{{ID: account, Name: account.String(), Currency: dollars,
-			Zone: time.UTC, MaxGiftValue: 1, Test: true}}})
+		configure(t, s, merchant.Changes{Accounts: []*merchant.Account{{ID: account, Name: account.String(),
+			Currency: dollars,
+			Zone:     time.UTC, MaxGiftValue: 1, Test: true}}})
 	}
 	var all []ledger.Job
 	for range n {

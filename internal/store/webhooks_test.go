@@ -2,6 +2,7 @@ package store
 
 import (
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store/hooks"
 
 	"bytes"
@@ -16,14 +17,14 @@ import (
 )
 
 // saveWebhook saves an endpoint as part of the set-up.
-func saveWebhook(t *testing.T, s *Store, w gift.Webhook) {
+func saveWebhook(t *testing.T, s *Store, w merchant.Webhook) {
 	t.Helper()
-	must(t, s.Configure(t.Context(), func(*gift.Directory, gift.Uses) (gift.Changes, error) {
-		return gift.Changes{Webhooks: []*gift.Webhook{&w}, What: "changed webhook " + w.ID.String()}, nil
+	must(t, s.Configure(t.Context(), func(*merchant.Directory, merchant.Uses) (merchant.Changes, error) {
+		return merchant.Changes{Webhooks: []*merchant.Webhook{&w}, What: "changed webhook " + w.ID.String()}, nil
 	}))
 }
 
-func webhooksOf(t *testing.T, s *Store, account guid.ID) []*gift.Webhook {
+func webhooksOf(t *testing.T, s *Store, account guid.ID) []*merchant.Webhook {
 	t.Helper()
 	d, err := s.Directory(t.Context())
 	must(t, err)
@@ -35,21 +36,23 @@ func webhooksOf(t *testing.T, s *Store, account guid.ID) []*gift.Webhook {
 func testWebhooks(t *testing.T, open opener) {
 	s, again := open(t)
 	account := newID()
-	secret, err := gift.NewWebhookSecret(bytes.NewReader(bytes.Repeat([]byte("sixteen letters!"), 2)))
+	secret, err := merchant.NewWebhookSecret(bytes.NewReader(bytes.Repeat([]byte("sixteen letters!"), 2)))
 	must(t, err)
-	old, err := gift.NewWebhookSecret(bytes.NewReader(bytes.Repeat([]byte("another sixteen!"), 2)))
+	old, err := merchant.NewWebhookSecret(bytes.NewReader(bytes.Repeat([]byte("another sixteen!"), 2)))
 	must(t, err)
-	plain := gift.Webhook{ID: newID(), AccountID: account, URL: "https://example.com/a", Enabled: true, CreatedAt: noon,
+	plain := merchant.Webhook{ID: newID(), AccountID: account, URL: "https://example.com/a", Enabled: true,
+		CreatedAt: noon,
 		ChangedAt: noon, Secret: secret}
-	full := gift.Webhook{ID: newID(), AccountID: account, URL: "https://example.com/b?c=d", Types: []string{"gift.*"},
-		Description: "The shop's", Off: gift.WebhookFailing, CreatedAt: noon.Add(time.Second), ChangedAt: noon,
-		Start: gift.EventPlace{Position: 5, Part: 2, Mark: [4]byte{1, 2, 3, 4}}, Secret: secret, Old: old,
-		OldUntil: noon.Add(time.Hour), Replay: &gift.WebhookReplay{ID: newID(), From: noon, To: noon.Add(time.Hour),
-			Types: []string{"key.*"}, After: gift.EventPlace{Position: 1, Part: 1}, Upto: gift.EventPlace{Position: 9, Part: 1}}}
+	full := merchant.Webhook{ID: newID(), AccountID: account, URL: "https://example.com/b?c=d", Types: []string{"gift.*"},
+		Description: "The shop's", Off: merchant.WebhookFailing, CreatedAt: noon.Add(time.Second), ChangedAt: noon,
+		Start: merchant.EventPlace{Position: 5, Part: 2, Mark: [4]byte{1, 2, 3, 4}}, Secret: secret, Old: old,
+		OldUntil: noon.Add(time.Hour), Replay: &merchant.WebhookReplay{ID: newID(), From: noon, To: noon.Add(time.Hour),
+			Types: []string{"key.*"}, After: merchant.EventPlace{Position: 1, Part: 1}, Upto: merchant.EventPlace{Position: 9,
+				Part: 1}}}
 	saveWebhook(t, s, full)
 	saveWebhook(t, s, plain)
 	plain.Types = []string{} // as it is read
-	if diff := cmp.Diff([]*gift.Webhook{&plain, &full}, webhooksOf(t, again(), account)); diff != "" {
+	if diff := cmp.Diff([]*merchant.Webhook{&plain, &full}, webhooksOf(t, again(), account)); diff != "" {
 		t.Error(diff)
 	}
 	for table, rows := range dump(t, s) {
@@ -77,10 +80,10 @@ func testWebhooks(t *testing.T, open opener) {
 func testWebhookProgress(t *testing.T, open opener) {
 	s, again := open(t)
 	account, hook := newID(), newID()
-	state := gift.WebhookState{AccountID: account, WebhookID: hook, After: gift.EventPlace{Position: 7, Part: 3},
+	state := gift.WebhookState{AccountID: account, WebhookID: hook, After: merchant.EventPlace{Position: 7, Part: 3},
 		Aside: []gift.WebhookAside{{Event: newID(), Type: gift.EventRedeemed, Attempts: 4, Due: noon,
-			Before: gift.EventPlace{Position: 2, Part: 1, Mark: [4]byte{9}}}},
-		FailingSince: noon, Replay: newID(), ReplayAfter: gift.EventPlace{Position: 1}, Replayed: true}
+			Before: merchant.EventPlace{Position: 2, Part: 1, Mark: [4]byte{9}}}},
+		FailingSince: noon, Replay: newID(), ReplayAfter: merchant.EventPlace{Position: 1}, Replayed: true}
 	other := gift.WebhookState{AccountID: account, WebhookID: newID()}
 	attempts := make([]gift.WebhookAttempt, 40)
 	for i := range attempts {
@@ -231,10 +234,10 @@ func testNewEvents(t *testing.T, open opener) {
 // fillWebhooks gives an account an endpoint with all that belongs to one.
 func fillWebhooks(t *testing.T, s *Store, account guid.ID) {
 	t.Helper()
-	secret, err := gift.NewWebhookSecret(bytes.NewReader(bytes.Repeat([]byte("sixteen letters!"), 2)))
+	secret, err := merchant.NewWebhookSecret(bytes.NewReader(bytes.Repeat([]byte("sixteen letters!"), 2)))
 	must(t, err)
 	hook := newID()
-	saveWebhook(t, s, gift.Webhook{ID: hook, AccountID: account, URL: "https://example.com", Enabled: true,
+	saveWebhook(t, s, merchant.Webhook{ID: hook, AccountID: account, URL: "https://example.com", Enabled: true,
 		CreatedAt: noon, ChangedAt: noon, Secret: secret})
 	must(t, s.SaveWebhooks(t.Context(), []gift.WebhookState{{AccountID: account, WebhookID: hook}},
 		[]gift.WebhookAttempt{{ID: newID(), AccountID: account, WebhookID: hook, Event: newID(), Type: gift.EventRedeemed,

@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/store/pgtest"
 )
@@ -85,7 +86,7 @@ var dollars = money.Currency{Code: "USD", Decimals: 2}
 // newGift is a printed gift of 100.00 that has just been made, with the first entry of its history.
 func newGift(account guid.ID) (gift.Gift, gift.Entry) {
 	g := gift.Gift{
-		Voucher: gift.Voucher{ID: newID(), AccountID: account, OrderID: newID(), ProgramID: gift.BusinessProgram.ID,
+		Voucher: gift.Voucher{ID: newID(), AccountID: account, OrderID: newID(), ProgramID: merchant.BusinessProgram.ID,
 			Currency: dollars, Loaded: 10_000, Balance: 10_000, CreatedAt: noon},
 		Card: gift.Card{Code: newCode(), Token: newToken(), Sender: "Ann", Recipient: "Bob", Method: contact.Printed,
 			Message:      "Happy birthday",
@@ -139,10 +140,10 @@ func redeem(t testing.TB, s *Store, v *gift.Voucher, amount money.Amount) gift.E
 }
 
 func tryRedeem(ctx context.Context, s *Store, v *gift.Voucher, amount money.Amount) (gift.Entry, error) {
-	return redeemBy(ctx, s, gift.Actor{}, v, amount)
+	return redeemBy(ctx, s, merchant.Actor{}, v, amount)
 }
 
-func redeemBy(ctx context.Context, s *Store, by gift.Actor, v *gift.Voucher, amount money.Amount) (e gift.Entry,
+func redeemBy(ctx context.Context, s *Store, by merchant.Actor, v *gift.Voucher, amount money.Amount) (e gift.Entry,
 	refused error) {
 	err := s.Group(ctx, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) (c ledger.Changes) {
 		var after gift.Voucher
@@ -187,7 +188,7 @@ func benchmarkGroup(b *testing.B, open opener, vouchers int) {
 		runGroup(b, s, w, func(st *ledger.State) (c ledger.Changes) {
 			for i, r := range w.Vouchers {
 				after, e, err := st.Vouchers[r].Redeem(gift.Redeem{
-					Context: gift.Context{EntryID: newID(), Now: noon, RequestID: w.Requests[i].Key, Actor: gift.Actor{KeyID: till,
+					Context: gift.Context{EntryID: newID(), Now: noon, RequestID: w.Requests[i].Key, Actor: merchant.Actor{KeyID: till,
 						LocationID: place}}, Amount: 1})
 				if err != nil {
 					b.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -33,7 +34,7 @@ type LeftOut struct {
 // sum of all lines; one that is good for certain items pays at most what is left of each of these once voids and
 // coupons are taken off it. An item gift pays as many whole pieces as there are. Ids, groups and names of items are
 // compared as they are, letter case included.
-func EligibilityOf(t *Ticket, eligibleItems []gift.Item, v *gift.Voucher) Eligibility {
+func EligibilityOf(t *Ticket, eligibleItems []merchant.Item, v *gift.Voucher) Eligibility {
 	j := assessment{Ticket: t, items: eligibleItems, unit: v.Unit()}
 	verdict := j.lines()
 	if j.takes && len(j.items) > 0 { // where a gift is good for any item, all lines are one
@@ -50,7 +51,7 @@ func EligibilityOf(t *Ticket, eligibleItems []gift.Item, v *gift.Voucher) Eligib
 // assessment is a ticket as one gift sees it.
 type assessment struct {
 	*Ticket
-	items []gift.Item
+	items []merchant.Item
 	unit  money.Currency
 	takes bool                     // a line that the gift is good for takes something off
 	sums  map[string]money.Decimal // of the lines that the gift is good for, by item; nil: they are not told apart
@@ -117,7 +118,7 @@ func (j *assessment) named(l *Line) bool {
 }
 
 func (j *assessment) lists(l *Line) bool {
-	return slices.ContainsFunc(j.items, func(i gift.Item) bool { return i.Is(l.ItemID, l.Group, l.ItemName) })
+	return slices.ContainsFunc(j.items, func(i merchant.Item) bool { return i.Is(l.ItemID, l.Group, l.ItemName) })
 }
 
 // why is the reason of the first line with an item that the gift is good for; "": there is no such line.

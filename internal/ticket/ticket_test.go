@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -45,9 +46,9 @@ func on(grand money.Number, lines ...Line) *Ticket {
 	return t
 }
 
-func goodFor(ids ...string) (items []gift.Item) {
+func goodFor(ids ...string) (items []merchant.Item) {
 	for _, id := range ids {
-		items = append(items, gift.Item{ID: id})
+		items = append(items, merchant.Item{ID: id})
 	}
 	return items
 }
@@ -90,7 +91,7 @@ func TestJudge(t *testing.T) {
 	tests := []struct {
 		name    string
 		ticket  *Ticket
-		items   []gift.Item
+		items   []merchant.Item
 		voucher *gift.Voucher
 		want    Eligibility
 	}{

@@ -17,8 +17,8 @@ import (
 	"strconv"
 	"strings"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/locale"
+	"boon.example/internal/merchant"
 	"boon.example/internal/web"
 )
 
@@ -26,7 +26,7 @@ import (
 var files embed.FS
 
 // languages are those that the pages of a till are in: all.
-var languages = gift.Languages()
+var languages = merchant.Languages()
 
 // policy lets a page run its own scripts, a decoder in WebAssembly among them, and ask this site.
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: " +
@@ -48,7 +48,7 @@ type file struct {
 
 // pages are all pages in all languages, as they never change, and what they need.
 type pages struct {
-	rendered map[string]map[gift.Language][]byte // by template
+	rendered map[string]map[merchant.Language][]byte // by template
 	assets   map[string]*file
 	// The folder that pages name them in is a hash over all of them: scripts import each other by their names, and
 	// those of two releases must not meet, also where a device keeps them.
@@ -76,7 +76,7 @@ func readPages() (p pages) {
 		return err
 	}))
 	p.folder = hex.EncodeToString(all.Sum(nil)[:8])
-	p.rendered = map[string]map[gift.Language][]byte{"till.html": {}, "pair.html": {}}
+	p.rendered = map[string]map[merchant.Language][]byte{"till.html": {}, "pair.html": {}}
 	for name, versions := range p.rendered {
 		for _, l := range languages {
 			versions[l] = p.render(name, l)
@@ -107,7 +107,7 @@ func kindOf(ext string) string {
 }
 
 // render makes a page in a language.
-func (p *pages) render(name string, l gift.Language) []byte {
+func (p *pages) render(name string, l merchant.Language) []byte {
 	texts := locale.For(l)
 	all, err := json.Marshal(texts.All("till."))
 	must(err)
@@ -129,9 +129,9 @@ func (p *pages) render(name string, l gift.Language) []byte {
 // document sends a page, in the language that the browser asks for.
 func (t *tills) document(name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		l := gift.Language(r.URL.Query().Get("lang"))
+		l := merchant.Language(r.URL.Query().Get("lang"))
 		if !slices.Contains(languages, l) {
-			l = locale.Match(r.Header.Get("Accept-Language"), gift.English)
+			l = locale.Match(r.Header.Get("Accept-Language"), merchant.English)
 		}
 		w.Header().Add("Vary", "Accept-Language")
 		send(w, r, "text/html; charset=utf-8", t.pages.rendered[name][l])

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"boon.example/internal/card"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
@@ -33,9 +33,9 @@ var (
 
 // session is a till that makes a call, and who stands at it.
 type session struct {
-	caller *gift.Caller
-	person *gift.Person // nil: nobody
-	until  time.Time    // the person's sign-in lasts
+	caller *merchant.Caller
+	person *merchant.Person // nil: nobody
+	until  time.Time        // the person's sign-in lasts
 }
 
 // session tells which till makes a request.
@@ -47,7 +47,7 @@ func (t *tills) session(r *http.Request, now time.Time) (*session, error) {
 	d := t.Directory()
 	caller, ok := d.AuthenticateTill(key, now)
 	if !ok {
-		if k := d.Keys[gift.HashKey(key)]; k != nil && k.Till == gift.PairedTill {
+		if k := d.Keys[merchant.HashKey(key)]; k != nil && k.Till == merchant.PairedTill {
 			return nil, errNotPaired
 		}
 		return nil, errGuess
@@ -112,19 +112,19 @@ func (t *tills) pair(c *service.Call) (answer, error) {
 	var refused = refusal.New(refusal.Unauthenticated,
 		"This link has paired a device already, or is older than 15 minutes. Make a new one with boon till pair.")
 	var elsewhere error
-	err = t.Store.Configure(c.Context(), func(d *gift.Directory, _ gift.Uses) (_ gift.Changes, err error) {
-		waiting := d.Keys[gift.HashKey(token)]
-		if text, err = gift.NewKey(rand.Reader, gift.AccountKey, waiting != nil && waiting.Test); err != nil {
-			return gift.Changes{}, fmt.Errorf("drawing the key of a till: %w", err)
+	err = t.Store.Configure(c.Context(), func(d *merchant.Directory, _ merchant.Uses) (_ merchant.Changes, err error) {
+		waiting := d.Keys[merchant.HashKey(token)]
+		if text, err = merchant.NewKey(rand.Reader, merchant.AccountKey, waiting != nil && waiting.Test); err != nil {
+			return merchant.Changes{}, fmt.Errorf("drawing the key of a till: %w", err)
 		}
 		k, ok := d.Pair(token, text, c.Now)
 		if !ok {
-			return gift.Changes{}, refused
+			return merchant.Changes{}, refused
 		}
 		if elsewhere = c.From(k.Networks); elsewhere != nil {
-			return gift.Changes{}, elsewhere
+			return merchant.Changes{}, elsewhere
 		}
-		changes := gift.Changes{Keys: []*gift.Key{k}, By: gift.Actor{KeyID: k.ID, Address: c.Address()},
+		changes := merchant.Changes{Keys: []*merchant.Key{k}, By: merchant.Actor{KeyID: k.ID, Address: c.Address()},
 			RequestID: c.RequestID, Of: map[guid.ID]string{},
 			What: fmt.Sprintf("account %s: paired a device as till %s (%s)", d.Accounts[k.AccountID].Name, k.Name, k.ID)}
 		changes.Of[k.AccountID] = changes.What
@@ -159,9 +159,9 @@ func (t *tills) pair(c *service.Call) (answer, error) {
 }
 
 // giveUp ends the key of the till that a device was.
-func giveUp(d *gift.Directory, changes *gift.Changes, till guid.ID, now time.Time) {
+func giveUp(d *merchant.Directory, changes *merchant.Changes, till guid.ID, now time.Time) {
 	k := d.Key(till)
-	if k == nil || k.Till != gift.PairedTill || !k.Works(now) {
+	if k == nil || k.Till != merchant.PairedTill || !k.Works(now) {
 		return
 	}
 	ended := *k
@@ -232,9 +232,9 @@ func (t *tills) tell(c *service.Call, s *session) (answer, error) {
 
 // writeSale tells at which storefronts a till may sell cards and load gifts, and of which programs it loads them. Of
 // several, whoever stands at it says which.
-func writeSale(w *wire.Writer, caller *gift.Caller) {
+func writeSale(w *wire.Writer, caller *merchant.Caller) {
 	account := caller.Account
-	if caller.Permissions&(gift.MayActivate|gift.MayReload) == 0 {
+	if caller.Permissions&(merchant.MayActivate|merchant.MayReload) == 0 {
 		return
 	}
 	w.List("storefronts")

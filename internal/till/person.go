@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/pin"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/refusal"
@@ -24,7 +25,7 @@ const (
 	pinsAtOnce = 2
 )
 
-func pinRate(at gift.Till) (r ratelimit.Rate) {
+func pinRate(at merchant.Till) (r ratelimit.Rate) {
 	r.Burst, r.Refill = at.PINs()
 	return r
 }
@@ -33,12 +34,12 @@ func pinRate(at gift.Till) (r ratelimit.Rate) {
 type wrongPINs struct{ Store }
 
 // Bucket implements ratelimit.Records.
-func (w wrongPINs) Bucket(ctx context.Context, person gift.Till) (ratelimit.Bucket, error) {
+func (w wrongPINs) Bucket(ctx context.Context, person merchant.Till) (ratelimit.Bucket, error) {
 	return w.TillBucket(ctx, person)
 }
 
 // Take implements ratelimit.Records. Whoever hangs up now has tried all the same.
-func (w wrongPINs) Take(ctx context.Context, person gift.Till, n int) (ratelimit.Bucket, error) {
+func (w wrongPINs) Take(ctx context.Context, person merchant.Till, n int) (ratelimit.Bucket, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	return w.CountWrongPINs(ctx, person, time.Now(), n)
@@ -98,7 +99,8 @@ func (t *tills) signIn(c *service.Call) (answer, error) {
 }
 
 // choosePIN has somebody whose PIN somebody else has set choose another one, and gives the person with it.
-func (t *tills) choosePIN(c *service.Call, s *session, p *gift.Person, first, own string) (*gift.Person, error) {
+func (t *tills) choosePIN(c *service.Call, s *session, p *merchant.Person, first, own string) (*merchant.Person,
+	error) {
 	err := pin.Check(own)
 	switch {
 	case own == "":
@@ -120,13 +122,13 @@ func (t *tills) choosePIN(c *service.Call, s *session, p *gift.Person, first, ow
 		return nil, fmt.Errorf("making the hash of a PIN: %w", err)
 	}
 	gone := refusal.New(refusal.NotAuthorized, "The PIN of %s was set anew just now. Sign in with that one.", p.Name)
-	err = t.Store.Configure(c.Context(), func(d *gift.Directory, _ gift.Uses) (gift.Changes, error) {
+	err = t.Store.Configure(c.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes, error) {
 		a := d.Accounts[s.caller.Account.ID]
-		if is := (&gift.Caller{Account: a}).PersonNamed(p.Name); is == nil || is.PIN != p.PIN {
-			return gift.Changes{}, gone
+		if is := (&merchant.Caller{Account: a}).PersonNamed(p.Name); is == nil || is.PIN != p.PIN {
+			return merchant.Changes{}, gone
 		}
-		return gift.Changes{Accounts: []*gift.Account{a.WithPIN(p.Name, hash, true)},
-			By: gift.Actor{KeyID: s.caller.KeyID, Person: p.Name, Address: c.Address()}, RequestID: c.RequestID,
+		return merchant.Changes{Accounts: []*merchant.Account{a.WithPIN(p.Name, hash, true)},
+			By: merchant.Actor{KeyID: s.caller.KeyID, Person: p.Name, Address: c.Address()}, RequestID: c.RequestID,
 			What: fmt.Sprintf("account %s: %s chose a PIN at till %s", a.Name, p.Name, s.caller.Name)}, nil
 	})
 	if errors.Is(err, gone) {
@@ -148,7 +150,7 @@ func (t *tills) choosePIN(c *service.Call, s *session, p *gift.Person, first, ow
 }
 
 // again is the till that makes a call, by the set-up as it is now.
-func (t *tills) again(c *service.Call) (*gift.Caller, error) {
+func (t *tills) again(c *service.Call) (*merchant.Caller, error) {
 	s, err := t.open(c)
 	if err != nil {
 		return nil, err
@@ -157,7 +159,7 @@ func (t *tills) again(c *service.Call) (*gift.Caller, error) {
 }
 
 // signedInAs has somebody stand at the till, and nobody else.
-func (t *tills) signedInAs(c *service.Call, s *session, p *gift.Person) (answer, error) {
+func (t *tills) signedInAs(c *service.Call, s *session, p *merchant.Person) (answer, error) {
 	if err := c.By(s.caller.By(p)); err != nil {
 		return nil, err
 	}
@@ -190,7 +192,7 @@ func (t *tills) tellSignIn(c *service.Call, s *session) error {
 // addTrail writes what was done at a till into the audit trail.
 func (t *tills) addTrail(c *service.Call, s *session, person string, action gift.EventType, what string) error {
 	err := t.Store.AddTrail(c.Context(), gift.TrailEntry{AccountID: s.caller.Account.ID, Action: action, What: what,
-		Actor: gift.Actor{KeyID: s.caller.KeyID, Person: person, Address: c.Address()}, RequestID: c.RequestID})
+		Actor: merchant.Actor{KeyID: s.caller.KeyID, Person: person, Address: c.Address()}, RequestID: c.RequestID})
 	if err != nil {
 		return service.Stored(fmt.Errorf("writing the audit trail: %w", err))
 	}
@@ -206,7 +208,7 @@ type toldOf struct {
 // told is what a person did at a till, or at all of them together.
 type told struct {
 	action gift.EventType
-	at     gift.Till
+	at     merchant.Till
 }
 
 // isNew tells whether the trail was not told of it for so long, and takes it that it is told now.
@@ -232,8 +234,9 @@ func (t *toldOf) forget(of told) {
 
 // tellRest tells the log, a metric, the audit trail and, as an event, the merchant that a PIN rests, if the wrong one
 // just now was the last that may be tried at this till, or at all of them; once an hour for each.
-func (t *tills) tellRest(c *service.Call, s *session, p *gift.Person) error {
-	for _, at := range []gift.Till{s.caller.Account.RestKey(p, s.caller.KeyID), s.caller.Account.RestKey(p, guid.ID{})} {
+func (t *tills) tellRest(c *service.Call, s *session, p *merchant.Person) error {
+	for _, at := range []merchant.Till{s.caller.Account.RestKey(p, s.caller.KeyID), s.caller.Account.RestKey(p,
+		guid.ID{})} {
 		b, err := t.Store.TillBucket(c.Context(), at)
 		if err != nil {
 			return service.Stored(fmt.Errorf("reading how many PINs may be tried: %w", err))
@@ -246,7 +249,7 @@ func (t *tills) tellRest(c *service.Call, s *session, p *gift.Person) error {
 		if at.LocationID.IsZero() {
 			where = "at all tills, the last of them at till " + s.caller.Name
 		}
-		t.PINLimited(c.Context(), gift.Till{AccountID: at.AccountID, KeyID: s.caller.KeyID, LocationID: at.LocationID})
+		t.PINLimited(c.Context(), merchant.Till{AccountID: at.AccountID, KeyID: s.caller.KeyID, LocationID: at.LocationID})
 		err = t.addTrail(c, s, "", gift.EventPINLimited, fmt.Sprintf("the PIN of %s rests after %d wrong ones %s", p.Name,
 			pinRate(at).Burst, where))
 		if err != nil {
@@ -259,7 +262,7 @@ func (t *tills) tellRest(c *service.Call, s *session, p *gift.Person) error {
 
 // try checks a PIN, unless too many wrong ones were tried at this till, or at all of the account's: then right and
 // wrong ones are answered alike.
-func (t *tills) try(c *service.Call, at *gift.Caller, p *gift.Person, typed string) (right bool, _ error) {
+func (t *tills) try(c *service.Call, at *merchant.Caller, p *merchant.Person, typed string) (right bool, _ error) {
 	ctx := c.Context()
 	var gone, failed error
 	err := t.pins.Try(ctx, at.Account.RestKey(p, at.KeyID), func() (cost int) {
@@ -286,7 +289,7 @@ func (t *tills) try(c *service.Call, at *gift.Caller, p *gift.Person, typed stri
 }
 
 // check waits for the till's turn, and compares a PIN with its hash.
-func (t *tills) check(ctx context.Context, at *gift.Caller, hash, typed string) (right bool, _ error) {
+func (t *tills) check(ctx context.Context, at *merchant.Caller, hash, typed string) (right bool, _ error) {
 	done, err := t.busy.Take(ctx, at.Account.ID, at.KeyID)
 	if err != nil {
 		return false, err
@@ -321,12 +324,12 @@ func (t *tills) proof(s *session) string {
 const proofSize = 33
 
 // claim is what a proof proves. With another PIN, or at another till, it is another one.
-func claim(c *gift.Caller, p *gift.Person, until time.Time) string {
+func claim(c *merchant.Caller, p *merchant.Person, until time.Time) string {
 	return fmt.Sprintf("%s %s %d %q %q", c.Account.ID, c.KeyID, until.Unix(), p.PIN, p.Name)
 }
 
 // signedIn tells who is signed in at the till that makes a request, and until when; nil: nobody.
-func (t *tills) signedIn(r *http.Request, c *gift.Caller, now time.Time) (*gift.Person, time.Time, error) {
+func (t *tills) signedIn(r *http.Request, c *merchant.Caller, now time.Time) (*merchant.Person, time.Time, error) {
 	b, err := base64.RawURLEncoding.DecodeString(t.cookie(r, personCookie))
 	if err != nil || len(b) < 8+proofSize {
 		return nil, time.Time{}, nil

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
@@ -37,11 +38,11 @@ func TestSignInsFillNoTrail(t *testing.T) {
 	rows := &trail{}
 	tills := &tills{Config: Config{Store: rows, Service: service.New(service.Config{
 		Now: func() time.Time { return now }})}}
-	account := &gift.Account{ID: guid.ID{1}}
+	account := &merchant.Account{ID: guid.ID{1}}
 	signIn := func(name string, till byte, after time.Duration, want int) {
 		t.Helper()
 		now = now.Add(after)
-		s := &session{caller: &gift.Caller{Account: account, KeyID: guid.ID{till}}, person: &gift.Person{Name: name}}
+		s := &session{caller: &merchant.Caller{Account: account, KeyID: guid.ID{till}}, person: &merchant.Person{Name: name}}
 		tills.Service.JSON(func(c *service.Call) (answer, error) {
 			return func(*wire.Writer) {}, tills.tellSignIn(c, s)
 		}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, personPath, nil))

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 )
@@ -51,7 +51,7 @@ func (s *shifts) put(till guid.ID, until, now time.Time) {
 }
 
 // shift is until when sign-ins last that hold at a till.
-func (t *tills) shift(ctx context.Context, c *gift.Caller, now time.Time) (time.Time, error) {
+func (t *tills) shift(ctx context.Context, c *merchant.Caller, now time.Time) (time.Time, error) {
 	if until, ok := t.shifts.get(c.KeyID, now); ok {
 		return until, nil
 	}
@@ -63,7 +63,7 @@ func (t *tills) shift(ctx context.Context, c *gift.Caller, now time.Time) (time.
 }
 
 // beginShift ends all sign-ins at a till, and gives until when one lasts that begins now.
-func (t *tills) beginShift(c *service.Call, at *gift.Caller) (time.Time, error) {
+func (t *tills) beginShift(c *service.Call, at *merchant.Caller) (time.Time, error) {
 	until, err := t.Store.BeginShift(c.Context(), at.Account.ID, at.KeyID, c.Now.Add(signedInFor))
 	if err != nil {
 		return time.Time{}, service.Stored(err)

@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -28,21 +29,22 @@ type Config struct {
 	// Operations carries out the operations of the JSON interface, by their paths below it.
 	Operations http.Handler
 	Store      Store
-	Directory  func() *gift.Directory          // the newest set-up
+	Directory  func() *merchant.Directory      // the newest set-up
 	Refresh    func(ctx context.Context) error // reads it anew
 	Keys       Keys
 	Day        int // how many entries of a till's day are summed up, the newest; 0: 5,000
 	// PINLimited is told that the PIN of a person rests at a till, or at all of an account's; nil: nobody is.
-	PINLimited func(ctx context.Context, at gift.Till)
+	PINLimited func(ctx context.Context, at merchant.Till)
 }
 
 // Store is what the tills need of a database.
 type Store interface {
 	// Configure changes the set-up in one transaction: see package setup.
-	Configure(ctx context.Context, change func(current *gift.Directory, uses gift.Uses) (gift.Changes, error)) error
+	Configure(ctx context.Context, change func(current *merchant.Directory, uses merchant.Uses) (merchant.Changes,
+		error)) error
 	// TillBucket reads the bucket of a person's wrong PINs; CountWrongPINs takes n out of it, durably.
-	TillBucket(context.Context, gift.Till) (ratelimit.Bucket, error)
-	CountWrongPINs(ctx context.Context, person gift.Till, now time.Time, n int) (ratelimit.Bucket, error)
+	TillBucket(context.Context, merchant.Till) (ratelimit.Bucket, error)
+	CountWrongPINs(ctx context.Context, person merchant.Till, now time.Time, n int) (ratelimit.Bucket, error)
 	// BeginShift ends all sign-ins at a till, and gives until when one lasts that begins now; Shift tells that.
 	BeginShift(ctx context.Context, account, till guid.ID, until time.Time) (time.Time, error)
 	Shift(ctx context.Context, account, till guid.ID) (time.Time, error)
@@ -68,7 +70,7 @@ type tills struct {
 	Config
 	secure bool // cookies go over TLS only
 	pages  pages
-	pins   *ratelimit.Limiter[gift.Till]
+	pins   *ratelimit.Limiter[merchant.Till]
 	busy   *fair.Places // for checking PINs
 	days   *fair.Places // for reading a page of a day
 	shifts shifts
@@ -80,9 +82,9 @@ func Handler(c Config) http.Handler {
 	t := &tills{Config: c, secure: strings.HasPrefix(c.PublicURL, "https://"), pages: readPages(),
 		busy: fair.New(pinsAtOnce), days: fair.New(daysAtOnce)}
 	if t.PINLimited == nil {
-		t.PINLimited = func(context.Context, gift.Till) {}
+		t.PINLimited = func(context.Context, merchant.Till) {}
 	}
-	t.pins = ratelimit.NewLimiterBy(pinRate, ratelimit.Records[gift.Till](wrongPINs{c.Store}), time.Now)
+	t.pins = ratelimit.NewLimiterBy(pinRate, ratelimit.Records[merchant.Till](wrongPINs{c.Store}), time.Now)
 	mux := http.NewServeMux()
 	page := func(pattern string, h http.Handler) { mux.Handle(pattern, c.Service.Page(h)) }
 	page("GET "+Path, t.document("till.html"))
@@ -149,7 +151,7 @@ func (t *tills) forward(w http.ResponseWriter, r *http.Request) {
 		t.Service.JSON(func(c *service.Call) (answer, error) { return nil, t.unpaired(c, err) }).ServeHTTP(w, r)
 		return
 	}
-	inner := r.Clone(service.WithCaller(r.Context(), func(now time.Time) (*gift.Caller, error) {
+	inner := r.Clone(service.WithCaller(r.Context(), func(now time.Time) (*merchant.Caller, error) {
 		s, err := t.session(r, now)
 		if err != nil {
 			return nil, err

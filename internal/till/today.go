@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/calendar"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -86,7 +87,7 @@ func (t *tills) today(c *service.Call) (answer, error) {
 func (t *tills) asked(c *service.Call, s *session, now time.Time) (*doneToday, error) {
 	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
 	zone, ends := s.caller.Account.Zone, dayEnds(s.caller)
-	d := &doneToday{today: dayOf(now.In(zone), ends), mayShop: s.person != nil && s.person.May.Has(gift.MayLookUp)}
+	d := &doneToday{today: dayOf(now.In(zone), ends), mayShop: s.person != nil && s.person.May.Has(merchant.MayLookUp)}
 	d.day = d.today
 	if text := q.Text("day"); text != "" {
 		day, err := time.Parse(time.DateOnly, text)
@@ -108,7 +109,7 @@ func (t *tills) asked(c *service.Call, s *session, now time.Time) (*doneToday, e
 }
 
 // dayEnds is how long after midnight a day ends where the till stands.
-func dayEnds(c *gift.Caller) time.Duration {
+func dayEnds(c *merchant.Caller) time.Duration {
 	for _, id := range c.Locations {
 		if l := c.Account.Location(id); l != nil {
 			return l.DayEnds
@@ -134,7 +135,7 @@ type doneToday struct {
 func (d *doneToday) listed() []gift.Change { return d.all[:min(maxToday, len(d.all))] }
 
 // read reads what a caller did.
-func (t *tills) read(ctx context.Context, by *gift.Caller, d *doneToday) error {
+func (t *tills) read(ctx context.Context, by *merchant.Caller, d *doneToday) error {
 	filter := gift.ChangeFilter{AccountID: by.Account.ID, KeyID: by.KeyID, Till: true, From: d.from, To: d.to}
 	if d.shop {
 		filter.KeyID, filter.Till, filter.ByKeys, filter.LocationID = guid.ID{}, false, true, by.Locations[0]
@@ -165,7 +166,7 @@ func (t *tills) read(ctx context.Context, by *gift.Caller, d *doneToday) error {
 }
 
 // page reads a page of a day when it is the till's turn: a long day keeps other merchants from theirs for a page.
-func (t *tills) page(ctx context.Context, by *gift.Caller, f gift.ChangeFilter) (gift.ChangePage, error) {
+func (t *tills) page(ctx context.Context, by *merchant.Caller, f gift.ChangeFilter) (gift.ChangePage, error) {
 	done, err := t.days.Take(ctx, by.Account.ID, by.KeyID)
 	if err != nil {
 		return gift.ChangePage{}, err

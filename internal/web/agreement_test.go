@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/delivery"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 // TestMailAndPageAgree: in every language, a gift's mail and the notice of what is left tell of the gift what its page
@@ -23,18 +24,19 @@ func TestMailAndPageAgree(t *testing.T) {
 		return strings.NewReplacer("×", "x", ":", "", "：", "").Replace(strings.Join(strings.Fields(strings.TrimLeft(s, "->")),
 			""))
 	}
-	for _, l := range gift.Languages() {
+	for _, l := range merchant.Languages() {
 		for _, item := range []bool{false, true} {
 			many, g := *account, aGift(t)
 			many.Locations = slices.Grow(many.Locations, 20)
 			for len(many.Locations) < 20 {
-				many.Locations = append(many.Locations, gift.Location{ID: guid.ID{30}, Name: "Pier 7"})
+				many.Locations = append(many.Locations, merchant.Location{ID: guid.ID{30}, Name: "Pier 7"})
 			}
 			g.Item, g.Card.Label, g.Card.Language, g.Card.Terms = item, "Latte", string(l), "Not for cash."
 			g.Status, g.Balance, g.Seq = gift.Claimed, 1550, 1
 			g.Holds = []gift.OpenHold{{Left: 450, Until: time.Now().Add(time.Hour)}}
-			g.Items, g.ValidUntil = []gift.Item{{ID: "LATTE", Name: "Latte"}}, time.Now().Add(time.Hour)
-			used := []gift.Entry{{Kind: gift.Redemption, Delta: -950, At: time.Now(), Actor: gift.Actor{LocationID: guid.ID{2}}}}
+			g.Items, g.ValidUntil = []merchant.Item{{ID: "LATTE", Name: "Latte"}}, time.Now().Add(time.Hour)
+			used := []gift.Entry{{Kind: gift.Redemption, Delta: -950, At: time.Now(),
+				Actor: merchant.Actor{LocationID: guid.ID{2}}}}
 			s := newStoreOf(t, &many, g)
 			s.history = used
 			_, body := s.as(t, string(l), "/g/"+token)

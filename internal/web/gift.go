@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
 	"boon.example/internal/locale"
+	"boon.example/internal/merchant"
 	"boon.example/internal/qr"
 	"boon.example/internal/refusal"
 )
@@ -34,7 +35,7 @@ const (
 
 // find finds the gift that the path names. A token that is malformed and one that is unknown look the same from
 // outside.
-func (s *site) find(r *http.Request) (gift.Gift, *gift.Account, error) {
+func (s *site) find(r *http.Request) (gift.Gift, *merchant.Account, error) {
 	text := r.PathValue("token")
 	token, err := gift.ParseToken(text)
 	if err != nil || token.Reveal() != text {
@@ -60,11 +61,11 @@ func (s *site) find(r *http.Request) (gift.Gift, *gift.Account, error) {
 // replacedCard is told to whoever holds the address of a card that was replaced.
 type replacedCard struct {
 	*gift.ReplacedError
-	account *gift.Account
+	account *merchant.Account
 }
 
 // reads is the language of its account; that of the recipient is not known any more.
-func (c *replacedCard) reads() gift.Language {
+func (c *replacedCard) reads() merchant.Language {
 	return (&gift.Gift{Voucher: c.Voucher}).Reads(c.account)
 }
 
@@ -189,6 +190,6 @@ func (g *giftPage) What(u card.Use) []locale.Piece {
 // front is the page at /: what somebody does who has a gift, in their language. It looks up no code: nobody may try
 // codes without a key.
 func (s *site) front(r *http.Request) (page, error) {
-	l := readIn(r, gift.English)
+	l := readIn(r, merchant.English)
 	return page{Locale: l, guests: true, Title: l.Text("front.title"), Main: s.Messages != nil, tmpl: tmplFront}, nil
 }

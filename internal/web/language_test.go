@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/locale"
+	"boon.example/internal/merchant"
 )
 
 // as asks for a page as a browser of some language does.
@@ -38,16 +39,18 @@ func as(t *testing.T, h http.Handler, accept, method, path string) (*http.Respon
 func TestLanguageOfPages(t *testing.T) {
 	t.Parallel()
 	french, german := aGift(t), *account
-	german.Language = gift.German
+	german.Language = merchant.German
 	french.Card.Language = "fr-CA"
 	for _, tc := range []struct {
 		gift          gift.Gift
 		accept, query string
-		want          gift.Language
+		want          merchant.Language
 	}{
-		{french, "", "", gift.French}, {french, "ja,de;q=0.5", "", gift.Japanese}, {french, "ja", "?lang=es", gift.Spanish},
-		{french, "pt-BR", "", gift.French}, {french, "ja", "?lang=pt", gift.Japanese}, {aGift(t), "", "", gift.German},
-		{aGift(t), "xx", "?lang=%00&lang=es", gift.German}, {aGift(t), "", "?lang=en", gift.English},
+		{french, "", "", merchant.French}, {french, "ja,de;q=0.5", "", merchant.Japanese}, {french, "ja", "?lang=es",
+			merchant.Spanish},
+		{french, "pt-BR", "", merchant.French}, {french, "ja", "?lang=pt", merchant.Japanese}, {aGift(t), "", "",
+			merchant.German},
+		{aGift(t), "xx", "?lang=%00&lang=es", merchant.German}, {aGift(t), "", "?lang=en", merchant.English},
 	} {
 		answer, body := newStoreOf(t, &german, tc.gift).as(t, tc.accept, "/g/"+token+tc.query)
 		if !strings.HasPrefix(body, `<!doctype html>`+"\n"+`<html lang="`+string(tc.want)+`" dir="ltr">`) ||
@@ -55,7 +58,7 @@ func TestLanguageOfPages(t *testing.T) {
 			!slices.Contains(answer.Header.Values("Vary"), "Accept-Language") {
 			t.Errorf("%q %q: %.60q, headers %v, want %s", tc.accept, tc.query, body, answer.Header, tc.want)
 		}
-		for _, l := range gift.Languages() {
+		for _, l := range merchant.Languages() {
 			link := `<a href="?lang=` + string(l) + `" lang="` + string(l) + `" hreflang="` + string(l) + `">` +
 				locale.For(l).Text("language.name") + `</a>`
 			if strings.Contains(body, link) != (l != tc.want) {
@@ -77,13 +80,13 @@ func TestNothingStaysEnglish(t *testing.T) {
 	t.Parallel()
 	used := aGift(t)
 	used.Status, used.Balance, used.Seq, used.Card.Terms = gift.Claimed, 1275, 4, "TERMS"
-	used.Items = []gift.Item{{ID: "LATTE"}}
+	used.Items = []merchant.Item{{ID: "LATTE"}}
 	used.Holds = []gift.OpenHold{{Left: 300, Until: time.Now().Add(time.Hour)}}
 	used.ValidFrom, used.ValidUntil = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
 	history := []gift.Entry{{Kind: gift.Redemption, Delta: -1}, {Kind: gift.Reversal, Delta: 1},
 		{Kind: gift.TransferOut, Delta: -1}, {Kind: gift.TransferIn, Delta: 1}}
 	many := *account
-	many.Locations = make([]gift.Location, 20)
+	many.Locations = make([]merchant.Location, 20)
 	for i := range many.Locations {
 		many.Locations[i].Name = "Pier 39"
 	}
@@ -118,7 +121,7 @@ func TestNothingStaysEnglish(t *testing.T) {
 			t.Errorf("%s: status %d, want %d", name, answer.StatusCode, status)
 		}
 		known := texts(t, english)
-		for _, l := range gift.Languages()[1:] {
+		for _, l := range merchant.Languages()[1:] {
 			_, body := as(t, h, string(l), method, path)
 			for _, text := range texts(t, body) {
 				if slices.Contains(known, text) && !slices.Contains(strings.Split(same, "|"), text) &&
@@ -136,7 +139,7 @@ func TestNothingStaysEnglish(t *testing.T) {
 	compare("no gift", http.MethodGet, "/g/x", h, http.StatusNotFound)
 	compare("method", http.MethodPost, "/g/"+token, h, http.StatusMethodNotAllowed)
 	compare("PDF", http.MethodGet, "/g/"+token+PrintPath, stores["failed"].handler(false), http.StatusInternalServerError)
-	for range gift.AnonymousBurst {
+	for range merchant.AnonymousBurst {
 		request(t, h, http.MethodGet, "/g/x")
 	}
 	compare("too many", http.MethodGet, "/g/x", h, http.StatusTooManyRequests)

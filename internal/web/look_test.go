@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/card"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 // TestPreview: what a messenger shows of a link says that there is a gift and where it is from. It has no code, token,
@@ -20,8 +21,8 @@ import (
 func TestPreview(t *testing.T) {
 	t.Parallel()
 	g, a := aGift(t), *account
-	picture := gift.HashAsset([]byte("picture"))
-	a.Designs = []gift.Design{{ID: guid.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy", Picture: picture}}
+	picture := merchant.HashAsset([]byte("picture"))
+	a.Designs = []merchant.Design{{ID: guid.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy", Picture: picture}}
 	_, body := newStoreOf(t, &a, g).as(t, "fr", "/g/"+token)
 	got := properties(t, body)
 	want := map[string]string{"og:type": "website", "og:title": "Un cadeau pour vous", "og:site_name": "Harbor Coffee",
@@ -70,7 +71,7 @@ func TestMaps(t *testing.T) {
 	t.Parallel()
 	g, a := aGift(t), *account
 	a.Name = "Bäcker & Söhne"
-	a.Locations = []gift.Location{{Name: "Pier 39", Address: "2 Beach St", Jurisdiction: "US-CA",
+	a.Locations = []merchant.Location{{Name: "Pier 39", Address: "2 Beach St", Jurisdiction: "US-CA",
 		Phone: "+1 (415) 555-0100", Hours: "8–18"},
 		{Name: "浅草店", Address: "浅草1", Jurisdiction: "JP-13"}, {Name: "Mitte", Jurisdiction: "DE"}, {Name: "x", Address: "y"}}
 	const search = "https://www.openstreetmap.org/search?query="
@@ -155,14 +156,14 @@ func TestPageIsSmall(t *testing.T) {
 	g, a := aGift(t), *account
 	g.Seq, g.Card.Message = 100, strings.Repeat("花", 1000)
 	g.Card.Terms, g.Card.PromotionalTerms = strings.Repeat("条", 4000), strings.Repeat("条", 4000)
-	a.Locations = make([]gift.Location, 100)
+	a.Locations = make([]merchant.Location, 100)
 	for i := range a.Locations {
-		a.Locations[i] = gift.Location{ID: guid.ID{byte(i)}, Name: strings.Repeat("店", 50)}
+		a.Locations[i] = merchant.Location{ID: guid.ID{byte(i)}, Name: strings.Repeat("店", 50)}
 	}
 	s := newStoreOf(t, &a, g)
 	s.history = make([]gift.Entry, g.Seq)
 	for i := range s.history {
-		s.history[i] = gift.Entry{Kind: gift.Redemption, Delta: -1, Actor: gift.Actor{LocationID: guid.ID{9}}}
+		s.history[i] = gift.Entry{Kind: gift.Redemption, Delta: -1, Actor: merchant.Actor{LocationID: guid.ID{9}}}
 	}
 	_, body := s.as(t, "ja", "/g/"+token)
 	if all := len(body) + len(sheet) + len(script); all >= 100_000 {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/clientip"
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/refusal"
 )
@@ -31,7 +31,7 @@ func (m *misses) take(network string, now time.Time) time.Duration {
 	if m.buckets == nil || len(m.buckets) >= maxAddresses {
 		m.buckets = map[string]ratelimit.Bucket{}
 	}
-	rate := ratelimit.Rate{Burst: gift.AnonymousBurst, Refill: gift.AnonymousRefill}
+	rate := ratelimit.Rate{Burst: merchant.AnonymousBurst, Refill: merchant.AnonymousRefill}
 	b := m.buckets[network]
 	if wait := rate.Wait(b, now); wait > 0 {
 		return wait

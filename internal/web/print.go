@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/locale"
+	"boon.example/internal/merchant"
 	"boon.example/internal/print"
 	"boon.example/internal/refusal"
 )
@@ -71,11 +72,11 @@ func (s *site) printGift(r *http.Request) ([]byte, error) {
 		return nil, err
 	}
 	defer done()
-	c, err := s.card(r.Context(), &g, account, map[gift.AssetHash]*print.Picture{})
+	c, err := s.card(r.Context(), &g, account, map[merchant.AssetHash]*print.Picture{})
 	if err != nil {
 		return nil, err
 	}
-	if l, ok := gift.LanguageOf(r.URL.Query().Get(languageQuery)); ok && s.fonts().Writes(locale.For(l)) {
+	if l, ok := merchant.LanguageOf(r.URL.Query().Get(languageQuery)); ok && s.fonts().Writes(locale.For(l)) {
 		now, err := s.now(r.Context(), account)
 		if err != nil {
 			return nil, err
@@ -100,7 +101,7 @@ func (s *site) printOrder(r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	pictures := map[gift.AssetHash]*print.Picture{}
+	pictures := map[merchant.AssetHash]*print.Picture{}
 	var cards []print.Card
 	for i := range gifts {
 		c, err := s.card(r.Context(), &gifts[i], account, pictures)
@@ -113,8 +114,8 @@ func (s *site) printOrder(r *http.Request) ([]byte, error) {
 }
 
 // Sheets prints cards of a stock, ten to a page, for whoever may have their codes.
-func (c *Config) Sheets(ctx context.Context, a *gift.Account, cards []gift.Gift) ([]byte, error) {
-	s, pictures := &site{Config: *c}, map[gift.AssetHash]*print.Picture{}
+func (c *Config) Sheets(ctx context.Context, a *merchant.Account, cards []gift.Gift) ([]byte, error) {
+	s, pictures := &site{Config: *c}, map[merchant.AssetHash]*print.Picture{}
 	all := make([]print.Card, len(cards))
 	for i := range cards {
 		var err error
@@ -131,7 +132,7 @@ func (c *Config) Sheets(ctx context.Context, a *gift.Account, cards []gift.Gift)
 }
 
 // paper is that which the query names, else the account's.
-func paper(r *http.Request, a *gift.Account, location guid.ID) print.Paper {
+func paper(r *http.Request, a *merchant.Account, location guid.ID) print.Paper {
 	if paper, ok := print.ParsePaper(r.URL.Query().Get("paper")); ok {
 		return paper
 	}
@@ -156,7 +157,7 @@ func (s *site) sheet(r *http.Request) (account, order guid.ID, err error) {
 }
 
 // order finds the printed gifts of an order, one at least.
-func (s *site) order(ctx context.Context, accountID, orderID guid.ID) ([]gift.Gift, *gift.Account, error) {
+func (s *site) order(ctx context.Context, accountID, orderID guid.ID) ([]gift.Gift, *merchant.Account, error) {
 	gifts, err := s.Gifts.Gifts(ctx, gift.Filter{AccountID: accountID, OrderID: orderID,
 		Limit: gift.MaxRecipients})
 	if err != nil {
@@ -174,11 +175,11 @@ func (s *site) order(ctx context.Context, accountID, orderID guid.ID) ([]gift.Gi
 }
 
 // card is a gift as it is printed. pictures holds those that were read before.
-func (s *site) card(ctx context.Context, g *gift.Gift, a *gift.Account,
-	pictures map[gift.AssetHash]*print.Picture) (c print.Card, err error) {
+func (s *site) card(ctx context.Context, g *gift.Gift, a *merchant.Account,
+	pictures map[merchant.AssetHash]*print.Picture) (c print.Card, err error) {
 	l := locale.For(g.Reads(a))
 	if !s.fonts().Writes(l) {
-		l = locale.For(gift.English)
+		l = locale.For(merchant.English)
 	}
 	now, err := s.now(ctx, a)
 	if err != nil {
@@ -192,8 +193,8 @@ func (s *site) card(ctx context.Context, g *gift.Gift, a *gift.Account,
 }
 
 // picture is nil when there is none, or when it is gone: a gift without its picture is better than none.
-func (s *site) picture(ctx context.Context, hash gift.AssetHash,
-	known map[gift.AssetHash]*print.Picture) (*print.Picture, error) {
+func (s *site) picture(ctx context.Context, hash merchant.AssetHash,
+	known map[merchant.AssetHash]*print.Picture) (*print.Picture, error) {
 	if p, read := known[hash]; read || hash.IsZero() {
 		return p, nil
 	}
@@ -205,14 +206,14 @@ func (s *site) picture(ctx context.Context, hash gift.AssetHash,
 	if err != nil {
 		return nil, fmt.Errorf("reading picture %s of a design: %w", hash, err)
 	}
-	known[hash] = &print.Picture{Name: hash.String(), Bytes: a.Bytes, JPEG: a.Kind == gift.JPEG}
+	known[hash] = &print.Picture{Name: hash.String(), Bytes: a.Bytes, JPEG: a.Kind == merchant.JPEG}
 	return known[hash], nil
 }
 
 // asset is one picture of a design. Its address is the hash of its bytes, so that it can be kept for ever; mails on
 // other sites show it.
 func (s *site) asset(w http.ResponseWriter, r *http.Request) {
-	hash, ok := gift.ParseAssetHash(r.PathValue("hash"))
+	hash, ok := merchant.ParseAssetHash(r.PathValue("hash"))
 	if !ok {
 		s.fail(w, r, refusal.NotFound)
 		return
@@ -223,7 +224,7 @@ func (s *site) asset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	kind := "image/png"
-	if a.Kind == gift.JPEG {
+	if a.Kind == merchant.JPEG {
 		kind = "image/jpeg"
 	}
 	w.Header().Set("Cache-Control", forEver)

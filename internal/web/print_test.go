@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 // pages counts the pages of a PDF, and gives the size that they have.
@@ -105,7 +106,8 @@ func TestPrintWithoutItsPicture(t *testing.T) {
 	g := aGift(t)
 	g.OrderID, g.Card.Method = guid.ID{8}, contact.Printed
 	a := *account
-	a.Designs = []gift.Design{{ID: guid.ID{4}, Logo: gift.HashAsset([]byte("l")), Picture: gift.HashAsset([]byte("p"))}}
+	a.Designs = []merchant.Design{{ID: guid.ID{4}, Logo: merchant.HashAsset([]byte("l")),
+		Picture: merchant.HashAsset([]byte("p"))}}
 	s := &fakeStore{gifts: map[string]gift.Gift{token: g}, account: &a}
 	for _, path := range []string{"/g/" + token + PrintPath, "/orders/" + sheetToken + PrintPath} {
 		if status, _, body := s.get(t, path); status != 200 || !strings.HasPrefix(body, "%PDF") {
@@ -121,7 +123,7 @@ func TestSlowReadersKeepNoPrinter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFakeStore(t, aGift(t))
 		a := *account
-		a.Designs = []gift.Design{{ID: guid.ID{4}, Picture: gift.HashAsset([]byte("p"))}}
+		a.Designs = []merchant.Design{{ID: guid.ID{4}, Picture: merchant.HashAsset([]byte("p"))}}
 		s.account = &a
 		h := s.handler(false)
 		read := make(chan struct{})
@@ -183,10 +185,10 @@ func TestGuestsOfOneMerchantKeepNoOthersWaiting(t *testing.T) {
 		s := newFakeStore(t, flood)
 		s.gifts[other.Card.Token.Reveal()] = other
 		a := *account
-		a.Designs = []gift.Design{{ID: guid.ID{4}, Picture: gift.HashAsset([]byte("p"))}}
+		a.Designs = []merchant.Design{{ID: guid.ID{4}, Picture: merchant.HashAsset([]byte("p"))}}
 		b := a
 		b.ID = other.AccountID
-		s.account, s.others, s.slow = &a, []*gift.Account{&b}, time.Second
+		s.account, s.others, s.slow = &a, []*merchant.Account{&b}, time.Second
 		h := s.handler(false)
 		for range 100 {
 			go h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet,
@@ -219,16 +221,16 @@ func TestAssets(t *testing.T) {
 	if err := png.Encode(&b, image.NewRGBA(image.Rect(0, 0, 4, 4))); err != nil {
 		t.Fatal(err)
 	}
-	a := gift.Asset{AccountID: account.ID, Hash: gift.HashAsset(b.Bytes()), Kind: gift.PNG, Bytes: b.Bytes()}
+	a := merchant.Asset{AccountID: account.ID, Hash: merchant.HashAsset(b.Bytes()), Kind: merchant.PNG, Bytes: b.Bytes()}
 	s := newFakeStore(t, aGift(t))
-	s.assets = []gift.Asset{a}
+	s.assets = []merchant.Asset{a}
 	status, header, body := s.get(t, "/assets/"+a.Hash.String())
 	if status != 200 || body != b.String() || header.Get("Content-Type") != "image/png" ||
 		header.Get("X-Content-Type-Options") != "nosniff" ||
 		header.Get("Cache-Control") != forEver || header.Get("Cross-Origin-Resource-Policy") != "cross-origin" {
 		t.Errorf("status %d, headers %v", status, header)
 	}
-	for _, name := range []string{"", "x", strings.ToUpper(a.Hash.String()), gift.HashAsset(nil).String(),
+	for _, name := range []string{"", "x", strings.ToUpper(a.Hash.String()), merchant.HashAsset(nil).String(),
 		strings.Repeat("0", 64)} {
 		if status, header, _ := s.get(t, "/assets/"+name); status != 404 || header.Get("Cache-Control") != "no-store" {
 			t.Errorf("GET /assets/%s: %d, %v", name, status, header)
@@ -249,7 +251,7 @@ func TestMisses(t *testing.T) {
 		return w
 	}
 	const guesser, neighbour, other = "[2001:db8::1]:1", "[2001:db8:0:ff::2]:1", "[2001:db8:0:100::1]:1"
-	for i := range gift.AnonymousBurst {
+	for i := range merchant.AnonymousBurst {
 		if w := from(guesser, fmt.Sprintf("/g/%022d", i)); w.Code != http.StatusNotFound {
 			t.Fatalf("miss %d: %d", i, w.Code)
 		}
@@ -268,10 +270,10 @@ func TestMisses(t *testing.T) {
 	}
 	m := misses{}
 	now := time.Now()
-	for range gift.AnonymousBurst {
+	for range merchant.AnonymousBurst {
 		m.take("a", now)
 	}
-	if wait := m.take("a", now); wait != gift.AnonymousRefill || m.take("a", now.Add(wait)) != 0 {
+	if wait := m.take("a", now); wait != merchant.AnonymousRefill || m.take("a", now.Add(wait)) != 0 {
 		t.Errorf("a wait of %v", wait)
 	}
 }
@@ -283,7 +285,7 @@ func TestUses(t *testing.T) {
 	g.Status, g.Balance, g.Seq = gift.Claimed, 2000, 6
 	s := newFakeStore(t, g)
 	at := time.Date(2026, 3, 2, 15, 30, 0, 0, time.UTC)
-	place := gift.Actor{LocationID: guid.ID{2}, KeyID: guid.ID{66}}
+	place := merchant.Actor{LocationID: guid.ID{2}, KeyID: guid.ID{66}}
 	s.history = []gift.Entry{
 		{Seq: 1, Kind: gift.Issued, At: at}, {Seq: 2, Kind: gift.Redemption, Delta: -1250, At: at.Add(time.Hour),
 			Actor: place, Reference: "check 4711"},

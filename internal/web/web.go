@@ -25,6 +25,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/locale"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 	"boon.example/internal/print"
 	"boon.example/internal/refusal"
@@ -34,7 +35,7 @@ import (
 type Config struct {
 	PublicURL string // the base of the addresses in QR codes
 	Gifts     Gifts
-	Directory func() *gift.Directory
+	Directory func() *merchant.Directory
 	Messages  Outbox       // nil: there is no outbox
 	Fonts     *print.Fonts // nil: the built-in ones
 	Log       *slog.Logger
@@ -43,7 +44,7 @@ type Config struct {
 	// or none any more.
 	Order func(context.Context, gift.Token) (account, order guid.ID, err error)
 	// Clock reads the clock of a test account.
-	Clock         func(ctx context.Context, account guid.ID) (gift.Clock, error)
+	Clock         func(ctx context.Context, account guid.ID) (merchant.Clock, error)
 	ClientAddress func(*http.Request) netip.Addr // nil: that of the connection
 	Away          func(error) bool               // tells that an error will pass: the store is away; nil: none does
 
@@ -63,7 +64,7 @@ type Gifts interface {
 	// History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 	History(ctx context.Context, account, voucher guid.ID, seq, limit int) ([]gift.Entry, error)
 	// Asset finds a picture of any account; refusal.NotFound when there is none.
-	Asset(context.Context, gift.AssetHash) (gift.Asset, error)
+	Asset(context.Context, merchant.AssetHash) (merchant.Asset, error)
 }
 
 // Outbox is where messages are kept instead of being sent.
@@ -87,7 +88,7 @@ type site struct {
 }
 
 // now is the time by the clock of an account.
-func (s *site) now(ctx context.Context, a *gift.Account) (time.Time, error) {
+func (s *site) now(ctx context.Context, a *merchant.Account) (time.Time, error) {
 	now := time.Now()
 	if !a.Test {
 		return now, nil
@@ -202,7 +203,7 @@ func (page) ThemeDark() string { return darkGrounds[0].String() }
 func (s *site) reads(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			p := told(readIn(r, gift.English), "page.method.title", tmplMethod, http.StatusMethodNotAllowed)
+			p := told(readIn(r, merchant.English), "page.method.title", tmplMethod, http.StatusMethodNotAllowed)
 			p.allow = "GET, HEAD"
 			s.write(w, r, p)
 			return
@@ -230,7 +231,7 @@ func told(l *locale.Locale, title string, tmpl *template.Template, status int) p
 }
 
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
-	l := readIn(r, gift.English)
+	l := readIn(r, merchant.English)
 	if errors.Is(err, refusal.NotFound) {
 		s.write(w, r, told(l, "page.missing.title", tmplNotFound, http.StatusNotFound))
 		return

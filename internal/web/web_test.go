@@ -24,6 +24,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/locale"
+	"boon.example/internal/merchant"
 	"boon.example/internal/message"
 	"boon.example/internal/money"
 	"boon.example/internal/qr"
@@ -42,9 +43,9 @@ type fakeStore struct {
 	gifts    map[string]gift.Gift
 	messages []message.Message
 	history  []gift.Entry
-	assets   []gift.Asset
-	account  *gift.Account // nil: the usual one
-	others   []*gift.Account
+	assets   []merchant.Asset
+	account  *merchant.Account // nil: the usual one
+	others   []*merchant.Account
 	err      error         // what every read fails with
 	slow     time.Duration // how long reading a picture takes
 	replaced time.Time     // when the cards of all were; zero: they were not
@@ -78,14 +79,14 @@ func (s *fakeStore) History(_ context.Context, _, _ guid.ID, seq, limit int) ([]
 	return rest[:min(limit, len(rest))], s.err
 }
 
-func (s *fakeStore) Asset(_ context.Context, hash gift.AssetHash) (gift.Asset, error) {
+func (s *fakeStore) Asset(_ context.Context, hash merchant.AssetHash) (merchant.Asset, error) {
 	time.Sleep(s.slow)
 	for _, a := range s.assets {
 		if a.Hash == hash {
 			return a, s.err
 		}
 	}
-	return gift.Asset{}, refusal.NotFound
+	return merchant.Asset{}, refusal.NotFound
 }
 
 func (s *fakeStore) Messages(_ context.Context, before guid.ID, limit int) ([]message.Message, error) {
@@ -118,10 +119,10 @@ func (s *fakeStore) Source(m *message.Message) ([]byte, error) {
 	return []byte("Subject: =?utf-8?q?" + m.Subject + "?=\r\nMessage-ID: <" + m.ID.String() + "@x>\r\n\r\nbody"), s.err
 }
 
-var account = &gift.Account{
+var account = &merchant.Account{
 	ID: guid.ID{1}, Name: "Harbor Coffee", Currency: money.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
-	Locations: []gift.Location{{ID: guid.ID{2}, Name: "Pier 39"}, {ID: guid.ID{3}, Name: "Ferry Building"}},
-	Designs:   []gift.Design{{ID: guid.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy"}},
+	Locations: []merchant.Location{{ID: guid.ID{2}, Name: "Pier 39"}, {ID: guid.ID{3}, Name: "Ferry Building"}},
+	Designs:   []merchant.Design{{ID: guid.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy"}},
 }
 
 func aGift(t *testing.T) gift.Gift {
@@ -150,7 +151,7 @@ func newFakeStore(t *testing.T, gifts ...gift.Gift) *fakeStore {
 	return newStoreOf(t, account, gifts...)
 }
 
-func newStoreOf(t *testing.T, account *gift.Account, gifts ...gift.Gift) *fakeStore {
+func newStoreOf(t *testing.T, account *merchant.Account, gifts ...gift.Gift) *fakeStore {
 	t.Helper()
 	s := &fakeStore{gifts: map[string]gift.Gift{}, account: account}
 	for i, g := range gifts {
@@ -168,8 +169,8 @@ func newStoreOf(t *testing.T, account *gift.Account, gifts ...gift.Gift) *fakeSt
 func (s *fakeStore) handler(outbox bool) http.Handler {
 	c := Config{
 		PublicURL: base, Gifts: s, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
-		Directory: func() *gift.Directory {
-			d := &gift.Directory{Accounts: map[guid.ID]*gift.Account{account.ID: cmp.Or(s.account, account)}}
+		Directory: func() *merchant.Directory {
+			d := &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account.ID: cmp.Or(s.account, account)}}
 			for _, a := range s.others {
 				d.Accounts[a.ID] = a
 			}
@@ -367,7 +368,7 @@ func TestOutboxIsOff(t *testing.T) {
 func TestFrontPage(t *testing.T) {
 	t.Parallel()
 	s := newFakeStore(t, aGift(t))
-	for _, l := range gift.Languages() {
+	for _, l := range merchant.Languages() {
 		_, body := s.as(t, string(l), "/")
 		for _, text := range []string{"front.headline", "front.scan", "front.till", "front.ask"} {
 			if !strings.Contains(html.UnescapeString(body), locale.For(l).Text(text)) {
@@ -676,16 +677,16 @@ func TestHostileTexts(t *testing.T) {
 		} {
 			*field = text
 		}
-		g.Items = []gift.Item{{ID: "X", Name: text}, {ID: "Z"}}
+		g.Items = []merchant.Item{{ID: "X", Name: text}, {ID: "Z"}}
 		a := *account
-		a.Name, a.Locations = text, []gift.Location{{ID: guid.ID{2}, Name: text, Jurisdiction: "US-CA"}}
-		translated := gift.Translations{gift.German: text, gift.Japanese: text}
-		a.Designs = []gift.Design{{ID: guid.ID{4}, AccentColor: "#ffcc00", Headline: text, HeadlineIn: translated,
+		a.Name, a.Locations = text, []merchant.Location{{ID: guid.ID{2}, Name: text, Jurisdiction: "US-CA"}}
+		translated := merchant.Translations{merchant.German: text, merchant.Japanese: text}
+		a.Designs = []merchant.Design{{ID: guid.ID{4}, AccentColor: "#ffcc00", Headline: text, HeadlineIn: translated,
 			Footer:   text,
 			FooterIn: translated}}
 		g.Blocked, g.Status, g.Seq = "", gift.Claimed, 1
 		s := newStoreOf(t, &a, g)
-		s.history = []gift.Entry{{Kind: gift.Redemption, Delta: -1, Actor: gift.Actor{LocationID: guid.ID{2}}}}
+		s.history = []gift.Entry{{Kind: gift.Redemption, Delta: -1, Actor: merchant.Actor{LocationID: guid.ID{2}}}}
 		return s
 	}
 	_, _, page := fill("Latte").get(t, "/g/"+token)
@@ -693,7 +694,7 @@ func TestHostileTexts(t *testing.T) {
 		t.Errorf("the page does not say what the gift is good for: %s", visible(t, page))
 	}
 	pages := []string{"/outbox", "/outbox/" + guid.ID{1}.String()}
-	for _, l := range gift.Languages() {
+	for _, l := range merchant.Languages() {
 		pages = append(pages, "/g/"+token+"?lang="+string(l))
 	}
 	want := map[string]string{}

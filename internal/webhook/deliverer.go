@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/span"
 )
 
@@ -41,13 +42,13 @@ type Store interface {
 // unless it is given up after the last retry.
 type Deliverer struct {
 	Store Store
-	Send  func(ctx context.Context, url string, secrets []gift.WebhookSecret, m Message) Outcome
+	Send  func(ctx context.Context, url string, secrets []merchant.WebhookSecret, m Message) Outcome
 	// Destination is where the calls of a URL end, so that endpoints at one machine share a rate.
 	Destination func(url string) string
-	Directory   func() *gift.Directory
+	Directory   func() *merchant.Directory
 	Render      func(context.Context, *gift.Event) []byte
 	// SwitchOff switches an endpoint off for good, and tells the account where it was for failing.
-	SwitchOff func(context.Context, *gift.Webhook, gift.WebhookOff) error
+	SwitchOff func(context.Context, *merchant.Webhook, merchant.WebhookOff) error
 	Log       *slog.Logger
 	Observe   func(Outcome)  // told of every attempt; nil: nobody is
 	Tracer    *span.Tracer   // begins a span for every attempt; nil: none
@@ -55,7 +56,7 @@ type Deliverer struct {
 	Every     time.Duration  // how often it looks for new events; 0: readEvery
 
 	owner    guid.ID
-	dir      *gift.Directory
+	dir      *merchant.Directory
 	renewAt  time.Time
 	until    time.Time // of the leases
 	position int64     // up to which new events were noticed
@@ -91,7 +92,7 @@ const (
 	maxSlow = 384
 	// accountCalls are those of one account: all of its endpoints but one may be slow, with a call each, and leave room
 	// for as many of the last as it may have.
-	accountCalls = gift.MaxWebhooks - 1 + atOnce
+	accountCalls = merchant.MaxWebhooks - 1 + atOnce
 	// maxUnsaved is how many attempts wait to be saved, if the database is away. saveAtOnce of them are saved in one
 	// transaction, and do not wait for flushEvery.
 	maxUnsaved, saveAtOnce = 10_000, 100
@@ -158,7 +159,7 @@ func (d *Deliverer) follow(ctx context.Context) (failed error) {
 	}
 	var accounts []guid.ID
 	for account, hooks := range dir.Webhooks {
-		if slices.ContainsFunc(hooks, func(w *gift.Webhook) bool { return w.Enabled }) {
+		if slices.ContainsFunc(hooks, func(w *merchant.Webhook) bool { return w.Enabled }) {
 			accounts = append(accounts, account)
 		}
 	}
@@ -191,7 +192,7 @@ func (d *Deliverer) follow(ctx context.Context) (failed error) {
 }
 
 // keep has the lanes of an account be those of its endpoints.
-func (d *Deliverer) keep(ctx context.Context, account guid.ID, hooks []*gift.Webhook) error {
+func (d *Deliverer) keep(ctx context.Context, account guid.ID, hooks []*merchant.Webhook) error {
 	s := d.streams[account]
 	if s == nil {
 		states, err := d.Store.WebhookStates(ctx, account)

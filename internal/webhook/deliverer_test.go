@@ -24,6 +24,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/store"
 	"boon.example/internal/webhook"
@@ -44,7 +45,7 @@ type world struct {
 	store     *store.Store
 	account   guid.ID
 	voucher   gift.Voucher
-	directory atomic.Pointer[gift.Directory]
+	directory atomic.Pointer[merchant.Directory]
 	reads     atomic.Int64 // of pages of events
 	rendered  atomic.Int64 // events
 	own       atomic.Int64
@@ -60,7 +61,7 @@ type world struct {
 
 // receiver is an endpoint.
 type receiver struct {
-	secret gift.WebhookSecret
+	secret merchant.WebhookSecret
 	answer func(n int) webhook.Outcome // to its nth call; nil: 200
 
 	refuses guid.ID
@@ -80,7 +81,7 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(func() { check(t, s.Close()) })
 	w := &world{t: t, store: s, account: newID(), receivers: map[string]*receiver{},
 		at: func(url string) string { return url }}
-	w.directory.Store(&gift.Directory{Webhooks: map[guid.ID][]*gift.Webhook{}})
+	w.directory.Store(&merchant.Directory{Webhooks: map[guid.ID][]*merchant.Webhook{}})
 	w.issue()
 	return w
 }
@@ -92,7 +93,7 @@ func (w *world) issue() {
 	token, err := gift.NewToken(rand.Reader)
 	check(w.t, err)
 	g := gift.Gift{
-		Voucher: gift.Voucher{ID: newID(), AccountID: w.account, ProgramID: gift.BusinessProgram.ID,
+		Voucher: gift.Voucher{ID: newID(), AccountID: w.account, ProgramID: merchant.BusinessProgram.ID,
 			Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 1_000_000, Balance: 1_000_000, Status: gift.Delivered,
 			CreatedAt: time.Now()},
 		Card: gift.Card{Code: code, Token: token, Sender: "Ben", Method: contact.Printed, DeliveryZone: "UTC",
@@ -121,22 +122,22 @@ func (w *world) redeem() guid.ID {
 }
 
 // change changes the endpoints of the account.
-func (w *world) change(change func([]*gift.Webhook) []*gift.Webhook) {
+func (w *world) change(change func([]*merchant.Webhook) []*merchant.Webhook) {
 	hooks := change(slices.Clone(w.directory.Load().Webhooks[w.account]))
-	w.directory.Store(&gift.Directory{Webhooks: map[guid.ID][]*gift.Webhook{w.account: hooks}})
+	w.directory.Store(&merchant.Directory{Webhooks: map[guid.ID][]*merchant.Webhook{w.account: hooks}})
 }
 
 // hook adds an endpoint and its receiver.
 func (w *world) hook(answer func(n int) webhook.Outcome, types ...string) *receiver {
-	secret, err := gift.NewWebhookSecret(rand.Reader)
+	secret, err := merchant.NewWebhookSecret(rand.Reader)
 	check(w.t, err)
 	url := fmt.Sprintf("https://%d.example/", len(w.receivers))
 	r := &receiver{secret: secret, answer: answer}
 	w.receivers[url] = r
 	start, err := w.store.EventsEnd(context.Background(), w.account)
 	check(w.t, err)
-	w.change(func(hooks []*gift.Webhook) []*gift.Webhook {
-		return append(hooks, &gift.Webhook{ID: newID(), AccountID: w.account, URL: url, Types: types, Enabled: true,
+	w.change(func(hooks []*merchant.Webhook) []*merchant.Webhook {
+		return append(hooks, &merchant.Webhook{ID: newID(), AccountID: w.account, URL: url, Types: types, Enabled: true,
 			Secret: secret, Start: start})
 	})
 	return r
@@ -148,10 +149,10 @@ func (w *world) replay(from, to time.Time, types ...string) {
 	check(w.t, err)
 	upto, err := w.store.EventsUntil(context.Background(), w.account, to)
 	check(w.t, err)
-	w.change(func(hooks []*gift.Webhook) []*gift.Webhook {
+	w.change(func(hooks []*merchant.Webhook) []*merchant.Webhook {
 		changed := *hooks[0]
-		changed.Replay = &gift.WebhookReplay{ID: newID(), From: from, To: to, Types: types, After: after, Upto: upto}
-		return []*gift.Webhook{&changed}
+		changed.Replay = &merchant.WebhookReplay{ID: newID(), From: from, To: to, Types: types, After: after, Upto: upto}
+		return []*merchant.Webhook{&changed}
 	})
 }
 
@@ -201,7 +202,7 @@ func (c counting) ReleaseWebhooks(ctx context.Context, owner guid.ID) error {
 func (w *world) start(every time.Duration) (stop func()) {
 	d := &webhook.Deliverer{
 		Store: counting{w.store, &w.reads, &w.own, &w.killed, &w.forgets}, Send: w.send,
-		Directory: func() *gift.Directory {
+		Directory: func() *merchant.Directory {
 			if still := w.still.Load(); still != nil {
 				<-*still
 			}
@@ -236,8 +237,8 @@ func (w *world) start(every time.Duration) (stop func()) {
 	}
 }
 
-func (w *world) switchOff(_ context.Context, off *gift.Webhook, why gift.WebhookOff) error {
-	w.change(func(hooks []*gift.Webhook) []*gift.Webhook {
+func (w *world) switchOff(_ context.Context, off *merchant.Webhook, why merchant.WebhookOff) error {
+	w.change(func(hooks []*merchant.Webhook) []*merchant.Webhook {
 		for i, h := range hooks {
 			if h.ID == off.ID {
 				changed := *h
@@ -251,7 +252,8 @@ func (w *world) switchOff(_ context.Context, off *gift.Webhook, why gift.Webhook
 }
 
 // send is the network between the deliverer and the receivers, each of which checks what it gets.
-func (w *world) send(ctx context.Context, url string, secrets []gift.WebhookSecret, m webhook.Message) webhook.Outcome {
+func (w *world) send(ctx context.Context, url string, secrets []merchant.WebhookSecret,
+	m webhook.Message) webhook.Outcome {
 	r := w.receivers[url]
 	for now := w.inFlight.Add(1); ; {
 		if most := w.most.Load(); now <= most || w.most.CompareAndSwap(most, now) {
@@ -420,7 +422,7 @@ func TestSlowOnesDelayNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		var slow []*receiver
-		for n := range gift.MaxWebhooks - 1 {
+		for n := range merchant.MaxWebhooks - 1 {
 			slow = append(slow, w.hook(func(int) webhook.Outcome {
 				if n == 0 {
 					return webhook.Outcome{Status: 200, Took: 10 * time.Second}
@@ -513,7 +515,7 @@ func TestQuickCallsAreFew(t *testing.T) {
 	for took, few := range map[time.Duration]bool{time.Millisecond / 2: true, 100 * time.Millisecond: false} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t)
-			for range gift.MaxWebhooks {
+			for range merchant.MaxWebhooks {
 				w.hook(func(int) webhook.Outcome { return webhook.Outcome{Status: 200, Took: took} })
 			}
 			stop := w.start(250 * time.Millisecond)
@@ -529,7 +531,7 @@ func TestQuickCallsAreFew(t *testing.T) {
 				}
 			}
 			most := int(w.most.Load())
-			if quick := 2 * runtime.GOMAXPROCS(0); few && most > quick || !few && most < gift.MaxWebhooks {
+			if quick := 2 * runtime.GOMAXPROCS(0); few && most > quick || !few && most < merchant.MaxWebhooks {
 				t.Errorf("%d calls at once that took %v", most, took)
 			}
 		})
@@ -544,11 +546,11 @@ func TestRotation(t *testing.T) {
 		r := w.hook(nil)
 		stop := w.start(5 * time.Minute)
 		defer stop()
-		secret, err := gift.NewWebhookSecret(rand.Reader)
+		secret, err := merchant.NewWebhookSecret(rand.Reader)
 		check(t, err)
-		w.change(func(hooks []*gift.Webhook) []*gift.Webhook {
+		w.change(func(hooks []*merchant.Webhook) []*merchant.Webhook {
 			rotated := hooks[0].Rotate(secret, time.Now())
-			return []*gift.Webhook{&rotated}
+			return []*merchant.Webhook{&rotated}
 		})
 		for n, step := range []struct {
 			after time.Duration
@@ -687,7 +689,7 @@ func TestSwitchedOff(t *testing.T) {
 		dead := w.hook(func(int) webhook.Outcome { return webhook.Outcome{Status: 500} })
 		stop := w.start(5 * time.Minute)
 		defer stop()
-		off := func() (why []gift.WebhookOff) {
+		off := func() (why []merchant.WebhookOff) {
 			for _, h := range w.directory.Load().Webhooks[w.account] {
 				why = append(why, h.Off)
 			}
@@ -697,7 +699,7 @@ func TestSwitchedOff(t *testing.T) {
 			w.redeem()
 		}
 		time.Sleep(11 * time.Minute)
-		if why := off(); !slices.Equal(why, []gift.WebhookOff{gift.WebhookGone, ""}) || gone.calls > 8 {
+		if why := off(); !slices.Equal(why, []merchant.WebhookOff{merchant.WebhookGone, ""}) || gone.calls > 8 {
 			t.Errorf("%v, %d calls", why, gone.calls)
 		}
 		time.Sleep(4 * 24 * time.Hour)
@@ -706,7 +708,7 @@ func TestSwitchedOff(t *testing.T) {
 			t.Errorf("after four days: %v", why)
 		}
 		time.Sleep(2 * 24 * time.Hour)
-		if why := off(); why[1] != gift.WebhookFailing {
+		if why := off(); why[1] != merchant.WebhookFailing {
 			t.Errorf("after six days: %v", why)
 		}
 		if reads > 400 || dead.calls > 400 {
@@ -831,7 +833,7 @@ func TestOneAddressUnderManyNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		var many []*receiver
-		for range gift.MaxWebhooks - 1 {
+		for range merchant.MaxWebhooks - 1 {
 			many = append(many, w.hook(nil))
 		}
 		other := w.hook(nil)

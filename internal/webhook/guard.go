@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 )
 
 // Guard says which addresses may be called. The zero value lets public ones through, at ports that are not other
@@ -44,7 +44,7 @@ func ParseAllow(list string) (allowed []netip.Prefix, _ error) {
 
 // May reports whether an address may be called at a port, over TLS or without.
 func (g *Guard) May(at netip.AddrPort, secure bool) bool {
-	return gift.WebhookNetworks(g.Allow).May(at, secure)
+	return merchant.WebhookNetworks(g.Allow).May(at, secure)
 }
 
 // errNoAddress says nothing about which addresses a name has, nor whether it has one: names of a private network are

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 )
 
 // TestHostileAnswers: an answer without end is read as far as it is kept and the connection closed, one that is
@@ -51,7 +51,7 @@ func TestHostileAnswers(t *testing.T) {
 		"/bomb":    {Status: 200, Answer: bomb.Bytes()[:MaxTaken]},
 		"/headers": {Words: "The connection could not be made, or broke."},
 	} {
-		o := s.Send(t.Context(), receiver.URL+path, []gift.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
+		o := s.Send(t.Context(), receiver.URL+path, []merchant.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
 		if o.Status != want.Status || !bytes.Equal(o.Answer, want.Answer) || o.Words != want.Words {
 			t.Errorf("%s: %d, %d bytes, %q", path, o.Status, len(o.Answer), o.Words)
 		}
@@ -90,7 +90,7 @@ func TestItsCertificateEnds(t *testing.T) {
 		c := s.client.Transport.(*http.Transport).TLSClientConfig
 		c.RootCAs, c.Time = x509.NewCertPool(), func() time.Time { return tt.now }
 		c.RootCAs.AddCert(good)
-		o := s.Send(t.Context(), tt.url, []gift.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
+		o := s.Send(t.Context(), tt.url, []merchant.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
 		if o.Words != tt.want || o.Succeeded() != (tt.want == "") {
 			t.Errorf("one that is %s: %+v", name, o)
 		}

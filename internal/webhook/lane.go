@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/span"
 )
@@ -60,7 +61,7 @@ import (
 //  10. A replay moves ReplayAfter and never After. It takes turns with the newest events, so that both go on.
 type lane struct {
 	*stream
-	hook   *gift.Webhook // never changes: another one gets another lane
+	hook   *merchant.Webhook // never changes: another one gets another lane
 	types  []gift.EventType
 	cancel context.CancelFunc
 	wake   chan struct{} // has a value when there may be something to do
@@ -96,7 +97,7 @@ const (
 )
 
 // current reports whether the lane delivers to the endpoint as it is now.
-func (l *lane) current(w *gift.Webhook) bool {
+func (l *lane) current(w *merchant.Webhook) bool {
 	return l.hook == w || l.hook.ChangedAt.Equal(w.ChangedAt) && l.hook.Secret == w.Secret && l.hook.Old == w.Old &&
 		(l.hook.Replay == nil) == (w.Replay == nil) && (w.Replay == nil || l.hook.Replay.ID == w.Replay.ID)
 }
@@ -120,7 +121,7 @@ func (l *lane) fallBehind() {
 }
 
 // move goes on to a place. It goes back nowhere.
-func (l *lane) move(to gift.EventPlace) {
+func (l *lane) move(to merchant.EventPlace) {
 	if l.state.After.Before(to) {
 		l.state.After, l.moved = to, true
 	}
@@ -209,7 +210,7 @@ func (l *lane) next(ctx context.Context) (events []event, more bool) {
 		case forgotten(err) && !l.state.After.IsZero():
 			l.Log.Warn("the events after the last one that a webhook got are not kept any more; it goes on with the oldest",
 				"webhook", l.hook.ID, "account", l.account)
-			l.set(func() { l.state.After = gift.EventPlace{} })
+			l.set(func() { l.state.After = merchant.EventPlace{} })
 			return nil, true
 		case err != nil:
 			l.complain(ctx, "events could not be read for a webhook", err)
@@ -319,13 +320,13 @@ func (l *lane) judge(o Outcome) {
 
 // decide switches the endpoint off where an outcome asks for it, or where there was no success for too long.
 func (l *lane) decide(ctx context.Context, outcomes []Outcome) {
-	var why gift.WebhookOff
+	var why merchant.WebhookOff
 	since := l.state.FailingSince
 	switch {
 	case slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.Gone() }):
-		why = gift.WebhookGone
+		why = merchant.WebhookGone
 	case !since.IsZero() && time.Since(since) >= FailingMost:
-		why = gift.WebhookFailing
+		why = merchant.WebhookFailing
 	default:
 		return
 	}

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/span"
 )
 
@@ -167,7 +167,7 @@ func dialTLS(ctx context.Context, g *Guard, c *tls.Config, network, address stri
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
 // Send makes one attempt. It ends after CallTimeout, or soon after ctx does.
-func (s *Sender) Send(ctx context.Context, address string, secrets []gift.WebhookSecret, m Message) (o Outcome) {
+func (s *Sender) Send(ctx context.Context, address string, secrets []merchant.WebhookSecret, m Message) (o Outcome) {
 	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
 	defer cancel()
 	begun := time.Now()

@@ -18,12 +18,12 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 )
 
-func secret(t *testing.T) gift.WebhookSecret {
+func secret(t *testing.T) merchant.WebhookSecret {
 	t.Helper()
-	s, err := gift.NewWebhookSecret(rand.Reader)
+	s, err := merchant.NewWebhookSecret(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestStandardWebhooksTakesIt(t *testing.T) {
 	t.Parallel()
 	current, old, other := secret(t), secret(t), secret(t)
 	body := []byte(`{"type":"gift.redeemed"}`)
-	verify := func(with gift.WebhookSecret, h http.Header, body []byte) error {
+	verify := func(with merchant.WebhookSecret, h http.Header, body []byte) error {
 		hook, err := standardwebhooks.NewWebhook(with.Reveal())
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +57,7 @@ func TestStandardWebhooksTakesIt(t *testing.T) {
 		calls++
 		got := make([]byte, r.ContentLength)
 		r.Body.Read(got)
-		for _, with := range []gift.WebhookSecret{current, old} {
+		for _, with := range []merchant.WebhookSecret{current, old} {
 			if err := verify(with, r.Header, got); err != nil {
 				t.Errorf("%v: %v", err, r.Header)
 			}
@@ -73,12 +73,13 @@ func TestStandardWebhooksTakesIt(t *testing.T) {
 		}
 	}))
 	t.Cleanup(receiver.Close)
-	o := sender(t, loopback).Send(t.Context(), receiver.URL, []gift.WebhookSecret{current, old}, Message{"evt_1", body})
+	o := sender(t, loopback).Send(t.Context(), receiver.URL, []merchant.WebhookSecret{current, old}, Message{"evt_1",
+		body})
 	if !o.Succeeded() || calls != 1 || o.Took <= 0 {
 		t.Errorf("%+v", o)
 	}
 	if verify(current, http.Header{"Webhook-Id": {"x"}, "Webhook-Timestamp": {"1"},
-		"Webhook-Signature": {Sign([]gift.WebhookSecret{current}, "x", time.Unix(1, 0), body)}}, body) == nil {
+		"Webhook-Signature": {Sign([]merchant.WebhookSecret{current}, "x", time.Unix(1, 0), body)}}, body) == nil {
 		t.Error("an old message is taken")
 	}
 }
@@ -112,7 +113,7 @@ func TestAnswers(t *testing.T) {
 	s := sender(t, loopback)
 	for status, taken := range map[int]bool{200: true, 202: true, 204: true, 302: false, 307: false, 400: false,
 		410: false, 500: false, 599: false} {
-		o := s.Send(t.Context(), fmt.Sprintf("%s/%d", receiver.URL, status), []gift.WebhookSecret{secret(t)},
+		o := s.Send(t.Context(), fmt.Sprintf("%s/%d", receiver.URL, status), []merchant.WebhookSecret{secret(t)},
 			Message{"evt_1", []byte("{}")})
 		if o.Succeeded() != taken || o.Gone() != (status == 410) || len(o.Answer) > MaxAnswer {
 			t.Errorf("%d: %+v", status, o)
@@ -152,7 +153,7 @@ func TestNoAnswerIn15Seconds(t *testing.T) {
 			})
 			s := NewSender(g, "Boon/test", 0)
 			defer s.Close()
-			o := s.Send(t.Context(), "http://slow.example/", []gift.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
+			o := s.Send(t.Context(), "http://slow.example/", []merchant.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
 			if o.Succeeded() || o.Took != 15*time.Second || o.Words != "There was no whole answer within 15 seconds." {
 				t.Errorf("%s: %+v", name, o)
 			}
@@ -193,7 +194,7 @@ func TestNothingOutlivesACall(t *testing.T) {
 				}
 				io.Copy(io.Discard, sent) // until the other end closes
 			}), "Boon/test", 0)
-			o := s.Send(t.Context(), url, []gift.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
+			o := s.Send(t.Context(), url, []merchant.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
 			if o.Succeeded() || o.Status != want.Status || o.Words != want.Words || o.Took != want.Took {
 				t.Errorf("%s: %+v", url, o)
 			}
@@ -216,13 +217,14 @@ func TestNothingIsToldOfOtherNetworks(t *testing.T) {
 		inside.URL: {}, strings.Replace(inside.URL, "127.0.0.1", "localhost", 1): {}, "https://nowhere.invalid": none,
 		strings.Replace(inside.URL, "127.0.0.1", "[::ffff:127.0.0.1]", 1): {}, "http://93.184.215.14": {},
 	} {
-		o := sender(t, g).Send(t.Context(), url, []gift.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
+		o := sender(t, g).Send(t.Context(), url, []merchant.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
 		if o.Words != "The host has no address that may be called." || o.Status != 0 || o.Answer != nil {
 			t.Errorf("%s: %+v", url, o)
 		}
 	}
 	// Allowed, but with a certificate of its own making.
-	o := sender(t, loopback).Send(t.Context(), inside.URL, []gift.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")})
+	o := sender(t, loopback).Send(t.Context(), inside.URL, []merchant.WebhookSecret{secret(t)}, Message{"evt_1",
+		[]byte("{}")})
 	if o.Status != 0 || o.Words != "Its certificate is not valid for the host." {
 		t.Errorf("%+v", o)
 	}
@@ -266,7 +268,8 @@ func TestDestinations(t *testing.T) {
 		t.Errorf("before a call: %s", at)
 	}
 	for _, url := range []string{"http://a.example" + port, "http://B.example" + port + "/x", receiver.URL} {
-		if o := s.Send(t.Context(), url, []gift.WebhookSecret{secret(t)}, Message{"evt_1", []byte("{}")}); !o.Succeeded() {
+		if o := s.Send(t.Context(), url, []merchant.WebhookSecret{secret(t)}, Message{"evt_1",
+			[]byte("{}")}); !o.Succeeded() {
 			t.Fatalf("%+v", o)
 		}
 		if at := s.Destination(url); at != "127.0.0.1/32" {

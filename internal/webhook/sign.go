@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 )
 
 // Headers of a message.
@@ -22,7 +22,7 @@ const (
 
 // Sign gives the value of HeaderSignature: one signature for each secret, so that during a rotation a receiver that
 // knows either takes the message.
-func Sign(secrets []gift.WebhookSecret, id string, at time.Time, body []byte) string {
+func Sign(secrets []merchant.WebhookSecret, id string, at time.Time, body []byte) string {
 	signatures := make([]string, 0, len(secrets))
 	for _, s := range secrets {
 		mac := hmac.New(sha256.New, s.Key())

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 // stream is the events of one account on their way to its lanes.
@@ -55,7 +56,7 @@ type stream struct {
 	unsaved    map[guid.ID]bool              // which of them are to be saved
 	types      []gift.EventType              // that are read; nil: all
 	recent     []event                       // those of these types after start and up to end
-	start, end gift.EventPlace
+	start, end merchant.EventPlace
 	// lost: the database knows end no more, so that no lane can be in step until one has read up to the end by itself.
 	lost bool
 }
@@ -65,8 +66,8 @@ type event struct {
 	id     guid.ID
 	kind   gift.EventType
 	body   []byte
-	before gift.EventPlace // nothing that is wanted lies between it and the event
-	place  gift.EventPlace
+	before merchant.EventPlace // nothing that is wanted lies between it and the event
+	place  merchant.EventPlace
 }
 
 const (
@@ -87,8 +88,8 @@ func newStream(d *Deliverer, account guid.ID, states []gift.WebhookState) *strea
 }
 
 // sync starts lanes for endpoints that are switched on, and stops the others.
-func (s *stream) sync(ctx context.Context, hooks []*gift.Webhook) {
-	wanted := map[guid.ID]*gift.Webhook{}
+func (s *stream) sync(ctx context.Context, hooks []*merchant.Webhook) {
+	wanted := map[guid.ID]*merchant.Webhook{}
 	for _, w := range hooks {
 		if w.Enabled && w.Secret != "" {
 			wanted[w.ID] = w
@@ -127,8 +128,8 @@ func (s *stream) sync(ctx context.Context, hooks []*gift.Webhook) {
 
 // stand has a stream without lanes go on where the endpoint does that came furthest. So the accounts that a process
 // takes over are read together, but for endpoints that are behind others of theirs.
-func (s *stream) stand(wanted map[guid.ID]*gift.Webhook) {
-	furthest := gift.EventPlace{}
+func (s *stream) stand(wanted map[guid.ID]*merchant.Webhook) {
+	furthest := merchant.EventPlace{}
 	for _, w := range wanted {
 		if state, _ := s.state(w); furthest.Before(state.After) {
 			furthest = state.After
@@ -138,7 +139,7 @@ func (s *stream) stand(wanted map[guid.ID]*gift.Webhook) {
 }
 
 // state is how far an endpoint has come. One that never had a lane begins where it was made.
-func (s *stream) state(w *gift.Webhook) (state gift.WebhookState, known bool) {
+func (s *stream) state(w *merchant.Webhook) (state gift.WebhookState, known bool) {
 	if state, known = s.states[w.ID]; !known {
 		state = gift.WebhookState{AccountID: s.account, WebhookID: w.ID, After: w.Start}
 	}
@@ -146,7 +147,7 @@ func (s *stream) state(w *gift.Webhook) (state gift.WebhookState, known bool) {
 }
 
 // begin starts the lane of an endpoint.
-func (s *stream) begin(ctx context.Context, w *gift.Webhook) {
+func (s *stream) begin(ctx context.Context, w *merchant.Webhook) {
 	state, known := s.state(w)
 	if state.FailingSince.Before(w.ChangedAt) && !state.FailingSince.IsZero() { // it may work now
 		state.FailingSince = time.Time{}
@@ -163,7 +164,7 @@ func (s *stream) begin(ctx context.Context, w *gift.Webhook) {
 }
 
 // widen has the types be read that one of the endpoints wants. What is remembered lacks the new ones.
-func (s *stream) widen(wanted map[guid.ID]*gift.Webhook) {
+func (s *stream) widen(wanted map[guid.ID]*merchant.Webhook) {
 	types := map[gift.EventType]bool{}
 	for _, w := range wanted {
 		all := gift.CoveredTypes(w.Types)
@@ -204,7 +205,7 @@ func (s *stream) query() gift.EventQuery {
 }
 
 // take remembers a page of the events after a place, and wakes the lanes that want something of it.
-func (s *stream) take(ctx context.Context, after gift.EventPlace, page *gift.EventPage) {
+func (s *stream) take(ctx context.Context, after merchant.EventPlace, page *gift.EventPage) {
 	if page.Forgotten {
 		s.restart()
 		return
@@ -224,7 +225,7 @@ func (s *stream) restart() {
 	}
 }
 
-func (s *stream) render(ctx context.Context, events []gift.Event, after gift.EventPlace) []event {
+func (s *stream) render(ctx context.Context, events []gift.Event, after merchant.EventPlace) []event {
 	rendered := make([]event, 0, len(events))
 	for i := range events {
 		e := &events[i]
@@ -235,7 +236,7 @@ func (s *stream) render(ctx context.Context, events []gift.Event, after gift.Eve
 }
 
 // add remembers events that were read.
-func (s *stream) add(events []event, end gift.EventPlace) {
+func (s *stream) add(events []event, end merchant.EventPlace) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget()

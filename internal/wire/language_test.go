@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 )
 
 func TestParseLanguage(t *testing.T) {
@@ -50,8 +50,8 @@ func FuzzParseLanguage(f *testing.F) {
 		}
 		parts := strings.Split(tag, "-")
 		extended := len(parts) > 1 && len(parts[1]) == 3 // zh-yue becomes yue, and so does en-yue
-		if l, ours := gift.LanguageOf(tag); ours && !extended {
-			if kept, ok := gift.LanguageOf(got); kept != l || !ok {
+		if l, ours := merchant.LanguageOf(tag); ours && !extended {
+			if kept, ok := merchant.LanguageOf(got); kept != l || !ok {
 				t.Errorf("%q of %s becomes %q of %q", tag, l, got, kept)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -135,7 +135,7 @@ func TestWrongTypesAreNamedInOurWords(t *testing.T) {
 	}
 	members := []string{"text", "guid", "number", "integer", "boolean", "instant", "object", "objects"}
 	right := map[string]string{
-		"text": `"x"`, "guid": `"` + gift.BusinessProgram.ID.String() + `"`, "number": "1.5", "integer": "2.0",
+		"text": `"x"`, "guid": `"` + merchant.BusinessProgram.ID.String() + `"`, "number": "1.5", "integer": "2.0",
 		"boolean": "false",
 		"instant": `"2026-03-01T00:00:00Z"`, "object": "{}", "objects": "[{}]",
 	}

@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"boon.example/client"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/load"
+	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
 )
@@ -119,7 +119,7 @@ func (h *trial) pageSetUp() (token string, err error) {
 	}
 	account, _ := guid.Parse("0199a000-0000-7000-8000-000000000001")
 	location, _ := guid.Parse("0199a000-0000-7000-8000-000000000002")
-	may, _ := gift.RoleByName("till")
+	may, _ := merchant.RoleByName("till")
 	_, token, err = setup.CreateKey(h.ctx, s, setup.KeyRequest{Account: account, Name: "Counter", Till: true,
 		Locations: []guid.ID{location}, Permissions: may}, time.Now(), rand.Reader)
 	return token, err

@@ -16,8 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/load"
+	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -50,7 +50,7 @@ var hookUses = []hookUse{
 	{"one of each of a thousand accounts, a hundred dead", hookAccounts, 1, true, "gift.*"},
 	{"one of each of a thousand accounts, again", hookAccounts, 1, false, "gift.*"},
 	{"one of each of a thousand accounts, a hundred dead, again", hookAccounts, 1, true, "gift.*"},
-	{"twenty", 50, gift.MaxWebhooks, true, "gift.*"},
+	{"twenty", 50, merchant.MaxWebhooks, true, "gift.*"},
 }
 
 // hookReading is one measurement.
@@ -298,7 +298,7 @@ func (w *hooks) apply(use int) error {
 	if err != nil {
 		return err
 	}
-	allowed := gift.WebhookNetworks{netip.MustParsePrefix(hookNetwork)}
+	allowed := merchant.WebhookNetworks{netip.MustParsePrefix(hookNetwork)}
 	file, err := setup.ParseBeside("bench", []byte(text.String()), nil, allowed)
 	if err == nil {
 		_, err = file.Apply(w.ctx, s, time.Now(), rand.Reader)

@@ -27,6 +27,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/store"
 )
@@ -150,7 +151,7 @@ func newGift(account guid.ID) (g gift.Gift, issued gift.Entry, err error) {
 	}
 	now := time.Now()
 	g = gift.Gift{
-		Voucher: gift.Voucher{ID: newID(), AccountID: account, OrderID: newID(), ProgramID: gift.BusinessProgram.ID,
+		Voucher: gift.Voucher{ID: newID(), AccountID: account, OrderID: newID(), ProgramID: merchant.BusinessProgram.ID,
 			Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 10_000, Balance: 10_000, CreatedAt: now},
 		Card: gift.Card{Code: code, Token: token, Sender: "Ann Lee", Recipient: "Bob", Contact: "bob@example.com",
 			Message: "Happy birthday!",
@@ -175,7 +176,8 @@ func history(c *ledger.Changes, v gift.Voucher) error {
 	if err != nil {
 		return err
 	}
-	after, back, err := after.Reverse(gift.Undoable{Entry: first}, gift.Reverse{Context: when(), Caller: &gift.Caller{}})
+	after, back, err := after.Reverse(gift.Undoable{Entry: first}, gift.Reverse{Context: when(),
+		Caller: &merchant.Caller{}})
 	if err != nil {
 		return err
 	}

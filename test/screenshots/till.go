@@ -12,8 +12,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	domain "boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/pin"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
@@ -34,7 +34,7 @@ func (w *world) pairTill(ctx context.Context, name string) (token string, err er
 	if err != nil {
 		return "", err
 	}
-	may, _ := domain.RoleByName("till")
+	may, _ := merchant.RoleByName("till")
 	_, token, err = setup.CreateKey(ctx, s, setup.KeyRequest{Account: account, Name: name, Till: true,
 		Locations: []guid.ID{location}, Permissions: may}, time.Now(), rand.Reader)
 	return token, err

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/webhook"
 )
 
@@ -30,20 +30,20 @@ type delivery struct {
 // deliveries are messages signed as the service signs them, good and bad, while a secret is changed, too.
 func deliveries(t *testing.T) (all []delivery) {
 	t.Helper()
-	first, err := gift.NewWebhookSecret(rand.Reader)
+	first, err := merchant.NewWebhookSecret(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := gift.NewWebhookSecret(rand.Reader)
+	second, err := merchant.NewWebhookSecret(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	add := func(secret gift.WebhookSecret, by []gift.WebhookSecret, at time.Time, signed, body string, good bool) {
+	add := func(secret merchant.WebhookSecret, by []merchant.WebhookSecret, at time.Time, signed, body string, good bool) {
 		all = append(all, delivery{secret.Reveal(), map[string]string{"webhook-id": "evt_1",
 			"webhook-timestamp": strconv.FormatInt(at.Unix(), 10),
 			"webhook-signature": webhook.Sign(by, "evt_1", at, []byte(signed))}, body, good})
 	}
-	now, both := time.Now(), []gift.WebhookSecret{first, second}
+	now, both := time.Now(), []merchant.WebhookSecret{first, second}
 	const event, accents = `{"id":"evt_1","type":"gift.redeemed"}`, `{"id":"evt_1","type":"gift.sent","é":1}`
 	add(first, both[:1], now, event, event, true)
 	add(first, both, now, accents, accents, true)

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/test/rig"
 )
 
@@ -466,7 +466,8 @@ func (t *till) final(o *op, a *rig.Answer) bool {
 		return false
 	case a.Status == http.StatusConflict && a.Code() == "REQUEST_IN_PROGRESS":
 		return false
-	case a.Status == http.StatusTooManyRequests && a.Code() == limited && t.countKept(o.apiKey, 0) >= gift.MaxKeptPerDay:
+	case a.Status == http.StatusTooManyRequests && a.Code() == limited && t.countKept(o.apiKey,
+		0) >= merchant.MaxKeptPerDay:
 		t.limited.Add(1)
 	case a.Status >= 500 || a.Status == http.StatusTooManyRequests:
 		t.problem("%s %s was answered %d: %s", o.path, o.body, a.Status, a.Body)

@@ -14,15 +14,16 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
 
 // Merchant is whose gifts they are.
-var Merchant = &gift.Account{
+var Merchant = &merchant.Account{
 	ID: guid.ID{1}, Name: "Harbor Coffee", Currency: money.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
-	Locations: []gift.Location{{ID: guid.ID{2}, Name: "Pier 39"}},
+	Locations: []merchant.Location{{ID: guid.ID{2}, Name: "Pier 39"}},
 }
 
 // Shop is the real store and engine, with a worker that is not running yet. Gateways is what the worker sends by: at
@@ -43,10 +44,10 @@ func Open(t *testing.T) *Shop {
 	}
 	h := &Shop{Store: s, engine: ledger.Start(s, ledger.Options{})}
 	outbox := delivery.OutboxCarrier{Outbox: s}
-	directory := &gift.Directory{Accounts: map[guid.ID]*gift.Account{Merchant.ID: Merchant}}
+	directory := &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{Merchant.ID: Merchant}}
 	h.Gateways = &delivery.Gateways{
 		Email: outbox, SMS: outbox, PublicURL: "https://gifts.example.com",
-		Directory: func() *gift.Directory { return directory },
+		Directory: func() *merchant.Directory { return directory },
 		Entry:     s.Entry,
 	}
 	h.Worker = &delivery.Worker{
@@ -89,7 +90,7 @@ func (h *Shop) Issue(t *testing.T, m contact.Method, contact string, due time.Ti
 	t.Helper()
 	did := h.Do(t, &ledger.Issue{Context: gift.Context{Now: time.Now()}, Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
-			AccountID: Merchant.ID, ProgramID: gift.PromotionalProgram.ID, Promotional: true, PromotionID: guid.ID{3},
+			AccountID: Merchant.ID, ProgramID: merchant.PromotionalProgram.ID, Promotional: true, PromotionID: guid.ID{3},
 			Currency: Merchant.Currency, Loaded: 2500, Balance: 2500, CreatedAt: time.Now(),
 		},
 		Card: gift.Card{

@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
 )
@@ -101,12 +102,12 @@ func wide(digits string) string {
 // Missed has so many wrong codes be tried by a provider at the Pier; online tells that guests typed them.
 func (s *Shop) Missed(config string, online bool, n int) {
 	s.Helper()
-	s.as(config, func(records *store.Store, account *gift.Account, p *gift.Provider) error {
+	s.as(config, func(records *store.Store, account *merchant.Account, p *merchant.Provider) error {
 		pier, err := guid.Parse(Pier)
 		if err != nil {
 			return err
 		}
-		till := gift.Till{AccountID: account.ID, KeyID: p.ID, LocationID: pier, Places: len(p.Sites), Shop: online}
+		till := merchant.Till{AccountID: account.ID, KeyID: p.ID, LocationID: pier, Places: len(p.Sites), Shop: online}
 		_, _, err = records.CountMisses(s.Context(), till, time.Now(), n)
 		return err
 	})
@@ -134,17 +135,17 @@ func (s *Shop) NoLookUp(what string, calls func()) {
 // Kept has so many calls of a provider that moved nothing be kept today.
 func (s *Shop) Kept(config string, n int64) {
 	s.Helper()
-	s.as(config, func(records *store.Store, account *gift.Account, p *gift.Provider) error {
-		day, _ := gift.Day(time.Now(), account.Zone)
+	s.as(config, func(records *store.Store, account *merchant.Account, p *merchant.Provider) error {
+		day, _ := merchant.Day(time.Now(), account.Zone)
 		count := ledger.CountKey{AccountID: account.ID, Kind: ledger.KeptCount, Owner: p.ID}
 		return records.Group(s.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
-			return ledger.Changes{Counts: map[ledger.CountKey]gift.Count{count: {Day: day, Kept: n}}}
+			return ledger.Changes{Counts: map[ledger.CountKey]merchant.Count{count: {Day: day, Kept: n}}}
 		})
 	})
 }
 
 // as does something to the records of a provider.
-func (s *Shop) as(config string, do func(*store.Store, *gift.Account, *gift.Provider) error) {
+func (s *Shop) as(config string, do func(*store.Store, *merchant.Account, *merchant.Provider) error) {
 	s.Helper()
 	s.place.Use(s.TB, func(records *store.Store) error {
 		d, err := records.Directory(s.Context())
@@ -155,7 +156,7 @@ func (s *Shop) as(config string, do func(*store.Store, *gift.Account, *gift.Prov
 		if err != nil {
 			return err
 		}
-		for _, platform := range gift.Platforms() {
+		for _, platform := range merchant.Platforms() {
 			if account, p := d.Provider(platform, id); p != nil {
 				return do(records, account, p)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -116,7 +117,7 @@ func (t *transaction) closeOpening(list []opening, previous string) (_ service.R
 	switch {
 	case failed != nil:
 		return *failed, true
-	case !mine && (t.card.Status != gift.NotActivated || !opened(list, previous) || !t.caller.May(gift.MayActivate)):
+	case !mine && (t.card.Status != gift.NotActivated || !opened(list, previous) || !t.caller.May(merchant.MayActivate)):
 		return refuse(cannotBeReversed, refusal.AlreadyReversed), true
 	case !mine:
 		if err := t.keepOpening(len(list)+1, previous); err != nil {

@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
@@ -18,13 +19,13 @@ import (
 // undoings are the kinds of entries that a REVERSE takes back: who may, and of those that put value into a card, by
 // which operation of the interface that is done.
 var undoings = map[gift.Kind]struct {
-	needs gift.Permissions
+	needs merchant.Permissions
 	of    gift.Operation
 }{
-	gift.Redemption: {gift.MayRedeem, ""},
-	gift.CashOut:    {gift.MayCashOut, ""},
-	gift.Reload:     {gift.MayReload, gift.ReloadGift},
-	gift.Activation: {gift.MayActivate, gift.ActivateGift},
+	gift.Redemption: {merchant.MayRedeem, ""},
+	gift.CashOut:    {merchant.MayCashOut, ""},
+	gift.Reload:     {merchant.MayReload, gift.ReloadGift},
+	gift.Activation: {merchant.MayActivate, gift.ActivateGift},
 }
 
 // reverse takes a transaction back. One that never came is not there, and will be refused should it still come.

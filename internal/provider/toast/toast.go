@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/admission"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -35,7 +36,7 @@ const (
 // kind is one type of transaction.
 type kind struct {
 	body, answer string // the members of the request and of the answer that hold what it is about
-	needs        gift.Permissions
+	needs        merchant.Permissions
 	priority     admission.Priority
 	do           func(*transaction) service.Reply
 }
@@ -44,15 +45,15 @@ const reverseResponse = "reverseResponse"
 
 // kinds are what the header can ask for.
 var kinds = map[string]kind{
-	"GIFTCARD_GET_BALANCE": {"getBalanceTransactionInformation", "getBalanceResponse", gift.MayValidate,
+	"GIFTCARD_GET_BALANCE": {"getBalanceTransactionInformation", "getBalanceResponse", merchant.MayValidate,
 		admission.Validate, (*transaction).balance},
-	"GIFTCARD_REDEEM": {"redeemTransactionInformation", "redeemResponse", gift.MayRedeem,
+	"GIFTCARD_REDEEM": {"redeemTransactionInformation", "redeemResponse", merchant.MayRedeem,
 		admission.Redeem, (*transaction).redeem},
-	"GIFTCARD_REVERSE": {"reverseTransactionInformation", reverseResponse, gift.MayReverse,
+	"GIFTCARD_REVERSE": {"reverseTransactionInformation", reverseResponse, merchant.MayReverse,
 		admission.Redeem, (*transaction).reverse},
-	"GIFTCARD_ACTIVATE": {"activateTransactionInformation", "activateResponse", gift.MayActivate,
+	"GIFTCARD_ACTIVATE": {"activateTransactionInformation", "activateResponse", merchant.MayActivate,
 		admission.Redeem, (*transaction).activate},
-	"GIFTCARD_ADD_VALUE": {"addValueTransactionInformation", "addValueResponse", gift.MayReload,
+	"GIFTCARD_ADD_VALUE": {"addValueTransactionInformation", "addValueResponse", merchant.MayReload,
 		admission.Redeem, (*transaction).addValue},
 }
 
@@ -62,8 +63,8 @@ type transaction struct {
 	kind
 	guid     string
 	asked    information
-	caller   *gift.Caller
-	provider *gift.Provider
+	caller   *merchant.Caller
+	provider *merchant.Provider
 	card     gift.Gift
 	opened   bool // it was activated with nothing, and nothing is in it yet
 }
@@ -152,13 +153,13 @@ func serve(d *provider.Call) service.Reply {
 }
 
 // authenticate finds who calls by the address and the whole of the header Authorization; nil: nobody does.
-func authenticate(d *provider.Call) (*gift.Account, *gift.Provider) {
+func authenticate(d *provider.Call) (*merchant.Account, *merchant.Provider) {
 	id, err := guid.Parse(d.HTTP.PathValue("provider"))
 	shown := d.HTTP.Header.Values("Authorization")
 	if err != nil || len(shown) != 1 {
 		return nil, nil
 	}
-	account, p := d.Directory().Provider(gift.Toast, id)
+	account, p := d.Directory().Provider(merchant.Toast, id)
 	if p == nil || !p.Shown(shown[0]) {
 		return nil, nil
 	}
@@ -221,7 +222,7 @@ func (t *transaction) find() error {
 
 // before is how the card is found of a transaction that was made before, or that takes back one that was.
 func (t *transaction) before() (b provider.Before) {
-	if t.needs == gift.MayValidate { // of which nothing is kept
+	if t.needs == merchant.MayValidate { // of which nothing is kept
 		return b
 	}
 	b.References, b.Known = []string{strings.ToLower(t.guid)}, t.used

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/provider/providertest"
 	"boon.example/internal/provider/toast"
 	"boon.example/internal/server"
@@ -677,7 +677,7 @@ func TestGuessesOnline(t *testing.T) {
 	for source, more := range map[string]int{keyedOnline: 1, atTills[0]: 0, atTills[1]: 0} {
 		r := open(t)
 		g := r.Gift("50").Code
-		r.Missed(config, true, gift.ShopGuessBurst-1)
+		r.Missed(config, true, merchant.ShopGuessBurst-1)
 		for range 4 { // which give one attempt back
 			r.want("ACCEPT 0.00 5.00", "REDEEM", r.Gift("5").Code, redeem("5")+source)
 		}
@@ -706,7 +706,7 @@ func TestGuessesAtTills(t *testing.T) {
 		wrong = "0001"
 	}
 	shown := `,"verificationCode":{"value":"` + wrong + `"}`
-	for n := range gift.GuessBurst - 1 {
+	for n := range merchant.GuessBurst - 1 {
 		r.want("ERROR_CARD_INVALID", "GET_BALANCE", fmt.Sprintf("%012d", n), atTills[n%len(atTills)])
 	}
 	r.want("ERROR_VERIFICATION_FAILED", "REDEEM", card.Code, redeem("1")+shown+keyedOnline)
@@ -728,8 +728,8 @@ func TestALimitedRestaurantLooksNoCardUp(t *testing.T) {
 	sold := r.want("ACCEPT 30.00", "ACTIVATE", card.Code, `,"initialBalance":30`)
 	replaced := r.want("ACCEPT 49.00 1.00", "REDEEM", later.Code, redeem("1"))
 	r.API("gifting/replace-gift", `{"voucherID":"`+later.ID+`","reason":"lost"}`)
-	r.Missed(config, false, gift.GuessBurst)
-	r.Missed(config, true, gift.ShopGuessBurst)
+	r.Missed(config, false, merchant.GuessBurst)
+	r.Missed(config, true, merchant.ShopGuessBurst)
 	for _, source := range []string{"", keyedOnline} { // the service reads the count again after a moment
 		for r.send(guid(), "GET_BALANCE", g.Code, source).status == "ACCEPT" {
 		}
@@ -853,7 +853,7 @@ func TestSpellings(t *testing.T) {
 	for _, typed := range providertest.Spellings(g) {
 		r.want("ACCEPT 50.00", "GET_BALANCE", typed, "")
 	}
-	r.Missed(config, false, gift.GuessBurst-1)
+	r.Missed(config, false, merchant.GuessBurst-1)
 	r.want("ERROR_CARD_INVALID", "GET_BALANCE", "9999 9000 0007", "")
 	r.want("ERROR_CARD_INVALID", "GET_BALANCE", g, "")
 }

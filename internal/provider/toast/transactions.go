@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
@@ -148,7 +149,7 @@ func (t *transaction) verifiable() string {
 func (t *transaction) cashOut() service.Reply {
 	amount, err := t.asked.RedeemedValue.OrZeroIn(t.card.Currency)
 	switch {
-	case !t.caller.May(gift.MayCashOut):
+	case !t.caller.May(merchant.MayCashOut):
 		return refuse(notSupported, refusal.NotAuthorized)
 	case err != nil && t.asked.RedeemedValue != "":
 		return refuse(invalidInput, refusal.ValidationFailure)

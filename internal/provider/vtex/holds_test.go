@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/provider/providertest"
 )
 
@@ -260,7 +260,7 @@ func TestLimits(t *testing.T) {
 	h.want(400, `"RATE_LIMITED"`, "POST", card+"/transactions", debit("10.01", token, "r-2"))
 	h.want(200, `"value":30.00`, "POST", card+"/transactions/"+fmt.Sprint(made["id"])+"/settlements", part("30", "s-1"))
 	h.want(200, "", "POST", card+"/transactions", debit("10", token, "r-2"))
-	h.Missed(config, true, gift.ShopGuessBurst)
+	h.Missed(config, true, merchant.ShopGuessBurst)
 	for n := 0; n < 100 && h.send("POST", "giftcards/_search", search(g.Code)).Body != "[]"; n++ {
 		time.Sleep(100 * time.Millisecond) // what is counted elsewhere is known soon
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -32,7 +32,7 @@ func TestAnsweredInTime(t *testing.T) {
 // TestHeldForDays: a Debit is held for as many days as the set-up says.
 func TestHeldForDays(t *testing.T) {
 	t.Parallel()
-	c := &call{provider: &gift.Provider{HoldDays: 45}}
+	c := &call{provider: &merchant.Provider{HoldDays: 45}}
 	if lasts := c.holdTime(); lasts != 1080*time.Hour {
 		t.Errorf("it is held for %v", lasts)
 	}

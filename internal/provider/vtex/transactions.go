@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
@@ -218,11 +219,11 @@ func (c *call) transact() service.Reply {
 func (c *call) operation(asked change) (gift.Operation, error) {
 	switch {
 	case asked.Operation == "Debit" && c.provider.HoldDays > 0:
-		return gift.HoldGift, c.caller.Permit(gift.MayRedeem, false)
+		return gift.HoldGift, c.caller.Permit(merchant.MayRedeem, false)
 	case asked.Operation == "Debit":
-		return gift.RedeemGift, c.caller.Permit(gift.MayRedeem, false)
+		return gift.RedeemGift, c.caller.Permit(merchant.MayRedeem, false)
 	case asked.Operation == "Credit":
-		return gift.ReloadGift, c.caller.Permit(gift.MayReload, false)
+		return gift.ReloadGift, c.caller.Permit(merchant.MayReload, false)
 	}
 	return "", malformed("The operation must be Debit or Credit.")
 }

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/admission"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
 	"boon.example/internal/refusal"
@@ -30,8 +31,8 @@ const (
 
 // route is one address below a provider's.
 type route struct {
-	method, pattern string           // * is an id
-	needs           gift.Permissions // beside those that its body asks for
+	method, pattern string               // * is an id
+	needs           merchant.Permissions // beside those that its body asks for
 	priority        admission.Priority
 	do              func(*call) service.Reply
 }
@@ -40,17 +41,17 @@ type route struct {
 func routes() []route {
 	const look, take = admission.Validate, admission.Redeem
 	return []route{
-		{"POST", "giftcards/_search", gift.MayValidate, look, (*call).search},
+		{"POST", "giftcards/_search", merchant.MayValidate, look, (*call).search},
 		{"POST", "giftcards", 0, look, (*call).make},
-		{"GET", "giftcards/*", gift.MayValidate, look, (*call).show},
+		{"GET", "giftcards/*", merchant.MayValidate, look, (*call).show},
 		{"POST", "giftcards/*/transactions", 0, take, (*call).transact},
-		{"GET", "giftcards/*/transactions", gift.MayValidate, look, (*call).transactions},
-		{"GET", "giftcards/*/transactions/*", gift.MayValidate, look, (*call).transaction},
-		{"GET", "giftcards/*/transactions/*/authorization", gift.MayValidate, look, (*call).authorization},
-		{"GET", "giftcards/*/transactions/*/settlements", gift.MayValidate, look, (*call).settlements},
-		{"POST", "giftcards/*/transactions/*/settlements", gift.MayRedeem, take, (*call).settle},
-		{"GET", "giftcards/*/transactions/*/cancellations", gift.MayValidate, look, (*call).cancellations},
-		{"POST", "giftcards/*/transactions/*/cancellations", gift.MayReverse, take, (*call).cancel},
+		{"GET", "giftcards/*/transactions", merchant.MayValidate, look, (*call).transactions},
+		{"GET", "giftcards/*/transactions/*", merchant.MayValidate, look, (*call).transaction},
+		{"GET", "giftcards/*/transactions/*/authorization", merchant.MayValidate, look, (*call).authorization},
+		{"GET", "giftcards/*/transactions/*/settlements", merchant.MayValidate, look, (*call).settlements},
+		{"POST", "giftcards/*/transactions/*/settlements", merchant.MayRedeem, take, (*call).settle},
+		{"GET", "giftcards/*/transactions/*/cancellations", merchant.MayValidate, look, (*call).cancellations},
+		{"POST", "giftcards/*/transactions/*/cancellations", merchant.MayReverse, take, (*call).cancel},
 	}
 }
 
@@ -60,8 +61,8 @@ func Handler(s *service.Service) http.Handler { return provider.Handler(s, serve
 // call is one call that can be carried out.
 type call struct {
 	*provider.Call
-	caller   *gift.Caller
-	provider *gift.Provider
+	caller   *merchant.Caller
+	provider *merchant.Provider
 	currency money.Currency
 	body     []byte
 	ids      []string // from the address
@@ -113,12 +114,12 @@ func serve(d *provider.Call) service.Reply {
 const maxBody = 8 * provider.MaxBody
 
 // authenticate finds who calls; nil: nobody does. How long it takes tells nothing of what is right.
-func authenticate(d *provider.Call, key, token string) (*gift.Account, *gift.Provider) {
+func authenticate(d *provider.Call, key, token string) (*merchant.Account, *merchant.Provider) {
 	id, err := guid.Parse(d.HTTP.PathValue("provider"))
 	if err != nil {
 		return nil, nil
 	}
-	account, p := d.Directory().Provider(gift.VTEX, id)
+	account, p := d.Directory().Provider(merchant.VTEX, id)
 	if p == nil {
 		return nil, nil
 	}

@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/provider/providertest"
 	"boon.example/internal/provider/vtex"
 	"boon.example/internal/server"
@@ -488,7 +488,7 @@ func TestRedemptionsGiveAttemptsBack(t *testing.T) {
 	h := open(t)
 	next := h.Gift("50")
 	wrong := func() { h.want(200, "[]", "POST", "giftcards/_search", search("999990000007")) }
-	h.Missed(config, true, gift.ShopGuessBurst-1)
+	h.Missed(config, true, merchant.ShopGuessBurst-1)
 	h.want(200, next.ID, "POST", "giftcards/_search", search(next.Code))
 	wrong()
 	h.want(200, "[]", "POST", "giftcards/_search", search(next.Code))
@@ -509,7 +509,7 @@ func TestALimitedShopLooksNoCardUp(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	g := h.Gift("50")
-	h.Missed(config, true, gift.ShopGuessBurst)
+	h.Missed(config, true, merchant.ShopGuessBurst)
 	for _, address := range vtex.Routes() {
 		for _, code := range []string{g.Code, h.OthersGift("5").Code, "999990000008"} {
 			path := strings.ReplaceAll(address.Pattern, "*", g.ID)
@@ -590,7 +590,7 @@ func TestSettlementsHaveNoLimitOfTheDay(t *testing.T) {
 	g := h.Gift("50")
 	card := "giftcards/" + g.ID
 	token := fmt.Sprint(h.want(200, "", "GET", card, "")["redemptionToken"])
-	h.Kept(config, gift.MaxKeptPerDay)
+	h.Kept(config, merchant.MaxKeptPerDay)
 	made := h.want(200, "", "POST", card+"/transactions", debit("30", token, "r-1"))
 	h.want(200, "", "POST", card+"/transactions/"+fmt.Sprint(made["id"])+"/settlements", part("30", "s-1"))
 	h.want(400, "RATE_LIMITED", "POST", card+"/transactions", debit("21", token, "r-2"))

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/admission"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/provider"
 	"boon.example/internal/publickey"
@@ -28,15 +29,15 @@ const (
 
 // method is what is asked for by the last part of the address.
 type method struct {
-	needs    gift.Permissions
+	needs    merchant.Permissions
 	priority admission.Priority
 	do       func(*call) service.Reply
 }
 
 var methods = map[string]method{
-	"balance": {gift.MayValidate, admission.Validate, (*call).balance},
-	"redeem":  {gift.MayRedeem, admission.Redeem, (*call).redeem},
-	"void":    {gift.MayReverse, admission.Redeem, (*call).void},
+	"balance": {merchant.MayValidate, admission.Validate, (*call).balance},
+	"redeem":  {merchant.MayRedeem, admission.Redeem, (*call).redeem},
+	"void":    {merchant.MayReverse, admission.Redeem, (*call).void},
 }
 
 // Handler serves the calls of all sites; the path values provider and method name whose they are, and what they ask
@@ -46,7 +47,7 @@ func Handler(s *service.Service) http.Handler { return provider.Handler(s, serve
 // call is one call that can be carried out.
 type call struct {
 	*provider.Call
-	caller   *gift.Caller
+	caller   *merchant.Caller
 	currency money.Currency
 	asked    request
 	card     gift.Gift
@@ -143,17 +144,17 @@ func malformed() service.Reply {
 }
 
 // named finds the provider that the address names; nil: there is none.
-func named(d *provider.Call) (*gift.Account, *gift.Provider) {
+func named(d *provider.Call) (*merchant.Account, *merchant.Provider) {
 	id, err := guid.Parse(d.HTTP.PathValue("provider"))
 	if err != nil {
 		return nil, nil
 	}
-	return d.Directory().Provider(gift.Wix, id)
+	return d.Directory().Provider(merchant.Wix, id)
 }
 
 // authenticate finds whose a token is, and what stands in it; nil: it is not one that Wix signed for this provider, or
 // not one of now.
-func authenticate(d *provider.Call, token string) (*gift.Account, *gift.Provider, data) {
+func authenticate(d *provider.Call, token string) (*merchant.Account, *merchant.Provider, data) {
 	account, p := named(d)
 	if p == nil {
 		return nil, nil, data{}

@@ -21,6 +21,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/provider/providertest"
 	"boon.example/internal/provider/wix"
 	"boon.example/internal/server"
@@ -238,7 +239,7 @@ func TestLimits(t *testing.T) {
 		[]byte("limits: {redeemedPerDay: 40}, permissions: [validate, redeem]"), 1)
 	s := &site{providertest.Open(t, server.Config{}, limited), config, app, pierSite}
 	g := s.Gift("50")
-	s.Missed(config, true, gift.ShopGuessBurst-1)
+	s.Missed(config, true, merchant.ShopGuessBurst-1)
 	a := s.want(200, "", "redeem", redeem(g.Code, "30", uuid.NewString()))
 	s.want(404, refused("GIFT_CARD_NOT_FOUND"), "redeem", redeem(g.Code, "10.01", uuid.NewString()))
 	s.want(200, `"remainingBalance":10.00`, "redeem", redeem(g.Code, "10", uuid.NewString()))
@@ -258,7 +259,7 @@ func TestALimitedSiteLooksNoCardUp(t *testing.T) {
 	s := open(t)
 	g, later, order := s.Gift("50"), s.Gift("50"), uuid.NewString()
 	paid := s.want(200, `"remainingBalance":40.00`, "redeem", redeem(g.Code, "10", order))
-	s.Missed(config, true, gift.ShopGuessBurst)
+	s.Missed(config, true, merchant.ShopGuessBurst)
 	for s.send("balance", s.token(code(g.Code), nil)).Status == 200 { // the service reads the count again after a moment
 	}
 	requests := map[string]func(string) string{"balance": code,

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 	"boon.example/internal/store/setup"
@@ -313,7 +314,7 @@ func fits(r *ledger.Request, kind gift.Kind, hold guid.ID) error {
 
 // checkSetup reads the accounts and keys as a service does, and finds keys that lead nowhere.
 func (c *Check) checkSetup(ctx context.Context, found func(string)) error {
-	var d *gift.Directory
+	var d *merchant.Directory
 	err := c.db.Snapshot(ctx, func(tx *sql.Tx) (err error) {
 		d, err = setup.ReadDirectory(ctx, tx, c.db.Keys)
 		return err
@@ -325,7 +326,7 @@ func (c *Check) checkSetup(ctx context.Context, found func(string)) error {
 	checkWebhooks(d, found)
 	checkPeople(d, found)
 	for _, k := range d.Keys {
-		if k.Kind == gift.SystemKey {
+		if k.Kind == merchant.SystemKey {
 			continue
 		}
 		a := d.Accounts[k.AccountID]
@@ -351,7 +352,7 @@ func (c *Check) checkAssets(ctx context.Context, found func(string)) error {
 			if err := rows.Scan(db.ScanID(&account), &hash, &content); err != nil {
 				return err
 			}
-			if is := gift.HashAsset(content); !bytes.Equal(hash, is[:]) {
+			if is := merchant.HashAsset(content); !bytes.Equal(hash, is[:]) {
 				found(fmt.Sprintf("the picture %x of account %s is not what it is found by", hash, account))
 			}
 			return nil
@@ -458,7 +459,7 @@ func (c *Check) checkHolds(ctx context.Context, found func(string)) error {
 }
 
 // checkPeople finds those whose PINs do not open: they cannot sign in.
-func checkPeople(d *gift.Directory, found func(string)) {
+func checkPeople(d *merchant.Directory, found func(string)) {
 	for id, a := range d.Accounts {
 		for _, p := range a.People {
 			if setup.StillSealed(p.PIN) {
@@ -469,7 +470,7 @@ func checkPeople(d *gift.Directory, found func(string)) {
 }
 
 // checkWebhooks finds endpoints of nobody, and those whose secrets do not open.
-func checkWebhooks(d *gift.Directory, found func(string)) {
+func checkWebhooks(d *merchant.Directory, found func(string)) {
 	for account, hooks := range d.Webhooks {
 		for _, w := range hooks {
 			if d.Accounts[account] == nil {

@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/lookup"
 	"boon.example/internal/store/record"
@@ -32,7 +33,7 @@ func New(d *db.DB, reader *lookup.Reader) *Eraser { return &Eraser{d, reader} }
 
 // Request says what is to be erased of an account.
 type Request struct {
-	Account *gift.Account
+	Account *merchant.Account
 	Contact string // of the one person whose data go; "": all that gifts say of people goes
 	// Force erases also where the message that brings the gift is still to be sent; without, such a gift is left alone.
 	Force  bool

@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/nfc"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -104,7 +105,7 @@ const ended = `SELECT v.id FROM voucher AS v
 // Ended looks at the next gifts of an account that follow one: which of them ended before an instant and still tell
 // of people. It gives the last that it has looked at, and whether there are more. Few at a time, as all are looked at
 // again and again: no statement takes long, or keeps the write-ahead log from being emptied.
-func (e *Eraser) Ended(ctx context.Context, account *gift.Account, after guid.ID, before time.Time) (ids []guid.ID,
+func (e *Eraser) Ended(ctx context.Context, account *merchant.Account, after guid.ID, before time.Time) (ids []guid.ID,
 	last guid.ID, more bool, err error) {
 	const page = `SELECT v.id FROM voucher AS v WHERE v.account_id = $1 AND v.id > $2 AND v.id < $3
 		ORDER BY v.id LIMIT 1 OFFSET $4`

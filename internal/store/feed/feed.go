@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -208,13 +209,13 @@ func (f *Feed) readRows(ctx context.Context, walks []*walk, safe int64) error {
 }
 
 // has tells that a place is in the row.
-func (r *row) has(p gift.EventPlace) bool {
+func (r *row) has(p merchant.EventPlace) bool {
 	return r.position == p.Position && p.Part >= 1 && p.Part <= r.size() &&
 		gift.After(p.Position, p.Part, r.id(p.Part-1)) == p
 }
 
 // EventsEnd is the place after the newest event of an account.
-func (f *Feed) EventsEnd(ctx context.Context, account guid.ID) (end gift.EventPlace, err error) {
+func (f *Feed) EventsEnd(ctx context.Context, account guid.ID) (end merchant.EventPlace, err error) {
 	safe, err := f.safe(ctx)
 	if err != nil {
 		return end, fmt.Errorf("looking for the newest event: %w", err)
@@ -223,7 +224,7 @@ func (f *Feed) EventsEnd(ctx context.Context, account guid.ID) (end gift.EventPl
 }
 
 // endUpTo is the place after the newest event of an account up to a position.
-func (f *Feed) endUpTo(ctx context.Context, account guid.ID, position int64) (end gift.EventPlace, err error) {
+func (f *Feed) endUpTo(ctx context.Context, account guid.ID, position int64) (end merchant.EventPlace, err error) {
 	const newest = `SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
 		WHERE t.account_id = $1 AND t.position <= $2 ORDER BY t.position DESC LIMIT 1`
 	rows, err := f.rows(ctx, newest, account, position)
@@ -242,14 +243,14 @@ type walk struct {
 	page  *gift.EventPage // that it fills
 	rows  []row           // those that were not gone through
 	part  int             // how many events of the first of them were
-	at    gift.EventPlace
+	at    merchant.EventPlace
 	more  bool // there may be more rows
 	steps []step
 }
 
 // step is an event that is looked at, or the end of a row of which none is.
 type step struct {
-	place       gift.EventPlace
+	place       merchant.EventPlace
 	id          guid.ID // zero: of none
 	madeAt      time.Time
 	kinds, body string

@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
 )
 
@@ -63,13 +64,13 @@ func (f *Feed) newest(ctx context.Context, safe int64) (position int64, err erro
 const clockTolerance = 10 * time.Minute
 
 // EventsBefore is a place after which all events of an account come that were made at a time or later, and few others.
-func (f *Feed) EventsBefore(ctx context.Context, account guid.ID, at time.Time) (gift.EventPlace, error) {
+func (f *Feed) EventsBefore(ctx context.Context, account guid.ID, at time.Time) (merchant.EventPlace, error) {
 	place, _, err := f.lastBefore(ctx, account, at.Add(-clockTolerance))
 	return place, err
 }
 
 // EventsUntil is a place up to which all events of an account come that were made before a time, and few others.
-func (f *Feed) EventsUntil(ctx context.Context, account guid.ID, at time.Time) (place gift.EventPlace, err error) {
+func (f *Feed) EventsUntil(ctx context.Context, account guid.ID, at time.Time) (place merchant.EventPlace, err error) {
 	_, next, err := f.lastBefore(ctx, account, at.Add(clockTolerance))
 	if err == nil {
 		place, err = f.endUpTo(ctx, account, next-1)
@@ -87,7 +88,7 @@ const selectDated = `SELECT t.position, t.made_at, t.kinds, t.entries, t.body FR
 // next one of a gift, which was not. Where events of gifts were made in the order of their positions, to within
 // clockTolerance, there is one such place; where a clock was set back, any of several. It looks as often as halving all
 // positions takes.
-func (f *Feed) lastBefore(ctx context.Context, account guid.ID, at time.Time) (place gift.EventPlace, next int64,
+func (f *Feed) lastBefore(ctx context.Context, account guid.ID, at time.Time) (place merchant.EventPlace, next int64,
 	err error) {
 	high, err := f.safe(ctx)
 	if err == nil {

@@ -14,6 +14,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 )
@@ -117,7 +118,7 @@ type aside struct {
 	Due      time.Time      `json:"due"`
 }
 
-func bytesOf(p gift.EventPlace) []byte {
+func bytesOf(p merchant.EventPlace) []byte {
 	b := p.Bytes()
 	return b[:]
 }
@@ -140,7 +141,7 @@ func parseState(text string) (s gift.WebhookState, err error) {
 		return s, errors.New("the state of a webhook is damaged")
 	}
 	id := func(b []byte) (id guid.ID) { copy(id[:], b); return id }
-	place := func(b []byte) gift.EventPlace { return gift.ParseEventPlace([16]byte(id(b))) }
+	place := func(b []byte) merchant.EventPlace { return gift.ParseEventPlace([16]byte(id(b))) }
 	s = gift.WebhookState{After: place(d.After), FailingSince: d.Failing, Replay: id(d.Replay),
 		ReplayAfter: place(d.ReplayAfter), Replayed: d.Replayed}
 	for _, a := range d.Aside {

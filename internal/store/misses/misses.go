@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/ratelimit"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
@@ -21,7 +22,7 @@ type Misses struct{ db *db.DB }
 // New counts in a database.
 func New(d *db.DB) *Misses { return &Misses{d} }
 
-var anonymousRate = ratelimit.Rate{Burst: gift.AnonymousBurst, Refill: gift.AnonymousRefill}
+var anonymousRate = ratelimit.Rate{Burst: merchant.AnonymousBurst, Refill: merchant.AnonymousRefill}
 
 const selectTill = `SELECT full_at, taken_at FROM till_bucket WHERE account_id = $1 AND key_id = $2 AND location_id = $3`
 
@@ -41,12 +42,12 @@ var (
 	}
 )
 
-func tillKey(t gift.Till) []any {
+func tillKey(t merchant.Till) []any {
 	return []any{db.KeyOf(t.AccountID), db.KeyOf(t.KeyID), db.KeyOf(t.CountedAt())}
 }
 
 // TillBucket reads the bucket of a key at a location.
-func (s *Misses) TillBucket(ctx context.Context, t gift.Till) (ratelimit.Bucket, error) {
+func (s *Misses) TillBucket(ctx context.Context, t merchant.Till) (ratelimit.Bucket, error) {
 	return s.askBucket(ctx, selectTill, tillKey(t)...)
 }
 
@@ -68,14 +69,15 @@ func (s *Misses) askBucket(ctx context.Context, query string, key ...any) (b rat
 }
 
 // guessRate is how often codes are tried at a till.
-func guessRate(t gift.Till) ratelimit.Rate {
+func guessRate(t merchant.Till) ratelimit.Rate {
 	return ratelimit.Rate{Burst: t.GuessBurst(), Refill: t.GuessRefill()}
 }
 
 // CountMisses takes n misses out of the bucket of a key at a location, durably, and gives the bucket after it. alarm
-// tells that they are an event: see gift.MissCount.Add. What is taken from a share is counted for the key at the
+// tells that they are an event: see merchant.MissCount.Add. What is taken from a share is counted for the key at the
 // location.
-func (s *Misses) CountMisses(ctx context.Context, t gift.Till, now time.Time, n int) (b ratelimit.Bucket, alarm bool,
+func (s *Misses) CountMisses(ctx context.Context, t merchant.Till, now time.Time, n int) (b ratelimit.Bucket,
+	alarm bool,
 	err error) {
 	err = s.db.Write(ctx, func(tx *sql.Tx) (err error) {
 		alarm = false
@@ -83,7 +85,7 @@ func (s *Misses) CountMisses(ctx context.Context, t gift.Till, now time.Time, n 
 		if b, err = s.takeTill(ctx, tx, t, rate, now, n); err != nil {
 			return err
 		}
-		spent := t.Share == gift.RefillShare && rate.Left(b, now) == 0
+		spent := t.Share == merchant.RefillShare && rate.Left(b, now) == 0
 		if t.Share != "" {
 			if counted = 0; !spent {
 				return nil
@@ -102,9 +104,9 @@ func (s *Misses) CountMisses(ctx context.Context, t gift.Till, now time.Time, n 
 	return b, alarm, nil
 }
 
-// CountWrongPINs takes n wrong PINs out of the bucket of a gift.Account.RestKey, durably, and gives the bucket after
-// it. That bucket is TillBucket's.
-func (s *Misses) CountWrongPINs(ctx context.Context, person gift.Till, now time.Time, n int) (b ratelimit.Bucket,
+// CountWrongPINs takes n wrong PINs out of the bucket of a merchant.Account.RestKey, durably, and gives the bucket
+// after it. That bucket is TillBucket's.
+func (s *Misses) CountWrongPINs(ctx context.Context, person merchant.Till, now time.Time, n int) (b ratelimit.Bucket,
 	err error) {
 	var rate ratelimit.Rate
 	rate.Burst, rate.Refill = person.PINs()
@@ -119,7 +121,7 @@ func (s *Misses) CountWrongPINs(ctx context.Context, person gift.Till, now time.
 }
 
 // takeTill takes n out of the bucket of a key at a location.
-func (s *Misses) takeTill(ctx context.Context, tx *sql.Tx, t gift.Till, rate ratelimit.Rate, now time.Time, n int) (
+func (s *Misses) takeTill(ctx context.Context, tx *sql.Tx, t merchant.Till, rate ratelimit.Rate, now time.Time, n int) (
 	b ratelimit.Bucket, err error) {
 	const make = `INSERT INTO till_bucket (account_id, key_id, location_id) VALUES ($1, $2, $3) ON CONFLICT (account_id, key_id, location_id) DO NOTHING`
 	if _, err := tx.ExecContext(ctx, make, tillKey(t)...); err != nil {
@@ -133,21 +135,21 @@ func (s *Misses) takeTill(ctx context.Context, tx *sql.Tx, t gift.Till, rate rat
 	return b, writeTill(ctx, tx, t, b)
 }
 
-func writeTill(ctx context.Context, tx *sql.Tx, t gift.Till, b ratelimit.Bucket) error {
+func writeTill(ctx context.Context, tx *sql.Tx, t merchant.Till, b ratelimit.Bucket) error {
 	_, err := tx.ExecContext(ctx, `UPDATE till_bucket SET full_at = $4, taken_at = $5 WHERE account_id = $1 AND key_id = $2 AND location_id = $3`,
 		append(tillKey(t), db.Micros(b.FullAt), db.Micros(b.TakenAt))...)
 	return err
 }
 
 // countForKey adds to the misses of a key at all of its locations. Their rows are locked before the key's.
-func (s *Misses) countForKey(ctx context.Context, tx *sql.Tx, t gift.Till, now time.Time, n int, spent bool) (
+func (s *Misses) countForKey(ctx context.Context, tx *sql.Tx, t merchant.Till, now time.Time, n int, spent bool) (
 	alarm bool, err error) {
 	key := []any{db.KeyOf(t.AccountID), db.KeyOf(t.KeyID)}
 	const make = `INSERT INTO key_miss (account_id, key_id, misses) VALUES ($1, $2, 0) ON CONFLICT (account_id, key_id) DO NOTHING`
 	if _, err := tx.ExecContext(ctx, make, key...); err != nil {
 		return false, err
 	}
-	var m gift.MissCount
+	var m merchant.MissCount
 	err = tx.QueryRowContext(ctx, s.db.Text(lockMisses), key...).
 		Scan(db.ScanTime(&m.Since), &m.Count)
 	if err != nil {
@@ -194,8 +196,8 @@ const maxHistoryForReward = 1000
 // RewardTill gives attempts back to a key at a location, and to the location's own share, if any are missing, and the
 // key has redeemed this gift there exactly once: so that nobody is given more and more for one gift that is redeemed
 // cent by cent.
-func (s *Misses) RewardTill(ctx context.Context, t gift.Till, voucher guid.ID, now time.Time) error {
-	var missing []gift.Till
+func (s *Misses) RewardTill(ctx context.Context, t merchant.Till, voucher guid.ID, now time.Time) error {
+	var missing []merchant.Till
 	for _, at := range rewarded(t) {
 		b, err := s.askBucket(ctx, selectTill, tillKey(at)...)
 		if err != nil {
@@ -240,11 +242,11 @@ func (s *Misses) RewardTill(ctx context.Context, t gift.Till, voucher guid.ID, n
 }
 
 // rewarded are the buckets that a redemption may give to.
-func rewarded(t gift.Till) []gift.Till {
+func rewarded(t merchant.Till) []merchant.Till {
 	if own, _, shared := t.Shares(); shared {
-		return []gift.Till{t, own}
+		return []merchant.Till{t, own}
 	}
-	return []gift.Till{t}
+	return []merchant.Till{t}
 }
 
 const selectAnonymous = `SELECT full_at, taken_at FROM anonymous_bucket WHERE address_hash = $1`

@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
 )
 
@@ -18,7 +19,7 @@ import (
 // never changed.
 var InsertItems = db.InsertRows("item_list", "account_id, id, items", "BBT", ` ON CONFLICT (account_id, id) DO NOTHING`)
 
-// storedItem is a gift.Item as JSON. Its member names are a storage format: they may be added to, not changed.
+// storedItem is a merchant.Item as JSON. Its member names are a storage format: they may be added to, not changed.
 type storedItem struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
@@ -27,7 +28,7 @@ type storedItem struct {
 }
 
 // itemsText is a list as it is stored.
-func itemsText(items []gift.Item) string {
+func itemsText(items []merchant.Item) string {
 	list := make([]storedItem, len(items))
 	for i, item := range items {
 		list[i] = storedItem(item)
@@ -57,7 +58,7 @@ func HashItems(text string) guid.ID {
 func SaveItems(gifts []gift.Gift) db.Batch {
 	w := db.Batch{Query: InsertItems}
 	var seen []ledger.Ref
-	var last []gift.Item // the gifts of an order are good for the same
+	var last []merchant.Item // the gifts of an order are good for the same
 	for i := range gifts {
 		v := &gifts[i].Voucher
 		if v.Items == nil || i > 0 && v.AccountID == gifts[i-1].AccountID && slices.Equal(v.Items, last) && last != nil {
@@ -77,7 +78,7 @@ func SaveItems(gifts []gift.Gift) db.Batch {
 }
 
 // scanItems reads a column into a list of items.
-type scanItems struct{ to *[]gift.Item }
+type scanItems struct{ to *[]merchant.Item }
 
 // Scan implements sql.Scanner.
 func (s scanItems) Scan(column any) error {
@@ -86,10 +87,10 @@ func (s scanItems) Scan(column any) error {
 		return fmt.Errorf("a list of items is damaged: %w", err)
 	}
 	if *s.to = nil; list != nil {
-		*s.to = make([]gift.Item, len(list))
+		*s.to = make([]merchant.Item, len(list))
 	}
 	for i, item := range list {
-		(*s.to)[i] = gift.Item(item)
+		(*s.to)[i] = merchant.Item(item)
 	}
 	return nil
 }

@@ -7,13 +7,13 @@ import (
 	"sync"
 	"time"
 
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/sealed"
 )
 
-// account is a gift.Account as a JSON document. Its member names are a storage format: they may be added to, not
+// account is a merchant.Account as a JSON document. Its member names are a storage format: they may be added to, not
 // changed.
 type account struct {
 	ID                    storedID       `json:"id"`
@@ -29,7 +29,7 @@ type account struct {
 	BalanceNotice         bool           `json:"balanceNotice,omitempty"`
 	Contact               string         `json:"contact,omitempty"`
 	PersonalDataDays      int            `json:"personalDataDays,omitempty"`
-	Limits                *limits        `json:"limits,omitempty"` // nil: gift.DefaultLimits
+	Limits                *limits        `json:"limits,omitempty"` // nil: merchant.DefaultLimits
 	DefaultDesign         storedID       `json:"defaultDesign,omitzero"`
 	TextCountries         []string       `json:"textCountries,omitempty"`
 	Subscriptions         []subscription `json:"subscriptions,omitempty"`
@@ -80,8 +80,8 @@ type (
 		ValidForDays  int       `json:"validForDays,omitempty"`
 		Terms         string    `json:"terms,omitempty"`
 
-		TermsIn       gift.Translations `json:"termsIn,omitempty"`
-		EligibleItems []string          `json:"eligibleItems,omitempty"` // their ids
+		TermsIn       merchant.Translations `json:"termsIn,omitempty"`
+		EligibleItems []string              `json:"eligibleItems,omitempty"` // their ids
 
 		ItemNames      map[string]string `json:"itemNames,omitempty"` // by id
 		TicketOptional bool              `json:"ticketOptional,omitempty"`
@@ -106,7 +106,7 @@ type (
 		HoldDays   int      `json:"holdDays,omitempty"`
 		Sites      []site   `json:"sites"`
 
-		Networks gift.Networks `json:"networks,omitempty"`
+		Networks merchant.Networks `json:"networks,omitempty"`
 	}
 	endedProvider struct {
 		ID   storedID `json:"id"`
@@ -125,12 +125,12 @@ type (
 		Logo        string   `json:"logo,omitempty"` // hashes
 		Picture     string   `json:"picture,omitempty"`
 
-		HeadlineIn gift.Translations `json:"headlineIn,omitempty"`
-		FooterIn   gift.Translations `json:"footerIn,omitempty"`
+		HeadlineIn merchant.Translations `json:"headlineIn,omitempty"`
+		FooterIn   merchant.Translations `json:"footerIn,omitempty"`
 	}
 )
 
-// limits are a gift.Limits as a JSON document.
+// limits are a merchant.Limits as a JSON document.
 type limits struct {
 	Issued             int64 `json:"issued,omitempty"`
 	Gifts              int64 `json:"gifts,omitempty"`
@@ -140,20 +140,20 @@ type limits struct {
 	MessagesPerContact int64 `json:"messagesPerContact,omitempty"`
 }
 
-func limitsOf(l gift.Limits) *limits {
+func limitsOf(l merchant.Limits) *limits {
 	return &limits{int64(l.IssuedPerDay), l.GiftsPerDay, int64(l.RedeemedPerDay), l.MessagesPerDay, l.TextsPerDay,
 		l.MessagesPerContactPerDay}
 }
 
-func (l *limits) limits() gift.Limits {
-	return gift.Limits{IssuedPerDay: money.Amount(l.Issued), GiftsPerDay: l.Gifts,
+func (l *limits) limits() merchant.Limits {
+	return merchant.Limits{IssuedPerDay: money.Amount(l.Issued), GiftsPerDay: l.Gifts,
 		RedeemedPerDay: money.Amount(l.Redeemed),
 		MessagesPerDay: l.Messages, TextsPerDay: l.Texts, MessagesPerContactPerDay: l.MessagesPerContact}
 }
 
 // formatLimits writes the limits of a key; nil: it has none.
-func formatLimits(l gift.Limits) any {
-	if l == (gift.Limits{}) {
+func formatLimits(l merchant.Limits) any {
+	if l == (merchant.Limits{}) {
 		return nil
 	}
 	text, err := json.Marshal(limitsOf(l))
@@ -163,13 +163,13 @@ func formatLimits(l gift.Limits) any {
 	return string(text)
 }
 
-func parseLimits(text string) (gift.Limits, error) {
+func parseLimits(text string) (merchant.Limits, error) {
 	if text == "" {
-		return gift.Limits{}, nil
+		return merchant.Limits{}, nil
 	}
 	var l limits
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
-		return gift.Limits{}, fmt.Errorf("the limits of a key are damaged: %w", err)
+		return merchant.Limits{}, fmt.Errorf("the limits of a key are damaged: %w", err)
 	}
 	return l.limits(), nil
 }
@@ -187,7 +187,7 @@ func (v *storedID) UnmarshalText(text []byte) error {
 	return err
 }
 
-func formatAccount(a *gift.Account, k *sealed.Keys) (string, error) {
+func formatAccount(a *merchant.Account, k *sealed.Keys) (string, error) {
 	d := account{
 		ID: storedID(a.ID), Name: a.Name, Test: a.Test,
 		Currency: a.Currency.Code, Decimals: a.Currency.Decimals, Zone: a.Zone.String(),
@@ -195,36 +195,39 @@ func formatAccount(a *gift.Account, k *sealed.Keys) (string, error) {
 		MaxGiftValue: int64(a.MaxGiftValue), RequireIdempotencyKey: a.RequireIdempotencyKey, BalanceNotice: a.BalanceNotice,
 		DefaultDesign: storedID(a.DefaultDesign), TextCountries: a.TextCountries,
 	}
-	if a.Limits != gift.DefaultLimits {
+	if a.Limits != merchant.DefaultLimits {
 		d.Limits = limitsOf(a.Limits)
 	}
 	for _, s := range a.Subscriptions {
 		d.Subscriptions = append(d.Subscriptions, subscription{storedID(s.ProgramID),
 			mapped(s.Locations, func(i guid.ID) storedID { return storedID(i) }), s.Reloadable})
 	}
-	d.Locations = mapped(a.Locations, func(l gift.Location) location {
+	d.Locations = mapped(a.Locations, func(l merchant.Location) location {
 		return location{storedID(l.ID), l.Name, l.Jurisdiction, l.PointOfSale, l.POSRedemption, storedID(l.DefaultDesign),
 			l.Address, l.Phone, l.Hours,
-			mapped(l.Tickets, func(t gift.TicketReading) ticketReading { return ticketReading(t) }),
+			mapped(l.Tickets, func(t merchant.TicketReading) ticketReading { return ticketReading(t) }),
 			l.DayEnds}
 	})
-	d.Storefronts = mapped(a.Storefronts, func(s gift.Storefront) storefront { return storefront{storedID(s.ID), s.Name} })
-	d.Promotions = mapped(a.Promotions, func(p gift.Promotion) promotion {
+	d.Storefronts = mapped(a.Storefronts, func(s merchant.Storefront) storefront {
+		return storefront{storedID(s.ID),
+			s.Name}
+	})
+	d.Promotions = mapped(a.Promotions, func(p merchant.Promotion) promotion {
 		ids, names := splitItems(p.EligibleItems)
 		return promotion{storedID(p.ID), p.Name, p.ValidStarting.UTC(), p.ValidForDays, p.Terms, p.TermsIn, ids, names,
 			p.TicketOptional}
 	})
-	d.Designs = mapped(a.Designs, func(g gift.Design) design {
+	d.Designs = mapped(a.Designs, func(g merchant.Design) design {
 		return design{storedID(g.ID), g.Name, g.AccentColor, g.Headline, g.Footer, g.Logo.String(), g.Picture.String(),
 			g.HeadlineIn, g.FooterIn}
 	})
-	d.People = mapped(a.People, func(p gift.Person) person {
+	d.People = mapped(a.People, func(p merchant.Person) person {
 		return person{p.Name, sealText(k, pinDomain, p.PIN, pinRecord(a.ID, p.Name)), p.FirstPIN,
 			strings.Join(p.May.Names(), " "), mapped(p.Locations,
 				func(i guid.ID) storedID { return storedID(i) })}
 	})
 	d.Providers = mapped(a.Providers, storedProvider)
-	d.EndedProviders = mapped(a.EndedProviders, func(p gift.EndedProvider) endedProvider {
+	d.EndedProviders = mapped(a.EndedProviders, func(p merchant.EndedProvider) endedProvider {
 		return endedProvider{storedID(p.ID), p.Name}
 	})
 	text, err := json.Marshal(d)
@@ -248,7 +251,7 @@ func loadZone(name string) (*time.Location, error) {
 	return zone, err
 }
 
-func parseAccount(text []byte, k *sealed.Keys) (*gift.Account, error) {
+func parseAccount(text []byte, k *sealed.Keys) (*merchant.Account, error) {
 	var d account
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("an account's document is damaged: %w", err)
@@ -257,60 +260,61 @@ func parseAccount(text []byte, k *sealed.Keys) (*gift.Account, error) {
 	if err != nil {
 		return nil, fmt.Errorf("account %s: %w", guid.ID(d.ID), err)
 	}
-	a := &gift.Account{
+	a := &merchant.Account{
 		ID: guid.ID(d.ID), Name: d.Name, Test: d.Test, Zone: zone,
 		Currency: money.Currency{Code: d.Currency, Decimals: d.Decimals},
-		Language: gift.Language(d.Language), Country: d.Country, Contact: d.Contact, PersonalDataDays: d.PersonalDataDays,
+		Language: merchant.Language(d.Language), Country: d.Country, Contact: d.Contact, PersonalDataDays: d.PersonalDataDays,
 		MaxGiftValue: money.Amount(d.MaxGiftValue), RequireIdempotencyKey: d.RequireIdempotencyKey,
 		BalanceNotice: d.BalanceNotice,
 		DefaultDesign: guid.ID(d.DefaultDesign), TextCountries: d.TextCountries,
 	}
-	if a.Limits = gift.DefaultLimits; d.Limits != nil {
+	if a.Limits = merchant.DefaultLimits; d.Limits != nil {
 		a.Limits = d.Limits.limits()
 	}
 	for _, s := range d.Subscriptions {
-		a.Subscriptions = append(a.Subscriptions, gift.Subscription{
+		a.Subscriptions = append(a.Subscriptions, merchant.Subscription{
 			ProgramID: guid.ID(s.ProgramID), Locations: mapped(s.Locations, func(i storedID) guid.ID { return guid.ID(i) }),
 			Reloadable: s.Reloadable})
 	}
-	a.Locations = mapped(d.Locations, func(l location) gift.Location {
-		return gift.Location{ID: guid.ID(l.ID), Name: l.Name, Jurisdiction: l.Jurisdiction, PointOfSale: l.PointOfSale,
+	a.Locations = mapped(d.Locations, func(l location) merchant.Location {
+		return merchant.Location{ID: guid.ID(l.ID), Name: l.Name, Jurisdiction: l.Jurisdiction, PointOfSale: l.PointOfSale,
 			POSRedemption: l.POSRedemption, DefaultDesign: guid.ID(l.DefaultDesign),
 			Address: l.Address, Phone: l.Phone, Hours: l.Hours,
-			Tickets: mapped(l.Tickets, func(t ticketReading) gift.TicketReading { return gift.TicketReading(t) }),
+			Tickets: mapped(l.Tickets, func(t ticketReading) merchant.TicketReading { return merchant.TicketReading(t) }),
 			DayEnds: l.DayEnds}
 	})
-	a.Storefronts = mapped(d.Storefronts, func(s storefront) gift.Storefront {
-		return gift.Storefront{ID: guid.ID(s.ID),
+	a.Storefronts = mapped(d.Storefronts, func(s storefront) merchant.Storefront {
+		return merchant.Storefront{ID: guid.ID(s.ID),
 			Name: s.Name}
 	})
-	a.Promotions = mapped(d.Promotions, func(p promotion) gift.Promotion {
-		return gift.Promotion{ID: guid.ID(p.ID), Name: p.Name, ValidStarting: p.ValidStarting, ValidForDays: p.ValidForDays,
-			Terms: p.Terms, TermsIn: p.TermsIn, EligibleItems: mapped(p.EligibleItems, func(id string) gift.Item {
+	a.Promotions = mapped(d.Promotions, func(p promotion) merchant.Promotion {
+		return merchant.Promotion{ID: guid.ID(p.ID), Name: p.Name, ValidStarting: p.ValidStarting,
+			ValidForDays: p.ValidForDays,
+			Terms:        p.Terms, TermsIn: p.TermsIn, EligibleItems: mapped(p.EligibleItems, func(id string) merchant.Item {
 				return joinItem(id, p.ItemNames[id])
 			}),
 			TicketOptional: p.TicketOptional}
 	})
-	a.Designs = mapped(d.Designs, func(g design) gift.Design {
-		logo, _ := gift.ParseAssetHash(g.Logo)
-		picture, _ := gift.ParseAssetHash(g.Picture)
-		return gift.Design{ID: guid.ID(g.ID), Name: g.Name, AccentColor: g.AccentColor, Headline: g.Headline,
+	a.Designs = mapped(d.Designs, func(g design) merchant.Design {
+		logo, _ := merchant.ParseAssetHash(g.Logo)
+		picture, _ := merchant.ParseAssetHash(g.Picture)
+		return merchant.Design{ID: guid.ID(g.ID), Name: g.Name, AccentColor: g.AccentColor, Headline: g.Headline,
 			HeadlineIn: g.HeadlineIn, Footer: g.Footer, FooterIn: g.FooterIn, Logo: logo, Picture: picture}
 	})
-	a.People = mapped(d.People, func(p person) gift.Person {
-		return gift.Person{Name: p.Name, PIN: openText(k, pinDomain, p.PIN, pinRecord(a.ID, p.Name)),
+	a.People = mapped(d.People, func(p person) merchant.Person {
+		return merchant.Person{Name: p.Name, PIN: openText(k, pinDomain, p.PIN, pinRecord(a.ID, p.Name)),
 			FirstPIN: p.FirstPIN, May: splitPermissions(p.May), Locations: mapped(p.Locations,
 				func(i storedID) guid.ID { return guid.ID(i) })}
 	})
 	a.Providers = mapped(d.Providers, provider.provider)
-	a.EndedProviders = mapped(d.EndedProviders, func(p endedProvider) gift.EndedProvider {
-		return gift.EndedProvider{ID: guid.ID(p.ID), Name: p.Name}
+	a.EndedProviders = mapped(d.EndedProviders, func(p endedProvider) merchant.EndedProvider {
+		return merchant.EndedProvider{ID: guid.ID(p.ID), Name: p.Name}
 	})
 	return a, nil
 }
 
 // splitItems gives the ids of items, and the names of those that have one.
-func splitItems(items []gift.Item) (ids []string, names map[string]string) {
+func splitItems(items []merchant.Item) (ids []string, names map[string]string) {
 	for _, i := range items {
 		id := i.ID
 		switch {
@@ -338,14 +342,14 @@ const (
 	nameMark  = "\x01name:"
 )
 
-func joinItem(id, name string) gift.Item {
+func joinItem(id, name string) merchant.Item {
 	if group, ok := strings.CutPrefix(id, groupMark); ok {
-		return gift.Item{Group: group, Name: name}
+		return merchant.Item{Group: group, Name: name}
 	}
 	if strings.HasPrefix(id, nameMark) {
-		return gift.Item{Name: name}
+		return merchant.Item{Name: name}
 	}
-	return gift.Item{ID: id, Name: name}
+	return merchant.Item{ID: id, Name: name}
 }
 
 func mapped[A, B any](from []A, to func(A) B) (list []B) {
@@ -359,20 +363,21 @@ func mapped[A, B any](from []A, to func(A) B) (list []B) {
 const everyPermission = "all"
 
 // joinPermissions writes permissions as their names with spaces between them.
-func joinPermissions(p gift.Permissions) string {
-	if p == gift.AllPermissions {
+func joinPermissions(p merchant.Permissions) string {
+	if p == merchant.AllPermissions {
 		return everyPermission
 	}
 	return strings.Join(p.Names(), " ")
 }
 
 // splitPermissions takes apart what joinPermissions made.
-func splitPermissions(joined string) (p gift.Permissions) {
+func splitPermissions(joined string) (p merchant.Permissions) {
 	if joined == everyPermission {
-		return gift.AllPermissions
+		return merchant.AllPermissions
 	}
 	for _, name := range strings.Fields(joined) {
-		if one, known := gift.PermissionByName(name); known { // what a newer version named is nothing that this one could do
+		// what a newer version named is nothing that this one could do
+		if one, known := merchant.PermissionByName(name); known {
 			p |= one
 		}
 	}

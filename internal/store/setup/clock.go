@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
 )
 
@@ -16,7 +17,7 @@ const clockColumns = `SELECT ahead, target, key FROM test_clock WHERE account_id
 
 var selectClockLocked = db.Text{SQLite: clockColumns, Postgres: clockColumns + ` FOR NO KEY UPDATE`}
 
-func scanClock(row interface{ Scan(...any) error }) (c gift.Clock, err error) {
+func scanClock(row interface{ Scan(...any) error }) (c merchant.Clock, err error) {
 	var ahead int64
 	err = row.Scan(&ahead, db.ScanTime(&c.Target), &c.Key)
 	c.Ahead = time.Duration(ahead) * time.Microsecond
@@ -27,7 +28,7 @@ func scanClock(row interface{ Scan(...any) error }) (c gift.Clock, err error) {
 }
 
 // Clock reads the clock of a test account.
-func (s *Setup) Clock(ctx context.Context, account guid.ID) (c gift.Clock, err error) {
+func (s *Setup) Clock(ctx context.Context, account guid.ID) (c merchant.Clock, err error) {
 	err = s.db.Retry(ctx, func(ctx context.Context) error {
 		c, err = scanClock(s.db.Readers.QueryRowContext(ctx, clockColumns, db.KeyOf(account)))
 		return err
@@ -41,7 +42,7 @@ func (s *Setup) Clock(ctx context.Context, account guid.ID) (c gift.Clock, err e
 // AdvanceClock moves the clock of a test account to where move says, and writes into the audit trail who did. The error
 // of move is given back as it is, and then nothing is changed, as when the clock stays where it was.
 func (s *Setup) AdvanceClock(ctx context.Context, account guid.ID,
-	move func(gift.Clock) (gift.Clock, gift.TrailEntry, error)) (c gift.Clock, err error) {
+	move func(merchant.Clock) (merchant.Clock, gift.TrailEntry, error)) (c merchant.Clock, err error) {
 	var refused error
 	var e gift.TrailEntry
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {

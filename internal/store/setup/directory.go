@@ -16,6 +16,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
@@ -24,7 +25,7 @@ import (
 // Setup keeps the set-up of an installation: accounts with what belongs to them, API keys, and the log of every change.
 type Setup struct {
 	db        *db.DB
-	directory atomic.Pointer[gift.Directory] // as last read
+	directory atomic.Pointer[merchant.Directory] // as last read
 
 	noting  sync.Mutex
 	noted   string // what was not taken, as it was last written into the log by this process
@@ -38,7 +39,7 @@ func New(d *db.DB) *Setup { return &Setup{db: d} }
 // Every call looks whether the schema still serves this program, and fails where it does not: see db.CheckSchema.
 // The error is an ErrPastBoon where the set-up in the database is not what the newest entry of its log says: it must
 // not be taken, and what this process had read before stands.
-func (s *Setup) Directory(ctx context.Context) (*gift.Directory, error) {
+func (s *Setup) Directory(ctx context.Context) (*merchant.Directory, error) {
 	if err := s.db.CheckSchema(ctx); err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (s *Setup) Directory(ctx context.Context) (*gift.Directory, error) {
 	}
 	// who lacks a key must learn nevertheless which API keys were revoked; Ping and the look-ups tell of it
 	_ = s.db.Follow(ctx)
-	var d *gift.Directory
+	var d *merchant.Directory
 	err = s.db.Retry(ctx, func(ctx context.Context) error {
 		return s.db.Snapshot(ctx, func(tx *sql.Tx) (err error) {
 			d, err = readProven(ctx, tx, s.db.Keys, s.directory.Load())
@@ -87,12 +88,13 @@ const apiKeyColumns = `id, kind, account_id, name, hint, hash, locations, create
 const newColumns = `, till, networks, test`
 
 // ReadDirectory reads the whole set-up in a transaction of the caller's.
-func ReadDirectory(ctx context.Context, q db.Querier, k *sealed.Keys) (*gift.Directory, error) {
+func ReadDirectory(ctx context.Context, q db.Querier, k *sealed.Keys) (*merchant.Directory, error) {
 	version, err := Version(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	d := &gift.Directory{Version: version, Accounts: map[guid.ID]*gift.Account{}, Keys: map[gift.KeyHash]*gift.Key{}}
+	d := &merchant.Directory{Version: version, Accounts: map[guid.ID]*merchant.Account{},
+		Keys: map[merchant.KeyHash]*merchant.Key{}}
 	err = db.Each(ctx, q, `SELECT config FROM account`, nil, func(rows *sql.Rows) error {
 		var text []byte
 		if err := rows.Scan(&text); err != nil {
@@ -110,7 +112,7 @@ func ReadDirectory(ctx context.Context, q db.Querier, k *sealed.Keys) (*gift.Dir
 	}
 	const keys = `SELECT ` + apiKeyColumns + newColumns + ` FROM api_key`
 	err = db.Each(ctx, q, keys, nil, func(rows *sql.Rows) error {
-		k := new(gift.Key)
+		k := new(merchant.Key)
 		var hash, locations, accounts, programs []byte
 		var permissions, networks string
 		var limits sql.NullString
@@ -144,7 +146,8 @@ func ReadDirectory(ctx context.Context, q db.Querier, k *sealed.Keys) (*gift.Dir
 // or nothing, under a higher version. All that takes time, change among it, is done before that transaction, for which
 // every till waits on the embedded database; when the set-up, or what gifts refer to, is another by then, all is done
 // again. When change fails, its error is given back as it is; then, and when it changes nothing, nothing is written.
-func (s *Setup) Configure(ctx context.Context, change func(current *gift.Directory, uses gift.Uses) (gift.Changes,
+func (s *Setup) Configure(ctx context.Context, change func(current *merchant.Directory,
+	uses merchant.Uses) (merchant.Changes,
 	error)) error {
 	const tries = 10
 	for range tries {
@@ -187,7 +190,7 @@ var errOtherSetup = errors.New("the set-up was changed meanwhile")
 
 // configure saves a change that was made for the set-up of this version.
 func (s *Setup) configure(ctx context.Context, tx *sql.Tx, version int64, asked map[guid.ID]map[guid.ID]bool,
-	c *gift.Changes, rows []setupRow) error {
+	c *merchant.Changes, rows []setupRow) error {
 	// The version's row comes first: on a database with many writers it is the lock on the set-up.
 	is, err := s.lockSetup(ctx, tx)
 	if err != nil {
@@ -277,7 +280,7 @@ const (
 )
 
 // setupRows makes rows of what is to be saved: accounts first.
-func setupRows(c *gift.Changes, version int64, keys *sealed.Keys) (rows []setupRow, _ error) {
+func setupRows(c *merchant.Changes, version int64, keys *sealed.Keys) (rows []setupRow, _ error) {
 	for _, a := range c.Accounts {
 		text, err := formatAccount(a, keys)
 		if err != nil {
@@ -328,14 +331,14 @@ func saveSetupRows(ctx context.Context, tx *sql.Tx, rows []setupRow) error {
 }
 
 // joinNetworks writes networks in one column, apart by spaces.
-func joinNetworks(all gift.Networks) string {
+func joinNetworks(all merchant.Networks) string {
 	if len(all) == 0 {
 		return ""
 	}
 	return all.String()
 }
 
-func splitNetworks(text string) (all gift.Networks, _ error) {
+func splitNetworks(text string) (all merchant.Networks, _ error) {
 	for part := range strings.FieldsSeq(text) {
 		p, err := netip.ParsePrefix(part)
 		if err != nil {

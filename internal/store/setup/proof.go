@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"boon.example/internal/chain"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 )
@@ -84,7 +84,8 @@ func proven(ctx context.Context, q db.Querier, keys *sealed.Keys) (newest chain.
 }
 
 // readProven reads the set-up in a transaction of the caller's, and fails with what proven does.
-func readProven(ctx context.Context, q db.Querier, keys *sealed.Keys, last *gift.Directory) (*gift.Directory, error) {
+func readProven(ctx context.Context, q db.Querier, keys *sealed.Keys, last *merchant.Directory) (*merchant.Directory,
+	error) {
 	_, refused := proven(ctx, q, keys)
 	is, err := ReadDirectory(ctx, q, keys)
 	past, foreign := errors.AsType[*pastBoon](refused)
@@ -104,7 +105,7 @@ func readProven(ctx context.Context, q db.Querier, keys *sealed.Keys, last *gift
 
 // AsItIs reads the set-up for people to look at, also where it was changed past boon: then refused is the ErrPastBoon
 // that Directory fails with. Nothing may be served by it.
-func (s *Setup) AsItIs(ctx context.Context) (d *gift.Directory, refused, err error) {
+func (s *Setup) AsItIs(ctx context.Context) (d *merchant.Directory, refused, err error) {
 	if d, refused = s.Directory(ctx); !errors.Is(refused, ErrPastBoon) {
 		return d, nil, refused
 	}
@@ -117,7 +118,7 @@ func (s *Setup) AsItIs(ctx context.Context) (d *gift.Directory, refused, err err
 
 // onlyRevoked is the last set-up without the keys that another, which cannot be proven here, has revoked or lacks: what
 // only takes away is believed. An instance that lacks a key of the key file learns so what was revoked.
-func onlyRevoked(last, is *gift.Directory) *gift.Directory {
+func onlyRevoked(last, is *merchant.Directory) *merchant.Directory {
 	d := *last
 	d.Keys = maps.Clone(last.Keys) // and the version stays: the set-up is read again until it is proven
 	for hash, k := range last.Keys {
@@ -133,21 +134,21 @@ func onlyRevoked(last, is *gift.Directory) *gift.Directory {
 }
 
 // differences names what is not the same in two set-ups, for people.
-func differences(was, is *gift.Directory) string {
+func differences(was, is *merchant.Directory) string {
 	var all []string
-	byID := func(d *gift.Directory) map[guid.ID]*gift.Key {
-		keys := make(map[guid.ID]*gift.Key, len(d.Keys))
+	byID := func(d *merchant.Directory) map[guid.ID]*merchant.Key {
+		keys := make(map[guid.ID]*merchant.Key, len(d.Keys))
 		for _, k := range d.Keys {
 			keys[k.ID] = k
 		}
 		return keys
 	}
-	compare(&all, byID(was), byID(is), func(k *gift.Key) string {
+	compare(&all, byID(was), byID(is), func(k *merchant.Key) string {
 		return fmt.Sprintf("API key %s (%q, of account %s)", k.ID, k.Name, k.AccountID)
 	})
-	compare(&all, was.Accounts, is.Accounts, func(a *gift.Account) string { return fmt.Sprintf("account %s", a.ID) })
-	hooks := func(d *gift.Directory) map[guid.ID]*gift.Webhook {
-		all := map[guid.ID]*gift.Webhook{}
+	compare(&all, was.Accounts, is.Accounts, func(a *merchant.Account) string { return fmt.Sprintf("account %s", a.ID) })
+	hooks := func(d *merchant.Directory) map[guid.ID]*merchant.Webhook {
+		all := map[guid.ID]*merchant.Webhook{}
 		for _, of := range d.Webhooks {
 			for _, w := range of {
 				all[w.ID] = w
@@ -155,7 +156,7 @@ func differences(was, is *gift.Directory) string {
 		}
 		return all
 	}
-	compare(&all, hooks(was), hooks(is), func(w *gift.Webhook) string {
+	compare(&all, hooks(was), hooks(is), func(w *merchant.Webhook) string {
 		return fmt.Sprintf("webhook %s of account %s", w.ID, w.AccountID)
 	})
 	const most = 5

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 )
@@ -37,7 +38,7 @@ const (
 	deleteWebhookState = `DELETE FROM webhook_state WHERE account_id = $1 AND webhook_id = $2`
 )
 
-// replay is a gift.WebhookReplay as a JSON document.
+// replay is a merchant.WebhookReplay as a JSON document.
 type replay struct {
 	ID    storedID  `json:"id"`
 	From  time.Time `json:"from"`
@@ -50,7 +51,7 @@ type replay struct {
 // webhookDomain is what the secrets of endpoints are sealed in.
 const webhookDomain = "webhook secret"
 
-func sealSecret(k *sealed.Keys, s gift.WebhookSecret, w *gift.Webhook) []byte {
+func sealSecret(k *sealed.Keys, s merchant.WebhookSecret, w *merchant.Webhook) []byte {
 	if s == "" {
 		return []byte{}
 	}
@@ -58,15 +59,15 @@ func sealSecret(k *sealed.Keys, s gift.WebhookSecret, w *gift.Webhook) []byte {
 }
 
 // openSecret gives "" for a secret that was sealed with a key that this instance lacks.
-func openSecret(k *sealed.Keys, sealed []byte, w *gift.Webhook) gift.WebhookSecret {
+func openSecret(k *sealed.Keys, sealed []byte, w *merchant.Webhook) merchant.WebhookSecret {
 	text, err := k.OpenOnce(webhookDomain, sealed, slices.Concat(w.AccountID[:], w.ID[:]))
 	if err != nil {
 		return ""
 	}
-	return gift.WebhookSecret(text)
+	return merchant.WebhookSecret(text)
 }
 
-func webhookRows(k *sealed.Keys, w *gift.Webhook) ([]setupRow, error) {
+func webhookRows(k *sealed.Keys, w *merchant.Webhook) ([]setupRow, error) {
 	what := "webhook " + w.ID.String()
 	if w.Deleted {
 		key := []any{db.KeyOf(w.AccountID), db.KeyOf(w.ID)}
@@ -91,11 +92,11 @@ func webhookRows(k *sealed.Keys, w *gift.Webhook) ([]setupRow, error) {
 		sealSecret(k, w.Secret, w), old, db.Micros(w.OldUntil), again}}}, nil
 }
 
-func readWebhooks(ctx context.Context, q db.Querier, k *sealed.Keys) (map[guid.ID][]*gift.Webhook, error) {
-	var all map[guid.ID][]*gift.Webhook
+func readWebhooks(ctx context.Context, q db.Querier, k *sealed.Keys) (map[guid.ID][]*merchant.Webhook, error) {
+	var all map[guid.ID][]*merchant.Webhook
 	const query = `SELECT ` + WebhookColumns + ` FROM webhook ORDER BY account_id, created_at, id`
 	err := db.Each(ctx, q, query, nil, func(rows *sql.Rows) error {
-		w := new(gift.Webhook)
+		w := new(merchant.Webhook)
 		var types, again string
 		var start, secret, old []byte
 		err := rows.Scan(db.ScanID(&w.AccountID), db.ScanID(&w.ID), &w.URL, &types, &w.Description, &w.Enabled, &w.Off,
@@ -113,11 +114,12 @@ func readWebhooks(ctx context.Context, q db.Querier, k *sealed.Keys) (map[guid.I
 			if err := json.Unmarshal([]byte(again), &r); err != nil {
 				return fmt.Errorf("the replay of webhook %s is damaged: %w", w.ID, err)
 			}
-			w.Replay = &gift.WebhookReplay{ID: guid.ID(r.ID), From: r.From, To: r.To, Types: r.Types, After: placeOf(r.After),
-				Upto: placeOf(r.Upto)}
+			w.Replay = &merchant.WebhookReplay{ID: guid.ID(r.ID), From: r.From, To: r.To, Types: r.Types,
+				After: placeOf(r.After),
+				Upto:  placeOf(r.Upto)}
 		}
 		if all == nil {
-			all = map[guid.ID][]*gift.Webhook{}
+			all = map[guid.ID][]*merchant.Webhook{}
 		}
 		all[w.AccountID] = append(all[w.AccountID], w)
 		return nil
@@ -129,9 +131,9 @@ func readWebhooks(ctx context.Context, q db.Querier, k *sealed.Keys) (map[guid.I
 }
 
 // placeOf reads a place; what is none is before all.
-func placeOf(b []byte) gift.EventPlace {
+func placeOf(b []byte) merchant.EventPlace {
 	if len(b) != 16 {
-		return gift.EventPlace{}
+		return merchant.EventPlace{}
 	}
 	return gift.ParseEventPlace([16]byte(b))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/ticket"
 )
@@ -29,10 +30,10 @@ func pays(t *testing.T, c money.Currency, o Options, all []most) {
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
-			var items []gift.Item
+			var items []merchant.Item
 			for id := range strings.SplitSeq(tt.items, ",") {
 				if id != "" {
-					items = append(items, gift.Item{ID: id})
+					items = append(items, merchant.Item{ID: id})
 				}
 			}
 			of := func(item bool) money.Amount {

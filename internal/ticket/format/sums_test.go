@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/racetest"
 	"boon.example/internal/ticket"
@@ -167,7 +168,7 @@ func TestSums(t *testing.T) {
 				}
 				for item, want := range map[bool]int64{false: min(due, goods), true: pieces} {
 					v := &gift.Voucher{Currency: usd, Item: item, Loaded: 1_000_000_00, Balance: 1_000_000_00}
-					if most := ticket.EligibilityOf(got, []gift.Item{{ID: "A"}}, v).Most; most != money.Amount(want) {
+					if most := ticket.EligibilityOf(got, []merchant.Item{{ID: "A"}}, v).Most; most != money.Amount(want) {
 						t.Fatalf("a gift of pieces %t pays %d, want %d: %s", item, most, want, order)
 					}
 				}

@@ -1,0 +1,248 @@
+// Package merchant has accounts and what belongs to them without value: locations, promotions, designs, people, keys,
+// platforms and webhooks. It says who calls, and what the caller may do and how often. It knows no gifts.
+package merchant
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"boon.example/internal/calendar"
+	"boon.example/internal/guid"
+	"boon.example/internal/money"
+	"boon.example/internal/refusal"
+)
+
+// Account is a merchant with everything that belongs to it and carries no value. It is read-only once made: a change of
+// the set-up makes a new one.
+type Account struct {
+	ID       guid.ID
+	Name     string
+	Test     bool // its gifts are worth nothing, its messages reach nobody, and its clock can be advanced
+	Currency money.Currency
+	Zone     *time.Location
+	Language Language // of what guests read; "": English
+	// as whose people amounts, dates and times are written: ISO 3166-1; "": see HomeCountry
+	Country               string
+	MaxGiftValue          money.Amount // the most that one monetary gift may be worth
+	RequireIdempotencyKey bool
+	Limits                Limits
+	KeysLimitMoney        bool     // a key of it that works has a limit of money: Directory.Complete notes that
+	TextCountries         []string // whose numbers get SMS, ISO 3166-1 codes; nil: DefaultTextCountries
+	Contact               string   // the e-mail address of whoever looks after the account; "": none
+	PersonalDataDays      int      // for which names, contacts and messages of gifts that ended are kept; 0: for ever
+	BalanceNotice         bool     // recipients are told what is left after each partial redemption
+	DefaultDesign         guid.ID  // zero: the built-in one
+	Subscriptions         []Subscription
+	Locations             []Location
+	Storefronts           []Storefront
+	Promotions            []Promotion
+	Designs               []Design
+	People                []Person // who sign in at tills; none: nobody does
+	Providers             []Provider
+	EndedProviders        []EndedProvider
+}
+
+// HomeCountry is the country as whose people guests are shown amounts, dates and times: that of the set-up, else the
+// one that all jurisdictions of the locations are in, else that of the currency; "": none in particular, as with euros.
+func (a *Account) HomeCountry() string {
+	if a.Country != "" {
+		return a.Country
+	}
+	country := ""
+	for n := range a.Locations {
+		of, _, _ := strings.Cut(a.Locations[n].Jurisdiction, "-")
+		switch {
+		case of == "":
+		case country == "":
+			country = of
+		case of != country:
+			return a.Currency.Country()
+		}
+	}
+	return cmp.Or(country, a.Currency.Country())
+}
+
+// LimitsMoney reports whether the account or a key of it limits money by the day. Then an item gift must say what it is
+// worth, or the limits would not see its pieces.
+func (a *Account) LimitsMoney() bool { return a.KeysLimitMoney || a.Limits.OfMoney() }
+
+// Location is a place where gifts are redeemed (the interface's organization).
+type Location struct {
+	ID            guid.ID
+	Name          string
+	Jurisdiction  string        // ISO 3166-2 or 3166-1 code, "" unknown
+	PointOfSale   string        // the point-of-sale system's own identifier, "" none
+	POSRedemption bool          // whether the identifier may be used
+	DefaultDesign guid.ID       // zero: the account's
+	DayEnds       time.Duration // after midnight, the day of its tills; 0: at midnight
+	Address       string        // as guests are told it; "": they are told none
+	Phone         string        // likewise
+	Hours         string        // when it is open, likewise
+
+	Tickets []TicketReading // by format, sorted
+}
+
+// TicketReading is how tickets of a format are read at a location, unless the till says otherwise.
+type TicketReading struct {
+	Format       string
+	ItemID       string   // the member that names the item of a line; "": the format's own choice
+	TaxInclusive *bool    // whether prices are shown with tax; nil: as is the custom with the currency
+	GiftCards    []string // ids of items that are gift cards, though the order does not say so
+}
+
+// Reading is how tickets of a format are read at the location.
+func (l *Location) Reading(format string) TicketReading {
+	if l != nil {
+		for _, t := range l.Tickets {
+			if t.Format == format {
+				return t
+			}
+		}
+	}
+	return TicketReading{Format: format}
+}
+
+// Subscription lets an account use a program, at all of its locations or some.
+type Subscription struct {
+	ProgramID  guid.ID
+	Locations  []guid.ID // empty: all
+	Reloadable bool      // value may be added to gifts of money that were paid for
+}
+
+// Storefront tracks where gifts were purchased.
+type Storefront struct {
+	ID   guid.ID
+	Name string
+}
+
+// Promotion tracks promotional gifts and holds defaults for them.
+type Promotion struct {
+	ID            guid.ID
+	Name          string
+	ValidStarting time.Time // zero: the request must say
+	ValidForDays  int       // 0: the request must say
+	Terms         string    // "": the request must say
+	TermsIn       Translations
+	EligibleItems []Item // of which one must be on the ticket; empty: any
+
+	TicketOptional bool // gifts for certain items may be redeemed without a ticket
+}
+
+// End is when gifts by the promotion's own dates are over; zero: its dates do not say.
+func (p *Promotion) End(zone *time.Location) time.Time {
+	if p.ValidStarting.IsZero() || p.ValidForDays == 0 {
+		return time.Time{}
+	}
+	return calendar.AddDays(p.ValidStarting, p.ValidForDays, zone)
+}
+
+// Design is the look of a gift card.
+type Design struct {
+	ID          guid.ID
+	Name        string
+	AccentColor string // #rrggbb
+	Headline    string
+	HeadlineIn  Translations
+	Footer      string // lines at the end of page, mail and print
+	FooterIn    Translations
+	Logo        AssetHash // zero: none
+	Picture     AssetHash // zero: none
+}
+
+// DefaultMaxGiftValue is the limit on one gift where the set-up names none: 10,000 in currencies of which that is a
+// large gift. In another the set-up must say, as 10,000 may be the price of a coffee; ok is false.
+func DefaultMaxGiftValue(c money.Currency) (limit money.Amount, ok bool) {
+	if !slices.Contains([]string{"USD", "EUR", "GBP", "CHF", "CAD", "AUD", "NZD"}, c.Code) {
+		return 0, false
+	}
+	limit, err := c.Parse("10000")
+	return limit, err == nil
+}
+
+// NeedKey refuses a request without an Idempotency-Key where the account demands one.
+func (a *Account) NeedKey(key string) error {
+	if a == nil || !a.RequireIdempotencyKey || key != "" {
+		return nil
+	}
+	return refusal.At(refusal.ValidationFailure, refusal.FieldKey,
+		"This account requires an %s header, so that a repeated request has no "+
+			"second effect.", refusal.FieldKey)
+}
+
+// The modes of accounts and keys.
+const (
+	LiveMode = "live"
+	TestMode = "test"
+)
+
+// Mode is the account's mode by its name. An account has one for good.
+func (a *Account) Mode() string { return ModeName(a.Test) }
+
+// ModeName names a mode.
+func ModeName(test bool) string {
+	if test {
+		return TestMode
+	}
+	return LiveMode
+}
+
+// TimeZone is the zone in which the account is told times; nil, UTC, for no account.
+func (a *Account) TimeZone() *time.Location {
+	if a == nil {
+		return nil
+	}
+	return a.Zone
+}
+
+// Location finds one of the account's locations; nil: it is not the account's.
+func (a *Account) Location(id guid.ID) *Location {
+	return find(a.Locations, func(l *Location) bool { return l.ID == id })
+}
+
+// Promotion finds one of the account's promotions; nil: it is not the account's.
+func (a *Account) Promotion(id guid.ID) *Promotion {
+	return find(a.Promotions, func(p *Promotion) bool { return p.ID == id })
+}
+
+// Storefront finds one of the account's storefronts; nil: it is not the account's.
+func (a *Account) Storefront(id guid.ID) *Storefront {
+	return find(a.Storefronts, func(s *Storefront) bool { return s.ID == id })
+}
+
+// StorefrontName is the name of a storefront, for people to read.
+func (a *Account) StorefrontName(id guid.ID) string {
+	if s := a.Storefront(id); s != nil {
+		return s.Name
+	}
+	return "a storefront"
+}
+
+// Design finds one of the account's designs; nil: it is not the account's.
+func (a *Account) Design(id guid.ID) *Design {
+	return find(a.Designs, func(d *Design) bool { return d.ID == id })
+}
+
+// Subscription finds the account's subscription to a program; nil: it has none.
+func (a *Account) Subscription(program guid.ID) *Subscription {
+	return find(a.Subscriptions, func(s *Subscription) bool { return s.ProgramID == program })
+}
+
+// DesignFor is the design of a gift that names none: the location's default, else the account's, else zero, the
+// built-in one.
+func (a *Account) DesignFor(location guid.ID) guid.ID {
+	if l := a.Location(location); l != nil && !l.DefaultDesign.IsZero() {
+		return l.DefaultDesign
+	}
+	return a.DefaultDesign
+}
+
+func find[T any](list []T, is func(*T) bool) *T {
+	for i := range list {
+		if is(&list[i]) {
+			return &list[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package merchant
+
+import (
+	"net/netip"
+	"strings"
+
+	"boon.example/internal/refusal"
+)
+
+// MaxNetworks is to how many networks a key can be limited.
+const MaxNetworks = 100
+
+// Networks are where a key may be used from; none: everywhere.
+type Networks []netip.Prefix
+
+// Admit refuses with NOT_AUTHORIZED a call that comes from an address outside, and names that address. It does not tell
+// which networks there are.
+func (n Networks) Admit(from netip.Addr) error {
+	if len(n) == 0 {
+		return nil
+	}
+	from = from.Unmap().WithZone("")
+	for _, p := range n {
+		if p.Contains(from) {
+			return nil
+		}
+	}
+	return refusal.New(refusal.NotAuthorized, "This key may not be used from %s.", from)
+}
+
+// String lists them.
+func (n Networks) String() string {
+	if len(n) == 0 {
+		return "everywhere"
+	}
+	all := make([]string, len(n))
+	for i, p := range n {
+		all[i] = p.String()
+	}
+	return strings.Join(all, " ")
+}

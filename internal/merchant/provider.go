@@ -1,0 +1,108 @@
+package merchant
+
+import (
+	"crypto/subtle"
+	"slices"
+	"strings"
+
+	"boon.example/internal/guid"
+)
+
+// Platform is somebody else's system that takes an account's gifts, by a protocol of its own.
+type Platform string
+
+// The platforms.
+const (
+	Toast Platform = "toast"
+	Wix   Platform = "wix"
+	VTEX  Platform = "vtex"
+)
+
+// Platforms lists them all.
+func Platforms() []Platform { return []Platform{Toast, Wix, VTEX} }
+
+// Provider makes an account the gift card provider of a platform. Its changes stand in histories under its ID, as
+// those of a key do.
+type Provider struct {
+	ID           guid.ID
+	Platform     Platform
+	Name         string
+	Secrets      []KeyHash   // that the platform may show; two while one takes the other's place
+	App          string      // that the platform's tokens are for, or by which it names itself; "": neither
+	SignedBy     []byte      // the public key that verifies them, as PKIX has it
+	Permissions  Permissions // of ProviderPermissions
+	Limits       Limits      // beside the account's
+	StorefrontID guid.ID     // where what the platform sells is purchased; zero: it sells nothing
+	HoldDays     int         // for which what it debits is held until it is settled; 0: it is redeemed at once
+	Sites        []Site
+	Networks     Networks // from which the platform calls
+}
+
+// EndedProvider is one that was taken out of the set-up. Histories name it still.
+type EndedProvider struct {
+	ID   guid.ID
+	Name string
+}
+
+// ProvidersEnded are those that an account had before it became what it is, nil: it is new, and has no more.
+func ProvidersEnded(before, after *Account) (all []EndedProvider) {
+	if before == nil {
+		return nil
+	}
+	all = slices.Clone(before.EndedProviders)
+	for _, p := range before.Providers {
+		all = append(all, EndedProvider{p.ID, p.Name})
+	}
+	return slices.DeleteFunc(all, func(ended EndedProvider) bool {
+		return slices.ContainsFunc(after.Providers, func(p Provider) bool { return p.ID == ended.ID })
+	})
+}
+
+// Site is a place as a platform calls it, and the location that it is.
+type Site struct {
+	Name       string
+	LocationID guid.ID
+}
+
+// ProviderPermissions are all that a platform may be given.
+const ProviderPermissions = TillPermissions
+
+// Sells reports whether value is put into gifts by the platform, which needs a storefront.
+func (p *Provider) Sells() bool { return p.Permissions&(MayActivate|MayReload) != 0 }
+
+// Shown reports whether a text is one of the provider's secrets, in a time that does not tell which part of it is not.
+func (p *Provider) Shown(text string) bool {
+	shown, found := HashKey(text), 0
+	for i := range p.Secrets {
+		found |= subtle.ConstantTimeCompare(shown[:], p.Secrets[i][:])
+	}
+	return found == 1
+}
+
+// Location is the location that the platform calls by this name; zero: there is none.
+func (p *Provider) Location(name string) guid.ID {
+	for _, s := range p.Sites {
+		if strings.EqualFold(s.Name, name) {
+			return s.LocationID
+		}
+	}
+	return guid.ID{}
+}
+
+// Caller is the platform at one of its locations, which may undo only what it did there itself.
+func (p *Provider) Caller(a *Account, at guid.ID) *Caller {
+	return &Caller{KeyID: p.ID, Kind: AccountKey, Name: p.Name, Account: a, Locations: []guid.ID{at}, Sites: len(p.Sites),
+		WebShop: p.Platform != Toast, Permissions: p.Permissions & ProviderPermissions, Limits: p.Limits}
+}
+
+// Provider finds a provider by its id, and its account; nil: the platform has none of it.
+func (d *Directory) Provider(platform Platform, id guid.ID) (*Account, *Provider) {
+	for _, a := range d.Accounts {
+		for i := range a.Providers {
+			if p := &a.Providers[i]; p.ID == id && p.Platform == platform {
+				return a, p
+			}
+		}
+	}
+	return nil, nil
+}
