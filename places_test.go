@@ -1,0 +1,199 @@
+package boon_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sharedPlaces finds what several callers of the product share and can fill: channels with room, turns, limiters, pools
+// of connections, and maps and lists behind a mutex. Each is named by its package and by what it is kept in.
+func sharedPlaces(t *testing.T) map[string]bool {
+	t.Helper()
+	found := map[string]bool{}
+	for _, root := range []string{"internal", "cmd"} {
+		err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+				return err
+			}
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			for _, name := range placesIn(parsed) {
+				found[filepath.ToSlash(path.Dir(filepath.ToSlash(file)))+" "+name] = true
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+// placesIn names the shared places of a file: what a construction is assigned to, or the construction itself.
+func placesIn(file *ast.File) (names []string) {
+	target := map[ast.Expr]ast.Expr{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.KeyValueExpr:
+			target[n.Value] = n.Key
+		case *ast.AssignStmt:
+			for i := range n.Rhs {
+				target[n.Rhs[i]] = n.Lhs[min(i, len(n.Lhs)-1)]
+			}
+		case *ast.CallExpr:
+			if isPlace(n) {
+				name := types.ExprString(n)
+				if at := target[n]; at != nil {
+					name = types.ExprString(at)
+				}
+				names = append(names, name)
+			}
+		case *ast.TypeSpec:
+			if fields, ok := n.Type.(*ast.StructType); ok && guardsAList(fields) {
+				names = append(names, "type "+n.Name.Name)
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// isPlace reports whether a call makes or bounds something that callers share.
+func isPlace(c *ast.CallExpr) bool {
+	name := types.ExprString(c.Fun)
+	if i := strings.IndexByte(name, '['); i > 0 {
+		name = name[:i]
+	}
+	switch name {
+	case "make":
+		_, channel := c.Args[0].(*ast.ChanType)
+		return channel && len(c.Args) > 1
+	case "fair.New", "fair.NewShared", "ratelimit.NewLimiter", "ratelimit.NewLimiterBy", "admission.New",
+		"semaphore.NewWeighted", "rate.NewLimiter":
+		return true
+	}
+	return strings.HasSuffix(name, ".SetMaxOpenConns") || strings.HasSuffix(name, ".SetLimit")
+}
+
+// guardsAList reports whether a struct has a mutex and a map or a list that can grow behind it.
+func guardsAList(s *ast.StructType) bool {
+	mutex, list := false, false
+	for _, f := range s.Fields.List {
+		switch of := types.ExprString(f.Type); {
+		case of == "sync.Mutex" || of == "sync.RWMutex":
+			mutex = true
+		case strings.HasPrefix(of, "map[") || strings.HasPrefix(of, "[]"):
+			list = true
+		}
+	}
+	return mutex && list
+}
+
+// places says of each shared place how it is shared, where it is, and what it holds. For each the question was: who
+// else waits when one account fills it?
+const places = `turns, by account | internal/admission type Control | places of calls in flight; an account leaves a sixteenth to the next
+turns, by account | internal/api pins | hashes of new PINs
+turns, by account | internal/api prints | stocks that are printed
+turns, by account | internal/service tests | calls of test accounts, half of the places for each
+turns, by account | internal/till busy | hashes of PINs at sign-in
+turns, by account | internal/till days | lists of a day
+turns, by account | internal/web printing | PDFs of single gifts
+turns, by account | internal/web sheets | PDFs of orders
+turns, by account | internal/store/lookup lists | readers of lists
+turns, by account | internal/store/lookup tills | readers of lists of a key
+turns, by account | internal/store/lookup orders | readers of orders and purchases
+turns, by account | internal/store/feed reading | reads of those that wait for events
+turns, by account | internal/webhook d.ownReads | reads of endpoints that are behind
+turns, by account | internal/fair type Places | what gives these turns
+turns, by account | internal/delivery senders | messages on their way: ClaimJobs takes accounts in turns
+turns, by account | internal/server a.admission | the one admission.Control of the service
+share of an account | internal/fair type Share | memory of large bodies, silent test calls: half of what others leave
+share of an account | internal/delivery type lanes | slow messages: half of what others leave
+share of an account | internal/ledger type Engine | heavy commands: 32 of an account, in turns by account
+share of an account | internal/store/feed type watch | calls that wait for events; room is made at who has most
+share of an account | internal/webhook d.calls | calls in flight: an account has 27 of 512
+share of an account | internal/webhook d.slow | calls to slow endpoints: an account has 27 of 384
+share of an account | internal/webhook d.busy | calls that use the processor, for 1 ms each; an account has 27 calls in all
+share of an account | internal/server type connections | connections, by client network
+one party only | internal/api type hookLimiter | changes of the set-up, of an account
+one party only | internal/service g.Limiter | wrong codes, of a key and location
+one party only | internal/till t.pins | wrong PINs, of a till and person
+one party only | internal/ratelimit type Limiter | buckets of these; those that nobody uses are dropped
+one party only | internal/web type misses | wrong addresses of gifts, of a network; beyond 50,000 all are forgotten
+one party only | internal/webhook calls | calls of an account's endpoints
+one party only | internal/webhook type paces | calls of an account at a destination
+one party only | internal/webhook type stream | events of an account that its endpoints have not got
+one party only | internal/admission turn | the answer to one call
+one party only | internal/store/feed make(chan struct{}, 1) | the waking of one call
+one party only | internal/store/feed more | the waking of one call
+first come is right | internal/ledger queue | commands: admission lets 512 in, and a group takes all that wait
+first come is right | internal/store/lookup type lookupBatcher | look-ups: a statement answers all that wait
+first come is right | internal/store/db writer.SetMaxOpenConns(1) | the writer: admission bounds the calls, and each is short
+first come is right | internal/store/db readers.SetMaxOpenConns(pool) | readers, likewise
+first come is right | internal/store/db db.SetMaxOpenConns(max(2, size / 2)) | connections to PostgreSQL, likewise
+first come is right | internal/store/db beside.SetMaxOpenConns(1) | the checkpointer, which serves no caller
+first come is right | internal/webhook type Deliverer | attempts to be saved: a log, for which no delivery waits
+first come is right | internal/print f.checkers | checks of what a font can write, which take microseconds
+first come is right | internal/store/transfer batches | rows of a copy, beside no callers
+nobody waits | internal/api type codesSeen | when the audit trail was told of a key
+nobody waits | internal/api type keyNames | names of keys
+nobody waits | internal/delivery type album | the newest pictures of mails
+nobody waits | internal/mail type Carrier | idle connections to the mail server
+nobody waits | internal/print type Fonts | fonts that were opened
+nobody waits | internal/server type keyUses | when keys were used
+nobody waits | internal/span type Tracer | causes of the newest events
+nobody waits | internal/store type keptCounts | counts of kept calls, of a key
+nobody waits | internal/store type usedRecords | set-up records that are in use
+nobody waits | internal/store type writers | hash chains that go on
+nobody waits | internal/store/check type Check | what one verification has found
+nobody waits | internal/store/hooks type Hooks | saved attempts, of an endpoint
+nobody waits | internal/till type shifts | shifts of tills
+nobody waits | internal/till type toldOf | what the audit trail was told of a person
+nobody waits | internal/webhook type Sender | networks of endpoints
+nobody waits | internal/ledger type Auditor | gifts that this process changed, for the auditor
+a signal | internal/delivery w.wake |
+a signal | internal/ledger wake |
+a signal | internal/server failed |
+a signal | internal/store back |
+a signal | internal/store/db make(chan struct{}, 1) |
+a signal | internal/webhook wake |
+`
+
+// notServed are programs of ours that serve no accounts.
+var notServed = []string{"cmd/boon ", "internal/api/contract ", "internal/boontest ", "internal/delivery/deliverytest ",
+	"internal/load ", "internal/store/pgtest "}
+
+// TestSharedPlacesAreListed: who adds a place that accounts share says how one of them is kept from filling it.
+func TestSharedPlacesAreListed(t *testing.T) {
+	t.Parallel()
+	listed := map[string]bool{}
+	for row := range strings.Lines(places) {
+		how, rest, _ := strings.Cut(strings.TrimSpace(row), " | ")
+		where, holds, _ := strings.Cut(strings.TrimSuffix(rest, " |"), " | ")
+		if holds == "" && how != "a signal" {
+			t.Errorf("the row of %s does not say what it holds", where)
+		}
+		listed[where] = true
+	}
+	found := sharedPlaces(t)
+	for place := range found {
+		if !listed[place] && !slices.ContainsFunc(notServed, func(p string) bool { return strings.HasPrefix(place, p) }) {
+			t.Errorf("%s is shared: add a row to places, and a turn or a share where one account can fill it", place)
+		}
+	}
+	for place := range listed {
+		if !found[place] {
+			t.Errorf("%s is not there any more: take its row out of places", place)
+		}
+	}
+}
