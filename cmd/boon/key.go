@@ -85,7 +85,7 @@ func (c *keyCreateCmd) Run(t *terminal.Terminal) error {
 	return c.with(t, true, func(s *store.Store) error {
 		if !c.System {
 			var err error
-			if q.Account, err = c.account(t, s); err != nil {
+			if q.Account, err = accountNamed(t, s, c.Account, ", or give --system"); err != nil {
 				return err
 			}
 		}
@@ -154,9 +154,9 @@ func (c *keyCreateCmd) may() (may merchant.Permissions, _ error) {
 	return may, nil
 }
 
-// account is the one that is named, or the only one there is.
-func (c *keyCreateCmd) account(t *terminal.Terminal, s *store.Store) (guid.ID, error) {
-	if ids, err := parseIDs("--account", c.Account); err != nil || len(ids) > 0 {
+// accountNamed is the account that is named, or the only one there is. otherwise ends the sentence that asks for one.
+func accountNamed(t *terminal.Terminal, s *store.Store, named []string, otherwise string) (guid.ID, error) {
+	if ids, err := parseIDs("--account", named); err != nil || len(ids) > 0 {
 		return append(ids, guid.ID{})[0], err
 	}
 	d, err := s.Directory(t)
@@ -169,9 +169,8 @@ func (c *keyCreateCmd) account(t *terminal.Terminal, s *store.Store) (guid.ID, e
 	case 1:
 		return slices.Collect(maps.Keys(d.Accounts))[0], nil
 	}
-	return guid.ID{}, terminal.UsageError("There is more than one account; name one with --account ID, or give " +
-		"--system. There " +
-		"are " + accountList(d) + ".")
+	return guid.ID{}, terminal.UsageError("There is more than one account; name one with --account ID" + otherwise +
+		". There are " + accountList(d) + ".")
 }
 
 // accountList names the accounts with their ids, in the order of their names.

@@ -68,7 +68,7 @@ func (c *tillPairCmd) Run(t *terminal.Terminal) error {
 		return err
 	}
 	return c.with(t, true, func(s *store.Store) (err error) {
-		if q.Account, err = (&keyCreateCmd{Account: c.Account}).account(t, s); err != nil {
+		if q.Account, err = accountNamed(t, s, c.Account, ""); err != nil {
 			return err
 		}
 		key, token, err := setup.CreateKey(t, s, q, time.Now(), rand.Reader)

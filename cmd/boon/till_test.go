@@ -35,6 +35,10 @@ func TestTillPair(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s%s", args, code, out, log)
 		}
 	}
+	code, _, log := typed(t, "till", "pair", "--data", dir, "--location", pier39, "--name", "Counter 1")
+	if code == exitOK || !strings.Contains(log, "--account ID. There are") {
+		t.Errorf("without an account: exit code %d, %s", code, log)
+	}
 	code, out, log := pair("--location", pier39, "--may", "reload", "--public-url", "https://gifts.example.com/")
 	token, ok := strings.CutPrefix(strings.TrimSpace(out), "https://gifts.example.com/till/pair#")
 	if code != exitOK || !ok || len(token) < 26 || strings.Contains(log, token) || strings.Contains(log, "this machine") ||
