@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -17,12 +18,9 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
-	bridge "go.opentelemetry.io/contrib/bridges/prometheus"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
-	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/sdk/resource"
 	"go.opentelemetry.io/otel/sdk/trace"
 
@@ -39,7 +37,7 @@ const (
 	metricsEndpoint = "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"
 )
 
-// choices are the values of variables that the exporters would take for others without a word, or not know.
+// choices are the values of variables that OpenTelemetry would take for others without a word, or not know.
 var choices = map[string][]string{
 	"OTEL_SDK_DISABLED":                   {"true", "false"},
 	"OTEL_TRACES_EXPORTER":                {"otlp", "none"},
@@ -88,7 +86,7 @@ type Telemetry struct {
 // stopWithin bounds what the last spans and figures may take to leave.
 const stopWithin = 5 * time.Second
 
-// Start begins to send. The exporters read the rest of the standard variables themselves.
+// Start begins to send. It reads the rest of the standard variables itself, or has OpenTelemetry read them.
 func (s Settings) Start(ctx context.Context, version string, metrics prometheus.Gatherer, log *slog.Logger) (*Telemetry,
 	error) {
 	t := &Telemetry{}
@@ -105,7 +103,11 @@ func (s Settings) Start(ctx context.Context, version string, metrics prometheus.
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
 	if s.Traces {
-		exporter, err := otlptracehttp.New(ctx)
+		collector, err := newCollector("traces", os.Getenv)
+		if err != nil {
+			return nil, fmt.Errorf("sending traces: %w", err)
+		}
+		exporter, err := otlptrace.New(ctx, collector)
 		if err != nil {
 			return nil, fmt.Errorf("sending traces: %w", err)
 		}
@@ -113,13 +115,11 @@ func (s Settings) Start(ctx context.Context, version string, metrics prometheus.
 		t.Tracer, t.stops = span.NewTracer(p), append(t.stops, p.Shutdown)
 	}
 	if s.Metrics {
-		exporter, err := otlpmetrichttp.New(ctx)
+		r, err := newReporter(metrics, about, os.Getenv, quiet.tell)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("sending metrics: %w", err), t.Stop(ctx))
 		}
-		reader := metric.NewPeriodicReader(exporter, metric.WithProducer(
-			bridge.NewMetricProducer(bridge.WithGatherer(metrics))))
-		t.stops = append(t.stops, metric.NewMeterProvider(metric.WithReader(reader), metric.WithResource(about)).Shutdown)
+		t.stops = append(t.stops, r.Shutdown)
 	}
 	return t, nil
 }

@@ -17,9 +17,8 @@ import (
 	"testing"
 	"time"
 
-	collectormetrics "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
-	collectortrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	common "go.opentelemetry.io/proto/otlp/common/v1"
+	otlpmetrics "go.opentelemetry.io/proto/otlp/metrics/v1"
 	otlptrace "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
@@ -74,7 +73,7 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.raw.Write(text)
 	switch r.URL.Path {
 	case "/v1/traces":
-		var m collectortrace.ExportTraceServiceRequest
+		var m otlptrace.TracesData // the bytes of an ExportTraceServiceRequest
 		if err := proto.Unmarshal(text, &m); err != nil {
 			c.Error(err)
 		}
@@ -88,7 +87,7 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	case "/v1/metrics":
-		var m collectormetrics.ExportMetricsServiceRequest
+		var m otlpmetrics.MetricsData
 		if err := proto.Unmarshal(text, &m); err != nil {
 			c.Error(err)
 		}
