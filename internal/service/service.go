@@ -152,8 +152,7 @@ func (s *Service) JSON(do func(*Call) (write func(*wire.Writer), _ error)) http.
 // Serve answers one call with what do replies; c is made that call. It is the one place where answers are written. A
 // panic of do is answered with a problem document.
 func (s *Service) Serve(w http.ResponseWriter, r *http.Request, c *Call, do func() Reply) {
-	*c = Call{Service: s, HTTP: r, Writer: w, RequestID: Identify(w, r), Now: s.Now().UTC(), ctx: r.Context(),
-		setup: s.Directory().Version}
+	*c = Call{Service: s, HTTP: r, Writer: w, RequestID: Identify(w, r), Now: s.Now().UTC(), ctx: r.Context()}
 	defer c.release()
 	reply, err := attempt(c, do)
 	if err != nil {
@@ -175,6 +174,7 @@ func attempt(c *Call, do func() Reply) (_ Reply, err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
+	c.setup = c.Directory().Version // before anybody is identified by it
 	return do(), nil
 }
 
