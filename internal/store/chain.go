@@ -63,10 +63,13 @@ const notedHeads = 64
 
 var (
 	selectWriters = &db.Query{What: "reading chains",
-		One: `SELECT c.writer FROM chain AS c WHERE c.n = 0 AND c.writer <= $1 ORDER BY c.writer DESC LIMIT $2`}
+		Each: `SELECT c.writer FROM chain AS c WHERE c.n = 0 AND c.writer <= $1 ORDER BY c.writer DESC LIMIT $2`}
 	selectHead = &db.Query{What: "reading heads",
-		One: `SELECT c.n, c.mac FROM chain AS c WHERE c.writer = $1 ORDER BY c.n DESC LIMIT 1`}
-	insertChain = db.InsertRows("chain", record.ChainColumns, "BNBB", "")
+		Each: `SELECT c.n, c.mac FROM chain AS c WHERE c.writer = $1 ORDER BY c.n DESC LIMIT 1`}
+	insertChain = &db.Query{What: "writing into chain",
+		Each: `INSERT INTO chain (writer, n, content, mac) VALUES ($1, $2, $3, $4)`,
+		Postgres: `INSERT INTO chain (writer, n, content, mac)
+			SELECT * FROM unnest($1::BYTEA[], $2::BIGINT[], $3::BYTEA[], $4::BYTEA[])`}
 )
 
 // chainEntries makes the row that links entries to the group's chain, and gives the place of the first of them.

@@ -200,7 +200,7 @@ func swap(t *testing.T, s *Store, of *transfer.Table, out, in []tuple) {
 		run(t, s, "DELETE FROM "+of.Name+" WHERE "+strings.Join(where, " AND "), r[:len(of.Key)]...)
 	}
 	for _, r := range in {
-		run(t, s, of.Insert.One, r...)
+		run(t, s, of.Insert.Each, r...)
 	}
 }
 

@@ -13,8 +13,15 @@ import (
 )
 
 // selectClocks tells how far the clocks of test accounts are ahead.
-var selectClocks = db.SelectByKeys("clocks",
-	`SELECT c.account_id, c.ahead FROM test_clock AS c WHERE c.account_id {keys}`, "B", false)
+var selectClocks = &db.Query{What: "reading clocks",
+	Each: `SELECT c.account_id, c.ahead FROM test_clock AS c WHERE c.account_id = $1`,
+	SQLite: `SELECT c.account_id, c.ahead
+		FROM json_each($1) AS w CROSS JOIN test_clock AS c
+		WHERE c.account_id = unhex(w.value)`,
+	Postgres: `SELECT found.* FROM unnest($1::BYTEA[]) AS w (key) CROSS JOIN LATERAL (
+			SELECT c.account_id, c.ahead
+			FROM test_clock AS c
+			WHERE c.account_id = w.key OFFSET 0) AS found`}
 
 // wantClocks wants to know how far clocks are ahead: after the vouchers were locked, so that no entry of a voucher is
 // older than the one before.
@@ -45,17 +52,25 @@ type TestJobs struct{ *Store }
 
 // selectTestJobs gives those that are due, in turns by account, of each account the oldest first.
 var selectTestJobs = db.Text{
-	SQLite:   dueTestJobs,
-	Postgres: dueTestJobs + ` FOR UPDATE OF j SKIP LOCKED`,
+	SQLite: `SELECT j.account_id, j.id, j.voucher_id, j.due, j.attempts, j.kind, j.doubts, j.method, j.contact, j.trace,
+			c.ahead
+		FROM (SELECT d.account_id, d.id, k.ahead, d.claimable_at - k.ahead AS since,
+				row_number() OVER (PARTITION BY d.account_id ORDER BY d.claimable_at) AS turn
+			FROM test_clock AS k
+			JOIN job AS d ON d.test AND d.account_id = k.account_id AND d.claimable_at <= k.ahead + $1
+			ORDER BY turn, since LIMIT $2) AS c
+		JOIN job AS j ON j.account_id = c.account_id AND j.id = c.id AND j.claimable_at <= c.ahead + $1
+		ORDER BY c.turn, c.since`,
+	Postgres: `SELECT j.account_id, j.id, j.voucher_id, j.due, j.attempts, j.kind, j.doubts, j.method, j.contact, j.trace,
+			c.ahead
+		FROM (SELECT d.account_id, d.id, k.ahead, d.claimable_at - k.ahead AS since,
+				row_number() OVER (PARTITION BY d.account_id ORDER BY d.claimable_at) AS turn
+			FROM test_clock AS k
+			JOIN job AS d ON d.test AND d.account_id = k.account_id AND d.claimable_at <= k.ahead + $1
+			ORDER BY turn, since LIMIT $2) AS c
+		JOIN job AS j ON j.account_id = c.account_id AND j.id = c.id AND j.claimable_at <= c.ahead + $1
+		ORDER BY c.turn, c.since FOR UPDATE OF j SKIP LOCKED`,
 }
-
-const dueTestJobs = `SELECT j.account_id, j.id, j.voucher_id, j.due, j.attempts, j.kind, j.doubts, j.method, j.contact, j.trace, c.ahead
-	FROM (SELECT d.account_id, d.id, k.ahead, d.claimable_at - k.ahead AS since,
-			row_number() OVER (PARTITION BY d.account_id ORDER BY d.claimable_at) AS turn
-		FROM test_clock AS k JOIN job AS d ON d.test AND d.account_id = k.account_id AND d.claimable_at <= k.ahead + $1
-		ORDER BY turn, since LIMIT $2) AS c
-	JOIN job AS j ON j.account_id = c.account_id AND j.id = c.id AND j.claimable_at <= c.ahead + $1
-	ORDER BY c.turn, c.since`
 
 // ClaimJobs leases at most n jobs that are due, by the clocks of their accounts, until the lease ends.
 func (s TestJobs) ClaimJobs(ctx context.Context, now time.Time, lease time.Duration, n int) (jobs []ledger.Job,

@@ -18,23 +18,53 @@ import (
 	"boon.example/internal/store/record"
 )
 
-const countColumns = `d.account_id, d.what, d.day, d.amount, d.gifts, d.messages, d.texts, d.kept`
-
-const selectCount = `SELECT ` + countColumns + ` FROM day_count AS d WHERE d.account_id = $1 AND d.what {keys}`
-
-// addTo adds a column to that of the same day.
-func addTo(column string) string {
-	return column + ` = excluded.` + column + ` + CASE WHEN day_count.day = excluded.day THEN day_count.` + column +
-		` ELSE 0 END`
-}
-
 var (
-	selectCounts = db.SelectByKeys("counts", selectCount, "B", true)
-	lockCounts   = db.SelectByKeys("counts", selectCount+` {lock}`, "B", true)
-	insertCounts = db.InsertRows("day_count", countColumns, "BBNNNNNN", ` ON CONFLICT (account_id, what) DO NOTHING`)
-	addCounts    = db.InsertRows("day_count", countColumns, "BBNNNNNN",
-		` ON CONFLICT (account_id, what) DO UPDATE SET day = excluded.day, `+
-			addTo("amount")+`, `+addTo("gifts")+`, `+addTo("messages")+`, `+addTo("texts")+`, `+addTo("kept"))
+	selectCounts = &db.Query{What: "reading counts", Scoped: true,
+		SQLite: `SELECT d.account_id, d.what, d.day, d.amount, d.gifts, d.messages, d.texts, d.kept
+			FROM json_each($2) AS w CROSS JOIN day_count AS d
+			WHERE d.account_id = $1 AND d.what = unhex(w.value)`,
+		Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
+				SELECT d.account_id, d.what, d.day, d.amount, d.gifts, d.messages, d.texts, d.kept
+				FROM day_count AS d
+				WHERE d.account_id = w.account_id AND d.what = w.key OFFSET 0) AS found`,
+		Citus: `SELECT d.account_id, d.what, d.day, d.amount, d.gifts, d.messages, d.texts, d.kept
+			FROM day_count AS d
+			WHERE d.account_id = $1 AND d.what = ANY($2::BYTEA[])`}
+	lockCounts = &db.Query{What: "reading counts", Scoped: true,
+		SQLite: `SELECT d.account_id, d.what, d.day, d.amount, d.gifts, d.messages, d.texts, d.kept
+			FROM json_each($2) AS w CROSS JOIN day_count AS d
+			WHERE d.account_id = $1 AND d.what = unhex(w.value)`,
+		Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
+				SELECT d.account_id, d.what, d.day, d.amount, d.gifts, d.messages, d.texts, d.kept
+				FROM day_count AS d
+				WHERE d.account_id = w.account_id AND d.what = w.key FOR NO KEY UPDATE OFFSET 0) AS found`,
+		Citus: `SELECT d.account_id, d.what, d.day, d.amount, d.gifts, d.messages, d.texts, d.kept
+			FROM day_count AS d
+			WHERE d.account_id = $1 AND d.what = ANY($2::BYTEA[]) ORDER BY d.what FOR NO KEY UPDATE`}
+	insertCounts = &db.Query{What: "writing into day_count",
+		Each: `INSERT INTO day_count (account_id, what, day, amount, gifts, messages, texts, kept)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (account_id, what) DO NOTHING`,
+		Postgres: `INSERT INTO day_count (account_id, what, day, amount, gifts, messages, texts, kept)
+			SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[],
+				$6::BIGINT[], $7::BIGINT[], $8::BIGINT[]) ON CONFLICT (account_id, what) DO NOTHING`}
+	addCounts = &db.Query{What: "writing into day_count",
+		Each: `INSERT INTO day_count (account_id, what, day, amount, gifts, messages, texts, kept)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+			ON CONFLICT (account_id, what) DO UPDATE SET day = excluded.day,
+				amount = excluded.amount + CASE WHEN day_count.day = excluded.day THEN day_count.amount ELSE 0 END,
+				gifts = excluded.gifts + CASE WHEN day_count.day = excluded.day THEN day_count.gifts ELSE 0 END,
+				messages = excluded.messages + CASE WHEN day_count.day = excluded.day THEN day_count.messages ELSE 0 END,
+				texts = excluded.texts + CASE WHEN day_count.day = excluded.day THEN day_count.texts ELSE 0 END,
+				kept = excluded.kept + CASE WHEN day_count.day = excluded.day THEN day_count.kept ELSE 0 END`,
+		Postgres: `INSERT INTO day_count (account_id, what, day, amount, gifts, messages, texts, kept)
+			SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[],
+				$6::BIGINT[], $7::BIGINT[], $8::BIGINT[])
+			ON CONFLICT (account_id, what) DO UPDATE SET day = excluded.day,
+				amount = excluded.amount + CASE WHEN day_count.day = excluded.day THEN day_count.amount ELSE 0 END,
+				gifts = excluded.gifts + CASE WHEN day_count.day = excluded.day THEN day_count.gifts ELSE 0 END,
+				messages = excluded.messages + CASE WHEN day_count.day = excluded.day THEN day_count.messages ELSE 0 END,
+				texts = excluded.texts + CASE WHEN day_count.day = excluded.day THEN day_count.texts ELSE 0 END,
+				kept = excluded.kept + CASE WHEN day_count.day = excluded.day THEN day_count.kept ELSE 0 END`}
 )
 
 // what names a count within its account. Contacts are not kept in the clear.
@@ -210,8 +240,9 @@ func (s *Store) ForgetCounts(ctx context.Context, account guid.ID, before int, l
 	}
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		// The day is compared again, for who adds to a count meanwhile is waited for.
-		result, err := tx.ExecContext(ctx, `DELETE FROM day_count WHERE account_id = $1 AND day < $2 AND what IN (
-			SELECT d.what FROM day_count AS d WHERE d.account_id = $1 AND d.day < $2 AND d.what >= $3 AND d.what < $4 LIMIT $5)`, append(old, limit)...)
+		result, err := tx.ExecContext(ctx, `DELETE FROM day_count
+			WHERE account_id = $1 AND day < $2
+				AND what IN (SELECT d.what FROM day_count AS d WHERE d.account_id = $1 AND d.day < $2 AND d.what >= $3 AND d.what < $4 LIMIT $5)`, append(old, limit)...)
 		if err != nil {
 			return err
 		}

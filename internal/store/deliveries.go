@@ -15,20 +15,74 @@ import (
 
 // The statements of a group that sends gifts again, or at another time.
 var (
-	selectDeliveries = db.SelectByKeys("deliveries", `SELECT c.account_id, c.voucher_id, c.method, c.contact, c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at
-		FROM card AS c WHERE c.account_id = $1 AND c.voucher_id {keys}`, "B", true)
-	selectJobs = db.SelectByKeys("jobs", `SELECT j.account_id, j.voucher_id, j.id, j.due, j.claimable_at, j.attempts, j.doubts
-		FROM job AS j WHERE j.account_id = $1 AND j.kind = '' AND j.voucher_id {keys} {lock}`, "B", true)
-	selectResends = db.SelectByKeys("resends", `SELECT r.account_id, r.voucher_id, r.seq, r.id, r.made_at, r.method, r.contact
-		FROM resend AS r WHERE r.account_id = $1 AND r.voucher_id {keys}`, "B", true)
+	selectDeliveries = &db.Query{What: "reading deliveries", Scoped: true,
+		SQLite: `SELECT c.account_id, c.voucher_id, c.method, c.contact, c.scheduled, c.delivery_date,
+				c.delivery_zone, c.delivered_at
+			FROM json_each($2) AS w CROSS JOIN card AS c
+			WHERE c.account_id = $1 AND c.voucher_id = unhex(w.value)`,
+		Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
+				SELECT c.account_id, c.voucher_id, c.method, c.contact, c.scheduled, c.delivery_date,
+					c.delivery_zone, c.delivered_at
+				FROM card AS c
+				WHERE c.account_id = w.account_id AND c.voucher_id = w.key OFFSET 0) AS found`,
+		Citus: `SELECT c.account_id, c.voucher_id, c.method, c.contact, c.scheduled, c.delivery_date,
+				c.delivery_zone, c.delivered_at
+			FROM card AS c
+			WHERE c.account_id = $1 AND c.voucher_id = ANY($2::BYTEA[])`}
+	selectJobs = &db.Query{What: "reading jobs", Scoped: true,
+		SQLite: `SELECT j.account_id, j.voucher_id, j.id, j.due, j.claimable_at, j.attempts, j.doubts
+			FROM json_each($2) AS w CROSS JOIN job AS j
+			WHERE j.account_id = $1 AND j.kind = '' AND j.voucher_id = unhex(w.value)`,
+		Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
+				SELECT j.account_id, j.voucher_id, j.id, j.due, j.claimable_at, j.attempts, j.doubts
+				FROM job AS j
+				WHERE j.account_id = w.account_id AND j.kind = ''
+					AND j.voucher_id = w.key FOR NO KEY UPDATE OFFSET 0) AS found`,
+		Citus: `SELECT j.account_id, j.voucher_id, j.id, j.due, j.claimable_at, j.attempts, j.doubts
+			FROM job AS j
+			WHERE j.account_id = $1 AND j.kind = '' AND j.voucher_id = ANY($2::BYTEA[])
+			ORDER BY j.voucher_id FOR NO KEY UPDATE`}
+	selectResends = &db.Query{What: "reading resends", Scoped: true,
+		SQLite: `SELECT r.account_id, r.voucher_id, r.seq, r.id, r.made_at, r.method, r.contact
+			FROM json_each($2) AS w CROSS JOIN resend AS r
+			WHERE r.account_id = $1 AND r.voucher_id = unhex(w.value)`,
+		Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
+				SELECT r.account_id, r.voucher_id, r.seq, r.id, r.made_at, r.method, r.contact
+				FROM resend AS r
+				WHERE r.account_id = w.account_id AND r.voucher_id = w.key OFFSET 0) AS found`,
+		Citus: `SELECT r.account_id, r.voucher_id, r.seq, r.id, r.made_at, r.method, r.contact
+			FROM resend AS r
+			WHERE r.account_id = $1 AND r.voucher_id = ANY($2::BYTEA[])`}
 
-	insertResend   = db.InsertRows("resend", "account_id, voucher_id, seq, id, made_at, method, contact", "BBNBNNT", "")
-	updateDelivery = db.UpdateByKeys("redirecting gifts", "NTFNTB",
-		`UPDATE card AS t SET method = $2, contact = $3, scheduled = $4, delivery_date = $5, delivery_zone = $6 `+
-			`WHERE t.account_id = $1 AND t.voucher_id = $7`)
-	updateJob = db.UpdateByKeys("rescheduling jobs", "NNNB",
-		`UPDATE job AS t SET due = $2, claimable_at = $3, attempts = $4, last_words = '' `+
-			`WHERE t.account_id = $1 AND t.id = $5`)
+	insertResend = &db.Query{What: "writing into resend",
+		Each: `INSERT INTO resend (account_id, voucher_id, seq, id, made_at, method, contact)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		Postgres: `INSERT INTO resend (account_id, voucher_id, seq, id, made_at, method, contact)
+			SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BIGINT[], $4::BYTEA[], $5::BIGINT[],
+				$6::BIGINT[], $7::TEXT[])`}
+	updateDelivery = &db.Query{What: "redirecting gifts", Scoped: true, Exact: true,
+		Each: `UPDATE card AS t SET method = $2, contact = $3, scheduled = $4, delivery_date = $5,
+				delivery_zone = $6
+			WHERE t.account_id = $1 AND t.voucher_id = $7`,
+		Postgres: `WITH hit AS (
+				UPDATE card AS t SET method = w.method, contact = w.contact, scheduled = w.scheduled,
+					delivery_date = w.delivery_date, delivery_zone = w.delivery_zone
+				FROM (SELECT * FROM unnest($1::BYTEA[], $2::BIGINT[], $3::TEXT[], $4::BOOLEAN[], $5::BIGINT[],
+					$6::TEXT[], $7::BYTEA[])
+					AS r (account_id, method, contact, scheduled, delivery_date, delivery_zone,
+						voucher_id) OFFSET 0) AS w
+				WHERE t.account_id = w.account_id AND t.voucher_id = w.voucher_id RETURNING 1
+			) SELECT 1 / (count(*) = cardinality($2::BIGINT[]))::INT FROM hit`}
+	updateJob = &db.Query{What: "rescheduling jobs", Scoped: true, Exact: true,
+		Each: `UPDATE job AS t SET due = $2, claimable_at = $3, attempts = $4, last_words = ''
+			WHERE t.account_id = $1 AND t.id = $5`,
+		Postgres: `WITH hit AS (
+				UPDATE job AS t SET due = w.due, claimable_at = w.claimable_at, attempts = w.attempts,
+					last_words = ''
+				FROM (SELECT * FROM unnest($1::BYTEA[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::BYTEA[])
+					AS r (account_id, due, claimable_at, attempts, id) OFFSET 0) AS w
+				WHERE t.account_id = w.account_id AND t.id = w.id RETURNING 1
+			) SELECT 1 / (count(*) = cardinality($2::BIGINT[]))::INT FROM hit`}
 )
 
 // wantDeliveries wants to know how gifts are delivered, and locks their open jobs, so that no worker can claim them.
@@ -104,11 +158,28 @@ func saveResends(c *ledger.Changes) []db.Batch {
 
 // A sum keeps the planner from looking for all secrets that are not replaced, which are nearly all.
 var (
-	deleteSecrets = db.DeleteByKeys("taking codes away", "secret", "voucher_id", " AND t.replaced + 0 = 0")
-	markSecrets   = db.UpdateByKeys("marking codes as replaced", "NBT",
-		`UPDATE secret AS t SET replaced = $2 WHERE t.account_id = $1 AND t.voucher_id = $3 AND t.kind = $4 AND t.replaced + 0 = 0`)
-	updateSecrets = db.UpdateByKeys("replacing codes", "BB",
-		`UPDATE card AS t SET secrets = $2 WHERE t.account_id = $1 AND t.voucher_id = $3`)
+	deleteSecrets = &db.Query{What: "taking codes away", Scoped: true,
+		Each: `DELETE FROM secret AS t WHERE t.account_id = $1 AND t.voucher_id = $2 AND t.replaced + 0 = 0`,
+		Postgres: `DELETE FROM secret AS t USING (SELECT *
+				FROM unnest($1::BYTEA[], $2::BYTEA[]) AS r (account_id, voucher_id) OFFSET 0) AS w
+			WHERE t.account_id = w.account_id AND t.voucher_id = w.voucher_id AND t.replaced + 0 = 0`}
+	markSecrets = &db.Query{What: "marking codes as replaced", Scoped: true, Exact: true,
+		Each: `UPDATE secret AS t SET replaced = $2 WHERE t.account_id = $1 AND t.voucher_id = $3 AND t.kind = $4 AND t.replaced + 0 = 0`,
+		Postgres: `WITH hit AS (
+				UPDATE secret AS t SET replaced = w.replaced
+				FROM (SELECT * FROM unnest($1::BYTEA[], $2::BIGINT[], $3::BYTEA[], $4::TEXT[])
+					AS r (account_id, replaced, voucher_id, kind) OFFSET 0) AS w
+				WHERE t.account_id = w.account_id AND t.voucher_id = w.voucher_id AND t.kind = w.kind
+					AND t.replaced + 0 = 0 RETURNING 1
+			) SELECT 1 / (count(*) = cardinality($2::BIGINT[]))::INT FROM hit`}
+	updateSecrets = &db.Query{What: "replacing codes", Scoped: true, Exact: true,
+		Each: `UPDATE card AS t SET secrets = $2 WHERE t.account_id = $1 AND t.voucher_id = $3`,
+		Postgres: `WITH hit AS (
+				UPDATE card AS t SET secrets = w.secrets
+				FROM (SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[])
+					AS r (account_id, secrets, voucher_id) OFFSET 0) AS w
+				WHERE t.account_id = w.account_id AND t.voucher_id = w.voucher_id RETURNING 1
+			) SELECT 1 / (count(*) = cardinality($2::BYTEA[]))::INT FROM hit`}
 )
 
 // saveRekeyed gives gifts other secrets. The hashes of those before are gone, so that nobody finds the gift by them; of

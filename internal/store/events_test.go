@@ -212,7 +212,7 @@ func slow(s *Store) {
 		return transact(ctx, func(run db.Runner) error {
 			err := fn(run)
 			if err == nil && s.db.File == "" { // what was written is on its way
-				err = run(ctx, []db.Batch{{Query: &db.Query{What: "waiting", One: `SELECT 1`}, Rows: [][]any{{}},
+				err = run(ctx, []db.Batch{{Query: &db.Query{What: "waiting", Each: `SELECT 1`}, Rows: [][]any{{}},
 					Scan: func(from db.Scanner) error { return from.Scan(new(int)) }}})
 			}
 			time.Sleep(rand.N(4 * time.Millisecond))

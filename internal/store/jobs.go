@@ -18,9 +18,14 @@ import (
 	"boon.example/internal/store/db"
 )
 
-var insertJob = db.InsertRows("job",
-	"account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts, method, contact, test, trace",
-	"BBBNNNTTNNTFT", "")
+var insertJob = &db.Query{What: "writing into job",
+	Each: `INSERT INTO job (account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts,
+			method, contact, test, trace)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+	Postgres: `INSERT INTO job (account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts,
+			method, contact, test, trace)
+		SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[], $4::BIGINT[], $5::BIGINT[], $6::BIGINT[],
+			$7::TEXT[], $8::TEXT[], $9::BIGINT[], $10::BIGINT[], $11::TEXT[], $12::BOOLEAN[], $13::TEXT[])`}
 
 func jobRow(j *ledger.Job) []any {
 	due := j.Due.UnixMicro()
@@ -52,17 +57,25 @@ var claimOf = db.Text{
 // selectWithJobs goes from one account that has jobs to the next, along an index, for so many accounts, and tells
 // whether a job is due.
 var selectWithJobs = db.Text{
-	SQLite:   `WITH RECURSIVE l (n, account_id) AS (SELECT 0, $1` + withJobs,
-	Postgres: `WITH RECURSIVE l (n, account_id) AS (SELECT 0, CAST($1 AS BYTEA)` + withJobs,
+	SQLite: `WITH RECURSIVE l (n, account_id) AS (
+			SELECT 0, $1
+			UNION ALL
+			SELECT l.n + 1, (SELECT j.account_id FROM job AS j WHERE NOT j.test AND j.account_id > l.account_id
+				ORDER BY j.account_id LIMIT 1)
+			FROM l WHERE l.n < $3 AND l.account_id IS NOT NULL)
+		SELECT l.account_id, EXISTS (SELECT 1 FROM job AS d
+			WHERE NOT d.test AND d.account_id = l.account_id AND d.claimable_at <= $2) AS due
+		FROM l WHERE l.n > 0 AND l.account_id IS NOT NULL ORDER BY l.n`,
+	Postgres: `WITH RECURSIVE l (n, account_id) AS (
+			SELECT 0, CAST($1 AS BYTEA)
+			UNION ALL
+			SELECT l.n + 1, (SELECT j.account_id FROM job AS j WHERE NOT j.test AND j.account_id > l.account_id
+				ORDER BY j.account_id LIMIT 1)
+			FROM l WHERE l.n < $3 AND l.account_id IS NOT NULL)
+		SELECT l.account_id, EXISTS (SELECT 1 FROM job AS d
+			WHERE NOT d.test AND d.account_id = l.account_id AND d.claimable_at <= $2) AS due
+		FROM l WHERE l.n > 0 AND l.account_id IS NOT NULL ORDER BY l.n`,
 }
-
-const withJobs = ` UNION ALL
-		SELECT l.n + 1, (SELECT j.account_id FROM job AS j WHERE NOT j.test AND j.account_id > l.account_id
-			ORDER BY j.account_id LIMIT 1)
-		FROM l WHERE l.n < $3 AND l.account_id IS NOT NULL)
-	SELECT l.account_id, EXISTS (SELECT 1 FROM job AS d
-		WHERE NOT d.test AND d.account_id = l.account_id AND d.claimable_at <= $2)
-	FROM l WHERE l.n > 0 AND l.account_id IS NOT NULL ORDER BY l.n`
 
 // maxStep is how many accounts with jobs a claim looks at: that takes a few milliseconds.
 const maxStep = 512
@@ -157,14 +170,15 @@ const longestLease = time.Hour
 // FreeJobs ends leases of live accounts' jobs that end later than any: the clock of who took them was ahead, and they
 // would wait for that time to come.
 func (s *Store) FreeJobs(ctx context.Context, now time.Time) error {
-	const misdated = `NOT test AND claimable_at > $1 AND claimable_at <> due`
 	latest := now.Add(longestLease).UnixMicro()
 	// Nearly all calls find nothing; they should not wait for the writer.
 	n := 0
-	err := s.db.Get(ctx, `SELECT count(*) FROM job WHERE `+misdated, []any{latest}, &n)
+	err := s.db.Get(ctx, `SELECT count(*) FROM job WHERE NOT test AND claimable_at > $1 AND claimable_at <> due`,
+		[]any{latest}, &n)
 	if err == nil && n > 0 {
 		err = s.db.Write(ctx, func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `UPDATE job SET claimable_at = due WHERE `+misdated, latest)
+			_, err := tx.ExecContext(ctx, `UPDATE job SET claimable_at = due
+				WHERE NOT test AND claimable_at > $1 AND claimable_at <> due`, latest)
 			return err
 		})
 	}
@@ -289,23 +303,21 @@ func (s *Store) ForgetMessages(ctx context.Context, before time.Time, limit int)
 	return int64(len(ids)), nil
 }
 
-const (
-	selectMessage  = `SELECT o.id, o.message FROM outbox AS o `
-	newestMessages = ` ORDER BY o.made_at DESC, o.id DESC LIMIT `
-)
-
 // Messages gives at most limit messages, the newest first: those that are older than the one named; zero: all.
 func (s *Store) Messages(ctx context.Context, before guid.ID, limit int) ([]message.Message, error) {
 	if before.IsZero() {
-		return s.selectMessages(ctx, selectMessage+newestMessages+`$1`, limit)
+		return s.selectMessages(ctx, `SELECT o.id, o.message
+			FROM outbox AS o ORDER BY o.made_at DESC, o.id DESC LIMIT $1`, limit)
 	}
-	const older = `WHERE (o.made_at, o.id) < (SELECT b.made_at, b.id FROM outbox AS b WHERE b.id = $1)`
-	return s.selectMessages(ctx, selectMessage+older+newestMessages+`$2`, db.KeyOf(before), limit)
+	return s.selectMessages(ctx, `SELECT o.id, o.message
+		FROM outbox AS o
+		WHERE (o.made_at, o.id) < (SELECT b.made_at, b.id FROM outbox AS b WHERE b.id = $1)
+		ORDER BY o.made_at DESC, o.id DESC LIMIT $2`, db.KeyOf(before), limit)
 }
 
 // Message finds one message; refusal.NotFound when there is none.
 func (s *Store) Message(ctx context.Context, id guid.ID) (message.Message, error) {
-	found, err := s.selectMessages(ctx, selectMessage+`WHERE o.id = $1`, db.KeyOf(id))
+	found, err := s.selectMessages(ctx, `SELECT o.id, o.message FROM outbox AS o WHERE o.id = $1`, db.KeyOf(id))
 	if err != nil || len(found) == 0 {
 		return message.Message{}, cmp.Or(err, error(refusal.NotFound))
 	}

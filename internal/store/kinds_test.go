@@ -10,7 +10,6 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/store/db"
-	"boon.example/internal/store/record"
 )
 
 // raw is an entry that is written past the rules.
@@ -128,7 +127,7 @@ func testSchemaKnowsUndoings(t *testing.T, open opener) {
 func TestForgettableIsOfTheTable(t *testing.T) {
 	t.Parallel()
 	var is, want []string
-	for _, m := range regexp.MustCompile(`operation = '([a-z-]+)'`).FindAllStringSubmatch(record.Forgettable, -1) {
+	for _, m := range regexp.MustCompile(`operation = '([a-z-]+)'`).FindAllStringSubmatch(selectForgettable, -1) {
 		is = append(is, m[1])
 	}
 	for _, o := range gift.Operations() {

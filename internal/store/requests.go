@@ -58,7 +58,9 @@ var confirmRequests = db.Text{Postgres: `SELECT 1 FROM request WHERE account_id 
 // answers. What it gives is durable.
 func (s *Store) Requests(ctx context.Context, account guid.ID, operation gift.Operation,
 	key string) (found []ledger.Request, err error) {
-	const query = `SELECT ` + record.RequestColumns + `, a.locations FROM request AS r
+	const query = `SELECT r.account_id, r.key, r.operation, r.fingerprint, r.code, r.answer, r.sealed, r.entry_id, r.spent,
+			r.locations, r.made_at, r.size, a.locations
+		FROM request AS r
 		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
 		WHERE r.account_id = $1 AND r.key = $2 AND (r.operation = $3 OR $3 = '') ORDER BY r.operation`
 	found, err = db.Collect(ctx, s.db, query, []any{db.KeyOf(account), key, string(operation)},

@@ -19,7 +19,10 @@ import (
 // A link to the printed sheet of an order is found by the hash of its token. Whose order it is stands sealed beside
 // it, bound to that hash, so that a row that was swapped leads nowhere.
 
-var insertSheet = db.InsertRows("sheet", "hash, order_id, until, owner", "BBNB", "")
+var insertSheet = &db.Query{What: "writing into sheet",
+	Each: `INSERT INTO sheet (hash, order_id, until, owner) VALUES ($1, $2, $3, $4)`,
+	Postgres: `INSERT INTO sheet (hash, order_id, until, owner)
+		SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BIGINT[], $4::BYTEA[])`}
 
 func boundToSheet(hash []byte) []byte { return append([]byte("sheet\x00"), hash...) }
 
@@ -91,7 +94,7 @@ func (s *Store) RenewSheet(ctx context.Context, order guid.ID, now time.Time, re
 		if _, err := tx.ExecContext(ctx, `DELETE FROM sheet WHERE order_id = $1`, db.KeyOf(order)); err != nil || revoke {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, insertSheet.One, s.sheetRow(&link)...)
+		_, err := tx.ExecContext(ctx, insertSheet.Each, s.sheetRow(&link)...)
 		return err
 	})
 	if err != nil {

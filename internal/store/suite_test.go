@@ -583,7 +583,7 @@ func testConstraints(t *testing.T, open opener) {
 	a, v, last := db.KeyOf(g[0].AccountID), db.KeyOf(g[0].ID), db.KeyOf(taken.ID)
 	naked := g[0].Voucher // with nothing that refers to it
 	naked.ID = newID()
-	if _, err := s.db.Writer.ExecContext(t.Context(), record.InsertVoucher.One, record.VoucherRow(s.db.Keys, &naked,
+	if _, err := s.db.Writer.ExecContext(t.Context(), record.InsertVoucher.Each, record.VoucherRow(s.db.Keys, &naked,
 		guid.ID{})...); err != nil {
 		t.Fatal(err)
 	}

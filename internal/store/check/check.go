@@ -110,9 +110,11 @@ func (c *Check) Missing() { c.chains.Missing() }
 
 // The rows of chains after a place; at most $3.
 const (
-	selectGeneses = `SELECT ` + record.ChainColumns + ` FROM chain AS c
+	selectGeneses = `SELECT c.writer, c.n, c.content, c.mac
+		FROM chain AS c
 		WHERE c.n = 0 AND (c.writer, c.n) > ($1, $2) ORDER BY c.writer, c.n LIMIT $3`
-	selectRows = `SELECT ` + record.ChainColumns + ` FROM chain AS c
+	selectRows = `SELECT c.writer, c.n, c.content, c.mac
+		FROM chain AS c
 		WHERE (c.writer, c.n) > ($1, $2) ORDER BY c.writer, c.n LIMIT $3`
 )
 
@@ -203,32 +205,46 @@ type placed struct {
 }
 
 // selectPage gives the first vouchers, at most $3, at or after ($1, $2).
-const selectPage = `SELECT ` + record.VoucherAndItems + ` FROM voucher AS v
+const selectPage = `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id,
+		v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until,
+		v.created_at, v.made_by, v.holds, v.fixed, v.verification, v.wrong_codes, v.blocked, v.extended,
+		v.replaced, v.items_id,
+		(SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items
+	FROM voucher AS v
 	WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
 
 // selectOne gives the voucher ($1, $2). A cluster looks for it on one node, for a page on all.
-const selectOne = `SELECT ` + record.VoucherColumns + `,
+const selectOne = `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id,
+		v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until,
+		v.created_at, v.made_by, v.holds, v.fixed, v.verification, v.wrong_codes, v.blocked, v.extended,
+		v.replaced, v.items_id,
 		(SELECT i.items FROM item_list AS i WHERE i.account_id = $1 AND i.id = v.items_id) AS items
-	FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2`
+	FROM voucher AS v
+	WHERE v.account_id = $1 AND v.id = $2`
 
 // selectPageHistories gives the histories of the vouchers of account $1 from $2 to $3, of those that have no more
 // than $4 entries. What is said of selectHistory holds here.
 var selectPageHistories = db.Text{
 	SQLite: `WITH RECURSIVE e AS (
-		SELECT ` + record.PlacedColumns + ` FROM voucher AS v CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = v.last
+		SELECT e.* FROM voucher AS v CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = v.last
 		WHERE v.account_id = $1 AND v.id BETWEEN $2 AND $3 AND v.seq <= $4
 		UNION ALL
-		SELECT ` + record.PlacedColumns + ` FROM e AS n CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = n.previous WHERE e.id < n.id
-	) SELECT ` + record.PlacedColumns + ` FROM e ORDER BY e.voucher_id, e.seq`,
+		SELECT e.* FROM e AS n CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = n.previous WHERE e.id < n.id
+	) SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status, e.made_at,
+		e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference, e.reason, e.request_id,
+		e.details, e.held_after, e.address, e.till, e.writer, e.n FROM e ORDER BY e.voucher_id, e.seq`,
 	Postgres: `WITH RECURSIVE e AS (
-		SELECT ` + record.PlacedColumns + ` FROM voucher AS v
+		SELECT e.* FROM voucher AS v
 			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.id = v.last OFFSET 0) AS e
 		WHERE v.account_id = $1 AND v.id BETWEEN $2 AND $3 AND v.seq <= $4
 		UNION ALL
-		SELECT ` + record.PlacedColumns + ` FROM e AS n
-			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.id = n.previous OFFSET 0) AS e
+		SELECT e.* FROM e AS n
+			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1
+				AND e.id = n.previous OFFSET 0) AS e
 		WHERE e.id < n.id
-	) SELECT ` + record.PlacedColumns + ` FROM e ORDER BY e.voucher_id, e.seq`,
+	) SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status, e.made_at,
+		e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference, e.reason, e.request_id,
+		e.details, e.held_after, e.address, e.till, e.writer, e.n FROM e ORDER BY e.voucher_id, e.seq`,
 }
 
 // Page implements ledger.Check. Vouchers of two accounts may be on a page; should they share an id, the page ends

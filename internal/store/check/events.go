@@ -107,8 +107,17 @@ func (c *Check) eventsKeptSince(ctx context.Context) (since time.Time, err error
 	return since, nil
 }
 
-var selectEventEntries = db.SelectByKeys("entries of events",
-	`SELECT e.account_id, e.id, e.kind, e.made_at FROM entry AS e WHERE e.account_id = $1 AND e.id {keys}`, "B", true)
+var selectEventEntries = &db.Query{What: "reading entries of events", Scoped: true,
+	SQLite: `SELECT e.account_id, e.id, e.kind, e.made_at
+		FROM json_each($2) AS w CROSS JOIN entry AS e
+		WHERE e.account_id = $1 AND e.id = unhex(w.value)`,
+	Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
+			SELECT e.account_id, e.id, e.kind, e.made_at
+			FROM entry AS e
+			WHERE e.account_id = w.account_id AND e.id = w.key OFFSET 0) AS found`,
+	Citus: `SELECT e.account_id, e.id, e.kind, e.made_at
+		FROM entry AS e
+		WHERE e.account_id = $1 AND e.id = ANY($2::BYTEA[])`}
 
 // checkEventsOf holds rows against the entries that they name.
 func (c *Check) checkEventsOf(ctx context.Context, page []eventRow, accounts map[guid.ID]*eventsOf,

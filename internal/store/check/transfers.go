@@ -12,7 +12,10 @@ import (
 )
 
 // selectTransfers gives both entries of a transfer close to each other: they were made at the same time.
-const selectTransfers = `SELECT ` + record.EntryColumns + ` FROM entry AS e
+const selectTransfers = `SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status, e.made_at,
+		e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference, e.reason,
+		e.request_id, e.details, e.held_after, e.address, e.till
+	FROM entry AS e
 	WHERE e.kind IN ('TRANSFER_OUT', 'TRANSFER_IN') ORDER BY e.account_id, e.id`
 
 // checkTransfers looks for entries of transfers that do not name each other, or do not say the same.

@@ -245,10 +245,12 @@ func (c *Check) checkCard(card openedCard, hashes []secretHash, found func(strin
 
 // checkAnswers opens every stored answer, and compares those of calls that move or hold value with the entry they made.
 func (c *Check) checkAnswers(ctx context.Context, found func(string)) error {
-	const query = `SELECT ` + record.RequestColumns + `, coalesce(e.kind, ''), e.hold_id, a.body FROM request AS r
-		LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.entry_id
+	const query = `SELECT r.account_id, r.key, r.operation, r.fingerprint, r.code, r.answer, r.sealed, r.entry_id, r.spent,
+			r.locations, r.made_at, r.size, coalesce(e.kind, ''), e.hold_id, a.body
+		FROM request AS r LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.entry_id
 		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
-		WHERE (r.account_id, r.key, r.operation) > ($1, $2, $3) ORDER BY r.account_id, r.key, r.operation LIMIT $4`
+		WHERE (r.account_id, r.key, r.operation) > ($1, $2, $3)
+		ORDER BY r.account_id, r.key, r.operation LIMIT $4`
 	const size = 500
 	var last ledger.RequestKey
 	for n := size; n == size; {
@@ -391,17 +393,35 @@ func (c *Check) checkItems(ctx context.Context, found func(string)) error {
 		})
 }
 
-const (
-	selectCardPage = record.SelectGift + ` WHERE (v.account_id, v.id) > ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
-	selectKeysOf   = `SELECT f.voucher_id, f.key FROM gift_search AS f
-		WHERE f.account_id = $1 AND f.key = {key} AND f.voucher_id = {gift}`
-)
+const selectCardPage = `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id,
+		v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until,
+		v.created_at, v.made_by, v.holds, v.fixed, v.verification, v.wrong_codes, v.blocked, v.extended,
+		v.replaced, v.items_id,
+		(SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items,
+		c.account_id, c.voucher_id, c.secrets, c.label,
+		CASE WHEN c.terms_of_order THEN (SELECT o.terms
+			FROM order_terms AS o WHERE o.account_id = v.account_id
+				AND o.order_id = v.order_id) ELSE c.terms END AS terms,
+		CASE WHEN c.terms_of_order THEN (SELECT o.promotional_terms
+			FROM order_terms AS o WHERE o.account_id = v.account_id
+				AND o.order_id = v.order_id) ELSE c.promotional_terms END AS promotional_terms,
+		c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id, c.scheduled,
+		c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference, c.first_name,
+		c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id, c.related_order_number,
+		c.language, c.sealed_message
+	FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
+	WHERE (v.account_id, v.id) > ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
 
 // selectSearch gives those of the pairs of a key and a gift that gift_search has.
 var selectSearch = &db.Query{What: "reading what gifts are found by", Scoped: true,
-	One: strings.NewReplacer("{key}", "$2", "{gift}", "$3").Replace(selectKeysOf),
-	Arrays: `SELECT r.* FROM unnest(` + db.ArrayPlaceholders(1, "BBB") + `) AS w (a, k, g) CROSS JOIN LATERAL (` +
-		strings.NewReplacer("$1", "w.a", "{key}", "w.k", "{gift}", "w.g").Replace(selectKeysOf) + ` OFFSET 0) AS r`}
+	Each: `SELECT f.voucher_id, f.key
+		FROM gift_search AS f
+		WHERE f.account_id = $1 AND f.key = $2 AND f.voucher_id = $3`,
+	Postgres: `SELECT r.*
+		FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[]) AS w (account_id, key, voucher_id)
+		CROSS JOIN LATERAL (SELECT f.voucher_id, f.key
+			FROM gift_search AS f WHERE f.account_id = w.account_id AND f.key = w.key
+				AND f.voucher_id = w.voucher_id OFFSET 0) AS r`}
 
 // checkSearchOf looks in the database for what finds these gifts.
 func (c *Check) checkSearchOf(ctx context.Context, page []gift.Gift, found func(string)) error {

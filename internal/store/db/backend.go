@@ -9,7 +9,7 @@ import (
 )
 
 // backend is what SQLite and PostgreSQL do each in its own way. Everything else is written once, in SQL that both
-// understand, with $1 placeholders; where they do not, a Text or a Query has the words of each.
+// understand, with $1 placeholders; where they do not, a Text or a Query has the words of each. See docs/adr/0031.
 type backend interface {
 	// open opens the pools of the database that o names, and its keys.
 	open(ctx context.Context, o *Options) error
@@ -34,8 +34,8 @@ type backend interface {
 	// a transaction: each database has its own way to take sets of rows.
 	transact(ctx context.Context, fn func(Runner) error) error
 	read(ctx context.Context, batches []Batch) error
-	// prepared turns a statement into what is prepared by hand; "": the driver does that by itself.
-	prepared(query string) string
+	// prepares tells that statements are prepared by hand, as the driver does not do it by itself.
+	prepares() bool
 	// writable fails when nothing is to be written any more.
 	writable() error
 	// commit ends a transaction on its connection. The error is ErrUnknownOutcome when it may or may not have taken

@@ -175,13 +175,12 @@ func (d *DB) prepare(ctx context.Context, pool *sql.DB, by *map[string]*sql.Stmt
 	if *by == nil {
 		*by = make(map[string]*sql.Stmt, len(texts))
 	}
+	if !d.backend.prepares() {
+		return nil
+	}
 	for _, text := range texts {
-		prepared := d.backend.prepared(text)
-		if prepared == "" {
-			return nil
-		}
 		err := d.Retry(ctx, func(ctx context.Context) (err error) {
-			(*by)[text], err = pool.PrepareContext(ctx, prepared)
+			(*by)[text], err = pool.PrepareContext(ctx, text)
 			return err
 		})
 		if err != nil {

@@ -105,23 +105,6 @@ func TestAFailedMigrationLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestAnonymous(t *testing.T) {
-	t.Parallel()
-	for query, want := range map[string]string{
-		"SELECT 1":               "SELECT 1",
-		"($1, $2), ($3)":         "(?, ?), (?)",
-		"a = $1 AND b = $1":      "a = $1 AND b = $1",
-		"a = $2 AND b = $1":      "a = $2 AND b = $1",
-		"a = $1 AND b = $21":     "a = $1 AND b = $21",
-		placeholders(1, 120):     strings.Repeat(", ?", 120)[2:],
-		"x = $1 AND y = $2 $ $3": "x = $1 AND y = $2 $ $3",
-	} {
-		if got := anonymous(query); got != want {
-			t.Errorf("%q became %q, want %q", query, got, want)
-		}
-	}
-}
-
 // TestADatabaseFromBeforeTheFirstRelease: the schema of a program from before 0.1.0 is refused with a sentence that
 // names both versions and the way, whether its steps had other names or its first step made another schema, and whether
 // it is to be brought up to date or only looked at.

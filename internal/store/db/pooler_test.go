@@ -49,7 +49,7 @@ func administer(t *testing.T, s *pgtest.Server, statements ...string) *pgx.Conn 
 
 // insert is a batch that nothing comes back from.
 func insert(n int) []Batch {
-	return []Batch{{Query: &Query{What: "writing", One: `INSERT INTO written VALUES ($1)`}, Rows: [][]any{{n}}}}
+	return []Batch{{Query: &Query{What: "writing", Each: `INSERT INTO written VALUES ($1)`}, Rows: [][]any{{n}}}}
 }
 
 // TestPooledCommitsAreWaitedFor: behind a pooler, which gives each transaction another session, each commit waits for

@@ -109,7 +109,7 @@ func (p *postgres) name() string                     { return "postgres" }
 func (p *postgres) text(t Text) string               { return t.Postgres }
 func (p *postgres) writers() int                     { return 4 }
 func (p *postgres) batch() int                       { return 64 }
-func (p *postgres) prepared(string) string           { return "" }
+func (p *postgres) prepares() bool                   { return false } // the driver does
 func (p *postgres) writable() error                  { return nil }
 func (p *postgres) noteHead(chain.Head)              {} // the server's log is the server's
 func (p *postgres) checkFiles(context.Context) error { return nil }
@@ -352,10 +352,12 @@ const lastUsed = "last used"
 // what is weaker than "on" is not on the standby's disk, or not even on the primary's, when the caller is told. What
 // is stronger stays. A pooler may give each transaction another session, so that there each waits by itself.
 const (
-	durably    = `SELECT ` + waited + `false), pg_backend_pid()`
-	durablyNow = `SELECT ` + waited + `true)`
-	waited     = `set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')
-		THEN 'on' ELSE current_setting('synchronous_commit') END, `
+	durably = `SELECT set_config('synchronous_commit', CASE
+			WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN 'on'
+			ELSE current_setting('synchronous_commit') END, false), pg_backend_pid()`
+	durablyNow = `SELECT set_config('synchronous_commit', CASE
+			WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN 'on'
+			ELSE current_setting('synchronous_commit') END, true)`
 )
 
 // A connection knows whether a pooler, such as PgBouncer, stands between it and the server.

@@ -1,7 +1,6 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/stdlib"
 )
@@ -75,10 +73,13 @@ func (p *batchExecutor) execBatch(ctx context.Context, batches []Batch) error {
 			n++
 		}
 		asks = asks || batches[0].Scan != nil
-		if of := batches[:n]; p.spread || of[0].Arrays == "" {
-			of[0].queueRows(&p.unsent, p.spread)
-		} else {
-			queueArrays(&p.unsent, of)
+		switch of := &batches[0]; {
+		case p.spread && of.Citus != "":
+			of.queueTogether(&p.unsent)
+		case of.Postgres == "" || p.spread && of.Each != "":
+			of.queueRows(&p.unsent)
+		default:
+			queueArrays(&p.unsent, batches[:n])
 		}
 		batches = batches[n:]
 	}
@@ -107,21 +108,21 @@ func (p *batchExecutor) send(ctx context.Context) error {
 
 // goesWith reports whether one statement does both batches.
 func (w *Batch) goesWith(next *Batch) bool {
-	return w.Query == next.Query && w.Scoped && w.Arrays != "" && len(w.Rows) > 0 &&
+	return w.Query == next.Query && w.Scoped && w.Postgres != "" && len(w.Rows) > 0 &&
 		(w.Scan == nil && next.Scan == nil || w.Shared && next.Shared)
 }
 
 // queueArrays adds batches of one query as a statement for all their rows, column by column.
 func queueArrays(b *pgx.Batch, batches []Batch) {
 	w := &batches[0]
-	columns := columnsOf(batches)
-	if columns == nil {
+	columns, rows := columnsOf(batches)
+	if rows == 0 {
 		return
 	}
-	b.Queue(w.Arrays, columns...).Fn = func(results pgx.BatchResults) error {
+	b.Queue(w.Postgres, columns...).Fn = func(results pgx.BatchResults) error {
 		_, err := w.receive(results)
 		switch {
-		case w.Exact && sqlState(err) == divisionByZero: // see UpdateByKeys
+		case w.Exact && sqlState(err) == divisionByZero: // see Query
 			return fmt.Errorf("%s: %w", w.What, ErrMissed)
 		case err != nil:
 			return fmt.Errorf("%s: %w", w.What, err)
@@ -133,11 +134,14 @@ func queueArrays(b *pgx.Batch, batches []Batch) {
 // queueTogether adds a batch of keys of one account as one statement, which names the account: a database that is
 // spread over machines sends it to the one that has the account.
 func (w *Batch) queueTogether(b *pgx.Batch) {
+	if len(w.Rows) == 0 {
+		return
+	}
 	keys := make(pgtype.FlatArray[any], len(w.Rows))
 	for n, row := range w.Rows {
 		keys[n] = row[0]
 	}
-	b.Queue(w.Together, append(w.scope(), keys)...).Fn = func(results pgx.BatchResults) error {
+	b.Queue(w.Citus, append(w.scope(), keys)...).Fn = func(results pgx.BatchResults) error {
 		if _, err := w.receive(results); err != nil {
 			return fmt.Errorf("%s: %w", w.What, err)
 		}
@@ -147,23 +151,10 @@ func (w *Batch) queueTogether(b *pgx.Batch) {
 
 // queueRows adds a statement for each row of a batch. A row alone, which names its account or its hash, is what a
 // database that is spread over machines knows where to send.
-func (w *Batch) queueRows(b *pgx.Batch, spread bool) {
-	if spread && w.Together != "" && w.Scan != nil && len(w.Rows) > 1 {
-		w.queueTogether(b)
-		return
-	}
-	text := w.One
-	if spread {
-		text = cmp.Or(w.Spread, w.One)
-	}
-	if w.Lock != "" {
-		for _, row := range w.Rows {
-			b.Queue(w.Lock, append(w.scope(), row...)...).Exec(func(pgconn.CommandTag) error { return nil })
-		}
-	}
+func (w *Batch) queueRows(b *pgx.Batch) {
 	var hits int64
 	for n, row := range w.Rows {
-		b.Queue(text, append(w.scope(), row...)...).Fn = func(results pgx.BatchResults) error {
+		b.Queue(w.Each, append(w.scope(), row...)...).Fn = func(results pgx.BatchResults) error {
 			hit, err := w.receive(results)
 			hits += hit
 			switch {
@@ -178,14 +169,13 @@ func (w *Batch) queueRows(b *pgx.Batch, spread bool) {
 }
 
 // columnsOf turns the rows of batches into an array for each column, and one of their accounts before where they have
-// some; nil: there are no rows.
-func columnsOf(batches []Batch) (columns []any) {
-	rows := 0
+// some. It tells how many rows there are.
+func columnsOf(batches []Batch) (columns []any, rows int) {
 	for i := range batches {
 		rows += len(batches[i].Rows)
 	}
 	if rows == 0 {
-		return nil
+		return nil, 0
 	}
 	column := func(value func(w *Batch, row []any) any) pgtype.FlatArray[any] {
 		all := make(pgtype.FlatArray[any], 0, rows)
@@ -202,7 +192,7 @@ func columnsOf(batches []Batch) (columns []any) {
 	for c := range batches[0].Rows[0] {
 		columns = append(columns, column(func(_ *Batch, row []any) any { return row[c] }))
 	}
-	return columns
+	return columns, rows
 }
 
 func (w *Batch) receive(results pgx.BatchResults) (hits int64, err error) {

@@ -9,8 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -73,11 +71,11 @@ func (s *sqlite) close() error {
 func (s *sqlite) name() string                 { return "sqlite" }
 func (s *sqlite) text(t Text) string           { return t.SQLite }
 func (s *sqlite) writers() int                 { return 1 }
-func (s *sqlite) batch() int                   { return rowsPerQuery }
+func (s *sqlite) batch() int                   { return 16 }
 func (s *sqlite) timeout() time.Duration       { return 0 }
 func (s *sqlite) callerTimeout() time.Duration { return 0 }
 func (s *sqlite) snapshot() *sql.TxOptions     { return &sql.TxOptions{ReadOnly: true} }
-func (s *sqlite) prepared(query string) string { return anonymous(query) }
+func (s *sqlite) prepares() bool               { return true }
 
 func (s *sqlite) commit(_ *sql.Conn, tx *sql.Tx) error {
 	err := tx.Commit()
@@ -166,20 +164,6 @@ func sqliteCode(err error) int {
 		return 0
 	}
 	return e.Code() & 0xff
-}
-
-// anonymous makes $1, $2, $3 into ?, ?, ? where they stand in that order. To SQLite, $1 is a name, and the driver
-// looks up each name in a list: with hundreds of them in one statement, that took longer than the statement.
-func anonymous(query string) string {
-	parts := strings.Split(query, "$")
-	for i, p := range parts[1:] {
-		rest, ok := strings.CutPrefix(p, strconv.Itoa(i+1))
-		if !ok || rest != "" && rest[0] >= '0' && rest[0] <= '9' {
-			return query
-		}
-		parts[i+1] = rest
-	}
-	return strings.Join(parts, "?")
 }
 
 // The pragmas of every connection. busy_timeout comes first: the others can meet a lock already.

@@ -4,11 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 )
 
-// rowExecutor runs batches on SQLite, as prepared statements of a few rows each: the database is in this process,
-// where a call costs nothing and binding is what takes time.
+// rowExecutor runs batches on SQLite, as prepared statements: what reads takes all keys at once, what writes a row at a
+// time. Measured for groups of 256 redemptions, a statement that writes 16 rows takes as long as 16 that write one.
 type rowExecutor struct {
 	tx    *sql.Tx
 	hot   map[string]*sql.Stmt
@@ -25,43 +24,40 @@ func (s *sqlite) transact(ctx context.Context, fn func(Runner) error) error {
 func (s *sqlite) read(ctx context.Context, batches []Batch) error {
 	for i := range batches {
 		w := &batches[i]
-		for done := 0; done < len(w.Rows); {
-			text, args, size := w.next(done)
-			if err := s.db.each(ctx, text, args, func(rows *sql.Rows) error { return w.Scan(rows) }); err != nil {
-				return fmt.Errorf("%s: %w", w.What, err)
-			}
-			done += size
+		err := w.calls(func(text string, args []any) error {
+			return s.db.each(ctx, text, args, func(rows *sql.Rows) error { return w.Scan(rows) })
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.What, err)
 		}
 	}
 	return nil
 }
 
-// next is the text that takes the rows of a batch from one on, with its arguments, and how many rows it takes. A query
-// that reads many keys gets the last one several times rather than fewer: nearly all of a statement's time is its call.
-func (w *Batch) next(from int) (text string, args []any, size int) {
-	text, size = w.Many, rowsPerQuery
-	if left := len(w.Rows) - from; text == "" || left == 1 || left < size && w.Scan == nil {
-		text, size = w.One, 1
+// calls makes the calls of a batch: one for all of its keys, or one for each row.
+func (w *Batch) calls(do func(text string, args []any) error) error {
+	if w.SQLite != "" && len(w.Rows) > 0 {
+		return do(w.SQLite, append(w.scope(), w.keys()))
 	}
-	args = slices.Grow(w.scope(), size*len(w.Rows[from]))
-	for n := range size {
-		args = append(args, w.Rows[min(from+n, len(w.Rows)-1)]...)
+	for _, row := range w.Rows {
+		if err := do(w.Each, append(w.scope(), row...)); err != nil {
+			return err
+		}
 	}
-	return text, args, size
+	return nil
 }
 
 func (r *rowExecutor) execRows(ctx context.Context, batches []Batch) error {
 	for i := range batches {
 		w := &batches[i]
 		var hits int64
-		for done := 0; done < len(w.Rows); {
-			text, args, size := w.next(done)
+		err := w.calls(func(text string, args []any) error {
 			n, err := r.do(ctx, text, args, w.Scan)
-			if err != nil {
-				return fmt.Errorf("%s: %w", w.What, err)
-			}
 			hits += n
-			done += size
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.What, err)
 		}
 		if err := w.checkHits(hits); err != nil {
 			return err

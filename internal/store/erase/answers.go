@@ -26,8 +26,14 @@ import (
 // as it is kept: the one column or the other.
 const (
 	selectCalls = `SELECT r.key, r.operation, r.made_at FROM request AS r
-		WHERE r.account_id = $1 AND r.made_at >= $2 AND r.made_at <= $3 AND ` + record.Forgettable
-	selectAnswer = `SELECT ` + record.RequestColumns + `, a.body, r.answer FROM request AS r
+		WHERE r.account_id = $1 AND r.made_at >= $2 AND r.made_at <= $3
+			AND (r.operation = 'send-gift' OR r.operation = 'cancel-gift' OR r.operation = 'reinstate-gift'
+				OR r.operation = 'resend-gift' OR r.operation = 'reschedule-gift' OR r.operation = 'create-stock'
+				OR r.operation = 'block-gift' OR r.operation = 'unblock-gift' OR r.operation = 'extend-gift'
+				OR r.operation = 'replace-gift')`
+	selectAnswer = `SELECT r.account_id, r.key, r.operation, r.fingerprint, r.code, r.answer, r.sealed, r.entry_id, r.spent,
+			r.locations, r.made_at, r.size, a.body, r.answer
+		FROM request AS r
 		LEFT JOIN answer AS a ON a.account_id = r.account_id AND a.key = r.key AND a.operation = r.operation
 		WHERE r.account_id = $1 AND r.key = $2 AND r.operation = $3`
 )

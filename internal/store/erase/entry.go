@@ -33,7 +33,11 @@ func (e *Eraser) entry(ctx context.Context, tx *sql.Tx, p *plan, left *gift.Entr
 	var is gift.Entry
 	var at chain.Place
 	key := []any{db.KeyOf(left.AccountID), db.KeyOf(left.ID)}
-	err := db.Each(ctx, tx, `SELECT `+record.PlacedColumns+` FROM entry AS e WHERE e.account_id = $1 AND e.id = $2`, key,
+	err := db.Each(ctx, tx, `SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status,
+			e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference,
+			e.reason, e.request_id, e.details, e.held_after, e.address, e.till, e.writer, e.n
+		FROM entry AS e
+		WHERE e.account_id = $1 AND e.id = $2`, key,
 		func(rows *sql.Rows) error {
 			return rows.Scan(append(record.EntryFields(&is), db.ScanID(&at.Writer), &at.N)...)
 		})
@@ -76,7 +80,7 @@ func (e *Eraser) erasure(ctx context.Context, tx *sql.Tx, at chain.Place, key []
 		return x, fmt.Errorf("what was erased of it before: %w", sealed.ErrTampered)
 	}
 	var digest []byte
-	if err = tx.QueryRowContext(ctx, record.SelectDigest.One, db.KeyOf(at.Writer), at.N).Scan(&digest); err != nil {
+	if err = tx.QueryRowContext(ctx, record.SelectDigest.Each, db.KeyOf(at.Writer), at.N).Scan(&digest); err != nil {
 		return x, fmt.Errorf("reading its hash chain: %w", err)
 	}
 	has := chain.Digest{}

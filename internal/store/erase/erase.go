@@ -297,7 +297,24 @@ func (e *Eraser) load(ctx context.Context, tx *sql.Tx, of ledger.Ref, rehearsed 
 			return nil, err
 		}
 	}
-	err = db.Each(ctx, tx, record.SelectGift+` WHERE v.account_id = $1 AND v.id = $2`, key, func(rows *sql.Rows) (err error) {
+	err = db.Each(ctx, tx, `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional,
+			v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last, v.valid_from,
+			v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification, v.wrong_codes, v.blocked,
+			v.extended, v.replaced, v.items_id,
+			(SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items,
+			c.account_id, c.voucher_id, c.secrets, c.label,
+			CASE WHEN c.terms_of_order THEN (SELECT o.terms
+				FROM order_terms AS o WHERE o.account_id = v.account_id
+					AND o.order_id = v.order_id) ELSE c.terms END AS terms,
+			CASE WHEN c.terms_of_order THEN (SELECT o.promotional_terms
+				FROM order_terms AS o WHERE o.account_id = v.account_id
+					AND o.order_id = v.order_id) ELSE c.promotional_terms END AS promotional_terms,
+			c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id, c.scheduled,
+			c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference, c.first_name,
+			c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id, c.related_order_number,
+			c.language, c.sealed_message
+		FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
+		WHERE v.account_id = $1 AND v.id = $2`, key, func(rows *sql.Rows) (err error) {
 		g.Gift, _, err = record.ScanGift(e.db.Keys, rows)
 		return err
 	})

@@ -75,30 +75,28 @@ func (r *row) wanted(q *gift.EventQuery) bool {
 	return false
 }
 
-var selectPage = db.SelectEach("the order of events",
-	`SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
-	WHERE t.account_id = $1 AND t.position >= $2 AND t.position <= $3 ORDER BY t.position LIMIT $4`)
+var selectPage = &db.Query{What: "reading the order of events", Scoped: true,
+	Each: `SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
+	WHERE t.account_id = $1 AND t.position >= $2 AND t.position <= $3 ORDER BY t.position LIMIT $4`}
 
 // common are the kinds of entry that most rows have. The rows of others have an index, event_rare: whoever asks for
 // rare types only reads no row of a million redemptions.
 var common = []gift.Kind{gift.Issued, gift.Sent, gift.Redemption}
 
-// rare is the condition of the index, as it stands in the migration.
-const rare = `trim(replace(replace(replace(t.kinds, 'ISSUED', ''), 'DELIVERED', ''), 'REDEMPTION', '')) <> ''`
-
 // selectRare is selectPage for rare types: the row of the place, those of rare kinds after it, and the newest row, so
-// that the place moves on where nothing fits.
-var selectRare = db.SelectEach("the order of rare events",
-	`SELECT p.position, p.made_at, p.kinds, p.entries, p.body FROM (
+// that the place moves on where nothing fits. The condition on kinds is that of the index, word for word.
+var selectRare = &db.Query{What: "reading the order of rare events", Scoped: true,
+	Each: `SELECT p.position, p.made_at, p.kinds, p.entries, p.body FROM (
 		SELECT * FROM (SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
 			WHERE t.account_id = $1 AND t.position = $2 AND t.position <= $3) AS a
 		UNION ALL SELECT * FROM (SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
-			WHERE t.account_id = $1 AND t.position > $2 AND t.position <= $3 AND `+rare+`
+			WHERE t.account_id = $1 AND t.position > $2 AND t.position <= $3 
+				AND trim(replace(replace(replace(t.kinds, 'ISSUED', ''), 'DELIVERED', ''), 'REDEMPTION', '')) <> ''
 			ORDER BY t.position LIMIT $4) AS b
 		UNION ALL SELECT * FROM (SELECT t.position, t.made_at, t.kinds, t.entries, t.body FROM event AS t
 			WHERE t.account_id = $1 AND t.position > $2 AND t.position <= $3
 			ORDER BY t.position DESC LIMIT 1) AS c
-	) AS p ORDER BY p.position LIMIT $4`)
+	) AS p ORDER BY p.position LIMIT $4`}
 
 // asksForRare reports whether no event of a common kind is wanted.
 func asksForRare(q *gift.EventQuery) bool {
@@ -339,8 +337,23 @@ func (w *walk) next(n int) (steps []step) {
 	return steps
 }
 
-var selectEntries = db.SelectByKeys("entries", `SELECT `+record.EntryColumns+` FROM entry AS e
-	WHERE e.account_id = $1 AND e.id {keys}`, "B", true)
+var selectEntries = &db.Query{What: "reading entries", Scoped: true,
+	SQLite: `SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status,
+			e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference,
+			e.reason, e.request_id, e.details, e.held_after, e.address, e.till
+		FROM json_each($2) AS w CROSS JOIN entry AS e
+		WHERE e.account_id = $1 AND e.id = unhex(w.value)`,
+	Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
+			SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status,
+				e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference,
+				e.reason, e.request_id, e.details, e.held_after, e.address, e.till
+			FROM entry AS e
+			WHERE e.account_id = w.account_id AND e.id = w.key OFFSET 0) AS found`,
+	Citus: `SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status,
+			e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference,
+			e.reason, e.request_id, e.details, e.held_after, e.address, e.till
+		FROM entry AS e
+		WHERE e.account_id = $1 AND e.id = ANY($2::BYTEA[])`}
 
 // read gives the events of the steps of walks by their ids, with their gifts: two look-ups for all of them.
 func (f *Feed) read(ctx context.Context, walks []*walk) (map[guid.ID]*gift.Event, error) {

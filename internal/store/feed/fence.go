@@ -66,15 +66,15 @@ const askAfter = time.Second
 // transactions beyond it can be open.
 var (
 	selectDrawn = &db.Query{What: "reading the newest position",
-		One: `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_position`}
+		Postgres: `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_position`}
 	drawNumber = &db.Query{What: "drawing the number of a transaction",
-		One: `SELECT pg_current_xact_id()::TEXT::BIGINT`}
+		Postgres: `SELECT pg_current_xact_id()::TEXT::BIGINT`}
 	selectOldest = &db.Query{What: "reading the oldest open transaction",
-		One: `SELECT pg_snapshot_xmin(pg_current_snapshot())::TEXT::BIGINT`}
+		Postgres: `SELECT pg_snapshot_xmin(pg_current_snapshot())::TEXT::BIGINT`}
 	// A snapshot counts the transactions of all databases of a server. Only those of this one write here. Their numbers
 	// come without the upper half.
 	selectOpen = &db.Query{What: "reading the open transactions of this database",
-		One: `SELECT backend_xid::TEXT::BIGINT FROM pg_stat_activity
+		Postgres: `SELECT backend_xid::TEXT::BIGINT FROM pg_stat_activity
 				WHERE datname = current_database() AND backend_xid IS NOT NULL AND pid <> pg_backend_pid()
 			UNION ALL SELECT transaction::TEXT::BIGINT FROM pg_prepared_xacts WHERE database = current_database()`}
 )

@@ -18,7 +18,10 @@ import (
 )
 
 // Insert writes rows that Rows made.
-var Insert = db.InsertRows("event", "account_id, made_at, kinds, entries, body", "BNTBT", "")
+var Insert = &db.Query{What: "writing into event",
+	Each: `INSERT INTO event (account_id, made_at, kinds, entries, body) VALUES ($1, $2, $3, $4, $5)`,
+	Postgres: `INSERT INTO event (account_id, made_at, kinds, entries, body)
+		SELECT * FROM unnest($1::BYTEA[], $2::BIGINT[], $3::TEXT[], $4::BYTEA[], $5::TEXT[])`}
 
 // Rows are the entries of a commit as events, a row for each account. On PostgreSQL a guard on entries writes them.
 func Rows(entries []gift.Entry) (rows [][]any) {
@@ -69,7 +72,7 @@ func Add(ctx context.Context, tx *sql.Tx, events ...gift.Event) error {
 		e := &events[i]
 		text, err := newBody(e)
 		if err == nil {
-			_, err = tx.ExecContext(ctx, Insert.One, db.KeyOf(e.AccountID), db.Micros(e.At), " "+string(e.Type)+" ",
+			_, err = tx.ExecContext(ctx, Insert.Each, db.KeyOf(e.AccountID), db.Micros(e.At), " "+string(e.Type)+" ",
 				[]byte{}, text)
 		}
 		if err != nil {
@@ -130,11 +133,18 @@ func AddNow(ctx context.Context, tx *sql.Tx, events ...gift.Event) error {
 	return nil
 }
 
-// forgettable are the oldest rows that were made before an instant. Those are passed over that a clock dated later than
-// now, which would keep all behind them.
-const forgettable = `SELECT o.position FROM (SELECT t.position, t.made_at FROM event AS t
-		WHERE t.account_id = $1 AND t.made_at <= $3 ORDER BY t.position LIMIT $4) AS o
-	WHERE o.made_at < $2 AND o.position < (SELECT max(m.position) FROM event AS m WHERE m.account_id = $1)`
+// What is forgotten are the oldest rows that were made before an instant. Those that a clock dated later than now are
+// passed over: they would keep all behind them.
+const (
+	countForgettable = `SELECT count(*) FROM (
+		SELECT o.position FROM (SELECT t.position, t.made_at FROM event AS t
+			WHERE t.account_id = $1 AND t.made_at <= $3 ORDER BY t.position LIMIT $4) AS o
+		WHERE o.made_at < $2 AND o.position < (SELECT max(m.position) FROM event AS m WHERE m.account_id = $1)) AS one`
+	deleteForgettable = `DELETE FROM event WHERE account_id = $1 AND position IN (
+		SELECT o.position FROM (SELECT t.position, t.made_at FROM event AS t
+			WHERE t.account_id = $1 AND t.made_at <= $3 ORDER BY t.position LIMIT $4) AS o
+		WHERE o.made_at < $2 AND o.position < (SELECT max(m.position) FROM event AS m WHERE m.account_id = $1))`
+)
 
 // ForgetEvents deletes at most limit of the oldest rows of an account that were made before an instant, and tells how
 // many there were. The newest stays: a place after it is known for ever.
@@ -142,10 +152,14 @@ func (f *Feed) ForgetEvents(ctx context.Context, account guid.ID, before, now ti
 	err error) {
 	args := []any{db.KeyOf(account), before.UnixMicro(), now.UnixMicro(), limit}
 	// Most calls find nothing; they should not wait for the writer.
-	err = f.db.Get(ctx, `SELECT count(*) FROM (`+forgettable+`) AS one`, args, &n)
+	err = f.db.Get(ctx, countForgettable, args, &n)
 	if err == nil && n > 0 {
 		err = f.db.Write(ctx, func(tx *sql.Tx) error {
-			result, err := tx.ExecContext(ctx, `DELETE FROM event WHERE account_id = $1 AND position IN (`+forgettable+`)`,
+			result, err := tx.ExecContext(ctx, `DELETE FROM event
+				WHERE account_id = $1
+					AND position IN (SELECT o.position FROM (SELECT t.position, t.made_at FROM event AS t
+						WHERE t.account_id = $1
+							AND t.made_at <= $3 ORDER BY t.position LIMIT $4) AS o WHERE o.made_at < $2 AND o.position < (SELECT max(m.position) FROM event AS m WHERE m.account_id = $1))`,
 				args...)
 			if err != nil {
 				return err

@@ -30,24 +30,36 @@ type Hooks struct {
 // New works on an open database.
 func New(d *db.DB) *Hooks { return &Hooks{db: d, saved: map[guid.ID]int{}} }
 
-// The columns of attempts, with their types as in inserting.
-const (
-	AttemptColumns = `account_id, webhook_id, id, event_id, type, made_at, took, status, words, answer`
-	AttemptTypes   = "BBBBTNNNTB"
-)
-
-// clockTolerance is how many microseconds the clocks of processes may be apart. A lease that was taken further in the
-// future is nobody's: that clock was wrong, and the lease ends as late.
-const clockTolerance = `600000000`
-
 var (
-	claim = db.InsertRows("webhook_lease", "account_id, owner, claimed_at, until", "BBNN",
-		` ON CONFLICT (account_id) DO UPDATE SET owner = excluded.owner, claimed_at = excluded.claimed_at,
-			until = excluded.until WHERE webhook_lease.owner = excluded.owner OR webhook_lease.until <= excluded.claimed_at
-			OR webhook_lease.claimed_at > excluded.claimed_at + `+clockTolerance)
-	saveState = db.InsertRows("webhook_state", "account_id, webhook_id, state", "BBT",
-		` ON CONFLICT (account_id, webhook_id) DO UPDATE SET state = excluded.state`)
-	saveAttempt = db.InsertRows("webhook_attempt", AttemptColumns, AttemptTypes, ` ON CONFLICT DO NOTHING`)
+	// claim takes leases. The clocks of processes may be 600 seconds apart: a lease that was taken further in the future
+	// is nobody's, as that clock was wrong, and the lease ends as late.
+	claim = &db.Query{What: "writing into webhook_lease",
+		Each: `INSERT INTO webhook_lease (account_id, owner, claimed_at, until)
+			VALUES ($1, $2, $3, $4)
+			ON CONFLICT (account_id) DO UPDATE SET owner = excluded.owner, claimed_at = excluded.claimed_at,
+				until = excluded.until
+			WHERE webhook_lease.owner = excluded.owner OR webhook_lease.until <= excluded.claimed_at
+				OR webhook_lease.claimed_at > excluded.claimed_at + 600000000`,
+		Postgres: `INSERT INTO webhook_lease (account_id, owner, claimed_at, until)
+			SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BIGINT[], $4::BIGINT[])
+			ON CONFLICT (account_id) DO UPDATE SET owner = excluded.owner, claimed_at = excluded.claimed_at,
+				until = excluded.until
+			WHERE webhook_lease.owner = excluded.owner OR webhook_lease.until <= excluded.claimed_at
+				OR webhook_lease.claimed_at > excluded.claimed_at + 600000000`}
+	saveState = &db.Query{What: "writing into webhook_state",
+		Each: `INSERT INTO webhook_state (account_id, webhook_id, state)
+			VALUES ($1, $2, $3) ON CONFLICT (account_id, webhook_id) DO UPDATE SET state = excluded.state`,
+		Postgres: `INSERT INTO webhook_state (account_id, webhook_id, state)
+			SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::TEXT[])
+			ON CONFLICT (account_id, webhook_id) DO UPDATE SET state = excluded.state`}
+	saveAttempt = &db.Query{What: "writing into webhook_attempt",
+		Each: `INSERT INTO webhook_attempt (account_id, webhook_id, id, event_id, type, made_at, took, status,
+				words, answer)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
+		Postgres: `INSERT INTO webhook_attempt (account_id, webhook_id, id, event_id, type, made_at, took, status,
+				words, answer)
+			SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[], $4::BYTEA[], $5::TEXT[], $6::BIGINT[],
+				$7::BIGINT[], $8::BIGINT[], $9::TEXT[], $10::BYTEA[]) ON CONFLICT DO NOTHING`}
 )
 
 // Queries are those that write rows in batches.
@@ -234,33 +246,44 @@ func (h *Hooks) full(attempts []gift.WebhookAttempt) map[endpoint]bool {
 	return full
 }
 
+const (
+	countBeyond = `SELECT count(*) FROM (SELECT a.id FROM webhook_attempt AS a
+		WHERE a.account_id = $1 AND a.webhook_id = $2 ORDER BY a.id DESC LIMIT 1 OFFSET $3) AS one`
+	deleteBeyond = `DELETE FROM webhook_attempt WHERE account_id = $1 AND webhook_id = $2 AND id IN (
+		SELECT o.id FROM webhook_attempt AS o WHERE o.account_id = $1 AND o.webhook_id = $2 AND o.id <= (
+			SELECT a.id FROM webhook_attempt AS a
+			WHERE a.account_id = $1 AND a.webhook_id = $2 ORDER BY a.id DESC LIMIT 1 OFFSET $3)
+		ORDER BY o.id LIMIT $4)`
+	selectAttempts = `SELECT webhook_id, id, event_id, type, made_at, took, status, words, answer FROM webhook_attempt
+		WHERE account_id = $1 AND webhook_id = $2 ORDER BY id DESC LIMIT $3`
+	selectAttemptsBefore = `SELECT webhook_id, id, event_id, type, made_at, took, status, words, answer FROM webhook_attempt
+		WHERE account_id = $1 AND webhook_id = $2 AND id < $4 ORDER BY id DESC LIMIT $3`
+	countOldAttempts = `SELECT count(*) FROM (
+		SELECT webhook_id, id FROM webhook_attempt WHERE account_id = $1 AND made_at < $2 LIMIT $3) AS one`
+	deleteOldAttempts = `DELETE FROM webhook_attempt WHERE account_id = $1 AND (webhook_id, id) IN (
+		SELECT webhook_id, id FROM webhook_attempt WHERE account_id = $1 AND made_at < $2 LIMIT $3)`
+)
+
 // trim deletes some of the attempts at an endpoint that are older than the newest AttemptsKept.
 func (h *Hooks) trim(ctx context.Context, account, webhook guid.ID) error {
-	const beyond = `SELECT a.id FROM webhook_attempt AS a WHERE a.account_id = $1 AND a.webhook_id = $2
-		ORDER BY a.id DESC LIMIT 1 OFFSET $3`
 	args := []any{db.KeyOf(account), db.KeyOf(webhook), AttemptsKept}
 	// Most calls find nothing; they should not wait for the writer.
 	var n int64
-	if err := h.db.Get(ctx, `SELECT count(*) FROM (`+beyond+`) AS one`, args, &n); err != nil || n == 0 {
+	if err := h.db.Get(ctx, countBeyond, args, &n); err != nil || n == 0 {
 		return err
 	}
 	return h.db.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM webhook_attempt WHERE account_id = $1 AND webhook_id = $2 AND id IN (
-			SELECT o.id FROM webhook_attempt AS o WHERE o.account_id = $1 AND o.webhook_id = $2 AND o.id <= (`+beyond+`)
-			ORDER BY o.id LIMIT $4)`, append(args, trimBatch)...)
+		_, err := tx.ExecContext(ctx, deleteBeyond, append(args, trimBatch)...)
 		return err
 	})
 }
 
-const selectAttempts = `SELECT webhook_id, id, event_id, type, made_at, took, status, words, answer FROM webhook_attempt
-	WHERE account_id = $1 AND webhook_id = $2 `
-
 // WebhookAttempts reads attempts at an endpoint, the newest first. An answer that was sealed with a key that this
 // instance lacks is left out.
 func (h *Hooks) WebhookAttempts(ctx context.Context, q gift.WebhookAttempts) ([]gift.WebhookAttempt, error) {
-	query, args := selectAttempts+`ORDER BY id DESC LIMIT $3`, []any{db.KeyOf(q.AccountID), db.KeyOf(q.WebhookID), q.Limit}
+	query, args := selectAttempts, []any{db.KeyOf(q.AccountID), db.KeyOf(q.WebhookID), q.Limit}
 	if !q.Before.IsZero() {
-		query, args = selectAttempts+`AND id < $4 ORDER BY id DESC LIMIT $3`, append(args, db.KeyOf(q.Before))
+		query, args = selectAttemptsBefore, append(args, db.KeyOf(q.Before))
 	}
 	attempts, err := db.Collect(ctx, h.db, query, args, func(from db.Scanner) (a gift.WebhookAttempt, err error) {
 		var took int64
@@ -288,15 +311,13 @@ func (h *Hooks) WebhookAttempts(ctx context.Context, q gift.WebhookAttempts) ([]
 // ForgetAttempts deletes at most limit attempts of an account from before a time, and the states of endpoints that
 // there are no more, and tells how many attempts there were.
 func (h *Hooks) ForgetAttempts(ctx context.Context, account guid.ID, before time.Time, limit int) (n int64, err error) {
-	const old = `SELECT webhook_id, id FROM webhook_attempt WHERE account_id = $1 AND made_at < $2 LIMIT $3`
 	args := []any{db.KeyOf(account), before.UnixMicro(), limit}
 	// Most calls find nothing; they should not wait for the writer.
-	if err = h.db.Get(ctx, `SELECT count(*) FROM (`+old+`) AS one`, args, &n); err != nil || n == 0 {
+	if err = h.db.Get(ctx, countOldAttempts, args, &n); err != nil || n == 0 {
 		return 0, err
 	}
 	err = h.db.Write(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `DELETE FROM webhook_attempt WHERE account_id = $1 AND (webhook_id, id) IN (`+old+`)`,
-			args...)
+		result, err := tx.ExecContext(ctx, deleteOldAttempts, args...)
 		if err != nil {
 			return err
 		}

@@ -95,19 +95,49 @@ func (l *lookupBatcher) next(n int) (all []*pendingLookup) {
 }
 
 // selectBySecrets finds gifts by the hashes of their secrets. On SQLite, the joins are made in the order in which they
-// are written; on PostgreSQL, what is in brackets is found by a whole key: see db.SelectByKeys.
-var selectBySecrets = secretsQuery()
-
-func secretsQuery() *db.Query {
-	one, many := db.ByKeys(`SELECT s.hash, s.kind, s.replaced, `+record.VoucherAndItems+`, `+record.CardAndTerms+` FROM secret AS s
+// are written; on PostgreSQL, what is in brackets is found by a whole key: see db.Query.
+var selectBySecrets = &db.Query{What: "looking up secrets",
+	SQLite: `SELECT s.hash, s.kind, s.replaced, v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item,
+			v.promotional, v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last,
+			v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
+			v.wrong_codes, v.blocked, v.extended, v.replaced, v.items_id,
+			(SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items,
+			c.account_id, c.voucher_id, c.secrets, c.label,
+			CASE WHEN c.terms_of_order THEN (SELECT o.terms
+				FROM order_terms AS o WHERE o.account_id = v.account_id
+					AND o.order_id = v.order_id) ELSE c.terms END AS terms,
+			CASE WHEN c.terms_of_order THEN (SELECT o.promotional_terms
+				FROM order_terms AS o WHERE o.account_id = v.account_id
+					AND o.order_id = v.order_id) ELSE c.promotional_terms END AS promotional_terms,
+			c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id, c.scheduled,
+			c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference, c.first_name,
+			c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id, c.related_order_number,
+			c.language, c.sealed_message
+		FROM json_each($1) AS w CROSS JOIN secret AS s ON s.hash = unhex(w.value)
 		CROSS JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
-		CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id WHERE s.hash {keys}`, 1)
-	return &db.Query{What: "looking up secrets", One: one, Many: many,
-		Arrays: `SELECT found.* FROM unnest($1::BYTEA[]) AS wanted (k)
-			CROSS JOIN LATERAL (SELECT s.hash, s.kind, s.replaced, g.* FROM secret AS s
-				CROSS JOIN LATERAL (` + record.SelectGift + ` WHERE v.account_id = s.account_id AND v.id = s.voucher_id OFFSET 0) AS g
-				WHERE s.hash = wanted.k OFFSET 0) AS found`}
-}
+		CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id`,
+	Postgres: `SELECT found.* FROM unnest($1::BYTEA[]) AS w (key) CROSS JOIN LATERAL (
+			SELECT s.hash, s.kind, s.replaced, g.* FROM secret AS s CROSS JOIN LATERAL (
+				SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional,
+					v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last,
+					v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
+					v.wrong_codes, v.blocked, v.extended, v.replaced, v.items_id,
+					(SELECT i.items
+						FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items,
+					c.account_id, c.voucher_id, c.secrets, c.label,
+					CASE WHEN c.terms_of_order THEN (SELECT o.terms
+						FROM order_terms AS o WHERE o.account_id = v.account_id
+							AND o.order_id = v.order_id) ELSE c.terms END AS terms,
+					CASE WHEN c.terms_of_order THEN (SELECT o.promotional_terms
+						FROM order_terms AS o WHERE o.account_id = v.account_id
+							AND o.order_id = v.order_id) ELSE c.promotional_terms END AS promotional_terms,
+					c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id,
+					c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference,
+					c.first_name, c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id,
+					c.related_order_number, c.language, c.sealed_message
+				FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
+				WHERE v.account_id = s.account_id AND v.id = s.voucher_id OFFSET 0) AS g
+			WHERE s.hash = w.key OFFSET 0) AS found`}
 
 // lookUpTogether answers look-ups in one round trip; in two where accounts are spread over machines. The error is none
 // of theirs alone.
@@ -146,9 +176,74 @@ func answer(all []*pendingLookup, found []pendingLookup) {
 }
 
 var (
-	selectOwners = db.SelectByKeys("owners",
-		`SELECT s.hash, s.kind, s.account_id, s.voucher_id, s.replaced FROM secret AS s WHERE s.hash {keys}`, "B", false)
-	selectGifts = db.SelectByKeys("gifts", record.SelectGift+` WHERE v.account_id = $1 AND v.id {keys}`, "B", true)
+	selectOwners = &db.Query{What: "reading owners",
+		Each: `SELECT s.hash, s.kind, s.account_id, s.voucher_id, s.replaced FROM secret AS s WHERE s.hash = $1`,
+		SQLite: `SELECT s.hash, s.kind, s.account_id, s.voucher_id, s.replaced
+			FROM json_each($1) AS w CROSS JOIN secret AS s
+			WHERE s.hash = unhex(w.value)`,
+		Postgres: `SELECT found.* FROM unnest($1::BYTEA[]) AS w (key) CROSS JOIN LATERAL (
+				SELECT s.hash, s.kind, s.account_id, s.voucher_id, s.replaced
+				FROM secret AS s
+				WHERE s.hash = w.key OFFSET 0) AS found`}
+	selectGifts = &db.Query{What: "reading gifts", Scoped: true,
+		SQLite: `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional,
+				v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last,
+				v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
+				v.wrong_codes, v.blocked, v.extended, v.replaced, v.items_id,
+				(SELECT i.items
+					FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items,
+				c.account_id, c.voucher_id, c.secrets, c.label,
+				CASE WHEN c.terms_of_order THEN (SELECT o.terms
+					FROM order_terms AS o WHERE o.account_id = v.account_id
+						AND o.order_id = v.order_id) ELSE c.terms END AS terms,
+				CASE WHEN c.terms_of_order THEN (SELECT o.promotional_terms
+					FROM order_terms AS o WHERE o.account_id = v.account_id
+						AND o.order_id = v.order_id) ELSE c.promotional_terms END AS promotional_terms,
+				c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id,
+				c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference,
+				c.first_name, c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id,
+				c.related_order_number, c.language, c.sealed_message
+			FROM json_each($2) AS w CROSS JOIN voucher AS v
+			CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
+			WHERE v.account_id = $1 AND v.id = unhex(w.value)`,
+		Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
+				SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional,
+					v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last,
+					v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
+					v.wrong_codes, v.blocked, v.extended, v.replaced, v.items_id,
+					(SELECT i.items
+						FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items,
+					c.account_id, c.voucher_id, c.secrets, c.label,
+					CASE WHEN c.terms_of_order THEN (SELECT o.terms
+						FROM order_terms AS o WHERE o.account_id = v.account_id
+							AND o.order_id = v.order_id) ELSE c.terms END AS terms,
+					CASE WHEN c.terms_of_order THEN (SELECT o.promotional_terms
+						FROM order_terms AS o WHERE o.account_id = v.account_id
+							AND o.order_id = v.order_id) ELSE c.promotional_terms END AS promotional_terms,
+					c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id,
+					c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index,
+					c.reference, c.first_name, c.last_name, c.email_address, c.storefront_id, c.notes,
+					c.related_order_id, c.related_order_number, c.language, c.sealed_message
+				FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
+				WHERE v.account_id = w.account_id AND v.id = w.key OFFSET 0) AS found`,
+		Citus: `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional,
+				v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last,
+				v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
+				v.wrong_codes, v.blocked, v.extended, v.replaced, v.items_id,
+				(SELECT i.items FROM item_list AS i WHERE i.account_id = $1 AND i.id = v.items_id) AS items,
+				c.account_id, c.voucher_id, c.secrets, c.label,
+				CASE WHEN c.terms_of_order THEN (SELECT o.terms
+					FROM order_terms AS o WHERE o.account_id = $1
+						AND o.order_id = v.order_id) ELSE c.terms END AS terms,
+				CASE WHEN c.terms_of_order THEN (SELECT o.promotional_terms
+					FROM order_terms AS o WHERE o.account_id = $1
+						AND o.order_id = v.order_id) ELSE c.promotional_terms END AS promotional_terms,
+				c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id,
+				c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference,
+				c.first_name, c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id,
+				c.related_order_number, c.language, c.sealed_message
+			FROM voucher AS v JOIN card AS c ON c.account_id = $1 AND c.voucher_id = v.id
+			WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[])`}
 )
 
 // lookUpInSteps answers look-ups in two round trips: the first asks the machines that have the hashes whose gifts they

@@ -12,7 +12,11 @@ import (
 	"boon.example/internal/store/record"
 )
 
-const selectEntry = `SELECT ` + record.EntryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.id = $2`
+const selectEntry = `SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status, e.made_at,
+		e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference, e.reason,
+		e.request_id, e.details, e.held_after, e.address, e.till
+	FROM entry AS e
+	WHERE e.account_id = $1 AND e.id = $2`
 
 // Entry finds an entry of an account; refusal.NotFound when there is none.
 func (r *Reader) Entry(ctx context.Context, account, entry guid.ID) (gift.Entry, error) {
@@ -40,22 +44,29 @@ const milestone = 64
 // its account: where accounts are spread over machines, Citus refuses a recursion that does not.
 var selectHistory = db.Text{
 	SQLite: `WITH RECURSIVE e AS (
-		SELECT ` + record.EntryColumns + ` FROM (SELECT coalesce((SELECT m.id FROM entry AS m WHERE m.account_id = $1 AND m.voucher_id = $2
-				AND m.seq = $3 AND m.seq % 64 = 0), v.last) AS id FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2 LIMIT 1) AS l
+		SELECT e.* FROM (SELECT coalesce((SELECT m.id FROM entry AS m WHERE m.account_id = $1 AND m.voucher_id = $2
+				AND m.seq = $3 AND m.seq % 64 = 0), v.last) AS id FROM voucher AS v WHERE v.account_id = $1
+					AND v.id = $2 LIMIT 1) AS l
 			CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = l.id
 		UNION ALL
-		SELECT ` + record.EntryColumns + ` FROM e AS n CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = n.previous
+		SELECT e.* FROM e AS n CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = n.previous
 		WHERE n.seq > $4 + 1
-	) SELECT ` + record.EntryColumns + ` FROM e WHERE e.seq > $4 ORDER BY e.seq LIMIT $5`,
+	) SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status, e.made_at,
+		e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference, e.reason, e.request_id,
+		e.details, e.held_after, e.address, e.till FROM e WHERE e.seq > $4 ORDER BY e.seq LIMIT $5`,
 	Postgres: `WITH RECURSIVE e AS (
-		SELECT ` + record.EntryColumns + ` FROM (SELECT coalesce((SELECT m.id FROM entry AS m WHERE m.account_id = $1 AND m.voucher_id = $2
-				AND m.seq = $3 AND m.seq % 64 = 0), v.last) AS id FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2 LIMIT 1) AS l
+		SELECT e.* FROM (SELECT coalesce((SELECT m.id FROM entry AS m WHERE m.account_id = $1 AND m.voucher_id = $2
+				AND m.seq = $3 AND m.seq % 64 = 0), v.last) AS id FROM voucher AS v WHERE v.account_id = $1
+					AND v.id = $2 LIMIT 1) AS l
 			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.id = l.id OFFSET 0) AS e
 		UNION ALL
-		SELECT ` + record.EntryColumns + ` FROM e AS n
-			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.id = n.previous OFFSET 0) AS e
+		SELECT e.* FROM e AS n
+			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1
+				AND e.id = n.previous OFFSET 0) AS e
 		WHERE n.seq > $4 + 1
-	) SELECT ` + record.EntryColumns + ` FROM e WHERE e.seq > $4 ORDER BY e.seq LIMIT $5`,
+	) SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status, e.made_at,
+		e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference, e.reason, e.request_id,
+		e.details, e.held_after, e.address, e.till FROM e WHERE e.seq > $4 ORDER BY e.seq LIMIT $5`,
 }
 
 // History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
@@ -75,16 +86,48 @@ func (r *Reader) History(ctx context.Context, account, voucher guid.ID, seq, lim
 
 // selectParts gives entry $2 of account $1, what stands under it as a hold, and what takes it or one of those back.
 var selectParts = db.Text{
-	SQLite: selectPartsOf + `SELECT ` + record.EntryColumns + ` FROM entry AS c CROSS JOIN entry AS e ON e.account_id = $1 AND e.reverses = c.id
+	SQLite: `SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status,
+			e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference,
+			e.reason, e.request_id, e.details, e.held_after, e.address, e.till
+		FROM entry AS e
+		WHERE e.account_id = $1 AND e.id = $2
+		UNION ALL SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance,
+			e.status, e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until,
+			e.reference, e.reason, e.request_id, e.details, e.held_after, e.address, e.till
+		FROM entry AS e
+		WHERE e.account_id = $1 AND e.hold_id = $2
+		UNION ALL SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance,
+			e.status, e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until,
+			e.reference, e.reason, e.request_id, e.details, e.held_after, e.address, e.till
+		FROM entry AS e
+		WHERE e.account_id = $1 AND e.reverses = $2
+		UNION ALL SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance,
+			e.status, e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until,
+			e.reference, e.reason, e.request_id, e.details, e.held_after, e.address, e.till
+		FROM entry AS c CROSS JOIN entry AS e ON e.account_id = $1 AND e.reverses = c.id
 		WHERE c.account_id = $1 AND c.hold_id = $2`,
-	Postgres: selectPartsOf + `SELECT ` + record.EntryColumns + ` FROM entry AS c
-			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.reverses = c.id OFFSET 0) AS e
+	Postgres: `SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status,
+			e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference,
+			e.reason, e.request_id, e.details, e.held_after, e.address, e.till
+		FROM entry AS e
+		WHERE e.account_id = $1 AND e.id = $2
+		UNION ALL SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance,
+			e.status, e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until,
+			e.reference, e.reason, e.request_id, e.details, e.held_after, e.address, e.till
+		FROM entry AS e
+		WHERE e.account_id = $1 AND e.hold_id = $2
+		UNION ALL SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance,
+			e.status, e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until,
+			e.reference, e.reason, e.request_id, e.details, e.held_after, e.address, e.till
+		FROM entry AS e
+		WHERE e.account_id = $1 AND e.reverses = $2
+		UNION ALL SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance,
+			e.status, e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until,
+			e.reference, e.reason, e.request_id, e.details, e.held_after, e.address, e.till
+		FROM entry AS c
+		CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1 AND e.reverses = c.id OFFSET 0) AS e
 		WHERE c.account_id = $1 AND c.hold_id = $2`,
 }
-
-const selectPartsOf = selectEntry + ` UNION ALL SELECT ` + record.EntryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.hold_id = $2
-	UNION ALL SELECT ` + record.EntryColumns + ` FROM entry AS e WHERE e.account_id = $1 AND e.reverses = $2
-	UNION ALL `
 
 // Parts gives an entry of an account, what was captured or released of it if it is a hold, and what took any of these
 // back: the oldest first, however long the history of the gift is; none where there is no such entry.

@@ -313,13 +313,38 @@ func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 func exists(from string) string { return `EXISTS (SELECT 1 FROM ` + from + ` LIMIT 1 OFFSET 0)` }
 
 // selectEntries finds entries, each with what its gift is counted in, its program, and whether it is promotional.
-var selectEntries = db.SelectByKeys("entries", `SELECT `+record.EntryColumns+`,
-	(SELECT v.item FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
-	(SELECT v.currency FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
-	(SELECT v.decimals FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
-	(SELECT v.program_id FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
-	(SELECT v.promotional FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)
-	FROM entry AS e WHERE e.account_id = $1 AND e.id {keys}`, "B", true)
+var selectEntries = &db.Query{What: "reading entries", Scoped: true,
+	SQLite: `SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status,
+			e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference,
+			e.reason, e.request_id, e.details, e.held_after, e.address, e.till,
+			(SELECT v.item FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+			(SELECT v.currency FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+			(SELECT v.decimals FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+			(SELECT v.program_id FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+			(SELECT v.promotional FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)
+		FROM json_each($2) AS w CROSS JOIN entry AS e
+		WHERE e.account_id = $1 AND e.id = unhex(w.value)`,
+	Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
+			SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status,
+				e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference,
+				e.reason, e.request_id, e.details, e.held_after, e.address, e.till,
+				(SELECT v.item FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+				(SELECT v.currency FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+				(SELECT v.decimals FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+				(SELECT v.program_id FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+				(SELECT v.promotional FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)
+			FROM entry AS e
+			WHERE e.account_id = w.account_id AND e.id = w.key OFFSET 0) AS found`,
+	Citus: `SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status,
+			e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference,
+			e.reason, e.request_id, e.details, e.held_after, e.address, e.till,
+			(SELECT v.item FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+			(SELECT v.currency FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+			(SELECT v.decimals FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+			(SELECT v.program_id FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
+			(SELECT v.promotional FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)
+		FROM entry AS e
+		WHERE e.account_id = $1 AND e.id = ANY($2::BYTEA[])`}
 
 // Activity gives a page of the changes of all gifts of an account, the newest first: in descending order of their ids.
 func (r *Reader) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.ChangePage, err error) {

@@ -9,11 +9,8 @@ import (
 	"boon.example/internal/store/db"
 )
 
-// EntryColumns are those of an entry.
-const EntryColumns = `e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status, e.made_at, e.key_id, ` +
-	`e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference, e.reason, e.request_id, e.details, e.held_after, e.address, e.till`
-
-// EntryFields are where EntryColumns are read into.
+// EntryFields are where the columns of an entry are read into, in the order of InsertEntry; its place in its hash chain
+// comes after them.
 func EntryFields(e *gift.Entry) []any {
 	return []any{
 		db.ScanID(&e.AccountID), db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Seq, db.ScanID(&e.Previous), &e.Kind, &e.Delta,
@@ -24,16 +21,22 @@ func EntryFields(e *gift.Entry) []any {
 	}
 }
 
-// PlacedColumns are EntryColumns and the entry's place in its hash chain.
-const PlacedColumns = EntryColumns + `, e.writer, e.n`
-
-// PlacedTypes are the types of PlacedColumns: see db.InsertRows.
-const PlacedTypes = "BBBNBTNNNNBBBBNNTTTTNTFBN"
-
 // InsertEntry writes rows that EntryRow made.
-var InsertEntry = db.InsertRows("entry", PlacedColumns, PlacedTypes, "")
+var InsertEntry = &db.Query{What: "writing into entry",
+	Each: `INSERT INTO entry (account_id, id, voucher_id, seq, previous, kind, delta, balance, status, made_at,
+			key_id, location_id, reverses, hold_id, held, held_until, reference, reason, request_id, details,
+			held_after, address, till, writer, n)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+			$22, $23, $24, $25)`,
+	Postgres: `INSERT INTO entry (account_id, id, voucher_id, seq, previous, kind, delta, balance, status, made_at,
+			key_id, location_id, reverses, hold_id, held, held_until, reference, reason, request_id, details,
+			held_after, address, till, writer, n)
+		SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[], $4::BIGINT[], $5::BYTEA[], $6::TEXT[],
+			$7::BIGINT[], $8::BIGINT[], $9::BIGINT[], $10::BIGINT[], $11::BYTEA[], $12::BYTEA[], $13::BYTEA[],
+			$14::BYTEA[], $15::BIGINT[], $16::BIGINT[], $17::TEXT[], $18::TEXT[], $19::TEXT[], $20::TEXT[],
+			$21::BIGINT[], $22::TEXT[], $23::BOOLEAN[], $24::BYTEA[], $25::BIGINT[])`}
 
-// EntryRow is an entry with its place in its hash chain, as PlacedColumns have it.
+// EntryRow is an entry with its place in its hash chain, in the order of InsertEntry.
 func EntryRow(e *gift.Entry, at chain.Place) []any {
 	return []any{
 		db.KeyOf(e.AccountID), db.KeyOf(e.ID), db.KeyOf(e.VoucherID), e.Seq, db.OrNull(e.Previous), string(e.Kind),

@@ -14,17 +14,8 @@ import (
 	"boon.example/internal/store/db"
 )
 
-// VoucherColumns are those of a voucher.
-const VoucherColumns = `v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id, ` +
-	`v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until, v.created_at, ` +
-	`v.made_by, v.holds, v.fixed, v.verification, v.wrong_codes, v.blocked, v.extended, v.replaced, ` +
-	`v.items_id`
-
-// VoucherAndItems are VoucherColumns with what the voucher is good for.
-const VoucherAndItems = VoucherColumns +
-	`, (SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items`
-
-// VoucherFields are where VoucherAndItems are read into.
+// VoucherFields are where the columns of a voucher are read into, in the order of InsertVoucher, and the list of what
+// it is good for.
 func VoucherFields(keys *sealed.Keys, v *gift.Voucher) []any {
 	return []any{
 		db.ScanID(&v.AccountID), db.ScanID(&v.ID), db.ScanID(&v.OrderID), db.ScanID(&v.ProgramID), db.ScanID(&v.LocationID),
@@ -36,13 +27,22 @@ func VoucherFields(keys *sealed.Keys, v *gift.Voucher) []any {
 	}
 }
 
-// VoucherTypes are the types of VoucherColumns: see db.InsertRows.
-const VoucherTypes = "BBBBBFFBTNNNNNBNNNTTNBNTNNB"
-
 // InsertVoucher writes rows that VoucherRow made.
-var InsertVoucher = db.InsertRows("voucher", VoucherColumns, VoucherTypes, "")
+var InsertVoucher = &db.Query{What: "writing into voucher",
+	Each: `INSERT INTO voucher (account_id, id, order_id, program_id, location_id, item, promotional, promotion_id,
+			currency, decimals, loaded, balance, status, seq, last, valid_from, valid_until, created_at,
+			made_by, holds, fixed, verification, wrong_codes, blocked, extended, replaced, items_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+			$22, $23, $24, $25, $26, $27)`,
+	Postgres: `INSERT INTO voucher (account_id, id, order_id, program_id, location_id, item, promotional, promotion_id,
+			currency, decimals, loaded, balance, status, seq, last, valid_from, valid_until, created_at,
+			made_by, holds, fixed, verification, wrong_codes, blocked, extended, replaced, items_id)
+		SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[], $4::BYTEA[], $5::BYTEA[], $6::BOOLEAN[],
+			$7::BOOLEAN[], $8::BYTEA[], $9::TEXT[], $10::BIGINT[], $11::BIGINT[], $12::BIGINT[], $13::BIGINT[],
+			$14::BIGINT[], $15::BYTEA[], $16::BIGINT[], $17::BIGINT[], $18::BIGINT[], $19::TEXT[], $20::TEXT[],
+			$21::BIGINT[], $22::BYTEA[], $23::BIGINT[], $24::TEXT[], $25::BIGINT[], $26::BIGINT[], $27::BYTEA[])`}
 
-// VoucherRow is a voucher as VoucherColumns have it; items is the list that it names.
+// VoucherRow is a voucher in the order of InsertVoucher; items is the list that it names.
 func VoucherRow(keys *sealed.Keys, v *gift.Voucher, items guid.ID) []any {
 	return []any{
 		db.KeyOf(v.AccountID), db.KeyOf(v.ID), db.KeyOf(v.OrderID), db.KeyOf(v.ProgramID), db.OrNull(v.LocationID),
@@ -87,18 +87,8 @@ func (s scanVerification) Scan(column any) error {
 	return nil
 }
 
-// CardColumns are those of a card.
-const CardColumns = `c.account_id, c.voucher_id, c.secrets, c.label, c.terms, c.promotional_terms, ` + cardAfterTerms
-
-const cardAfterTerms = `c.equivalent_value, ` +
-	`c.sender, c.recipient, c.contact, c.message, c.method, c.design_id, c.scheduled, c.delivery_date, c.delivery_zone, ` +
-	`c.delivered_at, c.recipient_index, c.reference, c.first_name, c.last_name, c.email_address, c.storefront_id, ` +
-	`c.notes, c.related_order_id, c.related_order_number, c.language, c.sealed_message`
-
-// CardTypes are the types of CardColumns: see db.InsertRows.
-const CardTypes = "BBBTTTNTTTTNBFNTNNTTTTBTTTTB"
-
-// cardFields are where CardAndTerms are read into; the secrets and the message still have to be opened.
+// cardFields are where the columns of a card are read into, in the order of InsertCard; the secrets and the message
+// still have to be opened.
 func cardFields(c *gift.Card, secrets, message *[]byte) []any {
 	var unused guid.ID
 	p := &c.Purchase
@@ -113,7 +103,22 @@ func cardFields(c *gift.Card, secrets, message *[]byte) []any {
 }
 
 // InsertCard writes rows that CardRow made.
-var InsertCard = db.InsertRows("card", CardColumns+", c.terms_of_order", CardTypes+"F", "")
+var InsertCard = &db.Query{What: "writing into card",
+	Each: `INSERT INTO card (account_id, voucher_id, secrets, label, terms, promotional_terms, equivalent_value,
+			sender, recipient, contact, message, method, design_id, scheduled, delivery_date, delivery_zone,
+			delivered_at, recipient_index, reference, first_name, last_name, email_address, storefront_id,
+			notes, related_order_id, related_order_number, language, sealed_message, terms_of_order)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+			$22, $23, $24, $25, $26, $27, $28, $29)`,
+	Postgres: `INSERT INTO card (account_id, voucher_id, secrets, label, terms, promotional_terms, equivalent_value,
+			sender, recipient, contact, message, method, design_id, scheduled, delivery_date, delivery_zone,
+			delivered_at, recipient_index, reference, first_name, last_name, email_address, storefront_id,
+			notes, related_order_id, related_order_number, language, sealed_message, terms_of_order)
+		SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[], $4::TEXT[], $5::TEXT[], $6::TEXT[],
+			$7::BIGINT[], $8::TEXT[], $9::TEXT[], $10::TEXT[], $11::TEXT[], $12::BIGINT[], $13::BYTEA[],
+			$14::BOOLEAN[], $15::BIGINT[], $16::TEXT[], $17::BIGINT[], $18::BIGINT[], $19::TEXT[], $20::TEXT[],
+			$21::TEXT[], $22::TEXT[], $23::BYTEA[], $24::TEXT[], $25::TEXT[], $26::TEXT[], $27::TEXT[],
+			$28::BYTEA[], $29::BOOLEAN[])`}
 
 // CardRow is a gift's card; without terms of its own, those of its order are its terms.
 func CardRow(keys *sealed.Keys, g *gift.Gift, secrets []byte, ownTerms bool) []any {
@@ -179,14 +184,11 @@ const (
 	TokenSecret = "token"
 )
 
-// SecretColumns are those of what a code or a token is found by, SecretTypes their types: see db.InsertRows.
-const (
-	SecretColumns = "hash, kind, account_id, voucher_id, replaced"
-	SecretTypes   = "BTBBN"
-)
-
 // InsertSecret writes rows that SecretRows made.
-var InsertSecret = db.InsertRows("secret", SecretColumns, SecretTypes, "")
+var InsertSecret = &db.Query{What: "writing into secret",
+	Each: `INSERT INTO secret (hash, kind, account_id, voucher_id, replaced) VALUES ($1, $2, $3, $4, $5)`,
+	Postgres: `INSERT INTO secret (hash, kind, account_id, voucher_id, replaced)
+		SELECT * FROM unnest($1::BYTEA[], $2::TEXT[], $3::BYTEA[], $4::BYTEA[], $5::BIGINT[])`}
 
 // SecretRows are what a gift's code and token are found by; replaced is the number of the entry that took them away.
 func SecretRows(keys *sealed.Keys, account, voucher guid.ID, c gift.VoucherCode, t gift.Token,
@@ -195,15 +197,11 @@ func SecretRows(keys *sealed.Keys, account, voucher guid.ID, c gift.VoucherCode,
 		[]any{keys.TokenHash(t), TokenSecret, db.KeyOf(account), db.KeyOf(voucher), replaced}
 }
 
-// SelectGift selects gifts, for ScanGift; a condition follows.
-const SelectGift = `SELECT ` + VoucherAndItems + `, ` + CardAndTerms +
-	` FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id`
-
 // ErrMessage tells that the sender's message of a gift does not open.
 var ErrMessage = errors.New("the sender's message does not open")
 
-// ScanGift reads VoucherAndItems and CardAndTerms, and what comes before them into first. closed tells that the gift's
-// secrets could not be opened.
+// ScanGift reads the columns of a voucher with its items and of its card, and what comes before them into first. closed
+// tells that the gift's secrets could not be opened.
 func ScanGift(keys *sealed.Keys, from db.Scanner, first ...any) (g gift.Gift, closed, err error) {
 	var secrets, message []byte
 	if err := from.Scan(slices.Concat(first, VoucherFields(keys, &g.Voucher),

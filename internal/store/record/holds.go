@@ -20,8 +20,17 @@ type storedHold struct {
 }
 
 // SelectHolds finds holds by their ids, and reads what captures and releases need of them: half of what an entry has.
-var SelectHolds = db.SelectByKeys("holds", `SELECT e.account_id, e.id, e.voucher_id, e.kind, e.location_id, e.held_until, e.reference
-	FROM entry AS e WHERE e.account_id = $1 AND e.id {keys} AND e.kind = 'HOLD'`, "B", true)
+var SelectHolds = &db.Query{What: "reading holds", Scoped: true,
+	SQLite: `SELECT e.account_id, e.id, e.voucher_id, e.kind, e.location_id, e.held_until, e.reference
+		FROM json_each($2) AS w CROSS JOIN entry AS e
+		WHERE e.account_id = $1 AND e.id = unhex(w.value) AND e.kind = 'HOLD'`,
+	Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
+			SELECT e.account_id, e.id, e.voucher_id, e.kind, e.location_id, e.held_until, e.reference
+			FROM entry AS e
+			WHERE e.account_id = w.account_id AND e.id = w.key AND e.kind = 'HOLD' OFFSET 0) AS found`,
+	Citus: `SELECT e.account_id, e.id, e.voucher_id, e.kind, e.location_id, e.held_until, e.reference
+		FROM entry AS e
+		WHERE e.account_id = $1 AND e.id = ANY($2::BYTEA[]) AND e.kind = 'HOLD'`}
 
 // HoldFields are where the columns of SelectHolds are read into.
 func HoldFields(e *gift.Entry) []any {

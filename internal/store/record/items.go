@@ -17,7 +17,11 @@ import (
 
 // What gifts are good for is kept once for all gifts that are good for the same: a list is found by its hash, and
 // never changed.
-var InsertItems = db.InsertRows("item_list", "account_id, id, items", "BBT", ` ON CONFLICT (account_id, id) DO NOTHING`)
+var InsertItems = &db.Query{What: "writing into item_list",
+	Each: `INSERT INTO item_list (account_id, id, items)
+		VALUES ($1, $2, $3) ON CONFLICT (account_id, id) DO NOTHING`,
+	Postgres: `INSERT INTO item_list (account_id, id, items)
+		SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::TEXT[]) ON CONFLICT (account_id, id) DO NOTHING`}
 
 // storedItem is a merchant.Item as JSON. Its member names are a storage format: they may be added to, not changed.
 type storedItem struct {

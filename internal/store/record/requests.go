@@ -10,18 +10,22 @@ import (
 	"boon.example/internal/store/db"
 )
 
-const (
-	RequestColumns = `r.account_id, r.key, r.operation, r.fingerprint, r.code, r.answer, r.sealed, r.entry_id, r.spent, ` +
-		`r.locations, r.made_at, r.size`
-	RequestTypes = "BTTBTBFBFBNN"
-)
-
 var (
-	InsertRequest = db.InsertRows("request", RequestColumns, RequestTypes, "")
-	InsertAnswer  = db.InsertRows("answer", "account_id, key, operation, locations, body", "BTTBB", "")
+	InsertRequest = &db.Query{What: "writing into request",
+		Each: `INSERT INTO request (account_id, key, operation, fingerprint, code, answer, sealed, entry_id, spent,
+				locations, made_at, size)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		Postgres: `INSERT INTO request (account_id, key, operation, fingerprint, code, answer, sealed, entry_id, spent,
+				locations, made_at, size)
+			SELECT * FROM unnest($1::BYTEA[], $2::TEXT[], $3::TEXT[], $4::BYTEA[], $5::TEXT[], $6::BYTEA[],
+				$7::BOOLEAN[], $8::BYTEA[], $9::BOOLEAN[], $10::BYTEA[], $11::BIGINT[], $12::BIGINT[])`}
+	InsertAnswer = &db.Query{What: "writing into answer",
+		Each: `INSERT INTO answer (account_id, key, operation, locations, body) VALUES ($1, $2, $3, $4, $5)`,
+		Postgres: `INSERT INTO answer (account_id, key, operation, locations, body)
+			SELECT * FROM unnest($1::BYTEA[], $2::TEXT[], $3::TEXT[], $4::BYTEA[], $5::BYTEA[])`}
 
-	SelectPlaces = db.SelectEach("places",
-		`SELECT a.locations FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`)
+	SelectPlaces = &db.Query{What: "reading places", Scoped: true,
+		Each: `SELECT a.locations FROM answer AS a WHERE a.account_id = $1 AND a.key = $2 AND a.operation = $3`}
 )
 
 // maxInRequest is how many bytes of key, answer and locations a row of request takes. What is longer has a row of the
@@ -113,7 +117,8 @@ func openAnswer(keys *sealed.Keys, k ledger.RequestKey, body []byte, sealed bool
 	return body, nil
 }
 
-// ScanRequest reads RequestColumns, and what follows them into more. A long answer is not among them.
+// ScanRequest reads the columns of a record, in the order of InsertRequest, and what follows them into more. A long
+// answer is not among them.
 func ScanRequest(keys *sealed.Keys, from db.Scanner, more ...any) (r ledger.Request, sealed bool, err error) {
 	var fingerprint, locations []byte
 	var size int
@@ -148,11 +153,3 @@ func KeepAnswer(keys *sealed.Keys, r *ledger.Request, body []byte, long bool) []
 	}
 	return notNil(sealAnswer(keys, r, body))
 }
-
-// Forgettable is the condition for records that are deleted after a while: of the operations that are kept
-// gift.ForAMonth. It is the index's, word for word, so that SQLite uses it. With IN it would make a table of their
-// names for every record that it writes.
-const Forgettable = `(operation = 'send-gift' OR operation = 'cancel-gift' OR operation = 'reinstate-gift' ` +
-	`OR operation = 'resend-gift' OR operation = 'reschedule-gift' OR operation = 'create-stock' ` +
-	`OR operation = 'block-gift' OR operation = 'unblock-gift' OR operation = 'extend-gift' ` +
-	`OR operation = 'replace-gift')`

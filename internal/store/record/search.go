@@ -23,8 +23,12 @@ const (
 var Rare = map[gift.Status]bool{gift.PurchaseFailed: true, gift.FailedDelivery: true, gift.Cancelled: true}
 
 // InsertSearch writes rows that SearchRows made; one that is there stays.
-var InsertSearch = db.InsertRows("gift_search", "account_id, key, voucher_id", "BBB",
-	` ON CONFLICT (account_id, key, voucher_id) DO NOTHING`)
+var InsertSearch = &db.Query{What: "writing into gift_search",
+	Each: `INSERT INTO gift_search (account_id, key, voucher_id)
+		VALUES ($1, $2, $3) ON CONFLICT (account_id, key, voucher_id) DO NOTHING`,
+	Postgres: `INSERT INTO gift_search (account_id, key, voucher_id)
+		SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[])
+		ON CONFLICT (account_id, key, voucher_id) DO NOTHING`}
 
 // SearchTexts are what a gift is found by, each after its letter.
 func SearchTexts(g *gift.Gift) (texts []string) {

@@ -10,15 +10,10 @@ import (
 // The terms of an order can be the longest that there is of it, and are the same for all its gifts: they are kept once.
 
 // InsertTerms writes the terms of an order.
-var InsertTerms = db.InsertRows("order_terms", "account_id, order_id, terms, promotional_terms", "BBTT", "")
-
-// CardAndTerms are CardColumns with the terms of the order, where those were kept apart.
-const CardAndTerms = `c.account_id, c.voucher_id, c.secrets, c.label, ` +
-	`CASE WHEN c.terms_of_order THEN (SELECT o.terms` + ofOrder + `) ELSE c.terms END AS terms, ` +
-	`CASE WHEN c.terms_of_order THEN (SELECT o.promotional_terms` + ofOrder +
-	`) ELSE c.promotional_terms END AS promotional_terms, ` + cardAfterTerms
-
-const ofOrder = ` FROM order_terms AS o WHERE o.account_id = v.account_id AND o.order_id = v.order_id`
+var InsertTerms = &db.Query{What: "writing into order_terms",
+	Each: `INSERT INTO order_terms (account_id, order_id, terms, promotional_terms) VALUES ($1, $2, $3, $4)`,
+	Postgres: `INSERT INTO order_terms (account_id, order_id, terms, promotional_terms)
+		SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::TEXT[], $4::TEXT[])`}
 
 // SharedTerms tells whether the terms of an order are kept apart.
 func SharedTerms(order []*gift.Gift) bool {

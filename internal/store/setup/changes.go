@@ -15,9 +15,6 @@ import (
 	"boon.example/internal/store/db"
 )
 
-// ChangeColumns are those of a row of the set-up's log.
-const ChangeColumns = `number, version, made_at, made_by, what, before, after, mac`
-
 // logSetup writes what was done to the set-up, in the same transaction. before is its hash as it was.
 func logSetup(ctx context.Context, d *db.DB, tx *sql.Tx, what string, before [sha256.Size]byte) error {
 	after, err := Hash(ctx, tx)
@@ -44,7 +41,8 @@ func addChange(ctx context.Context, d *db.DB, tx *sql.Tx, newest chain.SetupChan
 		By: d.By, What: what, Before: before, After: after}
 	c.Authenticate(d.Keys.Authenticator(), newest.MAC)
 	_, err := tx.ExecContext(ctx,
-		`INSERT INTO setup_change (`+ChangeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		`INSERT INTO setup_change (number, version, made_at, made_by, what, before, after, mac)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		c.Number, c.Version, db.Micros(c.At), c.By, c.What, c.Before[:], c.After[:], c.MAC[:])
 	if err != nil {
 		return fmt.Errorf("writing the log of the set-up: %w", err)
@@ -140,7 +138,8 @@ func (s *Setup) SetupChanges(ctx context.Context) (all []chain.SetupChange, err 
 
 // EachChange reads the log of the set-up, the oldest first.
 func EachChange(ctx context.Context, q db.Querier, fn func(chain.SetupChange)) error {
-	return eachChange(ctx, q, `SELECT `+ChangeColumns+` FROM setup_change ORDER BY number`, fn)
+	return eachChange(ctx, q, `SELECT number, version, made_at, made_by, what, before, after, mac
+		FROM setup_change ORDER BY number`, fn)
 }
 
 func eachChange(ctx context.Context, q db.Querier, query string, fn func(chain.SetupChange)) error {

@@ -13,9 +13,12 @@ import (
 	"boon.example/internal/store/db"
 )
 
-const clockColumns = `SELECT ahead, target, key FROM test_clock WHERE account_id = $1`
+const selectClock = `SELECT ahead, target, key FROM test_clock WHERE account_id = $1`
 
-var selectClockLocked = db.Text{SQLite: clockColumns, Postgres: clockColumns + ` FOR NO KEY UPDATE`}
+var selectClockLocked = db.Text{
+	SQLite:   `SELECT ahead, target, key FROM test_clock WHERE account_id = $1`,
+	Postgres: `SELECT ahead, target, key FROM test_clock WHERE account_id = $1 FOR NO KEY UPDATE`,
+}
 
 func scanClock(row interface{ Scan(...any) error }) (c merchant.Clock, err error) {
 	var ahead int64
@@ -30,7 +33,7 @@ func scanClock(row interface{ Scan(...any) error }) (c merchant.Clock, err error
 // Clock reads the clock of a test account.
 func (s *Setup) Clock(ctx context.Context, account guid.ID) (c merchant.Clock, err error) {
 	err = s.db.Retry(ctx, func(ctx context.Context) error {
-		c, err = scanClock(s.db.Readers.QueryRowContext(ctx, clockColumns, db.KeyOf(account)))
+		c, err = scanClock(s.db.Readers.QueryRowContext(ctx, selectClock, db.KeyOf(account)))
 		return err
 	})
 	if err != nil {

@@ -81,12 +81,6 @@ func Version(ctx context.Context, q db.Querier) (version int64, err error) {
 	return version, nil
 }
 
-const apiKeyColumns = `id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, ` +
-	`limits, accounts, programs`
-
-// newColumns came with schema 2: see hashed.
-const newColumns = `, till, networks, test`
-
 // ReadDirectory reads the whole set-up in a transaction of the caller's.
 func ReadDirectory(ctx context.Context, q db.Querier, k *sealed.Keys) (*merchant.Directory, error) {
 	version, err := Version(ctx, q)
@@ -110,7 +104,9 @@ func ReadDirectory(ctx context.Context, q db.Querier, k *sealed.Keys) (*merchant
 	if err != nil {
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}
-	const keys = `SELECT ` + apiKeyColumns + newColumns + ` FROM api_key`
+	const keys = `SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at,
+			permissions, limits, accounts, programs, till, networks, test
+		FROM api_key`
 	err = db.Each(ctx, q, keys, nil, func(rows *sql.Rows) error {
 		k := new(merchant.Key)
 		var hash, locations, accounts, programs []byte

@@ -47,7 +47,8 @@ func (*pastBoon) Is(target error) bool { return target == ErrPastBoon }
 // the key file, and sealed.ErrUnknownKey where it was written with a key that this instance lacks.
 func newestChange(ctx context.Context, q db.Querier, keys *sealed.Keys) (newest chain.SetupChange, err error) {
 	var last []chain.SetupChange
-	const query = `SELECT ` + ChangeColumns + ` FROM setup_change ORDER BY number DESC LIMIT 2`
+	const query = `SELECT number, version, made_at, made_by, what, before, after, mac
+		FROM setup_change ORDER BY number DESC LIMIT 2`
 	err = eachChange(ctx, q, query, func(c chain.SetupChange) { last = append(last, c) })
 	if err != nil {
 		return newest, fmt.Errorf("reading the log of the set-up: %w", err)

@@ -11,16 +11,12 @@ import (
 	"boon.example/internal/store/db"
 )
 
-// shiftColumns are those of a till's shift: sign-ins that last until an earlier second than this have ended.
-const shiftColumns = `account_id, key_id, until`
-
 // BeginShift ends all sign-ins at a till, and gives until when one lasts that begins now: until, or a second longer
 // than the ones before.
 func (s *Setup) BeginShift(ctx context.Context, account, till guid.ID, until time.Time) (time.Time, error) {
-	const begin = `INSERT INTO till_shift (` + shiftColumns + `) VALUES ($1, $2, $3)
-		ON CONFLICT (account_id, key_id) DO UPDATE
-		SET until = CASE WHEN excluded.until > till_shift.until THEN excluded.until ELSE till_shift.until + 1 END
-		RETURNING until`
+	const begin = `INSERT INTO till_shift (account_id, key_id, until) VALUES ($1, $2, $3)
+		ON CONFLICT (account_id, key_id) DO UPDATE SET until = CASE
+			WHEN excluded.until > till_shift.until THEN excluded.until ELSE till_shift.until + 1 END RETURNING until`
 	var seconds int64
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, begin, db.KeyOf(account), db.KeyOf(till), until.Unix()).Scan(&seconds)

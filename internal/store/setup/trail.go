@@ -15,9 +15,6 @@ import (
 	"boon.example/internal/store/feed"
 )
 
-// TrailColumns are those of the audit trail beside entries.
-const TrailColumns = `account_id, id, made_at, key_id, action, made_by, person, address, request_id, what`
-
 // AddTrail writes what was done that changes neither a gift nor the set-up. That a PIN rests is an event as well.
 func (s *Setup) AddTrail(ctx context.Context, e gift.TrailEntry) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
@@ -39,7 +36,8 @@ func (s *Setup) addTrail(ctx context.Context, tx *sql.Tx, e *gift.TrailEntry) er
 		by = s.db.By
 	}
 	_, err := tx.ExecContext(ctx,
-		`INSERT INTO trail (`+TrailColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		`INSERT INTO trail (account_id, id, made_at, key_id, action, made_by, person, address, request_id, what)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 		db.KeyOf(e.AccountID), db.KeyOf(guid.ID(uuid.Must(uuid.NewV7()))), db.Micros(time.Now()), db.OrNull(e.Actor.KeyID),
 		string(e.Action), by, e.Actor.Person, e.Actor.Address, e.RequestID, strings.TrimSpace(e.What))
 	if err != nil {

@@ -16,14 +16,9 @@ import (
 	"boon.example/internal/store/db"
 )
 
-// The columns of endpoints.
-const (
-	WebhookColumns = `account_id, id, url, types, description, enabled, why_off, created_at, changed_at, start, secret, ` +
-		`old_secret, old_until, replay`
-)
-
 // upsertWebhook leaves the secrets alone that this instance cannot open.
-const upsertWebhook = `INSERT INTO webhook (` + WebhookColumns + `)
+const upsertWebhook = `INSERT INTO webhook (account_id, id, url, types, description, enabled, why_off, created_at, changed_at,
+		start, secret, old_secret, old_until, replay)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 	ON CONFLICT (account_id, id) DO UPDATE SET url = excluded.url, types = excluded.types,
 		description = excluded.description, enabled = excluded.enabled, why_off = excluded.why_off,
@@ -94,7 +89,9 @@ func webhookRows(k *sealed.Keys, w *merchant.Webhook) ([]setupRow, error) {
 
 func readWebhooks(ctx context.Context, q db.Querier, k *sealed.Keys) (map[guid.ID][]*merchant.Webhook, error) {
 	var all map[guid.ID][]*merchant.Webhook
-	const query = `SELECT ` + WebhookColumns + ` FROM webhook ORDER BY account_id, created_at, id`
+	const query = `SELECT account_id, id, url, types, description, enabled, why_off, created_at, changed_at, start, secret,
+			old_secret, old_until, replay
+		FROM webhook ORDER BY account_id, created_at, id`
 	err := db.Each(ctx, q, query, nil, func(rows *sql.Rows) error {
 		w := new(merchant.Webhook)
 		var types, again string

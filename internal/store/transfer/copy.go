@@ -223,7 +223,7 @@ func (c *copying) begin(ctx context.Context) error {
 	}
 	var texts []string
 	for _, t := range c.tables {
-		texts = append(texts, t.Insert.One)
+		texts = append(texts, t.Insert.Each)
 	}
 	return c.to.PrepareWrites(ctx, texts)
 }

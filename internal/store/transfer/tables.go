@@ -38,8 +38,8 @@ func Describe(ctx context.Context, d *db.DB, of tables.Table) (t Table, err erro
 		each[i], arrays[i] = fmt.Sprintf("$%d", i+1), fmt.Sprintf("$%d::%s[]", i+1, c.Type)
 	}
 	t.Insert = &db.Query{What: "writing into " + t.Name,
-		One:    fmt.Sprintf(`INSERT INTO %s (%s) VALUES (%s)`, t.Name, names, strings.Join(each, ", ")),
-		Arrays: fmt.Sprintf(`INSERT INTO %s (%s) SELECT * FROM unnest(%s)`, t.Name, names, strings.Join(arrays, ", "))}
+		Each:     fmt.Sprintf(`INSERT INTO %s (%s) VALUES (%s)`, t.Name, names, strings.Join(each, ", ")),
+		Postgres: fmt.Sprintf(`INSERT INTO %s (%s) SELECT * FROM unnest(%s)`, t.Name, names, strings.Join(arrays, ", "))}
 	return t, nil
 }
 
