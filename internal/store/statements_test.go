@@ -229,7 +229,8 @@ func TestRecursionsNameTheAccount(t *testing.T) {
 			}
 		}
 	}
-	if seen != countRecursions(t) {
+	const ofJobs = 1 // the table job is not distributed: see selectWithJobs
+	if seen != countRecursions(t)-ofJobs {
 		t.Errorf("%d recursive statements were seen, and the source has %d", seen, countRecursions(t))
 	}
 	if len(withoutFilter(`WITH RECURSIVE e AS (SELECT e.id FROM voucher AS v JOIN entry AS e ON e.account_id = v.account_id WHERE v.account_id = $1)`)) != 1 {
