@@ -266,9 +266,10 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 	other.ID = id(200)
 	less, _, out, err := v.Transfer(other, Transfer{Context: next(), EntryIn: id(201), Amount: 30, Caller: all})
 	note(less, out[0], err)
-	_, more, in, err := other.Transfer(*v, Transfer{Context: Context{EntryID: id(202), Now: now}, EntryIn: next().EntryID,
+	_, received, in, err := other.Transfer(*v, Transfer{
+		Context: Context{EntryID: id(202), Now: now}, EntryIn: next().EntryID,
 		Amount: 70, Caller: all})
-	note(more, in[1], err)
+	note(received, in[1], err)
 	note(v.PayOut(PayOut{Context: next(), Law: cashLaw, Account: inJurisdiction("US-CA")}))
 	cash := Entry{ID: v.Last, VoucherID: theGift, Kind: CashOut, Delta: -993, Actor: merchant.Actor{LocationID: shop}}
 	note(v.Reverse(Undoable{Entry: cash}, Reverse{Context: next(), Caller: all}))
@@ -292,6 +293,24 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 		ValidUntil: now.AddDate(0, 1, 0)}, Card{Method: contact.Printed}})
 	note(given.Extend(Extend{Context: next(), Caller: all, Until: now.AddDate(1, 0, 0)}))
 	end("a promotional gift")
+
+	had := map[Kind]bool{}
+	for _, b := range books {
+		for _, e := range b.history {
+			had[e.Kind] = true
+		}
+	}
+	more, note, end := begin(Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000}, Card{Method: contact.Printed}})
+	for _, c := range commands() { // of a kind that has no history yet
+		after, e, changed, err := c.do(*more)
+		if !changed || had[e.Kind] {
+			continue
+		}
+		at := next()
+		e.ID, e.At, after.Last = at.EntryID, at.Now, at.EntryID
+		note(after, e, err)
+	}
+	end("another gift")
 	return books
 }
 
