@@ -11,8 +11,8 @@ import (
 )
 
 // Query is one statement for many rows, in the words of each database. Its texts are constants that can be pasted into
-// psql and sqlite3: nothing is put together at run time. All of them read and write the same columns, which a test
-// holds them to. See docs/adr/0031.
+// psql and sqlite3. All of them read and write the same columns.
+// See docs/adr/0031.
 //
 // A database takes the first of its texts that is there:
 //
