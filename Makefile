@@ -30,7 +30,7 @@ PRODUCT   = ./till ./screenshots ./sdk ./client ./acme
 empty    :=
 OTHERS    = $(PROGRAMS) list ./... | grep -vE '/test/($(subst $(empty) $(empty),|,$(PRODUCT:./%=%)))$$'
 # What runs its tests over either store (pgtest.Main), and so once more.
-EITHER    = ./internal/api ./internal/server ./internal/ledger ./internal/delivery ./internal/setup ./internal/telemetry ./internal/expiry
+EITHER    = ./internal/face/api ./internal/server ./internal/ledger ./internal/post/delivery ./internal/setup ./internal/base/telemetry ./internal/jobs/expiry
 BENCH    ?= -write docs/why/benchmarks.md
 
 .PHONY: demo build test tests check checks race races vet lint vulnerabilities package fuzz bench screenshots torture release
@@ -55,7 +55,7 @@ test: tests
 
 tests: bin/with-postgres
 	$(PROGRAMS) $(SHORT) $(PRODUCT) & programs=$$!; \
-	$(GO) $(SHORT) ./internal/api ./cmd/boon $$($(GO) list ./... | grep -v '/internal/store\(/\|$$\)') && \
+	$(GO) $(SHORT) ./internal/face/api ./cmd/boon $$($(GO) list ./... | grep -v '/internal/store\(/\|$$\)') && \
 	bin/with-postgres $(GO) $(SHORT) ./internal/store/... && $(CLIENT) $(SHORT) ./...; product=$$?; wait $$programs && exit $$product
 	@test/leftout
 
@@ -82,7 +82,7 @@ programs: bin/with-postgres
 # The store and the engine run on both databases, the rest on the embedded one.
 races: bin/with-postgres
 	@if command -v $$($(GO) env CC) >/dev/null; then echo "Under the race detector:"; export CGO_ENABLED=1; \
-	  $(GO) $(RACE) ./internal/api ./internal/server $$($(GO) list ./internal/... | grep -vE '/internal/(store|ledger)$$') && \
+	  $(GO) $(RACE) ./internal/face/api ./internal/server $$($(GO) list ./internal/... | grep -vE '/internal/(store|ledger)$$') && \
 	  bin/with-postgres $(GO) $(RACE) ./internal/store && bin/with-postgres $(GO) $(RACE) ./internal/ledger -rapid.checks=25 && \
 	  $(CLIENT) $(RACE) ./... && $(PROGRAMS) $(RACE) ./client; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi

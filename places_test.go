@@ -101,39 +101,39 @@ func guardsAList(s *ast.StructType) bool {
 
 // places says of each shared place how it is shared, where it is, and what it holds. For each the question was: who
 // else waits when one account fills it?
-const places = `turns, by account | internal/admission type Control | places of calls in flight; an account leaves a sixteenth to the next
-turns, by account | internal/api pins | hashes of new PINs
-turns, by account | internal/api prints | stocks that are printed
+const places = `turns, by account | internal/base/admission type Control | places of calls in flight; an account leaves a sixteenth to the next
+turns, by account | internal/face/api pins | hashes of new PINs
+turns, by account | internal/face/api prints | stocks that are printed
 turns, by account | internal/service tests | calls of test accounts, half of the places for each
-turns, by account | internal/till busy | hashes of PINs at sign-in
-turns, by account | internal/till days | lists of a day
-turns, by account | internal/web printing | PDFs of single gifts
-turns, by account | internal/web sheets | PDFs of orders
+turns, by account | internal/face/till busy | hashes of PINs at sign-in
+turns, by account | internal/face/till days | lists of a day
+turns, by account | internal/face/web printing | PDFs of single gifts
+turns, by account | internal/face/web sheets | PDFs of orders
 turns, by account | internal/store/lookup lists | readers of lists
 turns, by account | internal/store/lookup tills | readers of lists of a key
 turns, by account | internal/store/lookup orders | readers of orders and purchases
 turns, by account | internal/store/feed reading | reads of those that wait for events
-turns, by account | internal/webhook d.ownReads | reads of endpoints that are behind
-turns, by account | internal/fair type Places | what gives these turns
-turns, by account | internal/delivery senders | messages on their way: ClaimJobs takes accounts in turns
+turns, by account | internal/post/webhook d.ownReads | reads of endpoints that are behind
+turns, by account | internal/base/fair type Places | what gives these turns
+turns, by account | internal/post/delivery senders | messages on their way: ClaimJobs takes accounts in turns
 turns, by account | internal/server a.admission | the one admission.Control of the service
-share of an account | internal/fair type Share | memory of large bodies, silent test calls: half of what others leave
-share of an account | internal/delivery type lanes | slow messages: half of what others leave
+share of an account | internal/base/fair type Share | memory of large bodies, silent test calls: half of what others leave
+share of an account | internal/post/delivery type lanes | slow messages: half of what others leave
 share of an account | internal/ledger type Engine | heavy commands: 32 of an account, in turns by account
 share of an account | internal/store/feed type watch | calls that wait for events; room is made at who has most
-share of an account | internal/webhook d.calls | calls in flight: an account has 27 of 512
-share of an account | internal/webhook d.slow | calls to slow endpoints: an account has 27 of 384
-share of an account | internal/webhook d.busy | calls that use the processor, for 1 ms each; an account has 27 calls in all
+share of an account | internal/post/webhook d.calls | calls in flight: an account has 27 of 512
+share of an account | internal/post/webhook d.slow | calls to slow endpoints: an account has 27 of 384
+share of an account | internal/post/webhook d.busy | calls that use the processor, for 1 ms each; an account has 27 calls in all
 share of an account | internal/server type connections | connections, by client network
-one party only | internal/api type hookLimiter | changes of the set-up, of an account
+one party only | internal/face/api type hookLimiter | changes of the set-up, of an account
 one party only | internal/service g.Limiter | wrong codes, of a key and location
-one party only | internal/till t.pins | wrong PINs, of a till and person
-one party only | internal/ratelimit type Limiter | buckets of these; those that nobody uses are dropped
-one party only | internal/web type misses | wrong addresses of gifts, of a network; beyond 50,000 all are forgotten
-one party only | internal/webhook calls | calls of an account's endpoints
-one party only | internal/webhook type paces | calls of an account at a destination
-one party only | internal/webhook type stream | events of an account that its endpoints have not got
-one party only | internal/admission turn | the answer to one call
+one party only | internal/face/till t.pins | wrong PINs, of a till and person
+one party only | internal/base/ratelimit type Limiter | buckets of these; those that nobody uses are dropped
+one party only | internal/face/web type misses | wrong addresses of gifts, of a network; beyond 50,000 all are forgotten
+one party only | internal/post/webhook calls | calls of an account's endpoints
+one party only | internal/post/webhook type paces | calls of an account at a destination
+one party only | internal/post/webhook type stream | events of an account that its endpoints have not got
+one party only | internal/base/admission turn | the answer to one call
 one party only | internal/store/feed make(chan struct{}, 1) | the waking of one call
 one party only | internal/store/feed more | the waking of one call
 first come is right | internal/ledger queue | commands: admission lets 512 in, and a group takes all that wait
@@ -142,36 +142,36 @@ first come is right | internal/store/db writer.SetMaxOpenConns(1) | the writer: 
 first come is right | internal/store/db readers.SetMaxOpenConns(pool) | readers, likewise
 first come is right | internal/store/db db.SetMaxOpenConns(max(2, size / 2)) | connections to PostgreSQL, likewise
 first come is right | internal/store/db beside.SetMaxOpenConns(1) | the checkpointer, which serves no caller
-first come is right | internal/webhook type Deliverer | attempts to be saved: a log, for which no delivery waits
-first come is right | internal/print f.checkers | checks of what a font can write, which take microseconds
+first come is right | internal/post/webhook type Deliverer | attempts to be saved: a log, for which no delivery waits
+first come is right | internal/post/print f.checkers | checks of what a font can write, which take microseconds
 first come is right | internal/store/transfer batches | rows of a copy, beside no callers
-nobody waits | internal/api type codesSeen | when the audit trail was told of a key
-nobody waits | internal/api type keyNames | names of keys
-nobody waits | internal/delivery type album | the newest pictures of mails
-nobody waits | internal/mail type Carrier | idle connections to the mail server
-nobody waits | internal/print type Fonts | fonts that were opened
+nobody waits | internal/face/api type codesSeen | when the audit trail was told of a key
+nobody waits | internal/face/api type keyNames | names of keys
+nobody waits | internal/post/delivery type album | the newest pictures of mails
+nobody waits | internal/post/mail type Carrier | idle connections to the mail server
+nobody waits | internal/post/print type Fonts | fonts that were opened
 nobody waits | internal/server type keyUses | when keys were used
-nobody waits | internal/span type Tracer | causes of the newest events
+nobody waits | internal/base/span type Tracer | causes of the newest events
 nobody waits | internal/store type keptCounts | counts of kept calls, of a key
 nobody waits | internal/store type usedRecords | set-up records that are in use
 nobody waits | internal/store type writers | hash chains that go on
 nobody waits | internal/store/check type Check | what one verification has found
 nobody waits | internal/store/hooks type Hooks | saved attempts, of an endpoint
-nobody waits | internal/till type shifts | shifts of tills
-nobody waits | internal/till type toldOf | what the audit trail was told of a person
-nobody waits | internal/webhook type Sender | networks of endpoints
+nobody waits | internal/face/till type shifts | shifts of tills
+nobody waits | internal/face/till type toldOf | what the audit trail was told of a person
+nobody waits | internal/post/webhook type Sender | networks of endpoints
 nobody waits | internal/ledger type Auditor | gifts that this process changed, for the auditor
-a signal | internal/delivery w.wake |
+a signal | internal/post/delivery w.wake |
 a signal | internal/ledger wake |
 a signal | internal/server failed |
 a signal | internal/store back |
 a signal | internal/store/db make(chan struct{}, 1) |
-a signal | internal/webhook wake |
+a signal | internal/post/webhook wake |
 `
 
 // notServed are programs of ours that serve no accounts.
-var notServed = []string{"cmd/boon ", "internal/api/contract ", "internal/boontest ", "internal/delivery/deliverytest ",
-	"internal/load ", "internal/store/pgtest "}
+var notServed = []string{"cmd/boon ", "internal/face/api/contract ", "internal/boontest ",
+	"internal/post/delivery/deliverytest ", "internal/command/load ", "internal/store/pgtest "}
 
 // TestSharedPlacesAreListed: who adds a place that accounts share says how one of them is kept from filling it.
 func TestSharedPlacesAreListed(t *testing.T) {

@@ -13,11 +13,11 @@ import (
 	"runtime"
 	"time"
 
-	"boon.example/internal/print"
+	"boon.example/internal/command/terminal"
+	"boon.example/internal/post/print"
+	"boon.example/internal/post/webhook"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
-	"boon.example/internal/terminal"
-	"boon.example/internal/webhook"
 )
 
 // dataFolder is the flag of the commands that work on the data folder itself, beside a running service or without one.

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/store/transfer"
-	"boon.example/internal/terminal"
 )
 
 type backupCmd struct {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"boon.example/internal/terminal"
+	"boon.example/internal/command/terminal"
 )
 
 // TestCommandsAreTold: docs/reference/command-line.md has every command with the words of its help, and no other.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/store"
 	"boon.example/internal/store/transfer"
-	"boon.example/internal/terminal"
 )
 
 type copyCmd struct {

@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"boon.example/examples"
-	"boon.example/internal/demo"
+	"boon.example/internal/command/demo"
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
-	"boon.example/internal/print"
+	"boon.example/internal/post/print"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
-	"boon.example/internal/terminal"
 )
 
 type demoCmd struct {

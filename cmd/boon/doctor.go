@@ -1,9 +1,9 @@
 package main
 
 import (
-	"boon.example/internal/doctor"
+	"boon.example/internal/command/doctor"
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/server"
-	"boon.example/internal/terminal"
 )
 
 type doctorCmd struct {

@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"boon.example/internal/base/normalize"
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
-	"boon.example/internal/nfc"
 	"boon.example/internal/store"
 	"boon.example/internal/store/erase"
-	"boon.example/internal/terminal"
 )
 
 type eraseCmd struct {
@@ -86,7 +86,7 @@ var textedOnce = regexp.MustCompile(`^\+[0-9]{8,15}$`)
 // readContact makes of the contact what gifts have. A number without its country code is read as the account reads it,
 // where one is named.
 func (c *eraseCmd) readContact(accounts []*merchant.Account) error {
-	said, method := nfc.Address(strings.TrimSpace(c.Contact)), contact.SMS
+	said, method := normalize.Address(strings.TrimSpace(c.Contact)), contact.SMS
 	if strings.Contains(said, "@") {
 		method = contact.Email
 	}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/durable"
+	"boon.example/internal/base/durable"
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/guid"
 	"boon.example/internal/setup"
-	"boon.example/internal/terminal"
 )
 
 type idCmd struct {

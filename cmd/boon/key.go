@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/clientip"
+	"boon.example/internal/base/clientip"
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
-	"boon.example/internal/terminal"
 )
 
 type keyCmd struct {

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store"
-	"boon.example/internal/terminal"
 )
 
 const keyFileHelp = "File of the keys that open codes and links. Default: boon.key among the credentials that " +

@@ -21,11 +21,11 @@ import (
 	"github.com/alecthomas/kong"
 
 	"boon.example/client"
-	"boon.example/internal/bench"
+	"boon.example/internal/command/bench"
+	"boon.example/internal/command/remote"
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
-	"boon.example/internal/remote"
-	"boon.example/internal/terminal"
 )
 
 func main() {

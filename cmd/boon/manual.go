@@ -6,8 +6,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"boon.example/internal/manual"
-	"boon.example/internal/terminal"
+	"boon.example/internal/command/manual"
+	"boon.example/internal/command/terminal"
 )
 
 type completionCmd struct {

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/store"
-	"boon.example/internal/terminal"
 )
 
 type migrateCmd struct {

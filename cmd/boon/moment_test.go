@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"boon.example/internal/terminal"
+	"boon.example/internal/command/terminal"
 )
 
 // TestTimesAreLocal: what people are told has times by moment, which are in the zone of the machine. Those that are not

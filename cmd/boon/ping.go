@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/certificate"
-	"boon.example/internal/terminal"
+	"boon.example/internal/base/certificate"
+	"boon.example/internal/command/terminal"
 )
 
 type pingCmd struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"boon.example/client"
-	"boon.example/internal/terminal"
+	"boon.example/internal/command/terminal"
 )
 
 // members are the names that flags and arguments have in requests, where the flag is not the member's name with dashes.

@@ -12,7 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"boon.example/client"
-	"boon.example/internal/terminal"
+	"boon.example/internal/command/terminal"
 )
 
 // callers are the commands that call the service, with the members that they know.
@@ -63,7 +63,7 @@ func TestRefusalsNameFlags(t *testing.T) {
 // interface has, or is one of those that only the command line has.
 func TestFlagsAreMembers(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../internal/api/openapi.json")
+	text, err := os.ReadFile("../../internal/face/api/openapi.json")
 	if err != nil {
 		t.Fatal(err)
 	}

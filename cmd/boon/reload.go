@@ -11,8 +11,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"boon.example/internal/certificate"
-	"boon.example/internal/terminal"
+	"boon.example/internal/base/certificate"
+	"boon.example/internal/command/terminal"
 )
 
 // logFlags say what is logged and how.

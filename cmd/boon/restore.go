@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/store/transfer"
-	"boon.example/internal/terminal"
 )
 
 type restoreCmd struct {

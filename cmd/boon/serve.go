@@ -10,16 +10,16 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"boon.example/internal/base/clientip"
+	"boon.example/internal/base/telemetry"
 	"boon.example/internal/cashout"
-	"boon.example/internal/clientip"
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/gift"
-	"boon.example/internal/mail"
-	"boon.example/internal/print"
+	"boon.example/internal/post/mail"
+	"boon.example/internal/post/print"
+	"boon.example/internal/post/sms"
+	"boon.example/internal/post/webhook"
 	"boon.example/internal/server"
-	"boon.example/internal/sms"
-	"boon.example/internal/telemetry"
-	"boon.example/internal/terminal"
-	"boon.example/internal/webhook"
 )
 
 type serveCmd struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
 
-	"boon.example/internal/terminal"
+	"boon.example/internal/command/terminal"
 )
 
 // envName is the variable of a flag: BOON_PUBLIC_URL for --public-url; "": it has none.

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/store"
-	"boon.example/internal/terminal"
 )
 
 type sheetCmd struct {

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/command/remote"
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/merchant"
 	"boon.example/internal/pin"
-	"boon.example/internal/remote"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
-	"boon.example/internal/terminal"
 )
 
 type tillCmd struct {

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"boon.example/internal/certificate"
+	"boon.example/internal/base/certificate"
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/server"
-	"boon.example/internal/terminal"
 )
 
 // tlsFlags say what certificate the service shows to its clients, if any.

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/durable"
 	"boon.example/internal/chain"
-	"boon.example/internal/durable"
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
-	"boon.example/internal/terminal"
 )
 
 type verifyCmd struct {

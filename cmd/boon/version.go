@@ -8,8 +8,8 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"boon.example/internal/command/terminal"
 	"boon.example/internal/server"
-	"boon.example/internal/terminal"
 )
 
 // Both are set by builds of releases and images (-ldflags "-X main.version=v1.2.3"); else server.Version and what Go

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"boon.example/examples"
-	"boon.example/internal/api"
-	"boon.example/internal/api/contract"
+	"boon.example/internal/face/api"
+	"boon.example/internal/face/api/contract"
 	"boon.example/internal/server"
 	"boon.example/internal/service"
 	"boon.example/internal/setup"

@@ -47,7 +47,7 @@ func TestLaw(t *testing.T) {
 // TestNoAdvice: whoever reads of the table is told what it is not.
 func TestNoAdvice(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"../../docs/operating/install.md", "../api/openapi.yaml"} {
+	for _, name := range []string{"../../docs/operating/install.md", "../face/api/openapi.yaml"} {
 		text, err := os.ReadFile(name)
 		if err != nil || !strings.Contains(string(text), "no legal advice") {
 			t.Errorf("%s does not say so, %v", name, err)

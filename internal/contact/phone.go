@@ -3,7 +3,7 @@ package contact
 import (
 	"strings"
 
-	"boon.example/internal/phone"
+	"boon.example/internal/base/phone"
 )
 
 // DefaultTextCountries are the countries whose numbers an account sends SMS to where its set-up names none.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"boon.example/internal/phone"
+	"boon.example/internal/base/phone"
 )
 
 // maxSearchWords is how many words of a recipient's name a gift is found by.

@@ -13,10 +13,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"boon.example/internal/base/span"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
-	"boon.example/internal/span"
 )
 
 // Options tune an Engine; the zero value is what a service wants.

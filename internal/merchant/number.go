@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
+	"boon.example/internal/base/phone"
 	"boon.example/internal/contact"
-	"boon.example/internal/phone"
 )
 
 // TextedCountries are the countries that the account sends SMS to.

@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"os"
 
-	"boon.example/internal/durable"
+	"boon.example/internal/base/durable"
 )
 
 // FileName is what the key file of a data folder is called.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"slices"
 
-	"boon.example/internal/durable"
+	"boon.example/internal/base/durable"
 )
 
 // KeyName tells a key from all others, also from one that has the same id in another file. It is no secret.

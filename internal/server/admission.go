@@ -3,8 +3,8 @@ package server
 import (
 	"net/http"
 
+	"boon.example/internal/face/web"
 	"boon.example/internal/service"
-	"boon.example/internal/web"
 )
 
 // overloaded answers a request for a page that was not admitted: a program in the words of the interface, a person in

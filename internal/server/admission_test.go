@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/admission"
-	"boon.example/internal/api"
+	"boon.example/internal/base/admission"
+	"boon.example/internal/face/api"
+	"boon.example/internal/face/web"
 	"boon.example/internal/gift"
 	"boon.example/internal/service"
-	"boon.example/internal/web"
 )
 
 // The priority of every route: an operation at a till comes before one of an office, by its path; what reads, and what

@@ -8,19 +8,19 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"boon.example/internal/admission"
-	"boon.example/internal/api"
-	"boon.example/internal/delivery"
-	"boon.example/internal/expiry"
+	"boon.example/internal/base/admission"
+	"boon.example/internal/base/telemetry"
+	"boon.example/internal/face/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/jobs"
+	"boon.example/internal/jobs/expiry"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
+	"boon.example/internal/post/delivery"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/store"
-	"boon.example/internal/telemetry"
 )
 
 // app is a running service.

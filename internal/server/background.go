@@ -5,11 +5,11 @@ import (
 	"context"
 	"time"
 
-	"boon.example/internal/certificate"
-	"boon.example/internal/delivery"
-	"boon.example/internal/expiry"
+	"boon.example/internal/base/certificate"
 	"boon.example/internal/jobs"
-	"boon.example/internal/retention"
+	"boon.example/internal/jobs/expiry"
+	"boon.example/internal/jobs/retention"
+	"boon.example/internal/post/delivery"
 )
 
 // FilesEvery is how often the files of the embedded store are looked at: what is wrong with them is noticed within a

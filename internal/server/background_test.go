@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	certs "boon.example/internal/certificate"
+	certs "boon.example/internal/base/certificate"
 	"boon.example/internal/server"
 )
 

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/certificate"
+	"boon.example/internal/base/certificate"
 	"boon.example/internal/merchant"
-	"boon.example/internal/print"
+	"boon.example/internal/post/print"
 	"boon.example/internal/store"
 )
 

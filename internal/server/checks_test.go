@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"boon.example/examples"
+	"boon.example/internal/base/clientip"
 	"boon.example/internal/boontest"
-	"boon.example/internal/clientip"
-	"boon.example/internal/mail"
 	"boon.example/internal/merchant"
+	"boon.example/internal/post/mail"
+	"boon.example/internal/post/sms"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
-	"boon.example/internal/sms"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )

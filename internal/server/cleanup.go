@@ -6,8 +6,8 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
+	"boon.example/internal/post/webhook"
 	"boon.example/internal/store"
-	"boon.example/internal/webhook"
 )
 
 // KeepRequests is how long idempotency records of calls that move no value are kept at least, and by default.

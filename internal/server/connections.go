@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"boon.example/internal/clientip"
+	"boon.example/internal/base/clientip"
 )
 
 // connections keeps the process from running out of file descriptors. Else no new connection could be accepted until

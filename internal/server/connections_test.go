@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"boon.example/internal/clientip"
+	"boon.example/internal/base/clientip"
 )
 
 // line is a connection that notes when it is closed.

@@ -11,8 +11,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	certs "boon.example/internal/certificate"
-	"boon.example/internal/mail"
+	certs "boon.example/internal/base/certificate"
+	"boon.example/internal/post/mail"
 	"boon.example/internal/server"
 )
 

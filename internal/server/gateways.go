@@ -9,13 +9,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"boon.example/internal/contact"
-	"boon.example/internal/delivery"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
-	"boon.example/internal/mail"
-	"boon.example/internal/message"
+	"boon.example/internal/post/delivery"
+	"boon.example/internal/post/mail"
+	"boon.example/internal/post/message"
+	"boon.example/internal/post/sms"
 	"boon.example/internal/refusal"
-	"boon.example/internal/sms"
 	"boon.example/internal/store"
 )
 

@@ -20,9 +20,9 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"boon.example/examples"
-	"boon.example/internal/mail"
+	"boon.example/internal/post/mail"
+	"boon.example/internal/post/sms"
 	"boon.example/internal/server"
-	"boon.example/internal/sms"
 )
 
 // mailbox is a mail server that takes everything.

@@ -11,12 +11,12 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"boon.example/internal/clientip"
+	"boon.example/internal/base/clientip"
+	"boon.example/internal/base/span"
+	"boon.example/internal/face/web"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/service"
-	"boon.example/internal/span"
-	"boon.example/internal/web"
 )
 
 // eventKey is under which the request's service.Event travels from observe to note.

@@ -18,7 +18,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"boon.example/examples"
-	"boon.example/internal/api"
+	"boon.example/internal/face/api"
 	"boon.example/internal/racetest"
 	"boon.example/internal/server"
 	"boon.example/internal/store/pgtest"

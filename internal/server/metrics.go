@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"boon.example/internal/admission"
-	"boon.example/internal/certificate"
+	"boon.example/internal/base/admission"
+	"boon.example/internal/base/certificate"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store"
 )

@@ -27,7 +27,7 @@ import (
 	"time"
 
 	"boon.example/examples"
-	"boon.example/internal/clientip"
+	"boon.example/internal/base/clientip"
 	"boon.example/internal/server"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/clientip"
+	"boon.example/internal/base/clientip"
 	"boon.example/internal/service"
 )
 

@@ -9,15 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/api"
-	"boon.example/internal/print"
-	"boon.example/internal/provider"
-	"boon.example/internal/provider/toast"
-	"boon.example/internal/provider/vtex"
-	"boon.example/internal/provider/wix"
+	"boon.example/internal/face/api"
+	"boon.example/internal/face/provider"
+	"boon.example/internal/face/provider/toast"
+	"boon.example/internal/face/provider/vtex"
+	"boon.example/internal/face/provider/wix"
+	"boon.example/internal/face/till"
+	"boon.example/internal/face/web"
+	"boon.example/internal/post/print"
 	"boon.example/internal/store"
-	"boon.example/internal/till"
-	"boon.example/internal/web"
 )
 
 // faces puts what the service serves side by side. Each face says itself which calls need a place, and how urgent they

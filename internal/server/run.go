@@ -17,16 +17,16 @@ import (
 	"syscall"
 	"time"
 
-	"boon.example/internal/certificate"
-	"boon.example/internal/clientip"
+	"boon.example/internal/base/certificate"
+	"boon.example/internal/base/clientip"
+	"boon.example/internal/base/telemetry"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
-	"boon.example/internal/mail"
-	"boon.example/internal/print"
+	"boon.example/internal/post/mail"
+	"boon.example/internal/post/print"
+	"boon.example/internal/post/sms"
 	"boon.example/internal/service"
-	"boon.example/internal/sms"
 	"boon.example/internal/store"
-	"boon.example/internal/telemetry"
 )
 
 // Config is what a server needs to know. The zero value of every member but Data is usable.

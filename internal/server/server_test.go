@@ -22,8 +22,8 @@ import (
 	"go.uber.org/goleak"
 
 	"boon.example/examples"
+	"boon.example/internal/base/clientip"
 	"boon.example/internal/boontest"
-	"boon.example/internal/clientip"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"

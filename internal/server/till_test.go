@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"boon.example/examples"
-	"boon.example/internal/clientip"
+	"boon.example/internal/base/clientip"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/pin"

@@ -12,14 +12,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"boon.example/internal/contact"
-	"boon.example/internal/delivery"
 	"boon.example/internal/guid"
 	"boon.example/internal/jobs"
 	"boon.example/internal/merchant"
-	"boon.example/internal/message"
+	"boon.example/internal/post/delivery"
+	"boon.example/internal/post/message"
+	"boon.example/internal/post/webhook"
 	"boon.example/internal/service"
 	"boon.example/internal/store"
-	"boon.example/internal/webhook"
 )
 
 // webhooks makes the job that sends events to webhooks.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"boon.example/internal/admission"
-	"boon.example/internal/clientip"
+	"boon.example/internal/base/admission"
+	"boon.example/internal/base/clientip"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 )

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"boon.example/internal/admission"
+	"boon.example/internal/base/admission"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"time"
 
-	"boon.example/internal/clientip"
+	"boon.example/internal/base/clientip"
+	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
-	"boon.example/internal/ratelimit"
 	"boon.example/internal/refusal"
 )
 

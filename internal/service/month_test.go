@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
-	"boon.example/internal/ratelimit"
 	"boon.example/internal/refusal"
 )
 

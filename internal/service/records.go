@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
+	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
-	"boon.example/internal/ratelimit"
 )
 
 // Records is what calls read beside the engine, and the counts of wrong codes. What is not there is

@@ -29,9 +29,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/base/clientip"
+	"boon.example/internal/base/fair"
 	"boon.example/internal/cashout"
-	"boon.example/internal/clientip"
-	"boon.example/internal/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/admission"
+	"boon.example/internal/base/admission"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"boon.example/internal/admission"
+	"boon.example/internal/base/admission"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 )

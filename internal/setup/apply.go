@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/card"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
+	"boon.example/internal/post/card"
 )
 
 // Report is what an application of a set-up file did.

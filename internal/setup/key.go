@@ -14,10 +14,10 @@ import (
 	"github.com/google/uuid"
 	"go.yaml.in/yaml/v3"
 
+	"boon.example/internal/base/normalize"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
-	"boon.example/internal/nfc"
 )
 
 // keyName is what keys are matched by: their owner, zero for the system, and their name.
@@ -402,10 +402,10 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 		return merchant.Key{}, "", fmt.Errorf("drawing a key: %w", err)
 	}
 	k := merchant.Key{
-		ID: d.id, Kind: kind, AccountID: q.Account, Name: nfc.String(q.Name), Hint: merchant.KeyHint(d.text), Test: q.Test,
-		Hash: merchant.HashKey(d.text), Locations: slices.Compact(sortedIDs(q.Locations)), CreatedAt: moment(now),
-		Permissions: q.Permissions,
-		Accounts:    slices.Compact(sortedIDs(q.Accounts)), Programs: slices.Compact(sortedIDs(q.Programs)),
+		ID: d.id, Kind: kind, AccountID: q.Account, Name: normalize.String(q.Name), Hint: merchant.KeyHint(d.text),
+		Test: q.Test, Hash: merchant.HashKey(d.text), Locations: slices.Compact(sortedIDs(q.Locations)),
+		CreatedAt: moment(now), Permissions: q.Permissions,
+		Accounts: slices.Compact(sortedIDs(q.Accounts)), Programs: slices.Compact(sortedIDs(q.Programs)),
 		Networks: slices.Compact(sortedNetworks(q.Networks)),
 	}
 	if !q.ExpiresAt.IsZero() {

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"boon.example/internal/base/publickey"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
-	"boon.example/internal/publickey"
 )
 
 // maxSites is how many places of a platform one provider has: a chain calls with one secret from all of its own.

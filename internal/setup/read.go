@@ -17,15 +17,15 @@ import (
 
 	"golang.org/x/text/language"
 
-	"boon.example/internal/clientip"
+	"boon.example/internal/base/clientip"
+	"boon.example/internal/base/normalize"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
-	"boon.example/internal/nfc"
-	"boon.example/internal/picture"
 	"boon.example/internal/pin"
+	"boon.example/internal/post/picture"
 	"boon.example/internal/wire"
 )
 
@@ -107,7 +107,7 @@ func (f fields) label(name string) string {
 }
 
 func (r *reader) line(v value, limit int) string {
-	s := nfc.String(v.Value)
+	s := normalize.String(v.Value)
 	if err := checkLine(s, limit); err != nil {
 		r.problem(v, "%s", err)
 	}
@@ -132,7 +132,7 @@ func (f fields) prose(name string, limit int) string {
 	if !ok {
 		return ""
 	}
-	s := strings.TrimSpace(nfc.String(v.Value))
+	s := strings.TrimSpace(normalize.String(v.Value))
 	if err := contact.CheckText(s, limit, true); err != nil {
 		f.problem(v, "%s", err)
 	} else if s == "" {
@@ -712,7 +712,7 @@ func (f fields) email(name string) string {
 	if !ok {
 		return ""
 	}
-	address, err := contact.Parse(contact.Email, nfc.Address(v.Value), nil)
+	address, err := contact.Parse(contact.Email, normalize.Address(v.Value), nil)
 	if err != nil {
 		f.problem(v, "%s", err)
 	}

@@ -11,8 +11,8 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
-	"boon.example/internal/message"
 	"boon.example/internal/money"
+	"boon.example/internal/post/message"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -18,8 +18,8 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
-	"boon.example/internal/message"
 	"boon.example/internal/money"
+	"boon.example/internal/post/message"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/erase"
 )

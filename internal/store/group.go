@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
+	"boon.example/internal/base/span"
 	"boon.example/internal/chain"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
@@ -19,7 +20,6 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
-	"boon.example/internal/span"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
 	"boon.example/internal/store/record"

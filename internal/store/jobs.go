@@ -13,7 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
-	"boon.example/internal/message"
+	"boon.example/internal/post/message"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
 )

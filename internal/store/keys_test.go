@@ -10,7 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
-	"boon.example/internal/message"
+	"boon.example/internal/post/message"
 	"boon.example/internal/refusal"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/transfer"

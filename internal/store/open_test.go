@@ -22,7 +22,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
-	"boon.example/internal/message"
+	"boon.example/internal/post/message"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/files"

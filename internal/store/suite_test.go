@@ -16,14 +16,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
-	"boon.example/internal/message"
 	"boon.example/internal/money"
-	"boon.example/internal/ratelimit"
+	"boon.example/internal/post/message"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"

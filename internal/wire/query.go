@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/normalize"
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
-	"boon.example/internal/nfc"
 )
 
 // Query reads the parameters of a request's address as an object reads the members of its body. Those that nobody
@@ -35,7 +35,7 @@ func (q *Query) Text(name string) string {
 	case len(values) > 1:
 		q.Add(name, "This parameter is given more than once.")
 	case len(values) == 1:
-		return nfc.String(values[0]) // as texts are stored
+		return normalize.String(values[0]) // as texts are stored
 	}
 	return ""
 }

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"boon.example/internal/base/jsontape"
+	"boon.example/internal/base/normalize"
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
-	"boon.example/internal/nfc"
-	"boon.example/internal/tape"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -26,7 +26,7 @@ const maxMembers = 1_000
 // Reader reads one JSON text strictly and collects everything that is wrong with it as problems of the caller's.
 type Reader struct {
 	*Problems
-	tape    tape.Tape
+	tape    jsontape.Tape
 	unknown int
 	top     Object
 }
@@ -35,8 +35,8 @@ type Reader struct {
 // a zero value; one of the wrong type is a problem. In the end, Finish refuses the members that nobody asked for.
 type Object struct {
 	*Reader
-	path  string     // "" for the whole body
-	value tape.Value // what it is; none: it has no members
+	path  string         // "" for the whole body
+	value jsontape.Value // what it is; none: it has no members
 	asked []string
 }
 
@@ -81,7 +81,7 @@ const byteOrderMark = "\ufeff"
 
 // Forget lets go of the body, so that a reader can wait for the next one without keeping secrets.
 func (r *Reader) Forget() {
-	r.top.value = tape.Value{}
+	r.top.value = jsontape.Value{}
 	r.tape.Forget()
 	r.Problems = nil
 }
@@ -94,7 +94,7 @@ func (r *Reader) count(o *Object) {
 }
 
 // members are those of an object that are looked at: their names and values.
-func (o *Object) members(yield func(name []byte, value tape.Value) bool) {
+func (o *Object) members(yield func(name []byte, value jsontape.Value) bool) {
 	if !o.value.Exists() {
 		return
 	}
@@ -117,21 +117,21 @@ func Unquote(s jsontext.Value) []byte {
 
 // sentence says in our words why body is not readable.
 func sentence(body []byte, err error) string {
-	wrong, ok := errors.AsType[*tape.SyntaxError](err)
+	wrong, ok := errors.AsType[*jsontape.SyntaxError](err)
 	if !ok {
 		return "The body is not valid JSON."
 	}
 	switch wrong.Fault {
-	case tape.NotUTF8:
+	case jsontape.NotUTF8:
 		return "The body is not valid UTF-8."
-	case tape.Trailing:
+	case jsontape.Trailing:
 		return "The body must be one JSON object, with nothing after it."
-	case tape.TooShort:
+	case jsontape.TooShort:
 		return "The body is not valid JSON: it ends too early."
-	case tape.TooDeep:
-		return fmt.Sprintf("The body nests values more than %d deep.", tape.MaxDepth)
-	case tape.TooMany:
-		return fmt.Sprintf("The body has more than %d names and values.", tape.MaxNodes)
+	case jsontape.TooDeep:
+		return fmt.Sprintf("The body nests values more than %d deep.", jsontape.MaxDepth)
+	case jsontape.TooMany:
+		return fmt.Sprintf("The body has more than %d names and values.", jsontape.MaxNodes)
 	}
 	before := body[:wrong.Offset]
 	line := bytes.Count(before, []byte("\n")) + 1
@@ -157,7 +157,7 @@ func (o *Object) Take(name string) jsontext.Value {
 }
 
 // Value is Take for a value that is read from the tape.
-func (o *Object) Value(name string) (found tape.Value) {
+func (o *Object) Value(name string) (found jsontape.Value) {
 	o.asked = append(o.asked, name)
 	times := 0
 	for its, value := range o.members {
@@ -170,7 +170,7 @@ func (o *Object) Value(name string) (found tape.Value) {
 		o.Add(o.At(name), "This member is given more than once.")
 	}
 	if times > 1 || found.SaysNothing() {
-		return tape.Value{}
+		return jsontape.Value{}
 	}
 	return found
 }
@@ -205,11 +205,11 @@ func (o *Object) Of(name string, kind jsontext.Kind, must string) jsontext.Value
 	return v.Raw()
 }
 
-func (o *Object) valueOf(name string, kind jsontext.Kind, must string) tape.Value {
+func (o *Object) valueOf(name string, kind jsontext.Kind, must string) jsontape.Value {
 	v := o.Value(name)
 	if v.Exists() && v.Kind() != kind {
 		o.Add(o.At(name), "This must be %s, not %s.", must, KindName(v.Kind()))
-		return tape.Value{}
+		return jsontape.Value{}
 	}
 	return v
 }
@@ -237,7 +237,7 @@ func (o *Object) Text(name string) string {
 	if v == nil {
 		return ""
 	}
-	return nfc.String(string(Unquote(v)))
+	return normalize.String(string(Unquote(v)))
 }
 
 // Line reads a text of at most limit characters.
@@ -361,7 +361,7 @@ func (o *Object) Texts(name string, limit int) (texts []string, ok bool) {
 		}
 		texts = append(texts, "")
 		if e.Kind() == '"' {
-			texts[i] = nfc.String(string(e.Unquoted()))
+			texts[i] = normalize.String(string(e.Unquoted()))
 		} else {
 			o.Add(fmt.Sprintf("%s[%d]", o.At(name), i), "This must be a text, not %s.", KindName(e.Kind()))
 		}
@@ -370,7 +370,7 @@ func (o *Object) Texts(name string, limit int) (texts []string, ok bool) {
 }
 
 // inner is an object within the body.
-func (r *Reader) inner(v tape.Value, path string) *Object {
+func (r *Reader) inner(v jsontape.Value, path string) *Object {
 	o := &Object{Reader: r, path: path, value: v}
 	r.count(o)
 	return o

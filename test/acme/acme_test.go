@@ -28,7 +28,7 @@ import (
 	"github.com/letsencrypt/pebble/v2/va"
 	"github.com/letsencrypt/pebble/v2/wfe"
 
-	"boon.example/internal/certificate"
+	"boon.example/internal/base/certificate"
 	"boon.example/test/rig"
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
-	"boon.example/internal/mail"
+	"boon.example/internal/post/mail"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"

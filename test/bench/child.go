@@ -22,9 +22,9 @@ import (
 	"syscall"
 	"time"
 
+	"boon.example/internal/base/telemetry"
+	"boon.example/internal/post/webhook"
 	"boon.example/internal/server"
-	"boon.example/internal/telemetry"
-	"boon.example/internal/webhook"
 )
 
 // beServer is what a child process does: the service as boon serve runs it, with its log, or the empty handler.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"boon.example/internal/load"
+	"boon.example/internal/command/load"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/load"
+	"boon.example/internal/command/load"
 )
 
 // cliff redeems under keys that grow with time in a store whose gifts came in twenty orders of a thousand: once the

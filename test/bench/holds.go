@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"boon.example/internal/load"
+	"boon.example/internal/command/load"
 	"boon.example/test/rig"
 )
 

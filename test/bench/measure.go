@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/load"
+	"boon.example/internal/command/load"
 )
 
 // trial is a service over a store with gifts in it, and an empty handler beside it.

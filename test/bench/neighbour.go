@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/load"
+	"boon.example/internal/command/load"
 	"boon.example/internal/refusal"
 )
 

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"boon.example/client"
+	"boon.example/internal/command/load"
 	"boon.example/internal/guid"
-	"boon.example/internal/load"
 	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/load"
+	"boon.example/internal/command/load"
 	"boon.example/test/rig"
 )
 

@@ -19,7 +19,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/load"
+	"boon.example/internal/command/load"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
 	"boon.example/internal/store/db"

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"boon.example/internal/load"
+	"boon.example/internal/command/load"
 )
 
 // beside compares validations at a steady, low rate on an idle service with the same while sixteen writers redeem.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"boon.example/internal/load"
+	"boon.example/internal/command/load"
 )
 
 // withTicket asks about gifts with an order of 20 lines, as platforms print them.

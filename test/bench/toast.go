@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/load"
+	"boon.example/internal/command/load"
 )
 
 // toast measures REDEEMs as Toast sends them. What is not known within the time that Toast waits is told apart.

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"boon.example/internal/load"
+	"boon.example/internal/command/load"
 )
 
 // What the traces part does.

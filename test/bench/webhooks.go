@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"boon.example/internal/load"
+	"boon.example/internal/command/load"
 	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 	"boon.example/internal/store"

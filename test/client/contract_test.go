@@ -26,7 +26,7 @@ type schema struct {
 
 func schemas(t *testing.T) map[string]schema {
 	t.Helper()
-	text, err := os.ReadFile("../../internal/api/openapi.yaml")
+	text, err := os.ReadFile("../../internal/face/api/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"boon.example/internal/card"
-	"boon.example/internal/nfc"
+	"boon.example/internal/base/normalize"
+	"boon.example/internal/post/card"
 	"boon.example/test/rig"
 )
 
@@ -118,7 +118,7 @@ func refusable(name, s string) string {
 			return "a control character"
 		}
 	}
-	if utf8.RuneCountInString(nfc.String(s)) > 200 && !lines || utf8.RuneCountInString(nfc.String(s)) > 1000 {
+	if utf8.RuneCountInString(normalize.String(s)) > 200 && !lines || utf8.RuneCountInString(normalize.String(s)) > 1000 {
 		return "it is too long"
 	}
 	if strings.TrimSpace(s) == "" {
@@ -195,7 +195,7 @@ func (w *world) look(t *testing.T, kind, s string, sent fields, g *sentGift, twi
 		}
 		for _, line := range card.Lines(text) {
 			for what, all := range map[string]string{"page": got.page.text, "mail's HTML": got.mail.html.text} {
-				if all != "" && !strings.Contains(unspaced(all), unspaced(nfc.String(line))) {
+				if all != "" && !strings.Contains(unspaced(all), unspaced(normalize.String(line))) {
 					t.Errorf("%q: the %s of a gift by %s does not show %s as %q: %.500q", s, what, kind, name, line, all)
 				}
 			}
@@ -248,8 +248,8 @@ func (w *world) answers(t *testing.T, s string, sent fields, g *sentGift) {
 		if !given || name == "senderDescription" && strings.TrimSpace(want) == "" {
 			continue
 		}
-		if got, _ := shown[name].(string); got != nfc.String(want) {
-			t.Errorf("%q: the interface shows %s as %q, want %q", s, name, got, nfc.String(want))
+		if got, _ := shown[name].(string); got != normalize.String(want) {
+			t.Errorf("%q: the interface shows %s as %q, want %q", s, name, got, normalize.String(want))
 		}
 	}
 	if i := bytes.IndexFunc(body, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f }); i >= 0 {
@@ -357,7 +357,7 @@ func TestHostileSetup(t *testing.T) {
 		if !got.pdf.like(twin.pdf) {
 			t.Errorf("%q in the set-up changes the PDF:\n%+v\nharmless:\n%+v", s, got.pdf, twin.pdf)
 		}
-		if !strings.Contains(got.page.text, nfc.String(card.Line(s))) {
+		if !strings.Contains(got.page.text, normalize.String(card.Line(s))) {
 			t.Errorf("the page does not show %q of the set-up as text: %q", s, got.page.text)
 		}
 	}

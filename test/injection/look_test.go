@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"boon.example/internal/nfc"
+	"boon.example/internal/base/normalize"
 )
 
 // seen is all that comes out of one gift.
@@ -100,7 +100,7 @@ func openPage(t *testing.T, page []byte) tree {
 	}
 	unfold(root)
 	walk(root, 0)
-	return tree{shape.String(), nfc.String(text.String())}
+	return tree{shape.String(), normalize.String(text.String())}
 }
 
 // onMap is a link to a map, which holds what to search for and nothing else.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/qr"
+	"boon.example/internal/post/qr"
 )
 
 // TestScanPage has a scanner that we did not write read the QR code off the screen of a small phone, in both themes and

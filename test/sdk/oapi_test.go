@@ -27,7 +27,7 @@ func TestClientsInGo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			folder, file := t.TempDir(), absolute(t, "../../internal/api/"+c.file)
+			folder, file := t.TempDir(), absolute(t, "../../internal/face/api/"+c.file)
 			for _, inner := range []string{"gifts", "uses"} {
 				if err := os.Mkdir(filepath.Join(folder, inner), 0o700); err != nil {
 					t.Fatal(err)
@@ -132,7 +132,7 @@ func TestClientsInTypeScript(t *testing.T) {
 				write(t, folder, "tsconfig.json", `{"compilerOptions": {"target": "es2022", "module": "nodenext",
 					"lib": ["es2022", "dom", "dom.iterable"], "types": [], "strict": true, "skipLibCheck": true}, "files": ["main.ts"]}`)
 				write(t, folder, "main.ts", purchase+programs[generator])
-				bin, file := filepath.Join(modules, ".bin"), absolute(t, "../../internal/api/"+file)
+				bin, file := filepath.Join(modules, ".bin"), absolute(t, "../../internal/face/api/"+file)
 				if generator == "orval" {
 					run(t, os.Environ(), folder, filepath.Join(bin, generator), "--input", file,
 						"--output", "gifts.ts", "--client", "fetch")
@@ -148,12 +148,13 @@ func TestClientsInTypeScript(t *testing.T) {
 	}
 }
 
-// TestOpenAPIIsLinted has Redocly's linter look at both files; internal/api/redocly.yaml says what it does not ask.
+// TestOpenAPIIsLinted has Redocly's linter look at both files; internal/face/api/redocly.yaml says what it does not
+// ask.
 func TestOpenAPIIsLinted(t *testing.T) {
 	t.Parallel()
 	pgtest.Once(t)
 	c := exec.CommandContext(t.Context(), tool(t, ".bin/redocly"), "lint", "--format", "stylish")
-	c.Dir = "../../internal/api"
+	c.Dir = "../../internal/face/api"
 	c.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
 	if out, err := c.CombinedOutput(); err != nil || strings.Contains(string(out), " warning ") ||
 		strings.Count(string(out), "validated in") != 2 {

@@ -113,7 +113,7 @@ func keyed(t *testing.T) map[string]string {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(read(t, "../../internal/api/openapi.json")), &file); err != nil {
+	if err := json.Unmarshal([]byte(read(t, "../../internal/face/api/openapi.json")), &file); err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]string{}

@@ -49,8 +49,8 @@ func absolute(t *testing.T, path string) string {
 func TestOpenAPIIsRead(t *testing.T) {
 	t.Parallel()
 	parser := tool(t, "@apidevtools/swagger-parser")
-	for file, version := range map[string]string{"../../internal/api/openapi.json": "3.1.0",
-		"../../internal/api/openapi-3.0.json": "3.0.3"} {
+	for file, version := range map[string]string{"../../internal/face/api/openapi.json": "3.1.0",
+		"../../internal/face/api/openapi-3.0.json": "3.0.3"} {
 		said := run(t, os.Environ(), ".", "node", "-e", `
 			require(process.argv[1]).validate(process.argv[2]).then(file => console.log(file.openapi))`, parser, file)
 		if strings.TrimSpace(said) != version {
@@ -67,7 +67,7 @@ func TestOpenAPIGenerator(t *testing.T) {
 	has(t, "java")
 	jar, folder := tool(t, "@openapitools/openapi-generator-cli/bin/openapi-generator.jar"), t.TempDir()
 	run(t, os.Environ(), folder, "java", "-jar", jar, "generate",
-		"--input-spec", absolute(t, "../../internal/api/openapi-3.0.json"), "--generator-name", "typescript-fetch",
+		"--input-spec", absolute(t, "../../internal/face/api/openapi-3.0.json"), "--generator-name", "typescript-fetch",
 		"--additional-properties", "typescriptThreePlus=true", "--output", "gifts")
 	s := boontest.Example(t, server.Config{Outbox: true})
 	env := append(os.Environ(), "BOON_URL="+s.URL, "BOON_TILL_KEY="+examples.HarborTillKey, "BOON_GIFT="+sold(t, s.URL))

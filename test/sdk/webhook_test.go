@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"boon.example/internal/merchant"
-	"boon.example/internal/webhook"
+	"boon.example/internal/post/webhook"
 )
 
 // delivery is a message as a receiver gets it.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/qr"
+	"boon.example/internal/post/qr"
 )
 
 // film makes what a camera sees, as Motion JPEG: a code on a card, a little uneven, on a counter. Chromium shows it

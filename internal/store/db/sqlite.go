@@ -15,8 +15,8 @@ import (
 	driver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"boon.example/internal/base/durable"
 	"boon.example/internal/chain"
-	"boon.example/internal/durable"
 	"boon.example/internal/store/files"
 )
 

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"boon.example/internal/durable"
+	"boon.example/internal/base/durable"
 	"boon.example/internal/store/files"
 )
 

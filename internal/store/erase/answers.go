@@ -17,7 +17,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
-	"boon.example/internal/message"
+	"boon.example/internal/post/message"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )

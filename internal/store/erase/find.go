@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"boon.example/internal/base/normalize"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
-	"boon.example/internal/nfc"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )
@@ -25,7 +25,7 @@ func (e *Eraser) Find(ctx context.Context, account guid.ID, who string, seen fun
 	is := Request{Contact: who}
 	found := map[guid.ID]bool{}
 	var keys [][]byte
-	for _, spelling := range contact.Spellings(nfc.Address(who)) {
+	for _, spelling := range contact.Spellings(normalize.Address(who)) {
 		keys = append(keys, e.db.Keys.SearchHashes(account, record.ByContact+spelling)...)
 	}
 	for _, key := range keys {

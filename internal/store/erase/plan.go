@@ -5,11 +5,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"boon.example/internal/base/normalize"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
-	"boon.example/internal/nfc"
 	"boon.example/internal/store/record"
 )
 
@@ -43,7 +43,7 @@ func (p *plan) nothing() bool {
 // is tells whether a contact is that of the person. Customers' addresses stand as they were typed, and so do contacts
 // of earlier releases.
 func (r *Request) is(address string) bool {
-	return address != "" && (r.Contact == "" || contact.Same(nfc.Address(address), nfc.Address(r.Contact)))
+	return address != "" && (r.Contact == "" || contact.Same(normalize.Address(address), normalize.Address(r.Contact)))
 }
 
 // planFor decides what goes. A recipient takes along the name, the message and the notes, also one that the gift was

@@ -18,7 +18,7 @@ import (
 	driver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"boon.example/internal/durable"
+	"boon.example/internal/base/durable"
 )
 
 // The embedded database and its write-ahead log are two files, and SQLite believes that they belong together: it would

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"boon.example/internal/fair"
+	"boon.example/internal/base/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"boon.example/internal/fair"
+	"boon.example/internal/base/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/store/db"

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"time"
 
+	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
-	"boon.example/internal/ratelimit"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
 )

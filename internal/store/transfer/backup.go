@@ -15,7 +15,7 @@ import (
 
 	"modernc.org/sqlite"
 
-	"boon.example/internal/durable"
+	"boon.example/internal/base/durable"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/files"
 )

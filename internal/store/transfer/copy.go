@@ -16,7 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"boon.example/internal/durable"
+	"boon.example/internal/base/durable"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/setup"
 	"boon.example/internal/store/tables"

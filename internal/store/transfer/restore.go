@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/durable"
+	"boon.example/internal/base/durable"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/check"
 	"boon.example/internal/store/db"

@@ -3,30 +3,30 @@ package format
 import (
 	"math"
 
+	"boon.example/internal/base/jsontape"
 	"boon.example/internal/money"
-	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 )
 
 var (
-	cloverNames = tape.NewNames("order", "elements", "currency", "total", "unpaidBalance", "paymentState", "isVat",
+	cloverNames = jsontape.NewNames("order", "elements", "currency", "total", "unpaidBalance", "paymentState", "isVat",
 		"taxRemoved", "lineItems", "discounts", "serviceCharge", "additionalCharges", "payments")
-	cloverLine = tape.NewNames("item", "name", "itemCode", "price", "unitQty", "unitName", "modifications", "discounts",
-		"exchanged", "refunded", "isRevenue", "isOrderFee", "isPlatformOrderFee", "taxRates")
-	cloverItem     = tape.NewNames("id")
-	cloverElements = tape.NewNames("elements")
-	cloverAmount   = tape.NewNames("amount")
-	cloverDiscount = tape.NewNames("amount", "percentage", "percentageDecimal")
-	cloverRate     = tape.NewNames("id", "rate", "taxAmount")
-	cloverPayment  = tape.NewNames("amount", "result")
+	cloverLine = jsontape.NewNames("item", "name", "itemCode", "price", "unitQty", "unitName", "modifications",
+		"discounts", "exchanged", "refunded", "isRevenue", "isOrderFee", "isPlatformOrderFee", "taxRates")
+	cloverItem     = jsontape.NewNames("id")
+	cloverElements = jsontape.NewNames("elements")
+	cloverAmount   = jsontape.NewNames("amount")
+	cloverDiscount = jsontape.NewNames("amount", "percentage", "percentageDecimal")
+	cloverRate     = jsontape.NewNames("id", "rate", "taxAmount")
+	cloverPayment  = jsontape.NewNames("amount", "result")
 )
 
 // elements is a list as Clover writes it: under the name elements, or bare.
-func (r *reader) elements(v tape.Value) tape.Value {
+func (r *reader) elements(v jsontape.Value) jsontape.Value {
 	if v.Kind() != '{' {
 		return v
 	}
-	var m [1]tape.Value
+	var m [1]jsontape.Value
 	r.pick(v, cloverElements, m[:])
 	return m[0]
 }
@@ -46,7 +46,7 @@ type cloverOrder struct {
 }
 
 // clover reads an Order. It tells no totals of its lines: they are reckoned as Clover does.
-func (r *reader) clover(data tape.Value) *ticket.Ticket {
+func (r *reader) clover(data jsontape.Value) *ticket.Ticket {
 	const (
 		order = iota
 		orders
@@ -62,10 +62,10 @@ func (r *reader) clover(data tape.Value) *ticket.Ticket {
 		charges
 		payments
 	)
-	var m [13]tape.Value
+	var m [13]jsontape.Value
 	r.pick(data, cloverNames, m[:])
 	if inner := first(m[order], r.onlyOne(m[orders])); !inner.SaysNothing() {
-		data, m = inner, [13]tape.Value{}
+		data, m = inner, [13]jsontape.Value{}
 		r.pick(data, cloverNames, m[:])
 	}
 	if data.Kind() != '{' {
@@ -108,9 +108,9 @@ func (r *reader) clover(data tape.Value) *ticket.Ticket {
 }
 
 // cloverPaid sums the payments that succeeded.
-func (r *reader) cloverPaid(payments tape.Value) (paid money.Amount) {
+func (r *reader) cloverPaid(payments jsontape.Value) (paid money.Amount) {
 	for _, e := range r.list(r.elements(payments)) {
-		var p [2]tape.Value
+		var p [2]jsontape.Value
 		r.pick(e, cloverPayment, p[:])
 		if amount := r.minor(p[0]); p[1].SaysNothing() || r.says(p[1], "SUCCESS") {
 			paid += amount
@@ -130,7 +130,7 @@ func (b *bill) goods() (sum money.Amount) {
 }
 
 // sum holds the parts against the order's own total. What is left of it is the service charge, where there is one.
-func (b *cloverOrder) sum(total tape.Value, vat, charged bool) {
+func (b *cloverOrder) sum(total jsontape.Value, vat, charged bool) {
 	b.own, b.summed = b.minor(total), !total.SaysNothing()
 	for i := range b.lines {
 		switch l := &b.lines[i]; l.reason {
@@ -150,7 +150,7 @@ func (b *cloverOrder) sum(total tape.Value, vat, charged bool) {
 	}
 }
 
-func (b *cloverOrder) line(index int, v tape.Value) {
+func (b *cloverOrder) line(index int, v jsontape.Value) {
 	const (
 		item = iota
 		name
@@ -167,9 +167,9 @@ func (b *cloverOrder) line(index int, v tape.Value) {
 		platformFee
 		rates
 	)
-	var m [14]tape.Value
+	var m [14]jsontape.Value
 	b.pick(v, cloverLine, m[:])
-	var of [1]tape.Value
+	var of [1]jsontape.Value
 	b.pick(m[item], cloverItem, of[:])
 	l := line{name: b.name(m[name])}
 	switch b.options.ItemID {
@@ -213,7 +213,7 @@ func (b *cloverOrder) line(index int, v tape.Value) {
 }
 
 // gross is the price of a line, times its weight in thousandths if it has one. Whole thousands of no unit are pieces.
-func (b *cloverOrder) gross(price, unitQuantity, unitName tape.Value) (gross, pieces money.Amount, weighed bool) {
+func (b *cloverOrder) gross(price, unitQuantity, unitName jsontape.Value) (gross, pieces money.Amount, weighed bool) {
 	const thousand = 1_000
 	gross, weight := b.minor(price), b.minor(unitQuantity)
 	unit := b.text(unitName)
@@ -232,9 +232,9 @@ func (b *cloverOrder) gross(price, unitQuantity, unitName tape.Value) (gross, pi
 }
 
 // modified sums what the modifications of a line add to its price.
-func (b *cloverOrder) modified(modifications tape.Value) (sum money.Amount) {
+func (b *cloverOrder) modified(modifications jsontape.Value) (sum money.Amount) {
 	for _, e := range b.list(b.elements(modifications)) {
-		var a [1]tape.Value
+		var a [1]jsontape.Value
 		b.pick(e, cloverAmount, a[:])
 		sum += b.minor(a[0])
 	}
@@ -245,10 +245,10 @@ var thousandth, _ = money.ReadDecimal([]byte("0.001"))
 
 // discounts sums discounts on an amount, of which they are no more: percentages of it, and amounts. Clover stores these
 // as negative numbers.
-func (r *reader) discounts(v tape.Value, on money.Amount) (sum money.Amount) {
+func (r *reader) discounts(v jsontape.Value, on money.Amount) (sum money.Amount) {
 	on = max(0, on)
 	for _, e := range r.list(v) {
-		var m [3]tape.Value
+		var m [3]jsontape.Value
 		r.pick(e, cloverDiscount, m[:])
 		amount, percent, fine := r.minor(m[0]), r.percent(m[1], 100), r.percent(m[2], whole100)
 		switch {
@@ -266,7 +266,7 @@ func (r *reader) discounts(v tape.Value, on money.Amount) (sum money.Amount) {
 const whole100 = 1_000_000
 
 // percent reads a part of whole, more than which is a problem.
-func (r *reader) percent(v tape.Value, whole money.Amount) money.Amount {
+func (r *reader) percent(v jsontape.Value, whole money.Amount) money.Amount {
 	p := r.minor(v)
 	if p = max(p, -p); p > whole {
 		r.AddAt(v.Path, "A discount of more than 100 %% cannot be.")
@@ -276,9 +276,9 @@ func (r *reader) percent(v tape.Value, whole money.Amount) money.Amount {
 }
 
 // rates notes the tax rates of a line. It is taxed once by each.
-func (b *cloverOrder) rates(index int, v tape.Value, gone bool) {
+func (b *cloverOrder) rates(index int, v jsontape.Value, gone bool) {
 	for _, e := range b.list(b.elements(v)) {
-		var m [3]tape.Value
+		var m [3]jsontape.Value
 		b.pick(e, cloverRate, m[:])
 		rate, fixed, id := b.minor(m[1]), b.minor(m[2]), b.id(m[0])
 		if rate < 0 || rate > 10*wholeRate {
@@ -310,7 +310,7 @@ const maxTaxes = 100
 
 // No sum of taxes can wrap around: those of a line are three nodes of the tape each, and one is at most ten times the
 // line and an amount.
-const _ = uint64(math.MaxInt64 - tape.MaxNodes/3*(10+1)*ticket.MaxAmount)
+const _ = uint64(math.MaxInt64 - jsontape.MaxNodes/3*(10+1)*ticket.MaxAmount)
 
 // wholeRate is a tax of a hundred percent.
 const wholeRate = 10_000_000

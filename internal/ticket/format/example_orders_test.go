@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"boon.example/internal/base/jsontape"
 	"boon.example/internal/money"
-	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
@@ -124,7 +124,7 @@ func TestExampleOrders(t *testing.T) {
 
 // opened is an order without its envelope.
 func opened(t *testing.T, order string) string {
-	var of tape.Tape
+	var of jsontape.Tape
 	if err := of.Scan([]byte(order)); err != nil {
 		t.Fatal(err)
 	}

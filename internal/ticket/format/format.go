@@ -9,8 +9,8 @@ package format
 import (
 	"slices"
 
+	"boon.example/internal/base/jsontape"
 	"boon.example/internal/money"
-	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
@@ -29,7 +29,7 @@ const (
 type kind struct {
 	name    string
 	itemIDs []string // what may name the item of a line; the first one does unless the till says otherwise
-	read    func(*reader, tape.Value) *ticket.Ticket
+	read    func(*reader, jsontape.Value) *ticket.Ticket
 }
 
 // kinds are the formats, the first of which is the interface's own. They are only read.
@@ -75,7 +75,7 @@ type Options struct {
 
 // Read reads a ticket in one of the formats, into memory of the caller's or, where that is nil, new one. What is wrong
 // with it is added to problems; then what it gives is of no use.
-func Read(name string, data tape.Value, o Options, c money.Currency, into *ticket.Memory,
+func Read(name string, data jsontape.Value, o Options, c money.Currency, into *ticket.Memory,
 	problems *wire.Problems) *ticket.Ticket {
 	n := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
 	if n < 0 {
@@ -104,8 +104,8 @@ func Read(name string, data tape.Value, o Options, c money.Currency, into *ticke
 
 // unreadNames are members that only orders of schemas have that are not read, and kinds are what has them.
 var (
-	unreadNames = tape.NewNames("Sale", "SaleLines", "salesLines", "sales", "itemizations", "orderCart", "shoppingCart",
-		"totalMoney", "order", "data")
+	unreadNames = jsontape.NewNames("Sale", "SaleLines", "salesLines", "sales", "itemizations", "orderCart",
+		"shoppingCart", "totalMoney", "order", "data")
 	unreadKinds = [...]string{"a sale of Lightspeed Retail's R-Series", "a sale of Lightspeed Retail's R-Series",
 		"a sale of Lightspeed Restaurant's K-Series", "a list of sales of Lightspeed Restaurant's K-Series",
 		"a payment of Square's Connect v1", "a cart for Clover's Atomic Orders", "a cart for Clover's Hosted Checkout",
@@ -113,9 +113,9 @@ var (
 )
 
 // unread tells what an order is whose schema is not read; "": none of these.
-func unread(data tape.Value) string {
+func unread(data jsontape.Value) string {
 	for range 2 {
-		var m [10]tape.Value
+		var m [10]jsontape.Value
 		if data.Kind() != '{' {
 			return ""
 		}
@@ -130,11 +130,11 @@ func unread(data tape.Value) string {
 	return ""
 }
 
-var looks = tape.NewNames("order", "draft_order", "data", "checks", "selections", "total_money", "line_items", "totals",
-	"total_price", "lineItems", "unpaidBalance", "subtotal", "grandTotal", "register_sale_products")
+var looks = jsontape.NewNames("order", "draft_order", "data", "checks", "selections", "total_money", "line_items",
+	"totals", "total_price", "lineItems", "unpaidBalance", "subtotal", "grandTotal", "register_sale_products")
 
 // looksLike is the format that the members of an order are of; "": that cannot be told.
-func looksLike(data tape.Value) string {
+func looksLike(data jsontape.Value) string {
 	if looksLikeGraphQL(data) {
 		return Shopify
 	}
@@ -154,16 +154,16 @@ func looksLike(data tape.Value) string {
 		grand
 		sold
 	)
-	var m [14]tape.Value
-	pick := func(v tape.Value) {
-		m = [14]tape.Value{}
+	var m [14]jsontape.Value
+	pick := func(v jsontape.Value) {
+		m = [14]jsontape.Value{}
 		v.Pick(looks, m[:], func(string) {})
 	}
 	if data.Kind() != '{' {
 		return ""
 	}
 	pick(data)
-	for _, inner := range []tape.Value{m[order], m[draft], m[envelope]} {
+	for _, inner := range []jsontape.Value{m[order], m[draft], m[envelope]} {
 		if inner.Kind() == '{' {
 			pick(inner)
 			break

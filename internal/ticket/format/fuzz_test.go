@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"boon.example/internal/tape"
+	"boon.example/internal/base/jsontape"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
@@ -31,7 +31,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(`{"data":{"data":{"data":{"orders":{"edges":[{"node":{"lineItems":{"edges":[{}]}}}]}}}}}`)
 	f.Fuzz(func(t *testing.T, order string) {
-		var of tape.Tape
+		var of jsontape.Tape
 		if of.Scan([]byte(order)) != nil || of.Root().Kind() != '{' { // the request asks for an object
 			return
 		}

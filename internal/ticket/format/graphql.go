@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"boon.example/internal/base/jsontape"
 	"boon.example/internal/money"
-	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
@@ -14,33 +14,33 @@ import (
 // graphNames are the names of the Admin GraphQL API. A name without Set beside the one with it is that of older
 // versions.
 var graphNames = &shopNames{
-	order: tape.NewNames("lineItems", "taxesIncluded", "cancelledAt", "displayFinancialStatus", "totalTax",
+	order: jsontape.NewNames("lineItems", "taxesIncluded", "cancelledAt", "displayFinancialStatus", "totalTax",
 		"totalTaxSet", "currentTotalTax", "currentTotalTaxSet", "totalDiscounts", "totalDiscountsSet", "totalPrice",
 		"totalPriceSet", "currentTotalPrice", "currentTotalPriceSet", "totalOutstandingSet", "totalTipReceivedSet",
 		"refunds", "shippingLines", "originalTotalDutiesSet", "currentTotalDutiesSet", "originalTotalAdditionalFeesSet",
 		"currentTotalAdditionalFeesSet"),
-	draft: tape.NewNames("lineItems", "status", "subtotalPriceSet", "totalTaxSet", "totalPriceSet", "appliedDiscount",
+	draft: jsontape.NewNames("lineItems", "status", "subtotalPriceSet", "totalTaxSet", "totalPriceSet", "appliedDiscount",
 		"shippingLine", "taxesIncluded"),
-	line: tape.NewNames("id", "variant", "product", "sku", "name", "title", "variantTitle", "originalUnitPrice",
+	line: jsontape.NewNames("id", "variant", "product", "sku", "name", "title", "variantTitle", "originalUnitPrice",
 		"originalUnitPriceSet", "quantity", "currentQuantity", "discountAllocations", "totalDiscount", "totalDiscountSet",
 		"isGiftCard", "tipPaymentGateway", "tipPaymentMethod", "taxLines", "appliedDiscount"),
-	allocation: tape.NewNames("allocatedAmount", "allocatedAmountSet"),
-	applied:    tape.NewNames("amountSet", "value", "valueType"),
-	shipping:   tape.NewNames("price", "originalPriceSet", "discountedPrice", "discountedPriceSet", "isRemoved"),
-	tax:        tape.NewNames("price", "priceSet"),
-	set:        tape.NewNames("presentmentMoney", "shopMoney"),
-	money:      tape.NewNames("amount", "currencyCode"),
-	refunds:    tape.NewNames("refundLineItems"),
-	refund:     tape.NewNames("lineItem", "quantity", "subtotal", "subtotalSet"),
+	allocation: jsontape.NewNames("allocatedAmount", "allocatedAmountSet"),
+	applied:    jsontape.NewNames("amountSet", "value", "valueType"),
+	shipping:   jsontape.NewNames("price", "originalPriceSet", "discountedPrice", "discountedPriceSet", "isRemoved"),
+	tax:        jsontape.NewNames("price", "priceSet"),
+	set:        jsontape.NewNames("presentmentMoney", "shopMoney"),
+	money:      jsontape.NewNames("amount", "currencyCode"),
+	refunds:    jsontape.NewNames("refundLineItems"),
+	refund:     jsontape.NewNames("lineItem", "quantity", "subtotal", "subtotalSet"),
 	open:       "totalOutstandingSet",
 }
 
 var (
-	graphTop        = tape.NewNames("id", "invoiceUrl", "currencyCode", "presentmentCurrencyCode")
-	graphRef        = tape.NewNames("id", "legacyResourceId")
-	graphConnection = tape.NewNames("nodes", "edges", "pageInfo")
-	graphEdge       = tape.NewNames("node")
-	graphPage       = tape.NewNames("hasNextPage")
+	graphTop        = jsontape.NewNames("id", "invoiceUrl", "currencyCode", "presentmentCurrencyCode")
+	graphRef        = jsontape.NewNames("id", "legacyResourceId")
+	graphConnection = jsontape.NewNames("nodes", "edges", "pageInfo")
+	graphEdge       = jsontape.NewNames("node")
+	graphPage       = jsontape.NewNames("hasNextPage")
 )
 
 // need is a member that a query has to ask for, or one of several that tell the same: their places among the names.
@@ -74,20 +74,20 @@ var (
 
 // graphQL is what is noted while an order of the GraphQL API is read.
 type graphQL struct {
-	shop, shown tape.Value // the codes of the shop's currency and of the customer's
-	lacking     []string   // members that the query did not ask for of a line
+	shop, shown jsontape.Value // the codes of the shop's currency and of the customer's
+	lacking     []string       // members that the query did not ask for of a line
 }
 
 // ofGraphQL reads an Order or a DraftOrder of the GraphQL API. A query answers only what it asks for: a member that is
 // not there may have any value, so each one that counts is needed.
-func (r *reader) ofGraphQL(data tape.Value, isDraft bool) *ticket.Ticket {
+func (r *reader) ofGraphQL(data jsontape.Value, isDraft bool) *ticket.Ticket {
 	const (
 		id = iota
 		invoice
 		currency
 		presentment
 	)
-	var m [4]tape.Value
+	var m [4]jsontape.Value
 	r.pick(data, graphTop, m[:])
 	s := shop{reader: r, names: graphNames, graph: &graphQL{shop: m[currency], shown: m[presentment]}}
 	known := !m[currency].SaysNothing() && !m[presentment].SaysNothing()
@@ -107,10 +107,10 @@ func (r *reader) ofGraphQL(data tape.Value, isDraft bool) *ticket.Ticket {
 }
 
 // looksLikeGraphQL reports whether data is an order of the GraphQL API.
-func looksLikeGraphQL(data tape.Value) bool {
+func looksLikeGraphQL(data jsontape.Value) bool {
 	r := &reader{Problems: new(wire.Problems)} // what is wrong is of no interest
 	order, _ := r.shopOrder(data)
-	var m [shopMembers]tape.Value
+	var m [shopMembers]jsontape.Value
 	return r.pick(order, shopifyNames, m[:]) && m[shopLines].SaysNothing() && !m[shopLineItems].SaysNothing() &&
 		(!m[shopTotal].SaysNothing() || !m[shopCurrentTotal].SaysNothing())
 }
@@ -120,7 +120,7 @@ func askFor(of string, members []string) string {
 }
 
 // lacksOf reports whether an order lacks members that it needs, and notes them.
-func (s shop) lacksOf(data tape.Value, m []tape.Value, needs []need) bool {
+func (s shop) lacksOf(data jsontape.Value, m []jsontape.Value, needs []need) bool {
 	lacking := s.graph.lacks(nil, m, needs)
 	if len(lacking) > 0 {
 		s.AddAt(data.Path, "%s", askFor("of the order", lacking))
@@ -129,13 +129,13 @@ func (s shop) lacksOf(data tape.Value, m []tape.Value, needs []need) bool {
 }
 
 // lineLacks notes the members that a line needs and lacks.
-func (g *graphQL) lineLacks(m []tape.Value, needs []need, itemID string) {
+func (g *graphQL) lineLacks(m []jsontape.Value, needs []need, itemID string) {
 	g.lacking = g.lacks(g.lacking, m, needs)
 	g.lacking = g.lacks(g.lacking, m, []need{graphItem[itemID]})
 }
 
 // lacks adds the names of needs that none of the members meets.
-func (g *graphQL) lacks(lacking []string, m []tape.Value, needs []need) []string {
+func (g *graphQL) lacks(lacking []string, m []jsontape.Value, needs []need) []string {
 	for _, n := range needs {
 		met := slices.ContainsFunc(n.any, func(i int) bool { return m[i].Exists() })
 		if !met && !slices.Contains(lacking, n.name) {
@@ -147,9 +147,9 @@ func (g *graphQL) lacks(lacking []string, m []tape.Value, needs []need) []string
 
 // inBag is an amount in the account's currency. A MoneyBag has it in the shop's currency and in the customer's. The
 // older members are a MoneyV2, or a text in the shop's currency.
-func (s shop) inBag(plain, bag tape.Value) tape.Value {
-	var shown, own [2]tape.Value
-	var m [2]tape.Value
+func (s shop) inBag(plain, bag jsontape.Value) jsontape.Value {
+	var shown, own [2]jsontape.Value
+	var m [2]jsontape.Value
 	switch {
 	case !bag.SaysNothing():
 		s.pick(bag, s.names.set, m[:])
@@ -164,7 +164,7 @@ func (s shop) inBag(plain, bag tape.Value) tape.Value {
 		own[0] = plain
 	}
 	own[1], shown[1] = first(own[1], s.graph.shop), first(shown[1], s.graph.shown)
-	for _, money := range [][2]tape.Value{own, shown} {
+	for _, money := range [][2]jsontape.Value{own, shown} {
 		if !money[0].SaysNothing() && s.says(money[1], s.currency.Code) {
 			return money[0]
 		}
@@ -177,17 +177,17 @@ func (s shop) inBag(plain, bag tape.Value) tape.Value {
 	default:
 		s.ours(code)
 	}
-	return tape.Value{}
+	return jsontape.Value{}
 }
 
 // ref reads the id of something: of the GraphQL API an object with its id, or a global id such as
 // gid://shopify/ProductVariant/1, of which the number counts, as in the REST API.
-func (s shop) ref(v tape.Value) string {
+func (s shop) ref(v jsontape.Value) string {
 	if s.graph == nil {
 		return s.id(v)
 	}
 	if v.Kind() == '{' {
-		var m [2]tape.Value
+		var m [2]jsontape.Value
 		s.pick(v, graphRef, m[:])
 		v = first(m[:]...)
 	}
@@ -201,18 +201,18 @@ func (s shop) ref(v tape.Value) string {
 
 // isTip tells a tip as well as the GraphQL API does, which has no member for it: a line of no product, in an order that
 // received gratuities, which is called Tip or is as much as these.
-func (s shop) isTip(l line, variant tape.Value, gross money.Amount, gratuities tape.Value) bool {
-	received := s.amount(tape.Value{}, gratuities)
+func (s shop) isTip(l line, variant jsontape.Value, gross money.Amount, gratuities jsontape.Value) bool {
+	received := s.amount(jsontape.Value{}, gratuities)
 	return received > 0 && variant.SaysNothing() && l.group == "" && (l.name == "Tip" || gross == received)
 }
 
 // connection takes a list of the GraphQL API apart: its nodes, or its edges, each of which has a node.
-func (r *reader) connection(v tape.Value) (list tape.Value, edges bool) {
+func (r *reader) connection(v jsontape.Value) (list jsontape.Value, edges bool) {
 	if v.Kind() != '{' {
 		return v, false
 	}
-	var m [3]tape.Value
-	var page [1]tape.Value
+	var m [3]jsontape.Value
+	var page [1]jsontape.Value
 	r.pick(v, graphConnection, m[:])
 	r.pick(m[2], graphPage, page[:])
 	if r.yes(page[0]) {
@@ -226,7 +226,7 @@ func (r *reader) connection(v tape.Value) (list tape.Value, edges bool) {
 }
 
 // all is the elements of a list, or of a connection of the GraphQL API.
-func (s shop) all(v tape.Value) func(func(int, tape.Value) bool) {
+func (s shop) all(v jsontape.Value) func(func(int, jsontape.Value) bool) {
 	if s.graph == nil {
 		return s.list(v)
 	}
@@ -234,9 +234,9 @@ func (s shop) all(v tape.Value) func(func(int, tape.Value) bool) {
 	if !edges {
 		return s.list(list)
 	}
-	return func(yield func(int, tape.Value) bool) {
+	return func(yield func(int, jsontape.Value) bool) {
 		for i, e := range s.list(list) {
-			var m [1]tape.Value
+			var m [1]jsontape.Value
 			if s.pick(e, graphEdge, m[:]); s.is(m[0], '{', "an object") && !yield(i, m[0]) {
 				return
 			}
@@ -245,7 +245,7 @@ func (s shop) all(v tape.Value) func(func(int, tape.Value) bool) {
 }
 
 // size is how many elements a list has, or a connection.
-func (s shop) size(v tape.Value) int {
+func (s shop) size(v jsontape.Value) int {
 	if s.graph != nil {
 		v, _ = s.connection(v)
 	}
@@ -253,7 +253,7 @@ func (s shop) size(v tape.Value) int {
 }
 
 // onlyOne is the only element of a list of orders.
-func (r *reader) onlyOne(v tape.Value) (one tape.Value) {
+func (r *reader) onlyOne(v jsontape.Value) (one jsontape.Value) {
 	if v.SaysNothing() {
 		return one
 	}
@@ -270,13 +270,13 @@ func (r *reader) onlyOne(v tape.Value) (one tape.Value) {
 }
 
 // answered is what a query answers. That of a mutation lies in one more object.
-func (r *reader) answered(v tape.Value) tape.Value {
+func (r *reader) answered(v jsontape.Value) jsontape.Value {
 	if v.Kind() != '{' || v.Len() != 1 {
 		return v
 	}
-	var m [envelopeMembers]tape.Value
+	var m [envelopeMembers]jsontape.Value
 	r.pick(v, shopifyEnvelope, m[:])
-	if slices.ContainsFunc(m[:], tape.Value.Exists) {
+	if slices.ContainsFunc(m[:], jsontape.Value.Exists) {
 		return v
 	}
 	for _, inner := range v.Members() {

@@ -3,27 +3,27 @@ package format
 import (
 	"bytes"
 
+	"boon.example/internal/base/jsontape"
 	"boon.example/internal/money"
-	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 )
 
 var (
-	saleEnvelope = tape.NewNames("data", "sale", "register_sale", "payload")
-	saleNames    = tape.NewNames("state", "status", "line_items", "register_sale_products", "totals", "payments",
+	saleEnvelope = jsontape.NewNames("data", "sale", "register_sale", "payload")
+	saleNames    = jsontape.NewNames("state", "status", "line_items", "register_sale_products", "totals", "payments",
 		"adjustments", "ecom_custom_charges", "total_price", "total_tax", "register_sale_payments")
-	saleLine = tape.NewNames("product", "product_id", "quantity", "pricing", "unit_price", "price", "total_discount",
+	saleLine = jsontape.NewNames("product", "product_id", "quantity", "pricing", "unit_price", "price", "total_discount",
 		"unit_discount", "discount", "total_price", "price_total", "tax", "unit_tax", "tax_amount", "total_tax", "tax_total",
 		"return", "is_return", "gift_card_number")
-	saleProduct = tape.NewNames("id")
-	salePricing = tape.NewNames("price", "discount_total", "total")
-	saleTax     = tape.NewNames("amount", "total")
-	saleReturn  = tape.NewNames("is_return")
-	saleTotals  = tape.NewNames("price", "price_incl_tax", "tax", "total_price", "total_tax", "total_to_pay",
+	saleProduct = jsontape.NewNames("id")
+	salePricing = jsontape.NewNames("price", "discount_total", "total")
+	saleTax     = jsontape.NewNames("amount", "total")
+	saleReturn  = jsontape.NewNames("is_return")
+	saleTotals  = jsontape.NewNames("price", "price_incl_tax", "tax", "total_price", "total_tax", "total_to_pay",
 		"total_paid", "total_payment")
-	salePayment    = tape.NewNames("amount")
-	saleAdjustment = tape.NewNames("adjustment_type", "type", "total", "value")
-	saleCharge     = tape.NewNames("total", "total_incl")
+	salePayment    = jsontape.NewNames("amount")
+	saleAdjustment = jsontape.NewNames("adjustment_type", "type", "total", "value")
+	saleCharge     = jsontape.NewNames("total", "total_incl")
 )
 
 // pricesHaveTax tells whether prices include tax: as the options say, else by the country of the currency.
@@ -35,7 +35,7 @@ func (r *reader) pricesHaveTax() bool {
 }
 
 // first is the first of some values that says something.
-func first(values ...tape.Value) tape.Value {
+func first(values ...jsontape.Value) jsontape.Value {
 	for _, v := range values {
 		if !v.SaysNothing() {
 			return v
@@ -45,12 +45,12 @@ func first(values ...tape.Value) tape.Value {
 }
 
 // amount reads a number of currency units, in quotes or not, in minor units.
-func (r *reader) amount(v tape.Value) money.Amount { return r.priced(v).Round(r.currency) }
+func (r *reader) amount(v jsontape.Value) money.Amount { return r.priced(v).Round(r.currency) }
 
 // salePaid sums what was paid.
-func (r *reader) salePaid(payments tape.Value) (paid money.Amount) {
+func (r *reader) salePaid(payments jsontape.Value) (paid money.Amount) {
 	for _, e := range r.list(payments) {
-		var p [1]tape.Value
+		var p [1]jsontape.Value
 		r.pick(e, salePayment, p[:])
 		paid += r.amount(p[0])
 	}
@@ -58,10 +58,10 @@ func (r *reader) salePaid(payments tape.Value) (paid money.Amount) {
 }
 
 // unpacked is a sale without its envelopes: those of API 2.0, of API 0.9, and of the events of the register.
-func (r *reader) unpacked(data tape.Value) tape.Value {
+func (r *reader) unpacked(data jsontape.Value) jsontape.Value {
 	const deepest = 2
 	for range deepest {
-		var e [4]tape.Value
+		var e [4]jsontape.Value
 		if r.pick(data, saleEnvelope, e[:]); data.Kind() != '{' {
 			break
 		}
@@ -76,7 +76,7 @@ func (r *reader) unpacked(data tape.Value) tape.Value {
 
 // lightspeedX reads a Sale: of the schema of 2026-07, of the flat one before it, or of the one that webhooks send,
 // which is that of API 0.9. Its amounts are finer than the currency and without tax, and it tells no currency.
-func (r *reader) lightspeedX(data tape.Value) *ticket.Ticket {
+func (r *reader) lightspeedX(data jsontape.Value) *ticket.Ticket {
 	const (
 		state = iota
 		status
@@ -91,7 +91,7 @@ func (r *reader) lightspeedX(data tape.Value) *ticket.Ticket {
 		paidWith
 	)
 	data = r.unpacked(data)
-	var m [11]tape.Value
+	var m [11]jsontape.Value
 	if r.pick(data, saleNames, m[:]); data.Kind() != '{' {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (r *reader) lightspeedX(data tape.Value) *ticket.Ticket {
 }
 
 // saleIsOver reads the status of the flat schema: CLOSED, VOIDED, and those that end in _CLOSED.
-func (r *reader) saleIsOver(status tape.Value) bool {
+func (r *reader) saleIsOver(status jsontape.Value) bool {
 	text := bytes.ToUpper(r.text(status))
 	return bytes.Equal(text, []byte("VOIDED")) || bytes.HasSuffix(text, []byte("CLOSED"))
 }
@@ -149,7 +149,7 @@ type saleSum struct {
 }
 
 // saleTotals reads the sums of a sale, wherever its schema has them.
-func (r *reader) saleTotals(v, flatPrice, flatTax tape.Value) (s saleSum) {
+func (r *reader) saleTotals(v, flatPrice, flatTax jsontape.Value) (s saleSum) {
 	const (
 		price = iota
 		whole
@@ -160,7 +160,7 @@ func (r *reader) saleTotals(v, flatPrice, flatTax tape.Value) (s saleSum) {
 		paid
 		payment
 	)
-	var t [8]tape.Value
+	var t [8]jsontape.Value
 	r.pick(v, saleTotals, t[:])
 	flatPrice, flatTax = first(flatPrice, t[totalPrice]), first(flatTax, t[totalTax])
 	s.flat = t[price].SaysNothing() && t[whole].SaysNothing()
@@ -198,7 +198,7 @@ func (b *bill) adjust(a adjusted, before, inclusive bool) {
 }
 
 // saleLine reads a line, and its total without tax. In the flat schema tax and discount are of one piece.
-func (r *reader) saleLine(v tape.Value, inclusive bool) (l line, without money.Decimal) {
+func (r *reader) saleLine(v jsontape.Value, inclusive bool) (l line, without money.Decimal) {
 	const (
 		product = iota
 		flatProduct
@@ -220,25 +220,25 @@ func (r *reader) saleLine(v tape.Value, inclusive bool) (l line, without money.D
 		flatBack
 		card
 	)
-	var m [19]tape.Value
+	var m [19]jsontape.Value
 	r.pick(v, saleLine, m[:])
-	var of [1]tape.Value
+	var of [1]jsontape.Value
 	r.pick(m[product], saleProduct, of[:])
 	if l.id = r.id(of[0]); of[0].SaysNothing() {
 		l.id = r.id(m[flatProduct])
 	}
 	pieces := r.saleQuantity(m[quantity])
-	p := [3]tape.Value{first(m[unitPrice], m[price]), m[totalDiscount], first(m[totalPrice], m[priceTotal])}
+	p := [3]jsontape.Value{first(m[unitPrice], m[price]), m[totalDiscount], first(m[totalPrice], m[priceTotal])}
 	off := r.priced(p[1])
 	if p[1].SaysNothing() {
 		off = r.priced(first(m[unitDiscount], m[discount])).Mul(pieces)
 	}
 	if !m[pricing].SaysNothing() {
-		p = [3]tape.Value{}
+		p = [3]jsontape.Value{}
 		r.pick(m[pricing], salePricing, p[:])
 		off = r.priced(p[1])
 	}
-	t := r.saleTaxes(m[tax], [2]tape.Value{first(m[unitTaxed], m[taxAmount]), first(m[totalTax], m[taxTotal])},
+	t := r.saleTaxes(m[tax], [2]jsontape.Value{first(m[unitTaxed], m[taxAmount]), first(m[totalTax], m[taxTotal])},
 		m[unitTaxed])
 	unit, unitTax, taxes := r.priced(p[0]), r.priced(t[0]), r.priced(t[1])
 	if t[1].SaysNothing() {
@@ -260,20 +260,20 @@ func (r *reader) saleLine(v tape.Value, inclusive bool) (l line, without money.D
 
 // saleTaxes gives the tax of one piece and of the line: the two of the flat schema, whose tax may be a number, or those
 // of the tax that is an object.
-func (r *reader) saleTaxes(tax tape.Value, flat [2]tape.Value, unitTaxed tape.Value) [2]tape.Value {
+func (r *reader) saleTaxes(tax jsontape.Value, flat [2]jsontape.Value, unitTaxed jsontape.Value) [2]jsontape.Value {
 	switch k := tax.Kind(); {
 	case k == '0' || k == '"':
 		flat[0] = first(unitTaxed, tax)
 	case !tax.SaysNothing():
-		flat = [2]tape.Value{}
+		flat = [2]jsontape.Value{}
 		r.pick(tax, saleTax, flat[:])
 	}
 	return flat
 }
 
 // saleReason says why a line is left out: it is a gift card, or it was brought back.
-func (r *reader) saleReason(l *line, back, flatBack, card tape.Value, pieces money.Decimal) {
-	var brought [1]tape.Value
+func (r *reader) saleReason(l *line, back, flatBack, card jsontape.Value, pieces money.Decimal) {
+	var brought [1]jsontape.Value
 	r.pick(back, saleReturn, brought[:])
 	returned := r.yes(brought[0])
 	returned = r.yes(flatBack) || returned
@@ -316,7 +316,7 @@ func (r *reader) saleSums(l *line, pieces, without, taxes, unit, unitTax money.D
 }
 
 // saleQuantity reads how many pieces a line has; 1 where it does not say.
-func (r *reader) saleQuantity(v tape.Value) money.Decimal {
+func (r *reader) saleQuantity(v jsontape.Value) money.Decimal {
 	if v.SaysNothing() || v.Kind() != '"' && v.Kind() != '0' {
 		r.is(v, '0', "a number")
 		return money.DecimalOf(1)
@@ -338,11 +338,11 @@ type adjusted struct{ off, charged, shop, gratuities money.Amount }
 
 // adjustments reads what is added to a sale. The charges of the web shop stand among the adjustments as well, and count
 // once.
-func (r *reader) adjustments(v, custom tape.Value) (a adjusted) {
+func (r *reader) adjustments(v, custom jsontape.Value) (a adjusted) {
 	a.shop = r.saleCharges(custom)
 	a.charged = a.shop
 	for _, e := range r.list(v) {
-		var m [4]tape.Value
+		var m [4]jsontape.Value
 		r.pick(e, saleAdjustment, m[:])
 		kind := first(m[0], m[1])
 		switch amount := r.amount(first(m[2], m[3])); {
@@ -359,9 +359,9 @@ func (r *reader) adjustments(v, custom tape.Value) (a adjusted) {
 }
 
 // saleCharges sums the charges of the web shop with their tax: an object with its sums, or a list.
-func (r *reader) saleCharges(v tape.Value) (sum money.Amount) {
-	charge := func(v tape.Value) {
-		var m [2]tape.Value
+func (r *reader) saleCharges(v jsontape.Value) (sum money.Amount) {
+	charge := func(v jsontape.Value) {
+		var m [2]jsontape.Value
 		r.pick(v, saleCharge, m[:])
 		without, with := r.amount(m[0]), r.amount(m[1])
 		if m[1].SaysNothing() {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"boon.example/internal/base/jsontape"
+	"boon.example/internal/base/normalize"
 	"boon.example/internal/contact"
 	"boon.example/internal/money"
-	"boon.example/internal/nfc"
-	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
@@ -41,7 +41,7 @@ func (r *reader) keep(text []byte) string {
 }
 
 // is reports whether a value says something and is of a kind; another kind is a problem.
-func (r *reader) is(v tape.Value, kind jsontext.Kind, must string) bool {
+func (r *reader) is(v jsontape.Value, kind jsontext.Kind, must string) bool {
 	if v.SaysNothing() {
 		return false
 	}
@@ -53,7 +53,7 @@ func (r *reader) is(v tape.Value, kind jsontext.Kind, must string) bool {
 }
 
 // pick looks up the members of an object. ok is false where there is none.
-func (r *reader) pick(v tape.Value, names *tape.Names, into []tape.Value) (ok bool) {
+func (r *reader) pick(v jsontape.Value, names *jsontape.Names, into []jsontape.Value) (ok bool) {
 	if v.Kind() != '{' && !r.is(v, '{', "an object") {
 		return false
 	}
@@ -62,7 +62,7 @@ func (r *reader) pick(v tape.Value, names *tape.Names, into []tape.Value) (ok bo
 }
 
 // within is the path of a member of an object, whether it is there or not.
-func within(v tape.Value, name string) func() string {
+func within(v jsontape.Value, name string) func() string {
 	return func() string {
 		if path := v.Path(); path != "" {
 			return path + "." + name
@@ -72,15 +72,15 @@ func within(v tape.Value, name string) func() string {
 }
 
 // needs notes that a member is missing, unless there is a problem with it already.
-func (r *reader) needs(v tape.Value, name, text string) {
+func (r *reader) needs(v jsontape.Value, name, text string) {
 	r.AddAt(within(v, name), "%s", text)
 }
 
 const needed = "This is needed."
 
 // list is the elements of an array, of which there may be as many as a ticket has lines.
-func (r *reader) list(v tape.Value) func(func(int, tape.Value) bool) {
-	return func(yield func(int, tape.Value) bool) {
+func (r *reader) list(v jsontape.Value) func(func(int, jsontape.Value) bool) {
+	return func(yield func(int, jsontape.Value) bool) {
 		if !r.is(v, '[', "a list") {
 			return
 		}
@@ -99,7 +99,7 @@ func (r *reader) list(v tape.Value) func(func(int, tape.Value) bool) {
 }
 
 // size is how many lines a list may give.
-func size(v tape.Value) int {
+func size(v jsontape.Value) int {
 	if v.Kind() != '[' {
 		return 0
 	}
@@ -107,7 +107,7 @@ func size(v tape.Value) int {
 }
 
 // text reads a text as it is.
-func (r *reader) text(v tape.Value) []byte {
+func (r *reader) text(v jsontape.Value) []byte {
 	if !r.is(v, '"', "a text") {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (r *reader) text(v tape.Value) []byte {
 }
 
 // says reports whether a value is one of some words.
-func (r *reader) says(v tape.Value, words ...string) bool {
+func (r *reader) says(v jsontape.Value, words ...string) bool {
 	text := r.text(v)
 	for _, w := range words {
 		if string(text) == w {
@@ -126,7 +126,7 @@ func (r *reader) says(v tape.Value, words ...string) bool {
 }
 
 // name reads what people call an item: what is too long is cut.
-func (r *reader) name(v tape.Value) string { return cut(r.composed(r.text(v))) }
+func (r *reader) name(v jsontape.Value) string { return cut(r.composed(r.text(v))) }
 
 func cut(s string) string {
 	if len(s) <= ticket.MaxItemName || utf8.RuneCountInString(s) <= ticket.MaxItemName {
@@ -139,14 +139,14 @@ func cut(s string) string {
 func (r *reader) composed(text []byte) string {
 	for _, c := range text {
 		if c >= utf8.RuneSelf {
-			return nfc.String(string(text))
+			return normalize.String(string(text))
 		}
 	}
 	return r.keep(text)
 }
 
 // id reads what names an item: a text, or a whole number, which becomes its digits.
-func (r *reader) id(v tape.Value) string {
+func (r *reader) id(v jsontape.Value) string {
 	switch {
 	case v.SaysNothing():
 		return ""
@@ -180,7 +180,7 @@ func printable(text []byte) bool {
 }
 
 // yes reads true or false.
-func (r *reader) yes(v tape.Value) bool {
+func (r *reader) yes(v jsontape.Value) bool {
 	if v.SaysNothing() {
 		return false
 	}
@@ -191,10 +191,10 @@ func (r *reader) yes(v tape.Value) bool {
 }
 
 // no reports whether a value is false.
-func (r *reader) no(v tape.Value) bool { return !r.yes(v) && v.Kind() == 'f' }
+func (r *reader) no(v jsontape.Value) bool { return !r.yes(v) && v.Kind() == 'f' }
 
 // decimal reads a number within the bounds of a unit.
-func (r *reader) decimal(v tape.Value, unit money.Currency, limit money.Amount) (d money.Decimal, ok bool) {
+func (r *reader) decimal(v jsontape.Value, unit money.Currency, limit money.Amount) (d money.Decimal, ok bool) {
 	if v.Kind() != '0' && !r.is(v, '0', "a number without quotes") {
 		return d, false
 	}
@@ -202,7 +202,7 @@ func (r *reader) decimal(v tape.Value, unit money.Currency, limit money.Amount) 
 }
 
 // exact reads the digits of a number, which v holds.
-func (r *reader) exact(v tape.Value, digits []byte, unit money.Currency, limit money.Amount) (d money.Decimal,
+func (r *reader) exact(v jsontape.Value, digits []byte, unit money.Currency, limit money.Amount) (d money.Decimal,
 	ok bool) {
 	d, err := money.ReadDecimal(digits)
 	switch {
@@ -224,13 +224,13 @@ func beyond(d money.Decimal, unit money.Currency, limit money.Amount) bool {
 }
 
 // major reads a number of currency units, in which platforms may be finer than the currency.
-func (r *reader) major(v tape.Value) money.Decimal {
+func (r *reader) major(v jsontape.Value) money.Decimal {
 	d, _ := r.decimal(v, r.currency, ticket.MaxAmount)
 	return d
 }
 
 // priced reads a number of currency units that may be in quotes.
-func (r *reader) priced(v tape.Value) money.Decimal {
+func (r *reader) priced(v jsontape.Value) money.Decimal {
 	if v.Kind() != '"' || v.SaysNothing() {
 		return r.major(v)
 	}
@@ -239,7 +239,7 @@ func (r *reader) priced(v tape.Value) money.Decimal {
 }
 
 // minor reads a whole number of minor units, or of anything else that is counted.
-func (r *reader) minor(v tape.Value) money.Amount {
+func (r *reader) minor(v jsontape.Value) money.Amount {
 	d, ok := r.decimal(v, money.Pieces, ticket.MaxAmount)
 	if ok && !d.IsWhole() {
 		r.AddAt(v.Path, "This must be a whole number.")
@@ -248,7 +248,7 @@ func (r *reader) minor(v tape.Value) money.Amount {
 }
 
 // ours notes where a currency is another than the account's.
-func (r *reader) ours(v tape.Value) {
+func (r *reader) ours(v jsontape.Value) {
 	if code := r.text(v); code != nil && string(code) != r.currency.Code {
 		r.AddAt(v.Path, "The ticket must be in %s, the currency of the account.", r.currency.Code)
 	}

@@ -4,48 +4,48 @@ import (
 	"slices"
 	"strings"
 
+	"boon.example/internal/base/jsontape"
 	"boon.example/internal/money"
-	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 )
 
 // shopNames are the names of what is read of an order, in one of Shopify's two interfaces. The tables of both name the
 // same members in the same order.
 type shopNames struct {
-	order, draft, line, allocation, applied, shipping, tax, set, money, refunds, refund *tape.Names
+	order, draft, line, allocation, applied, shipping, tax, set, money, refunds, refund *jsontape.Names
 	open                                                                                string // what is outstanding
 }
 
 // restNames are the names of the Admin REST API.
 var restNames = &shopNames{
-	order: tape.NewNames("line_items", "taxes_included", "cancelled_at", "financial_status", "total_tax",
+	order: jsontape.NewNames("line_items", "taxes_included", "cancelled_at", "financial_status", "total_tax",
 		"total_tax_set", "current_total_tax", "current_total_tax_set", "total_discounts", "total_discounts_set",
 		"total_price", "total_price_set", "current_total_price", "current_total_price_set", "total_outstanding",
 		"total_tip_received", "refunds", "shipping_lines", "original_total_duties_set", "current_total_duties_set",
 		"original_total_additional_fees_set", "current_total_additional_fees_set"),
-	draft: tape.NewNames("line_items", "status", "subtotal_price", "total_tax", "total_price", "applied_discount",
+	draft: jsontape.NewNames("line_items", "status", "subtotal_price", "total_tax", "total_price", "applied_discount",
 		"shipping_line", "taxes_included"),
-	line: tape.NewNames("id", "variant_id", "product_id", "sku", "name", "title", "variant_title", "price", "price_set",
-		"quantity", "current_quantity", "discount_allocations", "total_discount", "total_discount_set", "gift_card",
-		"tip_payment_gateway", "tip_payment_method", "tax_lines", "applied_discount"),
-	allocation: tape.NewNames("amount", "amount_set"),
-	applied:    tape.NewNames("amount", "value", "value_type"),
-	shipping:   tape.NewNames("price", "price_set", "discounted_price", "discounted_price_set", "is_removed"),
-	tax:        tape.NewNames("price", "price_set"),
-	set:        tape.NewNames("presentment_money", "shop_money"),
-	money:      tape.NewNames("amount", "currency_code"),
-	refunds:    tape.NewNames("refund_line_items"),
-	refund:     tape.NewNames("line_item_id", "quantity", "subtotal", "subtotal_set"),
+	line: jsontape.NewNames("id", "variant_id", "product_id", "sku", "name", "title", "variant_title", "price",
+		"price_set", "quantity", "current_quantity", "discount_allocations", "total_discount", "total_discount_set",
+		"gift_card", "tip_payment_gateway", "tip_payment_method", "tax_lines", "applied_discount"),
+	allocation: jsontape.NewNames("amount", "amount_set"),
+	applied:    jsontape.NewNames("amount", "value", "value_type"),
+	shipping:   jsontape.NewNames("price", "price_set", "discounted_price", "discounted_price_set", "is_removed"),
+	tax:        jsontape.NewNames("price", "price_set"),
+	set:        jsontape.NewNames("presentment_money", "shop_money"),
+	money:      jsontape.NewNames("amount", "currency_code"),
+	refunds:    jsontape.NewNames("refund_line_items"),
+	refund:     jsontape.NewNames("line_item_id", "quantity", "subtotal", "subtotal_set"),
 	open:       "total_outstanding",
 }
 
 var (
-	shopifyNames = tape.NewNames("lineItems", "order_id", "invoice_url", "line_items", "currency",
+	shopifyNames = jsontape.NewNames("lineItems", "order_id", "invoice_url", "line_items", "currency",
 		"presentment_currency", "totalPriceSet", "currentTotalPriceSet")
-	shopifyEnvelope = tape.NewNames("line_items", "lineItems", "order", "draft_order", "draftOrder",
+	shopifyEnvelope = jsontape.NewNames("line_items", "lineItems", "order", "draft_order", "draftOrder",
 		"calculatedDraftOrder", "node", "orders", "draftOrders", "data")
-	shopifyCart = tape.NewNames("subtotal", "taxTotal", "grandTotal", "lineItems")
-	cartLine    = tape.NewNames("price", "quantity", "title", "variantId", "productId", "sku", "isGiftCard")
+	shopifyCart = jsontape.NewNames("subtotal", "taxTotal", "grandTotal", "lineItems")
+	cartLine    = jsontape.NewNames("price", "quantity", "title", "variantId", "productId", "sku", "isGiftCard")
 )
 
 // envelopeMembers is how many names shopifyEnvelope has.
@@ -60,7 +60,7 @@ type shop struct {
 }
 
 // amount reads an amount, and its set where the customer's currency counts. One that is nothing needs no set.
-func (s shop) amount(plain, set tape.Value) money.Amount {
+func (s shop) amount(plain, set jsontape.Value) money.Amount {
 	if s.graph != nil {
 		return s.priced(s.inBag(plain, set)).Round(s.currency)
 	}
@@ -75,11 +75,11 @@ func (s shop) amount(plain, set tape.Value) money.Amount {
 }
 
 // ofSet is the amount of a set in the account's currency.
-func (s shop) ofSet(set tape.Value) tape.Value {
+func (s shop) ofSet(set jsontape.Value) jsontape.Value {
 	if s.graph != nil {
-		return s.inBag(tape.Value{}, set)
+		return s.inBag(jsontape.Value{}, set)
 	}
-	var m, money [2]tape.Value
+	var m, money [2]jsontape.Value
 	s.pick(set, s.names.set, m[:])
 	in := m[1]
 	if s.presented {
@@ -91,12 +91,12 @@ func (s shop) ofSet(set tape.Value) tape.Value {
 }
 
 // tells reports whether an order tells an amount.
-func (s shop) tells(plain, set tape.Value) bool {
+func (s shop) tells(plain, set jsontape.Value) bool {
 	return !plain.SaysNothing() || s.graph != nil && !set.SaysNothing()
 }
 
 // unset notes that an amount is missing in the customer's currency: at its set, or where that would stand.
-func (s shop) unset(plain, set tape.Value) {
+func (s shop) unset(plain, set jsontape.Value) {
 	path := set.Path
 	if !set.Exists() {
 		path = func() string { return plain.Path() + "_set" }
@@ -105,7 +105,7 @@ func (s shop) unset(plain, set tape.Value) {
 }
 
 // isZero reports whether a value is zero, in quotes or not.
-func isZero(v tape.Value) bool {
+func isZero(v jsontape.Value) bool {
 	var digits []byte
 	switch v.Kind() {
 	case '0':
@@ -131,12 +131,12 @@ const (
 )
 
 // shopify reads an Order or a DraftOrder of the REST API or of the GraphQL API, or the cart of a point of sale.
-func (r *reader) shopify(data tape.Value) *ticket.Ticket {
+func (r *reader) shopify(data jsontape.Value) *ticket.Ticket {
 	data, isDraft := r.shopOrder(data)
 	if data.Kind() != '{' {
 		return nil
 	}
-	var m [shopMembers]tape.Value
+	var m [shopMembers]jsontape.Value
 	r.pick(data, shopifyNames, m[:])
 	switch {
 	case isGraphQL(m, isDraft):
@@ -161,7 +161,7 @@ func (r *reader) shopify(data tape.Value) *ticket.Ticket {
 }
 
 // isGraphQL reports whether an order is of the GraphQL API: its lines are a connection, or it tells totals in sets.
-func isGraphQL(m [shopMembers]tape.Value, isDraft bool) bool {
+func isGraphQL(m [shopMembers]jsontape.Value, isDraft bool) bool {
 	lines := m[shopLineItems]
 	return lines.Kind() == '{' || !m[shopTotal].SaysNothing() || !m[shopCurrentTotal].SaysNothing() ||
 		isDraft && !lines.SaysNothing()
@@ -169,7 +169,7 @@ func isGraphQL(m [shopMembers]tape.Value, isDraft bool) bool {
 
 // shopOrder takes an order out of its envelopes: those of the REST API, and what a query or a mutation of the GraphQL
 // API answers. isDraft tells that the envelope is that of a draft.
-func (r *reader) shopOrder(data tape.Value) (order tape.Value, isDraft bool) {
+func (r *reader) shopOrder(data jsontape.Value) (order jsontape.Value, isDraft bool) {
 	const (
 		restLines = iota
 		lines
@@ -184,7 +184,7 @@ func (r *reader) shopOrder(data tape.Value) (order tape.Value, isDraft bool) {
 	)
 	const deepest = 4
 	for range deepest {
-		var m [envelopeMembers]tape.Value
+		var m [envelopeMembers]jsontape.Value
 		r.pick(data, shopifyEnvelope, m[:])
 		if !m[restLines].SaysNothing() || !m[lines].SaysNothing() {
 			break
@@ -205,7 +205,7 @@ func (r *reader) shopOrder(data tape.Value) (order tape.Value, isDraft bool) {
 type refund struct{ value, pieces, free money.Amount }
 
 // shippings sums what shipping costs.
-func (s shop) shippings(list tape.Value) (sum money.Amount) {
+func (s shop) shippings(list jsontape.Value) (sum money.Amount) {
 	for _, e := range s.all(list) {
 		sum += s.shipping(e)
 	}
@@ -236,8 +236,8 @@ const (
 	orderMembers = orderExtra + 4
 )
 
-func (s shop) order(data tape.Value) *ticket.Ticket {
-	var m [orderMembers]tape.Value
+func (s shop) order(data jsontape.Value) *ticket.Ticket {
+	var m [orderMembers]jsontape.Value
 	if s.pick(data, s.names.order, m[:]); s.graph != nil && s.lacksOf(data, m[:], graphOrder) {
 		return nil
 	}
@@ -279,13 +279,13 @@ func (s shop) order(data tape.Value) *ticket.Ticket {
 }
 
 // isOf reports whether a value is one of some words: the GraphQL API has them in capitals.
-func (s shop) isOf(v tape.Value, words ...string) bool {
+func (s shop) isOf(v jsontape.Value, words ...string) bool {
 	text := string(s.text(v))
 	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, text) })
 }
 
 // latest reads the amount of an order and its set, or where these follow, what they are now.
-func (s shop) latest(m []tape.Value) money.Amount {
+func (s shop) latest(m []jsontape.Value) money.Amount {
 	was := s.amount(m[0], m[1])
 	if now := s.amount(m[2], m[3]); s.tells(m[2], m[3]) {
 		return now
@@ -294,7 +294,7 @@ func (s shop) latest(m []tape.Value) money.Amount {
 }
 
 // extras reads an amount that stands in a set only, and may be of what it is now.
-func (s shop) extras(sets []tape.Value) money.Amount {
+func (s shop) extras(sets []jsontape.Value) money.Amount {
 	set := sets[1]
 	if set.SaysNothing() {
 		set = sets[0]
@@ -303,9 +303,9 @@ func (s shop) extras(sets []tape.Value) money.Amount {
 }
 
 // ofShop reads an amount that stands in the shop's currency only: a part of whole, which is own in the account's.
-func (s shop) ofShop(v tape.Value, own, whole money.Amount) money.Amount {
+func (s shop) ofShop(v jsontape.Value, own, whole money.Amount) money.Amount {
 	if s.graph != nil {
-		return s.amount(tape.Value{}, v)
+		return s.amount(jsontape.Value{}, v)
 	}
 	amount := s.priced(v).Round(s.currency)
 	if !s.presented {
@@ -337,8 +337,8 @@ func (b *bill) sumShop(inside, taxed bool, gratuities money.Amount) {
 	}
 }
 
-func (s shop) shipping(v tape.Value) money.Amount {
-	var m [5]tape.Value
+func (s shop) shipping(v jsontape.Value) money.Amount {
+	var m [5]jsontape.Value
 	s.pick(v, s.names.shipping, m[:])
 	price := s.amount(m[0], m[1])
 	if less := s.amount(m[2], m[3]); s.tells(m[2], m[3]) {
@@ -351,17 +351,17 @@ func (s shop) shipping(v tape.Value) money.Amount {
 }
 
 // refunds gives what came back of each line, by its id.
-func (s shop) refunds(v tape.Value) map[string]refund {
+func (s shop) refunds(v jsontape.Value) map[string]refund {
 	if size(v) == 0 {
 		s.is(v, '[', "a list")
 		return nil
 	}
 	sums := make(map[string]refund)
 	for _, e := range s.list(v) {
-		var m [1]tape.Value
+		var m [1]jsontape.Value
 		s.pick(e, s.names.refunds, m[:])
 		for _, one := range s.all(m[0]) {
-			var l [4]tape.Value
+			var l [4]jsontape.Value
 			s.pick(one, s.names.refund, l[:])
 			id := s.ref(l[0])
 			sum := sums[id]
@@ -402,14 +402,14 @@ const (
 )
 
 // line reads a line of an order: what is still on it, after its discounts.
-func (s shop) line(v, gratuities tape.Value, back map[string]refund) line {
+func (s shop) line(v, gratuities jsontape.Value, back map[string]refund) line {
 	l, m, gross, pieces := s.goods(v, graphLine)
 	if s.graph != nil && l.reason == ticket.Allowed && s.isTip(l, m[lineVariant], gross, gratuities) {
 		l.reason = ticket.Tip
 	}
 	off := money.Amount(0)
 	for _, e := range s.all(m[lineAllocations]) {
-		var a [2]tape.Value
+		var a [2]jsontape.Value
 		s.pick(e, s.names.allocation, a[:])
 		off += max(0, s.amount(a[0], a[1]))
 	}
@@ -439,9 +439,9 @@ func (s shop) line(v, gratuities tape.Value, back map[string]refund) line {
 }
 
 // taxes sums the taxes of a line.
-func (s shop) taxes(v tape.Value) (sum money.Amount) {
+func (s shop) taxes(v jsontape.Value) (sum money.Amount) {
 	for _, e := range s.all(v) {
-		var t [2]tape.Value
+		var t [2]jsontape.Value
 		s.pick(e, s.names.tax, t[:])
 		sum += s.amount(t[0], t[1])
 	}
@@ -450,7 +450,8 @@ func (s shop) taxes(v tape.Value) (sum money.Amount) {
 
 // goods reads what lines of orders and of drafts have in common; gross is the list price of all pieces. needs are the
 // members that it must have in the GraphQL API.
-func (s shop) goods(v tape.Value, needs []need) (l line, m [lineMembers]tape.Value, gross, pieces money.Amount) {
+func (s shop) goods(v jsontape.Value, needs []need) (l line, m [lineMembers]jsontape.Value,
+	gross, pieces money.Amount) {
 	if s.pick(v, s.names.line, m[:]); s.graph != nil {
 		s.graph.lineLacks(m[:], needs, s.options.ItemID)
 	}
@@ -520,8 +521,8 @@ const (
 
 // draftOrder reads a DraftOrder. Whether the discount of a line is for one piece or for all of them is told by the
 // order's subtotal; where it is not, the larger one counts.
-func (s shop) draftOrder(data tape.Value) *ticket.Ticket {
-	var m [draftMembers]tape.Value
+func (s shop) draftOrder(data jsontape.Value) *ticket.Ticket {
+	var m [draftMembers]jsontape.Value
 	if s.pick(data, s.names.draft, m[:]); s.graph != nil && s.lacksOf(data, m[:], graphDraft) {
 		return nil
 	}
@@ -530,7 +531,7 @@ func (s shop) draftOrder(data tape.Value) *ticket.Ticket {
 	for _, e := range s.all(m[draftLines]) {
 		b.line(s, e, inside)
 	}
-	amount := func(v tape.Value) money.Amount { return s.amount(v, v) }
+	amount := func(v jsontape.Value) money.Amount { return s.amount(v, v) }
 	var goods *money.Amount
 	if told := amount(m[draftSubtotal]); !m[draftSubtotal].SaysNothing() {
 		goods = &told
@@ -547,7 +548,7 @@ func (s shop) draftOrder(data tape.Value) *ticket.Ticket {
 }
 
 // line reads a line of a draft.
-func (b *draft) line(s shop, v tape.Value, inside bool) {
+func (b *draft) line(s shop, v jsontape.Value, inside bool) {
 	l, m, gross, pieces := s.goods(v, graphDraftLine)
 	if taxes := s.taxes(m[lineTaxes]); !inside {
 		l.outside = taxes
@@ -600,8 +601,8 @@ type applied struct {
 }
 
 // applied reads a discount.
-func (s shop) applied(v tape.Value) (a applied) {
-	var m [3]tape.Value
+func (s shop) applied(v jsontape.Value) (a applied) {
+	var m [3]jsontape.Value
 	s.pick(v, s.names.applied, m[:])
 	value := s.priced(m[1])
 	a.percent = s.isOf(m[2], "percentage") && m[0].SaysNothing()
@@ -627,8 +628,8 @@ var hundredth, _ = money.ReadDecimal([]byte("0.01"))
 
 // cart reads the cart of a point of sale. Its discounts say neither whether they are money, nor of which lines: what
 // its subtotal is below the prices is spread over the goods.
-func (r *reader) cart(data tape.Value) *ticket.Ticket {
-	var m [4]tape.Value
+func (r *reader) cart(data jsontape.Value) *ticket.Ticket {
+	var m [4]jsontape.Value
 	r.pick(data, shopifyCart, m[:])
 	b := r.bill(size(m[3]))
 	for _, e := range r.list(m[3]) {
@@ -636,7 +637,7 @@ func (r *reader) cart(data tape.Value) *ticket.Ticket {
 		b.add(l)
 		b.parts += l.total
 	}
-	cents := func(v tape.Value) money.Amount { return r.priced(v).Round(r.currency) }
+	cents := func(v jsontape.Value) money.Amount { return r.priced(v).Round(r.currency) }
 	subtotal := cents(m[0])
 	b.tax, b.own, b.summed = cents(m[1]), cents(m[2]), true
 	if m[0].SaysNothing() {
@@ -657,8 +658,8 @@ func (r *reader) cart(data tape.Value) *ticket.Ticket {
 	return b.ticket()
 }
 
-func (r *reader) cartLine(v tape.Value) (l line) {
-	var m [7]tape.Value
+func (r *reader) cartLine(v jsontape.Value) (l line) {
+	var m [7]jsontape.Value
 	r.pick(v, cartLine, m[:])
 	l.group = r.id(m[4])
 	l.id, l.name = r.shopifyID(r.id(m[3]), r.id(m[5]), l.group), r.name(m[2])

@@ -1,31 +1,31 @@
 package format
 
 import (
+	"boon.example/internal/base/jsontape"
 	"boon.example/internal/money"
-	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 )
 
 var (
-	squareNames = tape.NewNames("order", "orders", "state", "line_items", "taxes", "returns", "tenders", "total_money",
+	squareNames = jsontape.NewNames("order", "orders", "state", "line_items", "taxes", "returns", "tenders", "total_money",
 		"net_amount_due_money", "total_tax_money", "total_discount_money", "total_service_charge_money",
 		"total_tip_money", "rounding_adjustment")
-	squareLine = tape.NewNames("name", "variation_name", "catalog_object_id", "category_id", "item_type", "quantity",
+	squareLine = jsontape.NewNames("name", "variation_name", "catalog_object_id", "category_id", "item_type", "quantity",
 		"quantity_unit", "base_price_money", "variation_total_price_money", "modifiers", "applied_taxes", "taxes",
 		"total_tax_money", "total_service_charge_money", "total_money")
-	squareMoney    = tape.NewNames("amount", "currency")
-	squareModifier = tape.NewNames("total_price_money")
-	squareTax      = tape.NewNames("uid", "type", "applied_money")
-	squareApplied  = tape.NewNames("tax_uid", "applied_money")
-	squareReturn   = tape.NewNames("return_line_items")
-	squareReturned = tape.NewNames("catalog_object_id", "quantity", "item_type", "total_money", "total_tax_money")
-	squareTender   = tape.NewNames("amount_money", "tip_money")
-	squareRounded  = tape.NewNames("amount_money")
+	squareMoney    = jsontape.NewNames("amount", "currency")
+	squareModifier = jsontape.NewNames("total_price_money")
+	squareTax      = jsontape.NewNames("uid", "type", "applied_money")
+	squareApplied  = jsontape.NewNames("tax_uid", "applied_money")
+	squareReturn   = jsontape.NewNames("return_line_items")
+	squareReturned = jsontape.NewNames("catalog_object_id", "quantity", "item_type", "total_money", "total_tax_money")
+	squareTender   = jsontape.NewNames("amount_money", "tip_money")
+	squareRounded  = jsontape.NewNames("amount_money")
 )
 
 // money reads a Money: minor units in the account's currency.
-func (r *reader) money(v tape.Value) money.Amount {
-	var m [2]tape.Value
+func (r *reader) money(v jsontape.Value) money.Amount {
+	var m [2]jsontape.Value
 	if !r.pick(v, squareMoney, m[:]) {
 		return 0
 	}
@@ -38,7 +38,7 @@ func (r *reader) money(v tape.Value) money.Amount {
 
 // square reads an Order. The total of a line is its total_money less the taxes that were added to it and the service
 // charges that were put on it.
-func (r *reader) square(data tape.Value) *ticket.Ticket {
+func (r *reader) square(data jsontape.Value) *ticket.Ticket {
 	const (
 		order = iota
 		orders
@@ -55,10 +55,10 @@ func (r *reader) square(data tape.Value) *ticket.Ticket {
 		tip
 		rounded
 	)
-	var m [14]tape.Value
+	var m [14]jsontape.Value
 	r.pick(data, squareNames, m[:])
 	if inner := first(m[order], r.onlyOne(m[orders])); !inner.SaysNothing() {
-		data, m = inner, [14]tape.Value{}
+		data, m = inner, [14]jsontape.Value{}
 		r.pick(data, squareNames, m[:])
 	}
 	onlyReturns := size(m[lines]) == 0 && size(m[returns]) > 0
@@ -96,16 +96,16 @@ func (r *reader) square(data tape.Value) *ticket.Ticket {
 }
 
 // squareRounding is what cash rounding adds to the total of an order.
-func (r *reader) squareRounding(v tape.Value) money.Amount {
-	var m [1]tape.Value
+func (r *reader) squareRounding(v jsontape.Value) money.Amount {
+	var m [1]jsontape.Value
 	r.pick(v, squareRounded, m[:])
 	return r.money(m[0])
 }
 
 // squarePaid sums what was tendered. Gratuities in it are paid where the order's total counts them.
-func (r *reader) squarePaid(tenders tape.Value, counted bool) (paid money.Amount) {
+func (r *reader) squarePaid(tenders jsontape.Value, counted bool) (paid money.Amount) {
 	for _, e := range r.list(tenders) {
-		var t [2]tape.Value
+		var t [2]jsontape.Value
 		r.pick(e, squareTender, t[:])
 		amount, gratuity := r.money(t[0]), r.money(t[1])
 		if !counted {
@@ -119,14 +119,14 @@ func (r *reader) squarePaid(tenders tape.Value, counted bool) (paid money.Amount
 const notCalculated = "This order has no totals: send it as CalculateOrder or RetrieveOrder answers it."
 
 // squareTaxes tells of each tax by its uid whether it is added to prices.
-func (r *reader) squareTaxes(v tape.Value) map[string]bool {
+func (r *reader) squareTaxes(v jsontape.Value) map[string]bool {
 	if size(v) == 0 {
 		r.is(v, '[', "a list")
 		return nil
 	}
 	additive := make(map[string]bool, size(v))
 	for _, e := range r.list(v) {
-		var m [3]tape.Value
+		var m [3]jsontape.Value
 		r.pick(e, squareTax, m[:])
 		additive[string(r.text(m[0]))] = !r.says(m[1], "INCLUSIVE")
 	}
@@ -134,7 +134,7 @@ func (r *reader) squareTaxes(v tape.Value) map[string]bool {
 }
 
 // squareLine reads a line, what service charges are in its total_money, and all of its tax.
-func (r *reader) squareLine(v tape.Value, additive map[string]bool) (l line, charged, taxed money.Amount) {
+func (r *reader) squareLine(v jsontape.Value, additive map[string]bool) (l line, charged, taxed money.Amount) {
 	const (
 		name = iota
 		variation
@@ -152,7 +152,7 @@ func (r *reader) squareLine(v tape.Value, additive map[string]bool) (l line, cha
 		charge
 		total
 	)
-	var m [15]tape.Value
+	var m [15]jsontape.Value
 	r.pick(v, squareLine, m[:])
 	if m[total].SaysNothing() {
 		r.needs(v, "total_money", notCalculated)
@@ -167,7 +167,7 @@ func (r *reader) squareLine(v tape.Value, additive map[string]bool) (l line, cha
 		gross = pieces.Mul(money.DecimalOf(int64(r.money(m[base])))).Round(money.Pieces)
 	}
 	for _, e := range r.list(m[modifiers]) {
-		var modifier [1]tape.Value
+		var modifier [1]jsontape.Value
 		r.pick(e, squareModifier, modifier[:])
 		gross += r.money(modifier[0])
 	}
@@ -192,7 +192,7 @@ func (r *reader) squareLine(v tape.Value, additive map[string]bool) (l line, cha
 	return l, charged, taxed
 }
 
-func (r *reader) squareQuantity(v tape.Value) money.Decimal {
+func (r *reader) squareQuantity(v jsontape.Value) money.Decimal {
 	if v.SaysNothing() {
 		return money.DecimalOf(1)
 	}
@@ -211,10 +211,10 @@ func (r *reader) squareQuantity(v tape.Value) money.Decimal {
 }
 
 // squareAdded is what taxes add to a line: all of them where it cannot be told, as where fewer are listed.
-func (r *reader) squareAdded(v tape.Value, additive map[string]bool, all money.Amount) (sum money.Amount) {
+func (r *reader) squareAdded(v jsontape.Value, additive map[string]bool, all money.Amount) (sum money.Amount) {
 	inside, unknown := money.Amount(0), v.SaysNothing()
 	for _, e := range r.list(v) {
-		var m [2]tape.Value
+		var m [2]jsontape.Value
 		r.pick(e, squareApplied, m[:])
 		amount := r.money(m[1])
 		added, known := additive[string(r.text(m[0]))]
@@ -232,10 +232,10 @@ func (r *reader) squareAdded(v tape.Value, additive map[string]bool, all money.A
 
 // squareOwnTaxes is what the taxes add to a line that lists them itself, as orders did before they were listed once for
 // all lines.
-func (r *reader) squareOwnTaxes(v tape.Value, all money.Amount) (sum money.Amount) {
+func (r *reader) squareOwnTaxes(v jsontape.Value, all money.Amount) (sum money.Amount) {
 	inside := money.Amount(0)
 	for _, e := range r.list(v) {
-		var m [3]tape.Value
+		var m [3]jsontape.Value
 		r.pick(e, squareTax, m[:])
 		amount := max(0, r.money(m[2]))
 		if r.says(m[1], "INCLUSIVE") {
@@ -251,12 +251,12 @@ func (r *reader) squareOwnTaxes(v tape.Value, all money.Amount) (sum money.Amoun
 }
 
 // squareReturns notes which items are brought back, and gives the value of all.
-func (r *reader) squareReturns(b *bill, v tape.Value) (sum money.Amount) {
+func (r *reader) squareReturns(b *bill, v jsontape.Value) (sum money.Amount) {
 	for _, e := range r.list(v) {
-		var m [1]tape.Value
+		var m [1]jsontape.Value
 		r.pick(e, squareReturn, m[:])
 		for _, one := range r.list(m[0]) {
-			var l [5]tape.Value
+			var l [5]jsontape.Value
 			r.pick(one, squareReturned, l[:])
 			value := max(0, r.money(l[3]))
 			sum += value

@@ -1,16 +1,16 @@
 package format
 
 import (
+	"boon.example/internal/base/jsontape"
 	"boon.example/internal/contact"
 	"boon.example/internal/money"
-	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 )
 
 var (
-	standardNames = tape.NewNames("lineItems", "totals")
-	standardLine  = tape.NewNames("itemID", "itemName", "itemUnitPrice", "quantity", "itemTotalPrice")
-	standardTotal = tape.NewNames("grandTotal", "subTotal", "taxTotal", "discountTotal", "serviceChargeTotal")
+	standardNames = jsontape.NewNames("lineItems", "totals")
+	standardLine  = jsontape.NewNames("itemID", "itemName", "itemUnitPrice", "quantity", "itemTotalPrice")
+	standardTotal = jsontape.NewNames("grandTotal", "subTotal", "taxTotal", "discountTotal", "serviceChargeTotal")
 )
 
 // standard reads the interface's own schema.
@@ -20,13 +20,13 @@ var (
 //     be the product: tills round, and know of discounts.
 //   - Numbers may be negative, as voids and coupons are, and finer than the currency.
 //   - Which items are gift cards, only the merchant can say.
-func (r *reader) standard(data tape.Value) *ticket.Ticket {
-	var top [2]tape.Value
+func (r *reader) standard(data jsontape.Value) *ticket.Ticket {
+	var top [2]jsontape.Value
 	if !r.pick(data, standardNames, top[:]) {
 		return nil
 	}
 	lines := top[0]
-	var totals [5]tape.Value
+	var totals [5]jsontape.Value
 	n := size(lines)
 	t, numbers := r.into.Ticket(r.currency, n, n+len(totals))
 	if lines.SaysNothing() {
@@ -53,7 +53,7 @@ func (r *reader) standard(data tape.Value) *ticket.Ticket {
 }
 
 // standardLine reads one line into l, and its itemUnitPrice into unit.
-func (r *reader) standardLine(v tape.Value, l *ticket.Line, unit *money.Decimal) {
+func (r *reader) standardLine(v jsontape.Value, l *ticket.Line, unit *money.Decimal) {
 	const (
 		itemID = iota
 		itemName
@@ -61,7 +61,7 @@ func (r *reader) standardLine(v tape.Value, l *ticket.Line, unit *money.Decimal)
 		quantity
 		totalPrice
 	)
-	var m [5]tape.Value
+	var m [5]jsontape.Value
 	r.pick(v, standardLine, m[:])
 	before := r.Len()
 	l.ItemID = r.line(m[itemID], ticket.MaxItemID)
@@ -86,7 +86,7 @@ func (r *reader) standardLine(v tape.Value, l *ticket.Line, unit *money.Decimal)
 }
 
 // line reads a text of one line.
-func (r *reader) line(v tape.Value, limit int) string {
+func (r *reader) line(v jsontape.Value, limit int) string {
 	text := r.text(v)
 	if len(text) <= limit && printable(text) {
 		return r.keep(text)
@@ -100,7 +100,7 @@ func (r *reader) line(v tape.Value, limit int) string {
 }
 
 // aside reads a number that only tells one ticket from another; one that cannot be read is left out.
-func aside(v tape.Value, into *money.Decimal) *money.Decimal {
+func aside(v jsontape.Value, into *money.Decimal) *money.Decimal {
 	if v.Kind() != '0' {
 		return nil
 	}

@@ -4,27 +4,27 @@ import (
 	"bytes"
 	"strings"
 
+	"boon.example/internal/base/jsontape"
 	"boon.example/internal/money"
-	"boon.example/internal/tape"
 	"boon.example/internal/ticket"
 )
 
 var (
-	toastNames = tape.NewNames("order", "details", "checks", "voided", "deleted", "excessFood", "selections")
-	toastCheck = tape.NewNames("guid", "selections", "voided", "deleted", "paymentStatus", "taxAmount", "totalAmount",
+	toastNames = jsontape.NewNames("order", "details", "checks", "voided", "deleted", "excessFood", "selections")
+	toastCheck = jsontape.NewNames("guid", "selections", "voided", "deleted", "paymentStatus", "taxAmount", "totalAmount",
 		"appliedDiscounts", "appliedServiceCharges", "payments")
-	toastSelection = tape.NewNames("item", "itemGroup", "plu", "displayName", "quantity", "unitOfMeasure",
+	toastSelection = jsontape.NewNames("item", "itemGroup", "plu", "displayName", "quantity", "unitOfMeasure",
 		"preDiscountPrice", "price", "tax", "taxInclusion", "voided", "deferred", "selectionType", "refundDetails",
 		"appliedDiscounts")
-	toastItem     = tape.NewNames("guid", "multiLocationId", "externalId")
-	toastRefund   = tape.NewNames("refundAmount", "taxRefundAmount")
-	toastDiscount = tape.NewNames("discountAmount", "processingState")
-	toastCharge   = tape.NewNames("chargeAmount", "gratuity")
-	toastPayment  = tape.NewNames("amount", "voidInfo", "paymentStatus")
+	toastItem     = jsontape.NewNames("guid", "multiLocationId", "externalId")
+	toastRefund   = jsontape.NewNames("refundAmount", "taxRefundAmount")
+	toastDiscount = jsontape.NewNames("discountAmount", "processingState")
+	toastCharge   = jsontape.NewNames("chargeAmount", "gratuity")
+	toastPayment  = jsontape.NewNames("amount", "voidInfo", "paymentStatus")
 )
 
 // toast reads an Order with one check that counts, or a Check. Amounts are in currency units.
-func (r *reader) toast(data tape.Value) *ticket.Ticket {
+func (r *reader) toast(data jsontape.Value) *ticket.Ticket {
 	const (
 		order = iota
 		details
@@ -34,11 +34,11 @@ func (r *reader) toast(data tape.Value) *ticket.Ticket {
 		excess
 		selections
 	)
-	var m [7]tape.Value
+	var m [7]jsontape.Value
 	r.pick(data, toastNames, m[:])
 	for _, envelope := range []int{details, order} { // details are those of a webhook's event
 		if inner := m[envelope]; !inner.SaysNothing() {
-			data, m = inner, [7]tape.Value{}
+			data, m = inner, [7]jsontape.Value{}
 			r.pick(data, toastNames, m[:])
 		}
 	}
@@ -67,10 +67,10 @@ const optionPath = "ticketData.options."
 
 // toastChoice is the check that counts: the one with the GUID that the options name, or the only one that is neither
 // voided nor deleted.
-func (r *reader) toastChoice(v tape.Value, closed bool) (chosen tape.Value) {
+func (r *reader) toastChoice(v jsontape.Value, closed bool) (chosen jsontape.Value) {
 	n, list := 0, false
 	for _, e := range r.list(v) {
-		var m [10]tape.Value
+		var m [10]jsontape.Value
 		r.pick(e, toastCheck, m[:])
 		list = true
 		switch gone := r.yes(m[2]) || r.yes(m[3]); {
@@ -92,7 +92,7 @@ func (r *reader) toastChoice(v tape.Value, closed bool) (chosen tape.Value) {
 	case n > 1 && closed:
 	case n > 1:
 		r.Add(path, "This order has %d checks: say by its guid which one is to be paid.", n)
-		return tape.Value{}
+		return jsontape.Value{}
 	case list && !closed:
 		r.AddAt(v.Path, "All checks of this order are voided or deleted.")
 	case !closed:
@@ -101,7 +101,7 @@ func (r *reader) toastChoice(v tape.Value, closed bool) (chosen tape.Value) {
 	return chosen
 }
 
-func (r *reader) toastBill(check tape.Value) *bill {
+func (r *reader) toastBill(check jsontape.Value) *bill {
 	const (
 		guid = iota
 		selections
@@ -114,7 +114,7 @@ func (r *reader) toastBill(check tape.Value) *bill {
 		charges
 		payments
 	)
-	var m [10]tape.Value
+	var m [10]jsontape.Value
 	r.pick(check, toastCheck, m[:])
 	if g := string(r.text(m[guid])); r.options.CheckGUID != "" && !strings.EqualFold(g, r.options.CheckGUID) {
 		r.Add(optionPath+"checkGuid", "This is not the guid of the check that was sent.")
@@ -128,7 +128,7 @@ func (r *reader) toastBill(check tape.Value) *bill {
 	b.discount += r.toastDiscounts(m[discounts])
 	gratuity := money.Amount(0)
 	for _, e := range r.list(m[charges]) {
-		var c [2]tape.Value
+		var c [2]jsontape.Value
 		r.pick(e, toastCharge, c[:])
 		if amount := r.cents(c[0]); r.yes(c[1]) {
 			gratuity += amount
@@ -181,11 +181,11 @@ func (b *bill) toastInside(gratuity money.Amount) {
 }
 
 // cents reads a number of currency units as minor units.
-func (r *reader) cents(v tape.Value) money.Amount { return r.major(v).Round(r.currency) }
+func (r *reader) cents(v jsontape.Value) money.Amount { return r.major(v).Round(r.currency) }
 
 // toastSelection reads a selection, what it adds to the check without tax, and its discounts. The prices of its
 // modifiers are in its own.
-func (r *reader) toastSelection(v tape.Value) (l line, price, discount money.Amount) {
+func (r *reader) toastSelection(v jsontape.Value) (l line, price, discount money.Amount) {
 	const (
 		item = iota
 		group
@@ -203,9 +203,9 @@ func (r *reader) toastSelection(v tape.Value) (l line, price, discount money.Amo
 		refund
 		discounts
 	)
-	var m [15]tape.Value
+	var m [15]jsontape.Value
 	r.pick(v, toastSelection, m[:])
-	var of, in [3]tape.Value
+	var of, in [3]jsontape.Value
 	r.pick(m[item], toastItem, of[:])
 	r.pick(m[group], toastItem, in[:])
 	l.group, l.name = r.id(in[0]), r.name(m[display])
@@ -219,7 +219,7 @@ func (r *reader) toastSelection(v tape.Value) (l line, price, discount money.Amo
 	exact, taxes := r.major(m[net]), r.major(m[tax])
 	price, l.outside = exact.Round(r.currency), taxes.Round(r.currency)
 	l.total = price
-	var back [2]tape.Value
+	var back [2]jsontape.Value
 	r.pick(m[refund], toastRefund, back[:])
 	refunded, taxBack := max(0, r.cents(back[0])), max(0, r.cents(back[1]))
 	if r.says(m[inclusion], "INCLUDED") {
@@ -248,7 +248,7 @@ func (r *reader) toastSelection(v tape.Value) (l line, price, discount money.Amo
 }
 
 // toastID is the identifier that the merchant chose: of has the item's guid, multiLocationId and externalId.
-func (r *reader) toastID(of [3]tape.Value, plu tape.Value, group string) string {
+func (r *reader) toastID(of [3]jsontape.Value, plu jsontape.Value, group string) string {
 	switch r.options.ItemID {
 	case "multiLocationId":
 		return r.id(of[1])
@@ -265,7 +265,7 @@ func (r *reader) toastID(of [3]tape.Value, plu tape.Value, group string) string 
 // toastReason tells why no gift pays a selection. Payments to accounts and cards are told by their type, by their
 // revenue being deferred, and where guid names no item, by the name under which Toast itself leaves them out of net
 // sales.
-func (r *reader) toastReason(voided, deferred, kind, guid, display tape.Value) ticket.Reason {
+func (r *reader) toastReason(voided, deferred, kind, guid, display jsontape.Value) ticket.Reason {
 	wasVoided, card := r.yes(voided), r.yes(deferred)
 	card = card || r.says(kind, "TOAST_CARD_SELL", "TOAST_CARD_RELOAD", "CASH_CARD_SELL", "GIFT_CARD") ||
 		bytes.HasSuffix(r.text(kind), []byte("_ACCOUNT_PAY_BALANCE"))
@@ -280,9 +280,9 @@ func (r *reader) toastReason(voided, deferred, kind, guid, display tape.Value) t
 }
 
 // toastDiscounts sums the discounts that are applied, or soon will be.
-func (r *reader) toastDiscounts(v tape.Value) (sum money.Amount) {
+func (r *reader) toastDiscounts(v jsontape.Value) (sum money.Amount) {
 	for _, e := range r.list(v) {
-		var m [2]tape.Value
+		var m [2]jsontape.Value
 		r.pick(e, toastDiscount, m[:])
 		if amount := r.cents(m[0]); !r.says(m[1], "VOID", "PENDING_VOID") {
 			sum += amount
@@ -292,9 +292,9 @@ func (r *reader) toastDiscounts(v tape.Value) (sum money.Amount) {
 }
 
 // toastPaid sums the payments that were taken.
-func (r *reader) toastPaid(v tape.Value) (sum money.Amount) {
+func (r *reader) toastPaid(v jsontape.Value) (sum money.Amount) {
 	for _, e := range r.list(v) {
-		var m [3]tape.Value
+		var m [3]jsontape.Value
 		r.pick(e, toastPayment, m[:])
 		amount, status := r.cents(m[0]), r.text(m[2])
 		failed := r.says(m[2], "OPEN", "DENIED", "CANCELLED") || bytes.HasPrefix(status, []byte("ERROR")) ||

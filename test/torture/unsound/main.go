@@ -12,9 +12,9 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
-	"boon.example/internal/mail"
+	"boon.example/internal/post/mail"
+	"boon.example/internal/post/sms"
 	"boon.example/internal/server"
-	"boon.example/internal/sms"
 )
 
 func main() {

@@ -1,0 +1,305 @@
+// Package api is the JSON interface: it knows HTTP and JSON and nothing of SQL.
+//
+// A request becomes a typed value, with all that is wrong with it collected (package wire); the rules are those of
+// package gift; what changes a balance or a status goes through the engine of package ledger, everything else is read
+// from Records. Handlers give an answer or an error, and one adapter writes both. Nothing in an answer, a log line or
+// an Event tells a caller's secrets or the reason of an internal failure.
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"boon.example/internal/base/admission"
+	"boon.example/internal/base/fair"
+	"boon.example/internal/face/reference"
+	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
+	"boon.example/internal/service"
+	"boon.example/internal/ticket"
+	"boon.example/internal/wire"
+)
+
+// Config is what the interface works with.
+type Config struct {
+	*service.Service
+	Records Records
+	Cursors Cursors
+
+	Email bool // whether e-mail can be delivered, by a gateway or into the outbox
+	SMS   bool // whether text messages can
+	// Settle does what is due in a test account by its clock, as far as there is time for it, and tells how much is left;
+	// nil: nothing is ever due.
+	Settle func(ctx context.Context, account *merchant.Account, within time.Duration) (left int, _ error)
+
+	// Sheets prints cards of a stock as a PDF; nil: it cannot.
+	Sheets func(ctx context.Context, account *merchant.Account, cards []gift.Gift) ([]byte, error)
+	// Printable tells whether all that can be seen of a text can be printed; nil: everything can.
+	Printable func(text string) bool
+
+	Hooks      Hooks // what the operations of webhooks need
+	HooksAllow merchant.WebhookNetworks
+}
+
+// API serves the JSON interface.
+type API struct {
+	Config
+	silent  fair.Share   // for calls of test accounts that are kept waiting on purpose
+	prints  *fair.Places // for stocks that are printed
+	pins    *fair.Places // for the hashes of PINs
+	readers sync.Pool    // of *wire.Reader
+	tickets sync.Pool    // of *ticket.Memory, of validations: what the engine is asked may look at its ticket for longer
+	hooks   hookLimiter
+	told    keyNames
+	seen    codesSeen
+	docs    func() map[string]reference.Page
+}
+
+// Limits of one request.
+const (
+	maxBody            = 1 << 20
+	maxOrderBody       = 2 << 20 // of send-gift
+	maxOrderAnswer     = 8 << 20
+	redemptionDeadline = 4 * time.Second // a till waits five
+	otherDeadline      = service.OtherDeadline
+)
+
+// New makes the interface.
+func New(c Config) *API {
+	if c.Settle == nil {
+		c.Settle = func(context.Context, *merchant.Account, time.Duration) (int, error) { return 0, nil }
+	}
+	a := &API{Config: c, prints: fair.New(1), pins: fair.New(1)}
+	a.readers.New = func() any { return new(wire.Reader) }
+	a.tickets.New = func() any { return new(ticket.Memory) }
+	a.docs = sync.OnceValue(func() map[string]reference.Page { return docPages(service.Version, a.PublicURL) })
+	return a
+}
+
+// Register puts the operations and the pages about them into a mux.
+func (a *API) Register(mux *http.ServeMux) {
+	for pattern, methods := range byPattern() {
+		mux.Handle(pattern, a.resource(methods))
+	}
+	docs := a.Page(a.serveDocs())
+	for _, pattern := range docPatterns {
+		mux.Handle(pattern, docs)
+	}
+	mux.Handle("/docs/", a.Page(http.HandlerFunc(a.nothing)))
+	mux.HandleFunc(Root, a.nothing)
+	mux.HandleFunc(Root+"/", a.nothing)
+}
+
+func (a *API) nothing(w http.ResponseWriter, r *http.Request) { a.Fail(w, r, http.StatusNotFound) }
+
+// Operations carries out the operations by their paths below those of the interface: /redemption/redeem-gift.
+func (a *API) Operations() http.Handler {
+	mux := http.NewServeMux()
+	a.Register(mux)
+	front := a.Front(mux, Root, "")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.Path, r.URL.RawPath = base+r.URL.Path, base+r.URL.RawPath
+		r.RequestURI = r.URL.RequestURI()
+		front.ServeHTTP(w, r)
+	})
+}
+
+// Root is what the paths of all operations begin with.
+const Root = "/api"
+
+// Route is one operation of the interface.
+type Route struct {
+	Method   string
+	Pattern  string // as http.ServeMux takes it
+	Priority admission.Priority
+
+	handle   handler
+	deadline time.Duration
+	needs    merchant.Permissions // of the key; where there is an operation, its table says so
+	anyKey   bool                 // also for a system key; so, too
+	// under which it keeps idempotency records; "": it keeps none, and an Idempotency-Key is ignored
+	operation gift.Operation
+}
+
+// most is how long a body may be.
+func (r *Route) most() int64 {
+	if r.operation == gift.SendGift {
+		return maxOrderBody
+	}
+	return maxBody
+}
+
+// handler does what a request asks for.
+type handler func(*call) (ledger.Answer, error)
+
+// base is what the paths of operations begin with, but for those of test mode.
+const base = Root + "/integration"
+
+// Routes lists every operation. HEAD is answered as GET.
+func Routes() []Route {
+	all := slices.Concat(giftingRoutes(), redemptionRoutes(), readingRoutes(), testRoutes(), webhookRoutes(), tillRoutes())
+	for n := range all {
+		if op := all[n].operation; op != "" {
+			all[n].needs, all[n].anyKey = op.Needs(), op.ForSystemKeys()
+		}
+	}
+	return all
+}
+
+func giftingRoutes() []Route {
+	return []Route{
+		{Method: "POST", Pattern: base + "/gifting/send-gift", Priority: admission.Write,
+			handle: sendGift, deadline: otherDeadline, operation: gift.SendGift},
+		{Method: "POST", Pattern: base + "/gifting/cancel-gift", Priority: admission.Write,
+			handle: cancelGift, deadline: otherDeadline, operation: gift.CancelGift},
+		{Method: "POST", Pattern: base + "/gifting/reinstate-gift", Priority: admission.Write,
+			handle: reinstateGift, deadline: otherDeadline, operation: gift.ReinstateGift},
+		{Method: "POST", Pattern: base + "/gifting/resend-gift", Priority: admission.Write,
+			handle: resendGift, deadline: otherDeadline, operation: gift.ResendGift},
+		{Method: "POST", Pattern: base + "/gifting/reschedule-gift", Priority: admission.Write,
+			handle: rescheduleGift, deadline: otherDeadline, operation: gift.RescheduleGift},
+		{Method: "POST", Pattern: base + "/gifting/replace-gift", Priority: admission.Write,
+			handle: replaceGift, deadline: otherDeadline, operation: gift.ReplaceGift},
+		{Method: "POST", Pattern: base + "/gifting/transfer-balance", Priority: admission.Write,
+			handle: transferBalance, deadline: otherDeadline, operation: gift.TransferBalance},
+		{Method: "POST", Pattern: base + "/gifting/block-gift", Priority: admission.Write,
+			handle: blockGift, deadline: otherDeadline, operation: gift.BlockGift},
+		{Method: "POST", Pattern: base + "/gifting/unblock-gift", Priority: admission.Write,
+			handle: unblockGift, deadline: otherDeadline, operation: gift.UnblockGift},
+		{Method: "POST", Pattern: base + "/gifting/adjust-gift", Priority: admission.Write,
+			handle: adjustGift, deadline: otherDeadline, operation: gift.AdjustGift},
+		{Method: "POST", Pattern: base + "/gifting/extend-gift", Priority: admission.Write,
+			handle: extendGift, deadline: otherDeadline, operation: gift.ExtendGift},
+		{Method: "POST", Pattern: base + "/gifting/create-stock", Priority: admission.Write,
+			handle: createStock, deadline: otherDeadline, operation: gift.CreateStock},
+	}
+}
+
+func redemptionRoutes() []Route {
+	return []Route{
+		{Method: "POST", Pattern: base + "/redemption/validate-gift", Priority: admission.Validate,
+			handle: validateGift, deadline: redemptionDeadline, needs: merchant.MayValidate},
+		{Method: "POST", Pattern: base + "/redemption/redeem-gift", Priority: admission.Redeem,
+			handle: rehearsed(redeemGift), deadline: redemptionDeadline, operation: gift.RedeemGift},
+		{Method: "POST", Pattern: base + "/redemption/hold-gift", Priority: admission.Redeem,
+			handle: holdGift, deadline: redemptionDeadline, operation: gift.HoldGift},
+		{Method: "POST", Pattern: base + "/redemption/capture-hold", Priority: admission.Redeem,
+			handle: captureHold, deadline: redemptionDeadline, operation: gift.CaptureHold},
+		{Method: "POST", Pattern: base + "/redemption/release-hold", Priority: admission.Redeem,
+			handle: releaseHold, deadline: redemptionDeadline, operation: gift.ReleaseHold},
+		{Method: "POST", Pattern: base + "/redemption/reverse-redemption", Priority: admission.Redeem,
+			handle: reverseRedemption, deadline: redemptionDeadline, operation: gift.ReverseRedemption},
+		{Method: "POST", Pattern: base + "/redemption/activate-gift", Priority: admission.Redeem,
+			handle: activateGift, deadline: redemptionDeadline, operation: gift.ActivateGift},
+		{Method: "POST", Pattern: base + "/redemption/reverse-activation", Priority: admission.Redeem,
+			handle: reverseActivation, deadline: redemptionDeadline, operation: gift.ReverseActivation},
+		{Method: "POST", Pattern: base + "/redemption/reload-gift", Priority: admission.Redeem,
+			handle: reloadGift, deadline: redemptionDeadline, operation: gift.ReloadGift},
+		{Method: "POST", Pattern: base + "/redemption/cash-out-gift", Priority: admission.Redeem,
+			handle: cashOutGift, deadline: redemptionDeadline, operation: gift.CashOutGift},
+		{Method: "POST", Pattern: base + "/redemption/reverse-reload", Priority: admission.Redeem,
+			handle: reverseReload, deadline: redemptionDeadline, operation: gift.ReverseReload},
+	}
+}
+
+func readingRoutes() []Route {
+	return []Route{
+		{Method: "GET", Pattern: base + "/gifting/gifts", Priority: admission.Read,
+			handle: listGifts, deadline: otherDeadline, needs: merchant.MayLookUp, anyKey: true},
+		{Method: "GET", Pattern: base + "/gifting/orders/{orderID}/stock", Priority: admission.Read,
+			handle: exportStock, deadline: otherDeadline, needs: merchant.MayExport},
+		{Method: "GET", Pattern: base + "/gifting/activity", Priority: admission.Read,
+			handle: listActivity, deadline: otherDeadline, needs: merchant.MayLookUp},
+		{Method: "GET", Pattern: base + "/events", Priority: admission.Read,
+			handle: listEvents, deadline: eventDeadline, needs: merchant.MaySeeEvents},
+		{Method: "GET", Pattern: base + "/audit", Priority: admission.Read,
+			handle: listTrail, deadline: otherDeadline, needs: merchant.MayAudit},
+		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}", Priority: admission.Read,
+			handle: showGift, deadline: otherDeadline, needs: merchant.MayLookUp, anyKey: true},
+		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}/history", Priority: admission.Read,
+			handle: showHistory, deadline: otherDeadline, needs: merchant.MayLookUp, anyKey: true},
+		{Method: "GET", Pattern: base + "/requests/{key}", Priority: admission.Read,
+			handle: showRequests, deadline: otherDeadline, anyKey: true},
+	}
+}
+
+func byPattern() map[string][]Route {
+	patterns := map[string][]Route{}
+	for _, r := range Routes() {
+		patterns[r.Pattern] = append(patterns[r.Pattern], r)
+	}
+	return patterns
+}
+
+// resource answers one pattern, by method.
+func (a *API) resource(routes []Route) http.Handler {
+	var allowed []string
+	for _, r := range routes {
+		allowed = append(allowed, r.Method)
+		if r.Method == http.MethodGet {
+			allowed = append(allowed, http.MethodHead)
+		}
+	}
+	allow := strings.Join(allowed, ", ")
+	return a.handler(func(c *call) (ledger.Answer, error) {
+		method := c.HTTP.Method
+		if method == http.MethodHead {
+			method = http.MethodGet
+		}
+		for _, r := range routes {
+			if r.Method == method {
+				return c.run(r)
+			}
+		}
+		return ledger.Answer{}, service.WrongMethod(c.Writer, allow)
+	})
+}
+
+// call is one request on its way to an answer.
+type call struct {
+	service.Call
+	*API
+	route  Route
+	unread bool // its body is no JSON object
+}
+
+// run has the call be admitted, and hands it to its handler.
+func (c *call) run(r Route) (ledger.Answer, error) {
+	c.route = r
+	terms := service.Terms{Priority: r.Priority, Within: r.deadline, Needs: r.needs, AnyKey: r.anyKey}
+	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
+		terms.Body = r.most()
+	}
+	if err := c.Admit(terms); err != nil {
+		return ledger.Answer{}, err
+	}
+	return r.handle(c)
+}
+
+// handler answers calls with what h answers.
+func (a *API) handler(h handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := &call{API: a}
+		a.Serve(w, r, &c.Call, func() service.Reply {
+			answer, err := h(c)
+			c.Leave()
+			if err == nil {
+				answer, err = c.whole(c.route.operation, answer)
+			}
+			return c.Reply(answer, err)
+		})
+	})
+}
+
+// whole gives an answer of an operation with its body, as the caller may see it.
+func (c *call) whole(op gift.Operation, a ledger.Answer) (_ ledger.Answer, err error) {
+	if a, err = c.Whole(a); err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.mask(op, a)
+}

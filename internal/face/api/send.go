@@ -1,0 +1,320 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"boon.example/internal/base/normalize"
+	"boon.example/internal/contact"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
+	"boon.example/internal/refusal"
+	"boon.example/internal/wire"
+)
+
+// readSend reads a send-gift request.
+func readSend(o *wire.Object) *gift.Send {
+	s := new(gift.Send)
+	if m := o.Object("monetaryGift"); m != nil {
+		s.Monetary = readDefinition(m)
+		s.Monetary.Value = m.Number("value")
+		m.Finish()
+	}
+	if m := o.Object("itemGift"); m != nil {
+		s.Item = readDefinition(m)
+		s.Item.Label = m.Text("label")
+		s.Item.Terms = m.Text("terms")
+		s.Item.Quantity = m.Number("quantity")
+		s.Item.EquivalentValue = m.Number("equivalentValue")
+		m.Finish()
+	}
+	several := o.Objects("recipients", gift.MaxRecipients, func(r *wire.Object) {
+		s.Recipients = append(s.Recipients, readRecipient(r))
+		r.Finish()
+	})
+	if several && s.Recipients == nil {
+		s.Recipients = []gift.Recipient{}
+	}
+	s.Sender = o.Text("senderDescription")
+	s.PaymentMethodID = o.Integer("paymentMethodID")
+	s.Payment = readPayment(o)
+	s.Notes = o.Text("notes")
+	s.RelatedOrderID = o.Text("relatedOrderID")
+	s.RelatedOrderNumber = o.Text("relatedOrderNumber")
+	return s
+}
+
+// readDefinition reads what both kinds of gift have.
+func readDefinition(o *wire.Object) *gift.Definition {
+	d := &gift.Definition{
+		AccountID:  o.GUID("accountID"),
+		ProgramID:  o.GUID("programID"),
+		LocationID: o.GUID("organizationID"),
+		Sender:     o.Text("senderDescription"),
+		Recipient:  readRecipient(o),
+		Scheduled:  o.Boolean("hasScheduledDelivery"),
+		DesignID:   o.GUID("voucherDesignID"),
+	}
+	if d.Scheduled != nil && !*d.Scheduled {
+		o.Text("deliveryDate") // it is ignored then, whatever it says
+	} else {
+		d.DeliveryDate = o.InstantUTC("deliveryDate")
+	}
+	d.DeliveryZone = readZone(o)
+	return d
+}
+
+// readZone reads in which time zone the recipient is shown dates; "" is not said.
+func readZone(o *wire.Object) string {
+	const member = "deliveryTimezoneId"
+	zone := o.Text(member)
+	if zone == "" {
+		return ""
+	}
+	name, _, err := wire.ParseZone(zone)
+	if err != nil {
+		o.Add(o.At(member), "%s", err)
+	}
+	return name
+}
+
+func readRecipient(o *wire.Object) gift.Recipient {
+	return gift.Recipient{
+		Method:   o.Integer("deliveryMethodID"),
+		Name:     o.Text("recipientDescription"),
+		Contact:  normalize.Address(o.Text("recipientContact")),
+		Message:  o.Text("message"),
+		Language: readLanguage(o),
+	}
+}
+
+// readLanguage reads in which language the recipient is written to; "" is not said.
+func readLanguage(o *wire.Object) string {
+	const member = "recipientLanguage"
+	tag := o.Text(member)
+	if tag == "" {
+		return ""
+	}
+	canonical, err := wire.ParseLanguage(tag)
+	if err != nil {
+		o.Add(o.At(member), "%s", err)
+	}
+	return canonical
+}
+
+// readPurchase reads who paid, and where.
+func readPurchase(o *wire.Object) gift.Purchase {
+	return gift.Purchase{
+		Reference:    o.Text("externalTransactionReferenceNumber"),
+		FirstName:    o.Text("externalTransactionCustomerFirstName"),
+		LastName:     o.Text("externalTransactionCustomerLastName"),
+		EmailAddress: o.Text("externalTransactionCustomerEmailAddress"),
+		StorefrontID: o.GUID("externalStorefrontID"),
+	}
+}
+
+func readPayment(o *wire.Object) gift.Payment {
+	return gift.Payment{
+		Purchase:         readPurchase(o),
+		PromotionID:      o.GUID("promotionID"),
+		ValidStarting:    o.Instant("validStarting"),
+		ValidForDays:     o.Integer("validForDays"),
+		PromotionalTerms: o.Text("promotionalTerms"),
+	}
+}
+
+// sendGift makes gifts and has them delivered.
+func sendGift(c *call) (ledger.Answer, error) {
+	send, problems := decode(c, readSend)
+	if send == nil {
+		return ledger.Answer{}, problems.Err()
+	}
+	account := c.sendFor(send, problems)
+	request := c.RequestTo(gift.SendGift, func(spell func(string) string) any { return spelled(*send, spell) })
+	malformed := problems.Err() != nil
+	gifts, err := gift.Issue(*send, account, c.Now, problems.Unread())
+	if malformed {
+		problems.Refuse(err)
+		return ledger.Answer{}, problems.Err()
+	}
+	if err == nil {
+		err = c.deliverable(gifts)
+	}
+	size := 0
+	var lacking [][]string
+	if err == nil {
+		lacking = c.notPrintable(gifts)
+		size, err = c.answerable(gifts, lacking)
+	}
+	if err != nil {
+		return request.Refuse(err)
+	}
+	answer, err := request.Do(&ledger.Issue{Context: c.Actor(guid.ID{}), Gifts: gifts, Bytes: size}, ledger.Created,
+		func(w *wire.Writer, r ledger.Result) {
+			w.Grow(size)
+			writeOrder(w, r, c, lacking)
+		})
+	if answer.Fresh() {
+		c.Wake(c.Account.Test)
+	}
+	return answer, err
+}
+
+// spelled is a request with its contacts spelled otherwise.
+func spelled(s gift.Send, spell func(string) string) *gift.Send {
+	s.Caller = nil // who asks is not what was asked for
+	for _, d := range []**gift.Definition{&s.Monetary, &s.Item} {
+		if *d != nil {
+			definition := **d
+			definition.Recipient.Contact = spell(definition.Recipient.Contact)
+			*d = &definition
+		}
+	}
+	s.Recipients = slices.Clone(s.Recipients)
+	for n := range s.Recipients {
+		s.Recipients[n].Contact = spell(s.Recipients[n].Contact)
+	}
+	return &s
+}
+
+// sendFor finds the account that gifts are sent for; nil, where the caller may not send for the one that the request
+// names.
+func (c *call) sendFor(send *gift.Send, problems *wire.Problems) *merchant.Account {
+	definition, kind := &gift.Definition{}, refusal.FieldMonetary
+	switch {
+	case send.Monetary != nil:
+		definition = send.Monetary
+	case send.Item != nil:
+		definition, kind = send.Item, refusal.FieldItem
+	}
+	send.Caller, c.Location = c.Caller, definition.LocationID
+	account, err := c.Directory().SendingAccount(c.Caller, definition.AccountID, refusal.FieldAccount.In(kind))
+	if err == nil {
+		c.ActFor(account)
+	}
+	problems.Refuse(err)
+	problems.Refuse(c.Account.NeedKey(c.Key))
+	return account
+}
+
+// answerable refuses an order whose answer would be too long, or for which there is no memory, and tells how long it
+// will be.
+func (c *call) answerable(gifts []gift.Gift, lacking [][]string) (size int, err error) {
+	if size = c.orderSize(gifts, lacking); size <= maxOrderAnswer {
+		return size, c.TakeMemory(size)
+	}
+	return size, refusal.At(refusal.ValidationFailure, refusal.FieldRecipients,
+		"The answer to this order would have more than %d MiB, as it repeats all texts for each gift. "+
+			"Send it as several orders, or with shorter texts.", maxOrderAnswer>>20)
+}
+
+// orderSize is about how long the answer to an order will be, and never less: that of its first gift for each, with
+// their own texts.
+func (c *call) orderSize(gifts []gift.Gift, lacking [][]string) int {
+	const drawn = 256 // ids, code and token, which the gifts do not have yet, and what else differs
+	w := wire.NewWriter(1024)
+	first := &gifts[0]
+	w.Open()
+	writeVoucher(&w, first, view{account: c.Account, now: c.Now, law: c.CashOutLaw, pages: c.PublicURL})
+	w.Close()
+	same := len(w.Bytes()) + drawn + len(c.PublicURL) - ownSize(first)
+	size := drawn
+	for n := range gifts {
+		size += same + ownSize(&gifts[n])
+	}
+	return size
+}
+
+// ownSize is how long the texts of a gift are that the next gift of the order may have otherwise.
+func ownSize(g *gift.Gift) int {
+	return textSize(g.Card.Recipient) + textSize(g.Card.Message) + textSize(g.Card.Language) +
+		textSize(g.Card.PromotionalTerms)
+}
+
+// textSize is how long a text is in an answer.
+func textSize(s string) int {
+	b, _ := jsontext.AppendQuote(nil, s)
+	return len(b)
+}
+
+// deliverable refuses gifts that this service has no means to deliver.
+func (c *call) deliverable(gifts []gift.Gift) error {
+	for n := range gifts {
+		if err := c.deliverableBy(gifts[n].Card.Method); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *call) deliverableBy(m contact.Method) error {
+	if c.Account != nil && c.Account.Test { // into the outbox, which is always there
+		return nil
+	}
+	switch {
+	case m == contact.Email && !c.Email:
+		return refusal.New(refusal.AccountMisconfigured,
+			"This service does not send e-mail yet: its operator must set up a mail server. Until then, gifts can be "+
+				"printed (deliveryMethodID 3).")
+	case m == contact.SMS && !c.SMS:
+		return refusal.New(refusal.AccountMisconfigured,
+			"This service does not send SMS yet: its operator must set up an SMS gateway. Until then, gifts can be printed "+
+				"(deliveryMethodID 3).")
+	}
+	return nil
+}
+
+// writeOrder writes the members of a successful send-gift.
+func writeOrder(w *wire.Writer, r ledger.Result, c *call, lacking [][]string) {
+	first := &r.Gifts[0]
+	w.ID("orderID", first.OrderID)
+	writeSheetURL(w, r.Sheet, c.PublicURL)
+	w.List("gifts")
+	for n := range r.Gifts {
+		g := &r.Gifts[n]
+		w.Open()
+		as := view{account: c.Account, now: g.CreatedAt, law: c.CashOutLaw, pages: c.PublicURL}
+		writeVoucher(w, g, as)
+		w.Integer("recipientIndex", g.Card.RecipientIndex)
+		writePrintURL(w, g, as)
+		w.Texts("notPrintable", lacking[n])
+		w.Close()
+	}
+	w.EndList()
+}
+
+// notPrintable lists for each gift the members whose text has characters that no font of this machine has. It is asked
+// before the order is made, so that no other call waits for the fonts.
+func (c *call) notPrintable(gifts []gift.Gift) [][]string {
+	all, known := make([][]string, len(gifts)), map[string]bool{}
+	for n := range gifts {
+		if gifts[n].Card.Method == contact.Printed {
+			all[n] = c.lacking(&gifts[n].Card, known)
+		}
+	}
+	return all
+}
+
+// lacking lists the members of a card whose text cannot be printed whole; known remembers of which texts that was
+// asked.
+func (c *call) lacking(card *gift.Card, known map[string]bool) (members []string) {
+	if c.Printable == nil {
+		return nil
+	}
+	for _, t := range [...]struct{ member, text string }{{"senderDescription", card.Sender},
+		{"recipientDescription", card.Recipient}, {"message", card.Message}, {"label", card.Label}, {"terms", card.Terms},
+		{"promotionalTerms", card.PromotionalTerms}} {
+		printable, asked := known[t.text]
+		if !asked {
+			printable = c.Printable(t.text)
+			known[t.text] = printable
+		}
+		if !printable {
+			members = append(members, t.member)
+		}
+	}
+	return members
+}

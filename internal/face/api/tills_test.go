@@ -1,0 +1,257 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/face/api/contract"
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/pin"
+	"boon.example/internal/refusal"
+)
+
+// tills calls an operation about tills or people.
+func (w *world) tills(method, path, body string, headers ...string) reply {
+	w.Helper()
+	if body != "" {
+		headers = append(headers, "Content-Type", "application/json")
+	}
+	r := w.do(method, base+path, body, headers...)
+	w.learn()
+	return r
+}
+
+// learn has the service read the set-up anew.
+func (w *world) learn() {
+	w.Helper()
+	d, err := w.store.Directory(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.directory.Store(d)
+}
+
+// staff gives the account people.
+func (w *world) staff(people ...merchant.Person) {
+	w.Helper()
+	err := w.store.Configure(w.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes, error) {
+		a := *d.Accounts[id(harbor)]
+		a.People = people
+		return merchant.Changes{Accounts: []*merchant.Account{&a}, What: "people"}, nil
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.learn()
+}
+
+// TestTillsAreMadeAndSwitchedOff: a key with tills makes a link, sees the till that waits, and switches it off; what
+// the till may do is no more than the key may itself.
+func TestTillsAreMadeAndSwitchedOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.tills("POST", "/tills", `{"name":" Counter 1 ","organizationID":"`+pier+`","may":["reload"],
+		"networks":["203.0.113.0/24","203.0.113.0/24","198.51.100.7"]}`).want(201, "name", "Counter 1", "state", "WAITING",
+		"organizationID", pier, "may[3]", "reload", "networks[1]", "198.51.100.7/32")
+	token, found := strings.CutPrefix(made.at("pairURL"), "https://gifts.example.com/till/pair#")
+	till := made.at("keyID")
+	if k := w.directory.Load().Keys[merchant.HashKey(token)]; !found || k == nil || k.ID.String() != till ||
+		k.Till != merchant.WaitingTill || k.ExpiresAt.Sub(k.CreatedAt) != 15*time.Minute {
+		t.Fatalf("the link %s is that of the key %+v", made.at("pairURL"), k)
+	}
+	w.tills("GET", "/tills", "").want(200, "tills[0].keyID", till, "tills[0].state", "WAITING")
+	w.tills("POST", "/tills", `{"name":"Counter 1","organizationID":"`+pier+`"}`).refused(400, refusal.ValidationFailure, "name")
+	for range 2 { // it is off for good
+		w.tills("DELETE", "/tills/"+till, "").want(200, "state", "OFF")
+	}
+	if got := string(w.tills("GET", "/tills", "").want(200).body); strings.Contains(got, till) {
+		t.Errorf("a till that is off is listed: %s", got)
+	}
+	w.permit(rotatedKey, "tills", "reload")
+	more := w.tills("POST", "/tills", `{"name":"Counter 2","organizationID":"`+pier+`","may":["reload","cash-out"]}`,
+		as(rotatedKey)...).refused(403, refusal.NotAuthorized, "may")
+	if text := more.at("messages[0].text"); !strings.HasSuffix(text, "may not do itself: cash-out.") {
+		t.Errorf("it is refused with %s", text)
+	}
+	w.tills("POST", "/tills", `{"name":"Counter 2","organizationID":"`+pier+`","may":["reload"]}`, as(rotatedKey)...).
+		want(201)
+	w.tills("POST", "/tills", `{"name":"Counter 3","organizationID":"`+nowhere+`"}`).refused(404, refusal.NotFound,
+		"organizationID")
+	var trail struct {
+		Entries []struct{ Action, KeyID, What string }
+	}
+	if err := json.Unmarshal(w.get("/audit").want(200).body, &trail); err != nil {
+		t.Fatal(err)
+	}
+	told := fmt.Sprint(trail.Entries)
+	for _, what := range []string{"added till Counter 1", "switched off till Counter 1"} {
+		if !strings.Contains(told, what) {
+			t.Errorf("the audit trail lacks %q: %s", what, told)
+		}
+	}
+	if strings.Contains(told, token) {
+		t.Error("the audit trail has the token of a link")
+	}
+}
+
+// TestPINsAreSet: a PIN that a key sets is for the first sign-in; it is drawn unless the call says it, and shown once.
+func TestPINsAreSet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.staff(merchant.Person{Name: "Ana", May: merchant.MayReverse}, merchant.Person{Name: "Ben",
+		Locations: []guid.ID{id(wharf)}})
+	w.tills("GET", "/people", "").want(200, "people[0].name", "Ana", "people[0].pinState", "NONE", "people[0].may[0]",
+		"reverse", "people[1].organizationIDs[0]", wharf)
+	drawn := w.tills("POST", "/people/set-pin", `{"name":"Ana"}`).want(200, "pinState", "FIRST").at("pin")
+	ana := func() merchant.Person { return w.directory.Load().Accounts[id(harbor)].People[0] }
+	if len(drawn) != 6 || !pin.Is(ana().PIN, drawn) || !ana().FirstPIN {
+		t.Errorf("the PIN drawn is %q of %+v", drawn, ana())
+	}
+	said := w.tills("POST", "/people/set-pin", `{"name":"Ana","pin":"4711"}`).want(200, "pin", "null")
+	if !pin.Is(ana().PIN, "4711") || strings.Contains(string(said.body), "4711") {
+		t.Errorf("the PIN said is not that of %+v, or %s tells it", ana(), said.body)
+	}
+	if body := string(w.tills("GET", "/people", "").want(200, "people[0].pinState", "FIRST").body); strings.Contains(body,
+		"argon2") {
+		t.Errorf("the list has hashes: %s", body)
+	}
+	w.tills("POST", "/people/set-pin", `{"name":"Zoe"}`).refused(404, refusal.NotFound, "name")
+	w.permit(pierKey, "tills") // it manages who works at the pier only
+	w.tills("POST", "/people/set-pin", `{"name":"Ben"}`, as(pierKey)...).refused(404, refusal.NotFound, "name")
+	w.tills("POST", "/people/set-pin", `{"name":"Ana"}`, as(pierKey)...).refused(404, refusal.NotFound, "name")
+	if body := string(w.tills("GET", "/people", "", as(pierKey)...).want(200).body); strings.Contains(body, "Ana") {
+		t.Errorf("a key of the pier sees who works everywhere: %s", body)
+	}
+}
+
+// TestTillsAreChecked: every problem of a request about tills and people is told at once.
+func TestTillsAreChecked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for body, paths := range map[string][]string{
+		`{}`: {"name", "organizationID"},
+		`{"name":7,"organizationID":"x","may":["send","reload","sell"],"networks":["somewhere"],"more":1}`: {"name",
+			"organizationID", "may[0]", "may[2]", "networks[0]", "more"},
+	} {
+		w.tills("POST", "/tills", body).refused(400, refusal.ValidationFailure, paths...)
+	}
+	for body, paths := range map[string][]string{
+		`{}`: {"name"}, `{"name":"Ana","pin":"1234"}`: {"pin"}, `{"name":"","pin":"12","x":1}`: {"name", "pin", "x"},
+	} {
+		w.tills("POST", "/people/set-pin", body).refused(400, refusal.ValidationFailure, paths...)
+	}
+	w.tills("DELETE", "/tills/x", "").refused(400, refusal.ValidationFailure, "keyID")
+	for range 60 {
+		w.tills("POST", "/tills", `{"name":"","organizationID":"`+pier+`"}`).refused(400, refusal.ValidationFailure, "name")
+	}
+	for range 60 { // each is a change of the set-up, for all that the limit knows
+		w.tills("DELETE", "/tills/"+nowhere, "").refused(404, refusal.NotFound, "keyID")
+	}
+	w.tills("DELETE", "/tills/"+nowhere, "").refused(429, refusal.RateLimited)
+	w.tills("POST", "/people/set-pin", `{"name":"Ana"}`).refused(429, refusal.RateLimited)
+	w.tills("POST", "/tills", `{"name":"Counter","organizationID":"`+pier+`"}`).refused(429, refusal.RateLimited)
+}
+
+// TestAuthorityOverTills: nobody manages the tills and people of another account, those of a location at which the
+// key is not enabled, or any without the permission. An API key is no till.
+func TestAuthorityOverTills(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	own := w.tills("POST", "/tills", `{"name":"Wharf","organizationID":"`+wharf+`"}`).want(201).at("keyID")
+	w.permit(rotatedKey, "look-up", "codes")
+	operations, err := contract.Routes(theFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, op := range operations {
+		if !strings.Contains(op.Path, "/tills") && !strings.Contains(op.Path, "/people") {
+			continue
+		}
+		seen++
+		body := map[string]string{"pairTill": `{"name":"Thief","organizationID":"` + wharf + `"}`,
+			"setPIN": `{"name":"Ana"}`}[op.OperationID]
+		ask := func(till, key string) reply {
+			headers := as(key)
+			if body != "" {
+				headers = append(headers, "Content-Type", "application/json")
+			}
+			return w.do(op.Method, strings.Replace(op.Path, "{keyID}", till, 1), body, headers...)
+		}
+		ask(own, systemKey).refused(422, refusal.NotSupported)
+		ask(own, rotatedKey).refused(403, refusal.NotAuthorized)
+		for _, dead := range deadKeys[1:] {
+			ask(own, dead).refused(401, refusal.Unauthenticated)
+			w.pass(6 * time.Second)
+		}
+		switch op.OperationID {
+		case "pairTill":
+			ask(own, cornerKey).refused(404, refusal.NotFound, "organizationID")
+		case "revokeTill":
+			ask(own, cornerKey).refused(404, refusal.NotFound, "keyID")
+			apiKey := w.directory.Load().Keys[merchant.HashKey(pierKey)].ID.String()
+			ask(apiKey, harborKey).refused(404, refusal.NotFound, "keyID")
+		case "setPIN":
+			ask(own, cornerKey).refused(404, refusal.NotFound, "name")
+		default:
+			if got := string(ask(own, cornerKey).want(200).body); strings.Contains(got, own) {
+				t.Errorf("%s tells of another account's: %s", op.OperationID, got)
+			}
+		}
+	}
+	if seen != 5 {
+		t.Errorf("%d operations", seen)
+	}
+	w.permit(pierKey, "tills")
+	w.tills("POST", "/tills", `{"name":"Thief","organizationID":"`+wharf+`"}`, as(pierKey)...).refused(403,
+		refusal.NotAuthorized, "organizationID")
+	w.tills("DELETE", "/tills/"+own, "", as(pierKey)...).refused(404, refusal.NotFound, "keyID")
+	if got := string(w.tills("GET", "/tills", "", as(pierKey)...).want(200).body); strings.Contains(got, own) {
+		t.Errorf("a key of the pier sees a till of the wharf: %s", got)
+	}
+	w.tills("GET", "/tills", "").want(200, "tills[0].state", "WAITING")
+}
+
+// TestReadingCodesLeavesATrace: a key that looks up gifts with their codes stands in the audit trail once an hour,
+// and each such call says how many it saw; a key without codes leaves none.
+func TestReadingCodesLeavesATrace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(ofMoney("5"))
+	read := func() int {
+		w.Helper()
+		return strings.Count(string(w.get("/audit?limit=200").want(200).body), `"action":"codes.read"`)
+	}
+	w.permit(rotatedKey, "look-up")
+	w.get("/gifting/gifts/"+g.id, as(rotatedKey)...).want(200)
+	w.get("/gifting/gifts", as(rotatedKey)...).want(200)
+	if n := read(); n != 0 {
+		t.Errorf("a key without codes read codes %d times", n)
+	}
+	for range 2 {
+		w.get("/gifting/gifts/" + g.id).want(200)
+		w.get("/gifting/gifts").want(200)
+	}
+	w.get("/gifting/gifts/"+nowhere).refused(404, refusal.NotFound)
+	if n := read(); n != 1 {
+		t.Errorf("the audit trail tells %d times of a key that read codes", n)
+	}
+	w.mu.Lock()
+	shown := 0
+	for _, e := range w.events {
+		shown += e.Codes
+	}
+	w.mu.Unlock()
+	if shown != 4 {
+		t.Errorf("%d codes were shown, by what the log is told", shown)
+	}
+	w.pass(time.Hour)
+	w.get("/gifting/gifts").want(200)
+	if n := read(); n != 2 {
+		t.Errorf("an hour later the audit trail tells %d times", n)
+	}
+}

@@ -1,0 +1,421 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/base/admission"
+	"boon.example/internal/base/ratelimit"
+	"boon.example/internal/contact"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
+	"boon.example/internal/refusal"
+	"boon.example/internal/service"
+	"boon.example/internal/wire"
+)
+
+// Hooks is what the operations of webhooks need beside the set-up.
+type Hooks interface {
+	// Directory is the set-up as it is in the store, Configure changes it.
+	Directory(context.Context) (*merchant.Directory, error)
+	Configure(ctx context.Context, change func(*merchant.Directory, merchant.Uses) (merchant.Changes, error)) error
+	// WebhookAttempts reads attempts at an endpoint, the newest first.
+	WebhookAttempts(context.Context, gift.WebhookAttempts) ([]gift.WebhookAttempt, error)
+	// EventsEnd is the place after the newest event of an account; EventsBefore is one after which all of its events come
+	// that were made at a time or later, EventsUntil one up to which all come that were made before, and few others.
+	EventsEnd(ctx context.Context, account guid.ID) (merchant.EventPlace, error)
+	EventsBefore(ctx context.Context, account guid.ID, at time.Time) (merchant.EventPlace, error)
+	EventsUntil(ctx context.Context, account guid.ID, at time.Time) (merchant.EventPlace, error)
+}
+
+func webhookRoutes() []Route {
+	change := Route{Priority: admission.Write, deadline: otherDeadline, needs: merchant.MayWebhooks}
+	read := Route{Priority: admission.Read, deadline: otherDeadline, needs: merchant.MayWebhooks}
+	at := func(r Route, method, path string, h handler) Route {
+		r.Method, r.Pattern = method, base+"/webhooks"+path
+		r.handle = func(c *call) (ledger.Answer, error) {
+			if err := c.Caller.MayHook(); err != nil {
+				return ledger.Answer{}, err
+			}
+			return h(c)
+		}
+		return r
+	}
+	const one = "/{webhookID}"
+	return []Route{
+		at(change, "POST", "", createWebhook), at(read, "GET", "", listWebhooks), at(read, "GET", one, showWebhook),
+		at(change, "PATCH", one, changeWebhook), at(change, "DELETE", one, deleteWebhook),
+		at(change, "POST", one+"/rotate-secret", rotateWebhook), at(change, "POST", one+"/replay", replayWebhook),
+		at(read, "GET", one+"/attempts", listAttempts),
+	}
+}
+
+// hookRate is how often the endpoints of an account can be changed: each change is one of the set-up, which all
+// instances read anew.
+var hookRate = ratelimit.Rate{Burst: 60, Refill: 30 * time.Second}
+
+// hookLimiter has the buckets of accounts that changed endpoints lately.
+type hookLimiter struct {
+	mu      sync.Mutex
+	buckets map[guid.ID]ratelimit.Bucket
+}
+
+func (l *hookLimiter) take(account guid.ID, now time.Time) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.buckets == nil {
+		l.buckets = map[guid.ID]ratelimit.Bucket{}
+	}
+	for id, b := range l.buckets {
+		if hookRate.Full(b, now) {
+			delete(l.buckets, id)
+		}
+	}
+	if wait := hookRate.Wait(l.buckets[account], now); wait > 0 {
+		refused := refusal.New(refusal.RateLimited, "The webhooks of this account were changed too often.")
+		refused.RetryAfter = wait
+		return refused
+	}
+	l.buckets[account] = hookRate.Take(l.buckets[account], now, 1)
+	return nil
+}
+
+// webhookID reads which endpoint the path names.
+func (c *call) webhookID() (guid.ID, error) {
+	var q wire.Query
+	id := q.ParseID("webhookID", c.HTTP.PathValue("webhookID"))
+	return id, q.Err()
+}
+
+// found finds an endpoint of the account in the store, where another instance may have put it just now.
+func (c *call) found(id guid.ID) (*merchant.Webhook, error) {
+	d, err := c.Hooks.Directory(c.Context())
+	if err != nil {
+		return nil, service.Stored(err)
+	}
+	return c.webhook(d, id)
+}
+
+// webhook finds an endpoint of the account. One of another account is as good as not there.
+func (c *call) webhook(d *merchant.Directory, id guid.ID) (*merchant.Webhook, error) {
+	if w := d.Webhook(c.Account.ID, id); w != nil {
+		return w, nil
+	}
+	return nil, service.RefuseAt(refusal.NotFound, "webhookID", "This account has no webhook with that webhookID.")
+}
+
+// sendingTime is the time by which endpoints are called and messages are signed: the machine's, also in test accounts.
+func (c *call) sendingTime() time.Time { return c.RealTime().UTC().Truncate(time.Microsecond) }
+
+// configure saves a change of an endpoint, with a line for the log of the set-up.
+func (c *call) configure(change func(*merchant.Directory) (*merchant.Webhook, string, error)) error {
+	if err := c.hooks.take(c.Account.ID, c.sendingTime()); err != nil {
+		return err
+	}
+	return service.Stored(c.Hooks.Configure(c.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes,
+		error) {
+		w, what, err := change(d)
+		if err != nil {
+			return merchant.Changes{}, err
+		}
+		return merchant.Changes{Webhooks: []*merchant.Webhook{w}, By: c.Actor(guid.ID{}).Actor, RequestID: c.RequestID,
+			What: fmt.Sprintf("account %s, by key %s: %s", c.Account.Name, c.Caller.Name, what)}, nil
+	}))
+}
+
+// edit changes one endpoint that there is.
+func (c *call) edit(id guid.ID, what string, change func(merchant.Webhook) merchant.Webhook) (*merchant.Webhook,
+	error) {
+	var changed merchant.Webhook
+	err := c.configure(func(d *merchant.Directory) (*merchant.Webhook, string, error) {
+		w, err := c.webhook(d, id)
+		if err != nil {
+			return nil, "", err
+		}
+		changed = change(*w)
+		saved := changed
+		return &saved, fmt.Sprintf("%s webhook %s", what, id), nil
+	})
+	return &changed, err
+}
+
+// readWebhook reads what a request says of an endpoint.
+func (c *call) readWebhook(o *wire.Object) (r merchant.WebhookChange) {
+	if url := o.Text("url"); url != "" {
+		if err := c.HooksAllow.CheckURL(url); err != nil {
+			o.Add("url", "%s", err)
+		}
+		r.URL = &url
+	}
+	// An empty text takes it away.
+	if d := o.Text("description"); d != "" || o.EmptyText("description") {
+		if err := contact.CheckText(d, merchant.MaxWebhookDescription, false); err != nil {
+			o.Add("description", "%s", err)
+		}
+		r.Description = &d
+	}
+	r.Types = readTypes(o)
+	r.Enabled = o.Boolean("enabled")
+	return r
+}
+
+// readTypes reads types of events; nil: there are none.
+func readTypes(o *wire.Object) []string {
+	types, ok := o.Texts("types", 2*len(gift.EventTypes()))
+	if !ok {
+		return nil
+	}
+	if at, err := gift.CheckWebhookTypes(types); err != nil {
+		o.Add(fmt.Sprintf("types[%d]", at), "%s", err)
+	}
+	return types
+}
+
+// createWebhook makes an endpoint. It is sent what happens from now on.
+func createWebhook(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, func(o *wire.Object) merchant.WebhookChange {
+		r := c.readWebhook(o)
+		if !o.Given("url") {
+			o.Add("url", "Say where events are to be sent.")
+		}
+		return r
+	})
+	if err := problems.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	secret, err := merchant.NewWebhookSecret(rand.Reader)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	start, err := c.Hooks.EventsEnd(c.Context(), c.Account.ID)
+	if err != nil {
+		return ledger.Answer{}, service.Stored(err)
+	}
+	made := asked.Apply(merchant.Webhook{ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: c.Account.ID, Enabled: true,
+		CreatedAt: c.Now.Truncate(time.Microsecond), Start: start, Secret: secret}, c.sendingTime())
+	err = c.configure(func(d *merchant.Directory) (*merchant.Webhook, string, error) {
+		saved := made
+		return &saved, "added webhook " + made.ID.String(), d.RoomForWebhook(c.Account.ID)
+	})
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.Answer(ledger.Created, func(w *wire.Writer) {
+		writeWebhook(w, &made)
+		w.Text("secret", made.Secret.Reveal())
+	}), nil
+}
+
+func listWebhooks(c *call) (ledger.Answer, error) {
+	d, err := c.Hooks.Directory(c.Context())
+	if err != nil {
+		return ledger.Answer{}, service.Stored(err)
+	}
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
+		w.List("webhooks")
+		for _, hook := range d.Webhooks[c.Account.ID] {
+			w.Open()
+			writeWebhook(w, hook)
+			w.Close()
+		}
+		w.EndList()
+	}), nil
+}
+
+func showWebhook(c *call) (ledger.Answer, error) {
+	id, err := c.webhookID()
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	hook, err := c.found(id)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.Answer(ledger.OK, func(w *wire.Writer) { writeWebhook(w, hook) }), nil
+}
+
+// changeWebhook changes what the request names.
+func changeWebhook(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, c.readWebhook)
+	id, err := c.webhookID()
+	problems.Refuse(err)
+	if err := problems.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	hook, err := c.edit(id, "changed", func(w merchant.Webhook) merchant.Webhook {
+		return asked.Apply(w, c.sendingTime())
+	})
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.Answer(ledger.OK, func(w *wire.Writer) { writeWebhook(w, hook) }), nil
+}
+
+func deleteWebhook(c *call) (ledger.Answer, error) {
+	id, err := c.webhookID()
+	if err == nil {
+		_, err = c.edit(id, "deleted", func(w merchant.Webhook) merchant.Webhook {
+			w.Deleted = true
+			return w
+		})
+	}
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.Answer(ledger.OK, func(w *wire.Writer) { w.ID("webhookID", id) }), nil
+}
+
+// rotateWebhook gives an endpoint a new secret; the one before signs beside it for a day.
+func rotateWebhook(c *call) (ledger.Answer, error) {
+	_, problems := decode(c, func(*wire.Object) struct{} { return struct{}{} })
+	id, err := c.webhookID()
+	problems.Refuse(err)
+	if err := problems.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	secret, err := merchant.NewWebhookSecret(rand.Reader)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	hook, err := c.edit(id, "rotated the secret of", func(w merchant.Webhook) merchant.Webhook {
+		return w.Rotate(secret, c.sendingTime())
+	})
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
+		w.ID("webhookID", id)
+		w.Text("secret", secret.Reveal())
+		w.InstantOrNull("oldSecretUntil", hook.OldUntil)
+	}), nil
+}
+
+// readReplay reads which events are to be sent again.
+func (c *call) readReplay(o *wire.Object) (r merchant.WebhookReplay) {
+	r.From, r.To, r.Types = o.Instant("from"), o.Instant("to"), readTypes(o)
+	if !o.Given("to") {
+		r.To = c.Now
+	}
+	switch {
+	case !o.Given("from"):
+		o.Add("from", "Say from when on events are to be sent again.")
+	case o.Has("from") || o.Has("to"):
+	case !r.From.Before(r.To):
+		o.Add("to", "This must be after from.")
+	case r.From.Before(c.Now.Add(-gift.EventsKept)):
+		o.Add("from", "Events are kept for 90 days.")
+	}
+	return r
+}
+
+// replayWebhook sends the events of some time again, beside what happens. It takes the place of an earlier one.
+func replayWebhook(c *call) (ledger.Answer, error) {
+	asked, problems := decode(c, c.readReplay)
+	id, err := c.webhookID()
+	problems.Refuse(err)
+	if err := problems.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	if _, err := c.found(id); err != nil {
+		return ledger.Answer{}, err
+	}
+	asked.ID = guid.ID(uuid.Must(uuid.NewV7()))
+	if asked.After, err = c.Hooks.EventsBefore(c.Context(), c.Account.ID, asked.From); err == nil {
+		asked.Upto, err = c.Hooks.EventsUntil(c.Context(), c.Account.ID, asked.To)
+	}
+	if err != nil {
+		return ledger.Answer{}, service.Stored(err)
+	}
+	_, err = c.edit(id, "asked for a replay to", func(w merchant.Webhook) merchant.Webhook {
+		w.Replay = &asked
+		return w
+	})
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
+		w.ID("webhookID", id)
+		w.ID("replayID", asked.ID)
+		w.Instant("from", asked.From)
+		w.Instant("to", asked.To)
+	}), nil
+}
+
+// listAttempts lists the calls of an endpoint, the newest first.
+func listAttempts(c *call) (ledger.Answer, error) {
+	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
+	filter := gift.WebhookAttempts{AccountID: c.Account.ID, Limit: q.Limit()}
+	copy(filter.Before[:], q.Cursor("attempts", len(filter.Before)))
+	id, err := c.webhookID()
+	q.Refuse(err)
+	if err := q.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	if _, err := c.found(id); err != nil {
+		return ledger.Answer{}, err
+	}
+	filter.WebhookID = id
+	filter.Limit++
+	attempts, err := c.Hooks.WebhookAttempts(c.Context(), filter)
+	if err != nil {
+		return ledger.Answer{}, service.Stored(err)
+	}
+	var next guid.ID
+	if len(attempts) == filter.Limit {
+		attempts = attempts[:filter.Limit-1]
+		next = attempts[len(attempts)-1].ID
+	}
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
+		w.List("attempts")
+		for i := range attempts {
+			w.Open()
+			writeAttempt(w, &attempts[i])
+			w.Close()
+		}
+		w.EndList()
+		w.NextCursor("attempts", next)
+	}), nil
+}
+
+// writeWebhook writes the members of an endpoint; never its secret.
+func writeWebhook(w *wire.Writer, h *merchant.Webhook) {
+	w.ID("webhookID", h.ID)
+	w.Text("url", h.URL)
+	w.Texts("types", slices.Concat([]string{}, h.Types))
+	w.TextOrNull("description", h.Description)
+	w.Boolean("enabled", h.Enabled)
+	w.TextOrNull("switchedOff", string(h.Off))
+	w.Instant("createdAt", h.CreatedAt)
+	w.InstantOrNull("oldSecretUntil", h.OldUntil)
+}
+
+// writeAttempt writes the members of an attempt. Of an answer that is no text, what is none is shown as U+FFFD.
+func writeAttempt(w *wire.Writer, a *gift.WebhookAttempt) {
+	w.ID("attemptID", a.ID)
+	w.ID("eventID", a.Event)
+	w.Text("type", string(a.Type))
+	w.Instant("attemptedAt", a.At)
+	w.Integer("milliseconds", int(a.Took.Milliseconds()))
+	if a.Status == 0 {
+		w.Null("status")
+	} else {
+		w.Integer("status", a.Status)
+	}
+	answer := a.Answer
+	for n := 1; n < utf8.UTFMax && n <= len(answer) && len(answer) == 1<<10; n++ { // cut within a character
+		if r := answer[len(answer)-n]; utf8.RuneStart(r) && !utf8.FullRune(answer[len(answer)-n:]) {
+			answer = answer[:len(answer)-n]
+		}
+	}
+	w.TextOrNull("answer", string(answer))
+	w.TextOrNull("failure", a.Words)
+}
