@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/alecthomas/kong"
@@ -126,7 +127,12 @@ func stand(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	text := "#!/bin/sh\nshift 2\nprintf '%s\\n' \"$@\" >" + dir + "/asked\nprintf 'text\\tHow: so\\njson\\tHow: so\\n'\n"
-	if err := os.WriteFile(filepath.Join(dir, "boon"), []byte(text), 0o700); err != nil { //nolint:gosec // it is run
+	// A process that another test starts while the file is open would keep it open, and nobody can run a file that
+	// somebody may write to. Nothing is started under this lock.
+	syscall.ForkLock.RLock()
+	err := os.WriteFile(filepath.Join(dir, "boon"), []byte(text), 0o700) //nolint:gosec // it is run
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return dir
