@@ -239,6 +239,7 @@ func TestFigures(t *testing.T) {
 			messages <- &m
 			return http.StatusOK, nil, ""
 		})
+		p.start()
 		time.Sleep(11 * time.Second)
 		if err := p.Shutdown(t.Context()); err != nil {
 			t.Error(err)

@@ -26,7 +26,7 @@ type reporter struct {
 	stopped   chan struct{}
 }
 
-// newReporter begins to send, as often and for as long as the environment says.
+// newReporter makes a reporter that sends as often and for as long as the environment says, from start on.
 func newReporter(registry prometheus.Gatherer, r *resource.Resource, getenv func(string) string, tell func(error)) (
 	*reporter, error) {
 	c, err := newCollector("metrics", getenv)
@@ -44,11 +44,15 @@ func newReporter(registry prometheus.Gatherer, r *resource.Resource, getenv func
 		return nil, err
 	}
 	c.timeout = min(c.timeout, within)
+	return &reporter{collector: c, registry: registry, about: described(r), begun: time.Now(), every: every, tell: tell,
+		stopped: make(chan struct{})}, nil
+}
+
+// start begins to send. Shutdown must follow.
+func (p *reporter) start() {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &reporter{collector: c, registry: registry, about: described(r), begun: time.Now(), every: every, tell: tell,
-		stop: cancel, stopped: make(chan struct{})}
+	p.stop = cancel
 	go p.run(ctx)
-	return p, nil
 }
 
 func (p *reporter) run(ctx context.Context) {

@@ -119,6 +119,7 @@ func (s Settings) Start(ctx context.Context, version string, metrics prometheus.
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("sending metrics: %w", err), t.Stop(ctx))
 		}
+		r.start()
 		t.stops = append(t.stops, r.Shutdown)
 	}
 	return t, nil
