@@ -113,7 +113,7 @@ turns, by account | internal/store/lookup lists | readers of lists
 turns, by account | internal/store/lookup tills | readers of lists of a key
 turns, by account | internal/store/lookup orders | readers of orders and purchases
 turns, by account | internal/store/feed reading | reads of those that wait for events
-turns, by account | internal/post/webhook d.ownReads | reads of endpoints that are behind
+turns, by account | internal/post/webhook d.backlogReads | reads of endpoints that are behind
 turns, by account | internal/base/fair type Places | what gives these turns
 turns, by account | internal/post/delivery senders | messages on their way: ClaimJobs takes accounts in turns
 turns, by account | internal/server a.admission | the one admission.Control of the service
@@ -147,7 +147,7 @@ first come is right | internal/post/print f.checkers | checks of what a font can
 first come is right | internal/store/transfer batches | rows of a copy, beside no callers
 nobody waits | internal/face/api type codesSeen | when the audit trail was told of a key
 nobody waits | internal/face/api type keyNames | names of keys
-nobody waits | internal/post/delivery type album | the newest pictures of mails
+nobody waits | internal/post/delivery type pictureCache | the newest pictures of mails
 nobody waits | internal/post/mail type Carrier | idle connections to the mail server
 nobody waits | internal/post/print type Fonts | fonts that were opened
 nobody waits | internal/server type keyUses | when keys were used

@@ -24,6 +24,8 @@ var fieldWords = map[string]string{
 	"door": "admission control", "doors": "admission control", "walls": "row-level security",
 	"stranger": "anonymous client, or sender", "strangers": "anonymous clients, or senders",
 	"hangup": "close", "findinsteps": "find",
+	"album": "cache", "fence": "watermark", "rouse": "wake", "mayhook": "check webhook", "payout": "cash out",
+	"foreignkey": "provider key", "teller": "expiry notifier",
 }
 
 // words splits identifiers at their capitals, and also gives each identifier as a whole.

@@ -127,7 +127,7 @@ func TestAuditOfCashTakenBack(t *testing.T) {
 		first := Voucher{ID: theGift, ProgramID: merchant.BusinessProgram.ID, Currency: usd, Loaded: 900, Balance: 900}
 		g, issued := Gift{first, Card{Method: contact.Printed}}.Begin(c(1))
 		v, part, _ := g.Redeem(Redeem{Context: c(2), LocationID: shop, Amount: 400})
-		v, paid, err := v.PayOut(PayOut{Context: c(3), Law: cashLaw, Account: inJurisdiction("US-CA")})
+		v, paid, err := v.CashOut(CashOutRequest{Context: c(3), Law: cashLaw, Account: inJurisdiction("US-CA")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,13 +162,13 @@ func TestAuditOfLoads(t *testing.T) {
 		c := func(n byte) Context { return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute)} }
 		first := Voucher{ID: theGift, ProgramID: merchant.BusinessProgram.ID, Currency: usd, Loaded: 1000, Balance: 1000}
 		g, issued := Gift{first, Card{Method: contact.Printed}}.Begin(c(1))
-		v, more, _ := g.Load(Load{Context: c(2), Amount: 500, Account: reloading})
+		v, more, _ := g.Reload(ReloadRequest{Context: c(2), Amount: 500, Account: reloading})
 		v, less, err := v.ReverseReload(Undoable{Entry: more}, Undo{Context: c(3), Caller: everywhere})
 		if err != nil {
 			t.Fatal(err)
 		}
 		v, part, _ := v.Redeem(Redeem{Context: c(4)})
-		v, again, _ := v.Load(Load{Context: c(5), Amount: 500, Account: reloading})
+		v, again, _ := v.Reload(ReloadRequest{Context: c(5), Amount: 500, Account: reloading})
 		v, rest, err := v.ReverseReload(Undoable{Entry: again}, Undo{Context: c(6), Caller: everywhere})
 		if err != nil {
 			t.Fatal(err)
@@ -251,7 +251,7 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 	note(sure(v.ReleaseOne(next())))
 	note(v.Hold(Hold{Redeem{Context: next(), LocationID: shop, Amount: 100}, time.Minute}))
 	note(sure(v.ExpireOne(next())))
-	note(v.Load(Load{Context: next(), Amount: 500, Account: reloading}))
+	note(v.Reload(ReloadRequest{Context: next(), Amount: 500, Account: reloading}))
 	reload := Entry{ID: v.Last, VoucherID: theGift, Kind: Reload, Delta: 500, Actor: merchant.Actor{LocationID: shop}}
 	note(v.ReverseReload(Undoable{Entry: reload}, Undo{Context: next(), Caller: all}))
 	note(v.Adjust(Adjust{Context: next(), Caller: all, Amount: -7, ReasonCode: ReasonMistake, Reason: "typed wrong"}))
@@ -270,7 +270,7 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 		Context: Context{EntryID: id(202), Now: now}, EntryIn: next().EntryID,
 		Amount: 70, Caller: all})
 	note(received, in[1], err)
-	note(v.PayOut(PayOut{Context: next(), Law: cashLaw, Account: inJurisdiction("US-CA")}))
+	note(v.CashOut(CashOutRequest{Context: next(), Law: cashLaw, Account: inJurisdiction("US-CA")}))
 	cash := Entry{ID: v.Last, VoucherID: theGift, Kind: CashOut, Delta: -993, Actor: merchant.Actor{LocationID: shop}}
 	note(v.Reverse(Undoable{Entry: cash}, Reverse{Context: next(), Caller: all}))
 	end("a gift")

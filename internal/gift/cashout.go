@@ -97,8 +97,8 @@ func (c CashOuts) Since(seq int) bool {
 	return false
 }
 
-// PayOut asks for the whole balance of a gift in cash, at the location of the Context.
-type PayOut struct {
+// CashOutRequest asks for the whole balance of a gift in cash, at the location of the Context.
+type CashOutRequest struct {
 	Context
 	Law          CashOutLaw
 	Amount       money.Amount      // that the caller expects to be the whole; 0: it does not say
@@ -106,12 +106,12 @@ type PayOut struct {
 	Account      *merchant.Account // the voucher's
 }
 
-// PayOut takes all that is left of a voucher as cash, where the law lets a guest ask for that. It fails with
+// CashOut takes all that is left of a voucher as cash, where the law lets a guest ask for that. It fails with
 // NOT_AUTHORIZED (another location), NOT_SUPPORTED (it is not of money that was paid for, or the law does not let a
 // guest ask for it), ALREADY_REDEEMED, REDEMPTION_NOT_ALLOWED (it cannot be redeemed, something is held, or the
 // verification code is wrong) and VALIDATION_FAILURE (it is missing, or another amount was expected).
-func (v Voucher) PayOut(p PayOut) (Voucher, Entry, error) {
-	if err := v.mayPayOut(p); err != nil {
+func (v Voucher) CashOut(p CashOutRequest) (Voucher, Entry, error) {
+	if err := v.checkCashOut(p); err != nil {
 		return v, Entry{}, err
 	}
 	if err := v.verify(p.Verification); err != nil {
@@ -128,11 +128,11 @@ func (v Voucher) PayOut(p PayOut) (Voucher, Entry, error) {
 
 // CashOutAllowed reports whether a voucher can be cashed out at a location now; nil is nowhere in particular.
 func (v *Voucher) CashOutAllowed(law CashOutLaw, a *merchant.Account, at *merchant.Location, now time.Time) bool {
-	return at != nil && v.mayPayOut(PayOut{Context: Context{Now: now, Actor: merchant.Actor{LocationID: at.ID}}, Law: law,
-		Account: a}) == nil
+	return at != nil && v.checkCashOut(CashOutRequest{Context: Context{Now: now, Actor: merchant.Actor{LocationID: at.ID}},
+		Law: law, Account: a}) == nil
 }
 
-func (v *Voucher) mayPayOut(p PayOut) error {
+func (v *Voucher) checkCashOut(p CashOutRequest) error {
 	switch {
 	case !v.AllowedAt(p.Actor.LocationID):
 		return elsewhere()

@@ -159,10 +159,10 @@ func commands() []command {
 			return refuse(v.Reverse(takenOf(v), Reverse{Context: context(), Caller: everywhere, Amount: 50}))
 		}, notAllowed},
 		{"reloaded", func(v Voucher) (Voucher, Entry, bool, error) {
-			return refuse(v.Load(Load{Context: context(), Amount: 100, Account: reloading}))
+			return refuse(v.Reload(ReloadRequest{Context: context(), Amount: 100, Account: reloading}))
 		}, notAllowed},
 		{"cashed out", func(v Voucher) (Voucher, Entry, bool, error) {
-			return refuse(v.PayOut(PayOut{Context: context(), Law: cashLaw, Account: inJurisdiction("US-CA")}))
+			return refuse(v.CashOut(CashOutRequest{Context: context(), Law: cashLaw, Account: inJurisdiction("US-CA")}))
 		}, redeem},
 		{"reload reversed", func(v Voucher) (Voucher, Entry, bool, error) {
 			return refuse(v.ReverseReload(reloadOf(&v, 100), Undo{Context: context(), Caller: everywhere}))

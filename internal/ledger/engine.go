@@ -557,13 +557,13 @@ func safely(fn func()) (err error) {
 
 // now is the time of a decision.
 func (l *lane) now() time.Time {
-	l.last = steady(l.last, l.opts.Now().UTC().Truncate(time.Microsecond))
+	l.last = monotonic(l.last, l.opts.Now().UTC().Truncate(time.Microsecond))
 	return l.last
 }
 
-// steady is the time of a decision: that of the clock, unless it has just been set back a little. One that was wrong by
+// monotonic is the time of a decision: that of the clock, unless it has just been set back a little. One that was wrong by
 // more is right now.
-func steady(last, now time.Time) time.Time {
+func monotonic(last, now time.Time) time.Time {
 	if back := last.Sub(now); 0 < back && back < time.Second {
 		return last
 	}

@@ -29,13 +29,15 @@ type RequestKey struct {
 	Key       string // of a system integrator's call: the integrator's name, a line break, and the key
 }
 
-// ForeignKey is the key of a call in another protocol, by a provider of the account. No header can hold a line break,
+// ProviderKey is the key of a call in another protocol, by a provider of the account. No header can hold a line break,
 // so that no key of the account can be taken for it.
-func ForeignKey(provider guid.ID, key string) string { return foreign + provider.String() + "\n" + key }
+func ProviderKey(provider guid.ID, key string) string {
+	return foreign + provider.String() + "\n" + key
+}
 
 const foreign = "provider "
 
-// Foreign reports whether the key is a ForeignKey: what was answered has the words of another protocol.
+// Foreign reports whether the key is a ProviderKey: what was answered has the words of another protocol.
 func (k RequestKey) Foreign() bool {
 	return strings.HasPrefix(k.Key, foreign) && strings.Contains(k.Key, "\n")
 }

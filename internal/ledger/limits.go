@@ -259,5 +259,5 @@ func (s *state) keeping(c *Call) (today int, _ error) {
 	}
 	b, _ := c.budget(owner{name: "key"}, s)
 	today, b.Left = merchant.Day(s.real, c.Account.Zone) // no clock that can be advanced keeps a database small
-	return today, b.Keep(s.Counts[c.keptKey()].On(today), c.Caller.Places())
+	return today, b.Keep(s.Counts[c.keptKey()].On(today), c.Caller.LocationCount())
 }

@@ -66,8 +66,8 @@ func (c *Caller) Enabled(location guid.ID) bool {
 	return len(c.Locations) == 0 || slices.Contains(c.Locations, location)
 }
 
-// Places is at how many locations the key is used.
-func (c *Caller) Places() int {
+// LocationCount is at how many locations the key is used.
+func (c *Caller) LocationCount() int {
 	switch {
 	case c.Sites > 0:
 		return c.Sites

@@ -37,10 +37,10 @@ func (d *Directory) AuthenticateTill(key string, now time.Time) (_ *Caller, ok b
 	return d.authenticate(key, PairedTill, now)
 }
 
-// Pair gives the key that waits for the device that shows this token as it is once the device has it: with a text of
+// ExchangePairingToken gives the key that waits for the device that shows this token as it is once the device has it: with a text of
 // its own in the token's place, so that the token is good for nothing any more. ok is false for a token that no key
 // waits for, or none any more.
-func (d *Directory) Pair(token, text string, now time.Time) (_ *Key, ok bool) {
+func (d *Directory) ExchangePairingToken(token, text string, now time.Time) (_ *Key, ok bool) {
 	k := d.Keys[HashKey(token)]
 	if k == nil || k.Till != WaitingTill || !k.Works(now) {
 		return nil, false

@@ -61,7 +61,7 @@ const (
 type Till struct {
 	AccountID, KeyID, LocationID guid.ID
 
-	Places int  // at how many locations the key is used
+	LocationCount int  // at how many locations the key is used
 	Shop   bool // it is a web shop's, or a restaurant's online ordering: guests type the codes
 	// Used: codes are compared with those of gifts that the key used before, and no gift is looked up.
 	Used  bool
@@ -83,7 +83,7 @@ func (t Till) Shares() (own, refill Till, shared bool) {
 	own, refill = t, t
 	own.Share = OwnShare
 	refill.Share, refill.LocationID = RefillShare, t.KeyID
-	return own, refill, t.Places > SharedGuesses && !t.Used
+	return own, refill, t.LocationCount > SharedGuesses && !t.Used
 }
 
 // CountedAt is in place of the location under what the attempts are counted: those of a shop apart from those at the
@@ -151,9 +151,9 @@ func (m MissCount) Add(at Till, now time.Time, n int, spent bool) (_ MissCount, 
 		m = MissCount{Since: now}
 	}
 	at.Share = ""
-	most, before := int64(max(GuessAlarm, GuessAlarmPlace*at.Places)), m.Count
-	if at.Places > 1 {
-		most = min(most, int64(at.GuessBurst()*at.Places))
+	most, before := int64(max(GuessAlarm, GuessAlarmPlace*at.LocationCount)), m.Count
+	if at.LocationCount > 1 {
+		most = min(most, int64(at.GuessBurst()*at.LocationCount))
 	}
 	if m.Count += int64(n); spent {
 		m.Count = max(m.Count, most)

@@ -16,15 +16,15 @@ func TestMissCount(t *testing.T) {
 		till   Till
 		spent  bool
 	}{
-		{name: "a chain's 1,199", misses: []int{1000, 199}, till: Till{Places: 100}},
-		{name: "a chain's 1,200", misses: []int{1000, 200, 100}, alarms: 1, till: Till{Places: 100}},
-		{name: "what a chain shares", misses: []int{0, 0}, alarms: 1, till: Till{Places: 100, Share: RefillShare},
+		{name: "a chain's 1,199", misses: []int{1000, 199}, till: Till{LocationCount: 100}},
+		{name: "a chain's 1,200", misses: []int{1000, 200, 100}, alarms: 1, till: Till{LocationCount: 100}},
+		{name: "what a chain shares", misses: []int{0, 0}, alarms: 1, till: Till{LocationCount: 100, Share: RefillShare},
 			spent: true},
-		{name: "and more", misses: []int{1, 1, 1300}, alarms: 1, till: Till{Places: 100}, spent: true},
-		{name: "two locations' 39", misses: []int{20, 19}, till: Till{Places: 2}},
-		{name: "all of two locations", misses: []int{20, 20, 20}, alarms: 1, till: Till{Places: 2}},
-		{name: "a web shop's 199", misses: []int{100, 99}, till: Till{Places: 2, Shop: true}},
-		{name: "a web shop's 200", misses: []int{100, 100}, alarms: 1, till: Till{Places: 2, Shop: true}},
+		{name: "and more", misses: []int{1, 1, 1300}, alarms: 1, till: Till{LocationCount: 100}, spent: true},
+		{name: "two locations' 39", misses: []int{20, 19}, till: Till{LocationCount: 2}},
+		{name: "all of two locations", misses: []int{20, 20, 20}, alarms: 1, till: Till{LocationCount: 2}},
+		{name: "a web shop's 199", misses: []int{100, 99}, till: Till{LocationCount: 2, Shop: true}},
+		{name: "a web shop's 200", misses: []int{100, 100}, alarms: 1, till: Till{LocationCount: 2, Shop: true}},
 		{name: "199", misses: []int{100, 99}},
 		{name: "200", misses: []int{100, 99, 1}, alarms: 1},
 		{name: "over 200 in one step", misses: []int{199, 3}, alarms: 1},

@@ -70,8 +70,8 @@ const ProviderPermissions = TillPermissions
 // Sells reports whether value is put into gifts by the platform, which needs a storefront.
 func (p *Provider) Sells() bool { return p.Permissions&(MayActivate|MayReload) != 0 }
 
-// Shown reports whether a text is one of the provider's secrets, in a time that does not tell which part of it is not.
-func (p *Provider) Shown(text string) bool {
+// Verify reports whether a text is one of the provider's secrets, in a time that does not tell which part of it is not.
+func (p *Provider) Verify(text string) bool {
 	shown, found := HashKey(text), 0
 	for i := range p.Secrets {
 		found |= subtle.ConstantTimeCompare(shown[:], p.Secrets[i][:])

@@ -176,8 +176,8 @@ func (d *Directory) RoomForWebhook(account guid.ID) error {
 	return nil
 }
 
-// MayHook refuses a key that is limited to locations: an endpoint is told of the whole account.
-func (c *Caller) MayHook() error {
+// CheckWebhook refuses a key that is limited to locations: an endpoint is told of the whole account.
+func (c *Caller) CheckWebhook() error {
 	if len(c.Locations) > 0 {
 		return refusal.New(refusal.NotAuthorized,
 			"Webhooks tell of the whole account; this key is limited to some of its locations.")

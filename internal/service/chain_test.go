@@ -26,7 +26,7 @@ type shared struct {
 
 func newShared(t *testing.T, places int, shop bool) *shared {
 	s := &shared{T: t, lot: rand.New(rand.NewPCG(7, uint64(places))), now: time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)}
-	s.at = merchant.Till{AccountID: guid.ID{1}, KeyID: guid.ID{2}, Places: places, Shop: shop}
+	s.at = merchant.Till{AccountID: guid.ID{1}, KeyID: guid.ID{2}, LocationCount: places, Shop: shop}
 	s.limiter = newGuessLimiter(&Config{Records: newTills(), Now: func() time.Time { return s.now },
 		GuessAlarm: func(context.Context, merchant.Till) { s.alarms++ }})
 	return s
@@ -53,7 +53,7 @@ func (s *shared) look(n, cost int) (limited bool) {
 // has nothing left.
 func (s *shared) guess(lasts time.Duration) (guesses int) {
 	for hour, end := 0, s.now.Add(lasts); s.now.Before(end); s.now = s.now.Add(time.Hour) {
-		for n := range s.at.Places {
+		for n := range s.at.LocationCount {
 			before := guesses
 			for !s.look(n, merchant.MissUnknown) {
 				guesses++
@@ -71,7 +71,7 @@ func (s *shared) guess(lasts time.Duration) (guesses int) {
 // the code is right.
 func (s *shared) trade(redemptions, perHour, typosInHundred int, meanwhile func(n int)) (typos, stopped int) {
 	for range redemptions {
-		n := s.lot.IntN(s.at.Places)
+		n := s.lot.IntN(s.at.LocationCount)
 		meanwhile(n)
 		for s.lot.IntN(100) < typosInHundred {
 			typos++

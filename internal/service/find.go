@@ -46,7 +46,7 @@ func (c *Call) checkUse(g *gift.Gift, err error, location guid.ID, missing *refu
 
 // Till is where codes are tried.
 func (c *Call) Till(location guid.ID) merchant.Till {
-	return merchant.Till{AccountID: c.Account.ID, KeyID: c.Caller.KeyID, LocationID: location, Places: c.Caller.Places(),
+	return merchant.Till{AccountID: c.Account.ID, KeyID: c.Caller.KeyID, LocationID: location, LocationCount: c.Caller.LocationCount(),
 		Shop: c.Caller.WebShop}
 }
 

@@ -20,7 +20,7 @@ func testProviderKeys(t *testing.T, open opener) {
 			Answer: ledger.Answer{Code: ledger.OK, Body: []byte("{}")}, At: noon})
 		return key
 	}
-	of := func(key string) string { return ledger.ForeignKey(provider, key) }
+	of := func(key string) string { return ledger.ProviderKey(provider, key) }
 	var want []string
 	for _, end := range []string{"A", "B", "a", "b:2", "ö"} { // as bytes, not as words
 		want = append(want, keep(account, gift.RedeemGift, of("order:"+end)))
@@ -30,7 +30,7 @@ func testProviderKeys(t *testing.T, open opener) {
 		keep(account, gift.RedeemGift, of(other))
 	}
 	keep(account, gift.RedeemGift, "order:A")
-	keep(account, gift.RedeemGift, ledger.ForeignKey(newID(), "order:A"))
+	keep(account, gift.RedeemGift, ledger.ProviderKey(newID(), "order:A"))
 	keep(newID(), gift.RedeemGift, of("order:A"))
 	save(t, s, ledger.Changes{Requests: all})
 	for most := 1; most < len(want)+2; most++ {

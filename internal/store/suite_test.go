@@ -1198,7 +1198,7 @@ func testGuesses(t *testing.T, open opener) {
 	count(till, noon, merchant.GuessAlarm-6, owed(noon, merchant.GuessAlarm-2), false)
 	count(elsewhere, noon, 1, owed(noon, 2), true) // the two hundredth of the key
 	count(elsewhere, noon, 1, owed(noon, 3), false)
-	chain := merchant.Till{AccountID: till.AccountID, KeyID: newID(), LocationID: newID(), Places: 5}
+	chain := merchant.Till{AccountID: till.AccountID, KeyID: newID(), LocationID: newID(), LocationCount: 5}
 	own, refill, _ := chain.Shares()
 	count(chain, noon, 20, owed(noon, 20), false)
 	count(own, noon, 2, ratelimit.Bucket{FullAt: noon.Add(2 * own.GuessRefill()), TakenAt: noon}, false)
@@ -1299,7 +1299,7 @@ func testRewards(t *testing.T, open opener) {
 func testRewardsOfMany(t *testing.T, open opener) {
 	s, _ := open(t)
 	gifts := issue(t, s, newID(), 5)
-	till := merchant.Till{AccountID: gifts[0].AccountID, KeyID: newID(), LocationID: newID(), Places: 5}
+	till := merchant.Till{AccountID: gifts[0].AccountID, KeyID: newID(), LocationID: newID(), LocationCount: 5}
 	own, refill, _ := till.Shares()
 	missing := func(at merchant.Till) (lasts time.Duration) {
 		b, err := s.TillBucket(t.Context(), at)

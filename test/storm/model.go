@@ -198,8 +198,8 @@ func (o asked) effect(s state) effect {
 		return o.transfer(s)
 	case adjust:
 		return o.adjust(s)
-	case payOut:
-		return o.payOut(s)
+	case cashingOut:
+		return o.cashingOut(s)
 	case block, unblock:
 		same := s.blocked == (o.kind == block)
 		if s.blocked = o.kind == block; !same && !s.blocked {
@@ -370,8 +370,8 @@ func (o asked) transfer(s state) effect {
 	return effect{code: "OK", moved: take, state: s}
 }
 
-// payOut is what the law of California says: what is left is paid out below 15.00.
-func (o asked) payOut(s state) effect {
+// cashingOut is what the law of California says: what is left is paid out below 15.00.
+func (o asked) cashingOut(s state) effect {
 	refusal := ""
 	switch _, open := s.held(); {
 	case o.n >= 0 && s.left[o.n] == spent:

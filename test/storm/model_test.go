@@ -194,8 +194,8 @@ func TestModelOfCards(t *testing.T) {
 		"without its code":            {from, ok(with(redeemed, noCode)), false, 0},
 		"refused without its code":    {from, op{kind: hold, code: "VALIDATION_FAILURE", shown: noCode}, true, 4},
 		"refused as it is blocked":    {blocked, refused(op{kind: hold, amount: 1, shown: wrongCode}), true, 4},
-		"paid out with a wrong code":  {from, ok(with(op{kind: payOut, moved: 500}, wrongCode)), false, 0},
-		"paid out":                    {from, ok(op{kind: payOut, moved: 500}), true, 0},
+		"paid out with a wrong code":  {from, ok(with(op{kind: cashingOut, moved: 500}, wrongCode)), false, 0},
+		"paid out":                    {from, ok(op{kind: cashingOut, moved: 500}), true, 0},
 		"unblocked":                   {blocked, ok(op{kind: unblock}), true, 0},
 		"unblocked, and was not":      {from, ok(op{kind: unblock}), true, 4},
 		"replaced":                    {from, ok(op{kind: replace, newCode: "2", newToken: "b", balance: 500}), true, 4},
@@ -235,7 +235,7 @@ func TestModelOfExtending(t *testing.T) {
 		"seen":               {until, op{kind: look, gift: promo, balance: 500, valid: 100, code: "OK"}, true},
 		"seen otherwise":     {until, op{kind: look, gift: promo, balance: 500, valid: 99, code: "OK"}, false},
 		"loaded":             {until, op{kind: load, gift: promo, amount: 1, moved: 1, balance: 501, code: "OK"}, false},
-		"paid out":           {until, op{kind: payOut, gift: promo, moved: 500, code: "OK"}, false},
+		"paid out":           {until, op{kind: cashingOut, gift: promo, moved: 500, code: "OK"}, false},
 	} {
 		if got := (asked{&c.op, -1, -1, nil}).explains(c.from); (len(got) == 1) != c.want {
 			t.Errorf("%s: explained by %+v, want %v", name, got, c.want)
@@ -271,16 +271,16 @@ func TestModelOfValue(t *testing.T) {
 			-1, -1, 0},
 		"adjusted": {loaded, op{kind: adjust, amount: -199, code: "OK", moved: -199, balance: 301,
 			held: 301}, -1, -1, 1},
-		"cashed out":                     {state{balance: 1499}, op{kind: payOut, code: "OK", moved: 1499}, -1, -1, 1},
-		"cashed out, and it is too much": {state{balance: 1500}, op{kind: payOut, code: "OK", moved: 1500}, -1, -1, 0},
-		"cashed out beside a hold":       {loaded, op{kind: payOut, code: "OK", moved: 500}, -1, -1, 0},
+		"cashed out":                     {state{balance: 1499}, op{kind: cashingOut, code: "OK", moved: 1499}, -1, -1, 1},
+		"cashed out, and it is too much": {state{balance: 1500}, op{kind: cashingOut, code: "OK", moved: 1500}, -1, -1, 0},
+		"cashed out beside a hold":       {loaded, op{kind: cashingOut, code: "OK", moved: 500}, -1, -1, 0},
 		"cash taken back":                {cash, op{kind: payBack, code: "OK", moved: 420, balance: 420}, -1, 0, 1},
 		"cash taken back in part":        {cash, op{kind: payBack, amount: 9, code: "OK", moved: 9, balance: 9}, -1, 0, 0},
 		"no part of cash":                {cash, op{kind: payBack, amount: 400, code: "VALIDATION_FAILURE"}, -1, 0, 1},
 		"cash taken back twice":          {fresh, op{kind: payBack, byKey: true, code: "ALREADY_REVERSED"}, -1, 0, 0},
 		"cash taken back first":          {card, op{kind: payBack, byKey: true, code: "NOT_FOUND"}, -1, 0, 1},
-		"cashed out after that":          {called, op{kind: payOut, code: "OK", moved: 420}, 0, -1, 0},
-		"refused after that":             {called, op{kind: payOut, code: "REDEMPTION_NOT_ALLOWED"}, 0, -1, 1},
+		"cashed out after that":          {called, op{kind: cashingOut, code: "OK", moved: 420}, 0, -1, 0},
+		"refused after that":             {called, op{kind: cashingOut, code: "REDEMPTION_NOT_ALLOWED"}, 0, -1, 1},
 		"redeemed when blocked": {state{balance: 9, blocked: true}, op{kind: redeem, amount: 1, code: "OK", moved: 1,
 			balance: 8},
 			-1, -1, 0},
@@ -371,13 +371,13 @@ func TestModelRemembersCashOuts(t *testing.T) {
 		n, of int
 	}{
 		{amount(ok(redeem, 300, 700)), 0, -1},
-		{ok(payOut, 700, 0), 1, -1},
+		{ok(cashingOut, 700, 0), 1, -1},
 		{refused(reverse), -1, 0},
 		{amount(ok(load, 500, 500)), -1, -1},
 		{op{kind: hold, amount: 200, code: "OK", moved: 200, balance: 500, held: 200}, 0, -1},
 		{ok(capture, 200, 300), 2, 0},
 		{amount(ok(reverse, 50, 350)), -1, 2},
-		{ok(payOut, 350, 0), 3, -1},
+		{ok(cashingOut, 350, 0), 3, -1},
 		{refused(void), -1, 2},
 		{ok(payBack, 700, 700), -1, 1},
 		{refused(reverse), -1, 0},
@@ -387,7 +387,7 @@ func TestModelRemembersCashOuts(t *testing.T) {
 		{ok(reverse, 300, 1500), -1, 0},
 		{op{kind: void, code: "ALREADY_REVERSED"}, -1, 0},
 		{amount(ok(redeem, 100, 1400)), -1, -1},
-		{ok(payOut, 1400, 0), -1, -1}, // which nobody takes back
+		{ok(cashingOut, 1400, 0), -1, -1}, // which nobody takes back
 		{refused(void), -1, 0},
 	} {
 		c.op.gift, c.op.ended = &voucher{}, 1
@@ -405,7 +405,7 @@ func TestOrderOfCashOuts(t *testing.T) {
 	for _, reversal := range []op{{code: "OK", moved: 1000, balance: 1000}, {code: "REDEMPTION_NOT_ALLOWED"}} {
 		reversal.kind, reversal.of, reversal.begun, reversal.ended = reverse, &redeemed, 2, 3
 		ops := []*op{&redeemed, {kind: load, amount: 1000, code: "OK", moved: 1000, balance: 1000},
-			{kind: payOut, code: "OK", moved: 1000}, &reversal}
+			{kind: cashingOut, code: "OK", moved: 1000}, &reversal}
 		for _, o := range ops {
 			o.gift, o.ended = v, max(1, o.ended)
 		}

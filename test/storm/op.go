@@ -37,7 +37,7 @@ const (
 	unblock
 	replace // the card
 	extend
-	payOut
+	cashingOut
 	payBack // of what was paid out
 	give    // to another gift
 	receive // the same call, as the other gift sees it
@@ -66,7 +66,7 @@ var operations = [kinds]operation{
 	unblock:    {rig.Unblock, "unblock-gift", "", 0},
 	replace:    {rig.Replace, "replace-gift", "REPLACED", 0},
 	extend:     {rig.Extend, "extend-gift", "EXTENDED", 0},
-	payOut:     {rig.CashOut, "cash-out-gift", "CASH_OUT", -1},
+	cashingOut:     {rig.CashOut, "cash-out-gift", "CASH_OUT", -1},
 	payBack:    {rig.Reverse, "reverse-redemption", "REVERSAL", 1},
 	deactivate: {rig.Unsell, "reverse-activation", "ACTIVATION_REVERSAL", -1},
 	cancel:     {rig.Cancel, "cancel-gift", "CANCELLATION", 0},
@@ -78,7 +78,7 @@ var operations = [kinds]operation{
 var words = [kinds]string{redeem: "redeemed", hold: "held", capture: "captured", reverse: "reversed",
 	void: "reversed by key", release: "released", withdraw: "released by key", load: "reloaded",
 	unload: "reloads reversed", activate: "activated", deactivate: "activations reversed", adjust: "adjusted",
-	block: "blocked", unblock: "unblocked", replace: "replaced", extend: "extended", payOut: "cashed out",
+	block: "blocked", unblock: "unblocked", replace: "replaced", extend: "extended", cashingOut: "cashed out",
 	payBack: "cash taken back", give: "transferred", receive: "received", cancel: "cancelled", reinstate: "reinstated",
 	look: "looked at", sell: "sold"}
 
@@ -178,7 +178,7 @@ func (o *op) stored(a *rig.Answer) bool {
 	// A redemption whose key is spent has no answer of its own, nor has one with a card that was replaced.
 	return o.kind != look && status != http.StatusBadRequest && status != http.StatusTooManyRequests &&
 		!bytes.Contains(a.Body, []byte("This card was replaced")) &&
-		!(o.paired && slices.Contains([]kind{redeem, hold, load, activate, payOut}, o.kind) && status >= 300)
+		!(o.paired && slices.Contains([]kind{redeem, hold, load, activate, cashingOut}, o.kind) && status >= 300)
 }
 
 // remember keeps some answers, old ones among them.
@@ -217,7 +217,7 @@ func (t *till) write(o *op) {
 	case payBack:
 		o.body = fmt.Sprintf(`{"redemptionID":%q%s}`, o.of.id, amount)
 		if o.byKey {
-			o.body = byKey + fmt.Sprintf(`,"operation":%q%s}`, operations[payOut].name, amount)
+			o.body = byKey + fmt.Sprintf(`,"operation":%q%s}`, operations[cashingOut].name, amount)
 		}
 	case void:
 		o.body = byKey + fmt.Sprintf(`,"operation":%q%s}`, operations[o.of.kind].name, amount)
@@ -235,7 +235,7 @@ func (t *till) write(o *op) {
 	case adjust:
 		o.body = fmt.Sprintf(`{"voucherID":%q,"amount":%s,"reasonCode":"MISTAKE","reason":"storm"}`, o.gift.id,
 			o.gift.written(o.amount))
-	case payOut:
+	case cashingOut:
 		o.body = "{" + t.named(o) + t.verification(o) + "}"
 	case replace:
 		o.body = fmt.Sprintf(`{"voucherID":%q,"reason":"storm"}`, o.gift.id)

@@ -265,11 +265,11 @@ func (t *till) change(p int, v *voucher) {
 	case p < 68:
 		t.together(activate, deactivate, v)
 	case p < 74 && !t.Older:
-		t.together(payOut, payBack, v)
+		t.together(cashingOut, payBack, v)
 	case p < 88:
 		t.finish(&op{kind: adjust, gift: v, amount: (1 - 2*t.lot.Int64N(2)) * t.little(v)})
 	case p < 100:
-		t.take(payOut, v)
+		t.take(cashingOut, v)
 	case p < 114 && !t.Older:
 		t.undo(payBack, v)
 	case p < 118:
@@ -334,7 +334,7 @@ func (t *till) take(k kind, v *voucher) {
 		t.finish(o)
 		return
 	}
-	if o.shown = t.show(); k == payOut {
+	if o.shown = t.show(); k == cashingOut {
 		o.amount = 0
 		t.finish(o)
 		return
@@ -358,7 +358,7 @@ func (t *till) guess(v *voucher) {
 	for range gift.MaxWrongCodes {
 		k := kind(t.lot.IntN(int(capture)))
 		if t.lot.IntN(10) == 0 {
-			k = payOut
+			k = cashingOut
 		}
 		t.finish(&op{kind: k, gift: v, amount: 1, shown: wrongCode})
 	}
@@ -390,7 +390,7 @@ func (t *till) little(v *voucher) int64 { return 1 + t.lot.Int64N(max(1, v.worth
 // undo captures a hold, releases it, or gives a redemption back, of any till, whole or in part.
 func (t *till) undo(k kind, v *voucher) {
 	first := map[kind]kind{capture: hold, release: hold, withdraw: hold, reverse: redeem, void: redeem, unload: load,
-		deactivate: activate, payBack: payOut}[k]
+		deactivate: activate, payBack: cashingOut}[k]
 	v.mu.Lock()
 	from := v.done[first]
 	var of *op
@@ -412,7 +412,7 @@ func (t *till) undo(k kind, v *voucher) {
 // together sends something and its withdrawal by key at the same moment, or the withdrawal first.
 func (t *till) together(k, undo kind, v *voucher) {
 	r := &op{kind: k, gift: v, amount: t.little(v), paired: true}
-	if k == payOut {
+	if k == cashingOut {
 		r.amount = 0
 	}
 	r.key = t.key(r)

@@ -126,8 +126,8 @@ func (c *call) locate(p merchant.Place) (*merchant.Location, error) {
 	return at, err
 }
 
-// perhaps is the location of a call, or nil: why there is none is told later.
-func (c *call) perhaps(where place) *merchant.Location {
+// locationOrNil is the location of a call, or nil: why there is none is told later.
+func (c *call) locationOrNil(where place) *merchant.Location {
 	at, err := c.Caller.Locate(where.Place)
 	if err != nil {
 		return nil

@@ -26,7 +26,7 @@ type redemption struct {
 
 func readRedemption(o *wire.Object, c *call) redemption {
 	where := readPlace(o, c.Caller)
-	t, asked := readTicket(o, c.Account.Currency, c.perhaps(where), nil)
+	t, asked := readTicket(o, c.Account.Currency, c.locationOrNil(where), nil)
 	return redemption{
 		giftRef: readGiftRef(o, byID, byCode, byToken),
 		Where:   where,

@@ -134,7 +134,7 @@ func (c *call) usedWith(w giftRef, location guid.ID, key string, operations ...g
 	if !w.ID.IsZero() {
 		return &ledger.UsedWith{VoucherID: w.ID, Else: another}, nil
 	}
-	if only := c.perhaps(place{}); location.IsZero() && only != nil {
+	if only := c.locationOrNil(place{}); location.IsZero() && only != nil {
 		location = only.ID
 	}
 	g, err := c.find(w, location)

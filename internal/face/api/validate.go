@@ -25,7 +25,7 @@ func readValidation(o *wire.Object, c *call, into *ticket.Memory) validation {
 		Where:   readPlace(o, c.Caller),
 		target:  readTarget(o),
 	}
-	t, _ := readTicket(o, c.Account.Currency, c.perhaps(v.Where), into)
+	t, _ := readTicket(o, c.Account.Currency, c.locationOrNil(v.Where), into)
 	v.ticket = c.noteTicket(t)
 	return v
 }

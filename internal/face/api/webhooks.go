@@ -43,7 +43,7 @@ func webhookRoutes() []Route {
 	at := func(r Route, method, path string, h handler) Route {
 		r.Method, r.Pattern = method, base+"/webhooks"+path
 		r.handle = func(c *call) (ledger.Answer, error) {
-			if err := c.Caller.MayHook(); err != nil {
+			if err := c.Caller.CheckWebhook(); err != nil {
 				return ledger.Answer{}, err
 			}
 			return h(c)

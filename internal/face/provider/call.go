@@ -146,7 +146,7 @@ func (c *Call) TokenOf(text string, voucher guid.ID) bool {
 }
 
 // Scope is an idempotency key of the provider that calls.
-func (c *Call) Scope(key string) string { return ledger.ForeignKey(c.Caller.KeyID, key) }
+func (c *Call) Scope(key string) string { return ledger.ProviderKey(c.Caller.KeyID, key) }
 
 // Requests gives the records under one of the provider's keys of which the caller may be told.
 func (c *Call) Requests(key string) (told []ledger.Request, err error) {

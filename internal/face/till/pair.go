@@ -117,7 +117,7 @@ func (t *tills) pair(c *service.Call) (answer, error) {
 		if text, err = merchant.NewKey(rand.Reader, merchant.AccountKey, waiting != nil && waiting.Test); err != nil {
 			return merchant.Changes{}, fmt.Errorf("drawing the key of a till: %w", err)
 		}
-		k, ok := d.Pair(token, text, c.Now)
+		k, ok := d.ExchangePairingToken(token, text, c.Now)
 		if !ok {
 			return merchant.Changes{}, refused
 		}

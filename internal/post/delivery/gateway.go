@@ -95,7 +95,7 @@ type Gateways struct {
 	// what was used.
 	Entry func(ctx context.Context, account, entry guid.ID) (gift.Entry, error)
 
-	album album
+	cache pictureCache
 }
 
 // Send implements Gateway.

@@ -25,7 +25,7 @@ const (
 	bannerWidth, bannerHeight, bannerBytes       = 520, 208, 120_000
 	logoWidth, logoHeight, logoMargin, logoBytes = 200, 48, 5, 40_000
 	fineness                                     = 2
-	maxAlbum                                     = 100
+	maxCache                                     = 100
 )
 
 // draw draws the picture of a mail from that of its design.
@@ -46,13 +46,13 @@ func draw(p *message.Picture, asset []byte) (err error) {
 	return err
 }
 
-// album keeps pictures that were made for the next mail.
-type album struct {
+// pictureCache keeps pictures that were made for the next mail.
+type pictureCache struct {
 	mu   sync.Mutex
-	kept map[albumKey]*message.Picture // nil: it cannot be shown
+	kept map[cacheKey]*message.Picture // nil: it cannot be shown
 }
 
-type albumKey struct {
+type cacheKey struct {
 	contentID string
 	asset     merchant.AssetHash
 	ground    color.NRGBA
@@ -60,8 +60,8 @@ type albumKey struct {
 
 // pictures gives those that a view asks for.
 func (s *Gateways) pictures(ctx context.Context, v *card.View) (p Pictures, err error) {
-	if p.Logo, err = s.picture(ctx, albumKey{logoContentID, v.Logo, ground(card.White)}); err == nil {
-		p.Banner, err = s.picture(ctx, albumKey{bannerContentID, v.Picture, ground(v.Accent)})
+	if p.Logo, err = s.picture(ctx, cacheKey{logoContentID, v.Logo, ground(card.White)}); err == nil {
+		p.Banner, err = s.picture(ctx, cacheKey{bannerContentID, v.Picture, ground(v.Accent)})
 	}
 	return p, err
 }
@@ -73,7 +73,7 @@ func (s *Gateways) Complete(ctx context.Context, m *message.Message) error {
 	m.Pictures = slices.Clone(m.Pictures)
 	for i := range m.Pictures {
 		p := &m.Pictures[i]
-		made, err := s.picture(ctx, albumKey{p.ContentID, p.Asset, p.Ground})
+		made, err := s.picture(ctx, cacheKey{p.ContentID, p.Asset, p.Ground})
 		if err != nil {
 			return err
 		}
@@ -87,11 +87,11 @@ func (s *Gateways) Complete(ctx context.Context, m *message.Message) error {
 
 // picture gives one picture, made at most once. It is nil when there is none, when it is gone or cannot be read any
 // more: a gift without its picture is better than none. A store that cannot be asked is an error.
-func (s *Gateways) picture(ctx context.Context, key albumKey) (*message.Picture, error) {
+func (s *Gateways) picture(ctx context.Context, key cacheKey) (*message.Picture, error) {
 	if key.asset.IsZero() || s.Asset == nil {
 		return nil, nil
 	}
-	a := &s.album
+	a := &s.cache
 	a.mu.Lock() // while it is made, too: the others of a bulk want the same
 	defer a.mu.Unlock()
 	if p, known := a.kept[key]; known {
@@ -108,8 +108,8 @@ func (s *Gateways) picture(ctx context.Context, key albumKey) (*message.Picture,
 	if draw(p, asset.Bytes) != nil {
 		p = nil
 	}
-	if a.kept == nil || len(a.kept) >= maxAlbum {
-		a.kept = map[albumKey]*message.Picture{}
+	if a.kept == nil || len(a.kept) >= maxCache {
+		a.kept = map[cacheKey]*message.Picture{}
 	}
 	a.kept[key] = p
 	return p, nil

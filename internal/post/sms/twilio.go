@@ -194,8 +194,8 @@ func (c *Carrier) lost(err error, handed bool) error {
 	return &message.Unreachable{Cause: err}
 }
 
-// trouble is Twilio's answer to a request that it does not take.
-type trouble struct {
+// twilioError is Twilio's answer to a request that it does not take.
+type twilioError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 }
@@ -209,7 +209,7 @@ var forNow = []int{20003, 20005, 20429, 21611, 14107, 30001, 30002, 63038, 20001
 // judge tells the answers apart. What is wrong with this message or its recipient is for good; what is wrong with the
 // account, the gateway or the moment is for now.
 func (c *Carrier) judge(answer *http.Response, body []byte) error {
-	var t trouble
+	var t twilioError
 	_ = json.Unmarshal(body, &t) // it may be no JSON: then the status tells
 	words := c.veil(answer.Status)
 	if t.Code != 0 {

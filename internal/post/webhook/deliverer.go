@@ -55,19 +55,19 @@ type Deliverer struct {
 	Random    func() float64 // in [0, 1), for jitter
 	Every     time.Duration  // how often it looks for new events; 0: readEvery
 
-	owner    guid.ID
-	dir      *merchant.Directory
-	renewAt  time.Time
-	until    time.Time // of the leases
-	position int64     // up to which new events were noticed
-	streams  map[guid.ID]*stream
-	calls    chan struct{} // has a value for each call in flight
-	slow     chan struct{} // has a value for each of them to an endpoint that may be slow
-	busy     chan struct{} // has a value for each of them that may be using the processor
-	ownReads *fair.Places  // of lanes that read for themselves
-	flushAt  time.Time
-	moveAt   time.Time // when the places of idle lanes are written
-	seen     atomic.Pointer[sight]
+	owner        guid.ID
+	dir          *merchant.Directory
+	renewAt      time.Time
+	until        time.Time // of the leases
+	position     int64     // up to which new events were noticed
+	streams      map[guid.ID]*stream
+	calls        chan struct{} // has a value for each call in flight
+	slow         chan struct{} // has a value for each of them to an endpoint that may be slow
+	busy         chan struct{} // has a value for each of them that may be using the processor
+	backlogReads *fair.Places  // of lanes that read for themselves
+	flushAt      time.Time
+	moveAt       time.Time // when the places of idle lanes are written
+	seen         atomic.Pointer[healthSnapshot]
 
 	mu       sync.Mutex
 	attempts []gift.WebhookAttempt // to be saved
@@ -118,7 +118,7 @@ func (d *Deliverer) begin() {
 	rand.Read(d.owner[:]) // never fails
 	d.streams, d.position = map[guid.ID]*stream{}, -1
 	d.calls, d.slow = make(chan struct{}, maxCalls), make(chan struct{}, maxSlow)
-	d.ownReads = fair.New(1)
+	d.backlogReads = fair.New(1)
 	d.busy = make(chan struct{}, busyCalls*runtime.GOMAXPROCS(0))
 }
 
@@ -339,10 +339,10 @@ func (d *Deliverer) complain(ctx context.Context, what string, err error) {
 	}
 }
 
-// readOwn reads for a lane that is out of step: one at a time, in turns by account, and with a pause, whatever the
+// readBacklog reads for a lane that is out of step: one at a time, in turns by account, and with a pause, whatever the
 // number of lanes.
-func (l *lane) readOwn(ctx context.Context, q gift.EventQuery) (page gift.EventPage, err error) {
-	done, err := l.ownReads.Take(ctx, l.account, l.hook.ID)
+func (l *lane) readBacklog(ctx context.Context, q gift.EventQuery) (page gift.EventPage, err error) {
+	done, err := l.backlogReads.Take(ctx, l.account, l.hook.ID)
 	if err != nil {
 		return page, err
 	}

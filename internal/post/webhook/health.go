@@ -13,8 +13,8 @@ type Health struct {
 // standsStill is after how long a deliverer that looks after nothing stands still.
 const standsStill = 10 * flushEvery
 
-// sight is what a deliverer saw of its lanes.
-type sight struct {
+// healthSnapshot is what a deliverer saw of its lanes.
+type healthSnapshot struct {
 	at, behindSince time.Time
 	Health
 }
@@ -37,14 +37,14 @@ func (d *Deliverer) Health() Health {
 
 // look notes how the endpoints fare.
 func (d *Deliverer) look() {
-	s := &sight{at: time.Now()}
+	s := &healthSnapshot{at: time.Now()}
 	for _, stream := range d.streams {
 		stream.look(s)
 	}
 	d.seen.Store(s)
 }
 
-func (s *stream) look(at *sight) {
+func (s *stream) look(at *healthSnapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.lanes {

@@ -68,7 +68,7 @@ type lane struct {
 	done   chan struct{}
 
 	// Of its goroutine.
-	own      []event   // what it read for itself
+	backlog  []event   // what it read for itself
 	free     time.Time // when a replay may go on
 	prompt   bool      // the last calls succeeded, none took long
 	width    int       // how many calls it makes at once
@@ -76,9 +76,9 @@ type lane struct {
 	replayed bool      // a replay had the last turn
 
 	// Under stream.mu, as is what of state is written.
-	state   gift.WebhookState
-	inStep  bool
-	waiting bool // in step, at the end
+	state     gift.WebhookState
+	following bool
+	waiting   bool // in step, at the end
 	// behindSince is since when it has not been waiting.
 	behindSince time.Time
 	changed     bool // state is to be saved
@@ -86,10 +86,10 @@ type lane struct {
 }
 
 const (
-	maxAside  = 16 // events that failed and wait for their next attempt; with more, the lane stands still
-	atOnce    = 8  // calls of a lane in flight
-	ownPage   = 32
-	slowAfter = 2 * time.Second
+	maxAside    = 16 // events that failed and wait for their next attempt; with more, the lane stands still
+	atOnce      = 8  // calls of a lane in flight
+	backlogPage = 32
+	slowAfter   = 2 * time.Second
 	// In a replay a lane makes a call every replayGap.
 	replayGap = 100 * time.Millisecond
 	// offAgain is when it is tried again to switch an endpoint off.
@@ -104,8 +104,8 @@ func (l *lane) current(w *merchant.Webhook) bool {
 
 func (l *lane) wants(t gift.EventType) bool { return l.types == nil || slices.Contains(l.types, t) }
 
-// rouse wakes the lane.
-func (l *lane) rouse() {
+// wakeUp wakes the lane.
+func (l *lane) wakeUp() {
 	l.fallBehind()
 	select {
 	case l.wake <- struct{}{}:
@@ -134,12 +134,12 @@ func (l *lane) run(ctx context.Context) {
 			<-ctx.Done() // which comes with the next set-up
 			return
 		}
-		due, next := l.aside()
+		due, next := l.nextRetry()
 		switch {
 		case due != nil:
 			l.retry(ctx, *due)
 		case len(l.state.Aside) >= maxAside:
-			l.own = nil
+			l.backlog = nil
 			l.leave()
 			l.sleep(ctx, next)
 		case l.replaying() && !l.replayed:
@@ -149,7 +149,7 @@ func (l *lane) run(ctx context.Context) {
 			l.replayed = false
 			if events, more := l.next(ctx); len(events) > 0 {
 				n := l.deliver(ctx, events, true)
-				l.own = l.own[min(n, len(l.own)):]
+				l.backlog = l.backlog[min(n, len(l.backlog)):]
 			} else if !more && !l.replaying() {
 				l.sleep(ctx, next)
 			}
@@ -157,8 +157,8 @@ func (l *lane) run(ctx context.Context) {
 	}
 }
 
-// aside gives the event whose next attempt is due, and else when the first one is.
-func (l *lane) aside() (due *gift.WebhookAside, next time.Time) {
+// nextRetry gives the event whose next attempt is due, and else when the first one is.
+func (l *lane) nextRetry() (due *gift.WebhookAside, next time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range l.state.Aside {
@@ -177,7 +177,7 @@ func (l *lane) aside() (due *gift.WebhookAside, next time.Time) {
 func (l *lane) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.inStep = false
+	l.following = false
 	l.fallBehind()
 }
 
@@ -198,14 +198,14 @@ func (l *lane) sleep(ctx context.Context, until time.Time) {
 
 // next gives the next events that are wanted; more tells, where there are none, to ask again at once.
 func (l *lane) next(ctx context.Context) (events []event, more bool) {
-	if len(l.own) == 0 {
-		if events, inStep := l.remembered(); inStep {
+	if len(l.backlog) == 0 {
+		if events, following := l.remembered(); following {
 			return events, false
 		}
 	}
-	if len(l.own) == 0 {
-		page, err := l.readOwn(ctx, gift.EventQuery{AccountID: l.account, Types: l.types, After: l.state.After,
-			Limit: ownPage})
+	if len(l.backlog) == 0 {
+		page, err := l.readBacklog(ctx, gift.EventQuery{AccountID: l.account, Types: l.types, After: l.state.After,
+			Limit: backlogPage})
 		switch {
 		case forgotten(err) && !l.state.After.IsZero():
 			l.Log.Warn("the events after the last one that a webhook got are not kept any more; it goes on with the oldest",
@@ -217,27 +217,27 @@ func (l *lane) next(ctx context.Context) (events []event, more bool) {
 			pause(ctx, 5*time.Second)
 			return nil, true
 		}
-		l.own = l.render(ctx, page.Events, l.state.After)
-		if len(l.own) == 0 {
+		l.backlog = l.render(ctx, page.Events, l.state.After)
+		if len(l.backlog) == 0 {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.move(page.Next)
 			if !page.More {
-				l.arrive()
+				l.restartStream()
 			}
 			return nil, true
 		}
 	}
-	return l.own[:min(len(l.own), l.atOnce())], true
+	return l.backlog[:min(len(l.backlog), l.atOnce())], true
 }
 
 // forgotten reports whether the database does not know a place any more.
 func forgotten(err error) bool { return errors.Is(err, refusal.NotFound) }
 
-// arrive lets a lane that has read up to the end in step, where the stream has stood still for want of lanes in step.
-func (l *lane) arrive() {
+// restartStream lets a lane that has read up to the end in step, where the stream has stood still for want of lanes in step.
+func (l *lane) restartStream() {
 	for _, other := range l.lanes {
-		if other.inStep {
+		if other.following {
 			return
 		}
 	}
@@ -247,10 +247,10 @@ func (l *lane) arrive() {
 // remembered puts the lane in step if the stream remembers what comes after its place, and takes the next events that
 // are wanted. Where there are none, the lane waits. Both happen under one lock: if the stream let go of events in
 // between, the lane would pass over them.
-func (l *lane) remembered() (events []event, inStep bool) {
+func (l *lane) remembered() (events []event, following bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.inStep = !l.lost && !l.state.After.Before(l.start); !l.inStep {
+	if l.following = !l.lost && !l.state.After.Before(l.start); !l.following {
 		return nil, false
 	}
 	most := l.atOnce()
@@ -392,7 +392,7 @@ func (l *lane) settle(a *gift.WebhookAside, taken bool) {
 func (l *lane) find(ctx context.Context, a *gift.WebhookAside) (event, error) {
 	q := gift.EventQuery{AccountID: l.account, Types: []gift.EventType{a.Type}, After: a.Before, Limit: 1}
 	for {
-		page, err := l.readOwn(ctx, q)
+		page, err := l.readBacklog(ctx, q)
 		if err != nil {
 			return event{}, err
 		}
@@ -424,7 +424,7 @@ func (l *lane) send(ctx context.Context, events []event) []Outcome {
 			}
 			outcomes[i] = l.attempt(ctx, &events[i])
 			took.Add(int64(outcomes[i].Took))
-			if !outcomes[i].prompt() {
+			if !outcomes[i].quick() {
 				late.Store(true)
 			}
 		}
@@ -484,8 +484,8 @@ func (l *lane) attempt(ctx context.Context, e *event) Outcome {
 	return l.call(ctx, e)
 }
 
-// prompt reports whether an endpoint took a message, and not after long.
-func (o *Outcome) prompt() bool { return o.Succeeded() && o.Took <= slowAfter }
+// quick reports whether an endpoint took a message, and not after long.
+func (o *Outcome) quick() bool { return o.Succeeded() && o.Took <= slowAfter }
 
 func (l *lane) call(ctx context.Context, e *event) Outcome {
 	at := time.Now().UTC().Truncate(time.Microsecond)
@@ -518,7 +518,7 @@ func (l *lane) replay(ctx context.Context) {
 	if types == nil {
 		types = l.types
 	}
-	page, err := l.readOwn(ctx, gift.EventQuery{AccountID: l.account, Types: types, From: r.From, To: r.To,
+	page, err := l.readBacklog(ctx, gift.EventQuery{AccountID: l.account, Types: types, From: r.From, To: r.To,
 		After: l.state.ReplayAfter, Limit: l.atOnce()})
 	if err != nil && !forgotten(err) {
 		l.complain(ctx, "events could not be read for a replay", err)

@@ -116,9 +116,9 @@ func (s *stream) sync(ctx context.Context, hooks []*merchant.Webhook) {
 		delete(s.lanes, l.hook.ID)
 	}
 	if len(s.lanes) == 0 {
-		s.stand(wanted)
+		s.startAtFurthest(wanted)
 	}
-	s.widen(wanted)
+	s.updateTypes(wanted)
 	for id, w := range wanted {
 		if s.lanes[id] == nil {
 			s.begin(ctx, w)
@@ -126,9 +126,9 @@ func (s *stream) sync(ctx context.Context, hooks []*merchant.Webhook) {
 	}
 }
 
-// stand has a stream without lanes go on where the endpoint does that came furthest. So the accounts that a process
+// startAtFurthest has a stream without lanes go on where the endpoint does that came furthest. So the accounts that a process
 // takes over are read together, but for endpoints that are behind others of theirs.
-func (s *stream) stand(wanted map[guid.ID]*merchant.Webhook) {
+func (s *stream) startAtFurthest(wanted map[guid.ID]*merchant.Webhook) {
 	furthest := merchant.EventPlace{}
 	for _, w := range wanted {
 		if state, _ := s.state(w); furthest.Before(state.After) {
@@ -163,8 +163,8 @@ func (s *stream) begin(ctx context.Context, w *merchant.Webhook) {
 	go l.run(ctx)
 }
 
-// widen has the types be read that one of the endpoints wants. What is remembered lacks the new ones.
-func (s *stream) widen(wanted map[guid.ID]*merchant.Webhook) {
+// updateTypes has the types be read that one of the endpoints wants. What is remembered lacks the new ones.
+func (s *stream) updateTypes(wanted map[guid.ID]*merchant.Webhook) {
 	types := map[gift.EventType]bool{}
 	for _, w := range wanted {
 		all := gift.CoveredTypes(w.Types)
@@ -190,7 +190,7 @@ func (s *stream) waits() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.lanes {
-		if l.inStep {
+		if l.following {
 			return true
 		}
 	}
@@ -220,8 +220,8 @@ func (s *stream) restart() {
 	defer s.mu.Unlock()
 	s.recent, s.lost = nil, true
 	for _, l := range s.lanes {
-		l.inStep = false
-		l.rouse()
+		l.following = false
+		l.wakeUp()
 	}
 }
 
@@ -247,9 +247,9 @@ func (s *stream) add(events []event, end merchant.EventPlace) {
 	}
 	for _, l := range s.lanes {
 		switch {
-		case !l.inStep:
+		case !l.following:
 		case slices.ContainsFunc(events, func(e event) bool { return l.wants(e.kind) }):
-			l.rouse()
+			l.wakeUp()
 		case l.waiting:
 			l.move(end)
 		}
@@ -260,7 +260,7 @@ func (s *stream) add(events []event, end merchant.EventPlace) {
 func (s *stream) forget() {
 	past := s.end
 	for _, l := range s.lanes {
-		if l.inStep && l.state.After.Before(past) {
+		if l.following && l.state.After.Before(past) {
 			past = l.state.After
 		}
 	}

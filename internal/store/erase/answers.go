@@ -46,11 +46,11 @@ type span struct{ from, to int64 }
 
 func (s span) has(at time.Time) bool { return s.from <= at.UnixMicro() && at.UnixMicro() <= s.to }
 
-// sight is what a gift was seen to be before anything was taken out of it.
-type sight struct {
-	seq   int     // of its last entry
-	waits bool    // it is left alone
-	says  *saying // what answers are to say of it; nil: what they say already
+// snapshot is what a gift was seen to be before anything was taken out of it.
+type snapshot struct {
+	seq   int       // of its last entry
+	waits bool      // it is left alone
+	says  *cardText // what answers are to say of it; nil: what they say already
 	// When calls were recorded that sent it: soon after their entry; in test accounts, whose clock is another, at any
 	// time.
 	calls []span
@@ -58,22 +58,22 @@ type sight struct {
 	failed error
 }
 
-// saying is what a card says of people.
-type saying struct{ sender, recipient, message string }
+// cardText is what a card says of people.
+type cardText struct{ sender, recipient, message string }
 
-func sayingOf(c *gift.Card) saying { return saying{c.Sender, c.Recipient, c.Message} }
+func cardTextOf(c *gift.Card) cardText { return cardText{c.Sender, c.Recipient, c.Message} }
 
-// sayings are what answers are to say, by the id of the gift in quotes.
-type sayings map[string]*saying
+// cardTexts are what answers are to say, by the id of the gift in quotes.
+type cardTexts map[string]*cardText
 
 // look sees what a gift is.
-func (e *Eraser) look(ctx context.Context, ask Request, id guid.ID) (s *sight, err error) {
+func (e *Eraser) look(ctx context.Context, ask Request, id guid.ID) (s *snapshot, err error) {
 	entries, err := e.history(ctx, ask.Account.ID, id)
 	if err != nil {
 		return nil, err
 	}
-	s = &sight{seq: len(entries)}
-	if ask.spares(entries) {
+	s = &snapshot{seq: len(entries)}
+	if ask.leavesAlone(entries) {
 		return s, nil
 	}
 	err = e.db.Snapshot(ctx, func(tx *sql.Tx) error {
@@ -88,7 +88,7 @@ func (e *Eraser) look(ctx context.Context, ask Request, id guid.ID) (s *sight, e
 		if s.waits = g.waits() && !ask.Force; s.waits || p.nothing() {
 			return nil
 		}
-		is := sayingOf(&p.card)
+		is := cardTextOf(&p.card)
 		s.says, s.calls = &is, callsOf(ask, entries)
 		return nil
 	})
@@ -112,9 +112,9 @@ func callsOf(ask Request, entries []gift.Entry) (calls []span) {
 // it saw of each gift and how many answers it changed. Each answer is changed once for all of the gifts, in a
 // transaction that only puts one text in the place of another: what takes time is done before. All this comes before
 // the gifts are changed, so that one of which not all answers were is found again.
-func (e *Eraser) answers(ctx context.Context, ask Request, ids []guid.ID, r *rest) (seen map[guid.ID]*sight, n int,
+func (e *Eraser) answers(ctx context.Context, ask Request, ids []guid.ID, r *rest) (seen map[guid.ID]*snapshot, n int,
 	err error) {
-	seen, say := make(map[guid.ID]*sight, len(ids)), sayings{}
+	seen, say := make(map[guid.ID]*snapshot, len(ids)), cardTexts{}
 	var calls []span
 	for _, id := range ids {
 		s, err := e.look(ctx, ask, id)
@@ -125,7 +125,7 @@ func (e *Eraser) answers(ctx context.Context, ask Request, ids []guid.ID, r *res
 		case errors.Is(err, errMoved):
 			continue // it is looked at again
 		case err != nil:
-			s = &sight{failed: err}
+			s = &snapshot{failed: err}
 		case s.says != nil:
 			say[`"`+id.String()+`"`] = s.says
 			calls = append(calls, s.calls...)
@@ -186,7 +186,7 @@ func (e *Eraser) calls(ctx context.Context, account guid.ID, within span) (keys 
 }
 
 // answer changes the answer to a call, if it says something else of gifts.
-func (e *Eraser) answer(ctx context.Context, of *ledger.Request, say sayings) (changed bool, err error) {
+func (e *Eraser) answer(ctx context.Context, of *ledger.Request, say cardTexts) (changed bool, err error) {
 	const tries = 10
 	key := []any{db.KeyOf(of.AccountID), of.Key, string(of.Operation)}
 	for range tries {
@@ -247,7 +247,7 @@ func changes(ctx context.Context, tx *sql.Tx, text string, args ...any) (bool, e
 const quotedID = len(`"5a0d1a6e-7c1f-4a57-9a43-6f2f5f0e7a01"`)
 
 // in tells whether an answer is about one of the gifts.
-func (s sayings) in(body []byte) bool {
+func (s cardTexts) in(body []byte) bool {
 	for {
 		_, after, found := bytes.Cut(body, []byte(`"voucherID"`))
 		if !found {
@@ -261,7 +261,7 @@ func (s sayings) in(body []byte) bool {
 }
 
 // into appends a value as it stands, but what objects about the gifts say of people as their cards say it now.
-func (s sayings) into(to []byte, v jsontext.Value) ([]byte, error) {
+func (s cardTexts) into(to []byte, v jsontext.Value) ([]byte, error) {
 	if kind := v.Kind(); kind != '[' && kind != '{' {
 		return append(to, v...), nil
 	}

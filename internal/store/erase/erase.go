@@ -89,9 +89,9 @@ const giftsAtOnce = 10_000
 //     finds the gifts that were not finished, and does the rest. To erase again changes nothing (plan.nothing).
 //  2. Answers are made to say what the card will say. That holds only if the gift does not change in between: its
 //     transaction locks the voucher and compares the number of entries and the words with those that were seen
-//     (sight.still). If they differ, the gift is not written, and its answers and the gift are done again, ten times at
+//     (snapshot.still). If they differ, the gift is not written, and its answers and the gift are done again, ten times at
 //     most (errMoved).
-//  3. A gift of which an answer could not be changed is not erased (sight.failed), as nothing would lead to that answer
+//  3. A gift of which an answer could not be changed is not erased (snapshot.failed), as nothing would lead to that answer
 //     any more.
 //  4. An answer is put in the place of exactly the one that was read: UPDATE compares the kept text. If others changed
 //     it meanwhile, it is read again.
@@ -111,7 +111,7 @@ func (e *Eraser) Gifts(ctx context.Context, ask Request, ids []guid.ID) (total C
 	var r rest
 	var failed error
 	for some := range slices.Chunk(ids, giftsAtOnce) {
-		var seen map[guid.ID]*sight
+		var seen map[guid.ID]*snapshot
 		if !ask.DryRun {
 			var n int
 			seen, n, err = e.answers(ctx, ask, some, &r)
@@ -139,7 +139,7 @@ func (e *Eraser) Gifts(ctx context.Context, ask Request, ids []guid.ID) (total C
 var errMoved = errors.New("it is in use")
 
 // gift erases what a gift says that was seen before. When it is another by now, its answers may be others, too.
-func (e *Eraser) gift(ctx context.Context, ask Request, id guid.ID, seen *sight, r *rest) (n Counts, err error) {
+func (e *Eraser) gift(ctx context.Context, ask Request, id guid.ID, seen *snapshot, r *rest) (n Counts, err error) {
 	answers := 0
 	for range 10 {
 		n, err = Counts{}, errMoved
@@ -152,7 +152,7 @@ func (e *Eraser) gift(ctx context.Context, ask Request, id guid.ID, seen *sight,
 		if !errors.Is(err, errMoved) {
 			break
 		}
-		var all map[guid.ID]*sight
+		var all map[guid.ID]*snapshot
 		var more int
 		if !ask.DryRun {
 			if all, more, err = e.answers(ctx, ask, []guid.ID{id}, r); err != nil {
@@ -165,13 +165,13 @@ func (e *Eraser) gift(ctx context.Context, ask Request, id guid.ID, seen *sight,
 	return n, err
 }
 
-// spares tells whether a gift is left alone, as something happened to it since.
-func (r *Request) spares(entries []gift.Entry) bool {
+// leavesAlone tells whether a gift is left alone, as something happened to it since.
+func (r *Request) leavesAlone(entries []gift.Entry) bool {
 	return !r.Ended.IsZero() && len(entries) > 0 && !entries[len(entries)-1].At.Before(r.Ended)
 }
 
 // one erases what a gift says, in a transaction. seen is how it was when answers were changed; a rehearsal has none.
-func (e *Eraser) one(ctx context.Context, ask Request, id guid.ID, seen *sight) (n Counts, err error) {
+func (e *Eraser) one(ctx context.Context, ask Request, id guid.ID, seen *snapshot) (n Counts, err error) {
 	if seen != nil && seen.failed != nil {
 		return n, seen.failed
 	}
@@ -179,7 +179,7 @@ func (e *Eraser) one(ctx context.Context, ask Request, id guid.ID, seen *sight) 
 	if err != nil {
 		return n, err
 	}
-	if ask.spares(entries) {
+	if ask.leavesAlone(entries) {
 		return n, nil
 	}
 	if !ask.DryRun {
@@ -223,11 +223,11 @@ func (e *Eraser) one(ctx context.Context, ask Request, id guid.ID, seen *sight) 
 }
 
 // still tells whether a gift is as it was seen, so that answers say of it what the plan does.
-func (s *sight) still(p *plan, waits bool) bool {
+func (s *snapshot) still(p *plan, waits bool) bool {
 	if s.seq != p.gift.Seq || s.waits != waits {
 		return false
 	}
-	return waits || p.nothing() || s.says != nil && *s.says == sayingOf(&p.card)
+	return waits || p.nothing() || s.says != nil && *s.says == cardTextOf(&p.card)
 }
 
 // A few transactions at a time, with a pause in between.

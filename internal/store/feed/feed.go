@@ -26,10 +26,10 @@ type Gifts interface {
 
 // Feed reads events.
 type Feed struct {
-	db    *db.DB
-	gifts Gifts
-	fence fence
-	watch watch
+	db        *db.DB
+	gifts     Gifts
+	watermark watermark
+	watch     watch
 }
 
 // New reads from an open database.

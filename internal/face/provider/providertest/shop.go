@@ -107,7 +107,7 @@ func (s *Shop) Missed(config string, online bool, n int) {
 		if err != nil {
 			return err
 		}
-		till := merchant.Till{AccountID: account.ID, KeyID: p.ID, LocationID: pier, Places: len(p.Sites), Shop: online}
+		till := merchant.Till{AccountID: account.ID, KeyID: p.ID, LocationID: pier, LocationCount: len(p.Sites), Shop: online}
 		_, _, err = records.CountMisses(s.Context(), till, time.Now(), n)
 		return err
 	})

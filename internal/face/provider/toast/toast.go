@@ -160,7 +160,7 @@ func authenticate(d *provider.Call) (*merchant.Account, *merchant.Provider) {
 		return nil, nil
 	}
 	account, p := d.Directory().Provider(merchant.Toast, id)
-	if p == nil || !p.Shown(shown[0]) {
+	if p == nil || !p.Verify(shown[0]) {
 		return nil, nil
 	}
 	return account, p

@@ -159,18 +159,19 @@ func (t *transaction) cashOut() service.Reply {
 	}
 	cmd := t.nothing()
 	if !t.opened {
-		cmd = t.payOut(amount)
+		cmd = t.cashOutCommand(amount)
 	}
 	return t.told(t.order(cmd, fingerprinted{Amount: amount, CashOut: true}, t.taken))
 }
 
-// payOut pays a card out. An empty one is no error.
-func (t *transaction) payOut(amount money.Amount) ledger.Command {
-	ask := gift.PayOut{Law: t.CashOutLaw, Amount: amount, Verification: t.verification(), Account: t.caller.Account}
+// cashOutCommand pays a card out. An empty one is no error.
+func (t *transaction) cashOutCommand(amount money.Amount) ledger.Command {
+	ask := gift.CashOutRequest{Law: t.CashOutLaw, Amount: amount, Verification: t.verification(),
+		Account: t.caller.Account}
 	return &ledger.Change{Context: t.Actor(t.Location), VoucherID: t.card.ID, Counts: ledger.RedeemedCount,
 		Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask.Context = at
-			after, e, err := v.PayOut(ask)
+			after, e, err := v.CashOut(ask)
 			if refused, ok := errors.AsType[*refusal.Error](err); ok && refused.Code == refusal.AlreadyRedeemed &&
 				len(refused.Messages) == 1 {
 				return v, gift.Entry{}, nil
@@ -225,14 +226,14 @@ func (t *transaction) addValue() service.Reply {
 		return refuse(invalidInput, refusal.ValidationFailure)
 	}
 	first := t.first(amount)
-	ask := gift.Load{Amount: amount, Purchase: t.purchase(), Reference: t.asked.Check, Account: t.caller.Account}
+	ask := gift.ReloadRequest{Amount: amount, Purchase: t.purchase(), Reference: t.asked.Check, Account: t.caller.Account}
 	return t.sold(amount, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 		if t.opened && v.Status == gift.NotActivated { // else another ADD_VALUE came first
 			first.Context = at
 			return v.Activate(first)
 		}
 		ask.Context = at
-		return v.Load(ask)
+		return v.Reload(ask)
 	})
 }
 

@@ -240,12 +240,12 @@ func (c *call) command(op gift.Operation, amount money.Amount, asked change) led
 	case gift.HoldGift:
 		return &ledger.Hold{VoucherID: c.card.ID, Hold: gift.Hold{Redeem: redeem, Lasts: c.holdTime()}}
 	}
-	load := gift.Load{Amount: amount, Reference: reference, Reason: reason, Account: c.caller.Account,
+	load := gift.ReloadRequest{Amount: amount, Reference: reference, Reason: reason, Account: c.caller.Account,
 		Purchase: gift.Purchase{Reference: reference, StorefrontID: c.provider.StorefrontID}}
 	return &ledger.Change{Context: c.Actor(c.Location), VoucherID: c.card.ID, Counts: ledger.SentCount,
 		Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			load.Context = at
-			return v.Load(load)
+			return v.Reload(load)
 		}}
 }
 

@@ -124,7 +124,7 @@ func authenticate(d *provider.Call, key, token string) (*merchant.Account, *merc
 		return nil, nil
 	}
 	same := subtle.ConstantTimeCompare([]byte(key), []byte(p.App)) == 1
-	if shown := p.Shown(token); !shown || !same {
+	if shown := p.Verify(token); !shown || !same {
 		return nil, nil
 	}
 	return account, p

@@ -51,11 +51,11 @@ func (w *world) reload(t *rapid.T) {
 		}
 		want = fmt.Sprintf("OK %d %d %s", amount, g.balance, g.status)
 	}
-	ask := gift.Load{Amount: money.Amount(amount), Account: w.caller.Account}
+	ask := gift.ReloadRequest{Amount: money.Amount(amount), Account: w.caller.Account}
 	got, r := w.do(t, gift.ReloadGift, key, 1, &ledger.Change{VoucherID: g.id, Counts: ledger.SentCount,
 		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask.Context = c
-			return v.Load(ask)
+			return v.Reload(ask)
 		}})
 	if got != want {
 		t.Fatalf("reload %d of %+v: got %q, want %q", amount, *g, got, want)
@@ -166,7 +166,7 @@ func (w *world) cashOut(t *rapid.T) {
 	got, r := w.do(t, gift.CashOutGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.RedeemedCount,
 		Context: gift.Context{Actor: merchant.Actor{LocationID: at}},
 		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
-			return v.PayOut(gift.PayOut{Context: c, Verification: tried, Account: w.caller.Account,
+			return v.CashOut(gift.CashOutRequest{Context: c, Verification: tried, Account: w.caller.Account,
 				Law: gift.CashOutLaw{{Jurisdiction: "US-CA",
 					Currency: w.caller.Account.Currency, Limit: payable, OrEqual: true}}})
 		}})

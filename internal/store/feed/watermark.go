@@ -10,7 +10,7 @@ import (
 	"boon.example/internal/store/db"
 )
 
-// fence knows up to which position all is committed that ever will be: the watermark of the events on PostgreSQL.
+// watermark knows up to which position all is committed that ever will be: the watermark of the events on PostgreSQL.
 //
 // # Why it is hard
 //
@@ -37,21 +37,21 @@ import (
 //  1. A writer has the number of its transaction before it draws a position. next_event_position and the trigger
 //     entries_are_events (migration 0002) see to that; whoever adds another way to draw a position must, too.
 //  2. drawn is read before own is drawn, in one connection. In the other order a writer could get its number and its
-//     position in between, and be open below the fence.
+//     position in between, and be open below the watermark.
 //  3. Everything up to upTo can be read, or was rolled back. Gaps are usual, and say nothing.
 //  4. upTo only grows, but where the newest position is smaller than one that was seen before: then the database is an
-//     older one, put back from a backup or a standby, and the fence begins anew.
+//     older one, put back from a backup or a standby, and the watermark begins anew.
 //  5. At most one pair of position and number is pending. A newer pair waits until the pending one is done, so that a
-//     server on which transactions overlap all the time still moves the fence.
+//     server on which transactions overlap all the time still moves the watermark.
 //  6. A snapshot counts the transactions of all databases of the server, and one of them may be open for hours. After
-//     askAfter the fence asks which open transactions are of this database (doneHere), prepared ones among them, and
-//     waits for these only. That list has the lower half of each number, which is compared as numbers that go round.
-//  7. Fences of several processes know nothing of each other. Whoever comes with a place beyond this fence has it from
-//     a process whose fence was further, so up to there everything is committed: see Feed.readRows.
+//     askAfter the watermark asks which open transactions are of this database (doneHere), prepared ones among
+//     them, and waits for these only. That list has the lower half of each number, which is compared as numbers that go round.
+//  7. Watermarks of several processes know nothing of each other. Whoever comes with a place beyond this watermark has
+//     it from a process whose watermark was further, so up to there everything is committed: see Feed.readRows.
 //
-// The embedded database needs no fence: it has one writer, so positions are committed in the order in which they are
-// drawn.
-type fence struct {
+// The embedded database needs no watermark: it has one writer, so positions are committed in the order in which they
+// are drawn.
+type watermark struct {
 	mu      sync.Mutex
 	upTo    int64 // all of it can be read
 	pending int64 // can be, once all transactions below number are done
@@ -59,7 +59,7 @@ type fence struct {
 	since   time.Time
 }
 
-// askAfter is how long the fence waits for all transactions of the server before it asks which of them matter.
+// askAfter is how long the watermark waits for all transactions of the server before it asks which of them matter.
 const askAfter = time.Second
 
 // One after the other, as each must come after what the one before it saw. A snapshot's own upper bound would not do:
@@ -89,14 +89,14 @@ func (f *Feed) safe(ctx context.Context) (int64, error) {
 	if f.db.File != "" {
 		return math.MaxInt64, nil
 	}
-	f.fence.mu.Lock()
-	defer f.fence.mu.Unlock()
-	err := f.db.Retry(ctx, func(ctx context.Context) error { return f.fence.move(ctx, f.db) })
-	return f.fence.upTo, err
+	f.watermark.mu.Lock()
+	defer f.watermark.mu.Unlock()
+	err := f.db.Retry(ctx, func(ctx context.Context) error { return f.watermark.move(ctx, f.db) })
+	return f.watermark.upTo, err
 }
 
-// move brings the fence up to date.
-func (f *fence) move(ctx context.Context, d *db.DB) error {
+// move brings the watermark up to date.
+func (f *watermark) move(ctx context.Context, d *db.DB) error {
 	var drawn, own, oldest int64
 	if err := d.Read(ctx, []db.Batch{number(selectDrawn, &drawn), number(selectOldest, &oldest)}); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (f *fence) move(ctx context.Context, d *db.DB) error {
 }
 
 // doneHere reports whether all transactions of this database below the number are done.
-func (f *fence) doneHere(ctx context.Context, d *db.DB) (bool, error) {
+func (f *watermark) doneHere(ctx context.Context, d *db.DB) (bool, error) {
 	var open []int64
 	err := d.Read(ctx, []db.Batch{{Query: selectOpen, Rows: [][]any{{}}, Scan: func(from db.Scanner) error {
 		var number int64

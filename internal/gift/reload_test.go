@@ -19,55 +19,55 @@ func TestLoad(t *testing.T) {
 	paid := Purchase{"order 7", "Ana", "Roe", "ana@example.com", id(0x41)}
 	for _, tt := range []struct {
 		name    string
-		change  func(*Voucher, *Load)
+		change  func(*Voucher, *ReloadRequest)
 		code    refusal.Code
 		message string
 		balance money.Amount // after it
 		status  Status
 	}{
-		{"more", func(*Voucher, *Load) {}, "", "", 1500, Delivered},
-		{"as it was written", func(_ *Voucher, l *Load) { l.Number = "12.34" }, "", "", 2234, Delivered},
-		{"of a used gift", func(v *Voucher, _ *Load) { v.Status, v.Balance = Claimed, 1 }, "", "", 501, Claimed},
-		{"of an empty gift", func(v *Voucher, _ *Load) { v.Status, v.Balance = Redeemed, 0 }, "", "", 500, Claimed},
-		{"not delivered", func(v *Voucher, _ *Load) { v.Status = FailedDelivery }, "", "", 1500, FailedDelivery},
-		{"up to the most", func(_ *Voucher, l *Load) { l.Amount = 4000 }, "", "", 5000, Delivered},
-		{"above the most", func(_ *Voucher, l *Load) { l.Amount = 4001 }, refusal.ValidationFailure,
+		{"more", func(*Voucher, *ReloadRequest) {}, "", "", 1500, Delivered},
+		{"as it was written", func(_ *Voucher, l *ReloadRequest) { l.Number = "12.34" }, "", "", 2234, Delivered},
+		{"of a used gift", func(v *Voucher, _ *ReloadRequest) { v.Status, v.Balance = Claimed, 1 }, "", "", 501, Claimed},
+		{"of an empty gift", func(v *Voucher, _ *ReloadRequest) { v.Status, v.Balance = Redeemed, 0 }, "", "", 500, Claimed},
+		{"not delivered", func(v *Voucher, _ *ReloadRequest) { v.Status = FailedDelivery }, "", "", 1500, FailedDelivery},
+		{"up to the most", func(_ *Voucher, l *ReloadRequest) { l.Amount = 4000 }, "", "", 5000, Delivered},
+		{"above the most", func(_ *Voucher, l *ReloadRequest) { l.Amount = 4001 }, refusal.ValidationFailure,
 			"A gift may be worth 50.00 USD at most; at most 40.00 USD can be loaded.", 0, 0},
-		{"above the most already", func(v *Voucher, l *Load) { v.Balance, v.Loaded, l.Amount = 6000, 6000, 1 },
+		{"above the most already", func(v *Voucher, l *ReloadRequest) { v.Balance, v.Loaded, l.Amount = 6000, 6000, 1 },
 			refusal.ValidationFailure, "at most 0.00 USD can be loaded", 0, 0},
-		{"more than can be counted", func(v *Voucher, l *Load) { v.Loaded = money.NoLimit - 1; l.Amount = 2 },
+		{"more than can be counted", func(v *Voucher, l *ReloadRequest) { v.Loaded = money.NoLimit - 1; l.Amount = 2 },
 			refusal.ValidationFailure,
 			"at most 0.01 USD can be loaded", 0, 0},
-		{"nothing", func(_ *Voucher, l *Load) { l.Amount = 0 }, refusal.ValidationFailure, "above zero", 0, 0},
-		{"less than nothing", func(_ *Voucher, l *Load) { l.Amount = -1 }, refusal.ValidationFailure, "above zero", 0, 0},
-		{"no amount", func(_ *Voucher, l *Load) { l.Number = "1.234" }, refusal.ValidationFailure, "not an amount in USD", 0,
+		{"nothing", func(_ *Voucher, l *ReloadRequest) { l.Amount = 0 }, refusal.ValidationFailure, "above zero", 0, 0},
+		{"less than nothing", func(_ *Voucher, l *ReloadRequest) { l.Amount = -1 }, refusal.ValidationFailure, "above zero", 0, 0},
+		{"no amount", func(_ *Voucher, l *ReloadRequest) { l.Number = "1.234" }, refusal.ValidationFailure, "not an amount in USD", 0,
 			0},
-		{"elsewhere", func(v *Voucher, _ *Load) { v.LocationID = id(3) }, refusal.NotAuthorized, "another location", 0, 0},
-		{"here", func(v *Voucher, _ *Load) { v.LocationID = shop }, "", "", 1500, Delivered},
-		{"promotional", func(v *Voucher, _ *Load) { v.Promotional = true }, refusal.NotSupported, "promotional", 0, 0},
-		{"an item", func(v *Voucher, _ *Load) { v.Item = true }, refusal.NotSupported, "an item gift", 0, 0},
-		{"another program", func(v *Voucher, _ *Load) { v.ProgramID = merchant.DistributionProgram.ID }, refusal.NotSupported,
+		{"elsewhere", func(v *Voucher, _ *ReloadRequest) { v.LocationID = id(3) }, refusal.NotAuthorized, "another location", 0, 0},
+		{"here", func(v *Voucher, _ *ReloadRequest) { v.LocationID = shop }, "", "", 1500, Delivered},
+		{"promotional", func(v *Voucher, _ *ReloadRequest) { v.Promotional = true }, refusal.NotSupported, "promotional", 0, 0},
+		{"an item", func(v *Voucher, _ *ReloadRequest) { v.Item = true }, refusal.NotSupported, "an item gift", 0, 0},
+		{"another program", func(v *Voucher, _ *ReloadRequest) { v.ProgramID = merchant.DistributionProgram.ID }, refusal.NotSupported,
 			`the program "Distribution network" cannot be reloaded`, 0, 0},
-		{"a program that is not reloadable", func(_ *Voucher, l *Load) {
+		{"a program that is not reloadable", func(_ *Voucher, l *ReloadRequest) {
 			l.Account = &merchant.Account{MaxGiftValue: 5000,
 				Subscriptions: []merchant.Subscription{{ProgramID: merchant.BusinessProgram.ID}}}
 		}, refusal.NotSupported, `the program "Business gift cards" cannot be reloaded`, 0, 0},
-		{"blocked", func(v *Voucher, _ *Load) { v.Blocked = "LOST" }, refusal.RedemptionNotAllowed, "blocked", 0, 0},
-		{"expired", func(v *Voucher, _ *Load) { v.ValidUntil = now }, refusal.RedemptionNotAllowed, "expired", 0, 0},
-		{"cancelled", func(v *Voucher, _ *Load) { v.Status = Cancelled }, refusal.RedemptionNotAllowed, "cancelled", 0, 0},
-		{"cancelled and empty", func(v *Voucher, _ *Load) { v.Status, v.Balance = Cancelled, 0 },
+		{"blocked", func(v *Voucher, _ *ReloadRequest) { v.Blocked = "LOST" }, refusal.RedemptionNotAllowed, "blocked", 0, 0},
+		{"expired", func(v *Voucher, _ *ReloadRequest) { v.ValidUntil = now }, refusal.RedemptionNotAllowed, "expired", 0, 0},
+		{"cancelled", func(v *Voucher, _ *ReloadRequest) { v.Status = Cancelled }, refusal.RedemptionNotAllowed, "cancelled", 0, 0},
+		{"cancelled and empty", func(v *Voucher, _ *ReloadRequest) { v.Status, v.Balance = Cancelled, 0 },
 			refusal.RedemptionNotAllowed,
 			"cancelled", 0, 0},
-		{"empty and blocked", func(v *Voucher, _ *Load) { v.Status, v.Balance, v.Blocked = Redeemed, 0, "LOST" },
+		{"empty and blocked", func(v *Voucher, _ *ReloadRequest) { v.Status, v.Balance, v.Blocked = Redeemed, 0, "LOST" },
 			refusal.RedemptionNotAllowed, "blocked", 0, 0},
-		{"with holds", func(v *Voucher, _ *Load) { v.Holds = []OpenHold{{ID: id(6), Left: 1000, Until: now.Add(1)}} }, "", "",
+		{"with holds", func(v *Voucher, _ *ReloadRequest) { v.Holds = []OpenHold{{ID: id(6), Left: 1000, Until: now.Add(1)}} }, "", "",
 			1500,
 			Delivered},
 	} {
 		v := voucherIn(Delivered)
-		l := Load{Context: context(), Amount: 500, Account: reloading, Purchase: paid, Reference: "till 4"}
+		l := ReloadRequest{Context: context(), Amount: 500, Account: reloading, Purchase: paid, Reference: "till 4"}
 		tt.change(&v, &l)
-		after, e, err := v.Load(l)
+		after, e, err := v.Reload(l)
 		if codeOf(t, err) != tt.code {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -238,7 +238,7 @@ func TestLoadsKeepTheBooks(t *testing.T) {
 			var err error
 			switch random.IntN(4) {
 			case 0:
-				v, e, err = v.Load(Load{Context: c(), Amount: money.Amount(random.IntN(600)), Account: reloading})
+				v, e, err = v.Reload(ReloadRequest{Context: c(), Amount: money.Amount(random.IntN(600)), Account: reloading})
 			case 1:
 				v, e, err = v.Redeem(Redeem{Context: c(), LocationID: shop, Amount: money.Amount(random.IntN(1200))})
 			default:

@@ -13,7 +13,7 @@ import (
 type loading struct {
 	giftRef
 	Where place
-	gift.Load
+	gift.ReloadRequest
 }
 
 func readLoading(o *wire.Object, c *call) (r loading) {
@@ -41,9 +41,9 @@ func reloadGift(c *call) (ledger.Answer, error) {
 		asked.Account = c.Account
 		return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
 			Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
-				load := asked.Load
+				load := asked.ReloadRequest
 				load.Context = at
-				return v.Load(load)
+				return v.Reload(load)
 			}}, ledger.OK, writeReload)
 	}
 	return c.take(gift.ReloadGift, asked, &asked.giftRef, asked.Where, problems, unpaid, reload)
@@ -65,12 +65,12 @@ func cashOutGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) cashing { return readCashing(o, c) })
 	return c.take(gift.CashOutGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
-			ask := gift.PayOut{Law: c.CashOutLaw, Verification: asked.Verification, Account: c.Account}
+			ask := gift.CashOutRequest{Law: c.CashOutLaw, Verification: asked.Verification, Account: c.Account}
 			return verified(r, at, asked.Verification, func() (ledger.Answer, error) {
 				return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.RedeemedCount,
 					Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 						ask.Context = at
-						return v.PayOut(ask)
+						return v.CashOut(ask)
 					}}, ledger.OK, writeCashOut)
 			})
 		})

@@ -22,9 +22,9 @@ func testLoads(t *testing.T, open opener) {
 	at := func() gift.Context { return gift.Context{EntryID: newID(), Now: noon} }
 	var load gift.Entry
 	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) ledger.Changes {
-		after, e, err := st.Vouchers[ref(v)].Load(gift.Load{Context: at(), Amount: 700, Account: a, Reference: "till 4",
-			Purchase: gift.Purchase{Reference: "order 7", FirstName: "Ana", LastName: "Roe", EmailAddress: "ana@example.com",
-				StorefrontID: newID()}})
+		after, e, err := st.Vouchers[ref(v)].Reload(gift.ReloadRequest{Context: at(), Amount: 700, Account: a,
+			Reference: "till 4", Purchase: gift.Purchase{Reference: "order 7", FirstName: "Ana", LastName: "Roe",
+				EmailAddress: "ana@example.com", StorefrontID: newID()}})
 		must(t, err)
 		load = e
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Requests: []ledger.Request{{
@@ -79,7 +79,7 @@ func testCashOuts(t *testing.T, open opener) {
 	key := ledger.RequestKey{AccountID: v.AccountID, Operation: gift.CashOutGift, Key: "k"}
 	var paid gift.Entry
 	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) ledger.Changes {
-		after, e, err := st.Vouchers[ref(v)].PayOut(gift.PayOut{Context: at(), Account: a,
+		after, e, err := st.Vouchers[ref(v)].CashOut(gift.CashOutRequest{Context: at(), Account: a,
 			Law: gift.CashOutLaw{{Jurisdiction: "XX", Currency: v.Currency, Limit: money.NoLimit}}})
 		must(t, err)
 		paid = e

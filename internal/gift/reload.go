@@ -8,8 +8,8 @@ import (
 	"boon.example/internal/refusal"
 )
 
-// Load asks to put more value into a gift that was paid for.
-type Load struct {
+// ReloadRequest asks to put more value into a gift that was paid for.
+type ReloadRequest struct {
 	Context
 	Amount    money.Amount // in the voucher's unit
 	Number    money.Number // in place of Amount: as the caller wrote it; "": Amount stands
@@ -19,11 +19,11 @@ type Load struct {
 	Account   *merchant.Account // the voucher's
 }
 
-// Load puts more value into a voucher, at the location of the Context. An empty gift can be used again. It fails
+// Reload puts more value into a voucher, at the location of the Context. An empty gift can be used again. It fails
 // with NOT_AUTHORIZED (another location), NOT_SUPPORTED (it is not of money that was paid for, or its program is not
 // reloadable), REDEMPTION_NOT_ALLOWED (it is not in use, or its recipient does not have it yet) and VALIDATION_FAILURE
 // (it would be worth more than one gift may be).
-func (v Voucher) Load(r Load) (Voucher, Entry, error) {
+func (v Voucher) Reload(r ReloadRequest) (Voucher, Entry, error) {
 	at := r.Actor.LocationID
 	if !v.AllowedAt(at) {
 		return v, Entry{}, elsewhere()
