@@ -13,7 +13,6 @@ import (
 var (
 	usd = money.Currency{Code: "USD", Decimals: 2}
 	jpy = money.Currency{Code: "JPY", Decimals: 0}
-	kwd = money.Currency{Code: "KWD", Decimals: 3}
 )
 
 // now is the moment at which the tests take place.

@@ -62,7 +62,7 @@ type Till struct {
 	AccountID, KeyID, LocationID guid.ID
 
 	LocationCount int  // at how many locations the key is used
-	Shop   bool // it is a web shop's, or a restaurant's online ordering: guests type the codes
+	Shop          bool // it is a web shop's, or a restaurant's online ordering: guests type the codes
 	// Used: codes are compared with those of gifts that the key used before, and no gift is looked up.
 	Used  bool
 	Share Share // empty: the misses of the key at the location

@@ -10,9 +10,8 @@ import (
 )
 
 var (
-	shop       = id(0x21)
-	kiosk      = id(0x22)
-	everywhere = &Caller{Kind: AccountKey, Account: &Account{ID: id(1), MaxGiftValue: 2000}}
+	shop  = id(0x21)
+	kiosk = id(0x22)
 )
 
 // now is the moment at which the tests take place.

@@ -77,8 +77,9 @@ func (r *records) enter(at time.Time) {
 func (r *records) pass(now time.Time, ran time.Duration) (records int) {
 	r.Helper()
 	list, err := r.after(r.Context(), r.directory, now, ran)
-	for n, more := 0, true; err == nil && n < len(list); {
+	for n := 0; err == nil && n < len(list); {
 		var done int
+		var more bool
 		done, more, err = next(r.Context(), list[n])
 		if n%2 == 0 { // events come after the records of an account
 			records += done

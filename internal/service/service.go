@@ -238,7 +238,7 @@ func (c *Call) write(reply Reply) {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(reply.Body))) // else net/http sends what is not short in chunks
 	c.Writer.WriteHeader(reply.Status)
-	c.Writer.Write(reply.Body) // a caller that has gone is no failure of ours
+	_, _ = c.Writer.Write(reply.Body) // a caller that has gone is no failure of ours
 }
 
 // Identify names the answer: with the caller's X-Request-ID when it is one good one, else with a new one, and with

@@ -45,7 +45,8 @@ import (
 //     server on which transactions overlap all the time still moves the watermark.
 //  6. A snapshot counts the transactions of all databases of the server, and one of them may be open for hours. After
 //     askAfter the watermark asks which open transactions are of this database (doneHere), prepared ones among
-//     them, and waits for these only. That list has the lower half of each number, which is compared as numbers that go round.
+//     them, and waits for these only. That list has the lower half of each number, which is compared as numbers that
+//     go round.
 //  7. Watermarks of several processes know nothing of each other. Whoever comes with a place beyond this watermark has
 //     it from a process whose watermark was further, so up to there everything is committed: see Feed.readRows.
 //
