@@ -89,10 +89,10 @@ const giftsAtOnce = 10_000
 //     finds the gifts that were not finished, and does the rest. To erase again changes nothing (plan.nothing).
 //  2. Answers are made to say what the card will say. That holds only if the gift does not change in between: its
 //     transaction locks the voucher and compares the number of entries and the words with those that were seen
-//     (snapshot.still). If they differ, the gift is not written, and its answers and the gift are done again, ten times at
-//     most (errMoved).
-//  3. A gift of which an answer could not be changed is not erased (snapshot.failed), as nothing would lead to that answer
-//     any more.
+//     (snapshot.still). If they differ, the gift is not written, and its answers and the gift are done again, ten
+//     times at most (errMoved).
+//  3. A gift of which an answer could not be changed is not erased (snapshot.failed), as nothing would lead to that
+//     answer any more.
 //  4. An answer is put in the place of exactly the one that was read: UPDATE compares the kept text. If others changed
 //     it meanwhile, it is read again.
 //  5. Answers are looked for by time: from the entries that sent the gift until answeredWithin later. In test accounts,
