@@ -28,24 +28,25 @@ func inJurisdiction(j string) *merchant.Account {
 }
 
 func TestPayOut(t *testing.T) {
+	type ask = CashOutRequest
 	t.Parallel()
 	before := time.Date(2026, 3, 31, 23, 59, 59, 0, time.UTC)
 	for _, tt := range []struct {
 		name            string
 		jurisdiction    string
 		loaded, balance money.Amount
-		change          func(*Voucher, *CashOutRequest)
+		change          func(*Voucher, *ask)
 		code            refusal.Code
 		message         string
 	}{
 		{"below", "US-CA", 5000, 1499, nil, "", ""},
 		{"at the limit", "US-CA", 5000, 1500, nil, refusal.NotSupported,
 			"In California a gift can be cashed out when below 15.00 USD is left; of this one, 15.00 USD is."},
-		{"below what held before", "US-CA", 5000, 999, func(_ *Voucher, p *CashOutRequest) { p.Now = before }, "", ""},
-		{"at what held before", "US-CA", 5000, 1000, func(_ *Voucher, p *CashOutRequest) { p.Now = before },
+		{"below what held before", "US-CA", 5000, 999, func(_ *Voucher, p *ask) { p.Now = before }, "", ""},
+		{"at what held before", "US-CA", 5000, 1000, func(_ *Voucher, p *ask) { p.Now = before },
 			refusal.NotSupported, "below 10.00 USD"},
-		{"on the day", "US-CA", 5000, 1499, func(_ *Voucher, p *CashOutRequest) { p.Now = before.Add(time.Second) }, "", ""},
-		{"on the day elsewhere, which is the day before here", "US-CA", 5000, 1499, func(_ *Voucher, p *CashOutRequest) {
+		{"on the day", "US-CA", 5000, 1499, func(_ *Voucher, p *ask) { p.Now = before.Add(time.Second) }, "", ""},
+		{"on the day elsewhere, which is the day before here", "US-CA", 5000, 1499, func(_ *Voucher, p *ask) {
 			p.Now, p.Account.Zone = before.Add(time.Second), mustZone(t, "America/Los_Angeles")
 		}, refusal.NotSupported, "below 10.00 USD"},
 		{"unused", "US-CA", 1499, 1499, nil, "", ""},
@@ -59,29 +60,29 @@ func TestPayOut(t *testing.T) {
 		{"another currency", "JP", 5000, 99, nil, refusal.NotSupported, "In Japan the law is about gifts in JPY."},
 		{"no law", "US-NY", 5000, 1, nil, refusal.NotSupported, "no law of the location's jurisdiction is known"},
 		{"no jurisdiction", "", 5000, 1, nil, refusal.NotSupported, "no law of the location's jurisdiction is known"},
-		{"no table", "US-CA", 5000, 1, func(_ *Voucher, p *CashOutRequest) { p.Law = nil }, refusal.NotSupported, "no law"},
-		{"promotional", "US-CA", 5000, 1, func(v *Voucher, _ *CashOutRequest) { v.Promotional = true }, refusal.NotSupported,
+		{"no table", "US-CA", 5000, 1, func(_ *Voucher, p *ask) { p.Law = nil }, refusal.NotSupported, "no law"},
+		{"promotional", "US-CA", 5000, 1, func(v *Voucher, _ *ask) { v.Promotional = true }, refusal.NotSupported,
 			"promotional"},
-		{"an item", "US-CA", 5, 1, func(v *Voucher, _ *CashOutRequest) { v.Item = true }, refusal.NotSupported,
+		{"an item", "US-CA", 5, 1, func(v *Voucher, _ *ask) { v.Item = true }, refusal.NotSupported,
 			"an item gift"},
-		{"empty", "US-CA", 5000, 0, func(v *Voucher, _ *CashOutRequest) { v.Status = Redeemed }, refusal.AlreadyRedeemed, "in full"},
-		{"pending", "US-CA", 5000, 1, func(v *Voucher, _ *CashOutRequest) { v.Status = Pending }, refusal.RedemptionNotAllowed,
+		{"empty", "US-CA", 5000, 0, func(v *Voucher, _ *ask) { v.Status = Redeemed }, refusal.AlreadyRedeemed, "in full"},
+		{"pending", "US-CA", 5000, 1, func(v *Voucher, _ *ask) { v.Status = Pending }, refusal.RedemptionNotAllowed,
 			"delivered"},
-		{"blocked", "US-CA", 5000, 1, func(v *Voucher, _ *CashOutRequest) { v.Blocked = "LOST" }, refusal.RedemptionNotAllowed,
+		{"blocked", "US-CA", 5000, 1, func(v *Voucher, _ *ask) { v.Blocked = "LOST" }, refusal.RedemptionNotAllowed,
 			"blocked"},
-		{"elsewhere", "US-CA", 5000, 1, func(v *Voucher, _ *CashOutRequest) { v.LocationID = id(3) }, refusal.NotAuthorized,
+		{"elsewhere", "US-CA", 5000, 1, func(v *Voucher, _ *ask) { v.LocationID = id(3) }, refusal.NotAuthorized,
 			"another location"},
-		{"verified", "US-CA", 5000, 1, func(v *Voucher, p *CashOutRequest) { v.Verification, p.Verification = "1234", "1234" }, "",
+		{"verified", "US-CA", 5000, 1, func(v *Voucher, p *ask) { v.Verification, p.Verification = "1234", "1234" }, "",
 			""},
-		{"without the code", "US-CA", 5000, 1, func(v *Voucher, _ *CashOutRequest) { v.Verification = "1234" },
+		{"without the code", "US-CA", 5000, 1, func(v *Voucher, _ *ask) { v.Verification = "1234" },
 			refusal.ValidationFailure,
 			"verification code"},
-		{"with a wrong code", "US-CA", 5000, 1, func(v *Voucher, p *CashOutRequest) {
+		{"with a wrong code", "US-CA", 5000, 1, func(v *Voucher, p *ask) {
 			v.Verification, p.Verification = "1234",
 				"4321"
 		},
 			refusal.RedemptionNotAllowed, "The verification code is wrong."},
-		{"held", "US-CA", 5000, 1000, func(v *Voucher, _ *CashOutRequest) {
+		{"held", "US-CA", 5000, 1000, func(v *Voucher, _ *ask) {
 			v.Holds = []OpenHold{{ID: id(6), Left: 1,
 				Until: now.Add(1)}}
 		},

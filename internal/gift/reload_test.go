@@ -15,52 +15,53 @@ import (
 )
 
 func TestLoad(t *testing.T) {
+	type ask = ReloadRequest
 	t.Parallel()
 	paid := Purchase{"order 7", "Ana", "Roe", "ana@example.com", id(0x41)}
 	for _, tt := range []struct {
 		name    string
-		change  func(*Voucher, *ReloadRequest)
+		change  func(*Voucher, *ask)
 		code    refusal.Code
 		message string
 		balance money.Amount // after it
 		status  Status
 	}{
-		{"more", func(*Voucher, *ReloadRequest) {}, "", "", 1500, Delivered},
-		{"as it was written", func(_ *Voucher, l *ReloadRequest) { l.Number = "12.34" }, "", "", 2234, Delivered},
-		{"of a used gift", func(v *Voucher, _ *ReloadRequest) { v.Status, v.Balance = Claimed, 1 }, "", "", 501, Claimed},
-		{"of an empty gift", func(v *Voucher, _ *ReloadRequest) { v.Status, v.Balance = Redeemed, 0 }, "", "", 500, Claimed},
-		{"not delivered", func(v *Voucher, _ *ReloadRequest) { v.Status = FailedDelivery }, "", "", 1500, FailedDelivery},
-		{"up to the most", func(_ *Voucher, l *ReloadRequest) { l.Amount = 4000 }, "", "", 5000, Delivered},
-		{"above the most", func(_ *Voucher, l *ReloadRequest) { l.Amount = 4001 }, refusal.ValidationFailure,
+		{"more", func(*Voucher, *ask) {}, "", "", 1500, Delivered},
+		{"as it was written", func(_ *Voucher, l *ask) { l.Number = "12.34" }, "", "", 2234, Delivered},
+		{"of a used gift", func(v *Voucher, _ *ask) { v.Status, v.Balance = Claimed, 1 }, "", "", 501, Claimed},
+		{"of an empty gift", func(v *Voucher, _ *ask) { v.Status, v.Balance = Redeemed, 0 }, "", "", 500, Claimed},
+		{"not delivered", func(v *Voucher, _ *ask) { v.Status = FailedDelivery }, "", "", 1500, FailedDelivery},
+		{"up to the most", func(_ *Voucher, l *ask) { l.Amount = 4000 }, "", "", 5000, Delivered},
+		{"above the most", func(_ *Voucher, l *ask) { l.Amount = 4001 }, refusal.ValidationFailure,
 			"A gift may be worth 50.00 USD at most; at most 40.00 USD can be loaded.", 0, 0},
-		{"above the most already", func(v *Voucher, l *ReloadRequest) { v.Balance, v.Loaded, l.Amount = 6000, 6000, 1 },
+		{"above the most already", func(v *Voucher, l *ask) { v.Balance, v.Loaded, l.Amount = 6000, 6000, 1 },
 			refusal.ValidationFailure, "at most 0.00 USD can be loaded", 0, 0},
-		{"more than can be counted", func(v *Voucher, l *ReloadRequest) { v.Loaded = money.NoLimit - 1; l.Amount = 2 },
+		{"more than can be counted", func(v *Voucher, l *ask) { v.Loaded = money.NoLimit - 1; l.Amount = 2 },
 			refusal.ValidationFailure,
 			"at most 0.01 USD can be loaded", 0, 0},
-		{"nothing", func(_ *Voucher, l *ReloadRequest) { l.Amount = 0 }, refusal.ValidationFailure, "above zero", 0, 0},
-		{"less than nothing", func(_ *Voucher, l *ReloadRequest) { l.Amount = -1 }, refusal.ValidationFailure, "above zero", 0, 0},
-		{"no amount", func(_ *Voucher, l *ReloadRequest) { l.Number = "1.234" }, refusal.ValidationFailure, "not an amount in USD", 0,
+		{"nothing", func(_ *Voucher, l *ask) { l.Amount = 0 }, refusal.ValidationFailure, "above zero", 0, 0},
+		{"less than nothing", func(_ *Voucher, l *ask) { l.Amount = -1 }, refusal.ValidationFailure, "above zero", 0, 0},
+		{"no amount", func(_ *Voucher, l *ask) { l.Number = "1.234" }, refusal.ValidationFailure, "not an amount in USD", 0,
 			0},
-		{"elsewhere", func(v *Voucher, _ *ReloadRequest) { v.LocationID = id(3) }, refusal.NotAuthorized, "another location", 0, 0},
-		{"here", func(v *Voucher, _ *ReloadRequest) { v.LocationID = shop }, "", "", 1500, Delivered},
-		{"promotional", func(v *Voucher, _ *ReloadRequest) { v.Promotional = true }, refusal.NotSupported, "promotional", 0, 0},
-		{"an item", func(v *Voucher, _ *ReloadRequest) { v.Item = true }, refusal.NotSupported, "an item gift", 0, 0},
-		{"another program", func(v *Voucher, _ *ReloadRequest) { v.ProgramID = merchant.DistributionProgram.ID }, refusal.NotSupported,
+		{"elsewhere", func(v *Voucher, _ *ask) { v.LocationID = id(3) }, refusal.NotAuthorized, "another location", 0, 0},
+		{"here", func(v *Voucher, _ *ask) { v.LocationID = shop }, "", "", 1500, Delivered},
+		{"promotional", func(v *Voucher, _ *ask) { v.Promotional = true }, refusal.NotSupported, "promotional", 0, 0},
+		{"an item", func(v *Voucher, _ *ask) { v.Item = true }, refusal.NotSupported, "an item gift", 0, 0},
+		{"another program", func(v *Voucher, _ *ask) { v.ProgramID = merchant.DistributionProgram.ID }, refusal.NotSupported,
 			`the program "Distribution network" cannot be reloaded`, 0, 0},
-		{"a program that is not reloadable", func(_ *Voucher, l *ReloadRequest) {
+		{"a program that is not reloadable", func(_ *Voucher, l *ask) {
 			l.Account = &merchant.Account{MaxGiftValue: 5000,
 				Subscriptions: []merchant.Subscription{{ProgramID: merchant.BusinessProgram.ID}}}
 		}, refusal.NotSupported, `the program "Business gift cards" cannot be reloaded`, 0, 0},
-		{"blocked", func(v *Voucher, _ *ReloadRequest) { v.Blocked = "LOST" }, refusal.RedemptionNotAllowed, "blocked", 0, 0},
-		{"expired", func(v *Voucher, _ *ReloadRequest) { v.ValidUntil = now }, refusal.RedemptionNotAllowed, "expired", 0, 0},
-		{"cancelled", func(v *Voucher, _ *ReloadRequest) { v.Status = Cancelled }, refusal.RedemptionNotAllowed, "cancelled", 0, 0},
-		{"cancelled and empty", func(v *Voucher, _ *ReloadRequest) { v.Status, v.Balance = Cancelled, 0 },
+		{"blocked", func(v *Voucher, _ *ask) { v.Blocked = "LOST" }, refusal.RedemptionNotAllowed, "blocked", 0, 0},
+		{"expired", func(v *Voucher, _ *ask) { v.ValidUntil = now }, refusal.RedemptionNotAllowed, "expired", 0, 0},
+		{"cancelled", func(v *Voucher, _ *ask) { v.Status = Cancelled }, refusal.RedemptionNotAllowed, "cancelled", 0, 0},
+		{"cancelled and empty", func(v *Voucher, _ *ask) { v.Status, v.Balance = Cancelled, 0 },
 			refusal.RedemptionNotAllowed,
 			"cancelled", 0, 0},
-		{"empty and blocked", func(v *Voucher, _ *ReloadRequest) { v.Status, v.Balance, v.Blocked = Redeemed, 0, "LOST" },
+		{"empty and blocked", func(v *Voucher, _ *ask) { v.Status, v.Balance, v.Blocked = Redeemed, 0, "LOST" },
 			refusal.RedemptionNotAllowed, "blocked", 0, 0},
-		{"with holds", func(v *Voucher, _ *ReloadRequest) { v.Holds = []OpenHold{{ID: id(6), Left: 1000, Until: now.Add(1)}} }, "", "",
+		{"with holds", func(v *Voucher, _ *ask) { v.Holds = []OpenHold{{ID: id(6), Left: 1000, Until: now.Add(1)}} }, "", "",
 			1500,
 			Delivered},
 	} {

@@ -561,8 +561,8 @@ func (l *lane) now() time.Time {
 	return l.last
 }
 
-// monotonic is the time of a decision: that of the clock, unless it has just been set back a little. One that was wrong by
-// more is right now.
+// monotonic is the time of a decision: that of the clock, unless it has just been set back a little. One that was
+// wrong by more is right now.
 func monotonic(last, now time.Time) time.Time {
 	if back := last.Sub(now); 0 < back && back < time.Second {
 		return last

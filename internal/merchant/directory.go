@@ -37,9 +37,9 @@ func (d *Directory) AuthenticateTill(key string, now time.Time) (_ *Caller, ok b
 	return d.authenticate(key, PairedTill, now)
 }
 
-// ExchangePairingToken gives the key that waits for the device that shows this token as it is once the device has it: with a text of
-// its own in the token's place, so that the token is good for nothing any more. ok is false for a token that no key
-// waits for, or none any more.
+// ExchangePairingToken gives the key that waits for the device which shows this token, as the key is once the device
+// has it: with a text of its own in the token's place, so that the token is good for nothing any more. ok is false for
+// a token for which no key waits, or none any more.
 func (d *Directory) ExchangePairingToken(token, text string, now time.Time) (_ *Key, ok bool) {
 	k := d.Keys[HashKey(token)]
 	if k == nil || k.Till != WaitingTill || !k.Works(now) {

@@ -46,8 +46,8 @@ func (c *Call) checkUse(g *gift.Gift, err error, location guid.ID, missing *refu
 
 // Till is where codes are tried.
 func (c *Call) Till(location guid.ID) merchant.Till {
-	return merchant.Till{AccountID: c.Account.ID, KeyID: c.Caller.KeyID, LocationID: location, LocationCount: c.Caller.LocationCount(),
-		Shop: c.Caller.WebShop}
+	return merchant.Till{AccountID: c.Account.ID, KeyID: c.Caller.KeyID, LocationID: location,
+		LocationCount: c.Caller.LocationCount(), Shop: c.Caller.WebShop}
 }
 
 // Compare finds the gift whose code this is among gifts that the caller used before. It looks nothing up by the code,

@@ -401,9 +401,9 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 	if err != nil {
 		return merchant.Key{}, "", fmt.Errorf("drawing a key: %w", err)
 	}
-	k := merchant.Key{ID: d.id, Kind: kind, AccountID: q.Account, Name: normalize.String(q.Name), Hint: merchant.KeyHint(d.text),
-		Test: q.Test, Hash: merchant.HashKey(d.text), Locations: slices.Compact(sortedIDs(q.Locations)),
-		CreatedAt: moment(now), Permissions: q.Permissions,
+	k := merchant.Key{ID: d.id, Kind: kind, AccountID: q.Account, Name: normalize.String(q.Name),
+		Hint: merchant.KeyHint(d.text), Test: q.Test, Hash: merchant.HashKey(d.text),
+		Locations: slices.Compact(sortedIDs(q.Locations)), CreatedAt: moment(now), Permissions: q.Permissions,
 		Accounts: slices.Compact(sortedIDs(q.Accounts)), Programs: slices.Compact(sortedIDs(q.Programs)),
 		Networks: slices.Compact(sortedNetworks(q.Networks))}
 	if !q.ExpiresAt.IsZero() {

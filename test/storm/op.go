@@ -66,7 +66,7 @@ var operations = [kinds]operation{
 	unblock:    {rig.Unblock, "unblock-gift", "", 0},
 	replace:    {rig.Replace, "replace-gift", "REPLACED", 0},
 	extend:     {rig.Extend, "extend-gift", "EXTENDED", 0},
-	cashingOut:     {rig.CashOut, "cash-out-gift", "CASH_OUT", -1},
+	cashingOut: {rig.CashOut, "cash-out-gift", "CASH_OUT", -1},
 	payBack:    {rig.Reverse, "reverse-redemption", "REVERSAL", 1},
 	deactivate: {rig.Unsell, "reverse-activation", "ACTIVATION_REVERSAL", -1},
 	cancel:     {rig.Cancel, "cancel-gift", "CANCELLATION", 0},

@@ -234,7 +234,8 @@ func (l *lane) next(ctx context.Context) (events []event, more bool) {
 // forgotten reports whether the database does not know a place any more.
 func forgotten(err error) bool { return errors.Is(err, refusal.NotFound) }
 
-// restartStream lets a lane that has read up to the end in step, where the stream has stood still for want of lanes in step.
+// restartStream lets a lane that has read up to the end in step, where the stream has stood still for want of
+// lanes in step.
 func (l *lane) restartStream() {
 	for _, other := range l.lanes {
 		if other.following {

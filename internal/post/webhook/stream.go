@@ -126,8 +126,8 @@ func (s *stream) sync(ctx context.Context, hooks []*merchant.Webhook) {
 	}
 }
 
-// startAtFurthest has a stream without lanes go on where the endpoint does that came furthest. So the accounts that a process
-// takes over are read together, but for endpoints that are behind others of theirs.
+// startAtFurthest has a stream without lanes go on where the endpoint does that came furthest. So the accounts that a
+// process takes over are read together, but for endpoints that are behind others of theirs.
 func (s *stream) startAtFurthest(wanted map[guid.ID]*merchant.Webhook) {
 	furthest := merchant.EventPlace{}
 	for _, w := range wanted {
