@@ -12,7 +12,6 @@ type doctorCmd struct {
 	serveCmd
 }
 
-// Help teaches.
 func (doctorCmd) Help() string {
 	return `Takes the settings of boon serve, and looks at what boon serve --check looks at, and besides at the clock, at how long the disk takes to
 sync, at who may read the files, at whether the gateways answer, and at the copy of the key file. It changes nothing, and ends with 1 when

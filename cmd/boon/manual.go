@@ -14,7 +14,6 @@ type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Help teaches.
 func (completionCmd) Help() string {
 	return `Prints a script for the shell, which completes commands, flags and known values. It asks boon itself for them.
 
@@ -47,7 +46,6 @@ func (c *completeCmd) Run(t *terminal.Terminal, command *kong.Context) error {
 
 type manCmd struct{}
 
-// Help teaches.
 func (manCmd) Help() string {
 	return `Prints the manual page of boon, with every command and flag.
 

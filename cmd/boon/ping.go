@@ -22,7 +22,6 @@ type pingCmd struct {
 	Timeout time.Duration `default:"3s" placeholder:"TIME" help:"How long to wait. Default: ${default}."`
 }
 
-// Help teaches.
 func (pingCmd) Help() string {
 	return `For health checks where there is no curl, as in a container: ends with 0 when the service on this machine can serve calls,
 with 1 when not. It asks /readyz.

@@ -28,7 +28,6 @@ type giftBlockCmd struct {
 	careFlags
 }
 
-// Help teaches.
 func (giftBlockCmd) Help() string {
 	return `A blocked gift cannot be redeemed, held or sent. What is held of it can still be captured, and what was redeemed given back.
 
@@ -58,7 +57,6 @@ type giftUnblockCmd struct {
 	careFlags
 }
 
-// Help teaches.
 func (giftUnblockCmd) Help() string {
 	return `A gift that is not blocked counts as done.
 
@@ -102,7 +100,6 @@ type giftAdjustCmd struct {
 	careFlags
 }
 
-// Help teaches.
 func (giftAdjustCmd) Help() string {
 	return `Corrects a balance. What is held is not taken.
 
@@ -142,7 +139,6 @@ type giftExtendCmd struct {
 	careFlags
 }
 
-// Help teaches.
 func (giftExtendCmd) Help() string {
 	return `Makes a promotional gift valid for longer, also one that has expired.
 

@@ -12,7 +12,6 @@ import (
 // TillList and the commands below ask a running service, with a key that has the permission tills.
 type TillList struct{ service }
 
-// Help teaches.
 func (TillList) Help() string {
 	return `Needs a key with the permission tills (BOON_KEY). A key that is limited to locations sees the tills there.
 
@@ -54,7 +53,6 @@ type TillRevoke struct {
 	service
 }
 
-// Help teaches.
 func (TillRevoke) Help() string {
 	return `For a lost phone, or to unpair a device. Within two seconds the till does nothing any more. There is no way back: pair the device anew.
 
@@ -81,7 +79,6 @@ func (c *TillRevoke) Run(t *terminal.Terminal) error {
 
 type TillPeople struct{ service }
 
-// Help teaches.
 func (TillPeople) Help() string {
 	return `PIN is "none" for somebody who cannot sign in yet, "first" for one who chooses a PIN at the next sign-in, and "own".
 
@@ -124,7 +121,6 @@ type TillSetPIN struct {
 	service
 }
 
-// Help teaches.
 func (TillSetPIN) Help() string {
 	return `Sets the PIN of somebody's first sign-in, or of one who forgot the PIN, and prints it. At that sign-in the person chooses another PIN, which
 nobody else knows.
@@ -168,7 +164,6 @@ type TillLink struct {
 	service
 }
 
-// Help teaches.
 func (TillLink) Help() string {
 	return `Does what boon till pair does, but asks a running service instead of its database, with a key that has the permission tills (BOON_KEY).
 

@@ -11,7 +11,6 @@ type giftHoldCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftHoldCmd) Help() string {
 	return `Keeps an amount for one sale whose total is not known yet.
 
@@ -54,7 +53,6 @@ type giftCaptureCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftCaptureCmd) Help() string {
 	return `A redemption of what is held.
 
@@ -102,7 +100,6 @@ type giftReleaseCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftReleaseCmd) Help() string {
 	return `Ends a hold before its time. A hold that is released or over counts as done.
 

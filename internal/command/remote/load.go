@@ -32,7 +32,6 @@ type giftReloadCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftReloadCmd) Help() string {
 	return `For gifts of money that were paid for, where the set-up calls their program reloadable. It needs a key with the permission reload.
 
@@ -79,7 +78,6 @@ type giftReverseReloadCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftReverseReloadCmd) Help() string {
 	return `Takes back the whole of it, once, as long as that much is available.
 
@@ -119,7 +117,6 @@ type giftCashOutCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftCashOutCmd) Help() string {
 	return `Takes all that is left of a gift that was paid for, which is then paid to the guest. It cannot be undone. It needs a key with the permission
 cash-out; boon gift validate tells where it is allowed. No legal advice.

@@ -15,7 +15,6 @@ type giftReplaceCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftReplaceCmd) Help() string {
 	return `The old code and link are refused from then on; balance and history stay, and so does a block. Without --email, --sms or --print the new code is
 printed here. Needs the permission replace.

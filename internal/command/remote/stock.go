@@ -29,7 +29,6 @@ type stockCreateCmd struct {
 	service
 }
 
-// Help teaches.
 func (stockCreateCmd) Help() string {
 	return `The key needs the permission stock.
 
@@ -73,7 +72,6 @@ type stockExportCmd struct {
 	service
 }
 
-// Help teaches.
 func (stockExportCmd) Help() string {
 	return `The key needs the permission export; the service notes each export. The codes of cards that were sold are left out.
 
@@ -119,7 +117,6 @@ type giftActivateCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftActivateCmd) Help() string {
 	return `Gives a card that boon stock create made its value, as it is sold. The key needs the permission activate.
 
@@ -165,7 +162,6 @@ type giftReverseActivationCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftReverseActivationCmd) Help() string {
 	return `Takes back the whole of it, as long as nothing else happened to the card.
 

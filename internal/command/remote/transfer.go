@@ -17,7 +17,6 @@ type giftTransferCmd struct {
 	service
 }
 
-// Help teaches.
 func (giftTransferCmd) Help() string {
 	return `Both gifts are of one program and kind, and the other is good for no more than the first. Needs the permission transfer.
 

@@ -36,7 +36,6 @@ type webhookCreateCmd struct {
 	service
 }
 
-// Help teaches.
 func (webhookCreateCmd) Help() string {
 	return `Needs the permission webhooks, as all of these do. The secret that messages are signed with is shown this once.
 
@@ -86,7 +85,6 @@ func sends(w *client.Webhook) string {
 
 type webhookListCmd struct{ service }
 
-// Help teaches.
 func (webhookListCmd) Help() string {
 	return `With --json: one webhook a line.
 
@@ -122,7 +120,6 @@ func (c *webhookListCmd) Run(t *terminal.Terminal) error {
 
 type webhookShowCmd struct{ oneWebhook }
 
-// Help teaches.
 func (webhookShowCmd) Help() string {
 	return `Its secret is never shown again; boon webhook rotate makes another.
 
@@ -154,7 +151,6 @@ type webhookChangeCmd struct {
 	oneWebhook
 }
 
-// Help teaches.
 func (webhookChangeCmd) Help() string {
 	return `What is not given stays. Webhooks that the set-up file names are as it says again after the next boon apply.
 
@@ -188,7 +184,6 @@ func (c *webhookChangeCmd) Run(t *terminal.Terminal) error {
 
 type webhookDeleteCmd struct{ oneWebhook }
 
-// Help teaches.
 func (webhookDeleteCmd) Help() string {
 	return `What it was not sent yet, it is not sent any more. To have that wait: boon webhook change --disable.
 
@@ -212,7 +207,6 @@ func (c *webhookDeleteCmd) Run(t *terminal.Terminal) error {
 
 type webhookRotateCmd struct{ oneWebhook }
 
-// Help teaches.
 func (webhookRotateCmd) Help() string {
 	return `The new secret is shown this once. For 24 hours messages are signed with both.
 
@@ -242,7 +236,6 @@ type webhookAttemptsCmd struct {
 	oneWebhook
 }
 
-// Help teaches.
 func (webhookAttemptsCmd) Help() string {
 	return `Calls are kept for 30 days. With --json: one a line, with what was answered.
 
@@ -285,7 +278,6 @@ type webhookReplayCmd struct {
 	oneWebhook
 }
 
-// Help teaches.
 func (webhookReplayCmd) Help() string {
 	return `Beside what happens now, ten a second at most; of two replays the later one counts.
 
