@@ -66,7 +66,7 @@ check: checks
 
 checks: bin/with-postgres vet
 	@said=$$(mktemp); status=0; \
-	nice -n 19 $(MAKE) --no-print-directory lint vulnerabilities package >$$said 2>&1 & beside=$$!; \
+	nice -n 19 $(MAKE) --no-print-directory --keep-going lint vulnerabilities package >$$said 2>&1 & beside=$$!; \
 	$(MAKE) --no-print-directory --keep-going second races programs || status=1; \
 	wait $$beside || status=1; cat $$said; rm -f $$said; test/leftout check; exit $$status
 
