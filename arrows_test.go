@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"examples":                  {},
 	"internal/gift":             {"internal/base/phone", "internal/merchant"},
 	"internal/guid":             {},
+	"internal/order":            {"internal/gift", "internal/merchant"},
 	"internal/merchant":         {"internal/base/phone"},
 	"internal/calendar":         {},
 	"internal/base/publickey":   {},
@@ -112,8 +113,8 @@ var arrows = map[string][]string{
 		"internal/wire"},
 	"internal/face/api": {"internal/base/admission", "internal/base/clientip", "internal/base/fair",
 		"internal/base/normalize", "internal/base/ratelimit", "internal/face/reference", "internal/gift",
-		"internal/ledger", "internal/merchant", "internal/pin", "internal/service", "internal/ticket",
-		"internal/ticket/format", "internal/wire"},
+		"internal/ledger", "internal/merchant", "internal/order", "internal/pin", "internal/service",
+		"internal/ticket", "internal/ticket/format", "internal/wire"},
 	"internal/face/provider": {"internal/gift", "internal/ledger", "internal/merchant", "internal/service"},
 	"internal/face/provider/toast": {"internal/base/admission", "internal/face/provider", "internal/gift",
 		"internal/ledger", "internal/merchant", "internal/service"},
@@ -265,7 +266,6 @@ func TestProgramsFit(t *testing.T) {
 // what it had in November 2026 and a little room. Who raises a number says why in the commit.
 var large = map[string]int{
 	"internal/face/api": 4_200,
-	"internal/gift":     3_700,
 }
 
 // TestPackagesFit: no package has more than 3,000 lines of code, none of large more than its own number: lines that are

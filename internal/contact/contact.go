@@ -40,3 +40,9 @@ func (m Method) Valid() bool { return m >= Email && m <= Printed }
 
 // NotAMethod is what is told of another number; it names the field.
 const NotAMethod = "The %s must be 1 (e-mail), 2 (SMS) or 3 (printed)."
+
+// What is told of a contact where none fits, and where one is missing.
+const (
+	TakesNoContact = "A printed gift takes no %s."
+	NeedsContact   = "A gift sent by %s needs a %s."
+)

@@ -123,7 +123,7 @@ func (r *Resend) Check(time.Time) error {
 	switch {
 	case r.Contact == "":
 	case r.Method == contact.Printed:
-		return refusal.At(refusal.ValidationFailure, refusal.FieldContact, takesNoContact, refusal.FieldContact)
+		return refusal.At(refusal.ValidationFailure, refusal.FieldContact, contact.TakesNoContact, refusal.FieldContact)
 	case noEmail != nil && (r.Method == contact.Email || r.Method == 0 && noNumber != nil && strings.Contains(r.Contact,
 		"@")):
 		return refusal.At(refusal.ValidationFailure, refusal.FieldContact, "%s", noEmail)
@@ -147,12 +147,6 @@ func (r *Resend) Contacts(now string) (all []string) {
 	return all
 }
 
-// What is told of a contact where none fits, and where one is missing.
-const (
-	takesNoContact = "A printed gift takes no %s."
-	needsContact   = "A gift sent by %s needs a %s."
-)
-
 // redirect judges a resend and gives the delivery that it asks for.
 func (v *Voucher) redirect(was Delivery, r Resend) (to Delivery, err error) {
 	if err := v.sendable(r.Caller, "sent again", r.Now); err != nil {
@@ -164,11 +158,12 @@ func (v *Voucher) redirect(was Delivery, r Resend) (to Delivery, err error) {
 	}
 	switch {
 	case to.Method == contact.Printed && r.Contact != "":
-		return was, refusal.At(refusal.ValidationFailure, refusal.FieldContact, takesNoContact, refusal.FieldContact)
+		return was, refusal.At(refusal.ValidationFailure, refusal.FieldContact, contact.TakesNoContact, refusal.FieldContact)
 	case to.Method == contact.Printed:
 		to.Contact = ""
 	case r.Contact == "" && (to.Method != was.Method || was.Contact == ""): // it may have been erased
-		return was, refusal.At(refusal.ValidationFailure, refusal.FieldContact, needsContact, to.Method, refusal.FieldContact)
+		return was, refusal.At(refusal.ValidationFailure, refusal.FieldContact, contact.NeedsContact, to.Method,
+			refusal.FieldContact)
 	case r.Contact != "":
 		if to.Contact, err = contact.Parse(to.Method, r.Contact, r.Caller.Account.TextedCountries()); err != nil {
 			return was, refusal.At(refusal.ValidationFailure, refusal.FieldContact, "%s", err)
@@ -229,7 +224,25 @@ func (r *Reschedule) Check(now time.Time) error {
 	if r.Date.IsZero() {
 		return nil
 	}
-	return checkDeliveryDate(refusal.FieldDeliveryDate, r.Date, now)
+	return CheckDeliveryDate(refusal.FieldDeliveryDate, r.Date, now)
+}
+
+// The limits of a delivery date.
+const (
+	MaxScheduleYears = 5
+	maxSchedulePast  = 5 * time.Minute
+)
+
+// CheckDeliveryDate refuses a delivery date that cannot be asked for now.
+func CheckDeliveryDate(f refusal.Field, date, now time.Time) error {
+	switch {
+	case date.Before(now.Add(-maxSchedulePast)):
+		return refusal.At(refusal.ValidationFailure, f, "The %s has passed.", refusal.FieldDeliveryDate)
+	case date.After(now.AddDate(MaxScheduleYears, 0, 0)):
+		return refusal.At(refusal.ValidationFailure, f, "The %s may be at most %d years ahead.", refusal.FieldDeliveryDate,
+			MaxScheduleYears)
+	}
+	return nil
 }
 
 // Reschedule gives a gift that waits for its delivery another date. It fails with NOT_FOUND where the caller may not
@@ -245,7 +258,7 @@ func (v Voucher) Reschedule(d Delivery, r Reschedule) (Voucher, Delivery, Entry,
 	case !r.Waiting:
 		return v, d, Entry{}, v.cannotBe("rescheduled", "its message is being sent")
 	}
-	if err := checkDeliveryDate(refusal.FieldDeliveryDate, r.Date, r.Now); err != nil {
+	if err := CheckDeliveryDate(refusal.FieldDeliveryDate, r.Date, r.Now); err != nil {
 		return v, d, Entry{}, err
 	}
 	if v.ExpiredBy(r.Date) {

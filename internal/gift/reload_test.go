@@ -158,48 +158,6 @@ func TestReverseReload(t *testing.T) {
 	}
 }
 
-// TestCheckPurchase: what is missing is told, all of it; a paired till, and no other key, may leave out who buys.
-func TestCheckPurchase(t *testing.T) {
-	t.Parallel()
-	a := &merchant.Account{Storefronts: []merchant.Storefront{{ID: id(0x41)}}}
-	good := Purchase{"order 7", "Ana", "Roe", "ana@example.com", id(0x41)}
-	counter := Purchase{Reference: "order 7", StorefrontID: id(0x41)}
-	wrong := Purchase{strings.Repeat("x", 201), "Ana", "Ro\ae", "ana@example.com", id(0x41)}
-	for _, tt := range []struct {
-		name      string
-		p         Purchase
-		key, till string // what is refused
-	}{
-		{"whole", good, "", ""},
-		{"empty", Purchase{}, "reference, firstName, lastName, emailAddress, storefront", "reference, storefront"},
-		{"nobody's", counter, "firstName, lastName, emailAddress", ""},
-		{"with blanks", Purchase{"order 7", " ", " ", "", id(0x41)}, "firstName, lastName, emailAddress", ""},
-		{"with a name", Purchase{"order 7", "Ana", "", "", id(0x41)}, "lastName, emailAddress", ""},
-		{"no reference", Purchase{StorefrontID: id(0x41)}, "reference, firstName, lastName, emailAddress", "reference"},
-		{"elsewhere", Purchase{"order 7", "Ana", "Roe", "ana@example.com", id(3)}, "storefront", "storefront"},
-		{"no address", Purchase{"order 7", "Ana", "Roe", "ana", id(0x41)}, "emailAddress", "emailAddress"},
-		{"wrong texts", wrong, "reference, lastName", "reference, lastName"},
-	} {
-		for kind, want := range map[merchant.TillKey]string{merchant.NoTill: tt.key, merchant.WaitingTill: tt.key,
-			merchant.PairedTill: tt.till} {
-			caller := &merchant.Caller{Kind: merchant.AccountKey, Account: a, Till: kind}
-			var got []string
-			err := CheckPurchase(caller, tt.p, nil)
-			if refused, ok := err.(*refusal.Error); ok {
-				for _, m := range refused.Messages {
-					got = append(got, string(m.Field))
-				}
-				if refused.Code != refusal.ValidationFailure {
-					t.Errorf("%s: %v", tt.name, refused)
-				}
-			}
-			if strings.Join(got, ", ") != want || err == nil != (want == "") {
-				t.Errorf("%s of a key of till kind %d: %v, want %q", tt.name, kind, err, want)
-			}
-		}
-	}
-}
-
 // TestATillIsKnown: a paired till's key tells that it is one, and no other key does.
 func TestATillIsKnown(t *testing.T) {
 	t.Parallel()

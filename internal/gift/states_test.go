@@ -19,6 +19,7 @@ var (
 	everywhere = &merchant.Caller{Kind: merchant.AccountKey, Account: &merchant.Account{ID: id(1), MaxGiftValue: 2000}}
 	theGift    = id(9)
 	shop       = id(0x21)
+	kiosk      = id(0x22)
 )
 
 // voucherIn makes a gift of 10.00 USD that is in a status, with a balance that fits.

@@ -3,6 +3,8 @@ package gift
 import (
 	"crypto/subtle"
 	"errors"
+	"fmt"
+	"io"
 	"strings"
 
 	"boon.example/internal/refusal"
@@ -57,4 +59,25 @@ func (v Voucher) BlockMissed(c Context) (_ Voucher, _ Entry, ok bool) {
 	e := v.enter(c, Blocked, 0, v.Status)
 	e.ReasonCode = v.Blocked
 	return v, e, true
+}
+
+// VerificationToDraw stands for a verification code that is still to be drawn.
+const VerificationToDraw = "????"
+
+// DrawVerification draws the verification code of a card that is to have one.
+func (v *Voucher) DrawVerification(random io.Reader) error {
+	if v.Verification == "" {
+		return nil
+	}
+	const space, most = 10_000, 60_000 // of 65,536: every code is as likely
+	for {
+		var b [2]byte
+		if _, err := io.ReadFull(random, b[:]); err != nil {
+			return err
+		}
+		if n := int(b[0])<<8 | int(b[1]); n < most {
+			v.Verification = fmt.Sprintf("%04d", n%space)
+			return nil
+		}
+	}
 }

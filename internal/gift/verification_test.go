@@ -14,12 +14,12 @@ func TestDrawVerification(t *testing.T) {
 	t.Parallel()
 	for want, random := range map[string][]byte{"0000": {0, 0}, "0001": {0, 1}, "9999": {0x27, 0x0f}, "0007": {0x27, 0x17},
 		"5535": {0xff, 0xff, 0xea, 0x60, 0x15, 0x9f}} { // 60,000 and more would make some likelier
-		v := Voucher{Verification: undrawn}
+		v := Voucher{Verification: VerificationToDraw}
 		if err := v.DrawVerification(bytes.NewReader(random)); err != nil || v.Verification != want {
 			t.Errorf("% x: %q, %v, want %s", random, v.Verification, err, want)
 		}
 	}
-	v := Voucher{Verification: undrawn}
+	v := Voucher{Verification: VerificationToDraw}
 	if err := v.DrawVerification(bytes.NewReader(nil)); err == nil || IsVerificationCode(v.Verification) {
 		t.Errorf("without random bytes it draws %q", v.Verification)
 	}

@@ -10,6 +10,13 @@ import (
 	"boon.example/internal/refusal"
 )
 
+// The limits of one gift, and of the gifts of one order.
+const (
+	MaxRecipients   = 1_000
+	MaxQuantity     = 10_000
+	MaxValidForDays = 3_650
+)
+
 // Voucher is what is decided upon: one gift, one balance.
 type Voucher struct {
 	ID         guid.ID
@@ -44,6 +51,14 @@ type Voucher struct {
 	ValidUntil time.Time // the first instant at which it is no longer valid, when it was made; zero: it does not expire
 	Extended   time.Time // that instant, since it was made valid for longer; zero: it was not
 	CreatedAt  time.Time
+}
+
+// Worth is what was put into a voucher; of a card that is still to be activated, what it is going to be worth.
+func (v *Voucher) Worth() money.Amount {
+	if v.Status == NotActivated {
+		return v.Fixed
+	}
+	return v.Loaded
 }
 
 // Unit is what the voucher's amounts are counted in: its currency, or Pieces.
@@ -212,6 +227,19 @@ type Purchase struct {
 type Gift struct {
 	Voucher
 	Card Card
+}
+
+// Begin writes the first entry of a new voucher: its whole value, PENDING until it is delivered. A printed gift is
+// delivered at once, and a card of a stock has no value yet.
+func (g Gift) Begin(c Context) (Gift, Entry) {
+	status := Pending
+	switch {
+	case g.Status == NotActivated:
+		status = NotActivated
+	case g.Card.Method == contact.Printed:
+		status, g.Card.DeliveredAt = Delivered, c.Now
+	}
+	return g, g.enter(c, Issued, 0, status)
 }
 
 // Spending counts the gift itself, and the message that brings it. What a card of a stock is worth counts when it is

@@ -132,7 +132,7 @@ func distinct(ids []guid.ID) []guid.ID {
 // Issue makes gifts: all of them, or none. The engine draws their ids, codes and tokens.
 type Issue struct {
 	gift.Context
-	Gifts []gift.Gift // as gift.Issue made them
+	Gifts []gift.Gift // as order.Issue made them
 	Bytes int         // of the answer, about
 
 	ahead time.Duration // of the account's clock

@@ -5,6 +5,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
+	"boon.example/internal/order"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
@@ -32,7 +33,7 @@ func readActivation(o *wire.Object, c *call) activation {
 // readMethod reads how value was paid for that a till puts into a gift.
 func readMethod(o *wire.Object) {
 	const method = "paymentMethodID"
-	if id := o.Integer(method); id != nil && *id != gift.ExternalTransaction {
+	if id := o.Integer(method); id != nil && *id != order.ExternalTransaction {
 		o.Add(method, "A card is paid for by an external transaction: the %s is 2, or left out.", method)
 	}
 }
@@ -42,7 +43,7 @@ func activateGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) activation { return readActivation(o, c) })
 	var paid error
 	if !c.unread {
-		if paid = gift.CheckPurchase(c.Caller, asked.Purchase, problems.Unread()); problems.Err() != nil {
+		if paid = order.CheckPurchase(c.Caller, asked.Purchase, problems.Unread()); problems.Err() != nil {
 			problems.Refuse(paid)
 		}
 	}

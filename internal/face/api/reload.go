@@ -5,6 +5,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
+	"boon.example/internal/order"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
@@ -33,7 +34,7 @@ func readLoading(o *wire.Object, c *call) (r loading) {
 // reloadGift puts more value into a gift.
 func reloadGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) loading { return readLoading(o, c) })
-	unpaid := gift.CheckPurchase(c.Caller, asked.Purchase, problems.Unread())
+	unpaid := order.CheckPurchase(c.Caller, asked.Purchase, problems.Unread())
 	if problems.Err() != nil && !c.unread {
 		problems.Refuse(unpaid)
 	}

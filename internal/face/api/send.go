@@ -11,13 +11,14 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
+	"boon.example/internal/order"
 	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
 // readSend reads a send-gift request.
-func readSend(o *wire.Object) *gift.Send {
-	s := new(gift.Send)
+func readSend(o *wire.Object) *order.Send {
+	s := new(order.Send)
 	if m := o.Object("monetaryGift"); m != nil {
 		s.Monetary = readDefinition(m)
 		s.Monetary.Value = m.Number("value")
@@ -36,7 +37,7 @@ func readSend(o *wire.Object) *gift.Send {
 		r.Finish()
 	})
 	if several && s.Recipients == nil {
-		s.Recipients = []gift.Recipient{}
+		s.Recipients = []order.Recipient{}
 	}
 	s.Sender = o.Text("senderDescription")
 	s.PaymentMethodID = o.Integer("paymentMethodID")
@@ -48,8 +49,8 @@ func readSend(o *wire.Object) *gift.Send {
 }
 
 // readDefinition reads what both kinds of gift have.
-func readDefinition(o *wire.Object) *gift.Definition {
-	d := &gift.Definition{
+func readDefinition(o *wire.Object) *order.Definition {
+	d := &order.Definition{
 		AccountID:  o.GUID("accountID"),
 		ProgramID:  o.GUID("programID"),
 		LocationID: o.GUID("organizationID"),
@@ -81,8 +82,8 @@ func readZone(o *wire.Object) string {
 	return name
 }
 
-func readRecipient(o *wire.Object) gift.Recipient {
-	return gift.Recipient{
+func readRecipient(o *wire.Object) order.Recipient {
+	return order.Recipient{
 		Method:   o.Integer("deliveryMethodID"),
 		Name:     o.Text("recipientDescription"),
 		Contact:  normalize.Address(o.Text("recipientContact")),
@@ -116,8 +117,8 @@ func readPurchase(o *wire.Object) gift.Purchase {
 	}
 }
 
-func readPayment(o *wire.Object) gift.Payment {
-	return gift.Payment{
+func readPayment(o *wire.Object) order.Payment {
+	return order.Payment{
 		Purchase:         readPurchase(o),
 		PromotionID:      o.GUID("promotionID"),
 		ValidStarting:    o.Instant("validStarting"),
@@ -135,7 +136,7 @@ func sendGift(c *call) (ledger.Answer, error) {
 	account := c.sendFor(send, problems)
 	request := c.RequestTo(gift.SendGift, func(spell func(string) string) any { return spelled(*send, spell) })
 	malformed := problems.Err() != nil
-	gifts, err := gift.Issue(*send, account, c.Now, problems.Unread())
+	gifts, err := order.Issue(*send, account, c.Now, problems.Unread())
 	if malformed {
 		problems.Refuse(err)
 		return ledger.Answer{}, problems.Err()
@@ -164,9 +165,9 @@ func sendGift(c *call) (ledger.Answer, error) {
 }
 
 // spelled is a request with its contacts spelled otherwise.
-func spelled(s gift.Send, spell func(string) string) *gift.Send {
+func spelled(s order.Send, spell func(string) string) *order.Send {
 	s.Caller = nil // who asks is not what was asked for
-	for _, d := range []**gift.Definition{&s.Monetary, &s.Item} {
+	for _, d := range []**order.Definition{&s.Monetary, &s.Item} {
 		if *d != nil {
 			definition := **d
 			definition.Recipient.Contact = spell(definition.Recipient.Contact)
@@ -182,8 +183,8 @@ func spelled(s gift.Send, spell func(string) string) *gift.Send {
 
 // sendFor finds the account that gifts are sent for; nil, where the caller may not send for the one that the request
 // names.
-func (c *call) sendFor(send *gift.Send, problems *wire.Problems) *merchant.Account {
-	definition, kind := &gift.Definition{}, refusal.FieldMonetary
+func (c *call) sendFor(send *order.Send, problems *wire.Problems) *merchant.Account {
+	definition, kind := &order.Definition{}, refusal.FieldMonetary
 	switch {
 	case send.Monetary != nil:
 		definition = send.Monetary

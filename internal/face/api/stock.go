@@ -4,13 +4,14 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/order"
 	"boon.example/internal/wire"
 )
 
 // cardMemory is about how much memory a card of a stock takes until it is made.
 const cardMemory = 1 << 10
 
-func readStock(o *wire.Object) (s gift.Stock) {
+func readStock(o *wire.Object) (s order.Stock) {
 	s.Count = o.Integer("count")
 	s.Value = o.Number("value")
 	s.Label, s.Terms = o.Text("label"), o.Text("terms")

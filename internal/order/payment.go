@@ -1,4 +1,4 @@
-package gift
+package order
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/calendar"
 	"boon.example/internal/contact"
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -14,7 +15,7 @@ import (
 
 // Payment holds the payment fields of both methods; those of the method that was not chosen must be absent.
 type Payment struct {
-	Purchase         Purchase
+	Purchase         gift.Purchase
 	PromotionID      guid.ID
 	ValidStarting    time.Time
 	ValidForDays     *int
@@ -88,7 +89,7 @@ func (i *order) bought(needed string, args ...any) {
 // CheckPurchase refuses what did not pay for value that a gift of the caller's account gets later, as an order's
 // external purchase is refused. At a paired till nobody asks a guest for name and e-mail: they may be left out there,
 // and nowhere else. unread is as in Issue.
-func CheckPurchase(c *merchant.Caller, p Purchase, unread func(refusal.Field) bool) error {
+func CheckPurchase(c *merchant.Caller, p gift.Purchase, unread func(refusal.Field) bool) error {
 	i := order{Send: Send{Payment: Payment{Purchase: p}}, account: c.Account, unread: unread,
 		known:   map[refusal.Field]bool{},
 		counter: c.Till == merchant.PairedTill}
@@ -108,8 +109,8 @@ func (i *order) promotion() {
 	i.require(refusal.FieldEmailAddress, p.Purchase.EmailAddress == "", foreign, refusal.FieldPaymentMethod)
 	i.require(refusal.FieldStorefront, p.Purchase.StorefrontID.IsZero(), foreign, refusal.FieldPaymentMethod)
 	i.require(refusal.FieldValidForDays, p.ValidForDays == nil || *p.ValidForDays >= 1 &&
-		*p.ValidForDays <= MaxValidForDays,
-		"%s must be from 1 to %d.", refusal.FieldValidForDays, MaxValidForDays)
+		*p.ValidForDays <= gift.MaxValidForDays,
+		"%s must be from 1 to %d.", refusal.FieldValidForDays, gift.MaxValidForDays)
 	if p.PromotionID.IsZero() {
 		i.add(refusal.FieldPromotion, "A promotional gift (%s 4) needs this.", refusal.FieldPaymentMethod)
 		return
@@ -146,7 +147,7 @@ func (i *order) validity(p Payment, record *merchant.Promotion) {
 	}
 	i.require(refusal.FieldValidStarting, !i.validFrom.IsZero(), neither)
 	i.require(refusal.FieldValidForDays, days != 0, neither)
-	if days = min(days, MaxValidForDays); i.validFrom.IsZero() {
+	if days = min(days, gift.MaxValidForDays); i.validFrom.IsZero() {
 		return
 	}
 	i.validUntil = calendar.AddDays(i.validFrom, days, i.account.Zone)
@@ -170,7 +171,7 @@ func (i *order) lasts() {
 			i.account.Promotion(i.Payment.PromotionID).Name)
 	}
 	const never = "This gift could never be redeemed: it would be valid from %s until %s, which is over "
-	from, until := LocalTime(i.validFrom, i.account.Zone), LocalTime(i.validUntil, i.account.Zone)
+	from, until := gift.LocalTime(i.validFrom, i.account.Zone), gift.LocalTime(i.validUntil, i.account.Zone)
 	if waits {
 		i.add(refusal.FieldValidForDays, never+"before the %s.%s", from, until, refusal.FieldDeliveryDate, source)
 	} else {

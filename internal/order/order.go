@@ -1,4 +1,6 @@
-package gift
+// Package order judges orders of gifts and of cards of a stock, judges who paid, and makes the gifts. What happens to a
+// gift after that is for package gift. Like gift it is pure.
+package order
 
 import (
 	"errors"
@@ -7,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/contact"
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -48,17 +51,12 @@ type Definition struct {
 	DesignID        guid.ID
 }
 
-// Limits of a send-gift request.
+// Limits of the texts of a request.
 const (
-	MaxRecipients    = 1_000
-	MaxQuantity      = 10_000
-	MaxValidForDays  = 3_650
-	MaxScheduleYears = 5
-	maxSchedulePast  = 5 * time.Minute
-	maxName          = 200
-	maxMessage       = 1_000
-	maxTerms         = 4_000
-	maxReference     = 200
+	maxName      = 200
+	maxMessage   = 1_000
+	maxTerms     = 4_000
+	maxReference = 200
 )
 
 // Issue judges a send-gift request and makes its gifts, one for each recipient and in their order, without ids, codes
@@ -68,7 +66,7 @@ const (
 //
 // It fails with VALIDATION_FAILURE, NOT_AUTHORIZED (the key is not enabled for the location),
 // MISSING_OR_INVALID_GIFT_PROGRAM, or NOT_SUPPORTED (no subscription).
-func Issue(s Send, account *merchant.Account, now time.Time, unread func(refusal.Field) bool) ([]Gift, error) {
+func Issue(s Send, account *merchant.Account, now time.Time, unread func(refusal.Field) bool) ([]gift.Gift, error) {
 	i := order{Send: s, account: account, now: now, unread: unread, known: map[refusal.Field]bool{}}
 	if i.unknown = account == nil; i.unknown {
 		i.account = &merchant.Account{Currency: money.Currency{Code: "any currency", Decimals: 3},
@@ -88,7 +86,7 @@ func Issue(s Send, account *merchant.Account, now time.Time, unread func(refusal
 	if err := i.err(); err != nil || unread != nil || account == nil {
 		return nil, err
 	}
-	gifts := make([]Gift, len(recipients))
+	gifts := make([]gift.Gift, len(recipients))
 	for n, r := range recipients {
 		gifts[n] = i.gift(n, r)
 	}
@@ -206,8 +204,8 @@ func (i *order) quantity() money.Amount {
 		return 0
 	}
 	n, err := money.Pieces.Parse(i.def.Quantity)
-	if err != nil || n > MaxQuantity {
-		i.add(field, "The quantity must be a whole number from 1 to %d.", MaxQuantity)
+	if err != nil || n > gift.MaxQuantity {
+		i.add(field, "The quantity must be a whole number from 1 to %d.", gift.MaxQuantity)
 	}
 	return n
 }
@@ -256,23 +254,11 @@ func (i *order) schedule() {
 	case !given:
 		i.add(date, "A scheduled delivery needs a %s.", refusal.FieldDeliveryDate)
 	default:
-		i.refuse(checkDeliveryDate(date, d.DeliveryDate, i.now))
+		i.refuse(gift.CheckDeliveryDate(date, d.DeliveryDate, i.now))
 	}
 	if i.zone = d.DeliveryZone; i.zone == "" {
 		i.zone = i.account.Zone.String()
 	}
-}
-
-// checkDeliveryDate refuses a delivery date that cannot be asked for now.
-func checkDeliveryDate(f refusal.Field, date, now time.Time) error {
-	switch {
-	case date.Before(now.Add(-maxSchedulePast)):
-		return refusal.At(refusal.ValidationFailure, f, "The %s has passed.", refusal.FieldDeliveryDate)
-	case date.After(now.AddDate(MaxScheduleYears, 0, 0)):
-		return refusal.At(refusal.ValidationFailure, f, "The %s may be at most %d years ahead.", refusal.FieldDeliveryDate,
-			MaxScheduleYears)
-	}
-	return nil
 }
 
 // texts bounds every text that is not bounded elsewhere.
@@ -357,18 +343,18 @@ func (i *order) checkProgram() error {
 	return nil
 }
 
-func (i *order) gift(n int, r Recipient) Gift {
+func (i *order) gift(n int, r Recipient) gift.Gift {
 	d, method := i.def, contact.Method(*r.Method)
 	contact, _ := contact.Parse(method, r.Contact, i.account.TextCountries) // judged before
-	g := Gift{
-		Voucher: Voucher{
+	g := gift.Gift{
+		Voucher: gift.Voucher{
 			AccountID: i.account.ID, MadeBy: i.Caller.Integrator(), ProgramID: i.programID, LocationID: d.LocationID,
 			Item: i.Item != nil, Promotional: *i.PaymentMethodID == PromotionalPayment, PromotionID: i.Payment.PromotionID,
 			Items:    i.items,
 			Currency: i.account.Currency, Loaded: i.amount, Balance: i.amount,
 			ValidFrom: i.validFrom, ValidUntil: i.validUntil, CreatedAt: i.now,
 		},
-		Card: Card{
+		Card: gift.Card{
 			Label: d.Label, Terms: d.Terms, EquivalentValue: i.equivalent,
 			Sender: i.from, Recipient: r.Name, Contact: contact, Message: r.Message, Method: method,
 			Language: r.Language,
@@ -384,17 +370,4 @@ func (i *order) gift(n int, r Recipient) Gift {
 		g.Card.Scheduled, g.Card.DeliveryDate = true, d.DeliveryDate
 	}
 	return g
-}
-
-// Begin writes the first entry of a new voucher: its whole value, PENDING until it is delivered. A printed gift is
-// delivered at once, and a card of a stock has no value yet.
-func (g Gift) Begin(c Context) (Gift, Entry) {
-	status := Pending
-	switch {
-	case g.Status == NotActivated:
-		status = NotActivated
-	case g.Card.Method == contact.Printed:
-		status, g.Card.DeliveredAt = Delivered, c.Now
-	}
-	return g, g.enter(c, Issued, 0, status)
 }

@@ -1,4 +1,4 @@
-package gift
+package order
 
 import (
 	"testing"

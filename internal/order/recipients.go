@@ -1,9 +1,10 @@
-package gift
+package order
 
 import (
 	"slices"
 
 	"boon.example/internal/contact"
+	"boon.example/internal/gift"
 	"boon.example/internal/refusal"
 )
 
@@ -31,8 +32,8 @@ func (i *order) recipients() []Recipient {
 	i.require(i.at(refusal.FieldMessage), single.Message == "", beside, refusal.FieldRecipients)
 	i.require(i.at(refusal.FieldMethod), single.Method == nil || contact.Method(*single.Method).Valid(),
 		contact.NotAMethod, refusal.FieldMethod)
-	if n := len(i.Recipients); n == 0 || n > MaxRecipients {
-		i.add(refusal.FieldRecipients, "There must be 1 to %d recipients, not %d.", MaxRecipients, n)
+	if n := len(i.Recipients); n == 0 || n > gift.MaxRecipients {
+		i.add(refusal.FieldRecipients, "There must be 1 to %d recipients, not %d.", gift.MaxRecipients, n)
 		return nil
 	}
 	all := slices.Clone(i.Recipients)
@@ -90,9 +91,9 @@ func (i *order) recipient(of refusal.Field, r Recipient, inherited *int) {
 	case !contact.Method(*method).Valid():
 		i.require(methodField, r.Method == nil, contact.NotAMethod, refusal.FieldMethod)
 	case contact.Method(*method) == contact.Printed:
-		i.require(contactField, r.Contact == "", takesNoContact, refusal.FieldContact)
+		i.require(contactField, r.Contact == "", contact.TakesNoContact, refusal.FieldContact)
 	case r.Contact == "":
-		i.add(contactField, needsContact, contact.Method(*method), refusal.FieldContact)
+		i.add(contactField, contact.NeedsContact, contact.Method(*method), refusal.FieldContact)
 	default:
 		if _, err := contact.Parse(contact.Method(*method), r.Contact, i.account.TextCountries); err != nil {
 			i.add(contactField, "%s", err)

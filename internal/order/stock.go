@@ -1,11 +1,10 @@
-package gift
+package order
 
 import (
-	"fmt"
-	"io"
 	"time"
 
 	"boon.example/internal/contact"
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -34,7 +33,7 @@ type Stock struct {
 
 // Make judges a create-stock request and makes its cards, without ids and secrets. unread is as for Issue. It fails as
 // Issue does.
-func (s Stock) Make(account *merchant.Account, now time.Time, unread func(refusal.Field) bool) ([]Gift, error) {
+func (s Stock) Make(account *merchant.Account, now time.Time, unread func(refusal.Field) bool) ([]gift.Gift, error) {
 	method := ExternalTransaction // cards are sold: their program is that of purchases
 	i := order{Send: Send{Caller: s.Caller, PaymentMethodID: &method}, account: account, now: now, unread: unread,
 		known: map[refusal.Field]bool{}, from: account.Name, zone: account.Zone.String()}
@@ -57,11 +56,11 @@ func (s Stock) Make(account *merchant.Account, now time.Time, unread func(refusa
 	printed := int(contact.Printed)
 	card := i.gift(0, Recipient{Method: &printed})
 	card.Item, card.Fixed = item, card.Loaded
-	card.Loaded, card.Balance, card.Status = 0, 0, NotActivated
+	card.Loaded, card.Balance, card.Status = 0, 0, gift.NotActivated
 	if s.VerificationCodes {
-		card.Verification = undrawn
+		card.Verification = gift.VerificationToDraw
 	}
-	cards := make([]Gift, *s.Count)
+	cards := make([]gift.Gift, *s.Count)
 	for n := range cards {
 		cards[n] = card
 		cards[n].Card.RecipientIndex = n
@@ -85,33 +84,4 @@ func (s *Stock) worth(i *order) (item bool) {
 		i.amount = i.value(refusal.FieldValue, s.Value, false)
 	}
 	return item
-}
-
-// undrawn stands for a verification code that is still to be drawn.
-const undrawn = "????"
-
-// DrawVerification draws the verification code of a card that is to have one.
-func (v *Voucher) DrawVerification(random io.Reader) error {
-	if v.Verification == "" {
-		return nil
-	}
-	const space, most = 10_000, 60_000 // of 65,536: every code is as likely
-	for {
-		var b [2]byte
-		if _, err := io.ReadFull(random, b[:]); err != nil {
-			return err
-		}
-		if n := int(b[0])<<8 | int(b[1]); n < most {
-			v.Verification = fmt.Sprintf("%04d", n%space)
-			return nil
-		}
-	}
-}
-
-// Worth is what was put into a voucher; of a card that is still to be activated, what it is going to be worth.
-func (v *Voucher) Worth() money.Amount {
-	if v.Status == NotActivated {
-		return v.Fixed
-	}
-	return v.Loaded
 }

@@ -1,4 +1,4 @@
-package gift
+package order
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/contact"
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -49,7 +50,7 @@ func purchased(a *merchant.Account) Send {
 		Monetary: &Definition{Value: "25.50", Recipient: Recipient{Method: ptr(1), Name: "Dad",
 			Contact: "dad@example.com", Message: "Enjoy\nit"}},
 		PaymentMethodID: ptr(ExternalTransaction),
-		Payment: Payment{Purchase: Purchase{Reference: "T-1", FirstName: "Ada", LastName: "Lovelace",
+		Payment: Payment{Purchase: gift.Purchase{Reference: "T-1", FirstName: "Ada", LastName: "Lovelace",
 			EmailAddress: "ada@example.com",
 			StorefrontID: storefront}},
 	}
@@ -260,7 +261,7 @@ func TestIssueTellsEverythingAtOnce(t *testing.T) {
 			Recipient: Recipient{Method: ptr(5), Name: "x"}},
 		Recipients:      []Recipient{{}, {Method: ptr(2), Contact: "911"}},
 		PaymentMethodID: ptr(4),
-		Payment:         Payment{ValidForDays: ptr(0), Purchase: Purchase{Reference: "T-1"}},
+		Payment:         Payment{ValidForDays: ptr(0), Purchase: gift.Purchase{Reference: "T-1"}},
 		Notes:           "\x07", Sender: strings.Repeat("x", 201),
 	}, a, now, nil)
 	want := []string{
@@ -369,10 +370,10 @@ func TestIssueMakesGifts(t *testing.T) {
 	for n, want := range []struct {
 		method  contact.Method
 		contact string
-		status  Status
-	}{{contact.Email, "a@example.com", Pending}, {contact.SMS, "+14155550132", Pending}, {contact.Printed, "",
-		Delivered}} {
-		g, e := gifts[n].Begin(context())
+		status  gift.Status
+	}{{contact.Email, "a@example.com", gift.Pending}, {contact.SMS, "+14155550132", gift.Pending}, {contact.Printed, "",
+		gift.Delivered}} {
+		g, e := gifts[n].Begin(gift.Context{EntryID: id(8), Now: now})
 		c := g.Card
 		if c.Method != want.method || c.Contact != want.contact || c.RecipientIndex != n || g.Status != want.status ||
 			e.Status != want.status ||
@@ -408,7 +409,7 @@ func TestIssueMakesGifts(t *testing.T) {
 func TestIssuePrecedence(t *testing.T) {
 	t.Parallel()
 	a := harborCoffee(t)
-	issue := func(spoil func(*Send)) Gift {
+	issue := func(spoil func(*Send)) gift.Gift {
 		s := promoted(a)
 		spoil(&s)
 		gifts, err := Issue(s, a, now, nil)
@@ -465,20 +466,20 @@ func TestIssueLimits(t *testing.T) {
 	s := several(a)
 	s.Monetary.Value = "10000"
 	s.Recipients = nil
-	for n := range MaxRecipients {
+	for n := range gift.MaxRecipients {
 		s.Recipients = append(s.Recipients, Recipient{Contact: fmt.Sprintf("a%d@example.com", n)})
 	}
-	if gifts, err := Issue(s, a, now, nil); err != nil || len(gifts) != MaxRecipients {
+	if gifts, err := Issue(s, a, now, nil); err != nil || len(gifts) != gift.MaxRecipients {
 		t.Errorf("the most recipients: %d gifts, %v", len(gifts), err)
 	}
 	for n := range s.Recipients {
 		s.Recipients[n] = Recipient{Method: ptr(2), Name: "\x00", Message: "\x00", Contact: "x"}
 	}
-	if _, err := Issue(s, a, now, nil); len(problemsOf(err)) != 3*MaxRecipients {
-		t.Errorf("%d problems are told of %d", len(problemsOf(err)), 3*MaxRecipients)
+	if _, err := Issue(s, a, now, nil); len(problemsOf(err)) != 3*gift.MaxRecipients {
+		t.Errorf("%d problems are told of %d", len(problemsOf(err)), 3*gift.MaxRecipients)
 	}
 	p := promoted(a)
-	p.Item.Quantity, p.Payment.ValidForDays, p.Payment.ValidStarting = "10000", ptr(MaxValidForDays),
+	p.Item.Quantity, p.Payment.ValidForDays, p.Payment.ValidStarting = "10000", ptr(gift.MaxValidForDays),
 		time.Date(9989, 12, 1, 0, 0, 0, 0, time.UTC)
 	if _, err := Issue(p, a, now, nil); err != nil {
 		t.Error(err)
