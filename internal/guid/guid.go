@@ -76,3 +76,12 @@ func (id ID) AppendText(b []byte) []byte {
 
 // IsZero reports whether the ID names nothing.
 func (id ID) IsZero() bool { return id == ID{} }
+
+// MarshalText writes the form 8-4-4-4-12 in lower case, also of the zero ID.
+func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil), nil }
+
+// UnmarshalText reads what Parse reads.
+func (id *ID) UnmarshalText(text []byte) (err error) {
+	*id, err = Parse(string(text))
+	return err
+}

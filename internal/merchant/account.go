@@ -17,31 +17,41 @@ import (
 // Account is a merchant with everything that belongs to it and carries no value. It is read-only once made: a change of
 // the set-up makes a new one.
 type Account struct {
-	ID       guid.ID
-	Name     string
-	Test     bool // its gifts are worth nothing, its messages reach nobody, and its clock can be advanced
-	Currency money.Currency
-	Zone     *time.Location
-	Language Language // of what guests read; "": English
+	ID   guid.ID `json:"id"`
+	Name string  `json:"name"`
+	// its gifts are worth nothing, its messages reach nobody, and its clock can be advanced
+	Test     bool           `json:"test,omitempty"`
+	Currency money.Currency `json:"-"`
+	Zone     *time.Location `json:"-"`
+	// of what guests read; "": English
+	Language Language `json:"language,omitempty"`
 	// as whose people amounts, dates and times are written: ISO 3166-1; "": see HomeCountry
-	Country               string
-	MaxGiftValue          money.Amount // the most that one monetary gift may be worth
-	RequireIdempotencyKey bool
-	Limits                Limits
-	KeysLimitMoney        bool     // a key of it that works has a limit of money: Directory.Complete notes that
-	TextCountries         []string // whose numbers get SMS, ISO 3166-1 codes; nil: DefaultTextCountries
-	Contact               string   // the e-mail address of whoever looks after the account; "": none
-	PersonalDataDays      int      // for which names, contacts and messages of gifts that ended are kept; 0: for ever
-	BalanceNotice         bool     // recipients are told what is left after each partial redemption
-	DefaultDesign         guid.ID  // zero: the built-in one
-	Subscriptions         []Subscription
-	Locations             []Location
-	Storefronts           []Storefront
-	Promotions            []Promotion
-	Designs               []Design
-	People                []Person // who sign in at tills; none: nobody does
-	Providers             []Provider
-	EndedProviders        []EndedProvider
+	Country string `json:"country,omitempty"`
+	// the most that one monetary gift may be worth
+	MaxGiftValue          money.Amount `json:"maxGiftValue"`
+	RequireIdempotencyKey bool         `json:"requireIdempotencyKey,omitempty"`
+	Limits                Limits       `json:"-"`
+	// a key of it that works has a limit of money: Directory.Complete notes that
+	KeysLimitMoney bool `json:"-"`
+	// whose numbers get SMS, ISO 3166-1 codes; nil: DefaultTextCountries
+	TextCountries []string `json:"textCountries,omitempty"`
+	// the e-mail address of whoever looks after the account; "": none
+	Contact string `json:"contact,omitempty"`
+	// for which names, contacts and messages of gifts that ended are kept; 0: for ever
+	PersonalDataDays int `json:"personalDataDays,omitempty"`
+	// recipients are told what is left after each partial redemption
+	BalanceNotice bool `json:"balanceNotice,omitempty"`
+	// zero: the built-in one
+	DefaultDesign guid.ID        `json:"defaultDesign,omitzero"`
+	Subscriptions []Subscription `json:"subscriptions,omitempty"`
+	Locations     []Location     `json:"locations,omitempty"`
+	Storefronts   []Storefront   `json:"storefronts,omitempty"`
+	Promotions    []Promotion    `json:"promotions,omitempty"`
+	Designs       []Design       `json:"designs,omitempty"`
+	// who sign in at tills; none: nobody does
+	People         []Person        `json:"people,omitempty"`
+	Providers      []Provider      `json:"providers,omitempty"`
+	EndedProviders []EndedProvider `json:"endedProviders,omitempty"`
 }
 
 // HomeCountry is the country as whose people guests are shown amounts, dates and times: that of the set-up, else the
@@ -70,26 +80,38 @@ func (a *Account) LimitsMoney() bool { return a.KeysLimitMoney || a.Limits.OfMon
 
 // Location is a place where gifts are redeemed (the interface's organization).
 type Location struct {
-	ID            guid.ID
-	Name          string
-	Jurisdiction  string        // ISO 3166-2 or 3166-1 code, "" unknown
-	PointOfSale   string        // the point-of-sale system's own identifier, "" none
-	POSRedemption bool          // whether the identifier may be used
-	DefaultDesign guid.ID       // zero: the account's
-	DayEnds       time.Duration // after midnight, the day of its tills; 0: at midnight
-	Address       string        // as guests are told it; "": they are told none
-	Phone         string        // likewise
-	Hours         string        // when it is open, likewise
+	ID   guid.ID `json:"id"`
+	Name string  `json:"name"`
+	// ISO 3166-2 or 3166-1 code, "" unknown
+	Jurisdiction string `json:"jurisdiction,omitempty"`
+	// the point-of-sale system's own identifier, "" none
+	PointOfSale string `json:"pointOfSale,omitempty"`
+	// whether the identifier may be used
+	POSRedemption bool `json:"posRedemption,omitempty"`
+	// zero: the account's
+	DefaultDesign guid.ID `json:"defaultDesign,omitzero"`
+	// after midnight, the day of its tills; 0: at midnight
+	DayEnds time.Duration `json:"dayEnds,omitempty"`
+	// as guests are told it; "": they are told none
+	Address string `json:"address,omitempty"`
+	// likewise
+	Phone string `json:"phone,omitempty"`
+	// when it is open, likewise
+	Hours string `json:"hours,omitempty"`
 
-	Tickets []TicketReading // by format, sorted
+	// by format, sorted
+	Tickets []TicketReading `json:"tickets,omitempty"`
 }
 
 // TicketReading is how tickets of a format are read at a location, unless the till says otherwise.
 type TicketReading struct {
-	Format       string
-	ItemID       string   // the member that names the item of a line; "": the format's own choice
-	TaxInclusive *bool    // whether prices are shown with tax; nil: as is the custom with the currency
-	GiftCards    []string // ids of items that are gift cards, though the order does not say so
+	Format string `json:"format"`
+	// the member that names the item of a line; "": the format's own choice
+	ItemID string `json:"itemID,omitempty"`
+	// whether prices are shown with tax; nil: as is the custom with the currency
+	TaxInclusive *bool `json:"taxInclusive,omitempty"`
+	// ids of items that are gift cards, though the order does not say so
+	GiftCards []string `json:"giftCards,omitempty"`
 }
 
 // Reading is how tickets of a format are read at the location.
@@ -106,28 +128,35 @@ func (l *Location) Reading(format string) TicketReading {
 
 // Subscription lets an account use a program, at all of its locations or some.
 type Subscription struct {
-	ProgramID  guid.ID
-	Locations  []guid.ID // empty: all
-	Reloadable bool      // value may be added to gifts of money that were paid for
+	ProgramID guid.ID `json:"program"`
+	// empty: all
+	Locations []guid.ID `json:"locations,omitempty"`
+	// value may be added to gifts of money that were paid for
+	Reloadable bool `json:"reloadable,omitempty"`
 }
 
 // Storefront tracks where gifts were purchased.
 type Storefront struct {
-	ID   guid.ID
-	Name string
+	ID   guid.ID `json:"id"`
+	Name string  `json:"name"`
 }
 
 // Promotion tracks promotional gifts and holds defaults for them.
 type Promotion struct {
-	ID            guid.ID
-	Name          string
-	ValidStarting time.Time // zero: the request must say
-	ValidForDays  int       // 0: the request must say
-	Terms         string    // "": the request must say
-	TermsIn       Translations
-	EligibleItems []Item // of which one must be on the ticket; empty: any
+	ID   guid.ID `json:"id"`
+	Name string  `json:"name"`
+	// zero: the request must say
+	ValidStarting time.Time `json:"validStarting,omitzero"`
+	// 0: the request must say
+	ValidForDays int `json:"validForDays,omitempty"`
+	// "": the request must say
+	Terms   string       `json:"terms,omitempty"`
+	TermsIn Translations `json:"termsIn,omitempty"`
+	// of which one must be on the ticket; empty: any
+	EligibleItems []Item `json:"-"`
 
-	TicketOptional bool // gifts for certain items may be redeemed without a ticket
+	// gifts for certain items may be redeemed without a ticket
+	TicketOptional bool `json:"ticketOptional,omitempty"`
 }
 
 // End is when gifts by the promotion's own dates are over; zero: its dates do not say.
@@ -140,15 +169,19 @@ func (p *Promotion) End(zone *time.Location) time.Time {
 
 // Design is the look of a gift card.
 type Design struct {
-	ID          guid.ID
-	Name        string
-	AccentColor string // #rrggbb
-	Headline    string
-	HeadlineIn  Translations
-	Footer      string // lines at the end of page, mail and print
-	FooterIn    Translations
-	Logo        AssetHash // zero: none
-	Picture     AssetHash // zero: none
+	ID   guid.ID `json:"id"`
+	Name string  `json:"name"`
+	// #rrggbb
+	AccentColor string       `json:"accentColor,omitempty"`
+	Headline    string       `json:"headline,omitempty"`
+	HeadlineIn  Translations `json:"headlineIn,omitempty"`
+	// lines at the end of page, mail and print
+	Footer   string       `json:"footer,omitempty"`
+	FooterIn Translations `json:"footerIn,omitempty"`
+	// zero: none
+	Logo AssetHash `json:"logo,omitzero"`
+	// zero: none
+	Picture AssetHash `json:"picture,omitzero"`
 }
 
 // DefaultMaxGiftValue is the limit on one gift where the set-up names none: 10,000 in currencies of which that is a

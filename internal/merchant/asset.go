@@ -32,6 +32,15 @@ func (h AssetHash) String() string {
 	return hex.EncodeToString(h[:])
 }
 
+// MarshalText writes what String writes.
+func (h AssetHash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText reads it. What is damaged names nothing.
+func (h *AssetHash) UnmarshalText(text []byte) error {
+	*h, _ = ParseAssetHash(string(text))
+	return nil
+}
+
 // IsZero reports whether the hash names nothing.
 func (h AssetHash) IsZero() bool { return h == AssetHash{} }
 

@@ -2,6 +2,7 @@ package merchant
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -25,6 +26,18 @@ type KeyHash [sha256.Size]byte
 
 // HashKey hashes the text of an API key.
 func HashKey(text string) KeyHash { return sha256.Sum256([]byte(text)) }
+
+// MarshalText writes 64 hexadecimal digits.
+func (h KeyHash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
+
+// UnmarshalText reads them. What is damaged is the hash of nothing.
+func (h *KeyHash) UnmarshalText(text []byte) error {
+	*h = KeyHash{}
+	if len(text) == hex.EncodedLen(len(h)) {
+		_, _ = hex.Decode(h[:], text)
+	}
+	return nil
+}
 
 // The beginnings of the texts of keys, by their modes.
 const (

@@ -14,12 +14,16 @@ import (
 // Limits are how much may be done in a day of the account's time zone: by an account, or with a key. 0: as much as
 // one likes.
 type Limits struct {
-	IssuedPerDay             money.Amount // of money: values of monetary gifts, equivalent values of pieces
-	GiftsPerDay              int64
-	RedeemedPerDay           money.Amount // likewise
-	MessagesPerDay           int64        // e-mail and SMS: gifts, resends and balance notices
-	TextsPerDay              int64        // of those, SMS
-	MessagesPerContactPerDay int64
+	// of money: values of monetary gifts, equivalent values of pieces
+	IssuedPerDay money.Amount `json:"issued,omitempty"`
+	GiftsPerDay  int64        `json:"gifts,omitempty"`
+	// likewise
+	RedeemedPerDay money.Amount `json:"redeemed,omitempty"`
+	// e-mail and SMS: gifts, resends and balance notices
+	MessagesPerDay int64 `json:"messages,omitempty"`
+	// of those, SMS
+	TextsPerDay              int64 `json:"texts,omitempty"`
+	MessagesPerContactPerDay int64 `json:"messagesPerContact,omitempty"`
 }
 
 // OfMoney reports whether money is limited, and so what pieces are worth.

@@ -118,6 +118,31 @@ func (p Permissions) Names() (names []string) {
 	return names
 }
 
+// everyPermission stands for a key that may do everything, also what a later version adds.
+const everyPermission = "all"
+
+// MarshalText writes the set for keeping: the names with spaces between them, or "all".
+func (p Permissions) MarshalText() ([]byte, error) {
+	if p == AllPermissions {
+		return []byte(everyPermission), nil
+	}
+	return []byte(strings.Join(p.Names(), " ")), nil
+}
+
+// UnmarshalText reads what MarshalText wrote. What a newer version named is nothing that this one could do.
+func (p *Permissions) UnmarshalText(text []byte) error {
+	if *p = 0; string(text) == everyPermission {
+		*p = AllPermissions
+		return nil
+	}
+	for name := range strings.FieldsSeq(string(text)) {
+		if one, known := PermissionByName(name); known {
+			*p |= one
+		}
+	}
+	return nil
+}
+
 // String names the set: by its role if it is one, else by its members.
 func (p Permissions) String() string {
 	for _, r := range roles {

@@ -11,11 +11,15 @@ import (
 
 // Person is somebody who works at the tills of an account, and signs in there with a PIN.
 type Person struct {
-	Name      string
-	PIN       string      // its argon2id hash; "": none yet
-	FirstPIN  bool        // somebody else set it for the first sign-in, at which the person chooses another one
-	May       Permissions // at a till, what of PersonPermissions the till may this person may too
-	Locations []guid.ID   // where; empty: at all of the account's
+	Name string `json:"name"`
+	// its argon2id hash; "": none yet
+	PIN string `json:"pin"`
+	// somebody else set it for the first sign-in, at which the person chooses another one
+	FirstPIN bool `json:"firstPIN,omitempty"`
+	// at a till, what of PersonPermissions the till may this person may too
+	May Permissions `json:"may,omitzero"`
+	// where; empty: at all of the account's
+	Locations []guid.ID `json:"locations,omitempty"`
 }
 
 // PersonPermissions are those that a set-up may give a person, beside validating and redeeming, which everybody may.

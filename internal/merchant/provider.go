@@ -24,24 +24,32 @@ func Platforms() []Platform { return []Platform{Toast, Wix, VTEX} }
 // Provider makes an account the gift card provider of a platform. Its changes stand in histories under its ID, as
 // those of a key do.
 type Provider struct {
-	ID           guid.ID
-	Platform     Platform
-	Name         string
-	Secrets      []KeyHash   // that the platform may show; two while one takes the other's place
-	App          string      // that the platform's tokens are for, or by which it names itself; "": neither
-	SignedBy     []byte      // the public key that verifies them, as PKIX has it
-	Permissions  Permissions // of ProviderPermissions
-	Limits       Limits      // beside the account's
-	StorefrontID guid.ID     // where what the platform sells is purchased; zero: it sells nothing
-	HoldDays     int         // for which what it debits is held until it is settled; 0: it is redeemed at once
-	Sites        []Site
-	Networks     Networks // from which the platform calls
+	ID       guid.ID  `json:"id"`
+	Platform Platform `json:"platform"`
+	Name     string   `json:"name"`
+	// that the platform may show; two while one takes the other's place
+	Secrets []KeyHash `json:"secrets,omitempty"`
+	// that the platform's tokens are for, or by which it names itself; "": neither
+	App string `json:"app,omitempty"`
+	// the public key that verifies them, as PKIX has it
+	SignedBy []byte `json:"signedBy,omitempty"`
+	// of ProviderPermissions
+	Permissions Permissions `json:"may"`
+	// beside the account's
+	Limits Limits `json:"limits,omitzero"`
+	// where what the platform sells is purchased; zero: it sells nothing
+	StorefrontID guid.ID `json:"storefront,omitzero"`
+	// for which what it debits is held until it is settled; 0: it is redeemed at once
+	HoldDays int    `json:"holdDays,omitempty"`
+	Sites    []Site `json:"sites"`
+	// from which the platform calls
+	Networks Networks `json:"networks,omitempty"`
 }
 
 // EndedProvider is one that was taken out of the set-up. Histories name it still.
 type EndedProvider struct {
-	ID   guid.ID
-	Name string
+	ID   guid.ID `json:"id"`
+	Name string  `json:"name"`
 }
 
 // ProvidersEnded are those that an account had before it became what it is, nil: it is new, and has no more.
@@ -60,8 +68,8 @@ func ProvidersEnded(before, after *Account) (all []EndedProvider) {
 
 // Site is a place as a platform calls it, and the location that it is.
 type Site struct {
-	Name       string
-	LocationID guid.ID
+	Name       string  `json:"name"`
+	LocationID guid.ID `json:"location"`
 }
 
 // ProviderPermissions are all that a platform may be given.

@@ -109,13 +109,16 @@ func ReadDirectory(ctx context.Context, q db.Querier, k *sealed.Keys) (*merchant
 		FROM api_key`
 	err = db.Each(ctx, q, keys, nil, func(rows *sql.Rows) error {
 		k := new(merchant.Key)
-		var hash, locations, accounts, programs []byte
-		var permissions, networks string
+		var hash, locations, accounts, programs, permissions []byte
+		var networks string
 		var limits sql.NullString
 		err := rows.Scan(db.ScanID(&k.ID), &k.Kind, db.ScanID(&k.AccountID), &k.Name, &k.Hint, &hash, &locations,
 			db.ScanTime(&k.CreatedAt), db.ScanTime(&k.ExpiresAt), db.ScanTime(&k.RevokedAt), &permissions, &limits, &accounts,
 			&programs, &k.Till, &networks, &k.Test)
 		if err != nil {
+			return err
+		}
+		if err := k.Permissions.UnmarshalText(permissions); err != nil {
 			return err
 		}
 		if k.Limits, err = parseLimits(limits.String); err != nil {
@@ -125,7 +128,7 @@ func ReadDirectory(ctx context.Context, q db.Querier, k *sealed.Keys) (*merchant
 			return err
 		}
 		copy(k.Hash[:], hash)
-		k.Locations, k.Permissions = db.SplitIDs(locations), splitPermissions(permissions)
+		k.Locations = db.SplitIDs(locations)
 		k.Accounts, k.Programs = db.SplitIDs(accounts), db.SplitIDs(programs)
 		d.Keys[k.Hash] = k
 		return nil
@@ -290,9 +293,13 @@ func setupRows(c *merchant.Changes, version int64, keys *sealed.Keys) (rows []se
 		}
 	}
 	for _, k := range c.Keys {
+		may, err := k.Permissions.MarshalText()
+		if err != nil {
+			return nil, fmt.Errorf("saving key %s: %w", k.ID, err)
+		}
 		rows = append(rows, setupRow{"key " + k.ID.String(), upsertKey, []any{
 			db.KeyOf(k.ID), string(k.Kind), db.OrNull(k.AccountID), k.Name, k.Hint, k.Hash[:], db.JoinIDs(k.Locations),
-			k.CreatedAt.UnixMicro(), db.Micros(k.ExpiresAt), db.Micros(k.RevokedAt), joinPermissions(k.Permissions),
+			k.CreatedAt.UnixMicro(), db.Micros(k.ExpiresAt), db.Micros(k.RevokedAt), string(may),
 			formatLimits(k.Limits),
 			db.JoinIDs(k.Accounts), db.JoinIDs(k.Programs), int64(k.Till), joinNetworks(k.Networks), k.Test}})
 	}

@@ -35,7 +35,7 @@ const (
 
 // replay is a merchant.WebhookReplay as a JSON document.
 type replay struct {
-	ID    storedID  `json:"id"`
+	ID    guid.ID   `json:"id"`
 	From  time.Time `json:"from"`
 	To    time.Time `json:"to"`
 	Types []string  `json:"types,omitempty"`
@@ -71,7 +71,7 @@ func webhookRows(k *sealed.Keys, w *merchant.Webhook) ([]setupRow, error) {
 	again, old := "", any(nil)
 	if r := w.Replay; r != nil {
 		after, upto := r.After.Bytes(), r.Upto.Bytes()
-		text, err := json.Marshal(replay{storedID(r.ID), r.From, r.To, r.Types, after[:], upto[:]})
+		text, err := json.Marshal(replay{r.ID, r.From, r.To, r.Types, after[:], upto[:]})
 		if err != nil {
 			return nil, fmt.Errorf("saving %s: %w", what, err)
 		}
@@ -111,7 +111,7 @@ func readWebhooks(ctx context.Context, q db.Querier, k *sealed.Keys) (map[guid.I
 			if err := json.Unmarshal([]byte(again), &r); err != nil {
 				return fmt.Errorf("the replay of webhook %s is damaged: %w", w.ID, err)
 			}
-			w.Replay = &merchant.WebhookReplay{ID: guid.ID(r.ID), From: r.From, To: r.To, Types: r.Types,
+			w.Replay = &merchant.WebhookReplay{ID: r.ID, From: r.From, To: r.To, Types: r.Types,
 				After: placeOf(r.After),
 				Upto:  placeOf(r.Upto)}
 		}
