@@ -101,7 +101,7 @@ func guardsAList(s *ast.StructType) bool {
 
 // places says of each shared place how it is shared, where it is, and what it holds. For each the question was: who
 // else waits when one account fills it?
-const places = `turns, by account | internal/base/admission type Control | places of calls in flight; an account leaves a sixteenth to the next
+const places = `turns, by account | internal/base/admission type Control | places of calls in flight; an account leaves half to the next, and guests together to accounts
 turns, by account | internal/face/api pins | hashes of new PINs
 turns, by account | internal/face/api prints | stocks that are printed
 turns, by account | internal/service tests | calls of test accounts, half of the places for each

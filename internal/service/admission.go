@@ -9,7 +9,6 @@ import (
 
 	"boon.example/internal/base/admission"
 	"boon.example/internal/base/clientip"
-	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 )
 
@@ -18,8 +17,8 @@ import (
 type Admission interface {
 	// Enter waits for the call's turn and reports whether it came; if so, Leave must follow. Who has a deadline waits no
 	// longer than it takes. Parties (an account, a system key, the network of guests) take turns.
-	Enter(ctx context.Context, party guid.ID, p admission.Priority) bool
-	Leave(party guid.ID, p admission.Priority)
+	Enter(ctx context.Context, party admission.Party, p admission.Priority) bool
+	Leave(party admission.Party, p admission.Priority)
 }
 
 // What test accounts may take of the service, whatever they ask for.
@@ -38,13 +37,13 @@ var ErrOverloaded = refusal.New(refusal.Unavailable,
 // enter waits until the call may be handled, and reports whether it may. Calls of test accounts come last, and few of
 // them at once, in turns by account.
 func (c *Call) enter(ctx context.Context, p admission.Priority) bool {
-	c.place = place{of: c.party(), priority: p}
+	c.place = place{of: admission.Party{ID: c.party()}, priority: p}
 	if c.testing() {
 		c.place.priority = admission.Read
 		waits, cancel := context.WithTimeout(ctx, testWait)
 		defer cancel()
 		var err error
-		if c.place.ofTests, err = c.tests.Take(waits, c.place.of, c.Caller.KeyID); err != nil {
+		if c.place.ofTests, err = c.tests.Take(waits, c.place.of.ID, c.Caller.KeyID); err != nil {
 			return false
 		}
 	}
@@ -57,7 +56,7 @@ func (c *Call) enter(ctx context.Context, p admission.Priority) bool {
 // place is a call's place in flight.
 type place struct {
 	taken    bool
-	of       guid.ID // the party that has it
+	of       admission.Party // the party that has it
 	priority admission.Priority
 	ofTests  func() // gives the place among the calls of test accounts back; nil: it is no such call
 }
@@ -93,9 +92,10 @@ func (s *Service) Page(next http.Handler) http.Handler {
 }
 
 // guests are those of one network, who take turns with accounts and with other networks.
-func (s *Service) guests(r *http.Request) (party guid.ID) {
+func (s *Service) guests(r *http.Request) admission.Party {
+	party := admission.Party{Guest: true}
 	sum := sha256.Sum256([]byte(clientip.Network(s.ClientAddress(r))))
-	copy(party[:], sum[:])
+	copy(party.ID[:], sum[:])
 	return party
 }
 
@@ -116,5 +116,5 @@ func (w *leavingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // unbounded admits every call.
 type unbounded struct{}
 
-func (unbounded) Enter(context.Context, guid.ID, admission.Priority) bool { return true }
-func (unbounded) Leave(guid.ID, admission.Priority)                       {}
+func (unbounded) Enter(context.Context, admission.Party, admission.Priority) bool { return true }
+func (unbounded) Leave(admission.Party, admission.Priority)                       {}

@@ -28,8 +28,11 @@ func (p Priority) String() string { return [...]string{"redeem", "validate", "wr
 // Control bounds how many calls are in flight: past reading, and not yet answered. A call beyond the bound waits for
 // its turn. A place that becomes free goes to the highest priority; within it to the party (an account, or the network
 // of guests) whose turn was longest ago; and within that to the call that came first. So a party waits for one turn of
-// each other one at most, however many calls others send. No party has more than 15 of 16 places that others leave: so
-// there is a place at once for the next one, however long the calls of the first take.
+// each other one at most, however many calls others send.
+//
+// A party takes another place only while more places are free than it has: it has half of what others leave. So the
+// next party finds a place at once, however long the calls of the others take. Guests count as one party besides, since
+// a new network costs them nothing: all guests together have half of what the holders of keys leave.
 //
 // A call is refused when its turn has not come within queueTimeout, unless its line moves fast enough for it to come
 // within longestWait.
@@ -40,14 +43,23 @@ type Control struct {
 	refused func(Priority) // told of every refusal
 
 	mu      sync.Mutex
-	atMost  [Priorities]int     // calls in flight of each priority and those below it
-	inUse   counts              // calls in flight, counted the same way
-	byParty map[guid.ID]*counts // of each party that has some
+	atMost  [Priorities]int   // calls in flight of each priority and those below it
+	inUse   counts            // calls in flight, counted the same way
+	byParty map[Party]*counts // of each party that has some, and of allGuests
 	lines   [Priorities]line
 	timed   bool // refuseLate is to come
 }
 
 type counts [Priorities]int
+
+// Party is whose calls take turns with those of others: an account, a system key, or a network of guests.
+type Party struct {
+	ID    guid.ID
+	Guest bool // callers without a key
+}
+
+// allGuests are the guests of all networks.
+var allGuests = Party{Guest: true}
 
 // line is the calls of a priority that wait.
 type line struct {
@@ -58,7 +70,7 @@ type line struct {
 
 // queue is the calls of a party in a line, those that came first in front. It is never empty.
 type queue struct {
-	party   guid.ID
+	party   Party
 	waiting []waiter
 }
 
@@ -91,7 +103,7 @@ const (
 
 // New gives each priority a share, so that calls that take long leave places to those above them.
 func New(most int, refused func(Priority)) *Control {
-	a := &Control{refused: refused, byParty: map[guid.ID]*counts{}}
+	a := &Control{refused: refused, byParty: map[Party]*counts{}}
 	for p := range a.atMost {
 		a.atMost[p] = most * (len(a.atMost) - p) / len(a.atMost)
 	}
@@ -101,7 +113,7 @@ func New(most int, refused func(Priority)) *Control {
 // Enter waits until the call may be handled, and reports whether it may; then Leave must follow. Of ctx only the
 // deadline counts, and not below queueTimeout. A call whose caller has gone waits too: leaving the line would cost more
 // than the place that it gives back at once.
-func (a *Control) Enter(ctx context.Context, party guid.ID, p Priority) bool {
+func (a *Control) Enter(ctx context.Context, party Party, p Priority) bool {
 	a.mu.Lock()
 	if a.fits(party, p) {
 		a.count(party, p, +1)
@@ -121,7 +133,7 @@ func (a *Control) Enter(ctx context.Context, party guid.ID, p Priority) bool {
 	return <-w.turn
 }
 
-func (l *line) add(party guid.ID, w waiter) {
+func (l *line) add(party Party, w waiter) {
 	l.length++
 	for _, q := range l.parties {
 		if q.party == party {
@@ -182,7 +194,7 @@ func (l *line) keep(stay func(w *waiter, before int) bool) {
 }
 
 // Leave ends what Enter began, and admits those whose turn it is.
-func (a *Control) Leave(party guid.ID, p Priority) {
+func (a *Control) Leave(party Party, p Priority) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.count(party, p, -1)
@@ -213,28 +225,41 @@ func (a *Control) admitNext(p Priority) bool {
 	return true
 }
 
-func (a *Control) fits(party guid.ID, p Priority) bool {
-	var own counts
-	if of := a.byParty[party]; of != nil {
-		own = *of
-	}
+func (a *Control) fits(party Party, p Priority) bool {
 	for above := range p + 1 {
-		left := a.atMost[above] - (a.inUse[above] - own[above])
-		if a.inUse[above] >= a.atMost[above] || own[above] >= left-left/16 {
+		free := a.atMost[above] - a.inUse[above]
+		if a.has(party, above) >= free || party.Guest && a.has(allGuests, above) >= free {
 			return false
 		}
 	}
 	return true
 }
 
-func (a *Control) count(party guid.ID, p Priority, n int) {
+// has is how many calls a party has in flight, of a priority and those below it.
+func (a *Control) has(party Party, p Priority) int {
+	if of := a.byParty[party]; of != nil {
+		return of[p]
+	}
+	return 0
+}
+
+func (a *Control) count(party Party, p Priority, n int) {
+	for above := range p + 1 {
+		a.inUse[above] += n
+	}
+	a.countOf(party, p, n)
+	if party.Guest {
+		a.countOf(allGuests, p, n)
+	}
+}
+
+func (a *Control) countOf(party Party, p Priority, n int) {
 	own := a.byParty[party]
 	if own == nil {
 		own = &counts{}
 		a.byParty[party] = own
 	}
 	for above := range p + 1 {
-		a.inUse[above] += n
 		own[above] += n
 	}
 	if own[0] == 0 { // every call is counted here, as no priority is above redeem

@@ -18,6 +18,8 @@ type entrance struct {
 	*Control
 	refusals [Priorities]int
 	admitted []string
+	tries    int
+	inFlight []Party // of the calls that try made, those admitted first in front
 }
 
 func newEntrance(most int) *entrance {
@@ -26,13 +28,22 @@ func newEntrance(most int) *entrance {
 	return e
 }
 
-// try makes a call in the background, and waits until it has been admitted or waits itself.
+// try makes a call of a party of its own in the background, and waits until it has been admitted or waits itself.
 func (e *entrance) try(name string, p Priority) {
+	party := Party{ID: guid.ID{byte(e.tries)}}
+	e.tries++
 	go func() {
-		if e.Enter(context.Background(), guid.ID{}, p) {
-			e.admitted = append(e.admitted, name)
+		if e.Enter(context.Background(), party, p) {
+			e.admitted, e.inFlight = append(e.admitted, name), append(e.inFlight, party)
 		}
 	}()
+	synctest.Wait()
+}
+
+// leave ends the redemption that was admitted first.
+func (e *entrance) leave() {
+	e.Leave(e.inFlight[0], Redeem)
+	e.inFlight = e.inFlight[1:]
 	synctest.Wait()
 }
 
@@ -90,14 +101,12 @@ func TestAdmissionOrder(t *testing.T) {
 		e.try("validate", Validate)
 		e.try("redeem 2", Redeem)
 		for range 4 {
-			e.Leave(guid.ID{}, Redeem)
-			synctest.Wait()
+			e.leave()
 		}
 		if want := []string{"redeem 1", "redeem 2", "validate", "write"}; !slices.Equal(e.admitted, want) {
 			t.Errorf("admitted %v, want %v", e.admitted, want)
 		}
-		e.Leave(guid.ID{}, Redeem)
-		synctest.Wait()
+		e.leave()
 		if n := len(e.admitted); n != 5 {
 			t.Errorf("the read was not admitted, though nothing else waits: %v", e.admitted)
 		}
@@ -115,7 +124,7 @@ func TestAdmissionRefusesInTime(t *testing.T) {
 			refused.Go(func() {
 				time.Sleep(time.Duration(n*7919%2000) * time.Millisecond)
 				came := time.Now()
-				if e.Enter(context.Background(), guid.ID{}, Priority(n%int(Priorities))) {
+				if e.Enter(context.Background(), Party{}, Priority(n%int(Priorities))) {
 					t.Error("a call was admitted beside one that has the only place")
 				}
 				if waited := time.Since(came); waited < queueTimeout || waited > queueTimeout+refusalInterval {
@@ -148,12 +157,12 @@ func TestAdmissionWaitsInALineThatMoves(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, tt.deadline)
 					defer cancel()
 				}
-				e.try("", Redeem)
+				e.Enter(ctx, Party{}, Redeem)
 				var admitted, late atomic.Int64
 				for range 100 {
 					go func() {
 						came := time.Now()
-						if e.Enter(ctx, guid.ID{}, Redeem) {
+						if e.Enter(ctx, Party{}, Redeem) {
 							admitted.Add(1)
 						} else if time.Since(came) > queueTimeout+refusalInterval {
 							late.Add(1)
@@ -163,7 +172,7 @@ func TestAdmissionWaitsInALineThatMoves(t *testing.T) {
 				synctest.Wait()
 				for range 100 { // one each 10 ms
 					time.Sleep(10 * time.Millisecond)
-					e.Leave(guid.ID{}, Redeem)
+					e.Leave(Party{}, Redeem)
 					synctest.Wait()
 				}
 				if n := int(admitted.Load()); n < tt.admitted-1 || n > tt.admitted+1 || late.Load() > 4 {
@@ -183,9 +192,9 @@ func TestAdmissionLosesNoPlace(t *testing.T) {
 			p := Priority(n % int(Priorities))
 			go func() {
 				time.Sleep(time.Duration(n*7919%1000) * time.Millisecond)
-				if e.Enter(context.Background(), guid.ID{byte(n % 5)}, p) {
+				if e.Enter(context.Background(), Party{ID: guid.ID{byte(n % 5)}, Guest: n%2 == 0}, p) {
 					time.Sleep(time.Duration(n*104729%50) * time.Millisecond)
-					e.Leave(guid.ID{byte(n % 5)}, p)
+					e.Leave(Party{ID: guid.ID{byte(n % 5)}, Guest: n%2 == 0}, p)
 				}
 			}()
 		}
@@ -218,13 +227,17 @@ func TestAdmissionTakesTurns(t *testing.T) {
 				enter := func(party byte, calls int) {
 					for range calls {
 						go func() {
-							if e.Enter(t.Context(), guid.ID{party}, p) {
+							if e.Enter(t.Context(), Party{ID: guid.ID{party}}, p) {
 								inFlight = append(inFlight, party)
 							}
 						}()
 						synctest.Wait()
 					}
 				}
+				for n := range byte(4) {
+					enter(11+n, 1) // every place is taken
+				}
+				taken := len(inFlight)
 				enter(1, 300)
 				enter(2, 1)
 				enter(3, 1)
@@ -232,12 +245,13 @@ func TestAdmissionTakesTurns(t *testing.T) {
 				var got []byte
 				for len(inFlight) > 0 {
 					had := len(inFlight)
-					e.Leave(guid.ID{inFlight[0]}, p)
+					e.Leave(Party{ID: guid.ID{inFlight[0]}}, p)
 					synctest.Wait()
 					got = append(got, inFlight[had:]...)
 					inFlight = inFlight[1:]
 				}
-				if want := []byte{1, 2, 3, 1, 2, 1}; !slices.Equal(got[:len(want)], want) {
+				want := []byte{1, 2, 3, 1, 2, 1}
+				if got = got[4-taken:]; !slices.Equal(got[:len(want)], want) { // after those of the first four that waited
 					t.Errorf("admitted were those of %v, want %v", got[:len(want)], want)
 				}
 				if n, waiting := e.State(); n != 0 || waiting != 0 || len(e.byParty) != 0 {
@@ -248,30 +262,39 @@ func TestAdmissionTakesTurns(t *testing.T) {
 	}
 }
 
-// TestAdmissionLeavesPlacesToOthers: a party whose calls never end leaves a place at once to another one.
+// TestAdmissionLeavesPlacesToOthers: parties whose calls never end leave a place at once to the next one, and however
+// many networks of guests there are, accounts have half of the places.
 func TestAdmissionLeavesPlacesToOthers(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		e := newEntrance(MaxInFlight)
+	account := func(n int) Party { return Party{ID: guid.ID{1, byte(n)}} }
+	network := func(n int) Party { return Party{ID: guid.ID{2, byte(n >> 8), byte(n)}, Guest: true} }
+	for _, tt := range []struct {
+		name    string
+		of      func(int) Party
+		parties int
+	}{{"accounts", account, 6}, {"networks", network, 1000}} {
 		for p := range Priorities {
-			for party := range byte(2) {
-				for n := range 2 * MaxInFlight {
-					go e.Enter(t.Context(), guid.ID{byte(p), party}, p)
-					if synctest.Wait(); e.byParty[guid.ID{byte(p), party}] == nil {
-						t.Fatalf("party %d has no place for %s", party, p)
-					}
-					if _, waiting := e.State(); waiting > 0 || n == 2*MaxInFlight-1 {
-						break
+			t.Run(tt.name+" "+p.String(), func(t *testing.T) {
+				t.Parallel()
+				a := New(MaxInFlight, nil)
+				var in []Party
+				for n := range tt.parties {
+					for party := tt.of(n); a.fits(party, p); in = append(in, party) {
+						a.Enter(t.Context(), party, p)
 					}
 				}
-				time.Sleep(queueTimeout + refusalInterval) // those that wait are refused
-				synctest.Wait()
-			}
-			for party := range byte(2) {
-				for e.byParty[guid.ID{byte(p), party}] != nil {
-					e.Leave(guid.ID{byte(p), party}, p)
+				if next := account(100); !a.fits(next, p) {
+					t.Fatalf("%d of %d places are taken, and the next account has none", len(in), a.atMost[p])
+				} else if half := a.atMost[p] / 2; tt.parties > half && len(in) > half {
+					t.Errorf("guests have %d of %d places", len(in), a.atMost[p])
 				}
-			}
+				for _, party := range in {
+					a.Leave(party, p)
+				}
+				if n, _ := a.State(); n != 0 || len(a.byParty) != 0 {
+					t.Errorf("%d are in flight in the end", n)
+				}
+			})
 		}
-	})
+	}
 }

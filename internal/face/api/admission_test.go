@@ -10,7 +10,6 @@ import (
 
 	"boon.example/internal/base/admission"
 	"boon.example/internal/face/api"
-	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/store/pgtest"
@@ -30,12 +29,12 @@ func (g *gate) note(what string, p admission.Priority) {
 	g.asked = append(g.asked, what+" "+p.String())
 }
 
-func (g *gate) Enter(_ context.Context, _ guid.ID, p admission.Priority) bool {
+func (g *gate) Enter(_ context.Context, _ admission.Party, p admission.Priority) bool {
 	g.note("enter", p)
 	return !g.closed
 }
 
-func (g *gate) Leave(_ guid.ID, p admission.Priority) {
+func (g *gate) Leave(_ admission.Party, p admission.Priority) {
 	g.note("leave", p)
 	select {
 	case g.left <- struct{}{}:

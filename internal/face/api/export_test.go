@@ -14,7 +14,6 @@ import (
 	"boon.example/internal/base/admission"
 	"boon.example/internal/face/api"
 	"boon.example/internal/gift"
-	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
@@ -219,5 +218,8 @@ func TestPrintingHoldsUpNothingElse(t *testing.T) {
 // inFlight counts the calls in flight.
 type inFlight struct{ atomic.Int64 }
 
-func (f *inFlight) Enter(context.Context, guid.ID, admission.Priority) bool { f.Add(1); return true }
-func (f *inFlight) Leave(guid.ID, admission.Priority)                       { f.Add(-1) }
+func (f *inFlight) Enter(context.Context, admission.Party, admission.Priority) bool {
+	f.Add(1)
+	return true
+}
+func (f *inFlight) Leave(admission.Party, admission.Priority) { f.Add(-1) }

@@ -11,7 +11,6 @@ import (
 
 	"boon.example/internal/base/admission"
 	"boon.example/internal/gift"
-	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
@@ -69,12 +68,12 @@ func TestTestsTakeFewPlaces(t *testing.T) {
 // noted is an admission that lets everything in.
 type noted struct{ asked chan admission.Priority }
 
-func (n noted) Enter(_ context.Context, _ guid.ID, p admission.Priority) bool {
+func (n noted) Enter(_ context.Context, _ admission.Party, p admission.Priority) bool {
 	n.asked <- p
 	return true
 }
 
-func (noted) Leave(guid.ID, admission.Priority) {}
+func (noted) Leave(admission.Party, admission.Priority) {}
 
 // TestWebhooksGoByTheTestClock: a webhook of a test account tells what a gift is by that account's clock, as the feed.
 func TestWebhooksGoByTheTestClock(t *testing.T) {
