@@ -121,8 +121,8 @@ share of an account | internal/base/fair type Share | memory of large bodies, si
 share of an account | internal/post/delivery type lanes | slow messages: half of what others leave
 share of an account | internal/ledger type Engine | heavy commands: 32 of an account, in turns by account
 share of an account | internal/store/feed type watch | calls that wait for events; room is made at who has most
-share of an account | internal/post/webhook d.calls | calls in flight: an account has 27 of 512
-share of an account | internal/post/webhook d.slow | calls to slow endpoints: an account has 27 of 384
+share of an account | internal/post/webhook d.calls | calls in flight: an account has 27 of 512, a ninth of what others leave, in turns
+share of an account | internal/post/webhook d.slow | calls to slow endpoints: an account has 27 of 384, a ninth of what others leave, in turns
 share of an account | internal/post/webhook d.busy | calls that use the processor, for 1 ms each; an account has 27 calls in all
 share of an account | internal/server type connections | connections, by client network
 one party only | internal/face/api type hookLimiter | changes of the set-up, of an account

@@ -24,9 +24,9 @@ type Admission interface {
 // What test accounts may take of the service, whatever they ask for.
 const (
 	maxTests = 16 // calls at once
-	// maxTestsOfAccount of the calls at once may be one account's: what becomes due may take seconds.
-	maxTestsOfAccount = maxTests / 2
-	testWait          = 400 * time.Millisecond // for a place
+	// testsLeft has an account take half of the places that others leave: what becomes due may take seconds.
+	testsLeft = 1
+	testWait  = 400 * time.Millisecond // for a place
 )
 
 // ErrOverloaded refuses a call that was not admitted.

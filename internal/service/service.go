@@ -110,7 +110,7 @@ func New(c Config) *Service {
 		c.ClientAddress = clientip.Peer
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
-	s := &Service{Config: c, guesses: newGuessLimiter(&c), tests: fair.NewShared(maxTests, maxTestsOfAccount)}
+	s := &Service{Config: c, guesses: newGuessLimiter(&c), tests: fair.NewShared(maxTests, testsLeft)}
 	s.bodies.New = func() any { return new([trusted]byte) }
 	s.writers.New = func() any { w := wire.NewWriter(4 << 10); return &w }
 	return s

@@ -16,7 +16,7 @@ import (
 type Places struct {
 	mu      sync.Mutex
 	free    int
-	most    int                // that an account has at once
+	left    int                // an account leaves so many times what it has free
 	held    map[guid.ID]int    // by an account
 	count   uint64             // turns that were given
 	last    map[guid.ID]uint64 // the number of the last turn of an account or a part
@@ -30,12 +30,14 @@ type turn struct {
 }
 
 // New makes so many places, for uses that end soon: one account may have all of them.
-func New(places int) *Places { return NewShared(places, places) }
+func New(places int) *Places { return NewShared(places, 0) }
 
-// NewShared makes so many places, of which an account has at most so many at once. It is for uses whose length the
-// caller decides: then waiting for a turn is not enough.
-func NewShared(places, ofAccount int) *Places {
-	return &Places{free: places, most: ofAccount, held: map[guid.ID]int{}, last: map[guid.ID]uint64{}}
+// NewShared makes so many places for uses whose length the caller decides: then waiting for a turn is not enough. An
+// account takes another place only while more than left times as many as it has are free. With 1, an account has half
+// of what others leave, with 8 a ninth. So the next account finds a place at once, however many take all that they can;
+// the higher left is, the more accounts it takes until the places are full.
+func NewShared(places, left int) *Places {
+	return &Places{free: places, left: left, held: map[guid.ID]int{}, last: map[guid.ID]uint64{}}
 }
 
 // Take waits for a place. done gives it back, and is called once.
@@ -85,7 +87,7 @@ func (t *Places) next() {
 	for t.free > 0 {
 		at := -1
 		for n, w := range t.waiting {
-			if t.held[w.account] < t.most && (at < 0 || t.before(w, t.waiting[at])) {
+			if t.left*t.held[w.account] < t.free && (at < 0 || t.before(w, t.waiting[at])) {
 				at = n
 			}
 		}

@@ -89,39 +89,46 @@ func TestTurnsThatWereGivenUp(t *testing.T) {
 	})
 }
 
-// TestAnAccountHasItsShareOfPlaces: where an account may have a part of the places, another one finds one at once,
-// however long the first keeps its own.
+// TestAnAccountHasItsShareOfPlaces: where accounts leave places to others, another one finds one at once, however long
+// many accounts keep all that they can take.
 func TestAnAccountHasItsShareOfPlaces(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		places := NewShared(4, 2)
-		var held []func()
-		take := func(account byte) {
-			go func() {
-				if done, err := places.Take(t.Context(), guid.ID{account}, guid.ID{}); err == nil {
-					held = append(held, done)
+	for _, tt := range []struct{ places, left, first, accounts int }{{4, 1, 2, 3}, {16, 1, 8, 5}, {384, 8, 43, 37}} {
+		synctest.Test(t, func(t *testing.T) {
+			places := NewShared(tt.places, tt.left)
+			ctx, giveUp := context.WithCancel(t.Context())
+			var held []func()
+			takeAll := func(account byte) (taken int) {
+				before := len(held)
+				for range tt.places {
+					go func() {
+						if done, err := places.Take(ctx, guid.ID{account}, guid.ID{}); err == nil {
+							held = append(held, done)
+						}
+					}()
+					synctest.Wait()
 				}
-			}()
+				return len(held) - before
+			}
+			if n := takeAll(1); n != tt.first {
+				t.Errorf("of %d places the first account has %d, want %d", tt.places, n, tt.first)
+			}
+			for account := 2; account <= tt.accounts; account++ {
+				if takeAll(byte(account)) == 0 {
+					t.Fatalf("of %d places account %d has none", tt.places, account)
+				}
+			}
+			giveUp()
 			synctest.Wait()
-		}
-		for range 5 {
-			take(1)
-		}
-		if len(held) != 2 {
-			t.Fatalf("the first account has %d places", len(held))
-		}
-		take(2)
-		if len(held) != 3 {
-			t.Fatal("the second account has no place")
-		}
-		for len(held) > 0 {
-			done := held[0]
-			held = held[1:]
-			done()
-			synctest.Wait()
-		}
-		if places.Free() != 4 || len(places.held) != 0 {
-			t.Errorf("%d places are free, and %v are held", places.Free(), places.held)
-		}
-	})
+			for len(held) > 0 {
+				done := held[0]
+				held = held[1:]
+				done()
+				synctest.Wait()
+			}
+			if places.Free() != tt.places || len(places.held) != 0 || len(places.waiting) != 0 {
+				t.Errorf("%d places are free, and %v are held", places.Free(), places.held)
+			}
+		})
+	}
 }

@@ -61,8 +61,8 @@ type Deliverer struct {
 	until        time.Time // of the leases
 	position     int64     // up to which new events were noticed
 	streams      map[guid.ID]*stream
-	calls        chan struct{} // has a value for each call in flight
-	slow         chan struct{} // has a value for each of them to an endpoint that may be slow
+	calls        *fair.Places  // of calls in flight
+	slow         *fair.Places  // of those of them to endpoints that may be slow
 	busy         chan struct{} // has a value for each of them that may be using the processor
 	backlogReads *fair.Places  // of lanes that read for themselves
 	flushAt      time.Time
@@ -90,6 +90,9 @@ const (
 	// maxSlow of them are to endpoints that took nothing yet, or whose last call failed or was slow: however many there
 	// are of these, the others have places.
 	maxSlow = 384
+	// placesLeft has an account take at most a ninth of the places that others leave: so dozens of accounts whose
+	// endpoints never answer leave one at once to the next account.
+	placesLeft = 8
 	// accountCalls are those of one account: all of its endpoints but one may be slow, with a call each, and leave room
 	// for as many of the last as it may have.
 	accountCalls = merchant.MaxWebhooks - 1 + atOnce
@@ -117,7 +120,7 @@ func (d *Deliverer) Look(ctx context.Context) error {
 func (d *Deliverer) begin() {
 	rand.Read(d.owner[:]) // never fails
 	d.streams, d.position = map[guid.ID]*stream{}, -1
-	d.calls, d.slow = make(chan struct{}, maxCalls), make(chan struct{}, maxSlow)
+	d.calls, d.slow = fair.NewShared(maxCalls, placesLeft), fair.NewShared(maxSlow, placesLeft)
 	d.backlogReads = fair.New(1)
 	d.busy = make(chan struct{}, busyCalls*runtime.GOMAXPROCS(0))
 }

@@ -123,8 +123,9 @@ func (w *world) redeem() guid.ID {
 
 // change changes the endpoints of the account.
 func (w *world) change(change func([]*merchant.Webhook) []*merchant.Webhook) {
-	hooks := change(slices.Clone(w.directory.Load().Webhooks[w.account]))
-	w.directory.Store(&merchant.Directory{Webhooks: map[guid.ID][]*merchant.Webhook{w.account: hooks}})
+	all := maps.Clone(w.directory.Load().Webhooks)
+	all[w.account] = change(slices.Clone(all[w.account]))
+	w.directory.Store(&merchant.Directory{Webhooks: all})
 }
 
 // hook adds an endpoint and its receiver.
@@ -448,6 +449,38 @@ func TestSlowOnesDelayNoOther(t *testing.T) {
 			if most > 1 {
 				t.Errorf("%d calls at once of a slow one", most)
 			}
+		}
+	})
+}
+
+// TestSlowAccountsDelayNoOther: beside accounts that all have as many endpoints as they may, none of which answers for
+// 15 s, an account whose endpoint is new gets its event at once.
+func TestSlowAccountsDelayNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		good := w.hook(nil)
+		account, voucher := w.account, w.voucher
+		for range 25 {
+			w.account = newID()
+			w.issue()
+			for range merchant.MaxWebhooks {
+				w.hook(func(int) webhook.Outcome {
+					return webhook.Outcome{Words: "There was no whole answer within 15 seconds.", Took: 15 * time.Second}
+				})
+			}
+			w.redeem()
+		}
+		stop := w.start(250 * time.Millisecond)
+		defer stop()
+		time.Sleep(14 * time.Second) // all have read their events, one after the other
+		if n := w.inFlight.Load(); n < 300 {
+			t.Fatalf("%d calls are in flight: too few to be in the way", n)
+		}
+		w.account, w.voucher = account, voucher
+		w.redeem()
+		if time.Sleep(time.Second); len(good.got()) != 1 {
+			t.Errorf("%d calls are in flight, and the event of the other account has not arrived", w.inFlight.Load())
 		}
 	})
 }

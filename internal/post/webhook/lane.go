@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"go.opentelemetry.io/otel/attribute"
 
+	"boon.example/internal/base/fair"
 	"boon.example/internal/base/span"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -450,29 +451,34 @@ func (l *lane) send(ctx context.Context, events []event) []Outcome {
 // enter waits for a place among the calls in flight: of the account first, so that one with slow endpoints does not
 // take the places of others, and of those to endpoints that may be slow. What it gives gives the place back.
 func (l *lane) enter(ctx context.Context) (leave func()) {
-	places := []chan struct{}{l.calls, l.Deliverer.calls, l.busy}
-	if !l.prompt {
-		places = []chan struct{}{l.calls, l.slow, l.Deliverer.calls, l.busy}
+	var taken []func()
+	leave = func() {
+		for _, done := range taken {
+			done()
+		}
 	}
-	for n, place := range places {
-		select {
-		case place <- struct{}{}:
-		case <-ctx.Done():
-			for _, place := range places[:n] {
-				<-place
-			}
+	places := []*fair.Places{l.calls, l.Deliverer.calls}
+	if !l.prompt {
+		places = []*fair.Places{l.calls, l.slow, l.Deliverer.calls}
+	}
+	for _, place := range places {
+		done, err := place.Take(ctx, l.account, l.hook.ID)
+		if err != nil {
+			leave()
 			return nil
 		}
+		taken = append(taken, done)
+	}
+	select {
+	case l.busy <- struct{}{}:
+	case <-ctx.Done():
+		leave()
+		return nil
 	}
 	waits := sync.OnceFunc(func() { <-l.busy })
 	soon := time.AfterFunc(busyFor, waits)
-	return func() {
-		soon.Stop()
-		waits()
-		for _, place := range places[:len(places)-1] {
-			<-place
-		}
-	}
+	taken = append(taken, func() { soon.Stop() }, waits)
+	return leave
 }
 
 // attempt makes a call once there is room for it.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"boon.example/internal/base/fair"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -47,7 +48,7 @@ type stream struct {
 	behind  bool // there are events after end; the deliverer's own
 	// readNext is when they may be read; the deliverer's own.
 	readNext time.Time
-	calls    chan struct{} // has a value for each call in flight
+	calls    *fair.Places // of the account's calls in flight
 	paces    paces
 
 	mu         sync.Mutex
@@ -77,7 +78,7 @@ const (
 )
 
 func newStream(d *Deliverer, account guid.ID, states []gift.WebhookState) *stream {
-	s := &stream{Deliverer: d, account: account, calls: make(chan struct{}, accountCalls),
+	s := &stream{Deliverer: d, account: account, calls: fair.New(accountCalls),
 		paces: paces{free: map[string]time.Time{}},
 		lanes: map[guid.ID]*lane{}, states: map[guid.ID]gift.WebhookState{},
 		unsaved: map[guid.ID]bool{}, types: []gift.EventType{}}
