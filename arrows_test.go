@@ -107,6 +107,7 @@ var arrows = map[string][]string{
 		"internal/store/files"},
 	"internal/store/files":    {"internal/base/durable", "internal/chain", "internal/sealed"},
 	"internal/cashout":        {"internal/gift", "internal/merchant", "internal/wire"},
+	"internal/books":          {"internal/gift"},
 	"internal/face/reference": {"client", "docs", "internal/gift"},
 	"internal/service": {"internal/base/admission", "internal/base/clientip", "internal/base/fair",
 		"internal/base/ratelimit", "internal/cashout", "internal/gift", "internal/ledger", "internal/merchant",

@@ -1,0 +1,125 @@
+// Package books works out what is owed for gifts, and to whom, from their entries alone: the same entries always give
+// the same books. It is pure.
+//
+// # How it works
+//
+// A gift is read entry by entry. What was put into it lies in lots, one for each time, which know where and in which
+// month their value was sold. What is taken comes from the oldest lot first; what is given back returns to the lots
+// that it came from. Each entry makes movements: on the line of its kind (gift.Kind.Books), and of the stock, which is
+// what is owed for gifts that are open, blocked or expired.
+//
+// # Invariants
+//
+//  1. On the line of its kind an entry counts all that it moved, whatever the gift is otherwise. Where the gift is out
+//     of use or expired, and nothing is owed for it, the same is counted back on LineCancelled or LineExpired.
+//  2. So the sum of all lines is what the stock of open and blocked gifts changed by, over any time.
+//  3. Value expires at the end of its gift, by the clock of its account, without an entry.
+//  4. What an entry moves is worked out from the entries of its gift up to it, and of gifts that value was transferred
+//     from. So no later entry changes what was moved before it.
+package books
+
+import (
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/money"
+)
+
+// Line is a line of the books: one reason why what is owed grew or shrank.
+type Line string
+
+// The lines. Those of gift.Line are told as there, but that adjustments are apart, and that gifts expire.
+const (
+	LineIssued       Line = "ISSUED"
+	LineActivated    Line = "ACTIVATED"
+	LineReloaded     Line = "RELOADED"
+	LineTransferred  Line = "TRANSFERRED"
+	LineAdjustedUp   Line = "ADJUSTED_UP"
+	LineAdjustedDown Line = "ADJUSTED_DOWN"
+	LineRedeemed     Line = "REDEEMED"
+	LineCashedOut    Line = "CASHED_OUT"
+	LineGivenBack    Line = "GIVEN_BACK"
+	LineCancelled    Line = "CANCELLED"
+	LineExpired      Line = "EXPIRED"
+)
+
+// Lines lists them, in the order in which they are told.
+func Lines() []Line {
+	return []Line{LineIssued, LineActivated, LineReloaded, LineTransferred, LineAdjustedUp, LineGivenBack, LineRedeemed,
+		LineCashedOut, LineAdjustedDown, LineCancelled, LineExpired}
+}
+
+// State is what can be said of value that is in a gift; these are the lines of the stock.
+type State string
+
+// The states. Nothing is owed for value that is Out.
+const (
+	Open    State = "OPEN"
+	Blocked State = "BLOCKED"
+	Expired State = "EXPIRED" // it is in the gift, and cannot be used
+	Out     State = ""        // of a gift that was cancelled, or whose purchase failed
+)
+
+// Owed reports whether value in the state is owed.
+func (s State) Owed() bool { return s == Open || s == Blocked }
+
+// Terms are what the books know of a gift beside its entries.
+type Terms struct {
+	ID          guid.ID
+	ProgramID   guid.ID
+	Promotional bool
+	Item        bool
+	Currency    money.Currency
+	ValidUntil  time.Time      // as it was made; zero: it does not expire
+	Worth       gift.ItemWorth // of an item gift
+}
+
+// Lot is value that was put into a gift at once, as far as it is still there.
+type Lot struct {
+	Sold   guid.ID      // the location that sold it; zero: online
+	Month  int          // in which it was sold, as 202611
+	Amount money.Amount // in the gift's unit
+}
+
+// Movement is one movement of value.
+type Movement struct {
+	At    time.Time
+	Line  Line    // "": it is of the stock
+	State State   // of the stock
+	Sold  guid.ID // where the value was sold; zero: online
+	Month int     // in which
+	Place guid.ID // of the entry; zero: none, as where value expires
+	Key   guid.ID // that made the entry; zero: none
+	Count int     // 1 for the first movement of an entry on its line
+	Value
+}
+
+// Value is an amount of money and, of item gifts, of pieces. Pieces whose worth is not known have no money.
+type Value struct{ Pieces, Money money.Amount }
+
+// IsZero reports whether there is neither.
+func (v Value) IsZero() bool { return v == Value{} }
+
+// Plus is the sum.
+func (v Value) Plus(w Value) Value { return Value{v.Pieces + w.Pieces, v.Money + w.Money} }
+
+// Minus is the difference.
+func (v Value) Minus(w Value) Value { return Value{v.Pieces - w.Pieces, v.Money - w.Money} }
+
+// value is what an amount in a lot of the gift is worth. A piece of an item gift is worth an equal part of the whole;
+// what that leaves is in the last piece of the first lot.
+func (t *Terms) value(lot int, amount money.Amount) Value {
+	switch {
+	case !t.Item:
+		return Value{Money: amount}
+	case !t.Worth.Known():
+		return Value{Pieces: amount}
+	}
+	each, rest := t.Worth.Money/t.Worth.Pieces, t.Worth.Money%t.Worth.Pieces
+	v := Value{Pieces: amount, Money: each * amount}
+	if lot == 0 && amount > 0 {
+		v.Money += rest
+	}
+	return v
+}

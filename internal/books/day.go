@@ -1,0 +1,57 @@
+package books
+
+import (
+	"sort"
+	"time"
+
+	"boon.example/internal/calendar"
+)
+
+// Day is a day of an account, from midnight to midnight by the clocks of its zone. A day of the books stays what it was
+// when it was closed, whatever the zone becomes.
+type Day struct {
+	Number      int       // as 20261122
+	From, Until time.Time // Until is the first instant of the next one
+}
+
+// Days are days of an account, one after the other without a gap.
+type Days []Day
+
+// DayOf is the day of an instant.
+func DayOf(at time.Time, zone *time.Location) Day {
+	y, m, d := at.In(zone).Date()
+	return Day{number(y, m, d), midnight(y, m, d, zone), midnight(y, m, d+1, zone)}
+}
+
+// Next is the day after this one. It begins where this one ended. Where the zone has changed since, it is longer or
+// shorter than others: no day is there twice.
+func (d Day) Next(zone *time.Location) Day {
+	next := Day{From: d.Until}
+	y, m, day := d.Until.In(zone).Date()
+	if number(y, m, day) <= d.Number {
+		y, m, day = d.Number/10_000, time.Month(d.Number/100%100), d.Number%100+1
+	}
+	at := time.Date(y, m, day, 0, 0, 0, 0, time.UTC)
+	next.Number = number(at.Date())
+	if next.Until = midnight(y, m, day+1, zone); !next.Until.After(next.From) {
+		next.Until = midnight(y, m, day+2, zone)
+	}
+	return next
+}
+
+func number(y int, m time.Month, d int) int { return y*10_000 + int(m)*100 + d }
+
+func midnight(y int, m time.Month, d int, zone *time.Location) time.Time {
+	return calendar.FromWall(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), zone).UTC()
+}
+
+// Month is the month of an instant, as 202611: that of its day, or by the clocks of the zone where it is on none of
+// the days.
+func (all Days) Month(at time.Time, zone *time.Location) int {
+	n := sort.Search(len(all), func(n int) bool { return at.Before(all[n].Until) })
+	if n < len(all) && !at.Before(all[n].From) {
+		return all[n].Number / 100
+	}
+	y, m, d := at.In(zone).Date()
+	return number(y, m, d) / 100
+}

@@ -1,0 +1,44 @@
+package books_test
+
+import (
+	"testing"
+	"time"
+
+	"boon.example/internal/books"
+)
+
+// TestDaysFollow: the days of an account follow each other without a gap, each once, also where clocks change, where
+// midnight does not exist, and where the account moves to another zone.
+func TestDaysFollow(t *testing.T) {
+	t.Parallel()
+	for _, moves := range [][]string{
+		{"Pacific/Auckland"}, {"America/Los_Angeles"}, {"America/Santiago"}, {"UTC", "Pacific/Auckland"},
+		{"Pacific/Auckland", "America/Los_Angeles"}, {"America/Los_Angeles", "Pacific/Auckland", "UTC"},
+	} {
+		zone := func(n int) *time.Location {
+			z, err := time.LoadLocation(moves[n/150%len(moves)])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return z
+		}
+		day := books.DayOf(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), zone(0))
+		days := books.Days{day}
+		for n := 1; n < 800; n++ {
+			next := day.Next(zone(n))
+			length := next.Until.Sub(next.From)
+			if !next.From.Equal(day.Until) || next.Number <= day.Number || length <= 0 || length > 50*time.Hour {
+				t.Fatalf("%v: after %v comes %v", moves, day, next)
+			}
+			if len(moves) == 1 && (length < 23*time.Hour || length > 25*time.Hour) {
+				t.Errorf("%v: %v lasts %v", moves, next, length)
+			}
+			day, days = next, append(days, next)
+		}
+		for _, d := range days {
+			if got := days.Month(d.From, time.UTC); got != d.Number/100 {
+				t.Fatalf("%v: the month of %v is %d", moves, d, got)
+			}
+		}
+	}
+}
