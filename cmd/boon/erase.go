@@ -10,7 +10,7 @@ import (
 	"boon.example/internal/base/normalize"
 	"boon.example/internal/command/terminal"
 	"boon.example/internal/contact"
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store"
@@ -125,7 +125,7 @@ func (c *eraseCmd) erase(t *terminal.Terminal, s *store.Store, a *merchant.Accou
 	ask := erase.Request{Account: a, Contact: c.Contact, Force: c.Force, DryRun: c.DryRun}
 	if !c.DryRun {
 		what := fmt.Sprintf("erases what %d gifts of account %s say of a person", len(ids), a.ID)
-		err := s.LogExport(t, gift.TrailEntry{AccountID: a.ID, Action: gift.PersonErased, What: what})
+		err := s.LogExport(t, event.TrailEntry{AccountID: a.ID, Action: event.PersonErased, What: what})
 		if err != nil {
 			return n, err
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/command/terminal"
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/store"
 )
@@ -42,7 +42,7 @@ func (c *sheetCmd) Run(t *terminal.Terminal) error {
 			return err
 		}
 		if c.Revoke {
-			err := s.LogExport(t, gift.TrailEntry{AccountID: link.AccountID, Action: gift.SheetRevoked,
+			err := s.LogExport(t, event.TrailEntry{AccountID: link.AccountID, Action: event.SheetRevoked,
 				What: fmt.Sprintf("no link to the printed sheet of order %s of account %s any more", order, link.AccountID)})
 			if err != nil {
 				return err
@@ -50,7 +50,7 @@ func (c *sheetCmd) Run(t *terminal.Terminal) error {
 			fmt.Fprintln(t.Stdout, "The links to this sheet are dead.")
 			return nil
 		}
-		err = s.LogExport(t, gift.TrailEntry{AccountID: link.AccountID, Action: gift.CodesExported,
+		err = s.LogExport(t, event.TrailEntry{AccountID: link.AccountID, Action: event.CodesExported,
 			What: fmt.Sprintf("a new link to the printed sheet of order %s of account %s", order, link.AccountID)})
 		if err != nil {
 			return err

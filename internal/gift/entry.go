@@ -41,6 +41,14 @@ func (e *Entry) Available() (_ money.Amount, ok bool) {
 	return e.Balance - e.HeldAfter, e.HeldAfter != HeldUnknown
 }
 
+// EventType is what the entry is as an event.
+func (e *Entry) EventType() EventType {
+	if e.Kind == Redemption && !e.HoldID.IsZero() {
+		return EventHoldCaptured
+	}
+	return e.Kind.EventType()
+}
+
 // Details are what few kinds of entry have.
 type Details struct {
 	ReasonCode      ReasonCode // of an adjustment and a block; of a reversal, ReasonCashOut or none

@@ -185,6 +185,9 @@ func (k Kind) Books() (Line, Effect) { return k.row().line, k.row().owed }
 // UndoneBy is the kind of the entry that takes back one of this kind; "": nothing does.
 func (k Kind) UndoneBy() Kind { return k.row().undoneBy }
 
+// EventType is what an event tells: of a gift, an API key, or a webhook. Those without an entry are in package event.
+type EventType string
+
 // EventType is what an entry of the kind is as an event; a redemption may also be EventHoldCaptured.
 func (k Kind) EventType() EventType { return k.row().event }
 

@@ -78,17 +78,6 @@ func TestUndoneByTheSame(t *testing.T) {
 	}
 }
 
-// TestEventsAreDocumented: the page about events tells of every type.
-func TestEventsAreDocumented(t *testing.T) {
-	t.Parallel()
-	page := docs(t, "events.md")
-	for _, event := range EventTypes() {
-		if !strings.Contains(page, "`"+string(event)+"`") {
-			t.Errorf("docs/reference/events.md does not tell of %s", event)
-		}
-	}
-}
-
 // step is one entry, and what its gift was before it and is after it.
 type step struct {
 	before, after Voucher

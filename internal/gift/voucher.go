@@ -100,6 +100,9 @@ func (v *Voucher) End() time.Time {
 	return v.ValidUntil
 }
 
+// TellsOfItsEnd reports whether the end of a voucher's validity is an event: it is in use, and something is left.
+func (v *Voucher) TellsOfItsEnd() bool { return v.Balance > 0 && v.Status.Receivable() }
+
 // AllowedAt reports whether the voucher may be used at a location of its account.
 func (v *Voucher) AllowedAt(location guid.ID) bool {
 	return v.LocationID.IsZero() || v.LocationID == location

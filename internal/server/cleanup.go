@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/webhook"
 	"boon.example/internal/store"
@@ -112,7 +112,7 @@ func (f *forgetting) ages(ctx context.Context, d *merchant.Directory) (newest, o
 }
 
 // longer is how much longer than records events are kept, by the same instant.
-func (f *forgetting) longer() time.Duration { return max(0, gift.EventsKept-f.keep) }
+func (f *forgetting) longer() time.Duration { return max(0, event.Kept-f.keep) }
 
 func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/contact"
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -156,11 +157,11 @@ func TestEventsAreKept(t *testing.T) {
 }
 
 // events are those that are kept, once there are so many.
-func (r *records) events(n int) (events []gift.Event) {
+func (r *records) events(n int) (events []event.Event) {
 	r.Helper()
 	for begun := time.Now(); len(events) < n && time.Since(begun) < time.Minute; time.Sleep(10 * time.Millisecond) {
 		// Others may have something under way on the same server.
-		page, err := r.store.Events(r.Context(), gift.EventQuery{AccountID: r.account, Limit: 9})
+		page, err := r.store.Events(r.Context(), event.Query{AccountID: r.account, Limit: 9})
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"boon.example/internal/calendar"
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
@@ -52,9 +52,10 @@ func TestSettleErasesWithinItsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	by, _ := calendar.ParsePeriod("P60D")
-	_, err = h.store.AdvanceClock(t.Context(), account, func(was merchant.Clock) (merchant.Clock, gift.TrailEntry, error) {
+	_, err = h.store.AdvanceClock(t.Context(), account, func(was merchant.Clock) (merchant.Clock, event.TrailEntry,
+		error) {
 		is, err := was.Set(merchant.ClockChange{Advance: &by, Key: "k"}, time.UTC, time.Now())
-		return is, gift.TrailEntry{AccountID: account, Action: gift.ClockAdvanced}, err
+		return is, event.TrailEntry{AccountID: account, Action: event.ClockAdvanced}, err
 	})
 	if err != nil {
 		t.Fatal(err)

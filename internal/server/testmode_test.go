@@ -15,7 +15,7 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/contact"
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/server"
@@ -303,9 +303,9 @@ func TestTheClockGoesOn(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = st.AdvanceClock(t.Context(), account, func(c merchant.Clock) (merchant.Clock, gift.TrailEntry, error) {
+		_, err = st.AdvanceClock(t.Context(), account, func(c merchant.Clock) (merchant.Clock, event.TrailEntry, error) {
 			c.Ahead += 100 * 24 * time.Hour
-			return c, gift.TrailEntry{AccountID: account, Action: gift.ClockAdvanced}, nil
+			return c, event.TrailEntry{AccountID: account, Action: event.ClockAdvanced}, nil
 		})
 		return err
 	})

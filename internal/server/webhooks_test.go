@@ -18,6 +18,7 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/boontest"
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -134,23 +135,23 @@ func (s *service) oldHook(accountID, url string, failing int, called ...int) gui
 	w := &merchant.Webhook{ID: newID(), AccountID: account, URL: url, Enabled: true, CreatedAt: day(40),
 		ChangedAt: day(40),
 		Secret:    secret}
-	var attempts []gift.WebhookAttempt
+	var attempts []event.WebhookAttempt
 	for _, n := range called {
-		attempts = append(attempts, gift.WebhookAttempt{ID: newID(), AccountID: account, WebhookID: w.ID, Event: newID(),
+		attempts = append(attempts, event.WebhookAttempt{ID: newID(), AccountID: account, WebhookID: w.ID, Event: newID(),
 			Type: gift.EventRedeemed, At: day(n), Status: 500})
 	}
 	s.withStore(func(db *store.Store) (err error) {
 		if w.Start, err = db.EventsEnd(s.Context(), account); err != nil {
 			return err
 		}
-		state := gift.WebhookState{AccountID: account, WebhookID: w.ID, After: w.Start}
+		state := event.WebhookState{AccountID: account, WebhookID: w.ID, After: w.Start}
 		if failing > 0 {
 			state.FailingSince = day(failing)
 		}
 		err = db.Configure(s.Context(), func(*merchant.Directory, merchant.Uses) (merchant.Changes, error) {
 			return merchant.Changes{Webhooks: []*merchant.Webhook{w}, What: "made one"}, nil
 		})
-		return errors.Join(err, db.SaveWebhooks(s.Context(), []gift.WebhookState{state}, attempts))
+		return errors.Join(err, db.SaveWebhooks(s.Context(), []event.WebhookState{state}, attempts))
 	})
 	return w.ID
 }

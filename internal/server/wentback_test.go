@@ -7,7 +7,7 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/boontest"
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/ledger"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
@@ -76,10 +76,10 @@ func TestDatabaseThatWentBack(t *testing.T) {
 	var events struct{ Events []struct{ Type string } }
 	s.eventually(func() bool {
 		var trail struct{ Entries []entry }
-		s.must("GET", "/api/integration/events?type="+string(gift.EventWentBack), examples.HarborOfficeKey, "", &events)
+		s.must("GET", "/api/integration/events?type="+string(event.WentBack), examples.HarborOfficeKey, "", &events)
 		s.must("GET", "/api/integration/audit", examples.HarborOfficeKey, "", &trail)
 		return len(events.Events) == 1 && slices.ContainsFunc(trail.Entries, func(e entry) bool {
-			return e.Action == string(gift.EventWentBack) && strings.Contains(e.What, "went back to an earlier state")
+			return e.Action == string(event.WentBack) && strings.Contains(e.What, "went back to an earlier state")
 		})
 	})
 }

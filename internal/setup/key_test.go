@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
@@ -300,7 +300,7 @@ func TestAccountsAreToldWhoServesThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	apply(t, w, "systemKeys: [{name: alone}]\n") // of no account, and in no trail
-	page, err := w.trail(t.Context(), gift.TrailFilter{AccountID: harborID, Limit: 100})
+	page, err := w.trail(t.Context(), event.TrailFilter{AccountID: harborID, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

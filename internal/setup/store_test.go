@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/boontest"
 	"boon.example/internal/contact"
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -24,7 +25,7 @@ type world struct {
 	setup.Store
 	issue func(gift.Gift)
 	asset func(context.Context, merchant.AssetHash) (merchant.Asset, error)
-	trail func(context.Context, gift.TrailFilter) (gift.TrailPage, error)
+	trail func(context.Context, event.TrailFilter) (event.TrailPage, error)
 }
 
 // open gives an empty world of the test's own.

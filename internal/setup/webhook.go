@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 )
@@ -79,7 +79,7 @@ func (f fields) eventTypes(name string) (types []string) {
 			f.problem(v, "This must be a type of events, not %s.", v.kind())
 			continue
 		}
-		_, err := gift.CheckWebhookTypes([]string{v.Value})
+		_, err := event.CheckTypes([]string{v.Value})
 		switch {
 		case err != nil:
 			f.problem(v, "%s", err)

@@ -14,6 +14,7 @@ import (
 
 	"boon.example/internal/chain"
 	"boon.example/internal/contact"
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -81,7 +82,7 @@ func tellingGift(t *testing.T, s *Store, account guid.ID) gift.Gift {
 			Delivery: gift.Delivery{Method: contact.Email, Contact: "bob@example.com", DeliveryZone: "UTC"}}}
 	})
 	must(t, s.KeepMessage(t.Context(), message.Message{ID: newID(), GiftID: g.ID, AccountID: account, To: ana, At: noon}))
-	must(t, s.SaveWebhooks(t.Context(), nil, []gift.WebhookAttempt{{ID: newID(), AccountID: account, WebhookID: account,
+	must(t, s.SaveWebhooks(t.Context(), nil, []event.WebhookAttempt{{ID: newID(), AccountID: account, WebhookID: account,
 		Event: g.Last, Type: gift.EventResent, At: noon.Add(time.Second), Status: 200, Answer: []byte("thanks, Ana Diaz")}}))
 	return g
 }
@@ -97,7 +98,7 @@ func standing(t *testing.T, s *Store, account guid.ID, texts []string) (found []
 	messages, err := s.Messages(t.Context(), guid.ID{}, 100)
 	must(t, err)
 	attempts, err := s.WebhookAttempts(t.Context(),
-		gift.WebhookAttempts{AccountID: account, WebhookID: account, Limit: 100})
+		event.WebhookAttempts{AccountID: account, WebhookID: account, Limit: 100})
 	must(t, err)
 	fmt.Fprintf(&clear, "%+v", messages)
 	for _, a := range attempts {

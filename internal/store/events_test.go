@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -23,7 +24,7 @@ import (
 )
 
 // follow reads the events of an account from a place on, page by page, until nothing more is there.
-func follow(t *testing.T, s *Store, q gift.EventQuery) (all []gift.Event, end merchant.EventPlace) {
+func follow(t *testing.T, s *Store, q event.Query) (all []event.Event, end merchant.EventPlace) {
 	t.Helper()
 	for {
 		page, err := s.Events(t.Context(), q)
@@ -40,7 +41,7 @@ func follow(t *testing.T, s *Store, q gift.EventQuery) (all []gift.Event, end me
 
 // settled follows until n events were read: while a transaction that has nothing to do with them is open anywhere on a
 // server, they are not shown for a second.
-func settled(t *testing.T, s *Store, q gift.EventQuery, n int) (all []gift.Event, end merchant.EventPlace) {
+func settled(t *testing.T, s *Store, q event.Query, n int) (all []event.Event, end merchant.EventPlace) {
 	t.Helper()
 	for range 3_000 {
 		if all, end = follow(t, s, q); len(all) >= n {
@@ -74,7 +75,7 @@ func TestFeedWaitsForItsOwnDatabase(t *testing.T) {
 	t.Cleanup(func() { must(t, s.Close()) })
 	writes(pgtest.Fresh(t))
 	account := newID()
-	q := gift.EventQuery{AccountID: account, Limit: 100}
+	q := event.Query{AccountID: account, Limit: 100}
 	issue(t, s, account, 1)
 	settled(t, s, q, 1)
 	own := writes(o.Database)
@@ -89,7 +90,7 @@ func TestFeedWaitsForItsOwnDatabase(t *testing.T) {
 	settled(t, s, q, 2)
 }
 
-func typesOf(events []gift.Event) (all []gift.EventType) {
+func typesOf(events []event.Event) (all []gift.EventType) {
 	for i := range events {
 		all = append(all, events[i].Type)
 	}
@@ -107,7 +108,7 @@ func testEvents(t *testing.T, open opener) {
 	for _, n := range []int{2, 0, 2, 1} {
 		want = append(want, redeem(t, s, &gifts[n].Voucher, 5).ID)
 	}
-	all, end := settled(t, s, gift.EventQuery{AccountID: account, Limit: 100}, 7)
+	all, end := settled(t, s, event.Query{AccountID: account, Limit: 100}, 7)
 	if types := typesOf(all); !slices.Equal(types, append(slices.Repeat([]gift.EventType{gift.EventCreated}, 3),
 		slices.Repeat([]gift.EventType{gift.EventRedeemed}, 4)...)) {
 		t.Fatalf("types %v", types)
@@ -119,13 +120,13 @@ func testEvents(t *testing.T, open opener) {
 		}
 	}
 	for limit := 1; limit < 9; limit++ {
-		again, there := follow(t, s, gift.EventQuery{AccountID: account, Limit: limit})
-		if !slices.EqualFunc(all, again, func(a, b gift.Event) bool { return a.ID == b.ID }) || there != end {
+		again, there := follow(t, s, event.Query{AccountID: account, Limit: limit})
+		if !slices.EqualFunc(all, again, func(a, b event.Event) bool { return a.ID == b.ID }) || there != end {
 			t.Errorf("in pages of %d: %d events, end %v, want %v", limit, len(again), there, end)
 		}
 	}
 	for i := range all {
-		rest, _ := follow(t, s, gift.EventQuery{AccountID: account, Limit: 2, After: all[i].Place})
+		rest, _ := follow(t, s, event.Query{AccountID: account, Limit: 2, After: all[i].Place})
 		if len(rest) != len(all)-i-1 {
 			t.Errorf("%d events after number %d", len(rest), i)
 		}
@@ -133,19 +134,19 @@ func testEvents(t *testing.T, open opener) {
 	if at, err := s.EventsEnd(t.Context(), account); err != nil || at != end {
 		t.Errorf("the end is %v, %v, want %v", at, err, end)
 	}
-	some, there := follow(t, s, gift.EventQuery{AccountID: account, Limit: 2,
+	some, there := follow(t, s, event.Query{AccountID: account, Limit: 2,
 		Types: []gift.EventType{gift.EventCreated, gift.EventHeld}})
 	if len(some) != 3 || there != end {
 		t.Errorf("%d gifts made, end %v, want %v", len(some), there, end)
 	}
-	none, there := follow(t, s, gift.EventQuery{AccountID: account, Limit: 2, Locations: []guid.ID{newID()}})
+	none, there := follow(t, s, event.Query{AccountID: account, Limit: 2, Locations: []guid.ID{newID()}})
 	if len(none) != 0 || there != end {
 		t.Errorf("%d events elsewhere, end %v, want %v", len(none), there, end)
 	}
 	for _, wrong := range []merchant.EventPlace{{Position: end.Position, Part: 1},
 		{Position: end.Position, Part: 7, Mark: end.Mark},
 		{Position: end.Position + 1, Part: 1, Mark: end.Mark}} {
-		_, err := s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 2, After: wrong})
+		_, err := s.Events(t.Context(), event.Query{AccountID: account, Limit: 2, After: wrong})
 		if !errors.Is(err, refusal.NotFound) {
 			t.Errorf("the place %v: %v", wrong, err)
 		}
@@ -167,7 +168,7 @@ func testEventsOfACommit(t *testing.T, open opener) {
 		c.Vouchers = []gift.Voucher{v}
 		return c
 	})
-	all, _ := settled(t, s, gift.EventQuery{AccountID: account, Limit: 2}, 6)
+	all, _ := settled(t, s, event.Query{AccountID: account, Limit: 2}, 6)
 	for n := range all {
 		if all[n].Sequence() != n+1 {
 			t.Errorf("event %d is number %d of its gift", n+1, all[n].Sequence())
@@ -195,9 +196,9 @@ func testSmallPages(t *testing.T, open opener) {
 	for range 60 {
 		redeem(t, s, &gifts[0].Voucher, 1)
 	}
-	settled(t, s, gift.EventQuery{AccountID: account, Limit: 100}, 61)
+	settled(t, s, event.Query{AccountID: account, Limit: 100}, 61)
 	c := &counted{Gifts: s.Reader}
-	page, err := feed.New(s.db, c).Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 1,
+	page, err := feed.New(s.db, c).Events(t.Context(), event.Query{AccountID: account, Limit: 1,
 		Locations: []guid.ID{newID()}})
 	must(t, err)
 	if len(page.Events) > 0 || c.n > 8 {
@@ -250,10 +251,10 @@ func testFollowers(t *testing.T, open opener) {
 			}
 		})
 	}
-	read := make([][]gift.Event, 4)
+	read := make([][]event.Event, 4)
 	for n := range read {
 		readers.Go(func() {
-			q := gift.EventQuery{AccountID: account, Limit: 1 + rand.N(7)}
+			q := event.Query{AccountID: account, Limit: 1 + rand.N(7)}
 			failed, idle := 0, 0
 			for last := false; ; {
 				page, err := []*Store{s, other}[n/2].Events(t.Context(), q)
@@ -297,7 +298,7 @@ func testFollowers(t *testing.T, open opener) {
 		if len(events) != total {
 			t.Errorf("reader %d: %d events, want %d", n, len(events), total)
 		}
-		if !slices.EqualFunc(events, read[0], func(a, b gift.Event) bool { return a.ID == b.ID }) {
+		if !slices.EqualFunc(events, read[0], func(a, b event.Event) bool { return a.ID == b.ID }) {
 			t.Errorf("readers %d and 0 had them in another order", n)
 		}
 	}
@@ -323,7 +324,7 @@ func testForgetEvents(t *testing.T, open opener) {
 	for range 4 {
 		redeem(t, s, &g.Voucher, 1)
 	}
-	all, end := settled(t, s, gift.EventQuery{AccountID: account, Limit: 9}, 5)
+	all, end := settled(t, s, event.Query{AccountID: account, Limit: 9}, 5)
 	for _, step := range []struct {
 		before time.Time
 		limit  int
@@ -334,13 +335,13 @@ func testForgetEvents(t *testing.T, open opener) {
 			t.Errorf("before %v: %d, %v, want %d", step.before, n, err, step.n)
 		}
 	}
-	_, err := s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 9, After: all[2].Place})
+	_, err := s.Events(t.Context(), event.Query{AccountID: account, Limit: 9, After: all[2].Place})
 	if !errors.Is(err, refusal.NotFound) {
 		t.Errorf("a place that is not kept: %v", err)
 	}
-	rest, _ := follow(t, s, gift.EventQuery{AccountID: account, Limit: 9})
+	rest, _ := follow(t, s, event.Query{AccountID: account, Limit: 9})
 	redeem(t, s, &g.Voucher, 1)
-	next, _ := settled(t, s, gift.EventQuery{AccountID: account, Limit: 9, After: end}, 1)
+	next, _ := settled(t, s, event.Query{AccountID: account, Limit: 9, After: end}, 1)
 	if len(rest) != 1 || rest[0].ID != all[4].ID || len(next) != 1 || next[0].Sequence() != 6 {
 		t.Errorf("%d events are left, %d are new", len(rest), len(next))
 	}
@@ -410,14 +411,14 @@ func testVerifyForgotten(t *testing.T, open opener) {
 		save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
 	}
 	must(t, s.db.Write(t.Context(), func(tx *sql.Tx) error {
-		return feed.Add(t.Context(), tx, gift.Event{Type: gift.EventKeyRevoked, AccountID: account, At: made,
-			Note: gift.EventNote{KeyID: newID()}})
+		return feed.Add(t.Context(), tx, event.Event{Type: event.KeyRevoked, AccountID: account, At: made,
+			Note: event.Note{KeyID: newID()}})
 	}))
 	diff(t, problems(t, s), map[string]int{})
 	toNow := func(time.Time, time.Time) time.Time { return now }
 	_, err := s.MoveForgotten(t.Context(), toNow, now.AddDate(0, 0, -30), now)
 	must(t, err)
-	n, err := s.ForgetEvents(t.Context(), account, now.Add(-gift.EventsKept), now, 200)
+	n, err := s.ForgetEvents(t.Context(), account, now.Add(-event.Kept), now, 200)
 	if must(t, err); n != 3 {
 		t.Fatalf("%d events were forgotten, want 3", n)
 	}
@@ -445,8 +446,8 @@ func testEventsOfOneClock(t *testing.T, open opener) {
 		want := time.Duration(0)
 		if test {
 			want = ahead
-			_, err := s.AdvanceClock(t.Context(), account.ID, func(merchant.Clock) (merchant.Clock, gift.TrailEntry, error) {
-				return merchant.Clock{Ahead: ahead}, gift.TrailEntry{AccountID: account.ID, Action: gift.ClockAdvanced}, nil
+			_, err := s.AdvanceClock(t.Context(), account.ID, func(merchant.Clock) (merchant.Clock, event.TrailEntry, error) {
+				return merchant.Clock{Ahead: ahead}, event.TrailEntry{AccountID: account.ID, Action: event.ClockAdvanced}, nil
 			})
 			must(t, err)
 		}
@@ -459,7 +460,7 @@ func testEventsOfOneClock(t *testing.T, open opener) {
 		fillWebhooks(t, s, account.ID)
 		_, _, err := s.CountMisses(t.Context(), till, time.Now(), merchant.GuessAlarm)
 		must(t, err)
-		events, _ := settled(t, s, gift.EventQuery{AccountID: account.ID, Limit: 9}, 3)
+		events, _ := settled(t, s, event.Query{AccountID: account.ID, Limit: 9}, 3)
 		for _, e := range events {
 			if is := time.Until(e.At); is > want || is < want-time.Hour {
 				t.Errorf("%s of an account whose clock is %s ahead is dated %s from now", e.Type, want, is)
@@ -482,8 +483,8 @@ func testEventsOfTwoClocks(t *testing.T, open opener) {
 		for i := range n {
 			if i == at {
 				must(t, s.db.Write(t.Context(), func(tx *sql.Tx) error {
-					return feed.Add(t.Context(), tx, gift.Event{Type: gift.EventWebhookChanged, AccountID: account, At: noon,
-						Note: gift.EventNote{WebhookID: newID()}})
+					return feed.Add(t.Context(), tx, event.Event{Type: event.WebhookChanged, AccountID: account, At: noon,
+						Note: event.Note{WebhookID: newID()}})
 				}))
 				continue
 			}
@@ -491,15 +492,15 @@ func testEventsOfTwoClocks(t *testing.T, open opener) {
 			e.At = ahead.Add(time.Duration(i) * time.Hour)
 			save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
 		}
-		settled(t, s, gift.EventQuery{AccountID: account, Limit: n}, n)
+		settled(t, s, event.Query{AccountID: account, Limit: n}, n)
 		for first := range n { // of the hours that are asked for
 			from, to := ahead.Add(time.Duration(first)*time.Hour), ahead.Add(time.Duration(first+2)*time.Hour)
 			after, err := s.EventsBefore(t.Context(), account, from)
 			must(t, err)
 			until, err := s.EventsUntil(t.Context(), account, to)
 			must(t, err)
-			made, _ := follow(t, s, gift.EventQuery{AccountID: account, After: after, Limit: n, From: from, To: to})
-			made = slices.DeleteFunc(made, func(e gift.Event) bool { return until.Before(e.Place) })
+			made, _ := follow(t, s, event.Query{AccountID: account, After: after, Limit: n, From: from, To: to})
+			made = slices.DeleteFunc(made, func(e event.Event) bool { return until.Before(e.Place) })
 			want := 2
 			if first+1 == n {
 				want--
@@ -522,21 +523,21 @@ func testLostPlaces(t *testing.T, open opener) {
 	account := newID()
 	issue(t, s, account, 1)
 	issue(t, s, account, 1)
-	_, end := settled(t, s, gift.EventQuery{AccountID: account, Limit: 9}, 2)
+	_, end := settled(t, s, event.Query{AccountID: account, Limit: 9}, 2)
 	for what, place := range map[string]merchant.EventPlace{
-		"of a later commit":                 gift.After(end.Position+1000, 1, newID()),
-		"of another commit at the position": gift.After(end.Position, 1, newID()),
+		"of a later commit":                 event.After(end.Position+1000, 1, newID()),
+		"of another commit at the position": event.After(end.Position, 1, newID()),
 	} {
-		_, err := s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 9, After: place})
+		_, err := s.Events(t.Context(), event.Query{AccountID: account, Limit: 9, After: place})
 		if !errors.Is(err, refusal.NotFound) || !strings.Contains(err.Error(), "put back to an earlier state") {
 			t.Errorf("a place %s: %v", what, err)
 		}
 	}
-	_, err := s.Events(t.Context(), gift.EventQuery{AccountID: newID(), Limit: 9, After: end})
+	_, err := s.Events(t.Context(), event.Query{AccountID: newID(), Limit: 9, After: end})
 	if !errors.Is(err, refusal.NotFound) || !strings.Contains(err.Error(), "put back to an earlier state") {
 		t.Errorf("a place in an account without events: %v", err)
 	}
-	_, err = s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 9, After: merchant.EventPlace{Part: 1}})
+	_, err = s.Events(t.Context(), event.Query{AccountID: account, Limit: 9, After: merchant.EventPlace{Part: 1}})
 	if !errors.Is(err, refusal.NotFound) || !strings.Contains(err.Error(), "kept for 90 days") {
 		t.Errorf("a place before all that is kept: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -26,12 +27,12 @@ func promotion(t *testing.T, s *Store, account guid.ID, end time.Time) gift.Gift
 // told are the events of ends of gifts: how many of each type there are of each gift.
 func told(t *testing.T, s *Store, account guid.ID, n int) map[guid.ID][2]int {
 	t.Helper()
-	all, _ := settled(t, s, gift.EventQuery{AccountID: account, Limit: 9,
-		Types: []gift.EventType{gift.EventExpiring, gift.EventExpired}}, n)
+	all, _ := settled(t, s, event.Query{AccountID: account, Limit: 9,
+		Types: []gift.EventType{event.Expiring, event.Expired}}, n)
 	found := map[guid.ID][2]int{}
 	for i := range all {
 		of := found[all[i].Gift.ID]
-		if all[i].Type == gift.EventExpired {
+		if all[i].Type == event.Expired {
 			of[1]++
 		} else {
 			of[0]++
@@ -92,9 +93,9 @@ func testExpiry(t *testing.T, open opener) {
 	promotion(t, s, newID(), end) // another account's
 	issue(t, s, account, 1)       // which does not expire
 
-	tellAll(t, instances, account, end.Add(-gift.ExpiringBefore-1))
+	tellAll(t, instances, account, end.Add(-event.ExpiringBefore-1))
 	diff(t, told(t, s, account, 0), map[guid.ID][2]int{})
-	tellAll(t, instances, account, end.Add(time.Minute-gift.ExpiringBefore))
+	tellAll(t, instances, account, end.Add(time.Minute-event.ExpiringBefore))
 	diff(t, told(t, s, account, 20), want)
 	extend := func(until time.Time) {
 		t.Helper()

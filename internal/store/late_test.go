@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/store/pgtest"
@@ -21,12 +22,12 @@ func testPagesEndEarly(t *testing.T, open opener) {
 	account := newID()
 	const gifts = 120
 	issue(t, s, account, gifts)
-	settled(t, s, gift.EventQuery{AccountID: account, Limit: 200}, gifts)
+	settled(t, s, event.Query{AccountID: account, Limit: 200}, gifts)
 	if s.db.File == "" {
 		return // its driver ends what is over; the pages are made by the same code
 	}
 	ctx := timeOver{t.Context()}
-	q := gift.EventQuery{AccountID: account, Limit: 200}
+	q := event.Query{AccountID: account, Limit: 200}
 	seen, pages := map[guid.ID]bool{}, 0
 	for more := true; more; pages++ {
 		page, err := s.Events(ctx, q)
@@ -65,10 +66,10 @@ func TestPagesTakeFewStatementsOnCitus(t *testing.T) {
 	s, _ := openServerForTest(t, traced)
 	account := newID()
 	issue(t, s, account, 100)
-	settled(t, s, gift.EventQuery{AccountID: account, Limit: 200}, 100)
+	settled(t, s, event.Query{AccountID: account, Limit: 200}, 100)
 	s.db.Spread = true
 	before := traced.sent
-	page, err := s.Events(t.Context(), gift.EventQuery{AccountID: account, Limit: 200})
+	page, err := s.Events(t.Context(), event.Query{AccountID: account, Limit: 200})
 	must(t, err)
 	list, err := s.List(t.Context(), gift.Filter{AccountID: account, Limit: 200})
 	must(t, err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
@@ -106,7 +106,7 @@ func refusedSetUp(t *testing.T, s *Store, again func() *Store, d damage) string 
 			a := &merchant.Account{ID: newID(), Name: "x", Currency: dollars, Zone: time.UTC}
 			return merchant.Changes{Accounts: []*merchant.Account{a}, What: "added x"}, nil
 		}),
-		"made right by an export": s.LogExport(t.Context(), gift.TrailEntry{Action: gift.CodesExported, What: "codes"}),
+		"made right by an export": s.LogExport(t.Context(), event.TrailEntry{Action: event.CodesExported, What: "codes"}),
 	} {
 		if !errors.Is(err, ErrPastBoon) || !s.Away(err) {
 			t.Errorf("a changed %s is %s: %v: %v instead of %v", d.of.Name, what, err, d.in, d.out)
@@ -169,7 +169,7 @@ func TestExportsProveNothing(t *testing.T) {
 			before, err := s.SetupChanges(t.Context())
 			must(t, err)
 			run(t, s, `UPDATE api_key SET name = name || ' of a thief'`)
-			export := gift.TrailEntry{Action: gift.CodesExported, What: "codes"}
+			export := event.TrailEntry{Action: event.CodesExported, What: "codes"}
 			must(t, s.LogExport(t.Context(), export))
 			must(t, s.LogExport(t.Context(), export))
 			after, err := s.SetupChanges(t.Context())

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -35,7 +36,7 @@ func TestRareEventsAreReadAlone(t *testing.T) {
 			}
 			manyRedemptions(t, s, account)
 			block(&g.Voucher)
-			q := gift.EventQuery{AccountID: account, Limit: 10, Types: []gift.EventType{gift.EventBlocked}}
+			q := event.Query{AccountID: account, Limit: 10, Types: []gift.EventType{gift.EventBlocked}}
 			settled(t, s, q, 1)
 			page, err := s.Events(t.Context(), q)
 			must(t, err)
@@ -44,8 +45,8 @@ func TestRareEventsAreReadAlone(t *testing.T) {
 			}
 			manyRedemptions(t, s, account)
 			issue(t, s, account, 1)
-			all := gift.EventQuery{AccountID: account, Limit: 10}
-			settled(t, s, gift.EventQuery{AccountID: account, Limit: 10, Types: []gift.EventType{gift.EventCreated}}, 2)
+			all := event.Query{AccountID: account, Limit: 10}
+			settled(t, s, event.Query{AccountID: account, Limit: 10, Types: []gift.EventType{gift.EventCreated}}, 2)
 			_, end := follow(t, s, all)
 			for q.After = page.Next; ; q.After = page.Next {
 				page, err = s.Events(t.Context(), q)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -26,13 +27,13 @@ func testTrail(t *testing.T, open opener) {
 			must(t, err)
 			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
 		})
-		must(t, s.LogExport(t.Context(), gift.TrailEntry{AccountID: account, Actor: by, Action: gift.CodesExported,
+		must(t, s.LogExport(t.Context(), event.TrailEntry{AccountID: account, Actor: by, Action: event.CodesExported,
 			RequestID: "r", What: "codes leave"}))
-		must(t, s.LogExport(t.Context(), gift.TrailEntry{AccountID: other, Actor: by, Action: gift.CodesExported}))
+		must(t, s.LogExport(t.Context(), event.TrailEntry{AccountID: other, Actor: by, Action: event.CodesExported}))
 	}
 	for _, limit := range []int{1, 2, 3, 5, 9} {
-		var all []gift.TrailEntry
-		for f := (gift.TrailFilter{AccountID: account, Limit: limit, From: began, To: time.Now().Add(time.Hour)}); ; {
+		var all []event.TrailEntry
+		for f := (event.TrailFilter{AccountID: account, Limit: limit, From: began, To: time.Now().Add(time.Hour)}); ; {
 			page, err := s.Trail(t.Context(), f)
 			must(t, err)
 			if all = append(all, page.Entries...); page.Next.IsZero() {
@@ -48,12 +49,12 @@ func testTrail(t *testing.T, open opener) {
 				t.Errorf("%+v", e)
 			}
 		}
-		diff(t, did, []gift.EventType{gift.CodesExported, gift.EventRedeemed, gift.CodesExported, gift.CodesExported,
+		diff(t, did, []gift.EventType{event.CodesExported, gift.EventRedeemed, event.CodesExported, event.CodesExported,
 			gift.EventRedeemed})
 	}
-	later, err := s.Trail(t.Context(), gift.TrailFilter{AccountID: account, Limit: 9, From: time.Now().Add(time.Second)})
+	later, err := s.Trail(t.Context(), event.TrailFilter{AccountID: account, Limit: 9, From: time.Now().Add(time.Second)})
 	must(t, err)
-	earlier, err := s.Trail(t.Context(), gift.TrailFilter{AccountID: account, Limit: 9, To: began})
+	earlier, err := s.Trail(t.Context(), event.TrailFilter{AccountID: account, Limit: 9, To: began})
 	must(t, err)
 	if len(later.Entries)+len(earlier.Entries) > 0 {
 		t.Errorf("at other times: %+v, %+v", later, earlier)

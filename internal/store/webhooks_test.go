@@ -1,6 +1,7 @@
 package store
 
 import (
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store/hooks"
@@ -80,30 +81,30 @@ func testWebhooks(t *testing.T, open opener) {
 func testWebhookProgress(t *testing.T, open opener) {
 	s, again := open(t)
 	account, hook := newID(), newID()
-	state := gift.WebhookState{AccountID: account, WebhookID: hook, After: merchant.EventPlace{Position: 7, Part: 3},
-		Aside: []gift.WebhookAside{{Event: newID(), Type: gift.EventRedeemed, Attempts: 4, Due: noon,
+	state := event.WebhookState{AccountID: account, WebhookID: hook, After: merchant.EventPlace{Position: 7, Part: 3},
+		Aside: []event.WebhookAside{{Event: newID(), Type: gift.EventRedeemed, Attempts: 4, Due: noon,
 			Before: merchant.EventPlace{Position: 2, Part: 1, Mark: [4]byte{9}}}},
 		FailingSince: noon, Replay: newID(), ReplayAfter: merchant.EventPlace{Position: 1}, Replayed: true}
-	other := gift.WebhookState{AccountID: account, WebhookID: newID()}
-	attempts := make([]gift.WebhookAttempt, 40)
+	other := event.WebhookState{AccountID: account, WebhookID: newID()}
+	attempts := make([]event.WebhookAttempt, 40)
 	for i := range attempts {
-		attempts[i] = gift.WebhookAttempt{ID: newID(), AccountID: account, WebhookID: hook, Event: newID(),
+		attempts[i] = event.WebhookAttempt{ID: newID(), AccountID: account, WebhookID: hook, Event: newID(),
 			Type: gift.EventRedeemed, At: noon.Add(time.Duration(i) * time.Second), Took: 15 * time.Millisecond, Status: 500,
 			Answer: []byte("Our answer \xff")}
 	}
 	attempts[39].Status, attempts[39].Answer, attempts[39].Words = 0, nil, "The attempt was broken off."
-	must(t, s.SaveWebhooks(t.Context(), []gift.WebhookState{other, state}, attempts[:20]))
+	must(t, s.SaveWebhooks(t.Context(), []event.WebhookState{other, state}, attempts[:20]))
 	state.After.Position++
-	must(t, s.SaveWebhooks(t.Context(), []gift.WebhookState{state}, attempts[10:]))
+	must(t, s.SaveWebhooks(t.Context(), []event.WebhookState{state}, attempts[10:]))
 	s = again()
 	states, err := s.WebhookStates(t.Context(), account)
 	must(t, err)
-	if i := slices.IndexFunc(states, func(s gift.WebhookState) bool { return s.WebhookID == hook }); len(states) != 2 ||
+	if i := slices.IndexFunc(states, func(s event.WebhookState) bool { return s.WebhookID == hook }); len(states) != 2 ||
 		cmp.Diff(state, states[i]) != "" {
 		t.Errorf("%+v, want %+v", states, state)
 	}
 	slices.Reverse(attempts)
-	q := gift.WebhookAttempts{AccountID: account, WebhookID: hook, Limit: 25}
+	q := event.WebhookAttempts{AccountID: account, WebhookID: hook, Limit: 25}
 	first, err := s.WebhookAttempts(t.Context(), q)
 	must(t, err)
 	q.Before = first[24].ID
@@ -123,7 +124,7 @@ func testWebhookProgress(t *testing.T, open opener) {
 	must(t, err)
 	rest, err := s.ForgetAttempts(t.Context(), account, noon.Add(10*time.Second), 8)
 	must(t, err)
-	q = gift.WebhookAttempts{AccountID: account, WebhookID: hook, Limit: 100}
+	q = event.WebhookAttempts{AccountID: account, WebhookID: hook, Limit: 100}
 	left, err := s.WebhookAttempts(t.Context(), q)
 	must(t, err)
 	if n != 8 || rest != 2 || len(left) != 30 {
@@ -138,18 +139,18 @@ func testManyAttempts(t *testing.T, open opener) {
 	account, busy, calm := newID(), newID(), newID()
 	save := func(hook guid.ID, n int) (newest guid.ID) {
 		t.Helper()
-		some := make([]gift.WebhookAttempt, n)
+		some := make([]event.WebhookAttempt, n)
 		for i := range some {
 			newest = newID()
-			some[i] = gift.WebhookAttempt{ID: newest, AccountID: account, WebhookID: hook, Event: newID(),
+			some[i] = event.WebhookAttempt{ID: newest, AccountID: account, WebhookID: hook, Event: newID(),
 				Type: gift.EventRedeemed, At: noon, Status: 200}
 		}
 		must(t, s.SaveWebhooks(t.Context(), nil, some))
 		return newest
 	}
-	kept := func(hook guid.ID) []gift.WebhookAttempt {
+	kept := func(hook guid.ID) []event.WebhookAttempt {
 		t.Helper()
-		all, err := s.WebhookAttempts(t.Context(), gift.WebhookAttempts{AccountID: account, WebhookID: hook, Limit: 10_000})
+		all, err := s.WebhookAttempts(t.Context(), event.WebhookAttempts{AccountID: account, WebhookID: hook, Limit: 10_000})
 		must(t, err)
 		return all
 	}
@@ -202,8 +203,8 @@ func testNewEvents(t *testing.T, open opener) {
 	g := issue(t, s, account, 1)
 	issue(t, s, other, 1)
 	redeem(t, s, &g[0].Voucher, 5)
-	settled(t, s, gift.EventQuery{AccountID: account, Limit: 10}, 2)
-	settled(t, s, gift.EventQuery{AccountID: other, Limit: 10}, 1)
+	settled(t, s, event.Query{AccountID: account, Limit: 10}, 2)
+	settled(t, s, event.Query{AccountID: other, Limit: 10}, 1)
 	both, upTo, err := s.NewEvents(t.Context(), start)
 	must(t, err)
 	if len(none) != 0 || len(both) != 2 || !slices.Contains(both, account) || !slices.Contains(both, other) {
@@ -215,16 +216,16 @@ func testNewEvents(t *testing.T, open opener) {
 	for at, want := range map[time.Duration]int{-time.Hour: 2, 0: 2, time.Hour: 0} { // the events are of noon
 		place, err := s.EventsBefore(t.Context(), account, noon.Add(at))
 		must(t, err)
-		if rest, _ := follow(t, s, gift.EventQuery{AccountID: account, Limit: 10, After: place}); len(rest) != want {
+		if rest, _ := follow(t, s, event.Query{AccountID: account, Limit: 10, After: place}); len(rest) != want {
 			t.Errorf("%d events from %s on, want %d", len(rest), at, want)
 		}
 		if place, err = s.EventsUntil(t.Context(), account, noon.Add(at)); err != nil || place.IsZero() != (at < 0) {
 			t.Errorf("the events up to %s end at %v, %v", at, place, err)
 		}
-		if made, _ := follow(t, s, gift.EventQuery{AccountID: account, Limit: 10, From: noon.Add(at)}); len(made) != want {
+		if made, _ := follow(t, s, event.Query{AccountID: account, Limit: 10, From: noon.Add(at)}); len(made) != want {
 			t.Errorf("%d events are of %s or later, want %d", len(made), at, want)
 		}
-		made, _ := follow(t, s, gift.EventQuery{AccountID: account, Limit: 10, To: noon.Add(at)})
+		made, _ := follow(t, s, event.Query{AccountID: account, Limit: 10, To: noon.Add(at)})
 		if (len(made) == 0) != (at <= 0) {
 			t.Errorf("%d events are from before %s", len(made), at)
 		}
@@ -239,8 +240,8 @@ func fillWebhooks(t *testing.T, s *Store, account guid.ID) {
 	hook := newID()
 	saveWebhook(t, s, merchant.Webhook{ID: hook, AccountID: account, URL: "https://example.com", Enabled: true,
 		CreatedAt: noon, ChangedAt: noon, Secret: secret})
-	must(t, s.SaveWebhooks(t.Context(), []gift.WebhookState{{AccountID: account, WebhookID: hook}},
-		[]gift.WebhookAttempt{{ID: newID(), AccountID: account, WebhookID: hook, Event: newID(), Type: gift.EventRedeemed,
+	must(t, s.SaveWebhooks(t.Context(), []event.WebhookState{{AccountID: account, WebhookID: hook}},
+		[]event.WebhookAttempt{{ID: newID(), AccountID: account, WebhookID: hook, Event: newID(), Type: gift.EventRedeemed,
 			At: noon, Status: 500, Answer: []byte("no")}}))
 	_, err = s.ClaimWebhooks(t.Context(), newID(), []guid.ID{account}, noon, noon.Add(time.Minute))
 	must(t, err)

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 )
@@ -56,8 +56,8 @@ func (c *call) showsCodes(gifts int) {
 	if !c.seen.isDue(c.Caller.KeyID, now) {
 		return
 	}
-	err := c.Records.AddTrail(c.Context(), gift.TrailEntry{AccountID: c.Account.ID, Actor: c.Actor(guid.ID{}).Actor,
-		Action: gift.CodesRead, RequestID: c.RequestID, What: "the key " + c.Caller.Name + " looks up codes of gifts"})
+	err := c.Records.AddTrail(c.Context(), event.TrailEntry{AccountID: c.Account.ID, Actor: c.Actor(guid.ID{}).Actor,
+		Action: event.CodesRead, RequestID: c.RequestID, What: "the key " + c.Caller.Name + " looks up codes of gifts"})
 	if err != nil {
 		c.seen.failed(c.Caller.KeyID, now)
 		c.Warning = "the audit trail took no note of codes that were read: " + err.Error()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/wire"
@@ -12,7 +12,7 @@ import (
 
 // EventBody is an event as webhooks are told of it: what the list of events says, without codes, tokens and contacts.
 // Of an account that this instance does not know yet it is nil.
-func (a *API) EventBody(ctx context.Context, e *gift.Event) []byte {
+func (a *API) EventBody(ctx context.Context, e *event.Event) []byte {
 	d := a.Directory()
 	account := d.Accounts[e.AccountID]
 	if account == nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -30,7 +31,7 @@ const (
 // listEvents gives the events of the account after a cursor, the oldest first. With wait, it waits for one.
 func listEvents(c *call) (ledger.Answer, error) {
 	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
-	query := gift.EventQuery{AccountID: c.Account.ID, Types: readEventTypes(q), Locations: c.Caller.Locations,
+	query := event.Query{AccountID: c.Account.ID, Types: readEventTypes(q), Locations: c.Caller.Locations,
 		Limit: q.Limit()}
 	wait := readWait(q)
 	now := q.Text("after") == "now"
@@ -80,7 +81,7 @@ func readEventTypes(q *wire.Query) (types []gift.EventType) {
 	for one := range strings.SplitSeq(text, ",") {
 		family, all := strings.CutSuffix(one, "*")
 		before := len(types)
-		for _, t := range gift.EventTypes() {
+		for _, t := range event.Types() {
 			if string(t) == one || all && strings.HasSuffix(family, ".") && strings.HasPrefix(string(t), family) {
 				types = append(types, t)
 			}
@@ -113,7 +114,7 @@ func readWait(q *wire.Query) time.Duration {
 const placeSize = 16
 
 // bound is what a cursor is for: an account, types, and a place.
-func bound(q *gift.EventQuery, place []byte) []byte {
+func bound(q *event.Query, place []byte) []byte {
 	text := append([]byte(nil), q.AccountID[:]...)
 	for _, t := range q.Types {
 		text = append(append(text, t...), ' ')
@@ -122,13 +123,13 @@ func bound(q *gift.EventQuery, place []byte) []byte {
 }
 
 // eventCursor names a place for whoever asks the same again.
-func (c *call) eventCursor(q *gift.EventQuery, p merchant.EventPlace) string {
+func (c *call) eventCursor(q *event.Query, p merchant.EventPlace) string {
 	place := p.Bytes()
 	return base64.RawURLEncoding.EncodeToString(append(place[:], c.Cursors.MarkCursor(bound(q, place[:]))...))
 }
 
 // readCursor reads what eventCursor made for the same account and types.
-func (c *call) readCursor(q *wire.Query, of *gift.EventQuery) (p merchant.EventPlace) {
+func (c *call) readCursor(q *wire.Query, of *event.Query) (p merchant.EventPlace) {
 	text := q.Text("after")
 	if text == "" {
 		return p
@@ -139,12 +140,12 @@ func (c *call) readCursor(q *wire.Query, of *gift.EventQuery) (p merchant.EventP
 			"begins with the oldest event, with now after the newest.")
 		return p
 	}
-	return gift.ParseEventPlace([placeSize]byte(b[:placeSize]))
+	return event.ParsePlace([placeSize]byte(b[:placeSize]))
 }
 
 // writeEvent writes the members of one event. Secrets and addresses are not among them, whatever the key may see
 // elsewhere.
-func writeEvent(w *wire.Writer, e *gift.Event, s view, names names) {
+func writeEvent(w *wire.Writer, e *event.Event, s view, names names) {
 	w.ID("id", e.ID)
 	w.Text("type", string(e.Type))
 	w.ID("accountID", e.AccountID)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -216,9 +217,9 @@ func TestEventsAreWaitedFor(t *testing.T) {
 	var looking, waiting sync.WaitGroup
 	look := w.store.WatchEvents()
 	looking.Go(func() { look(ctx) })
-	query := gift.EventQuery{AccountID: id(harbor), Types: []gift.EventType{gift.EventRedeemed}, Limit: 5}
+	query := event.Query{AccountID: id(harbor), Types: []gift.EventType{gift.EventRedeemed}, Limit: 5}
 	idle := make(chan struct{}, 2*feed.MaxWaitingOfAccount)
-	pages := make(chan gift.EventPage, feed.MaxWaitingOfAccount)
+	pages := make(chan event.Page, feed.MaxWaitingOfAccount)
 	begin := func() {
 		waiting.Go(func() {
 			page, err := w.store.Await(t.Context(), query, time.Minute, func() { idle <- struct{}{} })
@@ -270,10 +271,10 @@ func TestOthersTakeNoPlace(t *testing.T) {
 	defer waiting.Wait()
 	defer looking.Wait()
 	defer stop()
-	idle, ended := make(chan struct{}, feed.MaxWaiting), make(chan gift.EventPage, feed.MaxWaiting)
+	idle, ended := make(chan struct{}, feed.MaxWaiting), make(chan event.Page, feed.MaxWaiting)
 	for n := range feed.MaxWaiting {
 		waiting.Go(func() {
-			q := gift.EventQuery{AccountID: guid.ID{15: byte(n / feed.MaxWaitingOfAccount)}, Limit: 5}
+			q := event.Query{AccountID: guid.ID{15: byte(n / feed.MaxWaitingOfAccount)}, Limit: 5}
 			page, err := w.store.Await(t.Context(), q, time.Minute, func() { idle <- struct{}{} })
 			if err != nil {
 				t.Error(err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -64,8 +65,8 @@ func exportStock(c *call) (ledger.Answer, error) {
 	if err := c.CountKept(); err != nil {
 		return ledger.Answer{}, err
 	}
-	err = c.Records.LogExport(c.Context(), gift.TrailEntry{AccountID: c.Account.ID, Actor: c.Actor(guid.ID{}).Actor,
-		Action: gift.CodesExported, RequestID: c.RequestID, What: what})
+	err = c.Records.LogExport(c.Context(), event.TrailEntry{AccountID: c.Account.ID, Actor: c.Actor(guid.ID{}).Actor,
+		Action: event.CodesExported, RequestID: c.RequestID, What: what})
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/admission"
+	"boon.example/internal/event"
 	"boon.example/internal/face/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
@@ -121,7 +122,7 @@ func TestExport(t *testing.T) {
 // deaf are records that take no note of an export.
 type deaf struct{ api.Records }
 
-func (deaf) LogExport(context.Context, gift.TrailEntry) error { return errors.New("the disk is full") }
+func (deaf) LogExport(context.Context, event.TrailEntry) error { return errors.New("the disk is full") }
 
 // TestExportsAreNoted: each download stands in the log of the set-up, which is chained, before anything leaves.
 func TestExportsAreNoted(t *testing.T) {

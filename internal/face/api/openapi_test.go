@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"boon.example/examples"
+	"boon.example/internal/event"
 	"boon.example/internal/face/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -142,7 +143,7 @@ func TestTheFileListsTheTable(t *testing.T) {
 		"Entry.kind": {schemas["Entry"].Value.Properties["kind"].Value, listed(gift.Kinds())},
 		"Operation":  {schemas["Operation"].Value, listed(gift.Operations())},
 		"Redeeming":  {schemas["Redeeming"].Value, listed(gift.ReverseRedemption.Undoes())},
-		"Event.type": {schemas["Event"].Value.Properties["type"].Value, listed(gift.EventTypes())},
+		"Event.type": {schemas["Event"].Value.Properties["type"].Value, listed(event.Types())},
 	} {
 		var is []string
 		for _, name := range list.schema.Enum {
@@ -423,7 +424,7 @@ func TestEveryCodeHasItsPlaceOnTheErrorsPage(t *testing.T) {
 func TestOpenAPIKnowsTheFamiliesOfEvents(t *testing.T) {
 	t.Parallel()
 	var families []string
-	for _, kind := range gift.EventTypes() {
+	for _, kind := range event.Types() {
 		if family, _, _ := strings.Cut(string(kind), "."); !slices.Contains(families, family) {
 			families = append(families, family)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -23,15 +24,15 @@ type Records interface {
 	// Await gives a page of the events of an account, in the order of the commits that made them. One without events
 	// waits for some, as long as wait and the context allow; idle is told before. EventsEnd is the place after the
 	// newest.
-	Await(ctx context.Context, q gift.EventQuery, wait time.Duration, idle func()) (gift.EventPage, error)
+	Await(ctx context.Context, q event.Query, wait time.Duration, idle func()) (event.Page, error)
 	EventsEnd(ctx context.Context, account guid.ID) (merchant.EventPlace, error)
 	// LogExport notes durably, in a log that is chained and in the audit trail, that codes leave.
-	LogExport(context.Context, gift.TrailEntry) error
+	LogExport(context.Context, event.TrailEntry) error
 	// AddTrail writes into the audit trail.
-	AddTrail(context.Context, gift.TrailEntry) error
+	AddTrail(context.Context, event.TrailEntry) error
 	// Trail gives a page of the audit trail of an account, the newest first.
-	Trail(context.Context, gift.TrailFilter) (gift.TrailPage, error)
+	Trail(context.Context, event.TrailFilter) (event.TrailPage, error)
 	// AdvanceClock moves the clock of a test account to where move says, or gives the error of move.
 	AdvanceClock(ctx context.Context, account guid.ID,
-		move func(merchant.Clock) (merchant.Clock, gift.TrailEntry, error)) (merchant.Clock, error)
+		move func(merchant.Clock) (merchant.Clock, event.TrailEntry, error)) (merchant.Clock, error)
 }

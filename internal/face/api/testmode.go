@@ -5,7 +5,7 @@ import (
 
 	"boon.example/internal/base/admission"
 	"boon.example/internal/calendar"
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -59,9 +59,9 @@ func advanceClock(c *call) (ledger.Answer, error) {
 			return ledger.Answer{}, err
 		}
 	}
-	move := func(was merchant.Clock) (merchant.Clock, gift.TrailEntry, error) {
+	move := func(was merchant.Clock) (merchant.Clock, event.TrailEntry, error) {
 		is, err := was.Set(asked, c.Account.Zone, c.RealTime().UTC())
-		return is, gift.TrailEntry{AccountID: c.Account.ID, Actor: c.Actor(guid.ID{}).Actor, Action: gift.ClockAdvanced,
+		return is, event.TrailEntry{AccountID: c.Account.ID, Actor: c.Actor(guid.ID{}).Actor, Action: event.ClockAdvanced,
 			RequestID: c.RequestID, What: "the test clock shows " + is.Now(c.RealTime()).UTC().Format(time.RFC3339)}, err
 	}
 	clock, err := c.Records.AdvanceClock(c.Context(), c.Account.ID, move)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/admission"
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -81,7 +82,7 @@ func TestWebhooksGoByTheTestClock(t *testing.T) {
 	w := newWorld(t)
 	w.send(ofMoney("5"))
 	w.feed(1, url.Values{"type": {string(gift.EventCreated)}}) // waits for what others have under way on the same server
-	page, err := w.store.Events(t.Context(), gift.EventQuery{AccountID: id(harbor), Limit: 1,
+	page, err := w.store.Events(t.Context(), event.Query{AccountID: id(harbor), Limit: 1,
 		Types: []gift.EventType{gift.EventCreated}})
 	if err != nil || len(page.Events) != 1 {
 		t.Fatalf("%+v, %v", page.Events, err)

@@ -1,7 +1,7 @@
 package api
 
 import (
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/ledger"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
@@ -13,7 +13,7 @@ func listTrail(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
-	filter := gift.TrailFilter{AccountID: c.Account.ID, From: q.Instant("from"), To: q.Instant("to"), Limit: q.Limit()}
+	filter := event.TrailFilter{AccountID: c.Account.ID, From: q.Instant("from"), To: q.Instant("to"), Limit: q.Limit()}
 	copy(filter.Before[:], q.Cursor("audit", len(filter.Before)))
 	if err := q.Err(); err != nil {
 		return ledger.Answer{}, err

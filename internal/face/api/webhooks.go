@@ -14,7 +14,7 @@ import (
 	"boon.example/internal/base/admission"
 	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/contact"
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -29,7 +29,7 @@ type Hooks interface {
 	Directory(context.Context) (*merchant.Directory, error)
 	Configure(ctx context.Context, change func(*merchant.Directory, merchant.Uses) (merchant.Changes, error)) error
 	// WebhookAttempts reads attempts at an endpoint, the newest first.
-	WebhookAttempts(context.Context, gift.WebhookAttempts) ([]gift.WebhookAttempt, error)
+	WebhookAttempts(context.Context, event.WebhookAttempts) ([]event.WebhookAttempt, error)
 	// EventsEnd is the place after the newest event of an account; EventsBefore is one after which all of its events come
 	// that were made at a time or later, EventsUntil one up to which all come that were made before, and few others.
 	EventsEnd(ctx context.Context, account guid.ID) (merchant.EventPlace, error)
@@ -170,11 +170,11 @@ func (c *call) readWebhook(o *wire.Object) (r merchant.WebhookChange) {
 
 // readTypes reads types of events; nil: there are none.
 func readTypes(o *wire.Object) []string {
-	types, ok := o.Texts("types", 2*len(gift.EventTypes()))
+	types, ok := o.Texts("types", 2*len(event.Types()))
 	if !ok {
 		return nil
 	}
-	if at, err := gift.CheckWebhookTypes(types); err != nil {
+	if at, err := event.CheckTypes(types); err != nil {
 		o.Add(fmt.Sprintf("types[%d]", at), "%s", err)
 	}
 	return types
@@ -311,7 +311,7 @@ func (c *call) readReplay(o *wire.Object) (r merchant.WebhookReplay) {
 	case o.Has("from") || o.Has("to"):
 	case !r.From.Before(r.To):
 		o.Add("to", "This must be after from.")
-	case r.From.Before(c.Now.Add(-gift.EventsKept)):
+	case r.From.Before(c.Now.Add(-event.Kept)):
 		o.Add("from", "Events are kept for 90 days.")
 	}
 	return r
@@ -353,7 +353,7 @@ func replayWebhook(c *call) (ledger.Answer, error) {
 // listAttempts lists the calls of an endpoint, the newest first.
 func listAttempts(c *call) (ledger.Answer, error) {
 	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
-	filter := gift.WebhookAttempts{AccountID: c.Account.ID, Limit: q.Limit()}
+	filter := event.WebhookAttempts{AccountID: c.Account.ID, Limit: q.Limit()}
 	copy(filter.Before[:], q.Cursor("attempts", len(filter.Before)))
 	id, err := c.webhookID()
 	q.Refuse(err)
@@ -399,7 +399,7 @@ func writeWebhook(w *wire.Writer, h *merchant.Webhook) {
 }
 
 // writeAttempt writes the members of an attempt. Of an answer that is no text, what is none is shown as U+FFFD.
-func writeAttempt(w *wire.Writer, a *gift.WebhookAttempt) {
+func writeAttempt(w *wire.Writer, a *event.WebhookAttempt) {
 	w.ID("attemptID", a.ID)
 	w.ID("eventID", a.Event)
 	w.Text("type", string(a.Type))

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/event"
 	"boon.example/internal/face/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
@@ -185,7 +186,7 @@ func TestAttemptsAreListed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	one := w.hook()
-	attempts := []gift.WebhookAttempt{
+	attempts := []event.WebhookAttempt{
 		{Status: 500, Answer: []byte(strings.Repeat("é", 511) + "x\xc3"), Took: 1_500 * time.Millisecond},
 		{Status: 200}, {Words: "The host has no address that may be called."}, {Status: 404, Answer: []byte("<b>\xff\x00")},
 	}
@@ -262,7 +263,7 @@ func TestEventsHoldNoSecrets(t *testing.T) {
 	g := w.send(mailed("ana@example.com"))
 	w.post("block-gift", `{"voucherID":"`+g.id+`","reasonCode":"LOST"}`).want(200)
 	w.feed(2, url.Values{}) // waits for what others have under way on the same server
-	page, err := w.store.Events(t.Context(), gift.EventQuery{AccountID: id(harbor), Limit: 100})
+	page, err := w.store.Events(t.Context(), event.Query{AccountID: id(harbor), Limit: 100})
 	if err != nil || len(page.Events) < 2 {
 		t.Fatalf("%d events, %v", len(page.Events), err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/ratelimit"
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -178,11 +179,11 @@ func (t *tills) signedInAs(c *service.Call, s *session, p *merchant.Person) (ans
 // tellSignIn writes into the audit trail that somebody signed in, unless it says so of the last minute: right PINs
 // may be typed as often as one likes.
 func (t *tills) tellSignIn(c *service.Call, s *session) error {
-	at := told{gift.TillSignedIn, s.caller.Account.RestKey(s.person, s.caller.KeyID)}
+	at := told{event.TillSignedIn, s.caller.Account.RestKey(s.person, s.caller.KeyID)}
 	if !t.told.isNew(at, c.Now, time.Minute) {
 		return nil
 	}
-	err := t.addTrail(c, s, s.person.Name, gift.TillSignedIn, s.person.Name+" signed in at till "+s.caller.Name)
+	err := t.addTrail(c, s, s.person.Name, event.TillSignedIn, s.person.Name+" signed in at till "+s.caller.Name)
 	if err != nil {
 		t.told.forget(at)
 	}
@@ -191,7 +192,7 @@ func (t *tills) tellSignIn(c *service.Call, s *session) error {
 
 // addTrail writes what was done at a till into the audit trail.
 func (t *tills) addTrail(c *service.Call, s *session, person string, action gift.EventType, what string) error {
-	err := t.Store.AddTrail(c.Context(), gift.TrailEntry{AccountID: s.caller.Account.ID, Action: action, What: what,
+	err := t.Store.AddTrail(c.Context(), event.TrailEntry{AccountID: s.caller.Account.ID, Action: action, What: what,
 		Actor: merchant.Actor{KeyID: s.caller.KeyID, Person: person, Address: c.Address()}, RequestID: c.RequestID})
 	if err != nil {
 		return service.Stored(fmt.Errorf("writing the audit trail: %w", err))
@@ -241,7 +242,7 @@ func (t *tills) tellRest(c *service.Call, s *session, p *merchant.Person) error 
 		if err != nil {
 			return service.Stored(fmt.Errorf("reading how many PINs may be tried: %w", err))
 		}
-		note := told{gift.EventPINLimited, at}
+		note := told{event.PINLimited, at}
 		if pinRate(at).Left(b, c.Now) > 0 || !t.told.isNew(note, c.Now, time.Hour) {
 			continue
 		}
@@ -250,7 +251,7 @@ func (t *tills) tellRest(c *service.Call, s *session, p *merchant.Person) error 
 			where = "at all tills, the last of them at till " + s.caller.Name
 		}
 		t.PINLimited(c.Context(), merchant.Till{AccountID: at.AccountID, KeyID: s.caller.KeyID, LocationID: at.LocationID})
-		err = t.addTrail(c, s, "", gift.EventPINLimited, fmt.Sprintf("the PIN of %s rests after %d wrong ones %s", p.Name,
+		err = t.addTrail(c, s, "", event.PINLimited, fmt.Sprintf("the PIN of %s rests after %d wrong ones %s", p.Name,
 			pinRate(at).Burst, where))
 		if err != nil {
 			t.told.forget(note)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/service"
@@ -19,10 +19,10 @@ import (
 type trail struct {
 	Store
 	broken bool
-	rows   []gift.TrailEntry
+	rows   []event.TrailEntry
 }
 
-func (t *trail) AddTrail(_ context.Context, e gift.TrailEntry) error {
+func (t *trail) AddTrail(_ context.Context, e event.TrailEntry) error {
 	if t.broken {
 		return errors.New("broken")
 	}

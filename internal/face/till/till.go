@@ -15,6 +15,7 @@ import (
 
 	"boon.example/internal/base/fair"
 	"boon.example/internal/base/ratelimit"
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -49,7 +50,7 @@ type Store interface {
 	BeginShift(ctx context.Context, account, till guid.ID, until time.Time) (time.Time, error)
 	Shift(ctx context.Context, account, till guid.ID) (time.Time, error)
 	// AddTrail writes into the audit trail, and an event where one PIN rests.
-	AddTrail(context.Context, gift.TrailEntry) error
+	AddTrail(context.Context, event.TrailEntry) error
 	// Activity gives a page of the changes of all gifts of an account, the newest first.
 	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)
 	// GiftsNamed finds gifts of an account by their ids, in no order.

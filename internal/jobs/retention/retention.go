@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store"
@@ -90,7 +90,7 @@ func (j *Job) Account(ctx context.Context, account *merchant.Account, now time.T
 		if n == 0 && failed == nil && len(ids) == 0 && len(some) > 0 {
 			what := fmt.Sprintf("erases what gifts of account %s say of people that ended more than %d days ago", account.ID,
 				account.PersonalDataDays)
-			err := j.Store.LogExport(ctx, gift.TrailEntry{AccountID: account.ID, Action: gift.PersonErased, What: what})
+			err := j.Store.LogExport(ctx, event.TrailEntry{AccountID: account.ID, Action: event.PersonErased, What: what})
 			if err != nil {
 				return n, err
 			}

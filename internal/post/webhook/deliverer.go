@@ -14,7 +14,7 @@ import (
 
 	"boon.example/internal/base/fair"
 	"boon.example/internal/base/span"
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 )
@@ -22,8 +22,8 @@ import (
 // Store is what a deliverer needs of a store.
 type Store interface {
 	// Events gives a page of the events of an account, EventPages of several.
-	Events(context.Context, gift.EventQuery) (gift.EventPage, error)
-	EventPages(context.Context, []gift.EventQuery) ([]gift.EventPage, error)
+	Events(context.Context, event.Query) (event.Page, error)
+	EventPages(context.Context, []event.Query) ([]event.Page, error)
 	// NewEvents tells which accounts have events after a position, and up to which it looked; of what is committed out of
 	// turn it tells later. Before 0, it tells of none, and where the newest is.
 	NewEvents(ctx context.Context, after int64) (accounts []guid.ID, upTo int64, err error)
@@ -33,8 +33,8 @@ type Store interface {
 	ReleaseWebhooks(ctx context.Context, owner guid.ID) error
 	// WebhookStates reads how far the endpoints of an account have come; SaveWebhooks writes that, and attempts, in one
 	// transaction. Saving an attempt again changes nothing.
-	WebhookStates(ctx context.Context, account guid.ID) ([]gift.WebhookState, error)
-	SaveWebhooks(ctx context.Context, states []gift.WebhookState, attempts []gift.WebhookAttempt) error
+	WebhookStates(ctx context.Context, account guid.ID) ([]event.WebhookState, error)
+	SaveWebhooks(ctx context.Context, states []event.WebhookState, attempts []event.WebhookAttempt) error
 }
 
 // Deliverer sends the events of all accounts to their endpoints. Several, in as many processes, share the work: each
@@ -46,7 +46,7 @@ type Deliverer struct {
 	// Destination is where the calls of a URL end, so that endpoints at one machine share a rate.
 	Destination func(url string) string
 	Directory   func() *merchant.Directory
-	Render      func(context.Context, *gift.Event) []byte
+	Render      func(context.Context, *event.Event) []byte
 	// SwitchOff switches an endpoint off for good, and tells the account where it was for failing.
 	SwitchOff func(context.Context, *merchant.Webhook, merchant.WebhookOff) error
 	Log       *slog.Logger
@@ -70,7 +70,7 @@ type Deliverer struct {
 	seen         atomic.Pointer[healthSnapshot]
 
 	mu       sync.Mutex
-	attempts []gift.WebhookAttempt // to be saved
+	attempts []event.WebhookAttempt // to be saved
 }
 
 // Every is the time between two calls of Look.
@@ -247,7 +247,7 @@ func (d *Deliverer) read(ctx context.Context) (failed error) {
 // readSome reads the next pages of some accounts together.
 func (d *Deliverer) readSome(ctx context.Context, streams []*stream) error {
 	for range maxPages {
-		queries := make([]gift.EventQuery, len(streams))
+		queries := make([]event.Query, len(streams))
 		for n, s := range streams {
 			queries[n] = s.query()
 		}
@@ -286,7 +286,7 @@ func (d *Deliverer) flush(ctx context.Context) error {
 	if idle {
 		d.moveAt = now.Add(moveEvery)
 	}
-	var states []gift.WebhookState
+	var states []event.WebhookState
 	for _, s := range d.streams {
 		states = append(states, s.dirty(idle)...)
 	}
@@ -295,7 +295,7 @@ func (d *Deliverer) flush(ctx context.Context) error {
 
 // save writes what is to be saved, a little at a time, as redemptions wait for the same writer: attempts, then states.
 // What cannot be saved now, is with the next states.
-func (d *Deliverer) save(ctx context.Context, states []gift.WebhookState) error {
+func (d *Deliverer) save(ctx context.Context, states []event.WebhookState) error {
 	d.mu.Lock()
 	attempts := d.attempts
 	d.attempts = nil
@@ -325,7 +325,7 @@ func (d *Deliverer) save(ctx context.Context, states []gift.WebhookState) error 
 	return fmt.Errorf("saving how far webhooks came: %w", err)
 }
 
-func (d *Deliverer) note(a gift.WebhookAttempt, o Outcome) {
+func (d *Deliverer) note(a event.WebhookAttempt, o Outcome) {
 	if d.Observe != nil {
 		d.Observe(o)
 	}
@@ -344,7 +344,7 @@ func (d *Deliverer) complain(ctx context.Context, what string, err error) {
 
 // readBacklog reads for a lane that is out of step: one at a time, in turns by account, and with a pause, whatever the
 // number of lanes.
-func (l *lane) readBacklog(ctx context.Context, q gift.EventQuery) (page gift.EventPage, err error) {
+func (l *lane) readBacklog(ctx context.Context, q event.Query) (page event.Page, err error) {
 	done, err := l.backlogReads.Take(ctx, l.account, l.hook.ID)
 	if err != nil {
 		return page, err

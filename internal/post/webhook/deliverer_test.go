@@ -21,6 +21,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"boon.example/internal/contact"
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -167,25 +168,26 @@ type counting struct {
 	forgets *atomic.Bool
 }
 
-func (c counting) Events(ctx context.Context, q gift.EventQuery) (gift.EventPage, error) {
+func (c counting) Events(ctx context.Context, q event.Query) (event.Page, error) {
 	c.reads.Add(1)
 	c.own.Add(1)
 	if c.forgets.Load() && !q.After.IsZero() {
-		return gift.EventPage{}, gift.NoSuchPlace()
+		return event.Page{}, event.NoSuchPlace()
 	}
 	c.forgets.Store(false)
 	return c.Store.Events(ctx, q)
 }
 
-func (c counting) EventPages(ctx context.Context, q []gift.EventQuery) ([]gift.EventPage, error) {
+func (c counting) EventPages(ctx context.Context, q []event.Query) ([]event.Page, error) {
 	c.reads.Add(1)
 	if c.forgets.Load() {
-		return slices.Repeat([]gift.EventPage{{Forgotten: true}}, len(q)), nil
+		return slices.Repeat([]event.Page{{Forgotten: true}}, len(q)), nil
 	}
 	return c.Store.EventPages(ctx, q)
 }
 
-func (c counting) SaveWebhooks(ctx context.Context, states []gift.WebhookState, attempts []gift.WebhookAttempt) error {
+func (c counting) SaveWebhooks(ctx context.Context, states []event.WebhookState,
+	attempts []event.WebhookAttempt) error {
 	if c.killed.Load() {
 		return errors.New("killed")
 	}
@@ -210,7 +212,7 @@ func (w *world) start(every time.Duration) (stop func()) {
 			return w.directory.Load()
 		},
 		Destination: func(url string) string { return w.at(url) },
-		Render: func(_ context.Context, e *gift.Event) []byte {
+		Render: func(_ context.Context, e *event.Event) []byte {
 			w.rendered.Add(1)
 			return []byte(`{"type":"` + string(e.Type) + `"}`)
 		},

@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/base/fair"
 	"boon.example/internal/base/span"
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -69,15 +70,15 @@ type lane struct {
 	done   chan struct{}
 
 	// Of its goroutine.
-	backlog  []event   // what it read for itself
-	free     time.Time // when a replay may go on
-	prompt   bool      // the last calls succeeded, none took long
-	width    int       // how many calls it makes at once
-	off      bool      // it was switched off
-	replayed bool      // a replay had the last turn
+	backlog  []rendered // what it read for itself
+	free     time.Time  // when a replay may go on
+	prompt   bool       // the last calls succeeded, none took long
+	width    int        // how many calls it makes at once
+	off      bool       // it was switched off
+	replayed bool       // a replay had the last turn
 
 	// Under stream.mu, as is what of state is written.
-	state     gift.WebhookState
+	state     event.WebhookState
 	following bool
 	waiting   bool // in step, at the end
 	// behindSince is since when it has not been waiting.
@@ -159,7 +160,7 @@ func (l *lane) run(ctx context.Context) {
 }
 
 // nextRetry gives the event whose next attempt is due, and else when the first one is.
-func (l *lane) nextRetry() (due *gift.WebhookAside, next time.Time) {
+func (l *lane) nextRetry() (due *event.WebhookAside, next time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range l.state.Aside {
@@ -198,14 +199,14 @@ func (l *lane) sleep(ctx context.Context, until time.Time) {
 }
 
 // next gives the next events that are wanted; more tells, where there are none, to ask again at once.
-func (l *lane) next(ctx context.Context) (events []event, more bool) {
+func (l *lane) next(ctx context.Context) (events []rendered, more bool) {
 	if len(l.backlog) == 0 {
 		if events, following := l.remembered(); following {
 			return events, false
 		}
 	}
 	if len(l.backlog) == 0 {
-		page, err := l.readBacklog(ctx, gift.EventQuery{AccountID: l.account, Types: l.types, After: l.state.After,
+		page, err := l.readBacklog(ctx, event.Query{AccountID: l.account, Types: l.types, After: l.state.After,
 			Limit: backlogPage})
 		switch {
 		case forgotten(err) && !l.state.After.IsZero():
@@ -249,7 +250,7 @@ func (l *lane) restartStream() {
 // remembered puts the lane in step if the stream remembers what comes after its place, and takes the next events that
 // are wanted. Where there are none, the lane waits. Both happen under one lock: if the stream let go of events in
 // between, the lane would pass over them.
-func (l *lane) remembered() (events []event, following bool) {
+func (l *lane) remembered() (events []rendered, following bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.following = !l.lost && !l.state.After.Before(l.start); !l.following {
@@ -288,7 +289,7 @@ func (l *lane) set(change func()) {
 
 // deliver makes the first attempt at each of some events, the next ones or some of a replay, and tells at how many:
 // after one that was not taken soon, the others have time.
-func (l *lane) deliver(ctx context.Context, events []event, next bool) int {
+func (l *lane) deliver(ctx context.Context, events []rendered, next bool) int {
 	outcomes := l.send(ctx, events)
 	if ctx.Err() != nil || len(outcomes) == 0 {
 		return 0 // whoever has the lane next sends them again
@@ -298,7 +299,7 @@ func (l *lane) deliver(ctx context.Context, events []event, next bool) int {
 			if l.judge(o); !o.Succeeded() {
 				wait, _ := Retry(1, l.Random())
 				e := &events[i]
-				l.state.Aside = append(l.state.Aside, gift.WebhookAside{Event: e.id, Type: e.kind, Before: e.before, Attempts: 1,
+				l.state.Aside = append(l.state.Aside, event.WebhookAside{Event: e.id, Type: e.kind, Before: e.before, Attempts: 1,
 					Due: time.Now().Add(wait)})
 			}
 		}
@@ -344,7 +345,7 @@ func (l *lane) decide(ctx context.Context, outcomes []Outcome) {
 }
 
 // retry makes another attempt at an event that failed.
-func (l *lane) retry(ctx context.Context, a gift.WebhookAside) {
+func (l *lane) retry(ctx context.Context, a event.WebhookAside) {
 	e, err := l.find(ctx, &a)
 	switch {
 	case ctx.Err() != nil:
@@ -358,7 +359,7 @@ func (l *lane) retry(ctx context.Context, a gift.WebhookAside) {
 		pause(ctx, 5*time.Second)
 		return
 	}
-	outcomes := l.send(ctx, []event{e})
+	outcomes := l.send(ctx, []rendered{e})
 	if ctx.Err() != nil {
 		return
 	}
@@ -371,10 +372,10 @@ func (l *lane) retry(ctx context.Context, a gift.WebhookAside) {
 
 // settle takes an event out of those that are to be tried again, or says when it is. When the first one gets through to
 // an endpoint that took nothing, the others need not wait.
-func (l *lane) settle(a *gift.WebhookAside, taken bool) {
+func (l *lane) settle(a *event.WebhookAside, taken bool) {
 	full := len(l.state.Aside) >= maxAside
 	wait, again := Retry(a.Attempts+1, l.Random())
-	l.state.Aside = slices.DeleteFunc(l.state.Aside, func(b gift.WebhookAside) bool { return b.Event == a.Event })
+	l.state.Aside = slices.DeleteFunc(l.state.Aside, func(b event.WebhookAside) bool { return b.Event == a.Event })
 	switch {
 	case taken && full:
 		for i := range l.state.Aside {
@@ -391,12 +392,12 @@ func (l *lane) settle(a *gift.WebhookAside, taken bool) {
 }
 
 // find reads an event again.
-func (l *lane) find(ctx context.Context, a *gift.WebhookAside) (event, error) {
-	q := gift.EventQuery{AccountID: l.account, Types: []gift.EventType{a.Type}, After: a.Before, Limit: 1}
+func (l *lane) find(ctx context.Context, a *event.WebhookAside) (rendered, error) {
+	q := event.Query{AccountID: l.account, Types: []gift.EventType{a.Type}, After: a.Before, Limit: 1}
 	for {
 		page, err := l.readBacklog(ctx, q)
 		if err != nil {
-			return event{}, err
+			return rendered{}, err
 		}
 		for _, e := range l.render(ctx, page.Events, q.After) {
 			if e.id == a.Event {
@@ -404,7 +405,7 @@ func (l *lane) find(ctx context.Context, a *gift.WebhookAside) (event, error) {
 			}
 		}
 		if !page.More {
-			return event{}, gift.NoSuchPlace()
+			return rendered{}, event.NoSuchPlace()
 		}
 		q.After = page.Next
 	}
@@ -413,7 +414,7 @@ func (l *lane) find(ctx context.Context, a *gift.WebhookAside) (event, error) {
 // send makes calls and gives what came of each. It ends before the last event where one was not taken, or not soon. One
 // goes after the other, over a connection that stays, as another costs as much as some calls; more at once go where the
 // endpoint takes long for what happens, but not where this machine does.
-func (l *lane) send(ctx context.Context, events []event) []Outcome {
+func (l *lane) send(ctx context.Context, events []rendered) []Outcome {
 	pause(ctx, l.paces.take(l.Destination(l.hook.URL), len(events), time.Now()))
 	outcomes, begun := make([]Outcome, len(events)), time.Now()
 	var taken, took atomic.Int64
@@ -482,7 +483,7 @@ func (l *lane) enter(ctx context.Context) (leave func()) {
 }
 
 // attempt makes a call once there is room for it.
-func (l *lane) attempt(ctx context.Context, e *event) Outcome {
+func (l *lane) attempt(ctx context.Context, e *rendered) Outcome {
 	leave := l.enter(ctx)
 	if leave == nil {
 		return Outcome{}
@@ -494,7 +495,7 @@ func (l *lane) attempt(ctx context.Context, e *event) Outcome {
 // quick reports whether an endpoint took a message, and not after long.
 func (o *Outcome) quick() bool { return o.Succeeded() && o.Took <= slowAfter }
 
-func (l *lane) call(ctx context.Context, e *event) Outcome {
+func (l *lane) call(ctx context.Context, e *rendered) Outcome {
 	at := time.Now().UTC().Truncate(time.Microsecond)
 	traced, s := l.Tracer.Call(ctx, e.id, "webhook", attribute.String("boon.event", string(e.kind)))
 	o := l.Send(traced, l.hook.URL, l.hook.Secrets(at), Message{e.id.String(), e.body})
@@ -503,7 +504,7 @@ func (l *lane) call(ctx context.Context, e *event) Outcome {
 	}
 	span.End(s, o.err())
 	if ctx.Err() == nil || o.Succeeded() {
-		l.note(gift.WebhookAttempt{ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: l.account, WebhookID: l.hook.ID,
+		l.note(event.WebhookAttempt{ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: l.account, WebhookID: l.hook.ID,
 			Event: e.id, Type: e.kind, At: at, Took: o.Took, Status: o.Status, Answer: o.Answer, Words: o.Words}, o)
 	}
 	return o
@@ -521,11 +522,11 @@ func (l *lane) replay(ctx context.Context) {
 	if l.state.Replay != r.ID {
 		l.set(func() { l.state.Replay, l.state.ReplayAfter, l.state.Replayed = r.ID, r.After, false })
 	}
-	types := gift.CoveredTypes(r.Types)
+	types := event.CoveredTypes(r.Types)
 	if types == nil {
 		types = l.types
 	}
-	page, err := l.readBacklog(ctx, gift.EventQuery{AccountID: l.account, Types: types, From: r.From, To: r.To,
+	page, err := l.readBacklog(ctx, event.Query{AccountID: l.account, Types: types, From: r.From, To: r.To,
 		After: l.state.ReplayAfter, Limit: l.atOnce()})
 	if err != nil && !forgotten(err) {
 		l.complain(ctx, "events could not be read for a replay", err)
@@ -533,7 +534,7 @@ func (l *lane) replay(ctx context.Context) {
 		return
 	}
 	events := slices.DeleteFunc(l.render(ctx, page.Events, l.state.ReplayAfter),
-		func(e event) bool { return r.Upto.Before(e.place) })
+		func(e rendered) bool { return r.Upto.Before(e.place) })
 	end, done := page.Next, err != nil || !page.More || !page.Next.Before(r.Upto)
 	if len(events) > 0 {
 		now := time.Now()

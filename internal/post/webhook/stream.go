@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/fair"
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -53,17 +54,17 @@ type stream struct {
 
 	mu         sync.Mutex
 	lanes      map[guid.ID]*lane
-	states     map[guid.ID]gift.WebhookState // of endpoints that have, or had, no lane
-	unsaved    map[guid.ID]bool              // which of them are to be saved
-	types      []gift.EventType              // that are read; nil: all
-	recent     []event                       // those of these types after start and up to end
+	states     map[guid.ID]event.WebhookState // of endpoints that have, or had, no lane
+	unsaved    map[guid.ID]bool               // which of them are to be saved
+	types      []gift.EventType               // that are read; nil: all
+	recent     []rendered                     // those of these types after start and up to end
 	start, end merchant.EventPlace
 	// lost: the database knows end no more, so that no lane can be in step until one has read up to the end by itself.
 	lost bool
 }
 
-// event is a rendered event.
-type event struct {
+// rendered is an event as it is sent.
+type rendered struct {
 	id     guid.ID
 	kind   gift.EventType
 	body   []byte
@@ -77,10 +78,10 @@ const (
 	maxPages  = 8 // that are read of an account before others have their turn
 )
 
-func newStream(d *Deliverer, account guid.ID, states []gift.WebhookState) *stream {
+func newStream(d *Deliverer, account guid.ID, states []event.WebhookState) *stream {
 	s := &stream{Deliverer: d, account: account, calls: fair.New(accountCalls),
 		paces: paces{free: map[string]time.Time{}},
-		lanes: map[guid.ID]*lane{}, states: map[guid.ID]gift.WebhookState{},
+		lanes: map[guid.ID]*lane{}, states: map[guid.ID]event.WebhookState{},
 		unsaved: map[guid.ID]bool{}, types: []gift.EventType{}}
 	for _, state := range states {
 		s.states[state.WebhookID] = state
@@ -140,9 +141,9 @@ func (s *stream) startAtFurthest(wanted map[guid.ID]*merchant.Webhook) {
 }
 
 // state is how far an endpoint has come. One that never had a lane begins where it was made.
-func (s *stream) state(w *merchant.Webhook) (state gift.WebhookState, known bool) {
+func (s *stream) state(w *merchant.Webhook) (state event.WebhookState, known bool) {
 	if state, known = s.states[w.ID]; !known {
-		state = gift.WebhookState{AccountID: s.account, WebhookID: w.ID, After: w.Start}
+		state = event.WebhookState{AccountID: s.account, WebhookID: w.ID, After: w.Start}
 	}
 	return state, known
 }
@@ -157,7 +158,7 @@ func (s *stream) begin(ctx context.Context, w *merchant.Webhook) {
 		}
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	l := &lane{stream: s, hook: w, types: gift.CoveredTypes(w.Types), state: state, changed: !known, cancel: cancel,
+	l := &lane{stream: s, hook: w, types: event.CoveredTypes(w.Types), state: state, changed: !known, cancel: cancel,
 		behindSince: time.Now(),
 		wake:        make(chan struct{}, 1), done: make(chan struct{})}
 	s.lanes[w.ID] = l
@@ -168,16 +169,16 @@ func (s *stream) begin(ctx context.Context, w *merchant.Webhook) {
 func (s *stream) updateTypes(wanted map[guid.ID]*merchant.Webhook) {
 	types := map[gift.EventType]bool{}
 	for _, w := range wanted {
-		all := gift.CoveredTypes(w.Types)
+		all := event.CoveredTypes(w.Types)
 		if all == nil {
-			all = gift.EventTypes()
+			all = event.Types()
 		}
 		for _, t := range all {
 			types[t] = true
 		}
 	}
 	union := slices.Sorted(maps.Keys(types))
-	if len(union) == len(gift.EventTypes()) {
+	if len(union) == len(event.Types()) {
 		union = nil
 	}
 	if !slices.Equal(union, s.types) || (union == nil) != (s.types == nil) {
@@ -199,14 +200,14 @@ func (s *stream) waits() bool {
 }
 
 // query asks for the next page.
-func (s *stream) query() gift.EventQuery {
+func (s *stream) query() event.Query {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return gift.EventQuery{AccountID: s.account, Types: s.types, After: s.end, Limit: pageSize}
+	return event.Query{AccountID: s.account, Types: s.types, After: s.end, Limit: pageSize}
 }
 
 // take remembers a page of the events after a place, and wakes the lanes that want something of it.
-func (s *stream) take(ctx context.Context, after merchant.EventPlace, page *gift.EventPage) {
+func (s *stream) take(ctx context.Context, after merchant.EventPlace, page *event.Page) {
 	if page.Forgotten {
 		s.restart()
 		return
@@ -226,18 +227,18 @@ func (s *stream) restart() {
 	}
 }
 
-func (s *stream) render(ctx context.Context, events []gift.Event, after merchant.EventPlace) []event {
-	rendered := make([]event, 0, len(events))
+func (s *stream) render(ctx context.Context, events []event.Event, after merchant.EventPlace) []rendered {
+	all := make([]rendered, 0, len(events))
 	for i := range events {
 		e := &events[i]
-		rendered = append(rendered, event{e.ID, e.Type, s.Render(ctx, e), after, e.Place})
+		all = append(all, rendered{e.ID, e.Type, s.Render(ctx, e), after, e.Place})
 		after = e.Place
 	}
-	return rendered
+	return all
 }
 
 // add remembers events that were read.
-func (s *stream) add(events []event, end merchant.EventPlace) {
+func (s *stream) add(events []rendered, end merchant.EventPlace) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget()
@@ -249,7 +250,7 @@ func (s *stream) add(events []event, end merchant.EventPlace) {
 	for _, l := range s.lanes {
 		switch {
 		case !l.following:
-		case slices.ContainsFunc(events, func(e event) bool { return l.wants(e.kind) }):
+		case slices.ContainsFunc(events, func(e rendered) bool { return l.wants(e.kind) }):
 			l.wakeUp()
 		case l.waiting:
 			l.move(end)
@@ -267,12 +268,12 @@ func (s *stream) forget() {
 	}
 	if s.start.Before(past) {
 		s.start = past
-		s.recent = slices.DeleteFunc(s.recent, func(e event) bool { return !past.Before(e.place) })
+		s.recent = slices.DeleteFunc(s.recent, func(e rendered) bool { return !past.Before(e.place) })
 	}
 }
 
 // dirty gives the states that are to be saved, those too that moved over events that nobody wanted where idle is true.
-func (s *stream) dirty(idle bool) (states []gift.WebhookState) {
+func (s *stream) dirty(idle bool) (states []event.WebhookState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget()

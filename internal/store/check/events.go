@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -100,7 +101,7 @@ func (c *Check) eventsKeptSince(ctx context.Context) (since time.Time, err error
 		return since, fmt.Errorf("looking for when events were forgotten: %w", err)
 	}
 	for _, then := range []time.Time{last, time.Now()} { // a clock that was ahead forgot no more than there was
-		if then = then.Add(-gift.EventsKept); then.Before(since) {
+		if then = then.Add(-event.Kept); then.Before(since) {
 			since = then
 		}
 	}
@@ -150,7 +151,7 @@ func (c *Check) checkEventsOf(ctx context.Context, page []eventRow, accounts map
 		}
 		if r.body != "" {
 			is[strings.TrimSpace(r.kinds)] = json.Valid([]byte(r.body)) &&
-				slices.Contains(gift.EventTypes(), gift.EventType(strings.TrimSpace(r.kinds)))
+				slices.Contains(event.Types(), gift.EventType(strings.TrimSpace(r.kinds)))
 		}
 		slices.Sort(said)
 		if !slices.Equal(said, slices.Sorted(maps.Keys(is))) || slices.Contains(slices.Collect(maps.Values(is)), false) {

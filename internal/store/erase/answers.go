@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -352,10 +353,10 @@ func (e *Eraser) beside(ctx context.Context, ask Request, id guid.ID, entries []
 	}
 	err = db.Each(ctx, e.db.Readers, answered, []any{account, since}, func(rows *sql.Rows) error {
 		var a attempt
-		var event guid.ID
+		var about guid.ID
 		var kind gift.EventType
-		err := rows.Scan(db.ScanID(&a.webhook), db.ScanID(&a.id), db.ScanID(&event), &kind)
-		if of[event] || kind == gift.EventExpiring || kind == gift.EventExpired {
+		err := rows.Scan(db.ScanID(&a.webhook), db.ScanID(&a.id), db.ScanID(&about), &kind)
+		if of[about] || kind == event.Expiring || kind == event.Expired {
 			told = append(told, a)
 		}
 		return err

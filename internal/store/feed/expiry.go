@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
@@ -24,8 +25,8 @@ type expiry struct {
 
 // The conditions are those of the indexes, word for word.
 var expiries = []expiry{
-	newExpiry(gift.EventExpiring, gift.ExpiringBefore, "expiring_told"),
-	newExpiry(gift.EventExpired, 0, "expired_told"),
+	newExpiry(event.Expiring, event.ExpiringBefore, "expiring_told"),
+	newExpiry(event.Expired, 0, "expired_told"),
 }
 
 func newExpiry(event gift.EventType, before time.Duration, told string) expiry {
@@ -97,10 +98,10 @@ func (f *Feed) tell(ctx context.Context, tx *sql.Tx, x *expiry, account guid.ID,
 	if err := f.note(ctx, tx, x, account, due); err != nil {
 		return 0, err
 	}
-	var events []gift.Event
+	var events []event.Event
 	for i := range due {
 		if v := &due[i]; v.TellsOfItsEnd() {
-			events = append(events, gift.Event{Type: x.event, AccountID: account, At: now, Note: gift.EventNote{GiftID: v.ID}})
+			events = append(events, event.Event{Type: x.event, AccountID: account, At: now, Note: event.Note{GiftID: v.ID}})
 		}
 	}
 	return len(due), f.add(ctx, tx, events)

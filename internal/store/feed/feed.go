@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -63,7 +64,7 @@ func (r *row) id(n int) (id guid.ID) {
 }
 
 // wanted tells that there may be events of the query in the row.
-func (r *row) wanted(q *gift.EventQuery) bool {
+func (r *row) wanted(q *event.Query) bool {
 	if r.body != "" || len(q.Types) == 0 {
 		return q.Wants(gift.EventType(strings.TrimSpace(r.kinds)))
 	}
@@ -99,7 +100,7 @@ var selectRare = &db.Query{What: "reading the order of rare events", Scoped: tru
 	) AS p ORDER BY p.position LIMIT $4`}
 
 // asksForRare reports whether no event of a common kind is wanted.
-func asksForRare(q *gift.EventQuery) bool {
+func asksForRare(q *event.Query) bool {
 	return len(q.Types) > 0 && !q.Wants(gift.EventHoldCaptured) &&
 		!slices.ContainsFunc(common, func(k gift.Kind) bool { return q.Wants(k.EventType()) })
 }
@@ -125,36 +126,36 @@ func (f *Feed) rows(ctx context.Context, query string, account guid.ID, args ...
 // Events gives at most q.Limit events of an account after a place, in the order of the commits that made them: whoever
 // goes on from Next every time sees each event once, and those of a gift in the order of its history. It does not give
 // what was committed while a transaction that began earlier is still open. A place that is not known any more is
-// refused with gift.NoSuchPlace, or with gift.LostPlace after the database was put back to an earlier state.
-func (f *Feed) Events(ctx context.Context, q gift.EventQuery) (gift.EventPage, error) {
-	pages, err := f.EventPages(ctx, []gift.EventQuery{q})
+// refused with event.NoSuchPlace, or with event.LostPlace after the database was put back to an earlier state.
+func (f *Feed) Events(ctx context.Context, q event.Query) (event.Page, error) {
+	pages, err := f.EventPages(ctx, []event.Query{q})
 	if err != nil {
-		return gift.EventPage{}, err
+		return event.Page{}, err
 	}
 	if pages[0].Forgotten {
-		return gift.EventPage{}, f.refuse(ctx, &q)
+		return event.Page{}, f.refuse(ctx, &q)
 	}
 	return pages[0], nil
 }
 
 // refuse says why a place is not there. Events are forgotten from the oldest on, and the newest never is: a place that
 // is later than the oldest, or of an account without any, is of a later state of the database than there is.
-func (f *Feed) refuse(ctx context.Context, q *gift.EventQuery) error {
+func (f *Feed) refuse(ctx context.Context, q *event.Query) error {
 	const oldest = `SELECT coalesce(min(t.position), 0) FROM event AS t WHERE t.account_id = $1`
 	var first int64
 	if err := f.db.Get(ctx, oldest, []any{db.KeyOf(q.AccountID)}, &first); err != nil {
 		return fmt.Errorf("looking for the oldest event: %w", err)
 	}
 	if first <= q.After.Position {
-		return gift.LostPlace()
+		return event.LostPlace()
 	}
-	return gift.NoSuchPlace()
+	return event.NoSuchPlace()
 }
 
 // EventPages is Events for several accounts, with as many look-ups as for one. A page whose place is not known any more
 // says that it is Forgotten.
-func (f *Feed) EventPages(ctx context.Context, queries []gift.EventQuery) ([]gift.EventPage, error) {
-	pages := make([]gift.EventPage, len(queries))
+func (f *Feed) EventPages(ctx context.Context, queries []event.Query) ([]event.Page, error) {
+	pages := make([]event.Page, len(queries))
 	safe, err := f.safe(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading events: %w", err)
@@ -209,7 +210,7 @@ func (f *Feed) readRows(ctx context.Context, walks []*walk, safe int64) error {
 // has tells that a place is in the row.
 func (r *row) has(p merchant.EventPlace) bool {
 	return r.position == p.Position && p.Part >= 1 && p.Part <= r.size() &&
-		gift.After(p.Position, p.Part, r.id(p.Part-1)) == p
+		event.After(p.Position, p.Part, r.id(p.Part-1)) == p
 }
 
 // EventsEnd is the place after the newest event of an account.
@@ -230,17 +231,17 @@ func (f *Feed) endUpTo(ctx context.Context, account guid.ID, position int64) (en
 		return end, fmt.Errorf("looking for the newest event: %w", err)
 	}
 	for i := range rows {
-		end = gift.After(rows[i].position, rows[i].size(), rows[i].id(rows[i].size()-1))
+		end = event.After(rows[i].position, rows[i].size(), rows[i].id(rows[i].size()-1))
 	}
 	return end, nil
 }
 
 // walk goes through rows from a place on.
 type walk struct {
-	query *gift.EventQuery
-	page  *gift.EventPage // that it fills
-	rows  []row           // those that were not gone through
-	part  int             // how many events of the first of them were
+	query *event.Query
+	page  *event.Page // that it fills
+	rows  []row       // those that were not gone through
+	part  int         // how many events of the first of them were
 	at    merchant.EventPlace
 	more  bool // there may be more rows
 	steps []step
@@ -299,7 +300,7 @@ func (f *Feed) fill(ctx context.Context, walks []*walk) error {
 }
 
 // take adds those of the events that were looked at to the page that are wanted.
-func (w *walk) take(events map[guid.ID]*gift.Event) {
+func (w *walk) take(events map[guid.ID]*event.Event) {
 	for _, s := range w.steps {
 		if len(w.page.Events) == w.query.Limit {
 			w.page.More = true
@@ -323,12 +324,12 @@ func (w *walk) next(n int) (steps []step) {
 		}
 		if !r.wanted(w.query) && w.part < size {
 			w.part = size
-			steps = append(steps, step{place: gift.After(r.position, size, r.id(size-1))})
+			steps = append(steps, step{place: event.After(r.position, size, r.id(size-1))})
 		}
 		for ; w.part < size && n > 0; n-- {
 			id := r.id(w.part)
 			w.part++
-			steps = append(steps, step{gift.After(r.position, w.part, id), id, r.madeAt, r.kinds, r.body})
+			steps = append(steps, step{event.After(r.position, w.part, id), id, r.madeAt, r.kinds, r.body})
 		}
 		if w.part == size {
 			w.rows, w.part = w.rows[1:], 0
@@ -356,8 +357,8 @@ var selectEntries = &db.Query{What: "reading entries", Scoped: true,
 		WHERE e.account_id = $1 AND e.id = ANY($2::BYTEA[])`}
 
 // read gives the events of the steps of walks by their ids, with their gifts: two look-ups for all of them.
-func (f *Feed) read(ctx context.Context, walks []*walk) (map[guid.ID]*gift.Event, error) {
-	events := map[guid.ID]*gift.Event{}
+func (f *Feed) read(ctx context.Context, walks []*walk) (map[guid.ID]*event.Event, error) {
+	events := map[guid.ID]*event.Event{}
 	var entries []ledger.Ref
 	for _, w := range walks {
 		account := w.query.AccountID
@@ -371,7 +372,7 @@ func (f *Feed) read(ctx context.Context, walks []*walk) (map[guid.ID]*gift.Event
 				if err := json.Unmarshal([]byte(s.body), &b); err != nil {
 					return nil, fmt.Errorf("event %d: %w: %w; run boon verify", s.place.Position, refusal.UnexpectedError, err)
 				}
-				events[s.id] = &gift.Event{ID: s.id, Type: gift.EventType(strings.TrimSpace(s.kinds)), AccountID: account,
+				events[s.id] = &event.Event{ID: s.id, Type: gift.EventType(strings.TrimSpace(s.kinds)), AccountID: account,
 					At: s.madeAt, Note: b.note()}
 			}
 		}
@@ -380,8 +381,8 @@ func (f *Feed) read(ctx context.Context, walks []*walk) (map[guid.ID]*gift.Event
 		return f.db.Read(ctx, record.ByRef(selectEntries, entries, func(from db.Scanner) error {
 			e := new(gift.Entry)
 			err := from.Scan(record.EntryFields(e)...)
-			events[e.ID] = &gift.Event{ID: e.ID, Type: e.EventType(), AccountID: e.AccountID, At: e.At, Entry: e,
-				Note: gift.EventNote{GiftID: e.VoucherID}}
+			events[e.ID] = &event.Event{ID: e.ID, Type: e.EventType(), AccountID: e.AccountID, At: e.At, Entry: e,
+				Note: event.Note{GiftID: e.VoucherID}}
 			return err
 		}))
 	})
@@ -392,7 +393,7 @@ func (f *Feed) read(ctx context.Context, walks []*walk) (map[guid.ID]*gift.Event
 }
 
 // addGifts gives events their gifts. What is about a gift that is not there is no event.
-func (f *Feed) addGifts(ctx context.Context, events map[guid.ID]*gift.Event) error {
+func (f *Feed) addGifts(ctx context.Context, events map[guid.ID]*event.Event) error {
 	var refs []ledger.Ref
 	for _, e := range events {
 		if !e.Note.GiftID.IsZero() {

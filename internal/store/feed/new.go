@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
@@ -111,7 +111,7 @@ func (f *Feed) lastBefore(ctx context.Context, account guid.ID, at time.Time) (p
 			continue
 		}
 		r := &rows[0]
-		place = gift.After(r.position, r.size(), r.id(r.size()-1))
+		place = event.After(r.position, r.size(), r.id(r.size()-1))
 		low = r.position + 1
 	}
 	return place, next, nil

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/fair"
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 )
@@ -39,7 +39,7 @@ type watch struct {
 
 // waiter is one of them.
 type waiter struct {
-	query *gift.EventQuery
+	query *event.Query
 	woken chan struct{}
 }
 
@@ -79,7 +79,7 @@ func (f *Feed) look(ctx context.Context) {
 
 // Await is Events; a page without events waits for one, as long as wait and ctx allow, and only while what
 // WatchEvents gave runs. idle is told before it waits: a waiting call takes nothing but memory.
-func (f *Feed) Await(ctx context.Context, q gift.EventQuery, wait time.Duration, idle func()) (page gift.EventPage,
+func (f *Feed) Await(ctx context.Context, q event.Query, wait time.Duration, idle func()) (page event.Page,
 	err error) {
 	if wait <= 0 {
 		return f.Events(ctx, q)
@@ -130,7 +130,7 @@ func (w *watch) add(one *waiter) error {
 		close(one.woken)
 		return nil
 	case w.ofAccount[account] >= MaxWaitingOfAccount, len(w.waiting) >= MaxWaiting && !w.makeRoom(account):
-		return gift.TooManyWaiting()
+		return event.TooManyWaiting()
 	}
 	w.waiting[one] = true
 	w.ofAccount[account]++

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 )
@@ -23,7 +23,7 @@ func TestEveryAccountMayWait(t *testing.T) {
 	w := newWatch()
 	w.running = true
 	wait := func(n int) (*waiter, error) {
-		one := &waiter{&gift.EventQuery{AccountID: account(n)}, make(chan struct{}, 1)}
+		one := &waiter{&event.Query{AccountID: account(n)}, make(chan struct{}, 1)}
 		return one, w.add(one)
 	}
 	var theirs []*waiter

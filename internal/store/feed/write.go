@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
@@ -58,16 +59,16 @@ type body struct {
 	Host      string  `json:"host,omitzero"`
 }
 
-func bodyOf(id guid.ID, n gift.EventNote) body {
+func bodyOf(id guid.ID, n event.Note) body {
 	return body{id, n.GiftID, n.KeyID, n.WebhookID, n.Host}
 }
 
-func (b *body) note() gift.EventNote {
-	return gift.EventNote{GiftID: b.GiftID, KeyID: b.KeyID, WebhookID: b.WebhookID, Host: b.Host}
+func (b *body) note() event.Note {
+	return event.Note{GiftID: b.GiftID, KeyID: b.KeyID, WebhookID: b.WebhookID, Host: b.Host}
 }
 
 // Add writes events that have no entry, in the transaction of their cause.
-func Add(ctx context.Context, tx *sql.Tx, events ...gift.Event) error {
+func Add(ctx context.Context, tx *sql.Tx, events ...event.Event) error {
 	for i := range events {
 		e := &events[i]
 		text, err := newBody(e)
@@ -83,7 +84,7 @@ func Add(ctx context.Context, tx *sql.Tx, events ...gift.Event) error {
 }
 
 // newBody is the body of a new event.
-func newBody(e *gift.Event) (string, error) {
+func newBody(e *event.Event) (string, error) {
 	text, err := json.Marshal(bodyOf(guid.ID(uuid.Must(uuid.NewV7())), e.Note))
 	return string(text), err
 }
@@ -93,7 +94,7 @@ const insertSame = `INSERT INTO event (account_id, made_at, kinds, entries, body
 	SELECT $1, $2, $3, ''::BYTEA, b.body FROM unnest($4::TEXT[]) AS b (body)`
 
 // add is Add for events of one account, type and time: on PostgreSQL in one statement.
-func (f *Feed) add(ctx context.Context, tx *sql.Tx, events []gift.Event) error {
+func (f *Feed) add(ctx context.Context, tx *sql.Tx, events []event.Event) error {
 	if f.db.File != "" || f.db.Spread || len(events) == 0 {
 		return Add(ctx, tx, events...)
 	}
@@ -114,7 +115,7 @@ func (f *Feed) add(ctx context.Context, tx *sql.Tx, events []gift.Event) error {
 
 // AddNow is Add for events that were made now by the machine's clock: like entries, those of test accounts are dated by
 // the clocks of these.
-func AddNow(ctx context.Context, tx *sql.Tx, events ...gift.Event) error {
+func AddNow(ctx context.Context, tx *sql.Tx, events ...event.Event) error {
 	ahead := map[guid.ID]time.Duration{}
 	for _, e := range events {
 		if _, known := ahead[e.AccountID]; !known {

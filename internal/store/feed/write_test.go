@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 )
 
@@ -13,13 +13,13 @@ func TestKeptBody(t *testing.T) {
 	t.Parallel()
 	id, other := guid.ID{15: 1}, guid.ID{15: 2}
 	for _, test := range []struct {
-		note gift.EventNote
+		note event.Note
 		kept string
 	}{
-		{gift.EventNote{}, `{"id":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1]}`},
-		{gift.EventNote{GiftID: other},
+		{event.Note{}, `{"id":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1]}`},
+		{event.Note{GiftID: other},
 			`{"id":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1],"gift":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2]}`},
-		{gift.EventNote{KeyID: other},
+		{event.Note{KeyID: other},
 			`{"id":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1],"key":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2]}`},
 	} {
 		text, err := json.Marshal(bodyOf(id, test.note))

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -112,7 +113,7 @@ func (h *Hooks) ReleaseWebhooks(ctx context.Context, owner guid.ID) error {
 	return nil
 }
 
-// state is a gift.WebhookState as a JSON document.
+// state is a event.WebhookState as a JSON document.
 type state struct {
 	After       []byte    `json:"after"`
 	Aside       []aside   `json:"aside,omitempty"`
@@ -135,7 +136,7 @@ func bytesOf(p merchant.EventPlace) []byte {
 	return b[:]
 }
 
-func formatState(s *gift.WebhookState) (string, error) {
+func formatState(s *event.WebhookState) (string, error) {
 	d := state{After: bytesOf(s.After), Failing: s.FailingSince, Replayed: s.Replayed}
 	if !s.Replay.IsZero() {
 		d.Replay, d.ReplayAfter = s.Replay[:], bytesOf(s.ReplayAfter)
@@ -147,26 +148,26 @@ func formatState(s *gift.WebhookState) (string, error) {
 	return string(text), err
 }
 
-func parseState(text string) (s gift.WebhookState, err error) {
+func parseState(text string) (s event.WebhookState, err error) {
 	var d state
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		return s, errors.New("the state of a webhook is damaged")
 	}
 	id := func(b []byte) (id guid.ID) { copy(id[:], b); return id }
-	place := func(b []byte) merchant.EventPlace { return gift.ParseEventPlace([16]byte(id(b))) }
-	s = gift.WebhookState{After: place(d.After), FailingSince: d.Failing, Replay: id(d.Replay),
+	place := func(b []byte) merchant.EventPlace { return event.ParsePlace([16]byte(id(b))) }
+	s = event.WebhookState{After: place(d.After), FailingSince: d.Failing, Replay: id(d.Replay),
 		ReplayAfter: place(d.ReplayAfter), Replayed: d.Replayed}
 	for _, a := range d.Aside {
-		s.Aside = append(s.Aside, gift.WebhookAside{Event: id(a.Event), Type: a.Type, Before: place(a.Before),
+		s.Aside = append(s.Aside, event.WebhookAside{Event: id(a.Event), Type: a.Type, Before: place(a.Before),
 			Attempts: a.Attempts, Due: a.Due})
 	}
 	return s, nil
 }
 
 // WebhookStates reads how far the endpoints of an account have come; those that never had anything to do have none.
-func (h *Hooks) WebhookStates(ctx context.Context, account guid.ID) ([]gift.WebhookState, error) {
+func (h *Hooks) WebhookStates(ctx context.Context, account guid.ID) ([]event.WebhookState, error) {
 	states, err := db.Collect(ctx, h.db, `SELECT webhook_id, state FROM webhook_state WHERE account_id = $1`,
-		[]any{db.KeyOf(account)}, func(from db.Scanner) (s gift.WebhookState, err error) {
+		[]any{db.KeyOf(account)}, func(from db.Scanner) (s event.WebhookState, err error) {
 			var id guid.ID
 			var text string
 			if err = from.Scan(db.ScanID(&id), &text); err != nil {
@@ -197,7 +198,7 @@ const (
 
 // SaveWebhooks writes how far endpoints came, and attempts, in one transaction. Saving an attempt again changes
 // nothing. Of attempts at an endpoint the newest stay: see AttemptsKept.
-func (h *Hooks) SaveWebhooks(ctx context.Context, states []gift.WebhookState, attempts []gift.WebhookAttempt) error {
+func (h *Hooks) SaveWebhooks(ctx context.Context, states []event.WebhookState, attempts []event.WebhookAttempt) error {
 	came, made := db.Batch{Query: saveState}, db.Batch{Query: saveAttempt}
 	for i := range states {
 		text, err := formatState(&states[i])
@@ -232,7 +233,7 @@ func (h *Hooks) SaveWebhooks(ctx context.Context, states []gift.WebhookState, at
 type endpoint struct{ account, webhook guid.ID }
 
 // full counts attempts that were saved, and gives the endpoints whose old ones are to be looked for.
-func (h *Hooks) full(attempts []gift.WebhookAttempt) map[endpoint]bool {
+func (h *Hooks) full(attempts []event.WebhookAttempt) map[endpoint]bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	full := map[endpoint]bool{}
@@ -280,12 +281,12 @@ func (h *Hooks) trim(ctx context.Context, account, webhook guid.ID) error {
 
 // WebhookAttempts reads attempts at an endpoint, the newest first. An answer that was sealed with a key that this
 // instance lacks is left out.
-func (h *Hooks) WebhookAttempts(ctx context.Context, q gift.WebhookAttempts) ([]gift.WebhookAttempt, error) {
+func (h *Hooks) WebhookAttempts(ctx context.Context, q event.WebhookAttempts) ([]event.WebhookAttempt, error) {
 	query, args := selectAttempts, []any{db.KeyOf(q.AccountID), db.KeyOf(q.WebhookID), q.Limit}
 	if !q.Before.IsZero() {
 		query, args = selectAttemptsBefore, append(args, db.KeyOf(q.Before))
 	}
-	attempts, err := db.Collect(ctx, h.db, query, args, func(from db.Scanner) (a gift.WebhookAttempt, err error) {
+	attempts, err := db.Collect(ctx, h.db, query, args, func(from db.Scanner) (a event.WebhookAttempt, err error) {
 		var took int64
 		var answer []byte
 		err = from.Scan(db.ScanID(&a.WebhookID), db.ScanID(&a.ID), db.ScanID(&a.Event), &a.Type, db.ScanTime(&a.At), &took,

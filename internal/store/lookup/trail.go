@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
@@ -18,7 +19,7 @@ const SelectTrail = `SELECT t.id, t.made_at, t.key_id, t.action, t.made_by, t.pe
 		AND t.made_at >= $5 AND t.made_at < $6 ORDER BY t.id DESC LIMIT $4`
 
 // Trail gives a page of what people and keys did in an account, the newest first: in descending order of ids.
-func (r *Reader) Trail(ctx context.Context, f gift.TrailFilter) (page gift.TrailPage, err error) {
+func (r *Reader) Trail(ctx context.Context, f event.TrailFilter) (page event.TrailPage, err error) {
 	changes, err := r.Activity(ctx, gift.ChangeFilter{AccountID: f.AccountID, From: f.From, To: f.To, Before: f.Before,
 		Limit: f.Limit, ByKeys: true})
 	if err != nil {
@@ -34,20 +35,20 @@ func (r *Reader) Trail(ctx context.Context, f gift.TrailFilter) (page gift.Trail
 	}
 	for i := range changes.Changes {
 		e := &changes.Changes[i].Entry
-		others = append(others, gift.TrailEntry{ID: e.ID, AccountID: e.AccountID, At: e.At, Actor: e.Actor,
+		others = append(others, event.TrailEntry{ID: e.ID, AccountID: e.AccountID, At: e.At, Actor: e.Actor,
 			Action: e.EventType(), VoucherID: e.VoucherID, RequestID: e.RequestID})
 	}
-	others = slices.DeleteFunc(others, func(e gift.TrailEntry) bool { return bytes.Compare(e.ID[:], known[:]) < 0 })
-	slices.SortFunc(others, func(a, b gift.TrailEntry) int { return bytes.Compare(b.ID[:], a.ID[:]) })
+	others = slices.DeleteFunc(others, func(e event.TrailEntry) bool { return bytes.Compare(e.ID[:], known[:]) < 0 })
+	slices.SortFunc(others, func(a, b event.TrailEntry) int { return bytes.Compare(b.ID[:], a.ID[:]) })
 	if len(others) > f.Limit {
 		others = others[:f.Limit]
 		known = others[f.Limit-1].ID
 	}
-	return gift.TrailPage{Entries: others, Next: known}, nil
+	return event.TrailPage{Entries: others, Next: known}, nil
 }
 
 // othersOfTrail gives the newest f.Limit of what is no change of a gift.
-func (r *Reader) othersOfTrail(ctx context.Context, f gift.TrailFilter) (all []gift.TrailEntry, err error) {
+func (r *Reader) othersOfTrail(ctx context.Context, f event.TrailFilter) (all []event.TrailEntry, err error) {
 	before := f.Before
 	if before.IsZero() {
 		before = guid.ID(bytes.Repeat([]byte{0xff}, len(before)))
@@ -67,7 +68,7 @@ func (r *Reader) othersOfTrail(ctx context.Context, f gift.TrailFilter) (all []g
 	from := floor(f.From)
 	return db.Collect(ctx, r.db, SelectTrail,
 		[]any{db.KeyOf(f.AccountID), db.KeyOf(before), db.KeyOf(from), f.Limit, since, until},
-		func(row db.Scanner) (e gift.TrailEntry, err error) {
+		func(row db.Scanner) (e event.TrailEntry, err error) {
 			e.AccountID = f.AccountID
 			err = row.Scan(db.ScanID(&e.ID), db.ScanTime(&e.At), db.ScanID(&e.Actor.KeyID), &e.Action, &e.User,
 				&e.Actor.Person, &e.Actor.Address, &e.RequestID, &e.What)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/ratelimit"
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
@@ -93,8 +93,8 @@ func (s *Misses) CountMisses(ctx context.Context, t merchant.Till, now time.Time
 		}
 		alarm, err = s.countForKey(ctx, tx, t, now, counted, spent) // the location's row is locked before the key's
 		if err == nil && alarm {
-			err = feed.AddNow(ctx, tx, gift.Event{Type: gift.EventGuessingLimited, AccountID: t.AccountID, At: now,
-				Note: gift.EventNote{KeyID: t.KeyID}})
+			err = feed.AddNow(ctx, tx, event.Event{Type: event.GuessingLimited, AccountID: t.AccountID, At: now,
+				Note: event.Note{KeyID: t.KeyID}})
 		}
 		return err
 	})

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/chain"
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/store/db"
 )
 
@@ -51,7 +51,7 @@ func addChange(ctx context.Context, d *db.DB, tx *sql.Tx, newest chain.SetupChan
 }
 
 // LogExport writes what is about to be done that is no change of the set-up, such as that codes leave.
-func (s *Setup) LogExport(ctx context.Context, e gift.TrailEntry) error {
+func (s *Setup) LogExport(ctx context.Context, e event.TrailEntry) error {
 	err := s.logWords(ctx, e.What, func(tx *sql.Tx) error { return s.addTrail(ctx, tx, &e) })
 	if err != nil {
 		return fmt.Errorf("noting what is to be done: %w", err)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
@@ -45,9 +45,9 @@ func (s *Setup) Clock(ctx context.Context, account guid.ID) (c merchant.Clock, e
 // AdvanceClock moves the clock of a test account to where move says, and writes into the audit trail who did. The error
 // of move is given back as it is, and then nothing is changed, as when the clock stays where it was.
 func (s *Setup) AdvanceClock(ctx context.Context, account guid.ID,
-	move func(merchant.Clock) (merchant.Clock, gift.TrailEntry, error)) (c merchant.Clock, err error) {
+	move func(merchant.Clock) (merchant.Clock, event.TrailEntry, error)) (c merchant.Clock, err error) {
 	var refused error
-	var e gift.TrailEntry
+	var e event.TrailEntry
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		refused = nil
 		was, err := scanClock(tx.QueryRowContext(ctx, s.db.Text(selectClockLocked), db.KeyOf(account)))

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/sealed"
@@ -170,7 +170,7 @@ func (s *Setup) Configure(ctx context.Context, change func(current *merchant.Dir
 		if err != nil {
 			return err
 		}
-		events := gift.SetupEvents(current, &c, time.Now())
+		events := event.OfSetup(current, &c, time.Now())
 		err = s.db.Write(ctx, func(tx *sql.Tx) error {
 			if err := s.configure(ctx, tx, current.Version, asked, &c, rows); err != nil {
 				return err
@@ -223,7 +223,7 @@ func (s *Setup) configure(ctx context.Context, tx *sql.Tx, version int64, asked 
 		return fmt.Errorf("saving the set-up's version: %w", err)
 	}
 	for account, what := range c.Trail() {
-		e := gift.TrailEntry{AccountID: account, Actor: c.By, Action: gift.SetupChanged, RequestID: c.RequestID, What: what}
+		e := event.TrailEntry{AccountID: account, Actor: c.By, Action: event.SetupChanged, RequestID: c.RequestID, What: what}
 		if err := s.addTrail(ctx, tx, &e); err != nil {
 			return err
 		}

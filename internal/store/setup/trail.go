@@ -9,18 +9,18 @@ import (
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
 )
 
 // AddTrail writes what was done that changes neither a gift nor the set-up. That a PIN rests is an event as well.
-func (s *Setup) AddTrail(ctx context.Context, e gift.TrailEntry) error {
+func (s *Setup) AddTrail(ctx context.Context, e event.TrailEntry) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		if e.Action == gift.EventPINLimited {
-			err := feed.AddNow(ctx, tx, gift.Event{Type: e.Action, AccountID: e.AccountID, At: time.Now().UTC(),
-				Note: gift.EventNote{KeyID: e.Actor.KeyID}})
+		if e.Action == event.PINLimited {
+			err := feed.AddNow(ctx, tx, event.Event{Type: e.Action, AccountID: e.AccountID, At: time.Now().UTC(),
+				Note: event.Note{KeyID: e.Actor.KeyID}})
 			if err != nil {
 				return err
 			}
@@ -30,7 +30,7 @@ func (s *Setup) AddTrail(ctx context.Context, e gift.TrailEntry) error {
 }
 
 // addTrail writes what was done, in the transaction that does it. Without a key, it was the user of this process.
-func (s *Setup) addTrail(ctx context.Context, tx *sql.Tx, e *gift.TrailEntry) error {
+func (s *Setup) addTrail(ctx context.Context, tx *sql.Tx, e *event.TrailEntry) error {
 	by := ""
 	if e.Actor.KeyID.IsZero() {
 		by = s.db.By

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/sealed"
@@ -132,5 +132,5 @@ func placeOf(b []byte) merchant.EventPlace {
 	if len(b) != 16 {
 		return merchant.EventPlace{}
 	}
-	return gift.ParseEventPlace([16]byte(b))
+	return event.ParsePlace([16]byte(b))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
@@ -28,7 +29,7 @@ func (s *Setup) NoteWentBack(ctx context.Context, what string) error {
 		for account := range d.Accounts {
 			var before int
 			err := tx.QueryRowContext(ctx, `SELECT count(*) FROM trail WHERE account_id = $1 AND id >= $2 AND action = $3`,
-				db.KeyOf(account), db.KeyOf(gift.IDsFrom(time.Now().Add(-toldFor))), string(gift.EventWentBack)).Scan(&before)
+				db.KeyOf(account), db.KeyOf(gift.IDsFrom(time.Now().Add(-toldFor))), string(event.WentBack)).Scan(&before)
 			if err != nil {
 				return fmt.Errorf("reading the audit trail: %w", err)
 			}
@@ -36,11 +37,11 @@ func (s *Setup) NoteWentBack(ctx context.Context, what string) error {
 				told = errTold
 				return told
 			}
-			e := gift.TrailEntry{AccountID: account, Action: gift.EventWentBack, What: what}
+			e := event.TrailEntry{AccountID: account, Action: event.WentBack, What: what}
 			if err := s.addTrail(ctx, tx, &e); err != nil {
 				return err
 			}
-			err = feed.AddNow(ctx, tx, gift.Event{Type: gift.EventWentBack, AccountID: account, At: time.Now()})
+			err = feed.AddNow(ctx, tx, event.Event{Type: event.WentBack, AccountID: account, At: time.Now()})
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,7 @@
-package gift
+// Package event has what happened in an account, as others are told of it: events in the order of their commits, how
+// far webhooks have come in them, and the audit trail. It is pure. What happened to one gift is an entry of package
+// gift.
+package event
 
 import (
 	"encoding/binary"
@@ -7,40 +10,37 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
-// EventType is what an event tells: of a gift, an API key, or a webhook.
-type EventType string
-
 // The types of events that have no entry.
 const (
-	EventExpiring        EventType = "gift.expiring" // ExpiringBefore the end of its validity
-	EventExpired         EventType = "gift.expired"
-	EventKeyCreated      EventType = "key.created"
-	EventKeyRevoked      EventType = "key.revoked"
-	EventGuessingLimited EventType = "guessing.limited" // GuessAlarm was reached
-	EventPINLimited      EventType = "till.pin_limited" // somebody's PIN rests after too many wrong ones
-	EventWebhookCreated  EventType = "webhook.created"
-	EventWebhookChanged  EventType = "webhook.changed" // by a caller, or switched off by the service
-	EventWebhookDeleted  EventType = "webhook.deleted"
-	EventWentBack        EventType = "store.went_back" // the database is in an earlier state again
+	Expiring        gift.EventType = "gift.expiring" // ExpiringBefore the end of its validity
+	Expired         gift.EventType = "gift.expired"
+	KeyCreated      gift.EventType = "key.created"
+	KeyRevoked      gift.EventType = "key.revoked"
+	GuessingLimited gift.EventType = "guessing.limited" // GuessAlarm was reached
+	PINLimited      gift.EventType = "till.pin_limited" // somebody's PIN rests after too many wrong ones
+	WebhookCreated  gift.EventType = "webhook.created"
+	WebhookChanged  gift.EventType = "webhook.changed" // by a caller, or switched off by the service
+	WebhookDeleted  gift.EventType = "webhook.deleted"
+	WentBack        gift.EventType = "store.went_back" // the database is in an earlier state again
 )
 
-// ExpiringBefore is how long before the end of a gift's validity EventExpiring tells of it.
+// ExpiringBefore is how long before the end of a gift's validity Expiring tells of it.
 const ExpiringBefore = 7 * 24 * time.Hour
 
-// EventsKept is how long events can be read. The histories of gifts stay for ever.
-const EventsKept = 90 * 24 * time.Hour
+// Kept is how long events can be read. The histories of gifts stay for ever.
+const Kept = 90 * 24 * time.Hour
 
-// EventTypes lists them all.
-func EventTypes() []EventType {
-	all := []EventType{EventHoldCaptured, EventExpiring, EventExpired, EventKeyCreated, EventKeyRevoked,
-		EventGuessingLimited, EventPINLimited, EventWebhookCreated, EventWebhookChanged, EventWebhookDeleted,
-		EventWentBack}
-	for _, kind := range Kinds() {
+// Types lists them all.
+func Types() []gift.EventType {
+	all := []gift.EventType{gift.EventHoldCaptured, Expiring, Expired, KeyCreated, KeyRevoked, GuessingLimited, PINLimited,
+		WebhookCreated, WebhookChanged, WebhookDeleted, WentBack}
+	for _, kind := range gift.Kinds() {
 		if t := kind.EventType(); !slices.Contains(all, t) {
 			all = append(all, t)
 		}
@@ -49,23 +49,15 @@ func EventTypes() []EventType {
 	return all
 }
 
-// EventType is what the entry is as an event.
-func (e *Entry) EventType() EventType {
-	if e.Kind == Redemption && !e.HoldID.IsZero() {
-		return EventHoldCaptured
-	}
-	return e.Kind.EventType()
-}
-
 // Event is one thing that happened in an account. Events are read in the order of the commits that made them.
 type Event struct {
 	ID        guid.ID // of its entry, if it has one; the same at every reading
-	Type      EventType
+	Type      gift.EventType
 	AccountID guid.ID
 	At        time.Time
-	Entry     *Entry // nil: it has none
-	Gift      *Gift  // as it is when the event is read; nil: it is about no gift
-	Note      EventNote
+	Entry     *gift.Entry // nil: it has none
+	Gift      *gift.Gift  // as it is when the event is read; nil: it is about no gift
+	Note      Note
 	Place     merchant.EventPlace // of this event: what comes after it is read from here
 }
 
@@ -77,36 +69,33 @@ func (e *Event) Sequence() int {
 	return e.Entry.Seq
 }
 
-// TellsOfItsEnd reports whether the end of a voucher's validity is an event: it is in use, and something is left.
-func (v *Voucher) TellsOfItsEnd() bool { return v.Balance > 0 && v.Status.Receivable() }
-
-// EventNote is what an event without an entry tells.
-type EventNote struct {
+// Note is what an event without an entry tells.
+type Note struct {
 	GiftID    guid.ID
 	KeyID     guid.ID
 	WebhookID guid.ID
 	Host      string // of that webhook; the rest of its address may be secret
 }
 
-// SetupEvents are the events of a change of a set-up.
-func SetupEvents(before *merchant.Directory, c *merchant.Changes, now time.Time) []Event {
+// OfSetup are the events of a change of a set-up.
+func OfSetup(before *merchant.Directory, c *merchant.Changes, now time.Time) []Event {
 	return append(keyEvents(before, c.Keys, now), webhookEvents(before, c.Webhooks, now)...)
 }
 
 // webhookEvents are those of endpoints. That events are to be sent to one once more is no change of it.
 func webhookEvents(before *merchant.Directory, changed []*merchant.Webhook, now time.Time) (events []Event) {
 	for _, w := range changed {
-		was, t := before.Webhook(w.AccountID, w.ID), EventWebhookChanged
+		was, t := before.Webhook(w.AccountID, w.ID), WebhookChanged
 		switch {
 		case w.Deleted:
-			t = EventWebhookDeleted
+			t = WebhookDeleted
 		case was == nil:
-			t = EventWebhookCreated
+			t = WebhookCreated
 		case was.Replay != w.Replay:
 			continue
 		}
 		events = append(events, Event{Type: t, AccountID: w.AccountID, At: now,
-			Note: EventNote{WebhookID: w.ID, Host: w.Host()}})
+			Note: Note{WebhookID: w.ID, Host: w.Host()}})
 	}
 	return events
 }
@@ -118,18 +107,18 @@ func keyEvents(before *merchant.Directory, changed []*merchant.Key, now time.Tim
 		known[k.ID] = k
 	}
 	for _, k := range changed {
-		add := func(t EventType) {
-			events = append(events, Event{Type: t, AccountID: k.AccountID, At: now, Note: EventNote{KeyID: k.ID}})
+		add := func(t gift.EventType) {
+			events = append(events, Event{Type: t, AccountID: k.AccountID, At: now, Note: Note{KeyID: k.ID}})
 		}
 		was := known[k.ID]
 		if k.AccountID.IsZero() {
 			continue
 		}
 		if was == nil {
-			add(EventKeyCreated)
+			add(KeyCreated)
 		}
 		if !k.RevokedAt.IsZero() && (was == nil || was.RevokedAt.IsZero()) {
-			add(EventKeyRevoked)
+			add(KeyRevoked)
 		}
 	}
 	return events
@@ -142,27 +131,27 @@ func After(position int64, part int, event guid.ID) (p merchant.EventPlace) {
 	return p
 }
 
-// ParseEventPlace reads what Bytes made.
-func ParseEventPlace(b [16]byte) merchant.EventPlace {
+// ParsePlace reads what Bytes made.
+func ParsePlace(b [16]byte) merchant.EventPlace {
 	return merchant.EventPlace{Position: int64(binary.BigEndian.Uint64(b[:])), Part: int(binary.BigEndian.Uint32(b[8:])),
 		Mark: [4]byte(b[12:])}
 }
 
-// EventQuery selects events of one account.
-type EventQuery struct {
+// Query selects events of one account.
+type Query struct {
 	AccountID guid.ID
-	Types     []EventType // empty: all
-	Locations []guid.ID   // only those of gifts and entries that TellsOf says; empty: all
-	From, To  time.Time   // only what was made from then on, and before then; zero: whenever
+	Types     []gift.EventType // empty: all
+	Locations []guid.ID        // only those of gifts and entries that TellsOf says; empty: all
+	From, To  time.Time        // only what was made from then on, and before then; zero: whenever
 	After     merchant.EventPlace
 	Limit     int
 }
 
 // Wants reports whether the query selects a type.
-func (q *EventQuery) Wants(t EventType) bool { return len(q.Types) == 0 || slices.Contains(q.Types, t) }
+func (q *Query) Wants(t gift.EventType) bool { return len(q.Types) == 0 || slices.Contains(q.Types, t) }
 
 // Within reports whether an instant is in the time that the query selects.
-func (q *EventQuery) Within(at time.Time) bool {
+func (q *Query) Within(at time.Time) bool {
 	return !at.Before(q.From) && (q.To.IsZero() || at.Before(q.To))
 }
 
@@ -174,8 +163,8 @@ func (e *Event) TellsOf(locations []guid.ID) bool {
 		e.Entry != nil && slices.Contains(locations, e.Entry.Actor.LocationID)
 }
 
-// EventPage is a part of the events of an account, the oldest first.
-type EventPage struct {
+// Page is a part of the events of an account, the oldest first.
+type Page struct {
 	Events []Event
 	Next   merchant.EventPlace // after all that was looked at, also where nothing was selected
 	More   bool                // there is more to look at already
@@ -206,8 +195,8 @@ func NoSuchPlace() *refusal.Error {
 }
 
 // CoveredTypes are the types of events that gift.redeemed or gift.*, or more of the like, cover; nil: none is named.
-func CoveredTypes(types []string) (covered []EventType) {
-	for _, kind := range EventTypes() {
+func CoveredTypes(types []string) (covered []gift.EventType) {
+	for _, kind := range Types() {
 		if slices.ContainsFunc(types, func(t string) bool { return typeCovers(t, string(kind)) }) {
 			covered = append(covered, kind)
 		}
@@ -221,11 +210,11 @@ func typeCovers(t, kind string) bool {
 	return t == kind || all && strings.HasPrefix(kind, family)
 }
 
-// CheckWebhookTypes says what is wrong with the types that an endpoint asks for, and where.
-func CheckWebhookTypes(types []string) (at int, err error) {
-	known := EventTypes()
+// CheckTypes says what is wrong with the types that an endpoint asks for, and where.
+func CheckTypes(types []string) (at int, err error) {
+	known := Types()
 	for i, t := range types {
-		covers := func(kind EventType) bool { return typeCovers(t, string(kind)) }
+		covers := func(kind gift.EventType) bool { return typeCovers(t, string(kind)) }
 		switch {
 		case strings.Contains(t, "*") && !strings.HasSuffix(t, ".*"), !slices.ContainsFunc(known, covers):
 			return i, errors.New("There is no such type of event; gift.redeemed is one, and gift.* is all of gifts.")

@@ -1,9 +1,10 @@
-package gift
+package event
 
 import (
 	"slices"
 	"time"
 
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 )
@@ -24,7 +25,7 @@ type WebhookState struct {
 // WebhookAside is an event that failed and is to be tried again.
 type WebhookAside struct {
 	Event    guid.ID
-	Type     EventType
+	Type     gift.EventType
 	Before   merchant.EventPlace // it is the next one after that, or one of the next, of its type
 	Attempts int
 	Due      time.Time
@@ -41,7 +42,7 @@ type WebhookAttempt struct {
 	ID, AccountID, WebhookID guid.ID
 
 	Event  guid.ID
-	Type   EventType
+	Type   gift.EventType
 	At     time.Time
 	Took   time.Duration
 	Status int    // of the answer; 0: there was none

@@ -1,21 +1,22 @@
-package gift
+package event
 
 import (
 	"time"
 
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 )
 
 // The actions of an audit trail that are no change of a gift; those have the EventType of their entry.
 const (
-	SetupChanged  EventType = "setup.changed"
-	CodesExported EventType = "codes.exported"
-	CodesRead     EventType = "codes.read"    // a key that sees codes looked gifts up; once an hour for each key
-	SheetRevoked  EventType = "sheet.revoked" // links to the printed sheet of an order were
-	PersonErased  EventType = "person.erased" // names, contacts and messages were taken out of gifts
-	ClockAdvanced EventType = "clock.advanced"
-	TillSignedIn  EventType = "till.signed_in"
+	SetupChanged  gift.EventType = "setup.changed"
+	CodesExported gift.EventType = "codes.exported"
+	CodesRead     gift.EventType = "codes.read"    // a key that sees codes looked gifts up; once an hour for each key
+	SheetRevoked  gift.EventType = "sheet.revoked" // links to the printed sheet of an order were
+	PersonErased  gift.EventType = "person.erased" // names, contacts and messages were taken out of gifts
+	ClockAdvanced gift.EventType = "clock.advanced"
+	TillSignedIn  gift.EventType = "till.signed_in"
 )
 
 // TrailEntry is one thing that somebody did in an account: who, from where, and what to which gift or setting.
@@ -25,7 +26,7 @@ type TrailEntry struct {
 	At        time.Time
 	Actor     merchant.Actor // KeyID zero: somebody at the command line
 	User      string         // the operating system's who was there; "": it was an API key
-	Action    EventType
+	Action    gift.EventType
 	VoucherID guid.ID // zero: it was no gift
 	RequestID string
 	What      string // in words; "": the history of the gift says it

@@ -1,4 +1,4 @@
-package gift
+package event
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ func TestWebhookTypes(t *testing.T) {
 		"*": 0, "gift": 0, "gift.redeemed gift.sold": 1, "till.*": -1, "tills.*": 0, "import.*": 0, "gift.re*": 0,
 		"gift.redeemed gift.redeemed": 1,
 		".*":                          0} {
-		at, err := CheckWebhookTypes(strings.Fields(types))
+		at, err := CheckTypes(strings.Fields(types))
 		if (err == nil) != (wrong < 0) || err != nil && at != wrong {
 			t.Errorf("%q: %d, %v", types, at, err)
 		}
@@ -30,7 +30,7 @@ func TestWebhookTypes(t *testing.T) {
 		}
 	}
 	all := merchant.Webhook{Types: []string{"gift.*"}}
-	if n := len(CoveredTypes(all.Types)); n < 20 || n >= len(EventTypes()) {
+	if n := len(CoveredTypes(all.Types)); n < 20 || n >= len(Types()) {
 		t.Errorf("gift.* covers %d types", n)
 	}
 }
