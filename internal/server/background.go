@@ -60,6 +60,9 @@ func (a *app) list() []jobs.Job {
 		all = append(all, jobs.Job{Name: "check-certificate", Every: certificate.Every,
 			Batch: jobs.Whole(a.Certificate.Check), Failed: "the new certificate cannot be used; the one before is shown"})
 	}
+	if a.AdminListen != "" { // how much a merchant sells is no matter of who else uses the machine
+		all = append(all, a.watchValues())
+	}
 	return append(all, a.forget()...)
 }
 

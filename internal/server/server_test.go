@@ -12,6 +12,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -301,6 +302,39 @@ func TestLogsAndFilesHoldNoSecret(t *testing.T) {
 				t.Errorf("%s holds %q", file.Name(), secret)
 			}
 		}
+	}
+}
+
+// TestValuesAreTold: the listener of the operator tells what the gifts of each live account hold, and the other one
+// does not.
+func TestValuesAreTold(t *testing.T) {
+	t.Parallel()
+	admin := freeAddress(t)
+	s := startTesting(t, server.Config{AdminListen: admin})
+	s.sandboxGift(`{"value":70,"deliveryMethodID":3}`)
+	sold := s.sell(`{"value":25.5,"deliveryMethodID":3}`)
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+sold.VoucherID+`","amount":10}`, nil)
+	s.stop() // what was made is summed up at the start, and a minute later
+	s.run(server.Config{AdminListen: admin})
+	told := regexp.MustCompile(`(?m)^boon_gifts_[a-z]+_value\{.*$`)
+	var lines []string
+	s.eventually(func() bool {
+		_, text, err := (&service{T: t, url: "http://" + admin}).call("GET", "/metrics", "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = told.FindAllString(string(text), -1)
+		return len(lines) > 0
+	})
+	of := `_value{account="` + examples.HarborAccount + `",currency="USD",kind="purchased",name="Harbor Coffee"} `
+	if want := []string{"boon_gifts_issued" + of + "25.5", "boon_gifts_outstanding" + of + "15.5",
+		"boon_gifts_redeemed" + of + "10"}; !slices.Equal(lines, want) {
+		t.Errorf("the metrics tell\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+	s.stop()
+	s.run(server.Config{})
+	if _, text, err := s.call("GET", "/metrics", "", ""); err != nil || told.Match(text) {
+		t.Errorf("the metrics beside the calls tell of it, or %v", err)
 	}
 }
 

@@ -69,7 +69,8 @@ var withoutAccount = map[string]string{
 	`SELECT min(claimable_at) FROM job`:                                                                                               "when is the next job due?",
 	`SELECT CAST(coalesce(sum(vouchers), 0) AS BIGINT) FROM tally`: "how many gifts are there? One row " +
 		"for each account",
-	`SELECT o.id, o.message FROM outbox`: "the outbox is for development",
+	`SELECT v.account_id, v.currency, v.decimals, v.promotional, CAST(sum(v.loaded)`: "an operator watches all accounts",
+	`SELECT o.id, o.message FROM outbox`:                                             "the outbox is for development",
 	`INSERT INTO sheet`: "a link to a sheet is found by its " +
 		"token, and whose it is is sealed",
 	`SELECT s.until, s.owner FROM sheet AS s WHERE s.hash = $1`:                  "as above",

@@ -115,6 +115,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"two handles write at once":                 testTwoWriters,
 		"a reversal that is answered elsewhere":     testOvertaken,
 		"gifts are counted":                         testCountVouchers,
+		"what gifts hold is summed up":              testValues,
 		"what was erased is gone":                   testErase,
 		"an erasure hides nothing":                  testEraseHidesNothing,
 		"a number of 0.1.0 is found and erased":     testEarlierNumbers,
