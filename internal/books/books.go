@@ -29,25 +29,27 @@ import (
 // Line is a line of the books: one reason why what is owed grew or shrank.
 type Line string
 
-// The lines. Those of gift.Line are told as there, but that adjustments are apart, and that gifts expire.
+// The lines. Those of gift.Line are told as there, but that adjustments are apart, that cash is apart which a guest
+// gives back, as a ledger books it on another account than a redemption, and that gifts expire.
 const (
-	LineIssued       Line = "ISSUED"
-	LineActivated    Line = "ACTIVATED"
-	LineReloaded     Line = "RELOADED"
-	LineTransferred  Line = "TRANSFERRED"
-	LineAdjustedUp   Line = "ADJUSTED_UP"
-	LineAdjustedDown Line = "ADJUSTED_DOWN"
-	LineRedeemed     Line = "REDEEMED"
-	LineCashedOut    Line = "CASHED_OUT"
-	LineGivenBack    Line = "GIVEN_BACK"
-	LineCancelled    Line = "CANCELLED"
-	LineExpired      Line = "EXPIRED"
+	LineIssued        Line = "ISSUED"
+	LineActivated     Line = "ACTIVATED"
+	LineReloaded      Line = "RELOADED"
+	LineTransferred   Line = "TRANSFERRED"
+	LineAdjustedUp    Line = "ADJUSTED_UP"
+	LineAdjustedDown  Line = "ADJUSTED_DOWN"
+	LineRedeemed      Line = "REDEEMED"
+	LineCashedOut     Line = "CASHED_OUT"
+	LineGivenBack     Line = "GIVEN_BACK"      // of redemptions
+	LineCashGivenBack Line = "CASH_GIVEN_BACK" // of cash-outs
+	LineCancelled     Line = "CANCELLED"
+	LineExpired       Line = "EXPIRED"
 )
 
 // Lines lists them, in the order in which they are told.
 func Lines() []Line {
-	return []Line{LineIssued, LineActivated, LineReloaded, LineTransferred, LineAdjustedUp, LineGivenBack, LineRedeemed,
-		LineCashedOut, LineAdjustedDown, LineCancelled, LineExpired}
+	return []Line{LineIssued, LineActivated, LineReloaded, LineTransferred, LineAdjustedUp, LineGivenBack,
+		LineCashGivenBack, LineRedeemed, LineCashedOut, LineAdjustedDown, LineCancelled, LineExpired}
 }
 
 // State is what can be said of value that is in a gift; these are the lines of the stock.

@@ -44,7 +44,7 @@ func (f *Folder) open(t *Terms, tell func(Movement)) *folding {
 		f.moved = map[guid.ID][]part{}
 	}
 	return &folding{Folder: f, terms: t, tell: tell, end: t.ValidUntil, taken: map[guid.ID][]part{},
-		loads: map[guid.ID]int{}}
+		cash: map[guid.ID]bool{}, loads: map[guid.ID]int{}}
 }
 
 // folding is a gift while its history is read.
@@ -54,6 +54,7 @@ type folding struct {
 	tell  func(Movement)
 	lots  []Lot              // none goes; an empty one may be filled again
 	taken map[guid.ID][]part // what each redemption or cash-out took and was not given back
+	cash  map[guid.ID]bool   // which of them were cash-outs
 	loads map[guid.ID]int    // the lots of activations and reloads
 	end   time.Time
 
@@ -111,8 +112,12 @@ func (g *folding) apply(e *gift.Entry) (Line, error) {
 		g.unload(e)
 	case gift.Redemption, gift.CashOut:
 		g.taken[e.ID] = g.take(-e.Delta)
+		g.cash[e.ID] = e.Kind == gift.CashOut
 	case gift.Reversal:
 		g.giveBack(e)
+		if g.cash[e.Reverses] {
+			return LineCashGivenBack, nil
+		}
 	case gift.TransferOut:
 		g.moved[e.ID] = g.take(-e.Delta)
 	case gift.TransferIn:

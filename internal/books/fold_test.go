@@ -112,8 +112,10 @@ func TestMovementsByHand(t *testing.T) {
 			EXPIRED -700 of online 202601`},
 		{"a card is sold where it is activated", books.Terms{}, []gift.Entry{issued(on(1, 5), 0),
 			at(on(2, 5), 2, gift.Activation, 700, 0x21), undoing(at(on(2, 5), 3, gift.ActivationReversal, -700, 0x21), 2),
-			at(on(3, 5), 4, gift.Activation, 900, 0x22), at(on(3, 6), 5, gift.CashOut, -900, 0x22)},
-			`ACTIVATED 700 of 21 202602; ACTIVATED -700 of 21 202602; ACTIVATED 900 of 22 202603; CASHED_OUT -900 of 22 202603`},
+			at(on(3, 5), 4, gift.Activation, 900, 0x22), at(on(3, 6), 5, gift.CashOut, -900, 0x22),
+			undoing(at(on(3, 7), 6, gift.Reversal, 900, 0x22), 5)},
+			`ACTIVATED 700 of 21 202602; ACTIVATED -700 of 21 202602; ACTIVATED 900 of 22 202603; CASHED_OUT -900 of 22 202603
+			CASH_GIVEN_BACK 900 of 22 202603`},
 		{"the last piece has what the others leave", books.Terms{Item: true, Worth: gift.ItemWorth{Money: 1000, Pieces: 3}},
 			[]gift.Entry{issued(on(1, 5), 3), at(on(1, 6), 2, gift.Redemption, -2, 0x22),
 				at(on(1, 7), 3, gift.Redemption, -1, 0x22), undoing(at(on(1, 8), 4, gift.Reversal, 1, 0x22), 3)},

@@ -110,7 +110,7 @@ func (s Sums) Move(t *Terms, m *Movement) {
 	s.Add(places, of)
 	s.Add(months, of)
 	switch m.Line {
-	case LineRedeemed, LineCashedOut, LineGivenBack:
+	case LineRedeemed, LineCashedOut, LineGivenBack, LineCashGivenBack:
 		keys.Cube, keys.Place, keys.KeyID = Keys, m.Place, m.Key
 		s.Add(keys, of)
 	}
