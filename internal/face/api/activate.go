@@ -1,6 +1,7 @@
 package api
 
 import (
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -63,7 +64,7 @@ func activateGift(c *call) (ledger.Answer, error) {
 func writeActivation(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID(byActivation, e.ID)
-	writeMoved(w, v, e, e.Delta)
+	payload.WriteMoved(w, v, e, e.Delta)
 	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
 	w.Instant("activatedAt", e.At)
 	w.TextOrNull("reference", e.Reference)
@@ -79,7 +80,7 @@ func writeReversedActivation(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID("reversalID", e.ID)
 	w.ID(byActivation, e.Reverses)
-	writeMoved(w, v, e, -e.Delta)
+	payload.WriteMoved(w, v, e, -e.Delta)
 	w.Boolean("isRedeemable", false)
 	w.Instant("reversedAt", e.At)
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -186,7 +187,7 @@ func writeOutcomes(w *wire.Writer, r ledger.Result) {
 		w.ID("voucherID", v.ID)
 		w.Text("status", v.Status.String())
 		w.Integer("statusID", int(v.Status))
-		writeBalances(w, v, r.At)
+		payload.WriteBalances(w, v, r.At)
 		w.Text("outcome", outcome)
 		w.TextOrNull("reason", why)
 		w.Close()

@@ -3,6 +3,7 @@ package api
 import (
 	"slices"
 
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -190,7 +191,7 @@ func writeBlocked(w *wire.Writer, r ledger.Result) {
 	}
 	w.ID("voucherID", v.ID)
 	w.TextOrNull("blockedReason", string(v.Blocked))
-	writeStands(w, v)
+	payload.WriteStands(w, v)
 	w.Text("outcome", outcome)
 }
 
@@ -200,9 +201,9 @@ func writeAdjustment(w *wire.Writer, r ledger.Result) {
 	w.ID("adjustmentID", e.ID)
 	w.ID("voucherID", v.ID)
 	w.Amount("amount", v.Unit(), e.Delta)
-	writeBalances(w, v, e.At)
-	writeUnitCode(w, v)
-	writeStands(w, v)
+	payload.WriteBalances(w, v, e.At)
+	payload.WriteUnitCode(w, v)
+	payload.WriteStands(w, v)
 	w.Instant("adjustedAt", e.At)
 	w.Text("reasonCode", string(e.ReasonCode))
 	w.Text("reason", e.Reason)
@@ -213,12 +214,6 @@ func writeExtension(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID("voucherID", v.ID)
 	w.Instant("validUntil", v.End())
-	writeStands(w, v)
+	payload.WriteStands(w, v)
 	w.Boolean("isRedeemable", len(v.NotRedeemable(guid.ID{}, e.At, nil)) == 0)
-}
-
-// writeStands writes where a gift stands.
-func writeStands(w *wire.Writer, v *gift.Voucher) {
-	w.Text("status", v.Status.String())
-	w.Integer("statusID", int(v.Status))
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"boon.example/internal/event"
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/wire"
@@ -26,8 +27,9 @@ func (a *API) EventBody(ctx context.Context, e *event.Event) []byte {
 	}
 	w := wire.NewWriter(2048)
 	w.Open()
-	writeEvent(&w, e, view{account: account, now: now, law: a.CashOutLaw, pages: a.PublicURL, masked: true},
-		names{account, func(id guid.ID) string { return a.told.name(d, id) }})
+	payload.WriteEvent(&w, e,
+		payload.View{Account: account, Now: now, Law: a.CashOutLaw, Pages: a.PublicURL, Masked: true},
+		payload.Names{Account: account, Key: func(id guid.ID) string { return a.told.name(d, id) }})
 	w.Close()
 	return w.Bytes()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/event"
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -62,7 +63,7 @@ func listEvents(c *call) (ledger.Answer, error) {
 		w.List("events")
 		for n := range page.Events {
 			w.Open()
-			writeEvent(w, &page.Events[n], c.lookUp(), names)
+			payload.WriteEvent(w, &page.Events[n], c.lookUp(), names)
 			w.Close()
 		}
 		w.EndList()
@@ -141,52 +142,4 @@ func (c *call) readCursor(q *wire.Query, of *event.Query) (p merchant.EventPlace
 		return p
 	}
 	return event.ParsePlace([placeSize]byte(b[:placeSize]))
-}
-
-// writeEvent writes the members of one event. Secrets and addresses are not among them, whatever the key may see
-// elsewhere.
-func writeEvent(w *wire.Writer, e *event.Event, s view, names names) {
-	w.ID("id", e.ID)
-	w.Text("type", string(e.Type))
-	w.ID("accountID", e.AccountID)
-	w.Instant("occurredAt", e.At)
-	w.Text("mode", s.account.Mode())
-	if e.Entry == nil {
-		w.Null("sequence")
-	} else {
-		w.Integer("sequence", e.Entry.Seq)
-	}
-	w.Object("data")
-	if e.Gift == nil {
-		w.Null("gift")
-	} else {
-		s.masked = true
-		w.Object("gift")
-		writeVoucher(w, e.Gift, s)
-		w.Close()
-	}
-	if e.Entry == nil {
-		w.Null("entry")
-	} else {
-		w.Object("entry")
-		writeEntry(w, e.Gift.Unit(), e.Entry, names)
-		w.Close()
-	}
-	if e.Note.KeyID.IsZero() {
-		w.Null("key")
-	} else {
-		w.Object("key")
-		w.ID("keyID", e.Note.KeyID)
-		w.TextOrNull("keyName", names.key(e.Note.KeyID))
-		w.Close()
-	}
-	if e.Note.WebhookID.IsZero() {
-		w.Null("webhook")
-	} else {
-		w.Object("webhook")
-		w.ID("webhookID", e.Note.WebhookID)
-		w.TextOrNull("host", e.Note.Host)
-		w.Close()
-	}
-	w.Close()
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/event"
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -173,7 +174,7 @@ func (c *call) list(cards []gift.Gift) []byte {
 		g := &cards[n]
 		if g.Status == gift.NotActivated {
 			code := g.Card.Code.Reveal()
-			write(code, g.Card.Code.LastFour(), g.Verification, g.Status.String(), giftURL(g, c.PublicURL), inFour(code),
+			write(code, g.Card.Code.LastFour(), g.Verification, g.Status.String(), payload.GiftURL(g, c.PublicURL), inFour(code),
 				inFour(g.Verification))
 		} else {
 			write("", g.Card.Code.LastFour(), "", g.Status.String(), "", "", "")

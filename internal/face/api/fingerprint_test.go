@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -258,7 +259,7 @@ func BenchmarkEncodeVoucher(b *testing.B) {
 	for b.Loop() {
 		w := wire.NewWriter(2048)
 		w.Open()
-		writeVoucher(&w, &g, view{account: account, now: g.CreatedAt})
+		payload.WriteVoucher(&w, &g, payload.View{Account: account, Now: g.CreatedAt})
 		w.Close()
 	}
 }

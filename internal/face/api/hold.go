@@ -3,6 +3,7 @@ package api
 import (
 	"time"
 
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -117,7 +118,7 @@ func releaseHold(c *call) (ledger.Answer, error) {
 func writeHold(w *wire.Writer, r ledger.Result) {
 	e := &r.Entries[0]
 	w.ID(byHold, e.ID)
-	writeChanged(w, &r.Vouchers[0], e.Actor.LocationID, e.Held, e.At)
+	payload.WriteChanged(w, &r.Vouchers[0], e.Actor.LocationID, e.Held, e.At)
 	w.Instant("expiresAt", e.Until)
 	w.TextOrNull("reference", e.Reference)
 }
@@ -126,7 +127,7 @@ func writeHold(w *wire.Writer, r ledger.Result) {
 func writeRelease(w *wire.Writer, r ledger.Result) {
 	made, ended := &r.Hold.Entry, &r.Hold.Last
 	w.ID(byHold, made.ID)
-	writeChanged(w, &r.Vouchers[0], made.Actor.LocationID, -ended.Held, r.At)
+	payload.WriteChanged(w, &r.Vouchers[0], made.Actor.LocationID, -ended.Held, r.At)
 	w.Instant("releasedAt", ended.At)
 	w.TextOrNull("reference", made.Reference)
 }

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"boon.example/internal/base/normalize"
 	"boon.example/internal/contact"
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
-	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
@@ -27,7 +26,13 @@ func showGift(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	c.showsCodes(1)
-	return c.Answer(ledger.OK, func(w *wire.Writer) { writeVoucher(w, &g, c.lookUp()) }), nil
+	return c.Answer(ledger.OK, func(w *wire.Writer) { payload.WriteVoucher(w, &g, c.lookUp()) }), nil
+}
+
+// lookUp is a view of gifts that are looked up: their secrets are for keys only that may see codes.
+func (c *call) lookUp() payload.View {
+	return payload.View{Account: c.Account, Now: c.Now, Law: c.CashOutLaw, Pages: c.PublicURL,
+		Masked: !c.Caller.May(merchant.MaySeeCodes)}
 }
 
 // finish ends the reading of a look-up and finds the account that it is about.
@@ -95,7 +100,7 @@ func listGifts(c *call) (ledger.Answer, error) {
 		w.List("gifts")
 		for n := range page.Gifts {
 			w.Open()
-			writeVoucher(w, &page.Gifts[n], c.lookUp())
+			payload.WriteVoucher(w, &page.Gifts[n], c.lookUp())
 			w.Close()
 		}
 		w.EndList()
@@ -149,7 +154,7 @@ func listActivity(c *call) (ledger.Answer, error) {
 			change := &page.Changes[n]
 			w.Open()
 			w.ID("voucherID", change.VoucherID)
-			writeEntry(w, change.Unit, &change.Entry, names)
+			payload.WriteEntry(w, change.Unit, &change.Entry, names)
 			w.TextOrNull("currency", change.Unit.Code)
 			w.ID("programID", change.ProgramID)
 			w.Boolean("isPromoType", change.Promotional)
@@ -160,28 +165,15 @@ func listActivity(c *call) (ledger.Answer, error) {
 	}), nil
 }
 
-// names gives the names of the locations and keys that entries tell of.
-type names struct {
-	*merchant.Account
-	key func(guid.ID) string
-}
-
 // names remembers each key's, as looking one up goes through all of them.
-func (c *call) names() names {
+func (c *call) names() payload.Names {
 	directory, known := c.Directory(), map[guid.ID]string{}
-	return names{c.Account, func(id guid.ID) string {
+	return payload.Names{Account: c.Account, Key: func(id guid.ID) string {
 		if _, ok := known[id]; !ok && !id.IsZero() {
 			known[id] = directory.KeyName(id)
 		}
 		return known[id]
 	}}
-}
-
-func (n names) location(id guid.ID) string {
-	if l := n.Location(id); l != nil {
-		return l.Name
-	}
-	return ""
 }
 
 // showHistory lists the changes of a gift, the oldest first.
@@ -212,72 +204,12 @@ func showHistory(c *call) (ledger.Answer, error) {
 		w.List("entries")
 		for n := range entries {
 			w.Open()
-			writeEntry(w, g.Unit(), &entries[n], names)
+			payload.WriteEntry(w, g.Unit(), &entries[n], names)
 			w.Close()
 		}
 		w.EndList()
 		w.NextCursorAt("history", last)
 	}), nil
-}
-
-// writeEntry writes the members of one change. The amounts up to any entry add up to its balance: the first one brings
-// the whole value.
-func writeEntry(w *wire.Writer, unit money.Currency, e *gift.Entry, names names) {
-	amount, redemption, reversal, hold := e.Delta, guid.ID{}, guid.ID{}, e.HoldID
-	var validUntil time.Time
-	switch e.Kind {
-	case gift.Issued:
-		amount = e.Balance
-	case gift.Redemption:
-		redemption = e.ID
-	case gift.Reversal:
-		redemption = e.Reverses
-	case gift.HoldMade:
-		hold = e.ID
-	case gift.Extended:
-		validUntil = e.Until
-	}
-	if e.Kind.Undoes() {
-		reversal = e.ID
-	}
-	w.ID("entryID", e.ID)
-	w.Integer("seq", e.Seq)
-	w.Text("kind", string(e.Kind))
-	w.Amount("amount", unit, amount)
-	w.Amount("currentBalance", unit, e.Balance)
-	if available, known := e.Available(); known {
-		w.Amount("availableBalance", unit, available)
-	} else {
-		w.Null("availableBalance")
-	}
-	w.Amount("heldAmount", unit, e.Held)
-	if e.Kind == gift.Cancellation {
-		w.Amount("endedBalance", unit, e.Balance)
-	} else {
-		w.Null("endedBalance")
-	}
-	w.Text("status", e.Status.String())
-	w.Integer("statusID", int(e.Status))
-	w.Instant("at", e.At)
-	w.IDOrNull("keyID", e.Actor.KeyID)
-	w.TextOrNull("keyName", names.key(e.Actor.KeyID))
-	w.Null("user") // people sign in with keys of their own so far
-	w.TextOrNull("person", e.Actor.Person)
-	w.IDOrNull("organizationID", e.Actor.LocationID)
-	w.TextOrNull("organizationName", names.location(e.Actor.LocationID))
-	w.IDOrNull("redemptionID", redemption)
-	w.IDOrNull("reversalID", reversal)
-	w.IDOrNull("holdID", hold)
-	w.IDOrNull("counterpartEntryID", e.Counterpart)
-	w.IDOrNull("counterpartVoucherID", e.CounterpartGift)
-	w.IDOrNull("reverses", e.Reverses)
-	w.TextOrNull(byReference, e.Purchase.Reference)
-	w.IDOrNull(byStorefront, e.Purchase.StorefrontID)
-	w.TextOrNull("reference", e.Reference)
-	w.TextOrNull("reasonCode", string(e.ReasonCode))
-	w.TextOrNull("reason", e.Reason)
-	w.InstantOrNull("validUntil", validUntil)
-	w.TextOrNull("requestID", e.RequestID)
 }
 
 // askable lists the operations of which the caller may be told what became, because it may do them itself. only is

@@ -2,13 +2,11 @@ package api
 
 import (
 	"errors"
-	"time"
 
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
-	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
-	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/ticket"
@@ -124,31 +122,8 @@ func (r *redemption) command(c *call, at *merchant.Location) *ledger.Redeem {
 func writeRedemption(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID("redemptionID", e.ID)
-	writeMoved(w, v, e, -e.Delta)
+	payload.WriteMoved(w, v, e, -e.Delta)
 	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
 	w.Instant("redeemedAt", e.At)
 	w.TextOrNull("reference", e.Reference)
-}
-
-// writeMoved writes what a redemption and a reversal have in common.
-func writeMoved(w *wire.Writer, v *gift.Voucher, e *gift.Entry, amount money.Amount) {
-	writeChanged(w, v, e.Actor.LocationID, amount, e.At)
-	writeStands(w, v)
-}
-
-// writeChanged writes what all changes of what is available have in common.
-func writeChanged(w *wire.Writer, v *gift.Voucher, location guid.ID, amount money.Amount, at time.Time) {
-	w.ID("voucherID", v.ID)
-	w.IDOrNull("organizationID", location)
-	w.Amount("amount", v.Unit(), amount)
-	writeBalances(w, v, at)
-	writeUnitCode(w, v)
-}
-
-// writeBalances writes what is left of a gift, how much of it is held, and what is available.
-func writeBalances(w *wire.Writer, v *gift.Voucher, at time.Time) {
-	held := v.HeldAt(at)
-	w.Amount("currentBalance", v.Unit(), v.Balance)
-	w.Amount("heldBalance", v.Unit(), held)
-	w.Amount("availableBalance", v.Unit(), v.Balance-held)
 }

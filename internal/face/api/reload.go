@@ -1,6 +1,7 @@
 package api
 
 import (
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -81,7 +82,7 @@ func cashOutGift(c *call) (ledger.Answer, error) {
 func writeCashOut(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID("cashOutID", e.ID)
-	writeMoved(w, v, e, -e.Delta)
+	payload.WriteMoved(w, v, e, -e.Delta)
 	w.Instant("cashedOutAt", e.At)
 }
 
@@ -127,7 +128,7 @@ func reverseReload(c *call) (ledger.Answer, error) {
 func writeReload(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID(byReload, e.ID)
-	writeMoved(w, v, e, e.Delta)
+	payload.WriteMoved(w, v, e, e.Delta)
 	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
 	w.Instant("reloadedAt", e.At)
 	w.TextOrNull("reference", e.Reference)
@@ -138,7 +139,7 @@ func writeReloadReversal(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID("reversalID", e.ID)
 	w.ID(byReload, e.Reverses)
-	writeMoved(w, v, e, -e.Delta)
+	payload.WriteMoved(w, v, e, -e.Delta)
 	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
 	w.Instant("reversedAt", e.At)
 }

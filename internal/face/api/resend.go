@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/base/normalize"
 	"boon.example/internal/contact"
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -128,17 +129,17 @@ func (c *call) dispatch(r *service.Request, voucher guid.ID, problems *wire.Prob
 			now.Card.Code, now.Card.Token = done.Secrets.Code, done.Secrets.Token
 		}
 		as := c.lookUp()
-		as.now = done.Entries[0].At
-		as.masked = as.masked && !(replaced && replace.Deliver == nil)
-		writeVoucher(w, &now, as)
-		writePrintURL(w, &now, as)
+		as.Now = done.Entries[0].At
+		as.Masked = as.Masked && !(replaced && replace.Deliver == nil)
+		payload.WriteVoucher(w, &now, as)
+		payload.WritePrintURL(w, &now, as)
 		if now.Card.Method != contact.Printed {
 			lacking = nil
 		}
 		w.Texts("notPrintable", lacking)
 		if replaced {
 			w.Boolean("sent", replace.Deliver != nil)
-			w.Instant("replacedAt", as.now)
+			w.Instant("replacedAt", as.Now)
 		}
 	})
 	if answer.Fresh() {

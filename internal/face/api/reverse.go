@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -195,7 +196,7 @@ func writeReversal(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]
 	w.ID("reversalID", e.ID)
 	w.ID("redemptionID", e.Reverses)
-	writeMoved(w, v, e, e.Delta)
+	payload.WriteMoved(w, v, e, e.Delta)
 	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
 	w.Instant("reversedAt", e.At)
 	w.TextOrNull("reason", e.Reason)

@@ -1,66 +1,13 @@
 package api
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
-	"boon.example/internal/contact"
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
-	"boon.example/internal/wire"
 )
-
-// secretMember is the name of a member of an answer by whose value a gift can be spent. Nothing but writer.secret
-// writes such a value, so that what hides the secretMembers of an answer that is kept hides all of them.
-type secretMember string
-
-// The members by which a gift can be spent. The last is a PDF of one gift, or of all printed gifts of an order.
-const (
-	secretCode  secretMember = byCode
-	secretToken secretMember = byToken
-	secretPage  secretMember = "giftURL"
-	secretPrint secretMember = "printURL"
-)
-
-var secretMembers = map[secretMember]bool{secretCode: true, secretToken: true, secretPage: true, secretPrint: true}
-
-// writeSecret writes a member by which a gift can be spent, and null where the caller may not see it.
-func writeSecret(w *wire.Writer, name secretMember, value string, masked bool) {
-	if masked {
-		w.Null(string(name))
-		return
-	}
-	w.Text(string(name), value)
-}
-
-// writeSecrets writes code, token and page of a gift.
-func writeSecrets(w *wire.Writer, g *gift.Gift, s view) {
-	writeSecret(w, secretCode, g.Card.Code.Reveal(), s.masked)
-	writeSecret(w, secretToken, g.Card.Token.Reveal(), s.masked)
-	writeSecret(w, secretPage, giftURL(g, s.pages), s.masked)
-}
-
-// giftURL is the address of a gift's page.
-func giftURL(g *gift.Gift, publicURL string) string { return publicURL + "/g/" + g.Card.Token.Reveal() }
-
-// printPath ends the addresses of PDFs, which package web answers.
-const printPath = "/print.pdf"
-
-// writePrintURL writes where a gift can be printed, if it goes in print.
-func writePrintURL(w *wire.Writer, g *gift.Gift, s view) {
-	writeSecret(w, secretPrint, giftURL(g, s.pages)+printPath, s.masked || g.Card.Method != contact.Printed)
-}
-
-// writeSheetURL writes where the printed gifts of an order can be printed together, if there are any.
-func writeSheetURL(w *wire.Writer, sheet gift.Token, publicURL string) {
-	writeSecret(w, secretPrint, publicURL+"/orders/"+sheet.Reveal()+printPath, sheet == gift.Token{})
-}
 
 // mask takes the secrets of gifts out of a kept answer, which may have been made for another key, unless the caller may
 // see codes.
@@ -68,53 +15,12 @@ func (c *call) mask(op gift.Operation, a ledger.Answer) (_ ledger.Answer, err er
 	if c.Caller == nil || c.Caller.May(merchant.MaySeeCodes) || !a.Succeeded() {
 		return a, nil
 	}
-	tells, err := tellsCodes(op, a.Body)
+	tells, err := payload.TellsCodes(op, a.Body)
 	if err == nil && !tells {
-		a.Body, err = withoutSecrets(a.Body)
+		a.Body, err = payload.WithoutSecrets(a.Body)
 	}
 	if err != nil {
 		return ledger.Answer{}, fmt.Errorf("masking the answer of %s: %w", op, err)
 	}
 	return a, nil
-}
-
-// tellsCodes reports whether an answer may tell codes to a key that may not see them. That of a new gift does. That of
-// a replacement does unless the new code was sent, as it goes nowhere else.
-func tellsCodes(op gift.Operation, body []byte) (bool, error) {
-	switch op.CardTold() {
-	case gift.OldCard:
-		return false, nil
-	case gift.ReplacedCard:
-		var replaced struct {
-			Sent bool `json:"sent"`
-		}
-		err := json.Unmarshal(body, &replaced)
-		return !replaced.Sent, err
-	}
-	return true, nil
-}
-
-// withoutSecrets gives an answer with null in place of the value of each secretMember, at whatever depth. All else
-// stays as it is, byte for byte.
-func withoutSecrets(answer []byte) (masked []byte, _ error) {
-	d, copied := jsontext.NewDecoder(bytes.NewReader(answer), jsontext.AllowDuplicateNames(true)), int64(0)
-	for {
-		token, err := d.ReadToken()
-		if errors.Is(err, io.EOF) {
-			return append(masked, answer[copied:]...), nil
-		} else if err != nil {
-			return nil, err
-		}
-		kind, read := d.StackIndex(d.StackDepth())
-		isName := kind == '{' && read%2 == 1
-		if !isName || !secretMembers[secretMember(token.String())] {
-			continue
-		}
-		value, err := d.ReadValue()
-		if err != nil {
-			return nil, err
-		}
-		masked = append(append(masked, answer[copied:d.InputOffset()-int64(len(value))]...), "null"...)
-		copied = d.InputOffset()
-	}
 }

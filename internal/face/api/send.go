@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/base/normalize"
 	"boon.example/internal/contact"
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -219,7 +220,7 @@ func (c *call) orderSize(gifts []gift.Gift, lacking [][]string) int {
 	w := wire.NewWriter(1024)
 	first := &gifts[0]
 	w.Open()
-	writeVoucher(&w, first, view{account: c.Account, now: c.Now, law: c.CashOutLaw, pages: c.PublicURL})
+	payload.WriteVoucher(&w, first, payload.View{Account: c.Account, Now: c.Now, Law: c.CashOutLaw, Pages: c.PublicURL})
 	w.Close()
 	same := len(w.Bytes()) + drawn + len(c.PublicURL) - ownSize(first)
 	size := drawn
@@ -272,15 +273,15 @@ func (c *call) deliverableBy(m contact.Method) error {
 func writeOrder(w *wire.Writer, r ledger.Result, c *call, lacking [][]string) {
 	first := &r.Gifts[0]
 	w.ID("orderID", first.OrderID)
-	writeSheetURL(w, r.Sheet, c.PublicURL)
+	payload.WriteSheetURL(w, r.Sheet, c.PublicURL)
 	w.List("gifts")
 	for n := range r.Gifts {
 		g := &r.Gifts[n]
 		w.Open()
-		as := view{account: c.Account, now: g.CreatedAt, law: c.CashOutLaw, pages: c.PublicURL}
-		writeVoucher(w, g, as)
+		as := payload.View{Account: c.Account, Now: g.CreatedAt, Law: c.CashOutLaw, Pages: c.PublicURL}
+		payload.WriteVoucher(w, g, as)
 		w.Integer("recipientIndex", g.Card.RecipientIndex)
-		writePrintURL(w, g, as)
+		payload.WritePrintURL(w, g, as)
 		w.Texts("notPrintable", lacking[n])
 		w.Close()
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -53,8 +54,8 @@ func writeStock(w *wire.Writer, r ledger.Result) {
 	w.ID("accountID", g.AccountID)
 	w.IDOrNull("organizationID", g.LocationID)
 	w.ID("programID", g.ProgramID)
-	writeUnitCode(w, &g.Voucher)
-	w.Text("unit", unitName(&g.Voucher))
+	payload.WriteUnitCode(w, &g.Voucher)
+	w.Text("unit", payload.UnitName(&g.Voucher))
 	if g.Item {
 		w.Null("value")
 		w.Text("label", g.Card.Label)

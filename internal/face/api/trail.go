@@ -32,7 +32,7 @@ func listTrail(c *call) (ledger.Answer, error) {
 			w.Instant("at", e.At)
 			w.Text("action", string(e.Action))
 			w.IDOrNull("keyID", e.Actor.KeyID)
-			w.TextOrNull("keyName", names.key(e.Actor.KeyID))
+			w.TextOrNull("keyName", names.Key(e.Actor.KeyID))
 			w.TextOrNull("person", e.Actor.Person)
 			w.TextOrNull("user", e.User)
 			w.TextOrNull("address", e.Actor.Address)

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -62,13 +63,13 @@ func transferBalance(c *call) (ledger.Answer, error) {
 func writeTransfer(w *wire.Writer, r ledger.Result) {
 	in := &r.Entries[1]
 	w.Amount("amount", r.Vouchers[1].Unit(), in.Delta)
-	writeUnitCode(w, &r.Vouchers[1])
+	payload.WriteUnitCode(w, &r.Vouchers[1])
 	for n, name := range []string{"from", "to"} {
 		v := &r.Vouchers[n]
 		w.Object(name)
 		w.ID("voucherID", v.ID)
 		w.ID("entryID", r.Entries[n].ID)
-		writeBalances(w, v, in.At)
+		payload.WriteBalances(w, v, in.At)
 		w.Text("status", v.Status.String())
 		w.Integer("statusID", int(v.Status))
 		w.Close()

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -52,8 +53,8 @@ func validateGift(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	return c.Answer(ledger.OK, func(w *wire.Writer) {
-		writeVoucher(w, &g, view{account: c.Account, location: at, now: c.Now, law: c.CashOutLaw, verdict: verdict,
-			pages: c.PublicURL})
+		payload.WriteVoucher(w, &g, payload.View{Account: c.Account, Location: at, Now: c.Now, Law: c.CashOutLaw,
+			Verdict: verdict, Pages: c.PublicURL})
 	}), nil
 }
 

@@ -1,4 +1,6 @@
-package api
+// Package payload writes how gifts, entries and events stand in answers and in the calls of webhooks, and takes the
+// secrets of gifts out of answers.
+package payload
 
 import (
 	"time"
@@ -11,26 +13,20 @@ import (
 	"boon.example/internal/wire"
 )
 
-// view is from where a gift is looked at.
-type view struct {
-	account  *merchant.Account
-	location *merchant.Location // where it is to be redeemed; nil: nowhere in particular
-	now      time.Time
-	verdict  *ticket.Eligibility // of the till's ticket; nil: none was given
-	law      gift.CashOutLaw
-	pages    string // the public URL, below which gift pages are
-	masked   bool   // code, token and link are not for the caller
+// View is from where a gift is looked at.
+type View struct {
+	Account  *merchant.Account
+	Location *merchant.Location // where it is to be redeemed; nil: nowhere in particular
+	Now      time.Time
+	Verdict  *ticket.Eligibility // of the till's ticket; nil: none was given
+	Law      gift.CashOutLaw
+	Pages    string // the public URL, below which gift pages are
+	Masked   bool   // code, token and link are not for the caller
 }
 
-// lookUp is a view of gifts that are looked up: their secrets are for keys only that may see codes.
-func (c *call) lookUp() view {
-	return view{account: c.Account, now: c.Now, law: c.CashOutLaw, pages: c.PublicURL,
-		masked: !c.Caller.May(merchant.MaySeeCodes)}
-}
-
-// writeVoucher writes the members of the voucher payload. The recipient's address is not among them: a till has no need
+// WriteVoucher writes the members of the voucher payload. The recipient's address is not among them: a till has no need
 // of it.
-func writeVoucher(w *wire.Writer, g *gift.Gift, s view) {
+func WriteVoucher(w *wire.Writer, g *gift.Gift, s View) {
 	v := &g.Voucher
 	writeVoucherIdentity(w, g, s)
 	writeVoucherOrigin(w, g)
@@ -48,23 +44,23 @@ func writeVoucher(w *wire.Writer, g *gift.Gift, s view) {
 	w.InstantOrNull("deliveredAt", g.Card.DeliveredAt)
 	w.IDOrNull("voucherDesignID", g.Card.DesignID)
 	w.Instant("createdAt", v.CreatedAt)
-	items := v.GoodFor(s.account)
+	items := v.GoodFor(s.Account)
 	w.Boolean("requiresEligibleItems", len(items) > 0)
 	writeEligibleItems(w, items)
-	writeEligibility(w, v.Unit(), s.verdict)
-	at := s.location // where it is asked about, else the only one where the gift is good
+	writeEligibility(w, v.Unit(), s.Verdict)
+	at := s.Location // where it is asked about, else the only one where the gift is good
 	if at == nil {
-		at = s.account.Location(v.LocationID)
+		at = s.Account.Location(v.LocationID)
 	}
-	w.Boolean("cashOutAllowed", v.CashOutAllowed(s.law, s.account, at, s.now))
+	w.Boolean("cashOutAllowed", v.CashOutAllowed(s.Law, s.Account, at, s.Now))
 }
 
 // writeVoucherIdentity writes what names the gift, and its secrets.
-func writeVoucherIdentity(w *wire.Writer, g *gift.Gift, s view) {
+func writeVoucherIdentity(w *wire.Writer, g *gift.Gift, s View) {
 	w.ID("voucherID", g.ID)
 	writeSecrets(w, g, s)
 	w.Text("lastFour", g.Card.Code.LastFour())
-	w.Text("mode", s.account.Mode())
+	w.Text("mode", s.Account.Mode())
 }
 
 // writeVoucherOrigin writes whose the gift is, how it came about, and of what kind it is.
@@ -85,14 +81,14 @@ func writeVoucherOrigin(w *wire.Writer, g *gift.Gift) {
 	w.Boolean("isPromoType", v.Promotional)
 }
 
-func writeVoucherState(w *wire.Writer, v *gift.Voucher, s view) {
-	reasons := v.NotRedeemable(s.locationID(), s.now, s.account.TimeZone())
+func writeVoucherState(w *wire.Writer, v *gift.Voucher, s View) {
+	reasons := v.NotRedeemable(s.locationID(), s.Now, s.Account.TimeZone())
 	w.Text("status", v.Status.String())
 	w.Integer("statusID", int(v.Status))
 	w.Boolean("isRedeemable", len(reasons) == 0)
 	w.Boolean("hasRemainingBalance", v.Balance > 0)
 	w.Boolean("isInRedeemableStatus", v.Status.Redeemable())
-	w.Boolean("isInRedeemablePeriod", v.InPeriod(s.now))
+	w.Boolean("isInRedeemablePeriod", v.InPeriod(s.Now))
 	w.List("notRedeemableReasons")
 	for _, r := range reasons {
 		w.Open()
@@ -101,19 +97,19 @@ func writeVoucherState(w *wire.Writer, v *gift.Voucher, s view) {
 		w.Close()
 	}
 	w.EndList()
-	if s.location != nil { // a till is told that it is blocked, not why
+	if s.Location != nil { // a till is told that it is blocked, not why
 		w.Null("blockedReason")
 		return
 	}
 	w.TextOrNull("blockedReason", string(v.Blocked))
 }
 
-func writeVoucherValue(w *wire.Writer, g *gift.Gift, s view) {
+func writeVoucherValue(w *wire.Writer, g *gift.Gift, s View) {
 	v := &g.Voucher
-	writeUnitCode(w, v)
-	w.Text("unit", unitName(v))
+	WriteUnitCode(w, v)
+	w.Text("unit", UnitName(v))
 	w.Amount("originalBalance", v.Unit(), v.Loaded)
-	writeBalances(w, v, s.now)
+	WriteBalances(w, v, s.Now)
 	if v.Item {
 		w.Null("value")
 		w.TextOrNull("label", g.Card.Label)
@@ -174,20 +170,20 @@ func writeEligibility(w *wire.Writer, unit money.Currency, v *ticket.Eligibility
 	w.Close()
 }
 
-func (s view) locationID() guid.ID {
-	if s.location == nil {
+func (s View) locationID() guid.ID {
+	if s.Location == nil {
 		return guid.ID{}
 	}
-	return s.location.ID
+	return s.Location.ID
 }
 
-// unitName says what a gift's amounts are.
-func unitName(v *gift.Voucher) string {
+// UnitName says what a gift's amounts are.
+func UnitName(v *gift.Voucher) string {
 	if v.Item {
 		return "items"
 	}
 	return "money"
 }
 
-// writeUnitCode writes the currency of a gift's amounts, null for pieces.
-func writeUnitCode(w *wire.Writer, v *gift.Voucher) { w.TextOrNull("currency", v.Unit().Code) }
+// WriteUnitCode writes the currency of a gift's amounts, null for pieces.
+func WriteUnitCode(w *wire.Writer, v *gift.Voucher) { w.TextOrNull("currency", v.Unit().Code) }

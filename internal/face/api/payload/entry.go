@@ -1,0 +1,84 @@
+package payload
+
+import (
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/money"
+	"boon.example/internal/wire"
+)
+
+// Names gives the names of the locations and keys that entries tell of.
+type Names struct {
+	*merchant.Account
+	Key func(guid.ID) string
+}
+
+func (n Names) location(id guid.ID) string {
+	if l := n.Location(id); l != nil {
+		return l.Name
+	}
+	return ""
+}
+
+// WriteEntry writes the members of one change. The amounts up to any entry add up to its balance: the first one brings
+// the whole value.
+func WriteEntry(w *wire.Writer, unit money.Currency, e *gift.Entry, names Names) {
+	amount, redemption, reversal, hold := e.Delta, guid.ID{}, guid.ID{}, e.HoldID
+	var validUntil time.Time
+	switch e.Kind {
+	case gift.Issued:
+		amount = e.Balance
+	case gift.Redemption:
+		redemption = e.ID
+	case gift.Reversal:
+		redemption = e.Reverses
+	case gift.HoldMade:
+		hold = e.ID
+	case gift.Extended:
+		validUntil = e.Until
+	}
+	if e.Kind.Undoes() {
+		reversal = e.ID
+	}
+	w.ID("entryID", e.ID)
+	w.Integer("seq", e.Seq)
+	w.Text("kind", string(e.Kind))
+	w.Amount("amount", unit, amount)
+	w.Amount("currentBalance", unit, e.Balance)
+	if available, known := e.Available(); known {
+		w.Amount("availableBalance", unit, available)
+	} else {
+		w.Null("availableBalance")
+	}
+	w.Amount("heldAmount", unit, e.Held)
+	if e.Kind == gift.Cancellation {
+		w.Amount("endedBalance", unit, e.Balance)
+	} else {
+		w.Null("endedBalance")
+	}
+	w.Text("status", e.Status.String())
+	w.Integer("statusID", int(e.Status))
+	w.Instant("at", e.At)
+	w.IDOrNull("keyID", e.Actor.KeyID)
+	w.TextOrNull("keyName", names.Key(e.Actor.KeyID))
+	w.Null("user") // people sign in with keys of their own so far
+	w.TextOrNull("person", e.Actor.Person)
+	w.IDOrNull("organizationID", e.Actor.LocationID)
+	w.TextOrNull("organizationName", names.location(e.Actor.LocationID))
+	w.IDOrNull("redemptionID", redemption)
+	w.IDOrNull("reversalID", reversal)
+	w.IDOrNull("holdID", hold)
+	w.IDOrNull("counterpartEntryID", e.Counterpart)
+	w.IDOrNull("counterpartVoucherID", e.CounterpartGift)
+	w.IDOrNull("reverses", e.Reverses)
+	w.TextOrNull("externalTransactionReferenceNumber", e.Purchase.Reference)
+	w.IDOrNull("externalStorefrontID", e.Purchase.StorefrontID)
+	w.TextOrNull("reference", e.Reference)
+	w.TextOrNull("reasonCode", string(e.ReasonCode))
+	w.TextOrNull("reason", e.Reason)
+	w.InstantOrNull("validUntil", validUntil)
+	w.TextOrNull("requestID", e.RequestID)
+}
