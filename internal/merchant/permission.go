@@ -74,9 +74,16 @@ var roles = []struct {
 	{"till", TillRole},
 	{"shop", MaySend | MayCancel | MayResend | MayLookUp},
 	{"office", MayLookUp | MayCancel | MayResend | MayReverse},
-	{"desk", MayLookUp | MayResend | MayCancel | MayBlock | MayReplace | MayReverse | MayExtend},
+	{"desk", deskRole},
+	{"manager", deskRole | TillPermissions | MaySend | MayTransfer | MayStock | MayTills},
+	{"bookkeeper", MayLookUp | MaySeeEvents | MayAudit},
+	{"platform", MayLookUp | MaySeeEvents | MayWebhooks},
+	{"owner", AllPermissions &^ (MaySeeCodes | MayExport)}, // whoever reads codes can spend all gifts
 	{"all", AllPermissions},
 }
+
+// deskRole is for whoever hears of lost cards, wrong addresses and double charges.
+const deskRole = MayLookUp | MayResend | MayCancel | MayBlock | MayReplace | MayReverse | MayExtend
 
 // RoleNames lists the roles.
 func RoleNames() (names []string) {

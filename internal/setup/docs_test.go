@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 )
 
@@ -46,5 +47,24 @@ func TestTheDocumentationIsTrue(t *testing.T) {
 	_, err = setup.Parse("setup.yaml", []byte(blocks["yaml refused"][0]))
 	if err == nil || err.Error() != strings.TrimSpace(blocks["text"][1]) {
 		t.Errorf("the refused file: got\n%v\nthe page shows\n%s", err, blocks["text"][1])
+	}
+}
+
+// TestRolesAndPermissionsAreListed: the page tells every role and every permission.
+func TestRolesAndPermissionsAreListed(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/reference/setup.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, keys, _ := strings.Cut(string(text), "\n### Keys\n")
+	permissions, roles, _ := strings.Cut(keys, "\nRole | May\n")
+	roles, _, _ = strings.Cut(roles, "\n## ")
+	for table, names := range map[string][]string{permissions: merchant.PermissionNames(), roles: merchant.RoleNames()} {
+		for _, name := range names {
+			if !regexp.MustCompile("(?m)^(`[a-z-]+`, )*`" + name + "`.* \\| ").MatchString(table) {
+				t.Errorf("no row of docs/reference/setup.md is about %s", name)
+			}
+		}
 	}
 }
