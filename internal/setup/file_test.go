@@ -419,7 +419,7 @@ func TestParseRefuses(t *testing.T) {
 		{"role and permissions", with("keys:\n      - name: till\n        role: till\n        permissions: [send]"), "9",
 			"accounts[0].keys[0].permissions",
 			"has a role on line 8 already"},
-		{"unknown role", with("keys: [{name: till, role: manager}]"), "6", "accounts[0].keys[0].role",
+		{"unknown role", with("keys: [{name: till, role: cook}]"), "6", "accounts[0].keys[0].role",
 			"no such role; there are till, shop, office, desk, manager, bookkeeper, platform, owner, all."},
 		{"misspelt permission", with("keys: [{name: till, permissions: [redeem, lookup]}]"), "6",
 			"accounts[0].keys[0].permissions[1]", "did you mean look-up?"},
