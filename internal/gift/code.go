@@ -1,31 +1,61 @@
 package gift
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/rand"
+	"crypto/subtle"
 	"fmt"
 	"io"
 	"math/big"
 	"net/url"
 	"strings"
 	"unicode"
-	"unique"
 
 	"boon.example/internal/refusal"
 )
 
 // secret is a text that does not slip into a log: every formatting verb, slog and every encoder of text show it
-// masked, and where they cannot ask it (inside an unexported field), they find a pointer instead of the text. Equal
-// texts make equal secrets.
-type secret struct{ text unique.Handle[string] }
+// masked. Where they cannot ask it (inside an unexported field), they find it encrypted with a key that this process
+// made and shows nobody. Equal texts make equal secrets.
+type secret struct{ encrypted [2 * aes.BlockSize]byte }
 
-func newSecret(text string) secret { return secret{unique.Make(text)} }
+// secretKey encrypts the secrets of this process, which leave it by Reveal alone.
+var secretKey = func() cipher.Block {
+	var key [16]byte
+	rand.Read(key[:]) // never fails
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic(err) // a key has this length
+	}
+	return block
+}()
+
+// newSecret takes at most 31 bytes: their number comes first.
+func newSecret(text string) (s secret) {
+	b := &s.encrypted
+	b[0] = byte(len(text))
+	if copy(b[1:], text) < len(text) {
+		panic("a secret is longer than every code and token")
+	}
+	first, second := b[:aes.BlockSize], b[aes.BlockSize:]
+	secretKey.Encrypt(first, first)
+	subtle.XORBytes(second, second, first)
+	secretKey.Encrypt(second, second)
+	return s
+}
 
 // Reveal gives the text itself; "" for the zero secret.
 func (s secret) Reveal() string {
 	if s == (secret{}) {
 		return ""
 	}
-	return s.text.Value()
+	b := &s.encrypted
+	first, second := b[:aes.BlockSize], b[aes.BlockSize:]
+	secretKey.Decrypt(second, second)
+	subtle.XORBytes(second, second, first)
+	secretKey.Decrypt(first, first)
+	return string(b[1 : 1+b[0]])
 }
 
 // String masks all but the last two characters.

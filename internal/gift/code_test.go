@@ -90,6 +90,23 @@ func TestZeroSecrets(t *testing.T) {
 	}
 }
 
+// TestSecretsCostLittle: every look-up makes three of them.
+func TestSecretsCostLittle(t *testing.T) {
+	codes := make([]string, 1_000)
+	for n := range codes {
+		codes[n] = strconv.Itoa(100_000_000_000 + n)
+	}
+	n := 0
+	if objects := testing.AllocsPerRun(len(codes)-1, func() { // once more before it counts
+		if _, err := ParseVoucherCode(codes[n]); err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}); objects > 1 {
+		t.Errorf("a code takes %v objects", objects)
+	}
+}
+
 func TestNewSecrets(t *testing.T) {
 	t.Parallel()
 	random := rand.NewChaCha8([32]byte{1})
