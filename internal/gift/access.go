@@ -20,15 +20,17 @@ func (v *Voucher) UsableBy(c *merchant.Caller) bool {
 // refuses what is not there (v is nil) with missing, and what is not the account's or not good at the location with
 // NOT_AUTHORIZED, and tells what that costs as a guess. A gift of the account itself costs nothing, wherever it may
 // be used.
-func CheckUse(c *merchant.Caller, v *Voucher, at guid.ID, missing *refusal.Error) (cost int, _ error) {
-	field := missing.Messages[0].Field
+func CheckUse(c *merchant.Caller, v *Voucher, at guid.ID, missing func() *refusal.Error) (cost int, _ error) {
+	notAuthorized := func(text string) error {
+		return refusal.At(refusal.NotAuthorized, missing().Messages[0].Field, text)
+	}
 	switch {
 	case v == nil:
-		return merchant.MissUnknown, missing
+		return merchant.MissUnknown, missing()
 	case v.AccountID != c.Account.ID:
-		return merchant.MissForeign, refusal.At(refusal.NotAuthorized, field, "This gift cannot be used here.")
+		return merchant.MissForeign, notAuthorized("This gift cannot be used here.")
 	case !v.AllowedAt(at):
-		return 0, refusal.At(refusal.NotAuthorized, field, goodElsewhere)
+		return 0, notAuthorized(goodElsewhere)
 	}
 	return 0, nil
 }

@@ -40,30 +40,43 @@ func (l CashOutLaw) rule(jurisdiction string, now time.Time, zone *time.Location
 	return found
 }
 
-// allows refuses a gift that the rule does not let a guest cash out.
-func (r *CashOutRule) allows(v *Voucher) error {
-	below := "below "
-	if r.OrEqual {
-		below = "at most "
-	}
-	limit := r.Currency.Money(r.Limit)
+// check tells how a gift is refused that the rule does not let a guest cash out; nil: it is not.
+func (r *CashOutRule) check(v *Voucher) refusing {
 	switch {
 	case v.Currency.Code != r.Currency.Code:
-		return refusal.New(refusal.NotSupported, "In %s the law is about gifts in %s.", r.Name, r.Currency.Code)
+		return unsupported("In %s the law is about gifts in %s.", r.Name, r.Currency.Code)
 	case v.Balance > r.Limit || v.Balance == r.Limit && !r.OrEqual:
-		return refusal.New(refusal.NotSupported, "In %s a gift can be cashed out when %s%s is left; of this one, %s is.",
-			r.Name, below,
-			limit, v.Unit().Money(v.Balance))
+		return func() error {
+			return refusal.New(refusal.NotSupported, "In %s a gift can be cashed out when %s is left; of this one, %s is.",
+				r.Name, r.below(), v.Unit().Money(v.Balance))
+		}
 	case r.Used && v.Balance == v.Loaded:
-		return refusal.New(refusal.NotSupported,
-			"In %s a gift can be cashed out when %s%s is left of it after it was used; this one was "+
-				"not used yet.", r.Name, below, limit)
+		return func() error {
+			return refusal.New(refusal.NotSupported, "In %s a gift can be cashed out when %s is left of it after it was used; "+
+				"this one was not used yet.", r.Name, r.below())
+		}
 	case v.Loaded <= r.WorthMore:
-		return refusal.New(refusal.NotSupported, "In %s a gift can be cashed out when %s%s is left of one of more than %s.",
-			r.Name, below,
-			limit, r.Currency.Money(r.WorthMore))
+		return func() error {
+			return refusal.New(refusal.NotSupported, "In %s a gift can be cashed out when %s is left of one of more than %s.",
+				r.Name, r.below(), r.Currency.Money(r.WorthMore))
+		}
 	}
 	return nil
+}
+
+// below tells what may be left of a gift: "below 10.00 USD".
+func (r *CashOutRule) below() string {
+	if r.OrEqual {
+		return "at most " + r.Currency.Money(r.Limit)
+	}
+	return "below " + r.Currency.Money(r.Limit)
+}
+
+// refusing words a refusal. Every validation asks whether a gift can be cashed out, and few are told why not.
+type refusing func() error
+
+func unsupported(format string, args ...any) refusing {
+	return func() error { return refusal.New(refusal.NotSupported, format, args...) }
 }
 
 // ReasonCashOut is the reason code of a reversal that takes a cash-out back, and no redemption.
@@ -111,8 +124,8 @@ type CashOutRequest struct {
 // guest ask for it), ALREADY_REDEEMED, REDEMPTION_NOT_ALLOWED (it cannot be redeemed, something is held, or the
 // verification code is wrong) and VALIDATION_FAILURE (it is missing, or another amount was expected).
 func (v Voucher) CashOut(p CashOutRequest) (Voucher, Entry, error) {
-	if err := v.checkCashOut(p); err != nil {
-		return v, Entry{}, err
+	if refuse := v.checkCashOut(p); refuse != nil {
+		return v, Entry{}, refuse()
 	}
 	if err := v.verify(p.Verification); err != nil {
 		return v, Entry{}, err
@@ -132,18 +145,19 @@ func (v *Voucher) CashOutAllowed(law CashOutLaw, a *merchant.Account, at *mercha
 		Law: law, Account: a}) == nil
 }
 
-func (v *Voucher) checkCashOut(p CashOutRequest) error {
+// checkCashOut tells how a cash-out is refused; nil: it is not.
+func (v *Voucher) checkCashOut(p CashOutRequest) refusing {
 	switch {
 	case !v.AllowedAt(p.Actor.LocationID):
-		return elsewhere()
+		return func() error { return elsewhere() }
 	case v.Promotional:
-		return refusal.New(refusal.NotSupported, "This gift is promotional: it cannot be cashed out.")
+		return unsupported("This gift is promotional: it cannot be cashed out.")
 	case v.Item:
-		return refusal.New(refusal.NotSupported, "This is an item gift: it cannot be cashed out.")
+		return unsupported("This is an item gift: it cannot be cashed out.")
 	}
 	zone := p.Account.TimeZone()
 	if reasons := v.NotRedeemable(p.Actor.LocationID, p.Now, zone); len(reasons) > 0 {
-		return refuseFor(reasons)
+		return func() error { return refuseFor(reasons) }
 	}
 	at := p.Account.Location(p.Actor.LocationID)
 	rule := (*CashOutRule)(nil)
@@ -152,12 +166,13 @@ func (v *Voucher) checkCashOut(p CashOutRequest) error {
 	}
 	switch {
 	case rule == nil:
-		return refusal.New(refusal.NotSupported,
-			"This gift cannot be cashed out here: no law of the location's jurisdiction is known "+
-				"that lets a guest ask for it.")
+		return unsupported("This gift cannot be cashed out here: no law of the location's jurisdiction is known that lets " +
+			"a guest ask for it.")
 	case v.HeldAt(p.Now) > 0:
-		return refusal.New(refusal.RedemptionNotAllowed, "This gift cannot be cashed out while something is held: %s.",
-			v.held(p.Now, zone))
+		return func() error {
+			return refusal.New(refusal.RedemptionNotAllowed, "This gift cannot be cashed out while something is held: %s.",
+				v.held(p.Now, zone))
+		}
 	}
-	return rule.allows(v)
+	return rule.check(v)
 }

@@ -189,3 +189,16 @@ func TestNoGiftIsPaidOutBitByBit(t *testing.T) {
 		}
 	})
 }
+
+// TestCashOutAllowedWordsNothing: every validation asks, and the sentence of a refusal is told to nobody then.
+func TestCashOutAllowedWordsNothing(t *testing.T) {
+	account := inJurisdiction("US-CA")
+	v := Voucher{AccountID: id(1), Currency: usd, Loaded: 5000, Balance: 5000, Status: Delivered}
+	if objects := testing.AllocsPerRun(100, func() {
+		if v.CashOutAllowed(cashLaw, account, &account.Locations[0], time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)) {
+			t.Fatal("a whole gift can be cashed out")
+		}
+	}); objects > 3 {
+		t.Errorf("asking takes %v objects", objects)
+	}
+}

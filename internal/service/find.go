@@ -12,7 +12,7 @@ import (
 // FindByToken looks a gift up by its token, for use at a location. A gift that is refused is given beside the refusal.
 func (c *Call) FindByToken(token gift.Token, location guid.ID) (gift.Gift, error) {
 	g, err := c.Records.GiftByToken(c.ctx, token)
-	_, err = c.checkUse(&g, err, location, gift.NoSuchToken())
+	_, err = c.checkUse(&g, err, location, gift.NoSuchToken)
 	return g, err
 }
 
@@ -21,13 +21,13 @@ func (c *Call) FindByToken(token gift.Token, location guid.ID) (gift.Gift, error
 func (c *Call) FindByCode(code gift.VoucherCode, location guid.ID) (g gift.Gift, err error) {
 	err = c.guesses.lookUp(c.ctx, c.Till(location), func() (cost int, err error) {
 		g, err = c.Records.GiftByCode(c.ctx, code)
-		return c.checkUse(&g, err, location, gift.NoSuchCode())
+		return c.checkUse(&g, err, location, gift.NoSuchCode)
 	})
 	return g, err
 }
 
 // checkUse tells what became of a look-up, and what it costs: missing, where the caller may not know of the gift.
-func (c *Call) checkUse(g *gift.Gift, err error, location guid.ID, missing *refusal.Error) (cost int, _ error) {
+func (c *Call) checkUse(g *gift.Gift, err error, location guid.ID, missing func() *refusal.Error) (cost int, _ error) {
 	found := &g.Voucher
 	replaced, old := errors.AsType[*gift.ReplacedError](err)
 	switch {
