@@ -166,7 +166,7 @@ var (
 		SQLite: `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional,
 				v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last,
 				v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
-				v.wrong_codes, v.blocked, v.extended, v.replaced, v.items_id,
+				v.wrong_codes, v.blocked, v.extended, v.replaced,
 				(SELECT i.items
 					FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items
 			FROM json_each($2) AS w CROSS JOIN voucher AS v
@@ -175,7 +175,7 @@ var (
 				SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional,
 					v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last,
 					v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
-					v.wrong_codes, v.blocked, v.extended, v.replaced, v.items_id,
+					v.wrong_codes, v.blocked, v.extended, v.replaced,
 					(SELECT i.items
 						FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items
 				FROM voucher AS v
@@ -183,7 +183,7 @@ var (
 		Citus: `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional,
 				v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last,
 				v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
-				v.wrong_codes, v.blocked, v.extended, v.replaced, v.items_id,
+				v.wrong_codes, v.blocked, v.extended, v.replaced,
 				(SELECT i.items FROM item_list AS i WHERE i.account_id = $1 AND i.id = v.items_id) AS items
 			FROM voucher AS v
 			WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[])`}

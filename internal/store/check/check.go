@@ -208,8 +208,8 @@ type placed struct {
 const selectPage = `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id,
 		v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until,
 		v.created_at, v.made_by, v.holds, v.fixed, v.verification, v.wrong_codes, v.blocked, v.extended,
-		v.replaced, v.items_id,
-		(SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items
+		v.replaced,
+		(SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items, v.items_id
 	FROM voucher AS v
 	WHERE (v.account_id, v.id) >= ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
 
@@ -217,8 +217,8 @@ const selectPage = `SELECT v.account_id, v.id, v.order_id, v.program_id, v.locat
 const selectOne = `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id,
 		v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until,
 		v.created_at, v.made_by, v.holds, v.fixed, v.verification, v.wrong_codes, v.blocked, v.extended,
-		v.replaced, v.items_id,
-		(SELECT i.items FROM item_list AS i WHERE i.account_id = $1 AND i.id = v.items_id) AS items
+		v.replaced,
+		(SELECT i.items FROM item_list AS i WHERE i.account_id = $1 AND i.id = v.items_id) AS items, v.items_id
 	FROM voucher AS v
 	WHERE v.account_id = $1 AND v.id = $2`
 
@@ -272,9 +272,7 @@ func (c *Check) read(ctx context.Context, longest int, query string, args ...any
 		err := c.db.EachWithin(ctx, tx, query, args, func(rows *sql.Rows) error {
 			var v gift.Voucher
 			var list guid.ID
-			fields := record.VoucherFields(c.db.Keys, &v)
-			fields[len(fields)-2] = db.ScanID(&list)
-			err := rows.Scan(fields...)
+			err := rows.Scan(append(record.VoucherFields(c.db.Keys, &v), db.ScanID(&list))...)
 			if full = full || vouchers[v.ID] != nil; !full {
 				page, vouchers[v.ID], items[v.ID] = append(page, v), &v, list
 			}

@@ -396,9 +396,9 @@ func (c *Check) checkItems(ctx context.Context, found func(string)) error {
 const selectCardPage = `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id,
 		v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until,
 		v.created_at, v.made_by, v.holds, v.fixed, v.verification, v.wrong_codes, v.blocked, v.extended,
-		v.replaced, v.items_id,
+		v.replaced,
 		(SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items,
-		c.account_id, c.voucher_id, c.secrets, c.label,
+		c.secrets, c.label,
 		CASE WHEN c.terms_of_order THEN (SELECT o.terms
 			FROM order_terms AS o WHERE o.account_id = v.account_id
 				AND o.order_id = v.order_id) ELSE c.terms END AS terms,
