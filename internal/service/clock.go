@@ -10,6 +10,9 @@ import (
 // RealTime is the machine's time, also in test accounts.
 func (c *Call) RealTime() time.Time { return c.Service.Now().UTC() }
 
+// MachineTime is RealTime as the store keeps it. Endpoints are called, keys are made and messages are signed by it.
+func (c *Call) MachineTime() time.Time { return c.RealTime().Truncate(time.Microsecond) }
+
 // testing reports whether the call is a test account's.
 func (c *Call) testing() bool { return c.Caller.Test || c.Account != nil && c.Account.Test }
 

@@ -80,6 +80,7 @@ type Service struct {
 	tests   *fair.Places // for calls of test accounts
 	memory  fair.Share   // for large bodies and answers
 	bodies  sync.Pool    // of *[trusted]byte
+	readers sync.Pool    // of *wire.Reader
 	writers sync.Pool    // of *wire.Writer
 }
 
@@ -112,6 +113,7 @@ func New(c Config) *Service {
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	s := &Service{Config: c, guesses: newGuessLimiter(&c), tests: fair.NewShared(maxTests, testsLeft)}
 	s.bodies.New = func() any { return new([trusted]byte) }
+	s.readers.New = func() any { return new(wire.Reader) }
 	s.writers.New = func() any { w := wire.NewWriter(4 << 10); return &w }
 	return s
 }

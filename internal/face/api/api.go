@@ -22,7 +22,6 @@ import (
 	"boon.example/internal/merchant"
 	"boon.example/internal/service"
 	"boon.example/internal/ticket"
-	"boon.example/internal/wire"
 )
 
 // Config is what the interface works with.
@@ -52,7 +51,6 @@ type API struct {
 	silent  fair.Share   // for calls of test accounts that are kept waiting on purpose
 	prints  *fair.Places // for stocks that are printed
 	pins    *fair.Places // for the hashes of PINs
-	readers sync.Pool    // of *wire.Reader
 	tickets sync.Pool    // of *ticket.Memory, of validations: what the engine is asked may look at its ticket for longer
 	hooks   hookLimiter
 	told    keyNames
@@ -75,7 +73,6 @@ func New(c Config) *API {
 		c.Settle = func(context.Context, *merchant.Account, time.Duration) (int, error) { return 0, nil }
 	}
 	a := &API{Config: c, prints: fair.New(1), pins: fair.New(1)}
-	a.readers.New = func() any { return new(wire.Reader) }
 	a.tickets.New = func() any { return new(ticket.Memory) }
 	a.docs = sync.OnceValue(func() map[string]reference.Page { return docPages(service.Version, a.PublicURL) })
 	return a

@@ -52,7 +52,7 @@ func (c *call) showsCodes(gifts int) {
 		return
 	}
 	c.Codes = gifts
-	now := c.sendingTime()
+	now := c.MachineTime()
 	if !c.seen.isDue(c.Caller.KeyID, now) {
 		return
 	}

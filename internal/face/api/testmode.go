@@ -148,11 +148,7 @@ func rehearsed(h handler) handler {
 
 // failureAsked reads which failure the amount of the request asks for.
 func (c *call) failureAsked() failure {
-	var number money.Number
-	r := c.readers.Get().(*wire.Reader)
-	r.Decode(c.Body, func(o *wire.Object) { number = o.Number("amount") })
-	r.Forget()
-	c.readers.Put(r)
+	number, _, _ := service.Decode(&c.Call, func(o *wire.Object) money.Number { return o.Number("amount") })
 	if number == "" {
 		return none
 	}

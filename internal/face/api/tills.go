@@ -43,7 +43,7 @@ func pairTill(c *call) (ledger.Answer, error) {
 	token := rand.Text() // 130 bits, in letters that a QR code has room for
 	var made *merchant.Key
 	err := c.setUp(func(d *merchant.Directory) (merchant.Changes, error) {
-		k, err := d.NewTill(c.Caller, want, token, c.sendingTime())
+		k, err := d.NewTill(c.Caller, want, token, c.MachineTime())
 		if made = k; err != nil {
 			return merchant.Changes{}, err
 		}
@@ -108,7 +108,7 @@ func listTills(c *call) (ledger.Answer, error) {
 	}
 	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("tills")
-		for _, k := range d.Tills(c.Caller, c.sendingTime()) {
+		for _, k := range d.Tills(c.Caller, c.MachineTime()) {
 			w.Open()
 			writeTill(w, k, c.Account)
 			w.Close()
@@ -133,7 +133,7 @@ func revokeTill(c *call) (ledger.Answer, error) {
 		if ended = *k; !k.RevokedAt.IsZero() {
 			return merchant.Changes{}, nil
 		}
-		ended.RevokedAt = c.sendingTime()
+		ended.RevokedAt = c.MachineTime()
 		saved := ended
 		return merchant.Changes{Keys: []*merchant.Key{&saved}, What: fmt.Sprintf("switched off till %s (%s)", k.Name, k.ID)},
 			nil
@@ -228,7 +228,7 @@ func (c *call) hashPIN(typed string) (string, error) {
 
 // setUp saves a change of the set-up that this call makes, with a line for its log.
 func (c *call) setUp(change func(*merchant.Directory) (merchant.Changes, error)) error {
-	if err := c.hooks.take(c.Account.ID, c.sendingTime()); err != nil {
+	if err := c.hooks.take(c.Account.ID, c.MachineTime()); err != nil {
 		return err
 	}
 	return service.Stored(c.Hooks.Configure(c.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes,

@@ -113,12 +113,9 @@ func (c *call) webhook(d *merchant.Directory, id guid.ID) (*merchant.Webhook, er
 	return nil, service.RefuseAt(refusal.NotFound, "webhookID", "This account has no webhook with that webhookID.")
 }
 
-// sendingTime is the time by which endpoints are called and messages are signed: the machine's, also in test accounts.
-func (c *call) sendingTime() time.Time { return c.RealTime().UTC().Truncate(time.Microsecond) }
-
 // configure saves a change of an endpoint, with a line for the log of the set-up.
 func (c *call) configure(change func(*merchant.Directory) (*merchant.Webhook, string, error)) error {
-	if err := c.hooks.take(c.Account.ID, c.sendingTime()); err != nil {
+	if err := c.hooks.take(c.Account.ID, c.MachineTime()); err != nil {
 		return err
 	}
 	return service.Stored(c.Hooks.Configure(c.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes,
@@ -201,7 +198,7 @@ func createWebhook(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, service.Stored(err)
 	}
 	made := asked.Apply(merchant.Webhook{ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: c.Account.ID, Enabled: true,
-		CreatedAt: c.Now.Truncate(time.Microsecond), Start: start, Secret: secret}, c.sendingTime())
+		CreatedAt: c.Now.Truncate(time.Microsecond), Start: start, Secret: secret}, c.MachineTime())
 	err = c.configure(func(d *merchant.Directory) (*merchant.Webhook, string, error) {
 		saved := made
 		return &saved, "added webhook " + made.ID.String(), d.RoomForWebhook(c.Account.ID)
@@ -252,7 +249,7 @@ func changeWebhook(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	hook, err := c.edit(id, "changed", func(w merchant.Webhook) merchant.Webhook {
-		return asked.Apply(w, c.sendingTime())
+		return asked.Apply(w, c.MachineTime())
 	})
 	if err != nil {
 		return ledger.Answer{}, err
@@ -287,7 +284,7 @@ func rotateWebhook(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	hook, err := c.edit(id, "rotated the secret of", func(w merchant.Webhook) merchant.Webhook {
-		return w.Rotate(secret, c.sendingTime())
+		return w.Rotate(secret, c.MachineTime())
 	})
 	if err != nil {
 		return ledger.Answer{}, err
