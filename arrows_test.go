@@ -115,13 +115,15 @@ var arrows = map[string][]string{
 	"internal/books":          {"internal/gift"},
 	"internal/face/reference": {"client", "docs", "internal/gift"},
 	"internal/service": {"internal/base/admission", "internal/base/clientip", "internal/base/fair",
-		"internal/base/ratelimit", "internal/cashout", "internal/gift", "internal/ledger", "internal/merchant",
-		"internal/wire"},
-	"internal/face/api": {"internal/base/admission", "internal/base/clientip", "internal/base/fair",
-		"internal/base/normalize", "internal/base/ratelimit", "internal/event", "internal/face/api/payload",
+		"internal/base/ratelimit", "internal/cashout", "internal/gift", "internal/ledger",
+		"internal/merchant", "internal/wire"},
+	"internal/face/api": {"internal/base/admission", "internal/base/fair", "internal/base/normalize",
+		"internal/event", "internal/face/api/manage", "internal/face/api/payload",
 		"internal/face/reference", "internal/gift", "internal/ledger", "internal/merchant",
-		"internal/order", "internal/pin", "internal/service", "internal/ticket", "internal/ticket/format",
-		"internal/wire"},
+		"internal/order", "internal/service", "internal/ticket", "internal/ticket/format", "internal/wire"},
+	"internal/face/api/manage": {"internal/base/clientip", "internal/base/fair", "internal/base/ratelimit",
+		"internal/event", "internal/face/api/payload", "internal/gift", "internal/ledger",
+		"internal/merchant", "internal/pin", "internal/service", "internal/wire"},
 	"internal/face/api/payload": {"internal/event", "internal/gift", "internal/merchant", "internal/ticket",
 		"internal/wire"},
 	"internal/face/provider": {"internal/gift", "internal/ledger", "internal/merchant", "internal/service"},
@@ -274,9 +276,7 @@ func TestProgramsFit(t *testing.T) {
 
 // large are the packages that stay whole (docs/adr/0018-large-packages.md), and the lines of code each may have:
 // what it had in November 2026 and a little room. Who raises a number says why in the commit.
-var large = map[string]int{
-	"internal/face/api": 4_000,
-}
+var large = map[string]int{}
 
 // TestPackagesFit: no package has more than 3,000 lines of code, none of large more than its own number: lines that are
 // neither blank nor a comment, without tests. What has become small leaves large.

@@ -102,8 +102,8 @@ func guardsAList(s *ast.StructType) bool {
 // places says of each shared place how it is shared, where it is, and what it holds. For each the question was: who
 // else waits when one account fills it?
 const places = `turns, by account | internal/base/admission type Control | places of calls in flight; an account leaves half to the next, and guests together to accounts
-turns, by account | internal/face/api pins | hashes of new PINs
-turns, by account | internal/face/api prints | stocks that are printed
+turns, by account | internal/face/api/manage pins | hashes of new PINs
+turns, by account | internal/face/api/manage prints | stocks that are printed
 turns, by account | internal/service tests | calls of test accounts, half of the places for each
 turns, by account | internal/face/till busy | hashes of PINs at sign-in
 turns, by account | internal/face/till days | lists of a day
@@ -125,7 +125,7 @@ share of an account | internal/post/webhook d.calls | calls in flight: an accoun
 share of an account | internal/post/webhook d.slow | calls to slow endpoints: an account has 27 of 384, a ninth of what others leave, in turns
 share of an account | internal/post/webhook d.busy | calls that use the processor, for 1 ms each; an account has 27 calls in all
 share of an account | internal/server type connections | connections, by client network
-one party only | internal/face/api type hookLimiter | changes of the set-up, of an account
+one party only | internal/face/api/manage type changeLimiter | changes of the set-up, of an account
 one party only | internal/service g.Limiter | wrong codes, of a key and location
 one party only | internal/face/till t.pins | wrong PINs, of a till and person
 one party only | internal/base/ratelimit type Limiter | buckets of these; those that nobody uses are dropped

@@ -55,7 +55,7 @@ type hookStore struct {
 	app *app
 }
 
-// Configure implements api.Hooks.
+// Configure implements manage.Hooks.
 func (s hookStore) Configure(ctx context.Context,
 	change func(*merchant.Directory, merchant.Uses) (merchant.Changes, error)) error {
 	if err := s.Store.Configure(ctx, change); err != nil {

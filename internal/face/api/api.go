@@ -16,6 +16,7 @@ import (
 
 	"boon.example/internal/base/admission"
 	"boon.example/internal/base/fair"
+	"boon.example/internal/face/api/manage"
 	"boon.example/internal/face/reference"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -28,7 +29,7 @@ import (
 type Config struct {
 	*service.Service
 	Records Records
-	Cursors Cursors
+	Cursors manage.Cursors
 
 	Email bool // whether e-mail can be delivered, by a gateway or into the outbox
 	SMS   bool // whether text messages can
@@ -41,18 +42,16 @@ type Config struct {
 	// Printable tells whether all that can be seen of a text can be printed; nil: everything can.
 	Printable func(text string) bool
 
-	Hooks      Hooks // what the operations of webhooks need
+	Hooks      manage.Hooks // what the operations of webhooks need
 	HooksAllow merchant.WebhookNetworks
 }
 
 // API serves the JSON interface.
 type API struct {
 	Config
-	silent  fair.Share   // for calls of test accounts that are kept waiting on purpose
-	prints  *fair.Places // for stocks that are printed
-	pins    *fair.Places // for the hashes of PINs
-	tickets sync.Pool    // of *ticket.Memory, of validations: what the engine is asked may look at its ticket for longer
-	hooks   hookLimiter
+	silent  fair.Share // for calls of test accounts that are kept waiting on purpose
+	tickets sync.Pool  // of *ticket.Memory, of validations: what the engine is asked may look at its ticket for longer
+	manage  *manage.Operations
 	told    keyNames
 	seen    codesSeen
 	docs    func() map[string]reference.Page
@@ -72,7 +71,8 @@ func New(c Config) *API {
 	if c.Settle == nil {
 		c.Settle = func(context.Context, *merchant.Account, time.Duration) (int, error) { return 0, nil }
 	}
-	a := &API{Config: c, prints: fair.New(1), pins: fair.New(1)}
+	a := &API{Config: c, manage: manage.New(manage.Config{Records: c.Records, Cursors: c.Cursors, Sheets: c.Sheets,
+		Settle: c.Settle, Hooks: c.Hooks, HooksAllow: c.HooksAllow})}
 	a.tickets.New = func() any { return new(ticket.Memory) }
 	a.docs = sync.OnceValue(func() map[string]reference.Page { return docPages(service.Version, a.PublicURL) })
 	return a
@@ -133,6 +133,11 @@ func (r *Route) most() int64 {
 
 // handler does what a request asks for.
 type handler func(*call) (ledger.Answer, error)
+
+// managed is a handler of package manage.
+func managed(h func(*manage.Call) (ledger.Answer, error)) handler {
+	return func(c *call) (ledger.Answer, error) { return h(&manage.Call{Call: &c.Call, Operations: c.manage}) }
+}
 
 // base is what the paths of operations begin with, but for those of test mode.
 const base = Root + "/integration"
@@ -209,19 +214,67 @@ func readingRoutes() []Route {
 		{Method: "GET", Pattern: base + "/gifting/gifts", Priority: admission.Read,
 			handle: listGifts, deadline: otherDeadline, needs: merchant.MayLookUp, anyKey: true},
 		{Method: "GET", Pattern: base + "/gifting/orders/{orderID}/stock", Priority: admission.Read,
-			handle: exportStock, deadline: otherDeadline, needs: merchant.MayExport},
+			handle: managed(manage.ExportStock), deadline: otherDeadline, needs: merchant.MayExport},
 		{Method: "GET", Pattern: base + "/gifting/activity", Priority: admission.Read,
 			handle: listActivity, deadline: otherDeadline, needs: merchant.MayLookUp},
 		{Method: "GET", Pattern: base + "/events", Priority: admission.Read,
-			handle: listEvents, deadline: eventDeadline, needs: merchant.MaySeeEvents},
+			handle: managed(manage.ListEvents), deadline: manage.EventDeadline, needs: merchant.MaySeeEvents},
 		{Method: "GET", Pattern: base + "/audit", Priority: admission.Read,
-			handle: listTrail, deadline: otherDeadline, needs: merchant.MayAudit},
+			handle: managed(manage.ListTrail), deadline: otherDeadline, needs: merchant.MayAudit},
 		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}", Priority: admission.Read,
 			handle: showGift, deadline: otherDeadline, needs: merchant.MayLookUp, anyKey: true},
 		{Method: "GET", Pattern: base + "/gifting/gifts/{voucherID}/history", Priority: admission.Read,
 			handle: showHistory, deadline: otherDeadline, needs: merchant.MayLookUp, anyKey: true},
 		{Method: "GET", Pattern: base + "/requests/{key}", Priority: admission.Read,
 			handle: showRequests, deadline: otherDeadline, anyKey: true},
+	}
+}
+
+func webhookRoutes() []Route {
+	change := Route{Priority: admission.Write, deadline: otherDeadline, needs: merchant.MayWebhooks}
+	read := Route{Priority: admission.Read, deadline: otherDeadline, needs: merchant.MayWebhooks}
+	at := func(r Route, method, path string, h func(*manage.Call) (ledger.Answer, error)) Route {
+		r.Method, r.Pattern = method, base+"/webhooks"+path
+		r.handle = func(c *call) (ledger.Answer, error) {
+			if err := c.Caller.CheckWebhook(); err != nil {
+				return ledger.Answer{}, err
+			}
+			return managed(h)(c)
+		}
+		return r
+	}
+	const one = "/{webhookID}"
+	return []Route{
+		at(change, "POST", "", manage.CreateWebhook), at(read, "GET", "", manage.ListWebhooks),
+		at(read, "GET", one, manage.ShowWebhook),
+		at(change, "PATCH", one, manage.ChangeWebhook), at(change, "DELETE", one, manage.DeleteWebhook),
+		at(change, "POST", one+"/rotate-secret", manage.RotateWebhook),
+		at(change, "POST", one+"/replay", manage.ReplayWebhook),
+		at(read, "GET", one+"/attempts", manage.ListAttempts),
+	}
+}
+
+func tillRoutes() []Route {
+	change := Route{Priority: admission.Write, deadline: otherDeadline, needs: merchant.MayTills}
+	read := Route{Priority: admission.Read, deadline: otherDeadline, needs: merchant.MayTills}
+	at := func(r Route, method, path string, h func(*manage.Call) (ledger.Answer, error)) Route {
+		r.Method, r.Pattern, r.handle = method, base+path, managed(h)
+		return r
+	}
+	return []Route{
+		at(change, "POST", "/tills", manage.PairTill), at(read, "GET", "/tills", manage.ListTills),
+		at(change, "DELETE", "/tills/{keyID}", manage.RevokeTill),
+		at(read, "GET", "/people", manage.ListPeople), at(change, "POST", "/people/set-pin", manage.SetPIN),
+	}
+}
+
+func testRoutes() []Route {
+	const clock = Root + "/test/clock"
+	return []Route{
+		{Method: "GET", Pattern: clock, Priority: admission.Read,
+			handle: managed(manage.ShowClock), deadline: otherDeadline},
+		{Method: "POST", Pattern: clock, Priority: admission.Write,
+			handle: managed(manage.AdvanceClock), deadline: otherDeadline},
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
-	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -147,7 +146,7 @@ func listActivity(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
 	}
-	names := c.names()
+	names := payload.NamesOf(c.Account, c.Directory())
 	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("entries")
 		for n := range page.Changes {
@@ -163,17 +162,6 @@ func listActivity(c *call) (ledger.Answer, error) {
 		w.EndList()
 		w.NextCursor("activity", page.Next)
 	}), nil
-}
-
-// names remembers each key's, as looking one up goes through all of them.
-func (c *call) names() payload.Names {
-	directory, known := c.Directory(), map[guid.ID]string{}
-	return payload.Names{Account: c.Account, Key: func(id guid.ID) string {
-		if _, ok := known[id]; !ok && !id.IsZero() {
-			known[id] = directory.KeyName(id)
-		}
-		return known[id]
-	}}
 }
 
 // showHistory lists the changes of a gift, the oldest first.
@@ -199,7 +187,7 @@ func showHistory(c *call) (ledger.Answer, error) {
 		entries = entries[:limit]
 		last = binary.BigEndian.AppendUint64(nil, uint64(entries[limit-1].Seq))
 	}
-	names := c.names()
+	names := payload.NamesOf(c.Account, c.Directory())
 	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("entries")
 		for n := range entries {

@@ -16,6 +16,18 @@ type Names struct {
 	Key func(guid.ID) string
 }
 
+// NamesOf gives the names of an account, and those of keys in a set-up. It remembers each key's, as looking one up goes
+// through all of them.
+func NamesOf(account *merchant.Account, directory *merchant.Directory) Names {
+	known := map[guid.ID]string{}
+	return Names{Account: account, Key: func(id guid.ID) string {
+		if _, ok := known[id]; !ok && !id.IsZero() {
+			known[id] = directory.KeyName(id)
+		}
+		return known[id]
+	}}
+}
+
 func (n Names) location(id guid.ID) string {
 	if l := n.Location(id); l != nil {
 		return l.Name

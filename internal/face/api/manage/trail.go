@@ -1,14 +1,15 @@
-package api
+package manage
 
 import (
 	"boon.example/internal/event"
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/ledger"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
-// listTrail lists what people and keys did in the account, the newest first.
-func listTrail(c *call) (ledger.Answer, error) {
+// ListTrail lists what people and keys did in the account, the newest first.
+func ListTrail(c *Call) (ledger.Answer, error) {
 	if err := c.Caller.MayAuditAll(); err != nil {
 		return ledger.Answer{}, err
 	}
@@ -22,7 +23,7 @@ func listTrail(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
 	}
-	names := c.names()
+	names := payload.NamesOf(c.Account, c.Directory())
 	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("entries")
 		for n := range page.Entries {

@@ -1,4 +1,4 @@
-package api
+package manage
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/base/admission"
 	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/contact"
 	"boon.example/internal/event"
@@ -37,67 +36,45 @@ type Hooks interface {
 	EventsUntil(ctx context.Context, account guid.ID, at time.Time) (merchant.EventPlace, error)
 }
 
-func webhookRoutes() []Route {
-	change := Route{Priority: admission.Write, deadline: otherDeadline, needs: merchant.MayWebhooks}
-	read := Route{Priority: admission.Read, deadline: otherDeadline, needs: merchant.MayWebhooks}
-	at := func(r Route, method, path string, h handler) Route {
-		r.Method, r.Pattern = method, base+"/webhooks"+path
-		r.handle = func(c *call) (ledger.Answer, error) {
-			if err := c.Caller.CheckWebhook(); err != nil {
-				return ledger.Answer{}, err
-			}
-			return h(c)
-		}
-		return r
-	}
-	const one = "/{webhookID}"
-	return []Route{
-		at(change, "POST", "", createWebhook), at(read, "GET", "", listWebhooks), at(read, "GET", one, showWebhook),
-		at(change, "PATCH", one, changeWebhook), at(change, "DELETE", one, deleteWebhook),
-		at(change, "POST", one+"/rotate-secret", rotateWebhook), at(change, "POST", one+"/replay", replayWebhook),
-		at(read, "GET", one+"/attempts", listAttempts),
-	}
-}
-
-// hookRate is how often the endpoints of an account can be changed: each change is one of the set-up, which all
+// changeRate is how often the endpoints of an account can be changed: each change is one of the set-up, which all
 // instances read anew.
-var hookRate = ratelimit.Rate{Burst: 60, Refill: 30 * time.Second}
+var changeRate = ratelimit.Rate{Burst: 60, Refill: 30 * time.Second}
 
-// hookLimiter has the buckets of accounts that changed endpoints lately.
-type hookLimiter struct {
+// changeLimiter has the buckets of accounts that changed endpoints lately.
+type changeLimiter struct {
 	mu      sync.Mutex
 	buckets map[guid.ID]ratelimit.Bucket
 }
 
-func (l *hookLimiter) take(account guid.ID, now time.Time) error {
+func (l *changeLimiter) take(account guid.ID, now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.buckets == nil {
 		l.buckets = map[guid.ID]ratelimit.Bucket{}
 	}
 	for id, b := range l.buckets {
-		if hookRate.Full(b, now) {
+		if changeRate.Full(b, now) {
 			delete(l.buckets, id)
 		}
 	}
-	if wait := hookRate.Wait(l.buckets[account], now); wait > 0 {
+	if wait := changeRate.Wait(l.buckets[account], now); wait > 0 {
 		refused := refusal.New(refusal.RateLimited, "The webhooks of this account were changed too often.")
 		refused.RetryAfter = wait
 		return refused
 	}
-	l.buckets[account] = hookRate.Take(l.buckets[account], now, 1)
+	l.buckets[account] = changeRate.Take(l.buckets[account], now, 1)
 	return nil
 }
 
 // webhookID reads which endpoint the path names.
-func (c *call) webhookID() (guid.ID, error) {
+func (c *Call) webhookID() (guid.ID, error) {
 	var q wire.Query
 	id := q.ParseID("webhookID", c.HTTP.PathValue("webhookID"))
 	return id, q.Err()
 }
 
 // found finds an endpoint of the account in the store, where another instance may have put it just now.
-func (c *call) found(id guid.ID) (*merchant.Webhook, error) {
+func (c *Call) found(id guid.ID) (*merchant.Webhook, error) {
 	d, err := c.Hooks.Directory(c.Context())
 	if err != nil {
 		return nil, service.Stored(err)
@@ -106,7 +83,7 @@ func (c *call) found(id guid.ID) (*merchant.Webhook, error) {
 }
 
 // webhook finds an endpoint of the account. One of another account is as good as not there.
-func (c *call) webhook(d *merchant.Directory, id guid.ID) (*merchant.Webhook, error) {
+func (c *Call) webhook(d *merchant.Directory, id guid.ID) (*merchant.Webhook, error) {
 	if w := d.Webhook(c.Account.ID, id); w != nil {
 		return w, nil
 	}
@@ -114,8 +91,8 @@ func (c *call) webhook(d *merchant.Directory, id guid.ID) (*merchant.Webhook, er
 }
 
 // configure saves a change of an endpoint, with a line for the log of the set-up.
-func (c *call) configure(change func(*merchant.Directory) (*merchant.Webhook, string, error)) error {
-	if err := c.hooks.take(c.Account.ID, c.MachineTime()); err != nil {
+func (c *Call) configure(change func(*merchant.Directory) (*merchant.Webhook, string, error)) error {
+	if err := c.changes.take(c.Account.ID, c.MachineTime()); err != nil {
 		return err
 	}
 	return service.Stored(c.Hooks.Configure(c.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes,
@@ -130,7 +107,7 @@ func (c *call) configure(change func(*merchant.Directory) (*merchant.Webhook, st
 }
 
 // edit changes one endpoint that there is.
-func (c *call) edit(id guid.ID, what string, change func(merchant.Webhook) merchant.Webhook) (*merchant.Webhook,
+func (c *Call) edit(id guid.ID, what string, change func(merchant.Webhook) merchant.Webhook) (*merchant.Webhook,
 	error) {
 	var changed merchant.Webhook
 	err := c.configure(func(d *merchant.Directory) (*merchant.Webhook, string, error) {
@@ -146,7 +123,7 @@ func (c *call) edit(id guid.ID, what string, change func(merchant.Webhook) merch
 }
 
 // readWebhook reads what a request says of an endpoint.
-func (c *call) readWebhook(o *wire.Object) (r merchant.WebhookChange) {
+func (c *Call) readWebhook(o *wire.Object) (r merchant.WebhookChange) {
 	if url := o.Text("url"); url != "" {
 		if err := c.HooksAllow.CheckURL(url); err != nil {
 			o.Add("url", "%s", err)
@@ -177,8 +154,8 @@ func readTypes(o *wire.Object) []string {
 	return types
 }
 
-// createWebhook makes an endpoint. It is sent what happens from now on.
-func createWebhook(c *call) (ledger.Answer, error) {
+// CreateWebhook makes an endpoint. It is sent what happens from now on.
+func CreateWebhook(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) merchant.WebhookChange {
 		r := c.readWebhook(o)
 		if !o.Given("url") {
@@ -212,7 +189,8 @@ func createWebhook(c *call) (ledger.Answer, error) {
 	}), nil
 }
 
-func listWebhooks(c *call) (ledger.Answer, error) {
+// ListWebhooks lists the endpoints of the account.
+func ListWebhooks(c *Call) (ledger.Answer, error) {
 	d, err := c.Hooks.Directory(c.Context())
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
@@ -228,7 +206,8 @@ func listWebhooks(c *call) (ledger.Answer, error) {
 	}), nil
 }
 
-func showWebhook(c *call) (ledger.Answer, error) {
+// ShowWebhook shows one endpoint.
+func ShowWebhook(c *Call) (ledger.Answer, error) {
 	id, err := c.webhookID()
 	if err != nil {
 		return ledger.Answer{}, err
@@ -240,8 +219,8 @@ func showWebhook(c *call) (ledger.Answer, error) {
 	return c.Answer(ledger.OK, func(w *wire.Writer) { writeWebhook(w, hook) }), nil
 }
 
-// changeWebhook changes what the request names.
-func changeWebhook(c *call) (ledger.Answer, error) {
+// ChangeWebhook changes what the request names.
+func ChangeWebhook(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, c.readWebhook)
 	id, err := c.webhookID()
 	problems.Refuse(err)
@@ -257,7 +236,8 @@ func changeWebhook(c *call) (ledger.Answer, error) {
 	return c.Answer(ledger.OK, func(w *wire.Writer) { writeWebhook(w, hook) }), nil
 }
 
-func deleteWebhook(c *call) (ledger.Answer, error) {
+// DeleteWebhook deletes an endpoint.
+func DeleteWebhook(c *Call) (ledger.Answer, error) {
 	id, err := c.webhookID()
 	if err == nil {
 		_, err = c.edit(id, "deleted", func(w merchant.Webhook) merchant.Webhook {
@@ -271,8 +251,8 @@ func deleteWebhook(c *call) (ledger.Answer, error) {
 	return c.Answer(ledger.OK, func(w *wire.Writer) { w.ID("webhookID", id) }), nil
 }
 
-// rotateWebhook gives an endpoint a new secret; the one before signs beside it for a day.
-func rotateWebhook(c *call) (ledger.Answer, error) {
+// RotateWebhook gives an endpoint a new secret; the one before signs beside it for a day.
+func RotateWebhook(c *Call) (ledger.Answer, error) {
 	_, problems := decode(c, func(*wire.Object) struct{} { return struct{}{} })
 	id, err := c.webhookID()
 	problems.Refuse(err)
@@ -297,7 +277,7 @@ func rotateWebhook(c *call) (ledger.Answer, error) {
 }
 
 // readReplay reads which events are to be sent again.
-func (c *call) readReplay(o *wire.Object) (r merchant.WebhookReplay) {
+func (c *Call) readReplay(o *wire.Object) (r merchant.WebhookReplay) {
 	r.From, r.To, r.Types = o.Instant("from"), o.Instant("to"), readTypes(o)
 	if !o.Given("to") {
 		r.To = c.Now
@@ -314,8 +294,8 @@ func (c *call) readReplay(o *wire.Object) (r merchant.WebhookReplay) {
 	return r
 }
 
-// replayWebhook sends the events of some time again, beside what happens. It takes the place of an earlier one.
-func replayWebhook(c *call) (ledger.Answer, error) {
+// ReplayWebhook sends the events of some time again, beside what happens. It takes the place of an earlier one.
+func ReplayWebhook(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, c.readReplay)
 	id, err := c.webhookID()
 	problems.Refuse(err)
@@ -347,8 +327,8 @@ func replayWebhook(c *call) (ledger.Answer, error) {
 	}), nil
 }
 
-// listAttempts lists the calls of an endpoint, the newest first.
-func listAttempts(c *call) (ledger.Answer, error) {
+// ListAttempts lists the calls of an endpoint, the newest first.
+func ListAttempts(c *Call) (ledger.Answer, error) {
 	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
 	filter := event.WebhookAttempts{AccountID: c.Account.ID, Limit: q.Limit()}
 	copy(filter.Before[:], q.Cursor("attempts", len(filter.Before)))

@@ -1,4 +1,4 @@
-package api
+package manage
 
 import (
 	"bytes"
@@ -30,11 +30,11 @@ const (
 // exportTypes are the media types of the forms.
 var exportTypes = map[string]string{asPDF: "application/pdf", asCSV: "text/csv; charset=utf-8"}
 
-// exportStock gives the codes of a stock, as sheets to be printed or as a list. That they leave is noted before. Of
+// ExportStock gives the codes of a stock, as sheets to be printed or as a list. That they leave is noted before. Of
 // cards that were sold or taken out of use meanwhile, no code leaves any more: it is their owner's.
-func exportStock(c *call) (ledger.Answer, error) {
+func ExportStock(c *Call) (ledger.Answer, error) {
 	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
-	order := q.ParseID(byOrder, c.HTTP.PathValue(byOrder))
+	order := q.ParseID("orderID", c.HTTP.PathValue("orderID"))
 	form := q.Text("format")
 	if exportTypes[form] == "" {
 		q.Add("format", "The format must be %s or %s.", asPDF, asCSV)
@@ -76,7 +76,7 @@ func exportStock(c *call) (ledger.Answer, error) {
 	return ledger.Answer{Code: ledger.OK, Body: body}, nil
 }
 
-func (c *call) export(form string, cards, unsold []gift.Gift) ([]byte, error) {
+func (c *Call) export(form string, cards, unsold []gift.Gift) ([]byte, error) {
 	if form != asPDF {
 		return c.list(cards), nil
 	}
@@ -89,7 +89,7 @@ func (c *call) export(form string, cards, unsold []gift.Gift) ([]byte, error) {
 
 // startPrinting waits until no other stock is printed, in turns by account: the sheets of thousands of cards take
 // seconds, and memory. After it, there is as much time as any other call has; printed ends it.
-func (c *call) startPrinting() (printed func(), _ error) {
+func (c *Call) startPrinting() (printed func(), _ error) {
 	ctx, cancel := c.MoreTime()
 	waits, stop := context.WithTimeout(ctx, ledger.MaxHeld)
 	defer stop()
@@ -116,8 +116,11 @@ func notPrinted() *refusal.Error {
 	return e
 }
 
+// cardMemory is about how much memory a card takes while it is written.
+const cardMemory = 1 << 10
+
 // stockOf finds the cards of a stock that the key may see, in the order in which they were made.
-func (c *call) stockOf(order guid.ID) (cards []gift.Gift, _ error) {
+func (c *Call) stockOf(order guid.ID) (cards []gift.Gift, _ error) {
 	none := refusal.At(refusal.NotFound, refusal.FieldOrder, "This account has no such stock.")
 	filter := gift.Filter{AccountID: c.Account.ID, Locations: c.Caller.Locations, OrderID: order,
 		Limit: gift.MaxRecipients}
@@ -147,7 +150,7 @@ func (c *call) stockOf(order guid.ID) (cards []gift.Gift, _ error) {
 }
 
 // fromStock reports whether a gift was made as a card of a stock.
-func (c *call) fromStock(ctx context.Context, g *gift.Gift) (bool, error) {
+func (c *Call) fromStock(ctx context.Context, g *gift.Gift) (bool, error) {
 	history, err := c.Records.History(ctx, g.AccountID, g.ID, 0, 1)
 	switch {
 	case errors.Is(err, refusal.NotFound):
@@ -159,7 +162,7 @@ func (c *call) fromStock(ctx context.Context, g *gift.Gift) (bool, error) {
 }
 
 // list writes cards as RFC 4180 has it.
-func (c *call) list(cards []gift.Gift) []byte {
+func (c *Call) list(cards []gift.Gift) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	w.UseCRLF = true

@@ -1,4 +1,4 @@
-package api
+package manage
 
 import (
 	"crypto/rand"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/base/admission"
 	"boon.example/internal/base/clientip"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -20,22 +19,8 @@ import (
 	"boon.example/internal/wire"
 )
 
-func tillRoutes() []Route {
-	change := Route{Priority: admission.Write, deadline: otherDeadline, needs: merchant.MayTills}
-	read := Route{Priority: admission.Read, deadline: otherDeadline, needs: merchant.MayTills}
-	at := func(r Route, method, path string, h handler) Route {
-		r.Method, r.Pattern, r.handle = method, base+path, h
-		return r
-	}
-	return []Route{
-		at(change, "POST", "/tills", pairTill), at(read, "GET", "/tills", listTills),
-		at(change, "DELETE", "/tills/{keyID}", revokeTill),
-		at(read, "GET", "/people", listPeople), at(change, "POST", "/people/set-pin", setPIN),
-	}
-}
-
-// pairTill makes the key of a till, and a link by which one device gets it.
-func pairTill(c *call) (ledger.Answer, error) {
+// PairTill makes the key of a till, and a link by which one device gets it.
+func PairTill(c *Call) (ledger.Answer, error) {
 	want, problems := decode(c, c.readTill)
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
@@ -62,7 +47,7 @@ func pairTill(c *call) (ledger.Answer, error) {
 }
 
 // readTill reads what a request says of a new till.
-func (c *call) readTill(o *wire.Object) merchant.Key {
+func (c *Call) readTill(o *wire.Object) merchant.Key {
 	k := merchant.Key{ID: guid.ID(uuid.Must(uuid.NewV7())), Kind: merchant.AccountKey, AccountID: c.Account.ID,
 		Name: strings.TrimSpace(o.Line("name", merchant.MaxKeyName)), Locations: []guid.ID{o.GUID("organizationID")},
 		Permissions: merchant.TillRole, Networks: readNetworks(o, "networks")}
@@ -100,8 +85,8 @@ func readNetworks(o *wire.Object, name string) (all merchant.Networks) {
 	return all
 }
 
-// listTills lists the tills that work or wait for their devices, the oldest first.
-func listTills(c *call) (ledger.Answer, error) {
+// ListTills lists the tills that work or wait for their devices, the oldest first.
+func ListTills(c *Call) (ledger.Answer, error) {
 	d, err := c.Hooks.Directory(c.Context())
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
@@ -117,8 +102,8 @@ func listTills(c *call) (ledger.Answer, error) {
 	}), nil
 }
 
-// revokeTill switches a till off for good. One that is off already counts as done.
-func revokeTill(c *call) (ledger.Answer, error) {
+// RevokeTill switches a till off for good. One that is off already counts as done.
+func RevokeTill(c *Call) (ledger.Answer, error) {
 	var q wire.Query
 	id := q.ParseID("keyID", c.HTTP.PathValue("keyID"))
 	if err := q.Err(); err != nil {
@@ -144,8 +129,8 @@ func revokeTill(c *call) (ledger.Answer, error) {
 	return c.Answer(ledger.OK, func(w *wire.Writer) { writeTill(w, &ended, c.Account) }), nil
 }
 
-// listPeople lists who signs in at the tills, by name.
-func listPeople(c *call) (ledger.Answer, error) {
+// ListPeople lists who signs in at the tills, by name.
+func ListPeople(c *Call) (ledger.Answer, error) {
 	d, err := c.Hooks.Directory(c.Context())
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
@@ -165,8 +150,8 @@ func listPeople(c *call) (ledger.Answer, error) {
 	}), nil
 }
 
-// setPIN gives somebody a PIN for the next sign-in, at which that person chooses another one.
-func setPIN(c *call) (ledger.Answer, error) {
+// SetPIN gives somebody a PIN for the next sign-in, at which that person chooses another one.
+func SetPIN(c *Call) (ledger.Answer, error) {
 	type request struct{ name, pin string }
 	want, problems := decode(c, func(o *wire.Object) request {
 		r := request{o.Line("name", merchant.MaxKeyName), o.Text("pin")}
@@ -217,7 +202,7 @@ func setPIN(c *call) (ledger.Answer, error) {
 func sentence(err error) string { return strings.ToUpper(err.Error()[:1]) + err.Error()[1:] }
 
 // hashPIN makes a hash, one at a time, as each takes 19 MiB and a core, in turns by account.
-func (c *call) hashPIN(typed string) (string, error) {
+func (c *Call) hashPIN(typed string) (string, error) {
 	done, err := c.pins.Take(c.Context(), c.Account.ID, c.Caller.KeyID)
 	if err != nil {
 		return "", err
@@ -227,8 +212,8 @@ func (c *call) hashPIN(typed string) (string, error) {
 }
 
 // setUp saves a change of the set-up that this call makes, with a line for its log.
-func (c *call) setUp(change func(*merchant.Directory) (merchant.Changes, error)) error {
-	if err := c.hooks.take(c.Account.ID, c.MachineTime()); err != nil {
+func (c *Call) setUp(change func(*merchant.Directory) (merchant.Changes, error)) error {
+	if err := c.changes.take(c.Account.ID, c.MachineTime()); err != nil {
 		return err
 	}
 	return service.Stored(c.Hooks.Configure(c.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes,

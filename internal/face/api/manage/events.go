@@ -1,4 +1,4 @@
-package api
+package manage
 
 import (
 	"encoding/base64"
@@ -23,14 +23,14 @@ type Cursors interface {
 	CursorMarked(mark, text []byte) bool
 }
 
-// The longest that a caller waits for events, and what is left for everything else.
+// The longest that a caller waits for events, and how long such a call takes at most.
 const (
 	maxWait       = 25 * time.Second
-	eventDeadline = maxWait + otherDeadline
+	EventDeadline = maxWait + service.OtherDeadline
 )
 
-// listEvents gives the events of the account after a cursor, the oldest first. With wait, it waits for one.
-func listEvents(c *call) (ledger.Answer, error) {
+// ListEvents gives the events of the account after a cursor, the oldest first. With wait, it waits for one.
+func ListEvents(c *Call) (ledger.Answer, error) {
 	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
 	query := event.Query{AccountID: c.Account.ID, Types: readEventTypes(q), Locations: c.Caller.Locations,
 		Limit: q.Limit()}
@@ -52,18 +52,19 @@ func listEvents(c *call) (ledger.Answer, error) {
 	if wait > 0 {
 		ctx = c.HTTP.Context()
 		// fails where there is no connection, and then nothing breaks the wait off
-		_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(wait + otherDeadline))
+		_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(wait + service.OtherDeadline))
 	}
 	page, err := c.Records.Await(ctx, query, wait, c.Leave)
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
 	}
-	names := c.names()
+	names := payload.NamesOf(c.Account, c.Directory())
 	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("events")
 		for n := range page.Events {
 			w.Open()
-			payload.WriteEvent(w, &page.Events[n], c.lookUp(), names)
+			payload.WriteEvent(w, &page.Events[n], payload.View{Account: c.Account, Now: c.Now, Law: c.CashOutLaw,
+				Pages: c.PublicURL, Masked: true}, names)
 			w.Close()
 		}
 		w.EndList()
@@ -124,13 +125,13 @@ func bound(q *event.Query, place []byte) []byte {
 }
 
 // eventCursor names a place for whoever asks the same again.
-func (c *call) eventCursor(q *event.Query, p merchant.EventPlace) string {
+func (c *Call) eventCursor(q *event.Query, p merchant.EventPlace) string {
 	place := p.Bytes()
 	return base64.RawURLEncoding.EncodeToString(append(place[:], c.Cursors.MarkCursor(bound(q, place[:]))...))
 }
 
 // readCursor reads what eventCursor made for the same account and types.
-func (c *call) readCursor(q *wire.Query, of *event.Query) (p merchant.EventPlace) {
+func (c *Call) readCursor(q *wire.Query, of *event.Query) (p merchant.EventPlace) {
 	text := q.Text("after")
 	if text == "" {
 		return p
