@@ -16,42 +16,57 @@ import (
 
 // Account is a merchant with everything that belongs to it and carries no value. It is read-only once made: a change of
 // the set-up makes a new one.
+//
+// The tags of its fields, and of the fields of what belongs to it, are the one definition of the set-up. The file's
+// reader, the comparison, the export and the store go by them:
+//
+//	json   the member in the store: a storage format
+//	setup  the field of the set-up file, if the store has another name for it. "a.b": b in the mapping a. Then
+//	       ",required". "-": the file does not say it
+//	is     the form of the field, if its type does not tell: see forms in internal/setup
+//	most   how many characters or pixels it has at most
+//	told   how people are told of it when it changes, if not by its name. What the file does not say and nobody is told
+//	       of is not compared
+//	with   the field that has the translations of it
+//	also   another field of the file that says the same
 type Account struct {
-	ID   guid.ID `json:"id"`
-	Name string  `json:"name"`
+	ID   guid.ID `json:"id" setup:",required" is:"new id"`
+	Name string  `json:"name" setup:",required"`
 	// its gifts are worth nothing, its messages reach nobody, and its clock can be advanced
-	Test     bool           `json:"test,omitempty"`
-	Currency money.Currency `json:"-"`
-	Zone     *time.Location `json:"-"`
+	Test     bool           `json:"test,omitempty" setup:"mode" is:"mode"`
+	Currency money.Currency `json:"-" setup:"currency,required"`
+	Zone     *time.Location `json:"-" setup:"timeZone,required"`
 	// of what guests read; "": English
 	Language Language `json:"language,omitempty"`
 	// as whose people amounts, dates and times are written: ISO 3166-1; "": see HomeCountry
-	Country string `json:"country,omitempty"`
+	Country string `json:"country,omitempty" is:"country"`
 	// the most that one monetary gift may be worth
-	MaxGiftValue          money.Amount `json:"maxGiftValue"`
-	RequireIdempotencyKey bool         `json:"requireIdempotencyKey,omitempty"`
-	Limits                Limits       `json:"-"`
-	// a key of it that works has a limit of money: Directory.Complete notes that
-	KeysLimitMoney bool `json:"-"`
-	// whose numbers get SMS, ISO 3166-1 codes; nil: DefaultTextCountries
-	TextCountries []string `json:"textCountries,omitempty"`
-	// the e-mail address of whoever looks after the account; "": none
-	Contact string `json:"contact,omitempty"`
-	// for which names, contacts and messages of gifts that ended are kept; 0: for ever
-	PersonalDataDays int `json:"personalDataDays,omitempty"`
+	MaxGiftValue          money.Amount `json:"maxGiftValue" is:"largest gift" told:"largest gift"`
+	Limits                Limits       `json:"-" setup:"limits" is:"account limits"`
+	RequireIdempotencyKey bool         `json:"requireIdempotencyKey,omitempty" told:"required Idempotency-Key"`
 	// recipients are told what is left after each partial redemption
 	BalanceNotice bool `json:"balanceNotice,omitempty"`
+	// the e-mail address of whoever looks after the account; "": none
+	Contact string `json:"contact,omitempty" is:"email"`
+	// for which names, contacts and messages of gifts that ended are kept; 0: for ever
+	PersonalDataDays int `json:"personalDataDays,omitempty" setup:"retention.personalDataDays,required" is:"retention" told:"personal data"`
+	// whose numbers get SMS, ISO 3166-1 codes; nil: DefaultTextCountries
+	TextCountries []string `json:"textCountries,omitempty" is:"countries" told:"countries of SMS"`
 	// zero: the built-in one
-	DefaultDesign guid.ID        `json:"defaultDesign,omitzero"`
-	Subscriptions []Subscription `json:"subscriptions,omitempty"`
+	DefaultDesign guid.ID        `json:"defaultDesign,omitzero" setup:"defaultVoucherDesign" is:"design"`
 	Locations     []Location     `json:"locations,omitempty"`
+	Subscriptions []Subscription `json:"subscriptions,omitempty"`
 	Storefronts   []Storefront   `json:"storefronts,omitempty"`
+	Designs       []Design       `json:"designs,omitempty" setup:"voucherDesigns"`
 	Promotions    []Promotion    `json:"promotions,omitempty"`
-	Designs       []Design       `json:"designs,omitempty"`
 	// who sign in at tills; none: nobody does
-	People         []Person        `json:"people,omitempty"`
-	Providers      []Provider      `json:"providers,omitempty"`
-	EndedProviders []EndedProvider `json:"endedProviders,omitempty"`
+	People    []Person   `json:"people,omitempty"`
+	Providers []Provider `json:"providers,omitempty"`
+
+	// those that were taken out of the set-up
+	EndedProviders []EndedProvider `json:"endedProviders,omitempty" setup:"-"`
+	// a key of it that works has a limit of money: Directory.Complete notes that
+	KeysLimitMoney bool `json:"-" setup:"-"`
 }
 
 // HomeCountry is the country as whose people guests are shown amounts, dates and times: that of the set-up, else the
@@ -80,27 +95,26 @@ func (a *Account) LimitsMoney() bool { return a.KeysLimitMoney || a.Limits.OfMon
 
 // Location is a place where gifts are redeemed (the interface's organization).
 type Location struct {
-	ID   guid.ID `json:"id"`
-	Name string  `json:"name"`
+	ID   guid.ID `json:"id" setup:",required" is:"new id"`
+	Name string  `json:"name" setup:",required"`
 	// ISO 3166-2 or 3166-1 code, "" unknown
-	Jurisdiction string `json:"jurisdiction,omitempty"`
-	// the point-of-sale system's own identifier, "" none
-	PointOfSale string `json:"pointOfSale,omitempty"`
-	// whether the identifier may be used
-	POSRedemption bool `json:"posRedemption,omitempty"`
-	// zero: the account's
-	DefaultDesign guid.ID `json:"defaultDesign,omitzero"`
-	// after midnight, the day of its tills; 0: at midnight
-	DayEnds time.Duration `json:"dayEnds,omitempty"`
+	Jurisdiction string `json:"jurisdiction,omitempty" is:"jurisdiction"`
 	// as guests are told it; "": they are told none
 	Address string `json:"address,omitempty"`
 	// likewise
-	Phone string `json:"phone,omitempty"`
+	Phone string `json:"phone,omitempty" is:"phone"`
 	// when it is open, likewise
 	Hours string `json:"hours,omitempty"`
-
+	// the point-of-sale system's own identifier, "" none
+	PointOfSale string `json:"pointOfSale,omitempty" setup:"pointOfSale.identifier,required" told:"point-of-sale identifier"`
+	// whether the identifier may be used
+	POSRedemption bool `json:"posRedemption,omitempty" setup:"pointOfSale.redemptionEnabled" told:"point-of-sale redemption"`
+	// zero: the account's
+	DefaultDesign guid.ID `json:"defaultDesign,omitzero" setup:"defaultVoucherDesign" is:"design"`
 	// by format, sorted
 	Tickets []TicketReading `json:"tickets,omitempty"`
+	// after midnight, the day of its tills; 0: at midnight
+	DayEnds time.Duration `json:"dayEnds,omitempty" told:"end of the day"`
 }
 
 // TicketReading is how tickets of a format are read at a location, unless the till says otherwise.
@@ -128,7 +142,7 @@ func (l *Location) Reading(format string) TicketReading {
 
 // Subscription lets an account use a program, at all of its locations or some.
 type Subscription struct {
-	ProgramID guid.ID `json:"program"`
+	ProgramID guid.ID `json:"program" setup:",required" is:"program"`
 	// empty: all
 	Locations []guid.ID `json:"locations,omitempty"`
 	// value may be added to gifts of money that were paid for
@@ -137,26 +151,25 @@ type Subscription struct {
 
 // Storefront tracks where gifts were purchased.
 type Storefront struct {
-	ID   guid.ID `json:"id"`
-	Name string  `json:"name"`
+	ID   guid.ID `json:"id" setup:",required" is:"new id"`
+	Name string  `json:"name" setup:",required"`
 }
 
 // Promotion tracks promotional gifts and holds defaults for them.
 type Promotion struct {
-	ID   guid.ID `json:"id"`
-	Name string  `json:"name"`
+	ID   guid.ID `json:"id" setup:",required" is:"new id"`
+	Name string  `json:"name" setup:",required"`
 	// zero: the request must say
-	ValidStarting time.Time `json:"validStarting,omitzero"`
+	ValidStarting time.Time `json:"validStarting,omitzero" told:"start of validity"`
 	// 0: the request must say
-	ValidForDays int `json:"validForDays,omitempty"`
+	ValidForDays int `json:"validForDays,omitempty" is:"days" told:"days of validity"`
 	// "": the request must say
-	Terms   string       `json:"terms,omitempty"`
-	TermsIn Translations `json:"termsIn,omitempty"`
+	Terms   string       `json:"terms,omitempty" is:"prose" most:"4000" with:"TermsIn"`
+	TermsIn Translations `json:"termsIn,omitempty" setup:"-"`
 	// of which one must be on the ticket; empty: any
-	EligibleItems []Item `json:"-"`
-
+	EligibleItems []Item `json:"-" setup:"eligibleItems"`
 	// gifts for certain items may be redeemed without a ticket
-	TicketOptional bool `json:"ticketOptional,omitempty"`
+	TicketOptional bool `json:"ticketOptional,omitempty" setup:"ticketRequired" is:"not" told:"need of a ticket"`
 }
 
 // End is when gifts by the promotion's own dates are over; zero: its dates do not say.
@@ -169,19 +182,18 @@ func (p *Promotion) End(zone *time.Location) time.Time {
 
 // Design is the look of a gift card.
 type Design struct {
-	ID   guid.ID `json:"id"`
-	Name string  `json:"name"`
+	ID   guid.ID `json:"id" setup:",required" is:"new id"`
+	Name string  `json:"name" setup:",required"`
 	// #rrggbb
-	AccentColor string       `json:"accentColor,omitempty"`
-	Headline    string       `json:"headline,omitempty"`
-	HeadlineIn  Translations `json:"headlineIn,omitempty"`
+	AccentColor string       `json:"accentColor,omitempty" is:"color"`
+	Headline    string       `json:"headline,omitempty" with:"HeadlineIn"`
+	HeadlineIn  Translations `json:"headlineIn,omitempty" setup:"-"`
 	// lines at the end of page, mail and print
-	Footer   string       `json:"footer,omitempty"`
-	FooterIn Translations `json:"footerIn,omitempty"`
-	// zero: none
-	Logo AssetHash `json:"logo,omitzero"`
-	// zero: none
-	Picture AssetHash `json:"picture,omitzero"`
+	Footer   string       `json:"footer,omitempty" is:"prose" most:"1000" with:"FooterIn"`
+	FooterIn Translations `json:"footerIn,omitempty" setup:"-"`
+	// zero: none. The longest sides, in pixels, are enough for a phone's screen and for paper.
+	Logo    AssetHash `json:"logo,omitzero" most:"600"`
+	Picture AssetHash `json:"picture,omitzero" most:"1400"`
 }
 
 // DefaultMaxGiftValue is the limit on one gift where the set-up names none: 10,000 in currencies of which that is a

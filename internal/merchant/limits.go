@@ -15,15 +15,15 @@ import (
 // one likes.
 type Limits struct {
 	// of money: values of monetary gifts, equivalent values of pieces
-	IssuedPerDay money.Amount `json:"issued,omitempty"`
-	GiftsPerDay  int64        `json:"gifts,omitempty"`
+	IssuedPerDay money.Amount `json:"issued,omitempty" setup:"issuedPerDay"`
+	GiftsPerDay  int64        `json:"gifts,omitempty" setup:"giftsPerDay"`
 	// likewise
-	RedeemedPerDay money.Amount `json:"redeemed,omitempty"`
+	RedeemedPerDay money.Amount `json:"redeemed,omitempty" setup:"redeemedPerDay"`
 	// e-mail and SMS: gifts, resends and balance notices
-	MessagesPerDay int64 `json:"messages,omitempty"`
+	MessagesPerDay int64 `json:"messages,omitempty" setup:"messagesPerDay"`
 	// of those, SMS
-	TextsPerDay              int64 `json:"texts,omitempty"`
-	MessagesPerContactPerDay int64 `json:"messagesPerContact,omitempty"`
+	TextsPerDay              int64 `json:"texts,omitempty" setup:"textsPerDay"`
+	MessagesPerContactPerDay int64 `json:"messagesPerContact,omitempty" setup:"messagesPerContactPerDay"`
 }
 
 // OfMoney reports whether money is limited, and so what pieces are worth.

@@ -11,13 +11,13 @@ import (
 
 // Person is somebody who works at the tills of an account, and signs in there with a PIN.
 type Person struct {
-	Name string `json:"name"`
+	Name string `json:"name" setup:",required"`
 	// its argon2id hash; "": none yet
-	PIN string `json:"pin"`
+	PIN string `json:"pin" is:"pin" told:"PIN"`
 	// somebody else set it for the first sign-in, at which the person chooses another one
-	FirstPIN bool `json:"firstPIN,omitempty"`
+	FirstPIN bool `json:"firstPIN,omitempty" setup:"-" told:"choice of a PIN at the first sign-in"`
 	// at a till, what of PersonPermissions the till may this person may too
-	May Permissions `json:"may,omitzero"`
+	May Permissions `json:"may,omitzero" also:"role" is:"person's permissions" told:"permissions"`
 	// where; empty: at all of the account's
 	Locations []guid.ID `json:"locations,omitempty"`
 }

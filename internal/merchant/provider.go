@@ -24,26 +24,26 @@ func Platforms() []Platform { return []Platform{Toast, Wix, VTEX} }
 // Provider makes an account the gift card provider of a platform. Its changes stand in histories under its ID, as
 // those of a key do.
 type Provider struct {
-	ID       guid.ID  `json:"id"`
-	Platform Platform `json:"platform"`
-	Name     string   `json:"name"`
+	ID       guid.ID  `json:"id" setup:",required" is:"new id"`
+	Name     string   `json:"name" setup:",required"`
+	Platform Platform `json:"platform" setup:",required"`
 	// that the platform may show; two while one takes the other's place
-	Secrets []KeyHash `json:"secrets,omitempty"`
+	Secrets []KeyHash `json:"secrets,omitempty" setup:"secret" also:"nextSecret" told:"secrets"`
 	// that the platform's tokens are for, or by which it names itself; "": neither
 	App string `json:"app,omitempty"`
 	// the public key that verifies them, as PKIX has it
-	SignedBy []byte `json:"signedBy,omitempty"`
+	SignedBy []byte `json:"signedBy,omitempty" setup:"publicKey"`
 	// of ProviderPermissions
-	Permissions Permissions `json:"may"`
+	Permissions Permissions `json:"may" setup:"permissions,required" is:"platform's permissions"`
 	// beside the account's
 	Limits Limits `json:"limits,omitzero"`
 	// where what the platform sells is purchased; zero: it sells nothing
-	StorefrontID guid.ID `json:"storefront,omitzero"`
+	StorefrontID guid.ID `json:"storefront,omitzero" is:"storefront"`
 	// for which what it debits is held until it is settled; 0: it is redeemed at once
-	HoldDays int    `json:"holdDays,omitempty"`
-	Sites    []Site `json:"sites"`
+	HoldDays int `json:"holdDays,omitempty" is:"days" told:"days of a hold"`
 	// from which the platform calls
 	Networks Networks `json:"networks,omitempty"`
+	Sites    []Site   `json:"sites" setup:",required"`
 }
 
 // EndedProvider is one that was taken out of the set-up. Histories name it still.

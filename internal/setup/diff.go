@@ -2,11 +2,12 @@ package setup
 
 import (
 	"fmt"
+	"iter"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
@@ -63,9 +64,6 @@ func textField(name, text string, in merchant.Translations) field {
 	return f
 }
 
-// unshown is a field that is too long to show.
-func unshown(f field) field { return field{f.name, f.value, ""} }
-
 func switchField(name string, on bool) field {
 	if on {
 		return field{name, "on", "on"}
@@ -76,33 +74,41 @@ func switchField(name string, on bool) field {
 // limitsField says daily limits by the names that they have in the set-up file.
 func limitsField(l merchant.Limits, c money.Currency) field {
 	var words []string
-	say := func(name string, limit int64, text string) {
-		if limit > 0 {
-			words = append(words, name+" "+text)
+	for name, limit := range eachLimit(l) {
+		switch n := limit.(type) {
+		case money.Amount:
+			words = append(words, name+" "+c.Money(n))
+		default:
+			words = append(words, fmt.Sprint(name, " ", n))
 		}
 	}
-	say("issuedPerDay", int64(l.IssuedPerDay), c.Money(l.IssuedPerDay))
-	say("giftsPerDay", l.GiftsPerDay, strconv.FormatInt(l.GiftsPerDay, 10))
-	say("redeemedPerDay", int64(l.RedeemedPerDay), c.Money(l.RedeemedPerDay))
-	say("messagesPerDay", l.MessagesPerDay, strconv.FormatInt(l.MessagesPerDay, 10))
-	say("textsPerDay", l.TextsPerDay, strconv.FormatInt(l.TextsPerDay, 10))
-	say("messagesPerContactPerDay", l.MessagesPerContactPerDay, strconv.FormatInt(l.MessagesPerContactPerDay, 10))
 	return plainField("limits", strings.Join(words, ", "))
 }
 
-func retentionField(days int) field {
-	if days == 0 {
-		return field{"personal data", "", "kept"}
+// eachLimit walks through the limits that there are: amounts of money, and counts.
+func eachLimit(l merchant.Limits) iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for _, m := range definitionOf(reflect.TypeFor[merchant.Limits]()) {
+			if v := reflect.ValueOf(l).FieldByIndex(m.index); !v.IsZero() && !yield(m.name, v.Interface()) {
+				return
+			}
+		}
 	}
-	return field{"personal data", strconv.Itoa(days), "erased " + strconv.Itoa(days) + " days after a gift has ended"}
 }
 
-func countriesField(countries []string) field {
+func retentionField(name string, days int, _ *merchant.Account) field {
+	if days == 0 {
+		return field{name, "", "kept"}
+	}
+	return field{name, strconv.Itoa(days), "erased " + strconv.Itoa(days) + " days after a gift has ended"}
+}
+
+func countriesField(name string, countries []string, _ *merchant.Account) field {
 	value := strings.Join(countries, " ")
 	if value == "" {
 		countries = contact.DefaultTextCountries
 	}
-	return field{"countries of SMS", value, strings.Join(countries, " and ")}
+	return field{name, value, strings.Join(countries, " and ")}
 }
 
 func designField(name string, id guid.ID, a *merchant.Account) field {
@@ -129,58 +135,18 @@ func locationsField(ids []guid.ID, a *merchant.Account) field {
 
 // records takes an account apart, the account itself first. Everything that the set-up file can say is in it.
 func records(a *merchant.Account) []record {
-	all := []record{{accountKind, a.ID, a.Name, []field{
-		plainField("name", a.Name),
-		plainField("mode", a.Mode()),
-		plainField("currency", a.Currency.Code),
-		plainField("time zone", a.Zone.String()),
-		plainField("language", string(a.Language)),
-		plainField("country", a.Country),
-		plainField("largest gift", a.Currency.Money(a.MaxGiftValue)),
-		limitsField(a.Limits, a.Currency),
-		switchField("required Idempotency-Key", a.RequireIdempotencyKey),
-		switchField("balance notice", a.BalanceNotice),
-		plainField("contact", a.Contact),
-		retentionField(a.PersonalDataDays),
-		countriesField(a.TextCountries),
-		designField("default voucher design", a.DefaultDesign, a),
-	}}}
-	for _, l := range a.Locations {
-		all = append(all, record{locationKind, l.ID, l.Name, []field{
-			plainField("name", l.Name), plainField("jurisdiction", l.Jurisdiction), plainField("address", l.Address),
-			plainField("phone", l.Phone), plainField("hours", l.Hours),
-			plainField("point-of-sale identifier", l.PointOfSale), switchField("point-of-sale redemption", l.POSRedemption),
-			designField("default voucher design", l.DefaultDesign, a), ticketsField(l.Tickets),
-			{"end of the day", l.DayEnds.String(), time.Time{}.Add(l.DayEnds).Format("15:04")},
-		}})
-	}
-	for _, s := range a.Subscriptions {
-		program, _ := merchant.ProgramByID(s.ProgramID)
-		all = append(all, record{subscriptionKind, s.ProgramID, "to " + program.Name,
-			[]field{locationsField(s.Locations, a), switchField("reloadable", s.Reloadable)}})
-	}
-	for _, s := range a.Storefronts {
-		all = append(all, record{storefrontKind, s.ID, s.Name, []field{plainField("name", s.Name)}})
-	}
-	for _, d := range a.Designs {
-		all = append(all, record{designKind, d.ID, d.Name, []field{
-			plainField("name", d.Name), plainField("accent color", d.AccentColor),
-			textField("headline", d.Headline, d.HeadlineIn), unshown(textField("footer", d.Footer, d.FooterIn)),
-			{"logo", d.Logo.String(), ""}, {"picture", d.Picture.String(), ""},
-		}})
-	}
-	for _, p := range a.Promotions {
-		all = append(all, record{promotionKind, p.ID, p.Name, promotionFields(p)})
-	}
-	for n := range a.People {
-		p := &a.People[n]
-		all = append(all, record{personKind, a.RestKey(p, guid.ID{}).KeyID, p.Name, []field{
-			{"PIN", fmt.Sprint(p.PIN, p.FirstPIN), ""},
-			plainField("permissions", strings.Join(p.May.Names(), ", ")), locationsField(p.Locations, a),
-		}})
-	}
-	for _, p := range a.Providers {
-		all = append(all, record{providerKind, p.ID, p.Name, providerFields(p, a)})
+	def, v := definitionOf(reflect.TypeFor[merchant.Account]()), reflect.ValueOf(a).Elem()
+	all := []record{{accountKind, a.ID, a.Name, def.tell(v, a)}}
+	for _, m := range def {
+		if m.list == nil {
+			continue
+		}
+		list := v.FieldByIndex(m.index)
+		for n := range list.Len() {
+			one := list.Index(n)
+			id, name := m.list.named(one.Addr().Interface())
+			all = append(all, record{m.list.kind, id, name, m.list.of.tell(one, a)})
+		}
 	}
 	return all
 }
@@ -192,27 +158,15 @@ func itemWords(i merchant.Item) string {
 	return strings.TrimSpace(i.ID + " " + i.Name)
 }
 
-func promotionFields(p merchant.Promotion) []field {
-	starting, days := "", ""
-	if !p.ValidStarting.IsZero() {
-		starting = p.ValidStarting.UTC().Format(time.RFC3339Nano)
+func tellItems(name string, items []merchant.Item, _ *merchant.Account) field {
+	if len(items) == 0 {
+		return field{name, "", "any"}
 	}
-	if p.ValidForDays != 0 {
-		days = strconv.Itoa(p.ValidForDays)
+	var words []string
+	for _, i := range items {
+		words = append(words, itemWords(i))
 	}
-	eligible := field{"eligible items", "", "any"}
-	if len(p.EligibleItems) > 0 {
-		eligible.value = fmt.Sprintf("%q", p.EligibleItems)
-		var words []string
-		for _, i := range p.EligibleItems {
-			words = append(words, itemWords(i))
-		}
-		eligible.words = strings.Join(words, " and ")
-	}
-	return []field{
-		plainField("name", p.Name), plainField("start of validity", starting), plainField("days of validity", days),
-		unshown(textField("terms", p.Terms, p.TermsIn)), eligible, switchField("need of a ticket", !p.TicketOptional),
-	}
+	return field{name, fmt.Sprintf("%q", items), strings.Join(words, " and ")}
 }
 
 // recordKey tells records apart: a program id is the same in every account, but it is one subscription in each.

@@ -3,13 +3,13 @@ package setup
 import (
 	"bytes"
 	"io/fs"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
-	"boon.example/internal/money"
 )
 
 // File is a set-up file that was read and found free of contradictions in itself. It holds no secrets, only their
@@ -112,68 +112,25 @@ func (r *reader) setup(root value, file *File) {
 	for _, v := range accounts {
 		file.accounts = append(file.accounts, r.account(v))
 	}
-	file.systemKeys = r.keys(f, "systemKeys", nil)
+	file.systemKeys = r.keys(f, "systemKeys")
 }
 
 func (r *reader) account(v value) account {
-	f := r.fields(v, "id", "name", "mode", "currency", "timeZone", "language", "country",
-		"maxGiftValue", "limits", "requireIdempotencyKey",
-		"balanceNotice", "contact", "textCountries", "retention",
-		"subscriptions", "locations",
-		"storefronts", "promotions", "voucherDesigns", "defaultVoucherDesign", "people", "providers",
-		"webhooks", "keys")
-	f.require("id", "name", "currency", "timeZone")
-	a := &merchant.Account{
-		ID: f.newID(), Name: f.label("name"), Test: f.mode("mode"),
-		Currency: f.currency("currency"), Zone: f.zone("timeZone"),
-		Language:              f.language("language"),
-		Country:               f.country("country"),
-		RequireIdempotencyKey: f.truth("requireIdempotencyKey"),
-		BalanceNotice:         f.truth("balanceNotice"),
-		Contact:               f.email("contact"),
-		TextCountries:         f.countries("textCountries"),
-	}
-	of := a.Language // the one that texts are in, "": it is not known
-	if _, said := f.values["language"]; !said {
-		of = merchant.English
-	}
-	a.MaxGiftValue = f.limit("maxGiftValue", a.Currency)
-	a.Limits = f.limits(merchant.DefaultLimits, &a.Currency)
-	a.PersonalDataDays = f.retention()
-	var assets []merchant.Asset
-	a.Designs = each(f, "voucherDesigns", func(v value) merchant.Design { return r.design(v, a.ID, of, &assets) })
-	known := holdings{designs: make(map[guid.ID]bool), locations: make(map[guid.ID]bool),
-		identifiers: make(map[string]int)}
-	for _, d := range a.Designs {
-		known.designs[d.ID] = true
-	}
-	a.DefaultDesign = f.defaultDesign(known)
-	a.Locations = each(f, "locations", func(v value) merchant.Location { return r.location(v, known) })
-	for _, l := range a.Locations {
-		known.locations[l.ID] = true
-	}
-	a.Storefronts = each(f, "storefronts", r.storefront)
-	a.Promotions = each(f, "promotions", func(v value) merchant.Promotion { return r.promotion(v, of) })
-	a.Subscriptions = r.subscriptions(f, known)
+	a := new(merchant.Account)
+	r.in = &underway{account: a, lines: make(map[string]int)}
+	defer func() { r.in = nil }()
+	f := r.fill(v, definitionOf(reflect.TypeFor[merchant.Account]()), reflect.ValueOf(a).Elem(), "webhooks", "keys")
 	f.requireLanguage(a)
-	a.People = r.people(f, known)
-	known.currency = &a.Currency
-	a.Providers = r.providers(f, known, a)
-	keys := r.keys(f, "keys", &known)
+	keys := r.keys(f, "keys")
 	for i := range keys {
 		keys[i].owner, keys[i].test = a.ID, a.Test
 	}
+	for _, check := range r.in.later {
+		check()
+	}
 	_, namesPeople := f.values["people"]
-	return account{at: v, record: canonical(a), assets: assets, keys: keys, webhooks: r.webhooks(f),
+	return account{at: v, record: canonical(a), assets: r.in.assets, keys: keys, webhooks: r.webhooks(f),
 		namesPeople: namesPeople}
-}
-
-// holdings is what an account has that other parts of it may name.
-type holdings struct {
-	designs     map[guid.ID]bool
-	locations   map[guid.ID]bool
-	identifiers map[string]int // point-of-sale identifiers, with their lines
-	currency    *money.Currency
 }
 
 // each reads every member of a list.
@@ -186,130 +143,12 @@ func each[T any](f fields, name string, read func(value) T) []T {
 	return list
 }
 
-func (r *reader) location(v value, known holdings) merchant.Location {
-	f := r.fields(v, "id", "name", "jurisdiction", "address", "phone", "hours", "pointOfSale", "defaultVoucherDesign",
-		"tickets", "dayEnds")
-	f.require("id", "name")
-	l := merchant.Location{
-		ID: f.newID(), Name: f.label("name"), Jurisdiction: f.jurisdiction("jurisdiction"),
-		DefaultDesign: f.defaultDesign(known), Tickets: f.tickets("tickets"), DayEnds: f.timeOfDay("dayEnds"),
-		Address: f.label("address"), Phone: f.phone("phone"), Hours: f.label("hours"),
-	}
-	pos, ok := f.get("pointOfSale")
-	if !ok {
-		return l
-	}
-	p := r.fields(pos, "identifier", "redemptionEnabled")
-	p.require("identifier")
-	l.PointOfSale, l.POSRedemption = p.label("identifier"), p.truth("redemptionEnabled")
-	if l.PointOfSale == "" {
-		return l
-	}
-	at := p.values["identifier"]
-	if line, double := known.identifiers[l.PointOfSale]; double {
-		r.problem(at, "The location on line %d of this account has this identifier already; a till could mean either.", line)
-		return l
-	}
-	known.identifiers[l.PointOfSale] = at.Line
-	return l
-}
-
-func (r *reader) storefront(v value) merchant.Storefront {
-	f := r.fields(v, "id", "name")
-	f.require("id", "name")
-	return merchant.Storefront{ID: f.newID(), Name: f.label("name")}
-}
-
-func (r *reader) promotion(v value, of merchant.Language) merchant.Promotion {
-	f := r.fields(v, "id", "name", "validStarting", "validForDays", "terms", "eligibleItems", "ticketRequired")
-	f.require("id", "name")
-	p := merchant.Promotion{
-		ID: f.newID(), Name: f.label("name"), ValidStarting: f.instant("validStarting"), ValidForDays: f.days("validForDays"),
-	}
-	p.Terms, p.TermsIn = f.translated("terms", of, prose(maxTerms))
-	p.EligibleItems = f.items("eligibleItems")
-	if at, ok := f.get("ticketRequired"); ok {
-		p.TicketOptional = !f.truth("ticketRequired")
-		if p.EligibleItems == nil {
-			r.problem(at, "This says nothing without eligibleItems: only gifts for certain items need a ticket.")
-		}
-	}
-	return p
-}
-
-func (r *reader) design(v value, account guid.ID, of merchant.Language, assets *[]merchant.Asset) merchant.Design {
-	f := r.fields(v, "id", "name", "accentColor", "headline", "logo", "picture", "footer")
-	f.require("id", "name")
-	d := merchant.Design{
-		ID: f.newID(), Name: f.label("name"), AccentColor: f.color("accentColor"),
-	}
-	d.Headline, d.HeadlineIn = f.translated("headline", of, fields.label)
-	d.Footer, d.FooterIn = f.translated("footer", of, prose(maxFooter))
-	for _, p := range []struct {
-		field string
-		side  int
-		hash  *merchant.AssetHash
-	}{{"logo", logoSide, &d.Logo}, {"picture", pictureSide, &d.Picture}} {
-		if a, ok := f.picture(p.field, p.side); ok {
-			a.AccountID, *p.hash = account, a.Hash
-			*assets = append(*assets, a)
-		}
-	}
-	return d
-}
-
-func (r *reader) subscriptions(f fields, known holdings) []merchant.Subscription {
-	lines := make(map[guid.ID]int)
-	return each(f, "subscriptions", func(v value) merchant.Subscription {
-		f := r.fields(v, "program", "locations", "reloadable")
-		f.require("program")
-		s := merchant.Subscription{ProgramID: f.id("program"), Locations: f.locations("locations", known),
-			Reloadable: f.truth("reloadable")}
-		at := f.values["program"]
-		program, exists := merchant.ProgramByID(s.ProgramID)
-		line, double := lines[s.ProgramID]
-		switch {
-		case s.ProgramID.IsZero():
-		case !exists:
-			r.problem(at, "There is no such program. The programs are %s (%s), %s (%s) and %s (%s).",
-				merchant.BusinessProgram.ID, merchant.BusinessProgram.Name, merchant.PromotionalProgram.ID,
-				merchant.PromotionalProgram.Name,
-				merchant.DistributionProgram.ID, merchant.DistributionProgram.Name)
-		case double:
-			r.problem(at, "The account subscribes to this program on line %d already; name all locations there.", line)
-		default:
-			lines[s.ProgramID] = at.Line
-		}
-		if s.Reloadable && program.Promotional {
-			r.problem(f.values["reloadable"], "Promotional gifts cannot be reloaded.")
-		}
-		return s
-	})
-}
-
-// people reads who works at the tills.
-func (r *reader) people(f fields, known holdings) []merchant.Person {
-	names := make(map[string]int)
-	return each(f, "people", func(v value) merchant.Person {
-		f := r.fields(v, "name", "pin", "role", "may", "locations")
-		f.require("name")
-		p := merchant.Person{Name: f.label("name"), PIN: f.pin("pin"), May: f.personMay("role", "may"),
-			Locations: f.locations("locations", known)}
-		if line, double := names[p.Name]; double && p.Name != "" {
-			r.problem(f.values["name"], "There is a person of this name on line %d already; people sign in by their names.",
-				line)
-		}
-		names[p.Name] = v.Line
-		return p
-	})
-}
-
-// keys reads a list of API keys: of an account with what it has, or system keys, which have no locations.
-func (r *reader) keys(f fields, list string, known *holdings) []key {
+// keys reads a list of API keys: of the account that is being read, or system keys, which have no locations.
+func (r *reader) keys(f fields, list string) []key {
 	names := make(map[string]int)
 	return each(f, list, func(v value) key {
 		allowed := []string{"name", "secret", "expires", "limits", "networks", "locations", "role", "permissions"}
-		if known == nil {
+		if r.in == nil {
 			allowed = append(allowed[:5], "mode", "accounts", "programs")
 		}
 		f := r.fields(v, allowed...)
@@ -323,12 +162,10 @@ func (r *reader) keys(f fields, list string, known *holdings) []key {
 		k.hash, k.hint, k.saysTest, k.walked = f.secret("secret")
 		k.expires = f.instant("expires")
 		k.networks = f.networks("networks")
-		if known != nil {
-			k.locations = f.locations("locations", *known)
-			k.may = f.permissions()
-			k.limits = f.limits(merchant.Limits{}, known.currency)
+		k.limits = f.limits(merchant.Limits{}, r.in.currency())
+		if r.in != nil {
+			k.locations, k.may = f.locations("locations"), f.permissions()
 		} else {
-			k.limits = f.limits(merchant.Limits{}, nil)
 			k.accounts = f.idList("accounts", noneNamed, func(value, guid.ID) {}) // the set-up tells whether they exist
 			k.programs, k.test = f.programs("programs"), f.mode("mode")
 		}

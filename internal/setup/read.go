@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"net/netip"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -32,17 +33,37 @@ import (
 // Limits of a set-up.
 const (
 	maxName   = 200
-	maxTerms  = 4_000
 	minSecret = 32
 	maxSecret = 255
 	maxItem   = 200
-	maxFooter = 1_000
-	// The longest side of a picture as it is kept, in pixels: enough for a phone's screen and for paper.
-	logoSide    = 600
-	pictureSide = 1_400
-	firstYear   = 2000 // of a promotion; a year outside is a slip of the finger
-	lastYear    = 2999
+	firstYear = 2000 // of a promotion; a year outside is a slip of the finger
+	lastYear  = 2999
 )
+
+// underway is an account that is being read.
+type underway struct {
+	account *merchant.Account
+	texts   merchant.Language // the one that texts are in, "": it is not known
+	assets  []merchant.Asset  // the pictures of its designs
+	lines   map[string]int    // of what stands once in an account, by what it is
+	later   []func()          // what is checked when all of the account is known
+}
+
+// currency is that of the account; nil: there is no account.
+func (u *underway) currency() *money.Currency {
+	if u == nil {
+		return nil
+	}
+	return &u.account.Currency
+}
+
+// once gives the line on which the account has something already, if it does.
+func (u *underway) once(what string, line int) (first int, double bool) {
+	if first, double = u.lines[what]; !double {
+		u.lines[what] = line
+	}
+	return first, double
+}
 
 // reader reads one set-up file and collects what is wrong with it.
 type reader struct {
@@ -54,6 +75,7 @@ type reader struct {
 	ids      map[guid.ID]int          // every id given so far, with its line
 	secrets  map[merchant.KeyHash]int // likewise
 	lacking  []value                  // mappings without the id that they need
+	in       *underway                // the account that is being read; nil: none is
 }
 
 func (r *reader) add(line int, path, format string, args ...any) {
@@ -148,12 +170,12 @@ func prose(limit int) func(fields, string) string {
 
 // translated reads a text for guests: one in the account's language, or a mapping of languages, that one among them, to
 // texts. Each is read by read. Where the account's language is not known, "", there is a problem already.
-func (f fields) translated(name string, of merchant.Language, read func(fields, string) string) (string,
-	merchant.Translations) {
+func (f fields) translated(name string, read func(fields, string) string) texts {
 	v, ok := f.get(name)
 	if !ok || v.kind() != mappingKind {
-		return read(f, name), nil
+		return texts{read(f, name), nil}
 	}
+	of := f.in.texts
 	var known []string
 	for _, l := range merchant.Languages() {
 		known = append(known, string(l))
@@ -174,7 +196,7 @@ func (f fields) translated(name string, of merchant.Language, read func(fields, 
 	if len(others) == 0 {
 		others = nil // as it is stored
 	}
-	return main, others
+	return texts{main, others}
 }
 
 // truth reads a switch; absent is false.
@@ -184,6 +206,12 @@ func (f fields) truth(name string) bool {
 		f.problem(v, "This must be true or false, without quotes.")
 	}
 	return ok && v.Value == "true"
+}
+
+// untruth reads a switch whose absence is true, and tells whether it is false.
+func (f fields) untruth(name string) bool {
+	_, there := f.get(name)
+	return there && !f.truth(name)
 }
 
 // mode reads whether this is for tests.
@@ -207,8 +235,9 @@ func (f fields) currency(name string) money.Currency {
 	return c
 }
 
-// limit reads the largest value of one gift; absent is the currency's default, if it has one.
-func (f fields) limit(name string, c money.Currency) money.Amount {
+// largestGift reads the largest value of one gift; absent is the currency's default, if it has one.
+func (f fields) largestGift(name string) money.Amount {
+	c := f.in.account.Currency
 	if _, given := f.get(name); given || c.Code == "" {
 		return f.amount(name, c)
 	}
@@ -248,20 +277,21 @@ func (f fields) limits(without merchant.Limits, c *money.Currency) merchant.Limi
 	if !ok {
 		return l
 	}
-	m := f.fields(v, "issuedPerDay", "giftsPerDay", "redeemedPerDay", "messagesPerDay", "textsPerDay",
-		"messagesPerContactPerDay")
-	for name, amount := range map[string]*money.Amount{"issuedPerDay": &l.IssuedPerDay,
-		"redeemedPerDay": &l.RedeemedPerDay} {
-		if at, given := m.get(name); given && c == nil {
-			f.problem(at, "A system key may send for accounts of several currencies; limit money in the account.")
-		} else if given {
-			*amount = m.amount(name, *c)
-		}
-	}
-	for name, n := range map[string]*int64{"giftsPerDay": &l.GiftsPerDay, "messagesPerDay": &l.MessagesPerDay,
-		"textsPerDay": &l.TextsPerDay, "messagesPerContactPerDay": &l.MessagesPerContactPerDay} {
-		if _, given := m.values[name]; given {
-			*n = m.perDay(name)
+	def := definitionOf(reflect.TypeFor[merchant.Limits]())
+	m := f.fields(v, def.names()...)
+	for _, d := range def {
+		at, given := m.get(d.name)
+		switch to := reflect.ValueOf(&l).Elem().FieldByIndex(d.index).Addr().Interface().(type) {
+		case *money.Amount:
+			if given && c == nil {
+				f.problem(at, "A system key may send for accounts of several currencies; limit money in the account.")
+			} else if given {
+				*to = m.amount(d.name, *c)
+			}
+		case *int64:
+			if given {
+				*to = m.perDay(d.name)
+			}
 		}
 	}
 	return l
@@ -288,21 +318,14 @@ func (f fields) perDay(name string) int64 {
 const maxRetention = 36_500
 
 // retention reads for how many days what gifts say of people is kept after their end; 0: for ever, or refused.
-func (f fields) retention() int {
-	const days = "personalDataDays"
-	v, ok := f.get("retention")
-	if !ok {
-		return 0
-	}
-	m := f.fields(v, days)
-	m.require(days)
-	n, plain, ok := m.scalar(days)
+func (f fields) retention(name string) int {
+	n, plain, ok := f.scalar(name)
 	if !ok {
 		return 0
 	}
 	said, err := strconv.Atoi(n.Value)
 	if err != nil || !plain || said < 1 || said > maxRetention || strconv.Itoa(said) != n.Value {
-		m.problem(n, "This must be a whole number from 1 to %d, without quotes.", maxRetention)
+		f.problem(n, "This must be a whole number from 1 to %d, without quotes.", maxRetention)
 		return 0
 	}
 	return said
@@ -360,6 +383,9 @@ var (
 // language reads one of the languages in which guests are written to.
 func (f fields) language(name string) merchant.Language {
 	v, _, ok := f.scalar(name)
+	if _, said := f.values[name]; !said {
+		f.in.texts = merchant.English
+	}
 	if !ok {
 		return ""
 	}
@@ -368,6 +394,7 @@ func (f fields) language(name string) merchant.Language {
 		f.problem(v, "This is none of the languages in which guests are written to. "+writeLanguage)
 		return ""
 	}
+	f.in.texts = l
 	return l
 }
 
@@ -393,20 +420,20 @@ func (f fields) color(name string) string {
 }
 
 // picture reads the picture that a field names, by its path from the set-up file. It must lie in the file's folder or
-// below.
-func (f fields) picture(name string, side int) (merchant.Asset, bool) {
+// below. Zero: absent or refused.
+func (f fields) picture(name string, side int) (none merchant.AssetHash) {
 	v, _, ok := f.scalar(name)
 	switch {
 	case !ok:
-		return merchant.Asset{}, false
+		return none
 	case f.folder == nil:
 		f.problem(v, "Pictures are read from beside the set-up file, and this set-up is not a file; give boon apply the "+
 			"file's name.")
-		return merchant.Asset{}, false
+		return none
 	case !fs.ValidPath(v.Value):
 		f.problem(v, "This must be the path of a picture in the set-up file's folder or below it, such as "+
 			"pictures/logo.png, with plain slashes.")
-		return merchant.Asset{}, false
+		return none
 	}
 	file, err := readPicture(f.folder, v.Value)
 	if err != nil {
@@ -415,18 +442,20 @@ func (f fields) picture(name string, side int) (merchant.Asset, bool) {
 			reason = "there is no such file"
 		}
 		f.problem(v, "The picture %s is looked for in the set-up file's folder: %s.", v.Value, reason)
-		return merchant.Asset{}, false
+		return none
 	}
 	clean, err := picture.Clean(file, side)
 	if err != nil {
 		f.problem(v, "%s", err)
-		return merchant.Asset{}, false
+		return none
 	}
-	a := merchant.Asset{Hash: merchant.HashAsset(clean.Bytes), Kind: merchant.PNG, Bytes: clean.Bytes}
+	a := merchant.Asset{AccountID: f.in.account.ID, Hash: merchant.HashAsset(clean.Bytes), Kind: merchant.PNG,
+		Bytes: clean.Bytes}
 	if clean.JPEG {
 		a.Kind = merchant.JPEG
 	}
-	return a, true
+	f.in.assets = append(f.in.assets, a)
+	return a.Hash
 }
 
 // readPicture reads a file, and one byte more than a picture may have, so that a larger one is noticed.
@@ -493,21 +522,39 @@ func (f fields) countries(name string) []string {
 	return countries
 }
 
-// defaultDesign reads defaultVoucherDesign, which must be among the account's designs.
-func (f fields) defaultDesign(known holdings) guid.ID {
-	id := f.id("defaultVoucherDesign")
-	if !id.IsZero() && !known.designs[id] {
-		f.problem(f.values["defaultVoucherDesign"], "This account has no such design under voucherDesigns.")
-	}
+// design reads the id of one of the account's designs.
+func (f fields) design(name string) guid.ID {
+	id := f.id(name)
+	f.in.later = append(f.in.later, func() {
+		if !id.IsZero() && f.in.account.Design(id) == nil {
+			f.problem(f.values[name], "This account has no such design under voucherDesigns.")
+		}
+	})
+	return id
+}
+
+// storefront reads the id of one of the account's storefronts.
+func (f fields) storefront(name string) guid.ID {
+	id := f.id(name)
+	f.in.later = append(f.in.later, func() {
+		if !id.IsZero() && f.in.account.Storefront(id) == nil {
+			f.problem(f.values[name], "This account has no such storefront.")
+		}
+	})
 	return id
 }
 
 // locations reads the locations that a subscription or a key is limited to; empty: all. An empty list is refused: it
 // looks like "nowhere" and would mean "everywhere".
-func (f fields) locations(name string, known holdings) []guid.ID {
+func (f fields) locations(name string) []guid.ID {
 	const empty = "An empty list means nowhere; name locations, or leave the field out for all of them."
-	return f.idList(name, empty, func(v value, id guid.ID) {
-		if !known.locations[id] {
+	return f.idList(name, empty, f.isLocation)
+}
+
+// isLocation refuses an id that is none of the account's locations.
+func (f fields) isLocation(v value, id guid.ID) {
+	f.in.later = append(f.in.later, func() {
+		if !id.IsZero() && f.in.account.Location(id) == nil {
 			f.problem(v, "This account has no such location.")
 		}
 	})
@@ -783,9 +830,9 @@ func (f fields) pin(name string) string {
 
 // personMay reads what a person may do beside validating and redeeming: a role, or permissions of those that a till
 // has.
-func (f fields) personMay(role, list string) (may merchant.Permissions) {
+func (f fields) personMay(list string) (may merchant.Permissions) {
 	members, _ := f.list(list)
-	if v, _, ok := f.scalar(role); ok {
+	if v, _, ok := f.scalar("role"); ok {
 		if len(members) > 0 {
 			f.problem(v, "A person has a role, or permissions under may, not both.")
 		}

@@ -151,6 +151,16 @@ func (r *reader) fields(v value, known ...string) fields {
 	return f
 }
 
+// fieldOf gives a field of a mapping that was read before; the mapping itself, where it has none.
+func (*reader) fieldOf(v value, name string) value {
+	for i := 0; i+1 < len(v.Content); i += 2 {
+		if v.Content[i].Value == name {
+			return value{v.Content[i+1], v.path + "." + name}
+		}
+	}
+	return v
+}
+
 func (f fields) path(name string) string {
 	if f.at.path == "" {
 		return name

@@ -1,0 +1,141 @@
+package setup
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"go.yaml.in/yaml/v3"
+
+	"boon.example/internal/merchant"
+)
+
+// everything reads a set-up in which every field says something.
+func everything(tb testing.TB) *File {
+	tb.Helper()
+	text, err := os.ReadFile("testdata/everything.yaml")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	drawn := func(side int) *fstest.MapFile {
+		var b bytes.Buffer
+		if err := png.Encode(&b, image.NewNRGBA(image.Rect(0, 0, side, side))); err != nil {
+			tb.Fatal(err)
+		}
+		return &fstest.MapFile{Data: b.Bytes()}
+	}
+	folder := fstest.MapFS{"logo.png": drawn(20), "photo.png": drawn(40)}
+	f, err := ParseBeside("everything.yaml", text, folder, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return f
+}
+
+// said is whether a record, or one of its kind, has a field with a value, by "location.address".
+func said(def definition, name string, record reflect.Value, all map[string]bool) {
+	for _, m := range def {
+		switch path := name + "." + m.name; {
+		case m.mapping != nil:
+			said(m.mapping, path, record, all)
+		case m.list != nil:
+			list := record.FieldByIndex(m.index)
+			all[path] = all[path] || list.Len() > 0
+			for n := range list.Len() {
+				said(m.list.of, string(m.list.kind), list.Index(n), all)
+			}
+		case m.name != "":
+			value := record.FieldByIndex(m.index)
+			all[path] = all[path] || !value.IsZero() && (m.with == nil || !record.FieldByIndex(m.with).IsZero())
+		}
+	}
+}
+
+// inFile is the same of the text of a file. It takes the members of lists for kinds by the names of the lists.
+func inFile(def definition, name string, v *yaml.Node, all map[string]bool) {
+	for i := 0; i+1 < len(v.Content); i += 2 {
+		key, value := v.Content[i].Value, v.Content[i+1]
+		path := name + "." + key
+		all[path] = true
+		at := slices.IndexFunc(def, func(m *member) bool { return m.name == key })
+		if at < 0 {
+			continue
+		}
+		if m := def[at]; m.mapping != nil {
+			inFile(m.mapping, path, value, all)
+		} else if m.list != nil {
+			for _, one := range value.Content {
+				inFile(m.list.of, string(m.list.kind), one, all)
+			}
+		}
+	}
+}
+
+// headings of docs/reference/setup.md, by kind.
+var headings = map[string]string{"account": "Accounts", "location": "Locations", "subscription": "Subscriptions",
+	"storefront": "Storefronts", "voucher design": "Voucher designs", "promotion": "Promotions", "person": "People",
+	"provider": "Providers"}
+
+// TestEveryFieldIsEverywhere: a field of the set-up is one tag in merchant. It is read from a file, written to one, and
+// described; that it is compared is for TestEveryFieldIsCompared, that it is stored for the store's tests.
+func TestEveryFieldIsEverywhere(t *testing.T) {
+	t.Parallel()
+	f := everything(t)
+	def := definitionOf(reflect.TypeFor[merchant.Account]())
+	read, written := map[string]bool{}, map[string]bool{}
+	for _, a := range f.Accounts() {
+		said(def, "account", reflect.ValueOf(a).Elem(), read)
+		inFile(def, "account", node(def.write(reflect.ValueOf(a).Elem(), a)), written)
+	}
+	page, err := os.ReadFile("../../docs/reference/setup.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(read) < 60 {
+		t.Errorf("only %d fields are known: %v", len(read), read)
+	}
+	secrets := []string{"person.pin", "provider.secret"}
+	for path, ok := range read {
+		if !ok {
+			t.Errorf("%s: testdata/everything.yaml says nothing, or what it says is not read", path)
+		}
+		if secret := slices.Contains(secrets, path); written[path] == secret {
+			t.Errorf("%s: written %t, a secret %t", path, written[path], secret)
+		}
+		kind, name, _ := strings.Cut(path, ".")
+		_, section, _ := strings.Cut(string(page), "\n### "+headings[kind]+"\n")
+		section, _, _ = strings.Cut(section, "\n##")
+		outer, inner, nested := strings.Cut(name, ".")
+		row := regexp.MustCompile("(?m)^.*`"+outer+"`.*$").FindAllString(section, -1)
+		if len(row) == 0 || nested && !slices.ContainsFunc(row, func(r string) bool { return strings.Contains(r, inner) }) {
+			t.Errorf("%s: not in the section %q of docs/reference/setup.md", path, headings[kind])
+		}
+	}
+}
+
+// TestEveryFieldHasAForm: each field that people can say or are told of is of a form, a mapping or a list.
+func TestEveryFieldHasAForm(t *testing.T) {
+	t.Parallel()
+	var walk func(def definition, path string)
+	walk = func(def definition, path string) {
+		for _, m := range def {
+			switch at := fmt.Sprint(path, ".", m.name, " (", m.told, ")"); {
+			case m.mapping != nil:
+				walk(m.mapping, at)
+			case m.list != nil:
+				walk(m.list.of, at)
+			case m.form.read == nil:
+				t.Errorf("%s has no form", at)
+			}
+		}
+	}
+	walk(definitionOf(reflect.TypeFor[merchant.Account]()), "account")
+}

@@ -1,0 +1,182 @@
+package setup
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/money"
+)
+
+// formOf finds a form by its name, which is the tag "is" of merchant; "": by the type of the Go field. A form without
+// functions: there is none.
+func formOf(is string, of reflect.Type, most int, translated bool) form {
+	switch {
+	case translated && is == "prose":
+		return inLanguages(prose(most), true)
+	case translated:
+		return inLanguages(fields.label, false)
+	case is != "":
+		return namedForms()[is]
+	case of == reflect.TypeFor[merchant.AssetHash]():
+		return pictureForm(most)
+	}
+	return typedForms()[of]
+}
+
+// namedForms are those that the type of a Go field does not tell.
+func namedForms() map[string]form {
+	return map[string]form{
+		"new id":       formed(func(f fields, _ string) guid.ID { return f.newID() }, tellID, writeID),
+		"program":      formed(fields.id, tellID, writeID),
+		"design":       formed(fields.design, designField, writeID),
+		"storefront":   formed(fields.storefront, storefrontField, writeID),
+		"color":        formed(fields.color, tellText, writeText),
+		"country":      formed(fields.country, tellText, writeText),
+		"jurisdiction": formed(fields.jurisdiction, tellText, writeText),
+		"email":        formed(fields.email, tellText, writeText),
+		"phone":        formed(fields.phone, tellText, writeText),
+		"pin":          formed(fields.pin, tellSecret[string], nil),
+		"days":         formed(fields.days, tellNumber, writeNumber),
+		"retention":    formed(fields.retention, retentionField, writeNumber),
+		"mode":         formed(fields.mode, tellMode, writeMode),
+		"not":          formed(fields.untruth, tellNot, writeNot),
+		"countries":    formed(fields.countries, countriesField, writeTexts),
+		"largest gift": formed(fields.largestGift, tellAmount, writeAmount),
+		"account limits": formed(func(f fields, _ string) merchant.Limits {
+			return f.limits(merchant.DefaultLimits, f.in.currency())
+		}, tellLimits, writeLimitsBeyond(merchant.DefaultLimits)),
+		"person's permissions":   formed(fields.personMay, tellPermissions, writePersonMay),
+		"platform's permissions": formed(fields.providerMay, tellPermissions, writePermissions),
+	}
+}
+
+// typedForms are those of types that have only one.
+func typedForms() map[reflect.Type]form {
+	return map[reflect.Type]form{
+		reflect.TypeFor[string]():            formed(fields.label, tellText, writeText),
+		reflect.TypeFor[bool]():              formed(fields.truth, tellSwitch, writeTrue),
+		reflect.TypeFor[money.Currency]():    formed(fields.currency, tellCurrency, writeCurrency),
+		reflect.TypeFor[*time.Location]():    formed(fields.zone, tellZone, writeZone),
+		reflect.TypeFor[merchant.Language](): formed(fields.language, tellNamed[merchant.Language], writeNamed[merchant.Language]),
+		reflect.TypeFor[merchant.Platform](): formed(fields.platform, tellNamed[merchant.Platform], writeNamed[merchant.Platform]),
+		reflect.TypeFor[time.Time]():         formed(fields.instant, tellTime, writeTime),
+		reflect.TypeFor[time.Duration]():     formed(fields.timeOfDay, tellTimeOfDay, writeTimeOfDay),
+		reflect.TypeFor[[]guid.ID]():         formed(fields.locations, tellLocations, writeIDs),
+		reflect.TypeFor[merchant.Limits](): formed(func(f fields, _ string) merchant.Limits {
+			return f.limits(merchant.Limits{}, f.in.currency())
+		}, tellLimits, writeLimitsBeyond(merchant.Limits{})),
+		reflect.TypeFor[merchant.Networks]():        formed(fields.networks, tellNetworks, writeNetworks),
+		reflect.TypeFor[[]merchant.TicketReading](): formed(fields.tickets, tellTickets, writeTickets),
+		reflect.TypeFor[[]merchant.Item]():          formed(fields.items, tellItems, writeItems),
+		reflect.TypeFor[[]merchant.Site]():          formed(fields.sites, tellSites, writeSites),
+		reflect.TypeFor[[]merchant.KeyHash]():       formed(fields.shown, tellSecret[[]merchant.KeyHash], nil),
+		reflect.TypeFor[[]byte]():                   formed(fields.publicKey, tellSecret[[]byte], writePublicKey),
+	}
+}
+
+// formed makes a form of functions for one type. write is nil for what no file is told.
+func formed[T any](read func(fields, string) T, tell func(string, T, *merchant.Account) field,
+	write func(T, *merchant.Account) any) form {
+	made := form{
+		read:  func(f fields, name string) any { return read(f, name) },
+		tell:  func(name string, v any, a *merchant.Account) field { return tell(name, v.(T), a) },
+		write: func(any, *merchant.Account) any { return nil },
+	}
+	if write != nil {
+		made.write = func(v any, a *merchant.Account) any { return write(v.(T), a) }
+	}
+	return made
+}
+
+// inLanguages is the form of a text for guests. long: it is too long to be shown.
+func inLanguages(read func(fields, string) string, long bool) form {
+	return formed(func(f fields, name string) texts { return f.translated(name, read) },
+		func(name string, t texts, _ *merchant.Account) field {
+			told := textField(name, t.text, t.in)
+			if long {
+				told.words = ""
+			}
+			return told
+		}, writeTranslated)
+}
+
+// pictureForm is the form of a picture whose longer side has at most so many pixels.
+func pictureForm(side int) form {
+	return formed(func(f fields, name string) merchant.AssetHash { return f.picture(name, side) },
+		func(name string, h merchant.AssetHash, _ *merchant.Account) field { return field{name, h.String(), ""} },
+		writePicture)
+}
+
+func tellText(name, text string, _ *merchant.Account) field { return plainField(name, text) }
+
+func tellNamed[T ~string](name string, v T, _ *merchant.Account) field {
+	return plainField(name, string(v))
+}
+
+// tellSecret never shows a secret, nor its hash.
+func tellSecret[T any](name string, v T, _ *merchant.Account) field {
+	return field{name, fmt.Sprintf("%x", any(v)), ""}
+}
+
+func tellID(name string, id guid.ID, _ *merchant.Account) field { return plainField(name, id.String()) }
+
+func tellSwitch(name string, on bool, _ *merchant.Account) field { return switchField(name, on) }
+
+func tellNot(name string, off bool, _ *merchant.Account) field { return switchField(name, !off) }
+
+func tellMode(name string, test bool, _ *merchant.Account) field {
+	return plainField(name, merchant.ModeName(test))
+}
+
+func tellCurrency(name string, c money.Currency, _ *merchant.Account) field {
+	return plainField(name, c.Code)
+}
+
+func tellZone(name string, zone *time.Location, _ *merchant.Account) field {
+	return plainField(name, zone.String())
+}
+
+func tellAmount(name string, amount money.Amount, a *merchant.Account) field {
+	return plainField(name, a.Currency.Money(amount))
+}
+
+func tellLimits(_ string, l merchant.Limits, a *merchant.Account) field {
+	return limitsField(l, a.Currency)
+}
+
+func tellNumber(name string, n int, _ *merchant.Account) field {
+	if n == 0 {
+		return plainField(name, "")
+	}
+	return plainField(name, strconv.Itoa(n))
+}
+
+func tellTime(name string, t time.Time, _ *merchant.Account) field {
+	if t.IsZero() {
+		return plainField(name, "")
+	}
+	return plainField(name, t.UTC().Format(time.RFC3339Nano))
+}
+
+func tellTimeOfDay(name string, after time.Duration, _ *merchant.Account) field {
+	return field{name, after.String(), time.Time{}.Add(after).Format("15:04")}
+}
+
+func tellLocations(_ string, ids []guid.ID, a *merchant.Account) field { return locationsField(ids, a) }
+
+func tellNetworks(name string, all merchant.Networks, _ *merchant.Account) field {
+	return field{name, all.String(), all.String()}
+}
+
+func tellPermissions(name string, may merchant.Permissions, _ *merchant.Account) field {
+	return plainField(name, strings.Join(may.Names(), ", "))
+}
+
+func tellTickets(_ string, all []merchant.TicketReading, _ *merchant.Account) field {
+	return ticketsField(all)
+}

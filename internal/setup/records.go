@@ -1,0 +1,91 @@
+package setup
+
+import (
+	"reflect"
+
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+)
+
+// recordTypeOf finds what is particular about the records of a list; nil: no list of records is made of these.
+func recordTypeOf(t reflect.Type) *recordType {
+	switch t {
+	case reflect.TypeFor[merchant.Location]():
+		return listed(locationKind, func(l *merchant.Location) (guid.ID, string) { return l.ID, l.Name }, checkLocation)
+	case reflect.TypeFor[merchant.Subscription]():
+		return listed(subscriptionKind, func(s *merchant.Subscription) (guid.ID, string) {
+			program, _ := merchant.ProgramByID(s.ProgramID)
+			return s.ProgramID, "to " + program.Name
+		}, checkSubscription)
+	case reflect.TypeFor[merchant.Storefront]():
+		return listed(storefrontKind, func(s *merchant.Storefront) (guid.ID, string) { return s.ID, s.Name }, nil)
+	case reflect.TypeFor[merchant.Design]():
+		return listed(designKind, func(d *merchant.Design) (guid.ID, string) { return d.ID, d.Name }, nil)
+	case reflect.TypeFor[merchant.Promotion]():
+		return listed(promotionKind, func(p *merchant.Promotion) (guid.ID, string) { return p.ID, p.Name }, checkPromotion)
+	case reflect.TypeFor[merchant.Person]():
+		return listed(personKind, func(p *merchant.Person) (guid.ID, string) {
+			return new(merchant.Account).RestKey(p, guid.ID{}).KeyID, p.Name
+		}, checkPerson)
+	case reflect.TypeFor[merchant.Provider]():
+		return listed(providerKind, func(p *merchant.Provider) (guid.ID, string) { return p.ID, p.Name }, checkProvider)
+	}
+	return nil
+}
+
+// listed makes a recordType of functions for one struct. check may be nil.
+func listed[T any](is kind, named func(*T) (guid.ID, string), check func(fields, *T)) *recordType {
+	return &recordType{kind: is, of: definitionOf(reflect.TypeFor[T]()),
+		named: func(record any) (guid.ID, string) { return named(record.(*T)) },
+		check: func(f fields, record any) {
+			if check != nil {
+				check(f, record.(*T))
+			}
+		}}
+}
+
+// checkLocation refuses a point-of-sale identifier that the account has twice.
+func checkLocation(f fields, l *merchant.Location) {
+	at, ok := f.get("pointOfSale")
+	if !ok || l.PointOfSale == "" {
+		return
+	}
+	identifier := f.fieldOf(at, "identifier")
+	if line, double := f.in.once("identifier "+l.PointOfSale, identifier.Line); double {
+		f.problem(identifier,
+			"The location on line %d of this account has this identifier already; a till could mean either.", line)
+	}
+}
+
+func checkPromotion(f fields, p *merchant.Promotion) {
+	if at, ok := f.get("ticketRequired"); ok && p.EligibleItems == nil {
+		f.problem(at, "This says nothing without eligibleItems: only gifts for certain items need a ticket.")
+	}
+}
+
+func checkSubscription(f fields, s *merchant.Subscription) {
+	at := f.values["program"]
+	program, exists := merchant.ProgramByID(s.ProgramID)
+	switch {
+	case s.ProgramID.IsZero():
+	case !exists:
+		f.problem(at, "There is no such program. The programs are %s (%s), %s (%s) and %s (%s).",
+			merchant.BusinessProgram.ID, merchant.BusinessProgram.Name, merchant.PromotionalProgram.ID,
+			merchant.PromotionalProgram.Name,
+			merchant.DistributionProgram.ID, merchant.DistributionProgram.Name)
+	default:
+		if line, double := f.in.once("program "+s.ProgramID.String(), at.Line); double {
+			f.problem(at, "The account subscribes to this program on line %d already; name all locations there.", line)
+		}
+	}
+	if s.Reloadable && program.Promotional {
+		f.problem(f.values["reloadable"], "Promotional gifts cannot be reloaded.")
+	}
+}
+
+func checkPerson(f fields, p *merchant.Person) {
+	if line, double := f.in.once("person "+p.Name, f.at.Line); double && p.Name != "" {
+		f.problem(f.values["name"], "There is a person of this name on line %d already; people sign in by their names.",
+			line)
+	}
+}
