@@ -126,7 +126,7 @@ func (c *applyCmd) Run(t *terminal.Terminal) error {
 		if fonts.Fault != "" {
 			report.Notes = append(report.Notes, fonts.Fault)
 		}
-		for _, a := range file.Accounts() {
+		for _, a := range file.Records() {
 			report.Notes = append(report.Notes, fonts.Lacks(a)...)
 		}
 		report.Notes = append(report.Notes, readByOthers(c.File, file)...)

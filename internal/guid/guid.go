@@ -2,6 +2,7 @@
 package guid
 
 import (
+	"bytes"
 	"encoding/hex"
 	"errors"
 )
@@ -64,6 +65,9 @@ func (id ID) Next() ID {
 	}
 	return id
 }
+
+// Compare is negative, zero or positive as the ID sorts before, with or after another.
+func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // AppendText appends the form 8-4-4-4-12 in lower case, also of the zero ID.
 func (id ID) AppendText(b []byte) []byte {

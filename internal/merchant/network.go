@@ -2,6 +2,7 @@ package merchant
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"boon.example/internal/refusal"
@@ -39,3 +40,6 @@ func (n Networks) String() string {
 	}
 	return strings.Join(all, " ")
 }
+
+// Sorted gives the networks in the one order in which they are stored.
+func (n Networks) Sorted() Networks { return slices.SortedFunc(slices.Values(n), netip.Prefix.Compare) }

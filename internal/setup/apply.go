@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
+	"boon.example/internal/setup/document"
 )
 
 // Report is what an application of a set-up file did.
@@ -94,7 +95,7 @@ func (f *File) apply(ctx context.Context, store Store, now time.Time, random io.
 	err = store.Configure(ctx, func(current *merchant.Directory, uses Uses) (Changes, error) {
 		// Everything is made anew, because this may run again.
 		p := &plan{File: f, current: current, uses: uses, drawn: drawn, hooks: hooks, now: now,
-			keys: byName(current), Report: Report{file: f.name}}
+			keys: byName(current), Report: Report{file: f.Name}}
 		if err := p.make(); err != nil {
 			return Changes{}, err
 		}
@@ -124,65 +125,66 @@ type plan struct {
 
 	Report
 	changes  Changes
-	problems Problems
+	problems document.Problems
 }
 
 func (p *plan) make() error {
 	owners := owners(p.current)
 	p.changes.Of = map[guid.ID]string{}
-	for i := range p.accounts {
+	for i := range p.Accounts {
 		before := len(p.Changes)
-		if err := p.account(&p.accounts[i], owners); err != nil {
+		if err := p.account(&p.Accounts[i], owners); err != nil {
 			return err
 		}
 		if own := p.Changes[before:]; len(own) > 0 {
-			p.changes.Of[p.accounts[i].record.ID] = strings.Join(own, "\n")
+			p.changes.Of[p.Accounts[i].Record.ID] = strings.Join(own, "\n")
 		}
 	}
-	for i := range p.systemKeys {
-		p.served(&p.systemKeys[i])
-		p.key(&p.systemKeys[i], "system", nil)
+	for i := range p.SystemKeys {
+		p.served(&p.SystemKeys[i])
+		p.key(&p.SystemKeys[i], "system", nil)
 	}
-	return p.problems.err(p.name)
+	return p.problems.Err(p.Name)
 }
 
 // owner is whose an id is, and what it names.
 type owner struct {
 	account *merchant.Account
-	kind    kind
+	kind    document.Kind
 }
 
 // owners tells of every id in use what it names. Programs are nobody's, and people have names only.
 func owners(d *merchant.Directory) map[guid.ID]owner {
 	ids := make(map[guid.ID]owner)
 	for _, a := range d.Accounts {
-		for _, r := range records(a) {
-			if r.kind != subscriptionKind && r.kind != personKind {
-				ids[r.id] = owner{a, r.kind}
+		for _, r := range document.Records(a) {
+			if r.Kind != document.SubscriptionKind && r.Kind != document.PersonKind {
+				ids[r.ID] = owner{a, r.Kind}
 			}
 		}
 		for _, p := range a.EndedProviders {
-			ids[p.ID] = owner{a, providerKind}
+			ids[p.ID] = owner{a, document.ProviderKind}
 		}
 	}
 	return ids
 }
 
-func (p *plan) account(a *account, owners map[guid.ID]owner) error {
-	for _, r := range records(a.record) {
-		o, used := owners[r.id]
-		if used && r.kind != subscriptionKind && r.kind != personKind && (o.account.ID != a.record.ID || o.kind != r.kind) {
-			p.problem(a.at, "The id %s of the %s is that of a %s of account %s already; an id names one thing only.",
-				r.id, r, o.kind, o.account.Name)
+func (p *plan) account(a *document.Account, owners map[guid.ID]owner) error {
+	for _, r := range document.Records(a.Record) {
+		o, used := owners[r.ID]
+		named := r.Kind != document.SubscriptionKind && r.Kind != document.PersonKind
+		if used && named && (o.account.ID != a.Record.ID || o.kind != r.Kind) {
+			p.problem(a.At, "The id %s of the %s is that of a %s of account %s already; an id names one thing only.",
+				r.ID, r, o.kind, o.account.Name)
 		}
 	}
-	old := p.current.Accounts[a.record.ID]
-	record := withPINs(a.record, old)
-	words, gone := diff(old, record)
+	old := p.current.Accounts[a.Record.ID]
+	record := withPINs(a.Record, old)
+	words, gone := document.Diff(old, record)
 	if err := p.keep(a, old, gone); err != nil {
 		return err
 	}
-	label := "account " + a.record.Name
+	label := "account " + a.Record.Name
 	for _, w := range words {
 		p.Changes = append(p.Changes, label+": "+w)
 	}
@@ -190,17 +192,17 @@ func (p *plan) account(a *account, owners map[guid.ID]owner) error {
 		saved := *record
 		saved.EndedProviders = merchant.ProvidersEnded(old, record)
 		p.changes.Accounts = append(p.changes.Accounts, &saved)
-		p.changes.Assets = append(p.changes.Assets, a.assets...)
+		p.changes.Assets = append(p.changes.Assets, a.Assets...)
 	}
-	for i := range a.keys {
-		p.key(&a.keys[i], label, a.record)
+	for i := range a.Keys {
+		p.key(&a.Keys[i], label, a.Record)
 	}
 	p.webhooks(a, label)
-	p.over(a.record, label)
-	p.withoutTerms(a.record, label)
+	p.over(a.Record, label)
+	p.withoutTerms(a.Record, label)
 	p.unseen(a, label)
 	p.stranded(a)
-	p.unstaffed(a.record, label)
+	p.unstaffed(a.Record, label)
 	p.lastPerson(a, old, label)
 	return nil
 }
@@ -224,12 +226,12 @@ func withPINs(a, old *merchant.Account) *merchant.Account {
 
 // lastPerson refuses to take the last people away by silence, for then every till moves value without a PIN, and says
 // so where the file says it in so many words.
-func (p *plan) lastPerson(a *account, old *merchant.Account, label string) {
-	if old == nil || len(old.People) == 0 || len(a.record.People) > 0 {
+func (p *plan) lastPerson(a *document.Account, old *merchant.Account, label string) {
+	if old == nil || len(old.People) == 0 || len(a.Record.People) > 0 {
 		return
 	}
-	if !a.namesPeople {
-		p.problem(a.at, "The account has people who sign in at its tills, and this file names none. Without people "+
+	if !a.NamesPeople {
+		p.problem(a.At, "The account has people who sign in at its tills, and this file names none. Without people "+
 			"every till takes gifts without a PIN. If that is meant, write people: [].")
 		return
 	}
@@ -266,14 +268,14 @@ func (p *plan) withoutTerms(a *merchant.Account, label string) {
 }
 
 // unseen notes the logos that cannot be seen where guests look for them.
-func (p *plan) unseen(a *account, label string) {
-	for i := range a.record.Designs {
-		d := &a.record.Designs[i]
-		at := slices.IndexFunc(a.assets, func(b merchant.Asset) bool { return b.Hash == d.Logo })
+func (p *plan) unseen(a *document.Account, label string) {
+	for i := range a.Record.Designs {
+		d := &a.Record.Designs[i]
+		at := slices.IndexFunc(a.Assets, func(b merchant.Asset) bool { return b.Hash == d.Logo })
 		if at < 0 {
 			continue
 		}
-		logo, _, err := image.Decode(bytes.NewReader(a.assets[at].Bytes))
+		logo, _, err := image.Decode(bytes.NewReader(a.Assets[at].Bytes))
 		if err == nil && !card.LogoSeen(logo) {
 			p.Notes = append(p.Notes, fmt.Sprintf("%s: the logo of the voucher design %s can hardly be seen on the white that "+
 				"pages, mails and paper have below it; give it darker colours, or a ground of its own.", label, d.Name))
@@ -282,32 +284,32 @@ func (p *plan) unseen(a *account, label string) {
 }
 
 // keep refuses to take away what gifts refer to.
-func (p *plan) keep(a *account, old *merchant.Account, gone []record) error {
-	if old != nil && old.Test != a.record.Test {
-		p.problem(a.at, "The mode cannot change from %s to %s: this account's keys and gifts are of its mode. Make a new "+
-			"account for %[2]s.", old.Mode(), a.record.Mode())
+func (p *plan) keep(a *document.Account, old *merchant.Account, gone []document.Record) error {
+	if old != nil && old.Test != a.Record.Test {
+		p.problem(a.At, "The mode cannot change from %s to %s: this account's keys and gifts are of its mode. Make a new "+
+			"account for %[2]s.", old.Mode(), a.Record.Mode())
 	}
-	otherCurrency := old != nil && old.Currency.Code != a.record.Currency.Code
+	otherCurrency := old != nil && old.Currency.Code != a.Record.Currency.Code
 	if len(gone) == 0 && !otherCurrency {
 		return nil
 	}
-	used, err := p.uses(a.record.ID)
+	used, err := p.uses(a.Record.ID)
 	if err != nil {
-		return fmt.Errorf("finding what the gifts of account %s refer to: %w", a.record.ID, err)
+		return fmt.Errorf("finding what the gifts of account %s refer to: %w", a.Record.ID, err)
 	}
 	for _, r := range gone {
-		if r.kind != subscriptionKind && used[r.id] {
-			p.problem(a.at, "The %s (%s) cannot be removed: gifts refer to it. Put it back into the file.", r, r.id)
+		if r.Kind != document.SubscriptionKind && used[r.ID] {
+			p.problem(a.At, "The %s (%s) cannot be removed: gifts refer to it. Put it back into the file.", r, r.ID)
 		}
 	}
 	if otherCurrency && len(used) > 0 {
-		p.problem(a.at, "The currency cannot change from %s to %s: this account has gifts in %s. Make a new account for %s.",
-			old.Currency.Code, a.record.Currency.Code, old.Currency.Code, a.record.Currency.Code)
+		p.problem(a.At, "The currency cannot change from %s to %s: this account has gifts in %s. Make a new account for %s.",
+			old.Currency.Code, a.Record.Currency.Code, old.Currency.Code, a.Record.Currency.Code)
 	}
 	return nil
 }
 
-func (p *plan) problem(at value, format string, args ...any) {
-	p.problems = append(p.problems, Problem{File: p.name, Line: at.Line, Path: at.path,
+func (p *plan) problem(at document.Place, format string, args ...any) {
+	p.problems = append(p.problems, document.Problem{File: p.Name, Line: at.Line, Path: at.Path,
 		Text: fmt.Sprintf(format, args...)})
 }

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"go.yaml.in/yaml/v3"
 
 	"boon.example/internal/base/normalize"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
+	"boon.example/internal/setup/document"
 )
 
 // keyName is what keys are matched by: their owner, zero for the system, and their name.
@@ -44,30 +44,14 @@ func draw(random io.Reader, kind merchant.KeyKind, test bool) (draft, error) {
 	return draft{guid.ID(id), text}, nil
 }
 
-// everyKey walks through the keys of the file, those of accounts first.
-func (f *File) everyKey(yield func(*key) bool) {
-	for _, a := range f.accounts {
-		for i := range a.keys {
-			if !yield(&a.keys[i]) {
-				return
-			}
-		}
-	}
-	for i := range f.systemKeys {
-		if !yield(&f.systemKeys[i]) {
-			return
-		}
-	}
-}
-
 func (f *File) draw(random io.Reader) (map[keyName]draft, error) {
 	drawn := make(map[keyName]draft)
-	for k := range f.everyKey {
-		d, err := draw(random, k.kind(), k.test)
+	for k := range f.EveryKey {
+		d, err := draw(random, k.Kind(), k.Test)
 		if err != nil {
 			return nil, err
 		}
-		drawn[keyName{k.owner, k.name}] = d
+		drawn[keyName{k.Owner, k.Name}] = d
 	}
 	return drawn, nil
 }
@@ -100,47 +84,47 @@ func pick(keys []*merchant.Key, now time.Time) (live []*merchant.Key, dead *merc
 
 // places names the locations of a key.
 func places(d *merchant.Directory, k *merchant.Key) string {
-	return locationsField(k.Locations, d.Accounts[k.AccountID]).words
+	return document.LocationsField(k.Locations, d.Accounts[k.AccountID]).Words
 }
 
 // key plans what is to be done for one key of the file, which is for all working keys of its name. What was revoked
 // stays revoked, whatever the file says: only a secret that was never seen before makes a new key of an old name.
-func (p *plan) key(k *key, label string, a *merchant.Account) {
+func (p *plan) key(k *document.Key, label string, a *merchant.Account) {
 	note := func(format string, args ...any) {
-		p.Notes = append(p.Notes, fmt.Sprintf("%s: key %s "+format, append([]any{label, k.name}, args...)...))
+		p.Notes = append(p.Notes, fmt.Sprintf("%s: key %s "+format, append([]any{label, k.Name}, args...)...))
 	}
-	if k.walked {
+	if k.Walked {
 		note("has a secret that was typed along a keyboard or the alphabet: it could be guessed. Leave secret out under a " +
 			"new name, and boon apply makes one.")
 	}
-	live, dead := pick(p.keys[keyName{k.owner, k.name}], p.now)
-	holder := p.current.Keys[k.hash]
+	live, dead := pick(p.keys[keyName{k.Owner, k.Name}], p.now)
+	holder := p.current.Keys[k.Hash]
 	switch {
 	case slices.ContainsFunc(live, func(k *merchant.Key) bool { return k.Till != merchant.NoTill }):
-		p.problem(k.at, "The name %s is that of a till (boon till pair); give this key another one, or revoke the till.",
-			k.name)
-	case k.kind() == merchant.SystemKey && len(live) > 0 && live[0].Test != k.test:
-		p.problem(k.at, "%s", otherMode(live[0]))
-	case holder != nil && (holder.AccountID != k.owner || holder.Name != k.name):
-		p.problem(k.at, "The secret of key %s is that of key %s of %s already; each key needs one of its own, and keys "+
-			"are not renamed.", k.name, holder.Name, ownerOf(p.current, holder))
+		p.problem(k.At, "The name %s is that of a till (boon till pair); give this key another one, or revoke the till.",
+			k.Name)
+	case k.Kind() == merchant.SystemKey && len(live) > 0 && live[0].Test != k.Test:
+		p.problem(k.At, "%s", otherMode(live[0]))
+	case holder != nil && (holder.AccountID != k.Owner || holder.Name != k.Name):
+		p.problem(k.At, "The secret of key %s is that of key %s of %s already; each key needs one of its own, and keys "+
+			"are not renamed.", k.Name, holder.Name, ownerOf(p.current, holder))
 	case holder != nil && !holder.Works(p.now):
 		note("has a secret here that %s; it stays so. Give it a new secret, or take it out of the file.", end(holder))
-	case holder != nil || len(live) > 0 && k.hash == merchant.KeyHash{}:
+	case holder != nil || len(live) > 0 && k.Hash == merchant.KeyHash{}:
 		for _, old := range live {
 			p.enable(old, k, label, a, nameAmong(live, old))
 		}
 	case len(live) > 0:
 		p.replace(live, k, label)
-	case k.hash == merchant.KeyHash{} && dead != nil && dead.Till == merchant.NoTill:
+	case k.Hash == merchant.KeyHash{} && dead != nil && dead.Till == merchant.NoTill:
 		note("%s; it stays so. Give it a new secret, or take it out of the file.", end(dead))
 	default:
-		words := label + ": added key " + k.name
-		if k.kind() == merchant.AccountKey {
-			words += " (" + k.may.String() + ")"
+		words := label + ": added key " + k.Name
+		if k.Kind() == merchant.AccountKey {
+			words += " (" + k.May.String() + ")"
 		}
-		p.tell(words, k.accounts)
-		p.serve(nil, k.accounts, label, k.name)
+		p.tell(words, k.Accounts)
+		p.serve(nil, k.Accounts, label, k.Name)
 		p.add(k, label)
 	}
 }
@@ -177,13 +161,13 @@ func (p *plan) serve(before, after []guid.ID, label, name string) {
 	for _, id := range slices.Concat(before, after) {
 		if was, is := slices.Contains(before, id), slices.Contains(after, id); was != is {
 			p.trail(fmt.Sprintf("%s: key %s: sending for this account from %s to %s", label, name,
-				switchField("", was).words, switchField("", is).words), id)
+				document.SwitchField("", was).Words, document.SwitchField("", is).Words), id)
 		}
 	}
 }
 
 // replace ends all working keys of a name for one with a new secret.
-func (p *plan) replace(live []*merchant.Key, k *key, label string) {
+func (p *plan) replace(live []*merchant.Key, k *document.Key, label string) {
 	var served []guid.ID
 	for _, old := range live {
 		p.tell(fmt.Sprintf("%s: replaced the secret of key %s; the old one stops working", label, nameAmong(live, old)),
@@ -193,7 +177,7 @@ func (p *plan) replace(live []*merchant.Key, k *key, label string) {
 		revoked.RevokedAt = moment(p.now)
 		p.changes.Keys = append(p.changes.Keys, &revoked)
 	}
-	p.serve(slices.Compact(sortedIDs(served)), k.accounts, label, k.name)
+	p.serve(slices.Compact(document.SortedIDs(served)), k.Accounts, label, k.Name)
 	p.add(k, label)
 }
 
@@ -215,7 +199,7 @@ func ownerOf(d *merchant.Directory, k *merchant.Key) string {
 // serves names the accounts that a system key sends for.
 func (p *plan) serves(ids []guid.ID) string {
 	var names []string
-	for _, id := range sortedIDs(ids) {
+	for _, id := range document.SortedIDs(ids) {
 		name := id.String()
 		if a := p.current.Accounts[id]; a != nil {
 			name = a.Name + " (" + name + ")"
@@ -230,7 +214,7 @@ func (p *plan) serves(ids []guid.ID) string {
 
 func programNames(ids []guid.ID) string {
 	var names []string
-	for _, id := range sortedIDs(ids) {
+	for _, id := range document.SortedIDs(ids) {
 		program, _ := merchant.ProgramByID(id)
 		names = append(names, program.Name)
 	}
@@ -238,15 +222,15 @@ func programNames(ids []guid.ID) string {
 }
 
 // served refuses to have a system key send for an account that does not exist.
-func (p *plan) served(k *key) {
-	for _, id := range k.accounts {
-		at := slices.IndexFunc(p.accounts, func(a account) bool { return a.record.ID == id })
+func (p *plan) served(k *document.Key) {
+	for _, id := range k.Accounts {
+		at := slices.IndexFunc(p.Accounts, func(a document.Account) bool { return a.Record.ID == id })
 		switch a := p.current.Accounts[id]; {
 		case a == nil && at < 0:
-			p.problem(k.at, "There is no account %s for key %s to send for.", id, k.name)
-		case a != nil && a.Test != k.test || at >= 0 && p.accounts[at].record.Test != k.test:
-			p.problem(k.at, "The key %s is for %s accounts, and account %s is none; a key works in one mode only.", k.name,
-				merchant.ModeName(k.test), id)
+			p.problem(k.At, "There is no account %s for key %s to send for.", id, k.Name)
+		case a != nil && a.Test != k.Test || at >= 0 && p.Accounts[at].Record.Test != k.Test:
+			p.problem(k.At, "The key %s is for %s accounts, and account %s is none; a key works in one mode only.", k.Name,
+				merchant.ModeName(k.Test), id)
 		}
 	}
 }
@@ -259,49 +243,50 @@ func expiry(t time.Time) string {
 }
 
 // enable gives a working key the locations, permissions and end of the file. It is told of under a name.
-func (p *plan) enable(live *merchant.Key, k *key, label string, a *merchant.Account, name string) {
+func (p *plan) enable(live *merchant.Key, k *document.Key, label string, a *merchant.Account, name string) {
 	changed, told := *live, len(p.Changes)
 	change := func(what, from, to string) string {
 		return fmt.Sprintf("%s: changed key %s: %s from %s to %s", label, name, what, from, to)
 	}
-	tell := func(what, from, to string) { p.tell(change(what, from, to), k.accounts) }
-	if !slices.Equal(sortedIDs(live.Locations), k.locations) {
+	tell := func(what, from, to string) { p.tell(change(what, from, to), k.Accounts) }
+	if !slices.Equal(document.SortedIDs(live.Locations), k.Locations) {
 		before := a
 		if old := p.current.Accounts[a.ID]; old != nil {
 			before = old
 		}
-		changed.Locations = k.locations
-		tell("locations", locationsField(live.Locations, before).words, locationsField(k.locations, a).words)
+		changed.Locations = k.Locations
+		tell("locations", document.LocationsField(live.Locations, before).Words,
+			document.LocationsField(k.Locations, a).Words)
 	}
-	if live.Kind == merchant.AccountKey && live.Permissions != k.may {
-		changed.Permissions = k.may
-		tell("permissions", live.Permissions.String(), k.may.String())
+	if live.Kind == merchant.AccountKey && live.Permissions != k.May {
+		changed.Permissions = k.May
+		tell("permissions", live.Permissions.String(), k.May.String())
 	}
 	if live.Kind == merchant.SystemKey {
-		changed.Accounts, changed.Programs = k.accounts, k.programs
-		if from, to := p.serves(live.Accounts), p.serves(k.accounts); from != to {
+		changed.Accounts, changed.Programs = k.Accounts, k.Programs
+		if from, to := p.serves(live.Accounts), p.serves(k.Accounts); from != to {
 			p.tell(change("accounts", from, to), nil) // they are not told of each other
-			p.serve(live.Accounts, k.accounts, label, name)
+			p.serve(live.Accounts, k.Accounts, label, name)
 		}
-		if from, to := programNames(live.Programs), programNames(k.programs); from != to {
+		if from, to := programNames(live.Programs), programNames(k.Programs); from != to {
 			tell("programs", from, to)
 		}
 	}
-	if !k.expires.IsZero() && !k.expires.Equal(live.ExpiresAt) {
-		changed.ExpiresAt = k.expires
-		tell("expires", expiry(live.ExpiresAt), expiry(k.expires))
+	if !k.Expires.IsZero() && !k.Expires.Equal(live.ExpiresAt) {
+		changed.ExpiresAt = k.Expires
+		tell("expires", expiry(live.ExpiresAt), expiry(k.Expires))
 	}
-	if live.Limits != k.limits {
+	if live.Limits != k.Limits {
 		var c money.Currency
 		if a != nil {
 			c = a.Currency
 		}
-		changed.Limits = k.limits
-		tell("limits", limitsField(live.Limits, c).words, limitsField(k.limits, c).words)
+		changed.Limits = k.Limits
+		tell("limits", document.LimitsField(live.Limits, c).Words, document.LimitsField(k.Limits, c).Words)
 	}
-	if !slices.Equal(live.Networks, k.networks) {
-		changed.Networks = k.networks
-		tell("networks", live.Networks.String(), k.networks.String())
+	if !slices.Equal(live.Networks, k.Networks) {
+		changed.Networks = k.Networks
+		tell("networks", live.Networks.String(), k.Networks.String())
 	}
 	if len(p.Changes) > told {
 		p.changes.Keys = append(p.changes.Keys, &changed)
@@ -309,24 +294,24 @@ func (p *plan) enable(live *merchant.Key, k *key, label string, a *merchant.Acco
 }
 
 // add makes a key of the file's secret, or of one that was drawn and is shown in the report.
-func (p *plan) add(k *key, label string) {
-	if !k.expires.IsZero() && !k.expires.After(p.now) {
-		p.problem(k.at, "Key %s would have expired already; its end must lie ahead.", k.name)
+func (p *plan) add(k *document.Key, label string) {
+	if !k.Expires.IsZero() && !k.Expires.After(p.now) {
+		p.problem(k.At, "Key %s would have expired already; its end must lie ahead.", k.Name)
 	}
-	if ownText := k.hash != (merchant.KeyHash{}); ownText && k.test != k.saysTest {
-		p.problem(k.at, "The secrets of test keys begin with boon_test_, and no others do: that of key %s, which is for %s "+
-			"accounts, will not do. Leave secret out, and boon apply makes one.", k.name, merchant.ModeName(k.test))
+	if ownText := k.Hash != (merchant.KeyHash{}); ownText && k.Test != k.SaysTest {
+		p.problem(k.At, "The secrets of test keys begin with boon_test_, and no others do: that of key %s, which is for %s "+
+			"accounts, will not do. Leave secret out, and boon apply makes one.", k.Name, merchant.ModeName(k.Test))
 	}
-	drawn := p.drawn[keyName{k.owner, k.name}]
+	drawn := p.drawn[keyName{k.Owner, k.Name}]
 	added := &merchant.Key{
-		ID: drawn.id, Kind: k.kind(), AccountID: k.owner, Test: k.test, Name: k.name,
-		Hash: k.hash, Hint: k.hint, Locations: k.locations, CreatedAt: moment(p.now), ExpiresAt: k.expires,
-		Permissions: k.may, Limits: k.limits, Networks: k.networks,
-		Accounts: k.accounts, Programs: k.programs,
+		ID: drawn.id, Kind: k.Kind(), AccountID: k.Owner, Test: k.Test, Name: k.Name,
+		Hash: k.Hash, Hint: k.Hint, Locations: k.Locations, CreatedAt: moment(p.now), ExpiresAt: k.Expires,
+		Permissions: k.May, Limits: k.Limits, Networks: k.Networks,
+		Accounts: k.Accounts, Programs: k.Programs,
 	}
-	if k.hash == (merchant.KeyHash{}) {
+	if k.Hash == (merchant.KeyHash{}) {
 		added.Hash, added.Hint = merchant.HashKey(drawn.text), merchant.KeyHint(drawn.text)
-		p.Keys = append(p.Keys, NewKey{Owner: label, Name: k.name, Text: drawn.text})
+		p.Keys = append(p.Keys, NewKey{Owner: label, Name: k.Name, Text: drawn.text})
 	}
 	p.changes.Keys = append(p.changes.Keys, added)
 }
@@ -336,7 +321,7 @@ func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 // stranded refuses to remove a location from under a key that stays limited to it: a key without its location would be
 // good for nothing, or for everything.
-func (p *plan) stranded(a *account) {
+func (p *plan) stranded(a *document.Account) {
 	planned := make(map[guid.ID]*merchant.Key)
 	for _, k := range p.changes.Keys {
 		planned[k.ID] = k
@@ -345,12 +330,12 @@ func (p *plan) stranded(a *account) {
 		if changed := planned[k.ID]; changed != nil {
 			k = changed
 		}
-		if k.AccountID != a.record.ID || !k.RevokedAt.IsZero() {
+		if k.AccountID != a.Record.ID || !k.RevokedAt.IsZero() {
 			continue
 		}
 		for _, id := range k.Locations {
-			if a.record.Location(id) == nil {
-				p.problem(a.at, "The location %s cannot be removed: key %s is limited to it. Revoke the key first (boon key "+
+			if a.Record.Location(id) == nil {
+				p.problem(a.At, "The location %s cannot be removed: key %s is limited to it. Revoke the key first (boon key "+
 					"revoke).", id, k.Name)
 			}
 		}
@@ -363,7 +348,7 @@ func sortedKeys(d *merchant.Directory) []*merchant.Key {
 }
 
 func compareKeys(a, b *merchant.Key) int {
-	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), compareIDs(a.ID, b.ID))
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), a.ID.Compare(b.ID))
 }
 
 // KeyRequest asks for a new API key.
@@ -403,9 +388,9 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 	}
 	k := merchant.Key{ID: d.id, Kind: kind, AccountID: q.Account, Name: normalize.String(q.Name),
 		Hint: merchant.KeyHint(d.text), Test: q.Test, Hash: merchant.HashKey(d.text),
-		Locations: slices.Compact(sortedIDs(q.Locations)), CreatedAt: moment(now), Permissions: q.Permissions,
-		Accounts: slices.Compact(sortedIDs(q.Accounts)), Programs: slices.Compact(sortedIDs(q.Programs)),
-		Networks: slices.Compact(sortedNetworks(q.Networks))}
+		Locations: slices.Compact(document.SortedIDs(q.Locations)), CreatedAt: moment(now), Permissions: q.Permissions,
+		Accounts: slices.Compact(document.SortedIDs(q.Accounts)), Programs: slices.Compact(document.SortedIDs(q.Programs)),
+		Networks: slices.Compact(q.Networks.Sorted())}
 	if !q.ExpiresAt.IsZero() {
 		k.ExpiresAt = moment(q.ExpiresAt)
 	}
@@ -429,8 +414,8 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 			d.text = forTest
 			k.Hint, k.Hash = merchant.KeyHint(d.text), merchant.HashKey(d.text)
 		}
-		if k.Limits, err = readLimits(q.Limits, c); err != nil {
-			return Changes{}, err
+		if k.Limits, err = document.ReadLimits(q.Limits, c); err != nil {
+			return Changes{}, Refused(err.Error())
 		}
 		made, what := k, fmt.Sprintf("%s: added key %s (%s)", ownerOf(current, &k), k.Name, k.ID)
 		if k.Kind == merchant.AccountKey {
@@ -450,27 +435,9 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 	return k, d.text, nil
 }
 
-// readLimits reads the daily limits of a key as it would read them in a set-up file. A system key has no currency.
-func readLimits(given map[string]string, c *money.Currency) (merchant.Limits, error) {
-	if len(given) == 0 {
-		return merchant.Limits{}, nil
-	}
-	r, node := &reader{file: "--limits"}, &yaml.Node{Kind: yaml.MappingNode}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		for _, text := range []string{name, given[name]} {
-			node.Content = append(node.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text})
-		}
-	}
-	limits := fields{reader: r, values: map[string]value{"limits": {Node: node}}}.limits(merchant.Limits{}, c)
-	if err := r.problems.err(r.file); err != nil {
-		return merchant.Limits{}, Refused(err.Error())
-	}
-	return limits, nil
-}
-
 // permit judges a key that is to be made.
 func permit(d *merchant.Directory, k *merchant.Key, now time.Time) error {
-	if err := checkLine(k.Name, maxName); err != nil {
+	if err := document.CheckName(k.Name); err != nil {
 		return refuse("The name of the key will not do. %s", err)
 	}
 	if len(k.Networks) > merchant.MaxNetworks {

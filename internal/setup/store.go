@@ -1,8 +1,8 @@
-// Package setup reads the set-up file and applies it, and makes and revokes API keys.
+// Package setup applies set-up files, and makes and revokes API keys.
 //
-// A file is read into a tree, the tree into accounts and keys, and everything that is wrong with it is told at once,
-// each problem with its line. To apply a file is to compare it with the set-up there is, by a pure function, inside the
-// transaction that saves the difference. A key's text leaves this package once, in the report of its making; what is
+// Package document reads a file, and tells everything that is wrong with it at once, each problem with its line. To
+// apply a file is to compare it with the set-up there is, by a pure function, inside the transaction that saves the
+// difference. A key's text leaves this package once, in the report of its making; what is
 // stored is its hash.
 //
 // It knows no SQL and no command line.

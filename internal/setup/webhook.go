@@ -6,90 +6,19 @@ import (
 	"io"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
-	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
+	"boon.example/internal/setup/document"
 )
-
-// webhook is what the file says of one endpoint of an account. Its address is what it is known by.
-type webhook struct {
-	at          value // where
-	url         string
-	types       []string // sorted; empty: all
-	description string
-	enabled     *bool // nil: as it is
-}
 
 // NewWebhook is an endpoint that was made.
 type NewWebhook struct {
 	Owner  string // "account Harbor Coffee"
 	URL    string
 	Secret merchant.WebhookSecret
-}
-
-// webhooks reads where an account's events are sent; nil: the file leaves that to the interface.
-func (r *reader) webhooks(f fields) []webhook {
-	members, said := f.list("webhooks")
-	if !said {
-		return nil
-	}
-	if len(members) > merchant.MaxWebhooks {
-		r.problem(f.values["webhooks"], "An account has at most %d webhooks; this one has %d.", merchant.MaxWebhooks,
-			len(members))
-		return nil
-	}
-	all, lines := make([]webhook, 0, len(members)), make(map[string]int)
-	for _, v := range members {
-		f := r.fields(v, "url", "types", "description", "enabled")
-		f.require("url")
-		w := webhook{at: v, types: f.eventTypes("types")}
-		if at, _, ok := f.scalar("url"); ok {
-			w.url = at.Value
-			if err := r.allow.CheckURL(w.url); err != nil {
-				r.problem(at, "%s", err)
-			} else if line, double := lines[w.url]; double {
-				r.problem(at, "The webhook on line %d has this address already; events would come twice.", line)
-			}
-			lines[w.url] = v.Line
-		}
-		if at, _, ok := f.scalar("description"); ok {
-			w.description = r.line(at, merchant.MaxWebhookDescription)
-		}
-		if _, ok := f.get("enabled"); ok {
-			on := f.truth("enabled")
-			w.enabled = &on
-		}
-		all = append(all, w)
-	}
-	return all
-}
-
-// eventTypes reads types of events.
-func (f fields) eventTypes(name string) (types []string) {
-	members, ok := f.list(name)
-	if ok && len(f.values[name].Content) == 0 {
-		f.problem(f.values[name], "An empty list means no events; name types, or leave the field out for all of them.")
-	}
-	for _, v := range members {
-		if v.kind() != scalarKind {
-			f.problem(v, "This must be a type of events, not %s.", v.kind())
-			continue
-		}
-		_, err := event.CheckTypes([]string{v.Value})
-		switch {
-		case err != nil:
-			f.problem(v, "%s", err)
-		case slices.Contains(types, v.Value):
-			f.problem(v, "This type stands in the list already.")
-		}
-		types = append(types, v.Value)
-	}
-	slices.Sort(types)
-	return types
 }
 
 // webhookName is what endpoints are matched by: their account and their address.
@@ -103,16 +32,16 @@ type webhookName struct {
 func (f *File) drawWebhooks(ctx context.Context, store Store, random io.Reader) (map[webhookName]merchant.Webhook,
 	error) {
 	drawn := make(map[webhookName]merchant.Webhook)
-	for i := range f.accounts {
-		a := &f.accounts[i]
-		if len(a.webhooks) == 0 {
+	for i := range f.Accounts {
+		a := &f.Accounts[i]
+		if len(a.Webhooks) == 0 {
 			continue
 		}
-		start, err := store.EventsEnd(ctx, a.record.ID)
+		start, err := store.EventsEnd(ctx, a.Record.ID)
 		if err != nil {
 			return nil, err
 		}
-		for _, w := range a.webhooks {
+		for _, w := range a.Webhooks {
 			id, err := uuid.NewV7FromReader(random)
 			if err != nil {
 				return nil, fmt.Errorf("drawing the id of a webhook: %w", err)
@@ -121,7 +50,7 @@ func (f *File) drawWebhooks(ctx context.Context, store Store, random io.Reader) 
 			if err != nil {
 				return nil, err
 			}
-			drawn[webhookName{a.record.ID, w.url}] = merchant.Webhook{ID: guid.ID(id), AccountID: a.record.ID, URL: w.url,
+			drawn[webhookName{a.Record.ID, w.URL}] = merchant.Webhook{ID: guid.ID(id), AccountID: a.Record.ID, URL: w.URL,
 				Enabled: true, Start: start, Secret: secret}
 		}
 	}
@@ -130,16 +59,16 @@ func (f *File) drawWebhooks(ctx context.Context, store Store, random io.Reader) 
 
 // webhooks plans what is to be done for the endpoints of an account. Where the file names some, or an empty list, it is
 // the whole truth about them.
-func (p *plan) webhooks(a *account, label string) {
-	if a.webhooks == nil {
+func (p *plan) webhooks(a *document.Account, label string) {
+	if a.Webhooks == nil {
 		return
 	}
-	there, kept := p.current.Webhooks[a.record.ID], make(map[guid.ID]bool)
-	for i := range a.webhooks {
-		w := &a.webhooks[i]
-		at := slices.IndexFunc(there, func(is *merchant.Webhook) bool { return is.URL == w.url })
+	there, kept := p.current.Webhooks[a.Record.ID], make(map[guid.ID]bool)
+	for i := range a.Webhooks {
+		w := &a.Webhooks[i]
+		at := slices.IndexFunc(there, func(is *merchant.Webhook) bool { return is.URL == w.URL })
 		if at < 0 {
-			p.addWebhook(a.record.ID, w, label)
+			p.addWebhook(a.Record.ID, w, label)
 			continue
 		}
 		kept[there[at].ID] = true
@@ -164,40 +93,40 @@ func webhookWords(w *merchant.Webhook) string {
 	return fmt.Sprintf("webhook %s at %s", w.ID, host)
 }
 
-func (p *plan) addWebhook(account guid.ID, w *webhook, label string) {
-	made := p.hooks[webhookName{account, w.url}]
+func (p *plan) addWebhook(account guid.ID, w *document.Webhook, label string) {
+	made := p.hooks[webhookName{account, w.URL}]
 	made.CreatedAt = moment(p.now)
-	said := merchant.WebhookChange{Types: w.types, Description: &w.description, Enabled: w.enabled}
+	said := merchant.WebhookChange{Types: w.Types, Description: &w.Description, Enabled: w.Enabled}
 	made = said.Apply(made, made.CreatedAt)
 	p.changes.Webhooks = append(p.changes.Webhooks, &made)
 	p.Changes = append(p.Changes, label+": added "+webhookWords(&made))
-	p.Webhooks = append(p.Webhooks, NewWebhook{Owner: label, URL: w.url, Secret: made.Secret})
+	p.Webhooks = append(p.Webhooks, NewWebhook{Owner: label, URL: w.URL, Secret: made.Secret})
 }
 
 // changeWebhook makes an endpoint what the file says. One that the service switched off stays so, unless the file says
 // that it is on.
-func (p *plan) changeWebhook(is *merchant.Webhook, w *webhook, label string) {
+func (p *plan) changeWebhook(is *merchant.Webhook, w *document.Webhook, label string) {
 	var change merchant.WebhookChange
 	told := len(p.Changes)
-	tell := func(f, to field) {
-		if f.value != to.value {
-			p.Changes = append(p.Changes, fmt.Sprintf("%s: changed %s: %s from %s to %s", label, webhookWords(is), f.name,
-				f.words, to.words))
+	tell := func(f, to document.Field) {
+		if f.Value != to.Value {
+			p.Changes = append(p.Changes, fmt.Sprintf("%s: changed %s: %s from %s to %s", label, webhookWords(is), f.Name,
+				f.Words, to.Words))
 		}
 	}
-	if !slices.Equal(is.Types, w.types) {
-		change.Types = slices.Concat([]string{}, w.types)
-		tell(typesField(is.Types), typesField(w.types))
+	if !slices.Equal(is.Types, w.Types) {
+		change.Types = slices.Concat([]string{}, w.Types)
+		tell(document.TypesField(is.Types), document.TypesField(w.Types))
 	}
-	if is.Description != w.description {
-		change.Description = &w.description
-		tell(plainField("description", is.Description), plainField("description", w.description))
+	if is.Description != w.Description {
+		change.Description = &w.Description
+		tell(document.PlainField("description", is.Description), document.PlainField("description", w.Description))
 	}
 	switch {
-	case w.enabled != nil && *w.enabled != is.Enabled:
-		change.Enabled = w.enabled
-		tell(switchField("delivery", is.Enabled), switchField("delivery", *w.enabled))
-	case is.Off != "" && w.enabled == nil:
+	case w.Enabled != nil && *w.Enabled != is.Enabled:
+		change.Enabled = w.Enabled
+		tell(document.SwitchField("delivery", is.Enabled), document.SwitchField("delivery", *w.Enabled))
+	case is.Off != "" && w.Enabled == nil:
 		p.Notes = append(p.Notes, fmt.Sprintf("%s: %s was switched off by the service (%s); it stays so. Say enabled: true "+
 			"once it works.", label, webhookWords(is), is.Off))
 	}
@@ -205,12 +134,4 @@ func (p *plan) changeWebhook(is *merchant.Webhook, w *webhook, label string) {
 		changed := change.Apply(*is, moment(p.now))
 		p.changes.Webhooks = append(p.changes.Webhooks, &changed)
 	}
-}
-
-func typesField(types []string) field {
-	f := plainField("types", strings.Join(types, " and "))
-	if len(types) == 0 {
-		f.words = "all"
-	}
-	return f
 }

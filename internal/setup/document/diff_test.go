@@ -1,4 +1,4 @@
-package setup
+package document
 
 import (
 	"fmt"
@@ -19,11 +19,11 @@ import (
 func TestEveryFieldIsCompared(t *testing.T) {
 	t.Parallel()
 	full := func() *merchant.Account {
-		a := everything(t).Accounts()[0]
+		a := everything(t).Records()[0]
 		a.EndedProviders = []merchant.EndedProvider{{ID: guid.ID{2}, Name: "e"}}
 		return a
 	}
-	if words, gone := diff(full(), full()); len(words)+len(gone) > 0 {
+	if words, gone := Diff(full(), full()); len(words)+len(gone) > 0 {
 		t.Fatalf("an account differs from itself: %v, %v", words, gone)
 	}
 	seen := 0
@@ -37,7 +37,7 @@ func TestEveryFieldIsCompared(t *testing.T) {
 		seen++
 		follows := strings.HasPrefix(path, "Account.EndedProviders") || // from what was taken out of the file
 			path == "Account.KeysLimitMoney" // from the limits of keys
-		if words, _ := diff(full(), canonical(changed)); len(words) == 0 && !follows {
+		if words, _ := Diff(full(), canonical(changed)); len(words) == 0 && !follows {
 			t.Errorf("a change of %s is not seen", path)
 		}
 	}

@@ -1,4 +1,4 @@
-package setup
+package document
 
 import (
 	"bytes"
@@ -91,11 +91,11 @@ func TestEveryFieldIsEverywhere(t *testing.T) {
 	f := everything(t)
 	def := definitionOf(reflect.TypeFor[merchant.Account]())
 	read, written := map[string]bool{}, map[string]bool{}
-	for _, a := range f.Accounts() {
+	for _, a := range f.Records() {
 		said(def, "account", reflect.ValueOf(a).Elem(), read)
 		inFile(def, "account", node(def.write(reflect.ValueOf(a).Elem(), a)), written)
 	}
-	page, err := os.ReadFile("../../docs/reference/setup.md")
+	page, err := os.ReadFile("../../../docs/reference/setup.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package setup
+package document
 
 import (
 	"cmp"
@@ -45,8 +45,8 @@ func (p Problems) Error() string {
 // maxProblems bounds what a file of junk can make us say.
 const maxProblems = 500
 
-// err is nil, or all of p in the order of the lines.
-func (p Problems) err(file string) error {
+// Err is nil, or all of p in the order of the lines.
+func (p Problems) Err(file string) error {
 	if len(p) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package setup
+package document
 
 import (
 	"fmt"
@@ -62,8 +62,8 @@ func typedForms() map[reflect.Type]form {
 		reflect.TypeFor[bool]():              formed(fields.truth, tellSwitch, writeTrue),
 		reflect.TypeFor[money.Currency]():    formed(fields.currency, tellCurrency, writeCurrency),
 		reflect.TypeFor[*time.Location]():    formed(fields.zone, tellZone, writeZone),
-		reflect.TypeFor[merchant.Language](): formed(fields.language, tellNamed[merchant.Language], writeNamed[merchant.Language]),
-		reflect.TypeFor[merchant.Platform](): formed(fields.platform, tellNamed[merchant.Platform], writeNamed[merchant.Platform]),
+		reflect.TypeFor[merchant.Language](): namedForm(fields.language),
+		reflect.TypeFor[merchant.Platform](): namedForm(fields.platform),
 		reflect.TypeFor[time.Time]():         formed(fields.instant, tellTime, writeTime),
 		reflect.TypeFor[time.Duration]():     formed(fields.timeOfDay, tellTimeOfDay, writeTimeOfDay),
 		reflect.TypeFor[[]guid.ID]():         formed(fields.locations, tellLocations, writeIDs),
@@ -80,11 +80,11 @@ func typedForms() map[reflect.Type]form {
 }
 
 // formed makes a form of functions for one type. write is nil for what no file is told.
-func formed[T any](read func(fields, string) T, tell func(string, T, *merchant.Account) field,
+func formed[T any](read func(fields, string) T, tell func(string, T, *merchant.Account) Field,
 	write func(T, *merchant.Account) any) form {
 	made := form{
 		read:  func(f fields, name string) any { return read(f, name) },
-		tell:  func(name string, v any, a *merchant.Account) field { return tell(name, v.(T), a) },
+		tell:  func(name string, v any, a *merchant.Account) Field { return tell(name, v.(T), a) },
 		write: func(any, *merchant.Account) any { return nil },
 	}
 	if write != nil {
@@ -93,13 +93,19 @@ func formed[T any](read func(fields, string) T, tell func(string, T, *merchant.A
 	return made
 }
 
+// namedForm is the form of one of some names.
+func namedForm[T ~string](read func(fields, string) T) form {
+	return formed(read, func(name string, v T, _ *merchant.Account) Field { return PlainField(name, string(v)) },
+		func(v T, a *merchant.Account) any { return writeText(string(v), a) })
+}
+
 // inLanguages is the form of a text for guests. long: it is too long to be shown.
 func inLanguages(read func(fields, string) string, long bool) form {
 	return formed(func(f fields, name string) texts { return f.translated(name, read) },
-		func(name string, t texts, _ *merchant.Account) field {
+		func(name string, t texts, _ *merchant.Account) Field {
 			told := textField(name, t.text, t.in)
 			if long {
-				told.words = ""
+				told.Words = ""
 			}
 			return told
 		}, writeTranslated)
@@ -108,75 +114,71 @@ func inLanguages(read func(fields, string) string, long bool) form {
 // pictureForm is the form of a picture whose longer side has at most so many pixels.
 func pictureForm(side int) form {
 	return formed(func(f fields, name string) merchant.AssetHash { return f.picture(name, side) },
-		func(name string, h merchant.AssetHash, _ *merchant.Account) field { return field{name, h.String(), ""} },
+		func(name string, h merchant.AssetHash, _ *merchant.Account) Field { return Field{name, h.String(), ""} },
 		writePicture)
 }
 
-func tellText(name, text string, _ *merchant.Account) field { return plainField(name, text) }
-
-func tellNamed[T ~string](name string, v T, _ *merchant.Account) field {
-	return plainField(name, string(v))
-}
+func tellText(name, text string, _ *merchant.Account) Field { return PlainField(name, text) }
 
 // tellSecret never shows a secret, nor its hash.
-func tellSecret[T any](name string, v T, _ *merchant.Account) field {
-	return field{name, fmt.Sprintf("%x", any(v)), ""}
+func tellSecret[T any](name string, v T, _ *merchant.Account) Field {
+	return Field{name, fmt.Sprintf("%x", any(v)), ""}
 }
 
-func tellID(name string, id guid.ID, _ *merchant.Account) field { return plainField(name, id.String()) }
+func tellID(name string, id guid.ID, _ *merchant.Account) Field { return PlainField(name, id.String()) }
 
-func tellSwitch(name string, on bool, _ *merchant.Account) field { return switchField(name, on) }
+func tellSwitch(name string, on bool, _ *merchant.Account) Field { return SwitchField(name, on) }
 
-func tellNot(name string, off bool, _ *merchant.Account) field { return switchField(name, !off) }
+func tellNot(name string, off bool, _ *merchant.Account) Field { return SwitchField(name, !off) }
 
-func tellMode(name string, test bool, _ *merchant.Account) field {
-	return plainField(name, merchant.ModeName(test))
+func tellMode(name string, test bool, _ *merchant.Account) Field {
+	return PlainField(name, merchant.ModeName(test))
 }
 
-func tellCurrency(name string, c money.Currency, _ *merchant.Account) field {
-	return plainField(name, c.Code)
+func tellCurrency(name string, c money.Currency, _ *merchant.Account) Field {
+	return PlainField(name, c.Code)
 }
 
-func tellZone(name string, zone *time.Location, _ *merchant.Account) field {
-	return plainField(name, zone.String())
+func tellZone(name string, zone *time.Location, _ *merchant.Account) Field {
+	return PlainField(name, zone.String())
 }
 
-func tellAmount(name string, amount money.Amount, a *merchant.Account) field {
-	return plainField(name, a.Currency.Money(amount))
+func tellAmount(name string, amount money.Amount, a *merchant.Account) Field {
+	return PlainField(name, a.Currency.Money(amount))
 }
 
-func tellLimits(_ string, l merchant.Limits, a *merchant.Account) field {
-	return limitsField(l, a.Currency)
+func tellLimits(_ string, l merchant.Limits, a *merchant.Account) Field {
+	return LimitsField(l, a.Currency)
 }
 
-func tellNumber(name string, n int, _ *merchant.Account) field {
+func tellNumber(name string, n int, _ *merchant.Account) Field {
 	if n == 0 {
-		return plainField(name, "")
+		return PlainField(name, "")
 	}
-	return plainField(name, strconv.Itoa(n))
+	return PlainField(name, strconv.Itoa(n))
 }
 
-func tellTime(name string, t time.Time, _ *merchant.Account) field {
+func tellTime(name string, t time.Time, _ *merchant.Account) Field {
 	if t.IsZero() {
-		return plainField(name, "")
+		return PlainField(name, "")
 	}
-	return plainField(name, t.UTC().Format(time.RFC3339Nano))
+	return PlainField(name, t.UTC().Format(time.RFC3339Nano))
 }
 
-func tellTimeOfDay(name string, after time.Duration, _ *merchant.Account) field {
-	return field{name, after.String(), time.Time{}.Add(after).Format("15:04")}
+func tellTimeOfDay(name string, after time.Duration, _ *merchant.Account) Field {
+	return Field{name, after.String(), time.Time{}.Add(after).Format("15:04")}
 }
 
-func tellLocations(_ string, ids []guid.ID, a *merchant.Account) field { return locationsField(ids, a) }
+func tellLocations(_ string, ids []guid.ID, a *merchant.Account) Field { return LocationsField(ids, a) }
 
-func tellNetworks(name string, all merchant.Networks, _ *merchant.Account) field {
-	return field{name, all.String(), all.String()}
+func tellNetworks(name string, all merchant.Networks, _ *merchant.Account) Field {
+	return Field{name, all.String(), all.String()}
 }
 
-func tellPermissions(name string, may merchant.Permissions, _ *merchant.Account) field {
-	return plainField(name, strings.Join(may.Names(), ", "))
+func tellPermissions(name string, may merchant.Permissions, _ *merchant.Account) Field {
+	return PlainField(name, strings.Join(may.Names(), ", "))
 }
 
-func tellTickets(_ string, all []merchant.TicketReading, _ *merchant.Account) field {
+func tellTickets(_ string, all []merchant.TicketReading, _ *merchant.Account) Field {
 	return ticketsField(all)
 }

@@ -1,7 +1,8 @@
-package setup
+package document
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/pem"
 	"fmt"
 	"maps"
@@ -30,7 +31,7 @@ type entry struct {
 func Export(d *merchant.Directory, now time.Time) ([]byte, error) {
 	def := definitionOf(reflect.TypeFor[merchant.Account]())
 	var accounts []any
-	for _, id := range slices.SortedFunc(maps.Keys(d.Accounts), compareIDs) {
+	for _, id := range slices.SortedFunc(maps.Keys(d.Accounts), guid.ID.Compare) {
 		a := d.Accounts[id]
 		one := def.write(reflect.ValueOf(a).Elem(), a)
 		if hooks := writeWebhooks(d.Webhooks[id]); len(hooks) > 0 {
@@ -120,8 +121,13 @@ func node(v any) *yaml.Node {
 	return n
 }
 
+// byName puts keys in the order of their names, the oldest first among those of one name.
+func byName(a, b *merchant.Key) int {
+	return cmp.Or(cmp.Compare(a.Name, b.Name), a.CreatedAt.Compare(b.CreatedAt), a.ID.Compare(b.ID))
+}
+
 func writeKeys(d *merchant.Directory, a *merchant.Account, now time.Time) (all []any) {
-	for _, k := range sortedKeys(d) {
+	for _, k := range slices.SortedFunc(maps.Values(d.Keys), byName) {
 		var owner guid.ID
 		if a != nil {
 			owner = a.ID
@@ -192,8 +198,6 @@ func writeTexts(all []string, _ *merchant.Account) any {
 	}
 	return all
 }
-
-func writeNamed[T ~string](v T, a *merchant.Account) any { return writeText(string(v), a) }
 
 func writeTranslated(t texts, a *merchant.Account) any {
 	if len(t.in) == 0 {

@@ -1,4 +1,4 @@
-package setup
+package document
 
 import (
 	"fmt"
@@ -144,8 +144,8 @@ func (f fields) sites(name string) (sites []merchant.Site) {
 	return sites
 }
 
-func tellSites(name string, sites []merchant.Site, a *merchant.Account) field {
-	told := field{name: name}
+func tellSites(name string, sites []merchant.Site, a *merchant.Account) Field {
+	told := Field{Name: name}
 	var value strings.Builder
 	var words []string
 	for _, s := range sites {
@@ -156,13 +156,13 @@ func tellSites(name string, sites []merchant.Site, a *merchant.Account) field {
 		}
 		words = append(words, s.Name+" at "+at)
 	}
-	told.value, told.words = value.String(), strings.Join(words, " and ")
+	told.Value, told.Words = value.String(), strings.Join(words, " and ")
 	return told
 }
 
-func storefrontField(name string, id guid.ID, a *merchant.Account) field {
+func storefrontField(name string, id guid.ID, a *merchant.Account) Field {
 	if id.IsZero() {
-		return plainField(name, "")
+		return PlainField(name, "")
 	}
-	return field{name, id.String(), a.StorefrontName(id)}
+	return Field{name, id.String(), a.StorefrontName(id)}
 }

@@ -1,4 +1,4 @@
-package setup
+package document
 
 import (
 	"cmp"
@@ -135,6 +135,9 @@ func (r *reader) line(v value, limit int) string {
 	}
 	return s
 }
+
+// CheckName judges the name of something. The error is a sentence.
+func CheckName(name string) error { return checkLine(name, maxName) }
 
 // checkLine judges a text of one line that must say something. The error is a sentence.
 func checkLine(s string, limit int) error {
@@ -589,12 +592,7 @@ func (f fields) networks(name string) (all merchant.Networks) {
 			all = append(all, p)
 		}
 	}
-	return sortedNetworks(all)
-}
-
-// sortedNetworks puts networks in the one order in which they are stored.
-func sortedNetworks(all merchant.Networks) merchant.Networks {
-	return slices.SortedFunc(slices.Values(all), netip.Prefix.Compare)
+	return all.Sorted()
 }
 
 // idList reads a list of GUIDs, each once, and has each checked, which is at a place of the list.
@@ -620,7 +618,7 @@ func (f fields) idList(name, ifEmpty string, check func(value, guid.ID)) []guid.
 			lines[id] = v.Line
 		}
 	}
-	return sortedIDs(slices.Collect(maps.Keys(lines)))
+	return SortedIDs(slices.Collect(maps.Keys(lines)))
 }
 
 const noneNamed = "An empty list means none; name them, or leave the field out."

@@ -1,4 +1,12 @@
-package setup
+// Package document has the set-up file as a document: it reads one with line numbers, compares two set-ups, tells
+// people what differs, and writes a set-up to a file.
+//
+// What the fields of a set-up are is said once, by the tags of merchant.Account and of what belongs to it. This package
+// knows how each form of field is read, told of and written. Webhooks and keys, which are no part of an account, it
+// reads by itself.
+//
+// It knows no store: package setup applies what it reads.
+package document
 
 import (
 	"reflect"
@@ -33,13 +41,13 @@ type member struct {
 // form is a form of members: how a file says one, how people are told of it, and how it is written to a file.
 type form struct {
 	read  func(f fields, name string) any
-	tell  func(name string, v any, a *merchant.Account) field
+	tell  func(name string, v any, a *merchant.Account) Field
 	write func(v any, a *merchant.Account) any // what to write; nil: nothing, or several fields
 }
 
 // recordType is what is particular about the records of a list.
 type recordType struct {
-	kind  kind
+	kind  Kind
 	of    definition
 	named func(record any) (id guid.ID, name string)
 	check func(f fields, record any) // what no single field tells
@@ -201,7 +209,7 @@ func (m *member) set(record reflect.Value, v any) {
 }
 
 // tell tells of everything but the lists of a record.
-func (d definition) tell(record reflect.Value, a *merchant.Account) (all []field) {
+func (d definition) tell(record reflect.Value, a *merchant.Account) (all []Field) {
 	for _, m := range d {
 		switch {
 		case m.mapping != nil:

@@ -1,4 +1,4 @@
-package setup
+package document
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ func WithIDs(name string, data []byte, next func() guid.ID) (text []byte, made [
 	r := &reader{file: name}
 	_, _ = parse(r, data) // its problems do not matter here
 	if _, ok := (&reader{file: name}).document(data); !ok {
-		return nil, nil, r.problems.err(name)
+		return nil, nil, r.problems.Err(name)
 	}
 	slices.SortFunc(r.lacking, func(a, b value) int {
 		first, second := a.Content[0], b.Content[0]

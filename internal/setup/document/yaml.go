@@ -1,4 +1,4 @@
-package setup
+package document
 
 import (
 	"bytes"
@@ -25,6 +25,14 @@ type value struct {
 	*yaml.Node
 	path string
 }
+
+// Place is where something stands in the file.
+type Place struct {
+	Line int
+	Path string // such as accounts[0].locations[1]
+}
+
+func (v value) place() Place { return Place{v.Line, v.path} }
 
 // document reads the one YAML document of a file as a tree. What a set-up has no use for and can only be a mistake or
 // an attack is refused: anchors, aliases, tags, more than one document, deep nesting. ok is false after a problem.

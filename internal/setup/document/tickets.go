@@ -1,4 +1,4 @@
-package setup
+package document
 
 import (
 	"cmp"
@@ -71,7 +71,7 @@ func (f fields) itemIDs(name string) (ids []string) {
 }
 
 // ticketsField is how tickets are read at a location, for people.
-func ticketsField(all []merchant.TicketReading) field {
+func ticketsField(all []merchant.TicketReading) Field {
 	var words []string
 	for _, t := range all {
 		said := t.Format
@@ -86,5 +86,5 @@ func ticketsField(all []merchant.TicketReading) field {
 		}
 		words = append(words, said)
 	}
-	return plainField("tickets", strings.Join(words, ", "))
+	return PlainField("tickets", strings.Join(words, ", "))
 }
