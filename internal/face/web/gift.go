@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
 	"boon.example/internal/post/locale"
+	"boon.example/internal/post/print"
 	"boon.example/internal/post/qr"
 	"boon.example/internal/refusal"
 )
@@ -25,6 +26,7 @@ type giftPage struct {
 	Uses    []card.Use
 	Earlier bool   // there were more uses before these
 	PDF     string // the address of the PDF on the usual paper
+	Fold    string // of the one of a card to be folded
 }
 
 // A gift's history is read backwards, maxHistory entries at a time, until a use is found: holds may have come after it.
@@ -156,11 +158,13 @@ func folded(message []string) string {
 // PrintPath ends the addresses of PDFs.
 const PrintPath = "/print.pdf"
 
-// paper names the PDF, which is on the paper of the place. It is in the language of the gift: what is printed is handed
-// to its recipient. A page in another one asks for its own.
+// paper names the PDFs, which are on the paper of the place. They are in the language of the gift: what is printed is
+// handed to its recipient. A page in another one asks for its own.
 func (g *giftPage) paper(address string, own bool) {
-	if g.PDF = address; !own {
-		g.PDF += "?" + languageQuery + "=" + string(g.Language())
+	fold := "?" + foldQuery + "=" + string(print.Half)
+	if g.PDF, g.Fold = address, address+fold; !own {
+		language := languageQuery + "=" + string(g.Language())
+		g.PDF, g.Fold = g.PDF+"?"+language, g.Fold+"&"+language
 	}
 }
 

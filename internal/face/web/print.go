@@ -59,6 +59,9 @@ func printer(r *http.Request, of *fair.Places, account, part guid.ID) (done func
 	return done, nil
 }
 
+// foldQuery is the parameter that asks for a card to be folded.
+const foldQuery = "fold"
+
 func (c *Config) fonts() *print.Fonts { return cmp.Or(c.Fonts, print.BuiltIn()) }
 
 // printGift is the PDF of one gift, for whoever holds its address.
@@ -83,7 +86,8 @@ func (s *site) printGift(r *http.Request) ([]byte, error) {
 		}
 		c.View = card.In(locale.For(l), &g, account, now)
 	}
-	return s.fonts().Gift(c, paper(r, account, g.LocationID))
+	fold, _ := print.ParseFold(r.URL.Query().Get(foldQuery))
+	return s.fonts().Folded(c, paper(r, account, g.LocationID), fold)
 }
 
 // printOrder is the PDF of all printed gifts of an order, for whoever holds its address.

@@ -32,7 +32,9 @@ func TestPrintGift(t *testing.T) {
 	s := newFakeStore(t, aGift(t))
 	for query, want := range map[string]string{
 		"": "0 0 612.00 792.00", "?paper=letter": "0 0 612.00 792.00", "?paper=a4": "0 0 595.28 841.89",
-		"?paper=napkin": "0 0 612.00 792.00",
+		"?paper=napkin": "0 0 612.00 792.00", "?fold=half": "0 0 792.00 612.00",
+		"?paper=a4&fold=half": "0 0 841.89 595.28", "?paper=a4&fold=quarter": "0 0 595.28 841.89",
+		"?fold=plane": "0 0 612.00 792.00",
 	} {
 		status, header, body := s.get(t, "/g/"+token+"/print.pdf"+query)
 		if n, box := pages(body); status != 200 || header.Get("Content-Type") != "application/pdf" || n != 1 || box != want {
@@ -41,7 +43,7 @@ func TestPrintGift(t *testing.T) {
 		}
 	}
 	if _, _, body := s.get(t, "/g/"+token); !strings.Contains(body, `href="/g/`+token+`/print.pdf"`) ||
-		strings.Contains(body, "paper=") {
+		!strings.Contains(body, `href="/g/`+token+`/print.pdf?fold=half"`) || strings.Contains(body, "paper=") {
 		t.Error("the page does not link its PDF, on the paper of the place alone")
 	}
 	if status, _, body := s.get(t, "/g/"+strings.Repeat("0", 22)+"/print.pdf"); status != 404 ||

@@ -13,7 +13,7 @@ func (f *Fonts) Gift(c Card, p Paper) (pdf []byte, err error) {
 	defer noPanic(&err)
 	d := f.begin(p, c.View, "print.title", c.Made)
 	d.readable(&c.View)
-	page := &page{document: d, left: margin, width: d.width - 2*margin}
+	page := &page{document: d, left: margin, width: d.width - 2*margin, low: d.height - margin}
 	page.turn()
 	page.head(&c)
 	page.body(&c)
@@ -34,14 +34,17 @@ func (d *document) readable(v *card.View) {
 type page struct {
 	*document
 	left, width float64
-	y           float64
+	y, low      float64 // from where to where there is room
+	rigid       bool    // it is a part of a folded card, and there is no next page
+	full        bool    // there was not enough room on a rigid one
 }
-
-// bottom is where a page ends.
-func (p *page) bottom() float64 { return p.height - margin }
 
 // turn begins a new page.
 func (p *page) turn() {
+	if p.rigid {
+		p.full = true
+		return
+	}
 	p.pdf.AddPage()
 	p.y = margin
 }
@@ -221,7 +224,7 @@ func (p *page) facts(v *card.View) {
 		last = v.Text("print.cash")
 	}
 	size := 10.0
-	for need := p.height; size > 7 && need > p.bottom()-p.y; size -= 0.25 {
+	for need := p.height; size > 7 && need > p.low-p.y; size -= 0.25 {
 		need = 0
 		for _, part := range parts {
 			if len(part.lines) > 0 {
@@ -235,7 +238,7 @@ func (p *page) facts(v *card.View) {
 			continue
 		}
 		if part.heading != "" {
-			if p.y+3*size*leading > p.bottom() {
+			if p.y+3*size*leading > p.low {
 				p.turn()
 			}
 			p.flow(p.bold, []string{v.Text("card." + part.heading)}, size, ink)
@@ -258,7 +261,7 @@ func places(v *card.View) string {
 func (p *page) flow(f *face, lines []string, size float64, c card.Color) {
 	step := size * leading
 	for _, line := range f.wrap(f.prepared(lines), p.width, size) {
-		if p.y+step > p.bottom() {
+		if p.y+step > p.low {
 			p.turn()
 		}
 		p.lines(f, []wrapped{line}, p.left, p.y, p.width, size, c)

@@ -264,6 +264,56 @@ func TestGift(t *testing.T) {
 	}
 }
 
+func printFolded(t testing.TB, c Card, fold Fold) *paper {
+	t.Helper()
+	pdf, err := BuiltIn().Folded(c, A4, fold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t, pdf)
+}
+
+// TestFolded: a card to be folded is one sheet with all that a page has. What is too long for it, or cannot be used, is
+// printed on a page.
+func TestFolded(t *testing.T) {
+	t.Parallel()
+	upright, across := [2]float64{595.28, 841.89}, [2]float64{841.89, 595.28}
+	long, over := aCard(), aCard()
+	long.View.Terms = []string{strings.Repeat("Not for cash. ", 500)}
+	over.View.State = card.Cancelled
+	for _, tt := range []struct {
+		name string
+		card Card
+		fold Fold
+		size [2]float64
+	}{
+		{"half", aCard(), Half, across}, {"quarter", aCard(), Quarter, upright}, {"flat", aCard(), Flat, upright},
+		{"too long", long, Half, upright}, {"over", over, Half, upright},
+	} {
+		p := printFolded(t, tt.card, tt.fold)
+		if p.boxes[0] != tt.size {
+			t.Errorf("%s: pages of %v, want %v", tt.name, p.boxes, tt.size)
+		}
+		checkEdges(t, p)
+		if tt.card.View.State != card.Ready {
+			if len(p.codes) > 0 {
+				t.Errorf("%s: it has a code", tt.name)
+			}
+			continue
+		}
+		for _, want := range []string{"Harbor Coffee", "Enjoy", "$25.00", "For Anna", "From Ben", "Happy birthday!",
+			"See you on Friday.", "4829 1507 3364", "This gift does not expire.", "Pier 39, Ferry Building", "Not for cash.",
+			"Keep it like cash"} {
+			if !strings.Contains(p.text(), want) {
+				t.Errorf("%s: %q is not on the card: %s", tt.name, want, p.text())
+			}
+		}
+		if len(p.codes) != 1 || !holds(t, p.codes[0], link) {
+			t.Errorf("%s: the QR code is not that of the address", tt.name)
+		}
+	}
+}
+
 // TestLanguages: the page and the sheet are in the language of the gift, and the document says which that is.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
@@ -526,13 +576,15 @@ func TestNothingIsClipped(t *testing.T) {
 	}
 	for seed := range tries {
 		c := rapid.Custom(wordy).Example(seed)
-		p := printGift(t, c, A4)
-		checkEdges(t, p)
-		for _, lines := range [][]string{
-			{c.View.Merchant}, {c.View.Headline}, {c.View.Sender}, {c.View.Recipient}, {c.View.Worth.Unit}, c.View.Message,
-			c.View.Terms,
-		} {
-			p.hasWhole(t, seed, strings.Join(lines, ""))
+		for _, fold := range []Fold{Flat, Half, Quarter} {
+			p := printFolded(t, c, fold)
+			checkEdges(t, p)
+			for _, lines := range [][]string{
+				{c.View.Merchant}, {c.View.Headline}, {c.View.Sender}, {c.View.Recipient}, {c.View.Worth.Unit},
+				c.View.Message, c.View.Terms,
+			} {
+				p.hasWhole(t, seed, strings.Join(lines, ""))
+			}
 		}
 		pdf, err := BuiltIn().Order(context.Background(), []Card{c}, Letter)
 		if err != nil {

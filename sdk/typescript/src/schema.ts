@@ -2963,7 +2963,7 @@ export interface components {
             notPrintable: ("senderDescription" | "recipientDescription" | "message" | "label" | "terms" | "promotionalTerms")[];
             /**
              * Format: uri
-             * @description The address of a PDF to print, for a printed gift; else null. It holds the token, so it is null without the permission codes, too. Whoever has it can print and spend the gift. ?paper=letter or ?paper=a4 chooses the paper.
+             * @description The address of a PDF to print, for a printed gift; else null. It holds the token, so it is null without the permission codes, too. Whoever has it can print and spend the gift. ?paper=letter or ?paper=a4 chooses the paper. ?fold=half or ?fold=quarter prints a card to be folded.
              */
             printURL: string | null;
             requestID: components["schemas"]["AnswerID"];
@@ -3342,7 +3342,7 @@ export interface components {
             notPrintable: ("senderDescription" | "recipientDescription" | "message" | "label" | "terms" | "promotionalTerms")[];
             /**
              * Format: uri
-             * @description The address of a PDF to print, for a printed gift; else null. Whoever has it can print and spend the gift. ?paper=letter or ?paper=a4 chooses the paper.
+             * @description The address of a PDF to print, for a printed gift; else null. Whoever has it can print and spend the gift. ?paper=letter or ?paper=a4 chooses the paper. ?fold=half or ?fold=quarter prints a card to be folded.
              */
             printURL: string | null;
             /** @description Whose it is: the place in recipients, from 0; 0 in the single form. */
