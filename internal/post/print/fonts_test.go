@@ -125,7 +125,7 @@ func TestJapaneseExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := file.Accounts()[0]
+	a := file.Accounts[0].Record
 	if lacks := BuiltIn().Lacks(a); len(lacks) != 5 || !strings.Contains(strings.Join(lacks, "\n"),
 		"no font here has language ja") {
 		t.Errorf("without a font it lacks %q", lacks)
