@@ -45,13 +45,22 @@ func midnight(y int, m time.Month, d int, zone *time.Location) time.Time {
 	return calendar.FromWall(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), zone).UTC()
 }
 
-// Month is the month of an instant, as 202611: that of its day, or by the clocks of the zone where it is on none of
-// the days.
-func (all Days) Month(at time.Time, zone *time.Location) int {
+// Number is the number of the day of an instant, as 20261122: by the clocks of the zone where it is on none of the
+// days.
+func (all Days) Number(at time.Time, zone *time.Location) int {
 	n := sort.Search(len(all), func(n int) bool { return at.Before(all[n].Until) })
 	if n < len(all) && !at.Before(all[n].From) {
-		return all[n].Number / 100
+		return all[n].Number
 	}
-	y, m, d := at.In(zone).Date()
-	return number(y, m, d) / 100
+	return number(at.In(zone).Date())
+}
+
+// Month is the month of an instant, as 202611.
+func (all Days) Month(at time.Time, zone *time.Location) int { return all.Number(at, zone) / 100 }
+
+// Within are the days that are wholly from an instant on and before another one.
+func (all Days) Within(from, until time.Time) Days {
+	first := sort.Search(len(all), func(n int) bool { return !all[n].From.Before(from) })
+	after := sort.Search(len(all), func(n int) bool { return all[n].Until.After(until) })
+	return all[first:max(first, after)]
 }

@@ -19,6 +19,9 @@ const (
 	Stock  Cube = "STOCK"  // states, by where and in which month the value was sold
 )
 
+// Cubes lists them.
+func Cubes() []Cube { return []Cube{Places, Months, Keys, Stock} }
+
 // Key says what a sum is of. What its cube leaves out is zero.
 type Key struct {
 	Cube        Cube

@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/base/certificate"
 	"boon.example/internal/jobs"
+	"boon.example/internal/jobs/closing"
 	"boon.example/internal/jobs/expiry"
 	"boon.example/internal/jobs/retention"
 	"boon.example/internal/post/delivery"
@@ -50,6 +51,8 @@ func (a *app) list() []jobs.Job {
 			Batch: a.expireTestHolds(), Failed: "holds of test accounts that are over could not be entered"},
 		{Name: "tell-expiry", Every: expiry.Every, Pause: expiry.Pause, Batch: a.expiry.Batches(),
 			Failed: "gifts that expire could not be told of"},
+		{Name: "close-books", Every: closing.Every, Pause: closing.Pause, Batch: a.closer().Batches(),
+			Failed: "days could not be closed in the books; reports read their entries"},
 		{Name: "erase-people", Every: retention.Every, Batch: a.retention().Batch,
 			Failed: "what old gifts say of people could not be erased"},
 		{Name: "verify-restored", Every: failedTold, Batch: jobs.Whole(a.verifyRestored),
@@ -64,6 +67,11 @@ func (a *app) list() []jobs.Job {
 		all = append(all, a.watchValues())
 	}
 	return append(all, a.forget()...)
+}
+
+// closer closes days in the books.
+func (a *app) closer() *closing.Closer {
+	return &closing.Closer{Store: a.store, Directory: a.directory.Load}
 }
 
 // retention erases what is kept too long.

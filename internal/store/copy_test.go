@@ -78,6 +78,7 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 	must(t, err)
 	must(t, s.KeepMessage(t.Context(), filled[message.Message](t)))
 	fillWebhooks(t, s, a.ID)
+	fillBooks(t, s, gifts[len(gifts)-1].AccountID)
 	run(t, s, `INSERT INTO erasure (account_id, entry_id, before, after, made_at, mac) VALUES ($1, $1, $1, $1, 1, $2)`,
 		a.ID[:], make([]byte, 17))
 	return gifts

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"boon.example/internal/books"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -217,6 +219,9 @@ func TestRecursionsNameTheAccount(t *testing.T) {
 		_, _, err = s.CountMisses(t.Context(), till, noon, 1)
 		must(t, err)
 		must(t, s.RewardTill(t.Context(), till, gifts[0].ID, noon))
+		shop := &merchant.Account{ID: gifts[0].AccountID}
+		_, err = s.Moved(t.Context(), shop, time.Time{}, time.Now().Add(time.Hour), books.Stock)
+		must(t, err)
 	}
 	if r := verifyClean(t, s); r.Entries != 12 {
 		t.Errorf("verify read %d entries, want 12", r.Entries)

@@ -24,6 +24,7 @@ import (
 	"boon.example/internal/store/lookup"
 	"boon.example/internal/store/misses"
 	"boon.example/internal/store/setup"
+	"boon.example/internal/store/sums"
 )
 
 // Options say where the data is.
@@ -57,6 +58,7 @@ type Store struct {
 	check.Verifier // what boon verify looks at
 	*hooks.Hooks   // what becomes of webhooks
 	*misses.Misses // what is tried in vain
+	*sums.Books    // what is owed, by closed days
 	Eraser         *erase.Eraser
 
 	db *db.DB
@@ -77,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = d.PrepareWrites(ctx, d.Texts(append(hooks.Queries(), groupQueries...)...)); err == nil {
+	if err = d.PrepareWrites(ctx, d.Texts(slices.Concat(hooks.Queries(), sums.Queries(), groupQueries)...)); err == nil {
 		err = d.PrepareReads(ctx, readTexts(d))
 	}
 	if err != nil {
@@ -85,13 +87,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	reader := lookup.New(d)
 	return &Store{Setup: setup.New(d), Reader: reader, Feed: feed.New(d, reader), Hooks: hooks.New(d),
-		Misses: misses.New(d), Eraser: erase.New(d, reader), Verifier: check.NewVerifier(d), db: d,
+		Misses: misses.New(d), Books: sums.New(d), Eraser: erase.New(d, reader), Verifier: check.NewVerifier(d), db: d,
 		transact: d.Transact, back: make(chan WentBack, 1)}, nil
 }
 
 // readTexts are the reading statements that are worth preparing once.
 func readTexts(d *db.DB) []string {
-	return slices.Concat(lookup.Statements(d), feed.Statements(d), check.Statements(d))
+	return slices.Concat(lookup.Statements(d), feed.Statements(d), check.Statements(d), sums.Statements(d))
 }
 
 // Close closes the database. What uses the store must have stopped.

@@ -74,6 +74,7 @@ func (c *Check) Parts() []Part {
 		{"transfers", c.checkTransfers},
 		{"replaced cards", c.checkReplaced},
 		{"events", c.checkEvents},
+		{"the sums of closed days", c.checkBooks},
 		{"the counts of gifts", c.nothing("account %s has another number of gifts than is noted", `SELECT DISTINCT v.account_id
 			FROM voucher AS v WHERE NOT EXISTS (SELECT 1 FROM tally AS t WHERE t.account_id = v.account_id)
 			UNION ALL SELECT t.account_id FROM tally AS t

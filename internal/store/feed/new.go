@@ -116,3 +116,27 @@ func (f *Feed) lastBefore(ctx context.Context, account guid.ID, at time.Time) (p
 	}
 	return place, next, nil
 }
+
+// Drawn is the newest position that was drawn; its transaction may be open. In the embedded database, which has one
+// writer, it is 0: whoever reads sees all that was drawn before.
+func (f *Feed) Drawn(ctx context.Context) (position int64, err error) {
+	if f.db.File != "" {
+		return 0, nil
+	}
+	err = f.db.Retry(ctx, func(ctx context.Context) error {
+		return f.db.Read(ctx, []db.Batch{number(selectDrawn, &position)})
+	})
+	if err != nil {
+		return 0, fmt.Errorf("reading the newest position: %w", err)
+	}
+	return position, nil
+}
+
+// Committed reports whether everything up to a position is committed that ever will be.
+func (f *Feed) Committed(ctx context.Context, position int64) (bool, error) {
+	safe, err := f.safe(ctx)
+	if err != nil {
+		return false, fmt.Errorf("looking up to where events are committed: %w", err)
+	}
+	return position <= safe, nil
+}

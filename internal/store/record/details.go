@@ -52,6 +52,9 @@ func idText(id guid.ID) string {
 	return id.String()
 }
 
+// ScanDetails reads a column into an entry's details and the person of its actor.
+func ScanDetails(e *gift.Entry) any { return scanDetails{e} }
+
 // scanDetails reads a column into an entry's details and the person of its actor.
 type scanDetails struct{ entry *gift.Entry }
 

@@ -1,0 +1,165 @@
+package closing_test
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	_ "github.com/jackc/pgx/v5/stdlib"
+
+	"boon.example/internal/contact"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/jobs/closing"
+	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
+	"boon.example/internal/money"
+	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
+)
+
+// round does a round of the job and tells how many days it closed.
+func round(t *testing.T, batch func(context.Context) (int, bool, error)) (closed int) {
+	t.Helper()
+	for {
+		n, more, err := batch(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if closed += n; !more {
+			return closed
+		}
+	}
+}
+
+// issue makes a gift at an instant.
+func issue(t *testing.T, s *store.Store, account *merchant.Account, at time.Time) {
+	t.Helper()
+	code, err := gift.NewVoucherCode(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := gift.NewToken(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := gift.Gift{Voucher: gift.Voucher{ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: account.ID,
+		OrderID: guid.ID(uuid.New()), ProgramID: merchant.BusinessProgram.ID, Currency: account.Currency, Loaded: 500,
+		Balance: 500, CreatedAt: at}, Card: gift.Card{Code: code, Token: token, Method: contact.Printed}}
+	entry := gift.IDsFrom(at.Add(time.Minute)) // the id of that instant
+	copy(entry[8:], g.OrderID[8:])
+	g, e := g.Begin(gift.Context{EntryID: entry, Now: at, RequestID: "r"})
+	err = s.Group(t.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
+		return ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDaysAreClosed: a day is closed once it has ended for a while, and all transactions that may have written into it
+// are over.
+func TestDaysAreClosed(t *testing.T) {
+	t.Parallel()
+	database := pgtest.Database(t)
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: database})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	account := &merchant.Account{ID: guid.ID(uuid.New()), Currency: money.Currency{Code: "USD", Decimals: 2},
+		Zone: time.UTC}
+	now := time.Date(2026, 3, 4, 0, 9, 0, 0, time.UTC)
+	issue(t, s, account, now.AddDate(0, 0, -2).Add(12*time.Hour)) // on the second of March
+	c := &closing.Closer{Store: s, Now: func() time.Time { return now }, Directory: func() *merchant.Directory {
+		return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account.ID: account}}
+	}}
+	batch := c.Batches()
+	if n := round(t, batch); n != 0 {
+		t.Fatalf("the first round closed %d days", n)
+	}
+	if n := round(t, batch); n != 1 {
+		t.Fatalf("nine minutes after the third of March, %d days are closed, want the second", n)
+	}
+	now = now.Add(2 * time.Minute)
+	release := openTransaction(t, database)
+	if n := round(t, batch); n != 0 {
+		t.Fatalf("a round closed %d days that had not ended long enough at the one before", n)
+	}
+	if n := round(t, batch); database != "" && n != 0 {
+		t.Fatalf("while a transaction was open that might still write, %d days were closed", n)
+	} else if database == "" && n != 1 {
+		t.Fatalf("%d days were closed, want one", n)
+	}
+	release()
+	for n := 0; database != "" && n != 1; { // the server tells a moment later that the transaction is over
+		n = round(t, batch)
+	}
+	days, err := s.ClosedDays(t.Context(), account.ID)
+	if err != nil || len(days) != 2 || days[0].Number != 20260302 || days[1].Number != 20260303 {
+		t.Errorf("%v are closed: %v", days, err)
+	}
+}
+
+// openTransaction begins a transaction on the server that has drawn a position and ends at release.
+func openTransaction(t *testing.T, database string) (release func()) {
+	t.Helper()
+	if database == "" {
+		return func() {}
+	}
+	d, err := sql.Open("pgx", database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := d.BeginTx(t.Context(), nil)
+	if err == nil {
+		_, err = tx.ExecContext(t.Context(), `SELECT pg_current_xact_id(), nextval('event_position')`)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() { tx.Rollback(); d.Close() }
+}
+
+// TestTestAccountsByTheirClock: the days of a test account are closed by its clock.
+func TestTestAccountsByTheirClock(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: pgtest.Database(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	account := &merchant.Account{ID: guid.ID(uuid.New()), Currency: money.Currency{Code: "USD", Decimals: 2},
+		Zone: time.UTC, Test: true}
+	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	issue(t, s, account, now)
+	under := &clocks{Store: s}
+	c := &closing.Closer{Store: under, Now: func() time.Time { return now }, Directory: func() *merchant.Directory {
+		return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account.ID: account}}
+	}}
+	batch := c.Batches()
+	round(t, batch)
+	under.ahead = 10 * 24 * time.Hour
+	if n := round(t, batch); n != 0 {
+		t.Fatalf("%d days were closed by a clock that was advanced since the round before", n)
+	}
+	want := 10
+	for n := 0; want > 0; want -= n {
+		if n = round(t, batch); n > want {
+			t.Fatalf("%d days were closed, want %d", n, want)
+		}
+	}
+}
+
+// clocks is a store whose test accounts have a clock that is ahead.
+type clocks struct {
+	*store.Store
+	ahead time.Duration
+}
+
+func (c *clocks) Clock(context.Context, guid.ID) (merchant.Clock, error) {
+	return merchant.Clock{Ahead: c.ahead}, nil
+}

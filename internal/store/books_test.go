@@ -1,0 +1,248 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"boon.example/internal/books"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
+	"boon.example/internal/store/sums"
+)
+
+// shopkeeper lets gifts of an account be used over some days, by the rules of package gift.
+type shopkeeper struct {
+	t       testing.TB
+	s       *Store
+	account *merchant.Account
+	caller  *merchant.Caller
+	now     time.Time
+	shops   []guid.ID
+	gifts   []guid.ID
+	made    uint64 // ids of entries
+}
+
+func openBooks(t testing.TB, s *Store, zone string) *shopkeeper {
+	t.Helper()
+	z, err := time.LoadLocation(zone)
+	must(t, err)
+	account := &merchant.Account{ID: newID(), Name: "Harbor", Currency: dollars, MaxGiftValue: 100_000, Zone: z,
+		Subscriptions: []merchant.Subscription{{ProgramID: merchant.BusinessProgram.ID, Reloadable: true}}}
+	return &shopkeeper{t: t, s: s, account: account, shops: []guid.ID{newID(), newID()}, now: noon,
+		caller: &merchant.Caller{Kind: merchant.AccountKey, Account: account, Permissions: merchant.AllPermissions}}
+}
+
+// context is that of the next entry, whose id tells the time of the shop.
+func (k *shopkeeper) context(shop int) gift.Context {
+	id := newID()
+	k.made++
+	binary.BigEndian.PutUint64(id[:], uint64(k.now.UnixMilli())<<16|0x7000|k.made&0xfff)
+	return gift.Context{EntryID: id, Now: k.now, Actor: merchant.Actor{LocationID: k.shops[shop%2], KeyID: k.shops[1]}}
+}
+
+func (k *shopkeeper) issue(with func(*gift.Gift)) {
+	k.t.Helper()
+	g, _ := newGift(k.account.ID)
+	g.Seq, g.Last, g.Status = 0, guid.ID{}, 0
+	with(&g)
+	g, e := g.Begin(k.context(0))
+	e.Actor.LocationID = guid.ID{}
+	save(k.t, k.s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
+	k.gifts = append(k.gifts, g.ID)
+}
+
+// do lets something happen to a gift; what the rules refuse does not.
+func (k *shopkeeper) do(n int, what func(gift.Voucher) (gift.Voucher, gift.Entry, error)) {
+	k.t.Helper()
+	of := ledger.Ref{AccountID: k.account.ID, ID: k.gifts[n]}
+	runGroup(k.t, k.s, ledger.Want{Vouchers: []ledger.Ref{of}}, func(st *ledger.State) (c ledger.Changes) {
+		if v, e, err := what(*st.Vouchers[of]); err == nil && e.Kind != "" {
+			c = ledger.Changes{Vouchers: []gift.Voucher{v}, Entries: []gift.Entry{e}}
+		}
+		return c
+	})
+}
+
+// live lets some days pass.
+func (k *shopkeeper) live(r *rand.Rand, steps int) {
+	k.t.Helper()
+	for n := range steps {
+		k.now = k.now.Add(time.Duration(r.IntN(int(5 * time.Hour)))).Truncate(time.Microsecond)
+		switch {
+		case n%4 == 0:
+			k.issue(func(*gift.Gift) {})
+		case n%11 == 0:
+			k.issue(func(g *gift.Gift) {
+				g.Promotional, g.ProgramID = true, merchant.PromotionalProgram.ID
+				g.ValidUntil = k.now.Add(time.Duration(1+r.IntN(60)) * time.Hour).Truncate(time.Millisecond)
+			})
+		case n%13 == 0:
+			k.issue(func(g *gift.Gift) {
+				g.Item, g.Loaded, g.Balance, g.Card.EquivalentValue = true, 7, 7, 1000
+			})
+		}
+		c, of := k.context(n), r.IntN(len(k.gifts))
+		k.do(of, func(v gift.Voucher) (gift.Voucher, gift.Entry, error) {
+			some := max(1, v.Balance/3)
+			switch n % 5 {
+			case 0:
+				return v.Extend(gift.Extend{Context: c, Caller: k.caller, Until: v.End().Add(30 * time.Hour)})
+			case 1:
+				return v.Reload(gift.ReloadRequest{Context: c, Amount: 500, Account: k.account})
+			case 2:
+				return v.Block(gift.Block{Context: c, Caller: k.caller, ReasonCode: gift.ReasonLost})
+			}
+			return v.Redeem(gift.Redeem{Context: c, LocationID: c.Actor.LocationID, Amount: some, Account: k.account})
+		})
+	}
+}
+
+// fillBooks closes a day of an account that is in no set-up.
+func fillBooks(t *testing.T, s *Store, account guid.ID) {
+	t.Helper()
+	day := books.Day{Number: 20260301, From: noon.Add(-time.Hour), Until: time.Now().Add(time.Hour)}
+	must(t, s.CloseDay(t.Context(), &merchant.Account{ID: account}, day, noon))
+}
+
+// closeAll closes all days up to an instant.
+func (k *shopkeeper) closeAll(s *Store, until time.Time) (n int) {
+	k.t.Helper()
+	for {
+		day, ok, err := s.NextDay(k.t.Context(), k.account)
+		must(k.t, err)
+		if !ok || day.Until.After(until) {
+			return n
+		}
+		must(k.t, s.CloseDay(k.t.Context(), k.account, day, until))
+		n++
+	}
+}
+
+func (k *shopkeeper) moved(from, until time.Time) books.Sums {
+	k.t.Helper()
+	all, err := k.s.Moved(k.t.Context(), k.account, from, until, books.Cubes()...)
+	must(k.t, err)
+	return all
+}
+
+func (k *shopkeeper) problems() string {
+	k.t.Helper()
+	report, err := ledger.Verify(k.t.Context(), k.s, func(int64, int64) {})
+	must(k.t, err)
+	return strings.Join(report.Problems, "\n")
+}
+
+// testBooks: what moved in any time is the same before its days are closed, while some are, and when all are.
+func testBooks(t *testing.T, open opener) {
+	s, _ := open(t)
+	for _, zone := range []string{"America/Los_Angeles", "Pacific/Auckland"} { // clocks change in the time of the test
+		r := rand.New(rand.NewPCG(3, 9))
+		k := openBooks(t, s, zone)
+		if _, ok, err := s.NextDay(t.Context(), k.account); ok || err != nil {
+			t.Fatalf("an account without an entry has a day to close: %v", err)
+		}
+		begun := k.now
+		k.live(r, 120)
+		type period struct{ from, until time.Time }
+		open := map[period]books.Sums{}
+		for range 12 {
+			from := begun.Add(time.Duration(r.Int64N(int64(k.now.Sub(begun)))))
+			p := period{from, from.Add(time.Duration(r.Int64N(int64(k.now.Sub(from)))))}
+			open[p], open[period{until: p.until}] = k.moved(p.from, p.until), k.moved(time.Time{}, p.until)
+		}
+		for _, upTo := range []time.Time{begun.AddDate(0, 0, 3), begun.AddDate(0, 0, 4), k.now} {
+			k.closeAll(s, upTo)
+			for p, want := range open {
+				if got := k.moved(p.from, p.until); !maps.Equal(got, want) {
+					t.Fatalf("%s: in %v moved %v once days are closed up to %v; by the entries %v", zone, p, got, upTo, want)
+				}
+			}
+		}
+		days, err := s.MovedByDay(t.Context(), k.account, begun, k.now, books.Keys)
+		must(t, err)
+		together := books.Sums{}
+		for _, of := range days {
+			together.AddAll(of)
+		}
+		all, err := s.Moved(t.Context(), k.account, begun, k.now, books.Keys)
+		must(t, err)
+		if !maps.Equal(together, all) || len(days) < 5 {
+			t.Errorf("%d days come to %v, together %v", len(days), together, all)
+		}
+	}
+}
+
+// testClosing: a day is closed once, whoever closes it at the same time and whoever is cut off.
+func testClosing(t *testing.T, open opener) {
+	s, again := open(t)
+	k := openBooks(t, s, "America/New_York")
+	k.live(rand.New(rand.NewPCG(5, 1)), 60)
+	want := k.moved(time.Time{}, k.now)
+	instances := []*Store{s, again()}
+	var all sync.WaitGroup
+	for n := range 6 {
+		all.Go(func() {
+			for range 40 {
+				day, ok, err := instances[n%2].NextDay(t.Context(), k.account)
+				if err != nil || !ok || day.Until.After(k.now) {
+					return
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), rand.N(8*time.Millisecond))
+				_ = instances[n%2].CloseDay(ctx, k.account, day, k.now) // it may be cut off
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	k.closeAll(s, k.now)
+	if got := k.moved(time.Time{}, k.now); !maps.Equal(got, want) {
+		t.Errorf("there moved %v once the days are closed, before %v", got, want)
+	}
+	if days, err := s.ClosedDays(t.Context(), k.account.ID); err != nil || len(days) < 4 {
+		t.Errorf("%v are closed: %v", days, err)
+	}
+}
+
+// testClosedDays: verify names a day whose sums were changed, and closing it again mends them.
+func testClosedDays(t *testing.T, open opener) {
+	s, _ := open(t)
+	k := openBooks(t, s, "UTC")
+	k.live(rand.New(rand.NewPCG(8, 1)), 50)
+	k.closeAll(s, k.now)
+	check := func() (problems []string) {
+		must(t, sums.New(s.db).CheckDays(t.Context(), k.account, func(p string) { problems = append(problems, p) }))
+		return problems
+	}
+	if found := check(); len(found) > 0 {
+		t.Fatalf("right after closing: %v", found)
+	}
+	days, err := s.ClosedDays(t.Context(), k.account.ID)
+	must(t, err)
+	damage := []string{`UPDATE book_sum SET money = money + 1 WHERE account_id = $1 AND day = $2`,
+		`DELETE FROM book_sum WHERE account_id = $1 AND day = $2 AND cube = 'KEYS'`}
+	for n, statement := range damage {
+		day := days[1+n]
+		_, err := s.db.Writer.ExecContext(t.Context(), statement, k.account.ID[:], day.Number)
+		must(t, err)
+		found := check()
+		if len(found) != 1 || !strings.Contains(found[0], "closed day 202603") {
+			t.Errorf("after %s verify finds %v", statement, found)
+		}
+		must(t, s.CloseDayAgain(t.Context(), k.account, day, k.now))
+		if found := check(); len(found) > 0 {
+			t.Errorf("once the day is closed again: %v", found)
+		}
+	}
+	if err := s.CloseDayAgain(t.Context(), k.account, books.Day{Number: 20200101, From: noon, Until: noon.Add(1)},
+		k.now); err == nil {
+		t.Error("a day was closed again that was never closed")
+	}
+}

@@ -1,0 +1,230 @@
+package sums
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"boon.example/internal/books"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
+)
+
+const (
+	page = 5_000 // entries of a time that are looked at together
+	some = 200   // gifts that are read together
+)
+
+// eachMovement tells of what moved from an instant on and before another one: it reads the entries of that time, and
+// the histories of their gifts and of those that ended then.
+func (b *Books) eachMovement(ctx context.Context, account *merchant.Account, days books.Days, from, until time.Time,
+	tell func(*books.Terms, *books.Movement)) error {
+	touched, err := b.touched(ctx, account.ID, from, until)
+	if err != nil {
+		return err
+	}
+	zone := zoneOf(account)
+	f := &books.Folder{Month: func(at time.Time) int { return days.Month(at, zone) },
+		Read: func(id guid.ID) (books.Terms, []gift.Entry, error) {
+			gifts, err := b.gifts(ctx, account.ID, []guid.ID{id})
+			if err == nil && len(gifts) == 0 {
+				err = fmt.Errorf("gift %s, which value was transferred from, does not exist", id)
+			}
+			if err != nil {
+				return books.Terms{}, nil, err
+			}
+			return gifts[0].Terms, gifts[0].history, nil
+		}}
+	for ids := range slices.Chunk(touched, some) {
+		gifts, err := b.gifts(ctx, account.ID, ids)
+		if err != nil {
+			return err
+		}
+		for n := range gifts {
+			g := &gifts[n]
+			err := f.Fold(&g.Terms, g.history, until, func(m books.Movement) {
+				if !m.At.Before(from) && m.At.Before(until) {
+					tell(&g.Terms, &m)
+				}
+			})
+			if err != nil {
+				return fmt.Errorf("gift %s: %w", g.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+const (
+	selectTouched = `SELECT e.id, e.voucher_id, e.kind, e.made_at FROM entry AS e
+		WHERE e.account_id = $1 AND e.id > $2 AND e.id < $3 ORDER BY e.id LIMIT $4`
+	// Ends that gifts were made with never change; those that were put off are in the entries.
+	selectEnds = `SELECT v.id FROM voucher AS v
+			WHERE v.account_id = $1 AND v.valid_until >= $2 AND v.valid_until < $3
+		UNION SELECT e.voucher_id FROM entry AS e
+			WHERE e.account_id = $1 AND e.kind = 'EXTENDED' AND e.held_until >= $2 AND e.held_until < $3`
+)
+
+// touched are the gifts that have an entry of a time that the books count, or that ended in it, in order.
+func (b *Books) touched(ctx context.Context, account guid.ID, from, until time.Time) ([]guid.ID, error) {
+	found := map[guid.ID]bool{}
+	after := guid.ID{}
+	if !from.IsZero() {
+		after = gift.IDsFrom(from)
+	}
+	before := gift.IDsBefore(until)
+	for n := page; n == page; {
+		n = 0
+		args := []any{db.KeyOf(account), db.KeyOf(after), db.KeyOf(before), page}
+		entries, err := db.Collect(ctx, b.db, selectTouched, args,
+			func(from db.Scanner) (e gift.Entry, err error) {
+				err = from.Scan(db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Kind, db.ScanTime(&e.At))
+				return e, err
+			})
+		if err != nil {
+			return nil, fmt.Errorf("reading the entries of account %s: %w", account, err)
+		}
+		for i := range entries {
+			if e := &entries[i]; counted(e.Kind) && !e.At.Before(from) && e.At.Before(until) {
+				found[e.VoucherID] = true
+			}
+		}
+		if n = len(entries); n > 0 {
+			after = entries[n-1].ID
+		}
+	}
+	ends, err := db.Collect(ctx, b.db, selectEnds, []any{db.KeyOf(account), max(0, from.UnixMicro()), until.UnixMicro()},
+		func(from db.Scanner) (id guid.ID, err error) { return id, from.Scan(db.ScanID(&id)) })
+	if err != nil {
+		return nil, fmt.Errorf("reading which gifts of account %s ended: %w", account, err)
+	}
+	for _, id := range ends {
+		found[id] = true
+	}
+	all := make([]guid.ID, 0, len(found))
+	for id := range found {
+		all = append(all, id)
+	}
+	slices.SortFunc(all, func(a, b guid.ID) int { return bytes.Compare(a[:], b[:]) })
+	return all, nil
+}
+
+// counted reports whether an entry of a kind may move something in the books.
+func counted(k gift.Kind) bool {
+	line, _ := k.Books()
+	return line != gift.NoLine || k == gift.Blocked || k == gift.Unblocked || k == gift.Extended
+}
+
+// told is a gift as the books read it.
+type told struct {
+	books.Terms
+	history []gift.Entry
+}
+
+// selectGifts gives the terms of gifts of account $1, whose ids are $2.
+var selectGifts = db.Text{
+	SQLite: `SELECT v.id, v.program_id, v.promotional, v.item, v.currency, v.decimals, v.valid_until, v.fixed,
+			CASE WHEN v.item THEN (SELECT c.equivalent_value FROM card AS c
+				WHERE c.account_id = $1 AND c.voucher_id = v.id) ELSE 0 END
+		FROM json_each($2) AS w CROSS JOIN voucher AS v
+		WHERE v.account_id = $1 AND v.id = unhex(w.value)`,
+	Postgres: `SELECT found.* FROM unnest($2::BYTEA[]) AS w (key) CROSS JOIN LATERAL (
+			SELECT v.id, v.program_id, v.promotional, v.item, v.currency, v.decimals, v.valid_until, v.fixed,
+				CASE WHEN v.item THEN (SELECT c.equivalent_value FROM card AS c
+					WHERE c.account_id = $1 AND c.voucher_id = v.id) ELSE 0 END
+			FROM voucher AS v
+			WHERE v.account_id = $1 AND v.id = w.key OFFSET 0) AS found`,
+}
+
+// selectHistories gives their entries, as far as the books need them. What is said of lookup's selectHistory holds
+// here.
+var selectHistories = db.Text{
+	SQLite: `WITH RECURSIVE e AS (
+		SELECT e.* FROM json_each($2) AS w
+			CROSS JOIN voucher AS v ON v.account_id = $1 AND v.id = unhex(w.value)
+			CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = v.last
+		UNION ALL
+		SELECT e.* FROM e AS n CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = n.previous WHERE e.id < n.id
+	) SELECT e.id, e.voucher_id, e.seq, e.kind, e.delta, e.balance, e.made_at, e.key_id, e.location_id, e.reverses,
+		e.held_until, CASE WHEN e.kind IN ('ISSUED', 'TRANSFER_IN') THEN e.details END
+		FROM e ORDER BY e.voucher_id, e.seq`,
+	Postgres: `WITH RECURSIVE e AS (
+		SELECT e.* FROM unnest($2::BYTEA[]) AS w (key)
+			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1
+				AND e.id = (SELECT v.last FROM voucher AS v WHERE v.account_id = $1 AND v.id = w.key) OFFSET 0) AS e
+		UNION ALL
+		SELECT e.* FROM e AS n
+			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1
+				AND e.id = n.previous OFFSET 0) AS e
+		WHERE e.id < n.id
+	) SELECT e.id, e.voucher_id, e.seq, e.kind, e.delta, e.balance, e.made_at, e.key_id, e.location_id, e.reverses,
+		e.held_until, CASE WHEN e.kind IN ('ISSUED', 'TRANSFER_IN') THEN e.details END
+		FROM e ORDER BY e.voucher_id, e.seq`,
+}
+
+// gifts reads gifts of an account with their histories.
+func (b *Books) gifts(ctx context.Context, account guid.ID, ids []guid.ID) (all []told, err error) {
+	args := []any{db.KeyOf(account), b.keys(ids)}
+	all, err = db.Collect(ctx, b.db, b.db.Text(selectGifts), args, func(from db.Scanner) (g told, err error) {
+		t := &g.Terms
+		err = from.Scan(db.ScanID(&t.ID), db.ScanID(&t.ProgramID), &t.Promotional, &t.Item, &t.Currency.Code,
+			&t.Currency.Decimals, db.ScanTime(&t.ValidUntil), &t.Worth.Pieces, &t.Worth.Money)
+		return g, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading gifts of account %s: %w", account, err)
+	}
+	entries, err := db.Collect(ctx, b.db, b.db.Text(selectHistories), args,
+		func(from db.Scanner) (e gift.Entry, err error) {
+			err = from.Scan(db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Seq, &e.Kind, &e.Delta, &e.Balance,
+				db.ScanTime(&e.At), db.ScanID(&e.Actor.KeyID), db.ScanID(&e.Actor.LocationID), db.ScanID(&e.Reverses),
+				db.ScanTime(&e.Until), record.ScanDetails(&e))
+			return e, err
+		})
+	if err != nil {
+		return nil, fmt.Errorf("reading histories of account %s: %w", account, err)
+	}
+	histories := map[guid.ID][]gift.Entry{}
+	for _, e := range entries {
+		histories[e.VoucherID] = append(histories[e.VoucherID], e)
+	}
+	for n := range all {
+		g := &all[n]
+		if g.history = histories[g.ID]; g.Worth.Pieces == 0 && len(g.history) > 0 { // it is no card of a stock
+			g.Worth.Pieces = g.history[0].Balance
+		}
+	}
+	return all, nil
+}
+
+// keys are ids as one argument.
+func (b *Books) keys(ids []guid.ID) any {
+	if b.db.File == "" {
+		all := make([][]byte, len(ids))
+		for n := range ids {
+			all[n] = ids[n][:]
+		}
+		return all
+	}
+	all := make([]string, len(ids))
+	for n := range ids {
+		all[n] = hex.EncodeToString(ids[n][:])
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // texts do not fail
+	}
+	return string(text)
+}
+
+// Statements are the statements that are worth preparing.
+func Statements(d *db.DB) []string {
+	return []string{selectTouched, d.Text(selectGifts)}
+}
