@@ -20,7 +20,7 @@ var arrows = map[string][]string{
 		"internal/command/manual", "internal/command/remote", "internal/command/terminal", "internal/event",
 		"internal/gift", "internal/ledger", "internal/merchant", "internal/pin", "internal/post/mail",
 		"internal/post/print", "internal/post/sms", "internal/post/webhook", "internal/sealed",
-		"internal/server", "internal/setup", "internal/store", "internal/store/erase",
+		"internal/server", "internal/setup", "internal/setup/document", "internal/store", "internal/store/erase",
 		"internal/store/transfer"},
 	"client":                    {},
 	"docs":                      {},

@@ -22,7 +22,7 @@ func TestEveryCommandTeaches(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{
 		"demo", "serve", "doctor", "man", "completion",
-		"apply", "backup", "copy", "verify", "version", "key create", "key list", "key revoke",
+		"apply", "setup export", "backup", "copy", "verify", "version", "key create", "key list", "key revoke",
 		"till pair", "till pin", "till link", "till list", "till revoke",
 		"till people", "till set-pin", "key-file rotate", "key-file status", "gift send", "gift validate",
 		"gift redeem", "gift reverse", "gift cancel", "gift show", "gift list",

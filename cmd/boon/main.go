@@ -51,6 +51,7 @@ type commands struct {
 	Demo    demoCmd        `cmd:"" help:"See everything happen once, on a temporary data folder, then keep a server to play with."`
 	Serve   serveCmd       `cmd:"" help:"Run the service."`
 	Apply   applyCmd       `cmd:"" help:"Make the set-up (accounts, locations, keys …) what a file says."`
+	Setup   setupCmd       `cmd:"" help:"Write the set-up to a file."`
 	ID      idCmd          `cmd:"" name:"id" help:"Make ids for a set-up file, and write those that it lacks."`
 	Gift    remote.Gift    `cmd:"" help:"Send, look up and redeem gifts on a running service."`
 	Stock   remote.Stock   `cmd:"" help:"Make cards to be sold, and have them printed."`

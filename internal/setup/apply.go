@@ -179,7 +179,7 @@ func (p *plan) account(a *document.Account, owners map[guid.ID]owner) error {
 		}
 	}
 	old := p.current.Accounts[a.Record.ID]
-	record := withPINs(a.Record, old)
+	record := p.kept(a, old)
 	words, gone := document.Diff(old, record)
 	if err := p.keep(a, old, gone); err != nil {
 		return err
@@ -192,7 +192,11 @@ func (p *plan) account(a *document.Account, owners map[guid.ID]owner) error {
 		saved := *record
 		saved.EndedProviders = merchant.ProvidersEnded(old, record)
 		p.changes.Accounts = append(p.changes.Accounts, &saved)
-		p.changes.Assets = append(p.changes.Assets, a.Assets...)
+		for _, picture := range a.Assets {
+			if shows(record, picture.Hash) {
+				p.changes.Assets = append(p.changes.Assets, picture)
+			}
+		}
 	}
 	for i := range a.Keys {
 		p.key(&a.Keys[i], label, a.Record)
@@ -207,13 +211,15 @@ func (p *plan) account(a *document.Account, owners map[guid.ID]owner) error {
 	return nil
 }
 
-// withPINs is an account of a file in which people whose PIN the file does not say have the PIN that they have.
-func withPINs(a, old *merchant.Account) *merchant.Account {
+// kept is an account of a file with what the file leaves as it is: PINs, secrets of providers, and pictures that are
+// those of the account already.
+func (p *plan) kept(a *document.Account, old *merchant.Account) *merchant.Account {
 	if old == nil {
-		return a
+		old = new(merchant.Account)
 	}
-	kept := *a
-	kept.People = slices.Clone(a.People)
+	kept := *a.Record
+	kept.People, kept.Providers, kept.Designs = slices.Clone(a.Record.People), slices.Clone(a.Record.Providers),
+		slices.Clone(a.Record.Designs)
 	for n := range kept.People {
 		p := &kept.People[n]
 		at := slices.IndexFunc(old.People, func(was merchant.Person) bool { return was.Name == p.Name })
@@ -221,7 +227,30 @@ func withPINs(a, old *merchant.Account) *merchant.Account {
 			p.PIN, p.FirstPIN = old.People[at].PIN, old.People[at].FirstPIN
 		}
 	}
+	for _, u := range a.Unproven {
+		is := func(p merchant.Provider) bool { return p.ID == u.ID }
+		at, before := slices.IndexFunc(kept.Providers, is), slices.IndexFunc(old.Providers, is)
+		if before < 0 || len(old.Providers[before].Secrets) == 0 {
+			p.problem(u.At, "This field is required.")
+			continue
+		}
+		kept.Providers[at].Secrets = old.Providers[before].Secrets
+	}
+	for n := range kept.Designs {
+		for _, h := range []*merchant.AssetHash{&kept.Designs[n].Logo, &kept.Designs[n].Picture} {
+			if file := a.Files[*h]; shows(old, file) { // to make it anew would make it worse
+				*h = file
+			}
+		}
+	}
 	return &kept
+}
+
+// shows reports whether a design of an account has a picture.
+func shows(a *merchant.Account, h merchant.AssetHash) bool {
+	return !h.IsZero() && slices.ContainsFunc(a.Designs, func(d merchant.Design) bool {
+		return d.Logo == h || d.Picture == h
+	})
 }
 
 // lastPerson refuses to take the last people away by silence, for then every till moves value without a PIN, and says

@@ -39,19 +39,22 @@ func aPNG(t *testing.T, w, h int) []byte {
 	return b.Bytes()
 }
 
+// drawn is a square of a colour on a ground that is transparent.
+func drawn(t *testing.T, c color.Color) *fstest.MapFile {
+	t.Helper()
+	img := image.NewNRGBA(image.Rect(0, 0, 30, 30))
+	draw.Draw(img, image.Rect(5, 5, 25, 25), image.NewUniform(c), image.Point{}, draw.Src)
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return &fstest.MapFile{Data: b.Bytes()}
+}
+
 // TestLogoIsSeen: a logo that cannot be seen on white is applied, and noted each time; one that can is not.
 func TestLogoIsSeen(t *testing.T) {
 	t.Parallel()
-	drawn := func(c color.Color) *fstest.MapFile {
-		img := image.NewNRGBA(image.Rect(0, 0, 30, 30))
-		draw.Draw(img, image.Rect(5, 5, 25, 25), image.NewUniform(c), image.Point{}, draw.Src)
-		var b bytes.Buffer
-		if err := png.Encode(&b, img); err != nil {
-			t.Fatal(err)
-		}
-		return &fstest.MapFile{Data: b.Bytes()}
-	}
-	folder := fstest.MapFS{"white.png": drawn(color.White), "black.png": drawn(color.Black),
+	folder := fstest.MapFS{"white.png": drawn(t, color.White), "black.png": drawn(t, color.Black),
 		"pictures/summer.png": {Data: aPNG(t, 20, 10)}}
 	w := open(t)
 	for _, tc := range []struct {

@@ -42,8 +42,6 @@ func TestProviders(t *testing.T) {
 	}
 	for _, c := range []struct{ from, to, want string }{
 		{"toast\n", "tost\n", "accounts[0].providers[0].platform: There is no such platform; did you mean toast?"},
-		{"        secret: 5f0cda7e9b1c4d3280aa6f9e1b7c2d41\n", "",
-			"accounts[0].providers[0].secret: This field is required."},
 		{"5f0cda7e9b1c4d3280aa6f9e1b7c2d41", "short", "f:13: accounts[0].providers[0].secret: A secret has 32 to 255"},
 		{", activate]", ", send]",
 			"permissions[3]: A platform may be given validate, redeem, reverse, activate, reload, cash-out."},

@@ -42,10 +42,13 @@ type Account struct {
 	At     Place
 	Record *merchant.Account // in canonical order
 	Assets []merchant.Asset  // the pictures of its designs
-	Keys   []Key
+	// of each picture, by its hash, that of the file it was made of
+	Files map[merchant.AssetHash]merchant.AssetHash
+	Keys  []Key
 
 	Webhooks []Webhook // nil: the file does not say
 
+	Unproven    []Unproven
 	NamesPeople bool // the file says who works at its tills, if it says that nobody does
 }
 
@@ -133,7 +136,8 @@ func (r *reader) setup(root value, file *File) {
 
 func (r *reader) account(v value) Account {
 	a := new(merchant.Account)
-	r.in = &underway{account: a, lines: make(map[string]int)}
+	r.in = &underway{account: a, lines: make(map[string]int),
+		files: make(map[merchant.AssetHash]merchant.AssetHash)}
 	defer func() { r.in = nil }()
 	f := r.fill(v, definitionOf(reflect.TypeFor[merchant.Account]()), reflect.ValueOf(a).Elem(), "webhooks", "keys")
 	f.requireLanguage(a)
@@ -145,8 +149,8 @@ func (r *reader) account(v value) Account {
 		check()
 	}
 	_, namesPeople := f.values["people"]
-	return Account{At: v.place(), Record: canonical(a), Assets: r.in.assets, Keys: keys, Webhooks: r.webhooks(f),
-		NamesPeople: namesPeople}
+	return Account{At: v.place(), Record: canonical(a), Assets: r.in.assets, Files: r.in.files, Keys: keys,
+		Webhooks: r.webhooks(f), Unproven: r.in.unproven, NamesPeople: namesPeople}
 }
 
 // each reads every member of a list.

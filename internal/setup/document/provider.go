@@ -39,6 +39,12 @@ var proofs = map[merchant.Platform][]string{
 	merchant.VTEX:  {"app", "secret", "nextSecret"},
 }
 
+// Unproven is a provider whose secret the file does not say. It keeps those that it has.
+type Unproven struct {
+	ID guid.ID
+	At Place // of its secret
+}
+
 // checkProof judges by what a platform proves itself.
 func checkProof(f fields, p *merchant.Provider) {
 	own, known := proofs[p.Platform]
@@ -51,7 +57,11 @@ func checkProof(f fields, p *merchant.Provider) {
 		}
 	}
 	for _, name := range own {
-		if name != "nextSecret" {
+		switch _, there := f.values[name]; {
+		case name == "nextSecret":
+		case name == "secret" && !there:
+			f.in.unproven = append(f.in.unproven, Unproven{p.ID, Place{f.at.Line, f.path(name)}})
+		default:
 			f.require(name)
 		}
 	}
@@ -104,7 +114,7 @@ func (f fields) providerMay(name string) (may merchant.Permissions) {
 	return may
 }
 
-// shown reads what a platform shows: the secret that it must have, and the one that takes its place.
+// shown reads what a platform shows: its secret, and the one that takes its place.
 func (f fields) shown(name string) (hashes []merchant.KeyHash) {
 	for _, field := range []string{name, "nextSecret"} {
 		if hash, _, _, _ := f.secret(field); hash != (merchant.KeyHash{}) {

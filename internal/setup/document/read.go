@@ -45,8 +45,11 @@ type underway struct {
 	account *merchant.Account
 	texts   merchant.Language // the one that texts are in, "": it is not known
 	assets  []merchant.Asset  // the pictures of its designs
-	lines   map[string]int    // of what stands once in an account, by what it is
-	later   []func()          // what is checked when all of the account is known
+	files   map[merchant.AssetHash]merchant.AssetHash
+	lines   map[string]int // of what stands once in an account, by what it is
+	later   []func()       // what is checked when all of the account is known
+
+	unproven []Unproven
 }
 
 // currency is that of the account; nil: there is no account.
@@ -458,6 +461,7 @@ func (f fields) picture(name string, side int) (none merchant.AssetHash) {
 		a.Kind = merchant.JPEG
 	}
 	f.in.assets = append(f.in.assets, a)
+	f.in.files[a.Hash] = merchant.HashAsset(file)
 	return a.Hash
 }
 
