@@ -60,7 +60,7 @@ func (r *row) id(n int) (id guid.ID) {
 	}
 	var b body
 	_ = json.Unmarshal([]byte(r.body), &b) // what is no event is found by reading it
-	return b.ID
+	return guid.ID(b.ID)
 }
 
 // wanted tells that there may be events of the query in the row.

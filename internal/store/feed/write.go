@@ -52,19 +52,22 @@ func Rows(entries []gift.Entry) (rows [][]any) {
 
 // body is an event without an entry as it is kept, for 90 days: members may be added, not changed.
 type body struct {
-	ID        guid.ID `json:"id"`
-	GiftID    guid.ID `json:"gift,omitzero"`
-	KeyID     guid.ID `json:"key,omitzero"`
-	WebhookID guid.ID `json:"webhook,omitzero"`
-	Host      string  `json:"host,omitzero"`
+	ID        keptID `json:"id"`
+	GiftID    keptID `json:"gift,omitzero"`
+	KeyID     keptID `json:"key,omitzero"`
+	WebhookID keptID `json:"webhook,omitzero"`
+	Host      string `json:"host,omitzero"`
 }
 
+// keptID is an ID as a list of 16 numbers, which is how every release keeps it here.
+type keptID [16]byte
+
 func bodyOf(id guid.ID, n event.Note) body {
-	return body{id, n.GiftID, n.KeyID, n.WebhookID, n.Host}
+	return body{keptID(id), keptID(n.GiftID), keptID(n.KeyID), keptID(n.WebhookID), n.Host}
 }
 
 func (b *body) note() event.Note {
-	return event.Note{GiftID: b.GiftID, KeyID: b.KeyID, WebhookID: b.WebhookID, Host: b.Host}
+	return event.Note{GiftID: guid.ID(b.GiftID), KeyID: guid.ID(b.KeyID), WebhookID: guid.ID(b.WebhookID), Host: b.Host}
 }
 
 // Add writes events that have no entry, in the transaction of their cause.

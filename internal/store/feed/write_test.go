@@ -27,7 +27,7 @@ func TestKeptBody(t *testing.T) {
 			t.Errorf("%s is kept (%v), want %s", text, err, test.kept)
 		}
 		var b body
-		if err := json.Unmarshal([]byte(test.kept), &b); err != nil || b.ID != id || b.note() != test.note {
+		if err := json.Unmarshal([]byte(test.kept), &b); err != nil || guid.ID(b.ID) != id || b.note() != test.note {
 			t.Errorf("%s is read as %+v, %v", test.kept, b, err)
 		}
 	}
