@@ -14,7 +14,9 @@ type ID [16]byte
 
 var errID = errors.New("not a GUID of the form 8-4-4-4-12 hexadecimal digits")
 
-// unused is an ID that no record can have: RFC 9562 calls it the Max UUID.
+// Max is the ID after all others, which no record can have (RFC 9562, section 5.10).
+func Max() ID { return unused }
+
 var unused = ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
 // Parse reads the GUID of a record, in the form 8-4-4-4-12 and in any letter case. The all-zero GUID and the one of

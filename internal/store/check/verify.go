@@ -114,10 +114,14 @@ func (c *Check) checkCards(ctx context.Context, found func(string)) error {
 			if page, err = c.cardPage(ctx, tx, after, size); err != nil {
 				return err
 			}
+			upTo := [2]guid.ID{guid.Max(), guid.Max()} // the last page looks for hashes beyond the last gift, too
 			for _, card := range page {
 				last = card.of
 			}
-			hashes, err = hashesOf(ctx, tx, after, last, len(page) < size)
+			if len(page) == size {
+				upTo = last
+			}
+			hashes, err = hashesOf(ctx, tx, after, upTo)
 			return err
 		})
 		if err != nil {
@@ -202,17 +206,14 @@ type secretHash struct {
 	replaced int // by the entry of this number; 0: it was not
 }
 
-// hashesOf gives the hashes that lead to gifts after one and up to another, or to the end of all.
-func hashesOf(ctx context.Context, q db.Querier, after, last [2]guid.ID, toTheEnd bool) (map[[2]guid.ID][]secretHash,
-	error) {
-	query, args := `SELECT s.account_id, s.voucher_id, s.kind, s.hash, s.replaced FROM secret AS s WHERE (s.account_id, s.voucher_id) > ($1, $2)`,
-		[]any{db.KeyOf(after[0]), db.KeyOf(after[1])}
-	if !toTheEnd {
-		query, args = query+` AND (s.account_id, s.voucher_id) <= ($3, $4)`, append(args, db.KeyOf(last[0]),
-			db.KeyOf(last[1]))
-	}
+const selectHashes = `SELECT s.account_id, s.voucher_id, s.kind, s.hash, s.replaced FROM secret AS s
+	WHERE (s.account_id, s.voucher_id) > ($1, $2) AND (s.account_id, s.voucher_id) <= ($3, $4)`
+
+// hashesOf gives the hashes that lead to gifts after one and up to another.
+func hashesOf(ctx context.Context, q db.Querier, after, last [2]guid.ID) (map[[2]guid.ID][]secretHash, error) {
+	args := []any{db.KeyOf(after[0]), db.KeyOf(after[1]), db.KeyOf(last[0]), db.KeyOf(last[1])}
 	hashes := map[[2]guid.ID][]secretHash{}
-	err := db.Each(ctx, q, query, args, func(rows *sql.Rows) error {
+	err := db.Each(ctx, q, selectHashes, args, func(rows *sql.Rows) error {
 		var of [2]guid.ID
 		var h secretHash
 		err := rows.Scan(db.ScanID(&of[0]), db.ScanID(&of[1]), &h.kind, &h.hash, &h.replaced)

@@ -17,29 +17,61 @@ import (
 type expiry struct {
 	event  gift.EventType
 	before time.Duration // the end
-	due    string        // selects what of an account is due, by an index of its own
-	lock   db.Text       // the same for writing
+	count  string        // counts what of an account is due, by an index of its own
+	lock   db.Text       // selects it for writing
 	tell   string        // notes that a gift was told of
 	all    string        // the same for many on PostgreSQL, in one statement
 }
 
 // The conditions are those of the indexes, word for word.
 var expiries = []expiry{
-	newExpiry(event.Expiring, event.ExpiringBefore, "expiring_told"),
-	newExpiry(event.Expired, 0, "expired_told"),
+	{
+		event: event.Expiring, before: event.ExpiringBefore,
+		count: `SELECT count(*) FROM (SELECT v.id FROM voucher AS v WHERE v.account_id = $1
+			AND coalesce(v.extended, v.valid_until) <> v.expiring_told
+			AND coalesce(v.extended, v.valid_until) <= $2
+			ORDER BY coalesce(v.extended, v.valid_until) LIMIT $3) AS due`,
+		lock: db.Text{
+			SQLite: `SELECT v.id, v.status, v.balance FROM voucher AS v WHERE v.account_id = $1
+			AND coalesce(v.extended, v.valid_until) <> v.expiring_told
+			AND coalesce(v.extended, v.valid_until) <= $2
+			ORDER BY coalesce(v.extended, v.valid_until) LIMIT $3`,
+			Postgres: `SELECT v.id, v.status, v.balance FROM voucher AS v WHERE v.account_id = $1
+			AND coalesce(v.extended, v.valid_until) <> v.expiring_told
+			AND coalesce(v.extended, v.valid_until) <= $2
+			ORDER BY coalesce(v.extended, v.valid_until) LIMIT $3
+			FOR NO KEY UPDATE SKIP LOCKED`,
+		},
+		tell: `UPDATE voucher AS t SET expiring_told = coalesce(t.extended, t.valid_until)
+			WHERE t.account_id = $1 AND t.id = $2`,
+		all: `UPDATE voucher AS t SET expiring_told = coalesce(t.extended, t.valid_until)
+			FROM (SELECT r.id FROM unnest($2::BYTEA[]) AS r (id) OFFSET 0) AS w WHERE t.account_id = $1 AND t.id = w.id`,
+	},
+	{
+		event: event.Expired, before: 0,
+		count: `SELECT count(*) FROM (SELECT v.id FROM voucher AS v WHERE v.account_id = $1
+			AND coalesce(v.extended, v.valid_until) <> v.expired_told
+			AND coalesce(v.extended, v.valid_until) <= $2
+			ORDER BY coalesce(v.extended, v.valid_until) LIMIT $3) AS due`,
+		lock: db.Text{
+			SQLite: `SELECT v.id, v.status, v.balance FROM voucher AS v WHERE v.account_id = $1
+			AND coalesce(v.extended, v.valid_until) <> v.expired_told
+			AND coalesce(v.extended, v.valid_until) <= $2
+			ORDER BY coalesce(v.extended, v.valid_until) LIMIT $3`,
+			Postgres: `SELECT v.id, v.status, v.balance FROM voucher AS v WHERE v.account_id = $1
+			AND coalesce(v.extended, v.valid_until) <> v.expired_told
+			AND coalesce(v.extended, v.valid_until) <= $2
+			ORDER BY coalesce(v.extended, v.valid_until) LIMIT $3
+			FOR NO KEY UPDATE SKIP LOCKED`,
+		},
+		tell: `UPDATE voucher AS t SET expired_told = coalesce(t.extended, t.valid_until)
+			WHERE t.account_id = $1 AND t.id = $2`,
+		all: `UPDATE voucher AS t SET expired_told = coalesce(t.extended, t.valid_until)
+			FROM (SELECT r.id FROM unnest($2::BYTEA[]) AS r (id) OFFSET 0) AS w WHERE t.account_id = $1 AND t.id = w.id`,
+	},
 }
 
-func newExpiry(event gift.EventType, before time.Duration, told string) expiry {
-	due := `SELECT v.id, v.status, v.balance FROM voucher AS v WHERE v.account_id = $1
-		AND coalesce(v.extended, v.valid_until) <> v.` + told + ` AND coalesce(v.extended, v.valid_until) <= $2
-		ORDER BY coalesce(v.extended, v.valid_until) LIMIT $3`
-	tell := `UPDATE voucher AS t SET ` + told + ` = coalesce(t.extended, t.valid_until) `
-	return expiry{event, before, due, db.Text{SQLite: due, Postgres: due + ` FOR NO KEY UPDATE SKIP LOCKED`},
-		tell + `WHERE t.account_id = $1 AND t.id = $2`,
-		tell + `FROM (SELECT r.id FROM unnest($2::BYTEA[]) AS r (id) OFFSET 0) AS w WHERE t.account_id = $1 AND t.id = w.id`}
-}
-
-// args are those of due and lock, at an instant.
+// args are those of count and lock, at an instant.
 func (x *expiry) args(account guid.ID, now time.Time, limit int) []any {
 	return []any{db.KeyOf(account), now.Add(x.before).UnixMicro(), limit}
 }
@@ -49,7 +81,7 @@ func (x *expiry) args(account guid.ID, now time.Time, limit int) []any {
 func (f *Feed) DueExpiry(ctx context.Context, account guid.ID, now time.Time, limit int) (due int, err error) {
 	for _, x := range expiries {
 		var n int
-		err := f.db.Get(ctx, `SELECT count(*) FROM (`+x.due+`) AS due`, x.args(account, now, limit), &n)
+		err := f.db.Get(ctx, x.count, x.args(account, now, limit), &n)
 		if err != nil {
 			return 0, fmt.Errorf("looking for gifts that expire: %w", err)
 		}

@@ -109,7 +109,7 @@ func asksForRare(q *event.Query) bool {
 func Statements(d *db.DB) []string {
 	texts := d.Texts(selectEntries, selectPage, selectRare)
 	for i := range expiries {
-		texts = append(texts, expiries[i].due)
+		texts = append(texts, expiries[i].count)
 	}
 	return texts
 }
