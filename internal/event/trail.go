@@ -12,7 +12,7 @@ import (
 const (
 	SetupChanged  gift.EventType = "setup.changed"
 	CodesExported gift.EventType = "codes.exported"
-	CodesRead     gift.EventType = "codes.read"    // a key that sees codes looked gifts up; once an hour for each key
+	CodesRead     gift.EventType = "codes.read"    // a key looked up codes of gifts; once an hour for each key
 	SheetRevoked  gift.EventType = "sheet.revoked" // links to the printed sheet of an order were
 	PersonErased  gift.EventType = "person.erased" // names, contacts and messages were taken out of gifts
 	ClockAdvanced gift.EventType = "clock.advanced"

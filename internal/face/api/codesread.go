@@ -48,7 +48,14 @@ func (s *codesSeen) failed(key guid.ID, now time.Time) {
 // trail before the answer, once an hour, and in the log line and the metric of each call. A store that takes no entry
 // keeps nobody from looking a gift up: it is what staff do first when the till says no.
 func (c *call) showsCodes(gifts int) {
-	if gifts == 0 || !c.Caller.May(merchant.MaySeeCodes) {
+	if c.Caller.May(merchant.MaySeeCodes) {
+		c.tellsCodes(gifts)
+	}
+}
+
+// tellsCodes is showsCodes for codes that the caller is shown whatever it may see.
+func (c *call) tellsCodes(gifts int) {
+	if gifts == 0 {
 		return
 	}
 	c.Codes = gifts

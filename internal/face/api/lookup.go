@@ -248,6 +248,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, service.Stored(err)
 	}
 	var told []ledger.Request
+	codes := 0
 	for _, r := range records {
 		if !slices.Contains(operations, r.Operation) || !r.MayBeToldTo(c.Caller) {
 			continue
@@ -256,6 +257,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 			if r.Answer, err = c.whole(r.Operation, r.Answer); err != nil {
 				return ledger.Answer{}, err
 			}
+			codes += payload.CodesIn(r.Answer.Body)
 		}
 		delete(running, r.Operation)
 		told = append(told, r)
@@ -264,6 +266,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, service.RefuseAt(refusal.NotFound, "key",
 			"No request with this Idempotency-Key has arrived of which this key may be told.")
 	}
+	c.tellsCodes(codes)
 	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("requests")
 		for n := range told {

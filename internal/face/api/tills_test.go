@@ -255,3 +255,34 @@ func TestReadingCodesLeavesATrace(t *testing.T) {
 		t.Errorf("an hour later the audit trail tells %d times", n)
 	}
 }
+
+// TestAnswersThatAreReadAgainLeaveATrace: whoever asks what became of a call, and is told codes, is noted as somebody
+// who looks gifts up.
+func TestAnswersThatAreReadAgainLeaveATrace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sent := w.send(ofMoney("5"), "Idempotency-Key", "order 1")
+	w.redeem(sent, "1", "Idempotency-Key", "sale 1").want(200)
+	trail := func() int {
+		w.Helper()
+		return strings.Count(string(w.get("/audit").want(200).body), `"action":"codes.read"`)
+	}
+	shown := func() (n int) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, e := range w.events {
+			n += e.Codes
+		}
+		return n
+	}
+	w.get("/requests/sale%201").want(200)
+	w.get("/requests/nothing").refused(404, refusal.NotFound)
+	if trail() != 0 || shown() != 0 {
+		t.Errorf("an answer without codes, and none: %d in the trail, %d in the log", trail(), shown())
+	}
+	w.permit(rotatedKey, "send") // which may not see codes elsewhere
+	w.get("/requests/order%201", as(rotatedKey)...).want(200)
+	if trail() != 1 || shown() != 1 {
+		t.Errorf("an answer with a code: %d in the trail, %d in the log", trail(), shown())
+	}
+}

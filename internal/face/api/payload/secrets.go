@@ -59,6 +59,9 @@ func WriteSheetURL(w *wire.Writer, sheet gift.Token, publicURL string) {
 	writeSecret(w, secretPrint, publicURL+"/orders/"+sheet.Reveal()+printPath, sheet == gift.Token{})
 }
 
+// CodesIn is how many codes an answer tells. No text in it has this look: its quotes are escaped.
+func CodesIn(answer []byte) int { return bytes.Count(answer, []byte(`"`+secretCode+`":"`)) }
+
 // TellsCodes reports whether an answer may tell codes to a key that may not see them. That of a new gift does. That of
 // a replacement does unless the new code was sent, as it goes nowhere else.
 func TellsCodes(op gift.Operation, body []byte) (bool, error) {
