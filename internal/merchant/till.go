@@ -14,12 +14,21 @@ const PairWithin = 15 * time.Minute
 // TillRole is what every till may do; TillPermissions are all that one may be given.
 const TillRole = MayValidate | MayRedeem | MayReverse
 
+// An account makes so many tills in NewTillsWithin through the interface. Each new key has guesses of its own (see
+// GuessBurst): whoever has stolen a key that makes tills would else try as many codes as they like.
+const (
+	NewTills            = 20
+	NewTillsPerLocation = 2
+	NewTillsWithin      = 24 * time.Hour
+)
+
 // MaxKeyName is how long the name of a till may be.
 const MaxKeyName = 200
 
 // NewTill judges a till that a caller wants to make, and gives its key, which waits for the device that shows token.
 // It stands at a location where the caller is enabled, has a name that no working key of the account has, and may do
-// no more than a till's role and what the caller itself may.
+// no more than a till's role and what the caller itself may. It fails with RATE_LIMITED where the account made too many
+// lately.
 func (d *Directory) NewTill(c *Caller, want Key, token string, now time.Time) (*Key, error) {
 	a := d.Accounts[want.AccountID]
 	var refused *refusal.Error
@@ -44,12 +53,36 @@ func (d *Directory) NewTill(c *Caller, want Key, token string, now time.Time) (*
 			break
 		}
 	}
+	if refused == nil {
+		refused = d.tooManyTills(a, now)
+	}
 	if refused != nil {
 		return nil, refused
 	}
 	want.Test, want.Till, want.Hash, want.Hint = a.Test, WaitingTill, HashKey(token), ""
 	want.CreatedAt, want.ExpiresAt = now, now.Add(PairWithin)
 	return &want, nil
+}
+
+// tooManyTills refuses another till of an account that made as many as it may in NewTillsWithin, working or not; nil:
+// it may make one more.
+func (d *Directory) tooManyTills(a *Account, now time.Time) *refusal.Error {
+	made, first := 0, now
+	for _, k := range d.Keys {
+		if k.Till != NoTill && k.AccountID == a.ID && now.Sub(k.CreatedAt).Abs() < NewTillsWithin {
+			made++
+			if k.CreatedAt.Before(first) {
+				first = k.CreatedAt
+			}
+		}
+	}
+	if made < NewTills+NewTillsPerLocation*len(a.Locations) {
+		return nil
+	}
+	refused := refusal.New(refusal.RateLimited, "This account made %d tills within 24 hours, as many as it may. "+
+		"Make this one later, or with boon till pair on the server.", made)
+	refused.RetryAfter = first.Add(NewTillsWithin).Sub(now)
+	return refused
 }
 
 // Tills are the keys of tills that a caller may manage and that work, the oldest first.

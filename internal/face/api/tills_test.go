@@ -98,6 +98,35 @@ func TestTillsAreMadeAndSwitchedOff(t *testing.T) {
 	}
 }
 
+// TestNewTillsOfADay: an account makes so many tills in a day, as each has guesses of its own. Who asks too often for a
+// change of tills, PINs or webhooks is told that it is about these.
+func TestNewTillsOfADay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	most := merchant.NewTills + merchant.NewTillsPerLocation*len(w.directory.Load().Accounts[id(harbor)].Locations)
+	for n := range most {
+		made := w.tills("POST", "/tills", fmt.Sprintf(`{"name":"Counter %d","organizationID":"`+pier+`"}`, n)).want(201)
+		w.tills("DELETE", "/tills/"+made.at("keyID"), "").want(200)
+		w.pass(time.Minute)
+	}
+	one := `{"name":"One more","organizationID":"` + pier + `"}`
+	limited := w.tills("POST", "/tills", one).refused(429, refusal.RateLimited)
+	rest := 24*time.Hour - time.Duration(most)*time.Minute
+	if wait := limited.header.Get("Retry-After"); wait != fmt.Sprint(rest.Seconds()) {
+		t.Errorf("after %d tills it is to be tried again after %s seconds, not %v", most, wait, rest.Seconds())
+	}
+	w.pass(rest)
+	w.tills("POST", "/tills", one).want(201)
+	var often reply
+	for range 60 {
+		often = w.tills("DELETE", "/tills/"+nowhere, "")
+	}
+	text := often.refused(429, refusal.RateLimited).at("messages[0].text")
+	if !strings.HasPrefix(text, "The tills, PINs and webhooks") {
+		t.Errorf("who changed tills too often is told %q", text)
+	}
+}
+
 // TestPINsAreSet: a PIN that a key sets is for the first sign-in; it is drawn unless the call says it, and shown once.
 func TestPINsAreSet(t *testing.T) {
 	t.Parallel()

@@ -36,11 +36,11 @@ type Hooks interface {
 	EventsUntil(ctx context.Context, account guid.ID, at time.Time) (merchant.EventPlace, error)
 }
 
-// changeRate is how often the endpoints of an account can be changed: each change is one of the set-up, which all
-// instances read anew.
+// changeRate is how often the endpoints, tills and PINs of an account can be changed: each change is one of the set-up,
+// which all instances read anew.
 var changeRate = ratelimit.Rate{Burst: 60, Refill: 30 * time.Second}
 
-// changeLimiter has the buckets of accounts that changed endpoints lately.
+// changeLimiter has the buckets of accounts that changed some of these lately.
 type changeLimiter struct {
 	mu      sync.Mutex
 	buckets map[guid.ID]ratelimit.Bucket
@@ -58,7 +58,7 @@ func (l *changeLimiter) take(account guid.ID, now time.Time) error {
 		}
 	}
 	if wait := changeRate.Wait(l.buckets[account], now); wait > 0 {
-		refused := refusal.New(refusal.RateLimited, "The webhooks of this account were changed too often.")
+		refused := refusal.New(refusal.RateLimited, "The tills, PINs and webhooks of this account were changed too often.")
 		refused.RetryAfter = wait
 		return refused
 	}
