@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -431,5 +432,28 @@ func TestOneTextMessage(t *testing.T) {
 	g.Card.Sender = "王小明"
 	if m := render(t, g); !strings.Contains(m.Text, "王小明") {
 		t.Errorf("the name is lost: %q", m.Text)
+	}
+}
+
+// TestMailWithoutPictures: where a mail program shows no pictures, each has words in its place, on a ground that is not
+// the white of the sheet.
+func TestMailWithoutPictures(t *testing.T) {
+	t.Parallel()
+	g := aGift(contact.Email)
+	pictures := Pictures{Logo: &message.Picture{ContentID: "logo", Width: 150, Height: 48},
+		Banner: &message.Picture{ContentID: "banner", Width: 520, Height: 208}}
+	m, err := Render(&g, anAccount, publicURL, testID(9), pictures, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := regexp.MustCompile(`(<td[^>]*>)<img [^>]*alt="([^"]*)"[^>]*>`).FindAllStringSubmatch(m.HTML, -1)
+	if len(images) != 3 {
+		t.Fatalf("%d pictures, want banner, logo and QR code", len(images))
+	}
+	for _, image := range images {
+		ground := regexp.MustCompile(`background-color:(#[0-9a-f]{6})`).FindAllStringSubmatch(image[0], -1)
+		if image[2] == "" || len(ground) == 0 || ground[len(ground)-1][1] == "#ffffff" {
+			t.Errorf("without its picture this is a white hole: %s", image[0])
+		}
 	}
 }
