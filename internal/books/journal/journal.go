@@ -1,0 +1,256 @@
+// Package journal makes the entries that a bookkeeper brings into an accounting program, and writes them as that
+// program reads them. Pure.
+package journal
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"boon.example/internal/books"
+	"boon.example/internal/money"
+	"boon.example/internal/refusal"
+)
+
+// LineBreakage is a line that no entry of a gift is on: a person books what will probably never be redeemed.
+const LineBreakage books.Line = "BREAKAGE"
+
+// Account is what an account of the merchant's ledger is for. The set-up names it.
+type Account string
+
+// The accounts.
+const (
+	Liability Account = "liability" // what is owed for gifts that were paid for
+	Promotion Account = "promotion" // what promotional gifts cost
+	Clearing  Account = "clearing"  // what tills and shops book of the same sale, on the other side
+	Cash      Account = "cash"      // what is paid out to guests
+	Breakage  Account = "breakage"  // what nobody will redeem
+)
+
+// Accounts are the names or numbers that the merchant's ledger has for them.
+type Accounts map[Account]string
+
+// VAT is how a gift is taxed; "": the set-up does not say.
+type VAT string
+
+// The treatments of the EU directive 2016/1065.
+const (
+	MultiPurpose  VAT = "multiPurpose"  // VAT is due when the gift is redeemed
+	SinglePurpose VAT = "singlePurpose" // VAT was due when the gift was sold
+)
+
+// Row is a sum of one day: how much more is owed for gifts, for one reason.
+type Row struct {
+	Day         time.Time // of the account, as midnight in UTC
+	Line        books.Line
+	Promotional bool
+	Currency    money.Currency // Pieces: the row has no amount of money, and no entry
+	Amount      money.Amount   // below zero: so much less is owed
+	Count       int64          // how many times
+	Program     string
+	Sold        string // where the value was sold
+	Place       string // of what happened; "": none, as where value expires
+	VAT         VAT
+	Rate        money.Number // of VAT in percent, of SinglePurpose
+}
+
+// Entry is what a ledger books for one day, line and currency. It balances, as each of its postings does.
+type Entry struct {
+	Number   string // the same whenever the journal is made again; at most 21 characters, no two entries share it
+	Day      time.Time
+	Line     books.Line
+	Currency money.Currency
+	Postings []Posting
+}
+
+// Posting moves an amount above zero from one account to another.
+type Posting struct {
+	Debit, Credit string
+	Amount        money.Amount
+	Count         int64
+	Undone        bool // it takes back what the line does: a reversed sale, a reinstated gift
+	Promotional   bool
+	Program       string
+	Sold, Place   string
+	VAT           VAT
+	Rate          money.Number
+}
+
+// rule is how the ledger takes a line.
+type rule struct {
+	line     books.Line
+	code     string  // in the numbers of entries, at most 10 characters
+	against  Account // the other side of the liability, or of the promotion; "": there is no entry
+	increase bool    // the line lets what is owed grow; what undoes it lets it shrink
+	promo    bool    // promotional gifts have entries for it, too
+	optional bool    // without its account there is no entry
+}
+
+// rules has a row for every line, in the order of the entries of a day. Where a gift was paid for, one side is always
+// the liability. A promotional gift is never owed: it costs when it is redeemed. A transfer leaves every account as it
+// is: it moves value between gifts of the same program, of which both are owed or neither.
+var rules = []rule{
+	{line: books.LineIssued, code: "ISSUED", against: Clearing, increase: true},
+	{line: books.LineActivated, code: "ACTIVATED", against: Clearing, increase: true},
+	{line: books.LineReloaded, code: "RELOADED", against: Clearing, increase: true},
+	{line: books.LineTransferred},
+	{line: books.LineAdjustedUp, code: "ADJ-UP", against: Clearing, increase: true},
+	{line: books.LineAdjustedDown, code: "ADJ-DOWN", against: Clearing},
+	{line: books.LineRedeemed, code: "REDEEMED", against: Clearing, promo: true},
+	{line: books.LineGivenBack, code: "GIVEN-BACK", against: Clearing, increase: true, promo: true},
+	{line: books.LineCashedOut, code: "CASH-OUT", against: Cash, promo: true},
+	{line: books.LineCashGivenBack, code: "CASH-BACK", against: Cash, increase: true, promo: true},
+	{line: books.LineCancelled, code: "CANCELLED", against: Clearing},
+	{line: books.LineExpired, code: "EXPIRED", against: Breakage, optional: true},
+	{line: LineBreakage, code: "BREAKAGE", against: Breakage},
+}
+
+// position gives where the rule of a line stands; -1: it has none.
+func position(line books.Line) int {
+	return slices.IndexFunc(rules, func(r rule) bool { return r.line == line })
+}
+
+// Entries makes the journal of rows, ordered by day, line and currency. Accounts that are needed and have no name are
+// refused, each with the way to name it. A line that has no rule is an error.
+func Entries(rows []Row, accounts Accounts) ([]Entry, error) {
+	b := book{accounts: accounts, entries: map[entryKey]*Entry{}, at: map[postingKey]int{}}
+	for n := range rows {
+		if err := b.add(&rows[n]); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.missing(); err != nil {
+		return nil, err
+	}
+	entries := make([]Entry, 0, len(b.entries))
+	for _, e := range b.entries {
+		slices.SortFunc(e.Postings, comparePostings)
+		entries = append(entries, *e)
+	}
+	slices.SortFunc(entries, func(x, y Entry) int {
+		return cmp.Or(x.Day.Compare(y.Day), cmp.Compare(position(x.Line), position(y.Line)),
+			strings.Compare(x.Currency.Code, y.Currency.Code))
+	})
+	return entries, nil
+}
+
+// book is a journal while it is made.
+type book struct {
+	accounts Accounts
+	unnamed  []Account
+	entries  map[entryKey]*Entry
+	at       map[postingKey]int // where a posting stands in its entry
+}
+
+type entryKey struct {
+	day      string
+	line     books.Line
+	currency string
+}
+
+type postingKey struct {
+	entryKey
+	Posting // without its sums
+}
+
+func (b *book) add(row *Row) error {
+	at := position(row.Line)
+	if at < 0 {
+		return fmt.Errorf("the line %q has no rule in the journal", row.Line)
+	}
+	r := &rules[at]
+	switch {
+	case row.Amount == math.MinInt64:
+		return fmt.Errorf("a sum of the line %s of %s is too large", row.Line, row.Day.Format(time.DateOnly))
+	case r.against == "", row.Amount == 0, row.Currency == money.Pieces, row.Promotional && !r.promo,
+		r.optional && b.accounts[r.against] == "":
+		return nil
+	}
+	p := Posting{Undone: (row.Amount > 0) != r.increase, Promotional: row.Promotional, Program: row.Program,
+		Sold: row.Sold, Place: row.Place, VAT: row.VAT, Rate: row.Rate}
+	own := Liability
+	if row.Promotional {
+		own = Promotion
+	}
+	p.Debit, p.Credit, p.Amount = b.name(r.against), b.name(own), row.Amount
+	if row.Amount < 0 {
+		p.Debit, p.Credit, p.Amount = p.Credit, p.Debit, -row.Amount
+	}
+	return b.post(r, row, p)
+}
+
+// name gives the name of an account, and notes if it has none.
+func (b *book) name(a Account) string {
+	name := b.accounts[a]
+	if name == "" && !slices.Contains(b.unnamed, a) {
+		b.unnamed = append(b.unnamed, a)
+	}
+	return name
+}
+
+// post adds a posting to the entry of its row, or its sums to a posting that is like it.
+func (b *book) post(r *rule, row *Row, p Posting) error {
+	key := entryKey{row.Day.Format(time.DateOnly), row.Line, row.Currency.Code}
+	e := b.entries[key]
+	if e == nil {
+		e = &Entry{Number: number(r, row), Day: row.Day, Line: row.Line, Currency: row.Currency}
+		b.entries[key] = e
+	}
+	same := postingKey{key, p}
+	same.Amount = 0
+	p.Count = row.Count
+	at, known := b.at[same]
+	if !known {
+		b.at[same] = len(e.Postings)
+		e.Postings = append(e.Postings, p)
+		return nil
+	}
+	sum := &e.Postings[at]
+	if sum.Amount > math.MaxInt64-p.Amount {
+		return fmt.Errorf("the sums of the entry %s are too large", e.Number)
+	}
+	sum.Amount += p.Amount
+	sum.Count += p.Count
+	return nil
+}
+
+// number names an entry by its day, line and currency, in what every program takes: QuickBooks has 21 characters,
+// DATEV letters, digits and the dash.
+func number(r *rule, row *Row) string {
+	return row.Day.Format("060102") + "-" + r.code + "-" + row.Currency.Code
+}
+
+func comparePostings(x, y Posting) int {
+	return cmp.Or(strings.Compare(x.Program, y.Program), strings.Compare(x.Place, y.Place),
+		strings.Compare(x.Sold, y.Sold), strings.Compare(x.Debit, y.Debit), strings.Compare(x.Credit, y.Credit),
+		compareBools(x.Promotional, y.Promotional),
+		compareBools(x.Undone, y.Undone),
+		strings.Compare(string(x.VAT), string(y.VAT)), strings.Compare(string(x.Rate), string(y.Rate)))
+}
+
+func compareBools(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case y:
+		return -1
+	}
+	return 1
+}
+
+// missing names every account that is needed and has no name; nil: there is none.
+func (b *book) missing() error {
+	if len(b.unnamed) == 0 {
+		return nil
+	}
+	e := &refusal.Error{Code: refusal.AccountMisconfigured}
+	for _, a := range slices.Sorted(slices.Values(b.unnamed)) {
+		e.Messages = append(e.Messages, refusal.MessageAt("books.accounts."+string(a),
+			"The journal needs the account %q, and the set-up does not name it. Write into the set-up file, for this "+
+				"account: books: {accounts: {%s: \"the number or name of the account in your ledger\"}}", string(a), string(a)))
+	}
+	return e
+}
