@@ -153,7 +153,7 @@ func (w *world) step() {
 		}
 		k.note(v.Reverse(t, r))
 	case 6:
-		k.note(v.Activate(gift.Activate{Context: c, LocationID: c.Actor.LocationID, Account: w.account}))
+		k.note(v.Activate(gift.Activate{Context: c, LocationID: c.Actor.LocationID, Most: w.account.MaxGiftValue}))
 	case 7:
 		k.note(v.ReverseActivation(k.undoable(w, gift.Activation), undo))
 	case 8, 9:

@@ -16,18 +16,18 @@ func (v *Voucher) UsableBy(c *merchant.Caller) bool {
 	return c.Enabled(v.LocationID)
 }
 
-// CheckUse judges a gift that was looked up by its code or token, for use at a location of the caller's account. It
+// CheckUse judges a gift that was looked up by its code or token, for use at a location of the account that asks. It
 // refuses what is not there (v is nil) with missing, and what is not the account's or not good at the location with
 // NOT_AUTHORIZED, and tells what that costs as a guess. A gift of the account itself costs nothing, wherever it may
 // be used.
-func CheckUse(c *merchant.Caller, v *Voucher, at guid.ID, missing func() *refusal.Error) (cost int, _ error) {
+func CheckUse(account guid.ID, v *Voucher, at guid.ID, missing func() *refusal.Error) (cost int, _ error) {
 	notAuthorized := func(text string) error {
 		return refusal.At(refusal.NotAuthorized, missing().Messages[0].Field, text)
 	}
 	switch {
 	case v == nil:
 		return merchant.MissUnknown, missing()
-	case v.AccountID != c.Account.ID:
+	case v.AccountID != account:
 		return merchant.MissForeign, notAuthorized("This gift cannot be used here.")
 	case !v.AllowedAt(at):
 		return 0, notAuthorized(goodElsewhere)

@@ -2,7 +2,6 @@ package gift
 
 import (
 	"boon.example/internal/guid"
-	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -15,7 +14,7 @@ type Activate struct {
 	Number     money.Number // in place of Amount: as the caller wrote it; "": Amount stands
 	Purchase   Purchase
 	Reference  string
-	Account    *merchant.Account // the voucher's
+	Most       money.Amount // that a gift of the account may be worth
 }
 
 // Activate gives a card of a stock its value: its fixed worth, or what was paid. It fails with NOT_AUTHORIZED (another
@@ -56,9 +55,9 @@ func (v *Voucher) activationOf(a Activate) (money.Amount, error) {
 			"Say how much was paid for this card: it has no fixed worth.")
 	case asked < 0:
 		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "The amount must be above zero.")
-	case asked > a.Account.MaxGiftValue:
+	case asked > a.Most:
 		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "A gift of this account is worth %s at most.",
-			v.Currency.Money(a.Account.MaxGiftValue))
+			v.Currency.Money(a.Most))
 	}
 	return asked, nil
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"boon.example/internal/contact"
-	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -20,7 +19,6 @@ func aCard(fixed money.Amount) Voucher {
 
 func TestActivate(t *testing.T) {
 	t.Parallel()
-	most := &merchant.Account{MaxGiftValue: 1000}
 	for name, tt := range map[string]struct {
 		card  Voucher
 		ask   Activate
@@ -42,7 +40,7 @@ func TestActivate(t *testing.T) {
 		"elsewhere": {func() Voucher { v := aCard(500); v.LocationID = id(0x77); return v }(), Activate{},
 			refusal.NotAuthorized, 0},
 	} {
-		tt.ask.Context, tt.ask.LocationID, tt.ask.Account = context(), shop, most
+		tt.ask.Context, tt.ask.LocationID, tt.ask.Most = context(), shop, 1000
 		tt.ask.Purchase = Purchase{Reference: "R-1"}
 		after, e, err := tt.card.Activate(tt.ask)
 		if codeOf(t, err) != tt.code {
@@ -74,9 +72,9 @@ func TestAuditOfCards(t *testing.T) {
 			}
 			v, h = after, append(h, e)
 		}
-		note(v.Activate(Activate{Context: c(2), Account: &merchant.Account{}}))
+		note(v.Activate(Activate{Context: c(2)}))
 		note(v.ReverseActivation(Undoable{Entry: h[1]}, Undo{Context: c(3), Caller: everywhere}))
-		note(v.Activate(Activate{Context: c(4), Account: &merchant.Account{}}))
+		note(v.Activate(Activate{Context: c(4)}))
 		after, missed := v.MissCode(c(5))
 		note(after, missed, nil)
 		note(v.Redeem(Redeem{Context: c(6), Amount: 100, Verification: "0471"}))
@@ -136,7 +134,7 @@ func TestReverseActivationAfterWrongCodes(t *testing.T) {
 			Card{Method: contact.Printed}}.Begin(Context{EntryID: id(1), Now: now})
 		v, h := g.Voucher, []Entry{first}
 		for round := range 2 { // sold again afterwards, it is as it was
-			after, sold, err := v.Activate(Activate{Context: next(), Account: &merchant.Account{}})
+			after, sold, err := v.Activate(Activate{Context: next()})
 			if err != nil {
 				t.Fatal(err)
 			}

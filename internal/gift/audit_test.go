@@ -281,10 +281,10 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 	note(unsold, gone, err)
 	unsold, reinstated, _, err = card.Reinstate(Reinstate{Context: next(), Caller: all, Before: NotActivated})
 	note(unsold, reinstated, err)
-	note(card.Activate(Activate{Context: next(), Account: &merchant.Account{}}))
+	note(card.Activate(Activate{Context: next()}))
 	sold := Entry{ID: card.Last, Seq: card.Seq, VoucherID: theGift, Kind: Activation, Delta: 500}
 	note(card.ReverseActivation(Undoable{Entry: sold}, Undo{Context: next(), Caller: all}))
-	note(card.Activate(Activate{Context: next(), Account: &merchant.Account{}}))
+	note(card.Activate(Activate{Context: next()}))
 	missed, wrong := card.MissCode(next())
 	note(missed, wrong, nil)
 	end("a card")

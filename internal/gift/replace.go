@@ -58,9 +58,9 @@ func (e *ReplacedError) Refusal(zone *time.Location) *refusal.Error {
 
 // SameCard refuses a voucher whose card was replaced since it was found by a code or token: seen is what Replaced was
 // then; nil: it was named by its id.
-func (v *Voucher) SameCard(seen *int, now time.Time, a *merchant.Account) error {
+func (v *Voucher) SameCard(seen *int, now time.Time, zone *time.Location) error {
 	if seen == nil || *seen == v.Replaced {
 		return nil
 	}
-	return (&ReplacedError{*v, now}).Refusal(a.TimeZone()) // a moment ago
+	return (&ReplacedError{*v, now}).Refusal(zone) // a moment ago
 }

@@ -220,8 +220,7 @@ func commands() []command {
 			return refuse(v.Capture(Held{Entry: hold}, Capture{Context: context(), Caller: everywhere}))
 		}), func(Status) refusal.Code { return refusal.HoldNotOpen }},
 		{"activated", func(v Voucher) (Voucher, Entry, bool, error) {
-			return refuse(v.Activate(Activate{Context: context(), LocationID: shop, Amount: 1000,
-				Account: &merchant.Account{MaxGiftValue: 1000}}))
+			return refuse(v.Activate(Activate{Context: context(), LocationID: shop, Amount: 1000, Most: 1000}))
 		}, func(s Status) refusal.Code {
 			if s == Cancelled || s == PurchaseFailed {
 				return refusal.RedemptionNotAllowed

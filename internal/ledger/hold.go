@@ -200,7 +200,7 @@ func (s *state) card(c *Call, id guid.ID, at gift.Context) (*gift.Voucher, error
 	if v == nil {
 		return nil, gift.NoSuchGift()
 	}
-	return v, v.SameCard(c.Seen, s.now, c.Account)
+	return v, v.SameCard(c.Seen, s.now, c.Account.TimeZone())
 }
 
 // expire enters which holds of a voucher are over, so many at most, and gives the voucher.

@@ -270,7 +270,8 @@ func (w *world) activate(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK %d %d %s", g.original, g.balance, g.status)
 	}
-	ask := gift.Activate{Amount: money.Amount(amount), Account: w.caller.Account, Purchase: gift.Purchase{Reference: "R"}}
+	ask := gift.Activate{Amount: money.Amount(amount), Most: w.caller.Account.MaxGiftValue,
+		Purchase: gift.Purchase{Reference: "R"}}
 	got, r := w.do(t, gift.ActivateGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.SentCount,
 		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask.Context = c

@@ -38,7 +38,7 @@ func (c *Call) checkUse(g *gift.Gift, err error, location guid.ID, missing func(
 	case err != nil:
 		return 0, Stored(err)
 	}
-	if cost, err = gift.CheckUse(c.Caller, found, location, missing); err == nil && old {
+	if cost, err = gift.CheckUse(c.Account.ID, found, location, missing); err == nil && old {
 		err = replaced.Refusal(c.Account.TimeZone())
 	}
 	return cost, err

@@ -51,7 +51,7 @@ func activateGift(c *call) (ledger.Answer, error) {
 	return c.take(gift.ActivateGift, asked, &asked.giftRef, asked.Where, problems, paid,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 			ask := gift.Activate{LocationID: at.ID, Number: asked.Number, Purchase: asked.Purchase,
-				Reference: asked.Reference, Account: c.Account}
+				Reference: asked.Reference, Most: c.Account.MaxGiftValue}
 			return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
 				Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 					ask.Context = at

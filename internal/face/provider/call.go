@@ -81,7 +81,7 @@ func (c *Call) findUsed(code gift.VoucherCode, before Before, refused error) (gi
 	case err != nil:
 		return gift.Gift{}, 0, err
 	}
-	if _, err := gift.CheckUse(c.Caller, &g.Voucher, c.Location, gift.NoSuchCode); err != nil {
+	if _, err := gift.CheckUse(c.Caller.Account.ID, &g.Voucher, c.Location, gift.NoSuchCode); err != nil {
 		return gift.Gift{}, 0, refused
 	}
 	if is, err := before.Known(&g.Voucher); err != nil || !is {

@@ -108,7 +108,7 @@ func (t *transaction) zero(ledger.Result) ledger.Answer { return t.accepted(ledg
 
 // worth is with what a card could be activated that can be so with nothing.
 func (t *transaction) worth() gift.Activate {
-	return gift.Activate{LocationID: t.caller.Locations[0], Amount: 1, Account: t.caller.Account}
+	return gift.Activate{LocationID: t.caller.Locations[0], Amount: 1, Most: t.caller.Account.MaxGiftValue}
 }
 
 // closeOpening takes an activation with nothing back, as long as nothing else happened to the card.

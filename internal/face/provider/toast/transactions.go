@@ -216,7 +216,7 @@ func (t *transaction) activate() service.Reply {
 // first is the first value of a card.
 func (t *transaction) first(amount money.Amount) gift.Activate {
 	return gift.Activate{LocationID: t.caller.Locations[0], Amount: amount, Purchase: t.purchase(),
-		Reference: t.asked.Check, Account: t.caller.Account}
+		Reference: t.asked.Check, Most: t.caller.Account.MaxGiftValue}
 }
 
 // addValue puts more value into a card, or the first into one that was activated with nothing.
