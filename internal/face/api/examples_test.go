@@ -27,7 +27,8 @@ var paths = func() map[string]string {
 // documented is what the OpenAPI file says of the request of an operation.
 type documented struct {
 	schema   string // its name
-	plain    bool   // it is about one gift, which voucherID names, and made at no location
+	required []string
+	plain    bool // it is about one gift, which voucherID names, and made at no location
 	examples []map[string]any
 }
 
@@ -63,6 +64,7 @@ var theRequests = sync.OnceValue(func() map[string]documented {
 		content := is.Post.RequestBody.Content["application/json"]
 		r := documented{schema: path.Base(content.Schema.Ref)}
 		of := file.Components.Schemas[r.schema]
+		r.required = of.Required
 		r.plain = slices.Contains(of.Required, "voucherID") && of.Properties["organizationID"] == nil
 		for _, name := range slices.Sorted(maps.Keys(content.Examples)) {
 			r.examples = append(r.examples, content.Examples[name].Value)

@@ -103,6 +103,7 @@ func readNormalized(operation, body string, wrong func(wire.Problem)) string {
 func TestFingerprintsStay(t *testing.T) {
 	t.Parallel()
 	const id = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01"
+	kept := map[gift.Operation]bool{}
 	for _, c := range []struct{ operation, want, body, same string }{
 		{"send-gift", `{"Monetary":{"Value":"255e-1","Recipient":{"Method":1,"Contact":"a@example.com"},` +
 			`"Scheduled":true,"DeliveryDate":"2031-01-01T00:00:00Z",` +
@@ -211,6 +212,7 @@ func TestFingerprintsStay(t *testing.T) {
 			`{"voucherID":"` + id + `","deliveryDate":"2031-01-01T00:00Z","deliveryTimezoneId":"Eastern Standard Time"}`,
 			`{"deliveryTimezoneId":"America/New_York","deliveryDate":"2031-01-01T00:00:00.000","voucherID":"` + id + `"}`},
 	} {
+		kept[gift.Operation(c.operation)] = true
 		got, same := normalized(t, c.operation, c.body), normalized(t, c.operation, c.same)
 		if got != c.operation+" "+c.want {
 			t.Errorf("%s: the text became\n%s", c.operation, got)
@@ -229,6 +231,11 @@ func TestFingerprintsStay(t *testing.T) {
 		}
 		if same != got {
 			t.Errorf("%s: another spelling is\n%s, not\n%s", c.operation, same, got)
+		}
+	}
+	for _, o := range gift.Operations() {
+		if !kept[o] {
+			t.Errorf("%s has no text here that is to stay", o)
 		}
 	}
 }

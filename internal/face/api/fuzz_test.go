@@ -1,6 +1,10 @@
 package api_test
 
 import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"boon.example/internal/gift"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -39,10 +44,27 @@ func (h target) ask(t *testing.T, r *http.Request, sent string) {
 	}
 }
 
-// fuzz throws bodies at an operation.
-func fuzz(f *testing.F, operation string, seeds ...string) {
+// fuzz throws bodies at the operation that the target is named after. It begins with the seeds, the examples of the
+// OpenAPI file, and bodies that every operation refuses.
+func fuzz(f *testing.F, seeds ...string) {
+	operation := ""
+	for name := range paths {
+		if f.Name() == fuzzTarget(name) {
+			operation = name
+		}
+	}
+	if operation == "" {
+		f.Fatalf("%s is named after no operation", f.Name())
+	}
 	for _, s := range seeds {
 		f.Add(s)
+	}
+	for _, example := range theRequests()[operation].examples {
+		text, err := json.Marshal(example)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
 	}
 	for _, c := range badBodies {
 		if len(c.body) < 1<<16 {
@@ -57,8 +79,37 @@ func fuzz(f *testing.F, operation string, seeds ...string) {
 	})
 }
 
+// fuzzTarget is the name of the target that throws bodies at an operation.
+func fuzzTarget(operation string) string {
+	name := "Fuzz"
+	for word := range strings.SplitSeq(operation, "-") {
+		name += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return name
+}
+
+// TestEveryOperationIsFuzzed: each operation of the table has a target, and so has validate-gift.
+func TestEveryOperationIsFuzzed(t *testing.T) {
+	t.Parallel()
+	file, err := parser.ParseFile(token.NewFileSet(), "fuzz_test.go", nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := map[string]bool{}
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok {
+			targets[f.Name.Name] = true
+		}
+	}
+	for _, o := range append(gift.Operations(), "validate-gift") {
+		if name := fuzzTarget(string(o)); !targets[name] {
+			t.Errorf("%s is not fuzzed: write %s", o, name)
+		}
+	}
+}
+
 func FuzzSendGift(f *testing.F) {
-	fuzz(f, "send-gift", ofMoney("25.50"), ofMoney("1e1"), latte,
+	fuzz(f, ofMoney("25.50"), ofMoney("1e1"), latte,
 		`{"itemGift":{"label":"Latte","quantity":3,"terms":"x","equivalentValue":9.5,"deliveryMethodID":3},`+purchase+`}`,
 		`{"monetaryGift":{"value":5,"deliveryMethodID":1,"hasScheduledDelivery":true,`+
 			`"deliveryDate":"2027-02-28T09:00:00-05:00","deliveryTimezoneId":"Eastern Standard Time"},`+
@@ -67,7 +118,7 @@ func FuzzSendGift(f *testing.F) {
 }
 
 func FuzzValidateGift(f *testing.F) {
-	fuzz(f, "validate-gift", `{"voucherCode":"123456789012","organizationID":"`+pier+`"}`,
+	fuzz(f, `{"voucherCode":"123456789012","organizationID":"`+pier+`"}`,
 		`{"voucherCode":123456789012,"organizationID":"`+pier+`"}`,
 		`{"voucherPublicToken":"https://gifts.example.com/g/0123456789ABCDEFGHIJKL",`+
 			`"pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
@@ -76,83 +127,97 @@ func FuzzValidateGift(f *testing.F) {
 }
 
 func FuzzRedeemGift(f *testing.F) {
-	fuzz(f, "redeem-gift", redeemBody(made{id: nowhere}, "1.5"), redeemBody(made{id: nowhere}, ""),
+	fuzz(f, redeemBody(made{id: nowhere}, "1.5"), redeemBody(made{id: nowhere}, ""),
 		`{"voucherID":"`+nowhere+`","organizationID":"`+pier+
 			`","amount":2.5e1,"allowPartial":true,"reference":"T-1","ticketData":`+ticketOf("TEA")+`}`,
 		`{"voucherCode":"123456789012","organizationID":"`+pier+`","targetProgramID":"22222222-2222-2222-2222-222222222222"}`)
 }
 
 func FuzzCancelGift(f *testing.F) {
-	fuzz(f, "cancel-gift", `{"voucherID":"`+nowhere+`","cause":"CANCELLED","reason":"x"}`, `{"orderID":"`+nowhere+
+	fuzz(f, `{"voucherID":"`+nowhere+`","cause":"CANCELLED","reason":"x"}`, `{"orderID":"`+nowhere+
 		`","cause":"PURCHASE_FAILED"}`,
 		`{"externalTransactionReferenceNumber":"R-1","cause":"CANCELLED","reason":null}`)
 }
 
 func FuzzReplaceGift(f *testing.F) {
-	fuzz(f, "replace-gift", `{"voucherID":"`+nowhere+`","reason":"lost","deliver":{"deliveryMethodID":1,`+
+	fuzz(f, `{"voucherID":"`+nowhere+`","reason":"lost","deliver":{"deliveryMethodID":1,`+
 		`"recipientContact":"a@example.com"}}`)
 }
 
 func FuzzTransferBalance(f *testing.F) {
-	fuzz(f, "transfer-balance", `{"fromVoucherID":"`+nowhere+`","toVoucherID":"`+pier+`","amount":1.5}`)
+	fuzz(f, `{"fromVoucherID":"`+nowhere+`","toVoucherID":"`+pier+`","amount":1.5}`)
 }
 
 func FuzzAdjustGift(f *testing.F) {
-	fuzz(f, "adjust-gift", adjusting("-2.5e1"), adjusting("0"), adjusting("-0.001"))
+	fuzz(f, adjusting("-2.5e1"), adjusting("0"), adjusting("-0.001"))
 }
 
 func FuzzBlockGift(f *testing.F) {
-	fuzz(f, "block-gift", `{"voucherID":"`+nowhere+`","reasonCode":"STOLEN","reason":"x"}`)
+	fuzz(f, `{"voucherID":"`+nowhere+`","reasonCode":"STOLEN","reason":"x"}`)
 }
 
 func FuzzExtendGift(f *testing.F) {
-	fuzz(f, "extend-gift", `{"voucherID":"`+nowhere+`","validUntil":"2040-01-01T00:00:00Z"}`)
+	fuzz(f, `{"voucherID":"`+nowhere+`","validUntil":"2040-01-01T00:00:00Z"}`)
 }
 
 func FuzzHoldGift(f *testing.F) {
-	fuzz(f, "hold-gift", redeemBody(made{id: nowhere}, "1.5"), `{"voucherCode":"123456789012","organizationID":"`+pier+
+	fuzz(f, redeemBody(made{id: nowhere}, "1.5"), `{"voucherCode":"123456789012","organizationID":"`+pier+
 		`","expiresInSeconds":60}`)
 }
 
 func FuzzCreateStock(f *testing.F) {
-	fuzz(f, "create-stock", `{"count":2,"value":25.5,"verificationCodes":true}`,
+	fuzz(f, `{"count":2,"value":25.5,"verificationCodes":true}`,
 		`{"count":1,"label":"Latte","quantity":3,"terms":"x","equivalentValue":9.5,"organizationID":"`+pier+`"}`)
 }
 
 func FuzzActivateGift(f *testing.F) {
-	fuzz(f, "activate-gift", `{"voucherID":"`+nowhere+`","organizationID":"`+pier+`","amount":5,`+purchase+`}`,
+	fuzz(f, `{"voucherID":"`+nowhere+`","organizationID":"`+pier+`","amount":5,`+purchase+`}`,
 		`{"voucherCode":"123456789012","organizationID":"`+pier+`",`+purchase+`}`)
 }
 
 func FuzzReverseActivation(f *testing.F) {
-	fuzz(f, "reverse-activation", `{"activationID":"`+nowhere+`"}`, `{"idempotencyKey":"a b","voucherCode":"1"}`)
+	fuzz(f, `{"activationID":"`+nowhere+`"}`, `{"idempotencyKey":"a b","voucherCode":"1"}`)
 }
 
 func FuzzCaptureHold(f *testing.F) {
-	fuzz(f, "capture-hold", `{"holdID":"`+nowhere+`","amount":1.5,"final":false,"reference":"x"}`)
+	fuzz(f, `{"holdID":"`+nowhere+`","amount":1.5,"final":false,"reference":"x"}`)
 }
 
 func FuzzReloadGift(f *testing.F) {
-	fuzz(f, "reload-gift", loadBody(made{id: nowhere}, "1.5"),
+	fuzz(f, loadBody(made{id: nowhere}, "1.5"),
 		`{"voucherCode":"123456789012","organizationID":"`+pier+`"}`)
 }
 
 func FuzzCashOutGift(f *testing.F) {
-	fuzz(f, "cash-out-gift", cashBody(made{id: nowhere}), `{"voucherCode":"123456789012","organizationID":"`+pier+`"}`)
+	fuzz(f, cashBody(made{id: nowhere}), `{"voucherCode":"123456789012","organizationID":"`+pier+`"}`)
 }
 
 func FuzzReverseReload(f *testing.F) {
-	fuzz(f, "reverse-reload", `{"reloadID":"`+nowhere+`"}`, `{"idempotencyKey":"a b","voucherCode":"1"}`)
+	fuzz(f, `{"reloadID":"`+nowhere+`"}`, `{"idempotencyKey":"a b","voucherCode":"1"}`)
 }
 
 func FuzzReleaseHold(f *testing.F) {
-	fuzz(f, "release-hold", `{"holdID":"`+nowhere+`"}`, `{"idempotencyKey":"a b","voucherCode":"1"}`)
+	fuzz(f, `{"holdID":"`+nowhere+`"}`, `{"idempotencyKey":"a b","voucherCode":"1"}`)
 }
 
 func FuzzReverseRedemption(f *testing.F) {
-	fuzz(f, "reverse-redemption", `{"redemptionID":"`+nowhere+`","amount":1.5,"reason":"x","organizationID":"`+pier+`"}`,
+	fuzz(f, `{"redemptionID":"`+nowhere+`","amount":1.5,"reason":"x","organizationID":"`+pier+`"}`,
 		`{"idempotencyKey":"a b"}`)
 }
+
+func FuzzReinstateGift(f *testing.F) {
+	fuzz(f, `{"voucherID":"`+nowhere+`","reason":"x"}`, `{"orderID":"`+nowhere+`","skipNotAllowed":true}`)
+}
+
+func FuzzResendGift(f *testing.F) {
+	fuzz(f, `{"voucherID":"`+nowhere+`","deliveryMethodID":2,"recipientContact":"(415) 555-0132"}`)
+}
+
+func FuzzRescheduleGift(f *testing.F) {
+	fuzz(f, `{"voucherID":"`+nowhere+`","deliveryDate":"`+soon+`","deliveryTimezoneId":"Eastern Standard Time"}`)
+}
+
+func FuzzUnblockGift(f *testing.F) { fuzz(f, `{"voucherID":"`+nowhere+`","reason":"x"}`) }
 
 // FuzzHeaders fuzzes what is read of a request beside its body: keys, names and content types. A value that no
 // connection would carry is left out.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/face/api"
+	"boon.example/internal/gift"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
@@ -228,6 +230,73 @@ func TestEveryMemberIsSuggestedAndTakenOnce(t *testing.T) {
 		twice := strings.Replace(wrong, `"`+p.name+`x":`, fmt.Sprintf(`"\u%04x%s":`, p.name[0], p.name[1:]), 1)
 		w.in(t).post(operation, twice).refused(400, refusal.ValidationFailure, p.path)
 	})
+}
+
+// implied are members that say in the requests of whole what a request without them means, and why.
+var implied = map[string]string{
+	"activate-gift paymentMethodID":                           "a card is paid for in one way only",
+	"reload-gift paymentMethodID":                             "a reload is paid for in one way only",
+	"redeem-gift ticketData.data.lineItems[0].itemTotalPrice": "it is unit price times quantity",
+	"hold-gift ticketData.data.lineItems[0].itemTotalPrice":   "it is unit price times quantity",
+}
+
+// TestEveryMemberIsInTheFingerprint: of two requests that differ in one member, no one is the repeat of the other.
+func TestEveryMemberIsInTheFingerprint(t *testing.T) {
+	t.Parallel()
+	pgtest.Once(t)
+	w := newWorld(t)
+	seen := map[string]bool{}
+	w.eachMember(t, func(t *testing.T, operation string, body func() string, p place) {
+		if !slices.Contains(gift.Operations(), gift.Operation(operation)) || implied[operation+" "+p.path] != "" {
+			return // a call that changes nothing has no fingerprint
+		}
+		seen[operation] = true
+		whole := api.Normalized(operation, body())
+		if is, ok := p.in[p.name].(bool); ok {
+			p.in[p.name] = !is
+		} else {
+			delete(p.in, p.name)
+		}
+		if without := api.Normalized(operation, body()); without == whole || whole == "" {
+			t.Errorf("%s makes no difference to %s", p.path, whole)
+		}
+	})
+	for _, o := range gift.Operations() {
+		if !seen[string(o)] {
+			t.Errorf("%s has no request to be changed", o)
+		}
+	}
+}
+
+// TestWhatAnOperationNeedsIsAskedFor: a request without a member that the OpenAPI file requires is refused, and so is
+// one in which the member is null. The refusal names each such member.
+func TestWhatAnOperationNeedsIsAskedFor(t *testing.T) {
+	t.Parallel()
+	pgtest.Once(t)
+	w := newWorld(t)
+	whole := w.whole()
+	for operation := range paths {
+		required := theRequests()[operation].required
+		t.Run(operation, func(t *testing.T) { w.in(t).post(operation, `{}`).refused(400, refusal.ValidationFailure, required...) })
+		for _, name := range required {
+			var request map[string]any
+			if err := json.Unmarshal([]byte(whole[operation][0]), &request); err != nil || request[name] == nil {
+				t.Fatalf("%s: no %s in %v, %v", operation, name, request, err)
+			}
+			for what, spoil := range map[string]func(){
+				"null": func() { request[name] = nil }, "absent": func() { delete(request, name) },
+			} {
+				spoil()
+				body, err := json.Marshal(request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Run(operation+"/"+name+"/"+what, func(t *testing.T) {
+					w.in(t).post(operation, string(body)).refused(400, refusal.ValidationFailure, name)
+				})
+			}
+		}
+	}
 }
 
 // TestWholeRequestsAreWhole: between them, the requests that are spoiled above have every member that the OpenAPI file

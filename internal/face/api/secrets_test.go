@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"boon.example/internal/face/api/contract"
+	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 )
@@ -44,7 +46,7 @@ func TestNoAnswerTellsCodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, op := range operations {
-		for _, r := range authority[op.OperationID] {
+		for _, r := range rowsOf(op) {
 			if r.open {
 				continue
 			}
@@ -57,6 +59,33 @@ func TestNoAnswerTellsCodes(t *testing.T) {
 					t.Errorf("%s by %s with %s tells codes", op.OperationID, by, more)
 				}
 			}
+		}
+	}
+}
+
+// TestTheTableSaysWhichAnswersTellCodes: of the operations of the table, those tell codes of whose cards the table says
+// that the answer tells them to every key; each of the table is asked above.
+func TestTheTableSaysWhichAnswersTellCodes(t *testing.T) {
+	t.Parallel()
+	operations, err := contract.Routes(theFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := map[gift.Operation]bool{}
+	for _, op := range operations {
+		o := gift.Operation(path.Base(op.Path))
+		if !slices.Contains(gift.Operations(), o) {
+			continue
+		}
+		asked[o] = len(rowsOf(op)) > 0
+		tells := o.CardTold() == gift.NewCard || o.CardTold() == gift.ReplacedCard
+		if why := tellingCodes[op.OperationID]; tells != (why != "") {
+			t.Errorf("the answer of %s tells codes, by the table: %v, and the reason to is %q", o, tells, why)
+		}
+	}
+	for _, o := range gift.Operations() {
+		if !asked[o] {
+			t.Errorf("nobody asks whether an answer of %s tells codes", o)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"boon.example/internal/face/api/contract"
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -23,33 +25,33 @@ type pair struct {
 }
 
 // hiddenThings lists what a key might learn of by comparing answers: of another account and, for the key of the pier,
-// of the wharf.
+// of the wharf. What changes a gift is asked for by every row of authority that says that the gift is hidden.
 func (s *stage) hiddenThings() (all []pair) {
-	none := s.make(nowhere, "")
-	of := func(whose, key string, k known) {
-		body := func(by, more string) (string, string) {
-			return "{" + k.name(by) + more + "}", "{" + none.name(by) + more + "}"
+	operations, err := contract.Routes(theFile)
+	if err != nil {
+		s.Fatal(err)
+	}
+	of := func(whose, key, good string) {
+		for _, op := range operations {
+			for _, r := range rowsOf(op) {
+				if hides := map[string]verdict{"another account": r.foreign, "another location": r.elsewhere}[whose]; hides !=
+					notFound || op.Method != http.MethodPost {
+					continue
+				}
+				k, none := s.make(good, r.usual()), s.make(nowhere, "")
+				for _, by := range ways(r.by) {
+					place := ""
+					if r.at == mustBe {
+						place = pier
+					}
+					_, hidden := s.request(op, by, k, key, place)
+					address, body := s.request(op, by, none, key, place)
+					all = append(all, pair{op.OperationID + " by " + by + " of " + whose, key, op.Method, address, hidden, body,
+						refusal.NotFound})
+				}
+			}
 		}
-		post := func(operation, by, more string) {
-			hidden, none := body(by, more)
-			all = append(all, pair{operation + " by " + by + " of " + whose, key, "POST", paths[operation], hidden, none,
-				refusal.NotFound})
-		}
-		for _, by := range []string{"id", "order", "reference"} {
-			post("cancel-gift", by, `,"cause":"CANCELLED"`)
-		}
-		post("reinstate-gift", "id", "")
-		post("reinstate-gift", "order", "")
-		post("block-gift", "id", `,"reasonCode":"LOST"`)
-		post("unblock-gift", "id", "")
-		post("adjust-gift", "id", `,"amount":1,"reasonCode":"MISTAKE","reason":"why"`)
-		post("extend-gift", "id", `,"validUntil":"2040-01-01T00:00:00Z"`)
-		post("reverse-redemption", "redemption", "")
-		// of a gift that is good at another location of its own account a till is told that it is
-		if whose == "another account" {
-			post("redeem-gift", "id", member("organizationID", pier))
-			post("reverse-redemption", "redemption's key", "")
-		}
+		k, none := s.make(good, "claimed"), s.make(nowhere, "")
 		for _, end := range []string{"", "/history"} {
 			all = append(all, pair{"look up" + end + " " + whose, key, "GET", base + "/gifting/gifts/", k.id + end, none.id +
 				end, refusal.NotFound})
@@ -59,9 +61,9 @@ func (s *stage) hiddenThings() (all []pair) {
 				k.reference,
 				"?externalTransactionReferenceNumber=none", ""})
 	}
-	of("another account", harborKey, s.make(corner, "claimed"))
-	of("another account", pierKey, s.make(corner, "redeemed"))
-	of("another location", pierKey, s.make(wharf, "claimed"))
+	of("another account", harborKey, corner)
+	of("another account", pierKey, corner)
+	of("another location", pierKey, wharf)
 
 	code, token := s.make(nowhere, "").name("code"), s.make(nowhere, "").name("token")
 	for _, by := range []string{code, token} {
@@ -125,7 +127,11 @@ func (s *stage) see(p pair, what, key string) seen {
 func TestWhatIsNotForAKeyIsAsIfItWereNotThere(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	for n, p := range s.hiddenThings() {
+	all := s.hiddenThings()
+	if len(all) < 3*len(gift.Operations()) {
+		t.Errorf("%d calls for %d operations", len(all), len(gift.Operations()))
+	}
+	for n, p := range all {
 		for _, key := range []string{"", "first", "first"} {
 			if p.method == "GET" && key != "" {
 				continue
