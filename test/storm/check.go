@@ -15,6 +15,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"boon.example/internal/gift"
 	"boon.example/test/rig"
 )
 
@@ -306,7 +307,7 @@ func (o *op) entered() string {
 	case (o.kind == cancel || o.kind == reinstate) && !o.did:
 		return ""
 	case slices.Contains(unnamed, o.kind):
-		return operations[o.kind].entry
+		return string(operations[o.kind].entry)
 	case operations[o.kind].entry != "":
 		return o.id
 	}
@@ -316,7 +317,7 @@ func (o *op) entered() string {
 // unnamed are those whose answers name no entry.
 var unnamed = []kind{replace, extend, cancel, reinstate}
 
-const wrongEntered = "WRONG_VERIFICATION_CODE"
+const wrongEntered = string(gift.WrongVerificationCode)
 
 // entries counts what calls are acknowledged for in the history of a gift, by id, or by kind where the answer names
 // none.
@@ -324,7 +325,10 @@ func (s *Storm) entries(url string, v *voucher) (map[string]int, error) {
 	found := map[string]int{}
 	for next := ""; ; {
 		var page struct {
-			Entries    []struct{ EntryID, Kind string }
+			Entries []struct {
+				EntryID string
+				Kind    gift.Kind
+			}
 			NextCursor string
 		}
 		if err := s.client.Read(url+rig.Gifts+v.id+"/history?limit=200"+next, v.shop.Keys[0], &page); err != nil {
@@ -332,9 +336,9 @@ func (s *Storm) entries(url string, v *voucher) (map[string]int, error) {
 		}
 		for _, e := range page.Entries {
 			switch {
-			case e.Kind == wrongEntered,
+			case e.Kind == gift.WrongVerificationCode,
 				slices.ContainsFunc(unnamed, func(k kind) bool { return operations[k].entry == e.Kind }):
-				found[e.Kind]++
+				found[string(e.Kind)]++
 			case slices.ContainsFunc(operations[:], func(o operation) bool { return o.entry == e.Kind }):
 				found[e.EntryID]++
 			}

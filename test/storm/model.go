@@ -366,7 +366,7 @@ func (o asked) transfer(s state) effect {
 	case o.kind == receive:
 		take = o.moved
 	}
-	s.balance += operations[o.kind].sign * take
+	s.balance += operations[o.kind].sign() * take
 	return effect{code: "OK", moved: take, state: s}
 }
 
@@ -465,7 +465,7 @@ func (o asked) undo(s state) effect {
 	case back > left, o.kind == payBack && back < left: // cash is taken back as a whole
 		return effect{code: "VALIDATION_FAILURE", state: s, kept: true}
 	}
-	s.balance, s.left = s.balance+operations[o.kind].sign*back, set(s.left, o.of, left-back)
+	s.balance, s.left = s.balance+operations[o.kind].sign()*back, set(s.left, o.of, left-back)
 	if s.dormant = o.kind == deactivate; s.dormant {
 		s.wrong = 0
 	}

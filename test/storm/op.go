@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
 	"boon.example/test/rig"
 )
@@ -48,30 +49,49 @@ const (
 	kinds
 )
 
+// operation is what there is to know of a kind of call; sign and scope of keys come from the table of operations.
 type operation struct {
-	path, name string // the name is the scope of keys
-	entry      string // its kind; "": none that is acknowledged by an id
-	sign       int64  // of what it adds to the balance
+	path  string
+	does  gift.Operation // "": it changes nothing
+	entry gift.Kind      // by whose id a call is acknowledged, or whose number in the history is known; "": neither
+}
+
+// sign is that of what a call adds to the balance.
+func (o operation) sign() int64 {
+	switch o.entry.Balance() {
+	case gift.Grows, gift.Moves:
+		return 1
+	case gift.Shrinks:
+		return -1
+	}
+	return 0
 }
 
 var operations = [kinds]operation{
-	redeem: {rig.Redeem, "redeem-gift", "REDEMPTION", -1}, hold: {rig.Hold, "hold-gift", "HOLD", 0},
-	capture: {rig.Capture, "capture-hold", "REDEMPTION", -1}, reverse: {rig.Reverse, "reverse-redemption", "REVERSAL", 1},
-	void: {rig.Reverse, "reverse-redemption", "REVERSAL", 1}, release: {rig.Release, "release-hold", "", 0},
-	withdraw: {rig.Release, "release-hold", "", 0}, give: {rig.Transfer, "transfer-balance", "TRANSFER_OUT", -1},
-	receive: {rig.Transfer, "transfer-balance", "TRANSFER_IN", 1},
-	load:    {rig.Reload, "reload-gift", "RELOAD", 1}, unload: {rig.Unload, "reverse-reload", "RELOAD_REVERSAL", -1},
-	activate: {rig.Activate, "activate-gift", "ACTIVATION", 1},
-	adjust:   {rig.Adjust, "adjust-gift", "ADJUSTMENT", 1}, block: {rig.Block, "block-gift", "", 0},
-	unblock:    {rig.Unblock, "unblock-gift", "", 0},
-	replace:    {rig.Replace, "replace-gift", "REPLACED", 0},
-	extend:     {rig.Extend, "extend-gift", "EXTENDED", 0},
-	cashingOut: {rig.CashOut, "cash-out-gift", "CASH_OUT", -1},
-	payBack:    {rig.Reverse, "reverse-redemption", "REVERSAL", 1},
-	deactivate: {rig.Unsell, "reverse-activation", "ACTIVATION_REVERSAL", -1},
-	cancel:     {rig.Cancel, "cancel-gift", "CANCELLATION", 0},
-	reinstate:  {rig.Restore, "reinstate-gift", "REINSTATEMENT", 0},
-	look:       {rig.Validate, "", "", 0}, sell: {rig.SendGift, "send-gift", "", 0},
+	redeem:     {rig.Redeem, gift.RedeemGift, gift.Redemption},
+	hold:       {rig.Hold, gift.HoldGift, gift.HoldMade},
+	capture:    {rig.Capture, gift.CaptureHold, gift.Redemption},
+	reverse:    {rig.Reverse, gift.ReverseRedemption, gift.Reversal},
+	void:       {rig.Reverse, gift.ReverseRedemption, gift.Reversal},
+	release:    {rig.Release, gift.ReleaseHold, ""}, // a hold that is over, or cancelled, is released by nobody
+	withdraw:   {rig.Release, gift.ReleaseHold, ""},
+	load:       {rig.Reload, gift.ReloadGift, gift.Reload},
+	unload:     {rig.Unload, gift.ReverseReload, gift.ReloadReversal},
+	activate:   {rig.Activate, gift.ActivateGift, gift.Activation},
+	deactivate: {rig.Unsell, gift.ReverseActivation, gift.ActivationReversal},
+	adjust:     {rig.Adjust, gift.AdjustGift, gift.Adjustment},
+	block:      {rig.Block, gift.BlockGift, ""}, // what is blocked is not blocked again
+	unblock:    {rig.Unblock, gift.UnblockGift, ""},
+	replace:    {rig.Replace, gift.ReplaceGift, gift.Replaced},
+	extend:     {rig.Extend, gift.ExtendGift, gift.Extended},
+	cashingOut: {rig.CashOut, gift.CashOutGift, gift.CashOut},
+	payBack:    {rig.Reverse, gift.ReverseRedemption, gift.Reversal},
+	give:       {rig.Transfer, gift.TransferBalance, gift.TransferOut},
+	receive:    {rig.Transfer, gift.TransferBalance, gift.TransferIn},
+	cancel:     {rig.Cancel, gift.CancelGift, gift.Cancellation},
+	reinstate:  {rig.Restore, gift.ReinstateGift, gift.Reinstatement},
+	look:       {rig.Validate, "", ""},
+	sell:       {rig.SendGift, gift.SendGift, ""}, // nothing is written down of it
 }
 
 // words are what the report calls them.
@@ -130,7 +150,7 @@ func (o *op) delta() int64 {
 	if o.code != "OK" {
 		return 0
 	}
-	return operations[o.kind].sign * o.moved
+	return operations[o.kind].sign() * o.moved
 }
 
 // finish makes a call, sees it through, and writes it down.
@@ -217,10 +237,10 @@ func (t *till) write(o *op) {
 	case payBack:
 		o.body = fmt.Sprintf(`{"redemptionID":%q%s}`, o.of.id, amount)
 		if o.byKey {
-			o.body = byKey + fmt.Sprintf(`,"operation":%q%s}`, operations[cashingOut].name, amount)
+			o.body = byKey + fmt.Sprintf(`,"operation":%q%s}`, operations[cashingOut].does, amount)
 		}
 	case void:
-		o.body = byKey + fmt.Sprintf(`,"operation":%q%s}`, operations[o.of.kind].name, amount)
+		o.body = byKey + fmt.Sprintf(`,"operation":%q%s}`, operations[o.of.kind].does, amount)
 	case release:
 		o.body = fmt.Sprintf(`{"holdID":%q}`, o.of.id)
 	case withdraw:

@@ -1,0 +1,50 @@
+package storm
+
+import (
+	"path"
+	"slices"
+	"testing"
+
+	"boon.example/internal/gift"
+)
+
+// noStorm are operations that no till of a storm calls, and why.
+var noStorm = map[gift.Operation]string{
+	gift.CreateStock:    "the cards are made before the storm",
+	gift.ResendGift:     "it sends something, and no gift of a storm is sent",
+	gift.RescheduleGift: "it moves a delivery, and no gift of a storm is sent",
+}
+
+// TestEveryOperationIsInTheStorm holds the calls of a storm to the table of operations: each operation is called, by
+// its own path, also what undoes it, and a call that moves value is acknowledged by the entry that the table names.
+func TestEveryOperationIsInTheStorm(t *testing.T) {
+	t.Parallel()
+	called := map[gift.Operation][]gift.Kind{}
+	for k, o := range operations {
+		if o.does == "" {
+			continue
+		}
+		called[o.does] = append(called[o.does], o.entry)
+		if path.Base(o.path) != string(o.does) {
+			t.Errorf("%s is called at %s", o.does, o.path)
+		}
+		makes := o.does.Makes()
+		if o.entry != makes && kind(k) != receive && (o.entry != "" || makes.Balance() != gift.Stays) {
+			t.Errorf("%s makes a %s, and is acknowledged by %q", o.does, makes, o.entry)
+		}
+		if words[k] == "" {
+			t.Errorf("the report has no words for %s", o.does)
+		}
+	}
+	if !slices.Contains(called[gift.TransferBalance], gift.TransferIn) {
+		t.Error("nobody sees a transfer as the gift that receives it")
+	}
+	for _, o := range gift.Operations() {
+		if why := noStorm[o]; (len(called[o]) > 0) == (why != "") {
+			t.Errorf("%s is called: %v, and the reason not to is %q", o, len(called[o]) > 0, why)
+		}
+		if undo := o.UndoneBy(); undo != "" && len(called[o]) > 0 && len(called[undo]) == 0 {
+			t.Errorf("%s is called, and %s never undoes it", o, undo)
+		}
+	}
+}
