@@ -1,7 +1,10 @@
 package journal_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -148,6 +151,46 @@ func TestAMonthHasManyRows(t *testing.T) {
 		strings.Count(string(files[0].Content), "\r\n") != 2+99_999 ||
 		strings.Count(string(files[1].Content), "\r\n") != 2+2 {
 		t.Errorf("%d files, %v", len(files), err)
+	}
+}
+
+// TestMonthsTravelTogether: several files are an archive, which is the same whenever it is made.
+func TestMonthsTravelTogether(t *testing.T) {
+	t.Parallel()
+	rows := []journal.Row{{Day: day(6, 30), Line: books.LineIssued, Currency: eur, Amount: 1},
+		{Day: day(7, 1), Line: books.LineIssued, Currency: eur, Amount: 2}}
+	entries, err := journal.Entries(rows, accounts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &journal.Journal{From: day(6, 1), To: day(7, 31), Entries: entries, Datev: datev, Made: day(8, 1)}
+	files, err := j.Write(journal.DATEV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := j.Whole(files)
+	if err != nil || whole.Name != "journal-2026-06-01-2026-07-31.zip" || whole.Media != "application/zip" {
+		t.Fatalf("%s, %s, %v", whole.Name, whole.Media, err)
+	}
+	archive, err := zip.NewReader(bytes.NewReader(whole.Content), int64(len(whole.Content)))
+	if err != nil || len(archive.File) != 2 {
+		t.Fatalf("%v", err)
+	}
+	for n, f := range archive.File {
+		in, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(in)
+		if err != nil || f.Name != files[n].Name || !bytes.Equal(content, files[n].Content) {
+			t.Errorf("%s: %q, %v", f.Name, content, err)
+		}
+	}
+	if again, err := j.Whole(files); err != nil || !bytes.Equal(again.Content, whole.Content) {
+		t.Errorf("it is another archive: %v", err)
+	}
+	if one, err := j.Whole(files[:1]); err != nil || one.Name != files[0].Name {
+		t.Errorf("%s, %v", one.Name, err)
 	}
 }
 

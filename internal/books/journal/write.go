@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"archive/zip"
 	"bytes"
 	"fmt"
 	"maps"
@@ -57,6 +58,28 @@ func (j *Journal) Write(format Format) ([]File, error) {
 		return j.hledger()
 	}
 	return nil, fmt.Errorf("no format %q", format)
+}
+
+// Whole is a written journal as one file: the only one, or a ZIP archive of several.
+func (j *Journal) Whole(files []File) (File, error) {
+	if len(files) == 1 {
+		return files[0], nil
+	}
+	var b bytes.Buffer
+	archive := zip.NewWriter(&b)
+	for _, f := range files {
+		w, err := archive.CreateHeader(&zip.FileHeader{Name: f.Name, Method: zip.Deflate})
+		if err == nil {
+			_, err = w.Write(f.Content)
+		}
+		if err != nil {
+			return File{}, fmt.Errorf("archive %s: %w", f.Name, err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		return File{}, fmt.Errorf("archive the journal: %w", err)
+	}
+	return j.file(".zip", "application/zip", &b)[0], nil
 }
 
 // file is a journal that is one file.
