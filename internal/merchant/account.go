@@ -24,7 +24,7 @@ import (
 //	setup  the field of the set-up file, if the store has another name for it. "a.b": b in the mapping a. Then
 //	       ",required". "-": the file does not say it
 //	is     the form of the field, if its type does not tell: see forms in internal/setup
-//	most   how many characters or pixels it has at most
+//	most   how many characters or pixels it has at most; of a number, the largest one, and least the smallest
 //	told   how people are told of it when it changes, if not by its name. What the file does not say and nobody is told
 //	       of is not compared
 //	with   the field that has the translations of it
@@ -62,6 +62,7 @@ type Account struct {
 	// who sign in at tills; none: nobody does
 	People    []Person   `json:"people,omitempty"`
 	Providers []Provider `json:"providers,omitempty"`
+	Books     Books      `json:"books,omitzero"`
 
 	// those that were taken out of the set-up
 	EndedProviders []EndedProvider `json:"endedProviders,omitempty" setup:"-"`
@@ -109,6 +110,8 @@ type Location struct {
 	PointOfSale string `json:"pointOfSale,omitempty" setup:"pointOfSale.identifier,required" told:"point-of-sale identifier"`
 	// whether the identifier may be used
 	POSRedemption bool `json:"posRedemption,omitempty" setup:"pointOfSale.redemptionEnabled" told:"point-of-sale redemption"`
+	// whose sales and debts are those of the location, by name or number; "": the account's
+	LegalEntity string `json:"legalEntity,omitempty"`
 	// zero: the account's
 	DefaultDesign guid.ID `json:"defaultDesign,omitzero" setup:"defaultVoucherDesign" is:"design"`
 	// by format, sorted
@@ -147,12 +150,17 @@ type Subscription struct {
 	Locations []guid.ID `json:"locations,omitempty"`
 	// value may be added to gifts of money that were paid for
 	Reloadable bool `json:"reloadable,omitempty"`
+	// of gifts of the program, and the rate in percent where VAT is due when a gift is sold
+	VATTreatment VATTreatment `json:"vatTreatment,omitempty" told:"VAT treatment"`
+	VATRate      money.Number `json:"vatRate,omitempty" told:"VAT rate"`
 }
 
 // Storefront tracks where gifts were purchased.
 type Storefront struct {
 	ID   guid.ID `json:"id" setup:",required" is:"new id"`
 	Name string  `json:"name" setup:",required"`
+	// whose sales its sales are; zero: those of none
+	LocationID guid.ID `json:"location,omitzero" is:"location"`
 }
 
 // Promotion tracks promotional gifts and holds defaults for them.
@@ -170,6 +178,9 @@ type Promotion struct {
 	EligibleItems []Item `json:"-" setup:"eligibleItems"`
 	// gifts for certain items may be redeemed without a ticket
 	TicketOptional bool `json:"ticketOptional,omitempty" setup:"ticketRequired" is:"not" told:"need of a ticket"`
+	// of gifts of the promotion; "": as of those of its program
+	VATTreatment VATTreatment `json:"vatTreatment,omitempty" told:"VAT treatment"`
+	VATRate      money.Number `json:"vatRate,omitempty" told:"VAT rate"`
 }
 
 // End is when gifts by the promotion's own dates are over; zero: its dates do not say.

@@ -61,12 +61,13 @@ func definitionOf(t reflect.Type) definition {
 	if known, ok := definitions.Load(t); ok {
 		return known.(definition)
 	}
-	def := define(t, nil)
+	def := define(t, nil, "")
 	definitions.Store(t, def)
 	return def
 }
 
-func define(t reflect.Type, within []int) (def definition) {
+// define reads the tags of a struct that lies in another one, of which people are told under a name.
+func define(t reflect.Type, within []int, under string) (def definition) {
 	for n := range t.NumField() {
 		f := t.Field(n)
 		stored, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -89,7 +90,7 @@ func define(t reflect.Type, within []int) (def definition) {
 			m.name = inner
 		}
 		if m.told == "" {
-			m.told = inWords(m.name)
+			m.told = strings.TrimSpace(under + " " + inWords(m.name))
 		}
 		m.be(f)
 		if !nested {
@@ -108,16 +109,17 @@ func define(t reflect.Type, within []int) (def definition) {
 
 // be finds out what a member is.
 func (m *member) be(f reflect.StructField) {
+	least, _ := strconv.Atoi(f.Tag.Get("least"))
 	most, _ := strconv.Atoi(f.Tag.Get("most"))
 	is := f.Tag.Get("is")
 	if is == "" && f.Type.Kind() == reflect.Slice {
 		m.list = recordTypeOf(f.Type.Elem())
 	}
 	if m.list == nil {
-		m.form = formOf(is, f.Type, most, m.with != nil)
+		m.form = formOf(is, f.Type, least, most, m.with != nil)
 	}
 	if m.form.read == nil && f.Type.Kind() == reflect.Struct {
-		m.mapping = define(f.Type, m.index)
+		m.mapping = define(f.Type, m.index, m.told)
 	}
 }
 

@@ -319,6 +319,13 @@ func writePersonMay(may merchant.Permissions, a *merchant.Account) any {
 	return writeTexts(may.Names(), a)
 }
 
+func writePercent(rate money.Number, _ *merchant.Account) any {
+	if rate == "" {
+		return nil
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: string(rate)}
+}
+
 func writeTickets(all []merchant.TicketReading, _ *merchant.Account) any {
 	var by mapping
 	for _, t := range all {

@@ -141,6 +141,7 @@ func (r *reader) account(v value) Account {
 	defer func() { r.in = nil }()
 	f := r.fill(v, definitionOf(reflect.TypeFor[merchant.Account]()), reflect.ValueOf(a).Elem(), "webhooks", "keys")
 	f.requireLanguage(a)
+	checkBooks(f, a)
 	keys := r.keys(f, "keys")
 	for i := range keys {
 		keys[i].Owner, keys[i].Test = a.ID, a.Test

@@ -14,7 +14,7 @@ import (
 
 // formOf finds a form by its name, which is the tag "is" of merchant; "": by the type of the Go field. A form without
 // functions: there is none.
-func formOf(is string, of reflect.Type, most int, translated bool) form {
+func formOf(is string, of reflect.Type, least, most int, translated bool) form {
 	switch {
 	case translated && is == "prose":
 		return inLanguages(prose(most), true)
@@ -24,6 +24,8 @@ func formOf(is string, of reflect.Type, most int, translated bool) form {
 		return namedForms()[is]
 	case of == reflect.TypeFor[merchant.AssetHash]():
 		return pictureForm(most)
+	case of == reflect.TypeFor[int]():
+		return formed(wholeNumber(least, most), tellNumber, writeNumber)
 	}
 	return typedForms()[of]
 }
@@ -35,6 +37,7 @@ func namedForms() map[string]form {
 		"program":      formed(fields.id, tellID, writeID),
 		"design":       formed(fields.design, designField, writeID),
 		"storefront":   formed(fields.storefront, storefrontField, writeID),
+		"location":     formed(fields.location, tellLocation, writeID),
 		"color":        formed(fields.color, tellText, writeText),
 		"country":      formed(fields.country, tellText, writeText),
 		"jurisdiction": formed(fields.jurisdiction, tellText, writeText),
@@ -58,15 +61,17 @@ func namedForms() map[string]form {
 // typedForms are those of types that have only one.
 func typedForms() map[reflect.Type]form {
 	return map[reflect.Type]form{
-		reflect.TypeFor[string]():            formed(fields.label, tellText, writeText),
-		reflect.TypeFor[bool]():              formed(fields.truth, tellSwitch, writeTrue),
-		reflect.TypeFor[money.Currency]():    formed(fields.currency, tellCurrency, writeCurrency),
-		reflect.TypeFor[*time.Location]():    formed(fields.zone, tellZone, writeZone),
-		reflect.TypeFor[merchant.Language](): namedForm(fields.language),
-		reflect.TypeFor[merchant.Platform](): namedForm(fields.platform),
-		reflect.TypeFor[time.Time]():         formed(fields.instant, tellTime, writeTime),
-		reflect.TypeFor[time.Duration]():     formed(fields.timeOfDay, tellTimeOfDay, writeTimeOfDay),
-		reflect.TypeFor[[]guid.ID]():         formed(fields.locations, tellLocations, writeIDs),
+		reflect.TypeFor[string]():                formed(fields.label, tellText, writeText),
+		reflect.TypeFor[bool]():                  formed(fields.truth, tellSwitch, writeTrue),
+		reflect.TypeFor[money.Currency]():        formed(fields.currency, tellCurrency, writeCurrency),
+		reflect.TypeFor[*time.Location]():        formed(fields.zone, tellZone, writeZone),
+		reflect.TypeFor[merchant.Language]():     namedForm(fields.language),
+		reflect.TypeFor[merchant.Platform]():     namedForm(fields.platform),
+		reflect.TypeFor[merchant.VATTreatment](): namedForm(fields.vatTreatment),
+		reflect.TypeFor[money.Number]():          formed(fields.percent, tellPercent, writePercent),
+		reflect.TypeFor[time.Time]():             formed(fields.instant, tellTime, writeTime),
+		reflect.TypeFor[time.Duration]():         formed(fields.timeOfDay, tellTimeOfDay, writeTimeOfDay),
+		reflect.TypeFor[[]guid.ID]():             formed(fields.locations, tellLocations, writeIDs),
 		reflect.TypeFor[merchant.Limits](): formed(func(f fields, _ string) merchant.Limits {
 			return f.limits(merchant.Limits{}, f.in.currency())
 		}, tellLimits, writeLimitsBeyond(merchant.Limits{})),
@@ -177,6 +182,20 @@ func tellNetworks(name string, all merchant.Networks, _ *merchant.Account) Field
 
 func tellPermissions(name string, may merchant.Permissions, _ *merchant.Account) Field {
 	return PlainField(name, strings.Join(may.Names(), ", "))
+}
+
+func tellLocation(name string, id guid.ID, a *merchant.Account) Field {
+	if l := a.Location(id); l != nil {
+		return Field{name, id.String(), l.Name}
+	}
+	return PlainField(name, id.String())
+}
+
+func tellPercent(name string, rate money.Number, _ *merchant.Account) Field {
+	if rate == "" {
+		return PlainField(name, "")
+	}
+	return Field{name, string(rate), string(rate) + " %"}
 }
 
 func tellTickets(_ string, all []merchant.TicketReading, _ *merchant.Account) Field {

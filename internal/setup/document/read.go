@@ -337,6 +337,50 @@ func (f fields) retention(name string) int {
 	return said
 }
 
+// wholeNumber reads a number within bounds; 0: absent or refused.
+func wholeNumber(least, most int) func(fields, string) int {
+	return func(f fields, name string) int {
+		v, plain, ok := f.scalar(name)
+		if !ok {
+			return 0
+		}
+		n, err := strconv.Atoi(v.Value)
+		if err != nil || !plain || n < least || n > most || strconv.Itoa(n) != v.Value {
+			f.problem(v, "This must be a whole number from %d to %d, without quotes.", least, most)
+			return 0
+		}
+		return n
+	}
+}
+
+// percent reads a rate in one spelling: 19, 5.5; "": absent or refused.
+func (f fields) percent(name string) money.Number {
+	v, plain, ok := f.scalar(name)
+	if !ok {
+		return ""
+	}
+	hundredths := money.Currency{Decimals: 2}
+	rate, err := hundredths.ParseSigned(money.Number(v.Value))
+	if err != nil || !plain || rate < 0 || rate > 100_00 {
+		f.problem(v, "This must be a rate in percent, from 0 to 100, with at most 2 decimals and without quotes, such as 19.")
+		return ""
+	}
+	return money.Number(strings.TrimSuffix(strings.TrimRight(hundredths.Format(rate), "0"), "."))
+}
+
+// vatTreatment reads how gifts are taxed.
+func (f fields) vatTreatment(name string) merchant.VATTreatment {
+	v, _, ok := f.scalar(name)
+	if ok && !slices.Contains(merchant.VATTreatments(), merchant.VATTreatment(v.Value)) {
+		f.problem(v, "This is %s or %s.", merchant.MultiPurpose, merchant.SinglePurpose)
+		ok = false
+	}
+	if !ok {
+		return ""
+	}
+	return merchant.VATTreatment(v.Value)
+}
+
 func (f fields) zone(name string) *time.Location {
 	v, _, ok := f.scalar(name)
 	if !ok {
@@ -556,6 +600,13 @@ func (f fields) storefront(name string) guid.ID {
 func (f fields) locations(name string) []guid.ID {
 	const empty = "An empty list means nowhere; name locations, or leave the field out for all of them."
 	return f.idList(name, empty, f.isLocation)
+}
+
+// location reads the id of one of the account's locations.
+func (f fields) location(name string) guid.ID {
+	id := f.id(name)
+	f.isLocation(f.values[name], id)
+	return id
 }
 
 // isLocation refuses an id that is none of the account's locations.

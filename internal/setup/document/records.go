@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
+	"boon.example/internal/money"
 )
 
 // recordTypeOf finds what is particular about the records of a list; nil: no list of records is made of these.
@@ -61,6 +62,7 @@ func checkPromotion(f fields, p *merchant.Promotion) {
 	if at, ok := f.get("ticketRequired"); ok && p.EligibleItems == nil {
 		f.problem(at, "This says nothing without eligibleItems: only gifts for certain items need a ticket.")
 	}
+	checkVAT(f, p.VATTreatment, p.VATRate)
 }
 
 func checkSubscription(f fields, s *merchant.Subscription) {
@@ -80,6 +82,37 @@ func checkSubscription(f fields, s *merchant.Subscription) {
 	}
 	if s.Reloadable && program.Promotional {
 		f.problem(f.values["reloadable"], "Promotional gifts cannot be reloaded.")
+	}
+	checkVAT(f, s.VATTreatment, s.VATRate)
+}
+
+// checkVAT holds treatment and rate together: VAT is due when a gift is sold only if the rate is known by then.
+func checkVAT(f fields, t merchant.VATTreatment, rate money.Number) {
+	treatment, rated := f.values["vatTreatment"], f.values["vatRate"]
+	switch {
+	case t == merchant.SinglePurpose && rate == "" && rated.Node == nil:
+		f.add(treatment.Line, f.path("vatRate"),
+			"Say the rate: the VAT of a %s gift is due when the gift is sold. Write vatRate: and percent, such as 19.", t)
+	case t != merchant.SinglePurpose && rate != "":
+		f.problem(rated, "A rate belongs to vatTreatment: %s. The VAT of other gifts is due when they are redeemed, at the "+
+			"rate of what is bought.", merchant.SinglePurpose)
+	}
+}
+
+// checkBooks refuses accounts of a ledger that would be debited and credited at once.
+func checkBooks(f fields, a *merchant.Account) {
+	at, ok := f.get("books")
+	if !ok {
+		return
+	}
+	in := a.Books.Accounts
+	accounts := f.fieldOf(at, "accounts")
+	for name, other := range map[string]string{"promotion": in.Promotion, "clearing": in.Clearing, "cash": in.Cash,
+		"breakage": in.Breakage} {
+		if other != "" && other == in.Liability {
+			f.problem(f.fieldOf(accounts, name),
+				"This is the account of liability. A journal that debits and credits one account says nothing.")
+		}
 	}
 }
 
