@@ -1,0 +1,298 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
+	"boon.example/internal/money"
+	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
+)
+
+// load reads what want names. Vouchers are locked first, in the order of their ids, so that groups of several writers
+// wait for each other and never in a circle; what is read after them is as young as their lock.
+func (g *group) load(ctx context.Context, want ledger.Want) error {
+	g.loaded = make(map[ledger.Ref]gift.Voucher, len(want.Vouchers))
+	g.state = ledger.State{
+		Requests:    make(map[ledger.RequestKey]*ledger.Request),
+		Undoable:    make(map[ledger.Ref]*gift.Undoable),
+		Holds:       make(map[ledger.Ref]*gift.Held),
+		Vouchers:    make(map[ledger.Ref]*gift.Voucher, len(want.Vouchers)),
+		Codes:       make(map[gift.VoucherCode]bool),
+		DeliveredBy: make(map[ledger.Ref]guid.ID),
+		Resends:     make(map[ledger.Ref][]ledger.Resent),
+		Deliveries:  make(map[ledger.Ref]*ledger.Delivery),
+		Before:      make(map[ledger.Ref]gift.Status),
+		Transferred: make(map[ledger.Ref]bool),
+		CashOuts:    make(map[ledger.Ref]gift.CashOuts),
+		Counts:      make(map[ledger.CountKey]merchant.Count),
+	}
+	vouchers, requests := want.Vouchers, want.Requests
+	byKey := len(want.Undo) > 0
+	if byKey || len(want.Undoable)+len(want.Holds) > 0 {
+		undone, err := g.loadUndone(ctx, want)
+		if err != nil {
+			return err
+		}
+		vouchers = slices.Concat(vouchers, undone)
+		if byKey && g.db.Writers() == 1 {
+			requests = nil // nothing was written since
+		}
+	}
+	known := len(g.state.Requests)
+	batches := g.wantVouchers(vouchers)
+	batches = append(batches, g.wantCounts(want.Counts, want.Heavy)...)
+	batches = append(batches, g.wantRequests(requests)...)
+	batches = append(batches, g.wantReversed()...)
+	batches = append(batches, g.wantCashOuts()...)
+	batches = append(batches, g.wantMissed()...)
+	batches = append(batches, g.wantDeliveredBy(want.DeliveredBy)...)
+	batches = append(batches, g.wantResends(want.Resends)...)
+	batches = append(batches, g.wantDeliveries(want.Deliveries)...)
+	batches = append(batches, g.wantCancelled(want.Cancelled)...)
+	batches = append(batches, g.wantTransferred(want.Transferred)...)
+	batches = append(batches, g.wantCodes()...)
+	batches = append(batches, g.wantClocks(want.Clocks)...)
+	if err := g.run(ctx, batches); err != nil {
+		return err
+	}
+	if err := g.run(ctx, append(g.wantPlaces(), g.wantHoldEnds()...)); err != nil {
+		return err
+	}
+	// A request of the group that was answered between its record being looked for and its voucher being locked may not
+	// be decided a second time, not even to be refused without a record, on what the first time left.
+	if byKey && len(g.state.Requests) > known {
+		return fmt.Errorf("%w: a request was answered meanwhile", db.ErrOvertaken)
+	}
+	return nil
+}
+
+// loadUndone reads what is to be undone, and the holds that are to be captured, and gives their vouchers. Where
+// something is named by the key that it was made with, the requests of the whole group are read on the way.
+func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []ledger.Ref, err error) {
+	if len(want.Undo) > 0 {
+		if err := g.run(ctx, g.wantRequests(slices.Concat(want.Requests, want.Undo))); err != nil {
+			return nil, err
+		}
+	}
+	entries, holds := slices.Clone(want.Undoable), slices.Clone(want.Holds)
+	for _, k := range want.Undo {
+		if r := g.state.Requests[k]; r != nil && !r.EntryID.IsZero() {
+			into := &entries
+			if k.Operation == gift.HoldGift {
+				into = &holds
+			}
+			*into = append(*into, ledger.Ref{AccountID: k.AccountID, ID: r.EntryID})
+		}
+	}
+	of := func(e *gift.Entry) ledger.Ref {
+		vouchers = append(vouchers, ledger.Ref{AccountID: e.AccountID, ID: e.VoucherID})
+		return ledger.Ref{AccountID: e.AccountID, ID: e.ID}
+	}
+	err = g.run(ctx, append(record.ByRef(selectUndoable, entries, func(from db.Scanner) error {
+		u := new(gift.Undoable)
+		err := from.Scan(record.EntryFields(&u.Entry)...)
+		if u.Entry.Kind.Undoable() {
+			g.state.Undoable[of(&u.Entry)] = u
+		}
+		return err
+	}), record.ByRef(record.SelectHolds, holds, func(from db.Scanner) error {
+		h := new(gift.Held)
+		err := from.Scan(record.HoldFields(&h.Entry)...)
+		g.state.Holds[of(&h.Entry)] = h
+		return err
+	})...))
+	return vouchers, err
+}
+
+func (g *group) wantRequests(wanted []ledger.RequestKey) (batches []db.Batch) {
+	wanted = record.DistinctKeys(wanted)
+	scan := func(from db.Scanner) error {
+		r, _, err := record.ScanRequest(g.db.Keys, from)
+		if err != nil {
+			return err
+		}
+		// The key may have served other operations too, and those may be wanted or not.
+		if _, is := slices.BinarySearchFunc(wanted, r.RequestKey, record.CompareKeys); is {
+			g.state.Requests[r.RequestKey] = &r
+		}
+		return nil
+	}
+	return record.ByAccount(wanted, func(k ledger.RequestKey) guid.ID { return k.AccountID },
+		func(account guid.ID, of []ledger.RequestKey) db.Batch {
+			w := db.Batch{Query: selectRequests, Account: account, Scan: scan, Shared: true}
+			for i := range of {
+				if i == 0 || of[i].Key != of[i-1].Key {
+					w.Rows = append(w.Rows, []any{of[i].Key})
+				}
+			}
+			return w
+		})
+}
+
+// wantPlaces wants the locations that long answers tell of.
+func (g *group) wantPlaces() (batches []db.Batch) {
+	for _, r := range g.state.Requests {
+		if r.Answer.Long.Size == 0 {
+			continue
+		}
+		batches = append(batches, db.Batch{Query: record.SelectPlaces, Account: r.AccountID,
+			Rows: [][]any{{r.Key, string(r.Operation)}}, Scan: func(from db.Scanner) error {
+				var locations []byte
+				err := from.Scan(&locations)
+				r.Locations = db.SplitIDs(locations)
+				return err
+			}})
+	}
+	return batches
+}
+
+func (g *group) wantVouchers(wanted []ledger.Ref) (batches []db.Batch) {
+	if g.db.Spread {
+		batches = record.ByRef(lockVouchers, wanted, func(from db.Scanner) error { return from.Scan(new([]byte)) })
+	}
+	return append(batches, record.ByRef(selectVouchers, wanted, func(from db.Scanner) error {
+		v := new(gift.Voucher)
+		if err := from.Scan(record.VoucherFields(g.db.Keys, v)...); err != nil {
+			return err
+		}
+		ref := ledger.Ref{AccountID: v.AccountID, ID: v.ID}
+		g.state.Vouchers[ref] = v
+		g.loaded[ref] = *v
+		return nil
+	})...)
+}
+
+// wantReversed wants to know how much was undone of what is loaded.
+func (g *group) wantReversed() []db.Batch {
+	return record.ByRef(selectReversed, slices.Collect(maps.Keys(g.state.Undoable)), func(from db.Scanner) error {
+		var id guid.ID
+		var sum money.Amount
+		var parts int
+		if err := from.Scan(db.ScanID(&id), &sum, &parts); err != nil {
+			return err
+		}
+		for ref, of := range g.state.Undoable { // one, or a few when accounts share an id
+			if ref.ID == id {
+				of.Reversed, of.Parts = sum, parts
+			}
+		}
+		return nil
+	})
+}
+
+// wantCashOuts wants to know which cash-outs stand of the gifts whose redemptions are to be given back. A cash-out is
+// taken back as a whole.
+func (g *group) wantCashOuts() []db.Batch {
+	var vouchers []ledger.Ref
+	for ref, of := range g.state.Undoable {
+		if of.Entry.Kind == gift.Redemption {
+			vouchers = append(vouchers, ledger.Ref{AccountID: ref.AccountID, ID: of.Entry.VoucherID})
+		}
+	}
+	return record.ByRef(selectCashOuts, vouchers, func(from db.Scanner) error {
+		var ref ledger.Ref
+		var id guid.ID
+		var seq int
+		if err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), db.ScanID(&id), &seq); err != nil {
+			return err
+		}
+		if g.state.CashOuts[ref] == nil {
+			g.state.CashOuts[ref] = gift.CashOuts{}
+		}
+		g.state.CashOuts[ref][id] = seq
+		return nil
+	})
+}
+
+// wantMissed wants to know how many verification codes were mistyped since the activations that are to be taken back.
+func (g *group) wantMissed() (batches []db.Batch) {
+	for ref, of := range g.state.Undoable {
+		if of.Entry.Kind == gift.Activation {
+			batches = append(batches, db.Batch{Query: selectMissed, Account: ref.AccountID,
+				Rows: [][]any{{db.KeyOf(of.Entry.VoucherID), of.Entry.Seq}},
+				Scan: func(from db.Scanner) error { return from.Scan(&of.Missed) }})
+		}
+	}
+	return batches
+}
+
+// wantHoldEnds wants to know what became of the loaded holds that are open no more.
+func (g *group) wantHoldEnds() []db.Batch {
+	var ended []ledger.Ref
+	for ref, held := range g.state.Holds {
+		v := g.state.Vouchers[ledger.Ref{AccountID: ref.AccountID, ID: held.Entry.VoucherID}]
+		if v != nil && !slices.ContainsFunc(v.Holds, func(h gift.OpenHold) bool { return h.ID == ref.ID }) {
+			ended = append(ended, ref)
+		}
+	}
+	return record.ByRef(selectHoldEnds, ended, func(from db.Scanner) error {
+		var e gift.Entry
+		err := from.Scan(record.EntryFields(&e)...)
+		held := g.state.Holds[ledger.Ref{AccountID: e.AccountID, ID: e.HoldID}]
+		if held != nil && slices.Compare(held.Last.ID[:], e.ID[:]) < 0 {
+			held.Last = e
+		}
+		return err
+	})
+}
+
+// wantDeliveredBy wants to know which jobs delivered gifts. Whoever writes a card has locked its voucher.
+func (g *group) wantDeliveredBy(wanted []ledger.Ref) []db.Batch {
+	return record.ByRef(selectDeliveredBy, wanted, func(from db.Scanner) error {
+		var ref ledger.Ref
+		var job guid.ID
+		err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), db.ScanID(&job))
+		g.state.DeliveredBy[ref] = job
+		return err
+	})
+}
+
+// wantCancelled wants to know what gifts were before they were taken out of use.
+func (g *group) wantCancelled(wanted []ledger.Ref) []db.Batch {
+	return record.ByRef(selectCancelled, wanted, func(from db.Scanner) error {
+		var ref ledger.Ref
+		var before gift.Status
+		err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), &before)
+		g.state.Before[ref] = before
+		return err
+	})
+}
+
+// wantTransferred wants to know whether value was moved between gifts and others.
+func (g *group) wantTransferred(wanted []ledger.Ref) []db.Batch {
+	return record.ByRef(selectTransferred, wanted, func(from db.Scanner) error {
+		var ref ledger.Ref
+		err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID))
+		g.state.Transferred[ref] = true
+		return err
+	})
+}
+
+func (g *group) wantCodes() []db.Batch {
+	byHash := make(map[string]gift.VoucherCode, len(g.prepared.codes))
+	w := db.Batch{Query: selectCodes, Scan: func(from db.Scanner) error {
+		var hash []byte
+		err := from.Scan(&hash)
+		g.state.Codes[byHash[string(hash)]] = true
+		return err
+	}}
+	for code, hashes := range g.prepared.codes {
+		for _, hash := range hashes {
+			byHash[string(hash)] = code
+			w.Rows = append(w.Rows, []any{hash})
+		}
+	}
+	if len(w.Rows) == 0 {
+		return nil
+	}
+	slices.SortFunc(w.Rows, func(a, b []any) int { return bytes.Compare(a[0].([]byte), b[0].([]byte)) })
+	return []db.Batch{w}
+}

@@ -1,0 +1,328 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"boon.example/internal/chain"
+	"boon.example/internal/contact"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
+	"boon.example/internal/store/feed"
+	"boon.example/internal/store/record"
+)
+
+// save writes what was decided: locked rows first, then the rest, each in the order of its key. Last is what others of
+// the account write, too, such as the tally, its one row: who has written that keeps them waiting until the commit.
+func (g *group) save(ctx context.Context, c *ledger.Changes) error {
+	used := g.saveUsed(c)
+	if err := g.checkSetup(ctx); err != nil {
+		return err
+	}
+	g.prepared.complete(g.Store, c.Gifts)
+	row, first, err := g.chainEntries(ctx, c)
+	if err != nil {
+		return err
+	}
+	batches, err := g.saveVouchers(c.Vouchers)
+	if err != nil {
+		return err
+	}
+	batches = append(batches, g.saveGifts(c.Gifts)...)
+	batches = append(batches, g.saveSearch(c))
+	batches = append(batches, g.saveRekeyed(c.Rekeyed)...)
+	batches = append(batches, saveSold(c.Sold)...)
+	slices.SortStableFunc(c.Requests, func(a, b ledger.Request) int {
+		return record.CompareKeys(a.RequestKey,
+			b.RequestKey)
+	})
+	requests, answers := record.RequestRows(g.db.Keys, c.Requests, g.prepared.answers)
+	batches = append(batches, row, entryRows(c.Entries, first), g.saveEvents(c.Entries), requests, answers)
+	batches = append(batches, g.saveGivenBack(c.Entries), record.RowsOf(insertJob, c.Jobs, jobRow),
+		record.RowsOf(insertSheet, c.Sheets,
+			g.sheetRow))
+	batches = append(batches, saveReplays(c.Replays)...)
+	batches = append(batches, saveResends(c)...)
+	batches = append(batches, saveRescheduled(c.Rescheduled)...)
+	batches = append(batches, saveDone(c.Done)...)
+	batches = append(batches, g.saveCounts(c.Counts))
+	if len(c.Most) > 0 {
+		if err := g.runWithin(ctx, withRows(batches), c.Most); err != nil {
+			return err
+		}
+		batches = nil
+	}
+	batches = append(batches, used, saveTally(c.Gifts))
+	return g.run(ctx, withRows(batches))
+}
+
+func withRows(batches []db.Batch) []db.Batch {
+	return slices.DeleteFunc(batches, func(w db.Batch) bool { return len(w.Rows) == 0 })
+}
+
+func (g *group) saveGifts(gifts []gift.Gift) []db.Batch {
+	terms, vouchers := db.Batch{Query: record.InsertTerms}, db.Batch{Query: record.InsertVoucher}
+	cards, secrets := db.Batch{Query: record.InsertCard}, db.Batch{Query: record.InsertSecret}
+	for i := range gifts {
+		r := g.prepared.gifts[record.RefOf(&gifts[i].Voucher)]
+		if r.terms != nil {
+			terms.Rows = append(terms.Rows, r.terms)
+		}
+		vouchers.Rows, cards.Rows = append(vouchers.Rows, r.voucher), append(cards.Rows, r.card)
+		secrets.Rows = append(secrets.Rows, r.code, r.token)
+	}
+	slices.SortFunc(terms.Rows, func(a, b []any) int { return bytes.Compare(a[1].([]byte), b[1].([]byte)) })
+	slices.SortFunc(secrets.Rows, func(a, b []any) int { return bytes.Compare(a[0].([]byte), b[0].([]byte)) })
+	return []db.Batch{terms, record.SaveItems(gifts), vouchers, cards, secrets}
+}
+
+// saveVouchers writes vouchers that were loaded and are still as they were then.
+func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
+	for i := range changed {
+		if _, ok := g.loaded[record.RefOf(&changed[i])]; !ok {
+			return nil, fmt.Errorf("voucher %s was changed without having been loaded", changed[i].ID)
+		}
+	}
+	changed = slices.Clone(changed)
+	slices.SortFunc(changed, func(a, b gift.Voucher) int { return record.CompareRefs(record.RefOf(&a), record.RefOf(&b)) })
+	update := func(q *db.Query, changed []gift.Voucher, row func(*gift.Voucher, int) []any) []db.Batch {
+		return record.ByAccount(changed, func(v gift.Voucher) guid.ID { return v.AccountID },
+			func(account guid.ID, of []gift.Voucher) db.Batch {
+				w := record.RowsOf(q, of, func(v *gift.Voucher) []any { return row(v, g.loaded[record.RefOf(v)].Seq) })
+				w.Account = account
+				return w
+			})
+	}
+	const balance, holds, all = 0, 1, 2
+	var by [all + 1][]gift.Voucher // what of them changed
+	for _, v := range changed {
+		before, what := g.loaded[record.RefOf(&v)], balance
+		if v.Holds != nil || before.Holds != nil {
+			what = holds
+		}
+		if v.Loaded != before.Loaded || v.WrongCodes != before.WrongCodes || v.Blocked != before.Blocked ||
+			!v.Extended.Equal(before.Extended) || v.Replaced != before.Replaced {
+			what = all
+		}
+		by[what] = append(by[what], v)
+	}
+	return slices.Concat(update(updateBalance, by[balance], func(v *gift.Voucher, seq int) []any {
+		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.KeyOf(v.ID), seq}
+	}), update(updateHolds, by[holds], func(v *gift.Voucher, seq int) []any {
+		held, end, list := record.HoldColumns(v.Holds)
+		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, db.KeyOf(v.ID), seq}
+	}), update(updateVoucher, by[all], func(v *gift.Voucher, seq int) []any {
+		held, end, list := record.HoldColumns(v.Holds)
+		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, int64(v.Loaded),
+			v.WrongCodes, string(v.Blocked), db.Micros(v.Extended), v.Replaced, db.KeyOf(v.ID), seq}
+	})), nil
+}
+
+// saveGivenBack notes what was undone, where no guard on entries does.
+func (g *group) saveGivenBack(entries []gift.Entry) db.Batch {
+	w := db.Batch{Query: insertGivenBack}
+	for i := range entries {
+		if e := &entries[i]; g.db.Spread && !e.Reverses.IsZero() {
+			w.Rows = append(w.Rows, []any{db.KeyOf(e.AccountID), db.KeyOf(e.Reverses), int64(max(e.Delta, -e.Delta)), 1})
+		}
+	}
+	return w
+}
+
+// saveEvents notes which entries the commit makes, where no guard on entries does.
+func (g *group) saveEvents(entries []gift.Entry) db.Batch {
+	if g.db.File == "" && !g.db.Spread {
+		return db.Batch{}
+	}
+	return db.Batch{Query: feed.Insert, Rows: feed.Rows(entries)}
+}
+
+// saveReplays writes to every record whose answer is given again: only a commit that writes waits for a standby, and
+// so shows that the record itself has arrived there.
+func saveReplays(replayed []ledger.RequestKey) []db.Batch {
+	return record.ByAccount(record.DistinctKeys(replayed), func(k ledger.RequestKey) guid.ID { return k.AccountID },
+		func(account guid.ID, of []ledger.RequestKey) db.Batch {
+			w := record.RowsOf(updateReplays, of, func(k *ledger.RequestKey) []any { return []any{k.Key, string(k.Operation)} })
+			w.Account = account
+			return w
+		})
+}
+
+// saveDone finishes jobs. One that is gone was finished by another worker, after a lease had run out.
+func saveDone(done []ledger.Done) []db.Batch {
+	jobs := make([]ledger.Ref, len(done))
+	delivered := map[ledger.Ref]ledger.Done{}
+	for i, d := range done {
+		jobs[i] = ledger.Ref{AccountID: d.AccountID, ID: d.JobID}
+		if !d.DeliveredAt.IsZero() {
+			delivered[ledger.Ref{AccountID: d.AccountID, ID: d.VoucherID}] = d
+		}
+	}
+	cards := slices.SortedFunc(maps.Keys(delivered), record.CompareRefs)
+	return append(record.ByRef(deleteJobs, jobs, nil),
+		record.ByAccount(cards, func(r ledger.Ref) guid.ID { return r.AccountID },
+			func(account guid.ID, of []ledger.Ref) db.Batch {
+				w := record.RowsOf(updateCard, of, func(r *ledger.Ref) []any {
+					d := delivered[*r]
+					return []any{db.Micros(d.DeliveredAt), db.KeyOf(d.JobID), db.KeyOf(r.ID)}
+				})
+				w.Account = account
+				return w
+			})...)
+}
+
+// saveSold writes what cards say of their purchase; the newest of each card stands.
+func saveSold(sold []ledger.Sold) []db.Batch {
+	newest := map[ledger.Ref]ledger.Sold{}
+	for _, c := range sold {
+		newest[ledger.Ref{AccountID: c.AccountID, ID: c.VoucherID}] = c
+	}
+	return record.ByAccount(slices.SortedFunc(maps.Keys(newest), record.CompareRefs),
+		func(r ledger.Ref) guid.ID { return r.AccountID }, func(account guid.ID, of []ledger.Ref) db.Batch {
+			w := record.RowsOf(updateSold, of, func(r *ledger.Ref) []any {
+				c := newest[*r]
+				p := &c.Purchase
+				return []any{p.Reference, p.FirstName, p.LastName, p.EmailAddress, db.OrNull(p.StorefrontID), db.Micros(c.At),
+					db.KeyOf(r.ID)}
+			})
+			w.Account = account
+			return w
+		})
+}
+
+// saveTally adds new gifts to the number of their account's.
+func saveTally(gifts []gift.Gift) db.Batch {
+	added := map[guid.ID]int{}
+	for i := range gifts {
+		added[gifts[i].AccountID]++
+	}
+	accounts := slices.SortedFunc(maps.Keys(added), func(a, b guid.ID) int { return slices.Compare(a[:], b[:]) })
+	return record.RowsOf(addTally, accounts, func(a *guid.ID) []any { return []any{db.KeyOf(*a), added[*a]} })
+}
+
+// saveUsed notes which records of the set-up are in use now.
+func (g *group) saveUsed(c *ledger.Changes) db.Batch {
+	note := func(account, record guid.ID) {
+		ref := ledger.Ref{AccountID: account, ID: record}
+		if !record.IsZero() && !g.used.has(ref) && !slices.Contains(g.newlyUsed, ref) {
+			g.newlyUsed = append(g.newlyUsed, ref)
+		}
+	}
+	for i := range c.Gifts {
+		v := &c.Gifts[i]
+		for _, record := range []guid.ID{v.ProgramID, v.LocationID, v.PromotionID, v.Card.DesignID,
+			v.Card.Purchase.StorefrontID} {
+			note(v.AccountID, record)
+		}
+	}
+	for i := range c.Entries {
+		note(c.Entries[i].AccountID, c.Entries[i].Actor.LocationID)
+		note(c.Entries[i].AccountID, c.Entries[i].Purchase.StorefrontID)
+	}
+	slices.SortFunc(g.newlyUsed, record.CompareRefs)
+	return record.RowsOf(insertUsed, g.newlyUsed, func(r *ledger.Ref) []any {
+		return []any{db.KeyOf(r.AccountID), db.KeyOf(r.ID)}
+	})
+}
+
+// errOtherSetup tells that a group was judged by an account as it was before its last change.
+var errOtherSetup = errors.New("the set-up was changed meanwhile")
+
+// checkSetup refuses the first use of records of an account that was changed after the group was judged: they may have
+// been removed, or the currency be another. Until the commit nobody changes the set-up; who does then finds the use.
+func (g *group) checkSetup(ctx context.Context) error {
+	if g.setup == 0 || len(g.newlyUsed) == 0 {
+		return nil
+	}
+	var newest int64
+	accounts := db.Batch{Query: selectAccountVersions, Scan: func(from db.Scanner) error {
+		var version int64
+		err := from.Scan(&version)
+		newest = max(newest, version)
+		return err
+	}}
+	for n, r := range g.newlyUsed {
+		if n == 0 || r.AccountID != g.newlyUsed[n-1].AccountID {
+			accounts.Rows = append(accounts.Rows, []any{db.KeyOf(r.AccountID)})
+		}
+	}
+	err := g.run(ctx, []db.Batch{{Query: lockSetup, Rows: [][]any{{1}}}, accounts})
+	if err == nil && newest > g.setup {
+		err = errOtherSetup
+	}
+	return err
+}
+
+// usedRecords remembers which records are known to be noted as used, so that they are not written with every
+// redemption. Nothing is ever taken out of the table behind it.
+type usedRecords struct {
+	mu    sync.Mutex
+	known map[ledger.Ref]bool
+}
+
+func (u *usedRecords) has(r ledger.Ref) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.known[r]
+}
+
+// commit adds what is in the database now.
+func (u *usedRecords) commit(refs []ledger.Ref) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.known == nil {
+		u.known = map[ledger.Ref]bool{}
+	}
+	for _, r := range refs {
+		u.known[r] = true
+	}
+}
+
+// forget reads it all anew.
+func (u *usedRecords) forget() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.known = nil
+}
+
+func entryRows(entries []gift.Entry, first chain.Place) db.Batch {
+	w := db.Batch{Query: record.InsertEntry, Rows: make([][]any, len(entries))}
+	for i := range entries {
+		w.Rows[i] = record.EntryRow(&entries[i], chain.Place{Writer: first.Writer, N: first.N + int64(i)})
+	}
+	return w
+}
+
+// saveSearch notes what new gifts are found by, and those that got a rare status, another code or another address.
+// What they were found by before finds them still.
+func (g *group) saveSearch(c *ledger.Changes) db.Batch {
+	w := db.Batch{Query: record.InsertSearch}
+	add := func(account, voucher guid.ID, text string) {
+		w.Rows = append(w.Rows, []any{db.KeyOf(account), g.db.Keys.SearchHash(account, text), db.KeyOf(voucher)})
+	}
+	for i := range c.Gifts {
+		w.Rows = append(w.Rows, g.prepared.gifts[record.RefOf(&c.Gifts[i].Voucher)].search...)
+	}
+	for i := range c.Vouchers {
+		if v := &c.Vouchers[i]; record.Rare[v.Status] {
+			add(v.AccountID, v.ID, record.ByStatus+v.Status.String())
+		}
+	}
+	for _, r := range c.Rekeyed {
+		add(r.AccountID, r.VoucherID, record.ByLastFour+r.Code.LastFour())
+	}
+	for _, r := range c.DeliveryChanges {
+		if r.Delivery.Contact != "" {
+			add(r.AccountID, r.VoucherID, record.ByContact+contact.Fold(r.Delivery.Contact))
+		}
+	}
+	slices.SortFunc(w.Rows, func(a, b []any) int { return bytes.Compare(a[1].([]byte), b[1].([]byte)) })
+	return w
+}
