@@ -89,6 +89,7 @@ var withoutAccount = map[string]string{
 	`INSERT INTO anonymous_bucket`:                                               "a client without a key has no account",
 	`SELECT account_id, id, url, types, description, enabled, why_off, created_at, changed_at, start, secret, old_secret, old_until, replay FROM webhook`:                "the set-up is read and hashed whole",
 	`SELECT account_id, id, url, types, description, why_off, created_at, changed_at, start, secret, old_secret, old_until, replay FROM webhook ORDER BY account_id, id`: "the set-up is hashed whole",
+	`SELECT account_id, id FROM webhook WHERE NOT enabled`:                  "the set-up is hashed whole",
 	`DELETE FROM webhook_lease WHERE owner`:                                 "a process gives back all that it has",
 	`SELECT account_id FROM webhook_lease WHERE owner`:                      "a process delivers for many accounts",
 	`SELECT coalesce(max(t.position), 0) FROM event`:                        "events of all accounts are noticed together",

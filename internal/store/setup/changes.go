@@ -69,7 +69,7 @@ func LogBeginning(ctx context.Context, d *db.DB, tx *sql.Tx) error {
 }
 
 // hashed are the statements that read who may do what. Their words are part of the hash's form: a hash that was made
-// before a column came stays as it is, and what is true or false is in none of them.
+// before a column came stays as it is. Databases differ in how they write true and false, so rows are chosen by it.
 var hashed = []struct {
 	query   string
 	columns int
@@ -83,6 +83,7 @@ var hashed = []struct {
 	{`SELECT id FROM api_key WHERE test ORDER BY id`, 1, ""},
 	{`SELECT account_id, id, url, types, description, why_off, created_at, changed_at, start, secret, old_secret, old_until,
 		replay FROM webhook ORDER BY account_id, id`, 13, ""},
+	{`SELECT account_id, id FROM webhook WHERE NOT enabled ORDER BY account_id, id`, 2, ""},
 }
 
 // Hash is a hash of everything that says who may do what: accounts and API keys.
