@@ -119,7 +119,7 @@ var arrows = map[string][]string{
 	"internal/cashout":        {"internal/gift", "internal/merchant", "internal/wire"},
 	"internal/books":          {"internal/gift"},
 	"internal/books/report":   {"internal/books"},
-	"internal/books/journal":  {"internal/books"},
+	"internal/books/journal":  {"internal/books", "internal/merchant"},
 	"internal/face/reference": {"client", "docs", "internal/gift"},
 	"internal/service": {"internal/base/admission", "internal/base/clientip", "internal/base/fair",
 		"internal/base/ratelimit", "internal/cashout", "internal/gift", "internal/ledger",

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/books"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -39,9 +40,9 @@ func (j *Journal) csv() ([]File, error) {
 func businessCase(line books.Line, p *Posting) string {
 	var name string
 	switch p.VAT {
-	case MultiPurpose:
+	case merchant.MultiPurpose:
 		name = "Mehrzweckgutschein"
-	case SinglePurpose:
+	case merchant.SinglePurpose:
 		name = "Einzweckgutschein"
 	default:
 		return ""
@@ -58,7 +59,7 @@ func businessCase(line books.Line, p *Posting) string {
 // rate is the rate of VAT with two decimals, as in UST_SATZ: 19.00.
 func rate(p *Posting) string {
 	percent := money.Currency{Decimals: 2}
-	if hundredths, err := percent.ParseSigned(p.Rate); p.VAT == SinglePurpose && err == nil {
+	if hundredths, err := percent.ParseSigned(p.Rate); p.VAT == merchant.SinglePurpose && err == nil {
 		return percent.Format(hundredths)
 	}
 	return ""

@@ -13,16 +13,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"boon.example/internal/books"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
-
-// Datev is what DATEV has to know of a merchant, by whom the tax adviser knows it. Zero: the set-up does not say.
-type Datev struct {
-	Consultant      int        // the number of the tax adviser
-	Client          int        // the number of the merchant with the tax adviser
-	FiscalYearStart time.Month // on the first of which the fiscal year begins
-	AccountLength   int        // how many digits the accounts of the ledger have
-}
 
 // What DATEV publishes of its format "Buchungsstapel", version 13, with a header of version 700.
 const (
@@ -114,7 +107,7 @@ func (j *Journal) datevHeader(month time.Time) string {
 	if j.To.Before(to) {
 		to = j.To
 	}
-	year := time.Date(month.Year(), j.Datev.FiscalYearStart, 1, 0, 0, 0, 0, time.UTC)
+	year := time.Date(month.Year(), time.Month(j.DATEV.FiscalYearStart), 1, 0, 0, 0, 0, time.UTC)
 	if year.After(month) {
 		year = year.AddDate(-1, 0, 0)
 	}
@@ -122,8 +115,8 @@ func (j *Journal) datevHeader(month time.Time) string {
 	made := j.Made.UTC()
 	return strings.Join([]string{`"EXTF"`, "700", "21", `"Buchungsstapel"`, "13",
 		made.Format("20060102150405") + fmt.Sprintf("%03d", made.Nanosecond()/1e6), "", `""`, `"Boon"`, `""`,
-		strconv.Itoa(j.Datev.Consultant), strconv.Itoa(j.Datev.Client), year.Format(day),
-		strconv.Itoa(j.Datev.AccountLength), from.Format(day), to.Format(day),
+		strconv.Itoa(j.DATEV.Consultant), strconv.Itoa(j.DATEV.Client), year.Format(day),
+		strconv.Itoa(j.DATEV.AccountLength), from.Format(day), to.Format(day),
 		`"Gutscheine ` + month.Format("2006-01") + `"`, `""`, "1", "0", "0", `"EUR"`, "", `""`, "", "", `""`, "", "", `""`,
 		`""`}, ";")
 }
@@ -159,9 +152,9 @@ func datevRow(e *Entry, p *Posting) string {
 
 func datevVAT(p *Posting) string {
 	switch p.VAT {
-	case MultiPurpose:
+	case merchant.MultiPurpose:
 		return "Mehrzweckgutschein"
-	case SinglePurpose:
+	case merchant.SinglePurpose:
 		return strings.TrimSpace("Einzweckgutschein " + strings.Replace(rate(p), ".", ",", 1) + " %")
 	}
 	return ""
@@ -225,15 +218,15 @@ func (j *Journal) datevProblems() error {
 				"account: books: {datev: {%s: …}}", what, least, most, path)
 		}
 	}
-	number("consultant", j.Datev.Consultant, 1001, 9_999_999, "the number of the tax adviser (Beraternummer)")
-	number("client", j.Datev.Client, 1, 99_999, "the number of the client (Mandantennummer)")
-	number("fiscalYearStart", int(j.Datev.FiscalYearStart), 1, 12, "the month in which the fiscal year begins")
-	number("accountLength", j.Datev.AccountLength, 4, 8, "how many digits the accounts have (Sachkontenlänge)")
+	number("consultant", j.DATEV.Consultant, 1001, 9_999_999, "the number of the tax adviser (Beraternummer)")
+	number("client", j.DATEV.Client, 1, 99_999, "the number of the client (Mandantennummer)")
+	number("fiscalYearStart", j.DATEV.FiscalYearStart, 1, 12, "the month in which the fiscal year begins")
+	number("accountLength", j.DATEV.AccountLength, 4, 8, "how many digits the accounts have (Sachkontenlänge)")
 	j.oneCurrency(&p, "EUR", "A file for DATEV is in EUR. This journal has entries in %s, for which DATEV needs an "+
 		"exchange rate, which Boon does not know. Take another format.")
 	most := 9 // digits of the account of a customer, in a ledger of 8
-	if j.Datev.AccountLength > 0 {
-		most = min(j.Datev.AccountLength+1, most)
+	if j.DATEV.AccountLength > 0 {
+		most = min(j.DATEV.AccountLength+1, most)
 	}
 	j.fits(&p, func(name string) string {
 		if !datevAccount.MatchString(name) || len(name) > most {

@@ -14,6 +14,7 @@ import (
 
 	"boon.example/internal/books"
 	"boon.example/internal/books/journal"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -66,7 +67,7 @@ func TestDATEVByHand(t *testing.T) {
 	t.Parallel()
 	entries, err := journal.Entries([]journal.Row{
 		{Day: day(6, 30), Line: books.LineActivated, Currency: eur, Amount: 123_456, Count: 3, Program: "Gutscheine",
-			Sold: "Café Ķekava", Place: "Café Ķekava", VAT: journal.SinglePurpose, Rate: "7"},
+			Sold: "Café Ķekava", Place: "Café Ķekava", VAT: merchant.SinglePurpose, Rate: "7"},
 		{Day: day(7, 1), Line: books.LineActivated, Currency: eur, Amount: -5, Count: 1},
 		{Day: day(7, 2), Line: books.LineRedeemed, Currency: eur, Amount: -100, Count: 1, Promotional: true},
 	}, accounts)
@@ -74,7 +75,7 @@ func TestDATEVByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := time.Date(2026, 8, 1, 13, 45, 7, 89_000_000, time.UTC)
-	lines := datevLines(t, &journal.Journal{From: day(6, 15), To: day(7, 31), Entries: entries, Datev: datev, Made: made})
+	lines := datevLines(t, &journal.Journal{From: day(6, 15), To: day(7, 31), Entries: entries, DATEV: datev, Made: made})
 	june, july := lines["EXTF_Buchungsstapel_2026-06.csv"], lines["EXTF_Buchungsstapel_2026-07.csv"]
 	if len(lines) != 2 || len(june) != 3 || len(july) != 4 {
 		t.Fatalf("%v", lines)
@@ -103,7 +104,7 @@ func TestDATEVByHand(t *testing.T) {
 // TestDATEVIsRefused: everything that DATEV would not take is told at once.
 func TestDATEVIsRefused(t *testing.T) {
 	t.Parallel()
-	wrong := journal.Accounts{journal.Liability: "Gift cards", journal.Clearing: "0000", journal.Promotion: "123456"}
+	wrong := merchant.LedgerAccounts{Liability: "Gift cards", Clearing: "0000", Promotion: "123456"}
 	entries, err := journal.Entries([]journal.Row{
 		{Day: day(7, 1), Line: books.LineIssued, Currency: kwd, Amount: 5},
 		{Day: day(7, 1), Line: books.LineIssued, Currency: jpy, Amount: 5},
@@ -114,7 +115,7 @@ func TestDATEVIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := &journal.Journal{From: day(7, 1), To: day(7, 31), Entries: entries}
-	j.Datev.AccountLength = 4
+	j.DATEV.AccountLength = 4
 	_, err = j.Write(journal.DATEV)
 	var refused *refusal.Error
 	if !errors.As(err, &refused) {
@@ -145,7 +146,7 @@ func TestAMonthHasManyRows(t *testing.T) {
 	for n := range e.Postings {
 		e.Postings[n] = journal.Posting{Debit: "1360", Credit: "1700", Amount: 1}
 	}
-	j := &journal.Journal{From: day(7, 1), To: day(7, 31), Entries: []journal.Entry{e}, Datev: datev, Made: day(8, 1)}
+	j := &journal.Journal{From: day(7, 1), To: day(7, 31), Entries: []journal.Entry{e}, DATEV: datev, Made: day(8, 1)}
 	files, err := j.Write(journal.DATEV)
 	if err != nil || len(files) != 2 || files[1].Name != "EXTF_Buchungsstapel_2026-07_2.csv" ||
 		strings.Count(string(files[0].Content), "\r\n") != 2+99_999 ||
@@ -163,7 +164,7 @@ func TestMonthsTravelTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &journal.Journal{From: day(6, 1), To: day(7, 31), Entries: entries, Datev: datev, Made: day(8, 1)}
+	j := &journal.Journal{From: day(6, 1), To: day(7, 31), Entries: entries, DATEV: datev, Made: day(8, 1)}
 	files, err := j.Write(journal.DATEV)
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +199,7 @@ func TestMonthsTravelTogether(t *testing.T) {
 func TestAnEmptyJournal(t *testing.T) {
 	t.Parallel()
 	for _, format := range journal.Formats() {
-		j := &journal.Journal{From: day(7, 1), To: day(7, 31), Datev: datev, Made: day(8, 1)}
+		j := &journal.Journal{From: day(7, 1), To: day(7, 31), DATEV: datev, Made: day(8, 1)}
 		files, err := j.Write(format)
 		if err != nil || len(files) != 1 || len(files[0].Content) == 0 {
 			t.Errorf("%s: %d files, %v", format, len(files), err)

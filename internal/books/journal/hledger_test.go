@@ -15,6 +15,7 @@ import (
 
 	"boon.example/internal/books"
 	"boon.example/internal/books/journal"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -124,7 +125,8 @@ func checkBeancount(t *testing.T, postings []map[string]string, want sums) {
 		fmt.Fprintf(&b, "  %s  %s\n", name(p["account"]), p["amount"])
 	}
 	total := balance{}
-	for _, account := range named[journal.HLedger] {
+	of := named[journal.HLedger]
+	for _, account := range []string{of.Liability, of.Promotion, of.Clearing, of.Cash, of.Breakage} {
 		fmt.Fprintf(&b, "\n2000-01-01 open %s\n", name(account))
 	}
 	for _, one := range want {
@@ -169,12 +171,12 @@ func TestNamesThatMeanSomethingAreRefused(t *testing.T) {
 	} {
 		for _, name := range names {
 			entries, err := journal.Entries([]journal.Row{{Day: day(7, 1), Line: books.LineIssued, Currency: eur, Amount: 1}},
-				journal.Accounts{journal.Liability: name, journal.Clearing: "1360"})
+				merchant.LedgerAccounts{Liability: name, Clearing: "1360"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			entries[0].Postings[0].Debit = name
-			j := &journal.Journal{From: day(7, 1), To: day(7, 31), Entries: entries, Datev: datev}
+			j := &journal.Journal{From: day(7, 1), To: day(7, 31), Entries: entries, DATEV: datev}
 			if _, err := j.Write(format); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
 				t.Errorf("%s takes %q: %v", format, name, err)
 			}

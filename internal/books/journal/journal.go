@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/books"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -18,29 +19,34 @@ import (
 // LineBreakage is a line that no entry of a gift is on: a person books what will probably never be redeemed.
 const LineBreakage books.Line = "BREAKAGE"
 
-// Account is what an account of the merchant's ledger is for. The set-up names it.
-type Account string
+// account is what an account of the merchant's ledger is for, as the set-up calls it.
+type account string
 
-// The accounts.
+// The accounts, which merchant.LedgerAccounts explain.
 const (
-	Liability Account = "liability" // what is owed for gifts that were paid for
-	Promotion Account = "promotion" // what promotional gifts cost
-	Clearing  Account = "clearing"  // what tills and shops book of the same sale, on the other side
-	Cash      Account = "cash"      // what is paid out to guests
-	Breakage  Account = "breakage"  // what nobody will redeem
+	liability account = "liability"
+	promotion account = "promotion"
+	clearing  account = "clearing"
+	cash      account = "cash"
+	breakage  account = "breakage"
 )
 
-// Accounts are the names or numbers that the merchant's ledger has for them.
-type Accounts map[Account]string
-
-// VAT is how a gift is taxed; "": the set-up does not say.
-type VAT string
-
-// The treatments of the EU directive 2016/1065.
-const (
-	MultiPurpose  VAT = "multiPurpose"  // VAT is due when the gift is redeemed
-	SinglePurpose VAT = "singlePurpose" // VAT was due when the gift was sold
-)
+// of gives the name that the merchant's ledger has for an account; "": the set-up names none.
+func (a account) of(l merchant.LedgerAccounts) string {
+	switch a {
+	case liability:
+		return l.Liability
+	case promotion:
+		return l.Promotion
+	case clearing:
+		return l.Clearing
+	case cash:
+		return l.Cash
+	case breakage:
+		return l.Breakage
+	}
+	return ""
+}
 
 // Row is a sum of one day: how much more is owed for gifts, for one reason.
 type Row struct {
@@ -53,7 +59,7 @@ type Row struct {
 	Program     string
 	Sold        string // where the value was sold
 	Place       string // of what happened; "": none, as where value expires
-	VAT         VAT
+	VAT         merchant.VATTreatment
 	Rate        money.Number // of VAT in percent, of SinglePurpose
 }
 
@@ -75,7 +81,7 @@ type Posting struct {
 	Promotional   bool
 	Program       string
 	Sold, Place   string
-	VAT           VAT
+	VAT           merchant.VATTreatment
 	Rate          money.Number
 }
 
@@ -83,7 +89,7 @@ type Posting struct {
 type rule struct {
 	line     books.Line
 	code     string  // in the numbers of entries, at most 10 characters
-	against  Account // the other side of the liability, or of the promotion; "": there is no entry
+	against  account // the other side of the liability, or of the promotion; "": there is no entry
 	increase bool    // the line lets what is owed grow; what undoes it lets it shrink
 	promo    bool    // promotional gifts have entries for it, too
 	optional bool    // without its account there is no entry
@@ -93,19 +99,19 @@ type rule struct {
 // the liability. A promotional gift is never owed: it costs when it is redeemed. A transfer leaves every account as it
 // is: it moves value between gifts of the same program, of which both are owed or neither.
 var rules = []rule{
-	{line: books.LineIssued, code: "ISSUED", against: Clearing, increase: true},
-	{line: books.LineActivated, code: "ACTIVATED", against: Clearing, increase: true},
-	{line: books.LineReloaded, code: "RELOADED", against: Clearing, increase: true},
+	{line: books.LineIssued, code: "ISSUED", against: clearing, increase: true},
+	{line: books.LineActivated, code: "ACTIVATED", against: clearing, increase: true},
+	{line: books.LineReloaded, code: "RELOADED", against: clearing, increase: true},
 	{line: books.LineTransferred},
-	{line: books.LineAdjustedUp, code: "ADJ-UP", against: Clearing, increase: true},
-	{line: books.LineAdjustedDown, code: "ADJ-DOWN", against: Clearing},
-	{line: books.LineRedeemed, code: "REDEEMED", against: Clearing, promo: true},
-	{line: books.LineGivenBack, code: "GIVEN-BACK", against: Clearing, increase: true, promo: true},
-	{line: books.LineCashedOut, code: "CASH-OUT", against: Cash, promo: true},
-	{line: books.LineCashGivenBack, code: "CASH-BACK", against: Cash, increase: true, promo: true},
-	{line: books.LineCancelled, code: "CANCELLED", against: Clearing},
-	{line: books.LineExpired, code: "EXPIRED", against: Breakage, optional: true},
-	{line: LineBreakage, code: "BREAKAGE", against: Breakage},
+	{line: books.LineAdjustedUp, code: "ADJ-UP", against: clearing, increase: true},
+	{line: books.LineAdjustedDown, code: "ADJ-DOWN", against: clearing},
+	{line: books.LineRedeemed, code: "REDEEMED", against: clearing, promo: true},
+	{line: books.LineGivenBack, code: "GIVEN-BACK", against: clearing, increase: true, promo: true},
+	{line: books.LineCashedOut, code: "CASH-OUT", against: cash, promo: true},
+	{line: books.LineCashGivenBack, code: "CASH-BACK", against: cash, increase: true, promo: true},
+	{line: books.LineCancelled, code: "CANCELLED", against: clearing},
+	{line: books.LineExpired, code: "EXPIRED", against: breakage, optional: true},
+	{line: LineBreakage, code: "BREAKAGE", against: breakage},
 }
 
 // position gives where the rule of a line stands; -1: it has none.
@@ -115,7 +121,7 @@ func position(line books.Line) int {
 
 // Entries makes the journal of rows, ordered by day, line and currency. Accounts that are needed and have no name are
 // refused, each with the way to name it. A line that has no rule is an error.
-func Entries(rows []Row, accounts Accounts) ([]Entry, error) {
+func Entries(rows []Row, accounts merchant.LedgerAccounts) ([]Entry, error) {
 	b := book{accounts: accounts, entries: map[entryKey]*Entry{}, at: map[postingKey]int{}}
 	for n := range rows {
 		if err := b.add(&rows[n]); err != nil {
@@ -139,8 +145,8 @@ func Entries(rows []Row, accounts Accounts) ([]Entry, error) {
 
 // book is a journal while it is made.
 type book struct {
-	accounts Accounts
-	unnamed  []Account
+	accounts merchant.LedgerAccounts
+	unnamed  []account
 	entries  map[entryKey]*Entry
 	at       map[postingKey]int // where a posting stands in its entry
 }
@@ -166,14 +172,14 @@ func (b *book) add(row *Row) error {
 	case row.Amount == math.MinInt64:
 		return fmt.Errorf("a sum of the line %s of %s is too large", row.Line, row.Day.Format(time.DateOnly))
 	case r.against == "", row.Amount == 0, row.Currency == money.Pieces, row.Promotional && !r.promo,
-		r.optional && b.accounts[r.against] == "":
+		r.optional && r.against.of(b.accounts) == "":
 		return nil
 	}
 	p := Posting{Undone: (row.Amount > 0) != r.increase, Promotional: row.Promotional, Program: row.Program,
 		Sold: row.Sold, Place: row.Place, VAT: row.VAT, Rate: row.Rate}
-	own := Liability
+	own := liability
 	if row.Promotional {
-		own = Promotion
+		own = promotion
 	}
 	p.Debit, p.Credit, p.Amount = b.name(r.against), b.name(own), row.Amount
 	if row.Amount < 0 {
@@ -183,8 +189,8 @@ func (b *book) add(row *Row) error {
 }
 
 // name gives the name of an account, and notes if it has none.
-func (b *book) name(a Account) string {
-	name := b.accounts[a]
+func (b *book) name(a account) string {
+	name := a.of(b.accounts)
 	if name == "" && !slices.Contains(b.unnamed, a) {
 		b.unnamed = append(b.unnamed, a)
 	}

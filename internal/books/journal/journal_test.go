@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/books"
 	"boon.example/internal/books/journal"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -20,8 +21,8 @@ var (
 	jpy = money.Currency{Code: "JPY", Decimals: 0}
 	kwd = money.Currency{Code: "KWD", Decimals: 3}
 
-	accounts = journal.Accounts{journal.Liability: "1700", journal.Promotion: "4600", journal.Clearing: "1360",
-		journal.Cash: "1000", journal.Breakage: "2700"}
+	accounts = merchant.LedgerAccounts{Liability: "1700", Promotion: "4600", Clearing: "1360",
+		Cash: "1000", Breakage: "2700"}
 )
 
 func day(month time.Month, d int) time.Time { return time.Date(2026, month, d, 0, 0, 0, 0, time.UTC) }
@@ -95,7 +96,7 @@ func TestMissingAccountsAreNamed(t *testing.T) {
 		{Day: day(9, 2), Line: books.LineExpired, Currency: eur, Amount: -100},
 		{Day: day(9, 3), Line: books.LineRedeemed, Currency: money.Pieces, Amount: -1},
 	}
-	_, err := journal.Entries(rows, journal.Accounts{journal.Clearing: "1360"})
+	_, err := journal.Entries(rows, merchant.LedgerAccounts{Clearing: "1360"})
 	var refused *refusal.Error
 	if !errors.As(err, &refused) || refused.Code != refusal.AccountMisconfigured {
 		t.Fatalf("%v", err)
@@ -117,7 +118,7 @@ func TestMissingAccountsAreNamed(t *testing.T) {
 // books needs the account.
 func TestExpiredStaysOwed(t *testing.T) {
 	t.Parallel()
-	some := journal.Accounts{journal.Liability: "1700", journal.Clearing: "1360"}
+	some := merchant.LedgerAccounts{Liability: "1700", Clearing: "1360"}
 	expired := journal.Row{Day: day(9, 2), Line: books.LineExpired, Currency: eur, Amount: -100}
 	if entries, err := journal.Entries([]journal.Row{expired}, some); err != nil || len(entries) != 0 {
 		t.Errorf("%v, %v", entries, err)

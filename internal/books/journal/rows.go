@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/books"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -13,7 +14,7 @@ type Names struct {
 	Program func(guid.ID) string
 	Place   func(guid.ID) string // a location; of the zero ID, where value is sold online
 	// VAT is how gifts of a program are taxed that were paid for. Nobody pays for the others.
-	VAT func(program guid.ID) (VAT, money.Number)
+	VAT func(program guid.ID) (merchant.VATTreatment, money.Number)
 }
 
 // Rows are the sums of the books for each day, by its number, as 20261130.

@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/books"
 	"boon.example/internal/books/journal"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -27,8 +28,8 @@ func TestRowsOfTheBooks(t *testing.T) {
 	got := journal.Rows(map[int]books.Sums{20260930: first, 20261001: second}, &journal.Names{
 		Program: func(id guid.ID) string { return map[guid.ID]string{program: "Gift cards"}[id] },
 		Place:   func(id guid.ID) string { return map[guid.ID]string{shop: "Harbour", {}: "online"}[id] },
-		VAT: func(id guid.ID) (journal.VAT, money.Number) {
-			return map[guid.ID]journal.VAT{program: journal.SinglePurpose}[id], "19"
+		VAT: func(id guid.ID) (merchant.VATTreatment, money.Number) {
+			return map[guid.ID]merchant.VATTreatment{program: merchant.SinglePurpose}[id], "19"
 		},
 	})
 	slices.SortFunc(got, func(a, b journal.Row) int {
@@ -37,7 +38,7 @@ func TestRowsOfTheBooks(t *testing.T) {
 		}
 		return strings.Compare(b.Sold, a.Sold)
 	})
-	row := journal.Row{Currency: eur, Program: "Gift cards", Sold: "online", VAT: journal.SinglePurpose, Rate: "19"}
+	row := journal.Row{Currency: eur, Program: "Gift cards", Sold: "online", VAT: merchant.SinglePurpose, Rate: "19"}
 	issued, redeemed, pieces := row, row, row
 	issued.Day, issued.Line, issued.Amount, issued.Count = day(9, 30), books.LineIssued, 500, 1
 	redeemed.Day, redeemed.Line, redeemed.Amount, redeemed.Count = day(10, 1), books.LineRedeemed, -200, 1

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/books"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -32,7 +33,7 @@ func Formats() []Format { return []Format{CSV, DATEV, Xero, QuickBooks, HLedger}
 type Journal struct {
 	From, To time.Time
 	Entries  []Entry
-	Datev    Datev
+	DATEV    merchant.DATEV
 	Made     time.Time // when the journal is made; DATEV is told
 }
 

@@ -14,19 +14,21 @@ import (
 
 	"boon.example/internal/books"
 	"boon.example/internal/books/journal"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
 
 // datev is what DATEV has to know of the merchant of these tests, whose fiscal year begins in July.
-var datev = journal.Datev{Consultant: 29098, Client: 55003, FiscalYearStart: time.July, AccountLength: 4}
+var datev = merchant.DATEV{Consultant: 29098, Client: 55003, FiscalYearStart: 7, AccountLength: 4}
 
 // named are accounts as each format names them.
-var named = map[journal.Format]journal.Accounts{journal.CSV: accounts, journal.DATEV: accounts, journal.Xero: accounts,
-	journal.QuickBooks: {journal.Liability: "Liabilities:Gift cards", journal.Promotion: "Promotions, other",
-		journal.Clearing: "Gift \"clearing\"", journal.Cash: "Petty cash", journal.Breakage: "Other income"},
-	journal.HLedger: {journal.Liability: "liabilities:gift cards", journal.Promotion: "expenses:promotions",
-		journal.Clearing: "assets:gift clearing", journal.Cash: "assets:cash", journal.Breakage: "1700"}}
+var named = map[journal.Format]merchant.LedgerAccounts{
+	journal.CSV: accounts, journal.DATEV: accounts, journal.Xero: accounts,
+	journal.QuickBooks: {Liability: "Liabilities:Gift cards", Promotion: "Promotions, other",
+		Clearing: "Gift \"clearing\"", Cash: "Petty cash", Breakage: "Other income"},
+	journal.HLedger: {Liability: "liabilities:gift cards", Promotion: "expenses:promotions",
+		Clearing: "assets:gift clearing", Cash: "assets:cash", Breakage: "1700"}}
 
 // randomRows are rows of any lines, of which some have hostile names.
 func randomRows(random *rand.Rand, currency money.Currency, from time.Time, days int, names []string) []journal.Row {
@@ -37,7 +39,7 @@ func randomRows(random *rand.Rand, currency money.Currency, from time.Time, days
 		rows[n] = journal.Row{Day: from.AddDate(0, 0, random.IntN(days)), Line: lines[random.IntN(len(lines))],
 			Promotional: random.IntN(4) == 0, Currency: currency, Amount: money.Amount(random.IntN(1_000_000) - 500_000),
 			Count: random.Int64N(100), Program: name(), Sold: name(), Place: name(),
-			VAT:  []journal.VAT{"", journal.MultiPurpose, journal.SinglePurpose}[random.IntN(3)],
+			VAT:  []merchant.VATTreatment{"", merchant.MultiPurpose, merchant.SinglePurpose}[random.IntN(3)],
 			Rate: []money.Number{"19", "7.5", "", "0"}[random.IntN(4)]}
 	}
 	return rows
@@ -102,7 +104,7 @@ func TestJournalsAreReadBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			j := &journal.Journal{From: day(5, 20), To: day(7, 18), Entries: entries, Datev: datev, Made: day(8, 1)}
+			j := &journal.Journal{From: day(5, 20), To: day(7, 18), Entries: entries, DATEV: datev, Made: day(8, 1)}
 			files, err := j.Write(format)
 			if err != nil {
 				t.Fatalf("seed %d, %s: %v", seed, format, err)
@@ -149,8 +151,8 @@ func FuzzJournals(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, program, place, account string) {
 		rows := randomRows(rand.New(rand.NewPCG(seed, 1)), eur, day(6, 25), 10, []string{program, place, ""})
 		for _, format := range journal.Formats() {
-			mine := maps.Clone(named[format])
-			mine[journal.Liability] = account
+			mine := named[format]
+			mine.Liability = account
 			entries, err := journal.Entries(rows, mine)
 			if err != nil {
 				if account != "" || !errors.Is(err, refusal.AccountMisconfigured) {
@@ -158,7 +160,7 @@ func FuzzJournals(f *testing.F) {
 				}
 				continue
 			}
-			j := &journal.Journal{From: day(6, 25), To: day(7, 4), Entries: entries, Datev: datev, Made: day(8, 1)}
+			j := &journal.Journal{From: day(6, 25), To: day(7, 4), Entries: entries, DATEV: datev, Made: day(8, 1)}
 			files, err := j.Write(format)
 			switch {
 			case errors.Is(err, refusal.AccountMisconfigured):
