@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,21 @@ func (a *app) operator(mux *http.ServeMux) {
 	mux.Handle("/healthz", a.reads(func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, alive) }))
 	mux.Handle("/readyz", a.reads(a.ready))
 	if a.AdminListen == "" && !a.beyond { // it tells too much of the service for other machines
-		mux.Handle("/metrics", a.reads(a.metrics.handler().ServeHTTP))
+		mux.Handle("/metrics", a.reads(a.direct(a.metrics.handler().ServeHTTP)))
+	}
+}
+
+// forwarded are the headers by which a proxy says that it passes a request on.
+var forwarded = []string{"X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Forwarded", "Via"}
+
+// direct is for this machine only: what a proxy passes on is not there, as it may be anybody's.
+func (a *app) direct(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if slices.ContainsFunc(forwarded, func(name string) bool { return len(r.Header.Values(name)) > 0 }) {
+			a.fail(w, r, http.StatusNotFound)
+			return
+		}
+		next(w, r)
 	}
 }
 
