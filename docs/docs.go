@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
+	"io/fs"
 	"path"
 	"regexp"
 	"strings"
@@ -17,8 +18,30 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-//go:embed start guides reference operating/delivery.md
+//go:embed start guides reference operating why pictures/*.svg
+//go:embed pictures/till-en.png pictures/till-more-en.png pictures/mail-picture.png pictures/page-logo-light.png
+//go:embed pictures/paper-picture.png pictures/outbox.png
 var files embed.FS
+
+// pictures is the folder of the pictures that the documents show, and assets where the service has them.
+const pictures, assets = "pictures", "docs/assets/"
+
+// Pictures are those that served documents show, by the address below the service's.
+func Pictures() map[string][]byte {
+	all := map[string][]byte{}
+	found, err := files.ReadDir(pictures)
+	for _, f := range found {
+		var b []byte
+		if b, err = files.ReadFile(path.Join(pictures, f.Name())); err != nil {
+			break
+		}
+		all[assets+f.Name()] = b
+	}
+	if err != nil {
+		panic(err) // they are part of the program
+	}
+	return all
+}
 
 // Served are the documents that the service shows, by file, each with its address below the service's.
 var Served = map[string]string{
@@ -38,13 +61,24 @@ var Served = map[string]string{
 	"guides/tickets.md":           "docs/tickets",
 	"guides/till.md":              "docs/till",
 	"guides/webhooks.md":          "docs/webhooks",
+	"operating/backup.md":         "docs/backup",
 	"operating/delivery.md":       "docs/delivery",
+	"operating/erase.md":          "docs/erase",
+	"operating/install.md":        "docs/install",
+	"operating/scale.md":          "docs/scale",
+	"operating/timeouts.md":       "docs/timeouts",
+	"operating/troubleshoot.md":   "docs/troubleshoot",
+	"operating/upgrade.md":        "docs/upgrade",
+	"operating/watch.md":          "docs/watch",
 	"reference/command-line.md":   "docs/command-line",
 	"reference/errors.md":         "docs/errors",
 	"reference/events.md":         "docs/events",
 	"reference/glossary.md":       "docs/glossary",
 	"reference/setup.md":          "docs/setup",
 	"reference/states.md":         "docs/states",
+	"why/benchmarks.md":           "docs/benchmarks",
+	"why/promises.md":             "docs/promises",
+	"why/threat-model.md":         "docs/threat-model",
 }
 
 // Source gives a served document as it is written.
@@ -57,9 +91,9 @@ func Source(file string) string {
 }
 
 // HTML renders Markdown of ours. file is the document that it is from, whose links begin at its folder; "" is a text of
-// no document. root leads from the page to the service's address ("../" from /docs/errors). A link to
-// a document that is not served is left as text, a picture as its description, and a diagram is left out, as the pages
-// run no script for it. Code can have the focus.
+// no document. root leads from the page to the service's address ("../" from /docs/errors). A link to a document that
+// is not served is left as text, a picture that is not as its description, and comments and diagrams are left out, as
+// the pages run no script for these. Code can have the focus.
 func HTML(markdown, file, root string) template.HTML {
 	ctx := parser.NewContext(parser.WithIDs(headingIDs{}))
 	ctx.Set(rootKey, root)
@@ -75,7 +109,9 @@ func HTML(markdown, file, root string) template.HTML {
 var (
 	rootKey, folderKey = parser.NewContextKey(), parser.NewContextKey()
 
-	renderer = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(
+	// The pages allow no style within a tag.
+	aligned  = extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))
+	renderer = goldmark.New(goldmark.WithExtensions(aligned), goldmark.WithParserOptions(
 		parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(links{}, 1))))
 )
 
@@ -101,6 +137,15 @@ func (links) Transform(doc *ast.Document, reader text.Reader, ctx parser.Context
 				gone = append(gone, n)
 			}
 		case *ast.Image:
+			at := path.Join(folder, string(n.Destination))
+			switch _, err := fs.Stat(files, at); {
+			case !entering:
+			case err == nil:
+				n.Destination = []byte(root + assets + path.Base(at))
+			default:
+				gone = append(gone, n)
+			}
+		case *ast.HTMLBlock: // a comment
 			if entering {
 				gone = append(gone, n)
 			}
@@ -112,7 +157,7 @@ func (links) Transform(doc *ast.Document, reader text.Reader, ctx parser.Context
 		return ast.WalkContinue, nil
 	})
 	for _, n := range gone {
-		if _, block := n.(*ast.FencedCodeBlock); !block {
+		if n.Type() == ast.TypeInline {
 			for child := n.FirstChild(); child != nil; child = n.FirstChild() {
 				n.Parent().InsertBefore(n.Parent(), n, child)
 			}

@@ -193,11 +193,12 @@ func checkFlags(t *testing.T, path, command, folder, args string) {
 }
 
 // Every document that is served is rendered whole, and its links lead to pages that are served, and to headings there.
+// Every picture of it is served, and has words for who does not see it.
 func TestServedDocumentsAreWhole(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{}
 	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
-		if Served[path] == "" && !d.IsDir() {
+		if Served[path] == "" && Pictures()[assets+filepath.Base(path)] == nil && !d.IsDir() {
 			t.Errorf("%s is embedded, and has no address", path)
 		}
 		return err
@@ -209,10 +210,16 @@ func TestServedDocumentsAreWhole(t *testing.T) {
 		pages[at] = string(HTML(Source(file), file, "ROOT/"))
 	}
 	links := regexp.MustCompile(`href="(?:ROOT/([a-z/]*))?(#[^"]*)?"`)
+	shown := map[string]bool{}
 	for at, page := range pages {
-		for _, left := range []string{"**", "\n|", "\n- ", "<!-- raw", "mermaid", ".md\"", "<img"} {
+		for _, left := range []string{"**", "\n|", "\n- ", "<!-- raw", "mermaid", ".md\""} {
 			if strings.Contains(page, left) {
 				t.Errorf("%s holds %q", at, left)
+			}
+		}
+		for _, picture := range regexp.MustCompile(`<img src="(?:ROOT/)?([^"]*)" alt="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+			if shown[picture[1]] = true; Pictures()[picture[1]] == nil || picture[2] == "" {
+				t.Errorf("%s shows %s", at, picture[0])
 			}
 		}
 		for _, link := range links.FindAllStringSubmatch(page, -1) {
@@ -223,6 +230,11 @@ func TestServedDocumentsAreWhole(t *testing.T) {
 			if pages[to] == "" || link[2] != "" && !strings.Contains(pages[to], ` id="`+link[2][1:]+`"`) {
 				t.Errorf("%s leads to %s", at, link[0])
 			}
+		}
+	}
+	for at := range Pictures() {
+		if !shown[at] {
+			t.Errorf("no document shows %s, which is part of the program", at)
 		}
 	}
 	headings := regexp.MustCompile("(?m)^##+ `?([A-Z_]{2,})`?$").FindAllStringSubmatch(Source("reference/errors.md"), -1)

@@ -22,7 +22,7 @@ func TestDocs(t *testing.T) {
 		return
 	}
 	paths := []string{"/docs", "/docs/events", "/docs/setup", "/docs/errors", "/docs/till", "/docs/delivery",
-		"/docs/platforms", "/docs/reference",
+		"/docs/platforms", "/docs/benchmarks", "/docs/watch", "/docs/reference",
 		"/docs/reference/sendGift", "/docs/reference/listGifts"}
 	for n, path := range paths {
 		for i, theme := range []string{"light", "dark"} {

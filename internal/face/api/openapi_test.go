@@ -391,7 +391,10 @@ func TestServedDocs(t *testing.T) {
 	handler := checker.Handler(ServerOfTheExample(t))
 	for path, want := range map[string]int{
 		"GET /openapi.json": 200, "GET /openapi-3.0.json": 200, "HEAD /docs": 200, "GET /docs": 200, "GET /docs/errors": 200,
-		"GET /docs/events": 200, "GET /docs/collection.json": 200, "GET /docs/search.json": 200,
+		"GET /docs/events": 200, "GET /docs/watch": 200, "GET /docs/promises": 200,
+		"GET /docs/assets/till-en.png":    200,
+		"GET /docs/assets/answer-wix.svg": 200, "GET /docs/assets/nothing.png": 404,
+		"GET /docs/collection.json": 200, "GET /docs/search.json": 200,
 		"GET /docs/reference": 200, "GET /docs/reference/redeemGift": 200, "GET /docs/reference/nothing": 404,
 		"GET /docs/nothing": 404, "GET /docs/assets/docs.css": 404, "GET /docs/assets/": 404,
 		"POST /docs":         405,

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"mime"
 	"path"
 	"regexp"
 	"slices"
@@ -33,7 +34,7 @@ var assets embed.FS
 type view struct {
 	Root, Title, Path string // Root leads from Path to the service's address
 	CSS, JS           string
-	Guides            []link
+	Parts             []part
 	Groups            []group
 	Codes             []errorCode
 	Head, Body        template.HTML // of a document: up to its title, and below
@@ -44,6 +45,13 @@ type view struct {
 
 type link struct{ Path, Title string }
 
+// part is one of the navigation.
+type part struct {
+	Title      string
+	Guides     []link
+	Operations bool // it links their list, too
+}
+
 // group is a tag with its operations.
 type group struct {
 	Name, Description string
@@ -53,32 +61,62 @@ type group struct {
 // errorCode is a line of the index of errors.
 type errorCode struct{ Code, Status string }
 
-// guides are the documents in the order of the navigation.
-var guides = []struct{ file, title string }{
-	{"start/afternoon.md", "The API in an afternoon"},
-	{"start/ten-minutes.md", "Ten minutes"},
-	{"start/install-go.md", "Install: Go"},
-	{"start/install-python.md", "Install: Python"},
-	{"start/install-typescript.md", "Install: TypeScript"},
-	{"start/install-php.md", "Install: PHP"},
-	{"guides/send.md", "Send gifts"},
-	{"guides/take.md", "Take gifts"},
-	{"guides/tickets.md", "Tickets from tills"},
-	{"guides/cards.md", "Sell and load cards"},
-	{"guides/care.md", "Look after gifts"},
-	{"guides/webhooks.md", "Webhooks"},
-	{"guides/platforms.md", "Toast, Wix and VTEX"},
-	{"guides/test-mode.md", "Test mode"},
-	{"guides/going-live.md", "Go live"},
-	{"guides/till.md", "At the counter"},
-	{"operating/delivery.md", "E-mail, SMS, page and paper"},
-	{"reference/events.md", "Events"},
-	{"reference/states.md", "States of a gift"},
-	{"reference/setup.md", "The set-up file"},
-	{"reference/command-line.md", "The command line"},
-	{"reference/errors.md", "Errors"},
-	{"reference/glossary.md", "Glossary"},
+// guide is a document in the navigation.
+type guide struct{ file, title string }
+
+// parts are the documents in the order of the navigation, by what a reader wants of them.
+var parts = []struct {
+	title  string
+	guides []guide
+}{
+	{"Start", []guide{
+		{"start/afternoon.md", "The API in an afternoon"},
+		{"start/ten-minutes.md", "Ten minutes"},
+		{"start/install-go.md", "Install: Go"},
+		{"start/install-python.md", "Install: Python"},
+		{"start/install-typescript.md", "Install: TypeScript"},
+		{"start/install-php.md", "Install: PHP"},
+	}},
+	{"Guides", []guide{
+		{"guides/send.md", "Send gifts"},
+		{"guides/take.md", "Take gifts"},
+		{"guides/tickets.md", "Tickets from tills"},
+		{"guides/cards.md", "Sell and load cards"},
+		{"guides/care.md", "Look after gifts"},
+		{"guides/webhooks.md", "Webhooks"},
+		{"guides/platforms.md", "Toast, Wix and VTEX"},
+		{"guides/till.md", "At the counter"},
+		{"guides/test-mode.md", "Test mode"},
+		{"guides/going-live.md", "Go live"},
+	}},
+	{referencePart, []guide{
+		{"reference/events.md", "Events"},
+		{"reference/states.md", "States of a gift"},
+		{"reference/errors.md", "Errors"},
+		{"reference/setup.md", "The set-up file"},
+		{"reference/command-line.md", "The command line"},
+		{"reference/glossary.md", "Glossary"},
+	}},
+	{"Operating", []guide{
+		{"operating/install.md", "Install and run"},
+		{"operating/delivery.md", "E-mail, SMS, page and paper"},
+		{"operating/watch.md", "Watch"},
+		{"operating/backup.md", "Back up and restore"},
+		{"operating/upgrade.md", "Upgrade"},
+		{"operating/erase.md", "Erase a person"},
+		{"operating/scale.md", "Scale"},
+		{"operating/timeouts.md", "Timeouts"},
+		{"operating/troubleshoot.md", "Troubleshoot"},
+	}},
+	{"Why", []guide{
+		{"why/promises.md", "Promises"},
+		{"why/threat-model.md", "Threat model"},
+		{"why/benchmarks.md", "Benchmarks"},
+	}},
 }
+
+// referencePart links the list of operations, too.
+const referencePart = "Reference"
 
 const html, script, style, data = "text/html; charset=utf-8", "text/javascript; charset=utf-8",
 	"text/css; charset=utf-8", "application/json"
@@ -105,8 +143,13 @@ func Pages(openAPI []byte, version, publicURL string) (map[string]Page, error) {
 		s.groups = append(s.groups, g)
 		tags[g.Name] = g.Description
 	}
-	for _, g := range guides {
-		s.guide(g.file, g.title)
+	for at, picture := range docs.Pictures() {
+		s.pages["/"+at] = Page{mime.TypeByExtension(path.Ext(at)), picture, false}
+	}
+	for _, p := range parts {
+		for _, g := range p.guides {
+			s.guide(g.file, g.title)
+		}
 	}
 	s.render("/docs/reference", view{Title: "Reference", Index: true,
 		Body: docs.HTML(doc.in("info", "description").text(), "", "../")})
@@ -210,8 +253,12 @@ func sections(source, title, at string) []found {
 func (s *site) render(at string, v view) {
 	v.Path, v.Root = at[1:], strings.Repeat("../", strings.Count(at, "/")-1)
 	v.CSS, v.JS, v.Groups = s.css, s.js, s.groups
-	for _, g := range guides {
-		v.Guides = append(v.Guides, link{docs.Served[g.file], g.title})
+	for _, of := range parts {
+		p := part{Title: of.title, Operations: of.title == referencePart}
+		for _, g := range of.guides {
+			p.Guides = append(p.Guides, link{docs.Served[g.file], g.title})
+		}
+		v.Parts = append(v.Parts, p)
 	}
 	if o := v.Operation; o != nil {
 		s.index = append(s.index, found{o.Summary, o.Method + " " + o.Path, v.Path, o.words()},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"boon.example/docs"
 	"boon.example/internal/face/reference"
 )
 
@@ -242,5 +243,26 @@ func TestCollectionIsWhole(t *testing.T) {
 	}
 	if calls != len(operations) || silent > calls/3 {
 		t.Errorf("%d calls of %d operations; %d show no answer", calls, len(operations), silent)
+	}
+}
+
+// TestNavigationHasEveryDocument: each served document is once in the navigation, in the part of its folder.
+func TestNavigationHasEveryDocument(t *testing.T) {
+	t.Parallel()
+	all, _ := pages(t)
+	_, menu, _ := strings.Cut(string(all["/docs/watch"].Body), `<nav class="menu"`)
+	menu, _, _ = strings.Cut(menu, "</nav>")
+	parts := strings.Split(menu, `<p class="part">`)
+	for file, at := range docs.Served {
+		folder, _, _ := strings.Cut(file, "/")
+		var in []string
+		for _, part := range parts {
+			if title, links, _ := strings.Cut(part, "</p>"); strings.Contains(links, `"../`+at+`"`) {
+				in = append(in, strings.ToLower(title))
+			}
+		}
+		if !slices.Equal(in, []string{folder}) {
+			t.Errorf("%s is in the parts %q of the navigation", file, in)
+		}
 	}
 }

@@ -770,7 +770,8 @@ export interface paths {
          * Pair a till
          * @description Makes a link that turns one phone or tablet into a till of a location. It is good for 15 minutes and for the first device that opens it and agrees. The till gets a key of its own, which works in the
          *     pages of the till only. A repeat of this call makes a second till: no Idempotency-Key is kept. A key that is limited to locations manages the tills there. Tills, PINs and webhooks of an
-         *     account are changed 60 times at once, then twice a minute.
+         *     account are changed 60 times at once, then twice a minute. Within 24 hours an account makes at most 20 tills, and 2 more for each location; then this is RATE_LIMITED, and
+         *     `boon till pair` on the server still makes one.
          */
         post: operations["pairTill"];
         delete?: never;
@@ -1335,7 +1336,7 @@ export interface components {
         };
         /** @description One thing that somebody did in the account. Every member is always present. */
         AuditEntry: {
-            /** @description Of a change of a gift, the type of its event. Others: setup.changed, codes.exported, codes.read (a key that sees codes looked gifts up; once an hour), sheet.revoked, person.erased, clock.advanced, till.signed_in, till.pin_limited and store.went_back. */
+            /** @description Of a change of a gift, the type of its event. Others: setup.changed, codes.exported, codes.read (a key looked up codes of gifts; once an hour), sheet.revoked, person.erased, clock.advanced, till.signed_in, till.pin_limited and store.went_back. */
             action: string;
             /** @description The address of the client; null at the command line, and before 0.2. */
             address: string | null;
@@ -7562,14 +7563,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The name of a script or style sheet. */
+                /** @description The name of a script, a style sheet or a picture. */
                 file: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A script or style sheet. */
+            /** @description A script, a style sheet or a picture. */
             200: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
@@ -7577,6 +7578,8 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "image/png": string;
+                    "image/svg+xml": string;
                     "text/css": string;
                     "text/javascript": string;
                 };
