@@ -2,6 +2,7 @@ package setup_test
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -84,5 +85,31 @@ func TestExportChangesNothing(t *testing.T) {
 	if err == nil || !strings.HasSuffix(err.Error(), "accounts[0].providers[0].secret: This field is required.") ||
 		strings.Count(err.Error(), "\n") > 0 {
 		t.Errorf("applied to an empty store: %v", err)
+	}
+}
+
+// TestExportKeepsEveryText: whatever a text looks like to YAML, it is the same text afterwards.
+func TestExportKeepsEveryText(t *testing.T) {
+	t.Parallel()
+	texts := []string{"null", "~", "true", "no", "0042", "1e3", "0x10", "1_000", "12:30", "2026-01-01", "- a", "a: b",
+		"a #b", "#a", `"q"`, "'", "{a}", "[b]", "&a", "*a", "!a", "%a", "@a", "`a", "<<", "=", "?", "|", ">", "---", "...",
+		"a\u00a0b", `\n`, "いつも", "🎁", ","}
+	for n, text := range texts {
+		block := text + "\n\n  " + text + " \n---\n" + text + ": " + text
+		file := minimal + fmt.Sprintf("    language: en\n    locations: [{id: 00000000-0000-4000-8000-000000000011, "+
+			"name: %[1]q, pointOfSale: {identifier: %[1]q}, legalEntity: %[1]q}]\n    books: {accounts: {liability: %[1]q}}\n"+
+			"    promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, terms: {en: %[2]q, de: %[1]q}, "+
+			"eligibleItems: [{id: %[1]q, name: %[1]q}]}]\n    keys: [{name: %[1]q, role: till}]\n", text, block)
+		w := blank(t)
+		f, err := setup.Parse("setup.yaml", []byte(file))
+		if err != nil {
+			t.Fatalf("%d, %q: %v", n, text, err)
+		}
+		if _, err := f.Apply(t.Context(), w, noon, chance(1)); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if told := exported(w); told != "" {
+			t.Errorf("%q: %s", text, told)
+		}
 	}
 }

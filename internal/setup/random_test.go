@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
+	"boon.example/internal/setup/document"
 )
 
 // snapshot is a set-up without a database. What is random here asks thousands of times what Apply decides, which is
@@ -67,6 +70,11 @@ func (s *snapshot) Configure(_ context.Context, change func(*merchant.Directory,
 // FuzzSetup holds that no file makes Parse panic, that what it refuses it refuses with problems that name the file, and
 // that what it accepts can be applied, once with effect and then without.
 func FuzzSetup(f *testing.F) {
+	everything, err := os.ReadFile("document/testdata/everything.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	everything = regexp.MustCompile("(?m)^ +(logo|picture):.*\n").ReplaceAll(everything, nil)
 	f.Add(examples.HarborCoffee())
 	f.Add(examples.AsagaoTea())
 	for _, seed := range []string{
@@ -77,7 +85,7 @@ func FuzzSetup(f *testing.F) {
 			"    promotions: [{terms: |\n  a\n }]\n", "\xef\xbb\xbf",
 		minimal + "    webhooks: [{url: 'https://a.example/', types: [gift.*], enabled: false}, {url: 'https://[::1]'}]\n",
 		minimal + "    webhooks: [{url: 'https://a.example/', description: a}]\n", "\xff\xfea\x00",
-		strings.Replace(minimal, "USD", "JPY", 1) + "    maxGiftValue: 5\n    limits: 5\n",
+		strings.Replace(minimal, "USD", "JPY", 1) + "    maxGiftValue: 5\n    limits: 5\n", string(everything),
 		"systemKeys: [{name: a, limits: 5}]\n",
 	} {
 		f.Add([]byte(seed))
@@ -109,7 +117,31 @@ func FuzzSetup(f *testing.F) {
 			t.Errorf("the second application: %+v, %v", again, err)
 		}
 		consistent(t, directory(t, w))
+		if told := exported(w); told != "" {
+			t.Error(told)
+		}
 	})
+}
+
+// exported writes a set-up to a file and applies this, and tells what is wrong if that changes anything.
+func exported(w world) string {
+	d, err := w.Directory(context.Background())
+	if err != nil {
+		return err.Error()
+	}
+	text, err := document.Export(d, noon)
+	if err != nil {
+		return err.Error()
+	}
+	file, err := setup.Parse("exported.yaml", text)
+	if err != nil {
+		return fmt.Sprintf("%v, of\n%s", err, text)
+	}
+	report, err := file.Apply(context.Background(), w, noon, chance(4))
+	if err != nil || len(report.Changes)+len(report.Keys)+len(report.Webhooks) > 0 {
+		return fmt.Sprintf("%+v, %v, of\n%s", report, err, text)
+	}
+	return ""
 }
 
 // drawFile draws a set-up file from a small world, so that two of them have much in common. Its members stand in random
@@ -183,6 +215,9 @@ func TestAnySequenceOfFiles(t *testing.T) {
 			}
 			after := directory(t, w)
 			consistent(t, after)
+			if told := exported(w); told != "" {
+				rt.Fatal(told)
+			}
 			for hash, k := range after.Keys {
 				if revoked[hash] && k.RevokedAt.IsZero() {
 					rt.Fatalf("key %s works again", k.Name)
