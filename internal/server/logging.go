@@ -47,7 +47,9 @@ func (a *app) observe(next http.Handler) http.Handler {
 			}
 			if !event.Overloaded { // a line in the log would cost more than all the rest of a refusal
 				took := time.Since(begun)
-				a.metrics.request(route(r), answer.code(), took)
+				if !event.Rehearsed { // nobody is to be woken for it
+					a.metrics.request(route(r), answer.code(), took)
+				}
 				a.metrics.codes.Add(float64(event.Codes))
 				a.log(r, answer.code(), took, event)
 			}
@@ -118,6 +120,9 @@ func (a *app) log(r *http.Request, status int, took time.Duration, e *service.Ev
 		attrs = append(attrs, slog.Int("codes", e.Codes))
 	}
 	text("code", string(e.Code))
+	if e.Rehearsed {
+		attrs = append(attrs, slog.Bool("rehearsed", true))
+	}
 	if text("warning", e.Warning); e.Warning != "" {
 		level = slog.LevelWarn
 	}

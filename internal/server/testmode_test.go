@@ -545,6 +545,13 @@ func TestSimulatedTroubles(t *testing.T) {
 		t.Errorf("%d %s", status, answer)
 	}
 	left("1496.99")
+	if log := s.logs.String(); !strings.Contains(log, `"rehearsed":true`) || strings.Contains(log, `"level":"ERROR"`) {
+		t.Errorf("the log does not tell it from a failure: %s", log)
+	}
+	if _, metrics, err := s.call("GET", "/metrics", "", ""); err != nil ||
+		strings.Contains(string(metrics), `redeem-gift",status="503"`) {
+		t.Errorf("who has to be woken for failures is woken for it: %v %s", err, metrics)
+	}
 	if status, answer := take("lost", "503.01"); status != 200 || !strings.Contains(answer, `"currentBalance":1496.99`) {
 		t.Errorf("the repeat: %d %s", status, answer)
 	}

@@ -27,6 +27,7 @@ type Call struct {
 	Location  guid.ID           // where it is made, for the log; zero: not said
 	Warning   string            // for the log; "": none
 	Codes     int               // that a look-up shows
+	Rehearsed bool              // it fails as a test account asked for, and not by anybody's fault
 	Body      []byte            // of a POST, whole
 	Media     string            // of the answer, if it succeeds; "": JSON
 
@@ -142,6 +143,9 @@ func (c *Call) event(r Reply) Event {
 		Warning: c.Warning, Codes: c.Codes, Code: r.Code}
 	if refused, ok := errors.AsType[*refusal.Error](r.Err); ok && event.Code == "" {
 		event.Code = refused.Code
+	}
+	if event.Rehearsed = c.Rehearsed; c.Rehearsed {
+		event.Err = nil
 	}
 	if c.Account != nil {
 		event.AccountID = c.Account.ID

@@ -17,5 +17,6 @@ type Event struct {
 	Codes      int          // how many codes a look-up showed
 	Warning    string       // what looks wrong with it though it was carried out; "": nothing
 	Overloaded bool         // it was not admitted
+	Rehearsed  bool         // it failed as a test account asked for
 	Err        error        // what lies behind an UNEXPECTED_ERROR or UNAVAILABLE; never shown to the caller
 }

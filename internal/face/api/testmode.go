@@ -79,6 +79,7 @@ func (c *call) keepSilent() {
 
 // loseAnswer loses the answer of a redemption that was done. Its repeat under the same key gets it.
 func (c *call) loseAnswer(how failure) error {
+	c.Rehearsed = true
 	if how == noAnswer {
 		c.keepSilent()
 	}
