@@ -388,7 +388,7 @@ func (r *Report) setup(d *merchant.Directory, now time.Time) {
 		}
 	}
 	for _, k := range d.Keys {
-		if !k.RevokedAt.IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) {
+		if !k.Works(now) || k.Till == merchant.WaitingTill { // which is a link, and works for minutes
 			continue
 		}
 		if keys++; !k.ExpiresAt.IsZero() && k.ExpiresAt.Sub(now) < expiresSoon {
