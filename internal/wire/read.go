@@ -240,10 +240,15 @@ func (o *Object) Text(name string) string {
 	return normalize.String(string(Unquote(v)))
 }
 
-// Line reads a text of at most limit characters.
-func (o *Object) Line(name string, limit int) string {
+// Line reads a text of at most limit characters, which may have line breaks.
+func (o *Object) Line(name string, limit int) string { return o.checked(name, limit, true) }
+
+// OneLine reads a text of at most limit characters without line breaks: it may stand in a log.
+func (o *Object) OneLine(name string, limit int) string { return o.checked(name, limit, false) }
+
+func (o *Object) checked(name string, limit int, lines bool) string {
 	s := o.Text(name)
-	if err := contact.CheckText(s, limit, true); err != nil {
+	if err := contact.CheckText(s, limit, lines); err != nil {
 		o.Add(o.At(name), "%s", err)
 		return ""
 	}

@@ -315,3 +315,19 @@ func TestAnswersThatAreReadAgainLeaveATrace(t *testing.T) {
 		t.Errorf("an answer with a code: %d in the trail, %d in the log", trail(), shown())
 	}
 }
+
+// TestNoNameForgesALine: the log of the set-up and the audit trail tell a change on each line. A name with a line break
+// would write one of its own.
+func TestNoNameForgesALine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, end := range []string{`\n`, `\r`, `\u2028`, `\u0085`, `\u001b[2K`} {
+		forged := `"Counter 1` + end + `account Harbor Coffee: set the PIN of Ana"`
+		w.tills("POST", "/tills", `{"name":`+forged+`,"organizationID":"`+pier+`"}`).refused(400, refusal.ValidationFailure,
+			"name")
+		w.tills("POST", "/people/set-pin", `{"name":`+forged+`}`).refused(400, refusal.ValidationFailure, "name")
+	}
+	if trail := string(w.get("/audit").want(200).body); strings.Contains(trail, "set the PIN") {
+		t.Errorf("the audit trail tells what nobody did: %s", trail)
+	}
+}

@@ -49,7 +49,7 @@ func PairTill(c *Call) (ledger.Answer, error) {
 // readTill reads what a request says of a new till.
 func (c *Call) readTill(o *wire.Object) merchant.Key {
 	k := merchant.Key{ID: guid.ID(uuid.Must(uuid.NewV7())), Kind: merchant.AccountKey, AccountID: c.Account.ID,
-		Name: strings.TrimSpace(o.Line("name", merchant.MaxKeyName)), Locations: []guid.ID{o.GUID("organizationID")},
+		Name: strings.TrimSpace(o.OneLine("name", merchant.MaxKeyName)), Locations: []guid.ID{o.GUID("organizationID")},
 		Permissions: merchant.TillRole, Networks: readNetworks(o, "networks")}
 	if k.Name == "" && !o.Has("name") {
 		o.Add("name", "Say what the till is called in lists, such as Counter 1.")
@@ -154,7 +154,7 @@ func ListPeople(c *Call) (ledger.Answer, error) {
 func SetPIN(c *Call) (ledger.Answer, error) {
 	type request struct{ name, pin string }
 	want, problems := decode(c, func(o *wire.Object) request {
-		r := request{o.Line("name", merchant.MaxKeyName), o.Text("pin")}
+		r := request{o.OneLine("name", merchant.MaxKeyName), o.Text("pin")}
 		if !o.Given("name") {
 			o.Add("name", "Say whose PIN it is.")
 		}
