@@ -46,7 +46,7 @@ var hard = []struct {
 }{
 	{"engine and lanes", regexp.MustCompile(`^internal/ledger/(engine|lane)\.go$`)},
 	{"heavy lane", regexp.MustCompile(`^internal/ledger/heavy\.go$`)},
-	{"group commit", regexp.MustCompile(`^internal/store/group\.go$`)},
+	{"group commit", regexp.MustCompile(`^internal/store/group(_\w+)?\.go$`)},
 	{"webhook lanes", regexp.MustCompile(`^internal/(post/)?webhook/lane\.go$`)},
 	{"webhook stream", regexp.MustCompile(`^internal/(post/)?webhook/stream\.go$`)},
 	{"watermark of the feed", regexp.MustCompile(`^internal/store/feed/(watermark|fenc[e])\.go$`)}, // its earlier name, which words_test.go refuses
