@@ -2,8 +2,8 @@ package merchant
 
 // Books is what the journals of an account need to know of the merchant's bookkeeping.
 type Books struct {
-	Accounts LedgerAccounts `json:"accounts,omitzero"`
-	DATEV    DATEV          `json:"datev,omitzero"`
+	Accounts LedgerAccounts `json:"accounts,omitzero" told:"ledger account"`
+	DATEV    DATEV          `json:"datev,omitzero" told:"DATEV"`
 }
 
 // LedgerAccounts are the names or numbers of accounts in the merchant's ledger; "": the set-up does not say.

@@ -187,3 +187,21 @@ func TestBooks(t *testing.T) {
 		}
 	}
 }
+
+// TestWordsOfAChange: a field of a mapping is told of with what it belongs to.
+func TestWordsOfAChange(t *testing.T) {
+	t.Parallel()
+	from, to := everything(t).Records()[0], everything(t).Records()[0]
+	to.Books.Accounts.Liability, to.Books.DATEV.Client = "1401", 0
+	to.Locations[0].LegalEntity, to.Subscriptions[0].VATRate = "", "7"
+	got, _ := Diff(from, to)
+	want := []string{
+		"changed ledger account liability from 1400 to 1401",
+		"changed DATEV client from 42 to none",
+		"changed location Market square: legal entity from Bakery Market GmbH to none",
+		"changed subscription to Business gift cards: VAT rate from none to 7 %",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+}
