@@ -16,6 +16,12 @@ type Replace struct {
 	Sending bool // a message with the code until now is on its way, and none is to follow it
 }
 
+// ErrBlockedDelivery refuses to send the new code of a gift that is blocked. It names a way on which the old code never
+// works again.
+var ErrBlockedDelivery = refusal.At(refusal.RedemptionNotAllowed, refusal.FieldDeliver, "The gift is blocked, and a "+
+	"blocked gift is sent to nobody. Replace the card without deliver; the old code then leads to nothing. Unblock the "+
+	"gift, and send it with resend-gift.")
+
 // Replace gives a voucher another code and token: those until now lead to no value any more. Its history and its
 // balance stay, and so do its holds and a block. It fails with NOT_FOUND where the caller may not see the gift, and
 // REDEMPTION_NOT_ALLOWED or ALREADY_REDEEMED when its status does not allow it, it has expired, or its message is being

@@ -55,6 +55,9 @@ func (r *Replace) decide(c *Call, s *state) (Result, error) {
 	if err != nil {
 		return Result{}, ofTheKey(err)
 	}
+	if r.Deliver != nil && v.Blocked != "" {
+		return Result{}, ofTheKey(gift.ErrBlockedDelivery)
+	}
 	result := Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Delivery: delivery.Delivery,
 		Secrets: r.secrets}
 	var again resending

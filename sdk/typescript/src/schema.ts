@@ -309,7 +309,8 @@ export interface paths {
          *     REDEMPTION_NOT_ALLOWED, "This card was replaced on 3 March 2026.", and the old page says so too; neither tells the new one. On the printable
          *     sheet of its order the gift stands no more.
          *
-         *     A blocked gift stays blocked and is not sent: unblock it when its new card has arrived. With deliver, it is sent like a gift that is sent again, within the same
+         *     A blocked gift stays blocked, and is sent to nobody: deliver is refused with REDEMPTION_NOT_ALLOWED. Replace its card without deliver, unblock it, and send it
+         *     with resend-gift; or unblock it when its new card has arrived. With deliver, a gift is sent like a gift that is sent again, within the same
          *     limits, and whom it had reached elsewhere is told. Without, a message that still waits goes out with the new code.
          */
         post: operations["replaceGift"];
