@@ -61,10 +61,36 @@ func TestFaults(t *testing.T) {
 		{"\"12345678\x001234567\"", Malformed, 9}, {`"\x41"`, Malformed, 1}, {`"\ud800"`, Malformed, 1},
 		{`"\udc00\ud800"`, Malformed, 1}, {`"\ud800\u0041"`, Malformed, 1}, {`"\ud83d_ude00"`, Malformed, 1},
 		{"\"\xff\"", NotUTF8, 0}, {strings.Repeat("[", MaxDepth+1), TooDeep, MaxDepth},
-		{strings.Repeat("[", MaxDepth), TooShort, MaxDepth}, {many, TooMany, 2*MaxNodes - 3},
+		{strings.Repeat("[", MaxDepth), TooShort, MaxDepth}, {many, TooMany, 2*MaxNodes - 1},
 	} {
 		if fault, offset := scan(new(Tape), tt.text); fault != int(tt.fault) || offset != tt.offset {
 			t.Errorf("%.40q: fault %d at %d, want %d at %d", tt.text, fault, offset, tt.fault, tt.offset)
+		}
+	}
+}
+
+// TestAsManyAsAreAllowed: a text with exactly MaxNodes names and values is read, and one with one more is not, whatever
+// stands last.
+func TestAsManyAsAreAllowed(t *testing.T) {
+	t.Parallel()
+	zeros := func(n int) string { return strings.TrimSuffix(strings.Repeat("0,", n), ",") }
+	for text, nodes := range map[string]int{
+		"[" + zeros(MaxNodes-1) + "]":               MaxNodes,
+		"[" + zeros(MaxNodes) + "]":                 MaxNodes + 1,
+		"[" + zeros(MaxNodes-2) + ",{}]":            MaxNodes,
+		"[" + zeros(MaxNodes-1) + ",[]]":            MaxNodes + 1,
+		"[" + zeros(MaxNodes-4) + `,{"a":1}]`:       MaxNodes,
+		"[" + zeros(MaxNodes-3) + `,{"a":1}]`:       MaxNodes + 1,
+		"[" + zeros(MaxNodes-2) + `,{"a":1}]`:       MaxNodes + 2,
+		"[" + zeros(MaxNodes-6) + `,{"a":1,"b":2}]`: MaxNodes,
+		`{"a":[` + zeros(MaxNodes-5) + `],"b":"c"}`: MaxNodes,
+		`{"a":[` + zeros(MaxNodes-4) + `],"b":"c"}`: MaxNodes + 1,
+	} {
+		var tape Tape
+		fault, _ := scan(&tape, text)
+		if nodes > MaxNodes != (fault == int(TooMany)) || nodes <= MaxNodes && len(tape.nodes) != nodes {
+			t.Errorf("%.20s…%s with %d names and values: fault %d, %d on the tape", text, text[len(text)-15:], nodes, fault,
+				len(tape.nodes))
 		}
 	}
 }

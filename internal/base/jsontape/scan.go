@@ -99,7 +99,7 @@ func (t *Tape) value(at int) (int, error) {
 		if at >= len(t.text) {
 			return 0, t.wrong(at)
 		}
-		if len(t.nodes) >= MaxNodes-1 {
+		if len(t.nodes) >= MaxNodes {
 			return 0, &SyntaxError{TooMany, at}
 		}
 		c := t.text[at]
@@ -139,6 +139,9 @@ func (t *Tape) value(at int) (int, error) {
 func (t *Tape) name(at int) (int, error) {
 	if at >= len(t.text) || t.text[at] != '"' {
 		return 0, t.wrong(at)
+	}
+	if len(t.nodes) >= MaxNodes {
+		return 0, &SyntaxError{TooMany, at}
 	}
 	at, err := t.quoted(at)
 	if err != nil {
