@@ -185,14 +185,15 @@ type Answer struct {
 }
 
 // client has its own connections, so that none is kept by another test's service.
-var client = &http.Client{Timeout: time.Minute}
+var client = &http.Client{}
 
 // Call sends a request, and repeats one that was not admitted, or of which a platform was not told in time what became
-// of it, as a real client does.
+// of it, as a real client does. It waits for as long as the test may take: a platform is told within half a second, and
+// on a machine that is busy enough no number of repeats is sure to be.
 func (s *Shop) Call(method, path, body string, headers ...string) Answer {
 	s.Helper()
-	for try := 0; ; try++ {
-		req, err := http.NewRequest(method, s.URL+path, strings.NewReader(body))
+	for {
+		req, err := http.NewRequestWithContext(s.Context(), method, s.URL+path, strings.NewReader(body))
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -209,7 +210,7 @@ func (s *Shop) Call(method, path, body string, headers ...string) Answer {
 			s.Fatal(err)
 		}
 		unknown := resp.StatusCode == http.StatusInternalServerError && len(text) == 0
-		if (resp.StatusCode == http.StatusServiceUnavailable || unknown) && !s.Once && try < 60 {
+		if (resp.StatusCode == http.StatusServiceUnavailable || unknown) && !s.Once {
 			time.Sleep(500 * time.Millisecond)
 			continue
 		}
