@@ -257,7 +257,7 @@ func checkPage(t *testing.T, name, page string, ids []string) {
 	if len(page) > 90_000 { // Gmail cuts mails off at 102 KB
 		t.Errorf("%s: the HTML has %d bytes", name, len(page))
 	}
-	for _, want := range []string{"prefers-color-scheme: dark", "[data-ogsc] .ink", "[data-ogsb] .paper", "<!--[if mso]>",
+	for _, want := range []string{"prefers-color-scheme: dark", "[data-ogsc] .ink", "[data-ogsb] .sheet", "<!--[if mso]>",
 		`name="color-scheme" content="light dark"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%s: the HTML has no %s", name, want)
