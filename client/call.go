@@ -26,6 +26,8 @@ import (
 const (
 	largeAnswer = 64 << 20
 	smallAnswer = 4 << 20
+	// reportAnswer is that of a report, which may have a row for each key on each day.
+	reportAnswer = 256 << 20
 )
 
 // call is one call, whatever the number of attempts.

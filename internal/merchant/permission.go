@@ -34,8 +34,9 @@ const (
 	MaySeeEvents                         // the events of the account
 	MayAudit                             // the audit trail of the account
 	MayTills                             // pair tills and switch them off, and set PINs
+	MayReport                            // the reports of the books
 
-	AllPermissions = MayTills<<1 - 1
+	AllPermissions = MayReport<<1 - 1
 	// SystemPermissions are those of every system key; what it made itself is all that it may cancel and look up.
 	SystemPermissions = MaySend | MayCancel | MayLookUp
 )
@@ -64,6 +65,7 @@ var permissionNames = []struct{ name, cannot string }{
 	{"events", "read events"},
 	{"audit", "read the audit trail"},
 	{"tills", "manage tills and PINs"},
+	{"reports", "read reports"},
 }
 
 // roles are the sets of permissions that have a name.
@@ -76,7 +78,7 @@ var roles = []struct {
 	{"office", MayLookUp | MayCancel | MayResend | MayReverse},
 	{"desk", deskRole},
 	{"manager", deskRole | TillPermissions | MaySend | MayTransfer | MayStock | MayTills},
-	{"bookkeeper", MayLookUp | MaySeeEvents | MayAudit},
+	{"bookkeeper", MayLookUp | MaySeeEvents | MayAudit | MayReport},
 	{"platform", MayLookUp | MaySeeEvents | MayWebhooks},
 	{"owner", AllPermissions &^ (MaySeeCodes | MayExport)}, // whoever reads codes can spend all gifts
 	{"all", AllPermissions},

@@ -17,12 +17,12 @@ func TestRoles(t *testing.T) {
 		"desk":   "reverse cancel resend look-up block extend replace",
 		"manager": "validate redeem reverse send cancel resend look-up transfer activate stock reload block extend " +
 			"cash-out replace tills",
-		"bookkeeper": "look-up events audit",
+		"bookkeeper": "look-up events audit reports",
 		"platform":   "look-up webhooks events",
 		"owner": "validate redeem reverse send cancel resend look-up transfer activate stock reload adjust block extend " +
-			"cash-out replace webhooks events audit tills",
+			"cash-out replace webhooks events audit tills reports",
 		"all": "validate redeem reverse send cancel resend look-up codes transfer activate stock export reload adjust " +
-			"block extend cash-out replace webhooks events audit tills",
+			"block extend cash-out replace webhooks events audit tills reports",
 	} {
 		p, ok := RoleByName(role)
 		if got := strings.Join(p.Names(), " "); !ok || got != want || p.String() != role {

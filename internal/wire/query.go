@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/normalize"
+	"boon.example/internal/calendar"
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 )
@@ -78,6 +79,27 @@ func (q *Query) Instant(name string) (t time.Time) {
 		}
 	}
 	return t
+}
+
+// DayOrInstant reads a date-time, or a date: that is the midnight in the zone with which the day begins or, with end,
+// ends.
+func (q *Query) DayOrInstant(name string, zone *time.Location, end bool) time.Time {
+	s := q.Text(name)
+	if !calendarDate.MatchString(s) {
+		return q.Instant(name)
+	}
+	day, err := time.Parse(time.DateOnly, s)
+	switch {
+	case err != nil:
+		q.Add(name, "There is no such day.")
+		return time.Time{}
+	case day.Year() < firstYear:
+		q.Add(name, "The year must be from %d.", firstYear)
+		return time.Time{}
+	case end:
+		day = day.AddDate(0, 0, 1)
+	}
+	return calendar.FromWall(day, zone).UTC()
 }
 
 // The number of elements of a page.

@@ -19,17 +19,24 @@ import (
 // world is a service on a folder of its own, with the example set-up, and a client for the shop and for the till.
 func world(t *testing.T) (shop, till *client.Client) {
 	t.Helper()
+	all := clientsOf(t, examples.HarborWebShopKey, examples.HarborTillKey)
+	return all[0], all[1]
+}
+
+// clientsOf are clients of such a service, each with a key.
+func clientsOf(t *testing.T, keys ...string) (all []*client.Client) {
+	t.Helper()
 	transport := &http.Transport{}
 	service := boontest.Example(t, server.Config{Outbox: true})
 	t.Cleanup(transport.CloseIdleConnections)
-	with := func(key string) *client.Client {
+	for _, key := range keys {
 		c, err := client.New(service.URL, key, client.WithHTTPClient(&http.Client{Transport: transport}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return c
+		all = append(all, c)
 	}
-	return with(examples.HarborWebShopKey), with(examples.HarborTillKey)
+	return all
 }
 
 // known fails when an answer holds a member that the client does not know.

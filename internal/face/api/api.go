@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/base/admission"
 	"boon.example/internal/base/fair"
 	"boon.example/internal/face/api/manage"
+	"boon.example/internal/face/api/reports"
 	"boon.example/internal/face/reference"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -52,6 +53,7 @@ type API struct {
 	silent  fair.Share // for calls of test accounts that are kept waiting on purpose
 	tickets sync.Pool  // of *ticket.Memory, of validations: what the engine is asked may look at its ticket for longer
 	manage  *manage.Operations
+	reports *reports.Operations
 	told    keyNames
 	seen    codesSeen
 	docs    func() map[string]reference.Page
@@ -71,8 +73,9 @@ func New(c Config) *API {
 	if c.Settle == nil {
 		c.Settle = func(context.Context, *merchant.Account, time.Duration) (int, error) { return 0, nil }
 	}
-	a := &API{Config: c, manage: manage.New(manage.Config{Records: c.Records, Cursors: c.Cursors, Sheets: c.Sheets,
-		Settle: c.Settle, Hooks: c.Hooks, HooksAllow: c.HooksAllow})}
+	a := &API{Config: c, reports: reports.New(c.Records),
+		manage: manage.New(manage.Config{Records: c.Records, Cursors: c.Cursors, Sheets: c.Sheets, Settle: c.Settle,
+			Hooks: c.Hooks, HooksAllow: c.HooksAllow})}
 	a.tickets.New = func() any { return new(ticket.Memory) }
 	a.docs = sync.OnceValue(func() map[string]reference.Page { return docPages(service.Version, a.PublicURL) })
 	return a
@@ -144,7 +147,8 @@ const base = Root + "/integration"
 
 // Routes lists every operation. HEAD is answered as GET.
 func Routes() []Route {
-	all := slices.Concat(giftingRoutes(), redemptionRoutes(), readingRoutes(), testRoutes(), webhookRoutes(), tillRoutes())
+	all := slices.Concat(giftingRoutes(), redemptionRoutes(), readingRoutes(), testRoutes(), webhookRoutes(),
+		tillRoutes(), reportRoutes())
 	for n := range all {
 		if op := all[n].operation; op != "" {
 			all[n].needs, all[n].anyKey = op.Needs(), op.ForSystemKeys()
@@ -266,6 +270,18 @@ func tillRoutes() []Route {
 		at(change, "DELETE", "/tills/{keyID}", manage.RevokeTill),
 		at(read, "GET", "/people", manage.ListPeople), at(change, "POST", "/people/set-pin", manage.SetPIN),
 	}
+}
+
+func reportRoutes() (all []Route) {
+	for n := range reports.Kinds {
+		kind := &reports.Kinds[n]
+		all = append(all, Route{Method: "GET", Pattern: base + "/reports/" + kind.Name, Priority: admission.Read,
+			handle: func(c *call) (ledger.Answer, error) {
+				return kind.Make(&reports.Call{Call: &c.Call, Operations: c.reports})
+			},
+			deadline: otherDeadline, needs: merchant.MayReport})
+	}
+	return all
 }
 
 func testRoutes() []Route {

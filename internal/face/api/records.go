@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/event"
 	"boon.example/internal/face/api/manage"
+	"boon.example/internal/face/api/reports"
 	"boon.example/internal/gift"
 	"boon.example/internal/service"
 )
@@ -14,6 +15,7 @@ import (
 type Records interface {
 	service.Records
 	manage.Records
+	reports.Records
 	// List gives a page of gifts, and Activity one of the changes of all gifts of an account: the newest first, and with
 	// gift.MaxRead looked at for either.
 	List(context.Context, gift.Filter) (gift.Page, error)

@@ -26,7 +26,11 @@ const (
 // the histories of their gifts and of those that ended then.
 func (b *Books) eachMovement(ctx context.Context, account *merchant.Account, days books.Days, from, until time.Time,
 	tell func(*books.Terms, *books.Movement)) error {
-	touched, err := b.touched(ctx, account.ID, from, until)
+	before := gift.IDsBefore(until)
+	if n := len(days); n == 0 || until.After(days[n-1].Until) { // no end to ids: a clock may have been set back
+		before = lastID
+	}
+	touched, err := b.touched(ctx, account.ID, from, until, before)
 	if err != nil {
 		return err
 	}
@@ -72,14 +76,18 @@ const (
 			WHERE e.account_id = $1 AND e.kind = 'EXTENDED' AND e.held_until >= $2 AND e.held_until < $3`
 )
 
-// touched are the gifts that have an entry of a time that the books count, or that ended in it, in order.
-func (b *Books) touched(ctx context.Context, account guid.ID, from, until time.Time) ([]guid.ID, error) {
+// lastID is after every other.
+var lastID = guid.ID(bytes.Repeat([]byte{0xff}, len(guid.ID{})))
+
+// touched are the gifts that have an entry of a time that the books count, with an id before another one, or that ended
+// in that time, in order.
+func (b *Books) touched(ctx context.Context, account guid.ID, from, until time.Time, before guid.ID) ([]guid.ID,
+	error) {
 	found := map[guid.ID]bool{}
 	after := guid.ID{}
 	if !from.IsZero() {
 		after = gift.IDsFrom(from)
 	}
-	before := gift.IDsBefore(until)
 	for n := page; n == page; {
 		n = 0
 		args := []any{db.KeyOf(account), db.KeyOf(after), db.KeyOf(before), page}

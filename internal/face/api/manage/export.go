@@ -168,7 +168,7 @@ func (c *Call) list(cards []gift.Gift) []byte {
 	w.UseCRLF = true
 	write := func(cells ...string) {
 		for n := range cells {
-			cells[n] = harmless(cells[n])
+			cells[n] = payload.Harmless(cells[n])
 		}
 		_ = w.Write(cells) // a buffer takes everything
 	}
@@ -195,12 +195,4 @@ func inFour(digits string) string {
 		return digits
 	}
 	return digits[:n] + "-" + digits[n:2*n] + "-" + digits[2*n:3*n] + "-" + digits[3*n:]
-}
-
-// harmless is a text that no spreadsheet takes for a formula.
-func harmless(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-		return "'" + cell
-	}
-	return cell
 }

@@ -1,0 +1,144 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const reportsPath = integrationPath + "reports/"
+
+// ReportQuery says of which time a report is to be. The times are dates, which are days of the account, or date-times
+// with an offset.
+type ReportQuery struct {
+	At       string   // of a report of an instant: a date is the end of the day; "": now
+	From, To string   // of a report of a period: from midnight of a date, up to the end of another; To "": up to now
+	GroupBy  []string // what rows are apart by: see the documentation of the report
+}
+
+// Report is a report of the books, with what proves it.
+type Report[Row any] struct {
+	Name      string    `json:"name"`
+	AccountID string    `json:"accountID"`
+	TimeZone  string    `json:"timeZone"`
+	At        time.Time `json:"at"`   // zero: it is of a period
+	From      time.Time `json:"from"` // zero: it is of an instant
+	To        time.Time `json:"to"`
+	GroupBy   []string  `json:"groupBy"`
+	// OrganizationIDs are the locations that the key is limited to, and the report with it; none: it is of the account.
+	OrganizationIDs []string `json:"organizationIDs"`
+	Rows            []Row    `json:"rows"`
+
+	Content  json.RawMessage `json:"-"` // the report itself, which SHA256 is of
+	ReportID string          `json:"-"`
+	SHA256   string          `json:"-"` // in hexadecimal
+	Meta     Meta            `json:"-"`
+}
+
+// ReportSort is of which gifts a row tells, and in what.
+type ReportSort struct {
+	Currency    string `json:"currency"`
+	IsPromoType bool   `json:"isPromoType"`
+	IsItemType  bool   `json:"isItemType"`
+	Unit        string `json:"unit"` // MONEY, or PIECES of items
+	// What the row is apart by; "": it was not asked for, or there is none.
+	ProgramID      string `json:"programID"`
+	OrganizationID string `json:"organizationID"`
+	Month          string `json:"month"` // 2026-11
+	Day            string `json:"day"`   // 2026-11-30
+	KeyID          string `json:"keyID"`
+}
+
+// LiabilityRow is what was in gifts of one sort. Owed is Open and Blocked; nothing is owed of Expired.
+type LiabilityRow struct {
+	ReportSort
+	Open    Decimal `json:"open"`
+	Blocked Decimal `json:"blocked"`
+	Owed    Decimal `json:"owed"`
+	Expired Decimal `json:"expired"`
+}
+
+// RollForwardRow is how what was owed for gifts of one sort changed: Opening and all lines come to Closing.
+type RollForwardRow struct {
+	ReportSort
+	Opening       Decimal `json:"opening"`
+	Issued        Decimal `json:"issued"`
+	Activated     Decimal `json:"activated"`
+	Reloaded      Decimal `json:"reloaded"`
+	Transferred   Decimal `json:"transferred"`
+	AdjustedUp    Decimal `json:"adjustedUp"`
+	GivenBack     Decimal `json:"givenBack"`
+	CashGivenBack Decimal `json:"cashGivenBack"`
+	Redeemed      Decimal `json:"redeemed"`
+	CashedOut     Decimal `json:"cashedOut"`
+	AdjustedDown  Decimal `json:"adjustedDown"`
+	Cancelled     Decimal `json:"cancelled"`
+	Expired       Decimal `json:"expired"`
+	Closing       Decimal `json:"closing"`
+}
+
+// RedemptionsRow is what was redeemed, given back and paid out in cash. Net is Redeemed less GivenBack.
+type RedemptionsRow struct {
+	ReportSort
+	Redemptions   int     `json:"redemptions"`
+	Redeemed      Decimal `json:"redeemed"`
+	Reversals     int     `json:"reversals"`
+	GivenBack     Decimal `json:"givenBack"`
+	Net           Decimal `json:"net"`
+	CashOuts      int     `json:"cashOuts"`
+	CashedOut     Decimal `json:"cashedOut"`
+	CashReversals int     `json:"cashReversals"`
+	CashGivenBack Decimal `json:"cashGivenBack"`
+}
+
+// Liability tells what was owed for gifts at an instant, by program, organization, currency and month.
+func (c *Client) Liability(ctx context.Context, q ReportQuery) (*Report[LiabilityRow], error) {
+	return report[LiabilityRow](ctx, c, "liability", q)
+}
+
+// RollForward tells how what was owed for gifts changed in a period.
+func (c *Client) RollForward(ctx context.Context, q ReportQuery) (*Report[RollForwardRow], error) {
+	return report[RollForwardRow](ctx, c, "roll-forward", q)
+}
+
+// Redemptions tells what was redeemed in a period, by organization, day, program and key.
+func (c *Client) Redemptions(ctx context.Context, q ReportQuery) (*Report[RedemptionsRow], error) {
+	return report[RedemptionsRow](ctx, c, "redemptions", q)
+}
+
+// AnyReport gives a report by the name at the end of its path, with rows as the service wrote them.
+func (c *Client) AnyReport(ctx context.Context, name string, q ReportQuery) (*Report[json.RawMessage], error) {
+	return report[json.RawMessage](ctx, c, name, q)
+}
+
+func report[Row any](ctx context.Context, c *Client, name string, q ReportQuery) (*Report[Row], error) {
+	query := url.Values{}
+	for name, value := range map[string]string{"at": q.At, "from": q.From, "to": q.To,
+		"groupBy": strings.Join(q.GroupBy, ",")} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	path := reportsPath + url.PathEscape(name)
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	var a struct {
+		Report   json.RawMessage `json:"report"`
+		ReportID string          `json:"reportID"`
+		SHA256   string          `json:"sha256"`
+	}
+	meta, err := c.do(ctx, call{method: http.MethodGet, path: path, limit: reportAnswer}, &a)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report[Row]{}
+	if err := json.Unmarshal(a.Report, r); err != nil {
+		return nil, err
+	}
+	r.Content, r.ReportID, r.SHA256, r.Meta = a.Report, a.ReportID, a.SHA256, meta
+	return r, nil
+}

@@ -1,0 +1,245 @@
+// Package reports has the operations that report from the books: what is owed, how it came about, and what was
+// redeemed.
+package reports
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/base/fair"
+	"boon.example/internal/books"
+	"boon.example/internal/books/report"
+	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
+	"boon.example/internal/refusal"
+	"boon.example/internal/service"
+	"boon.example/internal/wire"
+)
+
+// Records is what reports are made of.
+type Records interface {
+	// Moved sums up what moved in an account from an instant on and before another one, from the zero time since its
+	// first entry; MovedByDay does for each day, by its number.
+	Moved(ctx context.Context, account *merchant.Account, from, until time.Time, cubes ...books.Cube) (books.Sums, error)
+	MovedByDay(ctx context.Context, account *merchant.Account, from, until time.Time,
+		cubes ...books.Cube) (map[int]books.Sums, error)
+	// Heads tells how far the newest hash chains have come.
+	Heads(context.Context) ([]books.Head, error)
+}
+
+// Operations has what all reports share.
+type Operations struct {
+	Records
+	places *fair.Places // reports read much
+}
+
+// New makes the operations.
+func New(r Records) *Operations { return &Operations{Records: r, places: fair.New(2)} }
+
+// Call is a call for a report.
+type Call struct {
+	*service.Call
+	*Operations
+}
+
+// Kind is a report.
+type Kind struct {
+	Name   string         // the end of its path
+	period bool           // it is of a period; else of an instant
+	groups []report.Group // that its rows may be apart by
+	make   func(*Call, *asked) (report.Table, error)
+}
+
+// Kinds is the table of reports.
+var Kinds = []Kind{
+	{"liability", false, report.LiabilityGroups, liability},
+	{"roll-forward", true, nil, rollForward},
+	{"redemptions", true, report.RedemptionGroups, redemptions},
+}
+
+// asked is a report as it was asked for. Instants are whole milliseconds, as answers tell them: so a report can be made
+// again from what it says of itself.
+type asked struct {
+	*Kind
+	from, until time.Time // a report of an instant has only until
+	groups      []report.Group
+	form        string
+}
+
+// The forms of reports.
+const (
+	asJSON = "json"
+	asCSV  = "csv"
+)
+
+// Make makes a report.
+func (k *Kind) Make(c *Call) (ledger.Answer, error) {
+	a, err := k.read(c)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	done, err := c.start()
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	defer done()
+	table, err := k.make(c, a)
+	if err != nil {
+		return ledger.Answer{}, service.Stored(err)
+	}
+	heads, err := c.Heads(c.Context())
+	if err != nil {
+		return ledger.Answer{}, service.Stored(err)
+	}
+	content := c.content(a, &table)
+	sum := sha256.Sum256(content)
+	p := proof{guid.ID(uuid.Must(uuid.NewV7())), hex.EncodeToString(sum[:]), heads}
+	if a.form == asCSV {
+		c.Media = "text/csv; charset=utf-8"
+		c.Writer.Header().Set("Content-Disposition", `attachment; filename="`+k.Name+`.csv"`)
+		return ledger.Answer{Code: ledger.OK, Body: c.csv(a, &table, &p)}, nil
+	}
+	return c.Answer(ledger.OK, func(w *wire.Writer) {
+		w.Raw("report", content)
+		c.writeNames(w, &table)
+		p.write(w)
+	}), nil
+}
+
+// start waits for a place to make a report in, in turns by account.
+func (c *Call) start() (done func(), _ error) {
+	waits, stop := context.WithTimeout(c.Context(), ledger.MaxHeld)
+	defer stop()
+	done, err := c.places.Take(waits, c.Account.ID, c.Caller.KeyID)
+	if err != nil && c.Context().Err() == nil {
+		e := refusal.New(refusal.Unavailable, "Other reports are being made. Repeat the request in a few seconds.")
+		e.RetryAfter = 5 * time.Second
+		return nil, e
+	}
+	return done, err
+}
+
+// read reads what is asked for.
+func (k *Kind) read(c *Call) (*asked, error) {
+	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
+	a := &asked{Kind: k, form: q.Text("format")}
+	switch a.form {
+	case "":
+		a.form = asJSON
+	case asJSON, asCSV:
+	default:
+		q.Add("format", "The format must be %s or %s.", asJSON, asCSV)
+	}
+	zone, now := c.Account.Zone, c.Now.Truncate(time.Millisecond)
+	if k.period {
+		a.readPeriod(q, zone, now)
+	} else {
+		a.until = readEnd(q, "at", zone, now)
+	}
+	for name := range strings.SplitSeq(q.Text("groupBy"), ",") {
+		switch group := report.Group(name); {
+		case name == "" && q.Text("groupBy") == "":
+		case !slices.Contains(k.groups, group):
+			q.Add("groupBy", "%s", k.allGroups())
+		case !slices.Contains(a.groups, group):
+			a.groups = append(a.groups, group)
+		}
+	}
+	return a, q.Err()
+}
+
+func (k *Kind) allGroups() string {
+	if len(k.groups) == 0 {
+		return "This report has no groups: leave groupBy out."
+	}
+	return "The groups of this report are " + strings.Join(names(k.groups), ", ") +
+		". Send some of them, with commas between them."
+}
+
+func names(groups []report.Group) []string {
+	all := make([]string, len(groups))
+	for n, g := range groups {
+		all[n] = string(g)
+	}
+	return all
+}
+
+// readPeriod reads from when until when a report tells.
+func (a *asked) readPeriod(q *wire.Query, zone *time.Location, now time.Time) {
+	from := q.DayOrInstant("from", zone, false)
+	a.from, a.until = from.Truncate(time.Millisecond), readEnd(q, "to", zone, now)
+	switch {
+	case q.Text("from") == "":
+		q.Add("from", "Say from when on: a date, which begins at midnight in %s, or a date-time.", zone)
+	case from.IsZero(), a.until.IsZero(): // that problem is told
+	case from.After(now):
+		q.Add("from", "This is in the future.")
+	case !a.from.Before(a.until):
+		q.Add("from", "The period ends before it begins: from must be before to.")
+	}
+}
+
+// readEnd reads up to when a report tells: of a date, up to the end of the day, or up to now if the day is today.
+func readEnd(q *wire.Query, name string, zone *time.Location, now time.Time) time.Time {
+	if q.Text(name) == "" {
+		return now
+	}
+	end := q.DayOrInstant(name, zone, true)
+	if end.IsZero() {
+		return end
+	}
+	switch began := q.DayOrInstant(name, zone, false); {
+	case began.After(now):
+		q.Add(name, "This is in the future.")
+		return time.Time{}
+	case end.After(now):
+		return now
+	}
+	return end.Truncate(time.Millisecond)
+}
+
+// seen are the sums that a key which is limited to locations may see; of gives the location that a sum is of.
+func (c *Call) seen(sums books.Sums, of func(books.Key) guid.ID) books.Sums {
+	if len(c.Caller.Locations) == 0 {
+		return sums
+	}
+	some := books.Sums{}
+	for k, s := range sums {
+		if slices.Contains(c.Caller.Locations, of(k)) {
+			some[k] = s
+		}
+	}
+	return some
+}
+
+func soldAt(k books.Key) guid.ID  { return k.Sold }
+func takenAt(k books.Key) guid.ID { return k.Place }
+
+func liability(c *Call, a *asked) (report.Table, error) {
+	stock, err := c.Moved(c.Context(), c.Account, time.Time{}, a.until, books.Stock)
+	return report.Liability(c.seen(stock, soldAt), a.groups), err
+}
+
+func rollForward(c *Call, a *asked) (report.Table, error) {
+	opening, err := c.Moved(c.Context(), c.Account, time.Time{}, a.from, books.Stock)
+	if err != nil {
+		return report.Table{}, err
+	}
+	period, err := c.Moved(c.Context(), c.Account, a.from, a.until, books.Stock, books.Places)
+	return report.RollForward(c.seen(opening, soldAt), c.seen(period, soldAt)), err
+}
+
+func redemptions(c *Call, a *asked) (report.Table, error) {
+	days, err := c.MovedByDay(c.Context(), c.Account, a.from, a.until, books.Keys)
+	for day := range days {
+		days[day] = c.seen(days[day], takenAt)
+	}
+	return report.Redemptions(days, a.groups), err
+}

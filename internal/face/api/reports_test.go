@@ -1,0 +1,141 @@
+package api_test
+
+import (
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/face/api/reports"
+)
+
+// reported is an answer with a report.
+type reported struct {
+	Report   json.RawMessage
+	ReportID string
+	SHA256   string
+	Chains   []struct{ Chain, MAC string }
+}
+
+// report asks for a report and checks what proves it.
+func (w *world) report(path string, headers ...string) (content string) {
+	w.Helper()
+	answer := w.get("/reports/"+path, headers...).want(200)
+	var r reported
+	if err := json.Unmarshal(answer.body, &r); err != nil {
+		w.Fatal(err)
+	}
+	sum := sha256.Sum256(r.Report)
+	if r.SHA256 != hex.EncodeToString(sum[:]) || r.ReportID == "" || len(r.Chains) == 0 || len(r.Chains[0].MAC) != 34 {
+		w.Errorf("%s is not proved: %s", path, answer.body)
+	}
+	return string(r.Report)
+}
+
+// TestReportsAgree: what is owed, how that came about and what was redeemed say the same of the same calls, in JSON and
+// in CSV, and a report that is made again is the same to the byte.
+func TestReportsAgree(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.permit(harborKey, "reports", "send", "redeem", "reverse", "block")
+	g, other := w.send(ofMoney("25.50")), w.send(ofMoney("10"))
+	first := w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":20}`).want(200)
+	w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+wharf+`","amount":1.25}`).want(200)
+	w.post("reverse-redemption", `{"redemptionID":"`+first.at("redemptionID")+`","amount":5}`).want(200)
+	w.post("block-gift", `{"voucherID":"`+other.id+`","reasonCode":"LOST"}`).want(200)
+
+	liability := w.report("liability")
+	for _, want := range []string{`"open":9.25`, `"blocked":10.00`, `"owed":19.25`} {
+		if !strings.Contains(liability, want) {
+			t.Errorf("the liability has no %s: %s", want, liability)
+		}
+	}
+	forward := w.report("roll-forward?from=2020-01-01")
+	for _, want := range []string{`"opening":0.00`, `"issued":35.50`, `"redeemed":-21.25`, `"givenBack":5.00`,
+		`"closing":19.25`} {
+		if !strings.Contains(forward, want) {
+			t.Errorf("the roll-forward has no %s: %s", want, forward)
+		}
+	}
+	redeemed := w.report("redemptions?from=2020-01-01&groupBy=organization")
+	for _, want := range []string{`"organizationID":"` + pier + `","redemptions":1,"redeemed":20.00`,
+		`"organizationID":"` + wharf + `","redemptions":1,"redeemed":1.25`, `"reversals":1,"givenBack":5.00,"net":-5.00`} {
+		if !strings.Contains(redeemed, want) {
+			t.Errorf("the redemptions have no %s: %s", want, redeemed)
+		}
+	}
+	var said struct{ From, To string }
+	if err := json.Unmarshal([]byte(redeemed), &said); err != nil {
+		t.Fatal(err)
+	}
+	w.send(ofMoney("5"))
+	if again := w.report("redemptions?from=" + said.From + "&to=" + said.To + "&groupBy=organization"); again != redeemed {
+		t.Errorf("made again, it is\n%s\nbefore\n%s", again, redeemed)
+	}
+	answer := w.get("/reports/redemptions?from=2020-01-01&groupBy=organization,day&format=csv").want(200)
+	read := csv.NewReader(strings.NewReader(string(answer.body)))
+	read.FieldsPerRecord = -1
+	rows, err := read.ReadAll()
+	named := strings.Contains(string(answer.body), "Pier 39")
+	if err != nil || len(rows) < 6 || rows[0][5] != "organizationName" || !named {
+		t.Errorf("the CSV is %s (%v)", answer.body, err)
+	}
+}
+
+// TestReportsRefuse: what cannot be reported is refused with a sentence that names the parameter.
+func TestReportsRefuse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.permit(harborKey, "reports")
+	tomorrow := time.Now().AddDate(0, 0, 2).Format(time.DateOnly)
+	for path, field := range map[string]string{
+		"liability?at=2026-02-30":                            "at",
+		"liability?at=yesterday":                             "at",
+		"liability?at=" + tomorrow:                           "at",
+		"liability?at=2999-01-01T00:00:00Z":                  "at",
+		"liability?at=2026-01-01&at=2026-01-02":              "at",
+		"liability?groupBy=colour":                           "groupBy",
+		"liability?groupBy=program,":                         "groupBy",
+		"liability?format=pdf":                               "format",
+		"roll-forward":                                       "from",
+		"roll-forward?from=2026-01-02&to=2026-01-01":         "from",
+		"roll-forward?from=" + tomorrow:                      "from",
+		"roll-forward?from=2026-01-01&to=2026-13-01":         "to",
+		"roll-forward?from=2026-01-01&to=" + tomorrow:        "to",
+		"roll-forward?from=2026-01-01&groupBy=program":       "groupBy",
+		"redemptions?from=2026-01-01&groupBy=month":          "groupBy",
+		"redemptions?from=2026-01-01T00:00:00&to=2026-01-02": "from",
+	} {
+		w.get("/reports/"+path).want(400, "code", "VALIDATION_FAILURE", "messages[0].path", field)
+	}
+	problems := w.get("/reports/roll-forward?from=2026-02-30&to=2026-02-31&format=x&groupBy=y").want(400)
+	for _, field := range []string{"from", "to", "format", "groupBy"} {
+		if strings.Count(string(problems.body), `"path":"`+field+`"`) != 1 {
+			t.Errorf("of %s there is not one problem: %s", field, problems.body)
+		}
+	}
+}
+
+// TestReportsNeedThePermission: each of them, and a key that is limited to a location sees what is of that.
+func TestReportsNeedThePermission(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.permit(harborKey, "send", "redeem", "look-up", "audit")
+	for n := range reports.Kinds {
+		w.get("/reports/"+reports.Kinds[n].Name+"?from=2026-01-01").want(403, "code", "NOT_AUTHORIZED")
+	}
+	g := w.send(ofMoney("25.50"))
+	w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":20}`).want(200)
+	w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+wharf+`","amount":1}`).want(200)
+	w.permit(wharfKey, "reports")
+	redeemed := w.report("redemptions?from=2026-01-01&groupBy=organization", as(wharfKey)...)
+	if strings.Contains(redeemed, pier) || !strings.Contains(redeemed, `"redeemed":1.00`) {
+		t.Errorf("the key of one location is told %s", redeemed)
+	}
+	if owed := w.report("liability", as(wharfKey)...); !strings.Contains(owed, `"rows":[]`) {
+		t.Errorf("of what was sold online, the key of one location is told %s", owed)
+	}
+}

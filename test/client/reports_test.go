@@ -1,0 +1,67 @@
+package client_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"boon.example/client"
+	"boon.example/examples"
+)
+
+// TestReports: the client reads every report of a service, whose rows have no member that it does not know.
+func TestReports(t *testing.T) {
+	t.Parallel()
+	office := clientsOf(t, examples.HarborOfficeKey)[0]
+	order, err := office.SendGift(t.Context(), purchase("25", "Ana"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = office.RedeemSafely(t.Context(), client.RedeemGiftRequest{VoucherID: order.Gifts[0].VoucherID,
+		OrganizationID: examples.HarborPier39, Amount: client.Whole(5)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	owed, err := office.Liability(t.Context(), client.ReportQuery{GroupBy: []string{"organization", "month", "program"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(owed.Content)
+	if len(owed.Rows) != 1 || owed.Rows[0].Owed.String() != "20.00" || owed.SHA256 != hex.EncodeToString(sum[:]) ||
+		len(owed.Rows[0].Month) != 7 {
+		t.Errorf("owed is %s", owed.Content)
+	}
+	knownRows(t, owed)
+	period := client.ReportQuery{From: "2026-01-01"}
+	forward, err := office.RollForward(t.Context(), period)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(forward.Rows) != 1 || forward.Rows[0].Redeemed.String() != "-5.00" ||
+		forward.Rows[0].Closing.Cmp(owed.Rows[0].Owed) != 0 {
+		t.Errorf("the roll-forward is %s", forward.Content)
+	}
+	knownRows(t, forward)
+	period.GroupBy = []string{"organization", "day", "program", "key"}
+	redeemed, err := office.Redemptions(t.Context(), period)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(redeemed.Rows) != 1 || redeemed.Rows[0].Redemptions != 1 ||
+		redeemed.Rows[0].OrganizationID != examples.HarborPier39 {
+		t.Errorf("redeemed was %s", redeemed.Content)
+	}
+	knownRows(t, redeemed)
+}
+
+// knownRows fails when a row holds a member that the client does not know.
+func knownRows[Row any](t *testing.T, r *client.Report[Row]) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(string(r.Content)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&client.Report[Row]{}); err != nil {
+		t.Errorf("%s: %v", r.Content, err)
+	}
+}
