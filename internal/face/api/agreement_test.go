@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"boon.example/internal/face/api/contract"
+	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/store/pgtest"
 )
@@ -27,6 +29,7 @@ var unsayable = regexp.MustCompile(strings.Join([]string{
 	`There is no such day or time of day\.`, `The deliveryDate has passed\.`,
 	`The deliveryDate may be at most 5 years ahead\.`,
 	`This is not one e-mail address such as `, `mobile number`, `country`, `time zone`, `language tag`,
+	`This must be after from\.`, `Events are kept for 90 days\.`,
 	`This gift could never be redeemed: `, `This gift would be valid beyond `,
 	`Only .* of this redemption is left to give back\.`, `name two different locations\.`,
 	// 123456789012.0 is an integer to JSON Schema
@@ -51,6 +54,17 @@ type agreement struct {
 	checker   *contract.Checker
 	operation string
 	asked     int
+	// Of what is no operation of package gift: how it is asked; "": it is one.
+	method, path string
+	key          string
+}
+
+// route is how the operation is asked.
+func (a *agreement) route() (method, path, key string) {
+	if a.path == "" {
+		return "POST", paths[a.operation], harborKey
+	}
+	return a.method, a.path, a.key
 }
 
 // TestSchemasSayWhatTheServerDoes changes good requests in every way at every member, and in combinations where
@@ -198,7 +212,10 @@ func (a *agreement) mutate(path string, schema, object map[string]any, emit func
 			a.mutate(here+".", member, value, func(at string, changed map[string]any) { emit(at, with(name, changed)) })
 		case []any:
 			for n := range value {
-				element, _ := value[n].(map[string]any)
+				element, is := value[n].(map[string]any)
+				if !is {
+					continue
+				}
 				a.mutate(fmt.Sprintf("%s[%d].", here, n), a.resolved(member["items"]), element,
 					func(at string, changed map[string]any) {
 						list := slices.Clone(value)
@@ -298,11 +315,12 @@ func (a *agreement) combineResending(body map[string]any) {
 }
 
 func (a *agreement) forbids(body string) bool {
-	r, err := http.NewRequest("POST", "https://x.example"+paths[a.operation], nil)
+	method, path, key := a.route()
+	r, err := http.NewRequest(method, "https://x.example"+path, nil)
 	if err != nil {
 		a.Fatal(err)
 	}
-	r.Header.Set("Authorization", harborKey)
+	r.Header.Set("Authorization", key)
 	return a.checker.Forbids(r, []byte(body)) != nil
 }
 
@@ -318,7 +336,8 @@ func (a *agreement) ask(what string, object map[string]any) {
 		a.Fatal(err)
 	}
 	body, forbidden := string(encoded), a.forbids(string(encoded))
-	r := a.post(a.operation, body)
+	method, path, key := a.route()
+	r := a.do(method, path, body, "Content-Type", "application/json", "Authorization", key)
 	var problem struct {
 		Messages []struct{ Path, Text string }
 	}
@@ -337,6 +356,76 @@ func (a *agreement) ask(what string, object map[string]any) {
 	case !forbidden && r.status == 400 && malformed:
 		a.Errorf("%s, %s: the file allows it, the server answers %.400s: %.600s", a.operation, what, r.body, body)
 	}
+}
+
+// TestSchemasOfManagementSayWhatTheServerDoes is TestSchemasSayWhatTheServerDoes for every other operation with a body:
+// those about tills, people, webhooks and the clock of a test account. Their requests are the examples of the file.
+func TestSchemasOfManagementSayWhatTheServerDoes(t *testing.T) {
+	racetest.SkipShort(t, "a thousand calls, one after the other")
+	t.Parallel()
+	pgtest.Once(t)
+	type body struct {
+		RequestBody struct {
+			Content map[string]struct {
+				Schema struct {
+					Ref string `json:"$ref"`
+				}
+				Examples map[string]struct{ Value map[string]any }
+			}
+		}
+	}
+	var file struct {
+		Paths      map[string]struct{ Post, Patch body }
+		Components struct{ Schemas map[string]any }
+	}
+	if err := json.Unmarshal(theFile, &file); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for path, of := range file.Paths {
+		for method, of := range map[string]body{"POST": of.Post, "PATCH": of.Patch} {
+			content, has := of.RequestBody.Content["application/json"]
+			if has && !slices.Contains(slices.Collect(maps.Values(paths)), path) {
+				asked++
+				schema := strings.TrimPrefix(content.Schema.Ref, "#/components/schemas/")
+				for _, example := range content.Examples {
+					manages(t, method, path, file.Components.Schemas, schema, example.Value)
+				}
+			}
+		}
+	}
+	if asked < 7 {
+		t.Errorf("%d operations are held against their schemas", asked)
+	}
+}
+
+// manages holds an operation against its schema, in a world of its own: what it changes has limits.
+func manages(t *testing.T, method, path string, schemas map[string]any, schema string, example map[string]any) {
+	w := newWorld(t)
+	w.staff(merchant.Person{Name: "Ana"})
+	hook := w.do("POST", base+"/webhooks", `{"url":"https://shop.example.com/boon"}`, "Content-Type", "application/json").
+		want(201).at("webhookID")
+	a := &agreement{world: w, schemas: schemas, checker: contracts.checker.For(t), operation: schema, method: method,
+		path: strings.ReplaceAll(path, "{webhookID}", hook), key: harborKey}
+	if strings.HasPrefix(path, "/api/test/") {
+		a.key = sandboxKey
+	}
+	ask := func(what string, changed map[string]any) {
+		w.pass(3 * time.Hour) // so that no limit is met
+		a.ask(what, changed)
+		w.learn()
+		for _, made := range w.directory.Load().Webhooks[id(harbor)] { // an account has few
+			if made.ID.String() != hook {
+				w.do("DELETE", base+"/webhooks/"+made.ID.String(), "").want(200)
+			}
+		}
+	}
+	if example["from"] != nil { // a replay of what happened lately
+		example["from"] = time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
+	}
+	ask("as it is", example)
+	a.mutate("", schemas[schema].(map[string]any), example, ask)
+	t.Logf("%s %s: %d requests", method, path, a.asked)
 }
 
 // TestParametersSayWhatTheServerDoes does the same for the parameters of every look-up.
