@@ -26,6 +26,8 @@ var fieldWords = map[string]string{
 	"hangup": "close", "findinsteps": "find",
 	"album": "cache", "fence": "watermark", "rouse": "wake", "mayhook": "check webhook", "payout": "cash out",
 	"foreignkey": "provider key", "teller": "expiry notifier",
+	"breath": "pause", "soil": "mark unsaved", "troubled": "retry pause", "uncoded": "without a code",
+	"instep": "following", "keepsilent": "leave unanswered", "loseanswer": "drop answer", "tellrest": "tell PIN limited",
 }
 
 // words splits identifiers at their capitals, and also gives each identifier as a whole.

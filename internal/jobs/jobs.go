@@ -129,7 +129,7 @@ func (r *Runner) run(j *Job) {
 		}
 		s.note(err)
 		r.metrics.round(j.Name, time.Since(begun), err)
-		if !r.sleep(s.rest()) {
+		if !r.sleep(s.untilNext()) {
 			break
 		}
 	}
@@ -193,12 +193,12 @@ func (s *state) note(err error) {
 	}
 }
 
-// rest is how long it is until the next round.
-func (s *state) rest() time.Duration {
-	rest := s.Every
+// untilNext is how long it is until the next round.
+func (s *state) untilNext() time.Duration {
+	pause := s.Every
 	if s.failures > 0 {
 		const doublings = 20 // so that nothing overflows
-		rest = min(rest, firstRetry<<min(s.failures-1, doublings))
+		pause = min(pause, firstRetry<<min(s.failures-1, doublings))
 	}
-	return time.Duration(float64(rest) * (1 - spread + 2*spread*rand.Float64()))
+	return time.Duration(float64(pause) * (1 - spread + 2*spread*rand.Float64()))
 }

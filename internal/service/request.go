@@ -17,12 +17,12 @@ import (
 // Request is a call that changes something, on its way through the engine.
 type Request struct {
 	*Call
-	Operation   gift.Operation
-	fingerprint [32]byte
-	earlier     func([32]byte) (bool, error) // ledger.Call's Fingerprinted
-	wrongCode   atomic.Bool                  // it was refused now for a wrong verification code
-	Seen        *int                         // ledger.Call's Seen
-	Uncoded     bool                         // its gift is known to have no verification code
+	Operation      gift.Operation
+	fingerprint    [32]byte
+	earlier        func([32]byte) (bool, error) // ledger.Call's Fingerprinted
+	wrongCode      atomic.Bool                  // it was refused now for a wrong verification code
+	Seen           *int                         // ledger.Call's Seen
+	NoVerification bool                         // its gift is known to have no verification code
 }
 
 // Request fingerprints what was asked for: a struct of nothing but what was read.
@@ -133,7 +133,7 @@ func (r *Request) Refuse(err error) (ledger.Answer, error) {
 // whoever has the codes of many cards may not try five for each. Where no attempt is left, it is refused RATE_LIMITED.
 func (r *Request) Verified(code string, location guid.ID, do func() (ledger.Answer, error)) (answer ledger.Answer,
 	err error) {
-	if code == "" || r.Uncoded { // what is shown for a gift that has none tells nothing
+	if code == "" || r.NoVerification { // what is shown for a gift that has none tells nothing
 		return do()
 	}
 	err = r.guesses.lookUp(r.ctx, r.Till(location), func() (cost int, err error) {

@@ -6,14 +6,14 @@ import (
 	"boon.example/internal/guid"
 )
 
-// TestATestAccountLeavesSilenceToOthers: however many calls of one test account are kept silent, one of another test
-// account is kept silent where it asks for that.
+// TestATestAccountLeavesSilenceToOthers: however many calls of one test account are left unanswered, one of another
+// test account is left unanswered where it asks for that.
 func TestATestAccountLeavesSilenceToOthers(t *testing.T) {
 	t.Parallel()
 	a := New(Config{})
-	for a.silent.Take(guid.ID{1}, 1, maxSilent) {
+	for a.unanswered.Take(guid.ID{1}, 1, maxUnanswered) {
 	}
-	if !a.silent.Take(guid.ID{2}, 1, maxSilent) {
-		t.Error("another test account's call is not kept silent")
+	if !a.unanswered.Take(guid.ID{2}, 1, maxUnanswered) {
+		t.Error("another test account's call is not left unanswered")
 	}
 }

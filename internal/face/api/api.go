@@ -50,13 +50,13 @@ type Config struct {
 // API serves the JSON interface.
 type API struct {
 	Config
-	silent  fair.Share // for calls of test accounts that are kept waiting on purpose
-	tickets sync.Pool  // of *ticket.Memory, of validations: what the engine is asked may look at its ticket for longer
-	manage  *manage.Operations
-	reports *reports.Operations
-	told    keyNames
-	seen    codesSeen
-	docs    func() map[string]reference.Page
+	unanswered fair.Share // for calls of test accounts that are kept waiting on purpose
+	tickets    sync.Pool  // of *ticket.Memory, of validations: what the engine is asked may look at its ticket for longer
+	manage     *manage.Operations
+	reports    *reports.Operations
+	told       keyNames
+	seen       codesSeen
+	docs       func() map[string]reference.Page
 }
 
 // Limits of one request.

@@ -67,7 +67,7 @@ func redeemGift(c *call) (ledger.Answer, error) {
 func verified(r *service.Request, at *merchant.Location, code string, do func() (ledger.Answer, error)) (ledger.Answer,
 	error) {
 	answer, err := r.Verified(code, at.ID, do)
-	if code != "" && !r.Uncoded && errors.Is(err, refusal.RateLimited) {
+	if code != "" && !r.NoVerification && errors.Is(err, refusal.RateLimited) {
 		return r.Refuse(err)
 	}
 	return answer, err
@@ -104,7 +104,7 @@ func (c *call) take(op gift.Operation, whole any, asked *giftRef, where place, p
 		if err != nil {
 			return request.Refuse(err)
 		}
-		asked.ID, request.Seen, request.Uncoded = g.ID, &g.Replaced, !g.AsksVerification()
+		asked.ID, request.Seen, request.NoVerification = g.ID, &g.Replaced, !g.AsksVerification()
 	}
 	return do(request, at)
 }

@@ -12,8 +12,8 @@ import (
 
 // What test accounts may take of the service, whatever they ask for.
 const (
-	maxSilent = 64               // calls that are not answered at once
-	silence   = 10 * time.Second // of a redemption whose answer is lost
+	maxUnanswered = 64               // calls that are not answered at once
+	unansweredFor = 10 * time.Second // of a redemption whose answer is lost
 )
 
 // failure is what an integrator can have a redemption of a test account run into.
@@ -43,7 +43,7 @@ func rehearsed(h handler) handler {
 		}
 		answer, err := h(c)
 		if answer.Fresh() && asked != none {
-			err = c.loseAnswer(asked)
+			err = c.dropAnswer(asked)
 		}
 		return answer, err
 	}
@@ -62,14 +62,14 @@ func (c *call) failureAsked() failure {
 	return failures[amount]
 }
 
-// keepSilent waits, without a place that others may need, until the caller has given up.
-func (c *call) keepSilent() {
-	if !c.silent.Take(c.Account.ID, 1, maxSilent) {
+// leaveUnanswered waits, without a place that others may need, until the caller has given up.
+func (c *call) leaveUnanswered() {
+	if !c.unanswered.Take(c.Account.ID, 1, maxUnanswered) {
 		return
 	}
-	defer c.silent.Give(c.Account.ID, 1)
+	defer c.unanswered.Give(c.Account.ID, 1)
 	c.Leave()
-	over := time.NewTimer(silence)
+	over := time.NewTimer(unansweredFor)
 	defer over.Stop()
 	select {
 	case <-over.C:
@@ -77,11 +77,11 @@ func (c *call) keepSilent() {
 	}
 }
 
-// loseAnswer loses the answer of a redemption that was done. Its repeat under the same key gets it.
-func (c *call) loseAnswer(how failure) error {
+// dropAnswer drops the answer of a redemption that was done. Its repeat under the same key gets it.
+func (c *call) dropAnswer(how failure) error {
 	c.Rehearsed = true
 	if how == noAnswer {
-		c.keepSilent()
+		c.leaveUnanswered()
 	}
 	lost := refusal.New(refusal.Unavailable, "It is not known whether this was done. Repeat the request in a moment with "+
 		"the same Idempotency-Key.")

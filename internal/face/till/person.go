@@ -86,7 +86,7 @@ func (t *tills) signIn(c *service.Call) (answer, error) {
 		return nil, err
 	}
 	if !right {
-		if err := t.tellRest(c, s, p); err != nil {
+		if err := t.tellPINLimited(c, s, p); err != nil {
 			return nil, err
 		}
 		return nil, refusal.At(refusal.NotAuthorized, "pin", "This is not the PIN of %s.", p.Name)
@@ -233,9 +233,9 @@ func (t *toldOf) forget(of told) {
 	delete(t.last, of)
 }
 
-// tellRest tells the log, a metric, the audit trail and, as an event, the merchant that a PIN rests, if the wrong one
-// just now was the last that may be tried at this till, or at all of them; once an hour for each.
-func (t *tills) tellRest(c *service.Call, s *session, p *merchant.Person) error {
+// tellPINLimited tells the log, a metric, the audit trail and, as an event, the merchant that a PIN rests, if the wrong
+// one just now was the last that may be tried at this till, or at all of them; once an hour for each.
+func (t *tills) tellPINLimited(c *service.Call, s *session, p *merchant.Person) error {
 	for _, at := range []merchant.Till{s.caller.Account.RestKey(p, s.caller.KeyID), s.caller.Account.RestKey(p,
 		guid.ID{})} {
 		b, err := t.Store.TillBucket(c.Context(), at)

@@ -19,9 +19,9 @@ import (
 const Every = time.Hour
 
 const (
-	again  = 23 * time.Hour        // until an account is looked through once more: each look reads all of its gifts
-	gather = 1_000                 // gifts before they are erased, so that those of an order are erased together
-	breath = 10 * time.Millisecond // between two looks for what has ended
+	again     = 23 * time.Hour        // until an account is looked through once more: each look reads all of its gifts
+	gather    = 1_000                 // gifts before they are erased, so that those of an order are erased together
+	lookPause = 10 * time.Millisecond // between two looks for what has ended
 )
 
 // Job erases in all accounts.
@@ -101,7 +101,7 @@ func (j *Job) Account(ctx context.Context, account *merchant.Account, now time.T
 				failed = err
 			}
 		}
-		if !wait(ctx, breath) {
+		if !wait(ctx, lookPause) {
 			return n, ctx.Err()
 		}
 	}

@@ -52,8 +52,8 @@ func (b *Breaker) Resting() bool {
 	return b.failures >= breakAfter
 }
 
-// rests tells, before a message is even rendered, that the gateway is being left alone; nil: it may be asked.
-func (b *Breaker) rests(now time.Time) error {
+// mustWait tells, before a message is even rendered, that the gateway is being left alone; nil: it may be asked.
+func (b *Breaker) mustWait(now time.Time) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.failures >= breakAfter && now.Before(b.until) {

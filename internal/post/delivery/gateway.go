@@ -115,7 +115,7 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 		return fmt.Errorf("This service has no gateway for %s at present.", g.Card.Method)
 	}
 	if b, ok := carrier.(*Breaker); ok {
-		if err := b.rests(time.Now()); err != nil {
+		if err := b.mustWait(time.Now()); err != nil {
 			return err
 		}
 	}

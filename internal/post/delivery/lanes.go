@@ -17,11 +17,11 @@ const (
 	slowFor = time.Minute
 	// slowShare bounds the slow messages under way: so many for each sender.
 	slowShare = 4
-	// asideFirst and asideMost bound how long a message for a slow domain stands aside; asidePer is added for each that
+	// delayFirst and delayMost bound how long a message for a slow domain stands aside; delayPer is added for each that
 	// does.
-	asideFirst = 10 * time.Second
-	asideMost  = 5 * time.Minute
-	asidePer   = 50 * time.Millisecond
+	delayFirst = 10 * time.Second
+	delayMost  = 5 * time.Minute
+	delayPer   = 50 * time.Millisecond
 )
 
 // lanes keep apart what goes to different places, so that a slow one does not hold up the others: once a domain is
@@ -49,7 +49,7 @@ type lane struct {
 	running int
 	slow    int       // of those running
 	until   time.Time // it counts as slow until then
-	aside   int       // how many stand aside since it became slow
+	delayed int       // how many stand aside since it became slow
 }
 
 // place is one message's in its lane.
@@ -80,11 +80,11 @@ func (l *lanes) enter(name laneName, now time.Time) (_ *place, behind int) {
 	}
 	isSlow, own := in.slow > 0 || now.Before(in.until), l.of[name.account]
 	if isSlow && in.running >= l.perLane || own > 0 && own >= (l.slowest-l.spare-(l.under-own))/2 {
-		in.aside++
-		return nil, in.aside
+		in.delayed++
+		return nil, in.delayed
 	}
 	if !isSlow {
-		in.aside = 0
+		in.delayed = 0
 	}
 	in.running++
 	return &place{lane: in, account: name.account}, 0
@@ -132,8 +132,8 @@ func (l *lanes) leave(p *place, now time.Time) {
 	}
 }
 
-// aside is how long a message stands aside when behind others do: the more there are, the wider they are spread.
-func aside(behind int, random float64) time.Duration {
-	spread := min(time.Duration(behind)*asidePer+asideFirst, asideMost)
-	return asideFirst + time.Duration(random*float64(spread))
+// slowDelay is how long a message stands aside when behind others do: the more there are, the wider they are spread.
+func slowDelay(behind int, random float64) time.Duration {
+	spread := min(time.Duration(behind)*delayPer+delayFirst, delayMost)
+	return delayFirst + time.Duration(random*float64(spread))
 }

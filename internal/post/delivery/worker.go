@@ -66,8 +66,8 @@ const (
 	// idle is how long the worker rests at most: it looks again for jobs that another process left, and after the clock
 	// was set.
 	idle = 5 * time.Second
-	// troubled is how long it rests when the store fails.
-	troubled = time.Second
+	// retryPause is how long it waits when the store fails.
+	retryPause = time.Second
 	// writing bounds one write to the store, which a stop does not cut short.
 	writing = 10 * time.Second
 	// maxDoubts is how often a message is handed over without an answer: a third time could make a third copy.
@@ -169,7 +169,7 @@ func (w *Worker) claimUntil(ctx context.Context, start func(job ledger.Job, leas
 			start(job, lease, done)
 		}
 		if len(jobs) < w.Senders {
-			w.rest(ctx, w.pause(ctx, now, len(jobs), err))
+			w.sleep(ctx, w.pause(ctx, now, len(jobs), err))
 		}
 	}
 }
@@ -203,7 +203,7 @@ func (w *Worker) claim(ctx context.Context, now time.Time, n int) ([]ledger.Job,
 // pause is how long there is nothing to do, after claimed jobs were found to be due at now.
 func (w *Worker) pause(ctx context.Context, now time.Time, claimed int, failed error) time.Duration {
 	if failed != nil {
-		return troubled
+		return retryPause
 	}
 	limited, cancel := context.WithTimeout(ctx, writing)
 	defer cancel()
@@ -213,17 +213,17 @@ func (w *Worker) pause(ctx context.Context, now time.Time, claimed int, failed e
 		return 0
 	case err != nil:
 		w.Log.Error("asking for the next delivery job failed", "error", err)
-		return troubled
+		return retryPause
 	case next.IsZero():
 		return idle
 	case !next.After(now) && claimed == 0:
-		return troubled // it is due, but was not to be had: no point in asking again at once
+		return retryPause // it is due, but was not to be had: no point in asking again at once
 	}
 	return min(idle, time.Until(next))
 }
 
-// rest waits until the pause is over, Wake is called or ctx ends.
-func (w *Worker) rest(ctx context.Context, pause time.Duration) {
+// sleep waits until the pause is over, Wake is called or ctx ends.
+func (w *Worker) sleep(ctx context.Context, pause time.Duration) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
@@ -274,7 +274,7 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 	}
 	place, behind := w.lanes.enter(laneOf(&g), time.Now())
 	if place == nil {
-		w.postpone(ctx, log, job, aside(behind, w.Random()), "")
+		w.postpone(ctx, log, job, slowDelay(behind, w.Random()), "")
 		return
 	}
 	slow := time.AfterFunc(slowAfter, func() {

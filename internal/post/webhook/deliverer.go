@@ -151,7 +151,7 @@ func (d *Deliverer) drop(account guid.ID) error {
 	delete(d.streams, account)
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
-	return d.save(ctx, s.dirty(true))
+	return d.save(ctx, s.unsavedStates(true))
 }
 
 // follow keeps leases and lanes as the set-up has them.
@@ -257,7 +257,7 @@ func (d *Deliverer) readSome(ctx context.Context, streams []*stream) error {
 		}
 		var more []*stream
 		for n, s := range streams {
-			if s.take(ctx, queries[n].After, &pages[n]); pages[n].More {
+			if s.remember(ctx, queries[n].After, &pages[n]); pages[n].More {
 				more = append(more, s)
 			}
 		}
@@ -288,7 +288,7 @@ func (d *Deliverer) flush(ctx context.Context) error {
 	}
 	var states []event.WebhookState
 	for _, s := range d.streams {
-		states = append(states, s.dirty(idle)...)
+		states = append(states, s.unsavedStates(idle)...)
 	}
 	return d.save(ctx, states)
 }
@@ -315,7 +315,7 @@ func (d *Deliverer) save(ctx context.Context, states []event.WebhookState) error
 	}
 	for i := range states {
 		if s := d.streams[states[i].AccountID]; s != nil {
-			s.soil(states[i].WebhookID)
+			s.markUnsaved(states[i].WebhookID)
 		}
 	}
 	d.mu.Lock()

@@ -53,8 +53,8 @@ import (
 //     them fail.
 //  6. Events are begun in their order. They may arrive in another: up to atOnce calls are in flight, and a failed event
 //     comes later. The receiver knows events by their ids.
-//  7. More than one call begins only while the last calls succeeded and were quick (prompt). One slow or failed call
-//     makes it one at a time.
+//  7. More than one call begins only while the last calls succeeded and were quick (lane.quick). One slow or failed
+//     call makes it one at a time.
 //  8. A call waits for its places in one order: of the account, of slow endpoints, of all calls, of the processor
 //     (enter). So calls wait for each other, but never in a circle. maxSlow is smaller than maxCalls, so that slow
 //     endpoints leave places to the others.
@@ -72,7 +72,7 @@ type lane struct {
 	// Of its goroutine.
 	backlog  []rendered // what it read for itself
 	free     time.Time  // when a replay may go on
-	prompt   bool       // the last calls succeeded, none took long
+	quick    bool       // the last calls succeeded, none took long
 	width    int        // how many calls it makes at once
 	off      bool       // it was switched off
 	replayed bool       // a replay had the last turn
@@ -273,7 +273,7 @@ func (l *lane) remembered() (events []rendered, following bool) {
 
 // atOnce is how many events the lane sends at once: one, until its endpoint has taken one, while it is slow or fails.
 func (l *lane) atOnce() int {
-	if !l.prompt || !l.state.FailingSince.IsZero() {
+	if !l.quick || !l.state.FailingSince.IsZero() {
 		return 1
 	}
 	return min(atOnce, maxAside-len(l.state.Aside))
@@ -415,7 +415,7 @@ func (l *lane) find(ctx context.Context, a *event.WebhookAside) (rendered, error
 // goes after the other, over a connection that stays, as another costs as much as some calls; more at once go where the
 // endpoint takes long for what happens, but not where this machine does.
 func (l *lane) send(ctx context.Context, events []rendered) []Outcome {
-	pause(ctx, l.paces.take(l.Destination(l.hook.URL), len(events), time.Now()))
+	pause(ctx, l.paces.reserve(l.Destination(l.hook.URL), len(events), time.Now()))
 	outcomes, begun := make([]Outcome, len(events)), time.Now()
 	var taken, took atomic.Int64
 	var late atomic.Bool
@@ -439,7 +439,7 @@ func (l *lane) send(ctx context.Context, events []rendered) []Outcome {
 	}
 	sends()
 	calls.Wait()
-	l.prompt = !late.Load()
+	l.quick = !late.Load()
 	switch waited := time.Duration(took.Load()) / time.Duration(width); {
 	case len(events) < atOnce:
 		l.width = 1
@@ -459,7 +459,7 @@ func (l *lane) enter(ctx context.Context) (leave func()) {
 		}
 	}
 	places := []*fair.Places{l.calls, l.Deliverer.calls}
-	if !l.prompt {
+	if !l.quick {
 		places = []*fair.Places{l.calls, l.slow, l.Deliverer.calls}
 	}
 	for _, place := range places {

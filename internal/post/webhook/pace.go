@@ -33,8 +33,8 @@ func (p *paces) allow(locations int) {
 	p.gap = time.Duration(float64(time.Second) / (callRate + locationRate*float64(locations)))
 }
 
-// take counts calls at a destination and tells how long they have to wait.
-func (p *paces) take(destination string, calls int, now time.Time) (wait time.Duration) {
+// reserve counts calls at a destination and tells how long they have to wait.
+func (p *paces) reserve(destination string, calls int, now time.Time) (wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.free) >= maxPaces {

@@ -206,8 +206,8 @@ func (s *stream) query() event.Query {
 	return event.Query{AccountID: s.account, Types: s.types, After: s.end, Limit: pageSize}
 }
 
-// take remembers a page of the events after a place, and wakes the lanes that want something of it.
-func (s *stream) take(ctx context.Context, after merchant.EventPlace, page *event.Page) {
+// remember keeps a page of the events after a place, and wakes the lanes that want something of it.
+func (s *stream) remember(ctx context.Context, after merchant.EventPlace, page *event.Page) {
 	if page.Forgotten {
 		s.restart()
 		return
@@ -272,8 +272,9 @@ func (s *stream) forget() {
 	}
 }
 
-// dirty gives the states that are to be saved, those too that moved over events that nobody wanted where idle is true.
-func (s *stream) dirty(idle bool) (states []event.WebhookState) {
+// unsavedStates gives the states that are to be saved. Where idle is true, those are among them that only moved over
+// events that nobody wanted.
+func (s *stream) unsavedStates(idle bool) (states []event.WebhookState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget()
@@ -294,8 +295,8 @@ func (s *stream) dirty(idle bool) (states []event.WebhookState) {
 	return states
 }
 
-// soil has a state be saved again.
-func (s *stream) soil(id guid.ID) {
+// markUnsaved has a state be saved again.
+func (s *stream) markUnsaved(id guid.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.lanes[id]; l != nil {

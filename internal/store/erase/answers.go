@@ -113,8 +113,8 @@ func callsOf(ask Request, entries []gift.Entry) (calls []span) {
 // it saw of each gift and how many answers it changed. Each answer is changed once for all of the gifts, in a
 // transaction that only puts one text in the place of another: what takes time is done before. All this comes before
 // the gifts are changed, so that one of which not all answers were is found again.
-func (e *Eraser) answers(ctx context.Context, ask Request, ids []guid.ID, r *rest) (seen map[guid.ID]*snapshot, n int,
-	err error) {
+func (e *Eraser) answers(ctx context.Context, ask Request, ids []guid.ID, pace *pacer) (seen map[guid.ID]*snapshot,
+	n int, err error) {
 	seen, say := make(map[guid.ID]*snapshot, len(ids)), cardTexts{}
 	var calls []span
 	for _, id := range ids {
@@ -152,7 +152,7 @@ func (e *Eraser) answers(ctx context.Context, ask Request, ids []guid.ID, r *res
 			}
 			if changed {
 				n++
-				if err := r.take(ctx); err != nil {
+				if err := pace.next(ctx); err != nil {
 					return nil, n, err
 				}
 			}

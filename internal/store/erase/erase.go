@@ -104,23 +104,23 @@ const giftsAtOnce = 10_000
 //  8. An entry is erased only if it is what the chain has, or what its last erasure left of it. Otherwise the erasure
 //     would make good what somebody else had changed (entry).
 //  9. A gift whose message is still to be sent is left alone and counted (Waiting), unless Request.Force is set.
-//  10. After every few transactions comes a pause (rest), so that no redemption waits for many of them.
+//  10. After every few transactions comes a pause (pacer), so that no redemption waits for many of them.
 //  11. In SQLite, what is freed in these transactions is overwritten (write), and Clean empties the write-ahead log,
 //     where the old pages still stand. A database on a server does that in its own time.
 func (e *Eraser) Gifts(ctx context.Context, ask Request, ids []guid.ID) (total Counts, err error) {
-	var r rest
+	var pace pacer
 	var failed error
 	for some := range slices.Chunk(ids, giftsAtOnce) {
 		var seen map[guid.ID]*snapshot
 		if !ask.DryRun {
 			var n int
-			seen, n, err = e.answers(ctx, ask, some, &r)
+			seen, n, err = e.answers(ctx, ask, some, &pace)
 			if total.Answers += n; err != nil {
 				return total, fmt.Errorf("erasing what answers say of gifts: %w", err)
 			}
 		}
 		for _, id := range some {
-			n, err := e.gift(ctx, ask, id, seen[id], &r)
+			n, err := e.gift(ctx, ask, id, seen[id], &pace)
 			if total.Add(n); err != nil {
 				failed = fmt.Errorf("erasing what gift %s says: %w", id, err)
 				if !ask.GoOn || ctx.Err() != nil {
@@ -139,7 +139,7 @@ func (e *Eraser) Gifts(ctx context.Context, ask Request, ids []guid.ID) (total C
 var errMoved = errors.New("it is in use")
 
 // gift erases what a gift says that was seen before. When it is another by now, its answers may be others, too.
-func (e *Eraser) gift(ctx context.Context, ask Request, id guid.ID, seen *snapshot, r *rest) (n Counts, err error) {
+func (e *Eraser) gift(ctx context.Context, ask Request, id guid.ID, seen *snapshot, pace *pacer) (n Counts, err error) {
 	answers := 0
 	for range 10 {
 		n, err = Counts{}, errMoved
@@ -147,7 +147,7 @@ func (e *Eraser) gift(ctx context.Context, ask Request, id guid.ID, seen *snapsh
 			n, err = e.one(ctx, ask, id, seen)
 		}
 		if !ask.DryRun {
-			err = cmp.Or(err, r.take(ctx))
+			err = cmp.Or(err, pace.next(ctx))
 		}
 		if !errors.Is(err, errMoved) {
 			break
@@ -155,7 +155,7 @@ func (e *Eraser) gift(ctx context.Context, ask Request, id guid.ID, seen *snapsh
 		var all map[guid.ID]*snapshot
 		var more int
 		if !ask.DryRun {
-			if all, more, err = e.answers(ctx, ask, []guid.ID{id}, r); err != nil {
+			if all, more, err = e.answers(ctx, ask, []guid.ID{id}, pace); err != nil {
 				break
 			}
 			seen, answers, err = all[id], answers+more, errMoved
@@ -236,12 +236,12 @@ const (
 	pause = 100 * time.Millisecond
 )
 
-// rest counts transactions.
-type rest struct{ n int }
+// pacer counts transactions.
+type pacer struct{ n int }
 
-// take counts one more, and pauses after some.
-func (r *rest) take(ctx context.Context) error {
-	if r.n++; r.n%batch != 0 {
+// next counts one more, and pauses after some.
+func (p *pacer) next(ctx context.Context) error {
+	if p.n++; p.n%batch != 0 {
 		return nil
 	}
 	select {

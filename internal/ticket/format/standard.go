@@ -43,8 +43,8 @@ func (r *reader) standard(data jsontape.Value) *ticket.Ticket {
 		if grand, ok := r.decimal(totals[0], r.currency, ticket.MaxAmount); ok {
 			into[0], t.Totals.Grand = grand, &into[0]
 		}
-		t.Totals.Sub, t.Totals.Tax = aside(totals[1], &into[1]), aside(totals[2], &into[2])
-		t.Totals.Discount, t.Totals.ServiceCharge = aside(totals[3], &into[3]), aside(totals[4], &into[4])
+		t.Totals.Sub, t.Totals.Tax = optional(totals[1], &into[1]), optional(totals[2], &into[2])
+		t.Totals.Discount, t.Totals.ServiceCharge = optional(totals[3], &into[3]), optional(totals[4], &into[4])
 	}
 	if len(r.options.GiftCards) > 0 {
 		t.LeaveOut(func(l *ticket.Line) bool { return r.sells(l.ItemID) })
@@ -99,8 +99,8 @@ func (r *reader) line(v jsontape.Value, limit int) string {
 	return s
 }
 
-// aside reads a number that only tells one ticket from another; one that cannot be read is left out.
-func aside(v jsontape.Value, into *money.Decimal) *money.Decimal {
+// optional reads a number that only tells one ticket from another; one that cannot be read is left out.
+func optional(v jsontape.Value, into *money.Decimal) *money.Decimal {
 	if v.Kind() != '0' {
 		return nil
 	}
