@@ -61,7 +61,10 @@ type backend interface {
 }
 
 // Text is a statement whose words differ between the databases. "" does nothing.
-type Text struct{ SQLite, Postgres string }
+type Text struct {
+	SQLite, Postgres string
+	Citus            string // for PostgreSQL that Citus spreads over machines; "": Postgres is
+}
 
 // Text picks the words of this database.
 func (d *DB) Text(t Text) string { return d.backend.text(t) }

@@ -106,13 +106,19 @@ func (p *postgres) alone(ctx context.Context) (alone bool) {
 
 func (p *postgres) close() error                     { return nil }
 func (p *postgres) name() string                     { return "postgres" }
-func (p *postgres) text(t Text) string               { return t.Postgres }
 func (p *postgres) writers() int                     { return 4 }
 func (p *postgres) batch() int                       { return 64 }
 func (p *postgres) prepares() bool                   { return false } // the driver does
 func (p *postgres) writable() error                  { return nil }
 func (p *postgres) noteHead(chain.Head)              {} // the server's log is the server's
 func (p *postgres) checkFiles(context.Context) error { return nil }
+
+func (p *postgres) text(t Text) string {
+	if p.db.Spread && t.Citus != "" {
+		return t.Citus
+	}
+	return t.Postgres
+}
 
 func (p *postgres) timeout() time.Duration {
 	if p.shortTimeouts {

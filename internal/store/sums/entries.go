@@ -149,6 +149,11 @@ var selectGifts = db.Text{
 					WHERE c.account_id = $1 AND c.voucher_id = v.id) ELSE 0 END
 			FROM voucher AS v
 			WHERE v.account_id = $1 AND v.id = w.key OFFSET 0) AS found`,
+	Citus: `SELECT v.id, v.program_id, v.promotional, v.item, v.currency, v.decimals, v.valid_until, v.fixed,
+			CASE WHEN v.item THEN (SELECT c.equivalent_value FROM card AS c
+				WHERE c.account_id = $1 AND c.voucher_id = v.id) ELSE 0 END
+		FROM voucher AS v
+		WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[])`,
 }
 
 // selectHistories gives their entries, as far as the books need them. What is said of lookup's selectHistory holds
@@ -171,6 +176,16 @@ var selectHistories = db.Text{
 		SELECT e.* FROM e AS n
 			CROSS JOIN LATERAL (SELECT e.* FROM entry AS e WHERE e.account_id = $1
 				AND e.id = n.previous OFFSET 0) AS e
+		WHERE e.id < n.id
+	) SELECT e.id, e.voucher_id, e.seq, e.kind, e.delta, e.balance, e.made_at, e.key_id, e.location_id, e.reverses,
+		e.held_until, CASE WHEN e.kind IN ('ISSUED', 'TRANSFER_IN') THEN e.details END
+		FROM e ORDER BY e.voucher_id, e.seq`,
+	Citus: `WITH RECURSIVE e AS (
+		SELECT e.* FROM voucher AS v
+			JOIN entry AS e ON e.account_id = $1 AND e.id = v.last
+		WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[])
+		UNION ALL
+		SELECT e.* FROM e AS n JOIN entry AS e ON e.account_id = $1 AND e.id = n.previous
 		WHERE e.id < n.id
 	) SELECT e.id, e.voucher_id, e.seq, e.kind, e.delta, e.balance, e.made_at, e.key_id, e.location_id, e.reverses,
 		e.held_until, CASE WHEN e.kind IN ('ISSUED', 'TRANSFER_IN') THEN e.details END
