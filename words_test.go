@@ -62,6 +62,50 @@ func TestWordsAreTheFields(t *testing.T) {
 	}
 }
 
+// TestTheTestsThatAreNamedExist: a comment that says which tests show an invariant ("# What shows it") names tests that
+// there are.
+func TestTheTestsThatAreNamedExist(t *testing.T) {
+	out, err := exec.Command("git", "ls-files", "*.go").Output()
+	if err != nil {
+		t.Skipf("there is no git to list the files: %v", err)
+	}
+	declared, named := map[string]bool{}, map[string]string{}
+	for _, file := range strings.Fields(string(out)) {
+		text, err := os.ReadFile(file)
+		if os.IsNotExist(err) {
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		within := false
+		for line := range strings.Lines(string(text)) {
+			if of := testFunction.FindStringSubmatch(line); of != nil {
+				declared[of[1]] = true
+			}
+			within = strings.HasPrefix(line, "// # What shows it") ||
+				within && strings.HasPrefix(line, "//") && !strings.HasPrefix(line, "// # ")
+			if within {
+				for _, name := range testName.FindAllString(line, -1) {
+					named[name] = file
+				}
+			}
+		}
+	}
+	for name, file := range named {
+		if !declared[name] {
+			t.Errorf("%s names %s, which is no test", file, name)
+		}
+	}
+	if len(named) < 40 {
+		t.Errorf("comments name %d tests", len(named))
+	}
+}
+
+var (
+	testFunction = regexp.MustCompile(`^func ((?:[Tt]est|Fuzz)[A-Z]\w*)\(`)
+	testName     = regexp.MustCompile(`\b(?:[Tt]est|Fuzz)[A-Z]\w*`)
+)
+
 // TestLinesAreShort: a line of Go has at most 120 columns, but for lines with a raw string: a struct tag, a text, SQL.
 func TestLinesAreShort(t *testing.T) {
 	out, err := exec.Command("git", "ls-files", "*.go").Output()

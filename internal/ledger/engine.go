@@ -92,6 +92,14 @@ type GroupStats struct {
 // transaction with light ones.
 //
 // What happens when nobody knows the outcome of a commit stands at lane.settle.
+//
+// # What shows it
+//
+// TestEngineAgreesWithModel compares every answer with the simplest model that can be written (4, 5);
+// TestCallerThatGivesUpDoesNotUndoTheCommit and TestCallerThatHasGoneIsNotBegun show 3; TestOneBadCommandFailsAlone and
+// TestAPanicSavesNothing show 6; TestKeySurvivesReopening shows 7; TestOneKeyRedeemsOnceFromManyCallers and
+// TestSecondRequestWithAKeyWaitsThenIsTold show 8; TestLanesKeepOneTruth runs the races with several lanes. That
+// nothing is answered before it is durable (1) only kills and power cuts show: test/torture and test/power.
 type Engine struct {
 	store Store
 	opts  Options
@@ -449,6 +457,13 @@ func (l *lane) commit(group []*task) {
 //  7. Callers who have gone are dropped before each try. Their keys are freed with those of the group.
 //  8. The hash chain of the unknown commit is not continued (store.group.releaseWriter): its next row could follow one
 //     that was never written.
+//
+// # What shows it
+//
+// TestFaultsInPairs shows that a call takes effect once, whether the commit did or not (1);
+// TestUnknownCommitsAreSettledByTheRecords what is told with a key and without one (4, 5); store.TestUnconfirmedCommit
+// that a stored answer is not enough (3); TestWhatLastsIsWaitedForOnce the single tries (6);
+// TestSettlingEndsWithItsCallers the callers who have gone (7).
 func (l *lane) settle(group []*task, err error) {
 	keyed := make([]*task, 0, len(group))
 	for _, t := range group {

@@ -58,6 +58,12 @@ const (
 //  6. A command whose caller has gone is dropped before its turn, never during it.
 //  7. When the engine stops, no command is held back any more: all that wait are committed.
 //  8. waiting and served are guarded by Engine.mu; heldUntil belongs to the goroutine of the lane.
+//
+// # What shows it
+//
+// TestLightCommandsComeBetweenHeavyOnes and TestAHundredOrders show the share (2); TestOrdersAreHeldForAWhile and
+// TestOrdersThatFindNoPlaceAreRefused the end of waiting (3); TestAccountsTakeTurns the turns (4);
+// TestOrdersOfAnAccountAreBounded the bounds (5).
 type heavyLane struct {
 	lane
 	wake      chan struct{}         // has a value when something was queued since

@@ -34,11 +34,13 @@ import (
 // # Invariants
 //
 //  1. Vouchers are locked before everything that may change with them is read. What load reads after them (records,
-//     reversals, cash-outs, cards) is as young as the locks.
+//     reversals, cash-outs, cards) is as young as the locks. Read earlier, they could be as they
+//     were before another writer's commit.
 //  2. Some vouchers are not known before something else is read: an undo names a redemption, or the key that it was
 //     made with. What an undo needs of an entry never changes, so entries can be read before the lock; how much of them
 //     was undone is read after it. Records can appear in between. So load reads them again after the lock, and where
-//     there is one more, the group is decided anew (db.ErrOvertaken). With one writer nothing can appear.
+//     there is one more, the group is decided anew (db.ErrOvertaken); otherwise a repeat would be refused for what its
+//     own first call did. With one writer nothing can appear.
 //  3. Locks are taken in one order: vouchers first, in the order of their ids; then the counts that limit calls; then
 //     what save writes, each kind in the order of its key. So groups wait for each other, but never in a circle. The
 //     tally of an account is its one row, and whoever has written it keeps the others waiting until the commit: that is
@@ -61,6 +63,16 @@ import (
 //     (runWithin).
 //  11. The transaction does not end because a caller has gone: its context is only limited by the timeout of the
 //     database.
+//
+// # What shows it
+//
+// These are tests of this package; those in small letters run on every database, in TestStore. testTwoWriters shows the
+// locks (1); testOvertaken the records that appear (2); ledger.TestTransfersBothWaysAtOnce their order (3);
+// testStaleVoucher the number of the entry (4); TestCodesStayUniqueAcrossKeys, TestOneCodeTwiceInAGroup and
+// ledger.TestACodeInUseIsDrawnAnew the codes (6); testUsesStay the set-up (7); TestChainsHold the chains, also after
+// commits that took effect and said that they failed (8); TestUnconfirmedCommit the standby (9);
+// TestALargeOrderBesideTills heavy groups (10); testGroupOutlivesItsCaller the caller (11); testGroupIsAtomic that a
+// group is saved as a whole; TestFullDisk the disk without room.
 //
 // # What an error says
 //

@@ -63,6 +63,12 @@ const (
 //     each name of the set.
 //  8. Path goes up by within. It walks through arrays, to count, and never through the members of an object, of which a
 //     hostile one may have MaxNodes.
+//
+// # What shows it
+//
+// TestWhatStandsOnTheTape shows the nodes (1, 2, 3); FuzzScan compares with another reader of JSON what is taken and
+// what is refused (6); TestFaults tells where; TestAsManyAsAreAllowed the bound of MaxNodes; TestPickAndPath and
+// TestNames show the names (7); TestHostilePaths the time that a path takes (8).
 type Tape struct {
 	text   []byte
 	nodes  []node

@@ -46,21 +46,39 @@ import (
 //     given up after the last retry. Only events that are not kept any more are passed over.
 //  2. After and Aside are saved together, in one document. So a document that is a little old, after a kill, is still
 //     whole: whoever goes on from it repeats some attempts, and leaves none out.
-//  3. An attempt that was broken off because the lane was stopped counts as none: nothing of the state changes.
+//  3. An attempt that was broken off because the lane was stopped counts as none: nothing of the state changes. The
+//     endpoint may have taken it; whoever has the lane next sends it again. Counted, it could be lost.
 //  4. deliver moves After to the last event that was attempted. send ends before the first event that was not, so there
 //     is no gap between them.
 //  5. Aside never has more than maxAside events: atOnce lets no more calls begin than there is room for, should all of
-//     them fail.
+//     them fail. The state is one document, which is written again whenever it changes; without a bound it would grow
+//     for as long as the endpoint is away.
 //  6. Events are begun in their order. They may arrive in another: up to atOnce calls are in flight, and a failed event
 //     comes later. The receiver knows events by their ids.
 //  7. More than one call begins only while the last calls succeeded and were quick (lane.quick). One slow or failed
-//     call makes it one at a time.
+//     call makes it one at a time. So an endpoint that is overloaded is not called eight times at once, and one that
+//     never answers holds one place and not eight.
 //  8. A call waits for its places in one order: of the account, of slow endpoints, of all calls, of the processor
 //     (enter). So calls wait for each other, but never in a circle. maxSlow is smaller than maxCalls, so that slow
 //     endpoints leave places to the others.
 //  9. The fields of its goroutine have no lock. state is written under stream.mu, by the goroutine of the lane; the
 //     stream writes After, and that only while the lane is waiting.
 //  10. A replay moves ReplayAfter and never After. It takes turns with the newest events, so that both go on.
+//  11. wake holds one value. What happens between the last look for events (remembered) and the sleep leaves its value
+//     there, and the sleep ends at once. Without it, an event would lie until the next one comes.
+//  12. While a lane is in step, it looks for events and begins to wait under one lock (remembered). In two, it would
+//     pass over the events that the stream reads in between, as waiting moves After to the end.
+//  13. When all maxAside events failed and one of them is taken at last, the others are due at once (settle). Their own
+//     next attempts may be a day away, though the endpoint works again.
+//  14. The rate of calls is that of the account at the machine that a URL leads to (paces), whatever the endpoints
+//     there are called. So naming a server of somebody else twenty times does not have it called more often.
+//
+// # What shows it
+//
+// TestThreeBadDays and TestOneBadEvent show that every event comes, and when one is given up (1, 5);
+// TestAProcessIsKilled and TestTwoProcesses what comes again (2, 3); TestPlacesThatAreForgotten what is passed over
+// (1); TestSlowOnesDelayNoOther and TestSlowAccountsDelayNoOther the width and the places (7, 8); TestQuickCallsAreFew
+// the processor (8); TestReplays the replay (10); TestSwitchedOff the end; TestOneAddressUnderManyNames the rate (14).
 type lane struct {
 	*stream
 	hook   *merchant.Webhook // never changes: another one gets another lane

@@ -33,16 +33,31 @@ import (
 //     lane.remembered looks and takes them under one lock.
 //  3. recent has at most maxRecent events. When there are more, the oldest go and start moves on: a lane whose place is
 //     before start then leaves the step, and the others do not wait for it.
-//  4. forget drops what all lanes in step are past. A lane out of step keeps nothing in memory.
-//  5. When types change, recent becomes empty and start becomes end (widen), as the new types were not read for the
-//     time before.
+//  4. forget drops what all lanes in step are past. A lane out of step keeps none of recent; in memory it has at most
+//     the backlogPage events that it read last.
+//  5. When types change, recent becomes empty and start becomes end (updateTypes), as the new types were not read for
+//     the time before.
 //  6. Pages are read only while a lane is in step (waits). When none is, the first one that has read up to the end by
-//     itself says from where on the stream goes on (lane.arrive).
+//     itself says from where on the stream goes on (lane.restartStream). Otherwise the stream would read, for nobody,
+//     what the lanes read for themselves.
 //  7. An endpoint has at most one lane in a process: sync cancels a lane and waits for its goroutine before it keeps
 //     its state and begins another. Two processes are kept apart by the lease of the account; a process that missed the
 //     end of its lease sends events twice, and loses none.
 //  8. mu guards all fields below it, and the fields of lanes that say so. The fields above it belong to the goroutine
 //     of the deliverer, have a lock of their own, or never change.
+//  9. The database may not know end any more, after it was put back or after events were forgotten. Then the stream is
+//     lost, and every lane reads by itself (restart). Nothing can be read after such a place: a lane that stayed
+//     in step would wait for ever.
+//  10. An account that gets its first lanes goes on where the endpoint is that came furthest (startAtFurthest). If it
+//     went on where the last one is, the stream would read a week again because one endpoint was away for a week.
+//  11. A read ends after maxPages, and comes again only after readNext, however many events the account has: accounts
+//     that are read together wait for each other.
+//
+// # What shows it
+//
+// TestEveryEventArrives shows the order, and that events come once while all goes well; TestThreeBadDays that no
+// endpoint waits for another one (3, 4); TestTwoProcesses and TestAProcessIsKilled the leases (7);
+// TestPlacesThatAreForgotten the places that are lost (9); TestAccountsAreTakenOverTogether where a stream begins (10).
 type stream struct {
 	*Deliverer
 	account guid.ID

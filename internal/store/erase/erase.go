@@ -107,6 +107,13 @@ const giftsAtOnce = 10_000
 //  10. After every few transactions comes a pause (pacer), so that no redemption waits for many of them.
 //  11. In SQLite, what is freed in these transactions is overwritten (write), and Clean empties the write-ahead log,
 //     where the old pages still stand. A database on a server does that in its own time.
+//
+// # What shows it
+//
+// The tests stand in package store, and run on every database. testEraseCutOff cuts an erasure off after each
+// gift (1); testEraseBeside and testEraseAtOnce write beside it (2, 4); testEraseDamaged has an answer that cannot be
+// read (3); testEraseOrder the answer to an order; testEraseHidesNothing what somebody else had changed (7, 8);
+// testEraseWaiting the gifts that are left alone (9); testErase looks for every word in every table and file (6, 11).
 func (e *Eraser) Gifts(ctx context.Context, ask Request, ids []guid.ID) (total Counts, err error) {
 	var pace pacer
 	var failed error

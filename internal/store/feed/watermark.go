@@ -50,6 +50,12 @@ import (
 //  7. Watermarks of several processes know nothing of each other. Whoever comes with a place beyond this watermark has
 //     it from a process whose watermark was further, so up to there everything is committed: see Feed.readRows.
 //
+// # What shows it
+//
+// testFollowers of package store has writers on two instances commit late and lose their connections, and demands that
+// whoever follows gets every entry once (3). TestFeedWaitsForItsOwnDatabase leaves transactions open, in this database
+// and in another one of the server (6).
+//
 // The embedded database needs no watermark: it has one writer, so positions are committed in the order in which they
 // are drawn.
 type watermark struct {
