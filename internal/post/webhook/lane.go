@@ -116,7 +116,8 @@ const (
 	offAgain = time.Minute
 )
 
-// current reports whether the lane delivers to the endpoint as it is now.
+// current reports whether the lane delivers to the endpoint as it is now. The set-up gives another pointer whenever it
+// is read anew. A lane is kept while nothing has changed that it goes by, as to begin another one breaks off its calls.
 func (l *lane) current(w *merchant.Webhook) bool {
 	return l.hook == w || l.hook.ChangedAt.Equal(w.ChangedAt) && l.hook.Secret == w.Secret && l.hook.Old == w.Old &&
 		(l.hook.Replay == nil) == (w.Replay == nil) && (w.Replay == nil || l.hook.Replay.ID == w.Replay.ID)
@@ -321,7 +322,7 @@ func (l *lane) deliver(ctx context.Context, events []rendered, next bool) int {
 					Due: time.Now().Add(wait)})
 			}
 		}
-		if next {
+		if next { // the events of a replay lie before After, or come again in their turn
 			l.state.After = events[len(outcomes)-1].place
 		}
 	})
@@ -459,9 +460,11 @@ func (l *lane) send(ctx context.Context, events []rendered) []Outcome {
 	calls.Wait()
 	l.quick = !late.Load()
 	switch waited := time.Duration(took.Load()) / time.Duration(width); {
-	case len(events) < atOnce:
+	case len(events) < atOnce: // nothing has piled up: one connection keeps up with the events
 		l.width = 1
 	case waited > time.Since(begun)/2:
+		// The calls spent most of the time at the endpoint, so more of them at once bring more through. Where they spent it
+		// waiting for their places or for this processor, more of them would only be in each other's way.
 		l.width = min(2*width, atOnce)
 	}
 	return outcomes[:min(int(taken.Load()), len(events))]
@@ -494,6 +497,8 @@ func (l *lane) enter(ctx context.Context) (leave func()) {
 		leave()
 		return nil
 	}
+	// A call that has lasted for busyFor waits for its endpoint and uses no processor: its place among the busy ones is
+	// free for another call, though it is still in flight.
 	waits := sync.OnceFunc(func() { <-l.busy })
 	soon := time.AfterFunc(busyFor, waits)
 	taken = append(taken, func() { soon.Stop() }, waits)
