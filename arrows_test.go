@@ -15,7 +15,7 @@ import (
 // package is a decision.
 var arrows = map[string][]string{
 	"cmd/boon": {"client", "examples", "internal/base/certificate", "internal/base/clientip",
-		"internal/base/durable", "internal/base/normalize", "internal/base/telemetry", "internal/cashout",
+		"internal/base/durable", "internal/base/normalize", "internal/base/telemetry", "internal/books", "internal/cashout",
 		"internal/chain", "internal/command/bench", "internal/command/demo", "internal/command/doctor",
 		"internal/command/manual", "internal/command/remote", "internal/command/terminal", "internal/event",
 		"internal/gift", "internal/ledger", "internal/merchant", "internal/pin", "internal/post/mail",

@@ -60,12 +60,14 @@ type commands struct {
 	Events  remote.Events  `cmd:"" help:"Follow what happens in an account."`
 	Webhook remote.Webhook `cmd:"" help:"Have what happens in an account sent to addresses, and look at the calls."`
 	Audit   remote.Audit   `cmd:"" help:"List who did what in an account, from where."`
+	Report  remote.Report  `cmd:"" help:"Tell what is owed for gifts, how that came about, and what was redeemed."`
 	Listen  remote.Listen  `cmd:"" help:"Send what happens in an account to a developer's machine, as a webhook."`
 	Till    tillCmd        `cmd:"" help:"Pair devices at the counter with a location, and make PINs for people."`
 	Erase   eraseCmd       `cmd:"" help:"Take a person's names, contact and messages out of gifts and their histories."`
 	KeyFile keyFileCmd     `cmd:"" name:"key-file" help:"Rotate the keys that seal codes and tokens, and list them."`
 	Doctor  doctorCmd      `cmd:"" help:"Look at the machine, the files and the gateways, and tell what is wrong."`
 	Verify  verifyCmd      `cmd:"" help:"Recompute every balance from the ledger and check that everything holds."`
+	Books   booksCmd       `cmd:"" help:"Work a closed day of the books out again."`
 	Backup  backupCmd      `cmd:"" help:"Copy the embedded database while the service goes on."`
 	Restore restoreCmd     `cmd:"" help:"Put a backup in the place of the embedded database."`
 	Bench   bench.Command  `cmd:"" help:"Put load on a running service, measure it, and check the money afterwards."`

@@ -16,7 +16,9 @@ const (
 	SheetRevoked  gift.EventType = "sheet.revoked" // links to the printed sheet of an order were
 	PersonErased  gift.EventType = "person.erased" // names, contacts and messages were taken out of gifts
 	ClockAdvanced gift.EventType = "clock.advanced"
-	TillSignedIn  gift.EventType = "till.signed_in"
+	// DayClosedAgain: a closed day of the books was worked out again.
+	DayClosedAgain gift.EventType = "books.closed_again"
+	TillSignedIn   gift.EventType = "till.signed_in"
 )
 
 // TrailEntry is one thing that somebody did in an account: who, from where, and what to which gift or setting.

@@ -86,6 +86,7 @@ var parts = []struct {
 		{"guides/webhooks.md", "Webhooks"},
 		{"guides/platforms.md", "Toast, Wix and VTEX"},
 		{"guides/till.md", "At the counter"},
+		{"guides/books.md", "What is owed for gifts"},
 		{"guides/test-mode.md", "Test mode"},
 		{"guides/going-live.md", "Go live"},
 	}},

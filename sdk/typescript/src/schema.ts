@@ -730,6 +730,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/integration/reports/liability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is owed
+         * @description What is owed for gifts at any instant that has passed.
+         *     What was sold for money and promotional gifts are never added up. Every figure comes from the entries of gifts: closed days from sums that boon verify works out again, others from
+         *     the entries themselves, to the cent. A key that is enabled for some locations sees what these sold. Reports of a day that has been closed never change.
+         */
+        get: operations["getLiability"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/reports/redemptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was redeemed
+         * @description What was redeemed, given back and paid out in cash in a period: how often, and how much. A reversal counts when it was made.
+         *     What was sold for money and promotional gifts are never added up. Every figure comes from the entries of gifts: closed days from sums that boon verify works out again, others from
+         *     the entries themselves, to the cent. A key that is enabled for some locations sees what was redeemed there. Reports of a day that has been closed never change.
+         */
+        get: operations["getRedemptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/reports/roll-forward": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How what is owed changed
+         * @description How what was owed at the start of a period became what was owed at its end. opening and all lines come to closing, and both ends are what liability says of those instants.
+         *     What was sold for money and promotional gifts are never added up. Every figure comes from the entries of gifts: closed days from sums that boon verify works out again, others from
+         *     the entries themselves, to the cent. A key that is enabled for some locations sees the value that these sold. Reports of a day that has been closed never change.
+         */
+        get: operations["getRollForward"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/integration/requests/{key}": {
         parameters: {
             query?: never;
@@ -1337,7 +1403,7 @@ export interface components {
         };
         /** @description One thing that somebody did in the account. Every member is always present. */
         AuditEntry: {
-            /** @description Of a change of a gift, the type of its event. Others: setup.changed, codes.exported, codes.read (a key looked up codes of gifts; once an hour), sheet.revoked, person.erased, clock.advanced, till.signed_in, till.pin_limited and store.went_back. */
+            /** @description Of a change of a gift, the type of its event. Others: setup.changed, codes.exported, codes.read (a key looked up codes of gifts; once an hour), sheet.revoked, person.erased, clock.advanced, books.closed_again, till.signed_in, till.pin_limited and store.went_back. */
             action: string;
             /** @description The address of the client; null at the command line, and before 0.2. */
             address: string | null;
@@ -2286,6 +2352,87 @@ export interface components {
              */
             voucherDesignID?: string | null;
         };
+        /** @description A report with what proves it. */
+        LiabilityAnswer: {
+            chains: components["schemas"]["ReportChains"];
+            names: components["schemas"]["ReportNames"];
+            report: components["schemas"]["LiabilityReport"];
+            reportID: components["schemas"]["ReportID"];
+            requestID: components["schemas"]["AnswerID"];
+            sha256: components["schemas"]["ReportSum"];
+        };
+        /** @description The report itself. It is the same whenever it is made again. */
+        LiabilityReport: {
+            /**
+             * Format: uuid
+             * @description The account.
+             */
+            accountID: string;
+            /**
+             * Format: date-time
+             * @description The instant of which the report tells: all that was before it counts.
+             */
+            at: string;
+            /** @description What rows are apart by. */
+            groupBy: string[];
+            /**
+             * @description The name of the report.
+             * @enum {string}
+             */
+            name: "liability";
+            /** @description The locations that the key is limited to, and the report with it; empty: the report is of the whole account. */
+            organizationIDs: string[];
+            /** @description In the order of their groups, then of currency. */
+            rows: components["schemas"]["LiabilityRow"][];
+            /** @description The account's time zone. */
+            timeZone: string;
+        };
+        /** @description What was in gifts of one sort. */
+        LiabilityRow: {
+            /**
+             * Format: double
+             * @description In gifts that were blocked.
+             */
+            blocked: number;
+            /** @description ISO 4217. */
+            currency: string;
+            /**
+             * Format: double
+             * @description In gifts that had ended. It is owed no more.
+             */
+            expired: number;
+            /** @description Of item gifts. */
+            isItemType: boolean;
+            /** @description Of promotional gifts, for which nothing was paid. They are never added to others. */
+            isPromoType: boolean;
+            /** @description The month in which the value was sold, as 2026-11; only with groupBy=month. */
+            month?: string;
+            /**
+             * Format: double
+             * @description In gifts that could be used, or that were still to be delivered.
+             */
+            open: number;
+            /**
+             * Format: uuid
+             * @description The location that sold the value; null: it was sold online, or the entry names no location. Only with groupBy=organization.
+             */
+            organizationID?: string | null;
+            /**
+             * Format: double
+             * @description What was owed: open and blocked.
+             */
+            owed: number;
+            /**
+             * Format: uuid
+             * @description The program; only with groupBy=program.
+             */
+            programID?: string | null;
+            /**
+             * @description MONEY, or PIECES of items. An item gift counts in both: pieces, and what they are worth as far as equivalentValue was given.
+             * @enum {string}
+             */
+            unit: "MONEY" | "PIECES";
+        };
         /** @description A gift of a value in the account's currency. */
         MonetaryGift: {
             /**
@@ -2644,6 +2791,113 @@ export interface components {
          * @enum {string}
          */
         Redeeming: "redeem-gift" | "capture-hold" | "cash-out-gift";
+        /** @description A report with what proves it. */
+        RedemptionsAnswer: {
+            chains: components["schemas"]["ReportChains"];
+            names: components["schemas"]["ReportNames"];
+            report: components["schemas"]["RedemptionsReport"];
+            reportID: components["schemas"]["ReportID"];
+            requestID: components["schemas"]["AnswerID"];
+            sha256: components["schemas"]["ReportSum"];
+        };
+        /** @description The report itself. It is the same whenever it is made again. */
+        RedemptionsReport: {
+            /**
+             * Format: uuid
+             * @description The account.
+             */
+            accountID: string;
+            /**
+             * Format: date-time
+             * @description From this instant on.
+             */
+            from: string;
+            /** @description What rows are apart by. */
+            groupBy: string[];
+            /**
+             * @description The name of the report.
+             * @enum {string}
+             */
+            name: "redemptions";
+            /** @description The locations that the key is limited to, and the report with it; empty: the report is of the whole account. */
+            organizationIDs: string[];
+            /** @description In the order of their groups, then of currency. */
+            rows: components["schemas"]["RedemptionsRow"][];
+            /** @description The account's time zone. */
+            timeZone: string;
+            /**
+             * Format: date-time
+             * @description Before this instant.
+             */
+            to: string;
+        };
+        /** @description What was redeemed, given back and cashed out. A reversal counts when it was made, whenever the redemption was. */
+        RedemptionsRow: {
+            /**
+             * Format: double
+             * @description What of them was taken back.
+             */
+            cashGivenBack: number;
+            /** @description How many gifts were paid out in cash. */
+            cashOuts: number;
+            /** @description How many cash-outs were taken back. */
+            cashReversals: number;
+            /**
+             * Format: double
+             * @description What was paid out.
+             */
+            cashedOut: number;
+            /** @description ISO 4217. */
+            currency: string;
+            /**
+             * Format: date
+             * @description The day, in the account's time zone; only with groupBy=day.
+             */
+            day?: string;
+            /**
+             * Format: double
+             * @description What was given back.
+             */
+            givenBack: number;
+            /** @description Of item gifts. */
+            isItemType: boolean;
+            /** @description Of promotional gifts, for which nothing was paid. They are never added to others. */
+            isPromoType: boolean;
+            /**
+             * Format: uuid
+             * @description The API key; null for none, and only with groupBy=key.
+             */
+            keyID?: string | null;
+            /**
+             * Format: double
+             * @description redeemed less givenBack.
+             */
+            net: number;
+            /**
+             * Format: uuid
+             * @description The location of the redemption; null for none. Only with groupBy=organization.
+             */
+            organizationID?: string | null;
+            /**
+             * Format: uuid
+             * @description The program; only with groupBy=program.
+             */
+            programID?: string | null;
+            /**
+             * Format: double
+             * @description What they took.
+             */
+            redeemed: number;
+            /** @description How many redemptions there were. */
+            redemptions: number;
+            /** @description How many times something was given back. */
+            reversals: number;
+            /**
+             * @description MONEY, or PIECES of items. An item gift counts in both: pieces, and what they are worth as far as equivalentValue was given.
+             * @enum {string}
+             */
+            unit: "MONEY" | "PIECES";
+        };
         /** @description Which gifts to bring back into use. */
         ReinstateGift: {
             /**
@@ -2899,6 +3153,35 @@ export interface components {
              */
             webhookID: string;
         };
+        /** @description How far the hash chains over all entries had come. With them boon verify shows later that the entries behind the report are still there. */
+        ReportChains: {
+            /**
+             * Format: uuid
+             * @description The chain.
+             */
+            chain: string;
+            /** @description How many entries it had. */
+            entries: number;
+            /** @description The code that authenticates the last of them. */
+            mac: string;
+        }[];
+        /**
+         * Format: uuid
+         * @description Names this copy of the report.
+         */
+        ReportID: string;
+        /** @description How people call what the ids in the rows stand for. It is no part of the report, as names change. */
+        ReportNames: {
+            /**
+             * Format: uuid
+             * @description An id in the rows.
+             */
+            id: string;
+            /** @description Its name; null: it is in the set-up no more. */
+            name: string | null;
+        }[];
+        /** @description The SHA-256 of the member report, of its bytes as they stand in the answer. */
+        ReportSum: string;
         /** @description What became of the calls with one Idempotency-Key. */
         RequestsAnswer: {
             requestID: components["schemas"]["AnswerID"];
@@ -3244,6 +3527,130 @@ export interface components {
              * @description The gift.
              */
             voucherID: string;
+        };
+        /** @description A report with what proves it. */
+        RollForwardAnswer: {
+            chains: components["schemas"]["ReportChains"];
+            names: components["schemas"]["ReportNames"];
+            report: components["schemas"]["RollForwardReport"];
+            reportID: components["schemas"]["ReportID"];
+            requestID: components["schemas"]["AnswerID"];
+            sha256: components["schemas"]["ReportSum"];
+        };
+        /** @description The report itself. It is the same whenever it is made again. */
+        RollForwardReport: {
+            /**
+             * Format: uuid
+             * @description The account.
+             */
+            accountID: string;
+            /**
+             * Format: date-time
+             * @description From this instant on.
+             */
+            from: string;
+            /** @description What rows are apart by. */
+            groupBy: string[];
+            /**
+             * @description The name of the report.
+             * @enum {string}
+             */
+            name: "roll-forward";
+            /** @description The locations that the key is limited to, and the report with it; empty: the report is of the whole account. */
+            organizationIDs: string[];
+            /** @description One for each currency, promotional gifts and item gifts apart. */
+            rows: components["schemas"]["RollForwardRow"][];
+            /** @description The account's time zone. */
+            timeZone: string;
+            /**
+             * Format: date-time
+             * @description Before this instant.
+             */
+            to: string;
+        };
+        /** @description How what was owed for gifts of one sort changed. opening and all lines come to closing. */
+        RollForwardRow: {
+            /**
+             * Format: double
+             * @description Cards that were sold, less sales that were taken back.
+             */
+            activated: number;
+            /**
+             * Format: double
+             * @description Corrections downwards. Below 0.
+             */
+            adjustedDown: number;
+            /**
+             * Format: double
+             * @description Corrections upwards.
+             */
+            adjustedUp: number;
+            /**
+             * Format: double
+             * @description Gifts that were taken out of use, less those that were reinstated. What moved in a gift that was out of use is counted back here.
+             */
+            cancelled: number;
+            /**
+             * Format: double
+             * @description Cash-outs that were taken back.
+             */
+            cashGivenBack: number;
+            /**
+             * Format: double
+             * @description What was paid out in cash. Below 0.
+             */
+            cashedOut: number;
+            /**
+             * Format: double
+             * @description What was owed at the end.
+             */
+            closing: number;
+            /** @description ISO 4217. */
+            currency: string;
+            /**
+             * Format: double
+             * @description Value whose gift ended, less what came back with an extension. What moved in a gift that had ended is counted back here.
+             */
+            expired: number;
+            /**
+             * Format: double
+             * @description Redemptions that were reversed.
+             */
+            givenBack: number;
+            /** @description Of item gifts. */
+            isItemType: boolean;
+            /** @description Of promotional gifts, for which nothing was paid. They are never added to others. */
+            isPromoType: boolean;
+            /**
+             * Format: double
+             * @description Gifts that were sent, and gifts without payment.
+             */
+            issued: number;
+            /**
+             * Format: double
+             * @description What was owed at the start.
+             */
+            opening: number;
+            /**
+             * Format: double
+             * @description What tills took. Below 0.
+             */
+            redeemed: number;
+            /**
+             * Format: double
+             * @description Loads, less loads that were taken back.
+             */
+            reloaded: number;
+            /**
+             * Format: double
+             * @description Value that moved between gifts. It comes to 0, but where pieces of two worths were moved.
+             */
+            transferred: number;
+            /**
+             * @description MONEY, or PIECES of items. An item gift counts in both: pieces, and what they are worth as far as equivalentValue was given.
+             * @enum {string}
+             */
+            unit: "MONEY" | "PIECES";
         };
         /** @description Nothing is to be said. */
         RotateWebhook: Record<string, never>;
@@ -6982,6 +7389,134 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getLiability: {
+        parameters: {
+            query?: {
+                /** @description The instant. A date is the end of that day in the account's time zone, or now if the day is today. Absent: now. */
+                at?: string;
+                /** @description What rows are apart by: program, organization, currency, month. Several have commas between them. Currencies, promotional gifts and item gifts are always apart. */
+                groupBy?: string;
+                /** @description json, or csv: the rows with a name beside each id, and after an empty line what proves the report. SHA-256 is that of the JSON form. */
+                format?: "json" | "csv";
+            };
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    /** @description A name for the file; with CSV only. */
+                    "Content-Disposition"?: string;
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LiabilityAnswer"];
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRedemptions: {
+        parameters: {
+            query: {
+                /** @description From when on. A date begins at midnight in the account's time zone. */
+                from: string;
+                /** @description Before when. A date is the end of that day, or now if the day is today. Absent: now. */
+                to?: string;
+                /** @description What rows are apart by: organization, day, program, key. Several have commas between them. Currencies, promotional gifts and item gifts are always apart. */
+                groupBy?: string;
+                /** @description json, or csv: the rows with a name beside each id, and after an empty line what proves the report. SHA-256 is that of the JSON form. */
+                format?: "json" | "csv";
+            };
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    /** @description A name for the file; with CSV only. */
+                    "Content-Disposition"?: string;
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RedemptionsAnswer"];
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRollForward: {
+        parameters: {
+            query: {
+                /** @description From when on. A date begins at midnight in the account's time zone. */
+                from: string;
+                /** @description Before when. A date is the end of that day, or now if the day is today. Absent: now. */
+                to?: string;
+                /** @description json, or csv: the rows with a name beside each id, and after an empty line what proves the report. SHA-256 is that of the JSON form. */
+                format?: "json" | "csv";
+            };
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    /** @description A name for the file; with CSV only. */
+                    "Content-Disposition"?: string;
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RollForwardAnswer"];
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            422: components["responses"]["SystemKey"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];
             503: components["responses"]["Unavailable"];

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/examples"
+	"boon.example/internal/books"
+	"boon.example/internal/guid"
+	"boon.example/internal/store"
+)
+
+// TestReport: reports are told to people, and one that was kept is made again; one that was changed is found out.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	to := []string{"--url", served(t).String(), "--key", "boon_live_scripts_of_tests_harbor_coffee_head_office"}
+	boon := func(args ...string) (int, string, string) { return typed(t, append(args, to...)...) }
+	if code, out, log := boon("report", "liability"); code != exitOK || !strings.Contains(out, "nothing to report") {
+		t.Fatalf("exit code %d, %s%s", code, out, log)
+	}
+	if code, _, log := boon("gift", "send", "--value", "20", "--print", "Ana", "--purchase", "WEB-1",
+		"--first-name", "Carla", "--last-name", "Diaz", "--customer", "carla@example.com", "--storefront",
+		examples.HarborStorefront); code != exitOK {
+		t.Fatal(log)
+	}
+	for want, args := range map[string][]string{
+		"20.00": {"liability", "--group-by", "program,month"}, "OPENING": {"roll-forward", "--from", "2026-01-01"},
+		"There is nothing to report.": {"redemptions", "--from", "2026-01-01", "--group-by", "organization"},
+	} {
+		if code, out, log := boon(append([]string{"report"}, args...)...); code != exitOK || !strings.Contains(out, want) {
+			t.Errorf("%v: exit code %d, %s%s", args, code, out, log)
+		}
+	}
+	code, out, log := boon("report", "liability", "--json")
+	if code != exitOK {
+		t.Fatal(log)
+	}
+	file := filepath.Join(t.TempDir(), "liability.json")
+	for text, want := range map[string]string{
+		out: "is what the service says today",
+		strings.Replace(out, `"owed":20.00`, `"owed":19.00`, 1): "the file was changed",
+		"{}": "FILE is no report",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, out, log := boon("report", "verify", file)
+		if (code == exitOK) != strings.Contains(want, "today") || !strings.Contains(out+log, want) {
+			t.Errorf("exit code %d, %s%s, want %s", code, out, log, want)
+		}
+	}
+	if code, _, log := boon("report", "liability", "--at", "2026-02-30"); code != exitFailed ||
+		!strings.Contains(log, "There is no such day") {
+		t.Errorf("a day that does not exist: exit code %d, %s", code, log)
+	}
+}
+
+// TestBooksCloseAgain: a day is worked out again where it is closed, and nowhere else.
+func TestBooksCloseAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := applyExample(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), store.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := guid.Parse(examples.HarborAccount)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.Directory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := books.DayOf(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), time.UTC)
+	if err := s.CloseDay(t.Context(), d.Accounts[id], day, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := func(account, day string) (int, string, string) {
+		return typed(t, "books", "close-again", "--data", dir, account, day)
+	}
+	for says, args := range map[string][2]string{"is no closed day": {examples.HarborAccount, "2026-11-02"},
+		"DAY is a day": {examples.HarborAccount, "2026-02-30"}, "ACCOUNT is": {"harbor", "2026-11-01"}} {
+		if code, _, log := again(args[0], args[1]); code == exitOK || !strings.Contains(log, says) {
+			t.Errorf("%v: exit code %d, %s", args, code, log)
+		}
+	}
+	if code, out, log := again(examples.HarborAccount, "2026-11-01"); code != exitOK ||
+		!strings.Contains(out, "2026-11-01 was worked out again") {
+		t.Errorf("exit code %d, %s%s", code, out, log)
+	}
+}

@@ -1,0 +1,223 @@
+package remote
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"boon.example/client"
+	"boon.example/internal/command/terminal"
+)
+
+// Report has the commands about the reports of the books.
+type Report struct {
+	Liability   reportLiability   `cmd:"" help:"What is owed for gifts."`
+	RollForward reportRollForward `cmd:"" help:"How what is owed changed in a period."`
+	Redemptions reportRedemptions `cmd:"" help:"What was redeemed in a period."`
+	Verify      reportVerify      `cmd:"" help:"Make a report again, and compare it with a file."`
+}
+
+type reportLiability struct {
+	At      string   `placeholder:"TIME" help:"A day such as 2026-11-30, of which the end is meant, or a time such as 2026-11-30T17:00:00Z. Default: now."`
+	GroupBy []string `placeholder:"GROUP" help:"What rows are apart by: program, organization, currency, month."`
+	service
+}
+
+func (reportLiability) Help() string {
+	return `Needs the permission reports. With --json: the whole answer, as boon report verify takes it.
+
+Example:
+
+    boon report liability --at 2026-11-30 --group-by organization`
+}
+
+// Run tells what is owed.
+func (c *reportLiability) Run(t *terminal.Terminal) error {
+	return c.report(t, "liability", client.ReportQuery{At: c.At, GroupBy: c.GroupBy})
+}
+
+type period struct {
+	From string `required:"" placeholder:"TIME" help:"From the beginning of a day such as 2026-11-01, or from a time on."`
+	To   string `placeholder:"TIME" help:"Up to the end of a day, or up to a time. Default: now."`
+}
+
+type reportRollForward struct {
+	period
+	service
+}
+
+func (reportRollForward) Help() string {
+	return `Needs the permission reports. Each line is what it added: the opening and all lines come to the closing. With --json: the whole answer, as boon report verify takes it.
+
+Example:
+
+    boon report roll-forward --from 2026-11-01 --to 2026-11-30`
+}
+
+// Run tells how what is owed changed.
+func (c *reportRollForward) Run(t *terminal.Terminal) error {
+	return c.report(t, "roll-forward", client.ReportQuery{From: c.From, To: c.To})
+}
+
+type reportRedemptions struct {
+	period
+	GroupBy []string `placeholder:"GROUP" help:"What rows are apart by: organization, day, program, key."`
+	service
+}
+
+func (reportRedemptions) Help() string {
+	return `Needs the permission reports. With --json: the whole answer, as boon report verify takes it.
+
+Example:
+
+    boon report redemptions --from 2026-11-01 --to 2026-11-30 --group-by organization,day`
+}
+
+// Run tells what was redeemed.
+func (c *reportRedemptions) Run(t *terminal.Terminal) error {
+	return c.report(t, "redemptions", client.ReportQuery{From: c.From, To: c.To, GroupBy: c.GroupBy})
+}
+
+// report prints a report: for people as a table, in which ids have their names.
+func (s *service) report(t *terminal.Terminal, name string, q client.ReportQuery) error {
+	api, err := s.client(t)
+	if err != nil {
+		return err
+	}
+	r, err := api.AnyReport(t, name, q)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.answer(t, r.Meta.Body, nil)
+	}
+	var named struct{ Names []struct{ ID, Name string } }
+	if err := json.Unmarshal(r.Meta.Body, &named); err != nil {
+		return err
+	}
+	names := map[string]string{}
+	for _, n := range named.Names {
+		names[n.ID] = n.Name
+	}
+	var heading []string
+	var rows [][]string
+	for _, text := range r.Rows {
+		columns, cells, err := members(text)
+		if err != nil {
+			return err
+		}
+		for n, cell := range cells {
+			if names[cell] != "" {
+				cells[n] = names[cell]
+			}
+		}
+		heading, rows = columns, append(rows, cells)
+	}
+	if len(rows) == 0 {
+		fmt.Fprintln(t.Stdout, "There is nothing to report.")
+		return nil
+	}
+	terminal.Table(t.Stdout, heading, rows)
+	return nil
+}
+
+// members are the names and values of an object, in their order.
+func members(object []byte) (names, values []string, err error) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.UseNumber()
+	for n := 0; ; n++ {
+		token, err := d.Token()
+		_, brace := token.(json.Delim)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case brace && n > 0:
+			return names, values, nil
+		case brace:
+		case n%2 == 1:
+			names = append(names, strings.ToUpper(fmt.Sprint(token)))
+		case token == nil:
+			values = append(values, "")
+		default:
+			values = append(values, fmt.Sprint(token))
+		}
+	}
+}
+
+type reportVerify struct {
+	File string `arg:"" placeholder:"FILE" help:"What boon report printed with --json, or the service answered."`
+	service
+}
+
+func (reportVerify) Help() string {
+	return `Says whether the file was changed since the report was made, and whether the service makes the same report today. It needs the permission reports, and a key that is limited to the same locations.
+
+Example:
+
+    boon report liability --at 2026-11-30 --json > november.json
+    boon report verify november.json`
+}
+
+// proven is an answer with a report.
+type proven struct {
+	Report   json.RawMessage
+	ReportID string
+	SHA256   string
+	Chains   []struct {
+		Chain   string
+		Entries int64
+	}
+}
+
+// Run compares.
+func (c *reportVerify) Run(t *terminal.Terminal) error {
+	text, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	var was proven
+	var asked struct {
+		Name, At, From, To string
+		GroupBy            []string
+	}
+	if json.Unmarshal(text, &was) != nil || json.Unmarshal(was.Report, &asked) != nil || was.SHA256 == "" {
+		return terminal.UsageError("FILE is no report in JSON, as boon report prints it with --json")
+	}
+	if sum := sha256.Sum256(was.Report); hex.EncodeToString(sum[:]) != was.SHA256 {
+		return errors.New("the file was changed: its SHA-256 is not that of its report")
+	}
+	api, err := c.client(t)
+	if err != nil {
+		return err
+	}
+	q := client.ReportQuery{At: asked.At, From: asked.From, To: asked.To, GroupBy: asked.GroupBy}
+	r, err := api.AnyReport(t, asked.Name, q)
+	if err != nil {
+		return err
+	}
+	var is proven
+	if err := json.Unmarshal(r.Meta.Body, &is); err != nil {
+		return err
+	}
+	entries := map[string]int64{}
+	for _, chain := range is.Chains {
+		entries[chain.Chain] = chain.Entries
+	}
+	for _, chain := range was.Chains {
+		if now, there := entries[chain.Chain]; there && now < chain.Entries {
+			return fmt.Errorf("hash chain %s had %d entries then and has %d now: the ledger went back", chain.Chain,
+				chain.Entries, now)
+		}
+	}
+	if !bytes.Equal(is.Report, was.Report) {
+		return fmt.Errorf("the service makes another report today: its SHA-256 is %s, that of the file %s", is.SHA256,
+			was.SHA256)
+	}
+	fmt.Fprintf(t.Stdout, "Report %s is what the service says today.\n", terminal.Cell(was.ReportID))
+	return nil
+}
