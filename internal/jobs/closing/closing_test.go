@@ -35,6 +35,15 @@ func round(t *testing.T, batch func(context.Context) (int, bool, error)) (closed
 	}
 }
 
+// someday does rounds until one closes days: other transactions of the server may be open for a while.
+func someday(t *testing.T, batch func(context.Context) (int, bool, error)) (closed int) {
+	t.Helper()
+	for closed == 0 {
+		closed = round(t, batch)
+	}
+	return closed
+}
+
 // issue makes a gift at an instant.
 func issue(t *testing.T, s *store.Store, account *merchant.Account, at time.Time) {
 	t.Helper()
@@ -81,12 +90,12 @@ func TestDaysAreClosed(t *testing.T) {
 	if n := round(t, batch); n != 0 {
 		t.Fatalf("the first round closed %d days", n)
 	}
-	if n := round(t, batch); n != 1 {
+	if n := someday(t, batch); n != 1 {
 		t.Fatalf("nine minutes after the third of March, %d days are closed, want the second", n)
 	}
 	now = now.Add(2 * time.Minute)
 	release := openTransaction(t, database)
-	if n := round(t, batch); n != 0 {
+	if n := round(t, batch); n != 0 { // it notes what the next one closes, or waits for others on the server
 		t.Fatalf("a round closed %d days that had not ended long enough at the one before", n)
 	}
 	if n := round(t, batch); database != "" && n != 0 {
@@ -95,8 +104,8 @@ func TestDaysAreClosed(t *testing.T) {
 		t.Fatalf("%d days were closed, want one", n)
 	}
 	release()
-	for n := 0; database != "" && n != 1; { // the server tells a moment later that the transaction is over
-		n = round(t, batch)
+	if database != "" {
+		someday(t, batch)
 	}
 	days, err := s.ClosedDays(t.Context(), account.ID)
 	if err != nil || len(days) != 2 || days[0].Number != 20260302 || days[1].Number != 20260303 {
@@ -148,7 +157,7 @@ func TestTestAccountsByTheirClock(t *testing.T) {
 	}
 	want := 10
 	for n := 0; want > 0; want -= n {
-		if n = round(t, batch); n > want {
+		if n = someday(t, batch); n > want {
 			t.Fatalf("%d days were closed, want %d", n, want)
 		}
 	}

@@ -1744,9 +1744,9 @@ export interface components {
         /** @description How far the clock of the test account is to be advanced. One of advance and now. */
         ClockChange: {
             /** @description An ISO 8601 duration of whole numbers and at most 50 years, such as P30D, P1Y6M or PT12H; PT0S only does what is due. In the account's time zone. */
-            advance?: string;
+            advance?: string | null;
             /** @description The instant that the clock is to show. The same as the last time changes nothing. */
-            now?: string;
+            now?: string | null;
         };
         /**
          * @description The kind of failure. New codes may be added; treat an unknown one by the HTTP status.
