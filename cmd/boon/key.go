@@ -30,7 +30,7 @@ type keyCreateCmd struct {
 	Program  []string `placeholder:"ID" help:"With --system: a program that it sends in; may be repeated. Default: the distribution network."`
 	System   bool     `help:"Make a system key instead: of no account, for partner sites that send gifts for many."`
 	Location []string `placeholder:"ID" help:"Location it is enabled for; may be repeated. Default: all of the account's."`
-	Role     string   `placeholder:"ROLE" help:"What it may do: till (validate, redeem, reverse), shop (send, cancel, resend, look-up), office (look-up, cancel, resend, reverse), desk (what office may, and block, replace, extend), manager (what till and desk may, and send, activate, reload, cash-out, transfer, stock, tills), bookkeeper (look-up, events, audit), platform (look-up, events, webhooks), owner (everything but codes and export) or all."`
+	Role     string   `placeholder:"ROLE" help:"What it may do: till (validate, redeem, reverse), shop (send, cancel, resend, look-up), office (look-up, cancel, resend, reverse), desk (what office may, and block, replace, extend), manager (what till and desk may, and send, activate, reload, cash-out, transfer, stock, tills), bookkeeper (look-up, events, audit, reports), platform (look-up, events, webhooks), owner (everything but codes and export) or all."`
 
 	Permissions []string          `placeholder:"NAME,…" help:"What it may do, one by one: ${permissions}."`
 	Expires     time.Time         `placeholder:"TIME" help:"When it stops working, such as 2027-01-31T00:00:00Z. Default: never."`
