@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,6 +41,7 @@ type call struct {
 	key     string
 	limit   int64
 	file    bool // the answer is one, and no JSON
+	digest  bool // the answer is a file of any type, with its SHA-256
 	// Overrides of the client's own; 0: none.
 	attempts   int
 	perAttempt time.Duration
@@ -255,6 +258,10 @@ func (k *call) answeredBy(resp *http.Response, body []byte) bool {
 	kind := mediaType(resp)
 	if k.file {
 		return len(body) > 0 && (kind == "text/csv" || kind == "application/pdf")
+	}
+	if k.digest {
+		sum := sha256.Sum256(body)
+		return resp.Header.Get("Content-Digest") == "sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":"
 	}
 	var members map[string]json.RawMessage // of exactly these names, which a struct would not mind
 	if kind == problemType || json.Unmarshal(body, &members) != nil {

@@ -899,6 +899,28 @@ func TestExportIsAFile(t *testing.T) {
 	}
 }
 
+// TestJournalIsTheServices: a file is taken if it is what the service says that it sent, and asked for by its days.
+func TestJournalIsTheServices(t *testing.T) {
+	t.Parallel()
+	for digest, good := range map[string]bool{"sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:": true,
+		"sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:": false, "": false} {
+		var asked string
+		c, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+			asked = r.URL.String()
+			w.Header().Set("Content-Digest", digest)
+			says("application/zip", "abc")(w, r)
+		})
+		file, err := c.Journal(t.Context(), client.JournalFilter{From: "2026-09-01", To: "2026-09-30",
+			Format: client.JournalDATEV})
+		if good != (err == nil) || good && string(file) != "abc" {
+			t.Errorf("%q: %q, %v", digest, file, err)
+		}
+		if want := "/api/integration/reports/journal?format=datev&from=2026-09-01&to=2026-09-30"; asked != want {
+			t.Errorf("asked for %s, want %s", asked, want)
+		}
+	}
+}
+
 // The guest cancels at the till while the outcome is unknown: it must be undone all the same.
 func TestVoidOutlivesTheContext(t *testing.T) {
 	t.Parallel()

@@ -55,6 +55,7 @@ var Served = map[string]string{
 	"guides/cards.md":             "docs/cards",
 	"guides/care.md":              "docs/care",
 	"guides/going-live.md":        "docs/going-live",
+	"guides/journals.md":          "docs/journals",
 	"guides/platforms.md":         "docs/platforms",
 	"guides/send.md":              "docs/send",
 	"guides/take.md":              "docs/take",

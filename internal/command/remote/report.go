@@ -19,6 +19,7 @@ type Report struct {
 	Liability   reportLiability   `cmd:"" help:"What is owed for gifts."`
 	RollForward reportRollForward `cmd:"" help:"How what is owed changed in a period."`
 	Redemptions reportRedemptions `cmd:"" help:"What was redeemed in a period."`
+	Journal     reportJournal     `cmd:"" help:"Write the entries of days for your ledger into a file."`
 	Verify      reportVerify      `cmd:"" help:"Make a report again, and compare it with a file."`
 }
 

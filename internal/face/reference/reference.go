@@ -84,6 +84,7 @@ var parts = []struct {
 		{"guides/cards.md", "Sell and load cards"},
 		{"guides/care.md", "Look after gifts"},
 		{"guides/webhooks.md", "Webhooks"},
+		{"guides/journals.md", "Journals for your bookkeeping"},
 		{"guides/platforms.md", "Toast, Wix and VTEX"},
 		{"guides/till.md", "At the counter"},
 		{"guides/books.md", "What is owed for gifts"},

@@ -730,6 +730,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/integration/reports/journal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Entries for your ledger
+         * @description A file for an accounting program: one balanced entry for each day, reason and currency. Where a gift was paid for, one side is the liability; a promotional gift costs when it is redeemed. The
+         *     accounts are those of `books` in the set-up. The days are whole and over, so that a journal of the same days always has the same entries, with the same numbers. Transfers have no entry. A gift
+         *     that expires has one if the set-up names the account `breakage`. A key that is enabled for some locations gets what happened there.
+         */
+        get: operations["getJournal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/integration/reports/liability": {
         parameters: {
             query?: never;
@@ -4326,6 +4348,41 @@ export interface components {
             /** @description In the order in which they were made. */
             webhooks: components["schemas"]["Webhook"][];
         };
+        /** @description The body of Xero's ManualJournals. Every journal is a draft. */
+        XeroJournals: {
+            /** @description In the order of the days. */
+            ManualJournals: {
+                /**
+                 * Format: date
+                 * @description The day.
+                 */
+                Date: string;
+                /** @description They come to 0. */
+                JournalLines: {
+                    /** @description The account. */
+                    AccountCode: string;
+                    /** @description What it is for. */
+                    Description: string;
+                    /**
+                     * Format: double
+                     * @description A debit; below 0: a credit.
+                     */
+                    LineAmount: number;
+                }[];
+                /**
+                 * @description No tax is reckoned.
+                 * @enum {string}
+                 */
+                LineAmountTypes: "NoTax";
+                /** @description What it is. */
+                Narration: string;
+                /**
+                 * @description A person posts it.
+                 * @enum {string}
+                 */
+                Status: "DRAFT";
+            }[];
+        };
     };
     responses: {
         /** @description VALIDATION_FAILURE. A parameter, or a member of the body, is malformed or repeated; messages name it. */
@@ -7389,6 +7446,63 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getJournal: {
+        parameters: {
+            query: {
+                /** @description The first day, in the account's time zone. */
+                from: string;
+                /** @description The last day, yesterday at the latest. Absent: yesterday. */
+                to?: string;
+                /** @description csv: a table; datev: EXTF 700, Buchungsstapel 13, of several months a ZIP archive; xero: the body of ManualJournals; quickbooks: a table for the import of journal entries; hledger: plain text. */
+                format?: "csv" | "datev" | "xero" | "quickbooks" | "hledger";
+            };
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    /** @description The SHA-256 of the file (RFC 9530). */
+                    "Content-Digest": string;
+                    /** @description A name for the file. */
+                    "Content-Disposition": string;
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["XeroJournals"];
+                    "application/zip": string;
+                    "text/csv": string;
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            /** @description ACCOUNT_MISCONFIGURED. The set-up does not name an account that the journal needs, or the format cannot hold an account, an amount or a currency. Each problem is told. */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["SystemKey"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];
             503: components["responses"]["Unavailable"];

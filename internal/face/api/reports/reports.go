@@ -163,7 +163,7 @@ func (k *Kind) allGroups() string {
 		". Send some of them, with commas between them."
 }
 
-func names(groups []report.Group) []string {
+func names[Name ~string](groups []Name) []string {
 	all := make([]string, len(groups))
 	for n, g := range groups {
 		all[n] = string(g)

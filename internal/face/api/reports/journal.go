@@ -1,0 +1,158 @@
+package reports
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"time"
+
+	"boon.example/internal/books"
+	"boon.example/internal/books/journal"
+	"boon.example/internal/calendar"
+	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
+	"boon.example/internal/money"
+	"boon.example/internal/service"
+	"boon.example/internal/wire"
+)
+
+// entryMemory is about what a sum of a day takes until its entries are written.
+const entryMemory = 2_000
+
+// MakeJournal makes the entries of whole days for the merchant's ledger, as a file.
+func MakeJournal(c *Call) (ledger.Answer, error) {
+	j, format, err := c.readJournal()
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	done, err := c.start()
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	defer done()
+	from, until := calendarDay(c, j.From), calendarDay(c, j.To.AddDate(0, 0, 1))
+	days, err := c.MovedByDay(c.Context(), c.Account, from, until, books.Places)
+	if err != nil {
+		return ledger.Answer{}, service.Stored(err)
+	}
+	sums := 0
+	for day := range days {
+		days[day] = c.seen(days[day], bookedAt)
+		sums += len(days[day])
+	}
+	if err := c.TakeMemory(sums * entryMemory); err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.writeJournal(j, format, journal.Rows(days, c.journalNames()))
+}
+
+// writeJournal writes the entries of rows. Content-Digest (RFC 9530) is the SHA-256 of the file.
+func (c *Call) writeJournal(j *journal.Journal, format journal.Format, rows []journal.Row) (ledger.Answer, error) {
+	var err error
+	if j.Entries, err = journal.Entries(rows, c.Account.Books.Accounts); err != nil {
+		return ledger.Answer{}, err
+	}
+	files, err := j.Write(format)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	file, err := j.Whole(files)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	sum := sha256.Sum256(file.Content)
+	c.Media = file.Media
+	c.Writer.Header().Set("Content-Disposition", `attachment; filename="`+file.Name+`"`)
+	c.Writer.Header().Set("Content-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":")
+	return ledger.Answer{Code: ledger.OK, Body: file.Content}, nil
+}
+
+// readJournal reads of which days and for which program a journal is. Days that are over have the same entries
+// whenever the journal is made; of today more will come.
+func (c *Call) readJournal() (*journal.Journal, journal.Format, error) {
+	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
+	format := journal.Format(q.Text("format"))
+	if format == "" {
+		format = journal.CSV
+	}
+	if !slices.Contains(journal.Formats(), format) {
+		q.Add("format", "The formats are %s.", strings.Join(names(journal.Formats()), ", "))
+	}
+	y, m, d := c.Now.In(c.Account.Zone).Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	j := &journal.Journal{DATEV: c.Account.Books.DATEV, Made: c.Now, From: readDay(q, "from"), To: readDay(q, "to")}
+	switch {
+	case q.Text("from") == "":
+		q.Add("from", "Name the first day of the journal, such as %s.", today.AddDate(0, -1, 1-d).Format(time.DateOnly))
+	case !j.From.IsZero() && !j.From.Before(today):
+		q.Add("from", "The days of a journal are over: the last that can be is yesterday.")
+	}
+	switch {
+	case q.Text("to") == "":
+		j.To = today.AddDate(0, 0, -1)
+	case !j.To.IsZero() && !j.To.Before(today):
+		q.Add("to", "The days of a journal are over: the last that can be is yesterday.")
+	case !j.From.IsZero() && j.To.Before(j.From) && !j.To.IsZero():
+		q.Add("from", "The journal ends before it begins: from must not be after to.")
+	}
+	return j, format, q.Err()
+}
+
+// readDay reads a day. What is wrong with it is told; it is zero then, and where it is absent.
+func readDay(q *wire.Query, name string) time.Time {
+	text := q.Text(name)
+	if text == "" {
+		return time.Time{}
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	switch {
+	case err != nil:
+		q.Add(name, "A journal is of whole days. Write the day as a date that exists, such as 2026-09-30.")
+		return time.Time{}
+	case day.Year() < 1970:
+		q.Add(name, "The year must be from 1970.")
+		return time.Time{}
+	}
+	return day
+}
+
+// calendarDay is when a day of the account begins.
+func calendarDay(c *Call, day time.Time) time.Time {
+	return calendar.FromWall(day, c.Account.Zone).UTC()
+}
+
+// bookedAt is where a sum of the books happened: where the value was sold, if it happened at no location.
+func bookedAt(k books.Key) guid.ID {
+	if k.Place.IsZero() {
+		return k.Sold
+	}
+	return k.Place
+}
+
+// journalNames are what people call what the ids in the books stand for. A location that is in the set-up no more has
+// its id.
+func (c *Call) journalNames() *journal.Names {
+	return &journal.Names{
+		Program: func(id guid.ID) string {
+			program, _ := merchant.ProgramByID(id)
+			return program.Name
+		},
+		Place: func(id guid.ID) string {
+			if at := c.Account.Location(id); at != nil {
+				return at.Name
+			}
+			if id.IsZero() {
+				return "online"
+			}
+			return id.String()
+		},
+		VAT: func(program guid.ID) (merchant.VATTreatment, money.Number) {
+			if s := c.Account.Subscription(program); s != nil {
+				return s.VATTreatment, s.VATRate
+			}
+			return "", ""
+		},
+	}
+}
