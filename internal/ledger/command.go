@@ -69,8 +69,8 @@ type Result struct {
 	// why that was not allowed; nil: there was nothing to change.
 	Changed    []bool
 	NotAllowed []*refusal.Error
-	Hold       gift.Held // that was released, now or before
-	At         time.Time // of the decision; of a Release, a Cancel and a Reinstate
+	Hold       *gift.Held // that was released, now or before; nil: of other commands
+	At         time.Time  // of the decision; of a Release, a Cancel and a Reinstate
 }
 
 // Command is one of Issue, Redeem, Hold, Capture, Release, GiveBack, Expire, Reverse, Cancel, Reinstate, Resend,

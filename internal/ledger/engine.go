@@ -524,8 +524,7 @@ func (l *lane) transact(group []*task) error {
 			done = Changes{}
 			l.began = time.Now()
 			panicked = safely(func() {
-				s := newState(loaded, l.now())
-				s.heavy = want.Heavy
+				s := newState(loaded, &want, len(group), l.now())
 				for _, t := range group {
 					jobs, entries := len(s.changes.Jobs), len(s.changes.Entries)
 					s.begin(t.call)

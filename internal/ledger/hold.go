@@ -117,9 +117,9 @@ func (r *Release) decide(c *Call, s *state) (Result, error) {
 		return Result{}, ofTheKey(err)
 	case changed:
 		s.enter(after, e)
-		return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Hold: *held, At: s.now}, nil
+		return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Hold: new(*held), At: s.now}, nil
 	}
-	return Result{Vouchers: []gift.Voucher{after}, Hold: *held, At: s.now}, nil
+	return Result{Vouchers: []gift.Voucher{after}, Hold: new(*held), At: s.now}, nil
 }
 
 func (r *Release) locations(c *Call, s *state) []guid.ID {

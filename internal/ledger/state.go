@@ -21,12 +21,17 @@ type state struct {
 	changes Changes
 	test    bool
 	heavy   bool        // Want.Heavy
+	undoes  bool        // a command of the group undoes something, maybe of another one of the group
 	touched map[Ref]int // index in changes.Vouchers
 	keptBy  *Call       // the call that was counted last by keep
 }
 
-func newState(s *State, now time.Time) *state {
-	return &state{State: s, real: now, now: now, touched: map[Ref]int{}}
+// newState begins the state of a group of so many commands, each of which is likely to enter one thing.
+func newState(s *State, want *Want, commands int, now time.Time) *state {
+	return &state{State: s, real: now, now: now, heavy: want.Heavy, undoes: len(want.Undo)+len(want.Undoable) > 0,
+		touched: make(map[Ref]int, len(want.Vouchers)), changes: Changes{
+			Vouchers: make([]gift.Voucher, 0, len(want.Vouchers)), Entries: make([]gift.Entry, 0, commands),
+			Requests: make([]Request, 0, len(want.Requests))}}
 }
 
 // wantClock wants what tells the time of a test account. A live one's needs nothing.
@@ -74,7 +79,7 @@ func (s *state) enter(v gift.Voucher, e gift.Entry) {
 		s.changes.Vouchers = append(s.changes.Vouchers, v)
 	}
 	s.changes.Entries = append(s.changes.Entries, e)
-	if e.Kind.Undoable() {
+	if s.undoes && e.Kind.Undoable() {
 		s.Undoable[Ref{e.AccountID, e.ID}] = &gift.Undoable{Entry: e}
 	}
 	switch e.Kind {

@@ -37,7 +37,11 @@ func (c *Call) ReadAll(most int64) ([]byte, error) {
 	limited := http.MaxBytesReader(c.Writer, c.HTTP.Body, most)
 	// One more than what was announced, so that the end is found without growing; but who announces much and sends
 	// little gets little.
-	body := c.room(min(max(c.HTTP.ContentLength+1, 512), trusted))
+	announced := c.HTTP.ContentLength
+	if announced < 0 {
+		announced = 512
+	}
+	body := c.room(min(announced+1, trusted))
 	for {
 		n, err := limited.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]

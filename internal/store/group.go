@@ -155,7 +155,7 @@ type group struct {
 	prepared  *prepared
 	setup     int64 // the version by which it was judged; 0: by none
 	state     ledger.State
-	loaded    map[ledger.Ref]gift.Voucher // what a change of each is measured against
+	loaded    map[ledger.Ref]*gift.Voucher // what a change of each is measured against
 	newlyUsed []ledger.Ref
 	keptRead  map[ledger.CountKey]merchant.Count // counts of what is kept, that were read
 	writer    *chainWriter                       // whose hash chain goes on; nil: nothing was entered

@@ -19,7 +19,7 @@ import (
 // load reads what want names. Vouchers are locked first, in the order of their ids, so that groups of several writers
 // wait for each other and never in a circle; what is read after them is as young as their lock.
 func (g *group) load(ctx context.Context, want ledger.Want) error {
-	g.loaded = make(map[ledger.Ref]gift.Voucher, len(want.Vouchers))
+	g.loaded = make(map[ledger.Ref]*gift.Voucher, len(want.Vouchers))
 	g.state = ledger.State{
 		Requests:    make(map[ledger.RequestKey]*ledger.Request),
 		Undoable:    make(map[ledger.Ref]*gift.Undoable),
@@ -165,7 +165,7 @@ func (g *group) wantVouchers(wanted []ledger.Ref) (batches []db.Batch) {
 		}
 		ref := ledger.Ref{AccountID: v.AccountID, ID: v.ID}
 		g.state.Vouchers[ref] = v
-		g.loaded[ref] = *v
+		g.loaded[ref] = new(*v)
 		return nil
 	})...)
 }

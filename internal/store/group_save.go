@@ -90,20 +90,11 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 			return nil, fmt.Errorf("voucher %s was changed without having been loaded", changed[i].ID)
 		}
 	}
-	changed = slices.Clone(changed)
-	slices.SortFunc(changed, func(a, b gift.Voucher) int { return record.CompareRefs(record.RefOf(&a), record.RefOf(&b)) })
-	update := func(q *db.Query, changed []gift.Voucher, row func(*gift.Voucher, int) []any) []db.Batch {
-		return record.ByAccount(changed, func(v gift.Voucher) guid.ID { return v.AccountID },
-			func(account guid.ID, of []gift.Voucher) db.Batch {
-				w := record.RowsOf(q, of, func(v *gift.Voucher) []any { return row(v, g.loaded[record.RefOf(v)].Seq) })
-				w.Account = account
-				return w
-			})
-	}
 	const balance, holds, all = 0, 1, 2
-	var by [all + 1][]gift.Voucher // what of them changed
-	for _, v := range changed {
-		before, what := g.loaded[record.RefOf(&v)], balance
+	var by [all + 1][]*gift.Voucher // what of them changed
+	for i := range changed {
+		v := &changed[i]
+		before, what := g.loaded[record.RefOf(v)], balance
 		if v.Holds != nil || before.Holds != nil {
 			what = holds
 		}
@@ -113,16 +104,30 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 		}
 		by[what] = append(by[what], v)
 	}
-	return slices.Concat(update(updateBalance, by[balance], func(v *gift.Voucher, seq int) []any {
+	return slices.Concat(g.update(updateBalance, by[balance], func(v *gift.Voucher, seq int) []any {
 		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.KeyOf(v.ID), seq}
-	}), update(updateHolds, by[holds], func(v *gift.Voucher, seq int) []any {
+	}), g.update(updateHolds, by[holds], func(v *gift.Voucher, seq int) []any {
 		held, end, list := record.HoldColumns(v.Holds)
 		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, db.KeyOf(v.ID), seq}
-	}), update(updateVoucher, by[all], func(v *gift.Voucher, seq int) []any {
+	}), g.update(updateVoucher, by[all], func(v *gift.Voucher, seq int) []any {
 		held, end, list := record.HoldColumns(v.Holds)
 		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, int64(v.Loaded),
 			v.WrongCodes, string(v.Blocked), db.Micros(v.Extended), v.Replaced, db.KeyOf(v.ID), seq}
 	})), nil
+}
+
+// update writes vouchers in the order of their keys, as rows of what changed and of the number of the entry that each
+// had when it was loaded.
+func (g *group) update(q *db.Query, changed []*gift.Voucher, row func(v *gift.Voucher, seq int) []any) []db.Batch {
+	slices.SortFunc(changed, func(a, b *gift.Voucher) int {
+		return record.CompareRefs(record.RefOf(a), record.RefOf(b))
+	})
+	return record.ByAccount(changed, func(v *gift.Voucher) guid.ID { return v.AccountID },
+		func(account guid.ID, of []*gift.Voucher) db.Batch {
+			w := record.RowsOf(q, of, func(v **gift.Voucher) []any { return row(*v, g.loaded[record.RefOf(*v)].Seq) })
+			w.Account = account
+			return w
+		})
 }
 
 // saveGivenBack notes what was undone, where no guard on entries does.
