@@ -197,6 +197,9 @@ type Card struct {
 	PromotionalTerms string
 	EquivalentValue  money.Amount // of an item gift, in the account's currency; 0: not given
 
+	VATTreatment merchant.VATTreatment // as the set-up said when the gift was made; "": it did not say
+	VATRate      money.Number          // in percent, of merchant.SinglePurpose
+
 	Sender    string
 	Recipient string
 	Contact   string // e-mail address, or mobile number in E.164; never shown to a till

@@ -285,6 +285,18 @@ func (a *Account) Subscription(program guid.ID) *Subscription {
 	return find(a.Subscriptions, func(s *Subscription) bool { return s.ProgramID == program })
 }
 
+// VAT is how the set-up taxes gifts of a program and a promotion (zero: of none): as the promotion says, else as the
+// subscription to the program says; "": neither does. The rate is that of SinglePurpose, in percent.
+func (a *Account) VAT(program, promotion guid.ID) (VATTreatment, money.Number) {
+	if p := a.Promotion(promotion); p != nil && p.VATTreatment != "" {
+		return p.VATTreatment, p.VATRate
+	}
+	if s := a.Subscription(program); s != nil {
+		return s.VATTreatment, s.VATRate
+	}
+	return "", ""
+}
+
 // DesignFor is the design of a gift that names none: the location's default, else the account's, else zero, the
 // built-in one.
 func (a *Account) DesignFor(location guid.ID) guid.ID {

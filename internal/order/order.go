@@ -362,6 +362,7 @@ func (i *order) gift(n int, r Recipient) gift.Gift {
 			Notes: i.Notes, RelatedOrderID: i.RelatedOrderID, RelatedOrderNumber: i.RelatedOrderNumber,
 		},
 	}
+	g.Card.VATTreatment, g.Card.VATRate = i.account.VAT(i.programID, i.Payment.PromotionID)
 	g.Card.PromotionalTerms = i.termsIn.In(g.Reads(i.account), i.terms)
 	if g.Card.DesignID.IsZero() {
 		g.Card.DesignID = i.account.DesignFor(d.LocationID)

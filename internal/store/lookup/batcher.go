@@ -112,7 +112,7 @@ var selectBySecrets = &db.Query{What: "looking up secrets",
 			c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id, c.scheduled,
 			c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference, c.first_name,
 			c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id, c.related_order_number,
-			c.language, c.sealed_message
+			c.language, c.vat_treatment, c.vat_rate, c.sealed_message
 		FROM json_each($1) AS w CROSS JOIN secret AS s ON s.hash = unhex(w.value)
 		CROSS JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
 		CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id`,
@@ -134,7 +134,7 @@ var selectBySecrets = &db.Query{What: "looking up secrets",
 					c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id,
 					c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference,
 					c.first_name, c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id,
-					c.related_order_number, c.language, c.sealed_message
+					c.related_order_number, c.language, c.vat_treatment, c.vat_rate, c.sealed_message
 				FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 				WHERE v.account_id = s.account_id AND v.id = s.voucher_id OFFSET 0) AS g
 			WHERE s.hash = w.key OFFSET 0) AS found`}
@@ -202,7 +202,7 @@ var (
 				c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id,
 				c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference,
 				c.first_name, c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id,
-				c.related_order_number, c.language, c.sealed_message
+				c.related_order_number, c.language, c.vat_treatment, c.vat_rate, c.sealed_message
 			FROM json_each($2) AS w CROSS JOIN voucher AS v
 			CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 			WHERE v.account_id = $1 AND v.id = unhex(w.value)`,
@@ -223,7 +223,7 @@ var (
 					c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id,
 					c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index,
 					c.reference, c.first_name, c.last_name, c.email_address, c.storefront_id, c.notes,
-					c.related_order_id, c.related_order_number, c.language, c.sealed_message
+					c.related_order_id, c.related_order_number, c.language, c.vat_treatment, c.vat_rate, c.sealed_message
 				FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 				WHERE v.account_id = w.account_id AND v.id = w.key OFFSET 0) AS found`,
 		Citus: `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional,
@@ -241,7 +241,7 @@ var (
 				c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id,
 				c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference,
 				c.first_name, c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id,
-				c.related_order_number, c.language, c.sealed_message
+				c.related_order_number, c.language, c.vat_treatment, c.vat_rate, c.sealed_message
 			FROM voucher AS v JOIN card AS c ON c.account_id = $1 AND c.voucher_id = v.id
 			WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[])`}
 )

@@ -1,0 +1,70 @@
+package api_test
+
+import (
+	"slices"
+	"testing"
+
+	"boon.example/internal/merchant"
+	"boon.example/internal/money"
+)
+
+// tax says in the set-up how Harbor's gifts are taxed: all that are sold, and those of the promotion Spring.
+func (w *world) tax(sold merchant.VATTreatment, rate money.Number, spring merchant.VATTreatment) {
+	w.Helper()
+	err := w.store.Configure(w.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes, error) {
+		a := *d.Accounts[id(harbor)]
+		a.Subscriptions = slices.Clone(a.Subscriptions)
+		for i := range a.Subscriptions {
+			a.Subscriptions[i].VATTreatment, a.Subscriptions[i].VATRate = sold, rate
+		}
+		a.Promotions = slices.Clone(a.Promotions)
+		for i := range a.Promotions {
+			a.Promotions[i].VATTreatment = spring
+		}
+		return merchant.Changes{Accounts: []*merchant.Account{&a}}, nil
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	directory, err := w.store.Directory(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.directory.Store(directory)
+}
+
+// TestVATIsKept: gifts and cards of a stock are taxed as the set-up said when they were made, whatever it says later.
+func TestVATIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	type vat struct {
+		treatment merchant.VATTreatment
+		rate      money.Number
+	}
+	want := map[string]vat{}
+	issue := func(sold, spring vat) {
+		t.Helper()
+		w.tax(sold.treatment, sold.rate, spring.treatment)
+		want[w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},`+purchase+`}`).id] = sold
+		want[w.send(`{"monetaryGift":{"value":5,"deliveryMethodID":3},`+promotion+`}`).id] = spring
+		for _, card := range w.stock(`"count":2`) {
+			want[card.id] = sold
+		}
+	}
+	issue(vat{}, vat{})
+	issue(vat{merchant.SinglePurpose, "19"}, vat{merchant.MultiPurpose, ""})
+	issue(vat{merchant.SinglePurpose, "7"}, vat{merchant.MultiPurpose, ""})
+	issue(vat{merchant.MultiPurpose, ""}, vat{merchant.MultiPurpose, ""})
+	if len(want) != 16 {
+		t.Fatalf("%d gifts were made", len(want))
+	}
+	for gift, want := range want {
+		g, err := w.store.Gift(t.Context(), id(harbor), id(gift))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (vat{g.Card.VATTreatment, g.Card.VATRate}); got != want {
+			t.Errorf("gift %s is taxed as %+v, want %+v", gift, got, want)
+		}
+	}
+}
