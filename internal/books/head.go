@@ -2,10 +2,10 @@ package books
 
 import "boon.example/internal/guid"
 
-// Head is how far a hash chain over entries has come. Whoever keeps the heads with a report can show later that the
-// entries behind it are still there.
+// Head is the newest row of a hash chain over entries. Whoever keeps the heads with a report can show later that the
+// entries behind it are still there: the rows are in the database, with all that was written before them. How many rows
+// a chain has is not told: the chains are of all accounts, and one merchant would learn how much another one sells.
 type Head struct {
-	Chain   guid.ID
-	Entries int64
-	MAC     []byte
+	Chain guid.ID
+	MAC   []byte
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/face/api/reports"
+	"boon.example/internal/merchant"
 )
 
 // reported is an answer with a report.
@@ -31,6 +32,10 @@ func (w *world) report(path string, headers ...string) (content string) {
 	sum := sha256.Sum256(r.Report)
 	if r.SHA256 != hex.EncodeToString(sum[:]) || r.ReportID == "" || len(r.Chains) == 0 || len(r.Chains[0].MAC) != 34 {
 		w.Errorf("%s is not proved: %s", path, answer.body)
+	}
+	// The chains are of all accounts: their lengths would tell one merchant how much another one sells.
+	if strings.Contains(string(answer.body), `"entries"`) {
+		w.Errorf("%s tells how many entries all accounts have: %s", path, answer.body)
 	}
 	return string(r.Report)
 }
@@ -137,5 +142,31 @@ func TestReportsNeedThePermission(t *testing.T) {
 	}
 	if owed := w.report("liability", as(wharfKey)...); !strings.Contains(owed, `"rows":[]`) {
 		t.Errorf("of what was sold online, the key of one location is told %s", owed)
+	}
+}
+
+// TestReportsGoByTheClockOfATestAccount: what happened by a clock that was advanced is in the report of that time, and
+// not in the report of the time before.
+func TestReportsGoByTheClockOfATestAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.permit(sandboxKey, "reports", "send")
+	w.configureOne(sandbox, func(a *merchant.Account) {
+		a.Storefronts = []merchant.Storefront{{ID: id(shop), Name: "Web"}}
+		a.Subscriptions = []merchant.Subscription{{ProgramID: merchant.BusinessProgram.ID}}
+		a.Locations = []merchant.Location{{ID: id(pier), Name: "Pier"}}
+	})
+	w.do("POST", "/api/test/clock", `{"advance":"P40D"}`, as(sandboxKey)...).want(200)
+	w.send(ofMoney("25.50"), as(sandboxKey)...)
+	in := func(days int) string { return time.Now().UTC().AddDate(0, 0, days).Format(time.DateOnly) }
+	for path, want := range map[string]string{
+		"roll-forward?from=" + in(38):               `"issued":25.50`,
+		"roll-forward?from=2026-01-01&to=" + in(38): `"rows":[]`,
+		"liability":             `"owed":25.50`,
+		"liability?at=" + in(1): `"rows":[]`,
+	} {
+		if got := w.report(path, as(sandboxKey)...); !strings.Contains(got, want) {
+			t.Errorf("%s has no %s: %s", path, want, got)
+		}
 	}
 }

@@ -3175,16 +3175,14 @@ export interface components {
              */
             webhookID: string;
         };
-        /** @description How far the hash chains over all entries had come. With them boon verify shows later that the entries behind the report are still there. */
+        /** @description The newest hash chains over all entries, when the report was made. Whoever has the database finds the rows of these codes in it, with all that was written before them. */
         ReportChains: {
             /**
              * Format: uuid
              * @description The chain.
              */
             chain: string;
-            /** @description How many entries it had. */
-            entries: number;
-            /** @description The code that authenticates the last of them. */
+            /** @description The code that authenticates its newest row. */
             mac: string;
         }[];
         /**

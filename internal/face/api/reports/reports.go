@@ -30,7 +30,7 @@ type Records interface {
 	Moved(ctx context.Context, account *merchant.Account, from, until time.Time, cubes ...books.Cube) (books.Sums, error)
 	MovedByDay(ctx context.Context, account *merchant.Account, from, until time.Time,
 		cubes ...books.Cube) (map[int]books.Sums, error)
-	// Heads tells how far the newest hash chains have come.
+	// Heads gives the newest rows of the newest hash chains.
 	Heads(context.Context) ([]books.Head, error)
 }
 
@@ -113,6 +113,13 @@ func (k *Kind) Make(c *Call) (ledger.Answer, error) {
 	}), nil
 }
 
+// now is the end of this millisecond, which it waits for: what was answered before the call is in the report, and
+// nothing can still happen in its time.
+func (c *Call) now() time.Time {
+	time.Sleep(time.Millisecond)
+	return c.Now.Truncate(time.Millisecond).Add(time.Millisecond)
+}
+
 // start waits for a place to make a report in, in turns by account.
 func (c *Call) start() (done func(), _ error) {
 	waits, stop := context.WithTimeout(c.Context(), ledger.MaxHeld)
@@ -137,7 +144,7 @@ func (k *Kind) read(c *Call) (*asked, error) {
 	default:
 		q.Add("format", "The format must be %s or %s.", asJSON, asCSV)
 	}
-	zone, now := c.Account.Zone, c.Now.Truncate(time.Millisecond)
+	zone, now := c.Account.Zone, c.now()
 	if k.period {
 		a.readPeriod(q, zone, now)
 	} else {

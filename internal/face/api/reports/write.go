@@ -83,7 +83,6 @@ func (p *proof) write(w *wire.Writer) {
 	for _, h := range p.heads {
 		w.Open()
 		w.ID("chain", h.Chain)
-		w.Integer("entries", int(h.Entries))
 		w.Text("mac", hex.EncodeToString(h.MAC))
 		w.Close()
 	}
@@ -169,7 +168,7 @@ func (c *Call) csv(a *asked, table *report.Table, p *proof) []byte {
 	line("reportID", p.id.String())
 	line("sha256", p.sum)
 	for _, h := range p.heads {
-		line("chain", h.Chain.String(), strconv.FormatInt(h.Entries, 10), hex.EncodeToString(h.MAC))
+		line("chain", h.Chain.String(), hex.EncodeToString(h.MAC))
 	}
 	w.Flush()
 	return b.Bytes()
