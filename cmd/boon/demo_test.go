@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"math/big"
 	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -50,6 +52,34 @@ func TestDemoEndsWhenToldTo(t *testing.T) {
 	}
 }
 
+// TestDemoHasBooks: the six lines at the end of the story are what its calls come to, and add up.
+func TestDemoHasBooks(t *testing.T) {
+	t.Parallel()
+	var out, log bytes.Buffer
+	if code := run(t.Context(), []string{"demo", "--once", "--listen", "127.0.0.1:0"}, strings.NewReader(""), &out, &log,
+		func(string) string { return "" }); code != exitOK {
+		t.Fatalf("exit code %d, %s", code, &log)
+	}
+	_, books, _ := strings.Cut(out.String(), "They close to the cent.")
+	var got []string
+	total := new(big.Rat)
+	for _, line := range regexp.MustCompile(`(?m)^  .* (-?[0-9]+\.[0-9]{2})$`).FindAllStringSubmatch(books, -1) {
+		got = append(got, line[1])
+		amount, ok := new(big.Rat).SetString(line[1])
+		if !ok {
+			t.Fatal(line[1])
+		}
+		if len(got) < 6 {
+			total.Add(total, amount)
+		}
+	}
+	// Two gifts of 25 and one of 11; 9.50 and 8.63 of them redeemed, 9.50 given back.
+	if want := []string{"0.00", "61.00", "-18.13", "9.50", "0.00", "52.37"}; !slices.Equal(got, want) ||
+		total.FloatString(2) != want[5] {
+		t.Errorf("the books are %q, and the lines come to %s:\n%s", got, total.FloatString(2), books)
+	}
+}
+
 // TestDemoIsPasted: the commands at the end of the story work as they stand, beside the program as it was called.
 func TestDemoIsPasted(t *testing.T) {
 	t.Parallel()
@@ -77,7 +107,7 @@ func TestDemoIsPasted(t *testing.T) {
 	_, text, _ := strings.Cut(out.text.String(), "goes on running at")
 	out.mu.Unlock()
 	commands := regexp.MustCompile(`(?m)^  (?:[^\\\n]*\\\n)*[^\n]*$`).FindAllString(text, -1)
-	if len(commands) != 3 {
+	if len(commands) != 4 {
 		t.Fatalf("the story ends with %q", text)
 	}
 	for _, command := range commands {

@@ -25,14 +25,17 @@ type Story struct {
 	pen  pen
 	http http.Client
 	step int
-	when string // makes the story's keys and references differ from those of another run
+	// began is a time before the first call, in whole seconds.
+	began time.Time
+	when  string // makes the story's keys and references differ from those of another run
 }
 
 // New begins a story on the service at an address. People see it in colours.
 func New(t *terminal.Terminal, base string) *Story {
 	colors := terminal.OnTerminal(t.Stdout) && t.Getenv("NO_COLOR") == "" && t.Getenv("TERM") != "dumb"
+	began := time.Now().UTC().Truncate(time.Second)
 	return &Story{out: t.Stdout, Base: base, pen: pen(colors), http: http.Client{Timeout: 15 * time.Second},
-		when: time.Now().UTC().Format("150405")}
+		began: began, when: began.Format("150405")}
 }
 
 // call is one call of the story, and what must come of it.
@@ -81,7 +84,15 @@ func (s *Story) Tell(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.spending(ctx, bought)
+	if err := s.spending(ctx, bought); err != nil {
+		return err
+	}
+	if err := s.books(ctx); err != nil {
+		return err
+	}
+	s.title("That is all of it.", "Ana's gift:  "+bought.Gifts[0].GiftURL, "The outbox:  "+s.Base+"/outbox",
+		"The API:     "+s.Base+"/docs")
+	return nil
 }
 
 // purchases creates gifts of all kinds and gives the first of them, delivered.
@@ -263,10 +274,6 @@ func (s *Story) lookingBack(ctx context.Context, ana client.Voucher) error {
 		status: 200, show: "entries seq kind amount currentBalance status",
 		expect: func(a answer) error { return that(len(a.Entries) == 4, "four entries") },
 	})
-	if err == nil {
-		s.title("That is all of it.", "Ana's gift:  "+ana.GiftURL, "The outbox:  "+s.Base+"/outbox",
-			"The API:     "+s.Base+"/docs")
-	}
 	return err
 }
 
@@ -277,6 +284,8 @@ func (s *Story) Farewell(till string) {
 		till)
 	fmt.Fprintf(s.out, "\nThe service goes on running at %s. On the command line it is reached like this:\n\n", s.Base)
 	fmt.Fprintf(s.out, "  BOON_URL=%s BOON_KEY=%s %s gift list\n\n", s.Base, examples.HarborWebShopKey, invoked())
+	fmt.Fprintf(s.out, "This shows the books again, each sort of gift in a row, after what you did:\n\n  BOON_URL=%s "+
+		"BOON_KEY=%s %s report roll-forward --from %s\n\n", s.Base, examples.HarborOfficeKey, invoked(), s.from())
 	fmt.Fprintf(s.out, "To write a program against it, take the key of a test account, whose gifts are worth nothing:\n\n"+
 		"  export BOON_URL=%s BOON_KEY=%s\n\nThe account has a clock of its own. This advances it by 30 days, and does "+
 		"what is due then:\n\n  %s\n\n%s/docs/test-mode has more.\n\nCtrl-C ends it and removes its data.\n", s.Base,
