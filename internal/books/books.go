@@ -91,7 +91,7 @@ type Movement struct {
 	State State   // of the stock
 	Sold  guid.ID // where the value was sold; zero: online
 	Month int     // in which
-	Place guid.ID // of the entry; zero: none, as where value expires
+	Place guid.ID // of the entry, or of what it gives back; zero: none, as where value expires
 	Key   guid.ID // that made the entry; zero: none
 	Count int     // 1 for the first movement of an entry on its line
 	Value

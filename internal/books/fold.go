@@ -44,19 +44,20 @@ func (f *Folder) open(t *Terms, tell func(Movement)) *folding {
 		f.moved = map[guid.ID][]part{}
 	}
 	return &folding{Folder: f, terms: t, tell: tell, end: t.ValidUntil, taken: map[guid.ID][]part{},
-		cash: map[guid.ID]bool{}, loads: map[guid.ID]int{}}
+		cash: map[guid.ID]bool{}, places: map[guid.ID]guid.ID{}, loads: map[guid.ID]int{}}
 }
 
 // folding is a gift while its history is read.
 type folding struct {
 	*Folder
-	terms *Terms
-	tell  func(Movement)
-	lots  []Lot              // none goes; an empty one may be filled again
-	taken map[guid.ID][]part // what each redemption or cash-out took and was not given back
-	cash  map[guid.ID]bool   // which of them were cash-outs
-	loads map[guid.ID]int    // the lots of activations and reloads
-	end   time.Time
+	terms  *Terms
+	tell   func(Movement)
+	lots   []Lot               // none goes; an empty one may be filled again
+	taken  map[guid.ID][]part  // what each redemption or cash-out took and was not given back
+	cash   map[guid.ID]bool    // which of them were cash-outs
+	places map[guid.ID]guid.ID // where each of them was made
+	loads  map[guid.ID]int     // the lots of activations and reloads
+	end    time.Time
 
 	out, expired, blocked bool
 }
@@ -113,6 +114,7 @@ func (g *folding) apply(e *gift.Entry) (Line, error) {
 	case gift.Redemption, gift.CashOut:
 		g.taken[e.ID] = g.take(-e.Delta)
 		g.cash[e.ID] = e.Kind == gift.CashOut
+		g.places[e.ID] = e.Actor.LocationID
 	case gift.Reversal:
 		g.giveBack(e)
 		if g.cash[e.Reverses] {
@@ -216,6 +218,14 @@ func (g *folding) follow(e *gift.Entry) error {
 	return nil
 }
 
+// place is where an entry counts. What somebody gives back without naming a location counts where it was taken.
+func (g *folding) place(e *gift.Entry) guid.ID {
+	if at := e.Actor.LocationID; !at.IsZero() || e.Kind != gift.Reversal {
+		return at
+	}
+	return g.places[e.Reverses]
+}
+
 // settle tells what changed: on the line of an entry what it moved; on another line what the gift's coming into or out
 // of use, or expiring, moved beside that; and how the stock changed.
 func (g *folding) settle(before []Lot, was State, e *gift.Entry, line Line) {
@@ -225,7 +235,7 @@ func (g *folding) settle(before []Lot, was State, e *gift.Entry, line Line) {
 		other = LineCancelled
 	}
 	for n, lot := range g.lots {
-		m := Movement{At: e.At, Sold: lot.Sold, Month: lot.Month, Place: e.Actor.LocationID, Key: e.Actor.KeyID}
+		m := Movement{At: e.At, Sold: lot.Sold, Month: lot.Month, Place: g.place(e), Key: e.Actor.KeyID}
 		old, now := Value{}, g.terms.value(n, lot.Amount)
 		if n < len(before) {
 			old = g.terms.value(n, before[n].Amount)
