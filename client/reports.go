@@ -94,6 +94,38 @@ type RedemptionsRow struct {
 	CashGivenBack Decimal `json:"cashGivenBack"`
 }
 
+// SettlementRow is what was sold at one location and used at one location. Due is what the seller owes for it: Redeemed
+// less GivenBack, and CashedOut less CashGivenBack.
+type SettlementRow struct {
+	ReportSort
+	SoldAtID      string  `json:"soldAtID"`     // "": online
+	RedeemedAtID  string  `json:"redeemedAtID"` // "": at no location
+	Redeemed      Decimal `json:"redeemed"`
+	GivenBack     Decimal `json:"givenBack"`
+	CashedOut     Decimal `json:"cashedOut"`
+	CashGivenBack Decimal `json:"cashGivenBack"`
+	Due           Decimal `json:"due"`
+}
+
+// SettlementDebt is what one legal entity owes another one. Who has neither a legal entity nor a location is the
+// account.
+type SettlementDebt struct {
+	Currency           string  `json:"currency"`
+	IsPromoType        bool    `json:"isPromoType"`
+	FromLegalEntity    string  `json:"fromLegalEntity"`
+	FromOrganizationID string  `json:"fromOrganizationID"` // of a location without a legal entity
+	ToLegalEntity      string  `json:"toLegalEntity"`
+	ToOrganizationID   string  `json:"toOrganizationID"` // of a location without a legal entity
+	Amount             Decimal `json:"amount"`
+}
+
+// SettlementReport is a report of who owes whom. Payments settle all Debts.
+type SettlementReport struct {
+	Report[SettlementRow]
+	Debts    []SettlementDebt `json:"debts"` // each pair of legal entities net
+	Payments []SettlementDebt `json:"payments"`
+}
+
 // Liability tells what was owed for gifts at an instant, by program, organization, currency and month.
 func (c *Client) Liability(ctx context.Context, q ReportQuery) (*Report[LiabilityRow], error) {
 	return report[LiabilityRow](ctx, c, "liability", q)
@@ -107,6 +139,17 @@ func (c *Client) RollForward(ctx context.Context, q ReportQuery) (*Report[RollFo
 // Redemptions tells what was redeemed in a period, by organization, day, program and key.
 func (c *Client) Redemptions(ctx context.Context, q ReportQuery) (*Report[RedemptionsRow], error) {
 	return report[RedemptionsRow](ctx, c, "redemptions", q)
+}
+
+// Settlement tells what was sold at one location and used at another one in a period, what legal entities owe each
+// other for that, and the payments that settle it.
+func (c *Client) Settlement(ctx context.Context, q ReportQuery) (*SettlementReport, error) {
+	r, err := report[SettlementRow](ctx, c, "settlement", q)
+	if err != nil {
+		return nil, err
+	}
+	s := &SettlementReport{Report: *r}
+	return s, json.Unmarshal(r.Content, s)
 }
 
 // AnyReport gives a report by the name at the end of its path, with rows as the service wrote them.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,6 +56,32 @@ func TestReport(t *testing.T) {
 	if code, _, log := boon("report", "liability", "--at", "2026-02-30"); code != exitFailed ||
 		!strings.Contains(log, "There is no such day") {
 		t.Errorf("a day that does not exist: exit code %d, %s", code, log)
+	}
+	settled(t, boon)
+}
+
+// settled holds what people are told of who owes whom.
+func settled(t *testing.T, boon func(...string) (int, string, string)) {
+	t.Helper()
+	if code, out, log := boon("report", "settlement", "--from", "2026-01-01"); code != exitOK ||
+		!strings.Contains(out, "nothing to report") {
+		t.Errorf("exit code %d, %s%s", code, out, log)
+	}
+	_, out, log := boon("gift", "send", "--value", "20", "--print", "Ben", "--purchase", "WEB-2", "--first-name", "Carla",
+		"--last-name", "Diaz", "--customer", "carla@example.com", "--storefront", examples.HarborStorefront, "--json")
+	var sent struct{ Gifts []struct{ VoucherID string } }
+	if err := json.Unmarshal([]byte(out), &sent); err != nil || len(sent.Gifts) != 1 {
+		t.Fatalf("sent was %s%s (%v)", out, log, err)
+	}
+	if code, _, log := boon("gift", "redeem", sent.Gifts[0].VoucherID, "--amount", "4", "--location",
+		examples.HarborPier39); code != exitOK {
+		t.Fatal(log)
+	}
+	code, out, log := boon("report", "settlement", "--from", "2026-01-01")
+	_, payments, _ := strings.Cut(out, "\nPAYMENTS\n")
+	if code != exitOK || !strings.Contains(out, "\nDEBTS\n") || !strings.Contains(payments, "4.00") ||
+		!strings.Contains(payments, "Pier 39") {
+		t.Errorf("exit code %d, %s%s", code, out, log)
 	}
 }
 

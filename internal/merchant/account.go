@@ -110,7 +110,7 @@ type Location struct {
 	PointOfSale string `json:"pointOfSale,omitempty" setup:"pointOfSale.identifier,required" told:"point-of-sale identifier"`
 	// whether the identifier may be used
 	POSRedemption bool `json:"posRedemption,omitempty" setup:"pointOfSale.redemptionEnabled" told:"point-of-sale redemption"`
-	// whose sales and debts are those of the location, by name or number; "": the account's
+	// whose sales and debts are those of the location, by name or number; "": its own
 	LegalEntity string `json:"legalEntity,omitempty"`
 	// zero: the account's
 	DefaultDesign guid.ID `json:"defaultDesign,omitzero" setup:"defaultVoucherDesign" is:"design"`

@@ -33,6 +33,7 @@ func TestPriorities(t *testing.T) {
 		"reports/liability":                  admission.Read,
 		"reports/roll-forward":               admission.Read,
 		"reports/redemptions":                admission.Read,
+		"reports/settlement":                 admission.Read,
 		"reports/journal":                    admission.Read,
 		"GET webhooks":                       admission.Read,
 		"POST webhooks":                      admission.Write,

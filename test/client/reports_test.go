@@ -1,10 +1,10 @@
 package client_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"boon.example/client"
@@ -54,14 +54,30 @@ func TestReports(t *testing.T) {
 		t.Errorf("redeemed was %s", redeemed.Content)
 	}
 	knownRows(t, redeemed)
+	settled, err := office.Settlement(t.Context(), client.ReportQuery{From: "2026-01-01"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(settled.Rows) != 1 || settled.Rows[0].Due.String() != "5.00" || len(settled.Debts) != 1 ||
+		len(settled.Payments) != 1 || settled.Payments[0].ToOrganizationID != examples.HarborPier39 ||
+		settled.Payments[0].Amount.String() != "5.00" {
+		t.Errorf("the settlement is %s", settled.Content)
+	}
+	hasMembersOf(t, settled.Content, &client.SettlementReport{})
 }
 
 // knownRows fails when a row holds a member that the client does not know.
 func knownRows[Row any](t *testing.T, r *client.Report[Row]) {
 	t.Helper()
-	d := json.NewDecoder(strings.NewReader(string(r.Content)))
+	hasMembersOf(t, r.Content, &client.Report[Row]{})
+}
+
+// hasMembersOf fails when JSON holds a member that the client does not know.
+func hasMembersOf(t *testing.T, content []byte, into any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(content))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&client.Report[Row]{}); err != nil {
-		t.Errorf("%s: %v", r.Content, err)
+	if err := d.Decode(into); err != nil {
+		t.Errorf("%s: %v", content, err)
 	}
 }

@@ -46,6 +46,13 @@ type Row struct {
 type Table struct {
 	Columns []Column
 	Rows    []Row
+	Parts   []Part // further tables of the same report
+}
+
+// Part is a table within a report. It has no parts.
+type Part struct {
+	Name string // as the interface calls it
+	Table
 }
 
 // Group is a way in which rows of a report may be apart.
@@ -59,12 +66,16 @@ const (
 	ByMonth        Group = "month"
 	ByDay          Group = "day"
 	ByKey          Group = "key"
+
+	// of a settlement; nobody asks for them
+	bySeller Group = "soldAt"
+	byTaker  Group = "redeemedAt"
 )
 
 // columns are those that tell the groups of a row. Rows of two currencies are always apart.
 var columns = map[Group]Column{
 	ByProgram: {"programID", ID}, ByOrganization: {"organizationID", ID}, ByMonth: {"month", Text}, ByDay: {"day", Text},
-	ByKey: {"keyID", ID},
+	ByKey: {"keyID", ID}, bySeller: {"soldAtID", ID}, byTaker: {"redeemedAtID", ID},
 }
 
 // head are the columns that every table begins with: of which values a row tells.

@@ -19,6 +19,7 @@ type Report struct {
 	Liability   reportLiability   `cmd:"" help:"What is owed for gifts."`
 	RollForward reportRollForward `cmd:"" help:"How what is owed changed in a period."`
 	Redemptions reportRedemptions `cmd:"" help:"What was redeemed in a period."`
+	Settlement  reportSettlement  `cmd:"" help:"Which location or company owes which, and what they pay to be even."`
 	Journal     reportJournal     `cmd:"" help:"Write the entries of days for your ledger into a file."`
 	Verify      reportVerify      `cmd:"" help:"Make a report again, and compare it with a file."`
 }
@@ -84,8 +85,27 @@ func (c *reportRedemptions) Run(t *terminal.Terminal) error {
 	return c.report(t, "redemptions", client.ReportQuery{From: c.From, To: c.To, GroupBy: c.GroupBy})
 }
 
-// report prints a report: for people as a table, in which ids have their names.
-func (s *service) report(t *terminal.Terminal, name string, q client.ReportQuery) error {
+type reportSettlement struct {
+	period
+	service
+}
+
+func (reportSettlement) Help() string {
+	return `Needs the permission reports. Prints three tables: where value was sold and where it was used; DEBTS, what companies owe each other; PAYMENTS that settle them. A debtor without a name is the account itself. With --json: the whole answer, as boon report verify takes it.
+
+Example:
+
+    boon report settlement --from 2026-11-01 --to 2026-11-30`
+}
+
+// Run tells who owes whom.
+func (c *reportSettlement) Run(t *terminal.Terminal) error {
+	return c.report(t, "settlement", client.ReportQuery{From: c.From, To: c.To}, "debts", "payments")
+}
+
+// report prints a report, and further lists of it under their names: for people as a table, in which ids have their
+// names.
+func (s *service) report(t *terminal.Terminal, name string, q client.ReportQuery, more ...string) error {
 	api, err := s.client(t)
 	if err != nil {
 		return err
@@ -105,9 +125,37 @@ func (s *service) report(t *terminal.Terminal, name string, q client.ReportQuery
 	for _, n := range named.Names {
 		names[n.ID] = n.Name
 	}
+	if len(r.Rows) == 0 {
+		fmt.Fprintln(t.Stdout, "There is nothing to report.")
+		return nil
+	}
+	if err := printRows(t, r.Rows, names); err != nil {
+		return err
+	}
+	var lists map[string]json.RawMessage
+	if err := json.Unmarshal(r.Content, &lists); err != nil {
+		return err
+	}
+	for _, list := range more {
+		var rows []json.RawMessage
+		if err := json.Unmarshal(lists[list], &rows); err != nil {
+			return err
+		}
+		fmt.Fprintf(t.Stdout, "\n%s\n", strings.ToUpper(list))
+		if len(rows) == 0 {
+			fmt.Fprintln(t.Stdout, "None.")
+		} else if err := printRows(t, rows, names); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printRows prints rows as a table; names are those of ids.
+func printRows(t *terminal.Terminal, objects []json.RawMessage, names map[string]string) error {
 	var heading []string
 	var rows [][]string
-	for _, text := range r.Rows {
+	for _, text := range objects {
 		columns, cells, err := members(text)
 		if err != nil {
 			return err
@@ -118,10 +166,6 @@ func (s *service) report(t *terminal.Terminal, name string, q client.ReportQuery
 			}
 		}
 		heading, rows = columns, append(rows, cells)
-	}
-	if len(rows) == 0 {
-		fmt.Fprintln(t.Stdout, "There is nothing to report.")
-		return nil
 	}
 	terminal.Table(t.Stdout, heading, rows)
 	return nil

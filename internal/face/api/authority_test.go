@@ -178,6 +178,7 @@ var authority = map[string][]row{
 	"getLiability":   {{needs: "reports", system: unsupported}},
 	"getRollForward": {{needs: "reports", system: unsupported}},
 	"getRedemptions": {{needs: "reports", system: unsupported}},
+	"getSettlement":  {{needs: "reports", system: unsupported}},
 	"getJournal":     {{needs: "reports", system: unsupported}},
 	"getHealth":      {{open: true}},
 	"getReadiness":   {{open: true}},
@@ -671,7 +672,7 @@ func (s *stage) request(op contract.Route, by string, k known, key, place string
 	}
 	address = strings.NewReplacer("{voucherID}", k.id, "{key}", k.key, "{orderID}", k.order,
 		"{webhookID}", nowhere, "{keyID}", nowhere).Replace(op.Path)
-	if op.OperationID == "getRollForward" || op.OperationID == "getRedemptions" || op.OperationID == "getJournal" {
+	if strings.Contains(op.Path, "/reports/") && op.OperationID != "getLiability" {
 		address += "?from=2026-01-01"
 	}
 	if op.OperationID == "exportStock" {

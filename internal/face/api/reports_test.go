@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,9 @@ func TestReportsRefuse(t *testing.T) {
 		"roll-forward?from=2026-01-01&groupBy=program":       "groupBy",
 		"redemptions?from=2026-01-01&groupBy=month":          "groupBy",
 		"redemptions?from=2026-01-01T00:00:00&to=2026-01-02": "from",
+		"settlement": "from",
+		"settlement?from=2026-01-01&to=2026-13-01":        "to",
+		"settlement?from=2026-01-01&groupBy=organization": "groupBy",
 	} {
 		w.get("/reports/"+path).want(400, "code", "VALIDATION_FAILURE", "messages[0].path", field)
 	}
@@ -142,6 +146,47 @@ func TestReportsNeedThePermission(t *testing.T) {
 	}
 	if owed := w.report("liability", as(wharfKey)...); !strings.Contains(owed, `"rows":[]`) {
 		t.Errorf("of what was sold online, the key of one location is told %s", owed)
+	}
+}
+
+// TestSettlement: what was sold online is owed to whoever took it, companies settle as one, a reversal of the head
+// office counts where the redemption was, and a key that is limited to a location sees what is between its own.
+func TestSettlement(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.permit(harborKey, "reports", "send", "redeem", "reverse")
+	w.permit(wharfKey, "reports")
+	w.configure(func(a *merchant.Account) {
+		a.Locations = slices.Clone(a.Locations)
+		a.Location(id(wharf)).LegalEntity = "=Wharf, Ltd"
+	})
+	g := w.send(ofMoney("25.50"))
+	first := w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":20}`).want(200)
+	w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+wharf+`","amount":1.25}`).want(200)
+	w.post("reverse-redemption", `{"redemptionID":"`+first.at("redemptionID")+`","amount":5}`).want(200)
+	const nobody = `"fromLegalEntity":null,"fromOrganizationID":null,`
+	settled := w.report("settlement?from=2020-01-01")
+	for _, want := range []string{
+		`"soldAtID":null,"redeemedAtID":"` + pier + `","redeemed":20.00,"givenBack":5.00,"cashedOut":0.00,"cashGivenBack":0.00,"due":15.00`,
+		`"soldAtID":null,"redeemedAtID":"` + wharf + `","redeemed":1.25,"givenBack":0.00,"cashedOut":0.00,"cashGivenBack":0.00,"due":1.25`,
+		nobody + `"toLegalEntity":null,"toOrganizationID":"` + pier + `","amount":15.00`,
+		nobody + `"toLegalEntity":"=Wharf, Ltd","toOrganizationID":null,"amount":1.25`,
+	} {
+		if !strings.Contains(settled, want) {
+			t.Errorf("the settlement has no %s: %s", want, settled)
+		}
+	}
+	answer := w.get("/reports/settlement?from=2020-01-01&format=csv").want(200)
+	text := string(answer.body)
+	for _, want := range []string{"redeemedAtName,redeemed,", "\r\n\r\ndebts\r\n", "\r\n\r\npayments\r\n", `"'=Wharf, Ltd"`,
+		"\r\n\r\nreport,settlement\r\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the CSV has no %q: %s", want, text)
+		}
+	}
+	if some := w.report("settlement?from=2020-01-01", as(wharfKey)...); !strings.Contains(some,
+		`"rows":[],"debts":[],"payments":[]`) {
+		t.Errorf("of what was sold online, the key of one location is told %s", some)
 	}
 }
 

@@ -818,6 +818,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/integration/reports/settlement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who owes whom
+         * @description What was sold at one location and used at another one in a period, what legal entities owe each other for that, and the payments that settle it. The legal entity of a location is its
+         *     `legalEntity` in the set-up; a location without one is an entity of its own, and what was sold online is owed by the account itself, unless its storefront sells for a `location`. Value that was
+         *     sold first is used first. A reversal counts when it was made. Pieces of items are settled as far as their worth is known.
+         *     What was sold for money and promotional gifts are never added up. Every figure comes from the entries of gifts: closed days from sums that boon verify works out again, others from
+         *     the entries themselves, to the cent. A key that is enabled for some locations sees what was both sold and used at these. rows of a day that has been
+         *     closed never change; debts and payments go by the legal entities of the set-up when the report is made.
+         */
+        get: operations["getSettlement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/integration/requests/{key}": {
         parameters: {
             query?: never;
@@ -2897,7 +2922,7 @@ export interface components {
             net: number;
             /**
              * Format: uuid
-             * @description The location of the redemption; null for none. Only with groupBy=organization.
+             * @description The location of the redemption or of the reversal; null for none. A reversal that names no location counts at that of what it reverses. Only with groupBy=organization.
              */
             organizationID?: string | null;
             /**
@@ -3804,6 +3829,125 @@ export interface components {
              */
             pinState: "NONE" | "FIRST" | "OWN";
             requestID: components["schemas"]["AnswerID"];
+        };
+        /** @description A report with what proves it. */
+        SettlementAnswer: {
+            chains: components["schemas"]["ReportChains"];
+            names: components["schemas"]["ReportNames"];
+            report: components["schemas"]["SettlementReport"];
+            reportID: components["schemas"]["ReportID"];
+            requestID: components["schemas"]["AnswerID"];
+            sha256: components["schemas"]["ReportSum"];
+        };
+        /** @description What one legal entity owes another one. Who has neither a legal entity nor a location is the account. */
+        SettlementDebt: {
+            /**
+             * Format: double
+             * @description How much. Always above 0.
+             */
+            amount: number;
+            /** @description ISO 4217. */
+            currency: string;
+            /** @description The legalEntity of the locations that owe; null: it is one location without one, or the account. */
+            fromLegalEntity: string | null;
+            /**
+             * Format: uuid
+             * @description The location without a legalEntity that owes; null: it is a legal entity, or the account.
+             */
+            fromOrganizationID: string | null;
+            /** @description For promotional gifts, for which nothing was paid. */
+            isPromoType: boolean;
+            /** @description The legalEntity of the locations that are owed; null: it is one location without one, or the account. */
+            toLegalEntity: string | null;
+            /**
+             * Format: uuid
+             * @description The location without a legalEntity that is owed; null: it is a legal entity, or the account.
+             */
+            toOrganizationID: string | null;
+        };
+        /** @description The report itself. It is the same whenever it is made again while the legal entities of the set-up are. */
+        SettlementReport: {
+            /**
+             * Format: uuid
+             * @description The account.
+             */
+            accountID: string;
+            /** @description What legal entities owe each other, each pair net. Within one nothing is owed. */
+            debts: components["schemas"]["SettlementDebt"][];
+            /**
+             * Format: date-time
+             * @description From this instant on.
+             */
+            from: string;
+            /** @description What rows are apart by. */
+            groupBy: string[];
+            /**
+             * @description The name of the report.
+             * @enum {string}
+             */
+            name: "settlement";
+            /** @description The locations that the key is limited to, and the report with it; empty: the report is of the whole account. */
+            organizationIDs: string[];
+            /** @description Payments that settle all debts. For each currency they are one fewer than there are legal entities at most; among up to 16 they are the fewest that there can be. */
+            payments: components["schemas"]["SettlementDebt"][];
+            /** @description The matrix of where value was sold and where it was used, in that order, then by currency. */
+            rows: components["schemas"]["SettlementRow"][];
+            /** @description The account's time zone. */
+            timeZone: string;
+            /**
+             * Format: date-time
+             * @description Before this instant.
+             */
+            to: string;
+        };
+        /** @description What was sold at one location and used at one location. Whoever sold value has the guest's money, and owes it to whoever took the gift. A reversal counts when it was made. */
+        SettlementRow: {
+            /**
+             * Format: double
+             * @description What of cash-outs was taken back.
+             */
+            cashGivenBack: number;
+            /**
+             * Format: double
+             * @description What was paid out in cash.
+             */
+            cashedOut: number;
+            /** @description ISO 4217. */
+            currency: string;
+            /**
+             * Format: double
+             * @description What the seller owes for it: redeemed less givenBack, and cashedOut less cashGivenBack. Below 0, it is owed to the seller.
+             */
+            due: number;
+            /**
+             * Format: double
+             * @description What of redemptions was given back.
+             */
+            givenBack: number;
+            /** @description Of item gifts. */
+            isItemType: boolean;
+            /** @description Of promotional gifts, for which nothing was paid. They are never added to others. */
+            isPromoType: boolean;
+            /**
+             * Format: double
+             * @description What redemptions took.
+             */
+            redeemed: number;
+            /**
+             * Format: uuid
+             * @description The location that took it, or gave it back. A reversal that names no location counts at the location of what it reverses. null: none.
+             */
+            redeemedAtID: string | null;
+            /**
+             * Format: uuid
+             * @description The location that sold the value; null: it was sold online, or the entry names no location.
+             */
+            soldAtID: string | null;
+            /**
+             * @description MONEY, or PIECES of items. An item gift counts in both: pieces, and what they are worth as far as equivalentValue was given.
+             * @enum {string}
+             */
+            unit: "MONEY" | "PIECES";
         };
         /**
          * @description PENDING: created, not delivered yet. DELIVERED: accepted by the mail or SMS gateway, or printed. FAILED_DELIVERY: refused by the gateway for good,
@@ -7622,6 +7766,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RollForwardAnswer"];
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSettlement: {
+        parameters: {
+            query: {
+                /** @description From when on. A date begins at midnight in the account's time zone. */
+                from: string;
+                /** @description Before when. A date is the end of that day, or now if the day is today. Absent: now. */
+                to?: string;
+                /** @description json, or csv: the rows with a name beside each id, debts and payments likewise, each after an empty line and its name, and after another one what proves the report. SHA-256 is that of the JSON form. */
+                format?: "json" | "csv";
+            };
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    /** @description A name for the file; with CSV only. */
+                    "Content-Disposition"?: string;
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettlementAnswer"];
                     "text/csv": string;
                 };
             };

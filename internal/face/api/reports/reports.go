@@ -62,6 +62,7 @@ var Kinds = []Kind{
 	{"liability", false, report.LiabilityGroups, liability},
 	{"roll-forward", true, nil, rollForward},
 	{"redemptions", true, report.RedemptionGroups, redemptions},
+	{"settlement", true, nil, settlement},
 }
 
 // asked is a report as it was asked for. Instants are whole milliseconds, as answers tell them: so a report can be made
@@ -249,4 +250,18 @@ func redemptions(c *Call, a *asked) (report.Table, error) {
 		days[day] = c.seen(days[day], takenAt)
 	}
 	return report.Redemptions(days, a.groups), err
+}
+
+// settlement is between the locations that the key may see: both sides of a debt are its own.
+func settlement(c *Call, a *asked) (report.Table, error) {
+	period, err := c.Moved(c.Context(), c.Account, a.from, a.until, books.Places)
+	return report.Settlement(c.seen(c.seen(period, soldAt), takenAt), c.entityOf), err
+}
+
+// entityOf is whom the set-up says that a location belongs to.
+func (c *Call) entityOf(location guid.ID) report.Entity {
+	if at := c.Account.Location(location); at != nil && at.LegalEntity != "" {
+		return report.Entity{Company: at.LegalEntity}
+	}
+	return report.Entity{Location: location}
 }

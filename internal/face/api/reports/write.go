@@ -33,17 +33,24 @@ func (c *Call) content(a *asked, table *report.Table) []byte {
 	}
 	w.Texts("groupBy", names(a.groups))
 	w.Texts("organizationIDs", c.locations())
-	w.List("rows")
+	writeRows(&w, "rows", table)
+	for n := range table.Parts {
+		writeRows(&w, table.Parts[n].Name, &table.Parts[n].Table)
+	}
+	w.Close()
+	return w.Bytes()
+}
+
+func writeRows(w *wire.Writer, name string, table *report.Table) {
+	w.List(name)
 	for n := range table.Rows {
 		w.Open()
 		for i, column := range table.Columns {
-			writeCell(&w, column, table.Rows[n].Unit, table.Rows[n].Cells[i])
+			writeCell(w, column, table.Rows[n].Unit, table.Rows[n].Cells[i])
 		}
 		w.Close()
 	}
 	w.EndList()
-	w.Close()
-	return w.Bytes()
 }
 
 // locations are those that the key is limited to, in order.
@@ -133,28 +140,18 @@ func (c *Call) writeNames(w *wire.Writer, table *report.Table) {
 	w.EndList()
 }
 
-// csv is a report as RFC 4180 has it: its rows, with a name beside each id, and after an empty line what it is of and
-// what proves it.
+// csv is a report as RFC 4180 has it: its rows, with a name beside each id; after an empty line each further table,
+// under its name; and after another one what it is of and what proves it.
 func (c *Call) csv(a *asked, table *report.Table, p *proof) []byte {
 	var b bytes.Buffer
 	w, name := csv.NewWriter(&b), c.namer()
 	w.UseCRLF = true
 	line := func(cells ...string) { _ = w.Write(cells) } // a buffer takes everything
-	var cells []string
-	for _, column := range table.Columns {
-		if cells = append(cells, column.Name); column.Kind == report.ID {
-			cells = append(cells, strings.TrimSuffix(column.Name, "ID")+"Name")
-		}
-	}
-	line(cells...)
-	for _, row := range table.Rows {
-		cells = cells[:0]
-		for n, column := range table.Columns {
-			if cells = append(cells, text(column, row.Unit, row.Cells[n])); column.Kind == report.ID {
-				cells = append(cells, payload.Harmless(name(column, row.Cells[n].Text)))
-			}
-		}
-		line(cells...)
+	csvRows(line, table, name)
+	for n := range table.Parts {
+		line("")
+		line(table.Parts[n].Name)
+		csvRows(line, &table.Parts[n].Table, name)
 	}
 	line("")
 	line("report", a.Name)
@@ -174,6 +171,25 @@ func (c *Call) csv(a *asked, table *report.Table, p *proof) []byte {
 	return b.Bytes()
 }
 
+func csvRows(line func(...string), table *report.Table, name namer) {
+	var cells []string
+	for _, column := range table.Columns {
+		if cells = append(cells, column.Name); column.Kind == report.ID {
+			cells = append(cells, strings.TrimSuffix(column.Name, "ID")+"Name")
+		}
+	}
+	line(cells...)
+	for _, row := range table.Rows {
+		cells = cells[:0]
+		for n, column := range table.Columns {
+			if cells = append(cells, text(column, row.Unit, row.Cells[n])); column.Kind == report.ID {
+				cells = append(cells, payload.Harmless(name(column, row.Cells[n].Text)))
+			}
+		}
+		line(cells...)
+	}
+}
+
 func instant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func text(column report.Column, unit money.Currency, cell report.Cell) string {
@@ -185,5 +201,5 @@ func text(column report.Column, unit money.Currency, cell report.Cell) string {
 	case report.Amount:
 		return unit.Format(money.Amount(cell.N))
 	}
-	return cell.Text
+	return payload.Harmless(cell.Text)
 }
