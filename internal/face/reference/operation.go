@@ -97,6 +97,9 @@ func readOperation(path string, at member) operation {
 			for _, one := range p.in("schema", "enum").list() {
 				value = one
 			}
+			if shown := p.in("examples").members(); len(shown) > 0 {
+				value = shown[0].in("value")
+			}
 		}
 		switch {
 		case !value.is():
@@ -114,9 +117,9 @@ func readOperation(path string, at member) operation {
 	o.call.body = body.in("examples", name, "value").indented()
 	for _, status := range at.in("responses").members() {
 		o.Answers = append(o.Answers, readAnswer(status))
-		content := status.in("content")
-		o.call.file = o.call.file || status.name == "200" && content.is() && !content.in("application/json").is()
-		for _, media := range status.in("content").members() {
+		content := status.in("content").members() // the first is what comes where no format is named
+		o.call.file = o.call.file || status.name == "200" && len(content) > 0 && content[0].name != "application/json"
+		for _, media := range content {
 			if value := media.in("examples", name, "value"); value.is() {
 				o.Example = cmp.Or(value.indented(), value.text())
 			}

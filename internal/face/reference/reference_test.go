@@ -81,6 +81,23 @@ func TestRequiredIsTold(t *testing.T) {
 	}
 }
 
+// A journal is JSON in one of its forms only: samples take it as the file that it is.
+func TestSamplesTakeFiles(t *testing.T) {
+	t.Parallel()
+	all, _ := pages(t)
+	for id, file := range map[string]bool{"getJournal": true, "exportStock": true, "getLiability": false} {
+		page := string(all["/docs/reference/"+id].Body)
+		if strings.Contains(page, "=FROM") {
+			t.Errorf("a sample of %s is from no day", id)
+		}
+		for _, takes := range []string{"print(answer.body.decode())", "$boon-&gt;file(", "parseAs: "} {
+			if strings.Contains(page, takes) != file {
+				t.Errorf("a sample of %s, whose answer is a file: %v, has %q: %v", id, file, takes, !file)
+			}
+		}
+	}
+}
+
 // Every link of a page leads to a page, and to a place on it; no page is heavy; none names a key or has a script or a
 // style within.
 func TestPagesAreSound(t *testing.T) {
