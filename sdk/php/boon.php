@@ -263,6 +263,33 @@ final class Client
         return $this->pages('gifting/gifts/' . self::segment($voucherID) . '/history', 'entries', []);
     }
 
+    /** Tells what was owed for gifts: now, or at $query['at'], which is an instant, or a day that has ended. */
+    public function liability(array $query = []): array
+    {
+        return $this->call('GET', self::report('liability', $query));
+    }
+
+    /** Tells how what was owed changed, from $query['from'] on. The opening and all lines come to the closing. */
+    public function rollForward(array $query): array
+    {
+        return $this->call('GET', self::report('roll-forward', $query));
+    }
+
+    /** Tells what was redeemed in a period, given back, and paid out in cash. */
+    public function redemptions(array $query): array
+    {
+        return $this->call('GET', self::report('redemptions', $query));
+    }
+
+    /**
+     * Gives the entries of whole days, up to yesterday, for the ledger of the merchant: a file. $query['format'] is
+     * csv, datev, xero, quickbooks or hledger.
+     */
+    public function journal(array $query): string
+    {
+        return $this->file(self::report('journal', $query));
+    }
+
     /**
      * Makes any call, such as call('POST', '/api/integration/gifting/block-gift', [...], $key). A POST that changes
      * something gets a key if none is given. One about webhooks, tills and people, which take none, is not
@@ -273,10 +300,11 @@ final class Client
         return $this->do($method, $path, $members, $key, $this->attempts, $this->timeout, $this->deadline);
     }
 
-    /** Fetches a file: the CSV or the PDF of an order. */
+    /** Fetches a file: the CSV or the PDF of an order, the CSV of a report, a journal. */
     public function file(string $path): string
     {
-        return $this->call('GET', $path)['file'] ?? throw new \ValueError('nothing but the files of orders are files');
+        return $this->call('GET', $path)['file'] ??
+            throw new \ValueError('nothing but the files of orders and reports are files');
     }
 
     private function do(string $method, string $path, ?array $members, ?string $key, int $attempts, float $timeout,
@@ -442,11 +470,15 @@ final class Client
         [$status, $headers, $body] = $reply;
         $kind = strtolower(trim(explode(';', $headers['content-type'] ?? '')[0]));
         if ($status >= 200 && $status < 300) {
-            if (in_array($kind, ['text/csv', 'application/pdf'], true) && $body !== '' &&
-                str_starts_with($path, self::API . 'gifting/orders/')) {
+            $journal = strtok($path, '?') === self::API . 'reports/journal'; // a file of any type, with its SHA-256
+            $digest = 'sha-256=:' . base64_encode(hash('sha256', $body, true)) . ':';
+            $file = $journal ? ($headers['content-digest'] ?? '') === $digest : $body !== '' &&
+                in_array($kind, ['text/csv', 'application/pdf'], true) &&
+                preg_match('~^' . self::API . '(gifting/orders|reports)/~', $path);
+            if ($file) {
                 return ['file' => $body];
             }
-            $said = self::decode($body);
+            $said = $journal ? null : self::decode($body);
             $told = ['requestID', ['redeem-gift' => 'redemptionID', 'reverse-redemption' => 'reversalID'][basename($path)] ??
                 'requestID'];
             $ids = array_filter($told, fn ($name) => is_string($said[$name] ?? null) && $said[$name] !== '');
@@ -489,6 +521,13 @@ final class Client
             }
             $query['cursor'] = $page['nextCursor'] ?? null;
         } while ($query['cursor'] !== null && $query['cursor'] !== $cursor);
+    }
+
+    private static function report(string $name, array $query): string
+    {
+        $time = fn (mixed $v) => $v instanceof \DateTimeInterface ? $v->format('Y-m-d\TH:i:s.vP') : $v;
+        $asked = http_build_query(array_map($time, $query));
+        return self::API . "reports/$name" . ($asked === '' ? '' : "?$asked");
     }
 
     private static function segment(string $name): string

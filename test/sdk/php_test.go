@@ -86,6 +86,9 @@ func TestClientInPHP(t *testing.T) {
 	pgtest.Once(t)
 	const redeem = `told(fn() => boon()->redeemSafely(new Amount('9.50'), ['voucherID' => 'v'], 'mine'));`
 	const look = `told(fn() => boon()->gift('a/../b?'));`
+	const books = `told(fn() => boon()->journal(['from' => '2026-11-01', 'format' => 'xero']));`
+	journal := reply(200, "application/json", "{}\n",
+		"Content-Digest: sha-256=:yj0WO6sFU4GCciYUBWjzvvfqrBh869doeOC2Pp5EI1Y=:")
 	json := func(body string) string { return reply(200, "application/json", body) }
 	done := json(`{"redemptionID":"r1","amount":9.50,"requestID":"q"}`)
 	undone := json(`{"reversalID":"u1","requestID":"q"}`)
@@ -127,6 +130,16 @@ func TestClientInPHP(t *testing.T) {
 			`told(fn() => boon()->call('POST', '/api/integration/gifting/block-gift', []));`, "", 2},
 		"a file": {[]string{reply(200, "text/csv", "code\r\n1")},
 			`echo boon()->file('/api/integration/gifting/orders/o/stock');`, "code\r\n1", 1},
+		"reports": {[]string{json(`{"report":{"rows":[{"closing":108.30}]},"requestID":"q"}`)}, `
+			$noon = new DateTimeImmutable('2026-11-30T12:00:00-05:00');
+			foreach ([boon()->liability(), boon()->liability(['at' => $noon]), boon()->rollForward(['from' => '2026-11-01']),
+				boon()->redemptions(['from' => '2026-11-01', 'groupBy' => 'day'])] as $r) {
+				echo $r['report']['rows'][0]['closing'], ' '; }`, "108.30 108.30 108.30 108.30 ", 4},
+		"a report in CSV": {[]string{reply(200, "text/csv", "a\r\n1")},
+			`echo boon()->file('/api/integration/reports/liability?format=csv');`, "a\r\n1", 1},
+		"a journal":                    {[]string{journal}, books, `"{}\n"`, 1},
+		"a journal that broke":         {[]string{strings.Replace(journal, "{}\n", "{} ", 1), journal}, books, `"{}\n"`, 2},
+		"a portal's journal":           {[]string{reply(200, "text/csv", "a"), done, journal}, books, `"{}\n"`, 3},
 		"money is no float":            {[]string{""}, `told(fn() => boon()->sendGift(['monetaryGift' => ['value' => 9.5]], 'k'));`, "TypeError ", 0},
 		"nothing is slipped in":        {[]string{""}, `told(fn() => boon()->call('GET', "/x\r\nX: y"));`, "ValueError ", 0},
 		"nor by a key":                 {[]string{""}, `told(fn() => boon()->sendGift([], "k\r\nX: y"));`, "ValueError ", 0},
@@ -145,6 +158,26 @@ func TestClientInPHP(t *testing.T) {
 			}
 			judgePHP(t, calls)
 		})
+	}
+}
+
+// TestBooksInPHP: a report of a running service closes, and the digest of its journal is read.
+func TestBooksInPHP(t *testing.T) {
+	t.Parallel()
+	env := service(t)
+	at := slices.IndexFunc(env, func(v string) bool { return strings.HasPrefix(v, "BOON_URL=") })
+	sold(t, strings.TrimPrefix(env[at], "BOON_URL="))
+	said := phpSays(t, env, `$office = new Client(getenv('BOON_URL'), getenv('BOON_OFFICE_KEY'));
+		$from = new DateTimeImmutable('-2 days');
+		$rolled = $office->rollForward(['from' => $from])['report'];
+		$owed = $office->liability(['at' => $rolled['to']])['report']['rows'][0]['owed'];
+		$taken = $office->redemptions(['from' => $from])['report']['rows'];
+		$days = ['from' => $from->modify('-7 days')->format('Y-m-d'), 'to' => $from->format('Y-m-d')];
+		echo $rolled['rows'][0]['issued'], ' ', $rolled['rows'][0]['closing'], ' ', $owed, ' ', count($taken), ' ';
+		echo str_contains(strtolower($office->journal($days)), 'debit') ? 'a journal ' : 'no journal ';
+		told(fn() => $office->journal(['from' => 'today']));`)
+	if said != "25.00 25.00 25.00 0 a journal BoonError VALIDATION_FAILURE" {
+		t.Errorf("it says %q", said)
 	}
 }
 

@@ -1,6 +1,8 @@
 """Calls of the service."""
 
+import base64
 import email.utils
+import hashlib
 import http.client
 import json
 import os
@@ -9,7 +11,7 @@ import re
 import ssl
 import time
 import uuid
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, cast
 from urllib.parse import quote, urlencode, urlsplit
@@ -32,6 +34,8 @@ class _All:
 
 ALL = _All()  # in place of an amount: all that is left
 Amount = Union[Decimal, int, _All]
+Day = Union[date, str]  # such as 2026-11-30, a day of the account
+When = Union[datetime, Day]  # an instant, or a day
 
 
 class Answer(Dict[str, Any]):
@@ -39,7 +43,7 @@ class Answer(Dict[str, Any]):
 
     request_id: str = ""
     idempotency_key: Optional[str] = None  # under which the call was made
-    body: bytes = b""  # as it came: of an export, the file
+    body: bytes = b""  # as it came: of an export or a journal, the file
     replayed: bool = False  # the service had given this answer before; nothing happened twice
 
 
@@ -197,6 +201,31 @@ class Client:
         requests: List[Dict[str, Any]] = self.call("GET", _API + "requests/" + _segment(key) + asked)["requests"]
         return requests
 
+    # The books. An answer has the rows of a report in report, and beside that what proves them.
+
+    def liability(self, at: Optional[When] = None, *, groupBy: Optional[str] = None) -> Answer:
+        """Tells what was owed for gifts: now, at an instant, or at the end of a day. groupBy is such as
+        "program,month"."""
+        return self._report("liability", {"at": at, "groupBy": groupBy})
+
+    def roll_forward(self, from_: When, to: Optional[When] = None) -> Answer:
+        """Tells how what was owed changed in a period: from an instant or the beginning of a day on, up to an instant,
+        the end of a day, or now. The opening and all lines come to the closing."""
+        return self._report("roll-forward", {"from": from_, "to": to})
+
+    def redemptions(self, from_: When, to: Optional[When] = None, *, groupBy: Optional[str] = None) -> Answer:
+        """Tells what was redeemed in a period, given back, and paid out in cash. groupBy is such as
+        "organization,day"."""
+        return self._report("redemptions", {"from": from_, "to": to, "groupBy": groupBy})
+
+    def journal(self, from_: Day, to: Optional[Day] = None, *, format: str = "csv") -> bytes:
+        """Gives the entries of whole days, up to yesterday, for the ledger of the merchant: a file. The formats are
+        csv, datev, xero, quickbooks and hledger."""
+        return self._report("journal", {"from": from_, "to": to, "format": format}).body
+
+    def _report(self, name: str, asked: Mapping[str, Any]) -> Answer:
+        return self.call("GET", f"{_API}reports/{name}" + _query(asked))
+
     def call(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None,
              idempotency_key: Optional[str] = None) -> Answer:
         """Makes any call, such as call("POST", "/api/integration/gifting/block-gift", {...}). A POST gets a key when
@@ -268,9 +297,9 @@ class Client:
             time.sleep(pause)
 
     def _pages(self, path: str, name: str, filters: Mapping[str, Any]) -> Iterator[Dict[str, Any]]:
-        query = {k: _instant(v, k) if isinstance(v, datetime) else v for k, v in filters.items() if v is not None}
+        query = dict(filters)
         while True:
-            page = self.call("GET", path + ("?" + urlencode(query) if query else ""))
+            page = self.call("GET", path + _query(query))
             yield from page[name]
             cursor = page.get("nextCursor")
             if not cursor or cursor == query.get("cursor"):
@@ -296,6 +325,11 @@ def _segment(name: str) -> str:
     if not name:
         raise ValueError("the id is empty")
     return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")  # else they were steps in the path
+
+
+def _query(asked: Mapping[str, Any]) -> str:
+    said = {k: _instant(v, k) if isinstance(v, datetime) else v for k, v in asked.items() if v is not None}
+    return "?" + urlencode(said) if said else ""
 
 
 def _instant(t: datetime, where: str) -> str:
@@ -337,8 +371,11 @@ def _read(reply: Reply, path: str, key: Optional[str]) -> Answer:
 def _members(reply: Reply, path: str) -> Optional[Dict[str, Any]]:
     """What a success says, none of a file. None: it is not the service's answer to this call, but one of a portal, a
     gateway, or a proxy that lost the rest."""
+    if path.partition("?")[0] == _API + "reports/journal":  # a file of any type, with its SHA-256
+        digest = base64.b64encode(hashlib.sha256(reply.body).digest()).decode()
+        return {} if reply.headers.get("Content-Digest") == f"sha-256=:{digest}:" else None
     if _kind(reply) in ("text/csv", "application/pdf"):
-        return {} if reply.body and path.startswith(_API + "gifting/orders/") else None
+        return {} if reply.body and path.startswith((_API + "gifting/orders/", _API + "reports/")) else None
     try:
         said: Any = json.loads(reply.body, parse_float=Decimal)
     except (ValueError, ArithmeticError, RecursionError):

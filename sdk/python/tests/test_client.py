@@ -7,6 +7,7 @@ import ssl
 import threading
 import time
 import unittest
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from unittest import mock
 
@@ -142,6 +143,34 @@ class ClientTest(unittest.TestCase):
             self.assertRaises(BoonError, c.call, "GET", stock)
         c, s = self.serve((200, {}, b'{"openapi":"3.1.0"}'))  # which is no call of the interface
         self.assertEqual(c.call("GET", "/openapi.json")["openapi"], "3.1.0")
+
+    def test_reports(self):
+        c, s = self.serve((200, {"Content-Type": "application/json"},
+                           b'{"report":{"rows":[{"closing":108.30}]},"requestID":"q"}'))
+        noon = datetime(2026, 11, 30, 12, tzinfo=timezone(timedelta(hours=-5)))
+        for got in (c.liability(), c.liability(noon, groupBy="program,month"), c.roll_forward(date(2026, 11, 1)),
+                    c.redemptions("2026-11-01", noon, groupBy="day")):
+            self.assertEqual(str(got["report"]["rows"][0]["closing"]), "108.30")
+        self.assertEqual([a["path"].rpartition("/reports/")[2] for a in s.asked], [
+            "liability", "liability?at=2026-11-30T12%3A00%3A00-05%3A00&groupBy=program%2Cmonth",
+            "roll-forward?from=2026-11-01",
+            "redemptions?from=2026-11-01&to=2026-11-30T12%3A00%3A00-05%3A00&groupBy=day"])
+        self.assertRaises(ValueError, c.liability, datetime(2026, 11, 30))
+        c, s = self.serve((200, {"Content-Type": "text/csv"}, b"closing\r\n"))
+        self.assertEqual(c.call("GET", "/api/integration/reports/liability?format=csv").body, b"closing\r\n")
+
+    def test_a_journal_is_whole(self):
+        digest = {"Content-Digest": "sha-256=:yj0WO6sFU4GCciYUBWjzvvfqrBh869doeOC2Pp5EI1Y=:"}
+        for kind in ("text/csv", "application/json", "application/zip"):
+            c, s = self.serve((200, {"Content-Type": kind, **digest}, b"{}\n"))
+            self.assertEqual(c.journal("2026-11-01", date(2026, 11, 30), format="xero"), b"{}\n")
+            self.assertEqual(s.asked[0]["path"],
+                             "/api/integration/reports/journal?from=2026-11-01&to=2026-11-30&format=xero")
+        for headers, text in ((digest, b"{}"), ({"Content-Type": "text/csv"}, b"{}\n"), ({}, DONE[2])):
+            c, s = self.serve((200, headers, text))
+            with self.assertRaises(BoonError) as failed:
+                c.journal("2026-11-01")
+            self.assertEqual((failed.exception.code, len(s.asked)), ("", 4))
 
     def test_who_never_left_is_unreachable(self):
         with socket.create_server(("127.0.0.1", 0)) as closed:

@@ -5,6 +5,7 @@ import os
 import ssl
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
 from boon_gifts import ALL, BoonError, Client, Unreachable, UnknownOutcome, Voided, new_key, verify
@@ -134,6 +135,26 @@ class LiveTest(unittest.TestCase):
         self.assertEqual(str(sold["currentBalance"]), "20.50")
         loaded = self.office.reload_gift(voucherID=card, amount=5, **at, **paid)
         self.assertEqual(str(loaded["currentBalance"]), "25.50")
+
+    def test_the_books_close(self):
+        self.till.redeem_gift(Decimal("9.50"), voucherID=self.sell())
+        now = datetime.now(timezone.utc)
+        rolled = self.office.roll_forward(now - timedelta(days=2))["report"]
+        owed = self.office.liability(rolled["to"])["report"]
+        rows = [r for r in rolled["rows"] if r["unit"] == "MONEY"]
+        self.assertTrue(rows)
+        for row in rows:
+            lines = [v for name, v in row.items() if name != "closing" and isinstance(v, Decimal)]
+            self.assertEqual(sum(lines), row["closing"], row)
+        self.assertEqual(sum(r["closing"] for r in rows), sum(r["owed"] for r in owed["rows"] if r["unit"] == "MONEY"))
+        taken = self.office.redemptions(now - timedelta(days=2), groupBy="key")["report"]["rows"]
+        self.assertGreaterEqual(sum(r["redeemed"] for r in taken), Decimal("9.50"))
+
+        day = now.date()
+        self.assertIn(b"debit", self.office.journal(day - timedelta(days=9), day - timedelta(days=3)).lower())
+        with self.assertRaises(BoonError) as raised:
+            self.office.journal(day + timedelta(days=2))
+        self.assertEqual(raised.exception.code, "VALIDATION_FAILURE")
 
     def test_a_webhook_signs_with_its_secret(self):
         made = self.office.call("POST", "/api/integration/webhooks", {"url": "https://example.com/boon"})

@@ -1,4 +1,4 @@
-import {randomUUID} from "node:crypto";
+import {createHash, randomUUID} from "node:crypto";
 import {setTimeout as pause} from "node:timers/promises";
 import createClient, {type Client as Calls} from "openapi-fetch";
 import {BoonError, UnknownOutcome, Unreachable, Voided} from "./errors.js";
@@ -172,7 +172,7 @@ async function attempt(url: string, init: RequestInit): Promise<Response | Wrong
     return {failure, after: 0, effect: sent ? "unknown" : "same", again: !untrusted};
   }
   const {status, headers} = answer;
-  if (answer.ok && own(new URL(url).pathname, headers.get("Content-Type") ?? "", body)) {
+  if (answer.ok && own(new URL(url).pathname, headers, Buffer.from(body))) {
     return new Response(body, {status, headers});
   }
   const no = BoonError.of(answer, answer.ok ? "" : Buffer.from(body).toString());
@@ -185,11 +185,15 @@ const tells: [string, string][] = [[redeem, "redemptionID"], [reverse, "reversal
 
 /** Whether a success is the service's answer to this call, and not one of a portal, a gateway, or a proxy that lost the
  * rest. */
-function own(path: string, type: string, body: ArrayBuffer): boolean {
-  if (/^(text\/csv|application\/pdf)\b/.test(type)) return body.byteLength > 0 && path.includes("/gifting/orders/");
+function own(path: string, headers: Headers, body: Buffer): boolean {
+  if (path.endsWith("/reports/journal")) { // a file of any type, with its SHA-256
+    return headers.get("Content-Digest") === `sha-256=:${createHash("sha256").update(body).digest("base64")}:`;
+  }
+  const type = headers.get("Content-Type") ?? "";
+  if (/^(text\/csv|application\/pdf)\b/.test(type)) return body.length > 0 && /\/(gifting\/orders|reports)\//.test(path);
   if (/^application\/problem\+json\b/.test(type)) return false;
   try {
-    const members = JSON.parse(Buffer.from(body).toString());
+    const members = JSON.parse(body.toString());
     const ids = ["requestID", ...tells.filter(([of]) => path.endsWith(of)).map(([, name]) => name)];
     return ids.every((name) => typeof members[name] === "string" && members[name] !== "") ||
       !/\/api\/(integration|test)\//.test(path);

@@ -152,6 +152,32 @@ test("files", async (t) => {
   assert.equal((await client.api.GET("/openapi.json")).data.openapi, "3.1.0");
 });
 
+test("reports", async (t) => {
+  const text = '{"report":{"rows":[{"closing":108.3}]},"requestID":"q"}', reports = "/api/integration/reports/";
+  let {client, asked} = await serve(t, [[200, JSON_HEAD, text]]);
+  const query = {from: "2026-11-01", groupBy: "organization,day"};
+  const {data} = await client.api.GET(`${reports}redemptions`, {params: {query}});
+  assert.equal(data.report.rows[0].closing, 108.3);
+  assert.equal(asked[0].path, `${reports}redemptions?from=2026-11-01&groupBy=organization%2Cday`);
+  ({client} = await serve(t, [[200, {"Content-Type": "text/csv"}, "closing\r\n"]]));
+  const csv = await client.api.GET(`${reports}liability`, {params: {query: {format: "csv"}}, parseAs: "text"});
+  assert.equal(csv.data, "closing\r\n");
+});
+
+test("a journal is whole", async (t) => {
+  const digest = {"Content-Digest": "sha-256=:yj0WO6sFU4GCciYUBWjzvvfqrBh869doeOC2Pp5EI1Y=:"};
+  const journal = (client) => client.api.GET("/api/integration/reports/journal",
+    {params: {query: {from: "2026-11-01", format: "xero"}}, parseAs: "text"});
+  for (const type of ["text/csv", "application/json", "application/zip"]) {
+    const {client} = await serve(t, [[200, {"Content-Type": type, ...digest}, "{}\n"]]);
+    assert.equal((await journal(client)).data, "{}\n");
+  }
+  for (const foreign of [[200, digest, "{}"], [200, {"Content-Type": "text/csv"}, "{}\n"], DONE]) {
+    const {client, asked} = await serve(t, [foreign]);
+    await assert.rejects(journal(client), (e) => e instanceof BoonError && e.code === "" && asked.length === 4);
+  }
+});
+
 test("who never left is unreachable", async () => {
   const closed = createServer(), nowhere = await listen(closed);
   await new Promise((done) => closed.close(done));

@@ -116,6 +116,22 @@ test("a card is sold, loaded and exported", async () => {
   assert.equal((await post(office, `${redemption}reload-gift`, {voucherID, amount: 5, ...where, ...paid})).currentBalance, 25.5);
 });
 
+test("the books close", async () => {
+  await till.redeemSafely({voucherID: (await sell()).voucherID, amount: 9.5});
+  const before = (days) => new Date(Date.now() - days * 86_400_000).toISOString();
+  const get = async (name, query, more) =>
+    (await office.api.GET(`/api/integration/reports/${name}`, {params: {query}, ...more})).data;
+  const cents = (rows, column) => rows.reduce((sum, r) => sum + (r.unit === "MONEY" ? Math.round(r[column] * 100) : 0), 0);
+  const {report: {rows, to}} = await get("roll-forward", {from: before(2)});
+  const lines = Object.keys(rows[0]).filter((name) => typeof rows[0][name] === "number" && name !== "closing");
+  assert.equal(lines.reduce((sum, name) => sum + cents(rows, name), 0), cents(rows, "closing"));
+  assert.equal(cents((await get("liability", {at: to})).report.rows, "owed"), cents(rows, "closing"));
+  assert.ok(cents((await get("redemptions", {from: before(2), groupBy: "key"})).report.rows, "redeemed") >= 950);
+  const days = {from: before(9).slice(0, 10), to: before(3).slice(0, 10)};
+  assert.match(await get("journal", days, {parseAs: "text"}), /debit/i);
+  await assert.rejects(get("journal", {from: before(-2).slice(0, 10)}), (e) => e.code === "VALIDATION_FAILURE");
+});
+
 test("a webhook signs with its secret", async () => {
   const made = await post(office, "/api/integration/webhooks", {url: "https://example.com/boon"});
   const path = (webhookID) => ({params: {path: {webhookID}}});
