@@ -72,7 +72,7 @@ func TestFlagsAreMembers(t *testing.T) {
 		known[m[1]], known[m[2]] = true, true
 	}
 	own := strings.Fields("help version url key json file yes byKey since ask forward all noFollow to from keyCopy " +
-		"accounts gifts")
+		"accounts gifts out")
 	for command, g := range callers(t) {
 		if strings.HasPrefix(command, "boon bench") || strings.HasPrefix(command, "boon listen") {
 			continue // they make their own calls
