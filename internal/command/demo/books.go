@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"time"
 
 	"boon.example/client"
 	"boon.example/examples"
@@ -61,7 +60,7 @@ func (s *Story) books(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report, err := office.RollForward(ctx, client.ReportQuery{From: s.from()})
+	report, err := office.RollForward(ctx, client.ReportQuery{From: s.from})
 	if err != nil {
 		return fmt.Errorf("asking for the books: %w", err)
 	}
@@ -76,6 +75,3 @@ func (s *Story) books(ctx context.Context) error {
 	}
 	return nil
 }
-
-// from is the time from which on the books are the story's, as reports take it.
-func (s *Story) from() string { return s.began.Format(time.RFC3339) }

@@ -25,9 +25,8 @@ type Story struct {
 	pen  pen
 	http http.Client
 	step int
-	// began is a time before the first call, in whole seconds.
-	began time.Time
-	when  string // makes the story's keys and references differ from those of another run
+	from string // a time before the first call, as reports take it: from then on the books are the story's
+	when string // makes the story's keys and references differ from those of another run
 }
 
 // New begins a story on the service at an address. People see it in colours.
@@ -35,7 +34,7 @@ func New(t *terminal.Terminal, base string) *Story {
 	colors := terminal.OnTerminal(t.Stdout) && t.Getenv("NO_COLOR") == "" && t.Getenv("TERM") != "dumb"
 	began := time.Now().UTC().Truncate(time.Second)
 	return &Story{out: t.Stdout, Base: base, pen: pen(colors), http: http.Client{Timeout: 15 * time.Second},
-		began: began, when: began.Format("150405")}
+		from: began.Format(time.RFC3339), when: began.Format("150405")}
 }
 
 // call is one call of the story, and what must come of it.
@@ -285,7 +284,7 @@ func (s *Story) Farewell(till string) {
 	fmt.Fprintf(s.out, "\nThe service goes on running at %s. On the command line it is reached like this:\n\n", s.Base)
 	fmt.Fprintf(s.out, "  BOON_URL=%s BOON_KEY=%s %s gift list\n\n", s.Base, examples.HarborWebShopKey, invoked())
 	fmt.Fprintf(s.out, "This shows the books again, each sort of gift in a row, after what you did:\n\n  BOON_URL=%s "+
-		"BOON_KEY=%s %s report roll-forward --from %s\n\n", s.Base, examples.HarborOfficeKey, invoked(), s.from())
+		"BOON_KEY=%s %s report roll-forward --from %s\n\n", s.Base, examples.HarborOfficeKey, invoked(), s.from)
 	fmt.Fprintf(s.out, "To write a program against it, take the key of a test account, whose gifts are worth nothing:\n\n"+
 		"  export BOON_URL=%s BOON_KEY=%s\n\nThe account has a clock of its own. This advances it by 30 days, and does "+
 		"what is due then:\n\n  %s\n\n%s/docs/test-mode has more.\n\nCtrl-C ends it and removes its data.\n", s.Base,
