@@ -190,6 +190,31 @@ func TestSettlement(t *testing.T) {
 	}
 }
 
+// TestStorefrontsSellForTheirLocation: what a storefront sells counts as sold at its location, from then on.
+func TestStorefrontsSellForTheirLocation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.permit(harborKey, "reports", "send", "redeem")
+	w.send(ofMoney("3"))
+	w.configure(func(a *merchant.Account) {
+		a.Storefronts = slices.Clone(a.Storefronts)
+		a.Storefront(id(shop)).LocationID = id(pier)
+	})
+	g := w.send(ofMoney("25.50"))
+	w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+wharf+`","amount":20}`).want(200)
+	for path, wants := range map[string][]string{
+		"settlement?from=2020-01-01": {`"soldAtID":"` + pier + `","redeemedAtID":"` + wharf + `","redeemed":20.00`,
+			`"fromOrganizationID":"` + pier + `"`},
+		"liability?groupBy=organization": {`"organizationID":null,"open":3.00`, `"organizationID":"` + pier + `","open":5.50`},
+	} {
+		for _, want := range wants {
+			if got := w.report(path); !strings.Contains(got, want) {
+				t.Errorf("%s has no %s: %s", path, want, got)
+			}
+		}
+	}
+}
+
 // TestReportsGoByTheClockOfATestAccount: what happened by a clock that was advanced is in the report of that time, and
 // not in the report of the time before.
 func TestReportsGoByTheClockOfATestAccount(t *testing.T) {

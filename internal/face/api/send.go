@@ -154,7 +154,8 @@ func sendGift(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return request.Refuse(err)
 	}
-	answer, err := request.Do(&ledger.Issue{Context: c.Actor(guid.ID{}), Gifts: gifts, Bytes: size}, ledger.Created,
+	issue := &ledger.Issue{Context: c.Actor(soldAt(account, send)), Gifts: gifts, Bytes: size}
+	answer, err := request.Do(issue, ledger.Created,
 		func(w *wire.Writer, r ledger.Result) {
 			w.Grow(size)
 			writeOrder(w, r, c, lacking)
@@ -200,6 +201,14 @@ func (c *call) sendFor(send *order.Send, problems *wire.Problems) *merchant.Acco
 	problems.Refuse(err)
 	problems.Refuse(c.Account.NeedKey(c.Key))
 	return account
+}
+
+// soldAt is the location that the storefront of an order sells for; zero: none, it is sold online.
+func soldAt(account *merchant.Account, send *order.Send) guid.ID {
+	if shop := account.Storefront(send.Payment.Purchase.StorefrontID); shop != nil {
+		return shop.LocationID
+	}
+	return guid.ID{}
 }
 
 // answerable refuses an order whose answer would be too long, or for which there is no memory, and tells how long it

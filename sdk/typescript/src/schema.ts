@@ -2065,7 +2065,7 @@ export interface components {
             kind: "ISSUED" | "DELIVERED" | "FAILED_DELIVERY" | "REDEMPTION" | "REVERSAL" | "CANCELLATION" | "REINSTATEMENT" | "RESENT" | "RESCHEDULED" | "HOLD" | "HOLD_RELEASED" | "HOLD_EXPIRED" | "ACTIVATION" | "ACTIVATION_REVERSAL" | "RELOAD" | "RELOAD_REVERSAL" | "ADJUSTMENT" | "TRANSFER_OUT" | "TRANSFER_IN" | "CASH_OUT" | "BLOCKED" | "UNBLOCKED" | "WRONG_VERIFICATION_CODE" | "REPLACED" | "EXTENDED";
             /**
              * Format: uuid
-             * @description The location it happened at.
+             * @description The location it happened at; of a gift that was sent, the one that its storefront sells for.
              */
             organizationID: string | null;
             /** @description The name of that location. */
