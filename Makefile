@@ -54,9 +54,10 @@ test: tests
 	@taken=$$(($$(date +%s) - $(begun))); printf 'make test took %d min %d s.\n' $$((taken / 60)) $$((taken % 60))
 
 tests: bin/with-postgres
-	$(PROGRAMS) $(SHORT) $(PRODUCT) & programs=$$!; \
-	$(GO) $(SHORT) ./internal/face/api ./cmd/boon $$($(GO) list ./... | grep -v '/internal/store\(/\|$$\)') && \
-	bin/with-postgres $(GO) $(SHORT) ./internal/store/... && $(CLIENT) $(SHORT) ./...; product=$$?; wait $$programs && exit $$product
+	$(PROGRAMS) $(SHORT) $(PRODUCT) & programs=$$!; status=0; \
+	$(GO) $(SHORT) ./internal/face/api ./cmd/boon $$($(GO) list ./... | grep -v '/internal/store\(/\|$$\)') || status=1; \
+	bin/with-postgres $(GO) $(SHORT) ./internal/store/... || status=1; $(CLIENT) $(SHORT) ./... || status=1; \
+	wait $$programs || status=1; exit $$status
 	@test/leftout
 
 # The linters and the package on an empty Debian take what the tests leave of the processors.
@@ -81,10 +82,11 @@ programs: bin/with-postgres
 
 # The store and the engine run on both databases, the rest on the embedded one.
 races: bin/with-postgres
-	@if command -v $$($(GO) env CC) >/dev/null; then echo "Under the race detector:"; export CGO_ENABLED=1; \
-	  $(GO) $(RACE) ./internal/face/api ./internal/server $$($(GO) list ./internal/... | grep -vE '/internal/(store|ledger)$$') && \
-	  bin/with-postgres $(GO) $(RACE) ./internal/store && bin/with-postgres $(GO) $(RACE) ./internal/ledger -rapid.checks=25 && \
-	  $(CLIENT) $(RACE) ./... && $(PROGRAMS) $(RACE) ./client; \
+	@if command -v $$($(GO) env CC) >/dev/null; then echo "Under the race detector:"; export CGO_ENABLED=1; status=0; \
+	  $(GO) $(RACE) ./internal/face/api ./internal/server $$($(GO) list ./internal/... | grep -vE '/internal/(store|ledger)$$') || status=1; \
+	  bin/with-postgres $(GO) $(RACE) ./internal/store || status=1; \
+	  bin/with-postgres $(GO) $(RACE) ./internal/ledger -rapid.checks=25 || status=1; \
+	  $(CLIENT) $(RACE) ./... || status=1; $(PROGRAMS) $(RACE) ./client || status=1; exit $$status; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi
 
 # Known faults of the modules that are called; one line where their database cannot be reached.
