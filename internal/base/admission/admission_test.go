@@ -42,8 +42,9 @@ func (e *entrance) try(name string, p Priority) {
 
 // leave ends the redemption that was admitted first.
 func (e *entrance) leave() {
-	e.Leave(e.inFlight[0], Redeem)
-	e.inFlight = e.inFlight[1:]
+	first := e.inFlight[0]
+	e.inFlight = e.inFlight[1:] // before the next one comes in, which adds itself
+	e.Leave(first, Redeem)
 	synctest.Wait()
 }
 
