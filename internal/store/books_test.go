@@ -133,13 +133,6 @@ func (k *shopkeeper) moved(from, until time.Time) books.Sums {
 	return all
 }
 
-func (k *shopkeeper) problems() string {
-	k.t.Helper()
-	report, err := ledger.Verify(k.t.Context(), k.s, func(int64, int64) {})
-	must(k.t, err)
-	return strings.Join(report.Problems, "\n")
-}
-
 // testBooks: what moved in any time is the same before its days are closed, while some are, and when all are.
 func testBooks(t *testing.T, open opener) {
 	s, _ := open(t)

@@ -97,7 +97,7 @@ func readXero(content []byte, currency money.Currency) (sums, error) {
 		for _, l := range j.JournalLines {
 			amount, err := currency.ParseSigned(money.Number(l.LineAmount))
 			if err != nil || l.AccountCode == "" || len([]rune(l.AccountCode)) > 10 || len([]rune(l.Description)) > 4_000 {
-				return nil, fmt.Errorf("Xero would not take %+v (%v)", l, err)
+				return nil, fmt.Errorf("Xero would not take %+v (%w)", l, err)
 			}
 			total += amount
 			s.add(j.Date, l.AccountCode, currency, amount)
@@ -123,7 +123,7 @@ func readQuickBooks(content []byte, currency money.Currency) (sums, error) {
 	for _, l := range lines[1:] {
 		at, err := time.Parse("01/02/2006", l[1])
 		if err != nil || len(l[0]) > 21 || l[2] == "" || (l[3] == "") == (l[4] == "") || len([]rune(l[5])) > 4_000 {
-			return nil, fmt.Errorf("QuickBooks would not take %q (%v)", l, err)
+			return nil, fmt.Errorf("QuickBooks would not take %q (%w)", l, err)
 		}
 		amount, err := currency.Parse(money.Number(l[3] + l[4]))
 		if err != nil {
@@ -223,7 +223,7 @@ func readDATEV(content []byte) (sums, error) {
 		amount, err := eur.Parse(money.Number(strings.Replace(cells[0], ",", ".", 1)))
 		if err != nil || strings.Trim(cells[6], "0") == "" || len(cells[6]) > length+1 || strings.Trim(cells[7], "0") == "" ||
 			len(cells[7]) > length+1 || cells[113] != "0" {
-			return nil, fmt.Errorf("DATEV would not take %q (%v)", line, err)
+			return nil, fmt.Errorf("DATEV would not take %q (%w)", line, err)
 		}
 		if cells[1] == "H" {
 			amount = -amount

@@ -89,17 +89,8 @@ func readOperation(path string, at member) operation {
 		o.Params = append(o.Params, f)
 		o.call.once = o.call.once || f.Name == "Idempotency-Key"
 		value := p.in("examples", name, "value")
-		if !value.is() && f.Required { // any that it can have, or a word in its place
-			value = node{raw: json.RawMessage(strconv.Quote(strings.ToUpper(f.Name)))}
-			if p.in("schema", "format").text() == "uuid" {
-				value.raw = json.RawMessage(`"01a1f97c-7e44-7b04-8d11-5b0c6b3e9b04"`)
-			}
-			for _, one := range p.in("schema", "enum").list() {
-				value = one
-			}
-			if shown := p.in("examples").members(); len(shown) > 0 {
-				value = shown[0].in("value")
-			}
+		if !value.is() && f.Required {
+			value = anyValue(f.Name, p)
 		}
 		switch {
 		case !value.is():
@@ -132,6 +123,21 @@ func readOperation(path string, at member) operation {
 	}
 	o.Samples = o.call.samples()
 	return o
+}
+
+// anyValue is one that a parameter can have, or a word in its place.
+func anyValue(name string, p node) (value node) {
+	value.raw = json.RawMessage(strconv.Quote(strings.ToUpper(name)))
+	if p.in("schema", "format").text() == "uuid" {
+		value.raw = json.RawMessage(`"01a1f97c-7e44-7b04-8d11-5b0c6b3e9b04"`)
+	}
+	for _, one := range p.in("schema", "enum").list() {
+		value = one
+	}
+	if shown := p.in("examples").members(); len(shown) > 0 {
+		value = shown[0].in("value")
+	}
+	return value
 }
 
 // exampleName chooses what the samples show: the first example of the body, else of an answer.

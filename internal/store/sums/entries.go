@@ -89,7 +89,6 @@ func (b *Books) touched(ctx context.Context, account guid.ID, from, until time.T
 		after = gift.IDsFrom(from)
 	}
 	for n := page; n == page; {
-		n = 0
 		args := []any{db.KeyOf(account), db.KeyOf(after), db.KeyOf(before), page}
 		entries, err := db.Collect(ctx, b.db, selectTouched, args,
 			func(from db.Scanner) (e gift.Entry, err error) {
