@@ -1,12 +1,12 @@
 package merchant
 
 import (
-	"testing"
 	"time"
 	_ "time/tzdata" // the zones of the tests are the same on every machine
 
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
+	"boon.example/internal/refusal/refusaltest"
 )
 
 var (
@@ -21,20 +21,7 @@ var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func id(n byte) guid.ID { return guid.ID{0: n, 15: n} }
 
 // codeOf is the code of an error, "" for none.
-func codeOf(t testing.TB, err error) refusal.Code {
-	t.Helper()
-	if err == nil {
-		return ""
-	}
-	e, ok := err.(*refusal.Error)
-	if !ok {
-		t.Fatalf("%v (%T) is no *refusal.Error", err, err)
-	}
-	if len(e.Messages) == 0 || e.Messages[0].Text(inOurWords) == "" {
-		t.Fatalf("%v has no message", err)
-	}
-	return e.Code
-}
+var codeOf = refusaltest.CodeOf
 
 // inOurWords gives fields the names that they have in this package.
 func inOurWords(f refusal.Field) string { return string(f) }

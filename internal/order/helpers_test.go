@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
+	"boon.example/internal/refusal/refusaltest"
 )
 
 var (
@@ -35,20 +36,7 @@ func mustZone(t testing.TB, name string) *time.Location {
 func ptr[T any](v T) *T { return &v }
 
 // codeOf is the code of an error, "" for none.
-func codeOf(t testing.TB, err error) refusal.Code {
-	t.Helper()
-	if err == nil {
-		return ""
-	}
-	e, ok := err.(*refusal.Error)
-	if !ok {
-		t.Fatalf("%v (%T) is no *Error", err, err)
-	}
-	if len(e.Messages) == 0 || e.Messages[0].Text(inOurWords) == "" {
-		t.Fatalf("%v has no message", err)
-	}
-	return e.Code
-}
+var codeOf = refusaltest.CodeOf
 
 // inOurWords gives fields the names that they have in this package.
 func inOurWords(f refusal.Field) string { return string(f) }

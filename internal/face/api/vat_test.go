@@ -11,8 +11,7 @@ import (
 // tax says in the set-up how Harbor's gifts are taxed: all that are sold, and those of the promotion Spring.
 func (w *world) tax(sold merchant.VATTreatment, rate money.Number, spring merchant.VATTreatment) {
 	w.Helper()
-	err := w.store.Configure(w.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes, error) {
-		a := *d.Accounts[id(harbor)]
+	w.configure(func(a *merchant.Account) {
 		a.Subscriptions = slices.Clone(a.Subscriptions)
 		for i := range a.Subscriptions {
 			a.Subscriptions[i].VATTreatment, a.Subscriptions[i].VATRate = sold, rate
@@ -21,16 +20,7 @@ func (w *world) tax(sold merchant.VATTreatment, rate money.Number, spring mercha
 		for i := range a.Promotions {
 			a.Promotions[i].VATTreatment = spring
 		}
-		return merchant.Changes{Accounts: []*merchant.Account{&a}}, nil
 	})
-	if err != nil {
-		w.Fatal(err)
-	}
-	directory, err := w.store.Directory(w.Context())
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.directory.Store(directory)
 }
 
 // TestVATIsKept: gifts and cards of a stock are taxed as the set-up said when they were made, whatever it says later.

@@ -575,21 +575,22 @@ func (f fields) countries(name string) []string {
 
 // design reads the id of one of the account's designs.
 func (f fields) design(name string) guid.ID {
-	id := f.id(name)
-	f.in.later = append(f.in.later, func() {
-		if !id.IsZero() && f.in.account.Design(id) == nil {
-			f.problem(f.values[name], "This account has no such design under voucherDesigns.")
-		}
-	})
-	return id
+	return f.known(name, "This account has no such design under voucherDesigns.",
+		func(id guid.ID) bool { return f.in.account.Design(id) != nil })
 }
 
 // storefront reads the id of one of the account's storefronts.
 func (f fields) storefront(name string) guid.ID {
+	return f.known(name, "This account has no such storefront.",
+		func(id guid.ID) bool { return f.in.account.Storefront(id) != nil })
+}
+
+// known reads the id of something that the account has. Whether it has that is asked when the whole account is read.
+func (f fields) known(name, missing string, has func(guid.ID) bool) guid.ID {
 	id := f.id(name)
 	f.in.later = append(f.in.later, func() {
-		if !id.IsZero() && f.in.account.Storefront(id) == nil {
-			f.problem(f.values[name], "This account has no such storefront.")
+		if !id.IsZero() && !has(id) {
+			f.problem(f.values[name], "%s", missing)
 		}
 	})
 	return id
