@@ -238,7 +238,8 @@ func testEraseHidesNothing(t *testing.T, open opener) {
 	if err == nil || !strings.Contains(err.Error(), "not as it was written") {
 		t.Errorf("an entry that was changed: %+v, %v", n, err)
 	}
-	if s.db.File != "" { // others do not pay for an erasure that failed
+	diff(t, n, erase.Counts{Answers: 2, Attempts: 1, Messages: 1}) // and nothing of the gift, which is as it was
+	if s.db.File != "" {                                           // others do not pay for an erasure that failed
 		var secure int
 		must(t, s.db.Writer.QueryRowContext(t.Context(), `PRAGMA secure_delete`).Scan(&secure))
 		diff(t, secure, 2)
@@ -488,10 +489,17 @@ func testEraseBeside(t *testing.T, open opener) {
 			return c
 		})
 	})
-	n, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account, Done: reschedule}, ids)
-	if must(t, err); n.Gifts != 2 || n.Answers != 2 {
-		t.Errorf("%+v", n)
+	about := func(g gift.Gift) message.Message {
+		return message.Message{ID: newID(), GiftID: g.ID, AccountID: account.ID, To: ana, At: noon}
 	}
+	must(t, s.KeepMessage(t.Context(), about(gifts[1]))) // it goes before the gift is seen to be another
+	n, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account, Done: reschedule}, ids)
+	must(t, err)
+	diff(t, n, erase.Counts{Gifts: 2, Answers: 2, Messages: 1, Jobs: n.Jobs, Entries: n.Entries})
+	must(t, s.KeepMessage(t.Context(), about(gifts[0]))) // the gift itself says nothing any more
+	n, err = s.Eraser.Gifts(t.Context(), erase.Request{Account: account}, ids)
+	must(t, err)
+	diff(t, n, erase.Counts{Messages: 1})
 	diff(t, answered(t, s, account.ID, "Carla", "Hello", "Ana", "Bob"), []string(nil))
 	diff(t, problems(t, s), map[string]int{})
 }

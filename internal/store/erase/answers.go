@@ -140,7 +140,7 @@ func (e *Eraser) answers(ctx context.Context, ask Request, ids []guid.ID, pace *
 		}
 		for i := range keys {
 			changed, err := e.answer(ctx, &keys[i], say)
-			if ctx.Err() != nil {
+			if ctx.Err() != nil && !changed {
 				return nil, n, ctx.Err()
 			}
 			if err != nil { // of the gifts that it may tell of
@@ -229,7 +229,7 @@ func (e *Eraser) answer(ctx context.Context, of *ledger.Request, say cardTexts) 
 			return err
 		})
 		if err != nil || changed {
-			return changed, err
+			return changed && err == nil, err
 		}
 	}
 	return false, fmt.Errorf("the answer to a %s request is changed by others again and again", of.Operation)
@@ -382,7 +382,10 @@ func (e *Eraser) beside(ctx context.Context, ask Request, id guid.ID, entries []
 		}
 		return nil
 	})
-	return len(told), len(sent), err
+	if err != nil {
+		return 0, 0, err
+	}
+	return len(told), len(sent), nil
 }
 
 // outbox gives the messages about a gift, by any person's contact that is asked for or by none. It also looks into

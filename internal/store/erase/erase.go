@@ -146,12 +146,14 @@ func (e *Eraser) Gifts(ctx context.Context, ask Request, ids []guid.ID) (total C
 var errMoved = errors.New("it is in use")
 
 // gift erases what a gift says that was seen before. When it is another by now, its answers may be others, too.
+// What it counts is committed for certain, also when it fails.
 func (e *Eraser) gift(ctx context.Context, ask Request, id guid.ID, seen *snapshot, pace *pacer) (n Counts, err error) {
-	answers := 0
 	for range 10 {
-		n, err = Counts{}, errMoved
+		err = errMoved
 		if ask.DryRun || seen != nil {
-			n, err = e.one(ctx, ask, id, seen)
+			var done Counts
+			done, err = e.one(ctx, ask, id, seen)
+			n.Add(done)
 		}
 		if !ask.DryRun {
 			err = cmp.Or(err, pace.next(ctx))
@@ -159,16 +161,14 @@ func (e *Eraser) gift(ctx context.Context, ask Request, id guid.ID, seen *snapsh
 		if !errors.Is(err, errMoved) {
 			break
 		}
-		var all map[guid.ID]*snapshot
-		var more int
 		if !ask.DryRun {
-			if all, more, err = e.answers(ctx, ask, []guid.ID{id}, pace); err != nil {
-				break
+			all, answers, failed := e.answers(ctx, ask, []guid.ID{id}, pace)
+			if n.Answers += answers; failed != nil {
+				return n, failed
 			}
-			seen, answers, err = all[id], answers+more, errMoved
+			seen = all[id]
 		}
 	}
-	n.Answers += answers
 	return n, err
 }
 
@@ -178,6 +178,7 @@ func (r *Request) leavesAlone(entries []gift.Entry) bool {
 }
 
 // one erases what a gift says, in a transaction. seen is how it was when answers were changed; a rehearsal has none.
+// When the transaction fails, or nobody knows whether it was committed, only what was done before it is counted.
 func (e *Eraser) one(ctx context.Context, ask Request, id guid.ID, seen *snapshot) (n Counts, err error) {
 	if seen != nil && seen.failed != nil {
 		return n, seen.failed
@@ -213,7 +214,6 @@ func (e *Eraser) one(ctx context.Context, ask Request, id guid.ID, seen *snapsho
 			return errMoved
 		}
 		if p.nothing() {
-			n = Counts{}
 			return nil
 		}
 		if n.Gifts = 1; waits {
@@ -226,6 +226,9 @@ func (e *Eraser) one(ctx context.Context, ask Request, id guid.ID, seen *snapsho
 		}
 		return e.apply(ctx, tx, p, &n)
 	})
+	if err != nil {
+		n = beside
+	}
 	return n, err
 }
 
