@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"boon.example/internal/base/spreadsheet"
 )
 
 // plain is a text in one line: what breaks lines, turns the direction of writing or cannot be seen becomes a space,
@@ -18,13 +20,9 @@ func plain(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// cell is a text that no spreadsheet takes for a formula.
+// cell is a text in one line that no spreadsheet takes for a formula.
 func cell(text string) string {
-	text = plain(text)
-	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@＝＋－＠", first) {
-		return "'" + text
-	}
-	return text
+	return spreadsheet.Text(plain(text))
 }
 
 // shorten cuts a text to so many characters.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/spreadsheet"
 	"boon.example/internal/event"
 	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
@@ -168,7 +169,7 @@ func (c *Call) list(cards []gift.Gift) []byte {
 	w.UseCRLF = true
 	write := func(cells ...string) {
 		for n := range cells {
-			cells[n] = payload.Harmless(cells[n])
+			cells[n] = spreadsheet.Text(cells[n])
 		}
 		_ = w.Write(cells) // a buffer takes everything
 	}
@@ -177,22 +178,12 @@ func (c *Call) list(cards []gift.Gift) []byte {
 		g := &cards[n]
 		if g.Status == gift.NotActivated {
 			code := g.Card.Code.Reveal()
-			write(code, g.Card.Code.LastFour(), g.Verification, g.Status.String(), payload.GiftURL(g, c.PublicURL), inFour(code),
-				inFour(g.Verification))
+			write(code, g.Card.Code.LastFour(), g.Verification, g.Status.String(), payload.GiftURL(g, c.PublicURL),
+				spreadsheet.Digits(code), spreadsheet.Digits(g.Verification))
 		} else {
 			write("", g.Card.Code.LastFour(), "", g.Status.String(), "", "", "")
 		}
 	}
 	w.Flush()
 	return b.Bytes()
-}
-
-// inFour parts digits into four groups with dashes between them. A spreadsheet takes that for text: numbers have no
-// such dashes, dates have three parts. Of plain digits it makes numbers, 4.83E+11 and without zeros in front.
-func inFour(digits string) string {
-	n := len(digits) / 4
-	if n == 0 {
-		return digits
-	}
-	return digits[:n] + "-" + digits[n:2*n] + "-" + digits[2*n:3*n] + "-" + digits[3*n:]
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/spreadsheet"
 	"boon.example/internal/books"
 	"boon.example/internal/books/report"
 	"boon.example/internal/face/api/payload"
@@ -155,7 +156,7 @@ func (c *Call) csv(a *asked, table *report.Table, p *proof) []byte {
 	}
 	line("")
 	line("report", a.Name)
-	line("accountID", c.Account.ID.String(), payload.Harmless(c.Account.Name))
+	line("accountID", c.Account.ID.String(), spreadsheet.Text(c.Account.Name))
 	if a.period {
 		line("from", instant(a.from))
 		line("to", instant(a.until))
@@ -183,7 +184,7 @@ func csvRows(line func(...string), table *report.Table, name namer) {
 		cells = cells[:0]
 		for n, column := range table.Columns {
 			if cells = append(cells, text(column, row.Unit, row.Cells[n])); column.Kind == report.ID {
-				cells = append(cells, payload.Harmless(name(column, row.Cells[n].Text)))
+				cells = append(cells, spreadsheet.Text(name(column, row.Cells[n].Text)))
 			}
 		}
 		line(cells...)
@@ -201,5 +202,5 @@ func text(column report.Column, unit money.Currency, cell report.Cell) string {
 	case report.Amount:
 		return unit.Format(money.Amount(cell.N))
 	}
-	return payload.Harmless(cell.Text)
+	return spreadsheet.Text(cell.Text)
 }
