@@ -119,7 +119,7 @@ var arrows = map[string][]string{
 		"internal/store/files"},
 	"internal/store/files":    {"internal/base/durable", "internal/chain", "internal/sealed"},
 	"internal/cashout":        {"internal/gift", "internal/merchant", "internal/wire"},
-	"internal/books":          {"internal/gift"},
+	"internal/books":          {"internal/gift", "internal/merchant"},
 	"internal/books/report":   {"internal/books"},
 	"internal/books/journal":  {"internal/base/spreadsheet", "internal/books", "internal/merchant"},
 	"internal/face/reference": {"client", "docs", "internal/gift"},

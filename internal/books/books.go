@@ -23,6 +23,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
@@ -52,6 +53,17 @@ func Lines() []Line {
 		LineCashGivenBack, LineRedeemed, LineCashedOut, LineAdjustedDown, LineCancelled, LineExpired}
 }
 
+// active reports whether an entry on the line shows that somebody has the gift. What the merchant alone does to a gift,
+// such as a correction or an extension, does not.
+func (l Line) active() bool {
+	switch l {
+	case LineIssued, LineActivated, LineReloaded, LineTransferred, LineGivenBack, LineCashGivenBack, LineRedeemed,
+		LineCashedOut:
+		return true
+	}
+	return false
+}
+
 // State is what can be said of value that is in a gift; these are the lines of the stock.
 type State string
 
@@ -75,6 +87,13 @@ type Terms struct {
 	Currency    money.Currency
 	ValidUntil  time.Time      // as it was made; zero: it does not expire
 	Worth       gift.ItemWorth // of an item gift
+	VAT         VAT
+}
+
+// VAT is how a gift is taxed, as the set-up said when the gift was made. The zero value: it did not say.
+type VAT struct {
+	Treatment merchant.VATTreatment
+	Rate      money.Number // in percent, of merchant.SinglePurpose
 }
 
 // Lot is value that was put into a gift at once, as far as it is still there.
@@ -89,8 +108,9 @@ type Movement struct {
 	At    time.Time
 	Line  Line    // "": it is of the stock
 	State State   // of the stock
+	Idle  bool    // of the stock by the last activity: Month is the month of that, Count how many gifts came or went
 	Sold  guid.ID // where the value was sold; zero: online
-	Month int     // in which
+	Month int     // in which, as 202611
 	Place guid.ID // of the entry, or of what it gives back; zero: none, as where value expires
 	Key   guid.ID // that made the entry; zero: none
 	Count int     // 1 for the first movement of an entry on its line

@@ -3,6 +3,7 @@ package books_test
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -120,6 +121,56 @@ func (w *world) closes(t *testing.T, name string, from, until time.Time) {
 		}
 	}
 	w.settles(t, name, period, from, until)
+	w.idles(t, name, closing, until)
+}
+
+// lively are the kinds of entry that show that somebody has the gift.
+var lively = []gift.Kind{gift.Issued, gift.Activation, gift.ActivationReversal, gift.Reload, gift.ReloadReversal,
+	gift.Redemption, gift.Reversal, gift.CashOut, gift.TransferIn, gift.TransferOut}
+
+// idles holds the stock by the month of the last activity against the entries: how many gifts there are, and what is in
+// them.
+func (w *world) idles(t *testing.T, name string, sums books.Sums, at time.Time) {
+	t.Helper()
+	type stock struct {
+		gifts  int64
+		amount money.Amount // pieces of item gifts
+	}
+	want, got := map[int]stock{}, map[int]stock{}
+	for _, k := range w.gifts {
+		balance, status, end, month := money.Amount(0), gift.Pending, k.v.ValidUntil, 0
+		for _, e := range k.history {
+			if !e.At.Before(at) {
+				break
+			}
+			if balance, status = e.Balance, e.Status; e.Kind == gift.Extended {
+				end = e.Until
+			}
+			if slices.Contains(lively, e.Kind) {
+				month = w.month(e.At)
+			}
+		}
+		if balance != 0 && status != gift.Cancelled && (end.IsZero() || !end.Before(at)) {
+			want[month] = stock{want[month].gifts + 1, want[month].amount + balance}
+		}
+	}
+	for k, s := range sums {
+		if k.Cube != books.Idle || !books.State(k.Line).Owed() {
+			continue
+		}
+		amount := s.Money
+		if k.Item {
+			amount = s.Pieces
+		}
+		got[k.Month] = stock{got[k.Month].gifts + s.Count, got[k.Month].amount + amount}
+	}
+	maps.DeleteFunc(got, func(_ int, s stock) bool { return s == stock{} })
+	if !maps.Equal(got, want) {
+		t.Fatalf("%s: at %v the books have %v by the last activity; the entries say %v", name, at, got, want)
+	}
+	if idle, stock := total(sums, books.Idle, true), total(sums, books.Stock, true); !maps.Equal(idle, stock) {
+		t.Fatalf("%s: at %v %v is there by the last activity; the stock is %v", name, at, idle, stock)
+	}
 }
 
 // settles holds what places redeemed of each other's sales against the entries.

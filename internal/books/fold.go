@@ -58,6 +58,7 @@ type folding struct {
 	places map[guid.ID]guid.ID // where each of them was made
 	loads  map[guid.ID]int     // the lots of activations and reloads
 	end    time.Time
+	active int // the month of the last activity
 
 	out, expired, blocked bool
 }
@@ -74,24 +75,36 @@ func (g *folding) state() State {
 	return Open
 }
 
+// standing is what is in a gift at an instant.
+type standing struct {
+	lots   []Lot
+	state  State
+	active int
+}
+
+func (g *folding) standing() standing { return standing{slices.Clone(g.lots), g.state(), g.active} }
+
 // pass lets time go by up to an instant.
 func (g *folding) pass(at time.Time) {
 	if g.expired || g.end.IsZero() || at.Before(g.end) {
 		return
 	}
-	before, was := slices.Clone(g.lots), g.state()
+	was := g.standing()
 	g.expired = true
-	g.settle(before, was, &gift.Entry{At: g.end}, "")
+	g.settle(was, &gift.Entry{At: g.end}, "")
 }
 
 func (g *folding) step(e *gift.Entry) error {
 	g.pass(e.At)
-	before, was := slices.Clone(g.lots), g.state()
+	was := g.standing()
 	line, err := g.apply(e)
 	if err != nil {
 		return fmt.Errorf("entry %s: %w", e.ID, err)
 	}
-	g.settle(before, was, e, line)
+	if line.active() {
+		g.active = g.Month(e.At)
+	}
+	g.settle(was, e, line)
 	return nil
 }
 
@@ -228,10 +241,10 @@ func (g *folding) place(e *gift.Entry) guid.ID {
 
 // settle tells what changed: on the line of an entry what it moved; on another line what the gift's coming into or out
 // of use, or expiring, moved beside that; and how the stock changed.
-func (g *folding) settle(before []Lot, was State, e *gift.Entry, line Line) {
-	is, count := g.state(), 1
+func (g *folding) settle(was standing, e *gift.Entry, line Line) {
+	before, is, count := was.lots, g.state(), 1
 	other := LineExpired
-	if was == Out || is == Out {
+	if was.state == Out || is == Out {
 		other = LineCancelled
 	}
 	for n, lot := range g.lots {
@@ -240,7 +253,7 @@ func (g *folding) settle(before []Lot, was State, e *gift.Entry, line Line) {
 		if n < len(before) {
 			old = g.terms.value(n, before[n].Amount)
 		}
-		moved, owed := now.Minus(old), owed(is, now).Minus(owed(was, old))
+		moved, owed := now.Minus(old), owed(is, now).Minus(owed(was.state, old))
 		if m.Line, m.Value = line, moved; !moved.IsZero() {
 			m.Count, count = count, 0
 			g.tell(m)
@@ -253,7 +266,29 @@ func (g *folding) settle(before []Lot, was State, e *gift.Entry, line Line) {
 			g.tell(m)
 			m.Count = 0
 		}
-		g.restock(m, was, old, is, now)
+		g.restock(m, was.state, old, is, now)
+	}
+	if !slices.Equal(before, g.lots) || was.state != is || was.active != g.active {
+		g.tellIdle(&was, e.At, -1)
+		g.tellIdle(&standing{g.lots, is, g.active}, e.At, 1)
+	}
+}
+
+// tellIdle tells of all that a gift has as of the month of its last activity: it goes (-1) or comes (1). The gift
+// itself counts where the oldest value that is left in it was sold.
+func (g *folding) tellIdle(s *standing, at time.Time, sign int) {
+	count := sign
+	for n, lot := range s.lots {
+		if lot.Amount == 0 || s.state == Out {
+			continue
+		}
+		v := g.terms.value(n, lot.Amount)
+		if sign < 0 {
+			v = Value{}.Minus(v)
+		}
+		g.tell(Movement{At: at, State: s.state, Idle: true, Sold: lot.Sold, Month: s.active, Count: count,
+			Value: v})
+		count = 0
 	}
 }
 

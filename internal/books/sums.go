@@ -13,14 +13,15 @@ type Cube string
 
 // The cubes.
 const (
-	Places Cube = "PLACES" // lines, by where the value was sold and the place of the entry
-	Months Cube = "MONTHS" // lines, by the month in which the value was sold
+	Places Cube = "PLACES" // lines, by where the value was sold, the place of the entry and the VAT of the gift
+	Months Cube = "MONTHS" // lines, by where and in which month the value was sold
 	Keys   Cube = "KEYS"   // of what was redeemed, cashed out and given back: by the place of the entry and its key
 	Stock  Cube = "STOCK"  // states, by where and in which month the value was sold
+	Idle   Cube = "IDLE"   // states, by where the value was sold and the month of the last activity of the gift
 )
 
 // Cubes lists them.
-func Cubes() []Cube { return []Cube{Places, Months, Keys, Stock} }
+func Cubes() []Cube { return []Cube{Places, Months, Keys, Stock, Idle} }
 
 // Key says what a sum is of. What its cube leaves out is zero.
 type Key struct {
@@ -34,6 +35,7 @@ type Key struct {
 	Place       guid.ID // zero: none
 	KeyID       guid.ID // zero: none
 	Month       int     // as 202611
+	VAT         VAT
 }
 
 // Compare orders keys.
@@ -41,7 +43,8 @@ func (k Key) Compare(o Key) int {
 	return cmp.Or(cmp.Compare(k.Cube, o.Cube), cmp.Compare(k.Line, o.Line), compare(k.ProgramID, o.ProgramID),
 		compareFlags(k.Promotional, o.Promotional), compareFlags(k.Item, o.Item),
 		cmp.Compare(k.Currency.Code, o.Currency.Code), cmp.Compare(k.Currency.Decimals, o.Currency.Decimals),
-		compare(k.Sold, o.Sold), compare(k.Place, o.Place), compare(k.KeyID, o.KeyID), cmp.Compare(k.Month, o.Month))
+		compare(k.Sold, o.Sold), compare(k.Place, o.Place), compare(k.KeyID, o.KeyID), cmp.Compare(k.Month, o.Month),
+		cmp.Compare(k.VAT.Treatment, o.VAT.Treatment), cmp.Compare(k.VAT.Rate, o.VAT.Rate))
 }
 
 func compare(a, b guid.ID) int { return slices.Compare(a[:], b[:]) }
@@ -104,12 +107,15 @@ func (s Sums) Move(t *Terms, m *Movement) {
 	of := Sum{int64(m.Count), m.Value}
 	if m.Line == "" {
 		k.Cube, k.Line, k.Sold, k.Month = Stock, string(m.State), m.Sold, m.Month
+		if m.Idle {
+			k.Cube = Idle
+		}
 		s.Add(k, of)
 		return
 	}
 	places, months, keys := k, k, k
-	places.Cube, places.Sold, places.Place = Places, m.Sold, m.Place
-	months.Cube, months.Month = Months, m.Month
+	places.Cube, places.Sold, places.Place, places.VAT = Places, m.Sold, m.Place, t.VAT
+	months.Cube, months.Sold, months.Month = Months, m.Sold, m.Month
 	s.Add(places, of)
 	s.Add(months, of)
 	switch m.Line {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -78,7 +79,11 @@ func (k *shopkeeper) live(r *rand.Rand, steps int) {
 		k.now = k.now.Add(time.Duration(r.IntN(int(5 * time.Hour)))).Truncate(time.Microsecond)
 		switch {
 		case n%4 == 0:
-			k.issue(func(*gift.Gift) {})
+			k.issue(func(g *gift.Gift) {
+				if n%8 == 0 {
+					g.Card.VATTreatment, g.Card.VATRate = merchant.SinglePurpose, "19"
+				}
+			})
 		case n%11 == 0:
 			k.issue(func(g *gift.Gift) {
 				g.Promotional, g.ProgramID = true, merchant.PromotionalProgram.ID
@@ -158,6 +163,11 @@ func testBooks(t *testing.T, open opener) {
 					t.Fatalf("%s: in %v moved %v once days are closed up to %v; by the entries %v", zone, p, got, upTo, want)
 				}
 			}
+		}
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(k.moved(time.Time{}, k.now))), func(k books.Key) bool {
+			return k.Line == string(books.LineRedeemed) && k.VAT == books.VAT{Treatment: merchant.SinglePurpose, Rate: "19"}
+		}) {
+			t.Errorf("the closed days know nothing of the VAT of what was redeemed")
 		}
 		days, err := s.MovedByDay(t.Context(), k.account, begun, k.now, books.Keys)
 		must(t, err)

@@ -5,16 +5,12 @@ import (
 
 	"boon.example/internal/books"
 	"boon.example/internal/guid"
-	"boon.example/internal/merchant"
-	"boon.example/internal/money"
 )
 
 // Names are what people call programs and locations, in a journal.
 type Names struct {
 	Program func(guid.ID) string
 	Place   func(guid.ID) string // a location; of the zero ID, where value is sold online
-	// VAT is how gifts of a program are taxed that were paid for. Nobody pays for the others.
-	VAT func(program guid.ID) (merchant.VATTreatment, money.Number)
 }
 
 // Rows are the sums of the books for each day, by its number, as 20261130.
@@ -30,8 +26,8 @@ func Rows(days map[int]books.Sums, names *Names) (rows []Row) {
 			if !key.Place.IsZero() {
 				row.Place = names.Place(key.Place)
 			}
-			if !key.Promotional {
-				row.VAT, row.Rate = names.VAT(key.ProgramID)
+			if !key.Promotional { // nobody pays for the others
+				row.VAT, row.Rate = key.VAT.Treatment, key.VAT.Rate
 			}
 			rows = append(rows, row)
 		}

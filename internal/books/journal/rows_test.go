@@ -9,15 +9,15 @@ import (
 	"boon.example/internal/books/journal"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
-	"boon.example/internal/money"
 )
 
 // TestRowsOfTheBooks: of what the books sum up, a journal has the lines by places, once.
 func TestRowsOfTheBooks(t *testing.T) {
 	t.Parallel()
 	program, shop := guid.ID{1}, guid.ID{2}
-	terms := &books.Terms{ProgramID: program, Currency: eur}
-	item := &books.Terms{ProgramID: program, Currency: eur, Item: true}
+	vat := books.VAT{Treatment: merchant.SinglePurpose, Rate: "19"}
+	terms := &books.Terms{ProgramID: program, Currency: eur, VAT: vat}
+	item := &books.Terms{ProgramID: program, Currency: eur, Item: true, VAT: vat}
 	first, second := books.Sums{}, books.Sums{}
 	first.Move(terms, &books.Movement{Line: books.LineIssued, Month: 202609, Count: 1, Value: books.Value{Money: 500}})
 	first.Move(terms, &books.Movement{State: books.Open, Month: 202609, Value: books.Value{Money: 500}})
@@ -28,9 +28,6 @@ func TestRowsOfTheBooks(t *testing.T) {
 	got := journal.Rows(map[int]books.Sums{20260930: first, 20261001: second}, &journal.Names{
 		Program: func(id guid.ID) string { return map[guid.ID]string{program: "Gift cards"}[id] },
 		Place:   func(id guid.ID) string { return map[guid.ID]string{shop: "Harbour", {}: "online"}[id] },
-		VAT: func(id guid.ID) (merchant.VATTreatment, money.Number) {
-			return map[guid.ID]merchant.VATTreatment{program: merchant.SinglePurpose}[id], "19"
-		},
 	})
 	slices.SortFunc(got, func(a, b journal.Row) int {
 		if order := a.Day.Compare(b.Day); order != 0 {

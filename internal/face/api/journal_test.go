@@ -7,12 +7,14 @@ import (
 	"encoding/base64"
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"boon.example/internal/calendar"
 	"boon.example/internal/merchant"
+	"boon.example/internal/money"
 )
 
 // keeper gives the account the accounts of a ledger, and its key what a bookkeeper and a till may.
@@ -73,6 +75,42 @@ func TestTheJournalOfADay(t *testing.T) {
 	seen := booked(t, w.get("/reports/journal?from="+day, as(wharfKey)...).want(200).body)
 	if fmt.Sprint(seen) != "[REDEEMED 4600 1360 3.00 1]" {
 		t.Errorf("the key of one location is told %q", seen)
+	}
+}
+
+// TestTheJournalGoesByTheVATOfGifts: a gift is in the journal as it was taxed when it was made, whatever the set-up
+// says since, and in another line than a gift of the new rate.
+func TestTheJournalGoesByTheVATOfGifts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.keeper(merchant.Books{Accounts: ledgerAccounts})
+	tax := func(treatment merchant.VATTreatment, rate money.Number) {
+		w.configure(func(a *merchant.Account) {
+			a.Subscriptions = slices.Clone(a.Subscriptions)
+			s := a.Subscription(merchant.BusinessProgram.ID)
+			s.VATTreatment, s.VATRate = treatment, rate
+		})
+	}
+	zone := w.directory.Load().Accounts[id(harbor)].Zone
+	w.pass(calendar.FromWall(w.today().Add(12*time.Hour), zone).Sub(w.now()))
+	day := w.today().Format(time.DateOnly)
+	tax(merchant.SinglePurpose, "19")
+	g := w.send(ofMoney("119"))
+	tax(merchant.SinglePurpose, "7")
+	w.send(ofMoney("10"))
+	tax(merchant.MultiPurpose, "")
+	w.send(ofMoney("3"))
+	w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":20}`).want(200)
+	w.pass(24 * time.Hour)
+	text := string(w.get("/reports/journal?from=" + day).want(200).body)
+	for _, want := range []string{
+		"USD,119.00,1,false,Business gift cards,online,,singlePurpose,EinzweckgutscheinKauf,19.00,100.00,19.00\r\n",
+		"USD,10.00,1,false,Business gift cards,online,,singlePurpose,EinzweckgutscheinKauf,7.00,9.35,0.65\r\n",
+		"USD,3.00,1,false,Business gift cards,online,,multiPurpose,MehrzweckgutscheinKauf,,,\r\n",
+		"singlePurpose,EinzweckgutscheinEinloesung,19.00,,\r\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the journal has no %q:\n%s", want, text)
+		}
 	}
 }
 

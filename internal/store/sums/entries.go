@@ -138,20 +138,22 @@ type told struct {
 // selectGifts gives the terms of gifts of account $1, whose ids are $2.
 var selectGifts = db.Text{
 	SQLite: `SELECT v.id, v.program_id, v.promotional, v.item, v.currency, v.decimals, v.valid_until, v.fixed,
-			CASE WHEN v.item THEN (SELECT c.equivalent_value FROM card AS c
-				WHERE c.account_id = $1 AND c.voucher_id = v.id) ELSE 0 END
+			CASE WHEN v.item THEN coalesce(c.equivalent_value, 0) ELSE 0 END, coalesce(c.vat_treatment, ''),
+			coalesce(c.vat_rate, '')
 		FROM json_each($2) AS w CROSS JOIN voucher AS v
+			LEFT JOIN card AS c ON c.account_id = $1 AND c.voucher_id = v.id
 		WHERE v.account_id = $1 AND v.id = unhex(w.value)`,
 	Postgres: `SELECT found.* FROM unnest($2::BYTEA[]) AS w (key) CROSS JOIN LATERAL (
 			SELECT v.id, v.program_id, v.promotional, v.item, v.currency, v.decimals, v.valid_until, v.fixed,
-				CASE WHEN v.item THEN (SELECT c.equivalent_value FROM card AS c
-					WHERE c.account_id = $1 AND c.voucher_id = v.id) ELSE 0 END
-			FROM voucher AS v
+				CASE WHEN v.item THEN coalesce(c.equivalent_value, 0) ELSE 0 END, coalesce(c.vat_treatment, ''),
+				coalesce(c.vat_rate, '')
+			FROM voucher AS v LEFT JOIN LATERAL (SELECT c.equivalent_value, c.vat_treatment, c.vat_rate FROM card AS c
+				WHERE c.account_id = $1 AND c.voucher_id = w.key OFFSET 0) AS c ON true
 			WHERE v.account_id = $1 AND v.id = w.key OFFSET 0) AS found`,
 	Citus: `SELECT v.id, v.program_id, v.promotional, v.item, v.currency, v.decimals, v.valid_until, v.fixed,
-			CASE WHEN v.item THEN (SELECT c.equivalent_value FROM card AS c
-				WHERE c.account_id = $1 AND c.voucher_id = v.id) ELSE 0 END
-		FROM voucher AS v
+			CASE WHEN v.item THEN coalesce(c.equivalent_value, 0) ELSE 0 END, coalesce(c.vat_treatment, ''),
+			coalesce(c.vat_rate, '')
+		FROM voucher AS v LEFT JOIN card AS c ON c.account_id = $1 AND c.voucher_id = v.id
 		WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[])`,
 }
 
@@ -197,7 +199,8 @@ func (b *Books) gifts(ctx context.Context, account guid.ID, ids []guid.ID) (all 
 	all, err = db.Collect(ctx, b.db, b.db.Text(selectGifts), args, func(from db.Scanner) (g told, err error) {
 		t := &g.Terms
 		err = from.Scan(db.ScanID(&t.ID), db.ScanID(&t.ProgramID), &t.Promotional, &t.Item, &t.Currency.Code,
-			&t.Currency.Decimals, db.ScanTime(&t.ValidUntil), &t.Worth.Pieces, &t.Worth.Money)
+			&t.Currency.Decimals, db.ScanTime(&t.ValidUntil), &t.Worth.Pieces, &t.Worth.Money, &t.VAT.Treatment,
+			&t.VAT.Rate)
 		return g, err
 	})
 	if err != nil {

@@ -98,7 +98,7 @@ var All = []Table{
 	{Name: "book_day", Key: key("account_id", "day"), Owner: "store/sums", Place: byAccount,
 		Verified: "the sums of closed days"},
 	{Name: "book_sum", Key: key("account_id", "cube", "day", "line", "program_id", "promotional", "item", "currency",
-		"decimals", "sold", "place", "key_id", "month"), Owner: "store/sums", Place: byAccount,
+		"decimals", "sold", "place", "key_id", "month", "vat", "vat_rate"), Owner: "store/sums", Place: byAccount,
 		Verified: "the sums of closed days"},
 	{Name: "request", Key: key("account_id", "key", "operation"), Owner: "store/record", Place: byAccount,
 		People:   "contacts in answers",

@@ -13,7 +13,6 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
-	"boon.example/internal/money"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
@@ -147,12 +146,6 @@ func (c *Call) journalNames() *journal.Names {
 				return "online"
 			}
 			return id.String()
-		},
-		VAT: func(program guid.ID) (merchant.VATTreatment, money.Number) {
-			if s := c.Account.Subscription(program); s != nil {
-				return s.VATTreatment, s.VATRate
-			}
-			return "", ""
 		},
 	}
 }
