@@ -12,6 +12,8 @@ import (
 const (
 	SetupChanged  gift.EventType = "setup.changed"
 	CodesExported gift.EventType = "codes.exported"
+	// GiftsExported: gifts or entries left without codes.
+	GiftsExported gift.EventType = "gifts.exported"
 	CodesRead     gift.EventType = "codes.read"    // a key looked up codes of gifts; once an hour for each key
 	SheetRevoked  gift.EventType = "sheet.revoked" // links to the printed sheet of an order were
 	PersonErased  gift.EventType = "person.erased" // names, contacts and messages were taken out of gifts

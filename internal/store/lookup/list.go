@@ -15,7 +15,6 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
-	"boon.example/internal/money"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 )
@@ -365,13 +364,7 @@ func (r *Reader) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.C
 	err = r.db.Retry(ctx, func(ctx context.Context) error {
 		page = gift.ChangePage{Next: next, Read: read}
 		batches := record.ByRef(selectEntries, refsOf(f.AccountID, ids), func(from db.Scanner) error {
-			var c gift.Change
-			var item bool
-			err := from.Scan(append(record.EntryFields(&c.Entry), &item, &c.Unit.Code, &c.Unit.Decimals,
-				db.ScanID(&c.ProgramID), &c.Promotional)...)
-			if item {
-				c.Unit = money.Pieces
-			}
+			c, err := scanChange(from)
 			page.Changes = append(page.Changes, c)
 			return err
 		})
