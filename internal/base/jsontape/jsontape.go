@@ -177,9 +177,13 @@ func (v Value) Members() iter.Seq2[Value, Value] {
 	}
 }
 
-// Pick looks up the members of an object whose names are in a set: into[i] becomes the value of names[i], null
-// included, or none. Of a name that occurs more than once the last value is taken, and twice is told of it once.
-func (v Value) Pick(names *Names, into []Value, twice func(name string)) {
+// Pick looks up the members of an object whose names are in a set: *into[i] becomes the value of names[i], null
+// included, or stays as it is, which must be none. Of a name that occurs more than once the last value is taken, and
+// twice is told of it once. Pick panics unless there is a place for each name.
+func (v Value) Pick(names *Names, into []*Value, twice func(name string)) {
+	if len(into) != len(names.list) {
+		panic(fmt.Sprintf("tape: there are %d places for %d names", len(into), len(names.list)))
+	}
 	t, at, told := v.tape, v.n+1, uint64(0) // a bit for each name
 	for range v.Len() {
 		name, value := &t.nodes[at], at+1
@@ -189,11 +193,11 @@ func (v Value) Pick(names *Names, into []Value, twice func(name string)) {
 			text = Value{t, value - 1}.Unquoted()
 		}
 		if i := names.index(text); i >= 0 {
-			if into[i].tape != nil && told&(1<<i) == 0 {
+			if into[i].Exists() && told&(1<<i) == 0 {
 				told |= 1 << i
 				twice(names.list[i])
 			}
-			into[i] = Value{t, value}
+			*into[i] = Value{t, value}
 		}
 	}
 }

@@ -111,6 +111,14 @@ func TestWhatStandsOnTheTape(t *testing.T) {
 	}
 }
 
+// places are the addresses of values.
+func places(values []Value) (all []*Value) {
+	for i := range values {
+		all = append(all, &values[i])
+	}
+	return all
+}
+
 func TestPickAndPath(t *testing.T) {
 	t.Parallel()
 	var tape Tape
@@ -121,13 +129,13 @@ func TestPickAndPath(t *testing.T) {
 	var top, line [4]Value
 	var twice []string
 	again := func(name string) { twice = append(twice, name) }
-	tape.Root().Pick(names, top[:], again)
+	tape.Root().Pick(names, places(top[:]), again)
 	if !top[0].Exists() || top[1].Exists() || top[2].Exists() || top[0].Len() != 2 {
 		t.Fatalf("%v", top)
 	}
 	for _, e := range top[0].Elements() {
 		if e.Kind() == '{' {
-			e.Pick(names, line[:], again)
+			e.Pick(names, places(line[:]), again)
 		}
 	}
 	if strings.Join(twice, " ") != "price" || string(line[1].Raw()) != "3" || !line[2].Exists() ||
@@ -224,13 +232,13 @@ func TestHostilePaths(t *testing.T) {
 	}
 	var top, line, price [3]Value
 	names, told := NewNames("lines", "price", "id"), 0
-	tape.Root().Pick(names, top[:], func(string) { told++ })
+	tape.Root().Pick(names, places(top[:]), func(string) { told++ })
 	for _, e := range top[0].Elements() {
 		if e.Kind() == '{' {
-			e.Pick(names, line[:], func(string) { told++ })
+			e.Pick(names, places(line[:]), func(string) { told++ })
 		}
 	}
-	line[1].Pick(names, price[:], func(string) { told++ })
+	line[1].Pick(names, places(price[:]), func(string) { told++ })
 	if told != 1 {
 		t.Errorf("a member is told %d times", told)
 	}

@@ -9,26 +9,70 @@ import (
 )
 
 var (
-	cloverNames = jsontape.NewNames("order", "elements", "currency", "total", "unpaidBalance", "paymentState", "isVat",
-		"taxRemoved", "lineItems", "discounts", "serviceCharge", "additionalCharges", "payments")
-	cloverLine = jsontape.NewNames("item", "name", "itemCode", "price", "unitQty", "unitName", "modifications",
+	cloverOrderNames = jsontape.NewNames("order", "elements", "currency", "total", "unpaidBalance", "paymentState",
+		"isVat", "taxRemoved", "lineItems", "discounts", "serviceCharge", "additionalCharges", "payments")
+	cloverLineNames = jsontape.NewNames("item", "name", "itemCode", "price", "unitQty", "unitName", "modifications",
 		"discounts", "exchanged", "refunded", "isRevenue", "isOrderFee", "isPlatformOrderFee", "taxRates")
-	cloverItem     = jsontape.NewNames("id")
-	cloverElements = jsontape.NewNames("elements")
-	cloverAmount   = jsontape.NewNames("amount")
-	cloverDiscount = jsontape.NewNames("amount", "percentage", "percentageDecimal")
-	cloverRate     = jsontape.NewNames("id", "rate", "taxAmount")
-	cloverPayment  = jsontape.NewNames("amount", "result")
+	cloverItemNames     = jsontape.NewNames("id")
+	cloverElementsNames = jsontape.NewNames("elements")
+	cloverAmountNames   = jsontape.NewNames("amount")
+	cloverDiscountNames = jsontape.NewNames("amount", "percentage", "percentageDecimal")
+	cloverRateNames     = jsontape.NewNames("id", "rate", "taxAmount")
+	cloverPaymentNames  = jsontape.NewNames("amount", "result")
 )
+
+type cloverOrderJSON struct {
+	order, elements, currency, total, unpaidBalance, paymentState, isVat, taxRemoved, lineItems, discounts,
+	serviceCharge, additionalCharges, payments jsontape.Value
+}
+
+func (m *cloverOrderJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, cloverOrderNames, &m.order, &m.elements, &m.currency, &m.total, &m.unpaidBalance,
+		&m.paymentState, &m.isVat, &m.taxRemoved, &m.lineItems, &m.discounts, &m.serviceCharge,
+		&m.additionalCharges, &m.payments)
+}
+
+type cloverLineJSON struct {
+	item, name, itemCode, price, unitQty, unitName, modifications, discounts, exchanged, refunded, isRevenue,
+	isOrderFee, isPlatformOrderFee, taxRates jsontape.Value
+}
+
+func (m *cloverLineJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, cloverLineNames, &m.item, &m.name, &m.itemCode, &m.price, &m.unitQty, &m.unitName,
+		&m.modifications, &m.discounts, &m.exchanged, &m.refunded, &m.isRevenue, &m.isOrderFee,
+		&m.isPlatformOrderFee, &m.taxRates)
+}
+
+type cloverDiscountJSON struct {
+	amount, percentage, percentageDecimal jsontape.Value
+}
+
+func (m *cloverDiscountJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, cloverDiscountNames, &m.amount, &m.percentage, &m.percentageDecimal)
+}
+
+type cloverRateJSON struct {
+	id, rate, taxAmount jsontape.Value
+}
+
+func (m *cloverRateJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, cloverRateNames, &m.id, &m.rate, &m.taxAmount)
+}
+
+type cloverPaymentJSON struct {
+	amount, result jsontape.Value
+}
+
+func (m *cloverPaymentJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, cloverPaymentNames, &m.amount, &m.result)
+}
 
 // elements is a list as Clover writes it: under the name elements, or bare.
 func (r *reader) elements(v jsontape.Value) jsontape.Value {
 	if v.Kind() != '{' {
 		return v
 	}
-	var m [1]jsontape.Value
-	r.pick(v, cloverElements, m[:])
-	return m[0]
+	return r.only(v, cloverElementsNames)
 }
 
 // cloverTax is a tax rate with the lines that it is on.
@@ -47,44 +91,29 @@ type cloverOrder struct {
 
 // clover reads an Order. It tells no totals of its lines: they are reckoned as Clover does.
 func (r *reader) clover(data jsontape.Value) *ticket.Ticket {
-	const (
-		order = iota
-		orders
-		currency
-		total
-		unpaid
-		state
-		vat
-		untaxed
-		lines
-		discounts
-		service
-		charges
-		payments
-	)
-	var m [13]jsontape.Value
-	r.pick(data, cloverNames, m[:])
-	if inner := first(m[order], r.onlyOne(m[orders])); !inner.SaysNothing() {
-		data, m = inner, [13]jsontape.Value{}
-		r.pick(data, cloverNames, m[:])
+	var m cloverOrderJSON
+	m.read(r, data)
+	if inner := first(m.order, r.onlyOne(m.elements)); !inner.SaysNothing() {
+		data, m = inner, cloverOrderJSON{}
+		m.read(r, data)
 	}
 	if data.Kind() != '{' {
 		return nil
 	}
-	r.ours(m[currency])
-	list := r.elements(m[lines])
+	r.ours(m.currency)
+	list := r.elements(m.lineItems)
 	b := &cloverOrder{bill: r.bill(size(list))}
-	if m[lines].SaysNothing() {
+	if m.lineItems.SaysNothing() {
 		r.needs(data, "lineItems", "This is needed: ask for the order with expand=lineItems.")
 	}
 	for i, e := range r.list(list) {
 		b.line(i, e)
 	}
-	off := b.discounts(r.elements(m[discounts]), b.goods())
+	off := b.discounts(r.elements(m.discounts), b.goods())
 	b.spread(off)
 	b.discount += off
-	isVAT := r.yes(m[vat])
-	if taxes := b.reckonTaxes(); !r.yes(m[untaxed]) {
+	isVAT := r.yes(m.isVat)
+	if taxes := b.reckonTaxes(); !r.yes(m.taxRemoved) {
 		b.tax = taxes
 	} else {
 		for i := range b.lines {
@@ -96,23 +125,23 @@ func (r *reader) clover(data jsontape.Value) *ticket.Ticket {
 			b.lines[i].outside = 0
 		}
 	}
-	b.sum(m[total], isVAT, b.fees || !m[service].SaysNothing() || size(r.elements(m[charges])) > 0)
-	paid := r.cloverPaid(m[payments])
-	if b.due = r.minor(m[unpaid]); m[unpaid].SaysNothing() {
+	b.sum(m.total, isVAT, b.fees || !m.serviceCharge.SaysNothing() || size(r.elements(m.additionalCharges)) > 0)
+	paid := r.cloverPaid(m.payments)
+	if b.due = r.minor(m.unpaidBalance); m.unpaidBalance.SaysNothing() {
 		if b.due = b.own - paid; !b.summed {
 			r.needs(data, "total", "An order needs its total or its unpaidBalance.")
 		}
 	}
-	b.settled = r.says(m[state], "PAID", "REFUNDED", "CREDITED")
+	b.settled = r.says(m.paymentState, "PAID", "REFUNDED", "CREDITED")
 	return b.ticket()
 }
 
 // cloverPaid sums the payments that succeeded.
 func (r *reader) cloverPaid(payments jsontape.Value) (paid money.Amount) {
 	for _, e := range r.list(r.elements(payments)) {
-		var p [2]jsontape.Value
-		r.pick(e, cloverPayment, p[:])
-		if amount := r.minor(p[0]); p[1].SaysNothing() || r.says(p[1], "SUCCESS") {
+		var p cloverPaymentJSON
+		p.read(r, e)
+		if amount := r.minor(p.amount); p.result.SaysNothing() || r.says(p.result, "SUCCESS") {
 			paid += amount
 		}
 	}
@@ -151,51 +180,34 @@ func (b *cloverOrder) sum(total jsontape.Value, vat, charged bool) {
 }
 
 func (b *cloverOrder) line(index int, v jsontape.Value) {
-	const (
-		item = iota
-		name
-		code
-		price
-		unitQuantity
-		unitName
-		modifications
-		discounts
-		exchanged
-		refunded
-		revenue
-		fee
-		platformFee
-		rates
-	)
-	var m [14]jsontape.Value
-	b.pick(v, cloverLine, m[:])
-	var of [1]jsontape.Value
-	b.pick(m[item], cloverItem, of[:])
-	l := line{name: b.name(m[name])}
+	var m cloverLineJSON
+	m.read(b.reader, v)
+	of := b.only(m.item, cloverItemNames)
+	l := line{name: b.name(m.name)}
 	switch b.options.ItemID {
 	case "itemCode":
-		l.id = b.id(m[code])
+		l.id = b.id(m.itemCode)
 	case "name":
-		l.id = b.id(m[name])
+		l.id = b.id(m.name)
 	default:
-		l.id = b.id(of[0])
+		l.id = b.id(of)
 	}
-	if m[price].SaysNothing() {
+	if m.price.SaysNothing() {
 		b.needs(v, "price", needed)
 	}
-	gross, pieces, weighed := b.gross(m[price], m[unitQuantity], m[unitName])
-	if gross += b.modified(m[modifications]); gross > ticket.MaxAmount || gross < -ticket.MaxAmount {
+	gross, pieces, weighed := b.gross(m.price, m.unitQty, m.unitName)
+	if gross += b.modified(m.modifications); gross > ticket.MaxAmount || gross < -ticket.MaxAmount {
 		b.needs(v, "price", "The line's price with its modifications is too large.")
 		gross = 0
 	}
 	l.count(money.DecimalOf(int64(pieces)), weighed, gross)
-	off := b.discounts(b.elements(m[discounts]), gross)
+	off := b.discounts(b.elements(m.discounts), gross)
 	l.total = gross - off
-	gone := b.yes(m[exchanged])
-	gone = b.yes(m[refunded]) || gone
-	isFee := b.yes(m[fee])
-	isFee = b.yes(m[platformFee]) || isFee
-	switch noRevenue := b.no(m[revenue]); {
+	gone := b.yes(m.exchanged)
+	gone = b.yes(m.refunded) || gone
+	isFee := b.yes(m.isOrderFee)
+	isFee = b.yes(m.isPlatformOrderFee) || isFee
+	switch noRevenue := b.no(m.isRevenue); {
 	case gone:
 		l.reason = ticket.Refunded
 	case isFee:
@@ -209,7 +221,7 @@ func (b *cloverOrder) line(index int, v jsontape.Value) {
 	if b.lines[len(b.lines)-1].reason == ticket.Allowed {
 		b.discount += off
 	}
-	b.rates(len(b.lines)-1, m[rates], gone)
+	b.rates(len(b.lines)-1, m.taxRates, gone)
 }
 
 // gross is the price of a line, times its weight in thousandths if it has one. Whole thousands of no unit are pieces.
@@ -234,9 +246,7 @@ func (b *cloverOrder) gross(price, unitQuantity, unitName jsontape.Value) (gross
 // modified sums what the modifications of a line add to its price.
 func (b *cloverOrder) modified(modifications jsontape.Value) (sum money.Amount) {
 	for _, e := range b.list(b.elements(modifications)) {
-		var a [1]jsontape.Value
-		b.pick(e, cloverAmount, a[:])
-		sum += b.minor(a[0])
+		sum += b.minor(b.only(e, cloverAmountNames))
 	}
 	return sum
 }
@@ -248,9 +258,9 @@ var thousandth, _ = money.ReadDecimal([]byte("0.001"))
 func (r *reader) discounts(v jsontape.Value, on money.Amount) (sum money.Amount) {
 	on = max(0, on)
 	for _, e := range r.list(v) {
-		var m [3]jsontape.Value
-		r.pick(e, cloverDiscount, m[:])
-		amount, percent, fine := r.minor(m[0]), r.percent(m[1], 100), r.percent(m[2], whole100)
+		var m cloverDiscountJSON
+		m.read(r, e)
+		amount, percent, fine := r.minor(m.amount), r.percent(m.percentage, 100), r.percent(m.percentageDecimal, whole100)
 		switch {
 		case fine != 0:
 			amount = share(on, fine, whole100)
@@ -278,11 +288,11 @@ func (r *reader) percent(v jsontape.Value, whole money.Amount) money.Amount {
 // rates notes the tax rates of a line. It is taxed once by each.
 func (b *cloverOrder) rates(index int, v jsontape.Value, gone bool) {
 	for _, e := range b.list(b.elements(v)) {
-		var m [3]jsontape.Value
-		b.pick(e, cloverRate, m[:])
-		rate, fixed, id := b.minor(m[1]), b.minor(m[2]), b.id(m[0])
+		var m cloverRateJSON
+		m.read(b.reader, e)
+		rate, fixed, id := b.minor(m.rate), b.minor(m.taxAmount), b.id(m.id)
 		if rate < 0 || rate > 10*wholeRate {
-			b.AddAt(m[1].Path, "A tax rate must be from 0 to %d.", 10*wholeRate)
+			b.AddAt(m.rate.Path, "A tax rate must be from 0 to %d.", 10*wholeRate)
 			continue
 		}
 		if gone {

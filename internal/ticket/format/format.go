@@ -102,88 +102,97 @@ func Read(name string, data jsontape.Value, o Options, c money.Currency, into *t
 	return t
 }
 
-// unreadNames are members that only orders of schemas have that are not read, and kinds are what has them.
-var (
-	unreadNames = jsontape.NewNames("Sale", "SaleLines", "salesLines", "sales", "itemizations", "orderCart",
-		"shoppingCart", "totalMoney", "order", "data")
-	unreadKinds = [...]string{"a sale of Lightspeed Retail's R-Series", "a sale of Lightspeed Retail's R-Series",
-		"a sale of Lightspeed Restaurant's K-Series", "a list of sales of Lightspeed Restaurant's K-Series",
-		"a payment of Square's Connect v1", "a cart for Clover's Atomic Orders", "a cart for Clover's Hosted Checkout",
-		"an order as an SDK of Square has it, with names such as totalMoney in place of total_money"}
-)
+// unreadNames are members that only orders of schemas have that are not read, and two that such an order may lie in.
+var unreadNames = jsontape.NewNames("Sale", "SaleLines", "salesLines", "sales", "itemizations", "orderCart",
+	"shoppingCart", "totalMoney", "order", "data")
+
+type unreadJSON struct {
+	sale, saleLines, salesLines, sales, itemizations, orderCart, shoppingCart, totalMoney, order, data jsontape.Value
+}
+
+func (m *unreadJSON) read(v jsontape.Value) {
+	v.Pick(unreadNames, []*jsontape.Value{&m.sale, &m.saleLines, &m.salesLines, &m.sales, &m.itemizations,
+		&m.orderCart, &m.shoppingCart, &m.totalMoney, &m.order, &m.data}, func(string) {})
+}
 
 // unread tells what an order is whose schema is not read; "": none of these.
 func unread(data jsontape.Value) string {
 	for range 2 {
-		var m [10]jsontape.Value
 		if data.Kind() != '{' {
 			return ""
 		}
-		data.Pick(unreadNames, m[:], func(string) {})
-		for i, is := range unreadKinds {
-			if k := m[i].Kind(); k == '{' || k == '[' {
-				return is
-			}
+		var m unreadJSON
+		m.read(data)
+		switch {
+		case holds(m.sale), holds(m.saleLines):
+			return "a sale of Lightspeed Retail's R-Series"
+		case holds(m.salesLines):
+			return "a sale of Lightspeed Restaurant's K-Series"
+		case holds(m.sales):
+			return "a list of sales of Lightspeed Restaurant's K-Series"
+		case holds(m.itemizations):
+			return "a payment of Square's Connect v1"
+		case holds(m.orderCart):
+			return "a cart for Clover's Atomic Orders"
+		case holds(m.shoppingCart):
+			return "a cart for Clover's Hosted Checkout"
+		case holds(m.totalMoney):
+			return "an order as an SDK of Square has it, with names such as totalMoney in place of total_money"
 		}
-		data = first(m[8], m[9])
+		data = first(m.order, m.data)
 	}
 	return ""
 }
 
-var looks = jsontape.NewNames("order", "draft_order", "data", "checks", "selections", "total_money", "line_items",
+// holds reports whether a value is an object or a list.
+func holds(v jsontape.Value) bool { return v.Kind() == '{' || v.Kind() == '[' }
+
+var looksNames = jsontape.NewNames("order", "draft_order", "data", "checks", "selections", "total_money", "line_items",
 	"totals", "total_price", "lineItems", "unpaidBalance", "subtotal", "grandTotal", "register_sale_products")
+
+// looksJSON are members that tell the formats apart. lines are the line_items of those who write it so.
+type looksJSON struct {
+	order, draftOrder, data, checks, selections, totalMoney, lines, totals, totalPrice, lineItems, unpaidBalance,
+	subtotal, grandTotal, registerSaleProducts jsontape.Value
+}
+
+func (m *looksJSON) read(v jsontape.Value) {
+	*m = looksJSON{}
+	v.Pick(looksNames, []*jsontape.Value{&m.order, &m.draftOrder, &m.data, &m.checks, &m.selections, &m.totalMoney,
+		&m.lines, &m.totals, &m.totalPrice, &m.lineItems, &m.unpaidBalance, &m.subtotal, &m.grandTotal,
+		&m.registerSaleProducts}, func(string) {})
+}
 
 // looksLike is the format that the members of an order are of; "": that cannot be told.
 func looksLike(data jsontape.Value) string {
 	if looksLikeGraphQL(data) {
 		return Shopify
 	}
-	const (
-		order = iota
-		draft
-		envelope
-		checks
-		selections
-		money
-		lines
-		totals
-		price
-		lineItems
-		unpaid
-		subtotal
-		grand
-		sold
-	)
-	var m [14]jsontape.Value
-	pick := func(v jsontape.Value) {
-		m = [14]jsontape.Value{}
-		v.Pick(looks, m[:], func(string) {})
-	}
 	if data.Kind() != '{' {
 		return ""
 	}
-	pick(data)
-	for _, inner := range []jsontape.Value{m[order], m[draft], m[envelope]} {
+	var m looksJSON
+	m.read(data)
+	for _, inner := range []jsontape.Value{m.order, m.draftOrder, m.data} {
 		if inner.Kind() == '{' {
-			pick(inner)
+			m.read(inner)
 			break
 		}
 	}
-	has := func(all ...int) bool {
-		return !slices.ContainsFunc(all, func(n int) bool { return m[n].SaysNothing() })
-	}
+	has := func(all ...jsontape.Value) bool { return !slices.ContainsFunc(all, jsontape.Value.SaysNothing) }
 	switch {
-	case has(checks), has(selections):
+	case has(m.checks), has(m.selections):
 		return Toast
-	case has(money):
+	case has(m.totalMoney):
 		return Square
-	case has(lines, totals), has(sold), has(lines, price) && m[price].Kind() == '0': // Shopify's are texts
+	case has(m.lines, m.totals), has(m.registerSaleProducts),
+		has(m.lines, m.totalPrice) && m.totalPrice.Kind() == '0': // Shopify's are texts
 		return LightspeedX
-	case has(lines, price), has(lineItems, subtotal, grand):
+	case has(m.lines, m.totalPrice), has(m.lineItems, m.subtotal, m.grandTotal):
 		return Shopify
-	case has(lineItems, unpaid):
+	case has(m.lineItems, m.unpaidBalance):
 		return Clover
-	case has(lineItems, totals):
+	case has(m.lineItems, m.totals):
 		return Standard
 	}
 	return ""

@@ -11,92 +11,93 @@ import (
 	"boon.example/internal/wire"
 )
 
-// graphNames are the names of the Admin GraphQL API. A name without Set beside the one with it is that of older
-// versions.
-var graphNames = &shopNames{
-	order: jsontape.NewNames("lineItems", "taxesIncluded", "cancelledAt", "displayFinancialStatus", "totalTax",
-		"totalTaxSet", "currentTotalTax", "currentTotalTaxSet", "totalDiscounts", "totalDiscountsSet", "totalPrice",
-		"totalPriceSet", "currentTotalPrice", "currentTotalPriceSet", "totalOutstandingSet", "totalTipReceivedSet",
-		"refunds", "shippingLines", "originalTotalDutiesSet", "currentTotalDutiesSet", "originalTotalAdditionalFeesSet",
-		"currentTotalAdditionalFeesSet"),
-	draft: jsontape.NewNames("lineItems", "status", "subtotalPriceSet", "totalTaxSet", "totalPriceSet", "appliedDiscount",
-		"shippingLine", "taxesIncluded"),
-	line: jsontape.NewNames("id", "variant", "product", "sku", "name", "title", "variantTitle", "originalUnitPrice",
-		"originalUnitPriceSet", "quantity", "currentQuantity", "discountAllocations", "totalDiscount", "totalDiscountSet",
-		"isGiftCard", "tipPaymentGateway", "tipPaymentMethod", "taxLines", "appliedDiscount"),
-	allocation: jsontape.NewNames("allocatedAmount", "allocatedAmountSet"),
-	applied:    jsontape.NewNames("amountSet", "value", "valueType"),
-	shipping:   jsontape.NewNames("price", "originalPriceSet", "discountedPrice", "discountedPriceSet", "isRemoved"),
-	tax:        jsontape.NewNames("price", "priceSet"),
-	set:        jsontape.NewNames("presentmentMoney", "shopMoney"),
-	money:      jsontape.NewNames("amount", "currencyCode"),
-	refunds:    jsontape.NewNames("refundLineItems"),
-	refund:     jsontape.NewNames("lineItem", "quantity", "subtotal", "subtotalSet"),
-	open:       "totalOutstandingSet",
-}
-
 var (
-	graphTop        = jsontape.NewNames("id", "invoiceUrl", "currencyCode", "presentmentCurrencyCode")
-	graphRef        = jsontape.NewNames("id", "legacyResourceId")
-	graphConnection = jsontape.NewNames("nodes", "edges", "pageInfo")
-	graphEdge       = jsontape.NewNames("node")
-	graphPage       = jsontape.NewNames("hasNextPage")
+	graphTopNames        = jsontape.NewNames("id", "invoiceUrl", "currencyCode", "presentmentCurrencyCode")
+	graphRefNames        = jsontape.NewNames("id", "legacyResourceId")
+	graphConnectionNames = jsontape.NewNames("nodes", "edges", "pageInfo")
+	graphEdgeNames       = jsontape.NewNames("node")
+	graphPageNames       = jsontape.NewNames("hasNextPage")
 )
 
-// need is a member that a query has to ask for, or one of several that tell the same: their places among the names.
-type need struct {
-	name string
-	any  []int
+type graphTopJSON struct {
+	id, invoiceURL, currencyCode, presentmentCurrencyCode jsontape.Value
 }
 
-// What a query has to ask for of an order, of a draft order, and of their lines. What may be null must be there, too:
-// a query that asks for it answers null.
-var (
-	graphOrder = []need{{"lineItems", []int{orderLines}}, {"taxesIncluded", []int{orderInclusive}},
-		{"cancelledAt", []int{orderCancelled}},
-		{"currentTotalPriceSet", []int{orderCurrentTotalSet, orderTotalSet, orderTotal}},
-		{"currentTotalTaxSet", []int{orderCurrentTaxSet, orderTaxSet, orderTax}},
-		{"totalOutstandingSet", []int{orderOutstanding, orderStatus}}, {"totalTipReceivedSet", []int{orderGratuity}},
-		{"shippingLines", []int{orderShipping}}}
-	graphDraft = []need{{"lineItems", []int{draftLines}}, {"taxesIncluded", []int{draftInclusive}},
-		{"subtotalPriceSet", []int{draftSubtotal}}, {"totalTaxSet", []int{draftTax}}, {"totalPriceSet", []int{draftTotal}},
-		{"appliedDiscount", []int{draftDiscount}}, {"shippingLine", []int{draftShipping}}}
-	graphDraftLine = []need{{"isGiftCard", []int{lineGiftCard}}, {"quantity", []int{lineQuantity}},
-		{"originalUnitPriceSet", []int{linePriceSet, linePrice}}, {"taxLines", []int{lineTaxes}},
-		{"appliedDiscount", []int{lineApplied}}}
-	graphLine = []need{{"isGiftCard", []int{lineGiftCard}}, {"quantity", []int{lineQuantity}},
-		{"originalUnitPriceSet", []int{linePriceSet, linePrice}}, {"taxLines", []int{lineTaxes}},
-		{"currentQuantity", []int{lineCurrent}},
-		{"discountAllocations", []int{lineAllocations, lineDiscountSet, lineDiscount}}}
-	graphItem = map[string]need{"variant_id": {"variant { id }", []int{lineVariant}}, "sku": {"sku", []int{lineSKU}},
-		"product_id": {"product { id }", []int{lineProduct}}}
-)
+func (m *graphTopJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, graphTopNames, &m.id, &m.invoiceURL, &m.currencyCode, &m.presentmentCurrencyCode)
+}
+
+type graphRefJSON struct {
+	id, legacyResourceID jsontape.Value
+}
+
+func (m *graphRefJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, graphRefNames, &m.id, &m.legacyResourceID)
+}
+
+type graphConnectionJSON struct {
+	nodes, edges, pageInfo jsontape.Value
+}
+
+func (m *graphConnectionJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, graphConnectionNames, &m.nodes, &m.edges, &m.pageInfo)
+}
+
+// lacking are the names of members that a query has to ask for and did not. A member that may be null must be there,
+// too: a query that asks for it answers null.
+type lacking []string
+
+// unless adds a name unless one of the values is there, null included.
+func (l *lacking) unless(name string, values ...jsontape.Value) {
+	if !slices.ContainsFunc(values, jsontape.Value.Exists) && !slices.Contains(*l, name) {
+		*l = append(*l, name)
+	}
+}
+
+// lacking tells what a query has to ask for of an order.
+func (m *shopOrderJSON) lacking() (l lacking) {
+	l.unless("lineItems", m.lineItems)
+	l.unless("taxesIncluded", m.taxesIncluded)
+	l.unless("cancelledAt", m.cancelledAt)
+	l.unless("currentTotalPriceSet", m.currentTotalPriceSet, m.totalPriceSet, m.totalPrice)
+	l.unless("currentTotalTaxSet", m.currentTotalTaxSet, m.totalTaxSet, m.totalTax)
+	l.unless("totalOutstandingSet", m.totalOutstanding, m.financialStatus)
+	l.unless("totalTipReceivedSet", m.totalTipReceived)
+	l.unless("shippingLines", m.shippingLines)
+	return l
+}
+
+// lacking tells what a query has to ask for of a draft order.
+func (m *shopDraftJSON) lacking() (l lacking) {
+	l.unless("lineItems", m.lineItems)
+	l.unless("taxesIncluded", m.taxesIncluded)
+	l.unless("subtotalPriceSet", m.subtotalPrice)
+	l.unless("totalTaxSet", m.totalTax)
+	l.unless("totalPriceSet", m.totalPrice)
+	l.unless("appliedDiscount", m.appliedDiscount)
+	l.unless("shippingLine", m.shippingLine)
+	return l
+}
 
 // graphQL is what is noted while an order of the GraphQL API is read.
 type graphQL struct {
 	shop, shown jsontape.Value // the codes of the shop's currency and of the customer's
-	lacking     []string       // members that the query did not ask for of a line
+	lacking     lacking        // members that the query did not ask for of a line
 }
 
 // ofGraphQL reads an Order or a DraftOrder of the GraphQL API. A query answers only what it asks for: a member that is
 // not there may have any value, so each one that counts is needed.
 func (r *reader) ofGraphQL(data jsontape.Value, isDraft bool) *ticket.Ticket {
-	const (
-		id = iota
-		invoice
-		currency
-		presentment
-	)
-	var m [4]jsontape.Value
-	r.pick(data, graphTop, m[:])
-	s := shop{reader: r, names: graphNames, graph: &graphQL{shop: m[currency], shown: m[presentment]}}
-	known := !m[currency].SaysNothing() && !m[presentment].SaysNothing()
-	if known && !r.says(m[currency], r.currency.Code) && !r.says(m[presentment], r.currency.Code) {
-		r.ours(m[currency])
+	var m graphTopJSON
+	m.read(r, data)
+	s := shop{reader: r, names: graphNames, graph: &graphQL{shop: m.currencyCode, shown: m.presentmentCurrencyCode}}
+	known := !m.currencyCode.SaysNothing() && !m.presentmentCurrencyCode.SaysNothing()
+	if known && !r.says(m.currencyCode, r.currency.Code) && !r.says(m.presentmentCurrencyCode, r.currency.Code) {
+		r.ours(m.currencyCode)
 		return nil
 	}
 	read := s.order
-	if isDraft || m[invoice].Exists() || bytes.HasPrefix(r.text(m[id]), []byte("gid://shopify/DraftOrder/")) {
+	if isDraft || m.invoiceURL.Exists() || bytes.HasPrefix(r.text(m.id), []byte("gid://shopify/DraftOrder/")) {
 		read = s.draftOrder
 	}
 	t := read(data)
@@ -110,9 +111,9 @@ func (r *reader) ofGraphQL(data jsontape.Value, isDraft bool) *ticket.Ticket {
 func looksLikeGraphQL(data jsontape.Value) bool {
 	r := &reader{Problems: new(wire.Problems)} // what is wrong is of no interest
 	order, _ := r.shopOrder(data)
-	var m [shopMembers]jsontape.Value
-	return r.pick(order, shopifyNames, m[:]) && m[shopLines].SaysNothing() && !m[shopLineItems].SaysNothing() &&
-		(!m[shopTotal].SaysNothing() || !m[shopCurrentTotal].SaysNothing())
+	var m shopKindJSON
+	return m.read(r, order) && m.lines.SaysNothing() && !m.lineItems.SaysNothing() &&
+		(!m.totalPriceSet.SaysNothing() || !m.currentTotalPriceSet.SaysNothing())
 }
 
 func askFor(of string, members []string) string {
@@ -120,57 +121,63 @@ func askFor(of string, members []string) string {
 }
 
 // lacksOf reports whether an order lacks members that it needs, and notes them.
-func (s shop) lacksOf(data jsontape.Value, m []jsontape.Value, needs []need) bool {
-	lacking := s.graph.lacks(nil, m, needs)
+func (s shop) lacksOf(data jsontape.Value, lacking lacking) bool {
 	if len(lacking) > 0 {
 		s.AddAt(data.Path, "%s", askFor("of the order", lacking))
 	}
 	return len(lacking) > 0
 }
 
-// lineLacks notes the members that a line needs and lacks.
-func (g *graphQL) lineLacks(m []jsontape.Value, needs []need, itemID string) {
-	g.lacking = g.lacks(g.lacking, m, needs)
-	g.lacking = g.lacks(g.lacking, m, []need{graphItem[itemID]})
-}
-
-// lacks adds the names of needs that none of the members meets.
-func (g *graphQL) lacks(lacking []string, m []jsontape.Value, needs []need) []string {
-	for _, n := range needs {
-		met := slices.ContainsFunc(n.any, func(i int) bool { return m[i].Exists() })
-		if !met && !slices.Contains(lacking, n.name) {
-			lacking = append(lacking, n.name)
-		}
+// lineLacks notes what a query has to ask for of a line of an order or of a draft order, and did not.
+func (g *graphQL) lineLacks(m *shopLineJSON, itemID string, ofDraft bool) {
+	l := &g.lacking
+	l.unless("isGiftCard", m.giftCard)
+	l.unless("quantity", m.quantity)
+	l.unless("originalUnitPriceSet", m.priceSet, m.price)
+	l.unless("taxLines", m.taxLines)
+	if ofDraft {
+		l.unless("appliedDiscount", m.appliedDiscount)
+	} else {
+		l.unless("currentQuantity", m.currentQuantity)
+		l.unless("discountAllocations", m.discountAllocations, m.totalDiscountSet, m.totalDiscount)
 	}
-	return lacking
+	switch itemID {
+	case "variant_id":
+		l.unless("variant { id }", m.variantID)
+	case "sku":
+		l.unless("sku", m.sku)
+	case "product_id":
+		l.unless("product { id }", m.productID)
+	}
 }
 
 // inBag is an amount in the account's currency. A MoneyBag has it in the shop's currency and in the customer's. The
 // older members are a MoneyV2, or a text in the shop's currency.
 func (s shop) inBag(plain, bag jsontape.Value) jsontape.Value {
-	var shown, own [2]jsontape.Value
-	var m [2]jsontape.Value
+	var m shopSetJSON
+	var shown, own shopMoneyJSON
 	switch {
 	case !bag.SaysNothing():
-		s.pick(bag, s.names.set, m[:])
-		s.pick(m[0], s.names.money, shown[:])
-		s.pick(m[1], s.names.money, own[:])
+		m.read(s, bag)
+		shown.read(s, m.presentmentMoney)
+		own.read(s, m.shopMoney)
 	case plain.SaysNothing():
 		return plain
 	case plain.Kind() == '{':
 		bag = plain
-		s.pick(plain, s.names.money, own[:])
+		own.read(s, plain)
 	default:
-		own[0] = plain
+		own.amount = plain
 	}
-	own[1], shown[1] = first(own[1], s.graph.shop), first(shown[1], s.graph.shown)
-	for _, money := range [][2]jsontape.Value{own, shown} {
-		if !money[0].SaysNothing() && s.says(money[1], s.currency.Code) {
-			return money[0]
+	own.currencyCode = first(own.currencyCode, s.graph.shop)
+	shown.currencyCode = first(shown.currencyCode, s.graph.shown)
+	for _, money := range []shopMoneyJSON{own, shown} {
+		if !money.amount.SaysNothing() && s.says(money.currencyCode, s.currency.Code) {
+			return money.amount
 		}
 	}
-	switch code := first(own[1], shown[1]); {
-	case own[0].SaysNothing() && shown[0].SaysNothing():
+	switch code := first(own.currencyCode, shown.currencyCode); {
+	case own.amount.SaysNothing() && shown.amount.SaysNothing():
 		s.needs(bag, "shopMoney", "This is needed, with its amount and currencyCode.")
 	case code.SaysNothing():
 		s.AddAt(bag.Path, "Which currency this is in is needed: ask for the currencyCode.")
@@ -187,9 +194,9 @@ func (s shop) ref(v jsontape.Value) string {
 		return s.id(v)
 	}
 	if v.Kind() == '{' {
-		var m [2]jsontape.Value
-		s.pick(v, graphRef, m[:])
-		v = first(m[:]...)
+		var m graphRefJSON
+		m.read(s.reader, v)
+		v = first(m.id, m.legacyResourceID)
 	}
 	id := s.id(v)
 	if global, ok := strings.CutPrefix(id, "gid://"); ok {
@@ -211,18 +218,16 @@ func (r *reader) connection(v jsontape.Value) (list jsontape.Value, edges bool) 
 	if v.Kind() != '{' {
 		return v, false
 	}
-	var m [3]jsontape.Value
-	var page [1]jsontape.Value
-	r.pick(v, graphConnection, m[:])
-	r.pick(m[2], graphPage, page[:])
-	if r.yes(page[0]) {
+	var m graphConnectionJSON
+	m.read(r, v)
+	if r.yes(r.only(m.pageInfo, graphPageNames)) {
 		r.AddAt(v.Path, "There are more of these than the query asked for. Ask for the rest with after, and send all in "+
 			"one list.")
 	}
-	if m[0].SaysNothing() {
-		return m[1], true
+	if m.nodes.SaysNothing() {
+		return m.edges, true
 	}
-	return m[0], false
+	return m.nodes, false
 }
 
 // all is the elements of a list, or of a connection of the GraphQL API.
@@ -236,8 +241,7 @@ func (s shop) all(v jsontape.Value) func(func(int, jsontape.Value) bool) {
 	}
 	return func(yield func(int, jsontape.Value) bool) {
 		for i, e := range s.list(list) {
-			var m [1]jsontape.Value
-			if s.pick(e, graphEdge, m[:]); s.is(m[0], '{', "an object") && !yield(i, m[0]) {
+			if node := s.only(e, graphEdgeNames); s.is(node, '{', "an object") && !yield(i, node) {
 				return
 			}
 		}
@@ -274,9 +278,8 @@ func (r *reader) answered(v jsontape.Value) jsontape.Value {
 	if v.Kind() != '{' || v.Len() != 1 {
 		return v
 	}
-	var m [envelopeMembers]jsontape.Value
-	r.pick(v, shopifyEnvelope, m[:])
-	if slices.ContainsFunc(m[:], jsontape.Value.Exists) {
+	var m shopEnvelopeJSON
+	if m.read(r, v); m != (shopEnvelopeJSON{}) {
 		return v
 	}
 	for _, inner := range v.Members() {

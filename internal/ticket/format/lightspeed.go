@@ -9,22 +9,92 @@ import (
 )
 
 var (
-	saleEnvelope = jsontape.NewNames("data", "sale", "register_sale", "payload")
-	saleNames    = jsontape.NewNames("state", "status", "line_items", "register_sale_products", "totals", "payments",
-		"adjustments", "ecom_custom_charges", "total_price", "total_tax", "register_sale_payments")
-	saleLine = jsontape.NewNames("product", "product_id", "quantity", "pricing", "unit_price", "price", "total_discount",
-		"unit_discount", "discount", "total_price", "price_total", "tax", "unit_tax", "tax_amount", "total_tax", "tax_total",
-		"return", "is_return", "gift_card_number")
-	saleProduct = jsontape.NewNames("id")
-	salePricing = jsontape.NewNames("price", "discount_total", "total")
-	saleTax     = jsontape.NewNames("amount", "total")
-	saleReturn  = jsontape.NewNames("is_return")
-	saleTotals  = jsontape.NewNames("price", "price_incl_tax", "tax", "total_price", "total_tax", "total_to_pay",
-		"total_paid", "total_payment")
-	salePayment    = jsontape.NewNames("amount")
-	saleAdjustment = jsontape.NewNames("adjustment_type", "type", "total", "value")
-	saleCharge     = jsontape.NewNames("total", "total_incl")
+	saleEnvelopeNames = jsontape.NewNames("data", "sale", "register_sale", "payload")
+	saleNames         = jsontape.NewNames("state", "status", "line_items", "register_sale_products", "totals",
+		"payments", "adjustments", "ecom_custom_charges", "total_price", "total_tax", "register_sale_payments")
+	saleLineNames = jsontape.NewNames("product", "product_id", "quantity", "pricing", "unit_price", "price",
+		"total_discount", "unit_discount", "discount", "total_price", "price_total", "tax", "unit_tax",
+		"tax_amount", "total_tax", "tax_total", "return", "is_return", "gift_card_number")
+	saleProductNames = jsontape.NewNames("id")
+	salePricingNames = jsontape.NewNames("price", "discount_total", "total")
+	saleTaxNames     = jsontape.NewNames("amount", "total")
+	saleReturnNames  = jsontape.NewNames("is_return")
+	saleTotalsNames  = jsontape.NewNames("price", "price_incl_tax", "tax", "total_price", "total_tax",
+		"total_to_pay", "total_paid", "total_payment")
+	salePaymentNames    = jsontape.NewNames("amount")
+	saleAdjustmentNames = jsontape.NewNames("adjustment_type", "type", "total", "value")
+	saleChargeNames     = jsontape.NewNames("total", "total_incl")
 )
+
+type saleEnvelopeJSON struct {
+	data, sale, registerSale, payload jsontape.Value
+}
+
+func (m *saleEnvelopeJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, saleEnvelopeNames, &m.data, &m.sale, &m.registerSale, &m.payload)
+}
+
+type saleJSON struct {
+	state, status, lineItems, registerSaleProducts, totals, payments, adjustments, ecomCustomCharges,
+	totalPrice, totalTax, registerSalePayments jsontape.Value
+}
+
+func (m *saleJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, saleNames, &m.state, &m.status, &m.lineItems, &m.registerSaleProducts, &m.totals,
+		&m.payments, &m.adjustments, &m.ecomCustomCharges, &m.totalPrice, &m.totalTax, &m.registerSalePayments)
+}
+
+type saleLineJSON struct {
+	product, productID, quantity, pricing, unitPrice, price, totalDiscount, unitDiscount, discount, totalPrice,
+	priceTotal, tax, unitTax, taxAmount, totalTax, taxTotal, returned, isReturn, giftCardNumber jsontape.Value
+}
+
+func (m *saleLineJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, saleLineNames, &m.product, &m.productID, &m.quantity, &m.pricing, &m.unitPrice, &m.price,
+		&m.totalDiscount, &m.unitDiscount, &m.discount, &m.totalPrice, &m.priceTotal, &m.tax, &m.unitTax,
+		&m.taxAmount, &m.totalTax, &m.taxTotal, &m.returned, &m.isReturn, &m.giftCardNumber)
+}
+
+type salePricingJSON struct {
+	price, discountTotal, total jsontape.Value
+}
+
+func (m *salePricingJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, salePricingNames, &m.price, &m.discountTotal, &m.total)
+}
+
+type saleTaxJSON struct {
+	amount, total jsontape.Value
+}
+
+func (m *saleTaxJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, saleTaxNames, &m.amount, &m.total)
+}
+
+type saleTotalsJSON struct {
+	price, priceInclTax, tax, totalPrice, totalTax, totalToPay, totalPaid, totalPayment jsontape.Value
+}
+
+func (m *saleTotalsJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, saleTotalsNames, &m.price, &m.priceInclTax, &m.tax, &m.totalPrice, &m.totalTax,
+		&m.totalToPay, &m.totalPaid, &m.totalPayment)
+}
+
+type saleAdjustmentJSON struct {
+	adjustmentType, kind, total, value jsontape.Value
+}
+
+func (m *saleAdjustmentJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, saleAdjustmentNames, &m.adjustmentType, &m.kind, &m.total, &m.value)
+}
+
+type saleChargeJSON struct {
+	total, totalIncl jsontape.Value
+}
+
+func (m *saleChargeJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, saleChargeNames, &m.total, &m.totalIncl)
+}
 
 // pricesHaveTax tells whether prices include tax: as the options say, else by the country of the currency.
 func (r *reader) pricesHaveTax() bool {
@@ -50,9 +120,7 @@ func (r *reader) amount(v jsontape.Value) money.Amount { return r.priced(v).Roun
 // salePaid sums what was paid.
 func (r *reader) salePaid(payments jsontape.Value) (paid money.Amount) {
 	for _, e := range r.list(payments) {
-		var p [1]jsontape.Value
-		r.pick(e, salePayment, p[:])
-		paid += r.amount(p[0])
+		paid += r.amount(r.only(e, salePaymentNames))
 	}
 	return paid
 }
@@ -61,11 +129,11 @@ func (r *reader) salePaid(payments jsontape.Value) (paid money.Amount) {
 func (r *reader) unpacked(data jsontape.Value) jsontape.Value {
 	const deepest = 2
 	for range deepest {
-		var e [4]jsontape.Value
-		if r.pick(data, saleEnvelope, e[:]); data.Kind() != '{' {
+		var e saleEnvelopeJSON
+		if e.read(r, data); data.Kind() != '{' {
 			break
 		}
-		inner := first(e[:]...)
+		inner := first(e.data, e.sale, e.registerSale, e.payload)
 		if inner.Kind() != '{' {
 			break
 		}
@@ -77,28 +145,15 @@ func (r *reader) unpacked(data jsontape.Value) jsontape.Value {
 // lightspeedX reads a Sale: of the schema of 2026-07, of the flat one before it, or of the one that webhooks send,
 // which is that of API 0.9. Its amounts are finer than the currency and without tax, and it tells no currency.
 func (r *reader) lightspeedX(data jsontape.Value) *ticket.Ticket {
-	const (
-		state = iota
-		status
-		lines
-		products
-		totals
-		payments
-		adjustments
-		charges
-		flatPrice
-		flatTax
-		paidWith
-	)
 	data = r.unpacked(data)
-	var m [11]jsontape.Value
-	if r.pick(data, saleNames, m[:]); data.Kind() != '{' {
+	var m saleJSON
+	if m.read(r, data); data.Kind() != '{' {
 		return nil
 	}
 	if looksLike(data) == Shopify { // numbers in quotes are of webhooks only, which have other members
 		r.needs(data, "total_price", "This must be a number without quotes: send the sale as Lightspeed gives it.")
 	}
-	sold := first(m[lines], m[products])
+	sold := first(m.lineItems, m.registerSaleProducts)
 	if sold.SaysNothing() {
 		r.needs(data, "line_items", "This is needed: send the sale as Lightspeed gives it.")
 	}
@@ -109,11 +164,11 @@ func (r *reader) lightspeedX(data jsontape.Value) *ticket.Ticket {
 		b.add(l)
 		net = net.Add(without)
 	}
-	t := r.saleTotals(m[totals], m[flatPrice], m[flatTax])
+	t := r.saleTotals(m.totals, m.totalPrice, m.totalTax)
 	if !t.known {
 		r.needs(data, "totals", "This is needed, with price_incl_tax.")
 	}
-	added := r.adjustments(m[adjustments], m[charges])
+	added := r.adjustments(m.adjustments, m.ecomCustomCharges)
 	b.tax, b.own, b.summed = t.tax.Round(r.currency), t.own.Round(r.currency), true
 	if t.flat { // whose totals are without the charges of the web shop
 		b.own += added.shop
@@ -124,11 +179,11 @@ func (r *reader) lightspeedX(data jsontape.Value) *ticket.Ticket {
 	after := near(net.Round(r.currency), price, rounding) ||
 		t.flat && near(net.Round(r.currency)+added.charged-added.shop, price, rounding)
 	b.adjust(added, t.priced && !after, inclusive)
-	b.due = b.own - max(r.salePaid(first(m[payments], m[paidWith])), t.paid)
+	b.due = b.own - max(r.salePaid(first(m.payments, m.registerSalePayments)), t.paid)
 	if t.asks {
 		b.due = min(b.due, t.toPay)
 	}
-	b.settled = r.says(m[state], "voided", "closed") || r.saleIsOver(m[status])
+	b.settled = r.says(m.state, "voided", "closed") || r.saleIsOver(m.status)
 	return b.ticket()
 }
 
@@ -150,28 +205,18 @@ type saleSum struct {
 
 // saleTotals reads the sums of a sale, wherever its schema has them.
 func (r *reader) saleTotals(v, flatPrice, flatTax jsontape.Value) (s saleSum) {
-	const (
-		price = iota
-		whole
-		tax
-		totalPrice
-		totalTax
-		toPay
-		paid
-		payment
-	)
-	var t [8]jsontape.Value
-	r.pick(v, saleTotals, t[:])
-	flatPrice, flatTax = first(flatPrice, t[totalPrice]), first(flatTax, t[totalTax])
-	s.flat = t[price].SaysNothing() && t[whole].SaysNothing()
-	s.price, s.tax = r.priced(first(t[price], flatPrice)), r.priced(first(t[tax], flatTax))
-	s.priced = !first(t[price], flatPrice).SaysNothing()
-	if s.own = r.priced(t[whole]); t[whole].SaysNothing() {
+	var t saleTotalsJSON
+	t.read(r, v)
+	flatPrice, flatTax = first(flatPrice, t.totalPrice), first(flatTax, t.totalTax)
+	s.flat = t.price.SaysNothing() && t.priceInclTax.SaysNothing()
+	s.price, s.tax = r.priced(first(t.price, flatPrice)), r.priced(first(t.tax, flatTax))
+	s.priced = !first(t.price, flatPrice).SaysNothing()
+	if s.own = r.priced(t.priceInclTax); t.priceInclTax.SaysNothing() {
 		s.own = s.price.Add(s.tax)
 	}
-	s.known = !t[whole].SaysNothing() || !flatPrice.SaysNothing()
-	s.toPay, s.asks = r.amount(t[toPay]), !t[toPay].SaysNothing()
-	s.paid = r.amount(first(t[paid], t[payment]))
+	s.known = !t.priceInclTax.SaysNothing() || !flatPrice.SaysNothing()
+	s.toPay, s.asks = r.amount(t.totalToPay), !t.totalToPay.SaysNothing()
+	s.paid = r.amount(first(t.totalPaid, t.totalPayment))
 	return s
 }
 
@@ -199,53 +244,30 @@ func (b *bill) adjust(a adjusted, before, inclusive bool) {
 
 // saleLine reads a line, and its total without tax. In the flat schema tax and discount are of one piece.
 func (r *reader) saleLine(v jsontape.Value, inclusive bool) (l line, without money.Decimal) {
-	const (
-		product = iota
-		flatProduct
-		quantity
-		pricing
-		unitPrice
-		price
-		totalDiscount
-		unitDiscount
-		discount
-		totalPrice
-		priceTotal
-		tax
-		unitTaxed
-		taxAmount
-		totalTax
-		taxTotal
-		back
-		flatBack
-		card
-	)
-	var m [19]jsontape.Value
-	r.pick(v, saleLine, m[:])
-	var of [1]jsontape.Value
-	r.pick(m[product], saleProduct, of[:])
-	if l.id = r.id(of[0]); of[0].SaysNothing() {
-		l.id = r.id(m[flatProduct])
+	var m saleLineJSON
+	m.read(r, v)
+	of := r.only(m.product, saleProductNames)
+	if l.id = r.id(of); of.SaysNothing() {
+		l.id = r.id(m.productID)
 	}
-	pieces := r.saleQuantity(m[quantity])
-	p := [3]jsontape.Value{first(m[unitPrice], m[price]), m[totalDiscount], first(m[totalPrice], m[priceTotal])}
-	off := r.priced(p[1])
-	if p[1].SaysNothing() {
-		off = r.priced(first(m[unitDiscount], m[discount])).Mul(pieces)
+	pieces := r.saleQuantity(m.quantity)
+	p := salePricingJSON{first(m.unitPrice, m.price), m.totalDiscount, first(m.totalPrice, m.priceTotal)}
+	off := r.priced(p.discountTotal)
+	if p.discountTotal.SaysNothing() {
+		off = r.priced(first(m.unitDiscount, m.discount)).Mul(pieces)
 	}
-	if !m[pricing].SaysNothing() {
-		p = [3]jsontape.Value{}
-		r.pick(m[pricing], salePricing, p[:])
-		off = r.priced(p[1])
+	if !m.pricing.SaysNothing() {
+		p = salePricingJSON{}
+		p.read(r, m.pricing)
+		off = r.priced(p.discountTotal)
 	}
-	t := r.saleTaxes(m[tax], [2]jsontape.Value{first(m[unitTaxed], m[taxAmount]), first(m[totalTax], m[taxTotal])},
-		m[unitTaxed])
-	unit, unitTax, taxes := r.priced(p[0]), r.priced(t[0]), r.priced(t[1])
-	if t[1].SaysNothing() {
+	t := r.saleTaxes(m.tax, saleTaxJSON{first(m.unitTax, m.taxAmount), first(m.totalTax, m.taxTotal)}, m.unitTax)
+	unit, unitTax, taxes := r.priced(p.price), r.priced(t.amount), r.priced(t.total)
+	if t.total.SaysNothing() {
 		taxes = unitTax.Mul(pieces)
 	}
-	if without = r.priced(p[2]); p[2].SaysNothing() {
-		if without = discounted(unit.Mul(pieces), off); p[0].SaysNothing() {
+	if without = r.priced(p.total); p.total.SaysNothing() {
+		if without = discounted(unit.Mul(pieces), off); p.price.SaysNothing() {
 			r.needs(v, "pricing", "This is needed, with its total.")
 		}
 	}
@@ -253,29 +275,27 @@ func (r *reader) saleLine(v jsontape.Value, inclusive bool) (l line, without mon
 		r.needs(v, "pricing", "The line's price times its quantity is too large.")
 	}
 	r.saleSums(&l, pieces, without, taxes, unit, unitTax, inclusive)
-	l.even = l.even && !p[0].SaysNothing()
-	r.saleReason(&l, m[back], m[flatBack], m[card], pieces)
+	l.even = l.even && !p.price.SaysNothing()
+	r.saleReason(&l, m.returned, m.isReturn, m.giftCardNumber, pieces)
 	return l, without
 }
 
 // saleTaxes gives the tax of one piece and of the line: the two of the flat schema, whose tax may be a number, or those
 // of the tax that is an object.
-func (r *reader) saleTaxes(tax jsontape.Value, flat [2]jsontape.Value, unitTaxed jsontape.Value) [2]jsontape.Value {
+func (r *reader) saleTaxes(tax jsontape.Value, flat saleTaxJSON, unitTaxed jsontape.Value) saleTaxJSON {
 	switch k := tax.Kind(); {
 	case k == '0' || k == '"':
-		flat[0] = first(unitTaxed, tax)
+		flat.amount = first(unitTaxed, tax)
 	case !tax.SaysNothing():
-		flat = [2]jsontape.Value{}
-		r.pick(tax, saleTax, flat[:])
+		flat = saleTaxJSON{}
+		flat.read(r, tax)
 	}
 	return flat
 }
 
 // saleReason says why a line is left out: it is a gift card, or it was brought back.
 func (r *reader) saleReason(l *line, back, flatBack, card jsontape.Value, pieces money.Decimal) {
-	var brought [1]jsontape.Value
-	r.pick(back, saleReturn, brought[:])
-	returned := r.yes(brought[0])
+	returned := r.yes(r.only(back, saleReturnNames))
 	returned = r.yes(flatBack) || returned
 	switch {
 	case !card.SaysNothing():
@@ -342,10 +362,10 @@ func (r *reader) adjustments(v, custom jsontape.Value) (a adjusted) {
 	a.shop = r.saleCharges(custom)
 	a.charged = a.shop
 	for _, e := range r.list(v) {
-		var m [4]jsontape.Value
-		r.pick(e, saleAdjustment, m[:])
-		kind := first(m[0], m[1])
-		switch amount := r.amount(first(m[2], m[3])); {
+		var m saleAdjustmentJSON
+		m.read(r, e)
+		kind := first(m.adjustmentType, m.kind)
+		switch amount := r.amount(first(m.total, m.value)); {
 		case r.says(kind, "DISCOUNT"):
 			a.off += max(amount, -amount)
 		case r.says(kind, "TIP"):
@@ -361,10 +381,10 @@ func (r *reader) adjustments(v, custom jsontape.Value) (a adjusted) {
 // saleCharges sums the charges of the web shop with their tax: an object with its sums, or a list.
 func (r *reader) saleCharges(v jsontape.Value) (sum money.Amount) {
 	charge := func(v jsontape.Value) {
-		var m [2]jsontape.Value
-		r.pick(v, saleCharge, m[:])
-		without, with := r.amount(m[0]), r.amount(m[1])
-		if m[1].SaysNothing() {
+		var m saleChargeJSON
+		m.read(r, v)
+		without, with := r.amount(m.total), r.amount(m.totalIncl)
+		if m.totalIncl.SaysNothing() {
 			with = without
 		}
 		sum += with

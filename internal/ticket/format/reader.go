@@ -52,13 +52,19 @@ func (r *reader) is(v jsontape.Value, kind jsontext.Kind, must string) bool {
 	return true
 }
 
-// pick looks up the members of an object. ok is false where there is none.
-func (r *reader) pick(v jsontape.Value, names *jsontape.Names, into []jsontape.Value) (ok bool) {
+// pick looks up the members of an object, each into the place of its name. ok is false where there is no object.
+func (r *reader) pick(v jsontape.Value, names *jsontape.Names, into ...*jsontape.Value) (ok bool) {
 	if v.Kind() != '{' && !r.is(v, '{', "an object") {
 		return false
 	}
 	v.Pick(names, into, func(name string) { r.AddAt(within(v, name), "This member is given more than once.") })
 	return true
+}
+
+// only looks up the one member of an object that counts.
+func (r *reader) only(v jsontape.Value, names *jsontape.Names) (m jsontape.Value) {
+	r.pick(v, names, &m)
+	return m
 }
 
 // within is the path of a member of an object, whether it is there or not.

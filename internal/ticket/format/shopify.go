@@ -9,48 +9,6 @@ import (
 	"boon.example/internal/ticket"
 )
 
-// shopNames are the names of what is read of an order, in one of Shopify's two interfaces. The tables of both name the
-// same members in the same order.
-type shopNames struct {
-	order, draft, line, allocation, applied, shipping, tax, set, money, refunds, refund *jsontape.Names
-	open                                                                                string // what is outstanding
-}
-
-// restNames are the names of the Admin REST API.
-var restNames = &shopNames{
-	order: jsontape.NewNames("line_items", "taxes_included", "cancelled_at", "financial_status", "total_tax",
-		"total_tax_set", "current_total_tax", "current_total_tax_set", "total_discounts", "total_discounts_set",
-		"total_price", "total_price_set", "current_total_price", "current_total_price_set", "total_outstanding",
-		"total_tip_received", "refunds", "shipping_lines", "original_total_duties_set", "current_total_duties_set",
-		"original_total_additional_fees_set", "current_total_additional_fees_set"),
-	draft: jsontape.NewNames("line_items", "status", "subtotal_price", "total_tax", "total_price", "applied_discount",
-		"shipping_line", "taxes_included"),
-	line: jsontape.NewNames("id", "variant_id", "product_id", "sku", "name", "title", "variant_title", "price",
-		"price_set", "quantity", "current_quantity", "discount_allocations", "total_discount", "total_discount_set",
-		"gift_card", "tip_payment_gateway", "tip_payment_method", "tax_lines", "applied_discount"),
-	allocation: jsontape.NewNames("amount", "amount_set"),
-	applied:    jsontape.NewNames("amount", "value", "value_type"),
-	shipping:   jsontape.NewNames("price", "price_set", "discounted_price", "discounted_price_set", "is_removed"),
-	tax:        jsontape.NewNames("price", "price_set"),
-	set:        jsontape.NewNames("presentment_money", "shop_money"),
-	money:      jsontape.NewNames("amount", "currency_code"),
-	refunds:    jsontape.NewNames("refund_line_items"),
-	refund:     jsontape.NewNames("line_item_id", "quantity", "subtotal", "subtotal_set"),
-	open:       "total_outstanding",
-}
-
-var (
-	shopifyNames = jsontape.NewNames("lineItems", "order_id", "invoice_url", "line_items", "currency",
-		"presentment_currency", "totalPriceSet", "currentTotalPriceSet")
-	shopifyEnvelope = jsontape.NewNames("line_items", "lineItems", "order", "draft_order", "draftOrder",
-		"calculatedDraftOrder", "node", "orders", "draftOrders", "data")
-	shopifyCart = jsontape.NewNames("subtotal", "taxTotal", "grandTotal", "lineItems")
-	cartLine    = jsontape.NewNames("price", "quantity", "title", "variantId", "productId", "sku", "isGiftCard")
-)
-
-// envelopeMembers is how many names shopifyEnvelope has.
-const envelopeMembers = 10
-
 // shop reads the amounts of an order, in the one of its two currencies that is the account's.
 type shop struct {
 	*reader
@@ -79,15 +37,16 @@ func (s shop) ofSet(set jsontape.Value) jsontape.Value {
 	if s.graph != nil {
 		return s.inBag(jsontape.Value{}, set)
 	}
-	var m, money [2]jsontape.Value
-	s.pick(set, s.names.set, m[:])
-	in := m[1]
+	var m shopSetJSON
+	m.read(s, set)
+	in := m.shopMoney
 	if s.presented {
-		in = m[0]
+		in = m.presentmentMoney
 	}
-	s.pick(in, s.names.money, money[:])
-	s.ours(money[1])
-	return money[0]
+	var money shopMoneyJSON
+	money.read(s, in)
+	s.ours(money.currencyCode)
+	return money.amount
 }
 
 // tells reports whether an order tells an amount.
@@ -117,82 +76,57 @@ func isZero(v jsontape.Value) bool {
 	return err == nil && d.IsZero()
 }
 
-// The members that tell what an order is.
-const (
-	shopLineItems = iota
-	shopOrderID
-	shopInvoice
-	shopLines
-	shopCurrency
-	shopPresentment
-	shopTotal
-	shopCurrentTotal
-	shopMembers
-)
-
 // shopify reads an Order or a DraftOrder of the REST API or of the GraphQL API, or the cart of a point of sale.
 func (r *reader) shopify(data jsontape.Value) *ticket.Ticket {
 	data, isDraft := r.shopOrder(data)
 	if data.Kind() != '{' {
 		return nil
 	}
-	var m [shopMembers]jsontape.Value
-	r.pick(data, shopifyNames, m[:])
+	var m shopKindJSON
+	m.read(r, data)
 	switch {
-	case isGraphQL(m, isDraft):
+	case isGraphQL(&m, isDraft):
 		return r.ofGraphQL(data, isDraft)
-	case !m[shopLineItems].SaysNothing():
+	case !m.lineItems.SaysNothing():
 		return r.cart(data)
-	case m[shopLines].SaysNothing():
+	case m.lines.SaysNothing():
 		r.needs(data, "line_items", "This is needed: send an order, a draft order or a cart as Shopify gives it.")
 		return nil
 	}
 	s := shop{reader: r, names: restNames}
-	if isDraft || m[shopOrderID].Exists() || m[shopInvoice].Exists() {
-		r.ours(m[shopCurrency])
+	if isDraft || m.orderID.Exists() || m.invoiceURL.Exists() {
+		r.ours(m.currency)
 		return s.draftOrder(data)
 	}
-	if !r.says(m[shopCurrency], r.currency.Code) && r.says(m[shopPresentment], r.currency.Code) {
+	if !r.says(m.currency, r.currency.Code) && r.says(m.presentmentCurrency, r.currency.Code) {
 		s.presented = true
 	} else {
-		r.ours(m[shopCurrency])
+		r.ours(m.currency)
 	}
 	return s.order(data)
 }
 
 // isGraphQL reports whether an order is of the GraphQL API: its lines are a connection, or it tells totals in sets.
-func isGraphQL(m [shopMembers]jsontape.Value, isDraft bool) bool {
-	lines := m[shopLineItems]
-	return lines.Kind() == '{' || !m[shopTotal].SaysNothing() || !m[shopCurrentTotal].SaysNothing() ||
+func isGraphQL(m *shopKindJSON, isDraft bool) bool {
+	lines := m.lineItems
+	return lines.Kind() == '{' || !m.totalPriceSet.SaysNothing() || !m.currentTotalPriceSet.SaysNothing() ||
 		isDraft && !lines.SaysNothing()
 }
 
 // shopOrder takes an order out of its envelopes: those of the REST API, and what a query or a mutation of the GraphQL
 // API answers. isDraft tells that the envelope is that of a draft.
 func (r *reader) shopOrder(data jsontape.Value) (order jsontape.Value, isDraft bool) {
-	const (
-		restLines = iota
-		lines
-		plain
-		restDraft
-		draft
-		calculated
-		node
-		orders
-		drafts
-		answer
-	)
 	const deepest = 4
 	for range deepest {
-		var m [envelopeMembers]jsontape.Value
-		r.pick(data, shopifyEnvelope, m[:])
-		if !m[restLines].SaysNothing() || !m[lines].SaysNothing() {
+		var m shopEnvelopeJSON
+		m.read(r, data)
+		if !m.restLines.SaysNothing() || !m.lineItems.SaysNothing() {
 			break
 		}
-		one := first(m[plain], m[node], r.onlyOne(m[orders]))
-		ofDraft := first(m[restDraft], m[draft], m[calculated], r.onlyOne(m[drafts]))
+		one := first(m.order, m.node, r.onlyOne(m.orders))
+		ofDraft := first(m.restDraft, m.draftOrder, m.calculatedDraftOrder, r.onlyOne(m.draftOrders))
 		isDraft = one.SaysNothing() && !ofDraft.SaysNothing()
-		inner := first(one, ofDraft, r.answered(m[answer]))
+		inner := first(one, ofDraft, r.answered(m.data))
 		if inner.SaysNothing() {
 			break
 		}
@@ -212,68 +146,45 @@ func (s shop) shippings(list jsontape.Value) (sum money.Amount) {
 	return sum
 }
 
-// The members of an order.
-const (
-	orderLines = iota
-	orderInclusive
-	orderCancelled
-	orderStatus
-	orderTax
-	orderTaxSet
-	orderCurrentTax
-	orderCurrentTaxSet
-	orderDiscounts
-	orderDiscountsSet
-	orderTotal
-	orderTotalSet
-	orderCurrentTotal
-	orderCurrentTotalSet
-	orderOutstanding
-	orderGratuity
-	orderRefunds
-	orderShipping
-	orderExtra
-	orderMembers = orderExtra + 4
-)
-
 func (s shop) order(data jsontape.Value) *ticket.Ticket {
-	var m [orderMembers]jsontape.Value
-	if s.pick(data, s.names.order, m[:]); s.graph != nil && s.lacksOf(data, m[:], graphOrder) {
+	var m shopOrderJSON
+	if m.read(s, data); s.graph != nil && s.lacksOf(data, m.lacking()) {
 		return nil
 	}
-	b := s.bill(s.size(m[orderLines]))
-	back := s.refunds(m[orderRefunds])
-	inside := s.yes(m[orderInclusive])
-	for _, e := range s.all(m[orderLines]) {
-		l := s.line(e, m[orderGratuity], back)
+	b := s.bill(s.size(m.lineItems))
+	back := s.refunds(m.refunds)
+	inside := s.yes(m.taxesIncluded)
+	for _, e := range s.all(m.lineItems) {
+		l := s.line(e, m.totalTipReceived, back)
 		if inside {
 			l.outside = 0
 		}
 		b.add(l)
 	}
-	b.tax = s.latest(m[orderTax:])
-	b.discount, b.charge = s.amount(m[orderDiscounts], m[orderDiscountsSet]), s.shippings(m[orderShipping])
-	b.charge += s.extras(m[orderExtra:]) + s.extras(m[orderExtra+2:])
-	b.own, b.summed = s.latest(m[orderTotal:]), true
-	now := s.tells(m[orderCurrentTotal], m[orderCurrentTotalSet])
-	if !now && !s.tells(m[orderTotal], m[orderTotalSet]) {
+	b.tax = s.latest(m.totalTax, m.totalTaxSet, m.currentTotalTax, m.currentTotalTaxSet)
+	b.discount, b.charge = s.amount(m.totalDiscounts, m.totalDiscountsSet), s.shippings(m.shippingLines)
+	b.charge += s.extras(m.originalTotalDutiesSet, m.currentTotalDutiesSet)
+	b.charge += s.extras(m.originalTotalAdditionalFeesSet, m.currentTotalAdditionalFeesSet)
+	b.own, b.summed = s.latest(m.totalPrice, m.totalPriceSet, m.currentTotalPrice, m.currentTotalPriceSet), true
+	now := s.tells(m.currentTotalPrice, m.currentTotalPriceSet)
+	if !now && !s.tells(m.totalPrice, m.totalPriceSet) {
 		s.needs(data, "total_price", needed)
 	}
-	whole := s.priced(m[orderTotal]).Round(s.currency) // in the shop's currency
+	whole := s.priced(m.totalPrice).Round(s.currency) // in the shop's currency
 	if now {
-		whole = s.priced(m[orderCurrentTotal]).Round(s.currency)
+		whole = s.priced(m.currentTotalPrice).Round(s.currency)
 	}
-	taxed := s.tells(m[orderTax], m[orderTaxSet]) || s.tells(m[orderCurrentTax], m[orderCurrentTaxSet])
-	b.sumShop(inside, taxed, s.ofShop(m[orderGratuity], b.own, whole))
-	b.due, b.settled = b.own, m[orderCancelled].Exists() && !m[orderCancelled].SaysNothing()
-	switch open := s.ofShop(m[orderOutstanding], b.own, whole); {
-	case !m[orderOutstanding].SaysNothing():
+	taxed := s.tells(m.totalTax, m.totalTaxSet) || s.tells(m.currentTotalTax, m.currentTotalTaxSet)
+	b.sumShop(inside, taxed, s.ofShop(m.totalTipReceived, b.own, whole))
+	b.due, b.settled = b.own, m.cancelledAt.Exists() && !m.cancelledAt.SaysNothing()
+	switch open := s.ofShop(m.totalOutstanding, b.own, whole); {
+	case !m.totalOutstanding.SaysNothing():
 		b.due = open
 	case b.settled:
-	case s.isOf(m[orderStatus], "partially_paid"):
+	case s.isOf(m.financialStatus, "partially_paid"):
 		s.needs(data, s.names.open, "This is needed of an order that is paid in part.")
 	default:
-		b.settled = s.isOf(m[orderStatus], "paid", "partially_refunded", "refunded", "voided")
+		b.settled = s.isOf(m.financialStatus, "paid", "partially_refunded", "refunded", "voided")
 	}
 	return b.ticket()
 }
@@ -284,20 +195,20 @@ func (s shop) isOf(v jsontape.Value, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, text) })
 }
 
-// latest reads the amount of an order and its set, or where these follow, what they are now.
-func (s shop) latest(m []jsontape.Value) money.Amount {
-	was := s.amount(m[0], m[1])
-	if now := s.amount(m[2], m[3]); s.tells(m[2], m[3]) {
+// latest reads an amount of an order and its set, or where the order tells it, what they are now.
+func (s shop) latest(plain, set, nowPlain, nowSet jsontape.Value) money.Amount {
+	was := s.amount(plain, set)
+	if now := s.amount(nowPlain, nowSet); s.tells(nowPlain, nowSet) {
 		return now
 	}
 	return was
 }
 
-// extras reads an amount that stands in a set only, and may be of what it is now.
-func (s shop) extras(sets []jsontape.Value) money.Amount {
-	set := sets[1]
+// extras reads an amount that stands in a set only: in the one of what it is now, if the order tells that.
+func (s shop) extras(original, now jsontape.Value) money.Amount {
+	set := now
 	if set.SaysNothing() {
-		set = sets[0]
+		set = original
 	}
 	return max(0, s.priced(s.ofSet(set)).Round(s.currency))
 }
@@ -338,13 +249,10 @@ func (b *bill) sumShop(inside, taxed bool, gratuities money.Amount) {
 }
 
 func (s shop) shipping(v jsontape.Value) money.Amount {
-	var m [5]jsontape.Value
-	s.pick(v, s.names.shipping, m[:])
-	price := s.amount(m[0], m[1])
-	if less := s.amount(m[2], m[3]); s.tells(m[2], m[3]) {
-		price = less
-	}
-	if s.yes(m[4]) {
+	var m shopShippingJSON
+	m.read(s, v)
+	price := s.latest(m.price, m.priceSet, m.discountedPrice, m.discountedPriceSet)
+	if s.yes(m.isRemoved) {
 		return 0
 	}
 	return price
@@ -358,14 +266,12 @@ func (s shop) refunds(v jsontape.Value) map[string]refund {
 	}
 	sums := make(map[string]refund)
 	for _, e := range s.list(v) {
-		var m [1]jsontape.Value
-		s.pick(e, s.names.refunds, m[:])
-		for _, one := range s.all(m[0]) {
-			var l [4]jsontape.Value
-			s.pick(one, s.names.refund, l[:])
-			id := s.ref(l[0])
+		for _, one := range s.all(s.only(e, s.names.refunds)) {
+			var m shopRefundJSON
+			m.read(s, one)
+			id := s.ref(m.lineItemID)
 			sum := sums[id]
-			value, pieces := s.amount(l[2], l[3]), max(0, s.minor(l[1]))
+			value, pieces := s.amount(m.subtotal, m.subtotalSet), max(0, s.minor(m.quantity))
 			if value > 0 {
 				sum.value, sum.pieces = sum.value+value, sum.pieces+pieces
 			} else {
@@ -377,49 +283,29 @@ func (s shop) refunds(v jsontape.Value) map[string]refund {
 	return sums
 }
 
-// The members of a line of an order or a draft.
-const (
-	lineID = iota
-	lineVariant
-	lineProduct
-	lineSKU
-	lineName
-	lineTitle
-	lineVariantTitle
-	linePrice
-	linePriceSet
-	lineQuantity
-	lineCurrent
-	lineAllocations
-	lineDiscount
-	lineDiscountSet
-	lineGiftCard
-	lineGateway
-	lineMethod
-	lineTaxes
-	lineApplied
-	lineMembers
-)
-
 // line reads a line of an order: what is still on it, after its discounts.
 func (s shop) line(v, gratuities jsontape.Value, back map[string]refund) line {
-	l, m, gross, pieces := s.goods(v, graphLine)
-	if s.graph != nil && l.reason == ticket.Allowed && s.isTip(l, m[lineVariant], gross, gratuities) {
+	var m shopLineJSON
+	if m.read(s, v); s.graph != nil {
+		s.graph.lineLacks(&m, s.options.ItemID, false)
+	}
+	l, gross, pieces := s.goods(v, &m)
+	if s.graph != nil && l.reason == ticket.Allowed && s.isTip(l, m.variantID, gross, gratuities) {
 		l.reason = ticket.Tip
 	}
 	off := money.Amount(0)
-	for _, e := range s.all(m[lineAllocations]) {
-		var a [2]jsontape.Value
-		s.pick(e, s.names.allocation, a[:])
-		off += max(0, s.amount(a[0], a[1]))
+	for _, e := range s.all(m.discountAllocations) {
+		var a shopAmountJSON
+		a.read(s, s.names.allocation, e)
+		off += max(0, s.amount(a.amount, a.amountSet))
 	}
-	if whole := s.amount(m[lineDiscount], m[lineDiscountSet]); m[lineAllocations].SaysNothing() {
+	if whole := s.amount(m.totalDiscount, m.totalDiscountSet); m.discountAllocations.SaysNothing() {
 		off = max(0, whole)
 	}
-	l.outside = s.taxes(m[lineTaxes])
-	given := back[s.ref(m[lineID])]
-	net, left := max(0, gross-off), s.minor(m[lineCurrent])
-	if m[lineCurrent].SaysNothing() {
+	l.outside = s.taxes(m.taxLines)
+	given := back[s.ref(m.id)]
+	net, left := max(0, gross-off), s.minor(m.currentQuantity)
+	if m.currentQuantity.SaysNothing() {
 		left = pieces - given.pieces - given.free
 	}
 	l.total = max(0, net-given.value)
@@ -441,38 +327,33 @@ func (s shop) line(v, gratuities jsontape.Value, back map[string]refund) line {
 // taxes sums the taxes of a line.
 func (s shop) taxes(v jsontape.Value) (sum money.Amount) {
 	for _, e := range s.all(v) {
-		var t [2]jsontape.Value
-		s.pick(e, s.names.tax, t[:])
-		sum += s.amount(t[0], t[1])
+		var t shopAmountJSON
+		t.read(s, s.names.tax, e)
+		sum += s.amount(t.amount, t.amountSet)
 	}
 	return sum
 }
 
-// goods reads what lines of orders and of drafts have in common; gross is the list price of all pieces. needs are the
-// members that it must have in the GraphQL API.
-func (s shop) goods(v jsontape.Value, needs []need) (l line, m [lineMembers]jsontape.Value,
-	gross, pieces money.Amount) {
-	if s.pick(v, s.names.line, m[:]); s.graph != nil {
-		s.graph.lineLacks(m[:], needs, s.options.ItemID)
-	}
-	l.group = s.ref(m[lineProduct])
-	variant, sku := s.ref(m[lineVariant]), s.id(m[lineSKU])
+// goods reads what lines of orders and of drafts have in common; gross is the list price of all pieces.
+func (s shop) goods(v jsontape.Value, m *shopLineJSON) (l line, gross, pieces money.Amount) {
+	l.group = s.ref(m.productID)
+	variant, sku := s.ref(m.variantID), s.id(m.sku)
 	l.id = s.shopifyID(variant, sku, l.group)
-	if l.name = s.name(m[lineName]); l.name == "" {
-		if l.name = s.name(m[lineTitle]); !m[lineVariantTitle].SaysNothing() {
-			l.name = cut(l.name + " - " + s.name(m[lineVariantTitle]))
+	if l.name = s.name(m.name); l.name == "" {
+		if l.name = s.name(m.title); !m.variantTitle.SaysNothing() {
+			l.name = cut(l.name + " - " + s.name(m.variantTitle))
 		}
 	}
-	unit := s.amount(m[linePrice], m[linePriceSet])
-	if s.presented && m[linePriceSet].SaysNothing() {
+	unit := s.amount(m.price, m.priceSet)
+	if s.presented && m.priceSet.SaysNothing() {
 		s.needs(v, "price_set", needed)
-	} else if s.graph == nil && !s.presented && m[linePrice].SaysNothing() {
+	} else if s.graph == nil && !s.presented && m.price.SaysNothing() {
 		s.needs(v, "price", needed)
 	}
-	if pieces = s.minor(m[lineQuantity]); m[lineQuantity].SaysNothing() {
+	if pieces = s.minor(m.quantity); m.quantity.SaysNothing() {
 		pieces = 1
 	} else if pieces < 0 || pieces > ticket.MaxQuantity {
-		s.AddAt(m[lineQuantity].Path, "A quantity must be from 0 to %d.", ticket.MaxQuantity)
+		s.AddAt(m.quantity.Path, "A quantity must be from 0 to %d.", ticket.MaxQuantity)
 		pieces = 0
 	}
 	l.quantity, l.unit, l.even = money.DecimalOf(int64(pieces)), unit, true
@@ -481,12 +362,12 @@ func (s shop) goods(v jsontape.Value, needs []need) (l line, m [lineMembers]json
 		gross = 0
 	}
 	switch {
-	case s.yes(m[lineGiftCard]):
+	case s.yes(m.giftCard):
 		l.reason = ticket.GiftCard
-	case m[lineGateway].Exists() || m[lineMethod].Exists():
+	case m.tipPaymentGateway.Exists() || m.tipPaymentMethod.Exists():
 		l.reason = ticket.Tip
 	}
-	return l, m, gross, pieces
+	return l, gross, pieces
 }
 
 func (r *reader) shopifyID(variant, sku, product string) string {
@@ -506,54 +387,45 @@ type draft struct {
 	gross, once, each []money.Amount
 }
 
-// The members of a draft order.
-const (
-	draftLines = iota
-	draftStatus
-	draftSubtotal
-	draftTax
-	draftTotal
-	draftDiscount
-	draftShipping
-	draftInclusive
-	draftMembers
-)
-
 // draftOrder reads a DraftOrder. Whether the discount of a line is for one piece or for all of them is told by the
 // order's subtotal; where it is not, the larger one counts.
 func (s shop) draftOrder(data jsontape.Value) *ticket.Ticket {
-	var m [draftMembers]jsontape.Value
-	if s.pick(data, s.names.draft, m[:]); s.graph != nil && s.lacksOf(data, m[:], graphDraft) {
+	var m shopDraftJSON
+	if m.read(s, data); s.graph != nil && s.lacksOf(data, m.lacking()) {
 		return nil
 	}
-	b := draft{bill: s.bill(s.size(m[draftLines]))}
-	inside := s.yes(m[draftInclusive])
-	for _, e := range s.all(m[draftLines]) {
+	b := draft{bill: s.bill(s.size(m.lineItems))}
+	inside := s.yes(m.taxesIncluded)
+	for _, e := range s.all(m.lineItems) {
 		b.line(s, e, inside)
 	}
 	amount := func(v jsontape.Value) money.Amount { return s.amount(v, v) }
 	var goods *money.Amount
-	if told := amount(m[draftSubtotal]); !m[draftSubtotal].SaysNothing() {
+	if told := amount(m.subtotalPrice); !m.subtotalPrice.SaysNothing() {
 		goods = &told
 	}
-	b.takeOff(s.applied(m[draftDiscount]), goods)
-	b.tax, b.charge = amount(m[draftTax]), s.shipping(m[draftShipping])
-	if b.own, b.summed = amount(m[draftTotal]), true; m[draftTotal].SaysNothing() {
+	b.takeOff(s.applied(m.appliedDiscount), goods)
+	b.tax, b.charge = amount(m.totalTax), s.shipping(m.shippingLine)
+	if b.own, b.summed = amount(m.totalPrice), true; m.totalPrice.SaysNothing() {
 		s.needs(data, "total_price", needed)
 	}
-	b.sumShop(inside, !m[draftTax].SaysNothing(), 0)
+	b.sumShop(inside, !m.totalTax.SaysNothing(), 0)
 	b.due = b.own
-	b.settled = s.isOf(m[draftStatus], "completed")
+	b.settled = s.isOf(m.status, "completed")
 	return b.ticket()
 }
 
 // line reads a line of a draft.
 func (b *draft) line(s shop, v jsontape.Value, inside bool) {
-	l, m, gross, pieces := s.goods(v, graphDraftLine)
-	if taxes := s.taxes(m[lineTaxes]); !inside {
+	var m shopLineJSON
+	if m.read(s, v); s.graph != nil {
+		s.graph.lineLacks(&m, s.options.ItemID, true)
+	}
+	l, gross, pieces := s.goods(v, &m)
+	if taxes := s.taxes(m.taxLines); !inside {
 		l.outside = taxes
 	}
-	off, most := s.applied(m[lineApplied]), max(0, gross)
+	off, most := s.applied(m.appliedDiscount), max(0, gross)
 	once := min(most, off.of(gross, s.currency))
 	each := once
 	if !off.percent {
@@ -602,14 +474,14 @@ type applied struct {
 
 // applied reads a discount.
 func (s shop) applied(v jsontape.Value) (a applied) {
-	var m [3]jsontape.Value
-	s.pick(v, s.names.applied, m[:])
-	value := s.priced(m[1])
-	a.percent = s.isOf(m[2], "percentage") && m[0].SaysNothing()
-	switch a.amount = max(0, s.amount(m[0], m[0])); {
+	var m shopAppliedJSON
+	m.read(s, v)
+	value := s.priced(m.value)
+	a.percent = s.isOf(m.valueType, "percentage") && m.amount.SaysNothing()
+	switch a.amount = max(0, s.amount(m.amount, m.amount)); {
 	case a.percent:
 		a.rate = value
-	case m[0].SaysNothing():
+	case m.amount.SaysNothing():
 		a.amount = max(0, value.Round(s.currency))
 	}
 	return a
@@ -629,21 +501,21 @@ var hundredth, _ = money.ReadDecimal([]byte("0.01"))
 // cart reads the cart of a point of sale. Its discounts say neither whether they are money, nor of which lines: what
 // its subtotal is below the prices is spread over the goods.
 func (r *reader) cart(data jsontape.Value) *ticket.Ticket {
-	var m [4]jsontape.Value
-	r.pick(data, shopifyCart, m[:])
-	b := r.bill(size(m[3]))
-	for _, e := range r.list(m[3]) {
+	var m cartJSON
+	m.read(r, data)
+	b := r.bill(size(m.lineItems))
+	for _, e := range r.list(m.lineItems) {
 		l := r.cartLine(e)
 		b.add(l)
 		b.parts += l.total
 	}
 	cents := func(v jsontape.Value) money.Amount { return r.priced(v).Round(r.currency) }
-	subtotal := cents(m[0])
-	b.tax, b.own, b.summed = cents(m[1]), cents(m[2]), true
-	if m[0].SaysNothing() {
+	subtotal := cents(m.subtotal)
+	b.tax, b.own, b.summed = cents(m.taxTotal), cents(m.grandTotal), true
+	if m.subtotal.SaysNothing() {
 		r.needs(data, "subtotal", needed)
 	}
-	if m[2].SaysNothing() {
+	if m.grandTotal.SaysNothing() {
 		r.needs(data, "grandTotal", needed)
 	}
 	if b.discount = b.parts - subtotal; b.discount > 0 {
@@ -659,15 +531,15 @@ func (r *reader) cart(data jsontape.Value) *ticket.Ticket {
 }
 
 func (r *reader) cartLine(v jsontape.Value) (l line) {
-	var m [7]jsontape.Value
-	r.pick(v, cartLine, m[:])
-	l.group = r.id(m[4])
-	l.id, l.name = r.shopifyID(r.id(m[3]), r.id(m[5]), l.group), r.name(m[2])
+	var m cartLineJSON
+	m.read(r, v)
+	l.group = r.id(m.productID)
+	l.id, l.name = r.shopifyID(r.id(m.variantID), r.id(m.sku), l.group), r.name(m.title)
 	pieces := money.DecimalOf(1)
-	if d, ok := r.decimal(m[1], money.Pieces, ticket.MaxQuantity); ok {
+	if d, ok := r.decimal(m.quantity, money.Pieces, ticket.MaxQuantity); ok {
 		pieces = d
 	}
-	unit := r.priced(m[0])
+	unit := r.priced(m.price)
 	if product := unit.Mul(pieces); beyond(product, r.currency, ticket.MaxAmount) {
 		r.needs(v, "price", "The line's price times its quantity is too large.")
 	} else {
@@ -676,10 +548,10 @@ func (r *reader) cartLine(v jsontape.Value) (l line) {
 	if l.weighed = !pieces.IsWhole(); l.weighed {
 		l.quantity = money.DecimalOf(1)
 	} else {
-		l.quantity, l.unit, l.even = pieces, unit.Round(r.currency), !m[0].SaysNothing()
+		l.quantity, l.unit, l.even = pieces, unit.Round(r.currency), !m.price.SaysNothing()
 	}
 	switch {
-	case r.yes(m[6]):
+	case r.yes(m.isGiftCard):
 		l.reason = ticket.GiftCard
 	case l.total < 0:
 		l.reason = ticket.Returned

@@ -7,107 +7,159 @@ import (
 )
 
 var (
-	squareNames = jsontape.NewNames("order", "orders", "state", "line_items", "taxes", "returns", "tenders", "total_money",
-		"net_amount_due_money", "total_tax_money", "total_discount_money", "total_service_charge_money",
-		"total_tip_money", "rounding_adjustment")
-	squareLine = jsontape.NewNames("name", "variation_name", "catalog_object_id", "category_id", "item_type", "quantity",
-		"quantity_unit", "base_price_money", "variation_total_price_money", "modifiers", "applied_taxes", "taxes",
-		"total_tax_money", "total_service_charge_money", "total_money")
-	squareMoney    = jsontape.NewNames("amount", "currency")
-	squareModifier = jsontape.NewNames("total_price_money")
-	squareTax      = jsontape.NewNames("uid", "type", "applied_money")
-	squareApplied  = jsontape.NewNames("tax_uid", "applied_money")
-	squareReturn   = jsontape.NewNames("return_line_items")
-	squareReturned = jsontape.NewNames("catalog_object_id", "quantity", "item_type", "total_money", "total_tax_money")
-	squareTender   = jsontape.NewNames("amount_money", "tip_money")
-	squareRounded  = jsontape.NewNames("amount_money")
+	squareOrderNames = jsontape.NewNames("order", "orders", "state", "line_items", "taxes", "returns", "tenders",
+		"total_money", "net_amount_due_money", "total_tax_money", "total_discount_money",
+		"total_service_charge_money", "total_tip_money", "rounding_adjustment")
+	squareLineNames = jsontape.NewNames("name", "variation_name", "catalog_object_id", "category_id", "item_type",
+		"quantity", "quantity_unit", "base_price_money", "variation_total_price_money", "modifiers",
+		"applied_taxes", "taxes", "total_tax_money", "total_service_charge_money", "total_money")
+	squareMoneyNames    = jsontape.NewNames("amount", "currency")
+	squareModifierNames = jsontape.NewNames("total_price_money")
+	squareTaxNames      = jsontape.NewNames("uid", "type", "applied_money")
+	squareAppliedNames  = jsontape.NewNames("tax_uid", "applied_money")
+	squareReturnNames   = jsontape.NewNames("return_line_items")
+	squareReturnedNames = jsontape.NewNames("catalog_object_id", "quantity", "item_type", "total_money",
+		"total_tax_money")
+	squareTenderNames  = jsontape.NewNames("amount_money", "tip_money")
+	squareRoundedNames = jsontape.NewNames("amount_money")
 )
+
+type squareOrderJSON struct {
+	order, orders, state, lineItems, taxes, returns, tenders, totalMoney, netAmountDueMoney, totalTaxMoney,
+	totalDiscountMoney, totalServiceChargeMoney, totalTipMoney, roundingAdjustment jsontape.Value
+}
+
+func (m *squareOrderJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, squareOrderNames, &m.order, &m.orders, &m.state, &m.lineItems, &m.taxes, &m.returns,
+		&m.tenders, &m.totalMoney, &m.netAmountDueMoney, &m.totalTaxMoney, &m.totalDiscountMoney,
+		&m.totalServiceChargeMoney, &m.totalTipMoney, &m.roundingAdjustment)
+}
+
+type squareLineJSON struct {
+	name, variationName, catalogObjectID, categoryID, itemType, quantity, quantityUnit, basePriceMoney,
+	variationTotalPriceMoney, modifiers, appliedTaxes, taxes, totalTaxMoney, totalServiceChargeMoney,
+	totalMoney jsontape.Value
+}
+
+func (m *squareLineJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, squareLineNames, &m.name, &m.variationName, &m.catalogObjectID, &m.categoryID, &m.itemType,
+		&m.quantity, &m.quantityUnit, &m.basePriceMoney, &m.variationTotalPriceMoney, &m.modifiers,
+		&m.appliedTaxes, &m.taxes, &m.totalTaxMoney, &m.totalServiceChargeMoney, &m.totalMoney)
+}
+
+type squareMoneyJSON struct {
+	amount, currency jsontape.Value
+}
+
+func (m *squareMoneyJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, squareMoneyNames, &m.amount, &m.currency)
+}
+
+type squareTaxJSON struct {
+	uid, kind, appliedMoney jsontape.Value
+}
+
+func (m *squareTaxJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, squareTaxNames, &m.uid, &m.kind, &m.appliedMoney)
+}
+
+type squareAppliedJSON struct {
+	taxUID, appliedMoney jsontape.Value
+}
+
+func (m *squareAppliedJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, squareAppliedNames, &m.taxUID, &m.appliedMoney)
+}
+
+type squareReturnedJSON struct {
+	catalogObjectID, quantity, itemType, totalMoney, totalTaxMoney jsontape.Value
+}
+
+func (m *squareReturnedJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, squareReturnedNames, &m.catalogObjectID, &m.quantity, &m.itemType, &m.totalMoney,
+		&m.totalTaxMoney)
+}
+
+type squareTenderJSON struct {
+	amountMoney, tipMoney jsontape.Value
+}
+
+func (m *squareTenderJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, squareTenderNames, &m.amountMoney, &m.tipMoney)
+}
 
 // money reads a Money: minor units in the account's currency.
 func (r *reader) money(v jsontape.Value) money.Amount {
-	var m [2]jsontape.Value
-	if !r.pick(v, squareMoney, m[:]) {
+	if v.SaysNothing() {
 		return 0
 	}
-	if m[0].SaysNothing() {
+	var m squareMoneyJSON
+	if !m.read(r, v) {
+		return 0
+	}
+	if m.amount.SaysNothing() {
 		r.needs(v, "amount", needed)
 	}
-	r.ours(m[1])
-	return r.minor(m[0])
+	r.ours(m.currency)
+	return r.minor(m.amount)
 }
 
 // square reads an Order. The total of a line is its total_money less the taxes that were added to it and the service
 // charges that were put on it.
 func (r *reader) square(data jsontape.Value) *ticket.Ticket {
-	const (
-		order = iota
-		orders
-		state
-		lines
-		taxes
-		returns
-		tenders
-		total
-		net
-		tax
-		discount
-		charge
-		tip
-		rounded
-	)
-	var m [14]jsontape.Value
-	r.pick(data, squareNames, m[:])
-	if inner := first(m[order], r.onlyOne(m[orders])); !inner.SaysNothing() {
-		data, m = inner, [14]jsontape.Value{}
-		r.pick(data, squareNames, m[:])
+	var m squareOrderJSON
+	m.read(r, data)
+	if inner := first(m.order, r.onlyOne(m.orders)); !inner.SaysNothing() {
+		data, m = inner, squareOrderJSON{}
+		m.read(r, data)
 	}
-	onlyReturns := size(m[lines]) == 0 && size(m[returns]) > 0
-	if m[lines].SaysNothing() && !onlyReturns && data.Kind() == '{' {
+	onlyReturns := size(m.lineItems) == 0 && size(m.returns) > 0
+	if m.lineItems.SaysNothing() && !onlyReturns && data.Kind() == '{' {
 		r.needs(data, "line_items", "This is needed: send the Order as Square gives it.")
 	}
-	b := r.bill(size(m[lines]))
-	additive := r.squareTaxes(m[taxes])
+	b := r.bill(size(m.lineItems))
+	additive := r.squareTaxes(m.taxes)
 	var charged, taxed money.Amount // on lines
-	for _, e := range r.list(m[lines]) {
+	for _, e := range r.list(m.lineItems) {
 		l, ofLine, taxOfLine := r.squareLine(e, additive)
 		b.add(l)
 		b.parts += l.total + l.outside
 		charged, taxed = charged+ofLine, taxed+taxOfLine
 	}
-	b.tax, b.discount, b.charge = r.money(m[tax]), r.money(m[discount]), r.money(m[charge])
+	b.tax, b.discount = r.money(m.totalTaxMoney), r.money(m.totalDiscountMoney)
+	b.charge = r.money(m.totalServiceChargeMoney)
 	b.parts += max(0, b.charge-charged) + max(0, b.tax-taxed)
-	if b.own, b.summed = r.money(m[total]), !m[total].SaysNothing(); !b.summed && !onlyReturns && data.Kind() == '{' {
+	b.own, b.summed = r.money(m.totalMoney), !m.totalMoney.SaysNothing()
+	if !b.summed && !onlyReturns && data.Kind() == '{' {
 		r.needs(data, "total_money", notCalculated)
 	}
-	if whole := b.parts + r.squareRounding(m[rounded]); near(whole, b.own, b.rounding()) {
+	if whole := b.parts + r.squareRounding(m.roundingAdjustment); near(whole, b.own, b.rounding()) {
 		b.parts = whole
 	}
-	gratuity := r.money(m[tip])
+	gratuity := r.money(m.totalTipMoney)
 	counted := gratuity > 0 && near(b.parts+gratuity, b.own, b.rounding())
 	if counted {
 		b.parts = b.own
 	}
-	back := r.squareReturns(b, m[returns])
-	if b.due = r.money(m[net]); m[net].SaysNothing() {
-		b.due = b.own - back - r.squarePaid(m[tenders], counted)
+	back := r.squareReturns(b, m.returns)
+	if b.due = r.money(m.netAmountDueMoney); m.netAmountDueMoney.SaysNothing() {
+		b.due = b.own - back - r.squarePaid(m.tenders, counted)
 	}
-	b.settled = r.says(m[state], "COMPLETED", "CANCELED") || onlyReturns
+	b.settled = r.says(m.state, "COMPLETED", "CANCELED") || onlyReturns
 	return b.ticket()
 }
 
 // squareRounding is what cash rounding adds to the total of an order.
 func (r *reader) squareRounding(v jsontape.Value) money.Amount {
-	var m [1]jsontape.Value
-	r.pick(v, squareRounded, m[:])
-	return r.money(m[0])
+	return r.money(r.only(v, squareRoundedNames))
 }
 
 // squarePaid sums what was tendered. Gratuities in it are paid where the order's total counts them.
 func (r *reader) squarePaid(tenders jsontape.Value, counted bool) (paid money.Amount) {
 	for _, e := range r.list(tenders) {
-		var t [2]jsontape.Value
-		r.pick(e, squareTender, t[:])
-		amount, gratuity := r.money(t[0]), r.money(t[1])
+		var t squareTenderJSON
+		t.read(r, e)
+		amount, gratuity := r.money(t.amountMoney), r.money(t.tipMoney)
 		if !counted {
 			amount -= gratuity
 		}
@@ -126,65 +178,46 @@ func (r *reader) squareTaxes(v jsontape.Value) map[string]bool {
 	}
 	additive := make(map[string]bool, size(v))
 	for _, e := range r.list(v) {
-		var m [3]jsontape.Value
-		r.pick(e, squareTax, m[:])
-		additive[string(r.text(m[0]))] = !r.says(m[1], "INCLUSIVE")
+		var m squareTaxJSON
+		m.read(r, e)
+		additive[string(r.text(m.uid))] = !r.says(m.kind, "INCLUSIVE")
 	}
 	return additive
 }
 
 // squareLine reads a line, what service charges are in its total_money, and all of its tax.
 func (r *reader) squareLine(v jsontape.Value, additive map[string]bool) (l line, charged, taxed money.Amount) {
-	const (
-		name = iota
-		variation
-		object
-		category
-		itemType
-		quantity
-		unit
-		base
-		price
-		modifiers
-		taxes
-		ownTaxes
-		tax
-		charge
-		total
-	)
-	var m [15]jsontape.Value
-	r.pick(v, squareLine, m[:])
-	if m[total].SaysNothing() {
+	var m squareLineJSON
+	m.read(r, v)
+	if m.totalMoney.SaysNothing() {
 		r.needs(v, "total_money", notCalculated)
 	}
-	l.id, l.group = r.id(m[object]), r.id(m[category])
-	if l.name = r.name(m[name]); !m[variation].SaysNothing() {
-		l.name = cut(l.name + " " + r.name(m[variation]))
+	l.id, l.group = r.id(m.catalogObjectID), r.id(m.categoryID)
+	if l.name = r.name(m.name); !m.variationName.SaysNothing() {
+		l.name = cut(l.name + " " + r.name(m.variationName))
 	}
-	pieces := r.squareQuantity(m[quantity])
-	gross := r.money(m[price])
-	if m[price].SaysNothing() {
-		gross = pieces.Mul(money.DecimalOf(int64(r.money(m[base])))).Round(money.Pieces)
+	pieces := r.squareQuantity(m.quantity)
+	gross := r.money(m.variationTotalPriceMoney)
+	if m.variationTotalPriceMoney.SaysNothing() {
+		gross = pieces.Mul(money.DecimalOf(int64(r.money(m.basePriceMoney)))).Round(money.Pieces)
 	}
-	for _, e := range r.list(m[modifiers]) {
-		var modifier [1]jsontape.Value
-		r.pick(e, squareModifier, modifier[:])
-		gross += r.money(modifier[0])
+	for _, e := range r.list(m.modifiers) {
+		gross += r.money(r.only(e, squareModifierNames))
 	}
-	l.count(pieces, !m[unit].SaysNothing(), gross)
-	l.even = l.even && !(m[price].SaysNothing() && m[base].SaysNothing())
-	charged, taxed = max(0, r.money(m[charge])), r.money(m[tax])
-	whole := r.money(m[total])
-	added := r.squareAdded(m[taxes], additive, taxed)
-	if m[taxes].SaysNothing() && !m[ownTaxes].SaysNothing() {
-		added = r.squareOwnTaxes(m[ownTaxes], taxed)
+	l.count(pieces, !m.quantityUnit.SaysNothing(), gross)
+	l.even = l.even && !(m.variationTotalPriceMoney.SaysNothing() && m.basePriceMoney.SaysNothing())
+	charged, taxed = max(0, r.money(m.totalServiceChargeMoney)), r.money(m.totalTaxMoney)
+	whole := r.money(m.totalMoney)
+	added := r.squareAdded(m.appliedTaxes, additive, taxed)
+	if m.appliedTaxes.SaysNothing() && !m.taxes.SaysNothing() {
+		added = r.squareOwnTaxes(m.taxes, taxed)
 	}
 	l.outside = charged + max(0, added)
 	if l.total = whole - l.outside; l.total < 0 && whole >= 0 { // taxes and charges are more than the line
 		l.total, l.outside = 0, whole
 	}
 	switch {
-	case r.says(m[itemType], "GIFT_CARD"):
+	case r.says(m.itemType, "GIFT_CARD"):
 		l.reason = ticket.GiftCard
 	case whole < 0:
 		l.reason = ticket.Returned
@@ -214,10 +247,10 @@ func (r *reader) squareQuantity(v jsontape.Value) money.Decimal {
 func (r *reader) squareAdded(v jsontape.Value, additive map[string]bool, all money.Amount) (sum money.Amount) {
 	inside, unknown := money.Amount(0), v.SaysNothing()
 	for _, e := range r.list(v) {
-		var m [2]jsontape.Value
-		r.pick(e, squareApplied, m[:])
-		amount := r.money(m[1])
-		added, known := additive[string(r.text(m[0]))]
+		var m squareAppliedJSON
+		m.read(r, e)
+		amount := r.money(m.appliedMoney)
+		added, known := additive[string(r.text(m.taxUID))]
 		if unknown = unknown || !known || amount < 0; added || !known {
 			sum += max(0, amount)
 		} else {
@@ -235,10 +268,10 @@ func (r *reader) squareAdded(v jsontape.Value, additive map[string]bool, all mon
 func (r *reader) squareOwnTaxes(v jsontape.Value, all money.Amount) (sum money.Amount) {
 	inside := money.Amount(0)
 	for _, e := range r.list(v) {
-		var m [3]jsontape.Value
-		r.pick(e, squareTax, m[:])
-		amount := max(0, r.money(m[2]))
-		if r.says(m[1], "INCLUSIVE") {
+		var m squareTaxJSON
+		m.read(r, e)
+		amount := max(0, r.money(m.appliedMoney))
+		if r.says(m.kind, "INCLUSIVE") {
 			inside += amount
 		} else {
 			sum += amount
@@ -253,16 +286,14 @@ func (r *reader) squareOwnTaxes(v jsontape.Value, all money.Amount) (sum money.A
 // squareReturns notes which items are brought back, and gives the value of all.
 func (r *reader) squareReturns(b *bill, v jsontape.Value) (sum money.Amount) {
 	for _, e := range r.list(v) {
-		var m [1]jsontape.Value
-		r.pick(e, squareReturn, m[:])
-		for _, one := range r.list(m[0]) {
-			var l [5]jsontape.Value
-			r.pick(one, squareReturned, l[:])
-			value := max(0, r.money(l[3]))
+		for _, one := range r.list(r.only(e, squareReturnNames)) {
+			var l squareReturnedJSON
+			l.read(r, one)
+			value := max(0, r.money(l.totalMoney))
 			sum += value
-			pieces := r.squareQuantity(l[1])
-			r.money(l[4])
-			if id := r.id(l[0]); id != "" && !r.says(l[2], "GIFT_CARD") {
+			pieces := r.squareQuantity(l.quantity)
+			r.money(l.totalTaxMoney)
+			if id := r.id(l.catalogObjectID); id != "" && !r.says(l.itemType, "GIFT_CARD") {
 				b.back = append(b.back, line{id: id, total: -value,
 					quantity: money.DecimalOf(-int64(pieces.Round(money.Pieces)))})
 			}

@@ -8,10 +8,36 @@ import (
 )
 
 var (
-	standardNames = jsontape.NewNames("lineItems", "totals")
-	standardLine  = jsontape.NewNames("itemID", "itemName", "itemUnitPrice", "quantity", "itemTotalPrice")
-	standardTotal = jsontape.NewNames("grandTotal", "subTotal", "taxTotal", "discountTotal", "serviceChargeTotal")
+	standardTicketNames = jsontape.NewNames("lineItems", "totals")
+	standardLineNames   = jsontape.NewNames("itemID", "itemName", "itemUnitPrice", "quantity", "itemTotalPrice")
+	standardTotalsNames = jsontape.NewNames("grandTotal", "subTotal", "taxTotal", "discountTotal", "serviceChargeTotal")
 )
+
+type standardTicketJSON struct {
+	lineItems, totals jsontape.Value
+}
+
+func (m *standardTicketJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, standardTicketNames, &m.lineItems, &m.totals)
+}
+
+type standardLineJSON struct {
+	itemID, itemName, itemUnitPrice, quantity, itemTotalPrice jsontape.Value
+}
+
+func (m *standardLineJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, standardLineNames, &m.itemID, &m.itemName, &m.itemUnitPrice, &m.quantity,
+		&m.itemTotalPrice)
+}
+
+type standardTotalsJSON struct {
+	grandTotal, subTotal, taxTotal, discountTotal, serviceChargeTotal jsontape.Value
+}
+
+func (m *standardTotalsJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, standardTotalsNames, &m.grandTotal, &m.subTotal, &m.taxTotal, &m.discountTotal,
+		&m.serviceChargeTotal)
+}
 
 // standard reads the interface's own schema.
 //   - lineItems is needed, and itemUnitPrice or itemTotalPrice in every line.
@@ -21,14 +47,15 @@ var (
 //   - Numbers may be negative, as voids and coupons are, and finer than the currency.
 //   - Which items are gift cards, only the merchant can say.
 func (r *reader) standard(data jsontape.Value) *ticket.Ticket {
-	var top [2]jsontape.Value
-	if !r.pick(data, standardNames, top[:]) {
+	var top standardTicketJSON
+	if !top.read(r, data) {
 		return nil
 	}
-	lines := top[0]
-	var totals [5]jsontape.Value
+	lines := top.lineItems
+	var totals standardTotalsJSON
 	n := size(lines)
-	t, numbers := r.into.Ticket(r.currency, n, n+len(totals))
+	const ofTotals = 5 // numbers, beside one of each line
+	t, numbers := r.into.Ticket(r.currency, n, n+ofTotals)
 	if lines.SaysNothing() {
 		r.needs(data, "lineItems", needed)
 	} else if n > 0 {
@@ -38,13 +65,14 @@ func (r *reader) standard(data jsontape.Value) *ticket.Ticket {
 	} else {
 		r.is(lines, '[', "a list")
 	}
-	if r.pick(top[1], standardTotal, totals[:]) {
+	if totals.read(r, top.totals) {
 		into := numbers[n:]
-		if grand, ok := r.decimal(totals[0], r.currency, ticket.MaxAmount); ok {
+		if grand, ok := r.decimal(totals.grandTotal, r.currency, ticket.MaxAmount); ok {
 			into[0], t.Totals.Grand = grand, &into[0]
 		}
-		t.Totals.Sub, t.Totals.Tax = optional(totals[1], &into[1]), optional(totals[2], &into[2])
-		t.Totals.Discount, t.Totals.ServiceCharge = optional(totals[3], &into[3]), optional(totals[4], &into[4])
+		t.Totals.Sub, t.Totals.Tax = optional(totals.subTotal, &into[1]), optional(totals.taxTotal, &into[2])
+		t.Totals.Discount = optional(totals.discountTotal, &into[3])
+		t.Totals.ServiceCharge = optional(totals.serviceChargeTotal, &into[4])
 	}
 	if len(r.options.GiftCards) > 0 {
 		t.LeaveOut(func(l *ticket.Line) bool { return r.sells(l.ItemID) })
@@ -54,26 +82,19 @@ func (r *reader) standard(data jsontape.Value) *ticket.Ticket {
 
 // standardLine reads one line into l, and its itemUnitPrice into unit.
 func (r *reader) standardLine(v jsontape.Value, l *ticket.Line, unit *money.Decimal) {
-	const (
-		itemID = iota
-		itemName
-		unitPrice
-		quantity
-		totalPrice
-	)
-	var m [5]jsontape.Value
-	r.pick(v, standardLine, m[:])
+	var m standardLineJSON
+	m.read(r, v)
 	before := r.Len()
-	l.ItemID = r.line(m[itemID], ticket.MaxItemID)
-	l.ItemName = r.line(m[itemName], ticket.MaxItemName)
-	if d, ok := r.decimal(m[unitPrice], r.currency, ticket.MaxAmount); ok {
+	l.ItemID = r.line(m.itemID, ticket.MaxItemID)
+	l.ItemName = r.line(m.itemName, ticket.MaxItemName)
+	if d, ok := r.decimal(m.itemUnitPrice, r.currency, ticket.MaxAmount); ok {
 		*unit, l.UnitPrice = d, unit
 	}
 	l.Quantity = money.DecimalOf(1)
-	if d, ok := r.decimal(m[quantity], money.Pieces, ticket.MaxQuantity); ok {
+	if d, ok := r.decimal(m.quantity, money.Pieces, ticket.MaxQuantity); ok {
 		l.Quantity = d
 	}
-	switch total, ok := r.decimal(m[totalPrice], r.currency, ticket.MaxAmount); {
+	switch total, ok := r.decimal(m.itemTotalPrice, r.currency, ticket.MaxAmount); {
 	case ok:
 		l.Total = total
 	case l.UnitPrice != nil:

@@ -10,50 +10,114 @@ import (
 )
 
 var (
-	toastNames = jsontape.NewNames("order", "details", "checks", "voided", "deleted", "excessFood", "selections")
-	toastCheck = jsontape.NewNames("guid", "selections", "voided", "deleted", "paymentStatus", "taxAmount", "totalAmount",
-		"appliedDiscounts", "appliedServiceCharges", "payments")
-	toastSelection = jsontape.NewNames("item", "itemGroup", "plu", "displayName", "quantity", "unitOfMeasure",
+	toastOrderNames = jsontape.NewNames("order", "details", "checks", "voided", "deleted", "excessFood",
+		"selections")
+	toastCheckNames = jsontape.NewNames("guid", "selections", "voided", "deleted", "paymentStatus", "taxAmount",
+		"totalAmount", "appliedDiscounts", "appliedServiceCharges", "payments")
+	toastSelectionNames = jsontape.NewNames("item", "itemGroup", "plu", "displayName", "quantity", "unitOfMeasure",
 		"preDiscountPrice", "price", "tax", "taxInclusion", "voided", "deferred", "selectionType", "refundDetails",
 		"appliedDiscounts")
-	toastItem     = jsontape.NewNames("guid", "multiLocationId", "externalId")
-	toastRefund   = jsontape.NewNames("refundAmount", "taxRefundAmount")
-	toastDiscount = jsontape.NewNames("discountAmount", "processingState")
-	toastCharge   = jsontape.NewNames("chargeAmount", "gratuity")
-	toastPayment  = jsontape.NewNames("amount", "voidInfo", "paymentStatus")
+	toastItemNames     = jsontape.NewNames("guid", "multiLocationId", "externalId")
+	toastRefundNames   = jsontape.NewNames("refundAmount", "taxRefundAmount")
+	toastDiscountNames = jsontape.NewNames("discountAmount", "processingState")
+	toastChargeNames   = jsontape.NewNames("chargeAmount", "gratuity")
+	toastPaymentNames  = jsontape.NewNames("amount", "voidInfo", "paymentStatus")
 )
+
+type toastOrderJSON struct {
+	order, details, checks, voided, deleted, excessFood, selections jsontape.Value
+}
+
+func (m *toastOrderJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, toastOrderNames, &m.order, &m.details, &m.checks, &m.voided, &m.deleted, &m.excessFood,
+		&m.selections)
+}
+
+type toastCheckJSON struct {
+	guid, selections, voided, deleted, paymentStatus, taxAmount, totalAmount, appliedDiscounts,
+	appliedServiceCharges, payments jsontape.Value
+}
+
+func (m *toastCheckJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, toastCheckNames, &m.guid, &m.selections, &m.voided, &m.deleted, &m.paymentStatus,
+		&m.taxAmount, &m.totalAmount, &m.appliedDiscounts, &m.appliedServiceCharges, &m.payments)
+}
+
+type toastSelectionJSON struct {
+	item, itemGroup, plu, displayName, quantity, unitOfMeasure, preDiscountPrice, price, tax, taxInclusion,
+	voided, deferred, selectionType, refundDetails, appliedDiscounts jsontape.Value
+}
+
+func (m *toastSelectionJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, toastSelectionNames, &m.item, &m.itemGroup, &m.plu, &m.displayName, &m.quantity,
+		&m.unitOfMeasure, &m.preDiscountPrice, &m.price, &m.tax, &m.taxInclusion, &m.voided, &m.deferred,
+		&m.selectionType, &m.refundDetails, &m.appliedDiscounts)
+}
+
+type toastItemJSON struct {
+	guid, multiLocationID, externalID jsontape.Value
+}
+
+func (m *toastItemJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, toastItemNames, &m.guid, &m.multiLocationID, &m.externalID)
+}
+
+type toastRefundJSON struct {
+	refundAmount, taxRefundAmount jsontape.Value
+}
+
+func (m *toastRefundJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, toastRefundNames, &m.refundAmount, &m.taxRefundAmount)
+}
+
+type toastDiscountJSON struct {
+	discountAmount, processingState jsontape.Value
+}
+
+func (m *toastDiscountJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, toastDiscountNames, &m.discountAmount, &m.processingState)
+}
+
+type toastChargeJSON struct {
+	chargeAmount, gratuity jsontape.Value
+}
+
+func (m *toastChargeJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, toastChargeNames, &m.chargeAmount, &m.gratuity)
+}
+
+type toastPaymentJSON struct {
+	amount, voidInfo, paymentStatus jsontape.Value
+}
+
+func (m *toastPaymentJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, toastPaymentNames, &m.amount, &m.voidInfo, &m.paymentStatus)
+}
 
 // toast reads an Order with one check that counts, or a Check. Amounts are in currency units.
 func (r *reader) toast(data jsontape.Value) *ticket.Ticket {
-	const (
-		order = iota
-		details
-		checks
-		voided
-		deleted
-		excess
-		selections
-	)
-	var m [7]jsontape.Value
-	r.pick(data, toastNames, m[:])
-	for _, envelope := range []int{details, order} { // details are those of a webhook's event
-		if inner := m[envelope]; !inner.SaysNothing() {
-			data, m = inner, [7]jsontape.Value{}
-			r.pick(data, toastNames, m[:])
-		}
+	var m toastOrderJSON
+	m.read(r, data)
+	if !m.details.SaysNothing() { // an event of a webhook
+		data, m = m.details, toastOrderJSON{}
+		m.read(r, data)
+	}
+	if !m.order.SaysNothing() {
+		data, m = m.order, toastOrderJSON{}
+		m.read(r, data)
 	}
 	if data.Kind() != '{' {
 		return nil
 	}
-	closed := r.yes(m[voided]) || r.yes(m[deleted]) || r.yes(m[excess])
+	closed := r.yes(m.voided) || r.yes(m.deleted) || r.yes(m.excessFood)
 	check := data
 	switch {
-	case !m[checks].SaysNothing():
-		if check = r.toastChoice(m[checks], closed); !check.Exists() {
+	case !m.checks.SaysNothing():
+		if check = r.toastChoice(m.checks, closed); !check.Exists() {
 			b := r.bill(0)
 			return b.ticket()
 		}
-	case m[selections].SaysNothing():
+	case m.selections.SaysNothing():
 		r.needs(data, "checks", "This is needed: send the Order or the Check as Toast gives it.")
 		return nil
 	}
@@ -70,12 +134,12 @@ const optionPath = "ticketData.options."
 func (r *reader) toastChoice(v jsontape.Value, closed bool) (chosen jsontape.Value) {
 	n, list := 0, false
 	for _, e := range r.list(v) {
-		var m [10]jsontape.Value
-		r.pick(e, toastCheck, m[:])
+		var m toastCheckJSON
+		m.read(r, e)
 		list = true
-		switch gone := r.yes(m[2]) || r.yes(m[3]); {
+		switch gone := r.yes(m.voided) || r.yes(m.deleted); {
 		case r.options.CheckGUID != "":
-			if strings.EqualFold(string(r.text(m[0])), r.options.CheckGUID) {
+			if strings.EqualFold(string(r.text(m.guid)), r.options.CheckGUID) {
 				chosen = e
 				n++
 			}
@@ -102,43 +166,31 @@ func (r *reader) toastChoice(v jsontape.Value, closed bool) (chosen jsontape.Val
 }
 
 func (r *reader) toastBill(check jsontape.Value) *bill {
-	const (
-		guid = iota
-		selections
-		voided
-		deleted
-		status
-		tax
-		total
-		discounts
-		charges
-		payments
-	)
-	var m [10]jsontape.Value
-	r.pick(check, toastCheck, m[:])
-	if g := string(r.text(m[guid])); r.options.CheckGUID != "" && !strings.EqualFold(g, r.options.CheckGUID) {
+	var m toastCheckJSON
+	m.read(r, check)
+	if g := string(r.text(m.guid)); r.options.CheckGUID != "" && !strings.EqualFold(g, r.options.CheckGUID) {
 		r.Add(optionPath+"checkGuid", "This is not the guid of the check that was sent.")
 	}
-	b := r.bill(size(m[selections]))
-	for _, e := range r.list(m[selections]) {
+	b := r.bill(size(m.selections))
+	for _, e := range r.list(m.selections) {
 		l, price, discount := r.toastSelection(e)
 		b.add(l)
 		b.parts, b.discount = b.parts+price, b.discount+discount
 	}
-	b.discount += r.toastDiscounts(m[discounts])
+	b.discount += r.toastDiscounts(m.appliedDiscounts)
 	gratuity := money.Amount(0)
-	for _, e := range r.list(m[charges]) {
-		var c [2]jsontape.Value
-		r.pick(e, toastCharge, c[:])
-		if amount := r.cents(c[0]); r.yes(c[1]) {
+	for _, e := range r.list(m.appliedServiceCharges) {
+		var c toastChargeJSON
+		c.read(r, e)
+		if amount := r.cents(c.chargeAmount); r.yes(c.gratuity) {
 			gratuity += amount
 		} else {
 			b.charge += amount
 		}
 	}
-	b.tax = r.cents(m[tax])
+	b.tax = r.cents(m.taxAmount)
 	b.parts += b.tax + b.charge
-	if b.own, b.summed = r.cents(m[total]), !m[total].SaysNothing(); !b.summed {
+	if b.own, b.summed = r.cents(m.totalAmount), !m.totalAmount.SaysNothing(); !b.summed {
 		r.needs(check, "totalAmount", needed)
 	}
 	b.toastInside(gratuity)
@@ -148,10 +200,10 @@ func (r *reader) toastBill(check jsontape.Value) *bill {
 	if near(b.parts+gratuity, b.own, b.rounding()) {
 		b.parts = b.own // it counts it
 	}
-	b.due = b.own - r.toastPaid(m[payments])
-	b.settled = r.yes(m[voided])
-	b.settled = r.yes(m[deleted]) || b.settled
-	b.settled = r.says(m[status], "PAID", "CLOSED") || b.settled
+	b.due = b.own - r.toastPaid(m.payments)
+	b.settled = r.yes(m.voided)
+	b.settled = r.yes(m.deleted) || b.settled
+	b.settled = r.says(m.paymentStatus, "PAID", "CLOSED") || b.settled
 	return b
 }
 
@@ -186,54 +238,37 @@ func (r *reader) cents(v jsontape.Value) money.Amount { return r.major(v).Round(
 // toastSelection reads a selection, what it adds to the check without tax, and its discounts. The prices of its
 // modifiers are in its own.
 func (r *reader) toastSelection(v jsontape.Value) (l line, price, discount money.Amount) {
-	const (
-		item = iota
-		group
-		plu
-		display
-		quantity
-		measure
-		gross
-		net
-		tax
-		inclusion
-		voided
-		deferred
-		kind
-		refund
-		discounts
-	)
-	var m [15]jsontape.Value
-	r.pick(v, toastSelection, m[:])
-	var of, in [3]jsontape.Value
-	r.pick(m[item], toastItem, of[:])
-	r.pick(m[group], toastItem, in[:])
-	l.group, l.name = r.id(in[0]), r.name(m[display])
-	l.id = r.toastID(of, m[plu], l.group)
+	var m toastSelectionJSON
+	m.read(r, v)
+	var of, in toastItemJSON
+	of.read(r, m.item)
+	in.read(r, m.itemGroup)
+	l.group, l.name = r.id(in.guid), r.name(m.displayName)
+	l.id = r.toastID(&of, m.plu, l.group)
 	pieces := money.DecimalOf(1)
-	if d, ok := r.decimal(m[quantity], money.Pieces, ticket.MaxQuantity); ok {
+	if d, ok := r.decimal(m.quantity, money.Pieces, ticket.MaxQuantity); ok {
 		pieces = d
 	}
-	l.count(pieces, !m[measure].SaysNothing() && !r.says(m[measure], "NONE"), r.cents(m[gross]))
-	l.even = l.even && !m[gross].SaysNothing()
-	exact, taxes := r.major(m[net]), r.major(m[tax])
+	l.count(pieces, !m.unitOfMeasure.SaysNothing() && !r.says(m.unitOfMeasure, "NONE"), r.cents(m.preDiscountPrice))
+	l.even = l.even && !m.preDiscountPrice.SaysNothing()
+	exact, taxes := r.major(m.price), r.major(m.tax)
 	price, l.outside = exact.Round(r.currency), taxes.Round(r.currency)
 	l.total = price
-	var back [2]jsontape.Value
-	r.pick(m[refund], toastRefund, back[:])
-	refunded, taxBack := max(0, r.cents(back[0])), max(0, r.cents(back[1]))
-	if r.says(m[inclusion], "INCLUDED") {
+	var back toastRefundJSON
+	back.read(r, m.refundDetails)
+	refunded, taxBack := max(0, r.cents(back.refundAmount)), max(0, r.cents(back.taxRefundAmount))
+	if r.says(m.taxInclusion, "INCLUDED") {
 		l.total, l.outside = exact.Add(taxes).Round(r.currency), 0
 		l.inside = l.total - price
 	} else {
 		taxBack = 0
 	}
-	discount = r.toastDiscounts(m[discounts])
-	l.reason = r.toastReason(m[voided], m[deferred], m[kind], of[0], m[display])
+	discount = r.toastDiscounts(m.appliedDiscounts)
+	l.reason = r.toastReason(m.voided, m.deferred, m.selectionType, of.guid, m.displayName)
 	switch {
 	case l.reason == ticket.Voided:
 		return l, 0, 0
-	case m[net].SaysNothing():
+	case m.price.SaysNothing():
 		r.needs(v, "price", needed)
 	case l.reason != ticket.Allowed:
 	case price < 0:
@@ -247,19 +282,19 @@ func (r *reader) toastSelection(v jsontape.Value) (l line, price, discount money
 	return l, price, discount
 }
 
-// toastID is the identifier that the merchant chose: of has the item's guid, multiLocationId and externalId.
-func (r *reader) toastID(of [3]jsontape.Value, plu jsontape.Value, group string) string {
+// toastID is the identifier that the merchant chose, of the item or of what is around it.
+func (r *reader) toastID(of *toastItemJSON, plu jsontape.Value, group string) string {
 	switch r.options.ItemID {
 	case "multiLocationId":
-		return r.id(of[1])
+		return r.id(of.multiLocationID)
 	case "plu":
 		return r.id(plu)
 	case "externalId":
-		return r.id(of[2])
+		return r.id(of.externalID)
 	case "itemGroup.guid":
 		return group
 	}
-	return r.id(of[0])
+	return r.id(of.guid)
 }
 
 // toastReason tells why no gift pays a selection. Payments to accounts and cards are told by their type, by their
@@ -282,9 +317,9 @@ func (r *reader) toastReason(voided, deferred, kind, guid, display jsontape.Valu
 // toastDiscounts sums the discounts that are applied, or soon will be.
 func (r *reader) toastDiscounts(v jsontape.Value) (sum money.Amount) {
 	for _, e := range r.list(v) {
-		var m [2]jsontape.Value
-		r.pick(e, toastDiscount, m[:])
-		if amount := r.cents(m[0]); !r.says(m[1], "VOID", "PENDING_VOID") {
+		var m toastDiscountJSON
+		m.read(r, e)
+		if amount := r.cents(m.discountAmount); !r.says(m.processingState, "VOID", "PENDING_VOID") {
 			sum += amount
 		}
 	}
@@ -294,12 +329,12 @@ func (r *reader) toastDiscounts(v jsontape.Value) (sum money.Amount) {
 // toastPaid sums the payments that were taken.
 func (r *reader) toastPaid(v jsontape.Value) (sum money.Amount) {
 	for _, e := range r.list(v) {
-		var m [3]jsontape.Value
-		r.pick(e, toastPayment, m[:])
-		amount, status := r.cents(m[0]), r.text(m[2])
-		failed := r.says(m[2], "OPEN", "DENIED", "CANCELLED") || bytes.HasPrefix(status, []byte("ERROR")) ||
+		var m toastPaymentJSON
+		m.read(r, e)
+		amount, status := r.cents(m.amount), r.text(m.paymentStatus)
+		failed := r.says(m.paymentStatus, "OPEN", "DENIED", "CANCELLED") || bytes.HasPrefix(status, []byte("ERROR")) ||
 			bytes.Contains(status, []byte("VOID"))
-		if m[1].SaysNothing() && !failed {
+		if m.voidInfo.SaysNothing() && !failed {
 			sum += amount
 		}
 	}
