@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/face/api"
 	"boon.example/internal/face/web"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/service"
 )
 
@@ -67,15 +68,25 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
+// takeAllPlaces has as many calls in flight as the service admits, each of a caller of its own.
+func takeAllPlaces(t *testing.T, h *app) {
+	t.Helper()
+	for n := range admission.MaxInFlight {
+		caller := admission.Party{ID: guid.ID{byte(n >> 8), byte(n)}}
+		if !h.admission.Enter(t.Context(), caller, admission.Redeem) {
+			t.Fatalf("call %d was not admitted", n)
+		}
+		t.Cleanup(func() { h.admission.Leave(caller, admission.Redeem) })
+	}
+}
+
 // Pages and documents are admitted too, the operator's addresses always answer, and a refusal is counted and not
 // logged.
 func TestOverloadBesideTheInterface(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	h := assembled(t, slog.New(slog.NewTextHandler(&log, nil)), "")
-	h.service.Admission = admission.New(0, func(p admission.Priority) {
-		h.metrics.refused.WithLabelValues(p.String()).Inc()
-	})
+	takeAllPlaces(t, h)
 	get := func(path, accept string) *httptest.ResponseRecorder {
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 		r.Header.Set("Accept", accept)
@@ -135,7 +146,7 @@ func TestSlowReadersTakeNoPlace(t *testing.T) {
 func TestWhatTakesNoPlace(t *testing.T) {
 	t.Parallel()
 	h := assembled(t, slog.New(slog.DiscardHandler), "")
-	h.service.Admission = admission.New(0, func(admission.Priority) {})
+	takeAllPlaces(t, h)
 	for _, call := range []string{"GET /g/token" + web.PrintPath, "GET /orders/token" + web.PrintPath,
 		"POST /till/pair", "POST /till/person"} {
 		method, path, _ := strings.Cut(call, " ")

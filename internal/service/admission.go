@@ -47,7 +47,8 @@ func (c *Call) enter(ctx context.Context, p admission.Priority) bool {
 			return false
 		}
 	}
-	if c.place.taken = c.Admission.Enter(ctx, c.place.of, c.place.priority); !c.place.taken && c.place.ofTests != nil {
+	c.place.taken = c.config.Admission.Enter(ctx, c.place.of, c.place.priority)
+	if !c.place.taken && c.place.ofTests != nil {
 		c.place.ofTests()
 	}
 	return c.place.taken
@@ -67,7 +68,7 @@ func (c *Call) Leave() {
 		return
 	}
 	c.place.taken = false
-	c.Admission.Leave(c.place.of, c.place.priority)
+	c.config.Admission.Leave(c.place.of, c.place.priority)
 	if c.place.ofTests != nil {
 		c.place.ofTests()
 	}
@@ -79,12 +80,12 @@ func (s *Service) Page(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		party := s.guests(r)
 		switch {
-		case s.Admission.Enter(r.Context(), party, admission.Read):
-			leave := sync.OnceFunc(func() { s.Admission.Leave(party, admission.Read) })
+		case s.config.Admission.Enter(r.Context(), party, admission.Read):
+			leave := sync.OnceFunc(func() { s.config.Admission.Leave(party, admission.Read) })
 			defer leave()
 			next.ServeHTTP(&leavingWriter{w, leave}, r)
-		case s.Overloaded != nil:
-			s.Overloaded(w, r)
+		case s.config.Overloaded != nil:
+			s.config.Overloaded(w, r)
 		default:
 			s.Refuse(w, r, ErrOverloaded)
 		}
@@ -94,7 +95,7 @@ func (s *Service) Page(next http.Handler) http.Handler {
 // guests are those of one network, who take turns with accounts and with other networks.
 func (s *Service) guests(r *http.Request) admission.Party {
 	party := admission.Party{Guest: true}
-	sum := sha256.Sum256([]byte(clientip.Network(s.ClientAddress(r))))
+	sum := sha256.Sum256([]byte(clientip.Network(s.config.ClientAddress(r))))
 	copy(party.ID[:], sum[:])
 	return party
 }

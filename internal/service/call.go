@@ -111,10 +111,10 @@ func (c *Call) Proceed(ctx context.Context) { c.ctx = ctx }
 
 // withStoreTimeout is the context of what waits for the store.
 func (s *Service) withStoreTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	if s.StoreTimeout == 0 {
+	if s.config.StoreTimeout == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, s.StoreTimeout)
+	return context.WithTimeout(ctx, s.config.StoreTimeout)
 }
 
 // heavyDeadline is for orders that are held back while tills are busy, and for sheets.
@@ -135,7 +135,7 @@ func (c *Call) Actor(location guid.ID) gift.Context {
 }
 
 // Address is that of the client.
-func (c *Call) Address() string { return c.ClientAddress(c.HTTP).String() }
+func (c *Call) Address() string { return c.config.ClientAddress(c.HTTP).String() }
 
 // event is what the call came to.
 func (c *Call) event(r Reply) Event {

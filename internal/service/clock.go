@@ -28,7 +28,7 @@ func (c *Call) readClocks() error {
 	}
 	c.clocks = make(map[guid.ID]merchant.Clock, len(accounts))
 	for _, id := range accounts {
-		clock, err := c.Records.Clock(c.ctx, id)
+		clock, err := c.config.Records.Clock(c.ctx, id)
 		if err != nil {
 			return Stored(err)
 		}
@@ -52,6 +52,6 @@ func (c *Call) AccountNow(a *merchant.Account) (time.Time, error) {
 	if !a.Test {
 		return c.Now, nil
 	}
-	clock, err := c.Records.Clock(c.ctx, a.ID)
+	clock, err := c.config.Records.Clock(c.ctx, a.ID)
 	return clock.Now(c.Now), Stored(err)
 }

@@ -11,7 +11,7 @@ import (
 
 // FindByToken looks a gift up by its token, for use at a location. A gift that is refused is given beside the refusal.
 func (c *Call) FindByToken(token gift.Token, location guid.ID) (gift.Gift, error) {
-	g, err := c.Records.GiftByToken(c.ctx, token)
+	g, err := c.config.Records.GiftByToken(c.ctx, token)
 	_, err = c.checkUse(&g, err, location, gift.NoSuchToken)
 	return g, err
 }
@@ -20,7 +20,7 @@ func (c *Call) FindByToken(token gift.Token, location guid.ID) (gift.Gift, error
 // is left, nothing is looked up. A gift that is refused is given beside the refusal.
 func (c *Call) FindByCode(code gift.VoucherCode, location guid.ID) (g gift.Gift, err error) {
 	err = c.guesses.lookUp(c.ctx, c.Till(location), func() (cost int, err error) {
-		g, err = c.Records.GiftByCode(c.ctx, code)
+		g, err = c.config.Records.GiftByCode(c.ctx, code)
 		return c.checkUse(&g, err, location, gift.NoSuchCode)
 	})
 	return g, err
@@ -62,7 +62,7 @@ func (c *Call) Compare(code gift.VoucherCode, location guid.ID, used []guid.ID) 
 	err = c.guesses.lookUp(c.ctx, at, func() (cost int, _ error) {
 		found := error(gift.NoSuchCode())
 		for _, voucher := range used {
-			one, err := c.Records.GiftWithCode(c.ctx, c.Account.ID, voucher, code)
+			one, err := c.config.Records.GiftWithCode(c.ctx, c.Account.ID, voucher, code)
 			switch replaced, old := errors.AsType[*gift.ReplacedError](err); {
 			case old:
 				g, found = gift.Gift{Voucher: replaced.Voucher}, err
@@ -84,6 +84,6 @@ func (c *Call) Compare(code gift.VoucherCode, location guid.ID, used []guid.ID) 
 func (c *Call) Redeemed(voucher, location guid.ID) {
 	_ = c.guesses.reward(c.ctx, c.Till(location), voucher)
 	if c.Account.BalanceNotice {
-		c.Wake(c.Account.Test)
+		c.config.Wake(c.Account.Test)
 	}
 }

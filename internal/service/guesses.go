@@ -118,14 +118,14 @@ var anonymousRate = ratelimit.Rate{Burst: merchant.AnonymousBurst, Refill: merch
 func (c *Call) CountAnonymous() error {
 	ctx, cancel := c.withStoreTimeout(c.ctx)
 	defer cancel()
-	client, now := clientip.Network(c.ClientAddress(c.HTTP)), c.Service.Now()
-	bucket, err := c.Records.AnonymousBucket(ctx, client)
+	client, now := clientip.Network(c.config.ClientAddress(c.HTTP)), c.Service.Now()
+	bucket, err := c.config.Records.AnonymousBucket(ctx, client)
 	if err != nil {
 		return Stored(err)
 	}
 	allowed := anonymousRate.Left(bucket, now) > 0
 	if allowed { // else the store is spared a write
-		if bucket, allowed, err = c.Records.TakeAnonymous(ctx, client, now); err != nil {
+		if bucket, allowed, err = c.config.Records.TakeAnonymous(ctx, client, now); err != nil {
 			return Stored(err)
 		}
 	}

@@ -23,7 +23,7 @@ func WithCaller(ctx context.Context, as Authenticate) context.Context {
 
 // authorize tells who calls and whether they may make this call from where they are, by what holds now.
 func (c *Call) authorize(t *Terms) (err error) {
-	c.setup = c.Directory().Version
+	c.setup = c.config.Directory().Version
 	if c.Caller, err = c.authenticate(); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (c *Call) authenticate() (*merchant.Caller, error) {
 		text = strings.TrimSpace(rest)
 	}
 	if text != "" {
-		if caller, ok := c.Directory().Authenticate(text, c.Now); ok {
+		if caller, ok := c.config.Directory().Authenticate(text, c.Now); ok {
 			return caller, nil
 		}
 	}
@@ -71,7 +71,7 @@ func (c *Call) From(allowed merchant.Networks) error {
 	if len(allowed) == 0 {
 		return nil
 	}
-	return allowed.Admit(c.ClientAddress(c.HTTP))
+	return allowed.Admit(c.config.ClientAddress(c.HTTP))
 }
 
 // idempotencyKey is the header that names a call.

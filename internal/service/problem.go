@@ -63,7 +63,7 @@ func (c *Call) problem(err error) Reply {
 
 // Problem is the problem document of a refusal that is answered with a status.
 func (c *Call) Problem(refused *refusal.Error, status int) []byte {
-	return problemDocument(refused, status, c.PublicURL, c.RequestID).Body
+	return problemDocument(refused, status, c.config.PublicURL, c.RequestID).Body
 }
 
 // Told is what a caller is told of an error: a refusal as it is, and of a failure no reason.
@@ -89,7 +89,7 @@ func sayWhen(h http.Header, refused *refusal.Error) {
 
 // render makes the answer of a refusal; the engine stores it for the refusals that are decided on a gift's state.
 func (c *Call) render(refused *refusal.Error) ledger.Answer {
-	return problemDocument(refused, refused.Code.Status(), c.PublicURL, c.RequestID)
+	return problemDocument(refused, refused.Code.Status(), c.config.PublicURL, c.RequestID)
 }
 
 // problemDocument writes RFC 9457's members and the interface's two.

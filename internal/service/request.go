@@ -30,9 +30,9 @@ func (c *Call) Request(op gift.Operation, asked any) *Request {
 	r := &Request{Call: c, Operation: op}
 	if c.Key != "" {
 		text := wire.Normalized(string(op), asked)
-		r.fingerprint = c.Fingerprint(text)
-		if c.Fingerprinted != nil {
-			r.earlier = func(recorded [32]byte) (bool, error) { return c.Fingerprinted(recorded, text) }
+		r.fingerprint = c.config.Fingerprint(text)
+		if c.config.Fingerprinted != nil {
+			r.earlier = func(recorded [32]byte) (bool, error) { return c.config.Fingerprinted(recorded, text) }
 		}
 	}
 	return r
@@ -92,7 +92,7 @@ func (r *Request) Do(cmd ledger.Command, code refusal.Code, success func(*wire.W
 func (r *Request) Run(cmd ledger.Command, render func(ledger.Result, error) ledger.Answer) (ledger.Answer, error) {
 	ctx, cancel := r.timeFor(cmd)
 	defer cancel()
-	return r.Engine.Do(ctx, ledger.Call{
+	return r.config.Engine.Do(ctx, ledger.Call{
 		AccountID: r.Account.ID, Operation: r.Operation, Key: r.Key, Fingerprint: r.fingerprint, Fingerprinted: r.earlier,
 		Caller: r.Caller, Seen: r.Seen, Account: r.Account, Ahead: r.clocks[r.Account.ID].Ahead, Setup: r.setup,
 		Render: func(result ledger.Result, err error) ledger.Answer {
@@ -106,7 +106,8 @@ func (r *Request) Run(cmd ledger.Command, render func(ledger.Result, error) ledg
 
 // CountKept counts a call that moves nothing and leaves something for ever, or refuses it: see merchant.MaxKeptPerDay.
 func (c *Call) CountKept() error {
-	_, err := c.Engine.Do(c.ctx, ledger.Call{AccountID: c.Account.ID, Caller: c.Caller, Account: c.Account, Setup: c.setup,
+	_, err := c.config.Engine.Do(c.ctx, ledger.Call{
+		AccountID: c.Account.ID, Caller: c.Caller, Account: c.Account, Setup: c.setup,
 		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }}, &ledger.Keep{})
 	return err
 }
@@ -147,5 +148,5 @@ func (r *Request) Verified(code string, location guid.ID, do func() (ledger.Answ
 
 // Running reports whether a call with an Idempotency-Key is under way.
 func (c *Call) Running(operation gift.Operation, key string) bool {
-	return c.Engine.Running(ledger.RequestKey{AccountID: c.Account.ID, Operation: operation, Key: key})
+	return c.config.Engine.Running(ledger.RequestKey{AccountID: c.Account.ID, Operation: operation, Key: key})
 }

@@ -75,7 +75,7 @@ type Config struct {
 
 // Service carries out calls.
 type Service struct {
-	Config
+	config  Config
 	guesses *guessLimiter
 	tests   *fair.Places // for calls of test accounts
 	memory  fair.Share   // for large bodies and answers
@@ -111,11 +111,40 @@ func New(c Config) *Service {
 		c.ClientAddress = clientip.Peer
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
-	s := &Service{Config: c, guesses: newGuessLimiter(&c), tests: fair.NewShared(maxTests, testsLeft)}
+	s := &Service{config: c, guesses: newGuessLimiter(&c), tests: fair.NewShared(maxTests, testsLeft)}
 	s.bodies.New = func() any { return new([trusted]byte) }
 	s.readers.New = func() any { return new(wire.Reader) }
 	s.writers.New = func() any { w := wire.NewWriter(4 << 10); return &w }
 	return s
+}
+
+// Directory is the newest set-up.
+func (s *Service) Directory() *merchant.Directory { return s.config.Directory() }
+
+// Lookup is what calls look up in the database.
+func (s *Service) Lookup() Records { return s.config.Records }
+
+// PublicURL is how recipients reach the gift page, without a slash at its end.
+func (s *Service) PublicURL() string { return s.config.PublicURL }
+
+// Now is the time of the service: test accounts have clocks of their own.
+func (s *Service) Now() time.Time { return s.config.Now() }
+
+// Wake tells that there may be something to deliver for a live or for a test account.
+func (s *Service) Wake(test bool) { s.config.Wake(test) }
+
+// CashOutLaw tells where guests may ask for cash.
+func (s *Service) CashOutLaw() gift.CashOutLaw { return s.config.CashOutLaw }
+
+// Fingerprint is a keyed hash of a text, by the key in use.
+func (s *Service) Fingerprint(text []byte) [32]byte { return s.config.Fingerprint(text) }
+
+// Fingerprinted tells whether a fingerprint is that of a text, though made with an earlier key.
+func (s *Service) Fingerprinted(fingerprint [32]byte, text []byte) (bool, error) {
+	if s.config.Fingerprinted == nil {
+		return false, nil
+	}
+	return s.config.Fingerprinted(fingerprint, text)
 }
 
 // OtherDeadline is how long a call takes at most for which nobody waits at a counter.
@@ -154,7 +183,7 @@ func (s *Service) JSON(do func(*Call) (write func(*wire.Writer), _ error)) http.
 // Serve answers one call with what do replies; c is made that call. It is the one place where answers are written. A
 // panic of do is answered with a problem document.
 func (s *Service) Serve(w http.ResponseWriter, r *http.Request, c *Call, do func() Reply) {
-	*c = Call{Service: s, HTTP: r, Writer: w, RequestID: Identify(w, r), Now: s.Now().UTC(), ctx: r.Context()}
+	*c = Call{Service: s, HTTP: r, Writer: w, RequestID: Identify(w, r), Now: s.config.Now().UTC(), ctx: r.Context()}
 	defer c.release()
 	reply, err := attempt(c, do)
 	if err != nil {
@@ -162,7 +191,7 @@ func (s *Service) Serve(w http.ResponseWriter, r *http.Request, c *Call, do func
 	}
 	event := c.event(reply)
 	c.write(reply)
-	s.Note(r.Context(), event)
+	s.config.Note(r.Context(), event)
 }
 
 // attempt turns a panic into an error. What the call holds of places and time is given back.
@@ -176,7 +205,7 @@ func attempt(c *Call, do func() Reply) (_ Reply, err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	c.setup = c.Directory().Version // before anybody is identified by it
+	c.setup = c.config.Directory().Version // before anybody is identified by it
 	return do(), nil
 }
 
@@ -209,7 +238,7 @@ func (c *Call) Whole(a ledger.Answer) (_ ledger.Answer, err error) {
 	if err := c.TakeMemory(a.Long.Size - c.memory); err != nil {
 		return ledger.Answer{}, err
 	}
-	if a.Body, err = c.Records.LongAnswer(c.HTTP.Context(), a.Long); err != nil {
+	if a.Body, err = c.config.Records.LongAnswer(c.HTTP.Context(), a.Long); err != nil {
 		return ledger.Answer{}, Stored(err)
 	}
 	a.Long = ledger.Long{}

@@ -77,7 +77,7 @@ func New(c Config) *API {
 		manage: manage.New(manage.Config{Records: c.Records, Cursors: c.Cursors, Sheets: c.Sheets, Settle: c.Settle,
 			Hooks: c.Hooks, HooksAllow: c.HooksAllow})}
 	a.tickets.New = func() any { return new(ticket.Memory) }
-	a.docs = sync.OnceValue(func() map[string]reference.Page { return docPages(service.Version, a.PublicURL) })
+	a.docs = sync.OnceValue(func() map[string]reference.Page { return docPages(service.Version, a.PublicURL()) })
 	return a
 }
 

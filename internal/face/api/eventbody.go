@@ -28,7 +28,7 @@ func (a *API) EventBody(ctx context.Context, e *event.Event) []byte {
 	w := wire.NewWriter(2048)
 	w.Open()
 	payload.WriteEvent(&w, e,
-		payload.View{Account: account, Now: now, Law: a.CashOutLaw, Pages: a.PublicURL, Masked: true},
+		payload.View{Account: account, Now: now, Law: a.CashOutLaw(), Pages: a.PublicURL(), Masked: true},
 		payload.Names{Account: account, Key: func(id guid.ID) string { return a.told.name(d, id) }})
 	w.Close()
 	return w.Bytes()

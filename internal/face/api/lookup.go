@@ -30,7 +30,7 @@ func showGift(c *call) (ledger.Answer, error) {
 
 // lookUp is a view of gifts that are looked up: their secrets are for keys only that may see codes.
 func (c *call) lookUp() payload.View {
-	return payload.View{Account: c.Account, Now: c.Now, Law: c.CashOutLaw, Pages: c.PublicURL,
+	return payload.View{Account: c.Account, Now: c.Now, Law: c.CashOutLaw(), Pages: c.PublicURL(),
 		Masked: !c.Caller.May(merchant.MaySeeCodes)}
 }
 
@@ -286,7 +286,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 func (c *call) running(operations []gift.Operation, key string) map[gift.Operation]bool {
 	running := map[gift.Operation]bool{}
 	for _, op := range operations {
-		if c.Engine.Running(ledger.RequestKey{AccountID: c.Account.ID, Operation: op, Key: key}) {
+		if c.Running(op, key) {
 			running[op] = true
 		}
 	}

@@ -67,7 +67,7 @@ func cashOutGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) cashing { return readCashing(o, c) })
 	return c.take(gift.CashOutGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
-			ask := gift.CashOutRequest{Law: c.CashOutLaw, Verification: asked.Verification, Account: c.Account}
+			ask := gift.CashOutRequest{Law: c.CashOutLaw(), Verification: asked.Verification, Account: c.Account}
 			return verified(r, at, asked.Verification, func() (ledger.Answer, error) {
 				return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.RedeemedCount,
 					Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {

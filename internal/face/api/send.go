@@ -229,9 +229,10 @@ func (c *call) orderSize(gifts []gift.Gift, lacking [][]string) int {
 	w := wire.NewWriter(1024)
 	first := &gifts[0]
 	w.Open()
-	payload.WriteVoucher(&w, first, payload.View{Account: c.Account, Now: c.Now, Law: c.CashOutLaw, Pages: c.PublicURL})
+	payload.WriteVoucher(&w, first,
+		payload.View{Account: c.Account, Now: c.Now, Law: c.CashOutLaw(), Pages: c.PublicURL()})
 	w.Close()
-	same := len(w.Bytes()) + drawn + len(c.PublicURL) - ownSize(first)
+	same := len(w.Bytes()) + drawn + len(c.PublicURL()) - ownSize(first)
 	size := drawn
 	for n := range gifts {
 		size += same + ownSize(&gifts[n])
@@ -282,12 +283,12 @@ func (c *call) deliverableBy(m contact.Method) error {
 func writeOrder(w *wire.Writer, r ledger.Result, c *call, lacking [][]string) {
 	first := &r.Gifts[0]
 	w.ID("orderID", first.OrderID)
-	payload.WriteSheetURL(w, r.Sheet, c.PublicURL)
+	payload.WriteSheetURL(w, r.Sheet, c.PublicURL())
 	w.List("gifts")
 	for n := range r.Gifts {
 		g := &r.Gifts[n]
 		w.Open()
-		as := payload.View{Account: c.Account, Now: g.CreatedAt, Law: c.CashOutLaw, Pages: c.PublicURL}
+		as := payload.View{Account: c.Account, Now: g.CreatedAt, Law: c.CashOutLaw(), Pages: c.PublicURL()}
 		payload.WriteVoucher(w, g, as)
 		w.Integer("recipientIndex", g.Card.RecipientIndex)
 		payload.WritePrintURL(w, g, as)

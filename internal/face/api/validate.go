@@ -53,8 +53,8 @@ func validateGift(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	return c.Answer(ledger.OK, func(w *wire.Writer) {
-		payload.WriteVoucher(w, &g, payload.View{Account: c.Account, Location: at, Now: c.Now, Law: c.CashOutLaw,
-			Verdict: verdict, Pages: c.PublicURL})
+		payload.WriteVoucher(w, &g, payload.View{Account: c.Account, Location: at, Now: c.Now, Law: c.CashOutLaw(),
+			Verdict: verdict, Pages: c.PublicURL()})
 	}), nil
 }
 

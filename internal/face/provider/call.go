@@ -97,7 +97,7 @@ const maxUsed = 100
 func (c *Call) usedUnder(references []string) (used []guid.ID, _ error) {
 	for _, reference := range references {
 		begin := c.Scope(reference + ":")
-		keys, err := c.Records.ProviderKeys(c.Context(), c.Account.ID, begin, maxUsed)
+		keys, err := c.Lookup().ProviderKeys(c.Context(), c.Account.ID, begin, maxUsed)
 		if err != nil {
 			return nil, service.Stored(err)
 		}
@@ -113,7 +113,7 @@ func (c *Call) usedUnder(references []string) (used []guid.ID, _ error) {
 
 // Gift finds a gift by its id, if it may be used where the call is made.
 func (c *Call) Gift(id guid.ID) (gift.Gift, error) {
-	g, err := c.Records.Gift(c.Context(), c.Account.ID, id)
+	g, err := c.Lookup().Gift(c.Context(), c.Account.ID, id)
 	if errors.Is(err, refusal.NotFound) || err == nil && !g.AllowedAt(c.Location) {
 		return gift.Gift{}, gift.NoSuchGift()
 	}
@@ -138,8 +138,8 @@ func (c *Call) TokenOf(text string, voucher guid.ID) bool {
 		return false
 	}
 	made := c.Fingerprint(c.tokenText(voucher))
-	if subtle.ConstantTimeCompare(shown[:], made[:]) == 1 || c.Fingerprinted == nil {
-		return shown == made
+	if subtle.ConstantTimeCompare(shown[:], made[:]) == 1 {
+		return true
 	}
 	earlier, err := c.Fingerprinted(shown, c.tokenText(voucher))
 	return err == nil && earlier
@@ -161,7 +161,7 @@ func (c *Call) Requests(key string) (told []ledger.Request, err error) {
 
 // Kept gives all records under one of the provider's keys, at whichever of its locations they were made.
 func (c *Call) Kept(key string) ([]ledger.Request, error) {
-	all, err := c.Records.Requests(c.Context(), c.Account.ID, "", c.Scope(key))
+	all, err := c.Lookup().Requests(c.Context(), c.Account.ID, "", c.Scope(key))
 	if errors.Is(err, refusal.NotFound) {
 		return nil, nil
 	}
@@ -170,14 +170,14 @@ func (c *Call) Kept(key string) ([]ledger.Request, error) {
 
 // Newest gives the newest of what happened to a gift of the account, so many entries at most, the oldest of them first.
 func (c *Call) Newest(g *gift.Gift, most int) ([]gift.Entry, error) {
-	entries, err := c.Records.History(c.Context(), c.Account.ID, g.ID, max(0, g.Seq-most), most)
+	entries, err := c.Lookup().History(c.Context(), c.Account.ID, g.ID, max(0, g.Seq-most), most)
 	return entries, service.Stored(err)
 }
 
 // Parts gives an entry of a gift of the account and what became of it, however long the gift's history is; none where
 // it has no such entry.
 func (c *Call) Parts(voucher, entry guid.ID) ([]gift.Entry, error) {
-	parts, err := c.Records.Parts(c.Context(), c.Account.ID, entry)
+	parts, err := c.Lookup().Parts(c.Context(), c.Account.ID, entry)
 	if len(parts) > 0 && (parts[0].ID != entry || parts[0].VoucherID != voucher) {
 		parts = nil
 	}

@@ -63,8 +63,8 @@ func ListEvents(c *Call) (ledger.Answer, error) {
 		w.List("events")
 		for n := range page.Events {
 			w.Open()
-			payload.WriteEvent(w, &page.Events[n], payload.View{Account: c.Account, Now: c.Now, Law: c.CashOutLaw,
-				Pages: c.PublicURL, Masked: true}, names)
+			payload.WriteEvent(w, &page.Events[n], payload.View{Account: c.Account, Now: c.Now, Law: c.CashOutLaw(),
+				Pages: c.PublicURL(), Masked: true}, names)
 			w.Close()
 		}
 		w.EndList()

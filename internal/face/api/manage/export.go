@@ -178,7 +178,7 @@ func (c *Call) list(cards []gift.Gift) []byte {
 		g := &cards[n]
 		if g.Status == gift.NotActivated {
 			code := g.Card.Code.Reveal()
-			write(code, g.Card.Code.LastFour(), g.Verification, g.Status.String(), payload.GiftURL(g, c.PublicURL),
+			write(code, g.Card.Code.LastFour(), g.Verification, g.Status.String(), payload.GiftURL(g, c.PublicURL()),
 				spreadsheet.Digits(code), spreadsheet.Digits(g.Verification))
 		} else {
 			write("", g.Card.Code.LastFour(), "", g.Status.String(), "", "", "")

@@ -42,7 +42,7 @@ func PairTill(c *Call) (ledger.Answer, error) {
 	}
 	return c.Answer(ledger.Created, func(w *wire.Writer) {
 		writeTill(w, made, c.Account)
-		w.Text("pairURL", c.PublicURL+"/till/pair#"+token) // behind the # no server, log or Referer has it
+		w.Text("pairURL", c.PublicURL()+"/till/pair#"+token) // behind the # no server, log or Referer has it
 	}), nil
 }
 

@@ -166,7 +166,7 @@ func (t *transaction) cashOut() service.Reply {
 
 // cashOutCommand pays a card out. An empty one is no error.
 func (t *transaction) cashOutCommand(amount money.Amount) ledger.Command {
-	ask := gift.CashOutRequest{Law: t.CashOutLaw, Amount: amount, Verification: t.verification(),
+	ask := gift.CashOutRequest{Law: t.CashOutLaw(), Amount: amount, Verification: t.verification(),
 		Account: t.caller.Account}
 	return &ledger.Change{Context: t.Actor(t.Location), VoucherID: t.card.ID, Counts: ledger.RedeemedCount,
 		Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
