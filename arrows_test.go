@@ -15,7 +15,8 @@ import (
 // package is a decision.
 var arrows = map[string][]string{
 	"cmd/boon": {"client", "examples", "internal/base/certificate", "internal/base/clientip",
-		"internal/base/durable", "internal/base/normalize", "internal/base/telemetry", "internal/books", "internal/cashout",
+		"internal/base/durable", "internal/base/nice", "internal/base/normalize", "internal/base/telemetry",
+		"internal/books", "internal/cashout",
 		"internal/chain", "internal/command/bench", "internal/command/demo", "internal/command/doctor",
 		"internal/command/manual", "internal/command/remote", "internal/command/terminal", "internal/event",
 		"internal/export", "internal/gift", "internal/ledger", "internal/merchant", "internal/pin", "internal/post/mail",
@@ -61,6 +62,7 @@ var arrows = map[string][]string{
 		"internal/post/qr"},
 	"internal/chain":            {"internal/gift", "internal/sealed"},
 	"internal/base/durable":     {},
+	"internal/base/nice":        {},
 	"internal/base/spreadsheet": {},
 	"internal/jobs/expiry":      {"internal/gift", "internal/jobs", "internal/merchant"},
 	"internal/jobs/closing":     {"internal/books", "internal/jobs", "internal/merchant"},

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
 	"boon.example/internal/base/durable"
+	"boon.example/internal/base/nice"
 	"boon.example/internal/chain"
 	"boon.example/internal/command/terminal"
 	"boon.example/internal/ledger"
@@ -22,14 +24,16 @@ type verifyCmd struct {
 	Changes     bool   `help:"Show every change of the set-up: when, by whom, what."`
 	Accept      string `name:"accept-set-up" placeholder:"WHY" help:"First take the set-up in the database as it is, although it was changed past boon, and write who did so, and why, into its log."`
 	Acknowledge string `placeholder:"WHY" help:"Write into the log of the set-up that you accept what is found, and why: it is not named again."`
+	Readers     int    `placeholder:"N" help:"How many readers read at the same time. Default: one for each core, four at most."`
 	database
 }
 
 func (verifyCmd) Help() string {
 	return `Reads every gift and its whole history, computes its balance and status anew, and checks every invariant: balances are the sum of
 their ledger and never below zero, nothing was reversed twice, codes are unique and can be opened, and every entry and every change of
-the set-up still is what was written, in its place. It changes nothing and may run beside a service. Exit code 1, and a list, if anything
-is off.
+the set-up still is what was written, in its place. It changes nothing and may run beside a service: on Linux it leaves the processor to
+whoever else wants it. A database on a server does its part of the work at the priority of every other query; there, --readers 1 leaves
+more to the tills. Exit code 1, and a list, if anything is off.
 
 A set-up that was changed in the database by anything but boon is not taken by any service: the last one stands. Should that change be
 yours, look at it (boon key list) and accept it with --accept-set-up, which is written into the log of the set-up.
@@ -51,6 +55,14 @@ func (c *verifyCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
+	readers := c.Readers
+	switch {
+	case readers < 0:
+		return errors.New("--readers must be 1 or more")
+	case readers == 0:
+		readers = min(runtime.GOMAXPROCS(0), 4)
+	}
+	nice.GiveWay()
 	return c.with(t, true, func(s *store.Store) error {
 		if err := c.accept(t, s); err != nil {
 			return err
@@ -61,7 +73,7 @@ func (c *verifyCmd) Run(t *terminal.Terminal) error {
 			}
 		}
 		books := &checkedSince{Store: s, checkpoint: since}
-		report, err := ledger.Verify(t, books, t.Progress("verifying"))
+		report, err := ledger.Verify(t, books, readers, t.Progress("verifying"))
 		if err != nil {
 			return err
 		}

@@ -89,7 +89,10 @@ func Example(t testing.TB, c server.Config) *Service {
 // Serve runs a service on what is in the place.
 func (p Place) Serve(t testing.TB, c server.Config, log *Log) *Service {
 	t.Helper()
-	c.Listen, c.Data, c.Database, c.Logger = "127.0.0.1:0", p.Data, p.Database, slog.New(slog.NewJSONHandler(log, nil))
+	c.Listen, c.Data, c.Database = "127.0.0.1:0", p.Data, p.Database
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.NewJSONHandler(log, nil))
+	}
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	c.Ready = func(address string) { ready <- address }
 	if c.Around == nil {

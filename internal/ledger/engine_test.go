@@ -132,7 +132,7 @@ func (b *bench) balance(id guid.ID) money.Amount {
 
 func (b *bench) verify() {
 	b.Helper()
-	r, err := ledger.Verify(b.Context(), b.store, func(_, _ int64) {})
+	r, err := ledger.Verify(b.Context(), b.store, 2, func(_, _ int64) {})
 	if err != nil || len(r.Problems) > 0 {
 		b.Fatalf("verify: %v, %q", err, r.Problems)
 	}

@@ -3,6 +3,9 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -34,9 +37,17 @@ type Check interface {
 	Acknowledged(problem string) bool
 	// Missing finds what is in a chain and was on no page. All pages have been read.
 	Missing()
-	// Records looks for damage that no single voucher shows: broken pages, secrets that do not open or lead nowhere,
-	// requests without their entry. It reads whole tables.
-	Records(ctx context.Context) error
+	// Parts look for damage that no single voucher shows: broken pages, secrets that do not open or lead nowhere,
+	// requests without their entry. They read whole tables, in any order and beside each other and the pages.
+	Parts() []Part
+}
+
+// Part is one thing that must be true of a store.
+type Part struct {
+	Name string // what is checked, as a noun
+	Work int    // how long it takes, measured in hundredths of a verification; 0: next to nothing
+	// Run tells found of each problem, and done, if it walks the vouchers, after every few how many it has read.
+	Run func(ctx context.Context, found func(problem string), done func(vouchers int64)) error
 }
 
 // Report is what Verify found.
@@ -49,9 +60,13 @@ type Report struct {
 // MaxProblems is how many problems a Report lists.
 const MaxProblems = 1000
 
-// Verify recomputes every balance and status from the ledger and checks every invariant. It fails only when it cannot
-// read; what is wrong is in the report.
-func Verify(ctx context.Context, store VoucherReader, progress func(done, total int64)) (Report, error) {
+// pagesWork is what Part.Work is, of the pages.
+const pagesWork = 25
+
+// Verify recomputes every balance and status from the ledger and checks every invariant, with so many readers at a
+// time. It fails only when it cannot read; what is wrong is in the report, in an order that is the same each time.
+// progress is told how much is done, measured in vouchers, by one reader at a time.
+func Verify(ctx context.Context, store VoucherReader, readers int, progress func(done, total int64)) (Report, error) {
 	var r Report
 	total, err := store.CountVouchers(ctx)
 	if err != nil {
@@ -62,23 +77,81 @@ func Verify(ctx context.Context, store VoucherReader, progress func(done, total 
 	if err := check.Chains(ctx, func(int) error { return nil }); err != nil {
 		return r, fmt.Errorf("reading the hash chains: %w", err)
 	}
+	pages := Part{Name: "the ledger", Work: pagesWork,
+		Run: func(ctx context.Context, found func(string), done func(int64)) error {
+			return r.readPages(ctx, check, found, done)
+		}}
+	parts := append([]Part{pages}, check.Parts()...)
+	bar := newBar(parts, total, progress)
+	found := make([]Report, len(parts)) // by each part
+	side, ctx := errgroup.WithContext(ctx)
+	side.SetLimit(max(1, readers))
+	for n, part := range parts {
+		side.Go(func() error {
+			known := unless(check.Acknowledged, found[n].add)
+			if err := part.Run(ctx, known, func(vouchers int64) { bar.tell(n, vouchers) }); err != nil {
+				return fmt.Errorf("checking %s: %w", part.Name, err)
+			}
+			bar.tell(n, total)
+			return nil
+		})
+	}
+	if err := side.Wait(); err != nil {
+		return r, err
+	}
+	for _, f := range found {
+		r.join(f)
+	}
+	return r, nil
+}
+
+// readPages judges every voucher by its history.
+func (r *Report) readPages(ctx context.Context, check Check, found func(string), done func(int64)) error {
 	const size, longest = 500, 1 << 62
 	for from, more := (Ref{}), true; more; {
 		page, histories, err := check.Page(ctx, from, size, longest)
 		if err != nil {
-			return r, fmt.Errorf("reading the ledger: %w", err)
+			return err
 		}
-		audit(page, histories, longest, unless(check.Acknowledged, r.add))
+		audit(page, histories, longest, found)
 		r.Vouchers += int64(len(page))
 		r.Entries += int64(countEntries(histories))
-		progress(r.Vouchers, max(total, r.Vouchers))
+		done(r.Vouchers)
 		from, more = after(page), len(page) > 0
 	}
 	check.Missing()
-	if err := check.Records(ctx); err != nil {
-		return r, fmt.Errorf("checking records: %w", err)
+	return nil
+}
+
+// bar tells how much of a verification is done, out of how many vouchers each part has read.
+type bar struct {
+	mu       sync.Mutex
+	progress func(done, total int64)
+	total    int64
+	work     []int64
+	read     []int64
+	all      int64 // sum of work
+}
+
+func newBar(parts []Part, total int64, progress func(done, total int64)) *bar {
+	b := &bar{progress: progress, total: max(1, total), read: make([]int64, len(parts))}
+	for _, p := range parts {
+		b.work = append(b.work, int64(p.Work))
+		b.all += int64(p.Work)
 	}
-	return r, nil
+	return b
+}
+
+// tell tells that a part has read so many vouchers, of which there may be more by now.
+func (b *bar) tell(part int, vouchers int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.read[part] = min(vouchers, b.total)
+	done := int64(0)
+	for n, work := range b.work {
+		done += work * b.read[n]
+	}
+	b.progress(done/max(1, b.all), b.total)
 }
 
 // audit checks vouchers that were read with their histories, but for those with more entries than longest.
@@ -124,4 +197,12 @@ func (r *Report) add(problem string) {
 		return
 	}
 	r.Problems = append(r.Problems, problem)
+}
+
+// join adds what another report lists.
+func (r *Report) join(o Report) {
+	for _, problem := range o.Problems {
+		r.add(problem)
+	}
+	r.More += o.More
 }

@@ -253,7 +253,7 @@ func (v *voiding) check() {
 			v.Fatalf("%s was never answered", name)
 		}
 	}
-	r, err := ledger.Verify(v.Context(), v.store, func(_, _ int64) {})
+	r, err := ledger.Verify(v.Context(), v.store, 2, func(_, _ int64) {})
 	if err != nil || len(r.Problems) > 0 {
 		v.Fatalf("verify: %v, %q", err, r.Problems)
 	}

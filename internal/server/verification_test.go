@@ -1,10 +1,13 @@
 package server_test
 
 import (
+	"context"
 	"database/sql"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +17,60 @@ import (
 	"boon.example/internal/store"
 	"boon.example/internal/store/transfer"
 )
+
+// gate is a log that lets one message through only once it is opened, and keeps none of the others waiting.
+type gate struct {
+	slog.Handler
+	message    string
+	met, opens chan bool
+}
+
+func (g gate) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == g.message {
+		close(g.met)
+		<-g.opens
+	}
+	return g.Handler.Handle(ctx, r)
+}
+
+// TestTillsDoNotWaitForTheVerification: a backup that was restored unverified takes its first redemption while the
+// verification is held up at its first step, and says until its end that it is not verified.
+func TestTillsDoNotWaitForTheVerification(t *testing.T) {
+	t.Parallel()
+	s := &service{T: t, data: t.TempDir(), logs: &boontest.Log{}}
+	s.apply(examples.HarborCoffee())
+	s.run(server.Config{})
+	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
+	place := store.Options{Dir: s.data}
+	err := s.stop()
+	if err == nil {
+		var backup transfer.BackupReport
+		backup, err = transfer.Backup(t.Context(), place, filepath.Join(t.TempDir(), "backup.db"), time.Now(),
+			func(_, _ int64) {})
+		if err == nil {
+			_, err = transfer.RestoreUnverified(t.Context(), backup.File, place, time.Now())
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := gate{slog.NewJSONHandler(s.logs, nil), "the restored database is verified while it is served",
+		make(chan bool), make(chan bool)}
+	open := sync.OnceFunc(func() { close(held.opens) })
+	s.run(server.Config{Logger: slog.New(held)})
+	t.Cleanup(open) // before the service stops
+	<-held.met
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":1}`, nil)
+	if status, text, err := s.call("GET", "/readyz", "", ""); err != nil || status != 200 ||
+		!strings.Contains(string(text), "is not yet verified") {
+		t.Errorf("before its verification it is %d %s, %v", status, text, err)
+	}
+	open()
+	s.eventually(func() bool {
+		_, text, err := s.call("GET", "/readyz", "", "")
+		return err == nil && strings.TrimSpace(string(text)) == "ready"
+	})
+}
 
 // TestARestoredDatabaseIsVerifiedWhileItIsServed: a backup that was restored unverified is served at once; readiness,
 // metric and log tell that it is not yet verified, and what came of it, also after a new start.

@@ -57,7 +57,7 @@ func TestDatabaseThatWentBack(t *testing.T) {
 	}
 
 	s.withStore(func(beside *store.Store) error {
-		report, err := ledger.Verify(t.Context(), beside, func(int64, int64) {})
+		report, err := ledger.Verify(t.Context(), beside, 2, func(int64, int64) {})
 		for _, p := range report.Problems {
 			t.Error(p)
 		}

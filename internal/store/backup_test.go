@@ -29,7 +29,7 @@ func restore(t *testing.T, backup, keyFile string) *Store {
 
 func verifyClean(t *testing.T, s *Store) ledger.Report {
 	t.Helper()
-	report, err := ledger.Verify(t.Context(), s, func(int64, int64) {})
+	report, err := ledger.Verify(t.Context(), s, 2, func(int64, int64) {})
 	must(t, err)
 	for _, p := range report.Problems {
 		t.Error(p)

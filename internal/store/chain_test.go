@@ -410,7 +410,7 @@ func TestChainsFindRows(t *testing.T) {
 				}
 				found, _ := chainProblems(t, s)
 				if beside[name] {
-					r, err := ledger.Verify(t.Context(), s, func(int64, int64) {})
+					r, err := ledger.Verify(t.Context(), s, 2, func(int64, int64) {})
 					must(t, err)
 					found = append(found, r.Problems...)
 				}
@@ -665,7 +665,7 @@ func TestChainsFindForgeriesThatAddUp(t *testing.T) {
 					books ledger.VoucherReader
 					finds bool
 				}{{withoutChains{s}, false}, {s, true}} {
-					r, err := ledger.Verify(t.Context(), check.books, func(int64, int64) {})
+					r, err := ledger.Verify(t.Context(), check.books, 2, func(int64, int64) {})
 					must(t, err)
 					if finds := len(r.Problems) > 0; finds != check.finds {
 						t.Errorf("%s: found with hash chains %t: %q", what, check.finds, r.Problems)

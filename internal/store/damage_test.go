@@ -98,7 +98,7 @@ func moveSome(t *testing.T, s *Store, from, to *gift.Voucher) {
 
 func (k *sample) verify(t *testing.T) []string {
 	t.Helper()
-	r, err := ledger.Verify(t.Context(), k, func(_, _ int64) {})
+	r, err := ledger.Verify(t.Context(), k, 2, func(_, _ int64) {})
 	if err != nil {
 		return []string{err.Error()} // what cannot be read is a finding, too
 	}

@@ -43,7 +43,7 @@ func finds(t *testing.T, s *Store, gifts []gift.Gift) {
 
 func verified(t *testing.T, s *Store) {
 	t.Helper()
-	r, err := ledger.Verify(t.Context(), s, func(int64, int64) {})
+	r, err := ledger.Verify(t.Context(), s, 2, func(int64, int64) {})
 	must(t, err)
 	if len(r.Problems) > 0 {
 		t.Errorf("verify: %v", r.Problems)

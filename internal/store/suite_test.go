@@ -1638,14 +1638,10 @@ func spoil(t *testing.T, s *Store, query string, args ...any) {
 func problems(t *testing.T, s *Store) map[string]int {
 	t.Helper()
 	found := map[string]int{}
-	total := 0
 	for _, p := range s.CheckSince(nil, nil).Parts() {
-		if err := p.Run(t.Context(), func(string) { found[p.Name]++; total++ }); err != nil {
+		if err := p.Run(t.Context(), func(string) { found[p.Name]++ }, func(int64) {}); err != nil {
 			t.Fatalf("%s: %v", p.Name, err)
 		}
-	}
-	if err := s.Check(func(string) { total-- }).Records(t.Context()); err != nil || total != 0 {
-		t.Errorf("Records tells of %d problems less than its checks find, %v", total, err)
 	}
 	return found
 }

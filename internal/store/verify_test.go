@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"testing"
@@ -57,7 +58,7 @@ func TestVerifyBesideWriters(t *testing.T) {
 				return err
 			})
 			for range 8 {
-				report, err := ledger.Verify(t.Context(), s, func(int64, int64) {})
+				report, err := ledger.Verify(t.Context(), s, 2, func(int64, int64) {})
 				if err != nil || len(report.Problems) > 0 {
 					t.Errorf("%v, found %d: %.300q", err, len(report.Problems), report.Problems)
 					break
@@ -65,6 +66,74 @@ func TestVerifyBesideWriters(t *testing.T) {
 			}
 			close(end)
 			writers.Wait()
+		})
+	}
+}
+
+// meeting is a store with two more parts to verify, each of which ends only once the other has begun.
+type meeting struct{ ledger.VoucherReader }
+
+func (m meeting) Check(found func(string)) ledger.Check {
+	return meetingCheck{m.VoucherReader.Check(found)}
+}
+
+type meetingCheck struct{ ledger.Check }
+
+func (c meetingCheck) Parts() []ledger.Part {
+	both := make(chan bool)
+	meet := func(send bool) func(context.Context, func(string), func(int64)) error {
+		return func(ctx context.Context, _ func(string), _ func(int64)) error {
+			take, give := both, chan bool(nil)
+			if send {
+				take, give = nil, both
+			}
+			select {
+			case give <- true:
+			case <-take:
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		}
+	}
+	return append(c.Check.Parts(), ledger.Part{Name: "one", Run: meet(true)}, ledger.Part{Name: "other", Run: meet(false)})
+}
+
+// TestVerifyWithSeveralReaders: the parts of a verification run beside each other. What is found, in which order, and
+// how far the progress comes, is the same with one reader and with several.
+func TestVerifyWithSeveralReaders(t *testing.T) {
+	t.Parallel()
+	for name, open := range databases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			gifts := issue(t, s, newID(), 60)
+			if _, err := ledger.Verify(t.Context(), meeting{s}, 2, func(_, _ int64) {}); err != nil {
+				t.Fatal(err)
+			}
+			unguarded(t, s)
+			for n := range 20 {
+				run(t, s, `UPDATE voucher SET balance = balance + 1 WHERE id = $1`, gifts[n].ID[:])
+				run(t, s, `DELETE FROM gift_search WHERE voucher_id = $1`, gifts[20+n].ID[:])
+				run(t, s, `DELETE FROM secret WHERE voucher_id = $1`, gifts[40+n].ID[:])
+			}
+			run(t, s, `UPDATE tally SET vouchers = vouchers + 1`)
+			var first ledger.Report
+			for _, readers := range []int{1, 2, 8} {
+				last, most := int64(0), int64(0)
+				report, err := ledger.Verify(t.Context(), s, readers, func(done, total int64) {
+					if done < last || done > total {
+						t.Errorf("%d readers: %d of %d after %d", readers, done, total, last)
+					}
+					last, most = done, total
+				})
+				if must(t, err); last != most || len(report.Problems) < 40 {
+					t.Errorf("%d readers: %d of %d are done, and %d problems found", readers, last, most, len(report.Problems))
+				}
+				if readers == 1 {
+					first = report
+				}
+				diff(t, report, first)
+			}
 		})
 	}
 }

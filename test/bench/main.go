@@ -46,6 +46,7 @@ type options struct {
 	goodput     float64
 	refusals    time.Duration
 	neighbour   float64
+	verify      float64
 	pages       time.Duration
 	hookRate    int
 	hookSales   int
@@ -54,6 +55,12 @@ type options struct {
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("bench: ")
+	if len(os.Args) > 1 && os.Args[1] == "verify" {
+		if err := beVerify(os.Args[2:]); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	if len(os.Args) > 1 && (os.Args[1] == "serve" || os.Args[1] == "empty") {
 		if err := beServer(os.Args[1], os.Args[2:]); err != nil {
 			log.Fatal(err)
@@ -97,6 +104,8 @@ func parse(args []string) (o options, err error) {
 	f.IntVar(&o.hookSales, "sales", 0, "printed gifts made a second beside them, an event each")
 	f.Float64Var(&o.neighbour, "neighbour", 0,
 		"fail when a neighbour's orders make the p99 of redemptions more than so many times that of an idle service")
+	f.Float64Var(&o.verify, "verify", 0,
+		"fail when boon verify makes the p99 of redemptions more than so many times that of an idle service")
 	f.DurationVar(&o.pages, "pages", 0, "fail when a page takes longer, at its p99, or has more than 100 KB")
 	f.Float64Var(&o.goodput, "goodput", 0,
 		"fail when under overload less than so many percent of the peak are redeemed in time")
@@ -192,6 +201,7 @@ var parts = []part{
 	{"memory", false, (*trial).memory},
 	{"bulk", true, (*trial).bulk},
 	{"pages", true, (*trial).pages},
+	{"verify", true, (*trial).verify},
 	{"webhooks", true, (*trial).webhooks},
 	{"traces", true, (*trial).traces},
 	{"citus", true, (*trial).citus},

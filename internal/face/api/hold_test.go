@@ -29,7 +29,7 @@ func (w *world) release(hold string, headers ...string) reply {
 // sound checks the whole store.
 func (w *world) sound() {
 	w.Helper()
-	report, err := ledger.Verify(w.Context(), w.store, func(_, _ int64) {})
+	report, err := ledger.Verify(w.Context(), w.store, 2, func(_, _ int64) {})
 	if err != nil || len(report.Problems) > 0 {
 		w.Errorf("verify finds %q, %v", report.Problems, err)
 	}

@@ -183,7 +183,7 @@ func TestRedirect(t *testing.T) {
 	if same.at("lastFour") != g.code[8:] {
 		t.Errorf("the same address gets another code: %s", same.body)
 	}
-	report, err := ledger.Verify(t.Context(), w.store, func(int64, int64) {})
+	report, err := ledger.Verify(t.Context(), w.store, 2, func(int64, int64) {})
 	if err != nil || len(report.Problems) > 0 {
 		t.Errorf("verify: %q, %v", report.Problems, err)
 	}

@@ -95,16 +95,6 @@ func (c *Check) Quickly() { c.chains.Remember(remembered) }
 // Checkpoint says how far all chains had come when they were followed.
 func (c *Check) Checkpoint() []chain.Head { return c.chains.Checkpoint() }
 
-// Records implements ledger.Check.
-func (c *Check) Records(ctx context.Context) error {
-	for _, p := range c.Parts() {
-		if err := p.Run(ctx, c.found); err != nil {
-			return fmt.Errorf("%s: %w", p.Name, err)
-		}
-	}
-	return nil
-}
-
 // Missing implements ledger.Check.
 func (c *Check) Missing() { c.chains.Missing() }
 

@@ -19,92 +19,96 @@ import (
 	"boon.example/internal/store/setup"
 )
 
-// Part is one thing that must be true of a store.
-type Part struct {
-	Name string // what is checked, as a noun
-	Run  func(ctx context.Context, found func(problem string)) error
-}
-
-// Parts are what Records checks, one after the other.
-func (c *Check) Parts() []Part {
-	return []Part{
-		{"the database file", c.db.CheckIntegrity},
-		{"codes and tokens, and what gifts are found by", c.checkCards},
-		{"gifts without a card", c.nothing("gift %s has no card", `SELECT v.id FROM voucher AS v
-			WHERE NOT EXISTS (SELECT 1 FROM card AS c WHERE c.account_id = v.account_id AND c.voucher_id = v.id)`)},
-		{"cards without a gift", c.nothing("there is a card of gift %s, which does not exist", `SELECT c.voucher_id FROM card AS c
-			WHERE NOT EXISTS (SELECT 1 FROM voucher AS v WHERE v.account_id = c.account_id AND v.id = c.voucher_id)`)},
-		{"what gifts are good for", c.nothing("what gift %s is good for is lost", `SELECT v.id FROM voucher AS v WHERE v.items_id IS NOT NULL
-			AND NOT EXISTS (SELECT 1 FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id)`)},
-		{"lists of items", c.checkItems},
-		{"entries outside of histories", c.nothing("account %s has other entries than those of its gifts' histories", `SELECT account_id FROM (
+// Parts implements ledger.Check.
+func (c *Check) Parts() []ledger.Part {
+	return []ledger.Part{
+		part("the database file", 30, whole(c.db.CheckIntegrity)),
+		part("codes and tokens, and what gifts are found by", 35, c.checkCards),
+		part("gifts without a card", 0, c.nothing("gift %s has no card", `SELECT v.id FROM voucher AS v
+			WHERE NOT EXISTS (SELECT 1 FROM card AS c WHERE c.account_id = v.account_id AND c.voucher_id = v.id)`)),
+		part("cards without a gift", 0, c.nothing("there is a card of gift %s, which does not exist", `SELECT c.voucher_id FROM card AS c
+			WHERE NOT EXISTS (SELECT 1 FROM voucher AS v WHERE v.account_id = c.account_id AND v.id = c.voucher_id)`)),
+		part("what gifts are good for", 0, c.nothing("what gift %s is good for is lost", `SELECT v.id FROM voucher AS v WHERE v.items_id IS NOT NULL
+			AND NOT EXISTS (SELECT 1 FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id)`)),
+		part("lists of items", 0, whole(c.checkItems)),
+		part("entries outside of histories", 0, c.nothing("account %s has other entries than those of its gifts' histories", `SELECT account_id FROM (
 			SELECT account_id, count(*) AS entries FROM entry GROUP BY account_id
-			UNION ALL SELECT account_id, CAST(-sum(seq) AS BIGINT) FROM voucher GROUP BY account_id) AS t GROUP BY account_id HAVING sum(entries) <> 0`)},
-		{"idempotency records", c.nothing("an idempotency record names entry %s, which does not exist", `SELECT r.entry_id FROM request AS r
-			WHERE r.entry_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM entry AS e WHERE e.account_id = r.account_id AND e.id = r.entry_id)`)},
-		{"what idempotency records say was done", c.checkAnswers},
-		{"effects of idempotency records", c.nothing("entry %s is named by more than one idempotency record", `SELECT r.entry_id FROM request AS r
-			WHERE r.entry_id IS NOT NULL GROUP BY r.account_id, r.entry_id HAVING count(*) > 1`)},
-		{"gifts to be delivered", c.nothing("gift %s is PENDING, and no job will deliver it", `SELECT v.id FROM voucher AS v
-			WHERE v.status = 1 AND (v.account_id, v.id) NOT IN (SELECT j.account_id, j.voucher_id FROM job AS j)`)},
-		{"records in use", c.nothing("location %s is in use, but is not noted to be", `SELECT p.location_id FROM (
+			UNION ALL SELECT account_id, CAST(-sum(seq) AS BIGINT) FROM voucher GROUP BY account_id) AS t GROUP BY account_id HAVING sum(entries) <> 0`)),
+		part("idempotency records", 0, c.nothing("an idempotency record names entry %s, which does not exist", `SELECT r.entry_id FROM request AS r
+			WHERE r.entry_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM entry AS e WHERE e.account_id = r.account_id AND e.id = r.entry_id)`)),
+		part("what idempotency records say was done", 5, whole(c.checkAnswers)),
+		part("effects of idempotency records", 0, c.nothing("entry %s is named by more than one idempotency record", `SELECT r.entry_id FROM request AS r
+			WHERE r.entry_id IS NOT NULL GROUP BY r.account_id, r.entry_id HAVING count(*) > 1`)),
+		part("gifts to be delivered", 0, c.nothing("gift %s is PENDING, and no job will deliver it", `SELECT v.id FROM voucher AS v
+			WHERE v.status = 1 AND (v.account_id, v.id) NOT IN (SELECT j.account_id, j.voucher_id FROM job AS j)`)),
+		part("records in use", 0, c.nothing("location %s is in use, but is not noted to be", `SELECT p.location_id FROM (
 			SELECT account_id, location_id FROM voucher UNION SELECT account_id, location_id FROM entry) AS p
 			WHERE p.location_id IS NOT NULL
-			  AND NOT EXISTS (SELECT 1 FROM used_record AS u WHERE u.account_id = p.account_id AND u.record_id = p.location_id)`)},
-		{"the set-up", c.checkSetup},
-		{"the outbox", c.checkOutbox},
-		{"pictures", c.checkAssets},
-		{"resends without an entry", c.nothing("gift %s was sent again, and its history does not say so", `SELECT r.voucher_id FROM resend AS r
+			  AND NOT EXISTS (SELECT 1 FROM used_record AS u WHERE u.account_id = p.account_id AND u.record_id = p.location_id)`)),
+		part("the set-up", 0, whole(c.checkSetup)),
+		part("the outbox", 0, whole(c.checkOutbox)),
+		part("pictures", 0, whole(c.checkAssets)),
+		part("resends without an entry", 0, c.nothing("gift %s was sent again, and its history does not say so", `SELECT r.voucher_id FROM resend AS r
 			WHERE NOT EXISTS (SELECT 1 FROM entry AS e
-				WHERE e.account_id = r.account_id AND e.voucher_id = r.voucher_id AND e.seq = r.seq AND e.id = r.id AND e.kind = 'RESENT')`)},
-		{"entries without a resend", c.nothing("the history of gift %s says that it was sent again, and where it went "+
-			"before is lost",
+				WHERE e.account_id = r.account_id AND e.voucher_id = r.voucher_id AND e.seq = r.seq AND e.id = r.id AND e.kind = 'RESENT')`)),
+		part("entries without a resend", 0, c.nothing("the history of gift %s says that it was sent again, and where it "+
+			"went before is lost",
 			`SELECT DISTINCT e.voucher_id FROM entry AS e WHERE e.kind = 'RESENT' AND NOT EXISTS (SELECT 1 FROM resend AS r
-				WHERE r.account_id = e.account_id AND r.voucher_id = e.voucher_id AND r.seq = e.seq)`)},
-		{"redemptions reversed too far", c.nothing("of entry %s more was undone than it did", `SELECT r.id FROM (
+				WHERE r.account_id = e.account_id AND r.voucher_id = e.voucher_id AND r.seq = e.seq)`)),
+		part("redemptions reversed too far", 0, c.nothing("of entry %s more was undone than it did", `SELECT r.id FROM (
 			SELECT account_id, reverses AS id, kind, sum(abs(delta)) AS amount FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses, kind) AS r
 			LEFT JOIN entry AS e ON e.account_id = r.account_id AND e.id = r.id
 				AND (r.kind, e.kind) IN (VALUES `+undoings()+`)
-			WHERE r.amount > coalesce(abs(e.delta), 0)`)},
-		{"what was given back", c.nothing("of entry %s another amount was undone, or in other parts, than is noted", `SELECT t.id FROM (
+			WHERE r.amount > coalesce(abs(e.delta), 0)`)),
+		part("what was given back", 0, c.nothing("of entry %s another amount was undone, or in other parts, than is noted", `SELECT t.id FROM (
 			SELECT account_id, reverses AS id, sum(abs(delta)) AS amount, count(*) AS parts FROM entry WHERE reverses IS NOT NULL GROUP BY account_id, reverses
 			UNION ALL SELECT account_id, redemption_id, -amount, -parts FROM given_back) AS t
-			GROUP BY t.account_id, t.id HAVING sum(t.amount) <> 0 OR sum(t.parts) <> 0`)},
-		{"holds", c.checkHolds},
-		{"transfers", c.checkTransfers},
-		{"replaced cards", c.checkReplaced},
-		{"events", c.checkEvents},
-		{"the sums of closed days", c.checkBooks},
-		{"the counts of gifts", c.nothing("account %s has another number of gifts than is noted", `SELECT DISTINCT v.account_id
+			GROUP BY t.account_id, t.id HAVING sum(t.amount) <> 0 OR sum(t.parts) <> 0`)),
+		part("holds", 0, whole(c.checkHolds)),
+		part("transfers", 0, whole(c.checkTransfers)),
+		part("replaced cards", 0, whole(c.checkReplaced)),
+		part("events", 5, whole(c.checkEvents)),
+		part("the sums of closed days", 0, whole(c.checkBooks)),
+		part("the counts of gifts", 0, c.nothing("account %s has another number of gifts than is noted", `SELECT DISTINCT v.account_id
 			FROM voucher AS v WHERE NOT EXISTS (SELECT 1 FROM tally AS t WHERE t.account_id = v.account_id)
 			UNION ALL SELECT t.account_id FROM tally AS t
-			WHERE t.vouchers <> (SELECT count(*) FROM voucher AS v WHERE v.account_id = t.account_id)`)},
+			WHERE t.vouchers <> (SELECT count(*) FROM voucher AS v WHERE v.account_id = t.account_id)`)),
 	}
 }
 
+func part(name string, work int, run func(context.Context, func(string), func(int64)) error) ledger.Part {
+	return ledger.Part{Name: name, Work: work, Run: run}
+}
+
+// whole is a part that does not walk the vouchers.
+func whole(run func(context.Context, func(string)) error) func(context.Context, func(string), func(int64)) error {
+	return func(ctx context.Context, found func(string), _ func(int64)) error { return run(ctx, found) }
+}
+
 // nothing is a check that a query of one id finds no row; problem says what one means.
-func (c *Check) nothing(problem, query string) func(context.Context, func(string)) error {
-	return func(ctx context.Context, found func(string)) error {
+func (c *Check) nothing(problem, query string) func(context.Context, func(string), func(int64)) error {
+	return whole(func(ctx context.Context, found func(string)) error {
 		return db.Each(ctx, c.db.Readers, query, nil, func(rows *sql.Rows) error {
 			var record guid.ID
 			err := rows.Scan(db.ScanID(&record))
 			found(fmt.Sprintf(problem, record))
 			return err
 		})
-	}
+	})
 }
 
 // checkCards opens every card's code and token and compares them with what they are found by: each has one hash, which
 // leads to its gift. It looks for gifts that are not found by what their cards say; what they were found by earlier may
 // find them, too. Cards and hashes are read side by side, a page at a time, and met here: Citus keeps them on different
 // nodes and does not join them.
-func (c *Check) checkCards(ctx context.Context, found func(string)) error {
+func (c *Check) checkCards(ctx context.Context, found func(string), done func(vouchers int64)) error {
 	finds, err := c.searchRows(ctx)
 	if err != nil {
 		return err
 	}
 	const size = 500
 	var after [2]guid.ID
+	read := int64(0)
 	for n := size; n == size; {
 		var page []openedCard
 		var hashes map[[2]guid.ID][]secretHash
@@ -142,6 +146,8 @@ func (c *Check) checkCards(ctx context.Context, found func(string)) error {
 			return err
 		}
 		n, after = len(page), last
+		read += int64(n)
+		done(read)
 	}
 	return nil
 }

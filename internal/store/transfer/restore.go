@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -124,8 +125,11 @@ func (r *RestoreReport) examine(ctx context.Context, copied db.Options, now time
 	books := check.NewVerifier(d)
 	if r.Later {
 		err = books.NotePending(ctx, now)
-	} else if r.Report, err = ledger.Verify(ctx, books, progress); err == nil && len(r.Problems) == 0 {
-		err = books.NoteVerified(ctx, &r.Report, now)
+	} else {
+		r.Report, err = ledger.Verify(ctx, books, runtime.GOMAXPROCS(0), progress)
+		if err == nil && len(r.Problems) == 0 {
+			err = books.NoteVerified(ctx, &r.Report, now)
+		}
 	}
 	if err == nil {
 		err = d.Get(ctx, `SELECT max(e.made_at) FROM entry AS e`, nil, db.ScanTime(&r.Newest))

@@ -169,7 +169,7 @@ func (s *Shop) as(config string, do func(*store.Store, *merchant.Account, *merch
 func (s *Shop) Verify() {
 	s.Helper()
 	s.place.Use(s.TB, func(records *store.Store) error {
-		report, err := ledger.Verify(s.Context(), records, func(_, _ int64) {})
+		report, err := ledger.Verify(s.Context(), records, 2, func(_, _ int64) {})
 		for _, problem := range report.Problems {
 			s.Error(problem)
 		}

@@ -1,0 +1,7 @@
+//go:build !linux
+
+// Package nice has a process leave the cores to others, as nice(1) does.
+package nice
+
+// GiveWay does nothing here: only Linux is told to leave the cores to others.
+func GiveWay() {}
