@@ -136,6 +136,7 @@ type Issue struct {
 	Bytes int         // of the answer, about
 
 	ahead time.Duration // of the account's clock
+	at    time.Time     // when they were made, by the machine's clock
 	sheet gift.Token    // of the link to the printed gifts; the zero one: none is printed
 	made  Result        // what is done, unless it is refused
 }
@@ -167,8 +168,15 @@ func (i *Issue) draw(random io.Reader) (err error) {
 	return err
 }
 
-// prepare makes the gifts as they will be, if they are made. No other command can know them yet.
-func (i *Issue) prepare(now time.Time) {
+// maxPrepared is how long gifts may be made before the transaction that keeps them. The books close days by that: see
+// package closing.
+const maxPrepared = time.Minute
+
+// prepare makes the gifts as they will be, if they are made, by the clock of their account. No other command can know
+// them yet.
+func (i *Issue) prepare(real time.Time, ahead time.Duration) {
+	now := real.Add(ahead)
+	i.at = real
 	i.made = Result{Gifts: make([]gift.Gift, len(i.Gifts)), Entries: make([]gift.Entry, len(i.Gifts)), Sheet: i.sheet}
 	for n, g := range i.Gifts {
 		g.CreatedAt = now
@@ -201,7 +209,7 @@ func (i *Issue) contacts() map[string]merchant.Count {
 }
 
 func (i *Issue) decide(c *Call, s *state) (Result, error) {
-	if s.ahead != c.Ahead {
+	if s.ahead != c.Ahead || s.real.Sub(i.at) > maxPrepared {
 		return Result{}, clockMoved{s.ahead}
 	}
 	for n := range i.Gifts {

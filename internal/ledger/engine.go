@@ -593,7 +593,7 @@ func (t *task) prepare(now time.Time, want *Want) {
 		want.Setup = s
 	}
 	if issues {
-		i.prepare(now.Add(t.call.Ahead))
+		i.prepare(now, t.call.Ahead)
 	}
 	if t.call.Key != "" || t.call.Operation.Idle() {
 		t.call.wantKept(want)

@@ -57,10 +57,11 @@ func (s *state) end() {
 	}
 }
 
-// clockMoved asks for gifts to be made by another clock than they were prepared for.
+// clockMoved asks for gifts to be made anew: by another clock than they were prepared for, or because that is too long
+// ago.
 type clockMoved struct{ ahead time.Duration }
 
-func (clockMoved) Error() string { return "the account's clock was advanced" }
+func (clockMoved) Error() string { return "the account's clock has moved on" }
 
 // context completes what the caller gave; last is the newest entry of the history that the command adds to.
 func (s *state) context(c gift.Context, last guid.ID) gift.Context {

@@ -53,6 +53,8 @@ func (a *app) list() []jobs.Job {
 			Failed: "gifts that expire could not be told of"},
 		{Name: "close-books", Every: closing.Every, Pause: closing.Pause, Batch: a.closer().Batches(),
 			Failed: "days could not be closed in the books; reports read their entries"},
+		{Name: "check-books", Every: closing.CheckEvery, Pause: closing.Pause, Batch: a.bookChecker().Batches(),
+			Failed: "CLOSED DAYS IN THE BOOKS ARE NOT WHAT THEIR ENTRIES SAY, or could not be checked"},
 		{Name: "erase-people", Every: retention.Every, Batch: a.retention().Batch,
 			Failed: "what old gifts say of people could not be erased"},
 		{Name: "verify-restored", Every: failedTold, Batch: jobs.Whole(a.verifyRestored),
@@ -71,7 +73,12 @@ func (a *app) list() []jobs.Job {
 
 // closer closes days in the books.
 func (a *app) closer() *closing.Closer {
-	return &closing.Closer{Store: a.store, Directory: a.directory.Load}
+	return &closing.Closer{Store: a.store, Directory: a.directory.Load, Logger: a.Logger}
+}
+
+// bookChecker checks closed days in the books.
+func (a *app) bookChecker() *closing.Checker {
+	return &closing.Checker{Checks: a.store, Directory: a.directory.Load}
 }
 
 // retention erases what is kept too long.

@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/binary"
+	"errors"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -16,6 +19,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
+	"boon.example/internal/store/pgtest"
 	"boon.example/internal/store/sums"
 )
 
@@ -133,9 +137,28 @@ func (k *shopkeeper) closeAll(s *Store, until time.Time) (n int) {
 
 func (k *shopkeeper) moved(from, until time.Time) books.Sums {
 	k.t.Helper()
-	all, err := k.s.Moved(k.t.Context(), k.account, from, until, books.Cubes()...)
-	must(k.t, err)
+	all := books.Sums{}
+	asked := &books.Asked{Account: k.account, From: from, Until: until, Cubes: books.Cubes()}
+	must(k.t, k.s.EachMoved(k.t.Context(), asked, func(_ int, key books.Key, s books.Sum) error {
+		all.Add(key, s)
+		return nil
+	}))
 	return all
+}
+
+// movedByDay is moved in one cube, for each day.
+func (k *shopkeeper) movedByDay(from, until time.Time, cube books.Cube) map[int]books.Sums {
+	k.t.Helper()
+	days := map[int]books.Sums{}
+	asked := &books.Asked{Account: k.account, From: from, Until: until, Cubes: []books.Cube{cube}, ByDay: true}
+	must(k.t, k.s.EachMoved(k.t.Context(), asked, func(day int, key books.Key, s books.Sum) error {
+		if days[day] == nil {
+			days[day] = books.Sums{}
+		}
+		days[day].Add(key, s)
+		return nil
+	}))
+	return days
 }
 
 // testBooks: what moved in any time is the same before its days are closed, while some are, and when all are.
@@ -169,18 +192,46 @@ func testBooks(t *testing.T, open opener) {
 		}) {
 			t.Errorf("the closed days know nothing of the VAT of what was redeemed")
 		}
-		days, err := s.MovedByDay(t.Context(), k.account, begun, k.now, books.Keys)
-		must(t, err)
+		days := k.movedByDay(begun, k.now, books.Keys)
 		together := books.Sums{}
 		for _, of := range days {
 			together.AddAll(of)
 		}
-		all, err := s.Moved(t.Context(), k.account, begun, k.now, books.Keys)
-		must(t, err)
+		all := k.moved(begun, k.now)
+		maps.DeleteFunc(all, func(key books.Key, _ books.Sum) bool { return key.Cube != books.Keys })
 		if !maps.Equal(together, all) || len(days) < 5 {
 			t.Errorf("%d days come to %v, together %v", len(days), together, all)
 		}
 	}
+}
+
+// testBehind: where days are not closed long after their end, what would read too many entries is refused, and what
+// reads closed days or few entries is told.
+func testBehind(t *testing.T, open opener) {
+	s, _ := open(t)
+	k := openBooks(t, s, "UTC")
+	begun := k.now
+	k.live(rand.New(rand.NewPCG(6, 2)), 90)
+	s.MostOfOld = 20
+	ask := func(from, until time.Time) error {
+		asked := &books.Asked{Account: k.account, From: from, Until: until, Cubes: books.Cubes()}
+		return k.s.EachMoved(t.Context(), asked, func(int, books.Key, books.Sum) error { return nil })
+	}
+	var behind *books.Behind
+	if err := ask(time.Time{}, k.now); !errors.As(err, &behind) || behind.Closed != 0 {
+		t.Errorf("a history of which no day is closed is read: %v", err)
+	}
+	must(t, ask(k.now.Add(-24*time.Hour), k.now)) // a day that is open is read whatever it has
+	k.closeAll(s, begun.AddDate(0, 0, 3))
+	days, err := s.ClosedDays(t.Context(), k.account.ID)
+	must(t, err)
+	last := days[len(days)-1]
+	if err := ask(time.Time{}, k.now); !errors.As(err, &behind) || behind.Closed != last.Number {
+		t.Errorf("with days closed up to %d, all days are read: %v", last.Number, err)
+	}
+	must(t, ask(time.Time{}, last.Until))
+	k.closeAll(s, k.now)
+	must(t, ask(time.Time{}, k.now))
 }
 
 // testClosing: a day is closed once, whoever closes it at the same time and whoever is cut off.
@@ -220,8 +271,9 @@ func testClosedDays(t *testing.T, open opener) {
 	k := openBooks(t, s, "UTC")
 	k.live(rand.New(rand.NewPCG(8, 1)), 50)
 	k.closeAll(s, k.now)
+	newest := math.MaxInt
 	check := func() (problems []string) {
-		must(t, sums.New(s.db).CheckDays(t.Context(), k.account, func(p string) { problems = append(problems, p) }))
+		must(t, sums.New(s.db).CheckDays(t.Context(), k.account, newest, func(p string) { problems = append(problems, p) }))
 		return problems
 	}
 	if found := check(); len(found) > 0 {
@@ -239,6 +291,12 @@ func testClosedDays(t *testing.T, open opener) {
 		if len(found) != 1 || !strings.Contains(found[0], "closed day 202603") {
 			t.Errorf("after %s verify finds %v", statement, found)
 		}
+		for newest = range len(days) - 1 - n { // of which the day is none
+			if found := check(); len(found) > 0 {
+				t.Errorf("of the newest %d days verify finds %v", newest, found)
+			}
+		}
+		newest = math.MaxInt
 		must(t, s.CloseDayAgain(t.Context(), k.account, day, k.now))
 		if found := check(); len(found) > 0 {
 			t.Errorf("once the day is closed again: %v", found)
@@ -247,5 +305,45 @@ func testClosedDays(t *testing.T, open opener) {
 	if err := s.CloseDayAgain(t.Context(), k.account, books.Day{Number: 20200101, From: noon, Until: noon.Add(1)},
 		k.now); err == nil {
 		t.Error("a day was closed again that was never closed")
+	}
+}
+
+// TestATransactionThatStandsStillKeepsNothing: on PostgreSQL, what was dated before a process stood still within a
+// transaction is not committed; what it then does is decided anew. Closing days relies on that.
+func TestATransactionThatStandsStillKeepsNothing(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t)
+	database := pgtest.Fresh(t)
+	with := "?"
+	if strings.Contains(database, "?") {
+		with = "&"
+	}
+	s, err := Open(t.Context(), Options{Dir: t.TempDir(),
+		Database: database + with + "idle_in_transaction_session_timeout=100"})
+	must(t, err)
+	defer s.Close()
+	other, err := sql.Open("pgx", database)
+	must(t, err)
+	defer other.Close()
+	g := issue(t, s, newID(), 1)[0]
+	of := ledger.Ref{AccountID: g.AccountID, ID: g.ID}
+	runs := 0
+	err = s.Group(t.Context(), ledger.Want{Vouchers: []ledger.Ref{of}}, func(st *ledger.State) (c ledger.Changes) {
+		runs++
+		for open := 1; runs == 1 && open > 0; { // stands still until the server has had enough
+			must(t, other.QueryRowContext(t.Context(), `SELECT count(*) FROM pg_stat_activity
+				WHERE datname = current_database() AND state LIKE 'idle in transaction%'`).Scan(&open))
+		}
+		v, e, err := st.Vouchers[of].Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(),
+			Now: noon.Add(time.Duration(runs) * time.Minute)}, Amount: 1, Account: &merchant.Account{ID: g.AccountID}})
+		must(t, err)
+		return ledger.Changes{Vouchers: []gift.Voucher{v}, Entries: []gift.Entry{e}}
+	})
+	history, read := s.History(t.Context(), g.AccountID, g.ID, 0, 10)
+	must(t, read)
+	for _, e := range history {
+		if e.Kind == gift.Redemption && e.At.Equal(noon.Add(time.Minute)) {
+			t.Errorf("what was dated before is kept: %v, after %d runs, with %v", e, runs, err)
+		}
 	}
 }

@@ -81,6 +81,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"old events are forgotten":                  testForgetEvents,
 		"events of a wrong clock keep no others":    testForgetEventsBehind,
 		"the books of closed days":                  testBooks,
+		"books that are closed late":                testBehind,
 		"days are closed once":                      testClosing,
 		"verify finds wrong sums":                   testClosedDays,
 		"verify finds lost events":                  testVerifyEvents,

@@ -49,6 +49,15 @@ type Table struct {
 	Parts   []Part // further tables of the same report
 }
 
+// Size is how many rows the report has, with those of its parts.
+func (t *Table) Size() int {
+	n := len(t.Rows)
+	for i := range t.Parts {
+		n += len(t.Parts[i].Rows)
+	}
+	return n
+}
+
 // Part is a table within a report. It has no parts.
 type Part struct {
 	Name string // as the interface calls it
@@ -213,8 +222,11 @@ func monthText(month int) string {
 	return text[:len(text)-2] + "-" + text[len(text)-2:]
 }
 
-// dayText writes 20261130 as 2026-11-30.
-func dayText(day int) string {
+// DayText writes the number of a day, as 20261130, as 2026-11-30; of 0, nothing.
+func DayText(day int) string {
+	if day == 0 {
+		return ""
+	}
 	return monthText(day/100) + "-" + monthText(day)[len(monthText(day))-2:]
 }
 
@@ -278,8 +290,8 @@ func RollForward(opening, period books.Sums) Table {
 // RedemptionGroups are the groups of Redemptions.
 var RedemptionGroups = []Group{ByOrganization, ByDay, ByProgram, ByKey}
 
-// Redemptions tells what was redeemed and given back, each on the day on which it was; by days as 20261130. Cash is
-// apart.
+// Redemptions tells what was redeemed and given back, each on the day on which it was; by days as 20261130, or 0
+// where no day is told apart. Cash is apart.
 func Redemptions(days map[int]books.Sums, groups []Group) Table {
 	numbers := []Column{{"redemptions", Count}, {"redeemed", Amount}, {"reversals", Count}, {"givenBack", Amount},
 		{"net", Amount}, {"cashOuts", Count}, {"cashedOut", Amount}, {"cashReversals", Count}, {"cashGivenBack", Amount}}
@@ -289,7 +301,7 @@ func Redemptions(days map[int]books.Sums, groups []Group) Table {
 			if k.Cube != books.Keys {
 				continue
 			}
-			where := at{ByOrganization: idText(k.Place), ByDay: dayText(day), ByProgram: idText(k.ProgramID),
+			where := at{ByOrganization: idText(k.Place), ByDay: DayText(day), ByProgram: idText(k.ProgramID),
 				ByKey: idText(k.KeyID)}
 			taken := books.Sum{Count: s.Count, Value: books.Value{}.Minus(s.Value)}
 			switch books.Line(k.Line) {

@@ -39,17 +39,24 @@ func (w *world) lastEvent() service.Event {
 	return w.events[len(w.events)-1]
 }
 
-// swapCodes exchanges what the codes of two gifts lead to, past the service.
-func swapCodes(t *testing.T, w *world, a, b string) {
-	t.Helper()
+// tables opens the database, past the service.
+func (w *world) tables() *sql.DB {
+	w.Helper()
 	driver, address := "sqlite", filepath.Join(w.dir, "boon.db")
 	if w.database != "" {
 		driver, address = "pgx", w.database
 	}
 	db, err := sql.Open(driver, address)
 	if err != nil {
-		t.Fatal(err)
+		w.Fatal(err)
 	}
+	return db
+}
+
+// swapCodes exchanges what the codes of two gifts lead to, past the service.
+func swapCodes(t *testing.T, w *world, a, b string) {
+	t.Helper()
+	db := w.tables()
 	defer db.Close()
 	var hashes, accounts [2][]byte
 	ids := []guid.ID{id(a), id(b)}

@@ -5,14 +5,23 @@
 // # Why no entry can follow
 //
 // An entry is dated while its transaction is under way, and its position among the events is drawn in that transaction.
-// A round notes the newest position that was drawn, and closes nothing. A later round, once all transactions that drew
-// a position up to there are over, closes the days that had ended long enough before the first: what is dated in such a
+// A round notes the time and the newest position that was drawn. A later round, once all transactions that drew a
+// position up to there are over, closes the days that had ended long enough before the first: what is dated in such a
 // day was written by then.
+//
+// For between the dating of an entry and the drawing of its position lie a minute and some seconds at most, even if the
+// process or the machine stands still meanwhile. Gifts that were made before their transaction, longer than that ago,
+// are made again (ledger). On PostgreSQL a transaction that stands still is ended by the server
+// (idle_in_transaction_session_timeout). The embedded database dates entries while it holds the lock for writing, and
+// Drawn waits for that lock. And the clocks of instances differ by less than what After leaves beside that.
+//
+// The first round of a process closes what ended days ago at once, as after an upgrade, since reports wait for it.
 package closing
 
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"boon.example/internal/books"
@@ -30,6 +39,9 @@ const Pause = 20 * time.Millisecond
 // After is how long a day has ended before it is closed: the clocks of instances may differ by less.
 const After = 10 * time.Minute
 
+// old is how long a day has ended that the first round of a process closes.
+const old = 48 * time.Hour
+
 // Store keeps the books.
 type Store interface {
 	Clock(ctx context.Context, account guid.ID) (merchant.Clock, error)
@@ -46,9 +58,11 @@ type Store interface {
 type Closer struct {
 	Store
 	Directory func() *merchant.Directory
+	Logger    *slog.Logger
 	Now       func() time.Time // nil: the machine's clock
 
 	noted note
+	told  time.Time // when the log was last told how far a long work has come
 }
 
 // note is what a round noted for the next one.
@@ -74,36 +88,45 @@ func (c *Closer) Batches() func(context.Context) (done int, more bool, err error
 
 // begin begins a round, and gives what was due at the one before.
 func (c *Closer) begin(ctx context.Context) (all []due, err error) {
-	before, now := c.noted, c.Now()
+	before, after := c.noted, After
 	if !before.at.IsZero() {
 		if over, err := c.Committed(ctx, before.position); err != nil || !over {
 			return nil, err
 		}
 	}
-	next := note{at: now, ahead: map[guid.ID]time.Duration{}}
-	accounts := c.Directory().Accounts
-	for id, account := range accounts {
-		if account.Test {
-			clock, err := c.Clock(ctx, id)
-			if err != nil {
-				return nil, err
-			}
-			next.ahead[id] = clock.Ahead
-		}
-	}
-	if next.position, err = c.Drawn(ctx); err != nil {
+	if c.noted, err = c.note(ctx); err != nil {
 		return nil, err
 	}
-	c.noted = next
-	if before.at.IsZero() {
-		return nil, nil
+	if before.at.IsZero() { // what is committed now is all of days that ended long ago
+		before, after = note{at: c.noted.at}, old
+		if over, err := c.Committed(ctx, c.noted.position); err != nil || !over {
+			return nil, err
+		}
 	}
-	for id, account := range accounts {
+	for id, account := range c.Directory().Accounts {
 		if ahead, known := before.ahead[id]; known || !account.Test {
-			all = append(all, due{account, before.at.Add(ahead - After)})
+			all = append(all, due{account, before.at.Add(ahead - after)})
 		}
 	}
 	return all, nil
+}
+
+// note notes what may be closed once the transactions of now are over. The time is noted before the position.
+func (c *Closer) note(ctx context.Context) (n note, err error) {
+	n = note{at: c.Now(), ahead: map[guid.ID]time.Duration{}}
+	for id, account := range c.Directory().Accounts {
+		if account.Test {
+			clock, err := c.Clock(ctx, id)
+			if err != nil {
+				return note{}, err
+			}
+			n.ahead[id] = clock.Ahead
+		}
+	}
+	if n.position, err = c.Drawn(ctx); err != nil {
+		return note{}, err
+	}
+	return n, nil
 }
 
 // close closes the next day of an account, if it is due.
@@ -115,5 +138,18 @@ func (c *Closer) close(ctx context.Context, d due) (done int, more bool, err err
 	if err := c.CloseDay(ctx, d.account, day, c.Now()); err != nil {
 		return 0, false, fmt.Errorf("account %s: %w", d.account.ID, err)
 	}
+	c.tell(d, day)
 	return 1, true, nil
+}
+
+// toldEvery is how often the log is told how far a long work has come, as after an upgrade.
+const toldEvery = 30 * time.Second
+
+// tell tells the log how far the books of an account are closed, where more than a day is left.
+func (c *Closer) tell(d due, day books.Day) {
+	left := int(d.until.Sub(day.Until) / (24 * time.Hour))
+	if now := time.Now(); left > 0 && now.Sub(c.told) >= toldEvery {
+		c.told = now
+		c.Logger.Info("old days are being closed in the books", "account", d.account.ID, "closed", day.Number, "left", left)
+	}
 }

@@ -1,9 +1,12 @@
 package closing_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,9 +86,10 @@ func TestDaysAreClosed(t *testing.T) {
 		Zone: time.UTC}
 	now := time.Date(2026, 3, 4, 0, 9, 0, 0, time.UTC)
 	issue(t, s, account, now.AddDate(0, 0, -2).Add(12*time.Hour)) // on the second of March
-	c := &closing.Closer{Store: s, Now: func() time.Time { return now }, Directory: func() *merchant.Directory {
-		return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account.ID: account}}
-	}}
+	c := &closing.Closer{Store: s, Logger: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return now }, Directory: func() *merchant.Directory {
+			return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account.ID: account}}
+		}}
 	batch := c.Batches()
 	if n := round(t, batch); n != 0 {
 		t.Fatalf("the first round closed %d days", n)
@@ -110,6 +114,88 @@ func TestDaysAreClosed(t *testing.T) {
 	days, err := s.ClosedDays(t.Context(), account.ID)
 	if err != nil || len(days) != 2 || days[0].Number != 20260302 || days[1].Number != 20260303 {
 		t.Errorf("%v are closed: %v", days, err)
+	}
+}
+
+// TestOldDaysAreClosedFirst: a process that finds an open history, as after an upgrade, closes it in its first round,
+// but for the last days, and its log tells how far it has come.
+func TestOldDaysAreClosedFirst(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: pgtest.Database(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	account := &merchant.Account{ID: guid.ID(uuid.New()), Currency: money.Currency{Code: "USD", Decimals: 2},
+		Zone: time.UTC}
+	now := time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
+	issue(t, s, account, now.AddDate(0, 0, -10))
+	var log bytes.Buffer
+	closer := func() func(context.Context) (int, bool, error) {
+		c := &closing.Closer{Store: s, Logger: slog.New(slog.NewTextHandler(&log, nil)), Now: func() time.Time { return now },
+			Directory: func() *merchant.Directory {
+				return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account.ID: account}}
+			}}
+		return c.Batches()
+	}
+	closed := 0
+	for closed == 0 { // each time a process that has just begun; others on the server may be busy
+		closed = round(t, closer())
+	}
+	if closed != 8 {
+		t.Errorf("the first round closed %d days, want those from 10 to 17 March", closed)
+	}
+	if !strings.Contains(log.String(), "old days are being closed in the books") || !strings.Contains(log.String(),
+		"left=7") {
+		t.Errorf("the log says %s", &log)
+	}
+}
+
+// TestLateEntriesAreFound: an entry that came into a closed day, as by a clock that was set back, fails the check and
+// is named, until the day is closed again.
+func TestLateEntriesAreFound(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: pgtest.Database(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	account := &merchant.Account{ID: guid.ID(uuid.New()), Currency: money.Currency{Code: "USD", Decimals: 2},
+		Zone: time.UTC}
+	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	issue(t, s, account, noon)
+	for range 2 {
+		day, ok, err := s.NextDay(t.Context(), account)
+		if err != nil || !ok {
+			t.Fatal(err)
+		}
+		if err := s.CloseDay(t.Context(), account, day, noon.AddDate(0, 0, 3)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &closing.Checker{Checks: s, Directory: func() *merchant.Directory {
+		return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account.ID: account}}
+	}}
+	check := func() error {
+		_, _, err := c.Batches()(t.Context())
+		return err
+	}
+	if err := check(); err != nil {
+		t.Fatalf("before anything came late: %v", err)
+	}
+	issue(t, s, account, noon)
+	if err := check(); err == nil || !strings.Contains(err.Error(), "closed day 20260302 are not what its entries say") {
+		t.Errorf("an entry that came late is told as %v", err)
+	}
+	days, err := s.ClosedDays(t.Context(), account.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CloseDayAgain(t.Context(), account, days[0], noon.AddDate(0, 0, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if err := check(); err != nil {
+		t.Errorf("once the day is closed again: %v", err)
 	}
 }
 
@@ -146,9 +232,10 @@ func TestTestAccountsByTheirClock(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	issue(t, s, account, now)
 	under := &clocks{Store: s}
-	c := &closing.Closer{Store: under, Now: func() time.Time { return now }, Directory: func() *merchant.Directory {
-		return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account.ID: account}}
-	}}
+	c := &closing.Closer{Store: under, Logger: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return now }, Directory: func() *merchant.Directory {
+			return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account.ID: account}}
+		}}
 	batch := c.Batches()
 	round(t, batch)
 	under.ahead = 10 * 24 * time.Hour

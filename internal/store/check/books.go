@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"maps"
+	"math"
 	"slices"
 
 	"boon.example/internal/merchant"
@@ -27,7 +28,7 @@ func (c *Check) checkBooks(ctx context.Context, found func(string)) error {
 		return bytes.Compare(a.ID[:], b.ID[:])
 	})
 	for _, account := range accounts {
-		if err := books.CheckDays(ctx, account, found); err != nil {
+		if err := books.CheckDays(ctx, account, math.MaxInt, found); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ const (
 // eachMovement tells of what moved from an instant on and before another one: it reads the entries of that time, and
 // the histories of their gifts and of those that ended then.
 func (b *Books) eachMovement(ctx context.Context, account *merchant.Account, days books.Days, from, until time.Time,
-	tell func(*books.Terms, *books.Movement)) error {
+	tell func(*books.Terms, *books.Movement) error) error {
 	before := gift.IDsBefore(until)
 	if n := len(days); n == 0 || until.After(days[n-1].Until) { // no end to ids: a clock may have been set back
 		before = lastID
@@ -53,11 +53,15 @@ func (b *Books) eachMovement(ctx context.Context, account *merchant.Account, day
 		}
 		for n := range gifts {
 			g := &gifts[n]
+			var told error
 			err := f.Fold(&g.Terms, g.history, until, func(m books.Movement) {
-				if !m.At.Before(from) && m.At.Before(until) {
-					tell(&g.Terms, &m)
+				if told == nil && !m.At.Before(from) && m.At.Before(until) {
+					told = tell(&g.Terms, &m)
 				}
 			})
+			if told != nil {
+				return told
+			}
 			if err != nil {
 				return fmt.Errorf("gift %s: %w", g.ID, err)
 			}

@@ -11,22 +11,27 @@ package sums
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"boon.example/internal/books"
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
 )
 
 // Books are the books of all accounts.
-type Books struct{ db *db.DB }
+type Books struct {
+	db        *db.DB
+	MostOfOld int // entries that are read at most where days are closed late
+}
 
 // New gives those of a database.
-func New(d *db.DB) *Books { return &Books{d} }
+func New(d *db.DB) *Books { return &Books{db: d, MostOfOld: mostOfOld} }
 
 const selectDays = `SELECT d.day, d.starts_at, d.ends_at FROM book_day AS d WHERE d.account_id = $1 ORDER BY d.day`
 
@@ -142,16 +147,19 @@ func (b *Books) workOut(ctx context.Context, account *merchant.Account, day book
 		days = days[:len(days)-1]
 	}
 	sums := books.Sums{}
-	err = b.eachMovement(ctx, account, append(days, day), day.From, day.Until, sums.Move)
+	err = b.eachMovement(ctx, account, append(days, day), day.From, day.Until,
+		func(t *books.Terms, m *books.Movement) error { sums.Move(t, m); return nil })
 	return sums, err
 }
 
-// CheckDays works out each closed day of an account again and tells found of those that differ.
-func (b *Books) CheckDays(ctx context.Context, account *merchant.Account, found func(problem string)) error {
+// CheckDays works out the newest closed days of an account again, so many, and tells found of those that differ.
+func (b *Books) CheckDays(ctx context.Context, account *merchant.Account, newest int,
+	found func(problem string)) error {
 	days, err := b.ClosedDays(ctx, account.ID)
 	if err != nil {
 		return err
 	}
+	days = days[max(0, len(days)-newest):]
 	for n, day := range days {
 		if n > 0 && !day.From.Equal(days[n-1].Until) {
 			found(fmt.Sprintf("account %s: closed day %d does not begin where day %d ended", account.ID, day.Number,
@@ -164,7 +172,7 @@ func (b *Books) CheckDays(ctx context.Context, account *merchant.Account, found 
 		noted := books.Sums{}
 		for _, cube := range books.Cubes() {
 			err := b.eachSum(ctx, selectSums, account.ID, cube, day.Number, day.Number,
-				func(_ int, k books.Key, s books.Sum) { noted[k] = s })
+				func(_ int, k books.Key, s books.Sum) error { noted[k] = s; return nil })
 			if err != nil {
 				return err
 			}
@@ -203,89 +211,116 @@ const (
 			s.month, s.vat, s.vat_rate`
 )
 
-// eachSum tells of the sums of closed days; of selectTotals, the day is 0.
+// eachSum tells of the sums of closed days, one after the other as they are read; of selectTotals, the day is 0.
 func (b *Books) eachSum(ctx context.Context, query string, account guid.ID, cube books.Cube, first, last int,
-	tell func(day int, k books.Key, s books.Sum)) error {
-	type row struct {
-		day int
-		k   books.Key
-		s   books.Sum
-	}
-	rows, err := db.Collect(ctx, b.db, query, []any{db.KeyOf(account), string(cube), first, last},
-		func(from db.Scanner) (r row, err error) {
-			k := &r.k
-			err = from.Scan(&r.day, &k.Cube, &k.Line, db.ScanID(&k.ProgramID), &k.Promotional, &k.Item, &k.Currency.Code,
+	tell func(day int, k books.Key, s books.Sum) error) error {
+	err := db.Each(ctx, b.db.Readers, query, []any{db.KeyOf(account), string(cube), first, last},
+		func(rows *sql.Rows) error {
+			var day int
+			var k books.Key
+			var s books.Sum
+			err := rows.Scan(&day, &k.Cube, &k.Line, db.ScanID(&k.ProgramID), &k.Promotional, &k.Item, &k.Currency.Code,
 				&k.Currency.Decimals, db.ScanID(&k.Sold), db.ScanID(&k.Place), db.ScanID(&k.KeyID), &k.Month, &k.VAT.Treatment,
-				&k.VAT.Rate, &r.s.Count, &r.s.Pieces, &r.s.Money)
-			return r, err
+				&k.VAT.Rate, &s.Count, &s.Pieces, &s.Money)
+			if err != nil {
+				return err
+			}
+			return tell(day, k, s)
 		})
 	if err != nil {
 		return fmt.Errorf("reading the sums of closed days of account %s: %w", account, err)
 	}
-	for _, r := range rows {
-		tell(r.day, r.k, r.s)
-	}
 	return nil
 }
 
-// Moved sums up in some cubes what moved in an account from an instant on and before another one; from the zero time,
-// since its first entry.
-func (b *Books) Moved(ctx context.Context, account *merchant.Account, from, until time.Time, cubes ...books.Cube) (
-	books.Sums, error) {
-	sums := books.Sums{}
-	err := b.read(ctx, account, cubes, from, until, selectTotals,
-		func(_ int, k books.Key, s books.Sum) { sums.Add(k, s) })
-	return sums, err
-}
-
-// MovedByDay is Moved for each day, by its number.
-func (b *Books) MovedByDay(ctx context.Context, account *merchant.Account, from, until time.Time,
-	cubes ...books.Cube) (map[int]books.Sums, error) {
-	days := map[int]books.Sums{}
-	err := b.read(ctx, account, cubes, from, until, selectSums, func(day int, k books.Key, s books.Sum) {
-		if days[day] == nil {
-			days[day] = books.Sums{}
-		}
-		days[day].Add(k, s)
-	})
-	return days, err
-}
-
-// read tells of what moved: of closed days by their sums, of what is before and after them by entries.
-func (b *Books) read(ctx context.Context, account *merchant.Account, cubes []books.Cube, from, until time.Time,
-	query string, tell func(day int, k books.Key, s books.Sum)) error {
-	days, err := b.ClosedDays(ctx, account.ID)
+// EachMoved tells of what moved: of closed days by their sums, of what is before and after them by entries. The same
+// key may be told of several times. An error of tell ends it. Where too much is not closed yet, the error is a
+// books.Behind.
+func (b *Books) EachMoved(ctx context.Context, a *books.Asked,
+	tell func(day int, k books.Key, s books.Sum) error) error {
+	days, err := b.ClosedDays(ctx, a.Account.ID)
+	if err == nil {
+		err = b.checkBehind(ctx, a, days)
+	}
 	if err != nil {
 		return err
 	}
-	entries := func(from, until time.Time) error {
-		if !until.After(from) {
-			return nil
-		}
-		return b.eachMovement(ctx, account, days, from, until, func(t *books.Terms, m *books.Movement) {
-			one := books.Sums{}
-			one.Move(t, m)
-			for k, s := range one {
-				if slices.Contains(cubes, k.Cube) {
-					tell(days.Number(m.At, zoneOf(account)), k, s)
-				}
-			}
-		})
-	}
-	whole := days.Within(from, until)
+	whole := days.Within(a.From, a.Until)
 	if len(whole) == 0 {
-		return entries(from, until)
+		return b.eachEntry(ctx, a, days, a.From, a.Until, tell)
+	}
+	query := selectTotals
+	if a.ByDay {
+		query = selectSums
 	}
 	first, last := whole[0], whole[len(whole)-1]
-	for _, cube := range cubes {
-		if err := b.eachSum(ctx, query, account.ID, cube, first.Number, last.Number, tell); err != nil {
+	for _, cube := range a.Cubes {
+		if err := b.eachSum(ctx, query, a.Account.ID, cube, first.Number, last.Number, tell); err != nil {
 			return err
 		}
 	}
+	if !a.From.IsZero() {
+		if err := b.eachEntry(ctx, a, days, a.From, first.From, tell); err != nil {
+			return err
+		}
+	}
+	return b.eachEntry(ctx, a, days, last.Until, a.Until, tell)
+}
+
+// eachEntry tells of what moved in a part of the time that is asked for, by entries.
+func (b *Books) eachEntry(ctx context.Context, a *books.Asked, days books.Days, from, until time.Time,
+	tell func(day int, k books.Key, s books.Sum) error) error {
+	if !until.After(from) {
+		return nil
+	}
+	zone := zoneOf(a.Account)
+	return b.eachMovement(ctx, a.Account, days, from, until, func(t *books.Terms, m *books.Movement) error {
+		one := books.Sums{}
+		one.Move(t, m)
+		for k, s := range one {
+			if slices.Contains(a.Cubes, k.Cube) {
+				if err := tell(days.Number(m.At, zone), k, s); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// Days are closed within some minutes after their end. When the newest closed day ended longer ago than onTime, as
+// after an upgrade, so many entries are read at most.
+const (
+	onTime    = 48 * time.Hour
+	mostOfOld = 200_000
+)
+
+// checkBehind refuses to read a long time by its entries that is not closed yet: it may be the whole history of an
+// account.
+func (b *Books) checkBehind(ctx context.Context, a *books.Asked, days books.Days) error {
+	from, closed := a.From, 0
+	if n := len(days); n > 0 {
+		closed = days[n-1].Number
+		if from.Before(days[n-1].Until) {
+			from = days[n-1].Until
+		}
+	}
+	if a.Until.Sub(from) <= onTime {
+		return nil
+	}
+	var after guid.ID
 	if !from.IsZero() {
-		if err := entries(from, first.From); err != nil {
-			return err
-		}
+		after = gift.IDsFrom(from)
 	}
-	return entries(last.Until, until)
+	const count = `SELECT count(*) FROM (SELECT 1 FROM entry AS e
+		WHERE e.account_id = $1 AND e.id > $2 AND e.id < $3 LIMIT $4) AS open`
+	n := 0
+	args := []any{db.KeyOf(a.Account.ID), db.KeyOf(after), db.KeyOf(gift.IDsBefore(a.Until)), b.MostOfOld + 1}
+	if err := b.db.Get(ctx, count, args, &n); err != nil {
+		return fmt.Errorf("counting the entries of account %s that are not closed: %w", a.Account.ID, err)
+	}
+	if n > b.MostOfOld {
+		return &books.Behind{Closed: closed}
+	}
+	return nil
 }

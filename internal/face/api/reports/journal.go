@@ -13,7 +13,6 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
-	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -32,14 +31,13 @@ func MakeJournal(c *Call) (ledger.Answer, error) {
 	}
 	defer done()
 	from, until := calendarDay(c, j.From), calendarDay(c, j.To.AddDate(0, 0, 1))
-	days, err := c.MovedByDay(c.Context(), c.Account, from, until, books.Places)
+	days, err := c.movedByDay(from, until, func(k *books.Key) bool { return c.sees(bookedAt(*k)) }, books.Places)
 	if err != nil {
-		return ledger.Answer{}, service.Stored(err)
+		return ledger.Answer{}, err
 	}
 	sums := 0
-	for day := range days {
-		days[day] = c.seen(days[day], bookedAt)
-		sums += len(days[day])
+	for _, of := range days {
+		sums += len(of)
 	}
 	if err := c.TakeMemory(sums * entryMemory); err != nil {
 		return ledger.Answer{}, err

@@ -17,7 +17,6 @@ import (
 	"boon.example/internal/books/report"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
-	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
@@ -25,11 +24,9 @@ import (
 
 // Records is what reports are made of.
 type Records interface {
-	// Moved sums up what moved in an account from an instant on and before another one, from the zero time since its
-	// first entry; MovedByDay does for each day, by its number.
-	Moved(ctx context.Context, account *merchant.Account, from, until time.Time, cubes ...books.Cube) (books.Sums, error)
-	MovedByDay(ctx context.Context, account *merchant.Account, from, until time.Time,
-		cubes ...books.Cube) (map[int]books.Sums, error)
+	// EachMoved tells of what moved in an account, sum by sum; the same key may be told of several times. An error of
+	// tell ends it. Where too much is not closed yet, the error is a books.Behind.
+	EachMoved(ctx context.Context, a *books.Asked, tell func(day int, k books.Key, s books.Sum) error) error
 	// Heads gives the newest rows of the newest hash chains.
 	Heads(context.Context) ([]books.Head, error)
 }
@@ -93,11 +90,14 @@ func (k *Kind) Make(c *Call) (ledger.Answer, error) {
 	defer done()
 	table, err := k.make(c, a)
 	if err != nil {
-		return ledger.Answer{}, service.Stored(err)
+		return ledger.Answer{}, err
 	}
 	heads, err := c.Heads(c.Context())
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
+	}
+	if err := c.takeRows(&table); err != nil {
+		return ledger.Answer{}, err
 	}
 	content := c.content(a, &table)
 	sum := sha256.Sum256(content)
@@ -213,49 +213,39 @@ func readEnd(q *wire.Query, name string, zone *time.Location, now time.Time) tim
 	return end.Truncate(time.Millisecond)
 }
 
-// seen are the sums that a key which is limited to locations may see; of gives the location that a sum is of.
-func (c *Call) seen(sums books.Sums, of func(books.Key) guid.ID) books.Sums {
-	if len(c.Caller.Locations) == 0 {
-		return sums
-	}
-	some := books.Sums{}
-	for k, s := range sums {
-		if slices.Contains(c.Caller.Locations, of(k)) {
-			some[k] = s
-		}
-	}
-	return some
-}
-
-func soldAt(k books.Key) guid.ID  { return k.Sold }
-func takenAt(k books.Key) guid.ID { return k.Place }
-
 func liability(c *Call, a *asked) (report.Table, error) {
-	stock, err := c.Moved(c.Context(), c.Account, time.Time{}, a.until, books.Stock)
-	return report.Liability(c.seen(stock, soldAt), a.groups), err
+	sold := func(k *books.Key) bool { return c.sees(k.Sold) && a.fold(k) }
+	stock, err := c.moved(time.Time{}, a.until, sold, books.Stock)
+	return report.Liability(stock, a.groups), err
 }
 
 func rollForward(c *Call, a *asked) (report.Table, error) {
-	opening, err := c.Moved(c.Context(), c.Account, time.Time{}, a.from, books.Stock)
+	sold := func(k *books.Key) bool { return c.sees(k.Sold) && a.fold(k) }
+	opening, err := c.moved(time.Time{}, a.from, sold, books.Stock)
 	if err != nil {
 		return report.Table{}, err
 	}
-	period, err := c.Moved(c.Context(), c.Account, a.from, a.until, books.Stock, books.Places)
-	return report.RollForward(c.seen(opening, soldAt), c.seen(period, soldAt)), err
+	period, err := c.moved(a.from, a.until, sold, books.Stock, books.Places)
+	return report.RollForward(opening, period), err
 }
 
 func redemptions(c *Call, a *asked) (report.Table, error) {
-	days, err := c.MovedByDay(c.Context(), c.Account, a.from, a.until, books.Keys)
-	for day := range days {
-		days[day] = c.seen(days[day], takenAt)
+	taken := func(k *books.Key) bool { return c.sees(k.Place) && a.fold(k) }
+	if a.by(report.ByDay) {
+		days, err := c.movedByDay(a.from, a.until, taken, books.Keys)
+		return report.Redemptions(days, a.groups), err
 	}
-	return report.Redemptions(days, a.groups), err
+	all, err := c.moved(a.from, a.until, taken, books.Keys)
+	return report.Redemptions(map[int]books.Sums{0: all}, a.groups), err
 }
 
 // settlement is between the locations that the key may see: both sides of a debt are its own.
 func settlement(c *Call, a *asked) (report.Table, error) {
-	period, err := c.Moved(c.Context(), c.Account, a.from, a.until, books.Places)
-	return report.Settlement(c.seen(c.seen(period, soldAt), takenAt), c.entityOf), err
+	period, err := c.moved(a.from, a.until, func(k *books.Key) bool {
+		k.ProgramID, k.VAT = guid.ID{}, books.VAT{}
+		return c.sees(k.Sold) && c.sees(k.Place)
+	}, books.Places)
+	return report.Settlement(period, c.entityOf), err
 }
 
 // entityOf is whom the set-up says that a location belongs to.
