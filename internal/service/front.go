@@ -2,8 +2,11 @@ package service
 
 import (
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
+
+	"boon.example/internal/refusal"
 )
 
 // Front gives requests to the handlers of a mux, by their paths. The mux would answer a path that is not clean with a
@@ -33,4 +36,16 @@ func (s *Service) Front(mux *http.ServeMux, strict, lenient string) http.Handler
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// SameOrigin refuses with a sentence what a page of another origin sends, as a browser adds the cookies of this one.
+func (s *Service) SameOrigin(refused string, next http.Handler) http.Handler {
+	protection := http.NewCrossOriginProtection()
+	if u, err := url.Parse(s.PublicURL); err == nil { // behind a proxy, the host of a request may be another
+		_ = protection.AddTrustedOrigin(u.Scheme + "://" + u.Host) // where it is none, nothing more is trusted
+	}
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.Refuse(w, r, refusal.New(refusal.NotAuthorized, "%s", refused))
+	}))
+	return protection.Handler(next)
 }

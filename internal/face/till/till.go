@@ -19,7 +19,6 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
-	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 )
 
@@ -113,14 +112,7 @@ const (
 
 // guard refuses what a page of another origin sends: a browser adds the cookies of this one.
 func (t *tills) guard(next http.Handler) http.Handler {
-	protection := http.NewCrossOriginProtection()
-	if u, err := url.Parse(t.PublicURL); err == nil { // behind a proxy, the host of a request may be another
-		_ = protection.AddTrustedOrigin(u.Scheme + "://" + u.Host) // where it is none, nothing more is trusted
-	}
-	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		t.Service.Refuse(w, r, refusal.New(refusal.NotAuthorized, "A page of another origin may not call a till."))
-	}))
-	guarded := protection.Handler(next)
+	guarded := t.Service.SameOrigin("A page of another origin may not call a till.", next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setHeaders(w.Header())
 		guarded.ServeHTTP(w, r)
