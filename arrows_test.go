@@ -21,8 +21,8 @@ var arrows = map[string][]string{
 		"internal/command/manual", "internal/command/remote", "internal/command/terminal", "internal/event",
 		"internal/export", "internal/gift", "internal/ledger", "internal/merchant", "internal/pin", "internal/post/mail",
 		"internal/post/print", "internal/post/sms", "internal/post/webhook", "internal/sealed",
-		"internal/server", "internal/setup", "internal/setup/document", "internal/store", "internal/store/erase",
-		"internal/store/transfer"},
+		"internal/server", "internal/setup", "internal/setup/document", "internal/staff", "internal/store",
+		"internal/store/erase", "internal/store/transfer"},
 	"client":                    {},
 	"docs":                      {},
 	"internal/base/clientip":    {},
@@ -80,6 +80,7 @@ var arrows = map[string][]string{
 	"internal/post/sms":       {"internal/gift", "internal/post/message"},
 	"internal/post/picture":   {},
 	"internal/pin":            {},
+	"internal/staff":          {"internal/merchant"},
 	"internal/command/load":   {},
 	"internal/command/manual": {},
 	"internal/setup": {"internal/base/normalize", "internal/gift", "internal/merchant", "internal/post/card",
@@ -92,7 +93,8 @@ var arrows = map[string][]string{
 		"internal/ledger", "internal/merchant", "internal/post/message", "internal/sealed",
 		"internal/store/check", "internal/store/db", "internal/store/erase", "internal/store/feed",
 		"internal/store/hooks", "internal/store/lookup", "internal/store/misses", "internal/store/record",
-		"internal/store/setup", "internal/store/sums", "internal/store/tables"},
+		"internal/store/setup", "internal/store/staff", "internal/store/sums", "internal/store/tables"},
+	"internal/store/staff": {"internal/event", "internal/staff", "internal/store/db", "internal/store/setup"},
 	"internal/store/sums": {"internal/books", "internal/gift", "internal/merchant", "internal/store/db",
 		"internal/store/record"},
 	"internal/store/tables": {},
@@ -155,9 +157,11 @@ var arrows = map[string][]string{
 	"internal/face/till": {"internal/base/fair", "internal/base/ratelimit", "internal/event",
 		"internal/face/web", "internal/gift", "internal/merchant", "internal/pin", "internal/post/card",
 		"internal/post/locale", "internal/service", "internal/wire"},
+	"internal/face/console": {"internal/base/admission", "internal/ledger", "internal/merchant", "internal/post/card",
+		"internal/post/locale", "internal/service", "internal/staff"},
 	"internal/server": {"internal/base/admission", "internal/base/certificate", "internal/base/clientip",
 		"internal/base/span", "internal/base/telemetry", "internal/event", "internal/face/api",
-		"internal/face/provider", "internal/face/provider/toast", "internal/face/provider/vtex",
+		"internal/face/console", "internal/face/provider", "internal/face/provider/toast", "internal/face/provider/vtex",
 		"internal/face/provider/wix", "internal/face/till", "internal/face/web", "internal/gift",
 		"internal/jobs", "internal/jobs/closing", "internal/jobs/expiry", "internal/jobs/retention", "internal/ledger",
 		"internal/merchant", "internal/post/delivery", "internal/post/mail", "internal/post/message",
@@ -211,7 +215,7 @@ func TestArrowsPointOneWay(t *testing.T) {
 }
 
 // faces are the packages that speak to callers. They stand side by side on service.
-var faces = []string{"internal/face/api", "internal/face/till", "internal/face/provider/toast",
+var faces = []string{"internal/face/api", "internal/face/console", "internal/face/till", "internal/face/provider/toast",
 	"internal/face/provider/vtex", "internal/face/provider/wix"}
 
 // TestFacesStandSideBySide: no face needs another one, by whatever way, and what they stand on needs none of them.

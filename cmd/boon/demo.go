@@ -18,6 +18,7 @@ import (
 	"boon.example/internal/post/print"
 	"boon.example/internal/server"
 	"boon.example/internal/setup"
+	"boon.example/internal/staff"
 	"boon.example/internal/store"
 )
 
@@ -88,12 +89,11 @@ func (c *demoCmd) tell(ctx context.Context, t *terminal.Terminal, dir, address s
 	if t.Err() != nil {
 		told = nil // the person had seen enough
 	}
-	link := ""
-	if told == nil && !c.Once && t.Err() == nil {
-		link, told = tillLink(ctx, dir, s.Base)
+	stays := told == nil && !c.Once && t.Err() == nil
+	if stays {
+		told = farewell(ctx, dir, s)
 	}
-	if link != "" {
-		s.Farewell(link)
+	if stays && told == nil {
 		select {
 		case err := <-done:
 			return err
@@ -120,6 +120,33 @@ func applyExample(ctx context.Context, dir string) error {
 		}
 		return nil
 	})
+}
+
+// farewell tells the person who watches what can be done now.
+func farewell(ctx context.Context, dir string, s *demo.Story) error {
+	till, err := tillLink(ctx, dir, s.Base)
+	if err != nil {
+		return err
+	}
+	console, err := ownerLink(ctx, dir, s.Base)
+	if err == nil {
+		s.Farewell(till, console)
+	}
+	return err
+}
+
+// ownerLink invites the person who watches to the console of the example, as its owner.
+func ownerLink(ctx context.Context, dir, base string) (link string, _ error) {
+	account, err := guid.Parse(examples.HarborAccount)
+	if err != nil {
+		return "", err
+	}
+	err = opened(ctx, store.Options{Dir: dir, MustExist: true}, func(s *store.Store) error {
+		_, token, err := invite(ctx, s, account, staff.Member{Name: "Robin", Email: "owner@example.com", Role: staff.Owner})
+		link = joinLink(base, token)
+		return err
+	})
+	return link, err
 }
 
 // tillLink makes a till for the person who watches, at the first location of the example, and gives the link to pair it

@@ -26,6 +26,7 @@ import (
 	"boon.example/internal/command/terminal"
 	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
+	"boon.example/internal/staff"
 )
 
 func main() {
@@ -64,6 +65,7 @@ type commands struct {
 	Report  remote.Report  `cmd:"" help:"Tell what is owed for gifts, how that came about, and what was redeemed."`
 	Listen  remote.Listen  `cmd:"" help:"Send what happens in an account to a developer's machine, as a webhook."`
 	Till    tillCmd        `cmd:"" help:"Pair devices at the counter with a location, and make PINs for people."`
+	Staff   staffCmd       `cmd:"" help:"Invite people to the console of an account, list them, and let them in no more."`
 	Erase   eraseCmd       `cmd:"" help:"Take a person's names, contact and messages out of gifts and their histories."`
 	KeyFile keyFileCmd     `cmd:"" name:"key-file" help:"Rotate the keys that seal codes and tokens, and list them."`
 	Doctor  doctorCmd      `cmd:"" help:"Look at the machine, the files and the gateways, and tell what is wrong."`
@@ -134,7 +136,8 @@ func options(t *terminal.Terminal, exit func(int)) []kong.Option {
 		kong.ValueFormatter(describe), kong.WithBeforeResolve(func(c *kong.Context) error { return settings(t, c) }),
 		kong.Vars{"version": "boon " + thisBuild().Version,
 			"permissions": strings.Join(merchant.PermissionNames(), ", "), "keyFile": keyFileHelp,
-			"statuses": words(gift.Statuses()), "kinds": words(gift.Kinds())},
+			"staffRoles": strings.Join(staff.RoleNames(), ", "),
+			"statuses":   words(gift.Statuses()), "kinds": words(gift.Kinds())},
 	}
 }
 

@@ -21,6 +21,8 @@ const (
 	// DayClosedAgain: a closed day of the books was worked out again.
 	DayClosedAgain gift.EventType = "books.closed_again"
 	TillSignedIn   gift.EventType = "till.signed_in"
+	StaffChanged   gift.EventType = "staff.changed"   // who may come in to the console, or how
+	StaffSignedIn  gift.EventType = "staff.signed_in" // to the console
 )
 
 // TrailEntry is one thing that somebody did in an account: who, from where, and what to which gift or setting.

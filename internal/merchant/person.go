@@ -107,6 +107,8 @@ func (c *Caller) lacks(cannot, name string) *refusal.Error {
 	case c.Unattended:
 		return refusal.At(refusal.NotAuthorized, refusal.FieldPerson,
 			"Nobody is signed in at this till. Sign in, then try again.")
+	case c.Person != "" && c.Till != PairedTill: // of the staff
+		return refusal.New(refusal.NotAuthorized, "%s may not %s: the permission %s is missing.", c.Person, cannot, name)
 	case c.Person != "":
 		return refusal.New(refusal.NotAuthorized, "%s may not %s at this till: the permission %s is missing.", c.Person,
 			cannot, name)

@@ -116,6 +116,13 @@ func (k *Keys) SheetHash(t gift.Token) []byte { return k.hash("sheet", t.Reveal(
 // SheetHashes are the hashes of a link, with every key.
 func (k *Keys) SheetHashes(t gift.Token) [][]byte { return k.hashes("sheet", t.Reveal()) }
 
+// StaffHash is what the token of an invitation to the console, or of a session there, will be found by; StaffHashes are
+// what it can have been noted under.
+func (k *Keys) StaffHash(token string) []byte { return k.hash("staff", token) }
+
+// StaffHashes are the hashes of such a token, with every key.
+func (k *Keys) StaffHashes(token string) [][]byte { return k.hashes("staff", token) }
+
 // searchSize is the length of a SearchHash: the key's id, and enough of the HMAC to tell what people look for apart.
 const searchSize = 12
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/face/api"
+	"boon.example/internal/face/console"
 	"boon.example/internal/face/provider"
 	"boon.example/internal/face/provider/toast"
 	"boon.example/internal/face/provider/vtex"
@@ -38,6 +39,7 @@ func (a *app) faces() http.Handler {
 	mux.Handle("/", web.Handler(pages))
 	a.operator(mux)
 	a.tills(mux)
+	a.console(mux)
 	a.platforms(mux)
 	return a.service.Front(mux, api.Root, provider.Path)
 }
@@ -82,6 +84,14 @@ func (a *app) tills(mux *http.ServeMux) {
 		PINLimited: a.pinLimited})
 	mux.Handle(till.Path, tills)
 	mux.Handle(till.Path+"/", tills)
+}
+
+// console adds the console.
+func (a *app) console(mux *http.ServeMux) {
+	pages := console.Handler(console.Config{PublicURL: a.PublicURL, Service: a.service, Operations: a.api.Operations(),
+		Store: a.store, Directory: a.directory.Load})
+	mux.Handle(console.Path, pages)
+	mux.Handle(console.Path+"/", pages)
 }
 
 func (a *app) adminMux() http.Handler {

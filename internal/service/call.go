@@ -71,10 +71,13 @@ func (c *Call) Admit(t Terms) (err error) {
 	return c.begin(ctx, t.Priority)
 }
 
-// Begin takes a call of a caller that the face has identified, at the one location that the caller has: it waits until
-// the call's turn has come. What follows takes so long at most. It is asked once.
+// Begin takes a call of a caller that the face has identified, at the one location that the caller has, if it has one:
+// it waits until the call's turn has come. What follows takes so long at most. It is asked once.
 func (c *Call) Begin(caller *merchant.Caller, p admission.Priority, within time.Duration) error {
-	c.Caller, c.Account, c.Location = caller, caller.Account, caller.Locations[0]
+	c.Caller, c.Account = caller, caller.Account
+	if len(caller.Locations) == 1 {
+		c.Location = caller.Locations[0]
+	}
 	c.Now = c.RealTime()
 	ctx, cancel := context.WithTimeout(c.HTTP.Context(), within)
 	c.ends[0] = cancel

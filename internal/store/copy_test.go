@@ -71,6 +71,7 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 	}
 	_, err := s.BeginShift(t.Context(), a.ID, newID(), noon)
 	must(t, err)
+	fillStaff(t, s, a.ID)
 	sendAgain(t, s, &gifts[0])
 	saveOrder(t, s, gifts[0].AccountID, 2, "One per guest.", "Not on Sundays.")
 	saveOrder(t, s, gifts[len(gifts)-1].AccountID, 2, "One per guest.", "Not on Sundays.")

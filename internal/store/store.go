@@ -24,6 +24,7 @@ import (
 	"boon.example/internal/store/lookup"
 	"boon.example/internal/store/misses"
 	"boon.example/internal/store/setup"
+	"boon.example/internal/store/staff"
 	"boon.example/internal/store/sums"
 )
 
@@ -59,6 +60,7 @@ type Store struct {
 	*hooks.Hooks   // what becomes of webhooks
 	*misses.Misses // what is tried in vain
 	*sums.Books    // what is owed, by closed days
+	*staff.Staff   // who comes in to the console
 	Eraser         *erase.Eraser
 
 	db *db.DB
@@ -86,7 +88,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	reader := lookup.New(d)
-	return &Store{Setup: setup.New(d), Reader: reader, Feed: feed.New(d, reader), Hooks: hooks.New(d),
+	sets := setup.New(d)
+	return &Store{Setup: sets, Staff: staff.New(d, sets), Reader: reader, Feed: feed.New(d, reader), Hooks: hooks.New(d),
 		Misses: misses.New(d), Books: sums.New(d), Eraser: erase.New(d, reader), Verifier: check.NewVerifier(d), db: d,
 		transact: d.Transact, back: make(chan WentBack, 1)}, nil
 }

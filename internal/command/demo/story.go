@@ -277,7 +277,8 @@ func (s *Story) lookingBack(ctx context.Context, ana client.Voucher) error {
 }
 
 // Farewell says what can be done now.
-func (s *Story) Farewell(till string) {
+func (s *Story) Farewell(till, console string) {
+	fmt.Fprintf(s.out, "\nTo see them as the owner does, open the console. This link works once:\n\n  %s\n", console)
 	fmt.Fprintf(s.out, "\nTo redeem these gifts as a cashier does, pair this browser as a till of Pier 39 within 15 "+
 		"minutes:\n\n  %s\n",
 		till)

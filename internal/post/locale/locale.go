@@ -48,6 +48,14 @@ func For(l merchant.Language) *Locale {
 	return locales[merchant.English]
 }
 
+// ConsoleLanguages are those of the console. Its texts, whose names begin with ConsoleTexts, are in no other.
+func ConsoleLanguages() []merchant.Language {
+	return []merchant.Language{merchant.English, merchant.German, merchant.Spanish}
+}
+
+// ConsoleTexts begins the names of the texts of the console.
+const ConsoleTexts = "console."
+
 // Language is the one that the locale writes.
 func (l *Locale) Language() merchant.Language { return l.language }
 

@@ -41,9 +41,21 @@ func (s *Setup) CountAcknowledged(ctx context.Context) (n int, err error) {
 }
 
 // logWords writes into the log of the set-up what is no change of it, after what also writes in the transaction; nil:
-// nothing. That the set-up is what its log says is proven before, by whoever reads it first: the transaction, for which
-// tills wait, reads none of it. The entry says what the one before says, and so makes no forged set-up right.
+// nothing.
 func (s *Setup) logWords(ctx context.Context, what string, also func(*sql.Tx) error) error {
+	return s.LogAfter(ctx, func(tx *sql.Tx) (string, error) {
+		if also == nil {
+			return what, nil
+		}
+		return what, also(tx)
+	})
+}
+
+// LogAfter has do write in a transaction, alone among the changes of the set-up, and then writes into the log of the
+// set-up what do says it was; "": nothing. That the set-up is what its log says is proven before, by whoever reads it
+// first: the transaction, for which tills wait, reads none of it. The entry says what the one before says, and so makes
+// no forged set-up right. Do may be asked again.
+func (s *Setup) LogAfter(ctx context.Context, do func(*sql.Tx) (what string, _ error)) error {
 	const tries = 5 // the set-up may change in between
 	var version int64
 	for range tries {
@@ -56,10 +68,11 @@ func (s *Setup) logWords(ctx context.Context, what string, also func(*sql.Tx) er
 				return err
 			}
 			newest, err := newestChange(ctx, tx, s.db.Keys)
-			if err == nil && also != nil {
-				err = also(tx)
-			}
 			if err != nil {
+				return err
+			}
+			what, err := do(tx)
+			if err != nil || what == "" {
 				return err
 			}
 			return addChange(ctx, s.db, tx, newest, what, newest.After, newest.After, version)

@@ -45,3 +45,8 @@ func (s *Setup) addTrail(ctx context.Context, tx *sql.Tx, e *event.TrailEntry) e
 	}
 	return nil
 }
+
+// AddTrailWithin is AddTrail in a transaction of the caller's, for what is no event.
+func (s *Setup) AddTrailWithin(ctx context.Context, tx *sql.Tx, e event.TrailEntry) error {
+	return s.addTrail(ctx, tx, &e)
+}

@@ -1450,7 +1450,7 @@ export interface components {
         };
         /** @description One thing that somebody did in the account. Every member is always present. */
         AuditEntry: {
-            /** @description Of a change of a gift, the type of its event. Others: setup.changed, codes.exported, gifts.exported (gifts or entries left without codes), codes.read (a key looked up codes of gifts; once an hour), sheet.revoked, person.erased, clock.advanced, books.closed_again, till.signed_in, till.pin_limited and store.went_back. */
+            /** @description Of a change of a gift, the type of its event. Others: setup.changed, codes.exported, gifts.exported (gifts or entries left without codes), codes.read (a key looked up codes of gifts; once an hour), sheet.revoked, person.erased, clock.advanced, books.closed_again, till.signed_in, staff.changed (who may come in to the console), staff.signed_in, till.pin_limited and store.went_back. */
             action: string;
             /** @description The address of the client; null at the command line, and before 0.2. */
             address: string | null;

@@ -1,0 +1,188 @@
+package console
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"boon.example/internal/merchant"
+	"boon.example/internal/post/card"
+	"boon.example/internal/post/locale"
+	"boon.example/internal/staff"
+)
+
+//go:embed templates assets
+var files embed.FS
+
+// looks are the templates of all pages in all languages, and what pages load.
+type looks struct {
+	templates map[merchant.Language]map[string]*template.Template
+	assets    map[string][]byte
+	folder    string // is named after the assets, so that those of two releases do not meet in a browser
+}
+
+func readLooks() looks {
+	l := looks{templates: map[merchant.Language]map[string]*template.Template{}, assets: map[string][]byte{}}
+	all := sha256.New()
+	for _, name := range list("assets/*") {
+		content, err := files.ReadFile(name)
+		must(err)
+		fmt.Fprintf(all, "%s %x\n", name, sha256.Sum256(content))
+		l.assets[path.Base(name)] = content
+	}
+	l.folder = hex.EncodeToString(all.Sum(nil)[:8])
+	for _, lang := range locale.ConsoleLanguages() {
+		l.templates[lang] = map[string]*template.Template{}
+		for _, name := range list("templates/*.html") {
+			t := template.New("layout.html").Option("missingkey=error").Funcs(l.functions(locale.For(lang)))
+			l.templates[lang][path.Base(name)] = template.Must(t.ParseFS(files, "templates/layout.html", name))
+		}
+	}
+	return l
+}
+
+func list(pattern string) []string {
+	names, err := fs.Glob(files, pattern)
+	must(err)
+	return names
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err) // of what is embedded
+	}
+}
+
+// functions are what templates ask: t is a text, moment a time as people there write it.
+func (l *looks) functions(texts *locale.Locale) template.FuncMap {
+	return template.FuncMap{
+		"t": texts.Text,
+		"asset": func(name string) (string, error) {
+			if l.assets[name] == nil {
+				return "", fmt.Errorf("there is no asset %s", name)
+			}
+			return assetsPath + l.folder + "/" + name, nil
+		},
+		"role":   func(r staff.Role) string { return texts.Text("console.role." + string(r)) },
+		"moment": func(t time.Time) string { return texts.Moment(t) },
+	}
+}
+
+// frame is what the layout shows around a page.
+type frame struct {
+	Language merchant.Language
+	Title    string
+	Merchant string
+	Accent   string // the address of the sheet that names the accent of the account; "": the console's own
+	Home     string // the address of the account's console
+	SignedIn bool
+	Member   staff.Member
+	Nav      []link
+	Data     any
+}
+
+// link is one in the navigation.
+type link struct {
+	Text, To string
+	Here     bool
+}
+
+// render makes a page.
+func (f *console) render(r *request, v *view) ([]byte, error) {
+	l := r.locale.Language()
+	shown := frame{Language: l, Title: r.locale.Text(v.title), SignedIn: len(r.session.Key) > 0, Member: r.member,
+		Data: v.data}
+	if r.account != nil && shown.SignedIn {
+		shown.Merchant, shown.Home, shown.Nav = card.Merchant(r.account), home(r.account.ID), f.navigation(r)
+		if c, ok := accent(r.account); ok {
+			shown.Accent = "/style/accent-" + strings.TrimPrefix(c.String(), "#") + ".css"
+		}
+	}
+	var b bytes.Buffer
+	if err := f.looks.templates[l][v.template].Execute(&b, shown); err != nil {
+		return nil, fmt.Errorf("making page %s of the console: %w", v.template, err)
+	}
+	return b.Bytes(), nil
+}
+
+// accent is the color that an account chose: that of its default design.
+func accent(a *merchant.Account) (card.Color, bool) {
+	for _, d := range a.Designs {
+		if d.ID == a.DefaultDesign {
+			return card.ParseColor(d.AccentColor)
+		}
+	}
+	return card.Color{}, false
+}
+
+// navigation are the pages that the member may see.
+func (f *console) navigation(r *request) (all []link) {
+	for _, p := range f.table {
+		if p.nav == "" || !r.sees(&p) {
+			continue
+		}
+		_, below, _ := strings.Cut(p.pattern, "/")
+		below = strings.TrimSuffix(below, "{$}")
+		all = append(all, link{r.locale.Text(p.nav), home(r.account.ID) + below,
+			strings.TrimPrefix(r.HTTP.URL.Path, "/") == below})
+	}
+	return all
+}
+
+// localeFor is the language that the request asks for by its address, else by its browser, and the region of the
+// account.
+func (f *console) localeFor(r *request) *locale.Locale {
+	l := merchant.Language(r.HTTP.FormValue("lang"))
+	if !slices.Contains(locale.ConsoleLanguages(), l) {
+		l = locale.Match(r.HTTP.Header.Get("Accept-Language"), merchant.English)
+	}
+	if !slices.Contains(locale.ConsoleLanguages(), l) {
+		l = merchant.English
+	}
+	r.Writer.Header().Set("Vary", "Accept-Language, Cookie")
+	found := locale.For(l)
+	if r.account != nil {
+		found = found.In(r.account.Country)
+	}
+	return found
+}
+
+// asset serves what pages load, from whatever folder they name: a page of an earlier release may still be open.
+func (f *console) asset(w http.ResponseWriter, r *http.Request) {
+	content := f.looks.assets[r.PathValue("file")]
+	if content == nil {
+		f.Service.Fail(w, r, http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-cache")
+	if r.PathValue("folder") == f.looks.folder {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(r.PathValue("file"))))
+	_, _ = w.Write(content) // the browser may have gone
+}
+
+// device is what a browser says that it is, in few words: of its long text, the program and the system.
+func device(agent string) string {
+	first := func(marks ...string) string {
+		for _, m := range marks {
+			if strings.Contains(agent, m) {
+				return strings.TrimSuffix(m, "/")
+			}
+		}
+		return ""
+	}
+	program := first("Firefox/", "Edg/", "OPR/", "Chrome/", "Safari/", "curl/")
+	system := first("iPhone", "iPad", "Android", "Windows", "Mac OS X", "Linux")
+	return strings.Trim(program+", "+system, ", ")
+}

@@ -1,0 +1,93 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"boon.example/internal/merchant"
+	"boon.example/internal/refusal"
+	"boon.example/internal/service"
+)
+
+// operate has the JSON interface carry out an operation as a call of the member: path is that below the interface,
+// body is written as JSON, nil for a GET, and key is the Idempotency-Key, "" for none. What it answers is read into the
+// value that answer points to; nil: into none. A refusal is given back as it would have been told.
+func (f *console) operate(r *request, method, path, key string, body, answer any) error {
+	r.Leave() // the call takes a place of its own
+	var sent []byte
+	var err error
+	if body != nil {
+		if sent, err = json.Marshal(body); err != nil {
+			return fmt.Errorf("writing a call of the console: %w", err)
+		}
+	}
+	to, err := url.Parse(path)
+	if err != nil {
+		return fmt.Errorf("calling %s %s: %w", method, path, err)
+	}
+	inner := r.HTTP.Clone(service.WithCaller(r.Context(), func(time.Time) (*merchant.Caller, error) {
+		return r.member.Caller(r.account), nil
+	}))
+	inner.Method, inner.URL, inner.Body = method, to, http.MaxBytesReader(nil, readCloser{bytes.NewReader(sent)}, maxSent)
+	inner.ContentLength, inner.Form, inner.PostForm = int64(len(sent)), nil, nil
+	inner.Header = http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {r.RequestID}}
+	if key != "" {
+		inner.Header.Set("Idempotency-Key", key)
+	}
+	w := answered{header: http.Header{}}
+	f.Operations.ServeHTTP(&w, inner)
+	if w.status >= http.StatusBadRequest {
+		return w.refusal()
+	}
+	if answer == nil {
+		return nil
+	}
+	if err := json.Unmarshal(w.body.Bytes(), answer); err != nil {
+		return fmt.Errorf("reading the answer to %s %s: %w", method, path, err)
+	}
+	return nil
+}
+
+// maxSent is how long a call of the console may be: as long as one of the interface.
+const maxSent = 16 << 20
+
+type readCloser struct{ *bytes.Reader }
+
+// Close implements io.Closer.
+func (readCloser) Close() error { return nil }
+
+// answered keeps an answer of the interface.
+type answered struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (w *answered) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *answered) WriteHeader(status int) { w.status = status }
+
+// Write implements http.ResponseWriter.
+func (w *answered) Write(b []byte) (int, error) { return w.body.Write(b) }
+
+// refusal is what a problem document says.
+func (w *answered) refusal() error {
+	var problem struct {
+		Code     refusal.Code
+		Messages []struct{ Path, Text string }
+	}
+	if err := json.Unmarshal(w.body.Bytes(), &problem); err != nil {
+		return fmt.Errorf("reading a refusal: %w", err)
+	}
+	refused := &refusal.Error{Code: problem.Code}
+	for _, m := range problem.Messages {
+		refused.Messages = append(refused.Messages, refusal.MessageAt(m.Path, "%s", m.Text))
+	}
+	return refused
+}
