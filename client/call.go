@@ -246,6 +246,9 @@ func read(resp *http.Response, k call) (Meta, error) {
 		return meta, problem(resp, body)
 	}
 	meta.Body = body
+	if link, ok := strings.CutSuffix(resp.Header.Get("Link"), `>; rel="next"`); ok {
+		meta.next = strings.TrimPrefix(link, "<")
+	}
 	return meta, nil
 }
 

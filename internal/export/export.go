@@ -26,12 +26,16 @@ const (
 	HLedger Format = "hledger" // plain text accounting; what is worth nothing and moves nothing is left out
 )
 
+// Formats lists the formats.
+func Formats() []Format { return []Format{CSV, JSON, HLedger} }
+
 // Options say what is written.
 type Options struct {
 	Format  Format
 	Account *merchant.Account // whose gifts they are
 	Codes   bool              // whole codes and verification codes; else the last four digits of codes
 	At      time.Time         // as of when
+	Further bool              // it goes on from another export: there is no heading
 }
 
 // Writer writes an export of gifts or of entries. Close ends it.
@@ -57,10 +61,11 @@ func begin[T any](to io.Writer, o Options, columns []column[T], p func(*Options,
 	out := bufio.NewWriterSize(to, 64<<10)
 	w := &Writer[T]{options: o, columns: columns, posting: p, out: out, csv: csv.NewWriter(out)}
 	w.csv.UseCRLF = true
-	switch o.Format {
-	case HLedger:
+	switch {
+	case o.Further:
+	case o.Format == HLedger:
 		_, w.firstErr = fmt.Fprintf(out, "; Gifts of account %s as of %s\ndecimal-mark .\n", o.Account.ID, instant(o.At))
-	case CSV:
+	case o.Format == CSV:
 		heading := make([]string, len(columns))
 		for n := range columns {
 			heading[n] = columns[n].name

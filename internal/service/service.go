@@ -17,6 +17,8 @@ package service
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -255,6 +257,16 @@ func (c *Call) Answer(code refusal.Code, write func(*wire.Writer)) ledger.Answer
 	body := w.Cut()
 	c.writers.Put(w)
 	return ledger.Answer{Code: code, Body: body}
+}
+
+// File makes a success of a file. Content-Digest (RFC 9530) is its SHA-256.
+func (c *Call) File(name, media string, content []byte) ledger.Answer {
+	sum := sha256.Sum256(content)
+	c.Media = media
+	h := c.Writer.Header()
+	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	h.Set("Content-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":")
+	return ledger.Answer{Code: ledger.OK, Body: content}
 }
 
 func (c *Call) write(reply Reply) {

@@ -109,14 +109,17 @@ const (
 )
 
 // Limit reads the number of elements of a page.
-func (q *Query) Limit() int {
+func (q *Query) Limit() int { return q.LimitTo(defaultLimit, maxLimit) }
+
+// LimitTo reads the number of elements of a page that may be so long, or is as long as usual.
+func (q *Query) LimitTo(usual, most int) int {
 	s := q.Text("limit")
 	if s == "" {
-		return defaultLimit
+		return usual
 	}
 	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 || n > maxLimit || strconv.Itoa(n) != s {
-		q.Add("limit", "The limit must be a whole number from 1 to %d.", maxLimit)
+	if err != nil || n < 1 || n > most || strconv.Itoa(n) != s {
+		q.Add("limit", "The limit must be a whole number from 1 to %d.", most)
 	}
 	return n
 }
@@ -151,5 +154,10 @@ func (w *Writer) NextCursorAt(list string, last []byte) {
 		w.Null("nextCursor")
 		return
 	}
-	w.Text("nextCursor", base64.RawURLEncoding.EncodeToString(append([]byte(list), last...)))
+	w.Text("nextCursor", CursorText(list, last))
+}
+
+// CursorText is a cursor as Query.Cursor reads it.
+func CursorText(list string, last []byte) string {
+	return base64.RawURLEncoding.EncodeToString(append([]byte(list), last...))
 }

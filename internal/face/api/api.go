@@ -148,7 +148,7 @@ const base = Root + "/integration"
 // Routes lists every operation. HEAD is answered as GET.
 func Routes() []Route {
 	all := slices.Concat(giftingRoutes(), redemptionRoutes(), readingRoutes(), testRoutes(), webhookRoutes(),
-		tillRoutes(), reportRoutes())
+		tillRoutes(), reportRoutes(), exportRoutes())
 	for n := range all {
 		if op := all[n].operation; op != "" {
 			all[n].needs, all[n].anyKey = op.Needs(), op.ForSystemKeys()
@@ -286,6 +286,15 @@ func reportRoutes() (all []Route) {
 			return reports.MakeJournal(&reports.Call{Call: &c.Call, Operations: c.reports})
 		},
 		deadline: otherDeadline, needs: merchant.MayReport})
+}
+
+func exportRoutes() []Route {
+	return []Route{
+		{Method: "GET", Pattern: base + "/exports/gifts", Priority: admission.Read,
+			handle: exportGifts, deadline: otherDeadline, needs: merchant.MayExport},
+		{Method: "GET", Pattern: base + "/exports/entries", Priority: admission.Read,
+			handle: exportEntries, deadline: otherDeadline, needs: merchant.MayExport},
+	}
 }
 
 func testRoutes() []Route {

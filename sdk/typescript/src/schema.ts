@@ -49,6 +49,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/integration/exports/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Everything that happened, as a file
+         * @description Every entry of every gift of the account, the newest first, in pages: follow Link until a page has none, and put the pages behind one another. amount is what the entry added to the worth of the
+         *     gift: of the first entry, what the gift was made with. An entry without currency counts pieces. The columns are at, kind, amount, currency, balance, held, status, promotional, program, organization,
+         *     reference, reason, reasonCode, purchaseReference, until, organizationID, keyID, reverses, holdID, counterpartVoucherID, voucherID and entryID; more columns may follow. The audit trail notes each
+         *     export before its first page leaves. A key that is enabled for some locations gets the entries of the gifts that are limited to one of those.
+         */
+        get: operations["exportEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/exports/gifts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All gifts as a file
+         * @description All gifts of the account with everything that Boon keeps of them, the newest first, in pages: follow Link until a page has none, and put the pages behind one another. Each page tells its gifts as
+         *     they are when it is read; for all gifts as of one moment there is `boon export`. The first columns are code, balance, quantity, label, program, organization, validUntil, issuedAt, recipient, contact,
+         *     reference and pin, as `boon import` reads them; more columns may follow. Numbers of cards have dashes in CSV, which spreadsheets keep as text; a text that a spreadsheet would run as a formula begins
+         *     with an apostrophe. The audit trail notes each export before its first page leaves, and each page with codes. A key that is enabled for some locations gets the gifts that are limited to one of those.
+         */
+        get: operations["exportGifts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/integration/gifting/activity": {
         parameters: {
             query?: never;
@@ -4787,6 +4833,110 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Permission"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportEntries: {
+        parameters: {
+            query?: {
+                /** @description csv: RFC 4180, with a heading on the first page; jsonl: an object in each line; hledger: plain text accounting, without what is worth nothing or moved nothing. */
+                format?: "csv" | "jsonl" | "hledger";
+                /** @description Only entries of this time or later. */
+                from?: string;
+                /** @description Only entries before this time. */
+                to?: string;
+                /** @description How many rows a page has at most. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before; absent for the first page. A cursor stays right while records are added. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the export. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    /** @description The SHA-256 of the page (RFC 9530). */
+                    "Content-Digest": string;
+                    /** @description A name for the file. */
+                    "Content-Disposition": string;
+                    /** @description Where the next page is (RFC 8288, rel="next"). Absent: this is the last page. */
+                    Link?: string;
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportGifts: {
+        parameters: {
+            query?: {
+                /** @description csv: RFC 4180, with a heading on the first page; jsonl: an object in each line; hledger: plain text accounting, without what is worth nothing or moved nothing. */
+                format?: "csv" | "jsonl" | "hledger";
+                /** @description Only gifts of this time or later. */
+                from?: string;
+                /** @description Only gifts before this time. */
+                to?: string;
+                /** @description Whether whole codes and verification codes are written; the key then needs the permission codes as well. Else only the last four digits. */
+                codes?: "true" | "false";
+                /** @description How many rows a page has at most. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before; absent for the first page. A cursor stays right while records are added. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the export. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    /** @description The SHA-256 of the page (RFC 9530). */
+                    "Content-Digest": string;
+                    /** @description A name for the file. */
+                    "Content-Disposition": string;
+                    /** @description Where the next page is (RFC 8288, rel="next"). Absent: this is the last page. */
+                    Link?: string;
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
             422: components["responses"]["SystemKey"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];

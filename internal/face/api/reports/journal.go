@@ -1,8 +1,6 @@
 package reports
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
@@ -45,7 +43,7 @@ func MakeJournal(c *Call) (ledger.Answer, error) {
 	return c.writeJournal(j, format, journal.Rows(days, c.journalNames()))
 }
 
-// writeJournal writes the entries of rows. Content-Digest (RFC 9530) is the SHA-256 of the file.
+// writeJournal writes the entries of rows.
 func (c *Call) writeJournal(j *journal.Journal, format journal.Format, rows []journal.Row) (ledger.Answer, error) {
 	var err error
 	if j.Entries, err = journal.Entries(rows, c.Account.Books.Accounts); err != nil {
@@ -59,11 +57,7 @@ func (c *Call) writeJournal(j *journal.Journal, format journal.Format, rows []jo
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	sum := sha256.Sum256(file.Content)
-	c.Media = file.Media
-	c.Writer.Header().Set("Content-Disposition", `attachment; filename="`+file.Name+`"`)
-	c.Writer.Header().Set("Content-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":")
-	return ledger.Answer{Code: ledger.OK, Body: file.Content}, nil
+	return c.File(file.Name, file.Media, file.Content), nil
 }
 
 // readJournal reads of which days and for which program a journal is. Days that are over have the same entries

@@ -1,0 +1,154 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"boon.example/internal/event"
+	"boon.example/internal/export"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
+	"boon.example/internal/refusal"
+	"boon.example/internal/service"
+	"boon.example/internal/wire"
+)
+
+// maxExport is how many rows a page of an export has at most, and usually; exportMemory is about how much memory a row
+// takes.
+const (
+	maxExport    = 1_000
+	exportMemory = 4 << 10
+)
+
+// exportTypes are the media types of the formats.
+var exportTypes = map[export.Format]string{export.CSV: "text/csv; charset=utf-8", export.JSON: "application/x-ndjson",
+	export.HLedger: "text/plain; charset=utf-8"}
+
+// asked is a page of an export as it was asked for.
+type asked struct {
+	*call
+	*wire.Query
+	name    string // of the export, and of its file
+	options export.Options
+	before  guid.ID
+	limit   int
+}
+
+// exportGifts writes a page of the account's gifts, the newest first.
+func exportGifts(c *call) (ledger.Answer, error) {
+	a := c.readExport("gifts")
+	filter := gift.Filter{AccountID: c.Account.ID, Locations: c.Caller.Locations, CreatedFrom: a.Instant("from"),
+		CreatedTo: a.Instant("to"), Before: a.before, Limit: a.limit}
+	switch codes := a.Text("codes"); {
+	case codes == "true":
+		a.options.Codes = true
+	case codes != "" && codes != "false":
+		a.Add("codes", "This must be true or false.")
+	}
+	if err := a.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	if a.options.Codes && !c.Caller.May(merchant.MaySeeCodes) {
+		return ledger.Answer{}, refusal.New(refusal.NotAuthorized,
+			"This key lacks the permission codes: without it, export gifts without codes=true.")
+	}
+	if err := a.prepare(); err != nil {
+		return ledger.Answer{}, err
+	}
+	page, err := c.Records.List(c.Context(), filter)
+	if err != nil {
+		return ledger.Answer{}, service.Stored(err)
+	}
+	if a.options.Codes {
+		c.Codes = len(page.Gifts)
+	}
+	var b bytes.Buffer
+	return a.page(&b, page.Next, writeAll(export.Gifts(&b, a.options), page.Gifts))
+}
+
+// exportEntries writes a page of what happened to the account's gifts, the newest first.
+func exportEntries(c *call) (ledger.Answer, error) {
+	a := c.readExport("entries")
+	filter := gift.ChangeFilter{AccountID: c.Account.ID, Locations: c.Caller.Locations, From: a.Instant("from"),
+		To: a.Instant("to"), Before: a.before, Limit: a.limit}
+	if err := a.Err(); err != nil {
+		return ledger.Answer{}, err
+	}
+	if err := a.prepare(); err != nil {
+		return ledger.Answer{}, err
+	}
+	page, err := c.Records.Activity(c.Context(), filter)
+	if err != nil {
+		return ledger.Answer{}, service.Stored(err)
+	}
+	var b bytes.Buffer
+	return a.page(&b, page.Next, writeAll(export.Entries(&b, a.options), page.Changes))
+}
+
+// readExport reads what pages of all exports are asked with.
+func (c *call) readExport(name string) *asked {
+	a := &asked{call: c, Query: wire.ReadQuery(c.HTTP.URL.RawQuery), name: name,
+		options: export.Options{Format: export.CSV, Account: c.Account, At: c.Now}}
+	a.limit = a.LimitTo(maxExport, maxExport)
+	if format := a.Text("format"); format != "" {
+		if a.options.Format = export.Format(format); !slices.Contains(export.Formats(), a.options.Format) {
+			a.Add("format", "The formats are csv, jsonl and hledger.")
+		}
+	}
+	copy(a.before[:], a.Cursor("exports/"+name, len(a.before)))
+	a.options.Further = !a.before.IsZero()
+	return a
+}
+
+// prepare takes the memory of a page, and has the audit trail tell that gifts leave, before they do. Of an export
+// without codes, it tells of the first page.
+func (a *asked) prepare() error {
+	if err := a.TakeMemory(a.limit * exportMemory); err != nil {
+		return err
+	}
+	if a.options.Further && !a.options.Codes {
+		return nil
+	}
+	c, action, how := a.call, event.GiftsExported, "without codes"
+	if a.options.Codes {
+		action, how = event.CodesExported, "with their codes"
+	}
+	if err := c.CountKept(); err != nil {
+		return err
+	}
+	err := c.Records.LogExport(c.Context(), event.TrailEntry{AccountID: c.Account.ID, Actor: c.Actor(guid.ID{}).Actor,
+		Action: action, RequestID: c.RequestID,
+		What: fmt.Sprintf("the %s of account %q (%s) leave as %s, %s, by the key %q (%s), request %s", a.name,
+			c.Account.Name, c.Account.ID, a.options.Format, how, c.Caller.Name, c.Caller.KeyID, c.RequestID)})
+	if err != nil {
+		return service.Stored(err)
+	}
+	return nil
+}
+
+// writeAll writes rows.
+func writeAll[T any](w *export.Writer[*T], rows []T) error {
+	for n := range rows {
+		if err := w.Write(&rows[n]); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+// page answers a page. Where there are more, Link (RFC 8288) says where the next one is.
+func (a *asked) page(b *bytes.Buffer, next guid.ID, err error) (ledger.Answer, error) {
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	if !next.IsZero() {
+		query, _ := url.ParseQuery(a.HTTP.URL.RawQuery) // it was read before
+		query.Set("cursor", wire.CursorText("exports/"+a.name, next[:]))
+		a.Writer.Header().Set("Link", "<"+base+"/exports/"+a.name+"?"+query.Encode()+`>; rel="next"`)
+	}
+	return a.File(a.name+"."+string(a.options.Format), exportTypes[a.options.Format], b.Bytes()), nil
+}
