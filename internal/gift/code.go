@@ -1,6 +1,7 @@
 package gift
 
 import (
+	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
@@ -9,9 +10,11 @@ import (
 	"io"
 	"math/big"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 
+	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 )
 
@@ -31,11 +34,10 @@ var secretKey = func() cipher.Block {
 	return block
 }()
 
-// newSecret takes at most 31 bytes: their number comes first.
+// newSecret takes a text of at most 32 bytes, none of which is zero: zeros follow its end.
 func newSecret(text string) (s secret) {
 	b := &s.encrypted
-	b[0] = byte(len(text))
-	if copy(b[1:], text) < len(text) {
+	if copy(b[:], text) < len(text) {
 		panic("a secret is longer than every code and token")
 	}
 	first, second := b[:aes.BlockSize], b[aes.BlockSize:]
@@ -55,7 +57,7 @@ func (s secret) Reveal() string {
 	secretKey.Decrypt(second, second)
 	subtle.XORBytes(second, second, first)
 	secretKey.Decrypt(first, first)
-	return string(b[1 : 1+b[0]])
+	return string(bytes.TrimRight(b[:], "\x00"))
 }
 
 // String masks all but the last two characters.
@@ -72,9 +74,14 @@ func (s secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String(
 // MarshalText writes what String gives, for encoders that log.
 func (s secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// VoucherCode is the 12-digit number on a gift card. It is a secret: it formats itself masked, so that it cannot slip
-// into a log; Reveal gives the digits. Codes can be compared and be keys of a map.
-type VoucherCode struct{ secret }
+// VoucherCode is the code on a gift card: one of Boon's, which has 12 digits, or one that another system gave out to an
+// account. It is a secret: it formats itself masked, so that it cannot slip into a log; Reveal gives its characters.
+// Codes can be compared and be keys of a map.
+type VoucherCode struct {
+	secret
+	kind    codeKind
+	account guid.ID // whose code it is, unless it is one of Boon's
+}
 
 // NewVoucherCode draws a code: first digit 1-9 (it may travel as a JSON number), 11 more from random.
 func NewVoucherCode(random io.Reader) (VoucherCode, error) {
@@ -83,7 +90,7 @@ func NewVoucherCode(random io.Reader) (VoucherCode, error) {
 	if err != nil {
 		return VoucherCode{}, err
 	}
-	return VoucherCode{newSecret(n.Add(n, big.NewInt(lowest)).String())}, nil
+	return VoucherCode{secret: newSecret(n.Add(n, big.NewInt(lowest)).String())}, nil
 }
 
 // ParseVoucherCode reads exactly 12 ASCII digits, without formatting characters (interface, section 4.2).
@@ -92,17 +99,20 @@ func ParseVoucherCode(s string) (VoucherCode, error) {
 		return VoucherCode{}, refusal.At(refusal.InvalidCodeFormat, refusal.FieldCode,
 			"A voucher code is 12 digits with nothing between them.")
 	}
-	return VoucherCode{newSecret(s)}, nil
+	return VoucherCode{secret: newSecret(s)}, nil
 }
 
-// ReadVoucherCode reads a code as a person wrote, copied or scanned it: spaces of every kind, dashes, dots, marks that
-// nobody sees, and wide digits make no difference. Anything else beside the 12 digits is refused.
-func ReadVoucherCode(s string) (VoucherCode, error) {
+// ReadVoucherCode reads one of Boon's codes as a person wrote, copied or scanned it: spaces of every kind, dashes,
+// dots, marks that nobody sees, and wide digits make no difference. Anything else beside the 12 digits is refused.
+func ReadVoucherCode(s string) (VoucherCode, error) { return ParseVoucherCode(tidied(s)) }
+
+// tidied is a code without what people and scanners put around and between its characters; "": it is too long.
+func tidied(s string) string {
 	const longest = 200 // bytes
 	if len(s) > longest {
-		s = ""
+		return ""
 	}
-	digits := strings.Map(func(r rune) rune {
+	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= '０' && r <= '９':
 			return r - '０' + '0'
@@ -111,23 +121,26 @@ func ReadVoucherCode(s string) (VoucherCode, error) {
 		}
 		return r
 	}, scanned(s))
-	return ParseVoucherCode(digits)
 }
 
-// Grouped gives the digits as a person reads them: 4-4-4; "" for the zero code.
+// Grouped gives the characters as a person reads them, in fours; "" for the zero code.
 func (c VoucherCode) Grouped() string {
-	digits := c.Reveal()
-	if digits == "" {
-		return ""
+	var fours []string
+	for four := range slices.Chunk([]byte(c.Reveal()), 4) {
+		fours = append(fours, string(four))
 	}
-	return digits[:4] + " " + digits[4:8] + " " + digits[8:]
+	return strings.Join(fours, " ")
 }
 
-// LastFour gives the digits that people tell cards apart by; "" for the zero code. Who knows them still has
-// 90,000,000 codes to try.
+// LastFour gives the characters that people tell cards apart by; "" for the zero code. Who knows those of one of Boon's
+// codes still has 90,000,000 to try. Of a code with less than 8 characters, it gives the last two.
 func (c VoucherCode) LastFour() string {
-	digits := c.Reveal()
-	return digits[max(0, len(digits)-4):]
+	const shown, short = 4, 2
+	text := c.Reveal()
+	if len(text) < 2*shown {
+		return text[max(0, len(text)-short):]
+	}
+	return text[len(text)-shown:]
 }
 
 // Token is the public token in a gift's QR code: 128 random bits as 22 base62 characters. A secret like the code.

@@ -44,6 +44,15 @@ func (c *Call) made(known *Request) (bool, error) {
 	return c.Fingerprinted(known.Fingerprint)
 }
 
+// typed is what a till asks for that is shown a new code of the account. two tells that there may be a card of another
+// system with the same code, where the account has such cards.
+func (c *Call) typed(code gift.VoucherCode) (_ gift.VoucherCode, two bool) {
+	if c.Account == nil || len(c.Account.ImportedCodes) == 0 {
+		return code, false
+	}
+	return code.Typed(c.AccountID), true
+}
+
 // requestKey is the scope that the call's key belongs to. Integrators without an account of their own must not share
 // one in the accounts that they send for, or one would be given the codes of another's gifts for a key that both
 // happen to use. A line break stands in no header, so that no key of an account can be taken for theirs.
@@ -190,6 +199,9 @@ func (i *Issue) want(c *Call, w *Want) {
 	c.wantSent(w, slices.Collect(maps.Keys(i.contacts()))...)
 	for n := range i.made.Gifts {
 		w.Gifts = append(w.Gifts, &i.made.Gifts[n])
+		if typed, two := c.typed(i.made.Gifts[n].Card.Code); two {
+			w.Codes = append(w.Codes, typed)
+		}
 	}
 }
 
@@ -213,7 +225,7 @@ func (i *Issue) decide(c *Call, s *state) (Result, error) {
 		return Result{}, clockMoved{s.ahead}
 	}
 	for n := range i.Gifts {
-		if s.Codes[i.Gifts[n].Card.Code] {
+		if s.leads(c, i.Gifts[n].Card.Code) {
 			return Result{}, errCodeTaken
 		}
 	}

@@ -696,6 +696,58 @@ func TestACodeInUseIsDrawnAnew(t *testing.T) {
 	b.verify()
 }
 
+// TestACodeOfAnotherSystemIsNotDrawn: what a till types must not lead to two cards of the account.
+func TestACodeOfAnotherSystemIsNotDrawn(t *testing.T) {
+	t.Parallel()
+	random := rewound{rand.NewChaCha8([32]byte{})}
+	b := setup(t, nil, ledger.Options{Random: random})
+	a := b.caller.Account
+	a.ImportedCodes = []merchant.CodeForm{{Digits: 12}}
+	random.rewind()
+	first, err := gift.NewVoucherCode(random)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := b.draft(100)
+	old.ID, old.OrderID, old.CreatedAt = newID(), newID(), time.Now()
+	if old.Card.Code, err = gift.ImportedCode(a, first.Reveal()); err != nil {
+		t.Fatal(err)
+	}
+	if old.Card.Token, err = gift.NewToken(crand.Reader); err != nil {
+		t.Fatal(err)
+	}
+	old, e := old.Begin(gift.Context{EntryID: newID(), Now: time.Now()})
+	if err := b.store.Group(b.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
+		return ledger.Changes{Gifts: []gift.Gift{old}, Entries: []gift.Entry{e}}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var made gift.Gift
+	c := b.call(gift.SendGift, "")
+	c.Account = a
+	c.Render = func(r ledger.Result, _ error) ledger.Answer {
+		made = r.Gifts[0]
+		return ledger.Answer{Code: ledger.Created, Body: []byte("made")}
+	}
+	random.rewind()
+	if _, err := b.engine.Do(b.Context(), c, &ledger.Issue{Gifts: []gift.Gift{b.draft(100)}}); err != nil {
+		t.Fatal(err)
+	}
+	if old.Card.Code.Is(made.Card.Code.Typed(a.ID)) {
+		t.Error("a new gift has the code of a card of another system")
+	}
+	random.rewind()
+	c.Operation, c.Render = gift.ReplaceGift, func(r ledger.Result, _ error) ledger.Answer {
+		made.Card.Code = r.Secrets.Code
+		return ledger.Answer{Code: ledger.OK, Body: []byte("replaced")}
+	}
+	_, err = b.engine.Do(b.Context(), c, &ledger.Replace{VoucherID: made.ID, Replace: gift.Replace{Caller: b.caller}})
+	if err != nil || old.Card.Code.Is(made.Card.Code.Typed(a.ID)) {
+		t.Errorf("a replaced card has the code of a card of another system: %v", err)
+	}
+	b.verify()
+}
+
 // stutter gives the same first code a few times.
 type stutter struct{ left int }
 

@@ -31,7 +31,7 @@ func (r *Replace) Check(now time.Time) error {
 
 func (r *Replace) want(c *Call, w *Want) {
 	ref := Ref{c.AccountID, r.VoucherID}
-	w.Codes = append(w.Codes, r.secrets.Code)
+	c.wantNew(w, r.secrets.Code)
 	w.Vouchers = append(w.Vouchers, ref)
 	w.Deliveries = append(w.Deliveries, ref)
 	w.Resends, w.DeliveredBy = append(w.Resends, ref), append(w.DeliveredBy, ref)
@@ -68,7 +68,7 @@ func (r *Replace) decide(c *Call, s *state) (Result, error) {
 		result.Vouchers[0], result.Entries = again.after, append(result.Entries, again.entry)
 		result.Delivery = again.now
 	}
-	if s.Codes[r.secrets.Code] {
+	if s.leads(c, r.secrets.Code) {
 		return Result{}, errCodeTaken
 	}
 	if r.Deliver != nil {

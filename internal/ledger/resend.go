@@ -33,7 +33,7 @@ func (n *Secrets) draw(random io.Reader) (err error) {
 
 func (r *Resend) want(c *Call, w *Want) {
 	ref := Ref{c.AccountID, r.VoucherID}
-	w.Codes = append(w.Codes, r.secrets.Code)
+	c.wantNew(w, r.secrets.Code)
 	w.Vouchers = append(w.Vouchers, ref)
 	w.Deliveries = append(w.Deliveries, ref)
 	w.Resends, w.DeliveredBy = append(w.Resends, ref), append(w.DeliveredBy, ref)
@@ -55,7 +55,7 @@ func (r *Resend) decide(c *Call, s *state) (Result, error) {
 			VoucherID: r.VoucherID, Deliver: &r.Resend, secrets: r.secrets}
 		return card.decide(c, s)
 	}
-	if err == nil && redirected && s.Codes[r.secrets.Code] {
+	if err == nil && redirected && s.leads(c, r.secrets.Code) {
 		return Result{}, errCodeTaken
 	}
 	if err == nil {

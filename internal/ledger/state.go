@@ -188,6 +188,18 @@ func (s *state) record(r Request) {
 	s.changes.Requests = append(s.changes.Requests, r)
 }
 
+// wantNew wants to know whether a code that is to be given out leads to a gift already.
+func (c *Call) wantNew(w *Want, code gift.VoucherCode) {
+	typed, _ := c.typed(code)
+	w.Codes = append(w.Codes, typed)
+}
+
+// leads reports whether a code that is to be given out leads to a gift already.
+func (s *state) leads(c *Call, code gift.VoucherCode) bool {
+	typed, _ := c.typed(code)
+	return s.Codes[code] || s.Codes[typed]
+}
+
 // errCodeTaken asks the caller's goroutine to draw other codes.
 var errCodeTaken = errors.New("a drawn voucher code is in use")
 

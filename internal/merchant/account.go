@@ -52,6 +52,8 @@ type Account struct {
 	PersonalDataDays int `json:"personalDataDays,omitempty" setup:"retention.personalDataDays,required" is:"retention" told:"personal data"`
 	// whose numbers get SMS, ISO 3166-1 codes; nil: DefaultTextCountries
 	TextCountries []string `json:"textCountries,omitempty" is:"countries" told:"countries of SMS"`
+	// the forms of the codes that other systems gave out, and that go on working; nil: there are none
+	ImportedCodes []CodeForm `json:"importedCodes,omitempty"`
 	// zero: the built-in one
 	DefaultDesign guid.ID        `json:"defaultDesign,omitzero" setup:"defaultVoucherDesign" is:"design"`
 	Locations     []Location     `json:"locations,omitempty"`

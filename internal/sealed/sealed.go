@@ -98,10 +98,19 @@ func (k *Keys) hashes(domain, text string) [][]byte {
 }
 
 // CodeHash is what a new voucher code will be found by.
-func (k *Keys) CodeHash(c gift.VoucherCode) []byte { return k.hash("code", c.Reveal()) }
+func (k *Keys) CodeHash(c gift.VoucherCode) []byte {
+	s := c.Spellings()[0]
+	return k.hash(s.Domain, s.Text)
+}
 
-// CodeHashes are what a voucher code is found by, whichever key it was made with; the likeliest comes first.
-func (k *Keys) CodeHashes(c gift.VoucherCode) [][]byte { return k.hashes("code", c.Reveal()) }
+// CodeHashes are what a voucher code is found by, whichever key it was made with; the likeliest comes first. Those of a
+// code that was typed are of all its spellings.
+func (k *Keys) CodeHashes(c gift.VoucherCode) (all [][]byte) {
+	for _, s := range c.Spellings() {
+		all = append(all, k.hashes(s.Domain, s.Text)...)
+	}
+	return all
+}
 
 // TokenHashes are the same of a token.
 func (k *Keys) TokenHashes(t gift.Token) [][]byte { return k.hashes("token", t.Reveal()) }

@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 )
 
 func create(t *testing.T) (*Keys, string) {
@@ -107,17 +109,30 @@ func TestHashesAreKeyedAndSeparate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	forms := []merchant.CodeForm{{Digits: 12}}
+	mine, err := gift.ImportedCode(&merchant.Account{ID: guid.ID{1}, ImportedCodes: forms}, c.Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := gift.ImportedCode(&merchant.Account{ID: guid.ID{2}, ImportedCodes: forms}, c.Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
 	hashes := map[string]bool{}
 	for _, h := range [][]byte{a.CodeHash(c), b.CodeHash(c), a.CodeHash(code(t, "412345678902")), a.TokenHash(token),
-		b.TokenHash(token),
+		b.TokenHash(token), a.CodeHash(mine), a.CodeHash(theirs),
 		a.AddressHash(c.Reveal()), a.AddressHash(token.Reveal())} {
 		if len(h) != HashSize || h[0] != 1 {
 			t.Errorf("hash of %d bytes with key id %d, want %d bytes and 1", len(h), h[0], HashSize)
 		}
 		hashes[string(h)] = true
 	}
-	if len(hashes) != 7 {
-		t.Errorf("%d different hashes, want 7", len(hashes))
+	if len(hashes) != 9 {
+		t.Errorf("%d different hashes, want 9", len(hashes))
+	}
+	typed := a.CodeHashes(mine.Typed(guid.ID{1}))
+	if !bytes.Equal(typed[0], a.CodeHash(c)) || !bytes.Equal(typed[1], a.CodeHash(mine)) {
+		t.Error("what is typed is looked for among Boon's codes first, and then among the account's")
 	}
 	if f := a.Fingerprint([]byte("x")); f[0] != 1 || f == b.Fingerprint([]byte("x")) || f == a.Fingerprint([]byte("y")) {
 		t.Error("a fingerprint must carry its key's id and depend on key and request")

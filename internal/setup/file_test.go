@@ -71,6 +71,8 @@ func TestParseTakesWhatIsRight(t *testing.T) {
 		"secret of digits": with("keys: [{name: till, role: till, secret: " +
 			"1234567890123456789012345678901234567890}]"),
 		"SMS to other countries": with("textCountries: [US, CA, GB, DE]"),
+		"codes of other systems": with("importedCodes: [{digits: 16}, {alphanumeric: 10, fold: true, from: giftup}, " +
+			"{digits: 6}]"),
 		"items with names": with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, " +
 			"eligibleItems: [A, {id: B}, {id: C, name: Latte}], ticketRequired: false}]\n    language: en"),
 		"items by group and by name": with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P, " +
@@ -171,6 +173,21 @@ func TestParseRefuses(t *testing.T) {
 				"(Japanese)."},
 		{"no language beside a promotion", with("promotions: [{id: 00000000-0000-4000-8000-000000000031, name: P}]"),
 			"2", "accounts[0].language", "say in which language guests"},
+		{"no form of codes", with("importedCodes: []"), "6", "accounts[0].importedCodes", "declares nothing"},
+		{"a form without a length", with("importedCodes: [{from: toast}]"), "6", "accounts[0].importedCodes[0]",
+			"Say how many characters"},
+		{"a form of two kinds", with("importedCodes: [{digits: 16, alphanumeric: 16}]"), "6", "accounts[0].importedCodes[0]",
+			"either as digits or as alphanumeric"},
+		{"codes that are too short", with("importedCodes: [{digits: 5}]"), "6", "accounts[0].importedCodes[0].digits",
+			"6 to 32"},
+		{"codes that are too long", with("importedCodes: [{alphanumeric: 33}]"), "6",
+			"accounts[0].importedCodes[0].alphanumeric", "6 to 32"},
+		{"digits that are folded", with("importedCodes: [{digits: 16, fold: true}]"), "6",
+			"accounts[0].importedCodes[0].fold", "leave it out"},
+		{"two forms of one length", with("importedCodes: [{digits: 16}, {alphanumeric: 16}]"), "6",
+			"accounts[0].importedCodes[1]", "has 16 characters too"},
+		{"codes of an unknown system", with("importedCodes: [{digits: 16, from: ledgerly}]"), "6",
+			"accounts[0].importedCodes[0].from", "square, shopify"},
 		{"a language that is none of ours", with("language: pt"), "6", "accounts[0].language", "de (German)"},
 		{"a language with a country", with("language: de-AT"), "6", "accounts[0].language", "de (German)"},
 		{"a language in other letters", with("language: DE"), "6", "accounts[0].language", "de (German)"},

@@ -286,8 +286,10 @@ func (g *group) wantCodes() []db.Batch {
 	}}
 	for code, hashes := range g.prepared.codes {
 		for _, hash := range hashes {
-			byHash[string(hash)] = code
-			w.Rows = append(w.Rows, []any{hash})
+			if _, asked := byHash[string(hash)]; !asked {
+				byHash[string(hash)] = code
+				w.Rows = append(w.Rows, []any{hash})
+			}
 		}
 	}
 	if len(w.Rows) == 0 {

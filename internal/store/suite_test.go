@@ -117,6 +117,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"what was cashed out is kept":               testCashOuts,
 		"holds are kept":                            testHolds,
 		"cards that were replaced are known":        testReplaced,
+		"codes of other systems find their gifts":   testImportedCodes,
 		"the use of keys is kept":                   testKeyUses,
 		"old records are forgotten":                 testForget,
 		"the schema knows the table of kinds":       testSchemaKnowsKinds,

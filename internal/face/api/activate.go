@@ -26,7 +26,7 @@ type activation struct {
 func readActivation(o *wire.Object, c *call) activation {
 	readMethod(o)
 	return activation{
-		giftRef: readGiftRef(o, byID, byCode, byToken), Where: readPlace(o, c.Caller),
+		giftRef: readGiftRef(o, c.Account, byID, byCode, byToken), Where: readPlace(o, c.Caller),
 		Number: readAmount(o, c.Account.Currency), Purchase: readPurchase(o), Reference: o.Line("reference", maxReference),
 	}
 }

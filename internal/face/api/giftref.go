@@ -29,19 +29,19 @@ const (
 )
 
 // readGiftRef reads which gift is meant: exactly one of the members named must be given.
-func readGiftRef(o *wire.Object, members ...string) giftRef {
-	w := readGift(o, members)
+func readGiftRef(o *wire.Object, a *merchant.Account, members ...string) giftRef {
+	w := readGift(o, a, members)
 	oneOf(o, members)
 	return w
 }
 
-func readGift(o *wire.Object, members []string) (w giftRef) {
+func readGift(o *wire.Object, a *merchant.Account, members []string) (w giftRef) {
 	for _, name := range members {
 		switch name {
 		case byID:
 			w.ID = o.GUID(name)
 		case byCode:
-			w.Code = readCode(o, name)
+			w.Code = readCode(o, a, name)
 		case byToken:
 			w.Token = readToken(o, name)
 		}
@@ -67,21 +67,24 @@ func oneOf(o *wire.Object, members []string) {
 	}
 }
 
-// readCode reads a voucher code: a string of 12 digits, or a JSON number that is written as 12 digits.
-func readCode(o *wire.Object, name string) (code gift.VoucherCode) {
-	v, text := o.Take(name), ""
+// readCode reads a voucher code: a string, or a JSON number that is written as 12 digits. The code of another system,
+// which may begin with zeros, is a string.
+func readCode(o *wire.Object, a *merchant.Account, name string) (code gift.VoucherCode) {
+	v := o.Take(name)
+	var err error
 	switch {
 	case v == nil:
 		return code
 	case v.Kind() == '"':
-		text = string(wire.Unquote(v))
+		code, err = gift.ParseCode(a, string(wire.Unquote(v)))
 	case v.Kind() == '0':
-		text = string(v)
+		if _, err = gift.ParseVoucherCode(string(v)); err == nil {
+			code, err = gift.ParseCode(a, string(v))
+		}
 	default:
 		o.Add(o.At(name), "This must be 12 digits as a text or a number, not %s.", wire.KindName(v.Kind()))
 		return code
 	}
-	code, err := gift.ParseVoucherCode(text)
 	o.Refuse(err)
 	return code
 }

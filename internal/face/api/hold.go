@@ -92,15 +92,15 @@ type releasing struct {
 	Of          giftRef // which gift the key must have been used with; zero: not said
 }
 
-func readReleasing(o *wire.Object) (r releasing) {
-	r.HoldID, r.OriginalKey, r.Of = o.GUID(byHold), readOriginalKey(o), readOf(o)
+func readReleasing(o *wire.Object, c *call) (r releasing) {
+	r.HoldID, r.OriginalKey, r.Of = o.GUID(byHold), readOriginalKey(o), readOf(o, c.Account)
 	oneOf(o, []string{byHold, byKey})
 	return r
 }
 
 // releaseHold ends a hold before its time.
 func releaseHold(c *call) (ledger.Answer, error) {
-	asked, problems := decode(c, readReleasing)
+	asked, problems := decode(c, func(o *wire.Object) releasing { return readReleasing(o, c) })
 	problems.Refuse(c.Account.NeedKey(c.Key))
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err

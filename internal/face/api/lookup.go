@@ -111,8 +111,8 @@ func listGifts(c *call) (ledger.Answer, error) {
 func readLastFour(q *wire.Query) string {
 	const name = "lastFour"
 	four := q.Text(name)
-	if four != "" && (len(four) != 4 || strings.Trim(four, "0123456789") != "") {
-		q.Add(name, "This must be the last four digits of a voucher code.")
+	if four != "" && !gift.IsLastFour(four) {
+		q.Add(name, "This must be the last four digits of a voucher code, as lastFour of the gift says them.")
 	}
 	return four
 }

@@ -26,7 +26,7 @@ func readRedemption(o *wire.Object, c *call) redemption {
 	where := readPlace(o, c.Caller)
 	t, asked := readTicket(o, c.Account.Currency, c.locationOrNil(where), nil)
 	return redemption{
-		giftRef: readGiftRef(o, byID, byCode, byToken),
+		giftRef: readGiftRef(o, c.Account, byID, byCode, byToken),
 		Where:   where,
 		Ticket:  asked,
 		ticket:  c.noteTicket(t),

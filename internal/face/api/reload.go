@@ -20,7 +20,7 @@ type loading struct {
 
 func readLoading(o *wire.Object, c *call) (r loading) {
 	const amount = "amount"
-	r.giftRef = readGiftRef(o, byID, byCode, byToken)
+	r.giftRef = readGiftRef(o, c.Account, byID, byCode, byToken)
 	r.Where = readPlace(o, c.Caller)
 	if !o.Given(amount) || o.EmptyText(amount) {
 		o.Add(o.At(amount), "Say how much is to be loaded.")
@@ -59,7 +59,7 @@ type cashing struct {
 }
 
 func readCashing(o *wire.Object, c *call) cashing {
-	return cashing{readGiftRef(o, byID, byCode, byToken), readPlace(o, c.Caller), readVerification(o)}
+	return cashing{readGiftRef(o, c.Account, byID, byCode, byToken), readPlace(o, c.Caller), readVerification(o)}
 }
 
 // cashOutGift takes all that is left of a gift as cash, where the law lets a guest ask for it.
@@ -96,8 +96,8 @@ type undoing struct {
 	Of          giftRef // which gift the key must have been used with; zero: not said
 }
 
-func readUndoing(o *wire.Object, byEntry string) (r undoing) {
-	r.EntryID, r.OriginalKey, r.Of = o.GUID(byEntry), readOriginalKey(o), readOf(o)
+func readUndoing(o *wire.Object, c *call, byEntry string) (r undoing) {
+	r.EntryID, r.OriginalKey, r.Of = o.GUID(byEntry), readOriginalKey(o), readOf(o, c.Account)
 	oneOf(o, []string{byEntry, byKey})
 	return r
 }
@@ -105,7 +105,7 @@ func readUndoing(o *wire.Object, byEntry string) (r undoing) {
 // undo takes back what an operation did. byEntry is the member that names its entry.
 func (c *call) undo(op, of gift.Operation, byEntry string, answer func(*wire.Writer, ledger.Result)) (
 	ledger.Answer, error) {
-	asked, problems := decode(c, func(o *wire.Object) undoing { return readUndoing(o, byEntry) })
+	asked, problems := decode(c, func(o *wire.Object) undoing { return readUndoing(o, c, byEntry) })
 	problems.Refuse(c.Account.NeedKey(c.Key))
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err

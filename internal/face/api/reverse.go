@@ -28,7 +28,7 @@ func readReversal(o *wire.Object, c *call) (r reversal) {
 	const byRedemption, operation = "redemptionID", "operation"
 	r.RedemptionID, r.OriginalKey = o.GUID(byRedemption), readOriginalKey(o)
 	oneOf(o, []string{byRedemption, byKey})
-	r.Of = readOf(o)
+	r.Of = readOf(o, c.Account)
 	besideKey(o, operation)
 	if op := gift.Operation(o.Text(operation)); op == "" || op.UndoneBy() == gift.ReverseRedemption {
 		r.Operation = op
@@ -55,9 +55,9 @@ func readOriginalKey(o *wire.Object) (key string) {
 }
 
 // readOf reads which gift it is that was used with the key of byKey; zero: not said.
-func readOf(o *wire.Object) (of giftRef) {
+func readOf(o *wire.Object, a *merchant.Account) (of giftRef) {
 	gifts := []string{byID, byCode, byToken}
-	if of = readGift(o, gifts); slices.ContainsFunc(gifts, o.Given) {
+	if of = readGift(o, a, gifts); slices.ContainsFunc(gifts, o.Given) {
 		oneOf(o, gifts)
 	}
 	besideKey(o, gifts...)

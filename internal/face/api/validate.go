@@ -22,7 +22,7 @@ type validation struct {
 
 func readValidation(o *wire.Object, c *call, into *ticket.Memory) validation {
 	v := validation{
-		giftRef: readGiftRef(o, byCode, byToken),
+		giftRef: readGiftRef(o, c.Account, byCode, byToken),
 		Where:   readPlace(o, c.Caller),
 		target:  readTarget(o),
 	}

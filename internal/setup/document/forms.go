@@ -78,6 +78,7 @@ func typedForms() map[reflect.Type]form {
 		reflect.TypeFor[merchant.Networks]():        formed(fields.networks, tellNetworks, writeNetworks),
 		reflect.TypeFor[[]merchant.TicketReading](): formed(fields.tickets, tellTickets, writeTickets),
 		reflect.TypeFor[[]merchant.Item]():          formed(fields.items, tellItems, writeItems),
+		reflect.TypeFor[[]merchant.CodeForm]():      formed(fields.codeForms, tellCodeForms, writeCodeForms),
 		reflect.TypeFor[[]merchant.Site]():          formed(fields.sites, tellSites, writeSites),
 		reflect.TypeFor[[]merchant.KeyHash]():       formed(fields.shown, tellSecret[[]merchant.KeyHash], nil),
 		reflect.TypeFor[[]byte]():                   formed(fields.publicKey, tellSecret[[]byte], writePublicKey),

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
@@ -28,10 +29,11 @@ type lookupBatcher struct {
 
 // pendingLookup is a look-up without an answer yet.
 type pendingLookup struct {
-	ctx  context.Context // its caller's
-	kind string
-	hash []byte
-	done chan struct{}
+	ctx    context.Context // its caller's
+	kind   string
+	first  guid.ID  // the account whose gift is meant, if several are found; zero: none in particular
+	hashes [][]byte // of which the first one counts that is found, but for that
+	done   chan struct{}
 
 	// Once done:
 	gift     gift.Gift
@@ -43,8 +45,10 @@ type pendingLookup struct {
 // others.
 const maxRunning = 2
 
-// lookUpSecret finds the gift whose secret has a hash, together with other look-ups, within the database's timeout.
-func (r *Reader) lookUpSecret(ctx context.Context, kind string, hash []byte) (gift.Gift, int, error) {
+// lookUpSecret finds the gift whose secret has one of some hashes, together with other look-ups, within the database's
+// timeout.
+func (r *Reader) lookUpSecret(ctx context.Context, kind string, first guid.ID,
+	hashes [][]byte) (gift.Gift, int, error) {
 	if timeout := r.db.Timeout(); timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
@@ -53,7 +57,8 @@ func (r *Reader) lookUpSecret(ctx context.Context, kind string, hash []byte) (gi
 	if kind == record.CodeSecret {
 		r.codes.Add(1)
 	}
-	w, l := &pendingLookup{ctx: ctx, kind: kind, hash: hash, done: make(chan struct{})}, &r.secrets
+	w := &pendingLookup{ctx: ctx, kind: kind, first: first, hashes: hashes, done: make(chan struct{})}
+	l := &r.secrets
 	l.mu.Lock()
 	l.waiting = append(l.waiting, w)
 	if l.running < maxRunning {
@@ -145,14 +150,16 @@ func (r *Reader) lookUpTogether(ctx context.Context, all []*pendingLookup) error
 	if r.db.Spread {
 		return r.lookUpInSteps(ctx, all)
 	}
-	w := db.Batch{Query: selectBySecrets, Rows: make([][]any, len(all))}
-	for i := range all {
-		w.Rows[i] = []any{all[i].hash}
+	w := db.Batch{Query: selectBySecrets, Rows: make([][]any, 0, len(all))}
+	for _, asked := range all {
+		for _, hash := range asked.hashes {
+			w.Rows = append(w.Rows, []any{hash})
+		}
 	}
 	return r.db.Retry(ctx, func(ctx context.Context) error {
-		var found []pendingLookup
+		var found []foundSecret
 		w.Scan = func(from db.Scanner) (err error) {
-			var f pendingLookup
+			var f foundSecret
 			f.gift, f.err, err = record.ScanGift(r.db.Keys, from, &f.hash, &f.kind, &f.replaced)
 			found = append(found, f)
 			return err
@@ -163,16 +170,39 @@ func (r *Reader) lookUpTogether(ctx context.Context, all []*pendingLookup) error
 	})
 }
 
+// foundSecret is the gift that a secret leads to.
+type foundSecret struct {
+	hash     []byte
+	kind     string
+	gift     gift.Gift
+	replaced int
+	err      error // it does not open
+}
+
 // answer hands what was found to the look-ups.
-func answer(all []*pendingLookup, found []pendingLookup) {
+func answer(all []*pendingLookup, found []foundSecret) {
 	for _, w := range all {
 		w.err = refusal.NotFound
+		best := -1
 		for i := range found {
-			if f := &found[i]; f.kind == w.kind && bytes.Equal(f.hash, w.hash) {
-				w.gift, w.replaced, w.err = f.gift, f.replaced, f.err
+			place := w.place(found[i].kind, found[i].hash, found[i].gift.AccountID)
+			if f := &found[i]; place >= 0 && (best < 0 || place < best) {
+				best, w.gift, w.replaced, w.err = place, f.gift, f.replaced, f.err
 			}
 		}
 	}
+}
+
+// place is 0 for what a look-up means most of all, more for what it means less; -1: it does not mean that.
+func (w *pendingLookup) place(kind string, hash []byte, account guid.ID) int {
+	at := slices.IndexFunc(w.hashes, func(h []byte) bool { return bytes.Equal(h, hash) })
+	switch {
+	case at < 0 || kind != w.kind:
+		return -1
+	case !w.first.IsZero() && account != w.first:
+		return at + len(w.hashes)
+	}
+	return at
 }
 
 var (
@@ -275,12 +305,18 @@ func (r *Reader) lookUpOwners(ctx context.Context, all []*pendingLookup) (map[le
 	owners := db.Batch{Query: selectOwners}
 	for _, w := range all {
 		w.err = refusal.NotFound
-		if byHash[string(w.hash)] == nil {
-			owners.Rows = append(owners.Rows, []any{w.hash})
+		for _, hash := range w.hashes {
+			if byHash[string(hash)] == nil {
+				owners.Rows = append(owners.Rows, []any{hash})
+			}
+			byHash[string(hash)] = append(byHash[string(hash)], w)
 		}
-		byHash[string(w.hash)] = append(byHash[string(w.hash)], w)
 	}
-	owned := make(map[ledger.Ref][]*pendingLookup, len(all))
+	type owner struct {
+		ref   ledger.Ref
+		place int
+	}
+	best := make(map[*pendingLookup]owner, len(all))
 	owners.Scan = func(from db.Scanner) error {
 		var hash []byte
 		var kind string
@@ -288,12 +324,17 @@ func (r *Reader) lookUpOwners(ctx context.Context, all []*pendingLookup) (map[le
 		var replaced int
 		err := from.Scan(&hash, &kind, db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), &replaced)
 		for _, w := range byHash[string(hash)] {
-			if w.kind == kind {
-				w.replaced = replaced
-				owned[ref] = append(owned[ref], w)
+			place := w.place(kind, hash, ref.AccountID)
+			if known, ok := best[w]; place >= 0 && (!ok || place < known.place) {
+				best[w], w.replaced = owner{ref, place}, replaced
 			}
 		}
 		return err
 	}
-	return owned, r.db.Read(ctx, []db.Batch{owners})
+	err := r.db.Read(ctx, []db.Batch{owners})
+	owned := make(map[ledger.Ref][]*pendingLookup, len(best))
+	for w, o := range best {
+		owned[o.ref] = append(owned[o.ref], w)
+	}
+	return owned, err
 }

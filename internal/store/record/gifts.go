@@ -159,7 +159,7 @@ func boundToGift(account, voucher guid.ID) []byte {
 
 // SealSecrets seals a gift's code and token, one after the other, for it.
 func SealSecrets(keys *sealed.Keys, account, voucher guid.ID, c gift.VoucherCode, t gift.Token) []byte {
-	return keys.Seal([]byte(c.Reveal()+t.Reveal()), boundToGift(account, voucher))
+	return keys.Seal([]byte(c.Kept()+t.Reveal()), boundToGift(account, voucher))
 }
 
 // OpenSecrets reads what SealSecrets made.
@@ -169,7 +169,7 @@ func OpenSecrets(keys *sealed.Keys, account, voucher guid.ID, secrets []byte) (g
 		return gift.VoucherCode{}, gift.Token{}, err
 	}
 	at := max(0, len(plain)-gift.TokenLength)
-	code, err := gift.ParseVoucherCode(string(plain[:at]))
+	code, err := gift.ParseKept(account, string(plain[:at]))
 	if err != nil {
 		return gift.VoucherCode{}, gift.Token{}, errors.New("the sealed code is not a voucher code")
 	}

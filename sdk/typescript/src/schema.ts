@@ -1309,7 +1309,11 @@ export interface components {
             pointOfSaleSystemOrganizationIdentifier?: string | null;
             /** @description The till's own id of the sale; it stands in the gift's history. */
             reference?: string | null;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            /**
+             * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
+             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     without, or the track of the card's magnetic stripe.
+             */
             voucherCode?: string | null;
             /**
              * Format: uuid
@@ -1726,7 +1730,11 @@ export interface components {
             pointOfSaleSystemOrganizationIdentifier?: string | null;
             /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. One that was replaced, or whose gift went to somebody else, has none any more. */
             verificationCode?: string | null;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            /**
+             * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
+             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     without, or the track of the card's magnetic stripe.
+             */
             voucherCode?: string | null;
             /**
              * Format: uuid
@@ -2307,7 +2315,11 @@ export interface components {
             validateTargetType?: boolean | null;
             /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. One that was replaced, or whose gift went to somebody else, has none any more. */
             verificationCode?: string | null;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            /**
+             * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
+             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     without, or the track of the card's magnetic stripe.
+             */
             voucherCode?: string | null;
             /**
              * Format: uuid
@@ -2813,7 +2825,11 @@ export interface components {
             validateTargetType?: boolean | null;
             /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. One that was replaced, or whose gift went to somebody else, has none any more. */
             verificationCode?: string | null;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            /**
+             * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
+             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     without, or the track of the card's magnetic stripe.
+             */
             voucherCode?: string | null;
             /**
              * Format: uuid
@@ -3018,7 +3034,11 @@ export interface components {
              *     the hold still come, it is refused with REDEMPTION_NOT_ALLOWED.
              */
             idempotencyKey?: string | null;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            /**
+             * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
+             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     without, or the track of the card's magnetic stripe.
+             */
             voucherCode?: string | null;
             /**
              * Format: uuid
@@ -3117,7 +3137,11 @@ export interface components {
             pointOfSaleSystemOrganizationIdentifier?: string | null;
             /** @description The till's own id of the sale; it stands in the gift's history. */
             reference?: string | null;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            /**
+             * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
+             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     without, or the track of the card's magnetic stripe.
+             */
             voucherCode?: string | null;
             /**
              * Format: uuid
@@ -3356,7 +3380,11 @@ export interface components {
              *     the activation still come, it is refused with REDEMPTION_NOT_ALLOWED.
              */
             idempotencyKey?: string | null;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            /**
+             * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
+             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     without, or the track of the card's magnetic stripe.
+             */
             voucherCode?: string | null;
             /**
              * Format: uuid
@@ -3463,7 +3491,11 @@ export interface components {
              * @description The redemption, or the cashOutID.
              */
             redemptionID?: string | null;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            /**
+             * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
+             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     without, or the track of the card's magnetic stripe.
+             */
             voucherCode?: string | null;
             /**
              * Format: uuid
@@ -3548,7 +3580,11 @@ export interface components {
              * @description The reload.
              */
             reloadID?: string | null;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            /**
+             * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
+             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     without, or the track of the card's magnetic stripe.
+             */
             voucherCode?: string | null;
             /**
              * Format: uuid
@@ -4252,7 +4288,11 @@ export interface components {
             validateTargetProgram?: boolean | null;
             /** @description Whether targetTypeCode counts. When absent, it does; false ignores it. */
             validateTargetType?: boolean | null;
-            /** @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. */
+            /**
+             * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
+             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     without, or the track of the card's magnetic stripe.
+             */
             voucherCode?: string | null;
             /**
              * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
@@ -4353,7 +4393,10 @@ export interface components {
             isRedeemable: boolean;
             /** @description An item gift's label, else null. */
             label: string | null;
-            /** @description The last four digits of the code, to tell gifts apart. */
+            /**
+             * @description The last four digits of the code, to tell gifts apart. Of a card from another system, its last four letters and digits, or the last two if the code
+             *     has less than 8.
+             */
             lastFour: string;
             /** @description The message to the recipient. */
             message: string | null;
@@ -4441,8 +4484,8 @@ export interface components {
              */
             value: number | null;
             /**
-             * @description The 12 digits on the card, the first of them not 0. A secret, like the token. Of a gift that is looked up, sent again or rescheduled, code,
-             *     token, giftURL and printURL are null without the permission codes.
+             * @description The 12 digits on the card, the first of them not 0; of a card from another system, its 6 to 32 letters and digits. A secret, like the token. Of a
+             *     gift that is looked up, sent again or rescheduled, code, token, giftURL and printURL are null without the permission codes.
              */
             voucherCode: string | null;
             /**

@@ -209,7 +209,7 @@ func (t *transaction) read(body []byte) bool {
 
 // find finds the card.
 func (t *transaction) find() error {
-	code, err := gift.ReadVoucherCode(t.asked.Card)
+	code, err := gift.ReadCode(t.Account, t.asked.Card)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (c *call) search() service.Reply {
 	if provider.Read(c.body, &asked) != nil {
 		return c.failed(malformed("The body is no search."))
 	}
-	code, err := gift.ReadVoucherCode(asked.Cart.Code)
+	code, err := gift.ReadCode(c.Account, asked.Cart.Code)
 	if err != nil {
 		return none
 	}

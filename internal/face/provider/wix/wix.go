@@ -193,7 +193,7 @@ func refuseAnonymous(d *provider.Call) service.Reply {
 // find finds the gift of a code, and refuses what cannot be used. For an order that was redeemed before, also a gift is
 // found that is told to nobody else; "": for none.
 func (c *call) find(forOrder string) error {
-	code, err := gift.ReadVoucherCode(c.asked.Code)
+	code, err := gift.ReadCode(c.Account, c.asked.Code)
 	if err != nil {
 		return err
 	}
