@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -17,6 +18,8 @@ type ReportQuery struct {
 	At       string   // of a report of an instant: a date is the end of the day; "": now
 	From, To string   // of a report of a period: from midnight of a date, up to the end of another; To "": up to now
 	GroupBy  []string // what rows are apart by: see the documentation of the report
+	Rate     Decimal  // of Breakage: how much of what is sold is never redeemed, in percent
+	Months   int      // of Dormant: for how many months nobody has used the gifts
 }
 
 // Report is a report of the books, with what proves it.
@@ -28,6 +31,8 @@ type Report[Row any] struct {
 	From      time.Time `json:"from"` // zero: it is of an instant
 	To        time.Time `json:"to"`
 	GroupBy   []string  `json:"groupBy"`
+	Rate      Decimal   `json:"rate"`   // zero: it is not of breakage
+	Months    int       `json:"months"` // 0: it is not of dormant gifts
 	// OrganizationIDs are the locations that the key is limited to, and the report with it; none: it is of the account.
 	OrganizationIDs []string `json:"organizationIDs"`
 	Rows            []Row    `json:"rows"`
@@ -126,6 +131,55 @@ type SettlementReport struct {
 	Payments []SettlementDebt `json:"payments"`
 }
 
+// AgeingRow is what became of gifts of one sort that were sold in Month: Sold, less what was cancelled, comes to the
+// others. RedeemedShare is Redeemed and CashedOut of Sold, as a part of 1; zero where nothing was sold.
+type AgeingRow struct {
+	ReportSort
+	Sold          Decimal `json:"sold"`
+	Redeemed      Decimal `json:"redeemed"`
+	CashedOut     Decimal `json:"cashedOut"`
+	Expired       Decimal `json:"expired"`
+	Owed          Decimal `json:"owed"`
+	RedeemedShare Decimal `json:"redeemedShare"`
+}
+
+// BreakageRow is how much of what is owed for gifts of a program that were sold in Month will never be redeemed, by an
+// estimate. Where Escheat, there is none: that goes to a state.
+type BreakageRow struct {
+	ReportSort
+	Sold      Decimal `json:"sold"`
+	Redeemed  Decimal `json:"redeemed"`
+	CashedOut Decimal `json:"cashedOut"`
+	Expired   Decimal `json:"expired"`
+	Owed      Decimal `json:"owed"`
+	Escheat   bool    `json:"escheat"`
+	Estimate  Decimal `json:"estimate"`
+}
+
+// DormantRow is how many gifts nobody has used, and what is owed for them.
+type DormantRow struct {
+	ReportSort
+	Jurisdiction string  `json:"jurisdiction"` // ISO 3166; "": the set-up does not say
+	Gifts        int     `json:"gifts"`
+	Owed         Decimal `json:"owed"`
+}
+
+// Ageing tells what was owed for gifts at an instant by the month in which they were sold, and which share of that
+// month was redeemed.
+func (c *Client) Ageing(ctx context.Context, q ReportQuery) (*Report[AgeingRow], error) {
+	return report[AgeingRow](ctx, c, "ageing", q)
+}
+
+// Breakage estimates how much of what was owed at an instant will never be redeemed, at the Rate of the query.
+func (c *Client) Breakage(ctx context.Context, q ReportQuery) (*Report[BreakageRow], error) {
+	return report[BreakageRow](ctx, c, "breakage", q)
+}
+
+// Dormant tells how many gifts nobody had used at an instant for the Months of the query, by jurisdiction.
+func (c *Client) Dormant(ctx context.Context, q ReportQuery) (*Report[DormantRow], error) {
+	return report[DormantRow](ctx, c, "dormant", q)
+}
+
 // Liability tells what was owed for gifts at an instant, by program, organization, currency and month.
 func (c *Client) Liability(ctx context.Context, q ReportQuery) (*Report[LiabilityRow], error) {
 	return report[LiabilityRow](ctx, c, "liability", q)
@@ -160,8 +214,8 @@ func (c *Client) AnyReport(ctx context.Context, name string, q ReportQuery) (*Re
 func report[Row any](ctx context.Context, c *Client, name string, q ReportQuery) (*Report[Row], error) {
 	query := url.Values{}
 	for name, value := range map[string]string{"at": q.At, "from": q.From, "to": q.To,
-		"groupBy": strings.Join(q.GroupBy, ",")} {
-		if value != "" {
+		"groupBy": strings.Join(q.GroupBy, ","), "rate": q.Rate.String(), "months": strconv.Itoa(q.Months)} {
+		if value != "" && value != "0" {
 			query.Set(name, value)
 		}
 	}

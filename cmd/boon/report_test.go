@@ -30,6 +30,8 @@ func TestReport(t *testing.T) {
 	for want, args := range map[string][]string{
 		"20.00": {"liability", "--group-by", "program,month"}, "OPENING": {"roll-forward", "--from", "2026-01-01"},
 		"There is nothing to report.": {"redemptions", "--from", "2026-01-01", "--group-by", "organization"},
+		"REDEEMEDSHARE":               {"ageing"}, "ESTIMATE": {"breakage", "--rate", "7.5"},
+		"nothing to report": {"dormant", "--months", "36"},
 	} {
 		if code, out, log := boon(append([]string{"report"}, args...)...); code != exitOK || !strings.Contains(out, want) {
 			t.Errorf("%v: exit code %d, %s%s", args, code, out, log)
@@ -56,6 +58,15 @@ func TestReport(t *testing.T) {
 	if code, _, log := boon("report", "liability", "--at", "2026-02-30"); code != exitFailed ||
 		!strings.Contains(log, "There is no such day") {
 		t.Errorf("a day that does not exist: exit code %d, %s", code, log)
+	}
+	for _, args := range [][]string{{"breakage", "--rate", "7.5"}, {"dormant", "--months", "36"}, {"ageing"}} {
+		code, out, log := boon(append(append([]string{"report"}, args...), "--json")...)
+		if err := os.WriteFile(file, []byte(out), 0o600); code != exitOK || err != nil {
+			t.Fatal(log, err)
+		}
+		if code, out, log := boon("report", "verify", file); code != exitOK {
+			t.Errorf("%v: exit code %d, %s%s", args, code, out, log)
+		}
 	}
 	settled(t, boon)
 }

@@ -53,9 +53,9 @@ func Lines() []Line {
 		LineCashGivenBack, LineRedeemed, LineCashedOut, LineAdjustedDown, LineCancelled, LineExpired}
 }
 
-// active reports whether an entry on the line shows that somebody has the gift. What the merchant alone does to a gift,
+// Active reports whether an entry on the line shows that somebody has the gift. What the merchant alone does to a gift,
 // such as a correction or an extension, does not.
-func (l Line) active() bool {
+func (l Line) Active() bool {
 	switch l {
 	case LineIssued, LineActivated, LineReloaded, LineTransferred, LineGivenBack, LineCashGivenBack, LineRedeemed,
 		LineCashedOut:

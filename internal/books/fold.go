@@ -101,7 +101,7 @@ func (g *folding) step(e *gift.Entry) error {
 	if err != nil {
 		return fmt.Errorf("entry %s: %w", e.ID, err)
 	}
-	if line.active() {
+	if line.Active() {
 		g.active = g.Month(e.At)
 	}
 	g.settle(was, e, line)

@@ -65,6 +65,8 @@ type Account struct {
 	People    []Person   `json:"people,omitempty"`
 	Providers []Provider `json:"providers,omitempty"`
 	Books     Books      `json:"books,omitzero"`
+	// what is never redeemed goes to a state as unclaimed property: none of it is breakage
+	Escheat bool `json:"escheat,omitempty"`
 
 	// those that were taken out of the set-up
 	EndedProviders []EndedProvider `json:"endedProviders,omitempty" setup:"-"`
@@ -155,6 +157,8 @@ type Subscription struct {
 	// of gifts of the program, and the rate in percent where VAT is due when a gift is sold
 	VATTreatment VATTreatment `json:"vatTreatment,omitempty" told:"VAT treatment"`
 	VATRate      money.Number `json:"vatRate,omitempty" told:"VAT rate"`
+	// as Account.Escheat, of the gifts of the program
+	Escheat bool `json:"escheat,omitempty"`
 }
 
 // Storefront tracks where gifts were purchased.
@@ -297,6 +301,21 @@ func (a *Account) VAT(program, promotion guid.ID) (VATTreatment, money.Number) {
 		return s.VATTreatment, s.VATRate
 	}
 	return "", ""
+}
+
+// EscheatOf reports whether what is never redeemed of gifts of a program goes to a state.
+func (a *Account) EscheatOf(program guid.ID) bool {
+	s := a.Subscription(program)
+	return a.Escheat || s != nil && s.Escheat
+}
+
+// Jurisdiction is whose law the value is under that a location sold, as far as the set-up knows; zero: it was sold
+// online. It is that of the location, else the country of the account; "": the set-up knows neither.
+func (a *Account) Jurisdiction(location guid.ID) string {
+	if l := a.Location(location); l != nil && l.Jurisdiction != "" {
+		return l.Jurisdiction
+	}
+	return a.HomeCountry()
 }
 
 // DesignFor is the design of a gift that names none: the location's default, else the account's, else zero, the

@@ -281,6 +281,33 @@ final class Client
         return $this->call('GET', self::report('redemptions', $query));
     }
 
+    /** Tells what was sold at one location and used at another one in a period, and who owes whom for that. */
+    public function settlement(array $query): array
+    {
+        return $this->call('GET', self::report('settlement', $query));
+    }
+
+    /** Tells what was owed by the month in which it was sold, and which share of that month was redeemed. */
+    public function ageing(array $query = []): array
+    {
+        return $this->call('GET', self::report('ageing', $query));
+    }
+
+    /**
+     * Estimates how much of what was owed will never be redeemed. $query['rate'] is how much of what is sold never is,
+     * in percent.
+     */
+    public function breakage(array $query): array
+    {
+        return $this->call('GET', self::report('breakage', $query));
+    }
+
+    /** Tells how many gifts nobody had used for $query['months'] months, and what was owed, by jurisdiction. */
+    public function dormant(array $query): array
+    {
+        return $this->call('GET', self::report('dormant', $query));
+    }
+
     /**
      * Gives the entries of whole days, up to yesterday, for the ledger of the merchant: a file. $query['format'] is
      * csv, datev, xero, quickbooks or hledger.

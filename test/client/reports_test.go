@@ -64,6 +64,36 @@ func TestReports(t *testing.T) {
 		t.Errorf("the settlement is %s", settled.Content)
 	}
 	hasMembersOf(t, settled.Content, &client.SettlementReport{})
+	cohorts(t, office)
+}
+
+// cohorts holds the reports by months of sale.
+func cohorts(t *testing.T, office *client.Client) {
+	t.Helper()
+	aged, err := office.Ageing(t.Context(), client.ReportQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(aged.Rows) != 1 || aged.Rows[0].Owed.String() != "20.00" || aged.Rows[0].RedeemedShare.String() != "0.2000" {
+		t.Errorf("the ageing is %s", aged.Content)
+	}
+	knownRows(t, aged)
+	lost, err := office.Breakage(t.Context(), client.ReportQuery{Rate: client.MustDecimal("7.5")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lost.Rows) != 1 || lost.Rows[0].Estimate.String() != "0.40" || lost.Rate.String() != "7.50" {
+		t.Errorf("the breakage is %s", lost.Content)
+	}
+	knownRows(t, lost)
+	asleep, err := office.Dormant(t.Context(), client.ReportQuery{Months: 36})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(asleep.Rows) != 0 || asleep.Months != 36 {
+		t.Errorf("dormant are %s", asleep.Content)
+	}
+	knownRows(t, asleep)
 }
 
 // knownRows fails when a row holds a member that the client does not know.

@@ -133,8 +133,9 @@ func TestClientInPHP(t *testing.T) {
 		"reports": {[]string{json(`{"report":{"rows":[{"closing":108.30}]},"requestID":"q"}`)}, `
 			$noon = new DateTimeImmutable('2026-11-30T12:00:00-05:00');
 			foreach ([boon()->liability(), boon()->liability(['at' => $noon]), boon()->rollForward(['from' => '2026-11-01']),
-				boon()->redemptions(['from' => '2026-11-01', 'groupBy' => 'day'])] as $r) {
-				echo $r['report']['rows'][0]['closing'], ' '; }`, "108.30 108.30 108.30 108.30 ", 4},
+				boon()->redemptions(['from' => '2026-11-01', 'groupBy' => 'day']), boon()->settlement(['from' => '2026-11-01']),
+				boon()->ageing(), boon()->breakage(['rate' => 7.5]), boon()->dormant(['months' => 36])] as $r) {
+				echo $r['report']['rows'][0]['closing'], ' '; }`, strings.Repeat("108.30 ", 8), 8},
 		"a report in CSV": {[]string{reply(200, "text/csv", "a\r\n1")},
 			`echo boon()->file('/api/integration/reports/liability?format=csv');`, "a\r\n1", 1},
 		"a journal":                    {[]string{journal}, books, `"{}\n"`, 1},
@@ -172,11 +173,15 @@ func TestBooksInPHP(t *testing.T) {
 		$rolled = $office->rollForward(['from' => $from])['report'];
 		$owed = $office->liability(['at' => $rolled['to']])['report']['rows'][0]['owed'];
 		$taken = $office->redemptions(['from' => $from])['report']['rows'];
+		echo $office->ageing(['at' => $rolled['to']])['report']['rows'][0]['owed'], ' ';
+		echo $office->breakage(['at' => $rolled['to'], 'rate' => '7.5'])['report']['rows'][0]['estimate'], ' ';
+		echo count($office->dormant(['months' => 36])['report']['rows']), ' ';
+		echo count($office->settlement(['from' => $from])['report']['debts']), ' ';
 		$days = ['from' => $from->modify('-7 days')->format('Y-m-d'), 'to' => $from->format('Y-m-d')];
 		echo $rolled['rows'][0]['issued'], ' ', $rolled['rows'][0]['closing'], ' ', $owed, ' ', count($taken), ' ';
 		echo str_contains(strtolower($office->journal($days)), 'debit') ? 'a journal ' : 'no journal ';
 		told(fn() => $office->journal(['from' => 'today']));`)
-	if said != "25.00 25.00 25.00 0 a journal BoonError VALIDATION_FAILURE" {
+	if said != "25.00 0.00 0 0 25.00 25.00 25.00 0 a journal BoonError VALIDATION_FAILURE" {
 		t.Errorf("it says %q", said)
 	}
 }

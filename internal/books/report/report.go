@@ -22,7 +22,14 @@ const (
 	Flag               // 1: true
 	Count              // a whole number
 	Amount             // in the unit of the row
+	Share              // in hundredths of a percent; unknown: there is nothing that it could be of
 )
+
+// unknown is a share of nothing.
+const unknown = -1
+
+// Known reports whether a cell of a share has one.
+func (c Cell) Known() bool { return c.N != unknown }
 
 // Column is a column of a table.
 type Column struct {
@@ -79,12 +86,15 @@ const (
 	// of a settlement; nobody asks for them
 	bySeller Group = "soldAt"
 	byTaker  Group = "redeemedAt"
+
+	byJurisdiction Group = "jurisdiction" // of dormant gifts; nobody asks for it
 )
 
 // columns are those that tell the groups of a row. Rows of two currencies are always apart.
 var columns = map[Group]Column{
 	ByProgram: {"programID", ID}, ByOrganization: {"organizationID", ID}, ByMonth: {"month", Text}, ByDay: {"day", Text},
 	ByKey: {"keyID", ID}, bySeller: {"soldAtID", ID}, byTaker: {"redeemedAtID", ID},
+	byJurisdiction: {"jurisdiction", Text},
 }
 
 // head are the columns that every table begins with: of which values a row tells.

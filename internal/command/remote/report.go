@@ -20,12 +20,15 @@ type Report struct {
 	RollForward reportRollForward `cmd:"" help:"How what is owed changed in a period."`
 	Redemptions reportRedemptions `cmd:"" help:"What was redeemed in a period."`
 	Settlement  reportSettlement  `cmd:"" help:"Which location or company owes which, and what they pay to be even."`
+	Ageing      reportAgeing      `cmd:"" help:"What is owed, by the month in which it was sold."`
+	Breakage    reportBreakage    `cmd:"" help:"How much of what is owed will never be redeemed."`
+	Dormant     reportDormant     `cmd:"" help:"Gifts that nobody has used for months."`
 	Journal     reportJournal     `cmd:"" help:"Write the entries of days for your ledger into a file."`
 	Verify      reportVerify      `cmd:"" help:"Make a report again, and compare it with a file."`
 }
 
 type reportLiability struct {
-	At      string   `placeholder:"TIME" help:"A day such as 2026-11-30, of which the end is meant, or a time such as 2026-11-30T17:00:00Z. Default: now."`
+	instant
 	GroupBy []string `placeholder:"GROUP" help:"What rows are apart by: program, organization, currency, month."`
 	service
 }
@@ -101,6 +104,70 @@ Example:
 // Run tells who owes whom.
 func (c *reportSettlement) Run(t *terminal.Terminal) error {
 	return c.report(t, "settlement", client.ReportQuery{From: c.From, To: c.To}, "debts", "payments")
+}
+
+type instant struct {
+	At string `placeholder:"TIME" help:"A day such as 2026-11-30, of which the end is meant, or a time such as 2026-11-30T17:00:00Z. Default: now."`
+}
+
+type reportAgeing struct {
+	instant
+	service
+}
+
+func (reportAgeing) Help() string {
+	return `Needs the permission reports. Of each month: what was sold, what became of it, and which share of it was redeemed (REDEEMEDSHARE, as a part of 1). With --json: the whole answer, as boon report verify takes it.
+
+Example:
+
+    boon report ageing --at 2026-11-30`
+}
+
+// Run tells what is owed of each month.
+func (c *reportAgeing) Run(t *terminal.Terminal) error {
+	return c.report(t, "ageing", client.ReportQuery{At: c.At})
+}
+
+type reportBreakage struct {
+	instant
+	Rate string `required:"" placeholder:"PERCENT" help:"How much of what is sold is never redeemed, such as 7.5. Ask your accountant."`
+	service
+}
+
+func (reportBreakage) Help() string {
+	return `Needs the permission reports. Estimates in proportion to what was redeemed, for each program and month of sale (ASC 606-10-55-48, IFRS 15 B46). Nothing is estimated where the set-up says escheat. With --json: the whole answer, as boon report verify takes it.
+
+Example:
+
+    boon report breakage --at 2026-11-30 --rate 7.5`
+}
+
+// Run tells what will never be redeemed.
+func (c *reportBreakage) Run(t *terminal.Terminal) error {
+	rate, err := Amount("--rate", c.Rate)
+	if err != nil {
+		return err
+	}
+	return c.report(t, "breakage", client.ReportQuery{At: c.At, Rate: rate})
+}
+
+type reportDormant struct {
+	instant
+	Months int `required:"" placeholder:"MONTHS" help:"For how many months nobody has used the gifts, such as 36."`
+	service
+}
+
+func (reportDormant) Help() string {
+	return `Needs the permission reports. Tells how many gifts nobody has used, and what is owed for them, by the jurisdiction of the location that sold them: for whoever reports unclaimed property. With --json: the whole answer, as boon report verify takes it.
+
+Example:
+
+    boon report dormant --at 2026-06-30 --months 36`
+}
+
+// Run tells of gifts that nobody has used.
+func (c *reportDormant) Run(t *terminal.Terminal) error {
+	return c.report(t, "dormant", client.ReportQuery{At: c.At, Months: c.Months})
 }
 
 // report prints a report, and further lists of it under their names: for people as a table, in which ids have their
@@ -225,6 +292,8 @@ func (c *reportVerify) Run(t *terminal.Terminal) error {
 	var asked struct {
 		Name, At, From, To string
 		GroupBy            []string
+		Rate               client.Decimal
+		Months             int
 	}
 	if json.Unmarshal(text, &was) != nil || json.Unmarshal(was.Report, &asked) != nil || was.SHA256 == "" {
 		return terminal.UsageError("FILE is no report in JSON, as boon report prints it with --json")
@@ -236,7 +305,8 @@ func (c *reportVerify) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	q := client.ReportQuery{At: asked.At, From: asked.From, To: asked.To, GroupBy: asked.GroupBy}
+	q := client.ReportQuery{At: asked.At, From: asked.From, To: asked.To, GroupBy: asked.GroupBy, Rate: asked.Rate,
+		Months: asked.Months}
 	r, err := api.AnyReport(t, asked.Name, q)
 	if err != nil {
 		return err

@@ -84,8 +84,8 @@ func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 		if operation == "stock" {
 			path += "?format=csv"
 		}
-		if strings.Contains(path, "/reports/") && operation != "liability" {
-			path += "?from=2026-01-01"
+		if strings.Contains(path, "/reports/") {
+			path += "?" + askReports
 		}
 		with := headers
 		if operation == "clock" && !slices.Contains(headers, "Authorization") {

@@ -102,7 +102,7 @@ func TestReportsOfBooksThatAreBehind(t *testing.T) {
 		all = append(all, reports.Kinds[n].Name)
 	}
 	for _, name := range append(all, "journal") {
-		refused := w.get("/reports/"+name+"?from=2020-01-01").want(503, "code", "UNAVAILABLE")
+		refused := w.get("/reports/"+name+"?"+askReports).want(503, "code", "UNAVAILABLE")
 		if refused.header.Get("Retry-After") == "" || !strings.Contains(string(refused.body), "still being closed") {
 			t.Errorf("%s: %v %s", name, refused.header, refused.body)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,9 @@ import (
 	"boon.example/internal/face/api/reports"
 	"boon.example/internal/merchant"
 )
+
+// askReports has what any report needs to be asked for; none minds what another one needs.
+const askReports = "from=2026-01-01&rate=10&months=36"
 
 // reported is an answer with a report.
 type reported struct {
@@ -117,6 +121,25 @@ func TestReportsRefuse(t *testing.T) {
 		"settlement": "from",
 		"settlement?from=2026-01-01&to=2026-13-01":        "to",
 		"settlement?from=2026-01-01&groupBy=organization": "groupBy",
+		"ageing?at=" + tomorrow:                           "at",
+		"ageing?groupBy=month":                            "groupBy",
+		"breakage":                                        "rate",
+		"breakage?rate=0":                                 "rate",
+		"breakage?rate=100":                               "rate",
+		"breakage?rate=7.505":                             "rate",
+		"breakage?rate=7,5":                               "rate",
+		"breakage?rate=-1":                                "rate",
+		"breakage?rate=1e1":                               "rate",
+		"breakage?rate=1e99":                              "rate",
+		"breakage?rate=5&rate=6":                          "rate",
+		"breakage?rate=5&at=2026-02-30":                   "at",
+		"dormant":                                         "months",
+		"dormant?months=0":                                "months",
+		"dormant?months=1.5":                              "months",
+		"dormant?months=1201":                             "months",
+		"dormant?months=-3":                               "months",
+		"dormant?months=36&at=" + tomorrow:                "at",
+		"dormant?months=36&groupBy=program":               "groupBy",
 	} {
 		w.get("/reports/"+path).want(400, "code", "VALIDATION_FAILURE", "messages[0].path", field)
 	}
@@ -134,7 +157,7 @@ func TestReportsNeedThePermission(t *testing.T) {
 	w := newWorld(t)
 	w.permit(harborKey, "send", "redeem", "look-up", "audit")
 	for n := range reports.Kinds {
-		w.get("/reports/"+reports.Kinds[n].Name+"?from=2026-01-01").want(403, "code", "NOT_AUTHORIZED")
+		w.get("/reports/"+reports.Kinds[n].Name+"?"+askReports).want(403, "code", "NOT_AUTHORIZED")
 	}
 	g := w.send(ofMoney("25.50"))
 	w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":20}`).want(200)
@@ -238,5 +261,90 @@ func TestReportsGoByTheClockOfATestAccount(t *testing.T) {
 		if got := w.report(path, as(sandboxKey)...); !strings.Contains(got, want) {
 			t.Errorf("%s has no %s: %s", path, want, got)
 		}
+	}
+}
+
+// TestReportsByMonthsOfSale: the ageing and the breakage say what became of what was sold, in JSON and in CSV; where
+// what is not redeemed goes to a state, nothing is estimated; a key that is limited to a location sees what that sold.
+func TestReportsByMonthsOfSale(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.permit(harborKey, "reports", "send", "redeem", "activate")
+	w.permit(wharfKey, "reports")
+	g := w.send(ofMoney("100"))
+	w.promotional("8")
+	w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":40}`).want(200)
+	month := `"month":"` + w.now().In(w.directory.Load().Accounts[id(harbor)].Zone).Format("2006-01") + `"`
+	const paid, became = `{"currency":"USD","isPromoType":false,"isItemType":false,"unit":"MONEY",`,
+		`,"sold":100.00,"redeemed":40.00,"cashedOut":0.00,"expired":0.00,"owed":60.00,`
+	aged := w.report("ageing")
+	for _, want := range []string{paid + month + became + `"redeemedShare":0.4000}`, `"isPromoType":true`} {
+		if !strings.Contains(aged, want) {
+			t.Errorf("the ageing has no %s: %s", want, aged)
+		}
+	}
+	lost := w.report("breakage?rate=10")
+	const program = `"programID":"22222222-2222-2222-2222-222222222222",`
+	if want := paid + program + month + became + `"escheat":false,"estimate":4.44}`; !strings.Contains(lost, want) ||
+		strings.Contains(lost, `"isPromoType":true`) || !strings.Contains(lost, `"rate":10.00,`) {
+		t.Errorf("the breakage has no %s: %s", want, lost)
+	}
+	text := string(w.get("/reports/breakage?rate=10&format=csv").want(200).body)
+	if !strings.Contains(text, "Business gift cards,") || !strings.Contains(text, ",false,4.44\r\n") ||
+		!strings.Contains(text, "\r\nrate,10.00\r\n") {
+		t.Errorf("as CSV, the breakage is %s", text)
+	}
+	for _, report := range []string{"ageing", "breakage?rate=10", "dormant?months=36"} {
+		if some := w.report(report, as(wharfKey)...); !strings.Contains(some, `"rows":[]`) {
+			t.Errorf("%s: of what was sold online, the key of one location is told %s", report, some)
+		}
+	}
+	w.configure(func(a *merchant.Account) {
+		a.Subscriptions = slices.Clone(a.Subscriptions)
+		a.Subscription(merchant.BusinessProgram.ID).Escheat = true
+	})
+	if lost := w.report("breakage?rate=10"); !strings.Contains(lost, `"escheat":true,"estimate":0.00`) {
+		t.Errorf("where it goes to the state, the breakage is %s", lost)
+	}
+}
+
+// TestDormantGifts: a gift is dormant when the month of its last use lies so many whole months back, where its value
+// was sold. What somebody uses later was dormant before.
+func TestDormantGifts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.permit(sandboxKey, "reports", "send", "redeem", "block")
+	w.configureOne(sandbox, func(a *merchant.Account) {
+		a.Storefronts = []merchant.Storefront{{ID: id(shop), Name: "Web", LocationID: id(pier)}}
+		a.Subscriptions = []merchant.Subscription{{ProgramID: merchant.BusinessProgram.ID}}
+		a.Locations = []merchant.Location{{ID: id(pier), Name: "Pier", Jurisdiction: "US-CA"}}
+	})
+	used, asleep := w.send(ofMoney("25.50"), as(sandboxKey)...), w.send(ofMoney("10"), as(sandboxKey)...)
+	began := time.Now().UTC()
+	advance := func(days int) {
+		w.do("POST", "/api/test/clock", fmt.Sprintf(`{"advance":"P%dD"}`, days), as(sandboxKey)...).want(200)
+	}
+	advance(70)
+	w.post("redeem-gift", `{"voucherID":"`+used.id+`","organizationID":"`+pier+`","amount":20}`, as(sandboxKey)...).want(200)
+	w.post("block-gift", `{"voucherID":"`+asleep.id+`","reasonCode":"LOST"}`, as(sandboxKey)...).want(200)
+	row := func(gifts int, owed string) string {
+		return fmt.Sprintf(`"unit":"MONEY","jurisdiction":"US-CA","gifts":%d,"owed":%s}]`, gifts, owed)
+	}
+	end := func(months int) string { // of a month after that of the sales
+		return time.Date(began.Year(), began.Month()+time.Month(months)+1, 0, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+	}
+	for path, want := range map[string]string{
+		"dormant?months=1&at=" + end(1): row(2, "35.50"), // nobody had used either
+		"dormant?months=2&at=" + end(1): `"rows":[]`,
+		"dormant?months=1&at=" + end(0): `"rows":[]`,
+		"dormant?months=1":              row(1, "10.00"),
+	} {
+		if got := w.report(path, as(sandboxKey)...); !strings.Contains(got, want) {
+			t.Errorf("%s has no %s: %s", path, want, got)
+		}
+	}
+	if text := string(w.get("/reports/dormant?months=1&format=csv", as(sandboxKey)...).want(200).body); !strings.Contains(
+		text, "MONEY,US-CA,1,10.00\r\n\r\nreport,dormant\r\n") || !strings.Contains(text, "\r\nmonths,1\r\n") {
+		t.Errorf("as CSV: %s", text)
 	}
 }

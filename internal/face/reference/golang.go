@@ -141,6 +141,8 @@ func set(v reflect.Value, text string) {
 	case time.Time:
 		at, _ := time.Parse(time.RFC3339, text)
 		v.Set(reflect.ValueOf(at))
+	case client.Decimal:
+		v.Set(reflect.ValueOf(client.MustDecimal(text)))
 	case []string:
 		v.Set(reflect.ValueOf(strings.Split(text, ",")))
 	default:

@@ -218,6 +218,24 @@ class Client:
         "organization,day"."""
         return self._report("redemptions", {"from": from_, "to": to, "groupBy": groupBy})
 
+    def settlement(self, from_: When, to: Optional[When] = None) -> Answer:
+        """Tells what was sold at one location and used at another one in a period, what legal entities owe each other
+        for that, and the payments that settle it."""
+        return self._report("settlement", {"from": from_, "to": to})
+
+    def ageing(self, at: Optional[When] = None) -> Answer:
+        """Tells what was owed by the month in which it was sold, and which share of that month was redeemed."""
+        return self._report("ageing", {"at": at})
+
+    def breakage(self, rate: Union[Decimal, int], at: Optional[When] = None) -> Answer:
+        """Estimates how much of what was owed will never be redeemed. rate is how much of what is sold never is, in
+        percent."""
+        return self._report("breakage", {"rate": rate, "at": at})
+
+    def dormant(self, months: int, at: Optional[When] = None) -> Answer:
+        """Tells how many gifts nobody had used for so many months, and what was owed for them, by jurisdiction."""
+        return self._report("dormant", {"months": months, "at": at})
+
     def journal(self, from_: Day, to: Optional[Day] = None, *, format: str = "csv") -> bytes:
         """Gives the entries of whole days, up to yesterday, for the ledger of the merchant: a file. The formats are
         csv, datev, xero, quickbooks and hledger."""

@@ -149,12 +149,15 @@ class ClientTest(unittest.TestCase):
                            b'{"report":{"rows":[{"closing":108.30}]},"requestID":"q"}'))
         noon = datetime(2026, 11, 30, 12, tzinfo=timezone(timedelta(hours=-5)))
         for got in (c.liability(), c.liability(noon, groupBy="program,month"), c.roll_forward(date(2026, 11, 1)),
-                    c.redemptions("2026-11-01", noon, groupBy="day")):
+                    c.redemptions("2026-11-01", noon, groupBy="day"), c.settlement("2026-11-01", date(2026, 11, 30)),
+                    c.ageing(date(2026, 11, 30)), c.breakage(Decimal("7.5")), c.dormant(36, "2026-11-30")):
             self.assertEqual(str(got["report"]["rows"][0]["closing"]), "108.30")
         self.assertEqual([a["path"].rpartition("/reports/")[2] for a in s.asked], [
             "liability", "liability?at=2026-11-30T12%3A00%3A00-05%3A00&groupBy=program%2Cmonth",
             "roll-forward?from=2026-11-01",
-            "redemptions?from=2026-11-01&to=2026-11-30T12%3A00%3A00-05%3A00&groupBy=day"])
+            "redemptions?from=2026-11-01&to=2026-11-30T12%3A00%3A00-05%3A00&groupBy=day",
+            "settlement?from=2026-11-01&to=2026-11-30", "ageing?at=2026-11-30", "breakage?rate=7.5",
+            "dormant?months=36&at=2026-11-30"])
         self.assertRaises(ValueError, c.liability, datetime(2026, 11, 30))
         c, s = self.serve((200, {"Content-Type": "text/csv"}, b"closing\r\n"))
         self.assertEqual(c.call("GET", "/api/integration/reports/liability?format=csv").body, b"closing\r\n")

@@ -149,6 +149,13 @@ class LiveTest(unittest.TestCase):
         self.assertEqual(sum(r["closing"] for r in rows), sum(r["owed"] for r in owed["rows"] if r["unit"] == "MONEY"))
         taken = self.office.redemptions(now - timedelta(days=2), groupBy="key")["report"]["rows"]
         self.assertGreaterEqual(sum(r["redeemed"] for r in taken), Decimal("9.50"))
+        due = self.office.settlement(now - timedelta(days=2))["report"]
+        self.assertTrue(due["rows"] and due["payments"])
+        aged = self.office.ageing(rolled["to"])["report"]["rows"]
+        self.assertEqual(sum(r["owed"] for r in aged if r["unit"] == "MONEY"), sum(r["closing"] for r in rows))
+        lost = self.office.breakage(Decimal("7.5"), rolled["to"])["report"]
+        self.assertTrue(lost["rate"] == Decimal("7.5") and any(r["estimate"] > 0 for r in lost["rows"]))
+        self.assertEqual(self.office.dormant(1, rolled["to"])["report"]["rows"], [])
 
         day = now.date()
         self.assertIn(b"debit", self.office.journal(day - timedelta(days=9), day - timedelta(days=3)).lower())

@@ -776,6 +776,75 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/integration/reports/ageing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is owed, by month of sale
+         * @description What was owed for gifts at any instant that has passed, by the month in which it was sold, and which share of what was sold in that month was redeemed. What was loaded onto a gift later counts in
+         *     the month of the load. owed comes to what liability says of the same instant.
+         *     What was sold for money and promotional gifts are never added up. Every figure comes from the entries of gifts: closed days from sums that boon verify works out again, others from
+         *     the entries themselves, to the cent. A key that is enabled for some locations sees what these sold. Reports of a day that has been closed never change.
+         */
+        get: operations["getAgeing"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/reports/breakage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What will never be redeemed
+         * @description An estimate of how much of what was owed for gifts at an instant will never be redeemed, by program and month of sale, in proportion to what was redeemed (ASC 606-10-55-48, IFRS 15 B46).
+         *     rate is how much of what is sold is never redeemed: your accountant says it. If r is the rate, each amount redeemed lets r ÷ (1 − r) of it count, up to r of what was sold. What has expired is part of
+         *     that, and is taken off. The estimate is rounded down, and is never more than what is owed. Where `escheat` of the set-up says so of the account or the program, nothing is estimated: that goes
+         *     to a state. Promotional gifts are not owed, and are left out. No gift changes by this report: guests are owed all of it. A key that is enabled for some locations sees what these sold.
+         */
+        get: operations["getBreakage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/reports/dormant": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Gifts that nobody has used
+         * @description How many gifts nobody had used at an instant for so many months, and what was owed for them, by jurisdiction: for whoever reports unclaimed property. A gift was used when it was sold, loaded, redeemed
+         *     or paid out, when something of it was given back, and when value was transferred; what the merchant alone does, such as a correction or an extension, is no use. Months are whole months of the
+         *     account: at the end of November 2026, 36 months lie behind what happened in November 2023 or before. No names are told. Promotional gifts are apart: nobody paid for them.
+         *     Every figure comes from the entries of gifts: closed days from sums that boon verify works out again, others from the entries themselves. A key that is enabled for some locations sees what these sold.
+         */
+        get: operations["getDormant"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/integration/reports/journal": {
         parameters: {
             query?: never;
@@ -1454,6 +1523,87 @@ export interface components {
              */
             voucherID: string;
         };
+        /** @description A report with what proves it. */
+        AgeingAnswer: {
+            chains: components["schemas"]["ReportChains"];
+            names: components["schemas"]["ReportNames"];
+            report: components["schemas"]["AgeingReport"];
+            reportID: components["schemas"]["ReportID"];
+            requestID: components["schemas"]["AnswerID"];
+            sha256: components["schemas"]["ReportSum"];
+        };
+        /** @description The report itself. It is the same whenever it is made again. */
+        AgeingReport: {
+            /**
+             * Format: uuid
+             * @description The account.
+             */
+            accountID: string;
+            /**
+             * Format: date-time
+             * @description The instant of which the report tells: all that was before it counts.
+             */
+            at: string;
+            /** @description Empty: the report has no groups. */
+            groupBy: string[];
+            /**
+             * @description The name of the report.
+             * @enum {string}
+             */
+            name: "ageing";
+            /** @description The locations that the key is limited to, and the report with it; empty: the report is of the whole account. */
+            organizationIDs: string[];
+            /** @description In the order of months, then of currency. */
+            rows: components["schemas"]["AgeingRow"][];
+            /** @description The account's time zone. */
+            timeZone: string;
+        };
+        /** @description What became of what was sold in a month. */
+        AgeingRow: {
+            /**
+             * Format: double
+             * @description What of it was paid out in cash, less what was taken back.
+             */
+            cashedOut: number;
+            /** @description ISO 4217. */
+            currency: string;
+            /**
+             * Format: double
+             * @description What of it has expired.
+             */
+            expired: number;
+            /** @description Of item gifts. */
+            isItemType: boolean;
+            /** @description Of promotional gifts, for which nothing was paid. They are never added to others. */
+            isPromoType: boolean;
+            /** @description The month in which the value was sold, as 2026-11. */
+            month: string;
+            /**
+             * Format: double
+             * @description What of it is owed.
+             */
+            owed: number;
+            /**
+             * Format: double
+             * @description What was redeemed of it, less what was given back.
+             */
+            redeemed: number;
+            /**
+             * Format: double
+             * @description redeemed and cashedOut of sold, as a part of 1, rounded down; null: nothing was sold.
+             */
+            redeemedShare: number | null;
+            /**
+             * Format: double
+             * @description What was sold, and put into gifts since by corrections, less what was cancelled. It comes to what was redeemed, was paid out, has expired and is owed.
+             */
+            sold: number;
+            /**
+             * @description MONEY, or PIECES of items. An item gift counts in both: pieces, and what they are worth as far as equivalentValue was given.
+             * @enum {string}
+             */
+            unit: "MONEY" | "PIECES";
+        };
         /** @description The X-Request-ID of the call; in a replayed answer that of the first one. */
         AnswerID: string;
         /** @description A page of attempts. */
@@ -1570,6 +1720,99 @@ export interface components {
              * @description The gift.
              */
             voucherID: string;
+        };
+        /** @description A report with what proves it. */
+        BreakageAnswer: {
+            chains: components["schemas"]["ReportChains"];
+            names: components["schemas"]["ReportNames"];
+            report: components["schemas"]["BreakageReport"];
+            reportID: components["schemas"]["ReportID"];
+            requestID: components["schemas"]["AnswerID"];
+            sha256: components["schemas"]["ReportSum"];
+        };
+        /** @description The report itself. It is the same whenever it is made again while `escheat` of the set-up is. */
+        BreakageReport: {
+            /**
+             * Format: uuid
+             * @description The account.
+             */
+            accountID: string;
+            /**
+             * Format: date-time
+             * @description The instant of which the report tells: all that was before it counts.
+             */
+            at: string;
+            /** @description Empty: the report has no groups. */
+            groupBy: string[];
+            /**
+             * @description The name of the report.
+             * @enum {string}
+             */
+            name: "breakage";
+            /** @description The locations that the key is limited to, and the report with it; empty: the report is of the whole account. */
+            organizationIDs: string[];
+            /**
+             * Format: double
+             * @description How much of what is sold is never redeemed, in percent, as it was asked for.
+             */
+            rate: number;
+            /** @description In the order of programs, then of months. */
+            rows: components["schemas"]["BreakageRow"][];
+            /** @description The account's time zone. */
+            timeZone: string;
+        };
+        /** @description How much of what was sold in a month will never be redeemed. */
+        BreakageRow: {
+            /**
+             * Format: double
+             * @description What of it was paid out in cash, less what was taken back.
+             */
+            cashedOut: number;
+            /** @description ISO 4217. */
+            currency: string;
+            /** @description Whether the set-up says of the account or of the program that what is never redeemed goes to a state. Then the estimate is 0. */
+            escheat: boolean;
+            /**
+             * Format: double
+             * @description How much of what is owed counts as never to be redeemed.
+             */
+            estimate: number;
+            /**
+             * Format: double
+             * @description What of it has expired.
+             */
+            expired: number;
+            /** @description Of item gifts. */
+            isItemType: boolean;
+            /** @description Always false: promotional gifts are not owed. */
+            isPromoType: boolean;
+            /** @description The month in which the value was sold, as 2026-11. */
+            month: string;
+            /**
+             * Format: double
+             * @description What of it is owed.
+             */
+            owed: number;
+            /**
+             * Format: uuid
+             * @description The program.
+             */
+            programID: string;
+            /**
+             * Format: double
+             * @description What was redeemed of it, less what was given back.
+             */
+            redeemed: number;
+            /**
+             * Format: double
+             * @description What was sold, and put into gifts since by corrections, less what was cancelled. It comes to what was redeemed, was paid out, has expired and is owed.
+             */
+            sold: number;
+            /**
+             * @description Always MONEY. An item gift counts as far as equivalentValue was given.
+             * @enum {string}
+             */
+            unit: "MONEY";
         };
         /** @description Which gifts to take out of use, and why. */
         CancelGift: {
@@ -2019,6 +2262,66 @@ export interface components {
              * @description The webhook.
              */
             webhookID: string;
+        };
+        /** @description A report with what proves it. */
+        DormantAnswer: {
+            chains: components["schemas"]["ReportChains"];
+            names: components["schemas"]["ReportNames"];
+            report: components["schemas"]["DormantReport"];
+            reportID: components["schemas"]["ReportID"];
+            requestID: components["schemas"]["AnswerID"];
+            sha256: components["schemas"]["ReportSum"];
+        };
+        /** @description The report itself. It is the same whenever it is made again while the jurisdictions of the set-up are. */
+        DormantReport: {
+            /**
+             * Format: uuid
+             * @description The account.
+             */
+            accountID: string;
+            /**
+             * Format: date-time
+             * @description The instant of which the report tells: all that was before it counts.
+             */
+            at: string;
+            /** @description Empty: the report has no groups. */
+            groupBy: string[];
+            /** @description For how many months nobody has used the gifts, as it was asked for. */
+            months: number;
+            /**
+             * @description The name of the report.
+             * @enum {string}
+             */
+            name: "dormant";
+            /** @description The locations that the key is limited to, and the report with it; empty: the report is of the whole account. */
+            organizationIDs: string[];
+            /** @description In the order of jurisdictions, then of currency. */
+            rows: components["schemas"]["DormantRow"][];
+            /** @description The account's time zone. */
+            timeZone: string;
+        };
+        /** @description Gifts that nobody has used. */
+        DormantRow: {
+            /** @description ISO 4217. */
+            currency: string;
+            /** @description How many gifts. A gift counts where the oldest value that is left in it was sold. */
+            gifts: number;
+            /** @description Of item gifts. */
+            isItemType: boolean;
+            /** @description Of promotional gifts, for which nothing was paid. They are never added to others. */
+            isPromoType: boolean;
+            /** @description ISO 3166: that of the location which sold the value; else, as online, the country of the account; null: the set-up says neither. */
+            jurisdiction: string | null;
+            /**
+             * Format: double
+             * @description What is owed for them.
+             */
+            owed: number;
+            /**
+             * @description MONEY, or PIECES of items. An item gift counts in both: pieces, and what they are worth as far as equivalentValue was given.
+             * @enum {string}
+             */
+            unit: "MONEY" | "PIECES";
         };
         /** @description How much of a gift can be applied to a ticket. Amounts are in the gift's own unit, money or items. */
         Eligibility: {
@@ -7781,6 +8084,130 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAgeing: {
+        parameters: {
+            query?: {
+                /** @description The instant. A date is the end of that day in the account's time zone, or now if the day is today. Absent: now. */
+                at?: string;
+                /** @description json, or csv: the rows with a name beside each id, and after an empty line what proves the report. SHA-256 is that of the JSON form. */
+                format?: "json" | "csv";
+            };
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    /** @description A name for the file; with CSV only. */
+                    "Content-Disposition"?: string;
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgeingAnswer"];
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getBreakage: {
+        parameters: {
+            query: {
+                /** @description How much of what is sold is never redeemed, in percent: above 0 and below 100, with at most two decimals. */
+                rate: string;
+                /** @description The instant. A date is the end of that day in the account's time zone, or now if the day is today. Absent: now. */
+                at?: string;
+                /** @description json, or csv: the rows with a name beside each id, and after an empty line what proves the report. SHA-256 is that of the JSON form. */
+                format?: "json" | "csv";
+            };
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    /** @description A name for the file; with CSV only. */
+                    "Content-Disposition"?: string;
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BreakageAnswer"];
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDormant: {
+        parameters: {
+            query: {
+                /** @description For how many months, from 1 to 1200. */
+                months: string;
+                /** @description The instant. A date is the end of that day in the account's time zone, or now if the day is today. Absent: now. */
+                at?: string;
+                /** @description json, or csv: the rows with a name beside each id, and after an empty line what proves the report. SHA-256 is that of the JSON form. */
+                format?: "json" | "csv";
+            };
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    /** @description A name for the file; with CSV only. */
+                    "Content-Disposition"?: string;
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DormantAnswer"];
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            422: components["responses"]["SystemKey"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];
             503: components["responses"]["Unavailable"];

@@ -127,6 +127,10 @@ test("the books close", async () => {
   assert.equal(lines.reduce((sum, name) => sum + cents(rows, name), 0), cents(rows, "closing"));
   assert.equal(cents((await get("liability", {at: to})).report.rows, "owed"), cents(rows, "closing"));
   assert.ok(cents((await get("redemptions", {from: before(2), groupBy: "key"})).report.rows, "redeemed") >= 950);
+  const {rows: aged} = (await get("ageing", {at: to})).report;
+  assert.equal(cents(aged, "owed"), cents(rows, "closing"));
+  assert.ok(cents((await get("breakage", {at: to, rate: "7.5"})).report.rows, "estimate") > 0);
+  assert.deepEqual((await get("dormant", {at: to, months: "36"})).report.rows, []);
   const days = {from: before(9).slice(0, 10), to: before(3).slice(0, 10)};
   assert.match(await get("journal", days, {parseAs: "text"}), /debit/i);
   await assert.rejects(get("journal", {from: before(-2).slice(0, 10)}), (e) => e.code === "VALIDATION_FAILURE");

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"boon.example/internal/books/report"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
@@ -51,15 +53,47 @@ type Kind struct {
 	Name   string         // the end of its path
 	period bool           // it is of a period; else of an instant
 	groups []report.Group // that its rows may be apart by
+	number *number        // that has to be said; nil: none
 	make   func(*Call, *asked) (report.Table, error)
 }
 
 // Kinds is the table of reports.
 var Kinds = []Kind{
-	{"liability", false, report.LiabilityGroups, liability},
-	{"roll-forward", true, nil, rollForward},
-	{"redemptions", true, report.RedemptionGroups, redemptions},
-	{"settlement", true, nil, settlement},
+	{"liability", false, report.LiabilityGroups, nil, liability},
+	{"roll-forward", true, nil, nil, rollForward},
+	{"redemptions", true, report.RedemptionGroups, nil, redemptions},
+	{"settlement", true, nil, nil, settlement},
+	{"ageing", false, nil, nil, ageing},
+	{"breakage", false, nil, rate, breakage},
+	{"dormant", false, nil, months, dormant},
+}
+
+// number is a number that a report needs to know.
+type number struct {
+	name        string
+	form        *regexp.Regexp
+	unit        money.Currency // the decimals that it has
+	least, most money.Amount
+	problem     string // what is said of another one, or of none
+}
+
+var (
+	rate = &number{"rate", regexp.MustCompile(`^([1-9][0-9]?(\.[0-9]{1,2})?|0\.([1-9][0-9]?|0[1-9]))$`),
+		money.Currency{Decimals: 2}, 1, 99_99,
+		"Say how much of what is sold is never redeemed, in percent, above 0 and below 100, with at most two decimals, " +
+			"such as 7.5."}
+	months = &number{"months", regexp.MustCompile(`^[1-9][0-9]{0,3}$`), money.Currency{}, 1, 1200,
+		"Say for how many months nobody has used the gifts: a whole number from 1 to 1200, such as 36."}
+)
+
+// read reads the number.
+func (n *number) read(q *wire.Query) money.Amount {
+	text := q.Text(n.name)
+	amount, err := n.unit.ParseSigned(money.Number(text))
+	if err != nil || !n.form.MatchString(text) || amount < n.least || amount > n.most {
+		q.Add(n.name, "%s", n.problem)
+	}
+	return amount
 }
 
 // asked is a report as it was asked for. Instants are whole milliseconds, as answers tell them: so a report can be made
@@ -68,6 +102,7 @@ type asked struct {
 	*Kind
 	from, until time.Time // a report of an instant has only until
 	groups      []report.Group
+	number      money.Amount // of the number that has to be said
 	form        string
 }
 
@@ -150,6 +185,9 @@ func (k *Kind) read(c *Call) (*asked, error) {
 		a.readPeriod(q, zone, now)
 	} else {
 		a.until = readEnd(q, "at", zone, now)
+	}
+	if k.number != nil {
+		a.number = k.number.read(q)
 	}
 	for name := range strings.SplitSeq(q.Text("groupBy"), ",") {
 		switch group := report.Group(name); {
@@ -246,6 +284,43 @@ func settlement(c *Call, a *asked) (report.Table, error) {
 		return c.sees(k.Sold) && c.sees(k.Place)
 	}, books.Places)
 	return report.Settlement(period, c.entityOf), err
+}
+
+// ageing is of all programs together.
+func ageing(c *Call, a *asked) (report.Table, error) {
+	sums, err := c.moved(time.Time{}, a.until, func(k *books.Key) bool {
+		seen := c.sees(k.Sold)
+		k.Sold, k.ProgramID = guid.ID{}, guid.ID{}
+		return seen
+	}, books.Months, books.Stock)
+	return report.Ageing(sums), err
+}
+
+// breakage goes by the set-up when the report is made.
+func breakage(c *Call, a *asked) (report.Table, error) {
+	sums, err := c.moved(time.Time{}, a.until, func(k *books.Key) bool {
+		seen := c.sees(k.Sold) && !k.Promotional
+		k.Sold = guid.ID{}
+		return seen
+	}, books.Months, books.Stock)
+	return report.Breakage(sums, int64(a.number), c.Account.EscheatOf), err
+}
+
+// dormant goes by the jurisdictions that the set-up says when the report is made.
+func dormant(c *Call, a *asked) (report.Table, error) {
+	last := lastMonth(a.until.In(c.Account.Zone), int(a.number))
+	idle, err := c.moved(time.Time{}, a.until, func(k *books.Key) bool {
+		dormant := k.Month <= last
+		k.ProgramID, k.Month = guid.ID{}, 0
+		return dormant && c.sees(k.Sold)
+	}, books.Idle)
+	return report.Dormant(idle, last, c.Account.Jurisdiction), err
+}
+
+// lastMonth is the last month, as 202611, that was over for so many months at an instant.
+func lastMonth(at time.Time, months int) int {
+	month := at.Year()*12 + int(at.Month()) - 1 - months - 1
+	return month/12*100 + month%12 + 1
 }
 
 // entityOf is whom the set-up says that a location belongs to.

@@ -32,6 +32,9 @@ func (c *Call) content(a *asked, table *report.Table) []byte {
 	} else {
 		w.Instant("at", a.until)
 	}
+	if a.Kind.number != nil {
+		w.Amount(a.Kind.number.name, a.Kind.number.unit, a.number)
+	}
 	w.Texts("groupBy", names(a.groups))
 	w.Texts("organizationIDs", c.locations())
 	writeRows(&w, "rows", table)
@@ -72,10 +75,19 @@ func writeCell(w *wire.Writer, column report.Column, unit money.Currency, cell r
 		w.Integer(column.Name, int(cell.N))
 	case report.Amount:
 		w.Amount(column.Name, unit, money.Amount(cell.N))
+	case report.Share:
+		if !cell.Known() {
+			w.Null(column.Name)
+			return
+		}
+		w.Amount(column.Name, shares, money.Amount(cell.N))
 	default:
 		w.TextOrNull(column.Name, cell.Text)
 	}
 }
+
+// shares are told as parts of 1.
+var shares = money.Currency{Decimals: 4}
 
 // proof is what a report ends with.
 type proof struct {
@@ -163,6 +175,9 @@ func (c *Call) csv(a *asked, table *report.Table, p *proof) []byte {
 	} else {
 		line("at", instant(a.until))
 	}
+	if a.Kind.number != nil {
+		line(a.Kind.number.name, a.Kind.number.unit.Format(a.number))
+	}
 	line("reportID", p.id.String())
 	line("sha256", p.sum)
 	for _, h := range p.heads {
@@ -201,6 +216,11 @@ func text(column report.Column, unit money.Currency, cell report.Cell) string {
 		return strconv.FormatInt(cell.N, 10)
 	case report.Amount:
 		return unit.Format(money.Amount(cell.N))
+	case report.Share:
+		if !cell.Known() {
+			return ""
+		}
+		return shares.Format(money.Amount(cell.N))
 	}
 	return spreadsheet.Text(cell.Text)
 }
