@@ -91,7 +91,7 @@ func (g *folding) pass(at time.Time) {
 	}
 	was := g.standing()
 	g.expired = true
-	g.settle(was, &gift.Entry{At: g.end}, "")
+	g.recordChange(was, &gift.Entry{At: g.end}, "")
 }
 
 func (g *folding) step(e *gift.Entry) error {
@@ -104,7 +104,7 @@ func (g *folding) step(e *gift.Entry) error {
 	if line.Active() {
 		g.active = g.Month(e.At)
 	}
-	g.settle(was, e, line)
+	g.recordChange(was, e, line)
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (g *folding) apply(e *gift.Entry) (Line, error) {
 	case gift.ActivationReversal, gift.ReloadReversal:
 		g.unload(e)
 	case gift.Redemption, gift.CashOut:
-		g.taken[e.ID] = g.take(-e.Delta)
+		g.taken[e.ID] = g.takeOldest(-e.Delta)
 		g.cash[e.ID] = e.Kind == gift.CashOut
 		g.places[e.ID] = e.Actor.LocationID
 	case gift.Reversal:
@@ -134,12 +134,12 @@ func (g *folding) apply(e *gift.Entry) (Line, error) {
 			return LineCashGivenBack, nil
 		}
 	case gift.TransferOut:
-		g.moved[e.ID] = g.take(-e.Delta)
+		g.moved[e.ID] = g.takeOldest(-e.Delta)
 	case gift.TransferIn:
 		return LineTransferred, g.receive(e)
 	case gift.Adjustment:
 		if e.Delta < 0 {
-			g.take(-e.Delta)
+			g.takeOldest(-e.Delta)
 			return LineAdjustedDown, nil
 		}
 		g.add(e, e.Delta)
@@ -157,8 +157,8 @@ func (g *folding) add(e *gift.Entry, amount money.Amount) {
 // SoldAt is where the value that an entry puts into a gift was sold; zero: online.
 func SoldAt(e *gift.Entry) guid.ID { return e.Actor.LocationID }
 
-// take takes an amount of the lots, the oldest first.
-func (g *folding) take(amount money.Amount) (taken []part) {
+// takeOldest takes an amount of the lots, the oldest first.
+func (g *folding) takeOldest(amount money.Amount) (taken []part) {
 	for n := range g.lots {
 		if some := min(amount, g.lots[n].Amount); some > 0 {
 			g.lots[n].Amount -= some
@@ -178,7 +178,7 @@ func (g *folding) unload(e *gift.Entry) {
 		g.lots[n].Amount -= some
 		left -= some
 	}
-	g.take(left)
+	g.takeOldest(left)
 }
 
 // giveBack returns value to the lots that a redemption or a cash-out took it of, the one that was used last first.
@@ -239,9 +239,9 @@ func (g *folding) place(e *gift.Entry) guid.ID {
 	return g.places[e.Reverses]
 }
 
-// settle tells what changed: on the line of an entry what it moved; on another line what the gift's coming into or out
-// of use, or expiring, moved beside that; and how the stock changed.
-func (g *folding) settle(was standing, e *gift.Entry, line Line) {
+// recordChange tells what changed: on the line of an entry what it moved; on another line what the gift's coming into
+// or out of use, or expiring, moved beside that; and how the stock changed.
+func (g *folding) recordChange(was standing, e *gift.Entry, line Line) {
 	before, is, count := was.lots, g.state(), 1
 	other := LineExpired
 	if was.state == Out || is == Out {

@@ -112,7 +112,7 @@ func (a *audit) step(n int, e Entry) {
 	if e.Balance != a.balance || a.balance < 0 || a.balance > a.loaded {
 		a.note("entry %d says the balance is %d; it adds up to %d", e.Seq, e.Balance, a.balance)
 	}
-	if !a.fits(e) || a.blocked != "" && !e.settles() {
+	if !a.fits(e) || a.blocked != "" && !e.allowedWhenBlocked() {
 		a.note("entry %d (%s, %+d) cannot lead from %s to %s", e.Seq, e.Kind, e.Delta, a.status, e.Status)
 	}
 	if !e.Kind.Held().Allows(e.Held) || !a.fitsHolds(e) {
@@ -198,8 +198,8 @@ func (s Status) afterReversal(from Status) bool {
 	return s == Claimed && (from == Claimed || from == Redeemed) || s == Cancelled && from == Cancelled
 }
 
-// settles reports whether an entry may be of a blocked gift: it uses or brings no value for a new sale.
-func (e *Entry) settles() bool {
+// allowedWhenBlocked reports whether an entry may be of a blocked gift: it uses or brings no value for a new sale.
+func (e *Entry) allowedWhenBlocked() bool {
 	switch e.Kind.WhileBlocked() {
 	case Always:
 		return true

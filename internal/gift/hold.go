@@ -53,7 +53,7 @@ type Hold struct {
 // holds nothing where Redeem takes nothing; INSUFFICIENT_BALANCE is above what is available. A gift that has MaxHolds
 // is REDEMPTION_NOT_ALLOWED.
 func (v Voucher) Hold(h Hold) (Voucher, Entry, error) {
-	take, err := v.take(h.Redeem)
+	take, err := v.amountOf(h.Redeem)
 	if err != nil || take == 0 {
 		return v, Entry{}, err
 	}

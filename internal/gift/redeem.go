@@ -39,7 +39,7 @@ type Eligibility struct {
 // ITEM_ELIGIBILITY_FAILURE, VALIDATION_FAILURE (more than the ticket allows) or INSUFFICIENT_BALANCE; then nothing is
 // taken. Nor is it of a gift that has nothing, UpTo an amount: then there is no error, and the Entry is the zero one.
 func (v Voucher) Redeem(r Redeem) (Voucher, Entry, error) {
-	take, err := v.take(r)
+	take, err := v.amountOf(r)
 	if err != nil || take == 0 {
 		return v, Entry{}, err
 	}
@@ -94,8 +94,8 @@ func (v *Voucher) read(number money.Number, otherwise money.Amount, parse func(m
 	return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "This is not an amount in %s.", v.Currency.Code)
 }
 
-// take is how much a redemption takes, or a hold keeps.
-func (v *Voucher) take(r Redeem) (money.Amount, error) {
+// amountOf is how much a redemption takes, or a hold keeps.
+func (v *Voucher) amountOf(r Redeem) (money.Amount, error) {
 	if !v.AllowedAt(r.LocationID) {
 		return 0, elsewhere()
 	}

@@ -149,11 +149,11 @@ func (u *Undo) locations(c *Call, s *state) []guid.ID {
 	if done := s.Undoable[s.named(c, u.EntryID, u.original(c))]; done != nil {
 		return []guid.ID{done.Entry.Actor.LocationID}
 	}
-	return c.own()
+	return c.callerLocations()
 }
 
-// own is where the caller is enabled, which an answer tells of that found nothing: whoever asked is told it again.
-func (c *Call) own() []guid.ID {
+// callerLocations is where the caller is enabled. An answer that found nothing keeps it, to tell it again.
+func (c *Call) callerLocations() []guid.ID {
 	if c.Caller == nil {
 		return nil
 	}

@@ -498,7 +498,7 @@ func (r *Reverse) locations(c *Call, s *state) []guid.ID {
 		at = append(at, taken.Entry.Actor.LocationID)
 	}
 	if at == nil {
-		return c.own()
+		return c.callerLocations()
 	}
 	return at
 }

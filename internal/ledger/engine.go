@@ -91,7 +91,7 @@ type GroupStats struct {
 // Heavy commands, such as an order of hundreds of gifts, have a lane of their own: see heavyLane. They share no
 // transaction with light ones.
 //
-// What happens when nobody knows the outcome of a commit stands at lane.settle.
+// What happens when nobody knows the outcome of a commit stands at lane.resolve.
 //
 // # What shows it
 //
@@ -124,7 +124,7 @@ type lane struct {
 	last  time.Time // of the newest group
 	began time.Time // when it was decided: from then on its transaction kept others waiting
 
-	outcomeUnknown bool // of a group that could not be settled, and none has been committed since
+	outcomeUnknown bool // of a group that could not be resolved, and none has been committed since
 }
 
 // task is one command on its way through the engine.
@@ -413,7 +413,7 @@ func (l *lane) commit(group []*task) {
 	case broken && !errors.Is(err, ErrInTheWay):
 		group[0].fail(err)
 	case errors.Is(err, ErrUnknown):
-		l.settle(group, err)
+		l.resolve(group, err)
 	default:
 		why := "The store is busy or cannot be reached; nothing was done."
 		if errors.Is(err, ErrFull) {
@@ -425,7 +425,7 @@ func (l *lane) commit(group []*task) {
 	}
 }
 
-// settle finds out what became of a group whose commit has an unknown outcome (ErrUnknown). It returns when every task
+// resolve finds out what became of a group whose commit has an unknown outcome (ErrUnknown). It returns when every task
 // has an outcome, or when no caller waits any more.
 //
 // # Why it is hard
@@ -435,9 +435,9 @@ func (l *lane) commit(group []*task) {
 // away, and to say "not done" may take a guest's money twice. Looking at the balance does not help, as other commands
 // change it, too. The one witness is the idempotency record, which stands in the same transaction as the effect.
 //
-// So settle runs the same tasks again, as an ordinary group. If the first commit took effect, each task finds its
+// So resolve runs the same tasks again, as an ordinary group. If the first commit took effect, each task finds its
 // record and gets the stored answer. If it did not, each task is decided as if for the first time. Both are right, and
-// settle need not know which of them happened.
+// resolve need not know which of them happened.
 //
 // # Invariants
 //
@@ -452,7 +452,7 @@ func (l *lane) commit(group []*task) {
 //  4. A call without a key has no record. It is told that its outcome is unknown, and is never run again.
 //  5. When all tries have failed, every task is told that its outcome is unknown. The caller repeats with the same key,
 //     which does what a further try would have done.
-//  6. The lane takes no other group meanwhile. If a group could not be settled, later ones with an unknown outcome get
+//  6. The lane takes no other group meanwhile. If a group could not be resolved, later ones with an unknown outcome get
 //     one try each (lane.outcomeUnknown) until some commit succeeds; otherwise each would wait as long, and in vain.
 //  7. Callers who have gone are dropped before each try. Their keys are freed with those of the group.
 //  8. The hash chain of the unknown commit is not continued (store.group.releaseWriter): its next row could follow one
@@ -464,7 +464,7 @@ func (l *lane) commit(group []*task) {
 // TestUnknownCommitsAreSettledByTheRecords what is told with a key and without one (4, 5); store.TestUnconfirmedCommit
 // that a stored answer is not enough (3); TestWhatLastsIsWaitedForOnce the single tries (6);
 // TestSettlingEndsWithItsCallers the callers who have gone (7).
-func (l *lane) settle(group []*task, err error) {
+func (l *lane) resolve(group []*task, err error) {
 	keyed := make([]*task, 0, len(group))
 	for _, t := range group {
 		if t.call.Key == "" {
@@ -496,7 +496,7 @@ func (l *lane) settle(group []*task, err error) {
 	}
 }
 
-// How long settle keeps trying: 10 ms, 20 ms and so on, about a second in all.
+// How long resolve keeps trying: 10 ms, 20 ms and so on, about a second in all.
 const (
 	settlePause = 10 * time.Millisecond
 	settleTries = 7

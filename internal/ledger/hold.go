@@ -126,7 +126,7 @@ func (r *Release) locations(c *Call, s *state) []guid.ID {
 	if at := s.heldAt(s.named(c, r.HoldID, r.original(c))); at != nil {
 		return at
 	}
-	return c.own()
+	return c.callerLocations()
 }
 
 // GiveBack gives back of what was held for one sale, and captured of it.

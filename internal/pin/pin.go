@@ -63,7 +63,7 @@ func Hash(pin string) (string, error) {
 	}
 	drawn := make([]byte, salt)
 	rand.Read(drawn) // never fails
-	return join(drawn, derive(pin, drawn)), nil
+	return encode(drawn, derive(pin, drawn)), nil
 }
 
 // Draw draws a PIN of six digits for somebody's first sign-in.
@@ -79,9 +79,9 @@ func Draw() string {
 	}
 }
 
-func join(salt, hash []byte) string {
-	encode := base64.RawStdEncoding.EncodeToString
-	return prefix + encode(salt) + "$" + encode(hash)
+func encode(salt, hash []byte) string {
+	text := base64.RawStdEncoding.EncodeToString
+	return prefix + text(salt) + "$" + text(hash)
 }
 
 func derive(pin string, salt []byte) []byte {
@@ -105,6 +105,6 @@ func split(text string) (drawn, hash []byte, ok bool) {
 	decode := base64.RawStdEncoding.DecodeString
 	drawn, err := decode(first)
 	hash, err2 := decode(second)
-	ok = err == nil && err2 == nil && len(drawn) == salt && len(hash) == size && join(drawn, hash) == text
+	ok = err == nil && err2 == nil && len(drawn) == salt && len(hash) == size && encode(drawn, hash) == text
 	return drawn, hash, ok
 }

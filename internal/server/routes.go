@@ -32,7 +32,7 @@ func (a *app) faces() http.Handler {
 		pages.Messages = newOutbox(a.store, a.gateways())
 	}
 	a.api = api.New(api.Config{Service: a.service, Records: a.store, Cursors: a.store.Keys(),
-		Email: a.carriers.email != nil, SMS: a.carriers.sms != nil, Settle: a.settle, Sheets: pages.Sheets,
+		Email: a.carriers.email != nil, SMS: a.carriers.sms != nil, CatchUp: a.catchUp, Sheets: pages.Sheets,
 		Printable: cmp.Or(a.Fonts, print.BuiltIn()).Prints, Hooks: hookStore{a.store, a}, HooksAllow: a.WebhooksAllow})
 	mux := http.NewServeMux()
 	a.api.Register(mux)

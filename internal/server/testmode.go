@@ -15,10 +15,10 @@ const (
 	countDue    = 1_000                 // gifts that are counted at most, of holds and of names to be erased
 )
 
-// settle does what is due in a test account by its clock, in small portions beside everything else, and tells how much
+// catchUp does what is due in a test account by its clock, in small portions beside everything else, and tells how much
 // is left after a time: gifts of which names are to be erased, messages to be sent, gifts with holds that are over, and
 // gifts that expire. Where there is no time, it does nothing and tells what is due.
-func (a *app) settle(ctx context.Context, account *merchant.Account, within time.Duration) (left int, err error) {
+func (a *app) catchUp(ctx context.Context, account *merchant.Account, within time.Duration) (left int, err error) {
 	end := time.Now().Add(within)
 	kept, err := a.retention().Within(ctx, account, time.Now(), within, countDue)
 	if err != nil {
@@ -55,7 +55,7 @@ func (a *app) settleSome(ctx context.Context, account *merchant.Account, enter b
 		}
 		due = due[len(some):]
 	}
-	ends, err := a.expiry.Settle(ctx, account.ID, now, enter)
+	ends, err := a.expiry.CatchUp(ctx, account.ID, now, enter)
 	if err != nil {
 		return 0, err
 	}

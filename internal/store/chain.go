@@ -30,8 +30,8 @@ type chainWriter struct {
 	epoch int64
 }
 
-// take gives the writer that was used last, so that few chains go on while few are needed; or a new one.
-func (w *writers) take(s *Store) *chainWriter {
+// get gives the writer that was used last, so that few chains go on while few are needed; or a new one.
+func (w *writers) get(s *Store) *chainWriter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if n := len(w.free); n > 0 {
@@ -108,7 +108,7 @@ func (g *group) chainEntries(ctx context.Context, c *ledger.Changes) (w db.Batch
 // To go on with it would leave a gap for ever. What this process knew of the database is forgotten then, and the group
 // is decided anew.
 func (g *group) takeWriter(ctx context.Context) error {
-	w := g.writers.take(g.Store)
+	w := g.writers.get(g.Store)
 	epoch := g.db.Epoch()
 	if w.Begun() && w.epoch != epoch {
 		is := chain.Head{Place: chain.Place{Writer: w.Head().Writer}}

@@ -43,7 +43,7 @@ type Object struct {
 // Decode has read ask for the members of body. ok is false where body is not one JSON object in UTF-8.
 func (r *Reader) Decode(body []byte, read func(*Object)) (problems *Problems, ok bool) {
 	problems = new(Problems)
-	o := r.take(body, problems)
+	o := r.parse(body, problems)
 	if o == nil {
 		return problems, false
 	}
@@ -52,8 +52,8 @@ func (r *Reader) Decode(body []byte, read func(*Object)) (problems *Problems, ok
 	return problems, true
 }
 
-// take takes body apart. What is not one JSON object in UTF-8 is a problem, and gives nil.
-func (r *Reader) take(body []byte, problems *Problems) *Object {
+// parse takes body apart. What is not one JSON object in UTF-8 is a problem, and gives nil.
+func (r *Reader) parse(body []byte, problems *Problems) *Object {
 	r.Problems, r.unknown = problems, 0
 	r.top = Object{Reader: r, asked: r.top.asked[:0]}
 	if len(bytes.TrimLeft(body, " \t\r\n")) == 0 {

@@ -69,7 +69,7 @@ func TestHostileSizesAreBounded(t *testing.T) {
 	t.Parallel()
 	var r Reader
 	problems := &Problems{}
-	o := r.take([]byte(`{"value":1`+strings.Repeat(`,"a":1`, 10_000)+`}`), problems)
+	o := r.parse([]byte(`{"value":1`+strings.Repeat(`,"a":1`, 10_000)+`}`), problems)
 	looked := 0
 	for range o.members {
 		looked++
@@ -77,10 +77,10 @@ func TestHostileSizesAreBounded(t *testing.T) {
 	if looked > maxMembers || problems.Len() != 1 {
 		t.Errorf("%d members, %v", looked, problems.Err())
 	}
-	if r.take([]byte(`{"value":1`+strings.Repeat(`,"a":1`, 100_000)+`}`), problems) != nil || problems.Len() != 2 {
+	if r.parse([]byte(`{"value":1`+strings.Repeat(`,"a":1`, 100_000)+`}`), problems) != nil || problems.Len() != 2 {
 		t.Errorf("a body of 200,003 names and values: %v", problems.Err())
 	}
-	o = r.take([]byte(`{"list":[1`+strings.Repeat(`,1`, 100_000)+`]}`), new(Problems))
+	o = r.parse([]byte(`{"list":[1`+strings.Repeat(`,1`, 100_000)+`]}`), new(Problems))
 	seen := 0
 	o.Objects("list", 10, func(*Object) { seen++ })
 	if seen != 10 || r.Len() != 11 || !r.Has("list") {

@@ -28,10 +28,10 @@ func (o *Orders) gift() *Gift { return &o.Gifts[rand.IntN(len(o.Gifts))] }
 const interfacePath = "/api/integration/"
 
 // Redeem takes the amount from one gift or another, each time under a key of its own.
-func (t *Target) Redeem(o *Orders) Next { return t.take("redeem-gift", Redeem, o) }
+func (t *Target) Redeem(o *Orders) Next { return t.withAmount("redeem-gift", Redeem, o) }
 
 // Hold holds it.
-func (t *Target) Hold(o *Orders) Next { return t.take("hold-gift", Hold, o) }
+func (t *Target) Hold(o *Orders) Next { return t.withAmount("hold-gift", Hold, o) }
 
 // OfHold captures or releases what each of some holds keeps, under a key of its own.
 func (t *Target) OfHold(operation string, o *Orders, hold func() string) Next {
@@ -43,7 +43,7 @@ func (t *Target) OfHold(operation string, o *Orders, hold func() string) Next {
 	}
 }
 
-func (t *Target) take(operation string, kind Kind, o *Orders) Next {
+func (t *Target) withAmount(operation string, kind Kind, o *Orders) Next {
 	head := t.post("redemption/"+operation) + "Idempotency-Key: "
 	tail := `","amount":` + o.Amount + `,"reference":"till 4, ticket 1187"` + o.location() + `}`
 	return func(b []byte) ([]byte, Note) {

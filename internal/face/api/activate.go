@@ -48,7 +48,7 @@ func activateGift(c *call) (ledger.Answer, error) {
 			problems.Refuse(paid)
 		}
 	}
-	return c.take(gift.ActivateGift, asked, &asked.giftRef, asked.Where, problems, paid,
+	return c.withGift(gift.ActivateGift, asked, &asked.giftRef, asked.Where, problems, paid,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 			ask := gift.Activate{LocationID: at.ID, Number: asked.Number, Purchase: asked.Purchase,
 				Reference: asked.Reference, Most: c.Account.MaxGiftValue}

@@ -34,9 +34,9 @@ type Config struct {
 
 	Email bool // whether e-mail can be delivered, by a gateway or into the outbox
 	SMS   bool // whether text messages can
-	// Settle does what is due in a test account by its clock, as far as there is time for it, and tells how much is left;
+	// CatchUp does what is due in a test account by its clock, as far as there is time for it, and tells how much is left;
 	// nil: nothing is ever due.
-	Settle func(ctx context.Context, account *merchant.Account, within time.Duration) (left int, _ error)
+	CatchUp func(ctx context.Context, account *merchant.Account, within time.Duration) (left int, _ error)
 
 	// Sheets prints cards of a stock as a PDF; nil: it cannot.
 	Sheets func(ctx context.Context, account *merchant.Account, cards []gift.Gift) ([]byte, error)
@@ -70,11 +70,11 @@ const (
 
 // New makes the interface.
 func New(c Config) *API {
-	if c.Settle == nil {
-		c.Settle = func(context.Context, *merchant.Account, time.Duration) (int, error) { return 0, nil }
+	if c.CatchUp == nil {
+		c.CatchUp = func(context.Context, *merchant.Account, time.Duration) (int, error) { return 0, nil }
 	}
 	a := &API{Config: c, reports: reports.New(c.Records),
-		manage: manage.New(manage.Config{Records: c.Records, Cursors: c.Cursors, Sheets: c.Sheets, Settle: c.Settle,
+		manage: manage.New(manage.Config{Records: c.Records, Cursors: c.Cursors, Sheets: c.Sheets, CatchUp: c.CatchUp,
 			Hooks: c.Hooks, HooksAllow: c.HooksAllow})}
 	a.tickets.New = func() any { return new(ticket.Memory) }
 	a.docs = sync.OnceValue(func() map[string]reference.Page { return docPages(service.Version, a.PublicURL()) })

@@ -39,7 +39,7 @@ func holdGift(c *call) (ledger.Answer, error) {
 				Redeem: redeem.Redeem, Lasts: time.Duration(asked.Seconds) * time.Second}}, ledger.OK, writeHold)
 		})
 	}
-	return c.take(gift.HoldGift, asked, &asked.giftRef, asked.Where, problems, nil, hold)
+	return c.withGift(gift.HoldGift, asked, &asked.giftRef, asked.Where, problems, nil, hold)
 }
 
 // capturing is a capture-hold request.

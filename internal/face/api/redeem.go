@@ -51,7 +51,7 @@ func readVerification(o *wire.Object) (code string) {
 // redeemGift decrements a gift.
 func redeemGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) redemption { return readRedemption(o, c) })
-	return c.take(gift.RedeemGift, asked, &asked.giftRef, asked.Where, problems, nil,
+	return c.withGift(gift.RedeemGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 			answer, err := verified(r, at, asked.Verification, func() (ledger.Answer, error) {
 				return r.Do(asked.command(c, at), ledger.OK, writeRedemption)
@@ -73,10 +73,10 @@ func verified(r *service.Request, at *merchant.Location, code string, do func() 
 	return answer, err
 }
 
-// take finds where and of which gift something is to be taken, and has do do it. asked and where are parts of whole,
-// the request. unfit is what else is wrong with the request, by the set-up: it is told before any gift is looked for,
-// so that no code counts as a guess; nil: nothing is.
-func (c *call) take(op gift.Operation, whole any, asked *giftRef, where place, problems *wire.Problems,
+// withGift finds where and with which gift something is to be done, and has do do it. asked and where are parts of
+// whole, the request. unfit is what else is wrong with the request, by the set-up: it is told before any gift is
+// looked for, so that no code counts as a guess; nil: nothing is.
+func (c *call) withGift(op gift.Operation, whole any, asked *giftRef, where place, problems *wire.Problems,
 	unfit error, do func(*service.Request, *merchant.Location) (ledger.Answer, error)) (ledger.Answer, error) {
 	problems.Refuse(c.Account.NeedKey(c.Key))
 	if problems.Err() != nil {

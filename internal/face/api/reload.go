@@ -48,7 +48,7 @@ func reloadGift(c *call) (ledger.Answer, error) {
 				return v.Reload(load)
 			}}, ledger.OK, writeReload)
 	}
-	return c.take(gift.ReloadGift, asked, &asked.giftRef, asked.Where, problems, unpaid, reload)
+	return c.withGift(gift.ReloadGift, asked, &asked.giftRef, asked.Where, problems, unpaid, reload)
 }
 
 // cashing is a cash-out-gift request.
@@ -65,7 +65,7 @@ func readCashing(o *wire.Object, c *call) cashing {
 // cashOutGift takes all that is left of a gift as cash, where the law lets a guest ask for it.
 func cashOutGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) cashing { return readCashing(o, c) })
-	return c.take(gift.CashOutGift, asked, &asked.giftRef, asked.Where, problems, nil,
+	return c.withGift(gift.CashOutGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 			ask := gift.CashOutRequest{Law: c.CashOutLaw(), Verification: asked.Verification, Account: c.Account}
 			return verified(r, at, asked.Verification, func() (ledger.Answer, error) {

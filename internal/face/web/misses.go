@@ -24,8 +24,8 @@ type misses struct {
 // maxAddresses bounds the memory that unknown clients can take; beyond it, all are forgotten.
 const maxAddresses = 50_000
 
-// take counts a miss and tells how long the network should wait; 0: it may go on.
-func (m *misses) take(network string, now time.Time) time.Duration {
+// count counts a miss and tells how long the network should wait; 0: it may go on.
+func (m *misses) count(network string, now time.Time) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.buckets == nil || len(m.buckets) >= maxAddresses {
@@ -50,7 +50,7 @@ func (t *tooMany) seconds() string { return strconv.Itoa(int(math.Ceil(t.wait.Se
 
 // miss counts a request for a gift that there is not, and gives the error that it is answered with.
 func (s *site) miss(r *http.Request) error {
-	if wait := s.misses.take(clientip.Network(s.ClientAddress(r)), time.Now()); wait > 0 {
+	if wait := s.misses.count(clientip.Network(s.ClientAddress(r)), time.Now()); wait > 0 {
 		return &tooMany{wait}
 	}
 	return refusal.NotFound

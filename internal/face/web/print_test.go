@@ -273,9 +273,9 @@ func TestMisses(t *testing.T) {
 	m := misses{}
 	now := time.Now()
 	for range merchant.AnonymousBurst {
-		m.take("a", now)
+		m.count("a", now)
 	}
-	if wait := m.take("a", now); wait != merchant.AnonymousRefill || m.take("a", now.Add(wait)) != 0 {
+	if wait := m.count("a", now); wait != merchant.AnonymousRefill || m.count("a", now.Add(wait)) != 0 {
 		t.Errorf("a wait of %v", wait)
 	}
 }

@@ -64,8 +64,8 @@ func (n *Notifier) some(ctx context.Context, account *merchant.Account) (done in
 	return done, done > 0, nil
 }
 
-// Settle tells of some of what is due in an account at an instant by its clock, if it is to, and counts what is left.
-func (n *Notifier) Settle(ctx context.Context, account guid.ID, now time.Time, tell bool) (left int, err error) {
+// CatchUp tells of some of what is due in an account at an instant by its clock, if it is to, and counts what is left.
+func (n *Notifier) CatchUp(ctx context.Context, account guid.ID, now time.Time, tell bool) (left int, err error) {
 	if tell {
 		if _, err := n.TellExpiry(ctx, account, now, batch); err != nil {
 			return 0, err

@@ -81,7 +81,7 @@ func (c *Carrier) carry(ctx context.Context, m message.Message) error {
 		return err
 	}
 	e := envelope{c.server.From, to, international, text}
-	for conn := c.take(); conn != nil; conn = c.take() {
+	for conn := c.idleConnection(); conn != nil; conn = c.idleConnection() {
 		// The server may have hung up since; nothing has been said yet, so that another connection may be tried.
 		err := conn.during(ctx, func() error { return conn.begin(&e) })
 		switch {
@@ -130,8 +130,8 @@ func (c *Carrier) afterwards(conn *connection, err error) error {
 	return err
 }
 
-// take gives an idle connection, nil if there is none.
-func (c *Carrier) take() *connection {
+// idleConnection gives an idle connection, nil if there is none.
+func (c *Carrier) idleConnection() *connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.idle) == 0 {

@@ -68,8 +68,8 @@ import (
 //     there, and the sleep ends at once. Without it, an event would lie until the next one comes.
 //  12. While a lane is in step, it looks for events and begins to wait under one lock (remembered). In two, it would
 //     pass over the events that the stream reads in between, as waiting moves After to the end.
-//  13. When all maxAside events failed and one of them is taken at last, the others are due at once (settle). Their own
-//     next attempts may be a day away, though the endpoint works again.
+//  13. When all maxAside events failed and one of them is taken at last, the others are due at once (reschedule). Their
+//     own next attempts may be a day away, though the endpoint works again.
 //  14. The rate of calls is that of the account at the machine that a URL leads to (paces), whatever the endpoints
 //     there are called. So naming a server of somebody else twenty times does not have it called more often.
 //
@@ -190,6 +190,7 @@ func (l *lane) nextRetry() (due *event.WebhookAside, next time.Time) {
 	if due == nil || time.Now().Before(next) {
 		return nil, next
 	}
+	// A copy: retry holds no lock while its call is in flight, and the state may be written meanwhile.
 	one := *due
 	return &one, next
 }
@@ -231,6 +232,8 @@ func (l *lane) next(ctx context.Context) (events []rendered, more bool) {
 		case forgotten(err) && !l.state.After.IsZero():
 			l.Log.Warn("the events after the last one that a webhook got are not kept any more; it goes on with the oldest",
 				"webhook", l.hook.ID, "account", l.account)
+			// To stop here would be to stop for good, as a place that was erased never comes back. So the log tells that
+			// something is lost, and what is still kept is delivered.
 			l.set(func() { l.state.After = merchant.EventPlace{} })
 			return nil, true
 		case err != nil:
@@ -352,6 +355,8 @@ func (l *lane) decide(ctx context.Context, outcomes []Outcome) {
 	default:
 		return
 	}
+	// Until the set-up says so, another process would go on calling the endpoint. So this is tried until it succeeds, and
+	// the lane makes no call meanwhile.
 	l.off = true
 	for ctx.Err() == nil {
 		err := l.SwitchOff(ctx, l.hook, why)
@@ -369,9 +374,9 @@ func (l *lane) retry(ctx context.Context, a event.WebhookAside) {
 	switch {
 	case ctx.Err() != nil:
 		return
-	case forgotten(err):
+	case forgotten(err): // as if it were taken: no other attempt could find it
 		l.Log.Warn("an event that a webhook is to get is not kept any more", "webhook", l.hook.ID, "event", a.Event)
-		l.set(func() { l.settle(&a, true) })
+		l.set(func() { l.reschedule(&a, true) })
 		return
 	case err != nil:
 		l.complain(ctx, "an event could not be read for a webhook", err)
@@ -384,14 +389,14 @@ func (l *lane) retry(ctx context.Context, a event.WebhookAside) {
 	}
 	l.set(func() {
 		l.judge(outcomes[0])
-		l.settle(&a, outcomes[0].Succeeded())
+		l.reschedule(&a, outcomes[0].Succeeded())
 	})
 	l.decide(ctx, outcomes)
 }
 
-// settle takes an event out of those that are to be tried again, or says when it is. When the first one gets through to
-// an endpoint that took nothing, the others need not wait.
-func (l *lane) settle(a *event.WebhookAside, taken bool) {
+// reschedule takes an event out of those that are to be tried again, or says when it is. When the first one gets
+// through to an endpoint that took nothing, the others need not wait.
+func (l *lane) reschedule(a *event.WebhookAside, taken bool) {
 	full := len(l.state.Aside) >= maxAside
 	wait, again := Retry(a.Attempts+1, l.Random())
 	l.state.Aside = slices.DeleteFunc(l.state.Aside, func(b event.WebhookAside) bool { return b.Event == a.Event })
@@ -410,7 +415,8 @@ func (l *lane) settle(a *event.WebhookAside, taken bool) {
 	}
 }
 
-// find reads an event again.
+// find reads an event again. Its body is not kept with the state, which is one document and written with every change:
+// sixteen bodies would go to the database each time.
 func (l *lane) find(ctx context.Context, a *event.WebhookAside) (rendered, error) {
 	q := event.Query{AccountID: l.account, Types: []gift.EventType{a.Type}, After: a.Before, Limit: 1}
 	for {
@@ -560,6 +566,8 @@ func (l *lane) replay(ctx context.Context) {
 		func(e rendered) bool { return r.Upto.Before(e.place) })
 	end, done := page.Next, err != nil || !page.More || !page.Next.Before(r.Upto)
 	if len(events) > 0 {
+		// A replay may be of all events that are kept. At one call in replayGap, after a first burst, the endpoint has time
+		// for the newest ones, which people wait for.
 		now := time.Now()
 		if l.free.Before(now) {
 			l.free = now

@@ -291,7 +291,7 @@ func (f *Feed) fill(ctx context.Context, walks []*walk) error {
 			return err
 		}
 		for _, w := range walks {
-			w.take(events)
+			w.add(events)
 		}
 		if late() {
 			return nil
@@ -299,8 +299,8 @@ func (f *Feed) fill(ctx context.Context, walks []*walk) error {
 	}
 }
 
-// take adds those of the events that were looked at to the page that are wanted.
-func (w *walk) take(events map[guid.ID]*event.Event) {
+// add adds those of the events that were looked at to the page that are wanted.
+func (w *walk) add(events map[guid.ID]*event.Event) {
 	for _, s := range w.steps {
 		if len(w.page.Events) == w.query.Limit {
 			w.page.More = true

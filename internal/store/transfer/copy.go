@@ -271,7 +271,7 @@ func (c *copying) read(ctx context.Context, t *Table, batches chan<- [][]any) er
 		if err != nil {
 			return err
 		}
-		t.take(r)
+		t.convert(r)
 		if batch = append(batch, r); len(batch) == c.batch {
 			return send()
 		}

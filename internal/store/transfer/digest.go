@@ -57,7 +57,7 @@ func digestOf(ctx context.Context, q db.Querier, t *Table, seed maphash.Seed, re
 		if err != nil {
 			return err
 		}
-		t.take(r)
+		t.convert(r)
 		d.add(r)
 		if d.rows%told == 0 {
 			read(told)

@@ -63,8 +63,8 @@ func describe(ctx context.Context, d *db.DB) (all []Table, err error) {
 	return all, nil
 }
 
-// take makes a row of the source one for the destination: what is true or false has a type on PostgreSQL only.
-func (t *Table) take(row []any) {
+// convert makes a row of the source one for the destination: what is true or false has a type on PostgreSQL only.
+func (t *Table) convert(row []any) {
 	for i, column := range row {
 		switch v := column.(type) {
 		case int64:

@@ -55,7 +55,7 @@ type bill struct {
 	lines                 []line
 	tax, discount, charge money.Amount
 	due                   money.Amount // what is still to be paid, for everything
-	settled               bool         // nothing is: the order is closed, cancelled or paid
+	nothingDue            bool         // the order is closed, cancelled or paid
 	parts, own            money.Amount // sum of the parts, and what the platform says that it is; no more is due
 	summed                bool         // whether it does
 	back                  []line       // goods brought back that are no lines
@@ -97,7 +97,7 @@ func (b *bill) ticket() *ticket.Ticket {
 		t.Difference = over
 		due = min(due, due+over) // the smaller of the two sums holds
 	}
-	if b.settled {
+	if b.nothingDue {
 		due = 0
 	}
 	decimal := func(a money.Amount) *money.Decimal {

@@ -132,7 +132,7 @@ func (r *reader) clover(data jsontape.Value) *ticket.Ticket {
 			r.needs(data, "total", "An order needs its total or its unpaidBalance.")
 		}
 	}
-	b.settled = r.says(m.paymentState, "PAID", "REFUNDED", "CREDITED")
+	b.nothingDue = r.says(m.paymentState, "PAID", "REFUNDED", "CREDITED")
 	return b.ticket()
 }
 

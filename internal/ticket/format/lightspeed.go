@@ -183,7 +183,7 @@ func (r *reader) lightspeedX(data jsontape.Value) *ticket.Ticket {
 	if t.asks {
 		b.due = min(b.due, t.toPay)
 	}
-	b.settled = r.says(m.state, "voided", "closed") || r.saleIsOver(m.status)
+	b.nothingDue = r.says(m.state, "voided", "closed") || r.saleIsOver(m.status)
 	return b.ticket()
 }
 

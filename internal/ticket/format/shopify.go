@@ -176,15 +176,15 @@ func (s shop) order(data jsontape.Value) *ticket.Ticket {
 	}
 	taxed := s.tells(m.totalTax, m.totalTaxSet) || s.tells(m.currentTotalTax, m.currentTotalTaxSet)
 	b.sumShop(inside, taxed, s.ofShop(m.totalTipReceived, b.own, whole))
-	b.due, b.settled = b.own, m.cancelledAt.Exists() && !m.cancelledAt.SaysNothing()
+	b.due, b.nothingDue = b.own, m.cancelledAt.Exists() && !m.cancelledAt.SaysNothing()
 	switch open := s.ofShop(m.totalOutstanding, b.own, whole); {
 	case !m.totalOutstanding.SaysNothing():
 		b.due = open
-	case b.settled:
+	case b.nothingDue:
 	case s.isOf(m.financialStatus, "partially_paid"):
 		s.needs(data, s.names.open, "This is needed of an order that is paid in part.")
 	default:
-		b.settled = s.isOf(m.financialStatus, "paid", "partially_refunded", "refunded", "voided")
+		b.nothingDue = s.isOf(m.financialStatus, "paid", "partially_refunded", "refunded", "voided")
 	}
 	return b.ticket()
 }
@@ -411,7 +411,7 @@ func (s shop) draftOrder(data jsontape.Value) *ticket.Ticket {
 	}
 	b.sumShop(inside, !m.totalTax.SaysNothing(), 0)
 	b.due = b.own
-	b.settled = s.isOf(m.status, "completed")
+	b.nothingDue = s.isOf(m.status, "completed")
 	return b.ticket()
 }
 
@@ -437,14 +437,14 @@ func (b *draft) line(s shop, v jsontape.Value, inside bool) {
 
 // takeOff takes the discounts off a draft: those of its lines, and its own. goods is its subtotal, if it tells one.
 func (b *draft) takeOff(own applied, goods *money.Amount) {
-	left := b.take(b.each)
+	left := b.discountLines(b.each)
 	order := own.of(b.goods(), b.currency)
 	if goods != nil && !slices.Equal(b.once, b.each) {
-		all := b.take(b.once)
+		all := b.discountLines(b.once)
 		if off := own.of(b.goods(), b.currency); near(all-off, *goods, b.rounding()) {
 			left, order = all, off
 		} else {
-			b.take(b.each)
+			b.discountLines(b.each)
 		}
 	}
 	b.discount = order - left
@@ -454,8 +454,8 @@ func (b *draft) takeOff(own applied, goods *money.Amount) {
 	b.spread(order)
 }
 
-// take takes the discounts of lines off them, and sums what is left.
-func (b *draft) take(off []money.Amount) (left money.Amount) {
+// discountLines takes the discounts of lines off them, and sums what is left.
+func (b *draft) discountLines(off []money.Amount) (left money.Amount) {
 	for i := range b.lines {
 		b.lines[i].total = b.gross[i] - off[i]
 		left += b.lines[i].total

@@ -145,7 +145,7 @@ func (r *reader) square(data jsontape.Value) *ticket.Ticket {
 	if b.due = r.money(m.netAmountDueMoney); m.netAmountDueMoney.SaysNothing() {
 		b.due = b.own - back - r.squarePaid(m.tenders, counted)
 	}
-	b.settled = r.says(m.state, "COMPLETED", "CANCELED") || onlyReturns
+	b.nothingDue = r.says(m.state, "COMPLETED", "CANCELED") || onlyReturns
 	return b.ticket()
 }
 

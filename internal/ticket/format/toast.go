@@ -122,7 +122,7 @@ func (r *reader) toast(data jsontape.Value) *ticket.Ticket {
 		return nil
 	}
 	b := r.toastBill(check)
-	b.settled = b.settled || closed
+	b.nothingDue = b.nothingDue || closed
 	return b.ticket()
 }
 
@@ -201,9 +201,9 @@ func (r *reader) toastBill(check jsontape.Value) *bill {
 		b.parts = b.own // it counts it
 	}
 	b.due = b.own - r.toastPaid(m.payments)
-	b.settled = r.yes(m.voided)
-	b.settled = r.yes(m.deleted) || b.settled
-	b.settled = r.says(m.paymentStatus, "PAID", "CLOSED") || b.settled
+	b.nothingDue = r.yes(m.voided)
+	b.nothingDue = r.yes(m.deleted) || b.nothingDue
+	b.nothingDue = r.says(m.paymentStatus, "PAID", "CLOSED") || b.nothingDue
 	return b
 }
 

@@ -13,8 +13,8 @@ import (
 	"boon.example/internal/wire"
 )
 
-// settling is how long what is due in a test account is done at most, before the rest is left to others.
-const settling = 8 * time.Second
+// catchUpTime is how long what is due in a test account is done at most, before the rest is left to others.
+const catchUpTime = 8 * time.Second
 
 // ShowClock tells what the clock of a test account shows.
 func ShowClock(c *Call) (ledger.Answer, error) {
@@ -54,7 +54,7 @@ func AdvanceClock(c *Call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
 	}
-	return c.tellClock(clock, settling)
+	return c.tellClock(clock, catchUpTime)
 }
 
 func (c *Call) hasClock() error {
@@ -88,7 +88,7 @@ func readClockChange(o *wire.Object) (ask merchant.ClockChange) {
 
 // tellClock does what is due, within a time, and tells what the clock shows then.
 func (c *Call) tellClock(clock merchant.Clock, within time.Duration) (ledger.Answer, error) {
-	left, err := c.Settle(c.HTTP.Context(), c.Account, within)
+	left, err := c.CatchUp(c.HTTP.Context(), c.Account, within)
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
 	}

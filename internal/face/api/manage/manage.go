@@ -41,8 +41,8 @@ type Config struct {
 	Records Records
 	Cursors Cursors
 
-	// Settle does what is due in a test account by its clock, as far as there is time for it, and tells how much is left.
-	Settle func(ctx context.Context, account *merchant.Account, within time.Duration) (left int, _ error)
+	// CatchUp does what is due in a test account by its clock, as far as there is time for it, and tells how much is left.
+	CatchUp func(ctx context.Context, account *merchant.Account, within time.Duration) (left int, _ error)
 	// Sheets prints cards of a stock as a PDF; nil: it cannot.
 	Sheets func(ctx context.Context, account *merchant.Account, cards []gift.Gift) ([]byte, error)
 

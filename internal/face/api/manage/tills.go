@@ -213,7 +213,7 @@ func (c *Call) hashPIN(typed string) (string, error) {
 
 // setUp saves a change of the set-up that this call makes, with a line for its log.
 func (c *Call) setUp(change func(*merchant.Directory) (merchant.Changes, error)) error {
-	if err := c.changes.take(c.Account.ID, c.MachineTime()); err != nil {
+	if err := c.changes.count(c.Account.ID, c.MachineTime()); err != nil {
 		return err
 	}
 	return service.Stored(c.Hooks.Configure(c.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes,

@@ -46,7 +46,7 @@ type changeLimiter struct {
 	buckets map[guid.ID]ratelimit.Bucket
 }
 
-func (l *changeLimiter) take(account guid.ID, now time.Time) error {
+func (l *changeLimiter) count(account guid.ID, now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.buckets == nil {
@@ -92,7 +92,7 @@ func (c *Call) webhook(d *merchant.Directory, id guid.ID) (*merchant.Webhook, er
 
 // configure saves a change of an endpoint, with a line for the log of the set-up.
 func (c *Call) configure(change func(*merchant.Directory) (*merchant.Webhook, string, error)) error {
-	if err := c.changes.take(c.Account.ID, c.MachineTime()); err != nil {
+	if err := c.changes.count(c.Account.ID, c.MachineTime()); err != nil {
 		return err
 	}
 	return service.Stored(c.Hooks.Configure(c.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes,

@@ -299,8 +299,8 @@ func (t *transaction) value() money.Amount {
 	return max(t.Delta, -t.Delta)
 }
 
-// own reports whether an entry is a transaction of the provider's.
-func (c *call) own(e *gift.Entry) bool {
+// isTransaction reports whether an entry is a transaction of the provider's.
+func (c *call) isTransaction(e *gift.Entry) bool {
 	is := e.Kind == gift.HoldMade || e.Kind == gift.Reload || e.Kind == gift.Redemption && e.HoldID.IsZero()
 	return is && e.Actor.KeyID == c.caller.KeyID && c.caller.Enabled(e.Actor.LocationID)
 }
@@ -316,7 +316,7 @@ func (c *call) transactions() service.Reply {
 	}
 	list := []made{}
 	for n := range all {
-		if c.own(&all[n]) {
+		if c.isTransaction(&all[n]) {
 			list = append(list, c.made(all[n].ID))
 		}
 	}
@@ -330,7 +330,7 @@ func (c *call) named() (*transaction, error) {
 		return nil, gift.NoSuchRedemption()
 	}
 	parts, err := c.Parts(c.card.ID, id)
-	if err == nil && (len(parts) == 0 || !c.own(&parts[0])) {
+	if err == nil && (len(parts) == 0 || !c.isTransaction(&parts[0])) {
 		err = gift.NoSuchRedemption()
 	}
 	if err != nil {

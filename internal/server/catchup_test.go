@@ -61,12 +61,12 @@ func TestSettleErasesWithinItsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	test := h.directory.Load().Accounts[account]
-	settle := func(within time.Duration) int {
+	catchUp := func(within time.Duration) int {
 		t.Helper()
 		begun := time.Now()
-		left, err := h.settle(t.Context(), test, within)
+		left, err := h.catchUp(t.Context(), test, within)
 		if took := time.Since(begun); err != nil || took > within+10*time.Second {
-			t.Errorf("to settle within %s took %s: %v", within, took, err)
+			t.Errorf("to catch up within %s took %s: %v", within, took, err)
 		}
 		return left
 	}
@@ -79,7 +79,7 @@ func TestSettleErasesWithinItsTime(t *testing.T) {
 		}
 		return n
 	}
-	if due, left := settle(0), names(); due < named || left != named {
+	if due, left := catchUp(0), names(); due < named || left != named {
 		t.Errorf("a look tells that %d are due and leaves the names of %d gifts, want those of %d", due, left, named)
 	}
 	for within := 300 * time.Millisecond; names() == named; within *= 2 { // a busy machine does nothing in a moment
@@ -87,11 +87,11 @@ func TestSettleErasesWithinItsTime(t *testing.T) {
 			t.Fatal("no name is erased in a minute")
 		}
 		// Erasing all of them takes a second of pauses alone.
-		if due, left := settle(within), names(); due < left || within < time.Second && left == 0 {
+		if due, left := catchUp(within), names(); due < left || within < time.Second && left == 0 {
 			t.Errorf("after %s %d are due, and %d gifts still have names", within, due, left)
 		}
 	}
-	for end := time.Now().Add(time.Minute); settle(2*time.Second) > 0; {
+	for end := time.Now().Add(time.Minute); catchUp(2*time.Second) > 0; {
 		if time.Now().After(end) {
 			t.Fatal("some are still due after a minute")
 		}
