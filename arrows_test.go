@@ -90,7 +90,7 @@ var arrows = map[string][]string{
 		"internal/event", "internal/gift", "internal/merchant", "internal/pin", "internal/post/picture",
 		"internal/ticket/format", "internal/wire"},
 	"internal/store": {"internal/base/ratelimit", "internal/base/span", "internal/books", "internal/chain",
-		"internal/gift",
+		"internal/event", "internal/gift",
 		"internal/ledger", "internal/merchant", "internal/post/message", "internal/sealed",
 		"internal/store/check", "internal/store/db", "internal/store/erase", "internal/store/feed",
 		"internal/store/hooks", "internal/store/lookup", "internal/store/misses", "internal/store/record",

@@ -35,6 +35,7 @@ type Event struct {
 		Entry   *Entry        `json:"entry"`
 		Key     *EventKey     `json:"key"`
 		Webhook *EventWebhook `json:"webhook"`
+		Import  *EventImport  `json:"import"`
 	} `json:"data"`
 	// Cursor is the After from which every event of this one's page comes again, and all that follow.
 	Cursor string `json:"-"`
@@ -45,6 +46,11 @@ type Event struct {
 type EventKey struct {
 	KeyID   string `json:"keyID"`
 	KeyName string `json:"keyName"`
+}
+
+// EventImport is the import of gifts of another system that an event is about.
+type EventImport struct {
+	ImportID string `json:"importID"`
 }
 
 // EventWebhook is the webhook that an event is about.

@@ -55,4 +55,5 @@ const (
 	EntryWrongVerificationCode EntryKind = "WRONG_VERIFICATION_CODE"
 	EntryReplaced              EntryKind = "REPLACED"
 	EntryExtended              EntryKind = "EXTENDED"
+	EntryImported              EntryKind = "IMPORTED"
 )

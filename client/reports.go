@@ -73,6 +73,7 @@ type RollForwardRow struct {
 	Issued        Decimal `json:"issued"`
 	Activated     Decimal `json:"activated"`
 	Reloaded      Decimal `json:"reloaded"`
+	Imported      Decimal `json:"imported"`
 	Transferred   Decimal `json:"transferred"`
 	AdjustedUp    Decimal `json:"adjustedUp"`
 	GivenBack     Decimal `json:"givenBack"`

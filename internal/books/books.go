@@ -36,6 +36,7 @@ const (
 	LineIssued        Line = "ISSUED"
 	LineActivated     Line = "ACTIVATED"
 	LineReloaded      Line = "RELOADED"
+	LineImported      Line = "IMPORTED" // from another system
 	LineTransferred   Line = "TRANSFERRED"
 	LineAdjustedUp    Line = "ADJUSTED_UP"
 	LineAdjustedDown  Line = "ADJUSTED_DOWN"
@@ -49,7 +50,7 @@ const (
 
 // Lines lists them, in the order in which they are told.
 func Lines() []Line {
-	return []Line{LineIssued, LineActivated, LineReloaded, LineTransferred, LineAdjustedUp, LineGivenBack,
+	return []Line{LineIssued, LineActivated, LineReloaded, LineImported, LineTransferred, LineAdjustedUp, LineGivenBack,
 		LineCashGivenBack, LineRedeemed, LineCashedOut, LineAdjustedDown, LineCancelled, LineExpired}
 }
 

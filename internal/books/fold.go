@@ -117,7 +117,7 @@ func (g *folding) apply(e *gift.Entry) (Line, error) {
 		g.blocked = e.Kind == gift.Blocked
 	case gift.Extended:
 		g.end, g.expired = e.Until, !e.At.Before(e.Until)
-	case gift.Issued:
+	case gift.Issued, gift.Imported:
 		g.add(e, e.Balance)
 	case gift.Activation, gift.Reload:
 		g.loads[e.ID] = len(g.lots)

@@ -85,7 +85,11 @@ func (w *world) issue() {
 	c.Actor.LocationID = guid.ID{}
 	v.Seq, v.Last = 1, c.EntryID
 	k.v = v
-	k.history = []gift.Entry{{ID: c.EntryID, AccountID: v.AccountID, VoucherID: v.ID, Seq: 1, Kind: gift.Issued,
+	kind := gift.Issued
+	if v.Status == gift.Delivered && w.IntN(4) == 0 {
+		kind = gift.Imported
+	}
+	k.history = []gift.Entry{{ID: c.EntryID, AccountID: v.AccountID, VoucherID: v.ID, Seq: 1, Kind: kind,
 		Balance: worth, Status: v.Status, At: w.now, Actor: c.Actor}}
 	w.gifts = append(w.gifts, k)
 }

@@ -10,7 +10,8 @@ import (
 func TestWebhookTypes(t *testing.T) {
 	t.Parallel()
 	for types, wrong := range map[string]int{"gift.redeemed": -1, "gift.*": -1, "gift.* key.created": -1, "": -1,
-		"*": 0, "gift": 0, "gift.redeemed gift.sold": 1, "till.*": -1, "tills.*": 0, "import.*": 0, "gift.re*": 0,
+		"*": 0, "gift": 0, "gift.redeemed gift.sold": 1, "till.*": -1, "tills.*": 0, "import.*": -1, "imports.*": 0,
+		"gift.re*":                    0,
 		"gift.redeemed gift.redeemed": 1,
 		".*":                          0} {
 		at, err := CheckTypes(strings.Fields(types))

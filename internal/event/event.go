@@ -27,6 +27,9 @@ const (
 	WebhookCreated  gift.EventType = "webhook.created"
 	WebhookChanged  gift.EventType = "webhook.changed" // by a caller, or switched off by the service
 	WebhookDeleted  gift.EventType = "webhook.deleted"
+	ImportStarted   gift.EventType = "import.started"  // gifts of another system are being brought in
+	ImportFinished  gift.EventType = "import.finished" // they are there
+	ImportUndone    gift.EventType = "import.undone"   // they are not there any more
 	WentBack        gift.EventType = "store.went_back" // the database is in an earlier state again
 )
 
@@ -39,7 +42,7 @@ const Kept = 90 * 24 * time.Hour
 // Types lists them all.
 func Types() []gift.EventType {
 	all := []gift.EventType{gift.EventHoldCaptured, Expiring, Expired, KeyCreated, KeyRevoked, GuessingLimited, PINLimited,
-		WebhookCreated, WebhookChanged, WebhookDeleted, WentBack}
+		WebhookCreated, WebhookChanged, WebhookDeleted, ImportStarted, ImportFinished, ImportUndone, WentBack}
 	for _, kind := range gift.Kinds() {
 		if t := kind.EventType(); !slices.Contains(all, t) {
 			all = append(all, t)
@@ -75,6 +78,7 @@ type Note struct {
 	KeyID     guid.ID
 	WebhookID guid.ID
 	Host      string // of that webhook; the rest of its address may be secret
+	ImportID  guid.ID
 }
 
 // OfSetup are the events of a change of a set-up.

@@ -95,7 +95,7 @@ func (a *audit) step(n int, e Entry) {
 	if e.Seq != n+1 {
 		a.note("entry %d is numbered %d", n+1, e.Seq)
 	}
-	if (e.Kind == Issued) != (n == 0) {
+	if e.Kind.Begins() != (n == 0) {
 		a.note("entry %d is of kind %s", e.Seq, e.Kind)
 	}
 	if e.Previous != a.last || slices.Compare(e.ID[:], a.last[:]) <= 0 {
@@ -143,6 +143,8 @@ func (a *audit) fits(e Entry) bool {
 func (a *audit) fitsStatus(e Entry) bool {
 	from, to := a.status, e.Status
 	switch e.Kind {
+	case Imported:
+		return from == 0 && to == Delivered && e.Balance > 0
 	case Issued:
 		return from == 0 && (to == Pending || to == Delivered || to == NotActivated && e.Balance == 0)
 	case Sent:

@@ -294,6 +294,9 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 	note(given.Extend(Extend{Context: next(), Caller: all, Until: now.AddDate(1, 0, 0)}))
 	end("a promotional gift")
 
+	old, first := Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000}, Card{Method: contact.Printed}}.Import(next())
+	books["an imported gift"] = book{old.Voucher, []Entry{first}}
+
 	had := map[Kind]bool{}
 	for _, b := range books {
 		for _, e := range b.history {

@@ -43,6 +43,7 @@ const (
 	WrongVerificationCode Kind = "WRONG_VERIFICATION_CODE"
 	Replaced              Kind = "REPLACED"
 	Extended              Kind = "EXTENDED"
+	Imported              Kind = "IMPORTED"
 )
 
 // kinds is the table of the kinds of entry, in the order in which they are listed for people.
@@ -72,6 +73,7 @@ var kinds = []kindRow{
 	{WrongVerificationCode, EventVerificationFailed, Stays, Stays, Never, NoLine, Stays, ""},
 	{Replaced, EventReplaced, Stays, Stays, Always, NoLine, Stays, ""},
 	{Extended, EventExtended, Stays, Stays, Always, NoLine, Stays, ""},
+	{Imported, EventCreated, Stays, Stays, Never, LineImported, Grows, ""}, // the events of its import tell of it
 }
 
 // kindRow is what there is to know of a kind of entry, but for the steps of a status, which Audit knows.
@@ -136,6 +138,7 @@ type Line string
 const (
 	NoLine          Line = "NONE" // nothing is owed more or less
 	LineIssued      Line = "ISSUED"
+	LineImported    Line = "IMPORTED"
 	LineActivated   Line = "ACTIVATED"
 	LineReloaded    Line = "RELOADED"
 	LineTransferred Line = "TRANSFERRED"
@@ -184,6 +187,9 @@ func (k Kind) Books() (Line, Effect) { return k.row().line, k.row().owed }
 
 // UndoneBy is the kind of the entry that takes back one of this kind; "": nothing does.
 func (k Kind) UndoneBy() Kind { return k.row().undoneBy }
+
+// Begins reports whether an entry of the kind is the first of a history, and no other one is.
+func (k Kind) Begins() bool { return k == Issued || k == Imported }
 
 // EventType is what an event tells: of a gift, an API key, or a webhook. Those without an entry are in package event.
 type EventType string

@@ -248,6 +248,13 @@ func (g Gift) Begin(c Context) (Gift, Entry) {
 	return g, g.enter(c, Issued, 0, status)
 }
 
+// Import writes the first entry of a gift that another system sold: what is left of it, as of c.Now. Its recipient has
+// it already, so nothing is delivered.
+func (g Gift) Import(c Context) (Gift, Entry) {
+	g.CreatedAt, g.Card.DeliveredAt = c.Now, c.Now
+	return g, g.enter(c, Imported, 0, Delivered)
+}
+
 // Spending counts the gift itself, and the message that brings it. What a card of a stock is worth counts when it is
 // activated.
 func (g *Gift) Spending() merchant.Count {

@@ -147,6 +147,7 @@ type Want struct {
 	Counts      []CountKey         // of a day
 	Clocks      []guid.ID          // test accounts: how far their clocks are ahead
 	Setup       int64              // the oldest Call.Setup of the commands; 0: they have none
+	Import      guid.ID            // that brings all Gifts; zero: none does
 	Heavy       bool               // it may take long, and locks no count of what is sent: see Changes.Most
 }
 
@@ -211,8 +212,18 @@ type Changes struct {
 	// records whose answers will be given again on the strength of this commit, which writes to them
 	Replays []RequestKey
 	Counts  map[CountKey]merchant.Count // to be added to those of the same day, or to take the place of another's
+	// Staged tells that the gifts are part of an import, and are there for nobody before it is finished; nil: they are not
+	Staged *Staged
 	// what counts of a heavy group may come to: decide is called again when others have added too much since it was asked
 	Most map[CountKey]merchant.Count
+}
+
+// Staged is how far an import has come.
+type Staged struct {
+	AccountID guid.ID
+	ImportID  guid.ID
+	Before    int // how many of its gifts were written before; another number, and nothing is changed
+	Count     int // that are written now
 }
 
 // Secrets are what a gift is found by.

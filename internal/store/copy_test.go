@@ -79,6 +79,7 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 	must(t, err)
 	must(t, s.KeepMessage(t.Context(), filled[message.Message](t)))
 	fillWebhooks(t, s, a.ID)
+	stageGifts(t, s, beginImport(t, s, a.ID, noon.AddDate(0, 0, -1)), 2)
 	fillBooks(t, s, gifts[len(gifts)-1].AccountID)
 	run(t, s, `INSERT INTO erasure (account_id, entry_id, before, after, made_at, mac) VALUES ($1, $1, $1, $1, 1, $2)`,
 		a.ID[:], make([]byte, 17))
@@ -178,7 +179,7 @@ func TestCopy(t *testing.T) {
 		}
 		sum = sum.Plus(a.To)
 	}
-	if sum.Vouchers != 25 || sum.Loaded != 250_000 || sum.Entries != 86 || sum.Requests != 60 || sum.Jobs != 4 {
+	if sum.Vouchers != 27 || sum.Loaded != 270_000 || sum.Entries != 88 || sum.Requests != 60 || sum.Jobs != 4 {
 		t.Errorf("all accounts together: %+v", sum)
 	}
 	info, err := os.Stat(filepath.Join(to, sealed.FileName))

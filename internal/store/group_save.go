@@ -59,7 +59,12 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 		}
 		batches = nil
 	}
-	batches = append(batches, used, saveTally(c.Gifts))
+	batches = append(batches, used)
+	if c.Staged != nil {
+		batches = append(batches, stagedBatch(c.Staged))
+	} else {
+		batches = append(batches, saveTally(c.Gifts))
+	}
 	return g.run(ctx, withRows(batches))
 }
 

@@ -16,7 +16,8 @@ var (
 				(SELECT i.items
 					FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items
 			FROM json_each($2) AS w CROSS JOIN voucher AS v
-			WHERE v.account_id = $1 AND v.id = unhex(w.value)`,
+			WHERE v.account_id = $1 AND v.id = unhex(w.value) AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+				WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))`,
 		Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
 				SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional,
 					v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last,
@@ -25,14 +26,17 @@ var (
 					(SELECT i.items
 						FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items
 				FROM voucher AS v
-				WHERE v.account_id = w.account_id AND v.id = w.key FOR NO KEY UPDATE OFFSET 0) AS found`,
+				WHERE v.account_id = w.account_id AND v.id = w.key AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+					WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
+				FOR NO KEY UPDATE OFFSET 0) AS found`,
 		Citus: `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional,
 				v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last,
 				v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
 				v.wrong_codes, v.blocked, v.extended, v.replaced,
 				(SELECT i.items FROM item_list AS i WHERE i.account_id = $1 AND i.id = v.items_id) AS items
 			FROM voucher AS v
-			WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[])`}
+			WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[]) AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+				WHERE m.account_id = $1 AND m.id = v.import_id AND m.state = 'FINISHED'))`}
 	// lockVouchers is for Citus, which locks no row of a query with a sub-select. It locks them in their order.
 	lockVouchers = &db.Query{What: "locking vouchers", Scoped: true,
 		Citus: `SELECT v.id
@@ -232,4 +236,4 @@ var groupQueries = []*db.Query{lockSetup, selectAccountVersions, selectVouchers,
 	record.InsertTerms, record.InsertItems, record.InsertVoucher, record.InsertCard, record.InsertSecret,
 	record.InsertSearch, record.InsertEntry, record.InsertRequest, record.InsertAnswer, record.SelectPlaces,
 	insertJob, selectClocks, selectWriters, selectHead, insertChain, insertSheet, selectCounts, lockCounts,
-	insertCounts, addCounts, deleteSecrets, markSecrets, updateSecrets}
+	insertCounts, addCounts, deleteSecrets, markSecrets, updateSecrets, addStaged}

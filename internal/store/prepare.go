@@ -15,6 +15,7 @@ type prepared struct {
 	codes   map[gift.VoucherCode][][]byte // to be given out: what each would be found by, if it were taken
 	gifts   map[ledger.Ref]*giftRows
 	answers record.KeptAnswers
+	brought guid.ID // the import that brings all gifts; zero: none does
 }
 
 // giftRows are the rows of a new gift.
@@ -26,7 +27,7 @@ type giftRows struct {
 
 // prepare works out what it can of what a group wants.
 func (s *Store) prepare(want *ledger.Want) *prepared {
-	p := &prepared{map[gift.VoucherCode][][]byte{}, map[ledger.Ref]*giftRows{}, record.KeptAnswers{}}
+	p := &prepared{map[gift.VoucherCode][][]byte{}, map[ledger.Ref]*giftRows{}, record.KeptAnswers{}, want.Import}
 	p.addGifts(s, want.Gifts)
 	for _, g := range want.Gifts {
 		// Its row cannot be written beside another with the same hash. Only one with an earlier key's must be looked for.
@@ -60,7 +61,7 @@ func (p *prepared) addGifts(s *Store, gifts []*gift.Gift) {
 			r := &giftRows{items: record.ItemsID(&g.Voucher), search: record.SearchRows(s.db.Keys, g),
 				card: record.CardRow(s.db.Keys, g, secrets, !shared)}
 			r.code, r.token = record.SecretRows(s.db.Keys, g.AccountID, g.ID, g.Card.Code, g.Card.Token, 0)
-			r.voucher = record.VoucherRow(s.db.Keys, &g.Voucher, r.items)
+			r.voucher = record.VoucherRow(s.db.Keys, &g.Voucher, r.items, p.brought)
 			if shared && i == 0 {
 				r.terms = []any{db.KeyOf(g.AccountID), db.KeyOf(g.OrderID), g.Card.Terms, g.Card.PromotionalTerms}
 			}

@@ -63,6 +63,8 @@ func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order 
 
 // selectPrinted finds a printed gift of an order. As a join, it could begin with all cards.
 const selectPrinted = `SELECT v.account_id, v.id FROM voucher AS v WHERE v.order_id = $1
+	AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+		WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
 	AND (SELECT c.method FROM card AS c WHERE c.account_id = v.account_id AND c.voucher_id = v.id) = 3 LIMIT 1`
 
 // RenewSheet makes a new link to the printed sheet of an order, and revokes those that there are; with revoke, it

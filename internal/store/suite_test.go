@@ -125,6 +125,12 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"two handles write at once":                 testTwoWriters,
 		"a reversal that is answered elsewhere":     testOvertaken,
 		"gifts are counted":                         testCountVouchers,
+		"an import is there at once, or not":        testImports,
+		"an import that is used is not undone":      testImportUsed,
+		"verify finds gifts of other imports":       testVerifyImports,
+		"undoing an import goes on":                 testUndoingGoesOn,
+		"an import opens closed days":               testImportReopensDays,
+		"a day is not closed beside an import":      testClosingBesideAnImport,
 		"what gifts hold is summed up":              testValues,
 		"what was erased is gone":                   testErase,
 		"an erasure hides nothing":                  testEraseHidesNothing,
@@ -595,7 +601,7 @@ func testConstraints(t *testing.T, open opener) {
 	naked := g[0].Voucher // with nothing that refers to it
 	naked.ID = newID()
 	if _, err := s.db.Writer.ExecContext(t.Context(), record.InsertVoucher.Each, record.VoucherRow(s.db.Keys, &naked,
-		guid.ID{})...); err != nil {
+		guid.ID{}, guid.ID{})...); err != nil {
 		t.Fatal(err)
 	}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{

@@ -48,6 +48,7 @@ var datevKinds = map[books.Line]struct{ done, undone string }{
 	books.LineIssued:        {"Gutscheinverkauf", "Gutscheinverkauf storniert"},
 	books.LineActivated:     {"Kartenverkauf", "Kartenverkauf storniert"},
 	books.LineReloaded:      {"Aufladung", "Aufladung storniert"},
+	books.LineImported:      {"Gutscheine übernommen", "Übernahme zurückgenommen"},
 	books.LineAdjustedUp:    {"Guthaben erhöht", "Erhöhung zurückgenommen"},
 	books.LineAdjustedDown:  {"Guthaben vermindert", "Minderung zurückgenommen"},
 	books.LineRedeemed:      {"Einlösung", "Einlösung zurückgenommen"},

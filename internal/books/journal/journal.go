@@ -102,6 +102,7 @@ var rules = []rule{
 	{line: books.LineIssued, code: "ISSUED", against: clearing, increase: true},
 	{line: books.LineActivated, code: "ACTIVATED", against: clearing, increase: true},
 	{line: books.LineReloaded, code: "RELOADED", against: clearing, increase: true},
+	{line: books.LineImported, code: "IMPORTED", against: clearing, increase: true},
 	{line: books.LineTransferred},
 	{line: books.LineAdjustedUp, code: "ADJ-UP", against: clearing, increase: true},
 	{line: books.LineAdjustedDown, code: "ADJ-DOWN", against: clearing},

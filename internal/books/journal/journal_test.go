@@ -36,6 +36,7 @@ func TestEveryLineIsBooked(t *testing.T) {
 		books.LineIssued:        {"1360 to 1700", "1700 to 1360", "", ""},
 		books.LineActivated:     {"1360 to 1700", "1700 to 1360", "", ""},
 		books.LineReloaded:      {"1360 to 1700", "1700 to 1360", "", ""},
+		books.LineImported:      {"1360 to 1700", "1700 to 1360", "", ""},
 		books.LineTransferred:   {"", "", "", ""},
 		books.LineAdjustedUp:    {"1360 to 1700", "1700 to 1360", "", ""},
 		books.LineAdjustedDown:  {"1360 to 1700", "1700 to 1360", "", ""},

@@ -141,6 +141,7 @@ var says = map[books.Line]struct{ done, undone string }{
 	books.LineIssued:        {"gifts sold", "sales of gifts taken back"},
 	books.LineActivated:     {"cards sold", "sales of cards taken back"},
 	books.LineReloaded:      {"cards loaded", "loads of cards taken back"},
+	books.LineImported:      {"gifts imported", "imports taken back"},
 	books.LineAdjustedUp:    {"balances adjusted up", "adjustments up taken back"},
 	books.LineAdjustedDown:  {"balances adjusted down", "adjustments down taken back"},
 	books.LineRedeemed:      {"gifts redeemed", "redemptions taken back"},

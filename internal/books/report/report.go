@@ -266,8 +266,9 @@ func Liability(sums books.Sums, groups []Group) Table {
 
 // lineNames are the names of the lines in reports, in their order.
 var lineNames = map[books.Line]string{books.LineIssued: "issued", books.LineActivated: "activated",
-	books.LineReloaded: "reloaded", books.LineTransferred: "transferred", books.LineAdjustedUp: "adjustedUp",
-	books.LineGivenBack: "givenBack", books.LineCashGivenBack: "cashGivenBack", books.LineRedeemed: "redeemed",
+	books.LineReloaded: "reloaded", books.LineImported: "imported", books.LineTransferred: "transferred",
+	books.LineAdjustedUp: "adjustedUp",
+	books.LineGivenBack:  "givenBack", books.LineCashGivenBack: "cashGivenBack", books.LineRedeemed: "redeemed",
 	books.LineCashedOut: "cashedOut", books.LineAdjustedDown: "adjustedDown", books.LineCancelled: "cancelled",
 	books.LineExpired: "expired"}
 

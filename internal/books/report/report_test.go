@@ -96,9 +96,9 @@ func TestRollForward(t *testing.T) {
 	period.Add(key(books.Months, "ISSUED"), of(500, 1))
 	period.Add(key(books.Stock, "OPEN"), of(100, 0))
 	period.Add(key(books.Stock, "EXPIRED"), of(100, 0))
-	const want = `currency isPromoType isItemType unit opening issued activated reloaded transferred adjustedUp givenBack ` +
+	const want = `currency isPromoType isItemType unit opening issued activated reloaded imported transferred adjustedUp givenBack ` +
 		`cashGivenBack redeemed cashedOut adjustedDown cancelled expired closing
-USD 0 0 MONEY 10.00 5.00 0.00 0.00 0.00 0.00 0.00 0.00 -3.00 0.00 0.00 0.00 -1.00 11.00 `
+USD 0 0 MONEY 10.00 5.00 0.00 0.00 0.00 0.00 0.00 0.00 0.00 -3.00 0.00 0.00 0.00 -1.00 11.00 `
 	if got := text(RollForward(opening, period)); got != want {
 		t.Errorf("\n%s\nwant\n%s", got, want)
 	}

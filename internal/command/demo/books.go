@@ -34,7 +34,7 @@ func summedUp(rows []client.RollForwardRow) []bookLine {
 	}
 	return []bookLine{
 		{"Owed when the story began", sum(func(r row) columns { return columns{r.Opening} })},
-		{"Sold and loaded", sum(func(r row) columns { return columns{r.Issued, r.Activated, r.Reloaded} })},
+		{"Sold and loaded", sum(func(r row) columns { return columns{r.Issued, r.Activated, r.Reloaded, r.Imported} })},
 		{"Redeemed", sum(func(r row) columns { return columns{r.Redeemed} })},
 		{"Given back", sum(func(r row) columns { return columns{r.GivenBack, r.CashGivenBack} })},
 		{"Cashed out, cancelled, all else", sum(func(r row) columns {

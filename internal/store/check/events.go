@@ -76,7 +76,8 @@ func (c *Check) checkEvents(ctx context.Context, found func(string)) error {
 		n = len(page)
 	}
 	for account, of := range accounts {
-		const count = `SELECT count(*) FROM entry AS e WHERE e.account_id = $1 AND e.made_at > $2 AND e.made_at < $3`
+		const count = `SELECT count(*) FROM entry AS e WHERE e.account_id = $1 AND e.made_at > $2 AND e.made_at < $3
+			AND e.kind <> 'IMPORTED'`
 		var entries int64
 		err := c.db.Get(ctx, count, []any{db.KeyOf(account), of.from.UnixMicro(), of.to.UnixMicro()}, &entries)
 		if err != nil {

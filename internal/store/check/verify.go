@@ -71,8 +71,12 @@ func (c *Check) Parts() []ledger.Part {
 		part("the sums of closed days", 0, whole(c.checkBooks)),
 		part("the counts of gifts", 0, c.nothing("account %s has another number of gifts than is noted", `SELECT DISTINCT v.account_id
 			FROM voucher AS v WHERE NOT EXISTS (SELECT 1 FROM tally AS t WHERE t.account_id = v.account_id)
+				AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+					WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
 			UNION ALL SELECT t.account_id FROM tally AS t
-			WHERE t.vouchers <> (SELECT count(*) FROM voucher AS v WHERE v.account_id = t.account_id)`)),
+			WHERE t.vouchers <> (SELECT count(*) FROM voucher AS v WHERE v.account_id = t.account_id)
+				- (SELECT coalesce(sum(m.staged), 0) FROM gift_import AS m WHERE m.account_id = t.account_id AND m.state <> 'FINISHED')`)),
+		part("imports", 0, c.checkImports),
 	}
 }
 
@@ -83,6 +87,21 @@ func part(name string, work int, run func(context.Context, func(string), func(in
 // whole is a part that does not walk the vouchers.
 func whole(run func(context.Context, func(string)) error) func(context.Context, func(string), func(int64)) error {
 	return func(ctx context.Context, found func(string), _ func(int64)) error { return run(ctx, found) }
+}
+
+// checkImports looks for gifts that were moved into an import or out of one, and for those that something happened to
+// while they were not there.
+func (c *Check) checkImports(ctx context.Context, found func(string), walked func(int64)) error {
+	without := c.nothing("gift %s was brought by an import that does not exist", `SELECT v.id FROM voucher AS v
+		WHERE v.import_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM gift_import AS m
+			WHERE m.account_id = v.account_id AND m.id = v.import_id)`)
+	if err := without(ctx, found, walked); err != nil {
+		return err
+	}
+	return c.nothing("import %s has other gifts than it says, or something happened to them before it was finished",
+		`SELECT m.id FROM gift_import AS m WHERE m.staged <> (SELECT count(*) FROM voucher AS v
+			WHERE v.import_id = m.id AND v.account_id = m.account_id AND (v.seq = 1 OR m.state = 'FINISHED' AND m.used))`)(
+		ctx, found, walked)
 }
 
 // nothing is a check that a query of one id finds no row; problem says what one means.
@@ -157,14 +176,16 @@ type openedCard struct {
 	of [2]guid.ID
 	gift.Gift
 	closed error // why code and token do not open
+	undone bool  // its import is: its code and token are free
 }
 
 // cardPage gives the gifts that follow one, at most limit.
 func (c *Check) cardPage(ctx context.Context, tx *sql.Tx, after [2]guid.ID, limit int) (page []openedCard, err error) {
 	args := []any{db.KeyOf(after[0]), db.KeyOf(after[1]), limit}
 	err = c.db.EachWithin(ctx, tx, selectCardPage, args, func(rows *sql.Rows) error {
-		g, closed, err := record.ScanGift(c.db.Keys, rows)
-		page = append(page, openedCard{[2]guid.ID{g.AccountID, g.ID}, g, closed})
+		var undone bool
+		g, closed, err := record.ScanGift(c.db.Keys, rows, &undone)
+		page = append(page, openedCard{[2]guid.ID{g.AccountID, g.ID}, g, closed, undone})
 		return err
 	})
 	return page, err
@@ -233,7 +254,7 @@ func hashesOf(ctx context.Context, q db.Querier, after, last [2]guid.ID) (map[[2
 func (c *Check) checkCard(card openedCard, hashes []secretHash, found func(string)) {
 	id := card.ID
 	hashes = slices.DeleteFunc(hashes, func(h secretHash) bool { return h.replaced > 0 }) // see checkReplaced
-	if len(hashes) != 2 || hashes[0].kind == hashes[1].kind {
+	if (len(hashes) != 2 || hashes[0].kind == hashes[1].kind) && !card.undone {
 		found(fmt.Sprintf("gift %s has not exactly one code and one token", id))
 	}
 	if card.closed != nil {
@@ -401,7 +422,9 @@ func (c *Check) checkItems(ctx context.Context, found func(string)) error {
 		})
 }
 
-const selectCardPage = `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id,
+const selectCardPage = `SELECT EXISTS (SELECT 1 FROM gift_import AS m
+			WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state IN ('UNDOING', 'UNDONE')),
+		v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional, v.promotion_id,
 		v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until,
 		v.created_at, v.made_by, v.holds, v.fixed, v.verification, v.wrong_codes, v.blocked, v.extended,
 		v.replaced,

@@ -30,6 +30,9 @@ func Rows(entries []gift.Entry) (rows [][]any) {
 	var accounts []guid.ID
 	for i := range entries {
 		account := entries[i].AccountID
+		if entries[i].Kind == gift.Imported { // the events of the import tell of it
+			continue
+		}
 		if byAccount[account] == nil {
 			accounts = append(accounts, account)
 		}
@@ -57,17 +60,19 @@ type body struct {
 	KeyID     keptID `json:"key,omitzero"`
 	WebhookID keptID `json:"webhook,omitzero"`
 	Host      string `json:"host,omitzero"`
+	ImportID  keptID `json:"import,omitzero"`
 }
 
 // keptID is an ID as a list of 16 numbers, which is how every release keeps it here.
 type keptID [16]byte
 
 func bodyOf(id guid.ID, n event.Note) body {
-	return body{keptID(id), keptID(n.GiftID), keptID(n.KeyID), keptID(n.WebhookID), n.Host}
+	return body{keptID(id), keptID(n.GiftID), keptID(n.KeyID), keptID(n.WebhookID), n.Host, keptID(n.ImportID)}
 }
 
 func (b *body) note() event.Note {
-	return event.Note{GiftID: guid.ID(b.GiftID), KeyID: guid.ID(b.KeyID), WebhookID: guid.ID(b.WebhookID), Host: b.Host}
+	return event.Note{GiftID: guid.ID(b.GiftID), KeyID: guid.ID(b.KeyID), WebhookID: guid.ID(b.WebhookID), Host: b.Host,
+		ImportID: guid.ID(b.ImportID)}
 }
 
 // Add writes events that have no entry, in the transaction of their cause.

@@ -120,7 +120,9 @@ var selectBySecrets = &db.Query{What: "looking up secrets",
 			c.language, c.vat_treatment, c.vat_rate, c.sealed_message
 		FROM json_each($1) AS w CROSS JOIN secret AS s ON s.hash = unhex(w.value)
 		CROSS JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
-		CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id`,
+		CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
+		WHERE (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+			WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))`,
 	Postgres: `SELECT found.* FROM unnest($1::BYTEA[]) AS w (key) CROSS JOIN LATERAL (
 			SELECT s.hash, s.kind, s.replaced, g.* FROM secret AS s CROSS JOIN LATERAL (
 				SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional,
@@ -141,7 +143,9 @@ var selectBySecrets = &db.Query{What: "looking up secrets",
 					c.first_name, c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id,
 					c.related_order_number, c.language, c.vat_treatment, c.vat_rate, c.sealed_message
 				FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
-				WHERE v.account_id = s.account_id AND v.id = s.voucher_id OFFSET 0) AS g
+				WHERE v.account_id = s.account_id AND v.id = s.voucher_id AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+					WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
+				OFFSET 0) AS g
 			WHERE s.hash = w.key OFFSET 0) AS found`}
 
 // lookUpTogether answers look-ups in one round trip; in two where accounts are spread over machines. The error is none
@@ -235,7 +239,8 @@ var (
 				c.related_order_number, c.language, c.vat_treatment, c.vat_rate, c.sealed_message
 			FROM json_each($2) AS w CROSS JOIN voucher AS v
 			CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
-			WHERE v.account_id = $1 AND v.id = unhex(w.value)`,
+			WHERE v.account_id = $1 AND v.id = unhex(w.value) AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+				WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))`,
 		Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
 				SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional,
 					v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last,
@@ -255,7 +260,9 @@ var (
 					c.reference, c.first_name, c.last_name, c.email_address, c.storefront_id, c.notes,
 					c.related_order_id, c.related_order_number, c.language, c.vat_treatment, c.vat_rate, c.sealed_message
 				FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
-				WHERE v.account_id = w.account_id AND v.id = w.key OFFSET 0) AS found`,
+				WHERE v.account_id = w.account_id AND v.id = w.key AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+					WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
+				OFFSET 0) AS found`,
 		Citus: `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional,
 				v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last,
 				v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
@@ -273,7 +280,8 @@ var (
 				c.first_name, c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id,
 				c.related_order_number, c.language, c.vat_treatment, c.vat_rate, c.sealed_message
 			FROM voucher AS v JOIN card AS c ON c.account_id = $1 AND c.voucher_id = v.id
-			WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[])`}
+			WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[]) AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+				WHERE m.account_id = $1 AND m.id = v.import_id AND m.state = 'FINISHED'))`}
 )
 
 // lookUpInSteps answers look-ups in two round trips: the first asks the machines that have the hashes whose gifts they

@@ -32,14 +32,18 @@ const selectGiftsAfter = `SELECT v.account_id, v.id, v.order_id, v.program_id, v
 		c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id, c.related_order_number,
 		c.language, c.vat_treatment, c.vat_rate, c.sealed_message
 	FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
-	WHERE v.account_id = $1 AND v.id > $2 ORDER BY v.id LIMIT $3`
+	WHERE v.account_id = $1 AND v.id > $2 AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+		WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
+	ORDER BY v.id LIMIT $3`
 
 const selectEntriesAfter = `SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status,
 		e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference,
 		e.reason, e.request_id, e.details, e.held_after, e.address, e.till,
 		v.item, v.currency, v.decimals, v.program_id, v.promotional
 	FROM entry AS e JOIN voucher AS v ON v.account_id = e.account_id AND v.id = e.voucher_id
-	WHERE e.account_id = $1 AND e.id > $2 ORDER BY e.id LIMIT $3`
+	WHERE e.account_id = $1 AND e.id > $2 AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+		WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
+	ORDER BY e.id LIMIT $3`
 
 // pageOfAll is how many gifts or entries of an export are read at a time.
 const pageOfAll = 500

@@ -322,7 +322,9 @@ var selectEntries = &db.Query{What: "reading entries", Scoped: true,
 			(SELECT v.program_id FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
 			(SELECT v.promotional FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)
 		FROM json_each($2) AS w CROSS JOIN entry AS e
-		WHERE e.account_id = $1 AND e.id = unhex(w.value)`,
+		WHERE e.account_id = $1 AND e.id = unhex(w.value) AND (e.kind <> 'IMPORTED' OR EXISTS (SELECT 1 FROM voucher AS v CROSS JOIN gift_import AS m
+			WHERE v.account_id = e.account_id AND v.id = e.voucher_id AND m.account_id = e.account_id AND m.id = v.import_id
+				AND m.state = 'FINISHED'))`,
 	Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
 			SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status,
 				e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference,
@@ -333,7 +335,10 @@ var selectEntries = &db.Query{What: "reading entries", Scoped: true,
 				(SELECT v.program_id FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
 				(SELECT v.promotional FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)
 			FROM entry AS e
-			WHERE e.account_id = w.account_id AND e.id = w.key OFFSET 0) AS found`,
+			WHERE e.account_id = w.account_id AND e.id = w.key AND (e.kind <> 'IMPORTED' OR EXISTS (SELECT 1 FROM voucher AS v CROSS JOIN gift_import AS m
+				WHERE v.account_id = e.account_id AND v.id = e.voucher_id AND m.account_id = e.account_id AND m.id = v.import_id
+					AND m.state = 'FINISHED'))
+			OFFSET 0) AS found`,
 	Citus: `SELECT e.account_id, e.id, e.voucher_id, e.seq, e.previous, e.kind, e.delta, e.balance, e.status,
 			e.made_at, e.key_id, e.location_id, e.reverses, e.hold_id, e.held, e.held_until, e.reference,
 			e.reason, e.request_id, e.details, e.held_after, e.address, e.till,
@@ -343,7 +348,9 @@ var selectEntries = &db.Query{What: "reading entries", Scoped: true,
 			(SELECT v.program_id FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
 			(SELECT v.promotional FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)
 		FROM entry AS e
-		WHERE e.account_id = $1 AND e.id = ANY($2::BYTEA[])`}
+		WHERE e.account_id = $1 AND e.id = ANY($2::BYTEA[]) AND (e.kind <> 'IMPORTED' OR EXISTS (SELECT 1 FROM voucher AS v CROSS JOIN gift_import AS m
+			WHERE v.account_id = $1 AND v.id = e.voucher_id AND m.account_id = $1 AND m.id = v.import_id
+				AND m.state = 'FINISHED'))`}
 
 // Activity gives a page of the changes of all gifts of an account, the newest first: in descending order of their ids.
 func (r *Reader) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.ChangePage, err error) {

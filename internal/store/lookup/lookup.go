@@ -129,7 +129,8 @@ const selectGiftByID = `SELECT v.account_id, v.id, v.order_id, v.program_id, v.l
 		c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id, c.related_order_number,
 		c.language, c.vat_treatment, c.vat_rate, c.sealed_message
 	FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
-	WHERE v.account_id = $1 AND v.id = $2`
+	WHERE v.account_id = $1 AND v.id = $2 AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+		WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))`
 
 // Statements are the statements that find by a key: those that are worth preparing.
 func Statements(d *db.DB) []string {
@@ -150,7 +151,9 @@ func (r *Reader) Gift(ctx context.Context, account, voucher guid.ID) (gift.Gift,
 }
 
 const selectWorth = `SELECT v.item, v.fixed, c.equivalent_value FROM voucher AS v
-	JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id WHERE v.account_id = $1 AND v.id = $2`
+	JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id WHERE v.account_id = $1 AND v.id = $2
+	AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+		WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))`
 
 // Worth implements ledger.Store.
 func (r *Reader) Worth(ctx context.Context, account, voucher guid.ID) (gift.ItemWorth, error) {

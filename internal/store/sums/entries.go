@@ -146,19 +146,23 @@ var selectGifts = db.Text{
 			coalesce(c.vat_rate, '')
 		FROM json_each($2) AS w CROSS JOIN voucher AS v
 			LEFT JOIN card AS c ON c.account_id = $1 AND c.voucher_id = v.id
-		WHERE v.account_id = $1 AND v.id = unhex(w.value)`,
+		WHERE v.account_id = $1 AND v.id = unhex(w.value) AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+			WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))`,
 	Postgres: `SELECT found.* FROM unnest($2::BYTEA[]) AS w (key) CROSS JOIN LATERAL (
 			SELECT v.id, v.program_id, v.promotional, v.item, v.currency, v.decimals, v.valid_until, v.fixed,
 				CASE WHEN v.item THEN coalesce(c.equivalent_value, 0) ELSE 0 END, coalesce(c.vat_treatment, ''),
 				coalesce(c.vat_rate, '')
 			FROM voucher AS v LEFT JOIN LATERAL (SELECT c.equivalent_value, c.vat_treatment, c.vat_rate FROM card AS c
 				WHERE c.account_id = $1 AND c.voucher_id = w.key OFFSET 0) AS c ON true
-			WHERE v.account_id = $1 AND v.id = w.key OFFSET 0) AS found`,
+			WHERE v.account_id = $1 AND v.id = w.key AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+				WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
+			OFFSET 0) AS found`,
 	Citus: `SELECT v.id, v.program_id, v.promotional, v.item, v.currency, v.decimals, v.valid_until, v.fixed,
 			CASE WHEN v.item THEN coalesce(c.equivalent_value, 0) ELSE 0 END, coalesce(c.vat_treatment, ''),
 			coalesce(c.vat_rate, '')
 		FROM voucher AS v LEFT JOIN card AS c ON c.account_id = $1 AND c.voucher_id = v.id
-		WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[])`,
+		WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[]) AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
+			WHERE m.account_id = $1 AND m.id = v.import_id AND m.state = 'FINISHED'))`,
 }
 
 // selectHistories gives their entries, as far as the books need them. What is said of lookup's selectHistory holds

@@ -6,12 +6,15 @@
 //  1. The closed days of an account follow each other without a gap, from the day of its first entry.
 //  2. A day and its sums are written in one transaction. Whoever closes a day that is closed changes nothing.
 //  3. A day is closed only when no entry of it can follow: see package closing of jobs.
-//  4. What moved in a closed day is told from its sums, in any other time from the entries, and both are the same.
+//  4. An import that appears or disappears in the past opens the days from then on again: Reopen, in the transaction
+//     that has it appear. A day that was worked out while one did is not closed.
+//  5. What moved in a closed day is told from its sums, in any other time from the entries, and both are the same.
 package sums
 
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -102,22 +105,89 @@ var (
 )
 
 // Queries are the queries that write; they have to be prepared.
-func Queries() []*db.Query { return []*db.Query{insertDay, insertSum, deleteSums, updateDay} }
+func Queries() []*db.Query {
+	return []*db.Query{insertDay, insertSum, deleteSums, updateDay, selectFlips}
+}
 
 // CloseDay sums up what moved in a day of an account and closes the day. Where it is closed, nothing changes.
 func (b *Books) CloseDay(ctx context.Context, account *merchant.Account, day books.Day, now time.Time) error {
-	sums, err := b.workOut(ctx, account, day)
+	d, err := b.DraftDay(ctx, account, day)
 	if err != nil {
 		return err
 	}
-	opened := []any{db.KeyOf(account.ID), day.Number, db.Micros(day.From), db.Micros(day.Until), db.Micros(now)}
-	err = b.db.Transact(ctx, func(run db.Runner) error {
-		return run(ctx, []db.Batch{{Query: insertDay, Rows: [][]any{opened}}, rowsOf(account.ID, day, sums)})
+	return b.CloseDraft(ctx, d, now)
+}
+
+// Draft is what a day comes to, before it is closed.
+type Draft struct {
+	account guid.ID
+	day     books.Day
+	sums    books.Sums
+	flips   int64 // of imports, before it was worked out
+}
+
+// DraftDay sums up what moved in a day of an account.
+func (b *Books) DraftDay(ctx context.Context, account *merchant.Account, day books.Day) (d Draft, err error) {
+	d.account, d.day = account.ID, day
+	if d.flips, err = b.flips(ctx, account.ID); err == nil {
+		d.sums, err = b.workOut(ctx, account, day)
+	}
+	return d, err
+}
+
+// CloseDraft closes a day, unless an import appeared or disappeared since it was worked out, or it is closed.
+func (b *Books) CloseDraft(ctx context.Context, d Draft, now time.Time) error {
+	opened := []any{db.KeyOf(d.account), d.day.Number, db.Micros(d.day.From), db.Micros(d.day.Until), db.Micros(now)}
+	err := b.db.Transact(ctx, func(run db.Runner) error {
+		var flips int64
+		err := run(ctx, []db.Batch{{Query: insertDay, Rows: [][]any{opened}}, rowsOf(d.account, d.day, d.sums),
+			{Query: selectFlips, Rows: [][]any{{db.KeyOf(d.account)}}, Scan: func(from db.Scanner) error {
+				return from.Scan(&flips)
+			}}})
+		if err == nil && flips != d.flips {
+			err = db.ErrOvertaken
+		}
+		return err
 	})
+	if errors.Is(err, db.ErrOvertaken) { // the next round closes it
+		return nil
+	}
 	if err != nil && !b.db.Rejected(err) { // else somebody else has closed it
-		return fmt.Errorf("closing day %d of account %s: %w", day.Number, account.ID, err)
+		return fmt.Errorf("closing day %d of account %s: %w", d.day.Number, d.account, err)
 	}
 	return nil
+}
+
+// selectFlips gives how often gifts of imports appeared or disappeared.
+var selectFlips = &db.Query{What: "reading flips of imports",
+	Each: `SELECT CAST(coalesce(sum(m.flips), 0) AS BIGINT) FROM gift_import AS m WHERE m.account_id = $1`}
+
+func (b *Books) flips(ctx context.Context, account guid.ID) (n int64, err error) {
+	if err = b.db.Get(ctx, selectFlips.Each, []any{db.KeyOf(account)}, &n); err != nil {
+		return 0, fmt.Errorf("reading the imports of account %s: %w", account, err)
+	}
+	return n, nil
+}
+
+// Hold keeps days from being closed until the transaction ends. Those that are being closed are closed first.
+func Hold(ctx context.Context, d *db.DB, tx *sql.Tx) error {
+	if d.File != "" { // one writes at a time
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `LOCK TABLE book_day IN SHARE ROW EXCLUSIVE MODE`)
+	return err
+}
+
+// Reopen opens the days of an account again that end after an instant.
+func Reopen(ctx context.Context, tx *sql.Tx, account guid.ID, from time.Time) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM book_sum WHERE account_id = $1 AND cube IN ('PLACES', 'MONTHS', 'KEYS', 'STOCK', 'IDLE')
+		AND day IN (SELECT d.day FROM book_day AS d WHERE d.account_id = $1 AND d.ends_at > $2)`, db.KeyOf(account),
+		db.Micros(from))
+	if err == nil {
+		_, err = tx.ExecContext(ctx, `DELETE FROM book_day WHERE account_id = $1 AND ends_at > $2`, db.KeyOf(account),
+			db.Micros(from))
+	}
+	return err
 }
 
 // CloseDayAgain puts what its entries say in the place of the sums of a closed day.
@@ -235,8 +305,24 @@ func (b *Books) eachSum(ctx context.Context, query string, account guid.ID, cube
 
 // EachMoved tells of what moved: of closed days by their sums, of what is before and after them by entries. The same
 // key may be told of several times. An error of tell ends it. Where too much is not closed yet, the error is a
-// books.Behind.
+// books.Behind; likewise where gifts of an import appeared meanwhile.
 func (b *Books) EachMoved(ctx context.Context, a *books.Asked,
+	tell func(day int, k books.Key, s books.Sum) error) error {
+	before, err := b.flips(ctx, a.Account.ID)
+	if err != nil {
+		return err
+	}
+	if err := b.eachMoved(ctx, a, tell); err != nil {
+		return err
+	}
+	after, err := b.flips(ctx, a.Account.ID)
+	if err == nil && after != before { // days that were closed are open again
+		err = &books.Behind{}
+	}
+	return err
+}
+
+func (b *Books) eachMoved(ctx context.Context, a *books.Asked,
 	tell func(day int, k books.Key, s books.Sum) error) error {
 	days, err := b.ClosedDays(ctx, a.Account.ID)
 	if err == nil {

@@ -75,6 +75,8 @@ var All = []Table{
 		Verified: "records in use"},
 	{Name: "item_list", Key: key("account_id", "id"), Owner: "store/record", Place: byAccount,
 		Verified: "lists of items"},
+	{Name: "gift_import", Key: key("account_id", "id"), Owner: "store", Place: byAccount,
+		Verified: "imports"},
 	{Name: "voucher", Key: key("account_id", "id"), Owner: "store/record", Place: byAccount,
 		Verified: Histories},
 	{Name: "order_terms", Key: key("account_id", "order_id"), Owner: "store/record", Place: byAccount,

@@ -2352,7 +2352,7 @@ export interface components {
         Entry: {
             /**
              * Format: double
-             * @description What it added to the balance, in the gift's unit: the original balance for ISSUED, negative for a REDEMPTION, a CASH_OUT and a RELOAD_REVERSAL, positive for a REVERSAL and
+             * @description What it added to the balance, in the gift's unit: the original balance for ISSUED and IMPORTED, negative for a REDEMPTION, a CASH_OUT and a RELOAD_REVERSAL, positive for a REVERSAL and
              *     a RELOAD, either for an ADJUSTMENT, else 0. The amounts up to an entry add up to its currentBalance.
              */
             amount: number;
@@ -2419,7 +2419,7 @@ export interface components {
              * @description What happened.
              * @enum {string}
              */
-            kind: "ISSUED" | "DELIVERED" | "FAILED_DELIVERY" | "REDEMPTION" | "REVERSAL" | "CANCELLATION" | "REINSTATEMENT" | "RESENT" | "RESCHEDULED" | "HOLD" | "HOLD_RELEASED" | "HOLD_EXPIRED" | "ACTIVATION" | "ACTIVATION_REVERSAL" | "RELOAD" | "RELOAD_REVERSAL" | "ADJUSTMENT" | "TRANSFER_OUT" | "TRANSFER_IN" | "CASH_OUT" | "BLOCKED" | "UNBLOCKED" | "WRONG_VERIFICATION_CODE" | "REPLACED" | "EXTENDED";
+            kind: "ISSUED" | "DELIVERED" | "FAILED_DELIVERY" | "REDEMPTION" | "REVERSAL" | "CANCELLATION" | "REINSTATEMENT" | "RESENT" | "RESCHEDULED" | "HOLD" | "HOLD_RELEASED" | "HOLD_EXPIRED" | "ACTIVATION" | "ACTIVATION_REVERSAL" | "RELOAD" | "RELOAD_REVERSAL" | "ADJUSTMENT" | "TRANSFER_OUT" | "TRANSFER_IN" | "CASH_OUT" | "BLOCKED" | "UNBLOCKED" | "WRONG_VERIFICATION_CODE" | "REPLACED" | "EXTENDED" | "IMPORTED";
             /**
              * Format: uuid
              * @description The location it happened at; of a gift that was sent, the one that its storefront sells for.
@@ -2477,6 +2477,14 @@ export interface components {
                 entry: components["schemas"]["Entry"] | null;
                 /** @description The gift as it is now, without code, token and link; null where the event is about none. */
                 gift: components["schemas"]["Voucher"] | null;
+                /** @description The import of gifts of another system; null where the event is about none. */
+                import: {
+                    /**
+                     * Format: uuid
+                     * @description Its id.
+                     */
+                    importID: string;
+                } | null;
                 /** @description The API key; null where the event is about none. */
                 key: {
                     /**
@@ -2518,11 +2526,11 @@ export interface components {
             /**
              * @description What happened. Each kind of entry has a type of its own; gift.hold_captured is the redemption of a hold. guessing.limited comes when a key tried
              *     too many wrong codes within an hour, and till.pin_limited when the PIN of a person rests after too many wrong ones; its key is that of the till where the last one was tried. webhook.changed, too, when the service switched a webhook off. gift.expiring comes seven days before a gift ends, and gift.expired when it ends, once for each end, where
-             *     something is left of it then. store.went_back comes when the database is found in an earlier state again, as after a restore: compare what you know
+             *     something is left of it then. import.finished tells that the gifts of an import are there; they have no events gift.created. store.went_back comes when the database is found in an earlier state again, as after a restore: compare what you know
              *     with the gifts.
              * @enum {string}
              */
-            type: "gift.activated" | "gift.activation_reversed" | "gift.adjusted" | "gift.blocked" | "gift.cancelled" | "gift.cashed_out" | "gift.created" | "gift.delivered" | "gift.delivery_failed" | "gift.expired" | "gift.expiring" | "gift.extended" | "gift.held" | "gift.hold_captured" | "gift.hold_expired" | "gift.hold_released" | "gift.redeemed" | "gift.redemption_reversed" | "gift.reinstated" | "gift.reload_reversed" | "gift.reloaded" | "gift.replaced" | "gift.rescheduled" | "gift.resent" | "gift.transferred" | "gift.unblocked" | "gift.verification_failed" | "guessing.limited" | "key.created" | "key.revoked" | "store.went_back" | "till.pin_limited" | "webhook.changed" | "webhook.created" | "webhook.deleted";
+            type: "gift.activated" | "gift.activation_reversed" | "gift.adjusted" | "gift.blocked" | "gift.cancelled" | "gift.cashed_out" | "gift.created" | "gift.delivered" | "gift.delivery_failed" | "gift.expired" | "gift.expiring" | "gift.extended" | "gift.held" | "gift.hold_captured" | "gift.hold_expired" | "gift.hold_released" | "gift.redeemed" | "gift.redemption_reversed" | "gift.reinstated" | "gift.reload_reversed" | "gift.reloaded" | "gift.replaced" | "gift.rescheduled" | "gift.resent" | "gift.transferred" | "gift.unblocked" | "gift.verification_failed" | "guessing.limited" | "import.finished" | "import.started" | "import.undone" | "key.created" | "key.revoked" | "store.went_back" | "till.pin_limited" | "webhook.changed" | "webhook.created" | "webhook.deleted";
         };
         /** @description A page of events. */
         EventsAnswer: {
@@ -4047,6 +4055,11 @@ export interface components {
              * @description Redemptions that were reversed.
              */
             givenBack: number;
+            /**
+             * Format: double
+             * @description Gifts that another system sold and that were imported.
+             */
+            imported: number;
             /** @description Of item gifts. */
             isItemType: boolean;
             /** @description Of promotional gifts, for which nothing was paid. They are never added to others. */
@@ -5301,7 +5314,7 @@ export interface operations {
                 /** @description Only what happened at this location. */
                 organizationID?: string;
                 /** @description Only changes of this kind. */
-                kind?: "ISSUED" | "DELIVERED" | "FAILED_DELIVERY" | "REDEMPTION" | "REVERSAL" | "CANCELLATION" | "REINSTATEMENT" | "RESENT" | "RESCHEDULED" | "HOLD" | "HOLD_RELEASED" | "HOLD_EXPIRED" | "ACTIVATION" | "ACTIVATION_REVERSAL" | "RELOAD" | "RELOAD_REVERSAL" | "ADJUSTMENT" | "TRANSFER_OUT" | "TRANSFER_IN" | "CASH_OUT" | "BLOCKED" | "UNBLOCKED" | "WRONG_VERIFICATION_CODE" | "REPLACED" | "EXTENDED";
+                kind?: "ISSUED" | "DELIVERED" | "FAILED_DELIVERY" | "REDEMPTION" | "REVERSAL" | "CANCELLATION" | "REINSTATEMENT" | "RESENT" | "RESCHEDULED" | "HOLD" | "HOLD_RELEASED" | "HOLD_EXPIRED" | "ACTIVATION" | "ACTIVATION_REVERSAL" | "RELOAD" | "RELOAD_REVERSAL" | "ADJUSTMENT" | "TRANSFER_OUT" | "TRANSFER_IN" | "CASH_OUT" | "BLOCKED" | "UNBLOCKED" | "WRONG_VERIFICATION_CODE" | "REPLACED" | "EXTENDED" | "IMPORTED";
                 /** @description How many to give at most. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `nextCursor` of the page before; absent for the first page. A cursor stays right while records are added. */

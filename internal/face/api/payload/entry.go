@@ -41,7 +41,7 @@ func WriteEntry(w *wire.Writer, unit money.Currency, e *gift.Entry, names Names)
 	amount, redemption, reversal, hold := e.Delta, guid.ID{}, guid.ID{}, e.HoldID
 	var validUntil time.Time
 	switch e.Kind {
-	case gift.Issued:
+	case gift.Issued, gift.Imported:
 		amount = e.Balance
 	case gift.Redemption:
 		redemption = e.ID

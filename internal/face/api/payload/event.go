@@ -50,5 +50,12 @@ func WriteEvent(w *wire.Writer, e *event.Event, s View, names Names) {
 		w.TextOrNull("host", e.Note.Host)
 		w.Close()
 	}
+	if e.Note.ImportID.IsZero() {
+		w.Null("import")
+	} else {
+		w.Object("import")
+		w.ID("importID", e.Note.ImportID)
+		w.Close()
+	}
 	w.Close()
 }

@@ -1,0 +1,284 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"boon.example/internal/event"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
+	"boon.example/internal/store/db"
+	"boon.example/internal/store/feed"
+	"boon.example/internal/store/sums"
+)
+
+// Imports bring gifts of another system in: they are written in groups as all gifts are, and are there for nobody until
+// one transaction finishes the import. See docs/adr/0045.
+//
+// # Invariants
+//
+//  1. A gift that was brought names its import for ever. Only gifts of a FINISHED import are there. Every statement
+//     that finds gifts for others than verify, erase, copies and backups asks for that, where a gift names an import
+//     (TestNoStatementForgetsImports). Guards of the database keep others from changing such a gift.
+//  2. How many gifts are written (staged) changes in the transaction that writes them, from a number that the writer
+//     names. So of two that go on with one import, one fails; and whoever goes on after a kill knows how many there
+//     are.
+//  3. A state has one way: STAGED, FINISHED, UNDOING, UNDONE; STAGED may be undone, too. Each step is one row.
+//  4. The first use of a gift of an import and the undoing of the import change the same row. So an import is undone
+//     before anything happens to its gifts, or not at all.
+//  5. The tally counts gifts that are there. It changes with the state.
+//  6. The days of the books that an import reaches into are open again when its gifts appear or disappear: the
+//     transaction that flips the state takes away their sums, and the job closes them anew. A day that was worked out
+//     while a state flipped is not closed (sums.CloseDraft compares the flips).
+//  7. Codes and tokens of an undone import are free once UNDOING is over. What it wrote stays in the ledger, unseen.
+
+// ImportState is how far an import has come.
+type ImportState string
+
+// The states.
+const (
+	ImportStaged   ImportState = "STAGED"   // its gifts are being written
+	ImportFinished ImportState = "FINISHED" // they are there
+	ImportUndoing  ImportState = "UNDOING"  // they are not there any more, and their codes are made free
+	ImportUndone   ImportState = "UNDONE"
+)
+
+// Import is a row of gift_import.
+type Import struct {
+	AccountID guid.ID
+	ID        guid.ID
+	State     ImportState
+	File      [32]byte  // the SHA-256 of what is read
+	Asked     string    // how it is read
+	AsOf      time.Time // when its gifts begin in the books
+	Staged    int       // how many of them are written
+	Used      bool      // something happened to one of them
+	MadeBy    string
+	StartedAt time.Time
+	Told      string // its certificate; "": it is not finished
+}
+
+var (
+	// ErrImportUsed tells that an import cannot be undone, as gifts of it were used.
+	ErrImportUsed = errors.New("gifts of the import were used")
+	// ErrImportMoved tells that an import is not in the state, or not as far, as it was thought to be.
+	ErrImportMoved = errors.New("somebody else goes on with the import")
+	// ErrNoUndo tells that the database cannot undo a finished import.
+	ErrNoUndo = errors.New("an import that is finished cannot be undone in a database that Citus spreads over machines")
+)
+
+var addStaged = &db.Query{What: "noting what an import has written", Exact: true,
+	Each: `UPDATE gift_import SET staged = staged + $4
+		WHERE account_id = $1 AND id = $2 AND staged = $3 AND state = 'STAGED'`,
+	Postgres: `WITH hit AS (
+			UPDATE gift_import AS t SET staged = t.staged + w.more
+			FROM (SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BIGINT[], $4::BIGINT[])
+				AS r (account_id, id, was, more) OFFSET 0) AS w
+			WHERE t.account_id = w.account_id AND t.id = w.id AND t.staged = w.was AND t.state = 'STAGED' RETURNING 1
+		) SELECT 1 / (count(*) = cardinality($2::BYTEA[]))::INT FROM hit`}
+
+func stagedBatch(s *ledger.Staged) db.Batch {
+	return db.Batch{Query: addStaged, Rows: [][]any{{db.KeyOf(s.AccountID), db.KeyOf(s.ImportID), s.Before, s.Count}}}
+}
+
+const importColumns = `account_id, id, state, file, asked, as_of, staged, used, made_by, started_at, told`
+
+func scanImport(from db.Scanner) (m Import, err error) {
+	var file []byte
+	err = from.Scan(db.ScanID(&m.AccountID), db.ScanID(&m.ID), &m.State, &file, &m.Asked, db.ScanTime(&m.AsOf), &m.Staged,
+		&m.Used, &m.MadeBy, db.ScanTime(&m.StartedAt), &m.Told)
+	copy(m.File[:], file)
+	return m, err
+}
+
+// Imports gives those of an account, the newest first.
+func (s *Store) Imports(ctx context.Context, account guid.ID) ([]Import, error) {
+	const query = `SELECT account_id, id, state, file, asked, as_of, staged, used, made_by, started_at, told
+		FROM gift_import WHERE account_id = $1 ORDER BY id DESC`
+	all, err := db.Collect(ctx, s.db, query, []any{db.KeyOf(account)}, scanImport)
+	if err != nil {
+		return nil, fmt.Errorf("reading the imports of account %s: %w", account, err)
+	}
+	return all, nil
+}
+
+// BeginImport begins an import. It is told as an event and in the audit trail.
+func (s *Store) BeginImport(ctx context.Context, m *Import, by event.TrailEntry) error {
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO gift_import (account_id, id, state, file, asked, as_of, made_by, started_at)
+			VALUES ($1, $2, 'STAGED', $3, $4, $5, $6, $7)`, db.KeyOf(m.AccountID), db.KeyOf(m.ID), m.File[:], m.Asked,
+			db.Micros(m.AsOf), m.MadeBy, db.Micros(m.StartedAt))
+		if err != nil {
+			return err
+		}
+		return s.tellImport(ctx, tx, m, event.ImportStarted, by)
+	})
+	if err != nil {
+		return fmt.Errorf("beginning import %s: %w", m.ID, err)
+	}
+	return nil
+}
+
+// tellImport writes what became of an import, as an event and in the audit trail.
+func (s *Store) tellImport(ctx context.Context, tx *sql.Tx, m *Import, what gift.EventType, by event.TrailEntry) error {
+	err := feed.AddNow(ctx, tx, event.Event{Type: what, AccountID: m.AccountID, At: time.Now().UTC(),
+		Note: event.Note{ImportID: m.ID, KeyID: by.Actor.KeyID}})
+	if err != nil {
+		return err
+	}
+	by.AccountID, by.Action = m.AccountID, what
+	return s.Setup.AddTrailWithin(ctx, tx, by)
+}
+
+// FinishImport has the gifts of an import be there from now on, and keeps what its certificate says. Of two that do it
+// at once, or where other gifts are written than m says, one fails with ErrImportMoved.
+func (s *Store) FinishImport(ctx context.Context, m *Import, by event.TrailEntry) error {
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+		err := s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'FINISHED', flips = flips + 1, told = $3
+			WHERE account_id = $1 AND id = $2 AND state = 'STAGED' AND staged = $4`, m.Told, m.Staged)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, addTally.Each, db.KeyOf(m.AccountID), m.Staged); err != nil {
+			return err
+		}
+		return s.tellImport(ctx, tx, m, event.ImportFinished, by)
+	})
+	if err != nil {
+		return fmt.Errorf("finishing import %s: %w", m.ID, err)
+	}
+	m.State = ImportFinished
+	return nil
+}
+
+// flip changes the state of an import, and opens the days that it reaches into.
+func (s *Store) flip(ctx context.Context, tx *sql.Tx, m *Import, update string, args ...any) error {
+	if err := sums.Hold(ctx, s.db, tx); err != nil {
+		return err
+	}
+	done, err := tx.ExecContext(ctx, update, append([]any{db.KeyOf(m.AccountID), db.KeyOf(m.ID)}, args...)...)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); err != nil || n != 1 {
+		return errors.Join(ErrImportMoved, err)
+	}
+	return sums.Reopen(ctx, tx, m.AccountID, m.AsOf)
+}
+
+// UndoImport has the gifts of an import be there no more, and makes their codes free. It fails with ErrImportUsed
+// where something happened to one of them. Whoever does it again goes on where it stopped.
+func (s *Store) UndoImport(ctx context.Context, m *Import, by event.TrailEntry, done func(freed int)) error {
+	if err := s.hideImport(ctx, m); err != nil {
+		return fmt.Errorf("undoing import %s: %w", m.ID, err)
+	}
+	if err := s.freeCodes(ctx, m, done); err != nil {
+		return fmt.Errorf("undoing import %s: %w", m.ID, err)
+	}
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, `UPDATE gift_import SET state = 'UNDONE'
+			WHERE account_id = $1 AND id = $2 AND state = 'UNDOING'`, db.KeyOf(m.AccountID), db.KeyOf(m.ID))
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return err // somebody else has
+		}
+		return s.tellImport(ctx, tx, m, event.ImportUndone, by)
+	})
+	if err != nil {
+		return fmt.Errorf("undoing import %s: %w", m.ID, err)
+	}
+	m.State = ImportUndone
+	return nil
+}
+
+// hideImport takes the first step of undoing, unless it was taken.
+func (s *Store) hideImport(ctx context.Context, m *Import) error {
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		const query = `SELECT ` + importColumns + ` FROM gift_import WHERE account_id = $1 AND id = $2`
+		is, err := scanImport(tx.QueryRowContext(ctx, query, db.KeyOf(m.AccountID), db.KeyOf(m.ID)))
+		switch {
+		case err != nil:
+			return err
+		case is.State == ImportUndoing, is.State == ImportUndone:
+			return nil
+		case is.Used:
+			return ErrImportUsed
+		case is.State == ImportStaged:
+			return s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'UNDOING'
+				WHERE account_id = $1 AND id = $2 AND state = 'STAGED'`)
+		case s.db.Spread:
+			return ErrNoUndo
+		}
+		err = s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'UNDOING', flips = flips + 1
+			WHERE account_id = $1 AND id = $2 AND state = 'FINISHED' AND NOT used`)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `UPDATE tally SET vouchers = vouchers - $2 WHERE account_id = $1`,
+				db.KeyOf(m.AccountID), is.Staged)
+		}
+		return err
+	})
+}
+
+// freed is how many gifts are looked at in one transaction.
+const freed = 1_000
+
+// freeCodes takes away what codes and tokens are found by, of all gifts of an import.
+func (s *Store) freeCodes(ctx context.Context, m *Import, done func(int)) error {
+	const query = `SELECT v.id FROM voucher AS v WHERE v.import_id = $2 AND v.account_id = $1 AND v.id > $3
+		ORDER BY v.id LIMIT $4`
+	for after, n := (guid.ID{}), freed; n == freed; {
+		ids, err := db.Collect(ctx, s.db, query, []any{db.KeyOf(m.AccountID), db.KeyOf(m.ID), db.KeyOf(after), freed},
+			func(from db.Scanner) (id guid.ID, err error) { return id, from.Scan(db.ScanID(&id)) })
+		if err != nil {
+			return err
+		}
+		if n = len(ids); n == 0 {
+			break
+		}
+		w := db.Batch{Query: deleteSecrets, Account: m.AccountID}
+		for _, id := range ids {
+			w.Rows = append(w.Rows, []any{db.KeyOf(id)})
+		}
+		err = s.db.Retry(ctx, func(ctx context.Context) error {
+			return s.transact(ctx, func(run db.Runner) error { return run(ctx, []db.Batch{w}) })
+		})
+		if err != nil && !errors.Is(err, db.ErrUnknownOutcome) { // then it is done again, or was done
+			return err
+		}
+		after = ids[n-1]
+		done(n)
+	}
+	return nil
+}
+
+// TakenCodes tells which of some codes lead to a gift, or led to one, in the whole installation.
+func (s *Store) TakenCodes(ctx context.Context, codes []gift.VoucherCode) (map[gift.VoucherCode]bool, error) {
+	w := db.Batch{Query: selectCodes}
+	of := map[string]gift.VoucherCode{}
+	for _, c := range codes {
+		for _, hash := range s.db.Keys.CodeHashes(c) {
+			of[string(hash)] = c
+			w.Rows = append(w.Rows, []any{hash})
+		}
+	}
+	taken := map[gift.VoucherCode]bool{}
+	w.Scan = func(from db.Scanner) error {
+		var hash []byte
+		err := from.Scan(&hash)
+		if c, is := of[string(hash)]; is {
+			taken[c] = true
+		}
+		return err
+	}
+	err := s.db.Retry(ctx, func(ctx context.Context) error { return s.db.Read(ctx, []db.Batch{w}) })
+	if err != nil {
+		return nil, fmt.Errorf("looking for codes: %w", err)
+	}
+	return taken, nil
+}
