@@ -33,8 +33,8 @@ type staffInviteCmd struct {
 
 func (staffInviteCmd) Help() string {
 	return `The link alone is printed on standard output. It works once, for 72 hours, and whoever opens it is signed in: send it to nobody else.
-Somebody who is of the staff already gets a new link, which ends the earlier one and all of their sessions: so does somebody
-come in again who lost what they sign in with. Name and role then stay as they are.
+Somebody who is of the staff already gets a new link, which ends the earlier one, all of their sessions, their password and their
+authenticator: so does somebody come in again who lost what they sign in with. Name and role then stay as they are.
 
 Example:
 
@@ -85,6 +85,7 @@ func invite(ctx context.Context, s *store.Store, account guid.ID, who staff.Memb
 		now := time.Now()
 		if known := staff.Find(members, who.Email); known != nil {
 			m = *known
+			m.Forget()
 			c.EndSessions = []guid.ID{m.ID}
 		} else if m, err = staff.Hire(a, members, who, now); err != nil {
 			return c, err

@@ -3,31 +3,18 @@ package pin
 
 import (
 	"crypto/rand"
-	"crypto/subtle"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"math/big"
 	"strings"
 
-	"golang.org/x/crypto/argon2"
+	"boon.example/internal/base/slowhash"
 )
 
 // A PIN has so many digits.
 const (
 	Shortest = 4
 	Longest  = 8
-)
-
-// What a hash costs: the second choice of RFC 9106 with less memory, as OWASP names it. Hashes of other costs are
-// refused, so that no set-up can make the service spend more.
-const (
-	memory = 19 * 1024 // KiB
-	passes = 2
-	lanes  = 1
-	size   = 32 // bytes of the hash
-	salt   = 16
-	prefix = "$argon2id$v=19$m=19456,t=2,p=1$"
 )
 
 // The reasons why a PIN is refused.
@@ -61,9 +48,7 @@ func Hash(pin string) (string, error) {
 	if err := Check(pin); err != nil {
 		return "", err
 	}
-	drawn := make([]byte, salt)
-	rand.Read(drawn) // never fails
-	return encode(drawn, derive(pin, drawn)), nil
+	return slowhash.Make(pin), nil
 }
 
 // Draw draws a PIN of six digits for somebody's first sign-in.
@@ -79,32 +64,8 @@ func Draw() string {
 	}
 }
 
-func encode(salt, hash []byte) string {
-	text := base64.RawStdEncoding.EncodeToString
-	return prefix + text(salt) + "$" + text(hash)
-}
-
-func derive(pin string, salt []byte) []byte {
-	return argon2.IDKey([]byte(pin), salt, passes, memory, lanes, size)
-}
-
 // Valid reports whether text is a hash as Hash makes them.
-func Valid(text string) bool {
-	_, _, ok := split(text)
-	return ok
-}
+func Valid(text string) bool { return slowhash.Valid(text) }
 
 // Is reports whether a hash is that of a PIN. It takes 19 MiB and some hundredths of a second.
-func Is(hash, pin string) bool {
-	salt, want, ok := split(hash)
-	return ok && len(pin) <= Longest && subtle.ConstantTimeCompare(derive(pin, salt), want) == 1
-}
-
-func split(text string) (drawn, hash []byte, ok bool) {
-	first, second, _ := strings.Cut(strings.TrimPrefix(text, prefix), "$")
-	decode := base64.RawStdEncoding.DecodeString
-	drawn, err := decode(first)
-	hash, err2 := decode(second)
-	ok = err == nil && err2 == nil && len(drawn) == salt && len(hash) == size && encode(drawn, hash) == text
-	return drawn, hash, ok
-}
+func Is(hash, pin string) bool { return len(pin) <= Longest && slowhash.Is(hash, pin) }

@@ -158,7 +158,7 @@ func TestAnInvitationSignsIn(t *testing.T) {
 	}
 	b.want(http.StatusSeeOther, harborConsole, nil)
 	b.want(http.StatusSeeOther, link, url.Values{})
-	page := b.want(http.StatusOK, harborConsole, nil)
+	page := b.want(http.StatusOK, harborConsole+"you", nil)
 	if !strings.Contains(page.body, "ann") || !strings.Contains(page.body, "This device, now") {
 		t.Errorf("the first page says %s", page.body)
 	}
@@ -180,9 +180,9 @@ func TestASessionThatIsOver(t *testing.T) {
 	over := func(how string, b *browser, end func(*browser)) {
 		t.Helper()
 		thief := s.browser().take(b.token())
-		thief.want(http.StatusOK, harborConsole, nil)
+		thief.want(http.StatusOK, harborConsole+"you", nil)
 		end(b)
-		if a := thief.ask(harborConsole, nil); a.status != http.StatusSeeOther {
+		if a := thief.ask(harborConsole+"you", nil); a.status != http.StatusSeeOther {
 			t.Errorf("%s: a stolen session goes on: status %d", how, a.status)
 		}
 	}
@@ -206,10 +206,10 @@ func TestEndingASession(t *testing.T) {
 	s := start(t, server.Config{})
 	ann, ben := s.joined("ann@example.com", staff.Owner), s.joined("ben@example.com", staff.Owner)
 	id := func(b *browser) string { return s.sessionOf(b.token()) }
-	ben.want(http.StatusSeeOther, harborConsole+"sessions/end", url.Values{"session": {id(ann)}})
-	ann.want(http.StatusOK, harborConsole, nil)
-	ann.want(http.StatusSeeOther, harborConsole+"sessions/end", url.Values{"session": {id(ann)}})
-	ann.want(http.StatusSeeOther, harborConsole, nil)
+	ben.want(http.StatusSeeOther, harborConsole+"you/end", url.Values{"session": {id(ann)}})
+	ann.want(http.StatusOK, harborConsole+"you", nil)
+	ann.want(http.StatusSeeOther, harborConsole+"you/end", url.Values{"session": {id(ann)}})
+	ann.want(http.StatusSeeOther, harborConsole+"you", nil)
 }
 
 // sessionOf is the id of a session.
@@ -248,7 +248,10 @@ func TestAFixedSession(t *testing.T) {
 		if victim.token() == planted {
 			t.Error("a session goes on under the token that was there before")
 		}
-		s.browser().take(planted).want(http.StatusSeeOther, harborConsole, nil)
+		to := s.browser().take(planted).want(http.StatusSeeOther, harborConsole+"you", nil)
+		if !strings.HasSuffix(to.header.Get("Location"), "/sign-in") {
+			t.Error("the session that was there before goes on")
+		}
 	}
 }
 
@@ -258,7 +261,7 @@ func TestOtherOriginsDoNothingInTheConsole(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
 	ann, link := s.joined("ann@example.com", staff.Owner), s.invite("ben@example.com", staff.Owner)
-	for _, path := range []string{link, harborConsole + "sign-out", harborConsole + "sessions/end",
+	for _, path := range []string{link, harborConsole + "sign-out", harborConsole + "you/end",
 		harborConsole + "nothing"} {
 		for _, foreign := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
 			{"Origin", "https://evil.example"}, {"Origin", "null"}} {
@@ -266,8 +269,8 @@ func TestOtherOriginsDoNothingInTheConsole(t *testing.T) {
 		}
 	}
 	inline := regexp.MustCompile(`(?i)<script>|<style|\sstyle=|\son[a-z]+=|javascript:|(src|href)="https?:`)
-	for _, path := range []string{harborConsole, harborConsole + "sign-in", link, harborConsole + "nothing",
-		"/console/join/x"} {
+	for _, path := range []string{harborConsole + "you", harborConsole + "staff", harborConsole + "sign-in", link,
+		harborConsole + "nothing", "/console/join/x"} {
 		page := ann.ask(path, nil)
 		policy := page.header.Get("Content-Security-Policy")
 		if !strings.Contains(policy, "default-src 'self'") || !strings.Contains(policy, "frame-ancestors 'none'") ||
@@ -276,6 +279,233 @@ func TestOtherOriginsDoNothingInTheConsole(t *testing.T) {
 		}
 		if found := inline.FindString(page.body); found != "" {
 			t.Errorf("%s has %q", path, found)
+		}
+	}
+}
+
+// signIn is the form of a sign-in.
+func signIn(email, password, code string) url.Values {
+	return url.Values{"email": {email}, "password": {password}, "code": {code}}
+}
+
+const words = "orange bicycle on a roof"
+
+// settled is the browser of somebody who came in and has a password.
+func (s *service) settled(email string, role staff.Role) *browser {
+	s.Helper()
+	b := s.joined(email, role)
+	b.want(http.StatusSeeOther, harborConsole+"you/password", url.Values{"password": {words}})
+	return b
+}
+
+// TestSigningInWithAPassword: with the right one, in whatever spelling of Unicode; choosing one ends other sessions.
+func TestSigningInWithAPassword(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	ann := s.joined("ann@example.com", staff.Manager)
+	for _, weak := range []string{"", "short", "fourteen chars", strings.Repeat("long", 40)} {
+		page := ann.want(http.StatusBadRequest, harborConsole+"you/password", url.Values{"password": {weak}})
+		if !strings.Contains(page.body, "A password ") {
+			t.Errorf("%q: %s", weak, page.body)
+		}
+	}
+	other := s.browser().take(ann.token())
+	other.want(http.StatusOK, harborConsole+"you", nil)
+	const composed, apart = "Gr\u00fcne \u00c4pfel am Baum", "Gru\u0308ne A\u0308pfel am Baum"
+	ann.want(http.StatusSeeOther, harborConsole+"you/password", url.Values{"password": {composed}})
+	again := s.browser()
+	for _, wrong := range []url.Values{signIn("ann@example.com", words, ""), signIn("ben@example.com", composed, ""),
+		signIn("", "", "")} {
+		again.want(http.StatusForbidden, harborConsole+"sign-in", wrong)
+	}
+	if a := again.want(http.StatusSeeOther, harborConsole+"sign-in", signIn("ANN@example.com ", apart, "")); a.header.Get(
+		"Location") != harborConsole {
+		t.Errorf("signing in leads to %q", a.header.Get("Location"))
+	}
+	again.want(http.StatusOK, harborConsole+"you", nil)
+	ann.want(http.StatusOK, harborConsole+"you", nil)
+	again.want(http.StatusSeeOther, harborConsole+"you/password", url.Values{"password": {words}})
+	if a := ann.ask(harborConsole+"you", nil); a.status != http.StatusSeeOther {
+		t.Error("a session goes on after another password was chosen elsewhere")
+	}
+}
+
+// TestASignInTellsNothing of who exists: a name that nobody has, a wrong password, a wrong code and an account that
+// there is not are answered by the same page.
+func TestASignInTellsNothing(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	s.settled("ann@example.com", staff.Manager)
+	s.joined("ben@example.com", staff.Manager) // has no password
+	same := map[string]bool{}
+	for _, account := range []string{examples.HarborAccount, "0197f2a4-0000-7000-8000-000000000001"} {
+		for _, email := range []string{"ann@example.com", "ben@example.com", "none@example.com"} {
+			b := s.browser()
+			before := b.want(http.StatusOK, "/console/"+account+"/sign-in", nil)
+			a := b.want(http.StatusForbidden, "/console/"+account+"/sign-in", signIn(email, "wrong", "123456"))
+			if len(a.header.Values("Set-Cookie")) > 0 || len(before.header.Values("Set-Cookie")) > 0 {
+				t.Errorf("%s: a cookie is set", email)
+			}
+			same[strings.NewReplacer(account, "ACCOUNT", email, "EMAIL").Replace(a.body)] = true
+		}
+	}
+	if len(same) != 1 {
+		t.Errorf("wrong sign-ins are answered by %d pages", len(same))
+	}
+}
+
+// TestManyWrongPasswords slow down one name and nobody else; from a device that it knows, the person signs in all the
+// same, and from another one not even with the right password.
+func TestManyWrongPasswords(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	ann := s.settled("ann@example.com", staff.Manager)
+	ben := s.settled("ben@example.com", staff.Manager)
+	ann.want(http.StatusSeeOther, harborConsole+"sign-in", signIn("ann@example.com", words, "")) // the device is known now
+	thief, looked := s.browser(), 0
+	tries := 10_000
+	if testing.Short() {
+		tries = 500
+	}
+	for range tries {
+		if thief.ask(harborConsole+"sign-in", signIn("ann@example.com", "guess", "")).status == http.StatusForbidden {
+			looked++
+		}
+	}
+	if looked < 5 || looked > 15 { // one more each minute, on a slow machine
+		t.Errorf("%d wrong passwords were looked at", looked)
+	}
+	thief.want(http.StatusTooManyRequests, harborConsole+"sign-in", signIn("ann@example.com", words, ""))
+	ann.want(http.StatusSeeOther, harborConsole+"sign-in", signIn("ann@example.com", words, ""))
+	ben.want(http.StatusSeeOther, harborConsole+"sign-in", signIn("ben@example.com", words, ""))
+	s.browser().want(http.StatusSeeOther, harborConsole+"sign-in", signIn("ben@example.com", words, ""))
+}
+
+// TestAnAuthenticator: its code is asked for beside the password, and each code is good once.
+func TestAnAuthenticator(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	ann := s.settled("ann@example.com", staff.Manager)
+	page := ann.want(http.StatusOK, harborConsole+"you", nil)
+	secret := regexp.MustCompile(`name="secret" value="(\w+)"`).FindStringSubmatch(page.body)[1]
+	ann.want(http.StatusBadRequest, harborConsole+"you/authenticator", url.Values{"secret": {secret}, "code": {"000000"}})
+	shows := func() string { return staff.Code(secret, time.Now()) }
+	used := shows()
+	ann.want(http.StatusSeeOther, harborConsole+"you/authenticator", url.Values{"secret": {secret}, "code": {used}})
+	b := s.browser()
+	b.want(http.StatusForbidden, harborConsole+"sign-in", signIn("ann@example.com", words, ""))
+	b.want(http.StatusForbidden, harborConsole+"sign-in", signIn("ann@example.com", words, used))
+	next := staff.Code(secret, time.Now().Add(30*time.Second)) // a clock that is ahead
+	b.want(http.StatusForbidden, harborConsole+"sign-in", signIn("ann@example.com", "wrong", next))
+	b.want(http.StatusSeeOther, harborConsole+"sign-in", signIn("ann@example.com", words, next))
+	s.browser().want(http.StatusForbidden, harborConsole+"sign-in", signIn("ann@example.com", words, next))
+	b.want(http.StatusSeeOther, harborConsole+"you/password", url.Values{"password": {"eight888"}})
+	b.want(http.StatusBadRequest, harborConsole+"you/authenticator/end", url.Values{})
+}
+
+// TestOwnersManageTheStaff: an owner invites, changes roles, ends sessions and removes; nobody else does; and one owner
+// is left.
+func TestOwnersManageTheStaff(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	ann := s.settled("ann@example.com", staff.Owner)
+	page := ann.want(http.StatusOK, harborConsole+"staff/invite", url.Values{"email": {"ben@example.com"}, "name": {"Ben"},
+		"role": {"manager"}})
+	link := regexp.MustCompile(`/console/join/[\w-]{43}`).FindString(page.body)
+	ben := s.browser()
+	ben.want(http.StatusSeeOther, link, url.Values{})
+	member := regexp.MustCompile(`name="member" value="([0-9a-f-]{36})"`)
+	ids := map[string]bool{}
+	page = ann.want(http.StatusOK, harborConsole+"staff", nil)
+	for _, m := range member.FindAllStringSubmatch(page.body, -1) {
+		ids[m[1]] = true
+	}
+	if len(ids) != 2 {
+		t.Fatalf("the page has %d members", len(ids))
+	}
+	own := s.memberOf(ann.token())
+	delete(ids, own)
+	var his string
+	for his = range ids {
+	}
+	for _, path := range []string{"staff", "staff/invite", "staff/role", "staff/end", "staff/remove"} {
+		var form url.Values
+		if path != "staff" {
+			form = url.Values{"member": {own}, "role": {"cashier"}}
+		}
+		ben.want(http.StatusForbidden, harborConsole+path, form)
+	}
+	for _, path := range []string{"staff/role", "staff/remove"} { // nobody else has come in as an owner
+		a := ann.want(http.StatusBadRequest, harborConsole+path, url.Values{"member": {own}, "role": {"manager"}})
+		if !strings.Contains(a.body, "without an owner") {
+			t.Errorf("%s: %s", path, a.body)
+		}
+	}
+	ann.want(http.StatusSeeOther, harborConsole+"staff/role", url.Values{"member": {his}, "role": {"owner"}})
+	ben.want(http.StatusOK, harborConsole+"staff", nil)
+	ann.want(http.StatusSeeOther, harborConsole+"staff/end", url.Values{"member": {his}})
+	ben.want(http.StatusSeeOther, harborConsole+"you", nil)
+	page = ann.want(http.StatusOK, harborConsole+"staff/invite", url.Values{"member": {his}})
+	ben.want(http.StatusSeeOther, regexp.MustCompile(`/console/join/[\w-]{43}`).FindString(page.body), url.Values{})
+	ann.want(http.StatusSeeOther, harborConsole+"staff/remove", url.Values{"member": {his}})
+	ben.want(http.StatusSeeOther, harborConsole+"you", nil)
+	ann.want(http.StatusBadRequest, harborConsole+"staff/role", url.Values{"member": {his}, "role": {"owner"}})
+}
+
+// memberOf is the member whose session has a token.
+func (s *service) memberOf(token string) (id string) {
+	s.withStore(func(db *store.Store) error {
+		found, err := db.Session(s.Context(), token, time.Now())
+		id = found.StaffID.String()
+		return err
+	})
+	return id
+}
+
+// unproven makes a session as if its member had proven long ago who they are.
+func (s *service) unproven(token string) *browser {
+	s.Helper()
+	old := staff.NewToken()
+	s.withStore(func(db *store.Store) error {
+		now, err := db.Session(s.Context(), token, time.Now())
+		if err != nil {
+			return err
+		}
+		now.ProvenAt = now.ProvenAt.Add(-5 * time.Minute)
+		return db.ChangeStaff(s.Context(), now.AccountID, func([]staff.Member) (staff.Changes, error) {
+			return staff.Changes{Begin: []staff.Begun{{Session: now, Token: old}}}, nil
+		})
+	})
+	return s.browser().take(old)
+}
+
+// TestProvingOnceMore: who did not prove lately who they are is asked for it before roles, invitations and passwords
+// change; then the session is another one.
+func TestProvingOnceMore(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	first := s.settled("ann@example.com", staff.Owner)
+	ann := s.unproven(first.token())
+	for path, to := range map[string]string{"staff/invite": "staff", "staff/role": "staff", "staff/remove": "staff",
+		"you/password": "you", "you/authenticator": "you", "you/authenticator/end": "you"} {
+		a := ann.want(http.StatusSeeOther, harborConsole+path, url.Values{"email": {"x@example.com"}, "role": {"owner"},
+			"password": {words}})
+		if want := harborConsole + "confirm?to=" + to; a.header.Get("Location") != want {
+			t.Errorf("%s leads to %q", path, a.header.Get("Location"))
+		}
+	}
+	old := ann.token()
+	ann.want(http.StatusForbidden, harborConsole+"confirm", url.Values{"password": {"wrong"}, "to": {"staff"}})
+	a := ann.want(http.StatusSeeOther, harborConsole+"confirm", url.Values{"password": {words}, "to": {"staff"}})
+	if a.header.Get("Location") != harborConsole+"staff" || ann.token() == old {
+		t.Errorf("proving leads to %q", a.header.Get("Location"))
+	}
+	s.browser().take(old).want(http.StatusSeeOther, harborConsole+"you", nil)
+	ann.want(http.StatusOK, harborConsole+"staff/invite", url.Values{"email": {"x@example.com"}, "role": {"manager"}})
+	for _, elsewhere := range []string{"//evil.example", "https://evil.example", "/console", "..", "\\evil"} {
+		a = ann.want(http.StatusSeeOther, harborConsole+"confirm", url.Values{"password": {words}, "to": {elsewhere}})
+		if to := a.header.Get("Location"); to != harborConsole {
+			t.Errorf("%q leads to %q", elsewhere, to)
 		}
 	}
 }

@@ -33,6 +33,11 @@ type Member struct {
 	Locations []guid.ID `json:"locations,omitempty"` // of a cashier; empty: all of the account's
 	InvitedAt time.Time `json:"invitedAt"`
 	JoinedAt  time.Time `json:"joinedAt,omitzero"` // zero: the invitation was not used yet
+
+	Password string   `json:"password,omitempty"` // its hash; "": none
+	Long     bool     `json:"long,omitempty"`     // the password is long enough alone
+	TOTP     *TOTP    `json:"totp,omitempty"`
+	Devices  []Device `json:"devices,omitempty"` // from which they signed in, the last one first
 }
 
 // The lengths of what people type.
@@ -94,6 +99,17 @@ func (m *Member) fits(a *merchant.Account) error {
 	}
 	return nil
 }
+
+// WithRole is the member in another role; one that is no cashier's is good everywhere.
+func (m Member) WithRole(a *merchant.Account, role Role) (Member, error) {
+	if m.Role = role; role != Cashier {
+		m.Locations = nil
+	}
+	return m, m.fits(a)
+}
+
+// Forget takes away by what the member signed in: whoever needs a new invitation has lost it, or somebody else has it.
+func (m *Member) Forget() { m.Password, m.Long, m.TOTP, m.Devices = "", false, nil, nil }
 
 // Remain refuses a change that takes the last owner away who has joined: nobody could let others in any more.
 func Remain(before, after []Member) error {

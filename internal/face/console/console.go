@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/fair"
+	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/service"
@@ -43,6 +45,9 @@ type Store interface {
 	// Sessions are those of an account that work, and Seen notes that one was used.
 	Sessions(ctx context.Context, account guid.ID, now time.Time) ([]staff.Session, error)
 	Seen(ctx context.Context, key []byte, now time.Time) error
+	// SignInBucket reads an allowance of wrong sign-ins; CountSignIn takes n out of it, durably.
+	SignInBucket(ctx context.Context, under string) (ratelimit.Bucket, error)
+	CountSignIn(ctx context.Context, under string, rate ratelimit.Rate, now time.Time, n int) (ratelimit.Bucket, error)
 }
 
 // Path is where the console is. Below it stands the id of an account.
@@ -64,13 +69,17 @@ type console struct {
 	Config
 	secure bool // cookies go over TLS only
 	looks  looks
-	table  []page // of pages for who is signed in, in the order of the navigation
+	limits *ratelimit.Limiter[string] // of wrong sign-ins
+	busy   *fair.Places               // for checking passwords
+	table  []page                     // of pages for who is signed in, in the order of the navigation
 }
 
 // Handler serves everything under Path.
 func Handler(c Config) http.Handler {
-	f := &console{Config: c, secure: strings.HasPrefix(c.PublicURL, "https://"), looks: readLooks()}
-	f.table = slices.Concat(f.homePages())
+	f := &console{Config: c, secure: strings.HasPrefix(c.PublicURL, "https://"), looks: readLooks(),
+		busy: fair.New(passwordsAtOnce)}
+	f.limits = ratelimit.NewLimiterBy(signInRate, ratelimit.Records[string](wrongSignIns{c.Store}), time.Now)
+	f.table = slices.Concat(f.homePages(), f.teamPages())
 	mux := http.NewServeMux()
 	mux.Handle("GET "+assetsPath+"{folder}/{file}", c.Service.Page(http.HandlerFunc(f.asset)))
 	f.open(mux, "GET "+joinPath+"{token}", f.showInvitation)
@@ -104,6 +113,7 @@ func withHeaders(next http.Handler) http.Handler {
 func (f *console) account() http.Handler {
 	inner := http.NewServeMux()
 	f.open(inner, "GET "+signInPath, f.showSignIn)
+	f.open(inner, "POST "+signInPath, f.signIn)
 	f.open(inner, "POST "+signOutPath, f.signOut)
 	for _, p := range f.table {
 		f.closed(inner, p)

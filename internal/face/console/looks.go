@@ -73,8 +73,9 @@ func (l *looks) functions(texts *locale.Locale) template.FuncMap {
 			}
 			return assetsPath + l.folder + "/" + name, nil
 		},
-		"role":   func(r staff.Role) string { return texts.Text("console.role." + string(r)) },
-		"moment": func(t time.Time) string { return texts.Moment(t) },
+		"role":       func(r staff.Role) string { return texts.Text("console.role." + string(r)) },
+		"permission": func(name string) string { return texts.Text("console.may." + name) },
+		"moment":     func(t time.Time) string { return texts.Moment(t) },
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"boon.example/internal/base/admission"
@@ -22,6 +23,7 @@ type page struct {
 	nav     string               // the name of its text in the navigation; "": it is not there
 	needs   merchant.Permissions // of the member; without them the page is neither in the navigation nor served
 	owner   bool                 // it is for owners
+	fresh   bool                 // it asks the member to prove who they are, unless they did within five minutes
 	do      func(*request) (view, error)
 }
 
@@ -73,6 +75,10 @@ func (f *console) closed(mux *http.ServeMux, p page) {
 			return view{}, err
 		case !r.sees(&p):
 			return view{}, errNotForYou
+		case p.fresh && !r.session.Proven(r.Now):
+			_, section, _ := strings.Cut(p.pattern, "/")
+			section, _, _ = strings.Cut(section, "/")
+			return r.toConfirm(section), nil
 		}
 		if err := r.Begin(r.member.Caller(r.account), admission.Read, service.OtherDeadline); err != nil {
 			return view{}, err

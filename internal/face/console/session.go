@@ -77,11 +77,6 @@ func (f *console) start(r *request) (view, error) {
 	return view{template: "start.html", title: "console.sign-in"}, nil
 }
 
-// showSignIn shows how to come in. It says the same of every account, whether there is one or not.
-func (f *console) showSignIn(*request) (view, error) {
-	return view{template: "start.html", title: "console.sign-in"}, nil
-}
-
 // signOut ends the session of the browser.
 func (f *console) signOut(r *request) (view, error) {
 	keys, err := f.replaced(r)

@@ -290,3 +290,35 @@ func (s *Misses) TakeAnonymous(ctx context.Context, network string, now time.Tim
 	}
 	return b, allowed, nil
 }
+
+// SignInBucket reads the bucket of wrong sign-ins under a name; CountSignIn takes n out of it, durably, and gives
+// the bucket after it. The name is kept as a keyed hash, in buckets that are forgotten once they have been full for a
+// while.
+func (s *Misses) SignInBucket(ctx context.Context, under string) (ratelimit.Bucket, error) {
+	return s.askBucket(ctx, selectAnonymous, s.db.Keys.AddressHash("sign-in "+under))
+}
+
+// CountSignIn is SignInBucket's other half.
+func (s *Misses) CountSignIn(ctx context.Context, under string, rate ratelimit.Rate, now time.Time, n int) (
+	b ratelimit.Bucket, err error) {
+	key := s.db.Keys.AddressHash("sign-in " + under)
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx,
+			`INSERT INTO anonymous_bucket (address_hash) VALUES ($1) ON CONFLICT (address_hash) DO NOTHING`, key)
+		if err != nil {
+			return err
+		}
+		was, err := readBucket(ctx, tx, s.db.Text(lockAnonymous), key)
+		if err != nil {
+			return err
+		}
+		b = rate.Take(was, now, n)
+		_, err = tx.ExecContext(ctx, `UPDATE anonymous_bucket SET full_at = $1, taken_at = $2 WHERE address_hash = $3`,
+			db.Micros(b.FullAt), db.Micros(b.TakenAt), key)
+		return err
+	})
+	if err != nil {
+		return ratelimit.Bucket{}, fmt.Errorf("counting a wrong sign-in: %w", err)
+	}
+	return b, nil
+}

@@ -1,0 +1,271 @@
+package console
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"boon.example/internal/base/clientip"
+	"boon.example/internal/base/ratelimit"
+	"boon.example/internal/contact"
+	"boon.example/internal/guid"
+	"boon.example/internal/refusal"
+	"boon.example/internal/service"
+	"boon.example/internal/staff"
+)
+
+// Wrong sign-ins slow down: those under a name from one network, those under a name from everywhere, and those from a
+// network. A device from which somebody signed in before has an allowance of its own for that name, so that whoever
+// tries passwords elsewhere keeps nobody out. What is beyond an allowance is not looked at, and costs nothing further.
+const (
+	ofPair    = "pair"
+	ofDevice  = "device"
+	ofName    = "name"
+	ofNetwork = "network"
+)
+
+func signInRate(under string) ratelimit.Rate {
+	switch kind, _, _ := strings.Cut(under, " "); kind {
+	case ofName:
+		return ratelimit.Rate{Burst: 50, Refill: 20 * time.Second}
+	case ofNetwork:
+		return ratelimit.Rate{Burst: 100, Refill: 10 * time.Second}
+	}
+	return ratelimit.Rate{Burst: 5, Refill: time.Minute}
+}
+
+// wrongSignIns keeps the allowances.
+type wrongSignIns struct{ Store }
+
+// Bucket implements ratelimit.Records.
+func (w wrongSignIns) Bucket(ctx context.Context, under string) (ratelimit.Bucket, error) {
+	return w.SignInBucket(ctx, under)
+}
+
+// Take implements ratelimit.Records. Whoever hangs up now has tried all the same.
+func (w wrongSignIns) Take(ctx context.Context, under string, n int) (ratelimit.Bucket, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return w.CountSignIn(ctx, under, signInRate(under), time.Now(), n)
+}
+
+// passwordsAtOnce is how many passwords are checked at the same time. They have places of their own: those of tills'
+// PINs never wait for them.
+const passwordsAtOnce = 2
+
+var (
+	errSignIn  = refusal.New(refusal.NotAuthorized, "E-mail address, password or code is wrong.")
+	errTooMany = refusal.New(refusal.RateLimited, "Too many wrong sign-ins were tried. Wait a minute, then try again.")
+)
+
+// signInForm is what the sign-in page shows.
+type signInForm struct {
+	Account guid.ID
+	Wrong   string // why the last one was refused; "": it is the first
+	Email   string
+	Confirm bool // the member proves once more who they are
+	To      string
+}
+
+// showSignIn shows how to come in. It says the same of every account, whether there is one or not.
+func (f *console) showSignIn(r *request) (view, error) {
+	return view{template: "signin.html", title: "console.sign-in", data: signInForm{Account: accountOf(r.HTTP)}}, nil
+}
+
+// signIn lets in who knows the password of a member, and the code of the authenticator where there is one. What is
+// wrong is answered alike, and takes as long, whatever was wrong and whoever is a member.
+func (f *console) signIn(r *request) (view, error) {
+	account, form := accountOf(r.HTTP), r.HTTP.PostForm
+	email := form.Get("email")
+	m, err := f.prove(r, account, email, form.Get("password"), form.Get("code"))
+	if refused, is := errors.AsType[*refusal.Error](err); is && refused.Code != refusal.Unavailable {
+		return view{template: "signin.html", title: "console.sign-in", status: refused.Code.Status(),
+			data: signInForm{Account: account, Wrong: f.wrong(r, refused), Email: email}}, nil
+	}
+	if err != nil {
+		return view{}, err
+	}
+	begun := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Now)
+	return f.enterAs(r, m, &begun, form.Get("code"), m.Name+" signed in to the console with a password")
+}
+
+// wrong is a refusal of a sign-in in the language of the page.
+func (f *console) wrong(r *request, refused *refusal.Error) string {
+	if refused.Code == refusal.RateLimited {
+		return r.locale.Text("console.sign-in.limited")
+	}
+	return r.locale.Text("console.sign-in.wrong")
+}
+
+// prove finds the member who a sign-in shows to be there, unless too many wrong ones were tried.
+func (f *console) prove(r *request, account guid.ID, email, password, code string) (*staff.Member, error) {
+	members, err := f.Store.Members(r.Context(), account)
+	if err != nil {
+		return nil, service.Stored(err)
+	}
+	m := staff.Find(members, email)
+	under := f.allowances(r, account, email, m)
+	var proven bool
+	var failed error
+	err = f.allowed(r.Context(), under, func() (cost int) {
+		if proven, failed = f.check(r, account, m, email, password, code); failed == nil && !proven {
+			cost = 1
+		}
+		return cost
+	})
+	if _, limited := errors.AsType[*ratelimit.Limited](err); limited {
+		return nil, errTooMany
+	}
+	if err = errors.Join(err, failed); err != nil {
+		return nil, service.Stored(fmt.Errorf("checking a sign-in: %w", err))
+	}
+	if !proven {
+		return nil, errSignIn
+	}
+	return m, nil
+}
+
+// allowances are what a sign-in may use up. All of them are counted for names that nobody has, too.
+func (f *console) allowances(r *request, account guid.ID, email string, m *staff.Member) []string {
+	name := account.String() + " " + contact.FoldEmail(strings.TrimSpace(email))
+	if shown := f.shownDevice(r.HTTP); m != nil && shown != nil && m.Knows(shown) {
+		return []string{fmt.Sprintf("%s %s %x", ofDevice, name, shown)}
+	}
+	address, _ := netip.ParseAddr(r.Address()) // else it is that of nobody
+	network := clientip.Network(address)
+	return []string{ofNetwork + " " + network, ofName + " " + name, ofPair + " " + name + " " + network}
+}
+
+// allowed tries within all of some allowances.
+func (f *console) allowed(ctx context.Context, under []string, try func() (cost int)) error {
+	if len(under) == 0 {
+		return nil
+	}
+	var failed error
+	err := f.limits.Try(ctx, under[0], func() (cost int) {
+		if len(under) == 1 {
+			return try()
+		}
+		failed = f.allowed(ctx, under[1:], func() int {
+			cost = try()
+			return cost
+		})
+		return cost
+	})
+	return errors.Join(err, failed)
+}
+
+// check compares what somebody typed. It makes one hash, also where nobody has the name.
+func (f *console) check(r *request, account guid.ID, m *staff.Member, email, password, code string) (bool, error) {
+	part := sha256.Sum256([]byte(contact.FoldEmail(email)))
+	done, err := f.busy.Take(r.Context(), account, guid.ID(part[:16]))
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	if !m.IsPassword(password) {
+		return false, nil
+	}
+	if m.TOTP == nil {
+		return true, nil
+	}
+	shown := *m.TOTP
+	return shown.Use(code, r.Now), nil
+}
+
+// enterAs begins a session of a member who has proven to be one, and uses the code of the authenticator up.
+func (f *console) enterAs(r *request, m *staff.Member, begun *staff.Begun, code, what string) (view, error) {
+	had, err := f.replaced(r)
+	if err != nil {
+		return view{}, err
+	}
+	shown := f.device(r)
+	r.member = *m
+	err = f.Store.ChangeStaff(r.Context(), m.AccountID, func(members []staff.Member) (staff.Changes, error) {
+		at := slices.IndexFunc(members, func(is staff.Member) bool { return is.ID == m.ID })
+		if at < 0 || members[at].Password != m.Password {
+			return staff.Changes{}, errSignIn
+		}
+		is := members[at]
+		if is.TOTP != nil {
+			used := *is.TOTP
+			if !used.Use(code, r.Now) {
+				return staff.Changes{}, errSignIn
+			}
+			is.TOTP = &used
+		}
+		is.Remember(shown, r.Now)
+		return staff.Changes{Save: []staff.Member{is}, End: had, Begin: []staff.Begun{*begun},
+			Trail: staff.TrailEntry{What: what, SignIn: true, By: r.by(), RequestID: r.RequestID}}, nil
+	})
+	if err != nil {
+		return view{}, service.Stored(err)
+	}
+	return f.enter(r, begun), nil
+}
+
+// deviceName is what the cookie of a device is called. It opens nothing.
+func (f *console) deviceName() string { return f.cookieName() + "-device" }
+
+// shownDevice is the hash of the token that a device shows; nil: it has none.
+func (f *console) shownDevice(r *http.Request) []byte {
+	found := r.CookiesNamed(f.deviceName())
+	if len(found) != 1 || len(found[0].Value) != len(staff.NewToken()) {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(found[0].Value))
+	return sum[:]
+}
+
+// device is shownDevice; a device that has no token gets one.
+func (f *console) device(r *request) []byte {
+	if shown := f.shownDevice(r.HTTP); shown != nil {
+		return shown
+	}
+	token := staff.NewToken()
+	http.SetCookie(r.Writer, &http.Cookie{Name: f.deviceName(), Value: token, Path: "/",
+		MaxAge: int(400 * 24 * time.Hour / time.Second), HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: f.secure})
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
+}
+
+// showConfirm asks the member to prove once more who they are, before what only they may do.
+func (f *console) showConfirm(r *request) (view, error) {
+	return view{template: "signin.html", title: "console.confirm", data: signInForm{Account: r.account.ID, Confirm: true,
+		Email: r.member.Email, To: within(r.HTTP.FormValue("to"))}}, nil
+}
+
+// confirm goes on where the member was, in a new session that is proven now. It ends when the old one would have.
+func (f *console) confirm(r *request) (view, error) {
+	form := r.HTTP.PostForm
+	m, err := f.prove(r, r.account.ID, r.member.Email, form.Get("password"), form.Get("code"))
+	if refused, is := errors.AsType[*refusal.Error](err); is && refused.Code != refusal.Unavailable {
+		return view{template: "signin.html", title: "console.confirm", status: refused.Code.Status(),
+			data: signInForm{Account: r.account.ID, Wrong: f.wrong(r, refused), Email: r.member.Email, Confirm: true,
+				To: within(form.Get("to"))}}, nil
+	}
+	if err != nil {
+		return view{}, err
+	}
+	begun := m.Begin(r.session.Device, r.Address(), r.Now)
+	begun.Session.BegunAt = r.session.BegunAt
+	v, err := f.enterAs(r, m, &begun, form.Get("code"), m.Name+" proved once more who they are")
+	if err == nil {
+		v.to = home(r.account.ID) + within(form.Get("to"))
+	}
+	return v, err
+}
+
+// within is an address below the account; "": the first page.
+func within(to string) string {
+	if to == "" || strings.Trim(to, "abcdefghijklmnopqrstuvwxyz-/") != "" || to[0] == '/' {
+		return ""
+	}
+	return to
+}

@@ -1,0 +1,193 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/refusal"
+	"boon.example/internal/service"
+	"boon.example/internal/staff"
+)
+
+// teamPages are the pages about the staff of an account, for its owners.
+func (f *console) teamPages() []page {
+	return []page{
+		{pattern: "GET /staff", nav: "console.staff", owner: true, do: f.team},
+		{pattern: "POST /staff/invite", owner: true, fresh: true, do: f.invite},
+		{pattern: "POST /staff/role", owner: true, fresh: true, do: f.setRole},
+		{pattern: "POST /staff/end", owner: true, do: f.endAll},
+		{pattern: "POST /staff/remove", owner: true, fresh: true, do: f.remove},
+	}
+}
+
+// team is what the page of the staff shows.
+type team struct {
+	Members   []teamMember
+	Roles     []staff.Role
+	Table     []right
+	Locations []merchant.Location
+	Wrong     []string // why a form was refused; nil: none was
+	Typed     staff.Member
+	Link      string // an invitation that was made just now; "": none was
+	For       staff.Member
+}
+
+// teamMember is a member with what the page tells of them.
+type teamMember struct {
+	staff.Member
+
+	You      bool
+	Sessions int
+	Seen     time.Time // zero: they are signed in nowhere
+}
+
+// right is a row of the table of roles: which of them may do it.
+type right struct {
+	Name string
+	May  []bool
+}
+
+// team shows who may come in.
+func (f *console) team(r *request) (view, error) { return f.teamAfter(r, team{}, nil) }
+
+// teamAfter is team, after a form was refused or done.
+func (f *console) teamAfter(r *request, shown team, err error) (view, error) {
+	status := 0
+	if refused, is := errors.AsType[*refusal.Error](err); is && refused.Code == refusal.ValidationFailure {
+		shown.Wrong, status = said(refused), refused.Code.Status()
+	} else if err != nil {
+		return view{}, err
+	}
+	members, err := f.Store.Members(r.Context(), r.account.ID)
+	if err != nil {
+		return view{}, service.Stored(err)
+	}
+	sessions, err := f.Store.Sessions(r.Context(), r.account.ID, r.Now)
+	if err != nil {
+		return view{}, service.Stored(err)
+	}
+	for _, m := range members {
+		row := teamMember{Member: m, You: m.ID == r.member.ID}
+		for _, s := range f.listed(r, sessions, m.ID) { // the one that was used last is first
+			if row.Sessions++; row.Seen.IsZero() {
+				row.Seen = s.Seen
+			}
+		}
+		shown.Members = append(shown.Members, row)
+	}
+	shown.Roles, shown.Table, shown.Locations = staff.Roles(), rights(), r.account.Locations
+	return view{template: "staff.html", title: "console.staff", status: status, data: shown}, nil
+}
+
+// rights is the table of roles.
+func rights() (all []right) {
+	for _, name := range merchant.PermissionNames() {
+		needed, _ := merchant.PermissionByName(name)
+		row := right{Name: name}
+		for _, role := range staff.Roles() {
+			row.May = append(row.May, role.May().Has(needed))
+		}
+		all = append(all, row)
+	}
+	return all
+}
+
+// invite makes an invitation, whose link is shown this once: the owner passes it on.
+func (f *console) invite(r *request) (view, error) {
+	form := r.HTTP.PostForm
+	typed := staff.Member{Email: form.Get("email"), Name: form.Get("name"), Role: staff.Role(form.Get("role"))}
+	for _, text := range form["location"] {
+		if id, err := guid.Parse(text); err == nil && typed.Role == staff.Cashier {
+			typed.Locations = append(typed.Locations, id)
+		}
+	}
+	token := staff.NewToken()
+	var m staff.Member
+	err := f.Store.ChangeStaff(r.Context(), r.account.ID, func(members []staff.Member) (c staff.Changes, err error) {
+		again, _ := guid.Parse(form.Get("member"))
+		if known := named(members, again); known != nil { // whoever lost what they sign in with comes in anew
+			m, c.EndSessions = *known, []guid.ID{again}
+			m.Forget()
+		} else if m, err = staff.Hire(r.account, members, typed, r.Now); err != nil {
+			return c, err
+		}
+		c.Save = []staff.Member{m}
+		c.Invite = &staff.Invited{Invitation: m.Invite(r.Now), Token: token}
+		c.Trail = r.said(fmt.Sprintf("%s invited %s to the console as %s", r.member.Name, m.Name, m.Role))
+		return c, nil
+	})
+	if err != nil {
+		return f.teamAfter(r, team{Typed: typed}, service.Stored(err))
+	}
+	return f.teamAfter(r, team{Link: JoinLink(f.PublicURL, token), For: m}, nil)
+}
+
+// named is the member with an id; nil: there is none.
+func named(members []staff.Member, id guid.ID) *staff.Member {
+	at := slices.IndexFunc(members, func(m staff.Member) bool { return m.ID == id })
+	if at < 0 {
+		return nil
+	}
+	return &members[at]
+}
+
+// said is what the audit trail says of what the member did.
+func (r *request) said(what string) staff.TrailEntry {
+	return staff.TrailEntry{What: what, By: r.by(), RequestID: r.RequestID}
+}
+
+// onMember changes the member that a form names.
+func (f *console) onMember(r *request,
+	change func(m staff.Member, members []staff.Member) (staff.Changes, error)) (view, error) {
+	id, err := guid.Parse(r.HTTP.PostForm.Get("member"))
+	if err != nil {
+		return view{}, errNoPage
+	}
+	err = f.Store.ChangeStaff(r.Context(), r.account.ID, func(members []staff.Member) (staff.Changes, error) {
+		m := named(members, id)
+		if m == nil {
+			return staff.Changes{}, refusal.New(refusal.ValidationFailure, "This person is not of the staff any more.")
+		}
+		return change(*m, members)
+	})
+	if err != nil {
+		return f.teamAfter(r, team{}, service.Stored(err))
+	}
+	return view{to: home(r.account.ID) + "staff"}, nil
+}
+
+// setRole gives a member another role, at once.
+func (f *console) setRole(r *request) (view, error) {
+	return f.onMember(r, func(m staff.Member, members []staff.Member) (c staff.Changes, err error) {
+		was := m.Role
+		if m, err = m.WithRole(r.account, staff.Role(r.HTTP.PostForm.Get("role"))); err != nil {
+			return c, err
+		}
+		after := slices.Clone(members)
+		*named(after, m.ID) = m
+		c.Save = []staff.Member{m}
+		c.Trail = r.said(fmt.Sprintf("%s made %s, who was %s, %s", r.member.Name, m.Name, was, m.Role))
+		return c, staff.Remain(members, after)
+	})
+}
+
+// endAll ends all sessions of a member.
+func (f *console) endAll(r *request) (view, error) {
+	return f.onMember(r, func(m staff.Member, _ []staff.Member) (staff.Changes, error) {
+		return staff.Changes{EndSessions: []guid.ID{m.ID},
+			Trail: r.said(fmt.Sprintf("%s ended all sessions of %s", r.member.Name, m.Name))}, nil
+	})
+}
+
+// remove lets a member in no more.
+func (f *console) remove(r *request) (view, error) {
+	return f.onMember(r, func(m staff.Member, members []staff.Member) (staff.Changes, error) {
+		left := slices.DeleteFunc(slices.Clone(members), func(is staff.Member) bool { return is.ID == m.ID })
+		return staff.Changes{Remove: []guid.ID{m.ID},
+			Trail: r.said(fmt.Sprintf("%s removed %s from the staff", r.member.Name, m.Name))}, staff.Remain(members, left)
+	})
+}
