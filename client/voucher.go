@@ -65,6 +65,8 @@ type Voucher struct {
 	Terms            string  `json:"terms"`           //
 	Quantity         int     `json:"quantity"`        //
 	EquivalentValue  Decimal `json:"equivalentValue"` // in money
+	VATTreatment     string  `json:"vatTreatment"`    // multiPurpose, singlePurpose; "": the set-up did not say
+	VATRate          Decimal `json:"vatRate"`         // in percent, of singlePurpose
 	PromotionalTerms string  `json:"promotionalTerms"`
 
 	ValidFrom  time.Time `json:"validFrom"`  // zero: from the start

@@ -21,7 +21,7 @@ import (
 func (w *world) keeper(books merchant.Books) {
 	w.Helper()
 	w.configure(func(a *merchant.Account) { a.Books = books })
-	w.permit(harborKey, "reports", "send", "redeem", "reverse", "cancel")
+	w.permit(harborKey, "reports", "send", "redeem", "reverse", "cancel", "look-up", "validate")
 }
 
 var ledgerAccounts = merchant.LedgerAccounts{Liability: "1700", Promotion: "4600", Clearing: "1360", Cash: "1000"}
@@ -78,8 +78,8 @@ func TestTheJournalOfADay(t *testing.T) {
 	}
 }
 
-// TestTheJournalGoesByTheVATOfGifts: a gift is in the journal as it was taxed when it was made, whatever the set-up
-// says since, and in another line than a gift of the new rate.
+// TestTheJournalGoesByTheVATOfGifts: a gift is in the journal, and in look-ups, as it was taxed when it was made,
+// whatever the set-up says since, and in another line than a gift of the new rate.
 func TestTheJournalGoesByTheVATOfGifts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -96,16 +96,22 @@ func TestTheJournalGoesByTheVATOfGifts(t *testing.T) {
 	day := w.today().Format(time.DateOnly)
 	tax(merchant.SinglePurpose, "19")
 	g := w.send(ofMoney("119"))
-	tax(merchant.SinglePurpose, "7")
-	w.send(ofMoney("10"))
+	tax(merchant.SinglePurpose, "7.50")
+	reduced := w.send(ofMoney("10"))
 	tax(merchant.MultiPurpose, "")
 	w.send(ofMoney("3"))
 	w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":20}`).want(200)
+	for path, want := range map[string][2]string{g.id: {"singlePurpose", "19"}, reduced.id: {"singlePurpose", "7.50"},
+		w.promotional("1").id: {"null", "null"}} {
+		w.get("/gifting/gifts/"+path).want(200, "vatTreatment", want[0], "vatRate", want[1])
+	}
+	w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`"}`).want(200, "vatTreatment",
+		"singlePurpose", "vatRate", "19")
 	w.pass(24 * time.Hour)
 	text := string(w.get("/reports/journal?from=" + day).want(200).body)
 	for _, want := range []string{
 		"USD,119.00,1,false,Business gift cards,online,,singlePurpose,EinzweckgutscheinKauf,19.00,100.00,19.00\r\n",
-		"USD,10.00,1,false,Business gift cards,online,,singlePurpose,EinzweckgutscheinKauf,7.00,9.35,0.65\r\n",
+		"USD,10.00,1,false,Business gift cards,online,,singlePurpose,EinzweckgutscheinKauf,7.50,9.30,0.70\r\n",
 		"USD,3.00,1,false,Business gift cards,online,,multiPurpose,MehrzweckgutscheinKauf,,,\r\n",
 		"singlePurpose,EinzweckgutscheinEinloesung,19.00,,\r\n"} {
 		if !strings.Contains(text, want) {

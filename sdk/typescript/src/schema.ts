@@ -4800,6 +4800,16 @@ export interface components {
              */
             value: number | null;
             /**
+             * Format: double
+             * @description The rate of VAT in percent, of singlePurpose; else null.
+             */
+            vatRate: number | null;
+            /**
+             * @description How it is taxed, as the set-up said when it was made: multiPurpose, VAT is due when it is redeemed; singlePurpose, VAT was due when it was sold; null: the set-up did not say.
+             * @enum {string|null}
+             */
+            vatTreatment: "multiPurpose" | "singlePurpose" | null;
+            /**
              * @description The 12 digits on the card, the first of them not 0; of a card from another system, its 6 to 32 letters and digits. A secret, like the token. Of a
              *     gift that is looked up, sent again or rescheduled, code, token, giftURL and printURL are null without the permission codes.
              */

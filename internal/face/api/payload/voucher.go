@@ -32,6 +32,7 @@ func WriteVoucher(w *wire.Writer, g *gift.Gift, s View) {
 	writeVoucherOrigin(w, g)
 	writeVoucherState(w, v, s)
 	writeVoucherValue(w, g, s)
+	writeVAT(w, &g.Card)
 	w.TextOrNull("promotionalTerms", g.Card.PromotionalTerms)
 	w.InstantOrNull("validFrom", v.ValidFrom)
 	w.InstantOrNull("validUntil", v.End())
@@ -123,6 +124,16 @@ func writeVoucherValue(w *wire.Writer, g *gift.Gift, s View) {
 	w.TextOrNull("terms", g.Card.Terms)
 	w.Null("quantity")
 	w.Null("equivalentValue")
+}
+
+// writeVAT writes how the gift is taxed, as the set-up said when it was made.
+func writeVAT(w *wire.Writer, c *gift.Card) {
+	w.TextOrNull("vatTreatment", string(c.VATTreatment))
+	if c.VATRate == "" {
+		w.Null("vatRate")
+		return
+	}
+	w.Raw("vatRate", []byte(c.VATRate))
 }
 
 // writeEligibleItems writes what a gift is good for; null is anything.
