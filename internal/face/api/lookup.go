@@ -146,7 +146,7 @@ func listActivity(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
 	}
-	names := payload.NamesOf(c.Account, c.Directory())
+	names := payload.NamesFor(c.Caller, c.Account, c.Directory())
 	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("entries")
 		for n := range page.Changes {
@@ -187,7 +187,7 @@ func showHistory(c *call) (ledger.Answer, error) {
 		entries = entries[:limit]
 		last = binary.BigEndian.AppendUint64(nil, uint64(entries[limit-1].Seq))
 	}
-	names := payload.NamesOf(c.Account, c.Directory())
+	names := payload.NamesFor(c.Caller, c.Account, c.Directory())
 	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("entries")
 		for n := range entries {

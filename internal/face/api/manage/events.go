@@ -58,7 +58,7 @@ func ListEvents(c *Call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
 	}
-	names := payload.NamesOf(c.Account, c.Directory())
+	names := payload.NamesFor(c.Caller, c.Account, c.Directory())
 	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("events")
 		for n := range page.Events {

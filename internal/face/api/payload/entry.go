@@ -1,6 +1,8 @@
 package payload
 
 import (
+	"slices"
+
 	"time"
 
 	"boon.example/internal/gift"
@@ -14,6 +16,9 @@ import (
 type Names struct {
 	*merchant.Account
 	Key func(guid.ID) string
+	// Locations are those that the caller is limited to; none: it is not. Where else something was done, and by whom, it is
+	// not told.
+	Locations []guid.ID
 }
 
 // NamesOf gives the names of an account, and those of keys in a set-up. It remembers each key's, as looking one up goes
@@ -26,6 +31,21 @@ func NamesOf(account *merchant.Account, directory *merchant.Directory) Names {
 		}
 		return known[id]
 	}}
+}
+
+// NamesFor are NamesOf for a caller, who may be limited to locations.
+func NamesFor(c *merchant.Caller, account *merchant.Account, directory *merchant.Directory) Names {
+	n := NamesOf(account, directory)
+	n.Locations = c.Locations
+	return n
+}
+
+// actor is who did something and where, as far as the caller may know.
+func (n Names) actor(a merchant.Actor) merchant.Actor {
+	if len(n.Locations) > 0 && !a.LocationID.IsZero() && !slices.Contains(n.Locations, a.LocationID) {
+		return merchant.Actor{}
+	}
+	return a
 }
 
 func (n Names) location(id guid.ID) string {
@@ -74,12 +94,13 @@ func WriteEntry(w *wire.Writer, unit money.Currency, e *gift.Entry, names Names)
 	w.Text("status", e.Status.String())
 	w.Integer("statusID", int(e.Status))
 	w.Instant("at", e.At)
-	w.IDOrNull("keyID", e.Actor.KeyID)
-	w.TextOrNull("keyName", names.Key(e.Actor.KeyID))
+	actor := names.actor(e.Actor)
+	w.IDOrNull("keyID", actor.KeyID)
+	w.TextOrNull("keyName", names.Key(actor.KeyID))
 	w.Null("user") // people sign in with keys of their own so far
-	w.TextOrNull("person", e.Actor.Person)
-	w.IDOrNull("organizationID", e.Actor.LocationID)
-	w.TextOrNull("organizationName", names.location(e.Actor.LocationID))
+	w.TextOrNull("person", actor.Person)
+	w.IDOrNull("organizationID", actor.LocationID)
+	w.TextOrNull("organizationName", names.location(actor.LocationID))
 	w.IDOrNull("redemptionID", redemption)
 	w.IDOrNull("reversalID", reversal)
 	w.IDOrNull("holdID", hold)

@@ -131,11 +131,14 @@ func (c *Call) journalNames() *journal.Names {
 			return program.Name
 		},
 		Place: func(id guid.ID) string {
-			if at := c.Account.Location(id); at != nil {
-				return at.Name
-			}
 			if id.IsZero() {
 				return "online"
+			}
+			if !c.sees(id) { // value that was sold there was used where the key may see it
+				return "elsewhere"
+			}
+			if at := c.Account.Location(id); at != nil {
+				return at.Name
 			}
 			return id.String()
 		},

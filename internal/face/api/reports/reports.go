@@ -96,6 +96,14 @@ func (n *number) read(q *wire.Query) money.Amount {
 	return amount
 }
 
+// ByLocation is the group that tells locations apart; "": the report has none.
+func (k *Kind) ByLocation() string {
+	if slices.Contains(k.groups, report.ByOrganization) {
+		return string(report.ByOrganization)
+	}
+	return ""
+}
+
 // asked is a report as it was asked for. Instants are whole milliseconds, as answers tell them: so a report can be made
 // again from what it says of itself.
 type asked struct {

@@ -1,0 +1,70 @@
+package api_test
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/face/api/reports"
+	"boon.example/internal/merchant"
+)
+
+// TestKeysOfALocationAreToldNothingOfOthers walks all reports in all their forms, the journal, events, activity and
+// histories: a key that is limited to a location is told of this one, and neither where else something was sold or used
+// nor by whom. A key of the whole account is told all.
+func TestKeysOfALocationAreToldNothingOfOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.keeper(merchant.Books{Accounts: ledgerAccounts})
+	w.permit(harborKey, "reports", "send", "redeem", "look-up", "audit", "events")
+	w.permit(wharfKey, "reports", "redeem", "look-up", "audit", "events")
+	sell := func(at, more string) made {
+		w.configure(func(a *merchant.Account) {
+			a.Storefronts = slices.Clone(a.Storefronts)
+			a.Storefront(id(shop)).LocationID = id(at)
+		})
+		return w.send(ofMoney("25.50", more))
+	}
+	own, other := sell(wharf, ""), sell(pier, "")
+	bound := sell(pier, `,"organizationID":"`+wharf+`"`) // sold elsewhere, and good here only
+	for _, g := range []made{own, other} {
+		for at, amount := range map[string]string{wharf: "3", pier: "4"} {
+			w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+at+`","amount":`+amount+`}`).want(200)
+		}
+	}
+	w.post("redeem-gift", `{"voucherID":"`+bound.id+`","organizationID":"`+wharf+`","amount":1}`).want(200)
+	today := w.today()
+	w.pass(24 * time.Hour)
+	period := "from=" + today.Format(time.DateOnly) + "&to=" + today.Format(time.DateOnly)
+	walks := map[string]string{"journal": "/reports/journal?" + period, "events": "/events?type=gift.*&limit=200",
+		"history": "/gifting/gifts/" + bound.id + "/history", "activity": "/gifting/activity"}
+	for n := range reports.Kinds {
+		name := reports.Kinds[n].Name
+		for _, format := range []string{"json", "csv"} {
+			walks[name+" "+format] = "/reports/" + name + "?" + period + "&format=" + format
+			if group := reports.Kinds[n].ByLocation(); group != "" {
+				walks[name+" by location "+format] = walks[name+" "+format] + "&groupBy=" + group
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(walks)) {
+		some := string(w.get(walks[name], as(wharfKey)...).want(200).body)
+		for _, secret := range []string{pier, "Pier 39", url.QueryEscape("Pier 39")} {
+			if strings.Contains(some, secret) {
+				t.Errorf("%s tells a key of one location of another one: %s", name, some)
+			}
+		}
+		all := string(w.get(walks[name]).want(200).body)
+		told := strings.Contains(all, pier) || strings.Contains(all, "Pier 39")
+		if apart := strings.Contains(name, "by location") || len(name) > 0 && !strings.Contains(name, " "); apart && !told {
+			t.Errorf("%s tells nobody of the other location, so that this test shows nothing: %s", name, all)
+		}
+		if all == some {
+			t.Errorf("%s tells a key of one location what it tells one of all: %s", name, all)
+		}
+	}
+	w.get("/audit", as(wharfKey)...).want(403, "code", "NOT_AUTHORIZED")
+}
