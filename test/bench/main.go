@@ -50,6 +50,7 @@ type options struct {
 	pages       time.Duration
 	hookRate    int
 	hookSales   int
+	books       int
 }
 
 func main() {
@@ -107,6 +108,7 @@ func parse(args []string) (o options, err error) {
 	f.Float64Var(&o.verify, "verify", 0,
 		"fail when boon verify makes the p99 of redemptions more than so many times that of an idle service")
 	f.DurationVar(&o.pages, "pages", 0, "fail when a page takes longer, at its p99, or has more than 100 KB")
+	f.IntVar(&o.books, "books", 1_000_000, "gifts with four entries each that reports are made of; a tenth of them before")
 	f.Float64Var(&o.goodput, "goodput", 0,
 		"fail when under overload less than so many percent of the peak are redeemed in time")
 	if err := f.Parse(args); err != nil {
@@ -204,6 +206,7 @@ var parts = []part{
 	{"verify", true, (*trial).verify},
 	{"webhooks", true, (*trial).webhooks},
 	{"traces", true, (*trial).traces},
+	{"books", true, (*trial).books},
 	{"citus", true, (*trial).citus},
 }
 

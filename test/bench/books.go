@@ -1,0 +1,369 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite"
+
+	"boon.example/internal/command/load"
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/setup"
+	"boon.example/internal/store"
+)
+
+// What the books are measured with.
+const (
+	booksAccount  = "0199b000-0000-7000-8000-000000000001"
+	dayAccount    = "0199b000-0000-7000-8000-000000000002"
+	booksKey      = "boon_live_books_0123456789abcdef0123456789abcdef"
+	booksTill     = "boon_live_bookstill_0123456789abcdef0123456789abcdef"
+	booksFront    = "0199b000-0000-7000-8000-000000000003"
+	booksShops    = 20
+	booksDays     = 365       // over which the gifts were sold
+	dayEntries    = 1_000_000 // of the day whose closing is measured
+	booksIdle     = 20 * time.Second
+	booksTills    = 2_000 // gifts that tills redeem meanwhile
+	eachReport    = 3     // how often a report is made
+	entriesOfGift = 4
+)
+
+// booksSetup is a merchant with many locations of four companies, and one whose only gifts are of one day.
+func booksSetup() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `accounts:
+  - id: %s
+    name: Books
+    currency: EUR
+    timeZone: Europe/Berlin
+    language: de
+    limits: {giftsPerDay: 1000000000}
+    books: {accounts: {liability: "1700", promotion: "4600", clearing: "1360", cash: "1000"}}
+    subscriptions: [{program: 22222222-2222-2222-2222-222222222222}]
+    storefronts: [{id: %s, name: Web}]
+    keys: [{name: office, role: all, secret: %s},
+      {name: till, role: all, secret: %s, locations: [0199b000-0000-7000-8000-000000000100]}]
+    locations:
+`, booksAccount, booksFront, booksKey, booksTill)
+	for n := range booksShops {
+		fmt.Fprintf(&b, "      - {id: 0199b000-0000-7000-8000-0000000001%02x, name: Shop %d, legalEntity: Company %d}\n", n,
+			n+1, n%4+1)
+	}
+	fmt.Fprintf(&b, "  - {id: %s, name: Day, currency: EUR, timeZone: Europe/Berlin, language: de, storefronts: [], "+
+		"subscriptions: [{program: 22222222-2222-2222-2222-222222222222}]}\n", dayAccount)
+	return b.String()
+}
+
+// books measures reports over a tenth of -books gifts and over all of them, while tills redeem.
+func (h *trial) books() error {
+	var small map[string]time.Duration
+	for _, n := range []int{h.options.books / 10, h.options.books} {
+		took, err := h.booksOf(n, small)
+		if err != nil {
+			return fmt.Errorf("%d gifts: %w", n, err)
+		}
+		small = took
+	}
+	return nil
+}
+
+// booksOf makes a store with so many gifts, closes its days, and makes every report; it notes how long that took,
+// beside what it took over fewer.
+func (h *trial) booksOf(n int, small map[string]time.Duration) (took map[string]time.Duration, err error) {
+	p, err := newPlace(h.options.stock)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.stop(), os.RemoveAll(p.dir)) }()
+	if err := p.start(h.name); err != nil {
+		return nil, err
+	}
+	s, err := store.Open(h.ctx, store.Options{Dir: p.data(), Database: p.database()})
+	if err != nil {
+		return nil, err
+	}
+	file, err := setup.Parse("books", []byte(booksSetup()))
+	if err == nil {
+		_, err = file.Apply(h.ctx, s, time.Now(), rand.Reader)
+	}
+	if err = errors.Join(err, s.Close()); err != nil {
+		return nil, err
+	}
+	progress("%s: %d gifts with %d entries", stores[h.name], n, entriesOfGift*n)
+	if err := p.writeHistory(h.ctx, booksAccount, n, booksDays*24*time.Hour, booksDays*24*time.Hour, 0); err != nil {
+		return nil, err
+	}
+	if small != nil {
+		begun := 10*24*time.Hour + time.Duration(time.Now().UTC().Hour()-6)*time.Hour // in the day, ten days ago
+		err := p.writeHistory(h.ctx, dayAccount, dayEntries/entriesOfGift, begun, time.Hour, begun-6*time.Hour)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := h.closeBooks(p, n, small != nil); err != nil {
+		return nil, err
+	}
+	return h.reports(p, n, small)
+}
+
+// writeHistory writes gifts into the database past the service: over HTTP so many would take hours. They were sold
+// from an age on, evenly over a span; each was redeemed three times between then and another age.
+func (p *place) writeHistory(ctx context.Context, account string, n int, from, span, until time.Duration) error {
+	driver, address := "sqlite", p.data()+"/boon.db"
+	if p.database() != "" {
+		driver, address = "pgx", p.database()
+	}
+	d, err := sql.Open(driver, address)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	d.SetMaxOpenConns(1)
+	words := postgresWords()
+	if driver == "sqlite" {
+		if words, err = sqliteWords(ctx, d); err != nil {
+			return err
+		}
+	}
+	statements := slices.Concat(words.before, words.historyOf(account, n, from, span, until), words.after)
+	for _, s := range statements {
+		if _, err := d.ExecContext(ctx, s); err != nil {
+			return fmt.Errorf("%.200s: %w", s, err)
+		}
+	}
+	return nil
+}
+
+// words are how a database says what a history is written with.
+type words struct {
+	before, after []string // what guards entries one by one is off meanwhile
+	yes, no       string
+	blob          func(hex string) string
+	id            func(at string, k int) string // of the time at, for the gift g.n
+	series        func(n int) string            // the numbers g.n below n
+	shop          func(by string) string
+}
+
+func postgresWords() *words {
+	return &words{before: []string{"ALTER TABLE entry DISABLE TRIGGER USER"},
+		after: []string{"ALTER TABLE entry ENABLE TRIGGER USER", "ANALYZE voucher, entry"}, yes: "true", no: "false",
+		blob: func(hex string) string { return `'\x` + strings.ReplaceAll(hex, "-", "") + "'::BYTEA" },
+		id: func(at string, k int) string {
+			return fmt.Sprintf("decode(lpad(to_hex(%s), 12, '0') || '7%03x8' || lpad(to_hex(g.n), 15, '0'), 'hex')", at, k)
+		},
+		series: func(n int) string { return fmt.Sprintf("generate_series(0::BIGINT, %d) AS g (n)", n-1) },
+		shop: func(by string) string {
+			return fmt.Sprintf("decode('0199b0000000700080000000000001' || lpad(to_hex((%s) %% %d), 2, '0'), 'hex')", by,
+				booksShops)
+		},
+	}
+}
+
+func sqliteWords(ctx context.Context, d *sql.DB) (*words, error) {
+	w := &words{before: []string{"PRAGMA synchronous = OFF", "PRAGMA cache_size = -300000"}, yes: "1", no: "0",
+		blob: func(hex string) string { return "unhex('" + strings.ReplaceAll(hex, "-", "") + "')" },
+		id: func(at string, k int) string {
+			return fmt.Sprintf("unhex(printf('%%012x7%%03x8%%015x', %s, %d, g.n))", at, k)
+		},
+		series: func(n int) string {
+			return fmt.Sprintf("(WITH RECURSIVE g (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM g WHERE n < %d) "+
+				"SELECT n FROM g) AS g", n-1)
+		},
+		shop: func(by string) string {
+			return fmt.Sprintf("unhex(printf('0199b0000000700080000000000001%%02x', (%s) %% %d))", by, booksShops)
+		},
+	}
+	rows, err := d.QueryContext(ctx, `SELECT name, sql FROM sqlite_master
+		WHERE type = 'trigger' AND tbl_name = 'entry' AND sql LIKE '%BEFORE INSERT%'`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name, text string
+		if err := rows.Scan(&name, &text); err != nil {
+			return nil, err
+		}
+		w.before, w.after = append(w.before, "DROP TRIGGER "+name), append(w.after, text)
+	}
+	return w, rows.Err()
+}
+
+// historyOf are the statements that write gifts and their entries, one for each entry of a gift, so that rows come in
+// the order of their ids.
+func (w *words) historyOf(account string, n int, from, span, until time.Duration) []string {
+	now := time.Now()
+	issued := fmt.Sprintf("(%d + g.n * %d / %d)", now.Add(-from).UnixMilli(), span.Milliseconds(), n)
+	at := func(k int) string { // of the k-th entry
+		return fmt.Sprintf("(%s + (%d - %s) * %d / 10)", issued, now.Add(-until).UnixMilli(), issued, 3*k)
+	}
+	all := []string{fmt.Sprintf(`INSERT INTO voucher (account_id, id, order_id, program_id, item, promotional, currency,
+			decimals, loaded, balance, status, seq, last, created_at, made_by, fixed)
+		SELECT %s, %s, %s, %s, %s, CASE WHEN g.n %% 10 = 0 THEN %s ELSE %s END, 'EUR', 2, 2500, 1000, 3, 4, %s, %s * 1000, '', 0
+		FROM %s`, w.blob(account), w.id(issued, 0xfff), w.id(issued, 0xffe), w.blob("22222222222222222222222222222222"), w.no,
+		w.yes, w.no, w.id(at(3), 3), issued, w.series(n))}
+	for k := range entriesOfGift {
+		kind, delta, place := "REDEMPTION", -500, w.shop(fmt.Sprintf("g.n * 7 + %d", k))
+		previous := w.id(at(k-1), k-1)
+		if k == 0 { // a fifth was sold online
+			kind, delta, previous, place = "ISSUED", 0, "NULL", "CASE WHEN g.n % 5 > 0 THEN "+w.shop("g.n")+" END"
+		}
+		all = append(all, fmt.Sprintf(`INSERT INTO entry (account_id, id, voucher_id, seq, previous, kind, delta, balance,
+				status, made_at, key_id, location_id, reference, reason, request_id, writer, n)
+			SELECT %s, %s, %s, %d, %s, '%s', %d, %d, 3, %s * 1000, %s, %s, '', '', '', %s, g.n * %d + %d FROM %s`,
+			w.blob(account), w.id(at(k), k), w.id(issued, 0xfff), k+1, previous, kind, delta, 2500-500*k, at(k),
+			w.shop("g.n"), place, w.blob("0199b0000000700080000000000000ff"), entriesOfGift, k+1, w.series(n)))
+	}
+	return all
+}
+
+// closeBooks closes all days, and notes how long that took, and the one with many entries.
+func (h *trial) closeBooks(p *place, n int, day bool) (err error) {
+	s, err := store.Open(h.ctx, store.Options{Dir: p.data(), Database: p.database()})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	d, err := s.Directory(h.ctx)
+	if err != nil {
+		return err
+	}
+	days, took := 0, time.Duration(0)
+	longest := func(a *merchant.Account) (longest time.Duration, err error) {
+		for {
+			next, ok, err := s.NextDay(h.ctx, a)
+			if err != nil || !ok || next.Until.After(time.Now()) {
+				return longest, err
+			}
+			begun := time.Now()
+			if err := s.CloseDay(h.ctx, a, next, begun); err != nil {
+				return longest, err
+			}
+			days, took = days+1, took+time.Since(begun)
+			longest = max(longest, time.Since(begun))
+		}
+	}
+	for _, id := range []string{booksAccount, dayAccount} {
+		account, err := guid.Parse(id)
+		if err != nil {
+			return err
+		}
+		at, err := longest(d.Accounts[account])
+		switch {
+		case err != nil:
+			return err
+		case id == booksAccount:
+			h.report.note("**the books of %s gifts with %s entries**: %d days closed in %.0f s of background, the longest "+
+				"in %.1f s.", thousands(n), thousands(entriesOfGift*n), days, took.Seconds(), at.Seconds())
+		case day:
+			h.report.note("**closing a day of %s entries**: %.1f s of background.", thousands(dayEntries), at.Seconds())
+		}
+	}
+	return nil
+}
+
+// reportsAsked are the reports that are measured, of a year and of now.
+func reportsAsked() map[string]string {
+	now := time.Now().UTC()
+	year, month := now.AddDate(-1, 0, 0).Format(time.DateOnly), now.AddDate(0, -1, 0).Format(time.DateOnly)
+	yesterday := now.AddDate(0, 0, -2).Format(time.DateOnly)
+	return map[string]string{
+		"liability":          "liability?groupBy=program,organization,month",
+		"liability, a past":  "liability?at=" + now.AddDate(0, -6, 0).Format("2006-01-02T15:04:05Z"),
+		"roll-forward":       "roll-forward?from=" + year,
+		"redemptions":        "redemptions?from=" + year + "&groupBy=organization,program",
+		"redemptions by day": "redemptions?from=" + year + "&groupBy=day",
+		"settlement":         "settlement?from=" + year,
+		"journal of a month": "journal?from=" + month + "&to=" + yesterday,
+	}
+}
+
+// reports makes each report some times while tills redeem, one report a second, and notes the medians, and the p99 of
+// the tills beside that without reports.
+func (h *trial) reports(p *place, n int, small map[string]time.Duration) (took map[string]time.Duration, err error) {
+	service, err := p.serve()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, service.stop()) }()
+	var gifts []load.Gift
+	err = newShop(service, booksKey, booksFront).stock(h.ctx, booksTills, func(made []load.Gift) {
+		gifts = append(gifts, made...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	target, err := load.NewTarget("http://"+service.address, booksTill)
+	if err != nil {
+		return nil, err
+	}
+	tills := load.Plan{Target: target, Connections: 16, Duration: booksIdle, Rate: tillRate,
+		Next: target.Redeem(&load.Orders{Gifts: gifts, Amount: "0.01", Sale: load.Sale("25", booksFront, "bench-sale")})}
+	idle, err := h.during(nil, tills)
+	if err != nil {
+		return nil, err
+	}
+	took = map[string]time.Duration{}
+	busy, err := load.Start(h.ctx, tills)
+	if err != nil {
+		return nil, err
+	}
+	asked := reportsAsked()
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		var all []time.Duration
+		for range eachReport {
+			begun := time.Now()
+			if err := askReport(h.ctx, service, asked[name]); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			all = append(all, time.Since(begun))
+			time.Sleep(time.Until(begun.Add(time.Second)))
+		}
+		took[name] = time.Duration(median(all, func(d time.Duration) float64 { return float64(d) }))
+		times := ""
+		if small != nil {
+			times = fmt.Sprintf(", %.1f times that of a tenth", took[name].Seconds()/small[name].Seconds())
+		}
+		h.report.note("**%s of %s gifts with %s entries**: %.0f ms%s.", name, thousands(n), thousands(entriesOfGift*n),
+			ms(took[name]), times)
+	}
+	busy.Wait()
+	beside := busy.Stats()
+	h.report.note("**tills beside reports of %s gifts**: p99 %.2f ms, %.2f times that without reports (%.2f ms).",
+		thousands(n), ms(beside.OK.Quantile(0.99)), beside.OK.Quantile(0.99).Seconds()/idle.OK.Quantile(0.99).Seconds(),
+		ms(idle.OK.Quantile(0.99)))
+	return took, failure(beside)
+}
+
+// askReport asks for a report and reads it.
+func askReport(ctx context.Context, service *child, path string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		"http://"+service.address+"/api/integration/reports/"+path, nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", booksKey)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && (answer.StatusCode != http.StatusOK || len(bytes.TrimSpace(text)) == 0) {
+		err = fmt.Errorf("%d %.300s", answer.StatusCode, text)
+	}
+	return err
+}
