@@ -856,7 +856,7 @@ export interface paths {
          * Entries for your ledger
          * @description A file for an accounting program: one balanced entry for each day, reason and currency. Where a gift was paid for, one side is the liability; a promotional gift costs when it is redeemed. The
          *     accounts are those of `books` in the set-up. The days are whole and over, so that a journal of the same days always has the same entries, with the same numbers. Transfers have no entry. A gift
-         *     that expires has one if the set-up names the account `breakage`. A key that is enabled for some locations gets what happened there.
+         *     that expires has one if the set-up names the account `breakage`. A key that is enabled for some locations gets what happened there, with `elsewhere` in place of other locations.
          */
         get: operations["getJournal"];
         put?: never;
@@ -2422,7 +2422,7 @@ export interface components {
             kind: "ISSUED" | "DELIVERED" | "FAILED_DELIVERY" | "REDEMPTION" | "REVERSAL" | "CANCELLATION" | "REINSTATEMENT" | "RESENT" | "RESCHEDULED" | "HOLD" | "HOLD_RELEASED" | "HOLD_EXPIRED" | "ACTIVATION" | "ACTIVATION_REVERSAL" | "RELOAD" | "RELOAD_REVERSAL" | "ADJUSTMENT" | "TRANSFER_OUT" | "TRANSFER_IN" | "CASH_OUT" | "BLOCKED" | "UNBLOCKED" | "WRONG_VERIFICATION_CODE" | "REPLACED" | "EXTENDED" | "IMPORTED";
             /**
              * Format: uuid
-             * @description The location it happened at; of a gift that was sent, the one that its storefront sells for.
+             * @description The location it happened at; of a gift that was sent, the one that its storefront sells for. Null, as are keyID and person, if the key is limited to locations and it happened at another one.
              */
             organizationID: string | null;
             /** @description The name of that location. */

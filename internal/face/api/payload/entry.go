@@ -16,8 +16,8 @@ import (
 type Names struct {
 	*merchant.Account
 	Key func(guid.ID) string
-	// Locations are those that the caller is limited to; none: it is not. Where else something was done, and by whom, it is
-	// not told.
+	// Locations are those that the caller is limited to; none: it is not. Where else something was done, and by whom,
+	// it is not told.
 	Locations []guid.ID
 }
 
