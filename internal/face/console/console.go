@@ -17,6 +17,7 @@ import (
 
 	"boon.example/internal/base/fair"
 	"boon.example/internal/base/ratelimit"
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/service"
@@ -48,6 +49,13 @@ type Store interface {
 	// SignInBucket reads an allowance of wrong sign-ins; CountSignIn takes n out of it, durably.
 	SignInBucket(ctx context.Context, under string) (ratelimit.Bucket, error)
 	CountSignIn(ctx context.Context, under string, rate ratelimit.Rate, now time.Time, n int) (ratelimit.Bucket, error)
+
+	// Gift finds a gift of an account; refusal.NotFound where there is none.
+	Gift(ctx context.Context, account, voucher guid.ID) (gift.Gift, error)
+	// List gives a page of gifts, the newest first.
+	List(context.Context, gift.Filter) (gift.Page, error)
+	// History gives at most limit entries of a gift after the one numbered seq, the oldest first.
+	History(ctx context.Context, account, voucher guid.ID, seq, limit int) ([]gift.Entry, error)
 }
 
 // Path is where the console is. Below it stands the id of an account.
@@ -79,7 +87,7 @@ func Handler(c Config) http.Handler {
 	f := &console{Config: c, secure: strings.HasPrefix(c.PublicURL, "https://"), looks: readLooks(),
 		busy: fair.New(passwordsAtOnce)}
 	f.limits = ratelimit.NewLimiterBy(signInRate, ratelimit.Records[string](wrongSignIns{c.Store}), time.Now)
-	f.table = slices.Concat(f.homePages(), f.teamPages())
+	f.table = slices.Concat(f.giftPages(), f.homePages(), f.teamPages())
 	mux := http.NewServeMux()
 	mux.Handle("GET "+assetsPath+"{folder}/{file}", c.Service.Page(http.HandlerFunc(f.asset)))
 	f.open(mux, "GET "+joinPath+"{token}", f.showInvitation)

@@ -76,6 +76,8 @@ func (l *looks) functions(texts *locale.Locale) template.FuncMap {
 		"role":       func(r staff.Role) string { return texts.Text("console.role." + string(r)) },
 		"permission": func(name string) string { return texts.Text("console.may." + name) },
 		"moment":     func(t time.Time) string { return texts.Moment(t) },
+		"day":        func(t time.Time) string { return texts.Day(t) },
+		"when":       func(t time.Time) string { return texts.Day(t) + ", " + texts.Clock(t) },
 	}
 }
 
@@ -87,6 +89,7 @@ type frame struct {
 	Accent   string // the address of the sheet that names the accent of the account; "": the console's own
 	Home     string // the address of the account's console
 	SignedIn bool
+	Searches bool // the member may look for gifts
 	Member   staff.Member
 	Nav      []link
 	Data     any
@@ -103,7 +106,11 @@ func (f *console) render(r *request, v *view) ([]byte, error) {
 	l := r.locale.Language()
 	shown := frame{Language: l, Title: r.locale.Text(v.title), SignedIn: len(r.session.Key) > 0, Member: r.member,
 		Data: v.data}
+	if v.heading != "" {
+		shown.Title = v.heading
+	}
 	if r.account != nil && shown.SignedIn {
+		shown.Searches = r.member.Role.May().Has(merchant.MayLookUp)
 		shown.Merchant, shown.Home, shown.Nav = card.Merchant(r.account), home(r.account.ID), f.navigation(r)
 		if c, ok := accent(r.account); ok {
 			shown.Accent = "/style/accent-" + strings.TrimPrefix(c.String(), "#") + ".css"
@@ -128,6 +135,7 @@ func accent(a *merchant.Account) (card.Color, bool) {
 
 // navigation are the pages that the member may see.
 func (f *console) navigation(r *request) (all []link) {
+	here := strings.TrimPrefix(r.HTTP.URL.Path, "/")
 	for _, p := range f.table {
 		if p.nav == "" || !r.sees(&p) {
 			continue
@@ -135,7 +143,7 @@ func (f *console) navigation(r *request) (all []link) {
 		_, below, _ := strings.Cut(p.pattern, "/")
 		below = strings.TrimSuffix(below, "{$}")
 		all = append(all, link{r.locale.Text(p.nav), home(r.account.ID) + below,
-			strings.TrimPrefix(r.HTTP.URL.Path, "/") == below})
+			here == below || below != "" && strings.HasPrefix(here, below+"/")})
 	}
 	return all
 }

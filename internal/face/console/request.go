@@ -30,10 +30,12 @@ type page struct {
 // request is a request of a page.
 type request struct {
 	*service.Call
-	locale  *locale.Locale
-	account *merchant.Account // nil: the address names none that there is
-	member  staff.Member      // who makes it; zero: nobody who is signed in
-	session staff.Session
+	locale    *locale.Locale
+	account   *merchant.Account // nil: the address names none that there is
+	member    staff.Member      // who makes it; zero: nobody who is signed in
+	session   staff.Session
+	directory *merchant.Directory // the set-up at its time
+	keys      map[guid.ID]string  // names of keys, as looking one up goes through all
 }
 
 // view is what a request is answered with.
@@ -41,6 +43,7 @@ type view struct {
 	status   int    // 0: 200
 	template string // a file in the folder templates
 	title    string // a name of a text
+	heading  string // what stands in its place, such as a name; "": the title
 	data     any    // what the template shows
 	to       string // the address of another page, in place of a template
 }
@@ -56,7 +59,7 @@ const maxForm = 64 << 10
 // open serves a page for everybody.
 func (f *console) open(mux *http.ServeMux, pattern string, do func(*request) (view, error)) {
 	f.serve(mux, pattern, func(r *request) (view, error) {
-		r.account = f.Directory().Accounts[accountOf(r.HTTP)]
+		r.account = r.directory.Accounts[accountOf(r.HTTP)]
 		r.locale = f.localeFor(r)
 		return do(r)
 	})
@@ -99,7 +102,7 @@ func (f *console) serve(mux *http.ServeMux, pattern string, do func(*request) (v
 		wrong := r.ParseForm()
 		c := new(service.Call)
 		f.Service.Serve(w, r, c, func() service.Reply {
-			of := &request{Call: c}
+			of := &request{Call: c, directory: f.Directory()}
 			c.Now = c.RealTime()
 			var v view
 			var err error = errForm
@@ -165,7 +168,7 @@ func (f *console) signedIn(r *request, account guid.ID) error {
 	if err != nil {
 		return service.Stored(err)
 	}
-	a := f.Directory().Accounts[session.AccountID]
+	a := r.directory.Accounts[session.AccountID]
 	if a == nil || session.AccountID != account {
 		return refusal.NotFound
 	}
@@ -188,6 +191,19 @@ func (f *console) signedIn(r *request, account guid.ID) error {
 
 // seenEvery is how often it is noted that a session is used.
 const seenEvery = time.Minute
+
+// keyName is the name of a key; "" for one that is in the set-up no more.
+func (r *request) keyName(id guid.ID) string {
+	name, known := r.keys[id]
+	if !known {
+		if r.keys == nil {
+			r.keys = map[guid.ID]string{}
+		}
+		name = r.directory.KeyName(id)
+		r.keys[id] = name
+	}
+	return name
+}
 
 // by is who makes the request, for the audit trail.
 func (r *request) by() merchant.Actor {
