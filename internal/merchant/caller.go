@@ -53,9 +53,10 @@ type Caller struct {
 	Permissions Permissions
 	Limits      Limits // the key's
 	Till        TillKey
-	Networks    Networks // the key's
-	Person      string   // who is signed in at the till; "": nobody
-	Unattended  bool     // somebody must sign in at the till before value moves
+	MadeAt      time.Time // the key was
+	Networks    Networks  // the key's
+	Person      string    // who is signed in at the till; "": nobody
+	Unattended  bool      // somebody must sign in at the till before value moves
 
 	Accounts, Programs []guid.ID // of a system key: for which it may send
 	Test               bool      // of a system key: whether those are test accounts
@@ -75,6 +76,14 @@ func (c *Caller) LocationCount() int {
 		return len(c.Account.Locations)
 	}
 	return len(c.Locations)
+}
+
+// FreshTill is how many locations the account of a till has that was made within NewTillsWithin; 0: the caller is none.
+func (c *Caller) FreshTill(now time.Time) int {
+	if c.Till == NoTill || c.Account == nil || now.Sub(c.MadeAt) >= NewTillsWithin {
+		return 0
+	}
+	return max(1, len(c.Account.Locations))
 }
 
 // Integrator is the name of a system key, which may see and manage those gifts only that were made under it; "" for

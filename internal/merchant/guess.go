@@ -66,6 +66,14 @@ type Till struct {
 	// Used: codes are compared with those of gifts that the key used before, and no gift is looked up.
 	Used  bool
 	Share Share // empty: the misses of the key at the location
+	// Fresh is of a till that was made within NewTillsWithin: how many locations its account has; 0: it is none.
+	Fresh int
+}
+
+// FreshTills are all new tills of an account together, as their misses are counted beside those of each: whoever has
+// stolen a key that makes tills tries a few codes at each. It is false for any other key.
+func (t Till) FreshTills() (all Till, fresh bool) {
+	return Till{AccountID: t.AccountID, KeyID: apart("fresh tills", t.AccountID), LocationCount: t.Fresh}, t.Fresh > 0
 }
 
 // Share is from what a miss is taken as well where a key has more than SharedGuesses locations: see Till.Shares.

@@ -29,6 +29,17 @@ func (n Networks) Admit(from netip.Addr) error {
 	return refusal.New(refusal.NotAuthorized, "This key may not be used from %s.", from)
 }
 
+// Outside gives those of some networks that are not within these; nil: all are, or these are everywhere.
+func (n Networks) Outside(some Networks) (outside Networks) {
+	for _, p := range some {
+		within := func(q netip.Prefix) bool { return q.Bits() <= p.Bits() && q.Contains(p.Addr()) }
+		if len(n) > 0 && !slices.ContainsFunc(n, within) {
+			outside = append(outside, p)
+		}
+	}
+	return outside
+}
+
 // String lists them.
 func (n Networks) String() string {
 	if len(n) == 0 {

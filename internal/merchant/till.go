@@ -27,8 +27,9 @@ const MaxKeyName = 200
 
 // NewTill judges a till that a caller wants to make, and gives its key, which waits for the device that shows token.
 // It stands at a location where the caller is enabled, has a name that no working key of the account has, and may do
-// no more than a till's role and what the caller itself may. It fails with RATE_LIMITED where the account made too many
-// lately.
+// no more than a till's role and what the caller itself may. It has the caller's daily limits, and works from within the
+// caller's networks: from all of them, unless it is to work from some. It fails with RATE_LIMITED where the account made
+// too many lately.
 func (d *Directory) NewTill(c *Caller, want Key, token string, now time.Time) (*Key, error) {
 	a := d.Accounts[want.AccountID]
 	var refused *refusal.Error
@@ -45,6 +46,11 @@ func (d *Directory) NewTill(c *Caller, want Key, token string, now time.Time) (*
 			"This key cannot give a till what it may not do itself: %s.",
 			more))
 	}
+	if outside := c.Networks.Outside(want.Networks); len(outside) > 0 {
+		refused = refusal.Join(refused, refusal.At(refusal.NotAuthorized, "networks",
+			"This key may not be used from %s itself, so it can make no till that works from there. Its own networks are %s.",
+			outside, c.Networks))
+	}
 	for _, k := range d.Keys {
 		if k.AccountID == want.AccountID && k.Name == want.Name && k.Works(now) {
 			refused = refusal.Join(refused, refusal.At(refusal.ValidationFailure, "name",
@@ -59,6 +65,10 @@ func (d *Directory) NewTill(c *Caller, want Key, token string, now time.Time) (*
 	if refused != nil {
 		return nil, refused
 	}
+	if len(want.Networks) == 0 {
+		want.Networks = c.Networks
+	}
+	want.Limits = c.Limits
 	want.Test, want.Till, want.Hash, want.Hint = a.Test, WaitingTill, HashKey(token), ""
 	want.CreatedAt, want.ExpiresAt = now, now.Add(PairWithin)
 	return &want, nil

@@ -83,3 +83,28 @@ func TestWhatNewTillsAreWorthToAGuesser(t *testing.T) {
 		t.Errorf("the first hit comes after %d days", days)
 	}
 }
+
+// TestFreshTills: the misses of a till count with those of the account's other new tills for as long as its making
+// counts, and those of a program's key never do.
+func TestFreshTills(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	d, c := chain(3)
+	k := &Key{ID: guid.ID{4}, AccountID: c.Account.ID, Till: PairedTill, Hash: HashKey("till"), CreatedAt: noon}
+	d.Keys[k.Hash] = k
+	for after, want := range map[time.Duration]int{0: 3, NewTillsWithin - 1: 3, NewTillsWithin: 0} {
+		till, ok := d.AuthenticateTill("till", noon.Add(after))
+		if !ok || till.FreshTill(noon.Add(after)) != want {
+			t.Errorf("after %v: %+v, want %d locations", after, till, want)
+		}
+	}
+	k.Till = NoTill
+	if program, ok := d.Authenticate("till", noon); !ok || program.FreshTill(noon) != 0 {
+		t.Errorf("the key of a program: %+v", program)
+	}
+	one, fresh := Till{AccountID: c.Account.ID, KeyID: guid.ID{5}, Fresh: 3}.FreshTills()
+	other, _ := Till{AccountID: c.Account.ID, KeyID: guid.ID{6}, Fresh: 3}.FreshTills()
+	if _, not := (Till{AccountID: c.Account.ID, KeyID: guid.ID{5}}).FreshTills(); !fresh || not || one != other {
+		t.Errorf("all new tills are %+v and %+v", one, other)
+	}
+}

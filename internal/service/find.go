@@ -47,7 +47,7 @@ func (c *Call) checkUse(g *gift.Gift, err error, location guid.ID, missing func(
 // Till is where codes are tried.
 func (c *Call) Till(location guid.ID) merchant.Till {
 	return merchant.Till{AccountID: c.Account.ID, KeyID: c.Caller.KeyID, LocationID: location,
-		LocationCount: c.Caller.LocationCount(), Shop: c.Caller.WebShop}
+		LocationCount: c.Caller.LocationCount(), Shop: c.Caller.WebShop, Fresh: c.Caller.FreshTill(c.RealTime())}
 }
 
 // Compare finds the gift whose code this is among gifts that the caller used before. It looks nothing up by the code,

@@ -1242,6 +1242,16 @@ func testGuesses(t *testing.T, open opener) {
 	if b, err := s.TillBucket(t.Context(), chain); err != nil || b != owed(noon, 80) {
 		t.Errorf("the till beside it: %+v, %v", b, err)
 	}
+	for n := range 10 { // new tills of an account of one location, twenty codes at each
+		fresh := merchant.Till{AccountID: till.AccountID, KeyID: newID(), LocationID: newID(), LocationCount: 1, Fresh: 1}
+		count(fresh, noon, 19, owed(noon, 19), false)
+		count(fresh, noon, 1, owed(noon, 20), n == 9)
+	}
+	big := merchant.Till{AccountID: newID(), LocationID: newID(), LocationCount: 1, Fresh: 100}
+	for n := range 61 { // of one of a hundred locations
+		big.KeyID = newID()
+		count(big, noon, 20, owed(noon, 20), n == 59)
+	}
 	later := noon.AddDate(0, 1, 0)
 	count(till, later, 1, owed(later, 1), false)
 	count(till, noon, 1, owed(noon, 1), false) // the clock was ahead

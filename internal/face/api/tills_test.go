@@ -3,9 +3,13 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"boon.example/internal/face/api/contract"
 	"boon.example/internal/guid"
@@ -95,6 +99,51 @@ func TestTillsAreMadeAndSwitchedOff(t *testing.T) {
 	}
 	if strings.Contains(told, token) {
 		t.Error("the audit trail has the token of a link")
+	}
+}
+
+// TestTillsHaveTheBoundsOfTheirMaker: a till that a key makes has the daily limits of the key, and works from within
+// the key's networks; a network outside is refused by name.
+func TestTillsHaveTheBoundsOfTheirMaker(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	home, office := netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8")
+	limits := merchant.Limits{RedeemedPerDay: 5000, GiftsPerDay: 7}
+	bounded := func() {
+		t.Helper()
+		err := w.store.Configure(t.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes, error) {
+			k := *d.Keys[merchant.HashKey(rotatedKey)]
+			k.Permissions, k.Limits, k.Networks = merchant.MayTills, limits, merchant.Networks{home, office}
+			return merchant.Changes{Keys: []*merchant.Key{&k}, What: "bounds"}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.learn()
+	}
+	bounded()
+	for _, one := range []struct {
+		networks string
+		want     merchant.Networks // nil: refused
+	}{
+		{`[]`, merchant.Networks{home, office}},
+		{`["10.1.0.0/16","127.0.0.1"]`, merchant.Networks{netip.MustParsePrefix("10.1.0.0/16"),
+			netip.MustParsePrefix("127.0.0.1/32")}},
+		{`["10.0.0.0/7"]`, nil}, {`["2001:db8::/32"]`, nil}, {`["127.0.0.1","203.0.113.0/24"]`, nil},
+	} {
+		made := w.tills("POST", "/tills", `{"name":"Till `+guid.ID(uuid.Must(uuid.NewV7())).String()+`","organizationID":"`+pier+
+			`","networks":`+one.networks+`}`, as(rotatedKey)...)
+		if one.want == nil {
+			text := made.refused(403, refusal.NotAuthorized, "networks").at("messages[0].text")
+			if !strings.Contains(text, "Its own networks are 127.0.0.0/8 10.0.0.0/8") {
+				t.Errorf("%s is refused with %s", one.networks, text)
+			}
+			continue
+		}
+		k := w.directory.Load().Key(id(made.want(201).at("keyID")))
+		if k == nil || k.Limits != limits || !slices.Equal(k.Networks.Sorted(), one.want.Sorted()) {
+			t.Errorf("%s: the till's key is %+v", one.networks, k)
+		}
 	}
 }
 

@@ -92,6 +92,11 @@ func (s *Misses) CountMisses(ctx context.Context, t merchant.Till, now time.Time
 			}
 		}
 		alarm, err = s.countForKey(ctx, tx, t, now, counted, spent) // the location's row is locked before the key's
+		if all, fresh := t.FreshTills(); fresh && err == nil {
+			var together bool
+			together, err = s.countForKey(ctx, tx, all, now, counted, false) // and the key's before the account's
+			alarm = alarm || together
+		}
 		if err == nil && alarm {
 			err = feed.AddNow(ctx, tx, event.Event{Type: event.GuessingLimited, AccountID: t.AccountID, At: now,
 				Note: event.Note{KeyID: t.KeyID}})

@@ -998,7 +998,8 @@ export interface paths {
         /**
          * Pair a till
          * @description Makes a link that turns one phone or tablet into a till of a location. It is good for 15 minutes and for the first device that opens it and agrees. The till gets a key of its own, which works in the
-         *     pages of the till only. A repeat of this call makes a second till: no Idempotency-Key is kept. A key that is limited to locations manages the tills there. Tills, PINs and webhooks of an
+         *     pages of the till only. It has the daily limits of the key that makes it, each till for itself, and works from within that key's networks; later changes of that key do not change the till. A repeat of
+         *     this call makes a second till: no Idempotency-Key is kept. A key that is limited to locations manages the tills there. Tills, PINs and webhooks of an
          *     account are changed 60 times at once, then twice a minute. Within 24 hours an account makes at most 20 tills, and 2 more for each location; then this is RATE_LIMITED, and
          *     `boon till pair` on the server still makes one.
          */
@@ -2525,7 +2526,7 @@ export interface components {
             sequence: number | null;
             /**
              * @description What happened. Each kind of entry has a type of its own; gift.hold_captured is the redemption of a hold. guessing.limited comes when a key tried
-             *     too many wrong codes within an hour, and till.pin_limited when the PIN of a person rests after too many wrong ones; its key is that of the till where the last one was tried. webhook.changed, too, when the service switched a webhook off. gift.expiring comes seven days before a gift ends, and gift.expired when it ends, once for each end, where
+             *     too many wrong codes within an hour, or all new tills of the account did together (its key is that of the till where the last one was tried), and till.pin_limited when the PIN of a person rests after too many wrong ones; its key is that of the till where the last one was tried. webhook.changed, too, when the service switched a webhook off. gift.expiring comes seven days before a gift ends, and gift.expired when it ends, once for each end, where
              *     something is left of it then. import.finished tells that the gifts of an import are there; they have no events gift.created. store.went_back comes when the database is found in an earlier state again, as after a restore: compare what you know
              *     with the gifts.
              * @enum {string}
@@ -2929,7 +2930,7 @@ export interface components {
             may?: ("validate" | "redeem" | "reverse" | "activate" | "reload" | "cash-out")[] | null;
             /** @description What it is called in lists, such as Counter 1; no other working key of the account has this name. */
             name: string;
-            /** @description Networks from which it may be paired and used, such as 203.0.113.0/24. Absent or empty: everywhere. */
+            /** @description Networks from which it may be paired and used, such as 203.0.113.0/24. Where the key itself is limited to networks, they lie within these. Absent or empty: the networks of the key, or everywhere. */
             networks?: string[] | null;
             /**
              * Format: uuid
