@@ -29,6 +29,19 @@ func CheckText(s string, limit int, lines bool) error {
 	return nil
 }
 
+// Blank reports whether a text shows nothing: it has no more than spaces, line breaks, and marks that nobody sees.
+func Blank(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsSpace(r) && !unseen(r) })
+}
+
+// unseen reports whether a character by itself shows nothing: those that join, part, turn around or fill up what stands
+// beside them, and the empty pattern of Braille.
+func unseen(r rune) bool {
+	const emptyBraille = '\u2800'
+	return r == emptyBraille ||
+		unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
 // Parse reads where a gift is sent: one e-mail address without a display name (RFC 5321, RFC 5322), or a
 // mobile number of one of these countries, nil the default ones, which is given back in E.164. Printed gifts have
 // none: "". The error is a sentence for the sender.

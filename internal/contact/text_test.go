@@ -214,3 +214,20 @@ func TestKeyIgnoresCase(t *testing.T) {
 		t.Error("letter case makes another contact")
 	}
 }
+
+// TestBlank: a text that shows nothing is none, whatever it is made of.
+func TestBlank(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"", " ", "\u00a0\u3000\n", "\u200b", "\u202e\u202c", "\u2066\u2069", "\u200e \u200f",
+		"\ufeff",
+		"\u00ad", "\u034f", "\u3164", "\u115f\u1160", "\uffa0", "\u2800", "\ufe0f", "\u180e", "\U000e0041", "\U000e0100"} {
+		if !Blank(s) {
+			t.Errorf("%+q is taken for a text", s)
+		}
+	}
+	for _, s := range []string{"a", "\u202eא\u202c", "1", "-", "👩\u200d🚀", "❤\ufe0f", "\u0e33", "ᄒ"} {
+		if Blank(s) {
+			t.Errorf("%+q is taken for none", s)
+		}
+	}
+}

@@ -27,9 +27,9 @@ const MaxKeyName = 200
 
 // NewTill judges a till that a caller wants to make, and gives its key, which waits for the device that shows token.
 // It stands at a location where the caller is enabled, has a name that no working key of the account has, and may do
-// no more than a till's role and what the caller itself may. It has the caller's daily limits, and works from within the
-// caller's networks: from all of them, unless it is to work from some. It fails with RATE_LIMITED where the account made
-// too many lately.
+// no more than a till's role and what the caller itself may. It has the caller's daily limits, and works from within
+// the caller's networks: from all of them, unless it is to work from some. It fails with RATE_LIMITED where the account
+// made too many lately.
 func (d *Directory) NewTill(c *Caller, want Key, token string, now time.Time) (*Key, error) {
 	a := d.Accounts[want.AccountID]
 	var refused *refusal.Error

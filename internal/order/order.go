@@ -5,7 +5,6 @@ package order
 import (
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"boon.example/internal/contact"
@@ -167,7 +166,7 @@ func (i *order) definition() {
 		i.amount = i.value(i.at(refusal.FieldValue), i.def.Value, true)
 	case i.Item != nil:
 		i.kind, i.def = refusal.FieldItem, i.Item
-		i.require(i.at(refusal.FieldLabel), !blank(i.def.Label), "An item gift needs a label.")
+		i.require(i.at(refusal.FieldLabel), !contact.Blank(i.def.Label), "An item gift needs a label.")
 		i.amount = i.quantity()
 		i.equivalent = i.equivalentValue()
 	default:
@@ -288,9 +287,6 @@ func (i *order) refuse(err error) {
 		i.refused = refusal.Join(i.refused, refused)
 	}
 }
-
-// blank reports whether a text shows nothing.
-func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 func (i *order) text(f refusal.Field, s string, limit int) {
 	if err := contact.CheckText(s, limit, true); err != nil {

@@ -32,13 +32,13 @@ const (
 func (i *order) sender() {
 	p := i.Payment.Purchase
 	i.from = i.Sender
-	if blank(i.from) {
+	if contact.Blank(i.from) {
 		i.from = i.def.Sender
 	}
-	if blank(i.from) && i.PaymentMethodID != nil && *i.PaymentMethodID == ExternalTransaction {
+	if contact.Blank(i.from) && i.PaymentMethodID != nil && *i.PaymentMethodID == ExternalTransaction {
 		i.from = strings.TrimSpace(p.FirstName + " " + p.LastName)
 	}
-	if blank(i.from) {
+	if contact.Blank(i.from) {
 		i.from = i.account.Name
 	}
 }
@@ -71,9 +71,9 @@ func (i *order) purchase() {
 // bought judges who paid, and where.
 func (i *order) bought(needed string, args ...any) {
 	p := i.Payment.Purchase
-	i.require(refusal.FieldReference, !blank(p.Reference), needed, args...)
-	i.require(refusal.FieldFirstName, i.counter || !blank(p.FirstName), needed, args...)
-	i.require(refusal.FieldLastName, i.counter || !blank(p.LastName), needed, args...)
+	i.require(refusal.FieldReference, !contact.Blank(p.Reference), needed, args...)
+	i.require(refusal.FieldFirstName, i.counter || !contact.Blank(p.FirstName), needed, args...)
+	i.require(refusal.FieldLastName, i.counter || !contact.Blank(p.LastName), needed, args...)
 	i.require(refusal.FieldEmailAddress, i.counter || p.EmailAddress != "", needed, args...)
 	i.require(refusal.FieldStorefront, !p.StorefrontID.IsZero(), needed, args...)
 	if p.EmailAddress != "" {
@@ -125,10 +125,10 @@ func (i *order) promotion() {
 	}
 	i.items = append([]merchant.Item{}, record.EligibleItems...)
 	i.validity(p, record)
-	if i.terms = p.PromotionalTerms; blank(i.terms) {
+	if i.terms = p.PromotionalTerms; contact.Blank(i.terms) {
 		i.terms, i.termsIn = record.Terms, record.TermsIn
 	}
-	i.require(refusal.FieldPromotionalTerms, !blank(i.terms), neither)
+	i.require(refusal.FieldPromotionalTerms, !contact.Blank(i.terms), neither)
 }
 
 const neither = "Neither the request nor the promotion gives this."

@@ -77,7 +77,7 @@ func (s *Stock) worth(i *order) (item bool) {
 		i.add(refusal.FieldValue, "Send %s, or %s and %s; not both.", refusal.FieldValue, refusal.FieldLabel,
 			refusal.FieldQuantity)
 	case item:
-		i.require(refusal.FieldLabel, !blank(s.Label), "A card for an item needs a label.")
+		i.require(refusal.FieldLabel, !contact.Blank(s.Label), "A card for an item needs a label.")
 		i.amount = i.quantity()
 		i.equivalent = i.equivalentValue()
 	default:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -36,7 +37,13 @@ func (a *app) faces() http.Handler {
 		Printable: cmp.Or(a.Fonts, print.BuiltIn()).Prints, Hooks: hookStore{a.store, a}, HooksAllow: a.WebhooksAllow})
 	mux := http.NewServeMux()
 	a.api.Register(mux)
-	mux.Handle("/", web.Handler(pages))
+	site := web.Handler(pages)
+	mux.Handle("/", site)
+	if a.Outbox && !a.OutboxAnyway { // it has every code in it
+		own := a.direct(a.atLoopback(site.ServeHTTP))
+		mux.Handle("/outbox", own)
+		mux.Handle("/outbox/", own)
+	}
 	a.operator(mux)
 	a.tills(mux)
 	a.console(mux)
@@ -62,6 +69,22 @@ var forwarded = []string{"X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Fo
 func (a *app) direct(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if slices.ContainsFunc(forwarded, func(name string) bool { return len(r.Header.Values(name)) > 0 }) {
+			a.fail(w, r, http.StatusNotFound)
+			return
+		}
+		next(w, r)
+	}
+}
+
+// atLoopback is for pages of this machine only: what asks for another host's is not there, as a name of anybody's may
+// lead a browser here.
+func (a *app) atLoopback(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = strings.Trim(r.Host, "[]")
+		}
+		if !isLoopback(host) {
 			a.fail(w, r, http.StatusNotFound)
 			return
 		}

@@ -83,6 +83,10 @@ func TestTillsAreMadeAndSwitchedOff(t *testing.T) {
 	}
 	w.tills("POST", "/tills", `{"name":"Counter 2","organizationID":"`+pier+`","may":["reload"]}`, as(rotatedKey)...).
 		want(201)
+	for _, unseen := range []string{`\u202e\u202c`, `\u200b`, ` \u2066 \u2069`, `\u3164`} {
+		w.tills("POST", "/tills", `{"name":"`+unseen+`","organizationID":"`+pier+`"}`).refused(400, refusal.ValidationFailure,
+			"name")
+	}
 	w.tills("POST", "/tills", `{"name":"Counter 3","organizationID":"`+nowhere+`"}`).refused(404, refusal.NotFound,
 		"organizationID")
 	var trail struct {

@@ -153,6 +153,11 @@ func TestBooks(t *testing.T) {
 		"books: {accounts: {liability: 1400, clearing: 1400}}": "books.accounts.clearing: This is the account of liability.",
 		"books: {accounts: {liabilty: 1400}}": "books.accounts.liabilty: There is no such field; did you mean " +
 			"liability?",
+		`books: {accounts: {cash: "\u200b"}}`: "books.accounts.cash: This text shows nothing",
+		`promotions: [{id: 3b0d1a6e-7c1f-4a57-9a43-6f2f5f0e7a31, name: "\u202e\u202c", validForDays: 3}]`: "promotions[0].name: " +
+			"This text shows nothing",
+		`promotions: [{id: 3b0d1a6e-7c1f-4a57-9a43-6f2f5f0e7a31, name: P, terms: "\u2066\u2069"}]`: "promotions[0].terms: " +
+			"This text must not be empty",
 		"books: {accounts: {cash: ' '}}":                "books.accounts.cash: This text must not be empty",
 		"books: {datev: {consultant: 1000}}":            "datev.consultant: This must be a whole number from 1001 to 9999999",
 		"books: {datev: {client: '42'}}":                "datev.client: This must be a whole number from 1 to 99999, without",

@@ -150,6 +150,9 @@ func checkLine(s string, limit int) error {
 	if s == "" || strings.TrimSpace(s) != s {
 		return errors.New("This text must not be empty, nor begin or end with a space or a line break.")
 	}
+	if contact.Blank(s) {
+		return errors.New("This text shows nothing: it has only marks that nobody sees.")
+	}
 	return contact.CheckText(s, limit, false)
 }
 
@@ -163,7 +166,7 @@ func (f fields) prose(name string, limit int) string {
 	s := strings.TrimSpace(normalize.String(v.Value))
 	if err := contact.CheckText(s, limit, true); err != nil {
 		f.problem(v, "%s", err)
-	} else if s == "" {
+	} else if contact.Blank(s) {
 		f.problem(v, "This text must not be empty; leave the field out instead.")
 	}
 	return s

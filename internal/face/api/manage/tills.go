@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/base/clientip"
+	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -51,7 +52,7 @@ func (c *Call) readTill(o *wire.Object) merchant.Key {
 	k := merchant.Key{ID: guid.ID(uuid.Must(uuid.NewV7())), Kind: merchant.AccountKey, AccountID: c.Account.ID,
 		Name: strings.TrimSpace(o.OneLine("name", merchant.MaxKeyName)), Locations: []guid.ID{o.GUID("organizationID")},
 		Permissions: merchant.TillRole, Networks: readNetworks(o, "networks")}
-	if k.Name == "" && !o.Has("name") {
+	if contact.Blank(k.Name) && !o.Has("name") {
 		o.Add("name", "Say what the till is called in lists, such as Counter 1.")
 	}
 	if !o.Given("organizationID") {
