@@ -96,7 +96,7 @@ func compared(t *terminal.Terminal, accounts []transfer.AccountTotals) {
 			what     string
 			from, to int64
 		}{
-			{"vouchers", a.From.Vouchers, a.To.Vouchers}, {"values", a.From.Loaded, a.To.Loaded},
+			{"vouchers", a.From.Vouchers, a.To.Vouchers}, {"values", a.From.Funded, a.To.Funded},
 			{"balances", a.From.Balance, a.To.Balance},
 			{"entries", a.From.Entries, a.To.Entries}, {"changes", a.From.Delta, a.To.Delta},
 			{"requests", a.From.Requests, a.To.Requests}, {"jobs", a.From.Jobs, a.To.Jobs},

@@ -80,7 +80,7 @@ func (w *world) issue() {
 		v.Status, v.Fixed = gift.NotActivated, worth
 		worth = 0
 	}
-	v.Loaded, v.Balance = worth, worth
+	v.Funded, v.Balance = worth, worth
 	c := w.context()
 	c.Actor.LocationID = guid.ID{}
 	v.Seq, v.Last = 1, c.EntryID

@@ -29,7 +29,7 @@ func TestLaw(t *testing.T) {
 		at := merchant.Location{ID: guid.ID{1}, Jurisdiction: tt.jurisdiction}
 		a := &merchant.Account{Zone: time.UTC, Locations: []merchant.Location{at}}
 		allowed := func(balance money.Amount) bool {
-			v := gift.Voucher{Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 25_00, Balance: balance,
+			v := gift.Voucher{Currency: money.Currency{Code: "USD", Decimals: 2}, Funded: 25_00, Balance: balance,
 				Status: gift.Claimed}
 			return v.CashOutAllowed(Law(), a, &at, tt.now)
 		}

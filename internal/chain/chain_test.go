@@ -48,7 +48,7 @@ func entry(seq int) (gift.Entry, *gift.Voucher) {
 			Reason:    "reason", RequestID: "request"},
 		&gift.Voucher{ID: id(3), AccountID: id(2), OrderID: id(10), ProgramID: id(11), LocationID: id(12), Item: true,
 			PromotionID: id(13),
-			Currency:    money.Currency{Code: "USD", Decimals: 2}, Loaded: 14, ValidFrom: noon,
+			Currency:    money.Currency{Code: "USD", Decimals: 2}, Funded: 14, ValidFrom: noon,
 			CreatedAt: noon.Add(time.Second),
 			MadeBy:    "maker"}
 }

@@ -42,7 +42,7 @@ func card(t *testing.T, digits string) *gift.Gift {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &gift.Gift{Voucher: gift.Voucher{ID: guid.ID{9}, AccountID: guid.ID{1}, Currency: euros(t), Loaded: 5000,
+	g := &gift.Gift{Voucher: gift.Voucher{ID: guid.ID{9}, AccountID: guid.ID{1}, Currency: euros(t), Funded: 5000,
 		Balance: 3760, Status: gift.Claimed, CreatedAt: noon, ProgramID: merchant.BusinessProgram.ID,
 		LocationID: guid.ID{2}, Verification: "0042"}}
 	g.Card.Code = code

@@ -30,7 +30,7 @@ func TestGiftsOfAnIntegrator(t *testing.T) {
 		others.UsableBy(system) || (&Voucher{}).UsableBy(system) {
 		t.Error("a system key may use gifts of others, or not its own")
 	}
-	own := Voucher{MadeBy: "site", Status: Delivered, Balance: 5, Loaded: 5}
+	own := Voucher{MadeBy: "site", Status: Delivered, Balance: 5, Funded: 5}
 	if _, _, _, err := own.Cancel(Cancel{Caller: system, To: Cancelled}); codeOf(t, err) != refusal.NotAuthorized {
 		t.Errorf("a system key cancels: %v", err)
 	}

@@ -76,7 +76,7 @@ func (v Voucher) ReverseActivation(t Undoable, u Undo) (Voucher, Entry, error) {
 		return v, Entry{}, refusal.New(refusal.RedemptionNotAllowed,
 			"This activation cannot be taken back: something else happened to "+
 				"the card since then. It is %s, and %s of %s is left.", v.Status, v.Unit().Money(v.Balance),
-			v.Unit().Money(v.Loaded))
+			v.Unit().Money(v.Funded))
 	}
 	e := v.enter(u.Context, ActivationReversal, -t.Entry.Delta, NotActivated)
 	e.Reverses = t.Entry.ID

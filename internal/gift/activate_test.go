@@ -47,7 +47,7 @@ func TestActivate(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, tt.code)
 			continue
 		}
-		if err == nil && (after.Balance != tt.worth || after.Loaded != tt.worth || e.Delta != tt.worth ||
+		if err == nil && (after.Balance != tt.worth || after.Funded != tt.worth || e.Delta != tt.worth ||
 			after.Status != Delivered || e.Purchase.Reference != "R-1" || after.Worth() != tt.worth) {
 			t.Errorf("%s: %+v, %+v", name, after, e)
 		}

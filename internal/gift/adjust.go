@@ -95,7 +95,7 @@ func (v *Voucher) canChange(amount money.Amount, a Adjust) error {
 	case amount < 0 && -amount > v.Available(a.Now):
 		return refusal.At(refusal.InsufficientBalance, refusal.FieldAmount, "Of this gift, %s is available: %s.",
 			unit.Money(v.Available(a.Now)), v.held(a.Now, a.Caller.Account.TimeZone()))
-	case amount > 0 && (amount > most-v.Balance || amount > money.NoLimit-v.Loaded):
+	case amount > 0 && (amount > most-v.Balance || amount > money.NoLimit-v.Funded):
 		return refusal.At(refusal.ValidationFailure, refusal.FieldAmount,
 			"A gift may be worth at most %s; the balance of this one is %s.",
 			unit.Money(most), unit.Money(v.Balance))

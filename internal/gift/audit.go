@@ -35,10 +35,10 @@ func Audit(v Voucher, history []Entry) []string {
 		a.note("it says that %d is held by %d holds; its history says %d by %d",
 			sumOf(v.Holds), len(v.Holds), sumOf(a.holds), len(a.holds))
 	}
-	if v.Loaded != a.loaded || v.Blocked != a.blocked || !slices.Contains(a.wrongCodes, v.WrongCodes) ||
+	if v.Funded != a.loaded || v.Blocked != a.blocked || !slices.Contains(a.wrongCodes, v.WrongCodes) ||
 		!v.Extended.Equal(a.extended) {
 		a.note("it says %d was put into it, blocked %q, %d wrong codes, extended until %v; its history says %d, %q, %v, %v",
-			v.Loaded, v.Blocked, v.WrongCodes, v.Extended, a.loaded, a.blocked, a.wrongCodes, a.extended)
+			v.Funded, v.Blocked, v.WrongCodes, v.Extended, a.loaded, a.blocked, a.wrongCodes, a.extended)
 	}
 	if v.Replaced != a.replaced {
 		a.note("it says that entry %d gave it its code; its history says %d", v.Replaced, a.replaced)

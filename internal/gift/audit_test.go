@@ -15,7 +15,7 @@ func TestAudit(t *testing.T) {
 	t.Parallel()
 	sound := func() (Voucher, []Entry) {
 		c := func(n byte) Context { return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute)} }
-		g, issued := Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000}, Card{Method: contact.Email}}.Begin(c(1))
+		g, issued := Gift{Voucher{ID: theGift, Funded: 1000, Balance: 1000}, Card{Method: contact.Email}}.Begin(c(1))
 		v, sent, _ := g.Deliver(Outcome{Context: c(2), Delivered: true})
 		v, part, _ := v.Redeem(Redeem{Context: c(3), Amount: 300})
 		v, rest, _ := v.Redeem(Redeem{Context: c(4)})
@@ -107,7 +107,7 @@ func TestAudit(t *testing.T) {
 			"entry 9 says that 51 is held; it adds up to 50"},
 		"held and moved": {func(_ *Voucher, h []Entry) []Entry { h[9].Delta = 1; return h },
 			"cannot lead from CLAIMED to CLAIMED"},
-		"too little put in": {func(v *Voucher, h []Entry) []Entry { v.Loaded = 50; return h },
+		"too little put in": {func(v *Voucher, h []Entry) []Entry { v.Funded = 50; return h },
 			"it says 50 was put into it"},
 	} {
 		v, history := sound()
@@ -124,7 +124,7 @@ func TestAuditOfCashTakenBack(t *testing.T) {
 		c := func(n byte) Context {
 			return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute), Actor: merchant.Actor{LocationID: shop}}
 		}
-		first := Voucher{ID: theGift, ProgramID: merchant.BusinessProgram.ID, Currency: usd, Loaded: 900, Balance: 900}
+		first := Voucher{ID: theGift, ProgramID: merchant.BusinessProgram.ID, Currency: usd, Funded: 900, Balance: 900}
 		g, issued := Gift{first, Card{Method: contact.Printed}}.Begin(c(1))
 		v, part, _ := g.Redeem(Redeem{Context: c(2), LocationID: shop, Amount: 400})
 		v, paid, err := v.CashOut(CashOutRequest{Context: c(3), Law: cashLaw, Account: inJurisdiction("US-CA")})
@@ -160,7 +160,7 @@ func TestAuditOfLoads(t *testing.T) {
 	t.Parallel()
 	sound := func() (Voucher, []Entry) {
 		c := func(n byte) Context { return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute)} }
-		first := Voucher{ID: theGift, ProgramID: merchant.BusinessProgram.ID, Currency: usd, Loaded: 1000, Balance: 1000}
+		first := Voucher{ID: theGift, ProgramID: merchant.BusinessProgram.ID, Currency: usd, Funded: 1000, Balance: 1000}
 		g, issued := Gift{first, Card{Method: contact.Printed}}.Begin(c(1))
 		v, more, _ := g.Reload(ReloadRequest{Context: c(2), Amount: 500, Account: reloading})
 		v, less, err := v.ReverseReload(Undoable{Entry: more}, Undo{Context: c(3), Caller: everywhere})
@@ -192,7 +192,7 @@ func TestAuditOfLoads(t *testing.T) {
 			"cannot lead from CLAIMED to CLAIMED"},
 		"loaded while redeemed": {func(_ *Voucher, h []Entry) { h[4].Status = Redeemed },
 			"cannot lead from REDEEMED to REDEEMED"},
-		"put in unnoticed": {func(v *Voucher, _ []Entry) { v.Loaded += 500 }, "it says 1500 was put into it"},
+		"put in unnoticed": {func(v *Voucher, _ []Entry) { v.Funded += 500 }, "it says 1500 was put into it"},
 	} {
 		v, history := sound()
 		tt.spoil(&v, history)
@@ -233,7 +233,7 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 	all := &merchant.Caller{Kind: merchant.AccountKey, Account: reloading, Permissions: merchant.AllPermissions}
 	sure := func(v Voucher, e Entry, _ bool) (Voucher, Entry, error) { return v, e, nil }
 
-	v, note, end := begin(Gift{Voucher{ID: theGift, ProgramID: merchant.BusinessProgram.ID, Currency: usd, Loaded: 1000,
+	v, note, end := begin(Gift{Voucher{ID: theGift, ProgramID: merchant.BusinessProgram.ID, Currency: usd, Funded: 1000,
 		Balance: 1000}, Card{Method: contact.Email}})
 	after, _, moved, err := v.Reschedule(Delivery{Method: contact.Email}, Reschedule{Context: next(), Caller: all,
 		Date: now.AddDate(0, 1, 0), Waiting: true})
@@ -289,12 +289,12 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 	note(missed, wrong, nil)
 	end("a card")
 
-	given, note, end := begin(Gift{Voucher{ID: theGift, Promotional: true, Loaded: 1000, Balance: 1000,
+	given, note, end := begin(Gift{Voucher{ID: theGift, Promotional: true, Funded: 1000, Balance: 1000,
 		ValidUntil: now.AddDate(0, 1, 0)}, Card{Method: contact.Printed}})
 	note(given.Extend(Extend{Context: next(), Caller: all, Until: now.AddDate(1, 0, 0)}))
 	end("a promotional gift")
 
-	old, first := Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000}, Card{Method: contact.Printed}}.Import(next())
+	old, first := Gift{Voucher{ID: theGift, Funded: 1000, Balance: 1000}, Card{Method: contact.Printed}}.Import(next())
 	books["an imported gift"] = book{old.Voucher, []Entry{first}}
 
 	had := map[Kind]bool{}
@@ -303,7 +303,7 @@ func booksOfEveryKind(t *testing.T) map[string]book {
 			had[e.Kind] = true
 		}
 	}
-	more, note, end := begin(Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000}, Card{Method: contact.Printed}})
+	more, note, end := begin(Gift{Voucher{ID: theGift, Funded: 1000, Balance: 1000}, Card{Method: contact.Printed}})
 	for _, c := range commands() { // of a kind that has no history yet
 		after, e, changed, err := c.do(*more)
 		if !changed || had[e.Kind] {

@@ -139,10 +139,10 @@ func TestAdjust(t *testing.T) {
 			"A gift may be worth at most 20.00 USD; the balance of this one is 10.00 USD.", 0, 0, 0},
 		{"the most there is", func(_ *Voucher, a *Adjust) { a.Amount = math.MaxInt64 }, refusal.ValidationFailure, "", 0, 0,
 			0},
-		{"more than can be put in", func(v *Voucher, a *Adjust) { v.Loaded, a.Amount = math.MaxInt64, 1 },
+		{"more than can be put in", func(v *Voucher, a *Adjust) { v.Funded, a.Amount = math.MaxInt64, 1 },
 			refusal.ValidationFailure,
 			"", 0, 0, 0},
-		{"of more than the most, down", func(v *Voucher, a *Adjust) { v.Loaded, v.Balance, a.Amount = 3000, 3000, -1 }, "",
+		{"of more than the most, down", func(v *Voucher, a *Adjust) { v.Funded, v.Balance, a.Amount = 3000, 3000, -1 }, "",
 			"", 2999, 2999, Delivered},
 		{"by nothing", func(*Voucher, *Adjust) {}, refusal.ValidationFailure, "must not be zero", 0, 0, 0},
 		{"by a number", func(_ *Voucher, a *Adjust) { a.Number = "-15e-1" }, "", "", 850, 850, Delivered},
@@ -191,9 +191,9 @@ func TestAdjust(t *testing.T) {
 				}
 				return
 			}
-			if after.Balance != tt.balance || after.Loaded != tt.loaded || after.Status != tt.status ||
+			if after.Balance != tt.balance || after.Funded != tt.loaded || after.Status != tt.status ||
 				e.Delta != tt.balance-v.Balance || e.Kind != Adjustment || e.ReasonCode != ReasonSupport || e.Reason != ask.Reason {
-				t.Errorf("it is %d of %d, %s; the entry %+v", after.Balance, after.Loaded, after.Status, e)
+				t.Errorf("it is %d of %d, %s; the entry %+v", after.Balance, after.Funded, after.Status, e)
 			}
 		})
 	}
@@ -211,7 +211,7 @@ func TestAdjustmentsAddUp(t *testing.T) {
 			return c
 		}
 		c.EntryID = id(1)
-		g, issued := Gift{Voucher{ID: theGift, AccountID: id(1), Currency: usd, Loaded: 1000, Balance: 1000},
+		g, issued := Gift{Voucher{ID: theGift, AccountID: id(1), Currency: usd, Funded: 1000, Balance: 1000},
 			Card{Method: contact.Printed}}.Begin(c)
 		v, history, last := g.Voucher, []Entry{issued}, Undoable{}
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
@@ -237,7 +237,7 @@ func TestAdjustmentsAddUp(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			if v = after; v.Balance < v.HeldAt(c.Now) || v.Balance > v.Loaded || v.Loaded > 1000+20*1500 ||
+			if v = after; v.Balance < v.HeldAt(c.Now) || v.Balance > v.Funded || v.Funded > 1000+20*1500 ||
 				(v.Status == Redeemed) != (v.Balance == 0) {
 				t.Fatalf("it is %+v", v)
 			}
@@ -336,7 +336,7 @@ func TestAuditOfCare(t *testing.T) {
 	t.Parallel()
 	sound := func() (Voucher, []Entry) {
 		c := func(n byte) Context { return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Minute)} }
-		g, issued := Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000, Promotional: true,
+		g, issued := Gift{Voucher{ID: theGift, Funded: 1000, Balance: 1000, Promotional: true,
 			ValidUntil: now.Add(time.Hour)}, Card{Method: contact.Printed}}.Begin(c(1))
 		v, lost, _ := g.Block(Block{Context: c(2), Caller: everywhere, ReasonCode: ReasonLost})
 		v, fraud, _ := v.Block(Block{Context: c(3), Caller: everywhere, ReasonCode: ReasonFraud})
@@ -376,7 +376,7 @@ func TestAuditOfCare(t *testing.T) {
 		"adjusted for no reason":   {func(_ *Voucher, h []Entry) { h[6].ReasonCode = "" }, "entry 7 (ADJUSTMENT"},
 		"adjusted to the wrong":    {func(_ *Voucher, h []Entry) { h[6].Status = Redeemed }, "entry 7 (ADJUSTMENT"},
 		"adjusted by another":      {func(_ *Voucher, h []Entry) { h[6].Delta = 51 }, "it adds up to"},
-		"too much put in":          {func(v *Voucher, _ []Entry) { v.Loaded++ }, "it says 351 was put into it"},
+		"too much put in":          {func(v *Voucher, _ []Entry) { v.Funded++ }, "it says 351 was put into it"},
 		"extended to another time": {func(v *Voucher, _ []Entry) { v.Extended = now }, "extended until"},
 		"extended to an earlier":   {func(_ *Voucher, h []Entry) { h[7].Until = now.Add(time.Hour) }, "entry 8 (EXTENDED"},
 		"extended to the past":     {func(_ *Voucher, h []Entry) { h[7].Until = h[7].At }, "entry 8 (EXTENDED"},

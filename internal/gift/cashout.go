@@ -50,12 +50,12 @@ func (r *CashOutRule) check(v *Voucher) refusing {
 			return refusal.New(refusal.NotSupported, "In %s a gift can be cashed out when %s is left; of this one, %s is.",
 				r.Name, r.below(), v.Unit().Money(v.Balance))
 		}
-	case r.Used && v.Balance == v.Loaded:
+	case r.Used && v.Balance == v.Funded:
 		return func() error {
 			return refusal.New(refusal.NotSupported, "In %s a gift can be cashed out when %s is left of it after it was used; "+
 				"this one was not used yet.", r.Name, r.below())
 		}
-	case v.Loaded <= r.WorthMore:
+	case v.Funded <= r.WorthMore:
 		return func() error {
 			return refusal.New(refusal.NotSupported, "In %s a gift can be cashed out when %s is left of one of more than %s.",
 				r.Name, r.below(), r.Currency.Money(r.WorthMore))

@@ -89,7 +89,7 @@ func TestPayOut(t *testing.T) {
 			refusal.RedemptionNotAllowed, "while something is held: 0.01 USD is held until"},
 	} {
 		v := voucherIn(Claimed)
-		v.Loaded, v.Balance = tt.loaded, tt.balance
+		v.Funded, v.Balance = tt.loaded, tt.balance
 		p := CashOutRequest{Context: context(), Law: cashLaw, Account: inJurisdiction(tt.jurisdiction)}
 		if tt.change != nil {
 			tt.change(&v, &p)
@@ -109,7 +109,7 @@ func TestPayOut(t *testing.T) {
 			}
 			continue
 		}
-		if after.Balance != 0 || after.Status != Redeemed || after.Loaded != tt.loaded || e.Kind != CashOut ||
+		if after.Balance != 0 || after.Status != Redeemed || after.Funded != tt.loaded || e.Kind != CashOut ||
 			e.Delta != -tt.balance {
 			t.Errorf("%s: %+v by %+v", tt.name, after, e)
 		}
@@ -126,7 +126,7 @@ func TestNoGiftIsPaidOutBitByBit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		v, entries := voucherIn(Claimed), byte(10)
-		v.Loaded, v.Balance = 100_00, 100_00
+		v.Funded, v.Balance = 100_00, 100_00
 		var taken []Undoable
 		cash, standing := money.Amount(0), CashOuts{}
 		enter := func(after Voucher, e Entry, err error) bool {
@@ -184,8 +184,8 @@ func TestNoGiftIsPaidOutBitByBit(t *testing.T) {
 				}
 			}
 		}
-		if v.Balance != v.Loaded || cash != 0 {
-			t.Fatalf("of %d, %d is back, and %d out in cash", v.Loaded, v.Balance, cash)
+		if v.Balance != v.Funded || cash != 0 {
+			t.Fatalf("of %d, %d is back, and %d out in cash", v.Funded, v.Balance, cash)
 		}
 	})
 }
@@ -193,7 +193,7 @@ func TestNoGiftIsPaidOutBitByBit(t *testing.T) {
 // TestCashOutAllowedWordsNothing: every validation asks, and the sentence of a refusal is told to nobody then.
 func TestCashOutAllowedWordsNothing(t *testing.T) {
 	account := inJurisdiction("US-CA")
-	v := Voucher{AccountID: id(1), Currency: usd, Loaded: 5000, Balance: 5000, Status: Delivered}
+	v := Voucher{AccountID: id(1), Currency: usd, Funded: 5000, Balance: 5000, Status: Delivered}
 	if objects := testing.AllocsPerRun(100, func() {
 		if v.CashOutAllowed(cashLaw, account, &account.Locations[0], time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)) {
 			t.Fatal("a whole gift can be cashed out")

@@ -204,7 +204,7 @@ func TestReschedule(t *testing.T) {
 func TestAuditOfResends(t *testing.T) {
 	t.Parallel()
 	c := func(n byte) Context { return Context{EntryID: id(n), Now: now} }
-	g, issued := Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000},
+	g, issued := Gift{Voucher{ID: theGift, Funded: 1000, Balance: 1000},
 		Card{Method: contact.Email, Contact: "ana@example.com"}}.Begin(c(1))
 	v, delivery, put, err := g.Reschedule(g.Card.Delivery(), Reschedule{Context: c(2), Caller: everywhere, Date: now,
 		Waiting: true})

@@ -75,7 +75,7 @@ func (v *Voucher) enter(c Context, kind Kind, delta money.Amount, status Status)
 	v.Last = c.EntryID
 	v.Balance += delta
 	if kind.Loads() {
-		v.Loaded += delta
+		v.Funded += delta
 	}
 	v.Status = status
 	return Entry{

@@ -383,7 +383,7 @@ func TestSequences(t *testing.T) {
 			entries++
 			return Context{EntryID: guid.ID{1: byte(entries >> 8), 2: byte(entries)}, Now: clock}
 		}
-		g, first := Gift{Voucher{ID: theGift, Loaded: original, Balance: original, Currency: usd,
+		g, first := Gift{Voucher{ID: theGift, Funded: original, Balance: original, Currency: usd,
 			ValidUntil: now.Add(48 * time.Hour)}, Card{Method: method}}.Begin(ask())
 		v, history, taken, holds := g.Voucher, []Entry{first}, []Undoable{}, []Held{}
 		amounts, cancelled := rapid.Int64Range(-2, 60), Status(0)
@@ -482,7 +482,7 @@ func ended(holds []Held, e Entry) []Held {
 
 // checkBooks states the invariants on its own, beside Audit.
 func checkBooks(t *rapid.T, v Voucher, history []Entry) {
-	balance, held, holds := v.Loaded, money.Amount(0), map[guid.ID]money.Amount{}
+	balance, held, holds := v.Funded, money.Amount(0), map[guid.ID]money.Amount{}
 	for n, e := range history {
 		of := e.HoldID
 		if e.Kind == HoldMade {
@@ -501,16 +501,16 @@ func checkBooks(t *rapid.T, v Voucher, history []Entry) {
 		available != balance-v.HeldAt(last.At) {
 		t.Fatalf("%d is available of %d, and %d is held", available, balance, held)
 	}
-	if v.Balance != balance || v.Balance < 0 || v.Balance > v.Loaded || v.Seq != len(history) ||
+	if v.Balance != balance || v.Balance < 0 || v.Balance > v.Funded || v.Seq != len(history) ||
 		last.Status != v.Status {
 		t.Fatalf("%+v does not fit its history, which gives %d", v, balance)
 	}
 	fits := map[Status]bool{
-		Pending: balance == v.Loaded, PurchaseFailed: balance == v.Loaded, Delivered: balance == v.Loaded,
-		FailedDelivery: balance == v.Loaded, Claimed: balance > 0, Redeemed: balance == 0, Cancelled: balance > 0,
+		Pending: balance == v.Funded, PurchaseFailed: balance == v.Funded, Delivered: balance == v.Funded,
+		FailedDelivery: balance == v.Funded, Claimed: balance > 0, Redeemed: balance == 0, Cancelled: balance > 0,
 	}
 	if !fits[v.Status] {
-		t.Fatalf("%s with a balance of %d of %d", v.Status, balance, v.Loaded)
+		t.Fatalf("%s with a balance of %d of %d", v.Status, balance, v.Funded)
 	}
 	if found := Audit(v, history); len(found) > 0 {
 		t.Fatalf("the audit finds %q", found)

@@ -38,7 +38,7 @@ func (v Voucher) Reload(r ReloadRequest) (Voucher, Entry, error) {
 	reasons := slices.DeleteFunc(v.NotRedeemable(at, r.Now, r.Account.Zone), func(why Reason) bool {
 		return why.Code == refusal.AlreadyRedeemed
 	})
-	most := min(r.Account.MaxGiftValue-v.Balance, money.NoLimit-v.Loaded)
+	most := min(r.Account.MaxGiftValue-v.Balance, money.NoLimit-v.Funded)
 	switch {
 	case len(reasons) > 0:
 		return v, Entry{}, refuseFor(reasons)

@@ -34,9 +34,9 @@ func TestLoad(t *testing.T) {
 		{"up to the most", func(_ *Voucher, l *ask) { l.Amount = 4000 }, "", "", 5000, Delivered},
 		{"above the most", func(_ *Voucher, l *ask) { l.Amount = 4001 }, refusal.ValidationFailure,
 			"A gift may be worth 50.00 USD at most; at most 40.00 USD can be loaded.", 0, 0},
-		{"above the most already", func(v *Voucher, l *ask) { v.Balance, v.Loaded, l.Amount = 6000, 6000, 1 },
+		{"above the most already", func(v *Voucher, l *ask) { v.Balance, v.Funded, l.Amount = 6000, 6000, 1 },
 			refusal.ValidationFailure, "at most 0.00 USD can be loaded", 0, 0},
-		{"more than can be counted", func(v *Voucher, l *ask) { v.Loaded = money.NoLimit - 1; l.Amount = 2 },
+		{"more than can be counted", func(v *Voucher, l *ask) { v.Funded = money.NoLimit - 1; l.Amount = 2 },
 			refusal.ValidationFailure,
 			"at most 0.01 USD can be loaded", 0, 0},
 		{"nothing", func(_ *Voucher, l *ask) { l.Amount = 0 }, refusal.ValidationFailure, "above zero", 0, 0},
@@ -79,7 +79,7 @@ func TestLoad(t *testing.T) {
 			}
 			continue
 		}
-		if after.Balance != tt.balance || after.Status != tt.status || after.Loaded-v.Loaded != e.Delta || e.Kind != Reload ||
+		if after.Balance != tt.balance || after.Status != tt.status || after.Funded-v.Funded != e.Delta || e.Kind != Reload ||
 			e.Delta != tt.balance-v.Balance || e.Purchase != paid || e.Reference != "till 4" ||
 			!reflect.DeepEqual(after.Holds, v.Holds) {
 			t.Errorf("%s: %+v by %+v", tt.name, after, e)
@@ -151,7 +151,7 @@ func TestReverseReload(t *testing.T) {
 			}
 			continue
 		}
-		if after.Balance != v.Balance-500 || after.Loaded != v.Loaded-500 || after.Status != tt.status || e.Delta != -500 ||
+		if after.Balance != v.Balance-500 || after.Funded != v.Funded-500 || after.Status != tt.status || e.Delta != -500 ||
 			e.Kind != ReloadReversal || e.Reverses != id(7) {
 			t.Errorf("%s: %+v by %+v", tt.name, after, e)
 		}
@@ -231,7 +231,7 @@ func TestLoadsKeepTheBooks(t *testing.T) {
 			if e.Kind == Reload || e.Kind == Redemption {
 				done = append(done, &Undoable{Entry: e})
 			}
-			if v.Balance != in-out || v.Loaded != in || v.Balance < 0 || v.Balance > v.Loaded || out < 0 {
+			if v.Balance != in-out || v.Funded != in || v.Balance < 0 || v.Balance > v.Funded || out < 0 {
 				t.Fatalf("seed %d: %d in, %d out, but %+v", seed, in, out, v)
 			}
 		}

@@ -83,7 +83,7 @@ func TestAuditReplaced(t *testing.T) {
 	t.Parallel()
 	sound := func() (Voucher, []Entry) {
 		c := func(n byte) Context { return Context{EntryID: id(n), Now: now.Add(time.Duration(n))} }
-		g, issued := Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000}, Card{Method: contact.Printed}}.Begin(c(1))
+		g, issued := Gift{Voucher{ID: theGift, Funded: 1000, Balance: 1000}, Card{Method: contact.Printed}}.Begin(c(1))
 		v, one, _ := g.Replace(Replace{Context: c(2), Caller: everywhere})
 		v, two, _ := v.Replace(Replace{Context: c(3), Caller: everywhere})
 		return v, []Entry{issued, one, two}

@@ -95,7 +95,7 @@ func (v *Voucher) give(t Undoable, asked money.Amount) (money.Amount, error) {
 		return 0, refusal.New(refusal.AlreadyReversed, "This cash-out has been taken back already.")
 	case left <= 0:
 		return 0, refusal.New(refusal.AlreadyReversed, "This redemption has been given back already.")
-	case left > v.Loaded-v.Balance:
+	case left > v.Funded-v.Balance:
 		return 0, refusal.New(refusal.UnexpectedError, "The records of this gift do not add up, so nothing was changed.")
 	case asked < 0:
 		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "The amount must be above zero.")

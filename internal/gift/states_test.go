@@ -24,7 +24,7 @@ var (
 
 // voucherIn makes a gift of 10.00 USD that is in a status, with a balance that fits.
 func voucherIn(s Status) Voucher {
-	v := Voucher{ID: theGift, AccountID: id(1), ProgramID: merchant.BusinessProgram.ID, Currency: usd, Loaded: 1000,
+	v := Voucher{ID: theGift, AccountID: id(1), ProgramID: merchant.BusinessProgram.ID, Currency: usd, Funded: 1000,
 		Balance: 1000,
 		Status:  s, Seq: 3}
 	switch s {
@@ -33,7 +33,7 @@ func voucherIn(s Status) Voucher {
 	case Redeemed:
 		v.Balance = 0
 	case NotActivated:
-		v.Balance, v.Loaded = 0, 0
+		v.Balance, v.Funded = 0, 0
 	}
 	return v
 }
@@ -50,7 +50,7 @@ func reloadOf(v *Voucher, amount money.Amount) Undoable {
 
 // takenOf is a redemption that took all that is missing from v; from a full gift, one that cannot have been.
 func takenOf(v Voucher) Undoable {
-	return Undoable{Entry: Entry{ID: id(7), VoucherID: v.ID, Kind: Redemption, Delta: -max(100, v.Loaded-v.Balance),
+	return Undoable{Entry: Entry{ID: id(7), VoucherID: v.ID, Kind: Redemption, Delta: -max(100, v.Funded-v.Balance),
 		Actor: merchant.Actor{LocationID: shop}}}
 }
 
@@ -283,14 +283,14 @@ func transitions(t *testing.T) map[string]bool {
 	rows[fmt.Sprintf("%s | reinstated, empty by now | %s", Cancelled, again.Status)] = err == nil
 	for method, what := range map[contact.Method]string{contact.Email: "created", contact.SMS: "created",
 		contact.Printed: "created, printed"} {
-		g, e := Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000}, Card{Method: method}}.Begin(context())
+		g, e := Gift{Voucher{ID: theGift, Funded: 1000, Balance: 1000}, Card{Method: method}}.Begin(context())
 		rows[fmt.Sprintf("(none) | %s | %s", what, g.Status)] = true
 		if e.Seq != 1 || g.Seq != 1 || e.Kind != Issued || e.Delta != 0 || e.Balance != 1000 ||
 			(method == contact.Printed) == g.Card.DeliveredAt.IsZero() {
 			t.Errorf("%s: begins with %+v", method, e)
 		}
 	}
-	old, e := Gift{Voucher{ID: theGift, Loaded: 1000, Balance: 1000}, Card{Method: contact.Email}}.Import(context())
+	old, e := Gift{Voucher{ID: theGift, Funded: 1000, Balance: 1000}, Card{Method: contact.Email}}.Import(context())
 	rows[fmt.Sprintf("(none) | imported from another system | %s", old.Status)] = true
 	if e.Seq != 1 || e.Kind != Imported || e.Delta != 0 || e.Balance != 1000 || !old.CreatedAt.Equal(now) ||
 		!old.Card.DeliveredAt.Equal(now) {

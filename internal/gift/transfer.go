@@ -154,7 +154,7 @@ func (v *Voucher) movableAmount(to *Voucher, t Transfer) (money.Amount, error) {
 	if v.Item {
 		most = MaxQuantity
 	}
-	if amount > min(most-to.Balance, money.NoLimit-to.Loaded) {
+	if amount > min(most-to.Balance, money.NoLimit-to.Funded) {
 		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount,
 			"Gift %s has %s; with %s more it would have more than %s, the "+
 				"most that one gift may.", to.ID, v.Unit().Money(to.Balance), v.Unit().Money(amount), v.Unit().Money(most))

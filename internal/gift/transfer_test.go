@@ -26,7 +26,7 @@ var noTicket = id(0x31)
 // moving makes two gifts, of 10.00 and 5.00 USD, and a transfer of all of the first.
 func moving() (from, to Voucher, t Transfer) {
 	from, to = voucherIn(Delivered), voucherIn(Delivered)
-	to.ID, to.Loaded, to.Balance = id(10), 500, 500
+	to.ID, to.Funded, to.Balance = id(10), 500, 500
 	return from, to, Transfer{Context: context(), EntryIn: id(11), Caller: &merchant.Caller{Kind: merchant.AccountKey,
 		Account: hundredUSD}}
 }
@@ -62,9 +62,9 @@ func TestTransfer(t *testing.T) {
 		{"negative", func(_, _ *Voucher, t *Transfer) { t.Amount = -1 }, refusal.ValidationFailure, "above zero", 0},
 		{"in another currency", func(_, _ *Voucher, t *Transfer) { t.Number = "1.001" }, refusal.ValidationFailure,
 			"amount: This is not an amount in USD.", 0},
-		{"as much as a gift may have", func(_, to *Voucher, _ *Transfer) { to.Loaded, to.Balance = 9000, 9000 }, "", "",
+		{"as much as a gift may have", func(_, to *Voucher, _ *Transfer) { to.Funded, to.Balance = 9000, 9000 }, "", "",
 			1000},
-		{"more than a gift may have", func(_, to *Voucher, _ *Transfer) { to.Loaded, to.Balance = 9001, 9001 },
+		{"more than a gift may have", func(_, to *Voucher, _ *Transfer) { to.Funded, to.Balance = 9001, 9001 },
 			refusal.ValidationFailure, "has 90.01 USD; with 10.00 USD more it would have more than 100.00 USD", 0},
 		{"to itself", func(from, to *Voucher, _ *Transfer) { to.ID = from.ID }, refusal.ValidationFailure,
 			"to: A transfer needs two gifts", 0},
@@ -95,7 +95,7 @@ func TestTransfer(t *testing.T) {
 			from.Item, to.Item, t.Labels = true, true, [2]string{"Coffee", "Dinner"}
 		}, refusal.InvalidVoucherType, "Coffee and Dinner", 0},
 		{"of more items than a gift may have", func(from, to *Voucher, _ *Transfer) {
-			from.Item, to.Item, to.Balance, to.Loaded = true, true, MaxQuantity-999, MaxQuantity
+			from.Item, to.Item, to.Balance, to.Funded = true, true, MaxQuantity-999, MaxQuantity
 		}, refusal.ValidationFailure, "the most that one gift may", 0},
 		{"to where it is good too", func(_, to *Voucher, _ *Transfer) { to.LocationID = shop }, "", "", 1000},
 		{"to where it is not good", func(from, to *Voucher, _ *Transfer) { from.LocationID, to.LocationID = shop, other },
@@ -176,8 +176,8 @@ func TestTransfer(t *testing.T) {
 func checkTransfer(t testing.TB, from, to, less, more Voucher, entries [2]Entry, moved money.Amount) {
 	t.Helper()
 	out, in := entries[0], entries[1]
-	if less.Balance != from.Balance-moved || less.Loaded != from.Loaded-moved || more.Balance != to.Balance+moved ||
-		more.Loaded != to.Loaded+moved {
+	if less.Balance != from.Balance-moved || less.Funded != from.Funded-moved || more.Balance != to.Balance+moved ||
+		more.Funded != to.Funded+moved {
 		t.Errorf("%d moved: %+v and %+v", moved, less, more)
 	}
 	if !OneTransfer(out, in) || !OneTransfer(in, out) || OneTransfer(out, out) {
@@ -241,7 +241,7 @@ func TestTransferProperty(t *testing.T) {
 		gifts, histories, n := make([]Voucher, 3), make([][]Entry, 3), byte(0)
 		next := func() Context { n++; return Context{EntryID: id(n), Now: now.Add(time.Duration(n) * time.Second)} }
 		for i := range gifts {
-			g, e := Gift{Voucher{ID: id(byte(100 + i)), Currency: usd, Loaded: 1000, Balance: 1000},
+			g, e := Gift{Voucher{ID: id(byte(100 + i)), Currency: usd, Funded: 1000, Balance: 1000},
 				Card{Method: contact.Printed}}.Begin(next())
 			gifts[i], histories[i] = g.Voucher, []Entry{e}
 		}
@@ -269,7 +269,7 @@ func TestTransferProperty(t *testing.T) {
 			}
 			sum := taken
 			for n, v := range gifts {
-				if sum += v.Balance; v.Available(now.Add(time.Minute)) < 0 || v.Balance > v.Loaded {
+				if sum += v.Balance; v.Available(now.Add(time.Minute)) < 0 || v.Balance > v.Funded {
 					t.Fatalf("%+v", v)
 				}
 				if found := Audit(v, histories[n]); len(found) > 0 {
@@ -291,7 +291,7 @@ func TestAuditTransfer(t *testing.T) {
 		var all [2]Gift
 		var issued [2]Entry
 		for n := range all {
-			all[n], issued[n] = Gift{Voucher{ID: id(byte(50 + n)), Loaded: 1000, Balance: 1000},
+			all[n], issued[n] = Gift{Voucher{ID: id(byte(50 + n)), Funded: 1000, Balance: 1000},
 				Card{Method: contact.Printed}}.Begin(c(1))
 		}
 		ask := Transfer{Context: c(2), EntryIn: id(3), Amount: 300, Caller: &merchant.Caller{Account: hundredUSD}}

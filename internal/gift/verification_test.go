@@ -34,7 +34,7 @@ func TestVerification(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		v := voucherIn(Delivered)
-		v.Verification, v.Loaded, v.Balance = "0471", 1_000_000, 1_000_000
+		v.Verification, v.Funded, v.Balance = "0471", 1_000_000, 1_000_000
 		wrong := 0
 		for range 40 {
 			code := rapid.SampledFrom([]string{"0471", "0000", "4710", ""}).Draw(t, "code")

@@ -33,8 +33,8 @@ type Voucher struct {
 	Items []merchant.Item // that it is good for; empty: anything; nil: they were not kept. See GoodFor
 
 	Currency money.Currency // the account's, also of an item gift
-	Loaded   money.Amount   // what was put into it, less what of that was taken back; in Unit
-	Balance  money.Amount   // 0 ≤ Balance ≤ Loaded
+	Funded   money.Amount   // all that was ever put into it, less what of that was taken back; in Unit
+	Balance  money.Amount   // 0 ≤ Balance ≤ Funded
 	Holds    []OpenHold     // the oldest first; together at most Balance
 	Status   Status
 
@@ -58,7 +58,7 @@ func (v *Voucher) Worth() money.Amount {
 	if v.Status == NotActivated {
 		return v.Fixed
 	}
-	return v.Loaded
+	return v.Funded
 }
 
 // Unit is what the voucher's amounts are counted in: its currency, or Pieces.
@@ -259,7 +259,7 @@ func (g Gift) Import(c Context) (Gift, Entry) {
 // activated.
 func (g *Gift) Spending() merchant.Count {
 	c := merchant.MessageCount(g.Card.Method)
-	c.Gifts, c.Amount = 1, g.Loaded
+	c.Gifts, c.Amount = 1, g.Funded
 	if g.Item && g.Status != NotActivated {
 		c.Amount = g.Card.EquivalentValue
 	}

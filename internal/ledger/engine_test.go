@@ -110,7 +110,7 @@ func (b *bench) draft(amount money.Amount) gift.Gift {
 	return gift.Gift{
 		Voucher: gift.Voucher{
 			AccountID: b.caller.Account.ID, ProgramID: merchant.BusinessProgram.ID, Currency: b.caller.Account.Currency,
-			Loaded: amount, Balance: amount,
+			Funded: amount, Balance: amount,
 		},
 		Card: gift.Card{Method: contact.Printed, Sender: "Bench", DeliveryZone: "UTC"},
 	}

@@ -329,7 +329,7 @@ func TestLargeOrdersTellTheirLimits(t *testing.T) {
 	issue := func(n int) {
 		gifts := make([]gift.Gift, n)
 		for i := range gifts {
-			gifts[i] = gift.Gift{Voucher: gift.Voucher{AccountID: account.ID, Loaded: 5},
+			gifts[i] = gift.Gift{Voucher: gift.Voucher{AccountID: account.ID, Funded: 5},
 				Card: gift.Card{Method: contact.Email, Contact: "ann@example.com"}}
 		}
 		_, err := engine.Do(t.Context(), ledger.Call{AccountID: account.ID, Account: account,

@@ -217,7 +217,7 @@ func (w *world) issue(t *rapid.T) {
 	_, r := w.do(t, gift.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
 			AccountID: w.caller.Account.ID, ProgramID: merchant.BusinessProgram.ID, Currency: w.caller.Account.Currency,
-			Item: item, Loaded: money.Amount(amount), Balance: money.Amount(amount), Promotional: !until.IsZero(),
+			Item: item, Funded: money.Amount(amount), Balance: money.Amount(amount), Promotional: !until.IsZero(),
 			ValidUntil: until,
 		},
 		Card: gift.Card{Method: method, Contact: "ana@example.com", Sender: "Model", DeliveryZone: "UTC"},
@@ -721,7 +721,7 @@ func (w *world) compare(t *rapid.T) {
 		if end := v.End(); v.Blocked != g.blocked || !g.until.IsZero() && end.Sub(g.until).Abs() > time.Microsecond {
 			t.Fatalf("the store says that it is blocked %q, valid until %v, the model %+v", v.Blocked, end, *g)
 		}
-		if int64(v.Balance) != g.balance || v.Status != g.status || v.Seq != g.entries || int64(v.Loaded) != g.original {
+		if int64(v.Balance) != g.balance || v.Status != g.status || v.Seq != g.entries || int64(v.Funded) != g.original {
 			t.Fatalf("the store says %d %s %d entries, the model %+v", v.Balance, v.Status, v.Seq, *g)
 		}
 		w.compareCards(t, g)

@@ -111,7 +111,7 @@ func newVoiding(t *rapid.T, dir, database string) *voiding {
 	v.open()
 	draft := gift.Gift{
 		Voucher: gift.Voucher{AccountID: v.caller.Account.ID, ProgramID: merchant.BusinessProgram.ID,
-			Currency: v.caller.Account.Currency, Loaded: 100, Balance: 100},
+			Currency: v.caller.Account.Currency, Funded: 100, Balance: 100},
 		Card: gift.Card{Method: contact.Printed, Sender: "Till", DeliveryZone: "UTC"},
 	}
 	_, made := v.do(t, gift.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{draft}})

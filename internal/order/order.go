@@ -347,7 +347,7 @@ func (i *order) gift(n int, r Recipient) gift.Gift {
 			AccountID: i.account.ID, MadeBy: i.Caller.Integrator(), ProgramID: i.programID, LocationID: d.LocationID,
 			Item: i.Item != nil, Promotional: *i.PaymentMethodID == PromotionalPayment, PromotionID: i.Payment.PromotionID,
 			Items:    i.items,
-			Currency: i.account.Currency, Loaded: i.amount, Balance: i.amount,
+			Currency: i.account.Currency, Funded: i.amount, Balance: i.amount,
 			ValidFrom: i.validFrom, ValidUntil: i.validUntil, CreatedAt: i.now,
 		},
 		Card: gift.Card{

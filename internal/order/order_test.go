@@ -377,7 +377,7 @@ func TestIssueMakesGifts(t *testing.T) {
 		c := g.Card
 		if c.Method != want.method || c.Contact != want.contact || c.RecipientIndex != n || g.Status != want.status ||
 			e.Status != want.status ||
-			g.Loaded != 2550 || g.Balance != 2550 || g.Currency != usd || g.Item || g.Promotional ||
+			g.Funded != 2550 || g.Balance != 2550 || g.Currency != usd || g.Item || g.Promotional ||
 			g.ProgramID != merchant.BusinessProgram.ID ||
 			g.AccountID != a.ID || !g.LocationID.IsZero() || !g.ValidFrom.IsZero() || !g.ValidUntil.IsZero() ||
 			!g.CreatedAt.Equal(now) ||
@@ -394,7 +394,7 @@ func TestIssueMakesGifts(t *testing.T) {
 		t.Fatalf("got %d gifts, %v", len(gifts), err)
 	}
 	g, c := gifts[0].Voucher, gifts[0].Card
-	if g.Loaded != 2 || !g.Item || !g.Promotional || g.PromotionID != spring ||
+	if g.Funded != 2 || !g.Item || !g.Promotional || g.PromotionID != spring ||
 		g.ProgramID != merchant.PromotionalProgram.ID ||
 		g.LocationID != shop ||
 		// an hour less: daylight saving began

@@ -55,8 +55,8 @@ func (s Stock) Make(account *merchant.Account, now time.Time, unread func(refusa
 	}
 	printed := int(contact.Printed)
 	card := i.gift(0, Recipient{Method: &printed})
-	card.Item, card.Fixed = item, card.Loaded
-	card.Loaded, card.Balance, card.Status = 0, 0, gift.NotActivated
+	card.Item, card.Fixed = item, card.Funded
+	card.Funded, card.Balance, card.Status = 0, 0, gift.NotActivated
 	if s.VerificationCodes {
 		card.Verification = gift.VerificationToDraw
 	}

@@ -68,7 +68,7 @@ func (r *records) enter(at time.Time) {
 	g, e := gift.Gift{
 		Voucher: gift.Voucher{ID: guid.ID(uuid.New()), AccountID: r.account,
 			OrderID: guid.ID(uuid.New()), ProgramID: merchant.BusinessProgram.ID,
-			Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 100, Balance: 100, CreatedAt: at},
+			Currency: money.Currency{Code: "USD", Decimals: 2}, Funded: 100, Balance: 100, CreatedAt: at},
 		Card: gift.Card{Code: code, Token: token, Sender: "Ann", Method: contact.Printed, DeliveryZone: "UTC"},
 	}.Begin(gift.Context{EntryID: guid.ID(uuid.Must(uuid.NewV7())), Now: at})
 	r.save(ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})

@@ -247,7 +247,7 @@ func TestStopCutsNobodyOff(t *testing.T) {
 	var taken int64
 	page, _, err := again.Check(func(string) {}).Page(t.Context(), ledger.Ref{}, 1000, 1000)
 	for _, v := range page {
-		taken += int64(v.Loaded - v.Balance)
+		taken += int64(v.Funded - v.Balance)
 	}
 	if err != nil || taken != int64(redeemed) {
 		t.Fatalf("%d redemptions were answered, %d are there, %v", redeemed, taken, err)

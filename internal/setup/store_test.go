@@ -118,7 +118,7 @@ func issue(tb testing.TB, s *store.Store, g gift.Gift) {
 		tb.Fatal(err)
 	}
 	g.ID, g.OrderID, g.ProgramID = newID(), newID(), merchant.BusinessProgram.ID
-	g.Currency, g.Loaded, g.Balance, g.CreatedAt = money.Currency{Code: "USD", Decimals: 2}, 10_00, 10_00, noon
+	g.Currency, g.Funded, g.Balance, g.CreatedAt = money.Currency{Code: "USD", Decimals: 2}, 10_00, 10_00, noon
 	g.Card.Code, g.Card.Token, g.Card.Sender, g.Card.Method, g.Card.DeliveryZone = code, token, "Ann", contact.Printed,
 		"UTC"
 	made, entry := g.Begin(gift.Context{EntryID: newID(), Now: noon})

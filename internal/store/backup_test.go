@@ -80,7 +80,7 @@ func TestBackupWhileServing(t *testing.T) {
 		for n := range gifts {
 			v, err := restored.Gift(t.Context(), gifts[n].AccountID, gifts[n].ID)
 			must(t, err)
-			if taken := int64(v.Loaded - v.Balance); taken < before[n] {
+			if taken := int64(v.Funded - v.Balance); taken < before[n] {
 				t.Errorf("%d redemptions are in the backup, and %d were acknowledged before it", taken, before[n])
 			}
 		}

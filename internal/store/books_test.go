@@ -95,7 +95,7 @@ func (k *shopkeeper) live(r *rand.Rand, steps int) {
 			})
 		case n%13 == 0:
 			k.issue(func(g *gift.Gift) {
-				g.Item, g.Loaded, g.Balance, g.Card.EquivalentValue = true, 7, 7, 1000
+				g.Item, g.Funded, g.Balance, g.Card.EquivalentValue = true, 7, 7, 1000
 			})
 		}
 		c, of := k.context(n), r.IntN(len(k.gifts))

@@ -174,12 +174,12 @@ func TestCopy(t *testing.T) {
 	}
 	var sum transfer.Totals
 	for _, a := range r.Accounts {
-		if w := a.From; w != a.To || w.Balance != w.Loaded+w.Delta {
+		if w := a.From; w != a.To || w.Balance != w.Funded+w.Delta {
 			t.Errorf("%+v", a)
 		}
 		sum = sum.Plus(a.To)
 	}
-	if sum.Vouchers != 27 || sum.Loaded != 270_000 || sum.Entries != 88 || sum.Requests != 60 || sum.Jobs != 4 {
+	if sum.Vouchers != 27 || sum.Funded != 270_000 || sum.Entries != 88 || sum.Requests != 60 || sum.Jobs != 4 {
 		t.Errorf("all accounts together: %+v", sum)
 	}
 	info, err := os.Stat(filepath.Join(to, sealed.FileName))

@@ -56,7 +56,7 @@ func tellingGift(t *testing.T, s *Store, account guid.ID) gift.Gift {
 			e := gift.Entry{ID: newID(), AccountID: account, VoucherID: g.ID, Seq: v.Seq + 1, Previous: v.Last, Kind: kind,
 				Delta: delta, Balance: v.Balance + delta, Status: gift.Delivered, At: noon}
 			if change(&e, &c); kind == gift.Reload {
-				v.Loaded += delta
+				v.Funded += delta
 			}
 			v.Seq, v.Last, v.Balance, v.Status = e.Seq, e.ID, e.Balance, e.Status
 			c.Vouchers, c.Entries, g.Voucher = []gift.Voucher{v}, []gift.Entry{e}, v

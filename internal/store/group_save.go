@@ -103,7 +103,7 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 		if v.Holds != nil || before.Holds != nil {
 			what = holds
 		}
-		if v.Loaded != before.Loaded || v.WrongCodes != before.WrongCodes || v.Blocked != before.Blocked ||
+		if v.Funded != before.Funded || v.WrongCodes != before.WrongCodes || v.Blocked != before.Blocked ||
 			!v.Extended.Equal(before.Extended) || v.Replaced != before.Replaced {
 			what = all
 		}
@@ -116,7 +116,7 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, db.KeyOf(v.ID), seq}
 	}), g.update(updateVoucher, by[all], func(v *gift.Voucher, seq int) []any {
 		held, end, list := record.HoldColumns(v.Holds)
-		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, int64(v.Loaded),
+		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, int64(v.Funded),
 			v.WrongCodes, string(v.Blocked), db.Micros(v.Extended), v.Replaced, db.KeyOf(v.ID), seq}
 	})), nil
 }

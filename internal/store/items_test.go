@@ -125,7 +125,7 @@ func testWorth(t *testing.T, open opener) {
 		save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
 		return g.ID
 	}
-	three := func(g *gift.Gift) { g.Item, g.Loaded, g.Balance, g.Card.EquivalentValue = true, 3, 3, 1000 }
+	three := func(g *gift.Gift) { g.Item, g.Funded, g.Balance, g.Card.EquivalentValue = true, 3, 3, 1000 }
 	adjusted := made(three)
 	caller := &merchant.Caller{Account: &merchant.Account{ID: account, Currency: dollars, MaxGiftValue: 10_000}}
 	engine := ledger.Start(s, ledger.Options{})
@@ -149,7 +149,7 @@ func testWorth(t *testing.T, open opener) {
 		"there is none":   {newID(), gift.ItemWorth{}},
 		"a card that was not sold": {made(func(g *gift.Gift) {
 			three(g)
-			g.Fixed, g.Loaded, g.Balance, g.Status = 2, 0, 0, gift.NotActivated
+			g.Fixed, g.Funded, g.Balance, g.Status = 2, 0, 0, gift.NotActivated
 		}), gift.ItemWorth{Money: 1000, Pieces: 2}},
 	} {
 		got, err := s.Worth(t.Context(), account, want.voucher)

@@ -33,7 +33,7 @@ func testLoads(t *testing.T, open opener) {
 	})
 	read, err := s.Gift(t.Context(), v.AccountID, v.ID)
 	must(t, err)
-	if read.Balance != v.Balance+700 || read.Loaded != v.Loaded+700 {
+	if read.Balance != v.Balance+700 || read.Funded != v.Funded+700 {
 		t.Errorf("after the reload: %+v", read.Voucher)
 	}
 	reload := ledger.Ref{AccountID: v.AccountID, ID: load.ID}
@@ -58,7 +58,7 @@ func testLoads(t *testing.T, open opener) {
 		t.Errorf("undone twice: %v", err)
 	}
 	if read, err = s.Gift(t.Context(), v.AccountID, v.ID); err != nil || read.Balance != v.Balance ||
-		read.Loaded != v.Loaded {
+		read.Funded != v.Funded {
 		t.Errorf("after all: %+v, %v", read.Voucher, err)
 	}
 	diff(t, problems(t, s), map[string]int{})
@@ -90,7 +90,7 @@ func testCashOuts(t *testing.T, open opener) {
 	undo := func(done gift.Undoable) func(*ledger.State) ledger.Changes {
 		return func(st *ledger.State) ledger.Changes {
 			before := *st.Vouchers[ref(v)]
-			before.Loaded += before.Balance // so that the rule finds room a second time, too
+			before.Funded += before.Balance // so that the rule finds room a second time, too
 			after, e, err := before.Reverse(done, gift.Reverse{Context: at(),
 				Caller: &merchant.Caller{Permissions: merchant.MayCashOut}})
 			must(t, err)
@@ -111,7 +111,7 @@ func testCashOuts(t *testing.T, open opener) {
 		t.Errorf("undone twice: %v", err)
 	}
 	read, err := s.Gift(t.Context(), v.AccountID, v.ID)
-	if err != nil || read.Balance != v.Balance || read.Loaded != v.Loaded || read.Status != gift.Claimed {
+	if err != nil || read.Balance != v.Balance || read.Funded != v.Funded || read.Status != gift.Claimed {
 		t.Errorf("after all: %+v, %v", read.Voucher, err)
 	}
 	diff(t, problems(t, s), map[string]int{})

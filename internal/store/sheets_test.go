@@ -57,7 +57,7 @@ func testSheets(t *testing.T, open opener) {
 	}
 
 	card, made := newGift(gifts[0].AccountID)
-	card.Status, card.Loaded, card.Balance, made.Status, made.Balance = gift.NotActivated, 0, 0, gift.NotActivated, 0
+	card.Status, card.Funded, card.Balance, made.Status, made.Balance = gift.NotActivated, 0, 0, gift.NotActivated, 0
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{card}, Entries: []gift.Entry{made}})
 	if l, err := s.RenewSheet(t.Context(), card.OrderID, now, false); !errors.Is(err, errStock) {
 		t.Errorf("a stock has the link %+v, %v", l, err)

@@ -260,7 +260,7 @@ func filled[T any](t *testing.T) (v T) {
 func testGiftRoundTrip(t *testing.T, open opener) {
 	s, _ := open(t)
 	g := filled[gift.Gift](t)
-	g.Currency, g.Loaded, g.Balance, g.Status, g.Seq = money.Currency{Code: "KWD", Decimals: 3}, 9e15, 9e15, gift.Pending,
+	g.Currency, g.Funded, g.Balance, g.Status, g.Seq = money.Currency{Code: "KWD", Decimals: 3}, 9e15, 9e15, gift.Pending,
 		1
 	g.Card.Method, g.Card.VATTreatment, g.Holds = contact.SMS, merchant.SinglePurpose, nil
 	issued := filled[gift.Entry](t)

@@ -21,7 +21,7 @@ func testValues(t *testing.T, open opener) {
 		e.Balance = g.Balance
 		save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
 	}
-	hold := func(v *gift.Voucher, amount money.Amount) { v.Loaded, v.Balance = amount, amount }
+	hold := func(v *gift.Voucher, amount money.Amount) { v.Funded, v.Balance = amount, amount }
 	add(func(v *gift.Voucher) { hold(v, 1_00); v.Status = gift.PurchaseFailed })
 	add(func(v *gift.Voucher) { hold(v, 20_00); v.Status = gift.Cancelled })
 	add(func(v *gift.Voucher) { hold(v, 7); v.Item, v.Currency = true, money.Currency{} })
@@ -39,7 +39,7 @@ func testValues(t *testing.T, open opener) {
 	})
 	gifts := issue(t, s, other, 2)
 	redeem(t, s, &gifts[0].Voucher, 10_00)
-	full := gifts[0].Loaded
+	full := gifts[0].Funded
 
 	dollar, yen := gifts[0].Currency, money.Currency{Code: "JPY"}
 	want := []Value{

@@ -87,7 +87,7 @@ var dollars = money.Currency{Code: "USD", Decimals: 2}
 func newGift(account guid.ID) (gift.Gift, gift.Entry) {
 	g := gift.Gift{
 		Voucher: gift.Voucher{ID: newID(), AccountID: account, OrderID: newID(), ProgramID: merchant.BusinessProgram.ID,
-			Currency: dollars, Loaded: 10_000, Balance: 10_000, CreatedAt: noon},
+			Currency: dollars, Funded: 10_000, Balance: 10_000, CreatedAt: noon},
 		Card: gift.Card{Code: newCode(), Token: newToken(), Sender: "Ann", Recipient: "Bob", Method: contact.Printed,
 			Message:      "Happy birthday",
 			DeliveryZone: "UTC",

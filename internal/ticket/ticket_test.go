@@ -54,11 +54,11 @@ func goodFor(ids ...string) (items []merchant.Item) {
 }
 
 func ofMoney(balance money.Amount) *gift.Voucher {
-	return &gift.Voucher{Currency: usd, Loaded: 5000, Balance: balance}
+	return &gift.Voucher{Currency: usd, Funded: 5000, Balance: balance}
 }
 
 func pieces(balance money.Amount) *gift.Voucher {
-	return &gift.Voucher{Currency: usd, Item: true, Loaded: 9, Balance: balance}
+	return &gift.Voucher{Currency: usd, Item: true, Funded: 9, Balance: balance}
 }
 
 const (

@@ -152,7 +152,7 @@ func newGift(account guid.ID) (g gift.Gift, issued gift.Entry, err error) {
 	now := time.Now()
 	g = gift.Gift{
 		Voucher: gift.Voucher{ID: newID(), AccountID: account, OrderID: newID(), ProgramID: merchant.BusinessProgram.ID,
-			Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 10_000, Balance: 10_000, CreatedAt: now},
+			Currency: money.Currency{Code: "USD", Decimals: 2}, Funded: 10_000, Balance: 10_000, CreatedAt: now},
 		Card: gift.Card{Code: code, Token: token, Sender: "Ann Lee", Recipient: "Bob", Contact: "bob@example.com",
 			Message: "Happy birthday!",
 			Method:  contact.Printed, DeliveryZone: "UTC",

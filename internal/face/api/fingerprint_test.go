@@ -257,7 +257,7 @@ func BenchmarkDecodeRedeem(b *testing.B) {
 }
 
 func BenchmarkEncodeVoucher(b *testing.B) {
-	g := gift.Gift{Voucher: gift.Voucher{Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 2550, Balance: 1250,
+	g := gift.Gift{Voucher: gift.Voucher{Currency: money.Currency{Code: "USD", Decimals: 2}, Funded: 2550, Balance: 1250,
 		Status:    gift.Claimed,
 		ProgramID: merchant.BusinessProgram.ID, CreatedAt: time.Now()}, Card: gift.Card{Sender: "Ann", Recipient: "Bob",
 		Message: "Enjoy"}}

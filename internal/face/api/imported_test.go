@@ -27,7 +27,7 @@ func (w *world) bring(a *merchant.Account, code string, change ...func(*gift.Gif
 	w.Helper()
 	g := gift.Gift{Voucher: gift.Voucher{ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: a.ID,
 		OrderID: guid.ID(uuid.Must(uuid.NewV7())), ProgramID: merchant.BusinessProgram.ID, Currency: a.Currency,
-		Loaded: 5000, Balance: 5000, CreatedAt: time.Now()}, Card: gift.Card{Method: 3, Sender: a.Name, DeliveryZone: "UTC"}}
+		Funded: 5000, Balance: 5000, CreatedAt: time.Now()}, Card: gift.Card{Method: 3, Sender: a.Name, DeliveryZone: "UTC"}}
 	var err error
 	if g.Card.Code, err = gift.ImportedCode(a, code); err != nil {
 		w.Fatal(err)

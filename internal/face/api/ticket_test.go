@@ -206,7 +206,7 @@ func FuzzTicket(f *testing.F) {
 	f.Add(`{"lineItems":[{"itemID":"LATTE","quantity":-1,"itemUnitPrice":1.3333},` +
 		`{"itemTotalPrice":0.30000000000000004}],"totals":{"grandTotal":5e-324}}`)
 	f.Add("{\"\x00\":null,\"lineItems\":[{}]}")
-	v := &gift.Voucher{Currency: usd, Loaded: 5000, Balance: 5000}
+	v := &gift.Voucher{Currency: usd, Funded: 5000, Balance: 5000}
 	f.Fuzz(func(t *testing.T, data string) {
 		tk, problems := ticketIn(usd, data)
 		if len(problems) > 0 {

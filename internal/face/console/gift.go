@@ -26,7 +26,7 @@ type state struct {
 // state tells first what keeps a gift from being used.
 func (r *request) state(g *gift.Gift) state {
 	name, tone := g.Status.String(), ""
-	if g.Status == gift.Claimed && g.Balance == g.Loaded { // all was given back
+	if g.Status == gift.Claimed && g.Balance == g.Funded { // all was given back
 		name = gift.Delivered.String()
 	}
 	switch {

@@ -103,7 +103,7 @@ func TestNothingStaysEnglish(t *testing.T) {
 		"cancelled": func(g *gift.Gift) { g.Status = gift.Cancelled },
 		"unpaid":    func(g *gift.Gift) { g.Status = gift.PurchaseFailed },
 		"blocked":   func(g *gift.Gift) { g.Blocked = "X" },
-		"unsold":    func(g *gift.Gift) { g.Status, g.Loaded, g.Balance = gift.NotActivated, 0, 0 },
+		"unsold":    func(g *gift.Gift) { g.Status, g.Funded, g.Balance = gift.NotActivated, 0, 0 },
 	} {
 		g := aGift(t)
 		g.Card.DesignID = guid.ID{} // the headline is ours

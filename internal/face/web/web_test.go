@@ -137,7 +137,7 @@ func aGift(t *testing.T) gift.Gift {
 	}
 	return gift.Gift{
 		Voucher: gift.Voucher{
-			ID: guid.ID{9}, AccountID: account.ID, Currency: account.Currency, Loaded: 2500, Balance: 2500,
+			ID: guid.ID{9}, AccountID: account.ID, Currency: account.Currency, Funded: 2500, Balance: 2500,
 			Status: gift.Delivered,
 		},
 		Card: gift.Card{
@@ -298,7 +298,7 @@ func TestGiftPageStates(t *testing.T) {
 		"expired": {func(g *gift.Gift) { g.ValidUntil = now.Add(-time.Hour) }, "Expired This gift has expired",
 			false},
 		"cancelled": {func(g *gift.Gift) { g.Status = gift.Cancelled }, "Cancelled This gift was cancelled", false},
-		"not activated": {func(g *gift.Gift) { g.Status, g.Loaded, g.Balance, g.Fixed = gift.NotActivated, 0, 0, 2500 },
+		"not activated": {func(g *gift.Gift) { g.Status, g.Funded, g.Balance, g.Fixed = gift.NotActivated, 0, 0, 2500 },
 			"Not activated This card has no value", false},
 		"blocked": {func(g *gift.Gift) { g.Blocked = gift.ReasonStolen },
 			"Blocked This gift is blocked and cannot be used now. Please ask ", false},

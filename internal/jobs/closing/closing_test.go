@@ -59,7 +59,7 @@ func issue(t *testing.T, s *store.Store, account *merchant.Account, at time.Time
 		t.Fatal(err)
 	}
 	g := gift.Gift{Voucher: gift.Voucher{ID: guid.ID(uuid.Must(uuid.NewV7())), AccountID: account.ID,
-		OrderID: guid.ID(uuid.New()), ProgramID: merchant.BusinessProgram.ID, Currency: account.Currency, Loaded: 500,
+		OrderID: guid.ID(uuid.New()), ProgramID: merchant.BusinessProgram.ID, Currency: account.Currency, Funded: 500,
 		Balance: 500, CreatedAt: at}, Card: gift.Card{Code: code, Token: token, Method: contact.Printed}}
 	entry := gift.IDsFrom(at.Add(time.Minute)) // the id of that instant
 	copy(entry[8:], g.OrderID[8:])

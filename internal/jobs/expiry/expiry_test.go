@@ -88,7 +88,7 @@ func make100(b *testing.B, s *store.Store, account guid.ID, until time.Time) {
 		}
 		g, e := gift.Gift{
 			Voucher: gift.Voucher{ID: guid.ID(uuid.New()), AccountID: account, OrderID: guid.ID(uuid.New()),
-				ProgramID: merchant.BusinessProgram.ID, Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 100,
+				ProgramID: merchant.BusinessProgram.ID, Currency: money.Currency{Code: "USD", Decimals: 2}, Funded: 100,
 				Balance:   100,
 				CreatedAt: until.AddDate(0, 0, -40), ValidUntil: until.UTC()},
 			Card: gift.Card{Code: code, Token: token, Sender: fmt.Sprint("Ann ", n), Method: contact.Printed,

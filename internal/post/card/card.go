@@ -148,8 +148,8 @@ func In(l *locale.Locale, g *gift.Gift, a *merchant.Account, now time.Time) View
 		Merchant: Merchant(a), Headline: l.Text("card.headline"), Accent: builtInAccent,
 		Sender: unlinked(Line(g.Card.Sender)), Recipient: unlinked(Line(g.Card.Recipient)),
 		Message: unlinkedLines(Lines(g.Card.Message)),
-		Worth:   worth(l, g, g.Loaded), Balance: worth(l, g, g.Available(now)),
-		Partly: g.Balance > 0 && g.Available(now) < g.Loaded,
+		Worth:   worth(l, g, g.Funded), Balance: worth(l, g, g.Available(now)),
+		Partly: g.Balance > 0 && g.Available(now) < g.Funded,
 		Code:   g.Card.Code.Grouped(), Terms: unlinkedLines(append(Lines(g.Card.Terms), Lines(g.Card.PromotionalTerms)...)),
 	}
 	if a.Test {

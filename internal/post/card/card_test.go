@@ -39,7 +39,7 @@ func account() *merchant.Account {
 func delivered() *gift.Gift {
 	return &gift.Gift{
 		Voucher: gift.Voucher{
-			AccountID: guid.ID{1}, Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 2500, Balance: 2500,
+			AccountID: guid.ID{1}, Currency: money.Currency{Code: "USD", Decimals: 2}, Funded: 2500, Balance: 2500,
 			Status: gift.Delivered,
 		},
 		Card: gift.Card{Sender: "Ben", Recipient: "Anna", Message: "Hi\r\n\r\nyou\n", DeliveryZone: "Europe/Berlin"},
@@ -67,7 +67,7 @@ func TestTheMarkOfATest(t *testing.T) {
 func TestUnsold(t *testing.T) {
 	t.Parallel()
 	g := delivered()
-	g.Status, g.Loaded, g.Balance, g.Fixed, g.Verification = gift.NotActivated, 0, 0, 2500, "0471"
+	g.Status, g.Funded, g.Balance, g.Fixed, g.Verification = gift.NotActivated, 0, 0, 2500, "0471"
 	if v := New(g, account(), day(10)); v.Amount().Number != "$0.00" || v.Second != "" || v.Shown() || v.Over() {
 		t.Errorf("the page shows %+v", v)
 	}
@@ -110,7 +110,7 @@ func TestStates(t *testing.T) {
 			"expired"},
 		"redeemed":  {func(g *gift.Gift) { g.Status, g.Balance = gift.Redeemed, 0 }, Redeemed, false, "used in full"},
 		"cancelled": {func(g *gift.Gift) { g.Status = gift.Cancelled }, Cancelled, false, "cancelled"},
-		"not activated": {func(g *gift.Gift) { g.Status, g.Loaded, g.Balance = gift.NotActivated, 0, 0 }, Unsold, false,
+		"not activated": {func(g *gift.Gift) { g.Status, g.Funded, g.Balance = gift.NotActivated, 0, 0 }, Unsold, false,
 			"has no value"},
 		"purchase failed": {func(g *gift.Gift) { g.Status = gift.PurchaseFailed }, Unpaid, false, "not completed"},
 		"blocked": {func(g *gift.Gift) { g.Blocked = gift.ReasonStolen }, Blocked, false,
@@ -182,7 +182,7 @@ func TestWords(t *testing.T) {
 	if v = New(g, a, day(10)); v.Headline != "A gift for you" || v.Accent != builtInAccent || v.Sender != "Harbor Coffee" {
 		t.Errorf("fall-backs: headline %q, accent %v, sender %q", v.Headline, v.Accent, v.Sender)
 	}
-	g.Item, g.Card.Label, g.Loaded, g.Balance = true, "Latte", 3, 2
+	g.Item, g.Card.Label, g.Funded, g.Balance = true, "Latte", 3, 2
 	if v = New(g, a, day(10)); v.Worth.String() != "3 x Latte" || v.Balance.String() != "2 x Latte" || !v.Partly {
 		t.Errorf("item: worth %v, balance %v", v.Worth, v.Balance)
 	}

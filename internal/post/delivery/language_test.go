@@ -107,7 +107,7 @@ func TestThreeCurrencies(t *testing.T) {
 			for _, g := range []*gift.Gift{&mail, &sms} {
 				g.Currency, g.Status = c, gift.Delivered
 				if c == yen {
-					g.Loaded, g.Balance = 3000, 3000
+					g.Funded, g.Balance = 3000, 3000
 				}
 			}
 			left := must(t)(RenderBalance(&mail, in(l, c), nil, publicURL, testID(9), Pictures{}, time.Now()))

@@ -47,7 +47,7 @@ func aGift(m contact.Method) gift.Gift {
 	return gift.Gift{
 		Voucher: gift.Voucher{
 			ID: guid.ID(id), AccountID: anAccount.ID, ProgramID: merchant.BusinessProgram.ID, Currency: anAccount.Currency,
-			Loaded: 2500, Balance: 2500, Status: gift.Pending, Seq: 1, CreatedAt: time.Now(),
+			Funded: 2500, Balance: 2500, Status: gift.Pending, Seq: 1, CreatedAt: time.Now(),
 		},
 		Card: gift.Card{
 			Code: code, Token: token, Sender: "Ben", Recipient: "Anna", Contact: contact, Method: m, DeliveryZone: "UTC",
@@ -124,7 +124,7 @@ func TestRenderMail(t *testing.T) {
 func TestRenderItemWithTerms(t *testing.T) {
 	t.Parallel()
 	g := aGift(contact.Email)
-	g.Item, g.Loaded, g.Balance, g.Card.Label, g.Card.Terms = true, 2, 2, "Latte", "Any size.\nNo refills."
+	g.Item, g.Funded, g.Balance, g.Card.Label, g.Card.Terms = true, 2, 2, "Latte", "Any size.\nNo refills."
 	m := render(t, g)
 	if !strings.Contains(m.Text, "2 x Latte at Harbor Coffee") ||
 		!strings.Contains(m.Text, "\nTerms\n\nAny size.\nNo refills.\n") {
@@ -261,7 +261,7 @@ func FuzzSubject(f *testing.F) {
 			at := *anAccount
 			at.Language, at.Name = l, s
 			g := aGift(contact.Email)
-			g.Loaded, g.Balance, g.Card.Sender, g.Card.Label = 25, 25, s, s
+			g.Funded, g.Balance, g.Card.Sender, g.Card.Label = 25, 25, s, s
 			for _, g.Item = range []bool{false, true} {
 				c := content{View: card.New(&g, &at, time.Now())}
 				left := c.subject("balance").String()

@@ -127,7 +127,7 @@ func everyMail(t *testing.T, l merchant.Language, n byte) map[string]message.Mes
 		Currency: money.Currency{Code: "EUR", Decimals: 2}, Locations: []merchant.Location{{ID: guid.ID{2}, Name: "Café"}},
 		Designs: []merchant.Design{{ID: guid.ID{4}}}}
 	g := gift.Gift{
-		Voucher: gift.Voucher{ID: guid.ID{9, n}, AccountID: a.ID, Currency: a.Currency, Loaded: 2500, Balance: 2500,
+		Voucher: gift.Voucher{ID: guid.ID{9, n}, AccountID: a.ID, Currency: a.Currency, Funded: 2500, Balance: 2500,
 			Status: gift.Delivered},
 		Card: gift.Card{Code: code, Token: token, Sender: "贈り主 =?utf-8?q?x?=", Recipient: "Ånna, \"die\" <Grüße>",
 			Contact: "anna@example.com", Method: contact.Email, Message: "Alles Gute!\n.\n🎁 " + strings.Repeat("lang ", 60),

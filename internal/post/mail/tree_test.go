@@ -158,7 +158,7 @@ func mailOf(t *testing.T, d merchant.Design, assets ...merchant.Asset) (node, []
 		Currency: money.Currency{Code: "USD", Decimals: 2}, Zone: time.UTC,
 		Locations: []merchant.Location{{ID: guid.ID{2}, Name: "Pier 39"}}, Designs: []merchant.Design{d}}
 	g := gift.Gift{
-		Voucher: gift.Voucher{ID: guid.ID{9}, AccountID: account.ID, Currency: account.Currency, Loaded: 2500,
+		Voucher: gift.Voucher{ID: guid.ID{9}, AccountID: account.ID, Currency: account.Currency, Funded: 2500,
 			Balance: 2500, Status: gift.Pending},
 		Card: gift.Card{Code: code, Token: token, Sender: `"Ben" <ben@x>`, Recipient: "<script>Anna",
 			Contact: "anna@example.com", Method: contact.Email,

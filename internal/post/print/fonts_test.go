@@ -136,7 +136,7 @@ func TestJapaneseExample(t *testing.T) {
 	if lacks := system().Lacks(a); len(lacks) > 0 {
 		t.Errorf("with fonts it lacks %q", lacks)
 	}
-	g := &gift.Gift{Voucher: gift.Voucher{AccountID: a.ID, Currency: a.Currency, Loaded: 3000, Balance: 3000,
+	g := &gift.Gift{Voucher: gift.Voucher{AccountID: a.ID, Currency: a.Currency, Funded: 3000, Balance: 3000,
 		Status: gift.Delivered}, Card: gift.Card{Sender: "弁", Recipient: "朝顔", Message: "お誕生日おめでとう。",
 		DesignID: a.Designs[0].ID, Method: contact.Printed}}
 	pdf, err := system().Gift(Card{View: card.New(g, a, made), URL: link, Made: made}, A4)

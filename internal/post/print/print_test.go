@@ -807,7 +807,7 @@ func BenchmarkOrderOf100(b *testing.B) {
 func TestTheMarkOfATestOnPaper(t *testing.T) {
 	t.Parallel()
 	a := &merchant.Account{Name: "Harbor Coffee", Test: true, Currency: money.Currency{Code: "USD", Decimals: 2}}
-	g := &gift.Gift{Voucher: gift.Voucher{Currency: a.Currency, Loaded: 2500, Balance: 2500, Status: gift.Delivered}}
+	g := &gift.Gift{Voucher: gift.Voucher{Currency: a.Currency, Funded: 2500, Balance: 2500, Status: gift.Delivered}}
 	for _, l := range merchant.Languages() {
 		if !BuiltIn().Writes(locale.For(l)) {
 			continue // it is printed in English

@@ -95,7 +95,7 @@ func (w *world) issue() {
 	check(w.t, err)
 	g := gift.Gift{
 		Voucher: gift.Voucher{ID: newID(), AccountID: w.account, ProgramID: merchant.BusinessProgram.ID,
-			Currency: money.Currency{Code: "USD", Decimals: 2}, Loaded: 1_000_000, Balance: 1_000_000, Status: gift.Delivered,
+			Currency: money.Currency{Code: "USD", Decimals: 2}, Funded: 1_000_000, Balance: 1_000_000, Status: gift.Delivered,
 			CreatedAt: time.Now()},
 		Card: gift.Card{Code: code, Token: token, Sender: "Ben", Method: contact.Printed, DeliveryZone: "UTC",
 			DesignID: newID()},

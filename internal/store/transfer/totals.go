@@ -13,7 +13,7 @@ import (
 
 // Totals are the figures of one account by which two databases are compared. Sums are in minor units and whole items.
 type Totals struct {
-	Vouchers, Loaded, Balance int64
+	Vouchers, Funded, Balance int64
 	Entries, Delta            int64
 	Requests, Jobs            int64
 }
@@ -24,7 +24,7 @@ type totalsByAccount = map[guid.ID]Totals
 func totalQueries(t *Totals) map[string][]any {
 	return map[string][]any{
 		`SELECT account_id, count(*), CAST(sum(loaded) AS BIGINT), CAST(sum(balance) AS BIGINT) FROM voucher GROUP BY account_id`: {
-			&t.Vouchers, &t.Loaded, &t.Balance},
+			&t.Vouchers, &t.Funded, &t.Balance},
 		`SELECT account_id, count(*), CAST(sum(delta) AS BIGINT) FROM entry GROUP BY account_id`: {&t.Entries, &t.Delta},
 		`SELECT account_id, count(*) FROM request GROUP BY account_id`:                           {&t.Requests},
 		`SELECT account_id, count(*) FROM job GROUP BY account_id`:                               {&t.Jobs},
@@ -54,7 +54,7 @@ func readTotals(ctx context.Context, q db.Querier) (totalsByAccount, error) {
 
 // Plus adds up.
 func (t Totals) Plus(u Totals) Totals {
-	return Totals{t.Vouchers + u.Vouchers, t.Loaded + u.Loaded, t.Balance + u.Balance, t.Entries + u.Entries,
+	return Totals{t.Vouchers + u.Vouchers, t.Funded + u.Funded, t.Balance + u.Balance, t.Entries + u.Entries,
 		t.Delta + u.Delta,
 		t.Requests + u.Requests, t.Jobs + u.Jobs}
 }

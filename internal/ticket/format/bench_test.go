@@ -36,7 +36,7 @@ func twenty() map[string]string {
 // BenchmarkTicket reads what a validation reads of its body, with a ticket of 20 lines and without, and asks what a
 // gift can pay.
 func BenchmarkTicket(b *testing.B) {
-	v := &gift.Voucher{Currency: usd, Loaded: 5_000, Balance: 5_000}
+	v := &gift.Voucher{Currency: usd, Funded: 5_000, Balance: 5_000}
 	run := func(name, data string) {
 		body := []byte(`{"voucherCode":"482913576024","organizationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11"`)
 		if data != "" {

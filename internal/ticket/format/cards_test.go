@@ -16,7 +16,7 @@ import (
 func TestListedGiftCards(t *testing.T) {
 	t.Parallel()
 	const card, latte = `{"itemID":"GC25","quantity":1,"itemTotalPrice":25}`, `{"itemID":"LATTE","itemTotalPrice":4.5}`
-	v := &gift.Voucher{Currency: usd, Loaded: 100_00, Balance: 100_00}
+	v := &gift.Voucher{Currency: usd, Funded: 100_00, Balance: 100_00}
 	for _, tt := range []struct {
 		lines, totals string
 		cards         []string

@@ -37,7 +37,7 @@ func pays(t *testing.T, c money.Currency, o Options, all []most) {
 				}
 			}
 			of := func(item bool) money.Amount {
-				v := &gift.Voucher{Currency: c, Item: item, Loaded: 1_000_00, Balance: 1_000_00}
+				v := &gift.Voucher{Currency: c, Item: item, Funded: 1_000_00, Balance: 1_000_00}
 				return ticket.EligibilityOf(got, items, v).Most
 			}
 			if money, pieces := of(false), of(true); money != tt.money || pieces != tt.pieces {

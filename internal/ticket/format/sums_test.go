@@ -167,7 +167,7 @@ func TestSums(t *testing.T) {
 					pieces = 0
 				}
 				for item, want := range map[bool]int64{false: min(due, goods), true: pieces} {
-					v := &gift.Voucher{Currency: usd, Item: item, Loaded: 1_000_000_00, Balance: 1_000_000_00}
+					v := &gift.Voucher{Currency: usd, Item: item, Funded: 1_000_000_00, Balance: 1_000_000_00}
 					if most := ticket.EligibilityOf(got, []merchant.Item{{ID: "A"}}, v).Most; most != money.Amount(want) {
 						t.Fatalf("a gift of pieces %t pays %d, want %d: %s", item, most, want, order)
 					}
@@ -206,7 +206,7 @@ func TestManyLines(t *testing.T) {
 			t.Errorf("%s of %d lines: %.300q", name, ticket.MaxLines, problems)
 			continue
 		}
-		v := &gift.Voucher{Currency: usd, Loaded: 1_000_00, Balance: 1_000_00}
+		v := &gift.Voucher{Currency: usd, Funded: 1_000_00, Balance: 1_000_00}
 		if most := ticket.EligibilityOf(got, nil, v).Most; most != 1_000_00 {
 			t.Errorf("%s of %d lines: %d can be paid", name, ticket.MaxLines, most)
 		}
@@ -301,8 +301,8 @@ func FuzzOrders(f *testing.F) {
 			f.Add(n, order)
 		}
 	}
-	v := &gift.Voucher{Currency: usd, Loaded: 5_000, Balance: 5_000}
-	item := &gift.Voucher{Currency: usd, Item: true, Loaded: 9, Balance: 9}
+	v := &gift.Voucher{Currency: usd, Funded: 5_000, Balance: 5_000}
+	item := &gift.Voucher{Currency: usd, Item: true, Funded: 9, Balance: 9}
 	f.Fuzz(func(t *testing.T, n int, order string) {
 		name := Names()[uint(n)%uint(len(Names()))]
 		got, problems := read(name, order, Options{}, usd)

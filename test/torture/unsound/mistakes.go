@@ -40,7 +40,7 @@ func fit(c ledger.Changes, now *ledger.State) ledger.Changes {
 			c.Entries = append(c.Entries, e)
 			continue
 		}
-		if after := v.Balance + e.Delta; after < 0 || after > v.Loaded {
+		if after := v.Balance + e.Delta; after < 0 || after > v.Funded {
 			continue
 		}
 		v.Seq++
@@ -138,7 +138,7 @@ func (g generous) Group(ctx context.Context, w ledger.Want, decide func(*ledger.
 				continue
 			}
 			c.Vouchers[v].Balance += e.Delta
-			c.Vouchers[v].Loaded += e.Delta
+			c.Vouchers[v].Funded += e.Delta
 			e.Balance += e.Delta
 			e.Delta *= 2
 		}

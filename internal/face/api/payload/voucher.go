@@ -109,7 +109,7 @@ func writeVoucherValue(w *wire.Writer, g *gift.Gift, s View) {
 	v := &g.Voucher
 	WriteUnitCode(w, v)
 	w.Text("unit", UnitName(v))
-	w.Amount("originalBalance", v.Unit(), v.Loaded)
+	w.Amount("originalBalance", v.Unit(), v.Funded)
 	WriteBalances(w, v, s.Now)
 	if v.Item {
 		w.Null("value")

@@ -91,7 +91,7 @@ func (h *Shop) Issue(t *testing.T, m contact.Method, contact string, due time.Ti
 	did := h.Do(t, &ledger.Issue{Context: gift.Context{Now: time.Now()}, Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
 			AccountID: Merchant.ID, ProgramID: merchant.PromotionalProgram.ID, Promotional: true, PromotionID: guid.ID{3},
-			Currency: Merchant.Currency, Loaded: 2500, Balance: 2500, CreatedAt: time.Now(),
+			Currency: Merchant.Currency, Funded: 2500, Balance: 2500, CreatedAt: time.Now(),
 		},
 		Card: gift.Card{
 			Sender: "Ben", Recipient: "Anna", Method: m, Contact: contact, DeliveryZone: "UTC", Scheduled: !due.IsZero(),
