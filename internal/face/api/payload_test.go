@@ -121,6 +121,7 @@ func (v *variety) payload() [][2]string {
 		{"value", pick(v.item, "null", v.value)}, {"label", pick(v.item, "Latte", "null")},
 		{"terms", pick(v.item, "Hot.", "null")},
 		{"quantity", pick(v.item, "3", "null")}, {"equivalentValue", pick(v.item, v.value, "null")},
+		{"vatTreatment", "null"}, {"vatRate", "null"},
 		{"promotionalTerms", pick(v.promotional, "One per guest.", "null")},
 		{"validFrom", pick(v.promotional, "2026-01-01T00:00:00.000Z", "null")},
 		{"validUntil", pick(v.promotional, "*", "null")}, {"senderDescription", pick(v.promotional, v.name, "Ann Lee")},
