@@ -42,8 +42,12 @@ type serveCmd struct {
 	fontFolder
 	logFlags
 	tlsFlags
-	Database string `setting:"file" placeholder:"URL" help:"PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME, in place of the embedded one; --data then holds the key file only. May be used by many instances, each with the same key file."`
+	GiftCache int64  `setting:"file" name:"gift-cache" default:"64" placeholder:"MB" help:"Megabytes of memory for gifts that were looked up, in the clear, where the database is the embedded one; 0: none are kept there. Default: ${default}."`
+	Database  string `setting:"file" placeholder:"URL" help:"PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME, in place of the embedded one; --data then holds the key file only. May be used by many instances, each with the same key file."`
 }
+
+// maxGiftCache is 64 GB.
+const maxGiftCache = 64 << 10
 
 func (serveCmd) Help() string {
 	return `Runs until it is told to stop (Ctrl-C, SIGTERM), then finishes what is in flight. When it is ready it prints one line,
@@ -95,6 +99,10 @@ func (c *serveCmd) config(t *terminal.Terminal) (config server.Config, level *sl
 			"at " +
 			"least 30: a caller may repeat a request as long")
 	}
+	if c.GiftCache < 0 || c.GiftCache > maxGiftCache {
+		return config, nil, terminal.UsageError(fmt.Sprintf("--gift-cache (BOON_GIFT_CACHE, gift-cache) is a number of "+
+			"megabytes from 0 to %d", maxGiftCache))
+	}
 	proxies, err := clientip.ParseProxies(c.Proxies)
 	if err != nil {
 		return config, nil, terminal.UsageError("--trusted-proxies (BOON_TRUSTED_PROXIES, trusted-proxies): " + err.Error())
@@ -122,10 +130,13 @@ func (c *serveCmd) config(t *terminal.Terminal) (config server.Config, level *sl
 		WebhooksAllow: allowed, CashOutLaw: law, Fonts: print.NewFonts(log, c.Fonts),
 		SMTP: smtp, SMS: texts, Proxies: proxies, RetryFor: c.RetryFor, Version: build.Version, Commit: build.Commit,
 		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, KeyFile: keyFile(t, c.KeyFile), Database: c.Database,
-		PublicURL: c.PublicURL,
-		Outbox:    c.Outbox, OutboxAnyway: c.Anyway,
+		PublicURL: c.PublicURL, GiftCache: c.GiftCache << 20,
+		Outbox: c.Outbox, OutboxAnyway: c.Anyway,
 		KeepRequests: time.Duration(c.KeepDays) * 24 * time.Hour,
 		Logger:       log, Telemetry: collected,
+	}
+	if c.GiftCache == 0 {
+		config.GiftCache = -1
 	}
 	return config, level, c.tlsFlags.source(&config)
 }

@@ -32,7 +32,7 @@ func NewPlace(t testing.TB) Place { return Place{t.TempDir(), pgtest.Database(t)
 // Open opens the store until the test ends.
 func (p Place) Open(t testing.TB) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: p.Data, Database: p.Database})
+	s, err := store.Open(t.Context(), store.Options{Dir: p.Data, Database: p.Database, GiftCache: 1 << 20})
 	if err != nil {
 		t.Fatalf("opening the store: %v", err)
 	}

@@ -58,7 +58,7 @@ type bench struct {
 func setup(t testing.TB, wrap func(ledger.Store) ledger.Store, opts ledger.Options) *bench {
 	t.Helper()
 	b := &bench{TB: t, dir: t.TempDir(), database: pgtest.Database(t)}
-	s, err := store.Open(t.Context(), store.Options{Dir: b.dir, Database: b.database})
+	s, err := store.Open(t.Context(), store.Options{Dir: b.dir, Database: b.database, GiftCache: 1 << 20})
 	if err != nil {
 		t.Fatalf("opening the store: %v", err)
 	}
@@ -230,7 +230,8 @@ func TestKeySurvivesReopening(t *testing.T) {
 	}
 	b.engine.Stop()
 	b.store.Close()
-	if b.store, err = store.Open(t.Context(), store.Options{Dir: b.dir, Database: b.database}); err != nil {
+	b.store, err = store.Open(t.Context(), store.Options{Dir: b.dir, Database: b.database, GiftCache: 1 << 20})
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.store.Close()

@@ -133,7 +133,7 @@ type modelAnswer struct {
 }
 
 func newWorld(t *rapid.T, dir, database string) *world {
-	s, err := store.Open(t.Context(), store.Options{Dir: dir, Database: database})
+	s, err := store.Open(t.Context(), store.Options{Dir: dir, Database: database, GiftCache: 1 << 20})
 	if err != nil {
 		t.Fatalf("opening the store: %v", err)
 	}

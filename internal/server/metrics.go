@@ -151,6 +151,14 @@ func (m *metrics) watch(a *admission.Control, e *ledger.Engine, s *store.Store) 
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "boon_store_code_lookups_total",
 		Help: "Look-ups of gifts by a voucher code, with one key of the key file each. Who has no attempt left causes none."},
 		func() float64 { return float64(s.CodeLookUps()) }))
+	for name, of := range map[string]func(hits, misses int64) int64{
+		"boon_store_cache_hits_total":   func(hits, _ int64) int64 { return hits },
+		"boon_store_cache_misses_total": func(_, misses int64) int64 { return misses },
+	} {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name,
+			Help: "Look-ups of one gift that found it in memory, or did not (misses). On PostgreSQL both stay 0."},
+			func() float64 { return float64(of(s.CacheUse())) }))
+	}
 	gauge("boon_store_wal_bytes", "Size of the write-ahead log.", size(func(s store.Sizes) int64 { return s.Log }))
 }
 

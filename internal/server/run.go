@@ -5,6 +5,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -36,6 +37,7 @@ type Config struct {
 	Data         string        // folder of the key file and of the embedded store
 	KeyFile      store.KeyFile // where the key file is instead; the zero value: in Data
 	Database     string        // URL of a PostgreSQL database, in place of the embedded store
+	GiftCache    int64         // bytes of gifts in memory, see store.Options; 0: the constant of that name; below: none
 	PublicURL    string        // how recipients reach the service; default http://LISTEN
 	SMTP         *mail.Server  // where e-mail goes; nil: nowhere
 	SMS          *sms.Account  // where text messages go; nil: nowhere
@@ -69,6 +71,9 @@ type Config struct {
 	beyond bool // it listens beyond loopback
 }
 
+// GiftCache is how many bytes of gifts are remembered by default, where the database is in this process.
+const GiftCache = 64 << 20
+
 // Limits on what one connection can take from the service.
 const (
 	headerTimeout = 5 * time.Second
@@ -94,7 +99,7 @@ func Run(ctx context.Context, c Config) error {
 		return err
 	}
 	s, err := store.Open(ctx, store.Options{Dir: c.Data, KeyFile: c.KeyFile, Database: c.Database, ShortTimeouts: true,
-		Serves: true})
+		Serves: true, GiftCache: max(0, cmp.Or(c.GiftCache, GiftCache))})
 	if err != nil {
 		return err
 	}

@@ -88,6 +88,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	reader := lookup.New(d)
+	reader.Remember()
 	sets := setup.New(d)
 	return &Store{Setup: sets, Staff: staff.New(d, sets), Reader: reader, Feed: feed.New(d, reader), Hooks: hooks.New(d),
 		Misses: misses.New(d), Books: sums.New(d), Eraser: erase.New(d, reader), Verifier: check.NewVerifier(d), db: d,

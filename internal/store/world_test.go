@@ -26,7 +26,7 @@ type opener func(t testing.TB) (s *Store, again func() *Store)
 func openSQLiteForTest(t testing.TB) (*Store, func() *Store) {
 	dir := t.TempDir()
 	open := func() *Store {
-		s, err := Open(t.Context(), Options{Dir: dir})
+		s, err := Open(t.Context(), Options{Dir: dir, GiftCache: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -236,7 +236,7 @@ func newWorld(t testing.TB, change ...func(*config)) *world {
 func newWorldOn(t testing.TB, o store.Options, change ...func(*config)) *world {
 	t.Helper()
 	w := &world{TB: t, dir: t.TempDir(), database: pgtest.Database(t)}
-	o.Dir, o.Database = w.dir, w.database
+	o.Dir, o.Database, o.GiftCache = w.dir, w.database, 1<<20
 	s, err := store.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

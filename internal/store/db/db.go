@@ -41,6 +41,8 @@ type Options struct {
 	KeepSchema bool
 	// Serves is for a service: the files of the embedded database are watched from then on, see CheckFiles.
 	Serves bool
+	// GiftCache is how many bytes of gifts that were looked up are remembered on the embedded database; 0: none are.
+	GiftCache int64
 	// Migrated is told of each step of the schema that Open takes; nil: nothing is.
 	Migrated func(number int64, name string)
 

@@ -28,6 +28,7 @@ type sqlite struct {
 	db          *DB
 	checkpoints *checkpointer
 	head        files.HeadNote
+	watch       *Watch                // nil: nothing is remembered of gifts
 	opened      openedFiles           // when it is served
 	broken      atomic.Pointer[error] // why nothing is written any more
 }
@@ -53,19 +54,27 @@ func (s *sqlite) open(ctx context.Context, o *Options) (err error) {
 			return err
 		}
 	}
-	if d.Writer, d.Readers, err = openSQLite(d.File); err != nil {
+	if o.GiftCache > 0 {
+		if s.watch, err = newWatch(d); err != nil {
+			return err
+		}
+	}
+	if d.Writer, d.Readers, err = openSQLite(d.File, s.watch); err != nil {
 		return err
 	}
 	s.checkpoints, err = startCheckpointer(d.File, d.Writer)
 	return err
 }
 
-func (s *sqlite) close() error {
-	if s.checkpoints == nil {
-		return nil // it never opened
+func (s *sqlite) close() (err error) {
+	if s.checkpoints != nil { // else it never opened
+		_ = s.leave(context.Background())
+		err = errors.Join(s.head.Close(), s.checkpoints.close())
 	}
-	_ = s.leave(context.Background())
-	return errors.Join(s.head.Close(), s.checkpoints.close())
+	if s.watch != nil {
+		err = errors.Join(err, s.watch.close())
+	}
+	return err
 }
 
 func (s *sqlite) name() string                 { return "sqlite" }
@@ -77,8 +86,14 @@ func (s *sqlite) callerTimeout() time.Duration { return 0 }
 func (s *sqlite) snapshot() *sql.TxOptions     { return &sql.TxOptions{ReadOnly: true} }
 func (s *sqlite) prepares() bool               { return true }
 
-func (s *sqlite) commit(_ *sql.Conn, tx *sql.Tx) error {
+func (s *sqlite) commit(conn *sql.Conn, tx *sql.Tx) error {
+	if s.watch != nil {
+		s.watch.begin()
+	}
 	err := tx.Commit()
+	if s.watch != nil {
+		s.watch.committed(conn, err)
+	}
 	switch {
 	case sqliteCode(err) == sqlite3.SQLITE_IOERR:
 		// When the write-ahead log cannot be synced, the commit is undone in this process; should the machine or the
@@ -190,11 +205,16 @@ func SQLiteDSN(file string, more ...string) string {
 	return (&url.URL{Scheme: "file", Path: file, RawQuery: q.Encode()}).String()
 }
 
-// openSQLite opens the writer and the readers of a data folder's database.
-func openSQLite(file string) (writer, readers *sql.DB, err error) {
-	if writer, err = sql.Open("sqlite", SQLiteDSN(file)); err != nil {
+// openSQLite opens the writer and the readers of a data folder's database; a watch notes what the writer changes.
+func openSQLite(file string, watch *Watch) (writer, readers *sql.DB, err error) {
+	writes, err := driver.NewConnector(SQLiteDSN(file))
+	if err != nil {
 		return nil, nil, fmt.Errorf("opening the database %s: %w", file, err)
 	}
+	if watch != nil {
+		writes = hooked{writes, watch}
+	}
+	writer = sql.OpenDB(writes)
 	writer.SetMaxOpenConns(1)
 	writer.SetMaxIdleConns(1)
 	// Every commit makes a reader forget its pages: a larger cache would only be memory.

@@ -107,6 +107,9 @@ func (s *sqlite) leave(ctx context.Context) error {
 type openedFiles struct{ database, log fs.FileInfo }
 
 func (s *sqlite) checkFiles(ctx context.Context) error {
+	if s.watch != nil {
+		s.watch.Current() // so that what boon erase took away is in memory no longer than this
+	}
 	if s.opened.log == nil {
 		return s.pair(ctx)
 	}

@@ -38,6 +38,7 @@ type pendingLookup struct {
 	// Once done:
 	gift     gift.Gift
 	replaced int // the number of the entry that took the secret away; 0: it leads to the gift
+	best     int // the place of what was found
 	err      error
 }
 
@@ -45,8 +46,8 @@ type pendingLookup struct {
 // others.
 const maxRunning = 2
 
-// lookUpSecret finds the gift whose secret has one of some hashes, together with other look-ups, within the database's
-// timeout.
+// lookUpSecret finds the gift whose secret has one of some hashes: in memory, or together with other look-ups, within
+// the database's timeout.
 func (r *Reader) lookUpSecret(ctx context.Context, kind string, first guid.ID,
 	hashes [][]byte) (gift.Gift, int, error) {
 	if timeout := r.db.Timeout(); timeout > 0 {
@@ -56,6 +57,9 @@ func (r *Reader) lookUpSecret(ctx context.Context, kind string, first guid.ID,
 	}
 	if kind == record.CodeSecret {
 		r.codes.Add(1)
+	}
+	if g, replaced, ok := r.cache.bySecret(kind, first, hashes); ok {
+		return g, replaced, nil
 	}
 	w := &pendingLookup{ctx: ctx, kind: kind, first: first, hashes: hashes, done: make(chan struct{})}
 	l := &r.secrets
@@ -160,6 +164,7 @@ func (r *Reader) lookUpTogether(ctx context.Context, all []*pendingLookup) error
 			w.Rows = append(w.Rows, []any{hash})
 		}
 	}
+	stamp := r.cache.stamp()
 	return r.db.Retry(ctx, func(ctx context.Context) error {
 		var found []foundSecret
 		w.Scan = func(from db.Scanner) (err error) {
@@ -170,8 +175,30 @@ func (r *Reader) lookUpTogether(ctx context.Context, all []*pendingLookup) error
 		}
 		err := r.db.Read(ctx, []db.Batch{w})
 		answer(all, found)
+		if err == nil {
+			r.remember(stamp, all)
+		}
 		return err
 	})
+}
+
+// remember puts what was found into the cache.
+func (r *Reader) remember(stamp uint64, all []*pendingLookup) {
+	if r.cache == nil {
+		return
+	}
+	for _, w := range all {
+		if w.err != nil {
+			continue
+		}
+		by := foundBy{question: question(w.kind, w.first, w.hashes), replaced: w.replaced}
+		if w.best > 0 { // one of the others may come to lead to a gift that is meant more
+			for _, hash := range w.hashes {
+				by.others = append(by.others, string(hash))
+			}
+		}
+		r.cache.put(stamp, &w.gift, by)
+	}
 }
 
 // foundSecret is the gift that a secret leads to.
@@ -187,11 +214,11 @@ type foundSecret struct {
 func answer(all []*pendingLookup, found []foundSecret) {
 	for _, w := range all {
 		w.err = refusal.NotFound
-		best := -1
+		w.best = -1
 		for i := range found {
 			place := w.place(found[i].kind, found[i].hash, found[i].gift.AccountID)
-			if f := &found[i]; place >= 0 && (best < 0 || place < best) {
-				best, w.gift, w.replaced, w.err = place, f.gift, f.replaced, f.err
+			if f := &found[i]; place >= 0 && (w.best < 0 || place < w.best) {
+				w.best, w.gift, w.replaced, w.err = place, f.gift, f.replaced, f.err
 			}
 		}
 	}

@@ -26,6 +26,7 @@ import (
 // Reader finds gifts and entries: by a secret, by id, and in lists.
 type Reader struct {
 	db      *db.DB
+	cache   *cache // nil: gifts are not remembered
 	secrets lookupBatcher
 	codes   atomic.Int64 // look-ups by a code
 	lists   *fair.Places // of readers of lists; all three kinds take turns by account

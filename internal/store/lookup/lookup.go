@@ -140,6 +140,10 @@ func Statements(d *db.DB) []string {
 
 // Gift finds a gift of an account.
 func (r *Reader) Gift(ctx context.Context, account, voucher guid.ID) (gift.Gift, error) {
+	if g, ok := r.cache.byID(account, voucher); ok {
+		return g, nil
+	}
+	stamp := r.cache.stamp()
 	gifts, err := r.selectGifts(ctx, selectGiftByID, db.KeyOf(account), db.KeyOf(voucher))
 	switch {
 	case err != nil:
@@ -147,6 +151,7 @@ func (r *Reader) Gift(ctx context.Context, account, voucher guid.ID) (gift.Gift,
 	case len(gifts) == 0:
 		return gift.Gift{}, fmt.Errorf("reading a gift: %w", refusal.NotFound)
 	}
+	r.cache.put(stamp, &gifts[0])
 	return gifts[0], nil
 }
 
