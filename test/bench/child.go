@@ -59,12 +59,22 @@ func beServer(role string, args []string) error {
 			Ready: ready, WebhooksAllow: allowed, Telemetry: traces,
 		})
 	}
+	return serveBare(ctx, role, *data, ready)
+}
+
+// serveBare serves the empty handler or the prototype.
+func serveBare(ctx context.Context, role, data string, ready func(address string)) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	ready(listener.Addr().String())
 	srv := emptyServer()
+	if role == "prototype" {
+		if srv, err = prototypeServer(data); err != nil {
+			return err
+		}
+	}
 	context.AfterFunc(ctx, func() { srv.Close() })
 	if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err

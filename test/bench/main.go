@@ -6,6 +6,7 @@
 //	go -C test run ./bench -quick               a glance: one store of 20,000 gifts, one repetition
 //	go -C test run ./bench -only rates -calls redeem,hot -store sqlite -connections 256 -profile /tmp/redeem
 //	go -C test run ./bench -write ../docs/why/benchmarks.md
+//	go -C test run ./bench compare old=BINARY new=BINARY prototype
 //
 // Gifts are made once for each store and number, over HTTP, and kept (-stock); a run works on a copy. Each service is a
 // process of its own, so that its memory and its time are its own; the load is this process, on the same cores.
@@ -62,22 +63,29 @@ func main() {
 		}
 		return
 	}
-	if len(os.Args) > 1 && (os.Args[1] == "serve" || os.Args[1] == "empty") {
+	if len(os.Args) > 1 && slices.Contains([]string{"serve", "empty", "prototype"}, os.Args[1]) {
 		if err := beServer(os.Args[1], os.Args[2:]); err != nil {
 			log.Fatal(err)
 		}
 		return
 	}
-	o, err := parse(os.Args[1:])
-	if err != nil {
-		log.Fatal(err)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err = run(ctx, o)
+	err := command(ctx, os.Args[1:])
 	stop()
 	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+func command(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == "compare" {
+		return compare(ctx, args[1:])
+	}
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	return run(ctx, o)
 }
 
 func parse(args []string) (o options, err error) {

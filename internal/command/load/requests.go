@@ -55,6 +55,28 @@ func (t *Target) withAmount(operation string, kind Kind, o *Orders) Next {
 	}
 }
 
+// RedeemByCode is Redeem of gifts that are named by their codes.
+func (t *Target) RedeemByCode(o *Orders) Next {
+	head := t.post("redemption/redeem-gift") + "Idempotency-Key: "
+	tail := `","amount":` + o.Amount + `,"reference":"till 4, ticket 1187"` + o.location() + `}`
+	return func(b []byte) ([]byte, Note) {
+		key := o.key()
+		b = append(append(b, head...), key.String()...)
+		b = length(b, len(`{"voucherCode":"`)+codeLength+len(tail))
+		return append(appendCode(append(b, `{"voucherCode":"`...), o.gift().Code), tail...), Note{Redeem, key}
+	}
+}
+
+// codeLength is that of a voucher code.
+const codeLength = 12
+
+func appendCode(b []byte, code uint64) []byte {
+	for digit := uint64(100_000_000_000); digit > 0; digit /= 10 {
+		b = append(b, '0'+byte(code/digit%10))
+	}
+	return b
+}
+
 // Validate asks what one gift or another is worth, by its code.
 func (t *Target) Validate(o *Orders) Next {
 	head := t.post("redemption/validate-gift") + "Accept: application/json"
@@ -64,13 +86,8 @@ func (t *Target) Validate(o *Orders) Next {
 	}
 	tail += "}"
 	return func(b []byte) ([]byte, Note) {
-		b = length(append(b, head...), len(`{"voucherCode":"`)+12+len(tail))
-		b = append(b, `{"voucherCode":"`...)
-		code := o.gift().Code
-		for digit := uint64(100_000_000_000); digit > 0; digit /= 10 {
-			b = append(b, '0'+byte(code/digit%10))
-		}
-		return append(b, tail...), Note{Kind: Validate}
+		b = length(append(b, head...), len(`{"voucherCode":"`)+codeLength+len(tail))
+		return append(appendCode(append(b, `{"voucherCode":"`...), o.gift().Code), tail...), Note{Kind: Validate}
 	}
 }
 
