@@ -908,11 +908,13 @@ func TestJournalIsTheServices(t *testing.T) {
 		c, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) {
 			asked = r.URL.String()
 			w.Header().Set("Content-Digest", digest)
+			w.Header().Set("Boon-Proof", `{"reportID":"r-1","sha256":"5a"}`)
 			says("application/zip", "abc")(w, r)
 		})
 		file, err := c.Journal(t.Context(), client.JournalFilter{From: "2026-09-01", To: "2026-09-30",
 			Format: client.JournalDATEV})
-		if good != (err == nil) || good && string(file) != "abc" {
+		if good != (err == nil) || good && (string(file.Content) != "abc" ||
+			file.ReportID != "r-1" || file.SHA256 != "5a") {
 			t.Errorf("%q: %q, %v", digest, file, err)
 		}
 		if want := "/api/integration/reports/journal?format=datev&from=2026-09-01&to=2026-09-30"; asked != want {

@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 )
@@ -25,9 +27,20 @@ type JournalFilter struct {
 	Format JournalFormat // "": JournalCSV
 }
 
+// JournalFile is a journal, with what proves it.
+type JournalFile struct {
+	Content  []byte `json:"-"`
+	ReportID string `json:"reportID"`
+	SHA256   string `json:"sha256"` // of Content, in hexadecimal; of JournalHLedger, without its last line, which is Proof as a comment
+	// Proof is all that the service says of the journal, in JSON. Kept beside Content, it lets boon report verify make
+	// the journal again and compare.
+	Proof json.RawMessage `json:"-"`
+	Meta  Meta            `json:"-"`
+}
+
 // Journal gives the entries of whole days for the ledger of the merchant, as a file for an accounting program. A
 // journal of the same days always has the same entries.
-func (c *Client) Journal(ctx context.Context, f JournalFilter) (file []byte, _ error) {
+func (c *Client) Journal(ctx context.Context, f JournalFilter) (*JournalFile, error) {
 	q := url.Values{"from": {f.From}}
 	if f.To != "" {
 		q.Set("to", f.To)
@@ -38,5 +51,12 @@ func (c *Client) Journal(ctx context.Context, f JournalFilter) (file []byte, _ e
 	k := call{method: http.MethodGet, path: integrationPath + "reports/journal?" + q.Encode(), limit: largeAnswer,
 		digest: true}
 	meta, _, err := c.repeat(ctx, k, nil)
-	return meta.Body, err
+	if err != nil {
+		return nil, err
+	}
+	j := &JournalFile{Content: meta.Body, Proof: meta.proof, Meta: meta}
+	if err := json.Unmarshal(j.Proof, j); err != nil {
+		return nil, fmt.Errorf("reading what proves the journal: %w", err)
+	}
+	return j, nil
 }

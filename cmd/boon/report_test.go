@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,6 +70,46 @@ func TestReport(t *testing.T) {
 		}
 	}
 	settled(t, boon)
+	journals(t, boon)
+}
+
+// journals holds that a journal of each format is proved by the file beside it, or by its own last line, and that one
+// that was changed is found out.
+func journals(t *testing.T, boon func(...string) (int, string, string)) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, format := range []string{"csv", "xero", "quickbooks", "hledger"} {
+		file := filepath.Join(dir, format)
+		day := time.Now().UTC().AddDate(0, 0, -3).Format(time.DateOnly)
+		code, out, log := boon("report", "journal", "--from", day, "--to", day, "--format", format, "--out", file)
+		if code != exitOK || !strings.Contains(out, "SHA-256") {
+			t.Fatalf("%s: exit code %d, %s%s", format, code, out, log)
+		}
+		verify := func(good bool, says string) {
+			t.Helper()
+			if code, out, log := boon("report", "verify", file); (code == exitOK) != good || !strings.Contains(out+log, says) {
+				t.Errorf("%s: exit code %d, %s%s, want %s", format, code, out, log, says)
+			}
+		}
+		verify(true, "is what the service says today")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := append([]byte("x"), text...)
+		if err := os.WriteFile(file, changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		verify(false, "the file was changed")
+		if err := errors.Join(os.WriteFile(file, text, 0o600), os.Remove(file+".proof.json")); err != nil {
+			t.Fatal(err)
+		}
+		if format == "hledger" { // its last line proves it
+			verify(true, "is what the service says today")
+		} else {
+			verify(false, "no journal with FILE.proof.json")
+		}
+	}
 }
 
 // settled holds what people are told of who owes whom.

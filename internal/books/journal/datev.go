@@ -1,7 +1,11 @@
 package journal
 
 import (
+	"archive/zip"
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -244,4 +248,50 @@ func (j *Journal) datevProblems() error {
 		}
 	}
 	return p.err()
+}
+
+// sameDATEV compares files, or ZIP archives of files, but for when they were made.
+func sameDATEV(a, b []byte) bool {
+	if zipped(a) != zipped(b) {
+		return false
+	}
+	if !zipped(a) {
+		return bytes.Equal(withoutMade(a), withoutMade(b))
+	}
+	one, err := unzipped(a)
+	other, failed := unzipped(b)
+	return err == nil && failed == nil && slices.EqualFunc(one, other, func(x, y File) bool {
+		return x.Name == y.Name && sameDATEV(x.Content, y.Content)
+	})
+}
+
+func zipped(file []byte) bool { return bytes.HasPrefix(file, []byte("PK")) }
+
+// withoutMade takes the sixth value out of the header of a file, which is when the file was made.
+func withoutMade(file []byte) []byte {
+	cells := bytes.SplitN(file, []byte(";"), 7)
+	if len(cells) == 7 {
+		cells[5] = nil
+	}
+	return bytes.Join(cells, []byte(";"))
+}
+
+// unzipped are the files of an archive of Whole.
+func unzipped(file []byte) (files []File, err error) {
+	archive, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range archive.File {
+		r, err := f.Open()
+		if err != nil {
+			return nil, err
+		}
+		content, err := io.ReadAll(r)
+		if err = errors.Join(err, r.Close()); err != nil {
+			return nil, err
+		}
+		files = append(files, File{Name: f.Name, Content: content})
+	}
+	return files, nil
 }

@@ -70,7 +70,8 @@ func TestHLedgerReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := filepath.Join(t.TempDir(), files[0].Name)
-		if err := os.WriteFile(file, files[0].Content, 0o600); err != nil {
+		written := journal.WithProof(journal.HLedger, files[0].Content, []byte(`{"name":"journal","from":"2026-02-20"}`))
+		if err := os.WriteFile(file, written, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		run(t, "hledger", "-f", file, "check")

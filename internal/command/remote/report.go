@@ -262,7 +262,7 @@ func members(object []byte) (names, values []string, err error) {
 }
 
 type reportVerify struct {
-	File string `arg:"" placeholder:"FILE" help:"What boon report printed with --json, or the service answered."`
+	File string `arg:"" placeholder:"FILE" help:"What boon report printed with --json, or the service answered; or a journal, with FILE.proof.json beside it."`
 	service
 }
 
@@ -272,7 +272,8 @@ func (reportVerify) Help() string {
 Example:
 
     boon report liability --at 2026-11-30 --json > november.json
-    boon report verify november.json`
+    boon report verify november.json
+    boon report verify september.csv`
 }
 
 // proven is an answer with a report.
@@ -288,6 +289,11 @@ func (c *reportVerify) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
+	if proof, err := proofOf(c.File, text); err != nil {
+		return err
+	} else if proof != nil {
+		return c.verifyJournal(t, text, proof)
+	}
 	var was proven
 	var asked struct {
 		Name, At, From, To string
@@ -296,7 +302,8 @@ func (c *reportVerify) Run(t *terminal.Terminal) error {
 		Months             int
 	}
 	if json.Unmarshal(text, &was) != nil || json.Unmarshal(was.Report, &asked) != nil || was.SHA256 == "" {
-		return terminal.UsageError("FILE is no report in JSON, as boon report prints it with --json")
+		return terminal.UsageError("FILE is no report in JSON, as boon report prints it with --json, and no journal with " +
+			"FILE.proof.json beside it")
 	}
 	if sum := sha256.Sum256(was.Report); hex.EncodeToString(sum[:]) != was.SHA256 {
 		return errors.New("the file was changed: its SHA-256 is not that of its report")

@@ -6,12 +6,15 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"boon.example/internal/books/journal"
 	"boon.example/internal/calendar"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -141,12 +144,14 @@ func TestAJournalInEveryFormat(t *testing.T) {
 	w.send(ofMoney("25.50"))
 	from := w.today().Format(time.DateOnly)
 	w.pass(35 * 24 * time.Hour)
+	to := w.today().AddDate(0, 0, -1).Format(time.DateOnly)
 	for format, media := range map[string]string{"csv": "text/csv; charset=utf-8", "xero": "application/json",
 		"quickbooks": "text/csv; charset=utf-8", "hledger": "text/plain; charset=utf-8"} {
 		answer := w.get("/reports/journal?from=" + from + "&format=" + format).want(200)
 		if answer.header.Get("Content-Type") != media || !strings.Contains(string(answer.body), "25.50") {
 			t.Errorf("%s is %s: %s", format, answer.header.Get("Content-Type"), answer.body)
 		}
+		checkProof(t, &answer, from, to, format)
 	}
 	refused := w.get("/reports/journal?from="+from+"&format=datev").want(409, "code", "ACCOUNT_MISCONFIGURED")
 	for _, field := range []string{"books.datev.consultant", "books.datev.client", "books.datev.fiscalYearStart",
@@ -154,6 +159,27 @@ func TestAJournalInEveryFormat(t *testing.T) {
 		if !strings.Contains(string(refused.body), field) {
 			t.Errorf("%s says nothing of %s", refused.body, field)
 		}
+	}
+}
+
+// checkProof holds what proves a journal: its days, its SHA-256, the heads of the chains, and with hledger its
+// last line.
+func checkProof(t *testing.T, answer *reply, from, to, format string) {
+	t.Helper()
+	proof := answer.header.Get("Boon-Proof")
+	var said struct {
+		Name, From, To, Format, ReportID, SHA256 string
+		Chains                                   []struct{ Chain, MAC string }
+	}
+	content, line := journal.Proof(answer.body)
+	sum := sha256.Sum256(content)
+	if err := json.Unmarshal([]byte(proof), &said); err != nil || said.Name != "journal" || said.From != from ||
+		said.To != to || said.Format != format || said.SHA256 != hex.EncodeToString(sum[:]) || len(said.ReportID) != 36 ||
+		len(said.Chains) == 0 || len(said.Chains[0].MAC) != 34 {
+		t.Errorf("%s is proved by %s (%v)", format, proof, err)
+	}
+	if told := string(line) == proof; told != (format == "hledger") {
+		t.Errorf("the last line of %s is %s", format, line)
 	}
 }
 

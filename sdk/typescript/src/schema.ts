@@ -8259,6 +8259,8 @@ export interface operations {
             /** @description The file. */
             200: {
                 headers: {
+                    /** @description What proves the journal, in JSON: its days and format, its reportID, the SHA-256 of the file, and the heads of the hash chains. Kept as FILE.proof.json beside the file, it lets boon report verify make the journal again and compare. With hledger it is the last line of the file too, as a comment; the SHA-256 is of the lines before. */
+                    "Boon-Proof": string;
                     "Boon-Version": components["headers"]["Version"];
                     /** @description The SHA-256 of the file (RFC 9530). */
                     "Content-Digest": string;

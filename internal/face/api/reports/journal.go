@@ -1,9 +1,13 @@
 package reports
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"boon.example/internal/books"
 	"boon.example/internal/books/journal"
@@ -11,6 +15,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
+	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
@@ -57,7 +62,34 @@ func (c *Call) writeJournal(j *journal.Journal, format journal.Format, rows []jo
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.File(file.Name, file.Media, file.Content), nil
+	proof, err := c.proveJournal(j, format, file.Content)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	c.Writer.Header().Set("Boon-Proof", string(proof))
+	return c.File(file.Name, file.Media, journal.WithProof(format, file.Content, proof)), nil
+}
+
+// proveJournal gives what proves a journal, in JSON: of which days it is, its id, the SHA-256 of the file and the heads
+// of the chains.
+func (c *Call) proveJournal(j *journal.Journal, format journal.Format, content []byte) ([]byte, error) {
+	heads, err := c.Heads(c.Context())
+	if err != nil {
+		return nil, service.Stored(err)
+	}
+	sum := sha256.Sum256(content)
+	p := proof{guid.ID(uuid.Must(uuid.NewV7())), hex.EncodeToString(sum[:]), heads}
+	w := wire.NewWriter(1_024)
+	w.Open()
+	w.Text("name", "journal")
+	w.ID("accountID", c.Account.ID)
+	w.Text("from", j.From.Format(time.DateOnly))
+	w.Text("to", j.To.Format(time.DateOnly))
+	w.Text("format", string(format))
+	w.Texts("organizationIDs", c.locations())
+	p.write(&w)
+	w.Close()
+	return w.Bytes(), nil
 }
 
 // readJournal reads of which days and for which program a journal is. Days that are over have the same entries
