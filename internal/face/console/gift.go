@@ -57,6 +57,8 @@ type giftShown struct {
 	Facts    []fact
 	Events   []happened
 	Earlier  bool // there is more than is shown
+	Offered  []offered
+	Done     *doneShown // nil: nothing was done just now
 }
 
 // fact is something that is known of a gift.
@@ -76,7 +78,8 @@ func (f *console) gift(r *request) (view, error) {
 		return view{}, service.Stored(err)
 	}
 	shown := giftShown{For: r.recipient(&g), State: r.state(&g), Merchant: card.Merchant(r.account),
-		Left: r.worth(&g, g.Balance), LastFour: g.Card.Code.LastFour(), Facts: r.facts(&g), Earlier: g.Seq > maxEvents}
+		Left: r.worth(&g, g.Balance), LastFour: g.Card.Code.LastFour(), Facts: r.facts(&g), Earlier: g.Seq > maxEvents,
+		Offered: f.offer(r, &g), Done: f.done(r, &g)}
 	if held := g.HeldAt(r.Now); held > 0 {
 		shown.Held = r.worth(&g, held)
 	}

@@ -1,0 +1,391 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/contact"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/money"
+	"boon.example/internal/refusal"
+	"boon.example/internal/service"
+	"boon.example/internal/staff"
+)
+
+// action is something that staff do to a gift: an operation of the JSON interface with a form before it. Its page says
+// what it is going to do; the page of the gift says afterwards what undoes it.
+type action struct {
+	name      string // in its address, and in the names of its texts
+	operation gift.Operation
+	path      string // that of the operation below the JSON interface
+	ends      bool   // it takes something away for good, or until somebody undoes it
+	offered   func(*request, *gift.Gift) bool
+	fields    func(*request, *gift.Gift, []gift.Entry) []input
+	body      func(r *request, g *gift.Gift, typed func(name string) string) (map[string]any, error)
+	undo      string // the action that undoes it; "": none does
+}
+
+// input is a field of a form.
+type input struct {
+	Name, Label, Hint string
+	Kind              string // text, date, amount or choice
+	Value             string
+	Options           []option
+	Optional          bool
+}
+
+// option is one of the choices of a field.
+type option struct{ Value, Text string }
+
+const (
+	gifting    = "/gifting/"
+	redemption = "/redemption/"
+)
+
+// actions is the table of what staff do to a gift, in the order in which its page offers them.
+var actions = []action{
+	{name: "resend", operation: gift.ResendGift, path: gifting, offered: receivable, fields: contactField(false),
+		body: resendBody},
+	{name: "reverse", operation: gift.ReverseRedemption, path: redemption, offered: redeemed, fields: reverseFields,
+		body: reverseBody},
+	{name: "extend", operation: gift.ExtendGift, path: gifting, offered: expires, fields: extendFields, body: extendBody},
+	{name: "adjust", operation: gift.AdjustGift, path: gifting, offered: receivable, fields: adjustFields,
+		body: adjustBody, undo: "adjust"},
+	{name: "replace", operation: gift.ReplaceGift, path: gifting, ends: true, offered: receivable,
+		fields: contactField(true), body: replaceBody},
+	{name: "block", operation: gift.BlockGift, path: gifting, ends: true, offered: unblocked, fields: blockFields,
+		body: blockBody, undo: "unblock"},
+	{name: "unblock", operation: gift.UnblockGift, path: gifting, offered: blocked, body: onlyGift, undo: "block"},
+	{name: "cancel", operation: gift.CancelGift, path: gifting, ends: true, offered: receivable, fields: reasonField,
+		body: cancelBody, undo: "reinstate"},
+	{name: "reinstate", operation: gift.ReinstateGift, path: gifting, offered: cancelled, fields: reasonField,
+		body: onlyGift, undo: "cancel"},
+}
+
+func receivable(_ *request, g *gift.Gift) bool { return g.Status.Receivable() }
+func redeemed(_ *request, g *gift.Gift) bool   { return g.Balance < g.Funded }
+func expires(_ *request, g *gift.Gift) bool    { return !g.End().IsZero() && g.Status.Receivable() }
+func blocked(_ *request, g *gift.Gift) bool    { return g.Blocked != "" }
+func unblocked(_ *request, g *gift.Gift) bool  { return g.Blocked == "" && g.Status != gift.Cancelled }
+func cancelled(_ *request, g *gift.Gift) bool  { return g.Status == gift.Cancelled }
+
+// actionPages are the forms of all actions, and what they do.
+func (f *console) actionPages() (all []page) {
+	for n := range actions {
+		a := &actions[n]
+		show := func(r *request) (view, error) { return f.showAction(r, a, nil) }
+		do := func(r *request) (view, error) { return f.act(r, a) }
+		all = append(all, page{pattern: "GET /gifts/{voucher}/" + a.name, needs: a.operation.Needs(), do: show},
+			page{pattern: "POST /gifts/{voucher}/" + a.name, needs: a.operation.Needs(), do: do})
+	}
+	return all
+}
+
+// offer are the actions that the member may do to a gift as it is.
+func (f *console) offer(r *request, g *gift.Gift) (all []offered) {
+	for n := range actions {
+		a := &actions[n]
+		if r.member.Role.May().Has(a.operation.Needs()) && a.offered(r, g) {
+			all = append(all, offered{To: g.ID.String() + "/" + a.name, Text: r.locale.Text("console.act." + a.name),
+				Says: r.says(a, g), Ends: a.ends})
+		}
+	}
+	return all
+}
+
+// offered is an action in a list.
+type offered struct {
+	To, Text, Says string
+	Ends           bool
+}
+
+// says tells what an action is going to do to a gift.
+func (r *request) says(a *action, g *gift.Gift) string {
+	left := r.worth(g, g.Balance)
+	end := ""
+	if !g.End().IsZero() {
+		end = r.locale.Moment(g.End().In(r.account.Zone))
+	}
+	name := "console.act." + a.name + ".says"
+	switch a.name {
+	case "extend":
+		return r.locale.Text(name, end)
+	case "resend", "reverse", "adjust":
+		return r.locale.Text(name)
+	default:
+		return r.locale.Text(name, left)
+	}
+}
+
+// actionShown is what the form of an action shows.
+type actionShown struct {
+	Gift, For, Left, Says, Do string
+	Operation                 gift.Operation // that the button calls
+	Key                       string         // under which it is done once
+	Fields                    []input
+	Wrong                     []string
+	Ends                      bool
+}
+
+// showAction asks for what an action needs, and says what it is going to do.
+func (f *console) showAction(r *request, a *action, wrong error) (view, error) {
+	g, err := f.named(r)
+	if err != nil {
+		return view{}, err
+	}
+	if !a.offered(r, &g) {
+		return view{}, refusal.New(refusal.RedemptionNotAllowed, "%s", r.locale.Text("console.act.not-now"))
+	}
+	history, err := f.Store.History(r.Context(), r.account.ID, g.ID, max(0, g.Seq-maxEvents), maxEvents)
+	if err != nil {
+		return view{}, service.Stored(err)
+	}
+	shown := actionShown{Gift: home(r.account.ID) + "gifts/" + g.ID.String(), For: r.recipient(&g),
+		Left: r.worth(&g, g.Balance), Says: r.says(a, &g), Do: r.locale.Text("console.act." + a.name),
+		Operation: a.operation, Key: uuid.NewString(), Ends: a.ends}
+	if a.fields != nil {
+		shown.Fields = a.fields(r, &g, history)
+	}
+	v := view{template: "action.html", title: "console.act." + a.name}
+	if wrong != nil {
+		refused := service.Told(wrong)
+		v.status, shown.Wrong = refused.Code.Status(), said(refused)
+		for n := range shown.Fields {
+			shown.Fields[n].Value = r.HTTP.PostForm.Get(shown.Fields[n].Name)
+		}
+	}
+	v.data = shown
+	return v, nil
+}
+
+// act does an action, once for each form that was shown.
+func (f *console) act(r *request, a *action) (view, error) {
+	g, err := f.named(r)
+	if err != nil {
+		return view{}, err
+	}
+	typed := func(name string) string { return strings.TrimSpace(r.HTTP.PostForm.Get(name)) }
+	body, err := a.body(r, &g, typed)
+	if err == nil {
+		err = f.operate(r, http.MethodPost, a.path+string(a.operation), typed("key"), body, nil)
+	}
+	if _, refused := errors.AsType[*refusal.Error](err); refused {
+		return f.showAction(r, a, err)
+	}
+	if err != nil {
+		return view{}, err
+	}
+	return view{to: home(r.account.ID) + "gifts/" + g.ID.String() + "?done=" + a.name}, nil
+}
+
+// done tells of an action that was just done; nil: none was.
+func (f *console) done(r *request, g *gift.Gift) *doneShown {
+	name := r.HTTP.URL.Query().Get("done")
+	n := slices.IndexFunc(actions, func(a action) bool { return a.name == name })
+	if n < 0 {
+		return nil
+	}
+	shown := &doneShown{Text: r.locale.Text("console.act." + name + ".done")}
+	undo := slices.IndexFunc(actions, func(a action) bool { return a.name == actions[n].undo })
+	if undo >= 0 && actions[undo].offered(r, g) && r.member.Role.May().Has(actions[undo].operation.Needs()) {
+		shown.Undo, shown.To = r.locale.Text("console.act."+actions[undo].name), g.ID.String()+"/"+actions[undo].name
+	}
+	return shown
+}
+
+// doneShown says what was done, and how to undo it.
+type doneShown struct{ Text, Undo, To string }
+
+func (r *request) label(name string) string { return r.locale.Text("console.field." + name) }
+
+func onlyGift(_ *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+	return withReason(g, typed), nil
+}
+
+// withReason is the body of an operation on a gift that may have a reason.
+func withReason(g *gift.Gift, typed func(string) string) map[string]any {
+	body := map[string]any{"voucherID": g.ID.String()}
+	if reason := typed("reason"); reason != "" {
+		body["reason"] = reason
+	}
+	return body
+}
+
+func reasonField(r *request, _ *gift.Gift, _ []gift.Entry) []input {
+	return []input{{Name: "reason", Label: r.label("reason"), Kind: "text", Optional: true}}
+}
+
+// contactField asks where a gift is sent to.
+func contactField(reason bool) func(*request, *gift.Gift, []gift.Entry) []input {
+	return func(r *request, g *gift.Gift, history []gift.Entry) []input {
+		fields := []input{{Name: "contact", Label: r.label("contact"), Hint: r.label("contact.hint"), Kind: "text",
+			Value: g.Card.Contact}}
+		if reason {
+			fields = append(fields, reasonField(r, g, history)...)
+		}
+		return fields
+	}
+}
+
+// deliverTo is how a gift is sent to what somebody typed.
+func deliverTo(typed string) map[string]any {
+	method := contact.SMS
+	if strings.Contains(typed, "@") {
+		method = contact.Email
+	}
+	return map[string]any{"deliveryMethodID": int(method), "recipientContact": typed}
+}
+
+var errNoContact = refusal.At(refusal.ValidationFailure, "contact", "Write an e-mail address or a mobile number.")
+
+func resendBody(_ *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+	if typed("contact") == "" {
+		return nil, errNoContact
+	}
+	// It does not depend on the gift as it is now: a form that is sent again has to be the same request.
+	body := deliverTo(typed("contact"))
+	body["voucherID"] = g.ID.String()
+	return body, nil
+}
+
+func replaceBody(_ *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+	if typed("contact") == "" {
+		return nil, errNoContact
+	}
+	body := withReason(g, typed)
+	body["deliver"] = deliverTo(typed("contact"))
+	return body, nil
+}
+
+// reverseFields offer what was redeemed and not given back yet, the newest first.
+func reverseFields(r *request, g *gift.Gift, history []gift.Entry) []input {
+	left := map[guid.ID]money.Amount{}
+	for _, e := range history {
+		switch e.Kind {
+		case gift.Redemption:
+			left[e.ID] -= e.Delta
+		case gift.Reversal:
+			left[e.Reverses] -= e.Delta
+		}
+	}
+	var options []option
+	for _, e := range slices.Backward(history) {
+		if e.Kind == gift.Redemption && left[e.ID] > 0 {
+			place := ""
+			if at := r.account.Location(e.Actor.LocationID); at != nil {
+				place = " · " + at.Name
+			}
+			options = append(options, option{e.ID.String(), r.worth(g, left[e.ID]) + " · " +
+				r.locale.Day(e.At.In(r.account.Zone)) + ", " + r.locale.Clock(e.At.In(r.account.Zone)) + place})
+		}
+	}
+	return []input{{Name: "redemption", Label: r.label("redemption"), Kind: "choice", Options: options},
+		{Name: "amount", Label: r.label("amount.part"), Hint: r.label("amount.part.hint"), Kind: "amount", Optional: true},
+		{Name: "reason", Label: r.label("reason"), Kind: "text", Optional: true}}
+}
+
+func reverseBody(_ *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+	body := withReason(g, typed)
+	delete(body, "voucherID")
+	body["redemptionID"], body["amount"] = typed("redemption"), nil
+	if typed("amount") != "" {
+		amount, err := readAmount(g, typed("amount"))
+		if err != nil {
+			return nil, err
+		}
+		body["amount"] = amount
+	}
+	return body, nil
+}
+
+// readAmount reads an amount as people write it, with a comma or a point.
+func readAmount(g *gift.Gift, typed string) (json.Number, error) {
+	text := strings.ReplaceAll(typed, " ", "")
+	if strings.Count(text, ",") == 1 && !strings.Contains(text, ".") {
+		text = strings.Replace(text, ",", ".", 1)
+	}
+	if _, err := g.Unit().ParseSigned(money.Number(text)); err != nil {
+		return "", refusal.At(refusal.ValidationFailure, "amount", "%q is no amount. Write one such as %s.", typed,
+			g.Unit().Format(1250))
+	}
+	return json.Number(text), nil
+}
+
+func extendFields(r *request, g *gift.Gift, _ []gift.Entry) []input {
+	next := g.End().In(r.account.Zone).AddDate(1, 0, 0)
+	return []input{{Name: "until", Label: r.label("until"), Kind: "date", Value: next.Format(time.DateOnly)}}
+}
+
+// extendBody makes a gift valid up to the end of the day that was chosen.
+func extendBody(r *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+	day, err := time.ParseInLocation(time.DateOnly, typed("until"), r.account.Zone)
+	if err != nil {
+		return nil, refusal.At(refusal.ValidationFailure, "until", "Choose the last day on which the gift is good.")
+	}
+	return map[string]any{"voucherID": g.ID.String(), "validUntil": day.AddDate(0, 0, 1).Format(time.RFC3339)}, nil
+}
+
+func adjustFields(r *request, _ *gift.Gift, _ []gift.Entry) []input {
+	var options []option
+	for _, code := range gift.AdjustReasons() {
+		options = append(options, option{string(code), r.locale.Text("console.reason." + string(code))})
+	}
+	return []input{{Name: "amount", Label: r.label("amount"), Hint: r.label("amount.hint"), Kind: "amount"},
+		{Name: "code", Label: r.label("why"), Kind: "choice", Options: options},
+		{Name: "reason", Label: r.label("words"), Kind: "text"}}
+}
+
+func adjustBody(r *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+	amount, err := readAmount(g, typed("amount"))
+	if err != nil {
+		return nil, err
+	}
+	by, err := g.Unit().ParseSigned(money.Number(amount))
+	if err != nil {
+		return nil, err
+	}
+	if most := staff.AdjustLimit * unitsOf(g.Unit()); r.member.Role != staff.Owner && by > most {
+		return nil, refusal.At(refusal.NotAuthorized, "amount", "You may add up to %s. Ask an owner of the account.",
+			r.worth(g, most))
+	}
+	body := withReason(g, typed)
+	body["amount"], body["reasonCode"] = amount, typed("code")
+	return body, nil
+}
+
+// unitsOf is one of a currency in its smallest unit.
+func unitsOf(c money.Currency) money.Amount {
+	one := money.Amount(1)
+	for range c.Decimals {
+		one *= 10
+	}
+	return one
+}
+
+func blockFields(r *request, g *gift.Gift, history []gift.Entry) []input {
+	var options []option
+	for _, code := range gift.BlockReasons() {
+		options = append(options, option{string(code), r.locale.Text("console.reason." + string(code))})
+	}
+	return append([]input{{Name: "code", Label: r.label("why"), Kind: "choice", Options: options}},
+		reasonField(r, g, history)...)
+}
+
+func blockBody(_ *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+	body := withReason(g, typed)
+	body["reasonCode"] = typed("code")
+	return body, nil
+}
+
+func cancelBody(_ *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+	body := withReason(g, typed)
+	body["cause"] = "CANCELLED"
+	return body, nil
+}

@@ -1,0 +1,131 @@
+package server_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"boon.example/examples"
+	"boon.example/internal/server"
+	"boon.example/internal/staff"
+)
+
+var formKey = regexp.MustCompile(`name="key" value="([^"]+)"`)
+
+// does opens the form of an action on a gift, fills it in, sends it, and gives the page of the gift that follows.
+func (b *browser) does(g soldGift, action string, typed url.Values) string {
+	b.Helper()
+	path := harborConsole + "gifts/" + g.VoucherID + "/" + action
+	form := b.want(http.StatusOK, path, nil).body
+	key := formKey.FindStringSubmatch(form)
+	if key == nil {
+		b.Fatalf("the form of %s has no key: %s", action, form)
+	}
+	sent := url.Values{"key": {key[1]}}
+	for name, values := range typed {
+		sent[name] = values
+	}
+	to := b.want(http.StatusSeeOther, path, sent).header.Get("Location")
+	// A reload of the answer sends the form again: nothing happens twice.
+	if again := b.want(http.StatusSeeOther, path, sent).header.Get("Location"); again != to {
+		b.Errorf("%s, sent again, leads to %s", action, again)
+	}
+	return b.want(http.StatusOK, to, nil).body
+}
+
+// TestStaffMendGifts: each action does what it says, once, tells that it is done, and offers what undoes it.
+func TestStaffMendGifts(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":1,"recipientContact":"ana@example.com"}`)
+	s.eventually(func() bool {
+		var is soldGift
+		s.must("GET", giftPath+g.VoucherID, examples.HarborOfficeKey, "", &is)
+		return is.Status == "DELIVERED"
+	})
+	var done struct{ RedemptionID string }
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":5}`, &done)
+	owner := s.joined("ann@example.com", staff.Owner)
+	for _, step := range []struct {
+		action string
+		typed  url.Values
+		want   []string // of the page afterwards
+	}{
+		{"reverse", url.Values{"redemption": {done.RedemptionID}, "amount": {"1,50"}},
+			[]string{"$1.50 given back", "$21.50"}},
+		{"reverse", url.Values{"redemption": {done.RedemptionID}}, []string{"$3.50 given back", "$25.00"}},
+		{"block", url.Values{"code": {"LOST"}, "reason": {"She called"}},
+			[]string{"The gift is blocked.", "/unblock\">Unblock</a>", "She called"}},
+		{"unblock", nil, []string{"The gift can be used again."}},
+		{"adjust", url.Values{"amount": {"-5"}, "code": {"MISTAKE"}, "reason": {"typed wrong"}},
+			[]string{"$5.00 taken off", "$20.00"}},
+		{"resend", url.Values{"contact": {"ana@example.org"}}, []string{"Sent again", "ana@example.org"}},
+		{"cancel", url.Values{"reason": {"refunded"}}, []string{"The gift is cancelled.", "/reinstate\">"}},
+		{"reinstate", nil, []string{"Cancellation taken back"}},
+		{"replace", url.Values{"contact": {"ana@example.org"}, "reason": {"seen by others"}},
+			[]string{"Replaced by a new card"}},
+	} {
+		page := owner.does(g, step.action, step.typed)
+		for _, text := range step.want {
+			if !strings.Contains(page, text) {
+				t.Errorf("after %s the page lacks %q: %s", step.action, text, page)
+			}
+		}
+		if !strings.Contains(page, "ann") {
+			t.Errorf("after %s nobody is named: %s", step.action, page)
+		}
+	}
+}
+
+// TestStaffAreRefusedInWords: what is wrong with a form is told above it, and what was typed stays.
+func TestStaffAreRefusedInWords(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
+	manager := s.joined("mia@example.com", staff.Manager)
+	path := harborConsole + "gifts/" + g.VoucherID + "/"
+	adjusted := url.Values{"key": {"K-1"}, "code": {"SUPPORT"}, "reason": {"the <b>queue</b>"}}
+	for amount, want := range map[string]string{"a lot": "is no amount", "100.01": "up to $100.00", "0": "amount"} {
+		adjusted.Set("amount", amount)
+		a := manager.ask(path+"adjust", adjusted)
+		if a.status < 400 || !strings.Contains(a.body, want) || !strings.Contains(a.body, `value="`+amount+`"`) ||
+			!strings.Contains(a.body, "the &lt;b&gt;queue") || strings.Contains(a.body, `value="K-1"`) {
+			t.Errorf("%s: status %d: %s", amount, a.status, a.body)
+		}
+	}
+	adjusted.Set("amount", "100")
+	manager.want(http.StatusSeeOther, path+"adjust", adjusted)
+	manager.want(http.StatusConflict, path+"unblock", nil) // it is not blocked
+	if a := manager.ask(path+"resend", url.Values{"key": {"K-2"}, "contact": {"nobody"}}); a.status < 400 {
+		t.Errorf("an address that is none: status %d: %s", a.status, a.body)
+	}
+}
+
+// TestRolesAreHeld: of all pages and actions on a gift, each role gets those of its permissions, by address too.
+func TestRolesAreHeld(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
+	path := harborConsole + "gifts/" + g.VoucherID
+	for role, may := range map[staff.Role]bool{staff.Owner: true, staff.Manager: true, staff.Bookkeeper: false,
+		staff.Cashier: false} {
+		b := s.joined(string(role)+"@example.com", role)
+		for _, action := range []string{"resend", "replace", "block", "cancel", "adjust"} {
+			want := http.StatusForbidden
+			if may {
+				want = http.StatusOK
+			}
+			b.want(want, path+"/"+action, nil)
+			if !may {
+				b.want(http.StatusForbidden, path+"/"+action, url.Values{"key": {"K"}, "code": {"LOST"}})
+			}
+		}
+		if role == staff.Bookkeeper {
+			if page := b.want(http.StatusOK, path, nil).body; strings.Contains(page, "/block") {
+				t.Errorf("a bookkeeper is offered to block: %s", page)
+			}
+		}
+	}
+}
