@@ -19,7 +19,7 @@ type RedeemGiftRequest struct {
 	// take what is there when Amount is more
 	AllowPartial bool   `json:"allowPartial,omitzero"`
 	Reference    string `json:"reference,omitzero"` // the till's own id of the sale
-	// VerificationCode is that of a card that has one, four digits.
+	// VerificationCode is that of a card that has one, four digits, or the PIN of a card from another system, 4 to 12.
 	VerificationCode string `json:"verificationCode,omitzero"`
 	Expect
 	TicketData *TicketData `json:"ticketData,omitzero"`

@@ -137,3 +137,20 @@ func FuzzImportedCode(f *testing.F) {
 		}
 	})
 }
+
+// TestPINsAreVerificationCodes: of another length than the four digits that Boon draws, and a slip of the hand with
+// those is no guess.
+func TestPINsAreVerificationCodes(t *testing.T) {
+	t.Parallel()
+	pin, drawn := Voucher{Verification: "12345678"}, Voucher{Verification: "1234"}
+	for shown, want := range map[string]refusal.Code{"12345678": "", "12345679": refusal.RedemptionNotAllowed,
+		"1234": refusal.RedemptionNotAllowed, "": refusal.ValidationFailure} {
+		err := pin.verify(shown)
+		if got, _ := errors.AsType[*refusal.Error](err); (want == "") != (err == nil) || got != nil && got.Code != want {
+			t.Errorf("a PIN shown as %q: %v", shown, err)
+		}
+	}
+	if err := drawn.verify("12345"); IsWrongCode(err) || err == nil {
+		t.Errorf("five digits for four: %v", err)
+	}
+}

@@ -17,8 +17,14 @@ const MaxWrongCodes = 5
 // ReasonVerificationCode is why a card is blocked for which too many wrong verification codes were tried.
 const ReasonVerificationCode ReasonCode = "VERIFICATION_CODE"
 
-// IsVerificationCode reports whether a text has the form of a verification code.
-func IsVerificationCode(s string) bool { return len(s) == 4 && strings.Trim(s, "0123456789") == "" }
+// IsVerificationCode reports whether a text has the form of a verification code: Boon draws four digits, and the PINs
+// of cards of other systems have VerificationCodeForm.
+func IsVerificationCode(s string) bool {
+	return 4 <= len(s) && len(s) <= 12 && strings.Trim(s, "0123456789") == ""
+}
+
+// VerificationCodeForm is what a verification code has, in words.
+const VerificationCodeForm = "4 to 12 digits"
 
 // AsksVerification reports whether something is taken of a voucher with its verification code only. That stands on the
 // printed card: whoever has got the gift under another code and token does not know it.
@@ -31,7 +37,10 @@ func (v *Voucher) verify(code string) error {
 		return nil
 	case code == "":
 		return refusal.At(refusal.ValidationFailure, refusal.FieldVerification,
-			"This card has a verification code: ask for its four digits.")
+			"This card has a verification code: ask for its digits.")
+	case len(v.Verification) == drawnDigits && len(code) != drawnDigits: // a slip of the hand is no guess
+		return refusal.At(refusal.ValidationFailure, refusal.FieldVerification,
+			"The verification code of this card has four digits.")
 	case subtle.ConstantTimeCompare([]byte(code), []byte(v.Verification)) == 0:
 		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldVerification, "The verification code is wrong.")
 	}
@@ -60,6 +69,9 @@ func (v Voucher) BlockMissed(c Context) (_ Voucher, _ Entry, ok bool) {
 	e.ReasonCode = v.Blocked
 	return v, e, true
 }
+
+// drawnDigits is how many digits the codes have that Boon draws.
+const drawnDigits = 4
 
 // VerificationToDraw stands for a verification code that is still to be drawn.
 const VerificationToDraw = "????"

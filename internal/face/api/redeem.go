@@ -42,7 +42,7 @@ func readVerification(o *wire.Object) (code string) {
 	const name = "verificationCode"
 	if v := o.Of(name, '"', "a text"); v != nil {
 		if code = string(wire.Unquote(v)); code != "" && !gift.IsVerificationCode(code) {
-			o.Add(o.At(name), "A verification code has four digits.")
+			o.Add(o.At(name), "A verification code has %s.", gift.VerificationCodeForm)
 		}
 	}
 	return code

@@ -683,7 +683,7 @@ async function askCode(intent) {
   busy = false;
   showGiftAgain();
   const code = await ask({ title: t("till.verify.title"), text: t("till.verify.text"), yes: t("till.go-on"), four: true });
-  if (!/^[0-9]{4}$/.test(code ?? "")) return;
+  if (!/^[0-9]{4,12}$/.test(code ?? "")) return;
   if (intent.operation === "cash-out-gift") return cashOut(code);
   go(code);
 }
@@ -705,7 +705,7 @@ function cashOut(verificationCode) {
     minor(gift.availableBalance, decimalsOf(gift)));
 }
 
-/** ask opens the dialog; what is answered is true, or the four digits, or null. */
+/** ask opens the dialog; what is answered is true, or the digits, or null. */
 function ask({ title, text, yes, four = false }) {
   const dialog = $("dialog.ask");
   $("h2", dialog).textContent = title;
@@ -714,7 +714,7 @@ function ask({ title, text, yes, four = false }) {
   const digits = $(".four", dialog);
   digits.hidden = !four;
   digits.required = four;
-  digits.pattern = "[0-9]{4}";
+  digits.pattern = "[0-9]{4,12}";
   digits.value = "";
   digits.setAttribute("aria-label", title);
   dialog.returnValue = "";
