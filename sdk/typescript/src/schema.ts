@@ -1972,7 +1972,7 @@ export interface components {
             organizationID?: string | null;
             /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
             pointOfSaleSystemOrganizationIdentifier?: string | null;
-            /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. One that was replaced, or whose gift went to somebody else, has none any more. */
+            /** @description The verification code of a card that has one, four digits, or the PIN of a card from another system, 4 to 12 digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. One that was replaced, or whose gift went to somebody else, has none any more. */
             verificationCode?: string | null;
             /**
              * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
@@ -2625,7 +2625,7 @@ export interface components {
             validateTargetProgram?: boolean | null;
             /** @description Whether targetTypeCode counts. When absent, it does; false ignores it. */
             validateTargetType?: boolean | null;
-            /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. One that was replaced, or whose gift went to somebody else, has none any more. */
+            /** @description The verification code of a card that has one, four digits, or the PIN of a card from another system, 4 to 12 digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. One that was replaced, or whose gift went to somebody else, has none any more. */
             verificationCode?: string | null;
             /**
              * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
@@ -3135,7 +3135,7 @@ export interface components {
             validateTargetProgram?: boolean | null;
             /** @description Whether targetTypeCode counts. When absent, it does; false ignores it. */
             validateTargetType?: boolean | null;
-            /** @description The verification code of a card that has one, four digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. One that was replaced, or whose gift went to somebody else, has none any more. */
+            /** @description The verification code of a card that has one, four digits, or the PIN of a card from another system, 4 to 12 digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. One that was replaced, or whose gift went to somebody else, has none any more. */
             verificationCode?: string | null;
             /**
              * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has

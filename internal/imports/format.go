@@ -1,0 +1,126 @@
+package imports
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"boon.example/internal/merchant"
+)
+
+// Field is what a column of a file says of a gift.
+type Field string
+
+// The fields. Code is needed, and one of Balance and Quantity.
+const (
+	Code         Field = "code"
+	Balance      Field = "balance"
+	Quantity     Field = "quantity"
+	Label        Field = "label"
+	Program      Field = "program"
+	Organization Field = "organization"
+	ValidUntil   Field = "validUntil"
+	IssuedAt     Field = "issuedAt"
+	Recipient    Field = "recipient"
+	Contact      Field = "contact"
+	Reference    Field = "reference"
+	PIN          Field = "pin"
+	Currency     Field = "currency" // refuses a gift in another currency than the account's
+	State        Field = "state"    // refuses a gift that the old system does not take any more
+)
+
+// Fields are all of them.
+func Fields() []Field {
+	return []Field{Code, Balance, Quantity, Label, Program, Organization, ValidUntil, IssuedAt, Recipient, Contact,
+		Reference, PIN, Currency, State}
+}
+
+// Format says how the export of a system is read. The formats are data: maps/*.yaml.
+type Format struct {
+	System merchant.System `yaml:"system"`
+	// what the export does not hold, and the way round it; "": it holds all that is needed
+	Lacks string `yaml:"lacks"`
+	// the names that the columns have. Case, spaces, dashes and underscores make no difference
+	Columns map[Field][]string `yaml:"columns"`
+	// the fields of the columns of a file without names, in their order; nil: the first line has the names
+	Order []Field `yaml:"order"`
+	// layouts of dates, as package time knows them, beside those of ISO 8601
+	Dates []string `yaml:"dates"`
+	// what the column state says of a gift that is good; case makes no difference
+	Good []string `yaml:"good"`
+}
+
+//go:embed maps/*.yaml
+var maps embed.FS
+
+// FormatOf is the format of a system's export.
+func FormatOf(system merchant.System) (f Format, err error) {
+	if !slices.Contains(merchant.Systems(), system) {
+		return f, fmt.Errorf("There is no system %q.", system)
+	}
+	text, err := maps.ReadFile("maps/" + string(system) + ".yaml")
+	if err == nil {
+		err = yaml.Unmarshal(text, &f)
+	}
+	return f, err
+}
+
+// columns finds the column of each field by the names in the first line of a file. The error is a sentence that names
+// everything that is missing or there twice.
+func (f *Format) columns(names []string) (map[Field]int, error) {
+	at, wrong := make(map[Field]int), []string(nil)
+	for _, field := range Fields() {
+		for n, name := range names {
+			if !slices.ContainsFunc(f.Columns[field], func(known string) bool { return plain(known) == plain(name) }) {
+				continue
+			}
+			if other, twice := at[field]; twice {
+				wrong = append(wrong, fmt.Sprintf("The columns %q and %q both say %s: leave one out.", names[other], name, field))
+				continue
+			}
+			at[field] = n
+		}
+	}
+	if _, ok := at[Code]; !ok {
+		wrong = append(wrong, f.missing(Code))
+	}
+	_, money := at[Balance]
+	_, pieces := at[Quantity]
+	if !money && !pieces {
+		wrong = append(wrong, f.missing(Balance))
+	}
+	if len(wrong) > 0 {
+		if f.Lacks != "" {
+			wrong = append(wrong, f.Lacks)
+		}
+		return nil, fmt.Errorf("%s", strings.Join(wrong, " "))
+	}
+	return at, nil
+}
+
+func (f *Format) missing(field Field) string {
+	return fmt.Sprintf("The first line names no column for %s: it must have one of the names %s.", field,
+		strings.Join(f.Columns[field], ", "))
+}
+
+// ordered are the columns of a file without names.
+func (f *Format) ordered() map[Field]int {
+	at := make(map[Field]int)
+	for n, field := range f.Order {
+		at[field] = n
+	}
+	return at
+}
+
+// plain is a name without what people write in different ways.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" \t-_.\u00a0", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+}

@@ -1,0 +1,246 @@
+// Package imports reads the files in which other systems list the gifts that they gave out. It knows the columns and
+// the habits of their exports, and says of every line that it cannot take what is wrong with it. It is pure: nothing is
+// stored, and whether a code is in use already is for others to say.
+package imports
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"strings"
+	"time"
+
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/money"
+)
+
+// Line is a gift as a line of a file describes it.
+type Line struct {
+	Number     int // of the line of the file, the first one is 1
+	Code       gift.VoucherCode
+	Item       bool         // of pieces, else of money
+	Balance    money.Amount // what is left: in the account's currency, or pieces
+	Label      string       // of an item gift
+	ProgramID  guid.ID
+	LocationID guid.ID   // zero: good at all locations
+	ValidUntil time.Time // the first instant at which it is not valid any more; zero: it does not expire
+	IssuedAt   time.Time // zero: not told
+	Recipient  string
+	Contact    string // an e-mail address or a telephone number, in its one form
+	Reference  string
+	PIN        string // "": it has none
+}
+
+// Problem is why a line is not taken.
+type Problem struct {
+	Line   int    // of the file; 0: it is about the whole file
+	Column string // as the file names it; "": the whole line
+	Text   string // a sentence. It never quotes a code or a PIN
+}
+
+// Reader reads a file line by line. What it holds in memory is a line, and 16 bytes of each code that was read.
+type Reader struct {
+	account *merchant.Account
+	format  Format
+	now     time.Time
+
+	records *records
+	csv     *csv.Reader
+	feed    *strings.Reader // what csv reads: one record
+	at      map[Field]int
+	names   []string
+	seed    maphash.Seed
+	seen    map[uint64]int32 // the lines of codes, by a hash of what finds them
+
+	line     Line
+	fields   []string
+	problems []Problem
+}
+
+// NewReader begins with a file of a system's gifts, for an account, at some time. The error is a sentence about the
+// whole file, or what reading it failed with.
+func NewReader(file io.Reader, a *merchant.Account, from merchant.System, now time.Time) (*Reader, error) {
+	format, err := FormatOf(from)
+	if err != nil {
+		return nil, err
+	}
+	text, err := decoded(file)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{account: a, format: format, now: now, records: &records{text: text, comma: ','},
+		feed: strings.NewReader(""), seed: maphash.MakeSeed(), seen: make(map[uint64]int32)}
+	first, err := r.separator()
+	if err != nil {
+		return nil, err
+	}
+	r.parseAnew()
+	if err := r.begin(first); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Reader) parseAnew() {
+	r.csv = csv.NewReader(r.feed)
+	r.csv.Comma, r.csv.FieldsPerRecord, r.csv.LazyQuotes, r.csv.ReuseRecord = rune(r.records.comma), -1, true, true
+}
+
+// separator finds out what parts the columns, by the first line that says something.
+func (r *Reader) separator() (record, error) {
+	first, err := r.records.next()
+	if errors.Is(err, io.EOF) {
+		return first, errors.New("The file has no line that says anything.")
+	}
+	mark, named := strings.CutPrefix(strings.TrimSpace(string(first.text)), "sep=")
+	if err == nil && named && len(mark) == 1 {
+		r.records.comma = mark[0]
+		first, err = r.records.next()
+		return first, err
+	}
+	most := 0
+	for _, comma := range []byte{',', ';', '\t'} {
+		if n := strings.Count(string(first.text), string(rune(comma))); n > most {
+			most, r.records.comma = n, comma
+		}
+	}
+	return first, err
+}
+
+// begin takes the names of the columns from the first line, or has it read as a gift.
+func (r *Reader) begin(first record) (err error) {
+	if first.bad != "" {
+		return fmt.Errorf("Line %d: %s", first.line, first.bad)
+	}
+	if r.format.Order != nil {
+		r.at = r.format.ordered()
+		for _, field := range r.format.Order {
+			r.names = append(r.names, string(field))
+		}
+		r.records.again, r.records.line = append([][]byte{first.text}, r.records.again...), first.line-1
+		return nil
+	}
+	names, err := r.split(first.text)
+	if err != nil {
+		return fmt.Errorf("Line %d: %w", first.line, err)
+	}
+	for _, name := range names {
+		r.names = append(r.names, strings.TrimSpace(name))
+	}
+	r.at, err = r.format.columns(r.names)
+	return err
+}
+
+// split gives the columns of a record.
+func (r *Reader) split(record []byte) ([]string, error) {
+	text := string(utf8Text(record))
+	r.feed.Reset(text)
+	before := r.csv.InputOffset()
+	fields, err := r.csv.Read()
+	if read := r.csv.InputOffset() - before; err != nil || read != int64(len(text)) {
+		r.parseAnew() // what is left of this record is no part of the next one
+		return nil, errors.New("The line cannot be taken apart into columns.")
+	}
+	return fields, nil
+}
+
+// Next gives the next line, and what is wrong with it; with a problem, it is not to be taken. The error is io.EOF at
+// the end of the file.
+func (r *Reader) Next() (Line, []Problem, error) {
+	next, err := r.records.next()
+	if err != nil {
+		return Line{}, nil, err
+	}
+	r.line, r.problems, r.fields = Line{Number: next.line}, nil, nil
+	if next.bad == "" {
+		if r.fields, err = r.split(next.text); err != nil {
+			next.bad = err.Error()
+		}
+	}
+	switch {
+	case next.bad != "":
+		r.wrong("", "%s", next.bad)
+	case strings.Contains(strings.Join(r.fields, ""), "\x00"):
+		r.wrong("", "The line has a zero byte in it: the file is damaged.")
+	case len(r.fields) > len(r.names):
+		r.wrong("", "The line has %d columns, and the file names %d: put a text with %q in it into quotation marks.",
+			len(r.fields), len(r.names), string(rune(r.records.comma)))
+	default:
+		r.read()
+	}
+	return r.line, r.problems, nil
+}
+
+// wrong notes what is wrong with a field of the line; "": with the whole line.
+func (r *Reader) wrong(field Field, text string, args ...any) {
+	p := Problem{Line: r.line.Number, Text: fmt.Sprintf(text, args...)}
+	if at, ok := r.at[field]; ok && at < len(r.names) {
+		p.Column = r.names[at]
+	}
+	r.problems = append(r.problems, p)
+}
+
+// text is what the line has in the column of a field; "": nothing.
+func (r *Reader) text(field Field) string {
+	at, ok := r.at[field]
+	if !ok || at >= len(r.fields) {
+		return ""
+	}
+	return strings.TrimSpace(r.fields[at])
+}
+
+// MaxProblems is how many problems are shown.
+const MaxProblems = 1_000
+
+// Summary is what a file holds.
+type Summary struct {
+	Read, Taken, Refused int
+	Total                money.Amount // of the gifts of money that are taken
+	Pieces               money.Amount // of the item gifts
+	Problems             []Problem    // the first MaxProblems
+
+	long, round int // codes of more digits than a spreadsheet keeps; those that end in zeros instead
+}
+
+// Add counts a line.
+func (s *Summary) Add(line Line, problems []Problem) {
+	s.Read++
+	s.Problems = append(s.Problems, problems[:min(len(problems), MaxProblems-len(s.Problems))]...)
+	if len(problems) > 0 {
+		s.Refused++
+		return
+	}
+	s.Taken++
+	if line.Item {
+		s.Pieces += line.Balance
+	} else {
+		s.Total += line.Balance
+	}
+	if code := line.Code.Reveal(); len(code) > spreadsheetDigits && strings.Trim(code, digits) == "" {
+		s.long++
+		if strings.Trim(code[spreadsheetDigits:], "0") == "" {
+			s.round++
+		}
+	}
+}
+
+const (
+	digits = "0123456789"
+	// how many digits of a number a spreadsheet keeps
+	spreadsheetDigits = 15
+	// as many codes do not end in 0 by chance
+	manyCodes = 12
+)
+
+// Damaged is a problem of the whole file that shows only at its end; nil: there is none.
+func (s *Summary) Damaged() *Problem {
+	if s.long < manyCodes || s.round < s.long {
+		return nil
+	}
+	return &Problem{Text: fmt.Sprintf("All %d codes of more than %d digits end in 0: a spreadsheet has rounded them. "+
+		"Take the file from the old system again, and do not open it in a spreadsheet.", s.long, spreadsheetDigits)}
+}

@@ -1,0 +1,311 @@
+package imports
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/text/encoding/unicode"
+
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/money"
+)
+
+var now = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+
+func account(t testing.TB) *merchant.Account {
+	t.Helper()
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &merchant.Account{ID: guid.ID{1}, Currency: money.Currency{Code: "USD", Decimals: 2}, Zone: zone,
+		MaxGiftValue: 1_000_000, Locations: []merchant.Location{{ID: guid.ID{2}, Name: "Pier 39", PointOfSale: "POS-1"}},
+		Subscriptions: []merchant.Subscription{{ProgramID: merchant.BusinessProgram.ID}},
+		ImportedCodes: []merchant.CodeForm{{Alphanumeric: 8}, {Alphanumeric: 10, Fold: true}, {Digits: 12},
+			{Alphanumeric: 16, Fold: true}}}
+}
+
+// file reads a whole file.
+func file(t testing.TB, from merchant.System, in io.Reader) (lines []Line, problems []Problem, s Summary) {
+	t.Helper()
+	r, err := NewReader(in, account(t), from, now)
+	if err != nil {
+		return nil, []Problem{{Text: err.Error()}}, s
+	}
+	for {
+		line, wrong, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return lines, problems, s
+		}
+		if err != nil {
+			return lines, append(problems, Problem{Text: err.Error()}), s
+		}
+		s.Add(line, wrong)
+		if problems = append(problems, wrong...); len(wrong) == 0 {
+			lines = append(lines, line)
+		}
+	}
+}
+
+// TestEverySystemHasAMapAndAFixture: each fixture is read by the map of its system.
+func TestEverySystemHasAMapAndAFixture(t *testing.T) {
+	t.Parallel()
+	want := map[merchant.System]string{
+		merchant.FromOther:   "0006123456789012 25.50, 0006123456789013 3 x Latte",
+		merchant.FromSquare:  "7783320001234567 1025.00",
+		merchant.FromShopify: "abcdefgh12345678 40.00", merchant.FromToast: "6006491234567890 12.34, 6006491234567891 20.00",
+		merchant.FromGiftUp: "AB12C3D4 1049.99", merchant.FromWooCommerce: "WXYZ1234ABCD5678 15.00",
+		merchant.FromLightspeed: "000123456789 5.50",
+	}
+	refused := map[merchant.System]string{merchant.FromSquare: "[{3 State The old system says",
+		merchant.FromShopify: "[{3 Code The code is masked. Shopify shows"}
+	for _, system := range merchant.Systems() {
+		in, err := os.Open("testdata/" + string(system) + ".csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, problems, _ := file(t, system, in)
+		in.Close()
+		var got []string
+		for _, l := range lines {
+			what := l.Code.Reveal() + " " + money.Currency{Code: "USD", Decimals: 2}.Format(l.Balance)
+			if l.Item {
+				what = fmt.Sprintf("%s %d x %s", l.Code.Reveal(), l.Balance, l.Label)
+			}
+			got = append(got, what)
+		}
+		if strings.Join(got, ", ") != want[system] || !strings.HasPrefix(fmt.Sprint(problems), refused[system]) ||
+			(refused[system] == "") != (len(problems) == 0) {
+			t.Errorf("%s: %v, %v", system, got, problems)
+		}
+		format, err := FormatOf(system)
+		if err != nil || format.System != system {
+			t.Errorf("%s: its map is that of %q: %v", system, format.System, err)
+		}
+		for field := range format.Columns {
+			if !strings.Contains(fmt.Sprint(Fields()), string(field)) {
+				t.Errorf("%s: there is no field %s", system, field)
+			}
+		}
+	}
+}
+
+func TestALineIsReadWhole(t *testing.T) {
+	t.Parallel()
+	in, err := os.Open("testdata/csv.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	lines, problems, s := file(t, merchant.FromOther, in)
+	if len(problems) > 0 || len(lines) != 2 {
+		t.Fatalf("%v, %v", lines, problems)
+	}
+	l := lines[0]
+	l.Code = lines[1].Code
+	if want := (Line{Number: 2, Code: l.Code, Balance: 2550, ProgramID: merchant.BusinessProgram.ID,
+		LocationID: guid.ID{2}, ValidUntil: time.Date(2028, 1, 1, 5, 0, 0, 0, time.UTC),
+		IssuedAt:  time.Date(2021, 5, 1, 4, 0, 0, 0, time.UTC),
+		Recipient: "Ana", Contact: "ana@example.com", Reference: "A-1", PIN: "4711"}); l != want {
+		t.Errorf("%+v\nwant %+v", l, want)
+	}
+	if s.Read != 2 || s.Taken != 2 || s.Total != 2550 || s.Pieces != 3 || lines[1].Contact != "+14155550132" {
+		t.Errorf("%+v, %+v", s, lines[1])
+	}
+}
+
+// TestFilesFromHell: each says in one sentence what is wrong with which line and column.
+func TestFilesFromHell(t *testing.T) {
+	t.Parallel()
+	const head, good = "code,balance\n", "AAAA1111,5\n"
+	utf16 := func(s string, e unicode.Endianness, b unicode.BOMPolicy) string {
+		encoded, err := unicode.UTF16(e, b).NewEncoder().String(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return encoded
+	}
+	for _, c := range []struct {
+		name, in, want string
+		lines          int
+	}{
+		{"nothing", "", "empty", 0}, {"only blanks", "\n \n", "no line", 0},
+		{"an xlsx", "PK\x03\x04\x14\x00rest", "workbook", 0}, {"a PDF", "%PDF-1.7", "PDF", 0},
+		{"other columns", "kode,amount\nx,1\n", "names no column for code", 0},
+		{"a column twice", "code,Code,balance\n" + good, `"code" and "Code" both say code`, 0},
+		{"BOM and CRLF", "\xef\xbb\xbfcode,balance\r\nAAAA1111,5\r\n", "", 1},
+		{"CR", "code,balance\rAAAA1111,5\rBBBB2222,5", "", 2}, {"tabs", "code\tbalance\nAAAA1111\t5\n", "", 1},
+		{"a named separator", "sep=;\ncode;balance\nAAAA1111;5,5\n", "", 1},
+		{"UTF-16 with a mark", utf16(head+good, unicode.LittleEndian, unicode.UseBOM), "", 1},
+		{"UTF-16 without", utf16(head+good, unicode.LittleEndian, unicode.IgnoreBOM), "", 1},
+		{"UTF-16, big end first", utf16(head+good, unicode.BigEndian, unicode.IgnoreBOM), "", 1},
+		{"quotes", head + "\"AAAA1111\",\"5\"\n\"BB\"\"B2222\",5\n", "[{3 code A code has letters", 1},
+		{"a quote that stays open", head + "\"AAAA1111,5\nBBBB2222,5\n", "[{2  A quotation mark", 1},
+		{"text behind a quote", head + "\"AAAA1111\"x,5\nBBBB2222,5\n", "[{2  A quotation mark", 1},
+		{"a quoted text of two lines", "code,balance,recipient\nAAAA1111,5,\"A\nB\"\nBBBB2222,5,C\n", "[{2 recipient", 1},
+		{"10 MB", head + strings.Repeat("x", 10<<20) + "\n" + good, "[{2  The line has more than", 1},
+		{"NUL", head + "AAAA\x001111,5\n" + good, "[{2  The line has a zero byte", 1},
+		{"a formula", "code,balance,recipient\nAAAA1111,5,\"=HYPERLINK(\"\"x\"\")\"\n",
+			"[{2 recipient This text is a formula", 0},
+		{"Latin-1", "code,balance,recipient\nAAAA1111,5,J\xfcrgen\n", "", 1},
+		{"a column too many", head + "AAAA1111,5,5\n", "[{2  The line has 3 columns", 0},
+		{"an exponent", head + "6.00612E+15,5\n", "[{2 code A spreadsheet has made a number", 0},
+		{"lost zeros", head + "12345678,5\n61234567890,5\n", "[{3 code The code has 11 digits", 1},
+		{"the same code", head + good + good, "[{3 code The code stands on line 2 already.", 1},
+		{"the same code when folded", head + "GIFTOI0123,5\ngift-010123,5\n", "[{3 code The code stands on line 2", 1},
+		{"below zero", head + "AAAA1111,-5\nBBBB2222,(5.00)\n", "[{2 balance The amount is negative.} {3 balance", 0},
+		{"nothing left", head + "AAAA1111,0.00\n", "[{2 balance Nothing is left", 0},
+		{"a quadrillion", head + "AAAA1111,1e15\nBBBB2222,1000000000000000\n", "[{2 balance A spreadsheet", 0},
+		{"three decimals or thousands", head + "AAAA1111,\"1,234\"\n", "[{2 balance Whether the mark", 0},
+		{"no amount", head + "AAAA1111,five\n", "[{2 balance This is no amount", 0},
+		{"another currency", "code,balance,currency\nAAAA1111,5,EUR\n", "[{2 currency The account's currency is USD", 0},
+		{"expired", "code,balance,validUntil\nAAAA1111,5,2026-10-31\n", "[{2 validUntil The gift has expired.", 0},
+		{"no date", "code,balance,validUntil\nAAAA1111,5,31/12/2027\n", "[{2 validUntil This is no date", 0},
+		{"a program", "code,balance,program\nAAAA1111,5,x\n", "[{2 program There is no such program", 0},
+		{"a place", "code,balance,organization\nAAAA1111,5,x\n", "[{2 organization The account has no such", 0},
+		{"a PIN", "code,balance,pin\nAAAA1111,5,12\n", "[{2 pin A PIN has 4 to 12", 0},
+		{"a contact", "code,balance,contact\nAAAA1111,5,x@\n", "[{2 contact This is neither", 0},
+		{"many things", "code,balance,pin\nA_A1111,x,1\n",
+			"[{2 code A code has letters from A to Z and digits, and nothing else.} " +
+				"{2 balance This is no amount; write it as 1234.50.} {2 pin", 0},
+	} {
+		lines, problems, _ := file(t, merchant.FromOther, strings.NewReader(c.in))
+		if told := fmt.Sprint(problems); len(lines) != c.lines || !strings.Contains(told, c.want) ||
+			(c.want == "") != (len(problems) == 0) {
+			t.Errorf("%s: %d lines, %.300s\nwant %d and %s", c.name, len(lines), told, c.lines, c.want)
+		}
+	}
+}
+
+func TestAmountsAreReadAsPeopleWriteThem(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"25": "25", "25.5": "25.5", "25,50": "25.50", "$1,025.00": "1025.00",
+		"1.025,00 €": "1025.00", "USD 1'025.00": "1025.00", "1.234.567": "1234567", "1,234,567.8": "1234567.8", "5.": "5",
+		".5": "0.5", "US$ 5": "5", "1 025,00": "1025.00"} {
+		if got, err := plainNumber(text, 2); err != nil || string(got) != want {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+	for text, want := range map[string]error{"1,234": errAmbiguous, "1.234": errAmbiguous, "-5": errNegative,
+		"(5)": errNegative,
+		"":    errNoAmount, "$": errNoAmount, "1.2.3": errNoAmount, "1,23,456": errNoAmount, ".": errNoAmount,
+		"5/4":  errNoAmount,
+		"1..2": errNoAmount} {
+		if got, err := plainNumber(text, 2); !errors.Is(err, want) {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+	if yen, err := plainNumber("1,234", 0); err != nil || yen != "1234" {
+		t.Errorf("thousands without decimals: %q, %v", yen, err)
+	}
+	if dinar, err := plainNumber("1.234", 3); err != nil || dinar != "1.234" {
+		t.Errorf("three decimals: %q, %v", dinar, err)
+	}
+}
+
+// TestRoundedCodesAreNoticed: nobody is told of a code that it ends in 0, but all do only where a spreadsheet was.
+func TestRoundedCodesAreNoticed(t *testing.T) {
+	t.Parallel()
+	in := strings.Builder{}
+	in.WriteString("code,balance\n")
+	for n := range 20 {
+		fmt.Fprintf(&in, "600612345678%03d0,5\n", n)
+	}
+	_, _, s := file(t, merchant.FromOther, strings.NewReader(in.String()))
+	if p := s.Damaged(); p == nil || !strings.Contains(p.Text, "All 20 codes") {
+		t.Errorf("%+v", p)
+	}
+	in.WriteString("6006123456780001,5\n")
+	if _, _, s := file(t, merchant.FromOther, strings.NewReader(in.String())); s.Damaged() != nil || s.Taken != 21 {
+		t.Errorf("%+v", s.Damaged())
+	}
+}
+
+// table gives lines without keeping them.
+type table struct {
+	n    int
+	left []byte
+	line func(n int) string
+}
+
+func (s *table) Read(p []byte) (int, error) {
+	for len(s.left) < len(p) && s.n > 0 {
+		s.left = append(s.left, s.line(s.n)...)
+		s.n--
+	}
+	if len(s.left) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, s.left)
+	s.left = append(s.left[:0], s.left[n:]...)
+	return n, nil
+}
+
+// TestLargeFilesTakeLittleMemory: what is kept of a line is a hash.
+func TestLargeFilesTakeLittleMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it reads 300,000 lines")
+	}
+	const lines, most = 300_000, 40 << 20
+	in := &table{n: lines, line: func(n int) string { return fmt.Sprintf("%016d,5\n", n) }}
+	r, err := NewReader(io.MultiReader(strings.NewReader("code,balance\n"), in), account(t), merchant.FromOther, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s Summary
+	for {
+		line, problems, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		s.Add(line, problems)
+	}
+	var memory runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&memory)
+	if runtime.KeepAlive(r); s.Taken != lines || memory.HeapAlloc > most {
+		t.Errorf("%d lines are taken and %d bytes in use, %v", s.Taken, memory.HeapAlloc, s.Problems)
+	}
+}
+
+// TestProblemsAreBounded: of many bad lines 1,000 are told, and quotation marks that stay open cost no more.
+func TestProblemsAreBounded(t *testing.T) {
+	t.Parallel()
+	bad := func(n int, line string) io.Reader {
+		return io.MultiReader(strings.NewReader("code,balance\n"), &table{n: n, line: func(int) string { return line }})
+	}
+	_, _, s := file(t, merchant.FromOther, bad(5_000, "x,5\n"))
+	if s.Refused != 5_000 || len(s.Problems) != MaxProblems {
+		t.Errorf("%d refused, %d told", s.Refused, len(s.Problems))
+	}
+	_, problems, _ := file(t, merchant.FromOther, bad(5_000, "x,\"y\"z\n"))
+	if len(problems) != maxUnclosed+1 || !strings.Contains(problems[len(problems)-1].Text, "too many quotation marks") {
+		t.Errorf("%d problems, the last %v", len(problems), problems[len(problems)-1])
+	}
+}
+
+// FuzzFile: whatever a file holds, it ends, and every line is taken or told of.
+func FuzzFile(f *testing.F) {
+	for _, s := range []string{"code,balance\nAAAA1111,5\n", "\xff\xfec\x00", "code;balance\n\"A\"\"\",\n", "a\rb\r\nc",
+		"sep=,\n\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		lines, problems, sum := file(t, merchant.FromOther, strings.NewReader(s))
+		if sum.Read != sum.Taken+sum.Refused || len(lines) != sum.Taken || sum.Refused > len(problems) {
+			t.Fatalf("%+v", sum)
+		}
+		for _, l := range lines {
+			if l.Code.Reveal() == "" || l.Balance <= 0 || l.Number < 2 {
+				t.Fatalf("%+v", l)
+			}
+		}
+	})
+}

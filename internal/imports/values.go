@@ -1,0 +1,324 @@
+package imports
+
+import (
+	"errors"
+	"hash/maphash"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"boon.example/internal/base/normalize"
+	"boon.example/internal/base/spreadsheet"
+	"boon.example/internal/contact"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/money"
+)
+
+// read reads the fields of the line.
+func (r *Reader) read() {
+	r.readCode()
+	r.readValue()
+	r.readProgram()
+	r.readPlace()
+	r.readTimes()
+	r.line.Recipient = r.readLine(Recipient, maxName)
+	r.line.Reference = r.readLine(Reference, maxName)
+	r.readContact()
+	if r.line.PIN = unquoted(r.text(PIN)); r.line.PIN != "" && !gift.IsVerificationCode(r.line.PIN) {
+		r.wrong(PIN, "A PIN has %s.", gift.VerificationCodeForm)
+	}
+	if code := r.text(Currency); code != "" && !strings.EqualFold(code, r.account.Currency.Code) {
+		r.wrong(Currency, "The account's currency is %s; a gift in another one cannot be taken.", r.account.Currency.Code)
+	}
+	if state := r.text(State); state != "" && !slices.ContainsFunc(r.format.Good, func(good string) bool {
+		return strings.EqualFold(good, state)
+	}) {
+		r.wrong(State, "The old system says that this gift is not good any more; only these are: %s.",
+			strings.Join(r.format.Good, ", "))
+	}
+}
+
+// maxName is how long names and references are at most.
+const maxName = 200
+
+// exponent is what spreadsheets make of a long number.
+var exponent = regexp.MustCompile(`^[0-9]+([.,][0-9]+)?[eE]\+?[0-9]+$`)
+
+// unquoted is a text without what exports put around digits so that a spreadsheet keeps them: ="0042" and '0042.
+func unquoted(text string) string {
+	if rest, ok := strings.CutPrefix(text, `="`); ok {
+		return strings.TrimSuffix(rest, `"`)
+	}
+	return strings.TrimPrefix(text, "'")
+}
+
+func (r *Reader) readCode() {
+	text := unquoted(r.text(Code))
+	switch {
+	case exponent.MatchString(text) && strings.ContainsAny(text, ".,+"):
+		r.wrong(Code, "A spreadsheet has made a number of the code, and its last digits are lost. Take the file from the "+
+			"old system again, and do not open it in a spreadsheet.")
+		return
+	case strings.ContainsAny(text, "*•…") || strings.HasPrefix(strings.ToLower(text), "xxxx"):
+		r.wrong(Code, "%s", strings.TrimSpace("The code is masked. "+r.format.Lacks))
+		return
+	}
+	code, err := gift.ImportedCode(r.account, text)
+	if err != nil {
+		if longest := r.longestDigits(); text != "" && strings.Trim(text, digits) == "" && len(text) < longest {
+			r.wrong(Code, "The code has %d digits, and importedCodes in the set-up declares %d: a spreadsheet may have taken "+
+				"the zeros at its beginning away.", len(text), longest)
+			return
+		}
+		r.wrong(Code, "%s", err)
+		return
+	}
+	key := maphash.String(r.seed, code.Spellings()[0].Domain+"\x00"+code.Spellings()[0].Text)
+	if line, twice := r.seen[key]; twice {
+		r.wrong(Code, "The code stands on line %d already.", line)
+		return
+	}
+	r.seen[key] = int32(min(r.line.Number, math.MaxInt32))
+	r.line.Code = code
+}
+
+// longestDigits is the number of digits of the longest codes of digits that the account declares; 0: it declares none.
+func (r *Reader) longestDigits() (longest int) {
+	for _, f := range r.account.ImportedCodes {
+		longest = max(longest, f.Digits)
+	}
+	return longest
+}
+
+// readValue reads what is left: of money, or of pieces with their label.
+func (r *Reader) readValue() {
+	amount, pieces, label := r.text(Balance), r.text(Quantity), r.readLine(Label, maxName)
+	switch {
+	case amount == "" && pieces == "":
+		r.wrong(Balance, "The balance is missing.")
+	case amount != "" && pieces != "":
+		r.wrong(Quantity, "A gift has a balance or a quantity, and this one has both.")
+	case amount != "":
+		r.line.Balance = r.readAmount(Balance, amount, r.account.Currency, r.account.MaxGiftValue)
+	default:
+		r.line.Item, r.line.Label = true, label
+		r.line.Balance = r.readAmount(Quantity, pieces, money.Pieces, gift.MaxQuantity)
+		if label == "" {
+			r.wrong(Label, "The label of an item gift is missing.")
+		}
+	}
+}
+
+func (r *Reader) readAmount(field Field, text string, c money.Currency, most money.Amount) money.Amount {
+	if exponent.MatchString(text) {
+		r.wrong(field, "A spreadsheet has written the amount with an exponent, such as 1E+05; write all its digits.")
+		return 0
+	}
+	number, err := plainNumber(text, c.Decimals)
+	if err != nil {
+		r.wrong(field, "%s", err)
+		return 0
+	}
+	if strings.Trim(string(number), "0.") == "" {
+		r.wrong(field, "Nothing is left of this gift.")
+		return 0
+	}
+	amount, err := c.Read(number, most)
+	if err != nil {
+		r.wrong(field, "%s", err)
+	}
+	return amount
+}
+
+// Sentences about amounts.
+var (
+	errNoAmount  = errors.New("This is no amount; write it as 1234.50.")
+	errNegative  = errors.New("The amount is negative.")
+	errAmbiguous = errors.New("Whether the mark in this amount stands before decimals or between thousands cannot be " +
+		"told; write it as 1234.50.")
+)
+
+// plainNumber is an amount as a person or a spreadsheet wrote it, with a currency sign or marks between thousands, as a
+// plain number.
+func plainNumber(text string, decimals int) (money.Number, error) {
+	text, ok := unsigned(text)
+	if !ok {
+		return "", errNegative
+	}
+	if text == "" || strings.Trim(text, "0123456789.,") != "" || strings.Trim(text, ".,") == "" {
+		return "", errNoAmount
+	}
+	last := strings.LastIndexAny(text, ".,")
+	if last < 0 {
+		return money.Number(text), nil
+	}
+	mark, whole, part := text[last:last+1], text[:last], text[last+1:]
+	switch inWhole := strings.ContainsAny(whole, ".,"); {
+	case inWhole && strings.Contains(whole, mark): // 1.234.567
+		return ofThousands(text, mark)
+	case len(part) == 3 && decimals != 3 && decimals > 0 && !inWhole,
+		len(part) == 3 && decimals == 3 && mark == ",":
+		return "", errAmbiguous
+	case len(part) == 3 && decimals == 0:
+		return ofThousands(text, mark)
+	case inWhole:
+		thousands, err := ofThousands(whole, string(".,"[1-strings.Index(".,", mark)]))
+		return thousands + "." + money.Number(part), err
+	case whole == "":
+		whole = "0"
+	}
+	if part == "" {
+		return money.Number(whole), nil
+	}
+	return money.Number(whole + "." + part), nil
+}
+
+// ofThousands is a whole number with marks between its thousands.
+func ofThousands(text, mark string) (money.Number, error) {
+	groups := strings.Split(text, mark)
+	for n, g := range groups {
+		if n == 0 && (g == "" || len(g) > 3) || n > 0 && len(g) != 3 || strings.Trim(g, digits) != "" {
+			return "", errNoAmount
+		}
+	}
+	return money.Number(strings.Join(groups, "")), nil
+}
+
+// unsigned is an amount without a currency, spaces and apostrophes; ok is false of one below zero.
+func unsigned(text string) (_ string, ok bool) {
+	below := strings.HasPrefix(text, "(") && strings.HasSuffix(text, ")")
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r >= '0' && r <= '9', r == '.', r == ',':
+			return r
+		case r == '-' || r == '−':
+			below = true
+			return -1
+		case strings.ContainsRune("'’()+ \u00a0\u202f\u2009", r), isCurrencySign(r):
+			return -1
+		}
+		return r
+	}, strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz \u00a0"))
+	return text, !below
+}
+
+func isCurrencySign(r rune) bool {
+	return strings.ContainsRune("$€£¥₣₤₩₪₫₱₹₺₽₴₦฿¢", r)
+}
+
+// readProgram reads the program, by its id or its name.
+func (r *Reader) readProgram() {
+	text, id := r.text(Program), merchant.BusinessProgram.ID
+	if text != "" {
+		known := false
+		for _, candidate := range merchant.ProgramIDs() {
+			program, _ := merchant.ProgramByID(candidate)
+			if strings.EqualFold(text, program.Name) || strings.EqualFold(text, candidate.String()) {
+				id, known = candidate, true
+			}
+		}
+		if !known {
+			r.wrong(Program, "There is no such program.")
+			return
+		}
+	}
+	if r.account.Subscription(id) == nil {
+		program, _ := merchant.ProgramByID(id)
+		r.wrong(Program, "The account has no subscription to the program %s.", program.Name)
+	}
+	r.line.ProgramID = id
+}
+
+// readPlace reads the only location at which the gift is good: by its id, its name or its point-of-sale identifier.
+func (r *Reader) readPlace() {
+	text := r.text(Organization)
+	if text == "" {
+		return
+	}
+	id, _ := guid.Parse(text)
+	var found []guid.ID
+	for _, l := range r.account.Locations {
+		if l.ID == id || strings.EqualFold(l.Name, text) || l.PointOfSale != "" && strings.EqualFold(l.PointOfSale, text) {
+			found = append(found, l.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		r.wrong(Organization, "The account has no such location.")
+	case 1:
+		r.line.LocationID = found[0]
+	default:
+		r.wrong(Organization, "Several locations of the account are called so; write the location's id.")
+	}
+}
+
+// readTimes reads until when the gift is valid, and when it was issued.
+func (r *Reader) readTimes() {
+	if until, ok := r.readTime(ValidUntil, true); ok {
+		if r.line.ValidUntil = until; !until.After(r.now) {
+			r.wrong(ValidUntil, "The gift has expired.")
+		}
+	}
+	if at, ok := r.readTime(IssuedAt, false); ok {
+		if r.line.IssuedAt = at; at.After(r.now) {
+			r.wrong(IssuedAt, "This is in the future.")
+		}
+	}
+}
+
+// readTime reads an instant or a day of the account's time zone; of a day, its end or its beginning.
+func (r *Reader) readTime(field Field, end bool) (time.Time, bool) {
+	text := r.text(field)
+	if text == "" {
+		return time.Time{}, false
+	}
+	if at, err := time.Parse(time.RFC3339Nano, text); err == nil && at.Year() > 1970 {
+		return at.UTC(), true
+	}
+	for _, layout := range append([]string{time.DateOnly}, r.format.Dates...) {
+		at, err := time.ParseInLocation(layout, text, r.account.TimeZone())
+		if err != nil || at.Year() < 1971 {
+			continue
+		}
+		if end && !strings.Contains(layout, "15") {
+			at = time.Date(at.Year(), at.Month(), at.Day()+1, 0, 0, 0, 0, r.account.TimeZone())
+		}
+		return at.UTC(), true
+	}
+	r.wrong(field, "This is no date that can be told; write it as 2026-12-31.")
+	return time.Time{}, false
+}
+
+func (r *Reader) readLine(field Field, most int) string {
+	text := normalize.String(spreadsheet.Original(r.text(field)))
+	if spreadsheet.Text(text) != text && strings.ContainsAny(text, "(|!") {
+		r.wrong(field, "This text is a formula of a spreadsheet.")
+		return ""
+	}
+	if err := contact.CheckText(text, most, false); err != nil {
+		r.wrong(field, "%s", err)
+		return ""
+	}
+	return text
+}
+
+func (r *Reader) readContact() {
+	text := spreadsheet.Original(r.text(Contact))
+	if text == "" {
+		return
+	}
+	method := contact.SMS
+	if strings.Contains(text, "@") {
+		method = contact.Email
+	}
+	to, err := contact.Parse(method, text, r.account.TextedCountries())
+	if err != nil {
+		r.wrong(Contact, "This is neither an e-mail address nor a mobile number to which the account sends SMS.")
+		return
+	}
+	r.line.Contact = to
+}
