@@ -141,6 +141,7 @@ one party only | internal/store/feed make(chan struct{}, 1) | the waking of one 
 one party only | internal/store/feed more | the waking of one call
 first come is right | internal/ledger queue | commands: admission lets 512 in, and a group takes all that wait
 first come is right | internal/store/lookup type lookupBatcher | look-ups: a statement answers all that wait
+first come is right | internal/store/lookup type cache | gifts in memory: what an account takes away from others costs them a statement each
 first come is right | internal/store/db type Watch | the watching connection: a look-up in memory asks it one short question
 first come is right | internal/store/db writer.SetMaxOpenConns(1) | the writer: admission bounds the calls, and each is short
 first come is right | internal/store/db readers.SetMaxOpenConns(pool) | readers, likewise

@@ -158,16 +158,22 @@ func (g *group) wantVouchers(wanted []ledger.Ref) (batches []db.Batch) {
 	if g.db.Spread {
 		batches = record.ByRef(lockVouchers, wanted, func(from db.Scanner) error { return from.Scan(new([]byte)) })
 	}
+	wanted = g.Vouchers(wanted, func(v gift.Voucher) { g.loadVoucher(&v) })
 	return append(batches, record.ByRef(selectVouchers, wanted, func(from db.Scanner) error {
 		v := new(gift.Voucher)
 		if err := from.Scan(record.VoucherFields(g.db.Keys, v)...); err != nil {
 			return err
 		}
-		ref := ledger.Ref{AccountID: v.AccountID, ID: v.ID}
-		g.state.Vouchers[ref] = v
-		g.loaded[ref] = new(*v)
+		g.loadVoucher(v)
 		return nil
 	})...)
+}
+
+// loadVoucher takes a voucher as it is in the database.
+func (g *group) loadVoucher(v *gift.Voucher) {
+	ref := record.RefOf(v)
+	g.state.Vouchers[ref] = v
+	g.loaded[ref] = new(*v)
 }
 
 // wantReversed wants to know how much was undone of what is loaded.

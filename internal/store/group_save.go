@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
+	"boon.example/internal/store/lookup"
 	"boon.example/internal/store/record"
 )
 
@@ -109,6 +110,12 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 		}
 		by[what] = append(by[what], v)
 	}
+	moved := make([]lookup.Moved, len(by[balance]))
+	for i, v := range by[balance] {
+		moved[i] = lookup.Moved{Account: v.AccountID, ID: v.ID, Was: g.loaded[record.RefOf(v)].Seq, Seq: v.Seq, Last: v.Last,
+			Balance: v.Balance, Status: v.Status}
+	}
+	g.Saving(moved)
 	return slices.Concat(g.update(updateBalance, by[balance], func(v *gift.Voucher, seq int) []any {
 		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.KeyOf(v.ID), seq}
 	}), g.update(updateHolds, by[holds], func(v *gift.Voucher, seq int) []any {

@@ -38,6 +38,8 @@ type backend interface {
 	prepares() bool
 	// writable fails when nothing is to be written any more.
 	writable() error
+	// begun is told that a transaction of the writer has begun.
+	begun()
 	// commit ends a transaction on its connection. The error is ErrUnknownOutcome when it may or may not have taken
 	// effect, or when it did and may yet be lost.
 	commit(conn *sql.Conn, tx *sql.Tx) error

@@ -86,6 +86,12 @@ func (s *sqlite) callerTimeout() time.Duration { return 0 }
 func (s *sqlite) snapshot() *sql.TxOptions     { return &sql.TxOptions{ReadOnly: true} }
 func (s *sqlite) prepares() bool               { return true }
 
+func (s *sqlite) begun() {
+	if s.watch != nil {
+		s.watch.begun()
+	}
+}
+
 func (s *sqlite) commit(conn *sql.Conn, tx *sql.Tx) error {
 	if s.watch != nil {
 		s.watch.begin()

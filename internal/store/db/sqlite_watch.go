@@ -20,6 +20,7 @@ type GiftKey struct{ Account, ID guid.ID }
 // GiftChange is a row of a gift that was changed, made or taken away.
 type GiftChange struct {
 	GiftKey
+	Table  string // of the row
 	Secret string // the hash that leads to the gift, of a row of secret; else ""
 }
 
@@ -55,7 +56,9 @@ type GiftChange struct {
 //     two is in the writer's version, and then all is forgotten.
 //  6. Where a version cannot be read, no version is known, and all is forgotten. The same holds after a commit whose
 //     outcome is unknown, and for the first commit of a new connection of the writer, as its versions begin anew.
-//  7. What was read from the database before forget was told must not be remembered after it. That is the duty of
+//  7. While a transaction of the writer is open, nobody commits. So what is current within it is current until it
+//     commits.
+//  8. What was read from the database before forget was told must not be remembered after it. That is the duty of
 //     whoever remembers: see lookup.cache.
 //
 // # What shows it
@@ -161,6 +164,9 @@ func (w *Watch) Current() bool {
 	return true
 }
 
+// begun tells that a transaction of the writer has begun: nothing is changed in it yet.
+func (w *Watch) begun() { w.changed, w.all = nil, false }
+
 // begin tells that the writer is about to commit.
 func (w *Watch) begin() {
 	w.mu.Lock()
@@ -214,7 +220,7 @@ func (w *Watch) note(row *modernc.SQLitePreUpdateData) {
 		from func(...any) error
 	}{{row.Op != sqlite3.SQLITE_INSERT, row.Old}, {row.Op != sqlite3.SQLITE_DELETE, row.New}} {
 		if read.has {
-			w.noteColumns(first, read.from)
+			w.noteColumns(row.TableName, first, read.from)
 		}
 		if first == 0 && read.has { // a gift keeps its account and its id
 			return
@@ -223,7 +229,7 @@ func (w *Watch) note(row *modernc.SQLitePreUpdateData) {
 }
 
 // noteColumns remembers the gift that a row names in two columns, and what leads to it in the first one.
-func (w *Watch) noteColumns(first int, read func(...any) error) {
+func (w *Watch) noteColumns(table string, first int, read func(...any) error) {
 	var columns [4]any
 	values := columns[:first+2]
 	err := read(values...)
@@ -233,7 +239,7 @@ func (w *Watch) noteColumns(first int, read func(...any) error) {
 		w.all = true
 		return
 	}
-	change := GiftChange{GiftKey: GiftKey{guid.ID(account), guid.ID(id)}}
+	change := GiftChange{GiftKey: GiftKey{guid.ID(account), guid.ID(id)}, Table: table}
 	if hash, is := values[0].([]byte); is && first > 0 {
 		change.Secret = string(hash)
 	}

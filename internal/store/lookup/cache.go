@@ -8,6 +8,8 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/store/db"
 )
 
@@ -22,14 +24,18 @@ import (
 //  3. What is found by a secret is forgotten with its gift. That a secret leads to no gift is not remembered. Where a
 //     code may be that of several gifts (see pendingLookup.first), and not the likeliest was found, all is forgotten
 //     when another of its hashes comes to lead to a gift.
-//  4. A gift goes in and out as a copy: nobody changes what another look-up was given.
-//  5. The two generations together hold no more than their limit, by an estimate that counts texts and lists.
+//  4. A remembered gift is changed only by the commit that saved the change, from the entry that it had (Saving). A
+//     change that was not announced, or that is of another table, has the gift be forgotten.
+//  5. A gift goes in and out as a copy: nobody changes what another look-up was given.
+//  6. The two generations together hold no more than their limit, by an estimate that counts texts and lists.
 type cache struct {
 	watch *db.Watch
 
 	mu         sync.Mutex
 	young, old generation // what was used last is young
 	limit      int64      // of the bytes of a generation
+
+	saving map[db.GiftKey]Moved // what the open transaction of the writer is about to save
 
 	forgotten [4096]db.GiftChange // the newest, in a ring
 	count     uint64              // how many were forgotten
@@ -71,12 +77,13 @@ type foundBy struct {
 }
 
 // giftTables are the tables that look-ups read gifts from: see db.WatchGifts.
-var giftTables = map[string]int{"voucher": 0, "card": 0, "secret": 2, "item_list": -1, "order_terms": -1}
+var giftTables = map[string]int{"voucher": 0, "card": 0, "secret": 2, "item_list": -1, "order_terms": -1,
+	"gift_import": -1}
 
 // Remember has gifts that are looked up be remembered, if db.Options.GiftCache says so. It is called before any gift is
 // looked up.
 func (r *Reader) Remember() {
-	c := &cache{limit: r.db.GiftCache / 2}
+	c := &cache{limit: r.db.GiftCache / 2, saving: map[db.GiftKey]Moved{}}
 	if c.watch = r.db.WatchGifts(giftTables, c.forget); c.watch != nil {
 		r.cache = c
 	}
@@ -216,6 +223,7 @@ func (g *generation) drop(key db.GiftKey) {
 func (c *cache) forget(changed []db.GiftChange, all bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer clear(c.saving)
 	all = all || slices.ContainsFunc(changed, func(f db.GiftChange) bool {
 		return c.young.others[f.Secret] || c.old.others[f.Secret]
 	})
@@ -226,11 +234,70 @@ func (c *cache) forget(changed []db.GiftChange, all bool) {
 		return
 	}
 	for _, f := range changed {
-		c.young.drop(f.GiftKey)
-		c.old.drop(f.GiftKey)
+		if !c.move(f) {
+			c.young.drop(f.GiftKey)
+			c.old.drop(f.GiftKey)
+		}
 		c.forgotten[c.count%uint64(len(c.forgotten))] = f
 		c.count++
 	}
+}
+
+// Moved is all that a change of value without holds changes of a voucher.
+type Moved struct {
+	Account, ID guid.ID
+	Was         int // the number of the entry that the voucher had
+	Seq         int
+	Last        guid.ID
+	Balance     money.Amount
+	Status      gift.Status
+}
+
+// move changes a remembered gift to what was saved of it, and tells whether it could.
+func (c *cache) move(f db.GiftChange) bool {
+	m, saved := c.saving[f.GiftKey]
+	r := c.use(f.GiftKey)
+	if !saved || f.Table != "voucher" || r == nil || r.gift.Seq != m.Was {
+		return false
+	}
+	delete(c.saving, f.GiftKey) // a second change of the row is another one
+	v := &r.gift.Voucher
+	v.Seq, v.Last, v.Balance, v.Status = m.Seq, m.Last, m.Balance, m.Status
+	return true
+}
+
+// Saving tells what the open transaction of the writer is about to save: remembered gifts are changed once it has
+// committed. What else the transaction changes is noticed.
+func (r *Reader) Saving(moved []Moved) {
+	c := r.cache
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.saving)
+	for _, m := range moved {
+		c.saving[db.GiftKey{Account: m.Account, ID: m.ID}] = m
+	}
+}
+
+// Vouchers hands on those of some vouchers that are in memory, and gives the others. It is called within a transaction
+// of the writer: so what it hands on is what the database has until that commits.
+func (r *Reader) Vouchers(wanted []ledger.Ref, each func(gift.Voucher)) (rest []ledger.Ref) {
+	c := r.cache
+	if c == nil || len(wanted) == 0 || !c.watch.Current() {
+		return wanted
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, ref := range wanted {
+		if found := c.use(db.GiftKey{Account: ref.AccountID, ID: ref.ID}); found != nil {
+			each(copied(&found.gift).Voucher)
+		} else {
+			rest = append(rest, ref)
+		}
+	}
+	return rest
 }
 
 // copied is a gift whose lists nobody else has.

@@ -27,7 +27,7 @@ func (c *cache) has(n int) bool { return c.use(keyNumber(n).GiftKey) != nil }
 // TestCachePutsNothingOld: what was read before it was forgotten is not put after it.
 func TestCachePutsNothingOld(t *testing.T) {
 	t.Parallel()
-	c := &cache{limit: 1 << 20}
+	c := &cache{limit: 1 << 20, saving: map[db.GiftKey]Moved{}}
 	for name, test := range map[string]struct {
 		between func()
 		put     bool
@@ -56,7 +56,7 @@ func TestCachePutsNothingOld(t *testing.T) {
 // TestCacheForgetsSecrets: with a gift, what it was found by is forgotten.
 func TestCacheForgetsSecrets(t *testing.T) {
 	t.Parallel()
-	c := &cache{limit: 1 << 20}
+	c := &cache{limit: 1 << 20, saving: map[db.GiftKey]Moved{}}
 	c.put(c.stamp(), giftNumber(1), foundBy{question: "its code"})
 	c.put(c.stamp(), giftNumber(1), foundBy{question: "its token"})
 	if len(c.young.secrets) != 2 {
@@ -73,7 +73,7 @@ func TestCacheForgetsSecrets(t *testing.T) {
 // later is found, though what was found before has not changed.
 func TestCacheForgetsBesideNewSecrets(t *testing.T) {
 	t.Parallel()
-	c := &cache{limit: 1 << 20}
+	c := &cache{limit: 1 << 20, saving: map[db.GiftKey]Moved{}}
 	asked := foundBy{question: "a code at an account", others: []string{"as Boon's", "as another system's"}}
 	c.put(c.stamp(), giftNumber(1), asked)
 	other := keyNumber(2)
@@ -89,6 +89,42 @@ func TestCacheForgetsBesideNewSecrets(t *testing.T) {
 	c.forget([]db.GiftChange{other}, false)
 	if c.put(stamp, giftNumber(1), asked); c.has(1) {
 		t.Error("the code came to lead to another gift while the earlier one was read, and that is remembered")
+	}
+}
+
+// TestCacheMovesWhatWasSaved: a gift is changed by the commit that saved the change, and forgotten by every other one.
+func TestCacheMovesWhatWasSaved(t *testing.T) {
+	t.Parallel()
+	key := keyNumber(1)
+	key.Table = "voucher"
+	card := key
+	card.Table = "card"
+	for name, test := range map[string]struct {
+		was     int
+		changed []db.GiftChange
+		failed  bool
+		seq     int // that is remembered; 0: nothing is
+	}{
+		"what was saved":               {3, []db.GiftChange{key}, false, 4},
+		"from another entry":           {2, []db.GiftChange{key}, false, 0},
+		"and its card":                 {3, []db.GiftChange{key, card}, false, 0},
+		"its card, and what was saved": {3, []db.GiftChange{card, key}, false, 0},
+		"twice":                        {3, []db.GiftChange{key, key}, false, 0},
+		"a commit that failed":         {3, []db.GiftChange{key}, true, 0},
+	} {
+		r := &Reader{cache: &cache{limit: 1 << 20, saving: map[db.GiftKey]Moved{}}}
+		g := giftNumber(1)
+		g.Seq = 3
+		r.cache.put(r.cache.stamp(), g)
+		r.Saving([]Moved{{ID: g.ID, Was: test.was, Seq: 4}})
+		r.cache.forget(test.changed, test.failed)
+		seq := 0
+		if found := r.cache.use(key.GiftKey); found != nil {
+			seq = found.gift.Seq
+		}
+		if seq != test.seq || len(r.cache.saving) > 0 {
+			t.Errorf("%s: entry %d is remembered, want %d; %d are still to be saved", name, seq, test.seq, len(r.cache.saving))
+		}
 	}
 }
 
