@@ -148,6 +148,7 @@ func testImports(t *testing.T, open opener) {
 	}
 	verifyClean(t, s)
 
+	// Look-ups remember gifts, and the rows of these do not change.
 	must(t, s.UndoImport(t.Context(), m, event.TrailEntry{}, func(int) {}))
 	diff(t, seenOf(t, s, account, gifts), before)
 	verifyClean(t, s)
