@@ -62,6 +62,7 @@ var Served = map[string]string{
 	"guides/test-mode.md":         "docs/test-mode",
 	"guides/tickets.md":           "docs/tickets",
 	"guides/till.md":              "docs/till",
+	"guides/console.md":           "docs/console",
 	"guides/webhooks.md":          "docs/webhooks",
 	"operating/backup.md":         "docs/backup",
 	"operating/delivery.md":       "docs/delivery",

@@ -34,10 +34,11 @@ type Member struct {
 	InvitedAt time.Time `json:"invitedAt"`
 	JoinedAt  time.Time `json:"joinedAt,omitzero"` // zero: the invitation was not used yet
 
-	Password string   `json:"password,omitempty"` // its hash; "": none
-	Long     bool     `json:"long,omitempty"`     // the password is long enough alone
-	TOTP     *TOTP    `json:"totp,omitempty"`
-	Devices  []Device `json:"devices,omitempty"` // from which they signed in, the last one first
+	Password string    `json:"password,omitempty"` // its hash; "": none
+	Long     bool      `json:"long,omitempty"`     // the password is long enough alone
+	TOTP     *TOTP     `json:"totp,omitempty"`
+	Passkeys []Passkey `json:"passkeys,omitempty"`
+	Devices  []Device  `json:"devices,omitempty"` // from which they signed in, the last one first
 }
 
 // The lengths of what people type.
@@ -109,7 +110,9 @@ func (m Member) WithRole(a *merchant.Account, role Role) (Member, error) {
 }
 
 // Forget takes away by what the member signed in: whoever needs a new invitation has lost it, or somebody else has it.
-func (m *Member) Forget() { m.Password, m.Long, m.TOTP, m.Devices = "", false, nil, nil }
+func (m *Member) Forget() {
+	m.Password, m.Long, m.TOTP, m.Passkeys, m.Devices = "", false, nil, nil, nil
+}
 
 // Remain refuses a change that takes the last owner away who has joined: nobody could let others in any more.
 func Remain(before, after []Member) error {

@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"encoding/base32"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -79,6 +80,15 @@ func (t *TOTP) code(step int64) string {
 	return fmt.Sprintf("%06d", binary.BigEndian.Uint32(sum[from:])&0x7fffffff%1_000_000)
 }
 
+// Passkey is a passkey of a member (WebAuthn).
+type Passkey struct {
+	ID         []byte          `json:"id"`
+	Credential json.RawMessage `json:"credential"` // as the library for it writes it
+	Device     string          `json:"device"`     // where it was made
+	AddedAt    time.Time       `json:"addedAt"`
+	UsedAt     time.Time       `json:"usedAt,omitzero"`
+}
+
 // Device is a browser from which a member signed in. It shows a token of its own, of which the hash is kept.
 type Device struct {
 	Hash []byte    `json:"hash"`
@@ -100,7 +110,7 @@ func (m *Member) Remember(device []byte, now time.Time) {
 }
 
 // Proves reports whether the member has anything to prove with who they are.
-func (m *Member) Proves() bool { return m.Password != "" }
+func (m *Member) Proves() bool { return m.Password != "" || len(m.Passkeys) > 0 }
 
 // Code is what an authenticator with a secret shows at an instant; "" where it is no secret.
 func Code(secret string, at time.Time) string {

@@ -65,6 +65,12 @@ type shop struct {
 // openShop gives nil where there is no browser. flags are more of the service.
 func openShop(t *testing.T, flags ...string) *shop {
 	t.Helper()
+	return openShopAt(t, "127.0.0.1:0", flags...)
+}
+
+// openShopAt is openShop for a service that listens at an address.
+func openShopAt(t *testing.T, address string, flags ...string) *shop {
+	t.Helper()
 	if chromium() == "" {
 		t.Log("LEFT OUT: chromium is not installed, so that no till was tried in a browser")
 		return nil
@@ -76,7 +82,7 @@ func openShop(t *testing.T, flags ...string) *shop {
 	s := &shop{T: t, binary: binary, data: t.TempDir()}
 	s.Installation = &rig.Installation{Binary: binary, Flags: []string{"--data", s.data}}
 	s.apply(fmt.Sprintf(setupFile, ""))
-	if s.server, err = s.Start("127.0.0.1:0", flags...); err != nil {
+	if s.server, err = s.Start(address, flags...); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.server.Kill)

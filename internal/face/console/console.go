@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-webauthn/webauthn/webauthn"
+
 	"boon.example/internal/base/fair"
 	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/gift"
@@ -32,6 +34,7 @@ type Config struct {
 	Operations http.Handler
 	Store      Store
 	Directory  func() *merchant.Directory // the newest set-up
+	Keys       Keys
 }
 
 // Store is what the console needs of a database.
@@ -77,6 +80,9 @@ type console struct {
 	Config
 	secure bool // cookies go over TLS only
 	looks  looks
+
+	passkeys *webauthn.WebAuthn // nil: there are none
+
 	limits *ratelimit.Limiter[string] // of wrong sign-ins
 	busy   *fair.Places               // for checking passwords
 	table  []page                     // of pages for who is signed in, in the order of the navigation
@@ -85,7 +91,7 @@ type console struct {
 // Handler serves everything under Path.
 func Handler(c Config) http.Handler {
 	f := &console{Config: c, secure: strings.HasPrefix(c.PublicURL, "https://"), looks: readLooks(),
-		busy: fair.New(passwordsAtOnce)}
+		busy: fair.New(passwordsAtOnce), passkeys: passkeysFor(c.PublicURL)}
 	f.limits = ratelimit.NewLimiterBy(signInRate, ratelimit.Records[string](wrongSignIns{c.Store}), time.Now)
 	f.table = slices.Concat(f.giftPages(), f.actionPages(), f.homePages(), f.teamPages())
 	mux := http.NewServeMux()
@@ -122,6 +128,8 @@ func (f *console) account() http.Handler {
 	inner := http.NewServeMux()
 	f.open(inner, "GET "+signInPath, f.showSignIn)
 	f.open(inner, "POST "+signInPath, f.signIn)
+	f.open(inner, "POST /passkey/options", f.offerPasskeys)
+	f.open(inner, "POST /passkey", f.showPasskey)
 	f.open(inner, "POST "+signOutPath, f.signOut)
 	for _, p := range f.table {
 		f.closed(inner, p)

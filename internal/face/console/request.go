@@ -1,7 +1,9 @@
 package console
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -45,6 +47,7 @@ type view struct {
 	title    string // a name of a text
 	heading  string // what stands in its place, such as a name; "": the title
 	data     any    // what the template shows
+	json     any    // is sent in place of a template, for a script; nil: nothing
 	to       string // the address of another page, in place of a template
 }
 
@@ -121,6 +124,13 @@ func (f *console) reply(r *request, v view, err error) service.Reply {
 	if v.to != "" && err == nil {
 		r.Writer.Header().Set("Location", v.to)
 		return service.Reply{Status: http.StatusSeeOther}
+	}
+	if v.json != nil && err == nil {
+		body, err := json.Marshal(v.json)
+		if err != nil {
+			return r.Reply(ledger.Answer{}, fmt.Errorf("writing what a script asks for: %w", err))
+		}
+		return service.Reply{Status: http.StatusOK, Body: body}
 	}
 	reply := service.Reply{Status: http.StatusOK, Type: "text/html; charset=utf-8"}
 	if err != nil {

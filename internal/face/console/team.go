@@ -79,6 +79,9 @@ func (f *console) teamAfter(r *request, shown team, err error) (view, error) {
 		}
 		shown.Members = append(shown.Members, row)
 	}
+	if shown.Typed.Role == "" {
+		shown.Typed.Role = staff.Cashier // nobody becomes an owner by not looking
+	}
 	shown.Roles, shown.Table, shown.Locations = staff.Roles(), rights(), r.account.Locations
 	return view{template: "staff.html", title: "console.staff", status: status, data: shown}, nil
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"html/template"
@@ -24,6 +25,9 @@ func (f *console) homePages() []page {
 		{pattern: "POST /you/password", do: f.setPassword},
 		{pattern: "POST /you/authenticator", do: f.setAuthenticator},
 		{pattern: "POST /you/authenticator/end", fresh: true, do: f.endAuthenticator},
+		{pattern: "POST /you/passkey/options", do: f.askForPasskey},
+		{pattern: "POST /you/passkey", do: f.addPasskey},
+		{pattern: "POST /you/passkey/remove", fresh: true, do: f.removePasskey},
 		{pattern: "GET /confirm", do: f.showConfirm},
 		{pattern: "POST /confirm", do: f.confirm},
 	}
@@ -33,12 +37,21 @@ func (f *console) homePages() []page {
 type you struct {
 	Email    string
 	Sessions []listed
+	Proves   bool // by something, not by an invitation only
+	HasKeys  bool // the service has passkeys
+	Passkeys []shownPasskey
 	Password bool
 	TOTP     bool
 	Least    int           // characters of a password
 	Secret   string        // of an authenticator that may be set up
 	QR       template.HTML // of it
 	Wrong    []string      // why a form was refused; nil: none was
+}
+
+// shownPasskey is a passkey in a list.
+type shownPasskey struct {
+	ID, Device string
+	Added      time.Time
 }
 
 // listed is a session in a list.
@@ -54,13 +67,18 @@ func (f *console) you(r *request) (view, error) { return f.youAfter(r, nil) }
 
 // youAfter is you, after a form was refused or done.
 func (f *console) youAfter(r *request, err error) (view, error) {
-	shown := you{Email: r.member.Email, Password: r.member.Password != "", TOTP: r.member.TOTP != nil,
+	shown := you{Email: r.member.Email, HasKeys: f.passkeys != nil, Proves: r.member.Proves(),
+		Password: r.member.Password != "", TOTP: r.member.TOTP != nil,
 		Least: staff.ShortestAlone}
 	status := 0
 	if refused, is := errors.AsType[*refusal.Error](err); is && refused.Code == refusal.ValidationFailure {
 		shown.Wrong, status = said(refused), refused.Code.Status()
 	} else if err != nil {
 		return view{}, err
+	}
+	for _, p := range r.member.Passkeys {
+		shown.Passkeys = append(shown.Passkeys, shownPasskey{hex.EncodeToString(p.ID), p.Device,
+			p.AddedAt.In(r.account.Zone)})
 	}
 	all, err := f.Store.Sessions(r.Context(), r.account.ID, r.Now)
 	if err != nil {

@@ -87,6 +87,7 @@ var parts = []struct {
 		{"guides/journals.md", "Journals for your bookkeeping"},
 		{"guides/platforms.md", "Toast, Wix and VTEX"},
 		{"guides/till.md", "At the counter"},
+		{"guides/console.md", "In the console"},
 		{"guides/books.md", "What is owed for gifts"},
 		{"guides/test-mode.md", "Test mode"},
 		{"guides/going-live.md", "Go live"},

@@ -1,0 +1,290 @@
+package console
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"boon.example/internal/refusal"
+	"boon.example/internal/service"
+	"boon.example/internal/staff"
+)
+
+// passkeysFor are the passkeys of a service that is reached at an address: those of its host. Nil: it has none, as its
+// host is no name, or browsers keep no passkeys of it.
+func passkeysFor(publicURL string) *webauthn.WebAuthn {
+	u, err := url.Parse(publicURL)
+	if err != nil || u.Scheme != "https" && u.Hostname() != "localhost" {
+		return nil
+	}
+	if _, err := netip.ParseAddr(u.Hostname()); err == nil {
+		return nil
+	}
+	limit := webauthn.TimeoutConfig{Enforce: true, Timeout: ceremony, TimeoutUVD: ceremony}
+	w, err := webauthn.New(&webauthn.Config{RPID: u.Hostname(), RPDisplayName: "Boon",
+		RPOrigins:             []string{u.Scheme + "://" + u.Host},
+		AttestationPreference: protocol.PreferNoAttestation,
+		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired,
+			RequireResidentKey: protocol.ResidentKeyRequired(), UserVerification: protocol.VerificationRequired},
+		Timeouts: webauthn.TimeoutsConfig{Login: limit, Registration: limit}})
+	if err != nil {
+		return nil
+	}
+	return w
+}
+
+// ceremony is how long somebody may take to show a passkey.
+const ceremony = 5 * time.Minute
+
+// passkeyUser is a member as package webauthn asks for one. The handle names the account too.
+type passkeyUser struct{ staff.Member }
+
+// WebAuthnID implements webauthn.User.
+func (u passkeyUser) WebAuthnID() []byte { return slices.Concat(u.AccountID[:], u.ID[:]) }
+
+// WebAuthnName implements webauthn.User.
+func (u passkeyUser) WebAuthnName() string { return u.Email }
+
+// WebAuthnDisplayName implements webauthn.User.
+func (u passkeyUser) WebAuthnDisplayName() string { return u.Name }
+
+// WebAuthnCredentials implements webauthn.User. What does not read is no passkey.
+func (u passkeyUser) WebAuthnCredentials() (all []webauthn.Credential) {
+	for _, p := range u.Passkeys {
+		var c webauthn.Credential
+		if json.Unmarshal(p.Credential, &c) == nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// What a ceremony is for. That of one is of no use in the other.
+const (
+	addingPasskey  = "console passkey add"
+	showingPasskey = "console passkey show"
+)
+
+func (f *console) ceremonyName() string { return f.cookieName() + "-passkey" }
+
+// remember keeps the challenge of a ceremony in the browser, sealed for its purpose and account.
+func (f *console) remember(r *request, purpose string, s *webauthn.SessionData) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("keeping the challenge for a passkey: %w", err)
+	}
+	account := accountOf(r.HTTP)
+	value := base64.RawURLEncoding.EncodeToString(f.Keys.SealOnce(purpose, text, account[:]))
+	f.sendCeremony(r.Writer, value, int(ceremony/time.Second))
+	return nil
+}
+
+func (f *console) sendCeremony(w http.ResponseWriter, value string, seconds int) {
+	http.SetCookie(w, &http.Cookie{Name: f.ceremonyName(), Value: value, Path: "/", MaxAge: seconds, HttpOnly: true,
+		SameSite: http.SameSiteStrictMode, Secure: f.secure})
+}
+
+// recall gives the challenge that remember kept, and takes it from the browser.
+func (f *console) recall(r *request, purpose string) (s webauthn.SessionData, err error) {
+	found := r.HTTP.CookiesNamed(f.ceremonyName())
+	f.sendCeremony(r.Writer, "", -1)
+	if len(found) != 1 {
+		return s, errPasskey
+	}
+	account := accountOf(r.HTTP)
+	sealed, err := base64.RawURLEncoding.DecodeString(found[0].Value)
+	if err == nil {
+		sealed, err = f.Keys.OpenOnce(purpose, sealed, account[:])
+	}
+	if err == nil {
+		err = json.Unmarshal(sealed, &s)
+	}
+	if err != nil {
+		return s, errPasskey
+	}
+	return s, nil
+}
+
+var (
+	errPasskey = refusal.New(refusal.ValidationFailure,
+		"This passkey was not taken: it is none of yours here, or it took too long. Try again.")
+	errNoPasskeys = refusal.New(refusal.NotSupported, "This service has no passkeys: it is reached by no name of a host "+
+		"over TLS.")
+)
+
+// offerPasskeys asks a browser for a passkey of anybody.
+func (f *console) offerPasskeys(r *request) (view, error) {
+	if f.passkeys == nil {
+		return view{}, errNoPasskeys
+	}
+	options, s, err := f.passkeys.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+	if err != nil {
+		return view{}, fmt.Errorf("asking for a passkey: %w", err)
+	}
+	return view{json: options}, f.remember(r, showingPasskey, s)
+}
+
+// showPasskey lets in who shows a passkey. For a member who is signed in it proves once more who they are.
+func (f *console) showPasskey(r *request) (view, error) {
+	v, err := f.takePasskey(r)
+	refused, is := errors.AsType[*refusal.Error](err)
+	if !is || refused.Code != refusal.ValidationFailure {
+		return v, err
+	}
+	if err := r.CountAnonymous(); err != nil {
+		return view{}, err
+	}
+	return view{template: "signin.html", title: "console.sign-in", status: http.StatusForbidden, data: signInForm{
+		Account: accountOf(r.HTTP), Passkeys: true, Wrong: r.locale.Text("console.passkey.failed")}}, nil
+}
+
+func (f *console) takePasskey(r *request) (view, error) {
+	if f.passkeys == nil {
+		return view{}, errNoPasskeys
+	}
+	s, err := f.recall(r, showingPasskey)
+	if err != nil {
+		return view{}, err
+	}
+	shown, err := protocol.ParseCredentialRequestResponseBytes([]byte(r.HTTP.PostForm.Get("credential")))
+	if err != nil {
+		return view{}, errPasskey
+	}
+	var away error
+	account := accountOf(r.HTTP)
+	found, credential, err := f.passkeys.ValidatePasskeyLogin(func(_, handle []byte) (webauthn.User, error) {
+		members, err := f.Store.Members(r.Context(), account)
+		if away = err; err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(members, func(m staff.Member) bool {
+			return bytes.Equal(passkeyUser{m}.WebAuthnID(), handle)
+		})
+		if at < 0 {
+			return nil, errPasskey
+		}
+		return passkeyUser{members[at]}, nil
+	}, s, shown)
+	if away != nil {
+		return view{}, service.Stored(away)
+	}
+	if err != nil || credential.Authenticator.CloneWarning {
+		return view{}, errPasskey
+	}
+	user, ok := found.(passkeyUser)
+	if !ok {
+		return view{}, errPasskey
+	}
+	return f.enterWithPasskey(r, &user.Member, credential)
+}
+
+// enterWithPasskey begins a session, or goes on with one that is proven now.
+func (f *console) enterWithPasskey(r *request, m *staff.Member, credential *webauthn.Credential) (view, error) {
+	kept, err := json.Marshal(credential)
+	if err != nil {
+		return view{}, fmt.Errorf("keeping a passkey: %w", err)
+	}
+	begun, to := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Now), ""
+	switch err := f.signedIn(r, m.AccountID); {
+	case err == nil && r.member.ID == m.ID:
+		begun.Session.BegunAt, to = r.session.BegunAt, within(r.HTTP.PostForm.Get("to"))
+	case err != nil && !errors.Is(err, refusal.NotFound):
+		return view{}, err
+	}
+	v, err := f.enterAs(r, m, &begun, m.Name+" signed in to the console with a passkey", func(is *staff.Member) error {
+		at := slices.IndexFunc(is.Passkeys, func(p staff.Passkey) bool { return bytes.Equal(p.ID, credential.ID) })
+		if at < 0 {
+			return errPasskey
+		}
+		is.Passkeys = slices.Clone(is.Passkeys)
+		is.Passkeys[at].Credential, is.Passkeys[at].UsedAt = kept, begun.Session.SeenAt
+		return nil
+	})
+	if err == nil {
+		v.to = home(m.AccountID) + to
+	}
+	return v, err
+}
+
+// askForPasskey asks the member's browser to make a passkey.
+func (f *console) askForPasskey(r *request) (view, error) {
+	if f.passkeys == nil {
+		return view{}, errNoPasskeys
+	}
+	if r.member.Proves() && !r.session.Proven(r.Now) {
+		return r.toConfirm("you"), nil
+	}
+	user := passkeyUser{r.member}
+	options, s, err := f.passkeys.BeginRegistration(user,
+		webauthn.WithExclusions(webauthn.Credentials(user.WebAuthnCredentials()).CredentialDescriptors()))
+	if err != nil {
+		return view{}, fmt.Errorf("asking for a new passkey: %w", err)
+	}
+	return view{json: options}, f.remember(r, addingPasskey, s)
+}
+
+// maxPasskeys is how many a member may have.
+const maxPasskeys = 10
+
+// addPasskey keeps the passkey that the browser made.
+func (f *console) addPasskey(r *request) (view, error) {
+	if f.passkeys == nil {
+		return view{}, errNoPasskeys
+	}
+	s, err := f.recall(r, addingPasskey)
+	if err != nil {
+		return f.youAfter(r, err)
+	}
+	made, err := protocol.ParseCredentialCreationResponseBytes([]byte(r.HTTP.PostForm.Get("credential")))
+	if err != nil {
+		return f.youAfter(r, errPasskey)
+	}
+	credential, err := f.passkeys.CreateCredential(passkeyUser{r.member}, s, made)
+	if err != nil {
+		return f.youAfter(r, errPasskey)
+	}
+	kept, err := json.Marshal(credential)
+	if err != nil {
+		return view{}, fmt.Errorf("keeping a passkey: %w", err)
+	}
+	return f.change(r, "added a passkey", func(m *staff.Member) error {
+		switch {
+		case m.Proves() && !r.session.Proven(r.Now):
+			return errNotForYou
+		case len(m.Passkeys) >= maxPasskeys:
+			return refusal.New(refusal.ValidationFailure, "You have %d passkeys. Remove one first.", maxPasskeys)
+		}
+		m.Passkeys = append(slices.Clone(m.Passkeys), staff.Passkey{ID: credential.ID, Credential: kept,
+			Device: device(r.HTTP.UserAgent()), AddedAt: r.Now.UTC().Truncate(time.Second)})
+		return nil
+	})
+}
+
+// removePasskey takes a passkey of the member away, such as that of a lost phone.
+func (f *console) removePasskey(r *request) (view, error) {
+	id, err := hex.DecodeString(r.HTTP.PostForm.Get("passkey"))
+	if err != nil {
+		return view{}, errNoPage
+	}
+	return f.change(r, "removed a passkey", func(m *staff.Member) error {
+		m.Passkeys = slices.DeleteFunc(slices.Clone(m.Passkeys), func(p staff.Passkey) bool { return bytes.Equal(p.ID, id) })
+		return nil
+	})
+}
+
+// Keys seal what browsers keep for a while.
+type Keys interface {
+	SealOnce(domain string, plain, record []byte) []byte
+	OpenOnce(domain string, sealed, record []byte) ([]byte, error)
+}

@@ -1,0 +1,117 @@
+package till
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/webauthn"
+	"github.com/chromedp/chromedp"
+
+	"boon.example/test/axe"
+	"boon.example/test/rig"
+)
+
+// TestStaffComeIn: an invitation, a passkey, signing out, and in again with the passkey alone; a device that does not
+// verify who holds it lets nobody in. Each page is looked at in both themes, from a phone's width on.
+func TestStaffComeIn(t *testing.T) {
+	t.Parallel()
+	address, err := rig.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public := "http://localhost:" + port // passkeys are of a host with a name
+	s := openShopAt(t, address, "--public-url", public)
+	if s == nil {
+		return
+	}
+	out, err := s.Installation.Run("staff", "invite", "--email", "ann@example.com", "--name", "Ann", "--public-url",
+		public)
+	if err != nil {
+		t.Fatal(err, out)
+	}
+	at := strings.Index(out, public)
+	if at < 0 {
+		t.Fatalf("there is no link in %s", out)
+	}
+	d := newDevice(t, public)
+	authenticator := d.authenticator()
+	d.open(strings.TrimPrefix(strings.Fields(out[at:])[0], public))
+	d.shows("h1", "You are invited")
+	d.console("console-invitation")
+	d.tap("main button")
+	d.shows("h1", "Your access")
+	d.shows(".note", "by an invitation only")
+	d.console("console-you")
+	d.tap(`form[data-passkey="create"] button`)
+	d.until("the passkey is not listed", `document.querySelectorAll('[action="you/passkey/remove"]').length === 1`)
+	d.console("console-passkey")
+	d.open("/console/" + account + "/staff")
+	d.shows("h1", "Staff")
+	d.console("console-staff")
+	d.tap(".who button")
+	d.shows("h1", "Sign in")
+	d.console("console-sign-in")
+	d.verified(authenticator, false)
+	d.tap(`form[data-passkey="get"] button`)
+	d.shows("[role=alert]", "was not taken")
+	d.verified(authenticator, true)
+	d.tap(`form[data-passkey="get"] button`)
+	d.shows("h1", "Your access")
+	d.shows(".who", "Ann")
+	d.calm()
+}
+
+// authenticator gives the browser one that keeps passkeys and verifies who holds it.
+func (d *device) authenticator() (id webauthn.AuthenticatorID) {
+	d.Helper()
+	d.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		if _, err := cdp.Call(ctx, target, webauthn.Enable, webauthn.EnableParams{}); err != nil {
+			return err
+		}
+		made, err := cdp.Call(ctx, target, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{
+			Options: &webauthn.VirtualAuthenticatorOptions{Protocol: "ctap2", Ctap2version: "ctap2_1", Transport: "internal",
+				HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true}})
+		id = made.AuthenticatorID
+		return err
+	}))
+	return id
+}
+
+// verified says whether the authenticator finds that the right person holds it.
+func (d *device) verified(id webauthn.AuthenticatorID, is bool) {
+	d.Helper()
+	d.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, webauthn.SetUserVerified,
+			webauthn.SetUserVerifiedParams{AuthenticatorID: id, IsUserVerified: is})
+		return err
+	}))
+}
+
+// console looks at a page of the console: axe-core finds nothing, and nothing is wider than the screen.
+func (d *device) console(name string) {
+	d.Helper()
+	for _, theme := range []string{"light", "dark"} {
+		for _, width := range []int64{375, 768, 1280} {
+			d.look(theme, width, 800)
+			if js[bool](d, `typeof axe !== "object"`) {
+				js[*string](d, axe.Load)
+			}
+			for _, complaint := range js[[]string](d, axe.Run) {
+				d.Errorf("%s, %s, %d: %s", name, theme, width, complaint)
+			}
+			if js[bool](d, "document.documentElement.scrollWidth > innerWidth") {
+				d.Errorf("%s, %d: the page scrolls sideways", name, width)
+			}
+			d.picture(fmt.Sprintf("%s-%s-%d", name, theme, width))
+		}
+	}
+	d.look("light", 375, 667)
+}
