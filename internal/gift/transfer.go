@@ -21,6 +21,29 @@ type Transfer struct {
 	Labels, Terms [2]string
 	// Worths are those of the pieces of two item gifts. They matter where the account limits money.
 	Worths [2]ItemWorth
+	// Taxed is how the two gifts were taxed when they were made.
+	Taxed [2]Taxation
+}
+
+// Taxation is how a gift was taxed when it was made.
+type Taxation struct {
+	Treatment merchant.VATTreatment // "": the set-up did not say
+	Rate      money.Number          // in percent, of merchant.SinglePurpose
+}
+
+// String says it for people.
+func (t Taxation) String() string {
+	if t.Treatment == merchant.SinglePurpose {
+		return "taxed as a single-purpose voucher at " + string(t.Rate) + " %"
+	}
+	return "taxed as a multi-purpose voucher"
+}
+
+// same reports whether VAT is due at the same time and rate: where the set-up did not say, it is due when the gift is
+// redeemed.
+func (t Taxation) same(as Taxation) bool {
+	at := func(t Taxation) bool { return t.Treatment == merchant.SinglePurpose }
+	return at(t) == at(as) && (!at(t) || t.Rate == as.Rate)
 }
 
 // Transfer moves value that is available to another gift of the account. Nothing is redeemed by it, and what is moved
@@ -114,6 +137,9 @@ func (v *Voucher) sameKind(to *Voucher, t Transfer) error {
 		return refusal.At(refusal.InvalidVoucherType, refusal.FieldTo,
 			"A piece of one gift is not worth as much as one of the other: the "+
 				"set-up limits how much money is issued or redeemed in a day, and pieces count by their worth.")
+	case !t.Taxed[0].same(t.Taxed[1]):
+		return refusal.At(refusal.InvalidVoucherType, refusal.FieldTo, "The VAT of these gifts is not the same: gift %s is "+
+			"%s, and gift %s is %s. Value does not move between them.", v.ID, t.Taxed[0], to.ID, t.Taxed[1])
 	case !v.AllowedAt(to.LocationID):
 		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "at other locations")
 	case len(from) > 0 && !slices.EqualFunc(from, other, merchant.Item.Matches):

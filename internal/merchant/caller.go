@@ -54,6 +54,7 @@ type Caller struct {
 	Limits      Limits // the key's
 	Till        TillKey
 	MadeAt      time.Time // the key was
+	Until       time.Time // the key works; zero: for ever
 	Networks    Networks  // the key's
 	Person      string    // who is signed in at the till; "": nobody
 	Unattended  bool      // somebody must sign in at the till before value moves
@@ -84,6 +85,12 @@ func (c *Caller) FreshTill(now time.Time) int {
 		return 0
 	}
 	return max(1, len(c.Account.Locations))
+}
+
+// Temporary reports whether the caller may be another, or none, at an instant although no key was changed: the key is
+// over, or it is a till's, at which people sign in for a while.
+func (c *Caller) Temporary(now time.Time) bool {
+	return c.Till != NoTill || !c.Until.IsZero() && !now.Before(c.Until)
 }
 
 // Integrator is the name of a system key, which may see and manage those gifts only that were made under it; "" for

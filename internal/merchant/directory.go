@@ -61,7 +61,8 @@ func (d *Directory) authenticate(key string, till TillKey, now time.Time) (_ *Ca
 		return nil, false
 	}
 	c := &Caller{KeyID: k.ID, Kind: k.Kind, Name: k.Name, Locations: k.Locations, Permissions: k.Permissions,
-		Limits: k.Limits, Till: k.Till, MadeAt: k.CreatedAt, Networks: k.Networks}
+		Limits: k.Limits, Till: k.Till, MadeAt: k.CreatedAt, Until: k.ExpiresAt,
+		Networks: k.Networks}
 	if k.Kind == SystemKey {
 		c.Permissions, c.Accounts, c.Programs, c.Test = SystemPermissions, k.Accounts, k.Programs, k.Test
 	} else {

@@ -108,3 +108,18 @@ func TestFreshTills(t *testing.T) {
 		t.Errorf("all new tills are %+v and %+v", one, other)
 	}
 }
+
+// TestTemporaryCallers: who calls is asked again where it may be another without a change of the set-up.
+func TestTemporaryCallers(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	for _, one := range []struct {
+		caller Caller
+		want   bool
+	}{{Caller{}, false}, {Caller{Until: noon.Add(1)}, false}, {Caller{Until: noon}, true},
+		{Caller{Till: PairedTill}, true}} {
+		if got := one.caller.Temporary(noon); got != one.want {
+			t.Errorf("%+v: %v", one.caller, got)
+		}
+	}
+}

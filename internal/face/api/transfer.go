@@ -50,6 +50,7 @@ func transferBalance(c *call) (ledger.Answer, error) {
 			refused = refusal.Join(refused, gift.NoSuchTransferGift(n == 0))
 		}
 		asked.Labels[n], asked.Terms[n] = g.Card.Label, g.Promised(c.Account)
+		asked.Taxed[n] = gift.Taxation{Treatment: g.Card.VATTreatment, Rate: g.Card.VATRate}
 	}
 	if refused != nil {
 		return request.Refuse(refused)

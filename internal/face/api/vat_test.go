@@ -1,11 +1,14 @@
 package api_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 )
 
 // tax says in the set-up how Harbor's gifts are taxed: all that are sold, and those of the promotion Spring.
@@ -56,5 +59,35 @@ func TestVATIsKept(t *testing.T) {
 		if got := (vat{g.Card.VATTreatment, g.Card.VATRate}); got != want {
 			t.Errorf("gift %s is taxed as %+v, want %+v", gift, got, want)
 		}
+	}
+}
+
+// TestNoValueMovesBetweenVATs: value does not move between gifts of which VAT is due at another time or rate; the
+// refusal names both.
+func TestNoValueMovesBetweenVATs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sell := func(treatment merchant.VATTreatment, rate money.Number) made {
+		t.Helper()
+		w.tax(treatment, rate, "")
+		return w.send(ofMoney("20"))
+	}
+	untold, many := sell("", ""), sell(merchant.MultiPurpose, "")
+	const single = merchant.SinglePurpose
+	full, reduced, again := sell(single, "19"), sell(single, "7"), sell(single, "19")
+	move := func(from, to made) reply {
+		return w.post("transfer-balance", fmt.Sprintf(`{"fromVoucherID":%q,"toVoucherID":%q,"amount":1}`, from.id, to.id))
+	}
+	for _, pair := range [][2]made{{untold, full}, {full, untold}, {many, full}, {full, reduced}, {reduced, many}} {
+		move(pair[0], pair[1]).refused(422, refusal.InvalidVoucherType, "toVoucherID")
+	}
+	text := move(full, reduced).refused(422, refusal.InvalidVoucherType, "toVoucherID").at("messages[0].text")
+	for _, said := range []string{full.id, reduced.id, "at 19 %", "at 7 %"} {
+		if !strings.Contains(text, said) {
+			t.Errorf("%q does not say %q", text, said)
+		}
+	}
+	for _, pair := range [][2]made{{untold, many}, {many, untold}, {full, again}} {
+		move(pair[0], pair[1]).want(200)
 	}
 }
