@@ -306,6 +306,9 @@ func TestSetup(t *testing.T) {
 			l[2].Authenticate(auth, l[1].MAC)
 			return l, 3, 2
 		},
+		"are what change 3 of the set-up says, and tills": func(l []SetupChange) ([]SetupChange, byte, int64) {
+			return l, 13, 2
+		},
 		"had 3 changes, and has 2": func(l []SetupChange) ([]SetupChange, byte, int64) { return l[:2], 2, 1 },
 	} {
 		var found []string
@@ -317,7 +320,7 @@ func TestSetup(t *testing.T) {
 		for _, change := range l {
 			c.SetupChange(change)
 		}
-		c.Setup([32]byte{hash}, version)
+		c.Setup([32]byte{hash}, [32]byte{hash - 10}, version)
 		if all := strings.Join(found, "\n"); !strings.Contains(all, want) || (want == "") != (len(found) == 0) {
 			t.Errorf("found %q, want %q", found, want)
 		}

@@ -202,16 +202,23 @@ func (c *Check) SetupChange(s SetupChange) (authentic bool) {
 	return err == nil
 }
 
-// Setup takes what the set-up is, after all its changes.
-func (c *Check) Setup(hash [32]byte, version int64) {
+// Setup takes what the set-up is, after all its changes: its hash, and the hash that release 0.1.0 makes of it, which
+// knows less.
+func (c *Check) Setup(hash, older [32]byte, version int64) {
 	p := c.chain(guid.ID{})
 	if p.head.N < p.expected.N {
 		c.problem("the log of the set-up had %d changes, and has %d", p.expected.N, p.head.N)
 	}
-	if hash != c.setup.After || version != c.setup.Version {
+	switch {
+	case hash != c.setup.After && older == c.setup.After && version == c.setup.Version:
+		c.problem("accounts and keys are what change %d of the set-up says, and tills, networks, test accounts or webhooks "+
+			"are not: release 0.1.0, which knows none of these, made that change beside this release, or somebody changed "+
+			"them past boon. If all is right (boon key list), accept it with boon verify --accept-set-up WHY", c.setup.Number)
+	case hash != c.setup.After || version != c.setup.Version:
 		c.setupWas = cmp.Or(c.setupWas, "since its last change")
 	}
 	if c.setupWas != "" {
-		c.problem("the set-up was changed past boon, %s: its log does not say how", c.setupWas)
+		c.problem("the set-up was changed past boon, %s: its log does not say how. Release 0.1.0, used beside this one, "+
+			"writes such changes, too. If that explains it, accept it with boon verify --acknowledge WHY", c.setupWas)
 	}
 }

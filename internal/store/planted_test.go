@@ -1,16 +1,20 @@
 package store
 
 import (
+	"database/sql"
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"boon.example/internal/chain"
 	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/setup"
 )
 
 // TestASetUpFromPastBoonIsNotTaken: whoever can write to the database, and lacks the key file, plants an API key, or
@@ -88,6 +92,75 @@ func TestASetUpFromPastBoonIsNotTaken(t *testing.T) {
 					t.Errorf("accepted %t, and a key is called %q", accepted, k.Name)
 				}
 			}
+			chainsHold(t, s)
+		})
+	}
+}
+
+// TestASetUpThatAnOlderReleaseChanged: release 0.1.0 proves accounts and keys, and knows neither networks nor tills. A
+// set-up without these that it changed is taken; with them it is not, and who refuses it names the release and the way.
+func TestASetUpThatAnOlderReleaseChanged(t *testing.T) {
+	t.Parallel()
+	for name, open := range databases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, again := open(t)
+			setUp(t, s, "key")
+			// as release 0.1.0 changes a name: it hashes what it knows
+			older := func(name string) {
+				t.Helper()
+				err := s.db.Write(t.Context(), func(tx *sql.Tx) error {
+					before, err := setup.OlderHash(t.Context(), tx)
+					must(t, err)
+					_, err = tx.ExecContext(t.Context(), `UPDATE api_key SET name = $1`, name)
+					must(t, err)
+					_, err = tx.ExecContext(t.Context(), `UPDATE setup_version SET version = version + 1`)
+					must(t, err)
+					after, err := setup.OlderHash(t.Context(), tx)
+					must(t, err)
+					version, err := setup.Version(t.Context(), tx)
+					must(t, err)
+					var last chain.SetupChange
+					must(t, setup.EachChange(t.Context(), tx, func(c chain.SetupChange) { last = c }))
+					c := chain.SetupChange{Number: last.Number + 1, Version: version, At: noon, By: "ops", What: "renamed a key",
+						Before: before, After: after}
+					c.Authenticate(s.db.Keys.Authenticator(), last.MAC)
+					_, err = tx.ExecContext(t.Context(), `INSERT INTO setup_change (number, version, made_at, made_by, what, before,
+						after, mac) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, c.Number, c.Version, c.At.UnixMicro(), c.By, c.What,
+						c.Before[:], c.After[:], c.MAC[:])
+					return err
+				})
+				must(t, err)
+			}
+			older("renamed by 0.1.0")
+			chainsHold(t, s)
+			_, err := again().Directory(t.Context())
+			must(t, err)
+			must(t, s.Configure(t.Context(), func(d *merchant.Directory, _ merchant.Uses) (c merchant.Changes, _ error) {
+				for _, k := range d.Keys {
+					limited := *k
+					limited.Networks = merchant.Networks{netip.MustParsePrefix("10.0.0.0/8")}
+					c.Keys, c.What = append(c.Keys, &limited), "networks"
+				}
+				return c, nil
+			}))
+			chainsHold(t, s)
+			older("renamed once more")
+			if _, err = again().Directory(t.Context()); !errors.Is(err, ErrPastBoon) ||
+				!strings.Contains(err.Error(), "Release 0.1.0") || !strings.Contains(err.Error(), "--accept-set-up") {
+				t.Errorf("it is refused with %v", err)
+			}
+			found, _ := chainProblems(t, s)
+			if all := strings.Join(found, "\n"); strings.Count(all, "elease 0.1.0") != len(found) || len(found) == 0 ||
+				!strings.Contains(all, "--accept-set-up") || !strings.Contains(all, "--acknowledge") {
+				t.Errorf("boon verify says %q", found)
+			}
+			accepted, err := s.Accept(t.Context(), "we ran 0.1.0 beside it")
+			if must(t, err); !accepted {
+				t.Error("it is not accepted")
+			}
+			found, _ = chainProblems(t, s)
+			must(t, s.Acknowledge(t.Context(), found, "we ran 0.1.0 beside it"))
 			chainsHold(t, s)
 		})
 	}

@@ -180,8 +180,12 @@ func (c *Check) checkSetupChain(ctx context.Context) error {
 			return nil
 		}
 		hash, err := setup.Hash(ctx, tx)
+		if err != nil {
+			return err
+		}
+		older, err := setup.OlderHash(ctx, tx)
 		if err == nil {
-			c.chains.Setup(hash, version)
+			c.chains.Setup(hash, older, version)
 		}
 		return err
 	})

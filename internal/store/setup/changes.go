@@ -88,8 +88,21 @@ var hashed = []struct {
 
 // Hash is a hash of everything that says who may do what: accounts and API keys.
 func Hash(ctx context.Context, q db.Querier) (sum [sha256.Size]byte, err error) {
+	return hashOf(ctx, q, len(hashed))
+}
+
+// hashedBefore is how many of the statements release 0.1.0 knows.
+const hashedBefore = 2
+
+// OlderHash is the hash that release 0.1.0 makes, which knows no tills, networks, test accounts and webhooks. It is
+// Hash where there are none.
+func OlderHash(ctx context.Context, q db.Querier) (sum [sha256.Size]byte, err error) {
+	return hashOf(ctx, q, hashedBefore)
+}
+
+func hashOf(ctx context.Context, q db.Querier, statements int) (sum [sha256.Size]byte, err error) {
 	h := sha256.New()
-	for _, t := range hashed {
+	for _, t := range hashed[:statements] {
 		err := db.Each(ctx, q, t.query, nil, func(rows *sql.Rows) error {
 			r, err := db.ScanTuple(rows, t.columns)
 			if err == nil {

@@ -30,12 +30,17 @@ var ErrPastBoon = errors.New("the set-up in the database was changed past boon")
 type pastBoon struct {
 	since chain.SetupChange // the newest entry of the log
 	what  string            // is not as it was; "": this process has not known the set-up before
+	older bool              // it is as release 0.1.0 would say
 }
 
 func (p *pastBoon) Error() string {
 	text := fmt.Sprintf("%s after change %d of its log", ErrPastBoon, p.since.Number)
 	if p.what != "" {
 		text += ": " + p.what
+	}
+	if p.older {
+		text += ". Release 0.1.0, which knows no tills, networks, test accounts and webhooks, may have made that change " +
+			"beside this release: stop it"
 	}
 	return text + ". Nothing of it is taken. Take out of the database what does not belong there, or restore a backup. " +
 		"If it is right as it is, accept it with `boon verify --accept-set-up WHY`"
@@ -78,10 +83,14 @@ func proven(ctx context.Context, q db.Querier, keys *sealed.Keys) (newest chain.
 	if err != nil {
 		return newest, err
 	}
-	if is != newest.After {
-		return newest, &pastBoon{since: newest}
+	if is == newest.After {
+		return newest, nil
 	}
-	return newest, nil
+	past := &pastBoon{since: newest}
+	if older, err := OlderHash(ctx, q); err == nil && older == newest.After {
+		past.older = true
+	}
+	return newest, past
 }
 
 // readProven reads the set-up in a transaction of the caller's, and fails with what proven does.

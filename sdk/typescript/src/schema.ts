@@ -6697,7 +6697,7 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /**
-             * @description MISSING_OR_INVALID_GIFT_PROGRAM: the gifts belong to two programs. INVALID_VOUCHER_TYPE: they are of two types. NOT_SUPPORTED: a system key cannot do this.
+             * @description MISSING_OR_INVALID_GIFT_PROGRAM: the gifts belong to two programs. INVALID_VOUCHER_TYPE: they are of two types, or VAT is due on them at another time or rate. NOT_SUPPORTED: a system key cannot do this.
              *     IDEMPOTENCY_MISMATCH: the key was used with another request.
              */
             422: {
