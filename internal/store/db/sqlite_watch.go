@@ -215,31 +215,31 @@ func (w *Watch) note(row *modernc.SQLitePreUpdateData) {
 		w.all = true
 		return
 	}
-	for _, read := range []struct {
-		has  bool
-		from func(...any) error
-	}{{row.Op != sqlite3.SQLITE_INSERT, row.Old}, {row.Op != sqlite3.SQLITE_DELETE, row.New}} {
-		if read.has {
-			w.noteColumns(row.TableName, first, read.from)
-		}
-		if first == 0 && read.has { // a gift keeps its account and its id
-			return
-		}
+	if row.Op != sqlite3.SQLITE_INSERT {
+		w.noteColumns(row, first, false)
+	}
+	if row.Op == sqlite3.SQLITE_INSERT || row.Op == sqlite3.SQLITE_UPDATE && first > 0 { // else it is the same gift
+		w.noteColumns(row, first, true)
 	}
 }
 
-// noteColumns remembers the gift that a row names in two columns, and what leads to it in the first one.
-func (w *Watch) noteColumns(table string, first int, read func(...any) error) {
+// noteColumns remembers the gift that a row names in two columns, and what leads to it in the first one: as the row was
+// before, or as it is made.
+func (w *Watch) noteColumns(row *modernc.SQLitePreUpdateData, first int, made bool) {
 	var columns [4]any
-	values := columns[:first+2]
-	err := read(values...)
+	values, err := columns[:first+2], error(nil)
+	if made {
+		err = row.New(values...)
+	} else {
+		err = row.Old(values...)
+	}
 	account, isAccount := values[first].([]byte)
 	id, isID := values[first+1].([]byte)
 	if err != nil || !isAccount || !isID || len(account) != len(guid.ID{}) || len(id) != len(guid.ID{}) {
 		w.all = true
 		return
 	}
-	change := GiftChange{GiftKey: GiftKey{guid.ID(account), guid.ID(id)}, Table: table}
+	change := GiftChange{GiftKey: GiftKey{guid.ID(account), guid.ID(id)}, Table: row.TableName}
 	if hash, is := values[0].([]byte); is && first > 0 {
 		change.Secret = string(hash)
 	}

@@ -285,7 +285,7 @@ func (r *Reader) Saving(moved []Moved) {
 // of the writer: so what it hands on is what the database has until that commits.
 func (r *Reader) Vouchers(wanted []ledger.Ref, each func(gift.Voucher)) (rest []ledger.Ref) {
 	c := r.cache
-	if c == nil || len(wanted) == 0 || !c.watch.Current() {
+	if c == nil || !c.hasAny(wanted) || !c.watch.Current() {
 		return wanted
 	}
 	c.mu.Lock()
@@ -298,6 +298,14 @@ func (r *Reader) Vouchers(wanted []ledger.Ref, each func(gift.Voucher)) (rest []
 		}
 	}
 	return rest
+}
+
+func (c *cache) hasAny(wanted []ledger.Ref) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(wanted, func(ref ledger.Ref) bool {
+		return c.use(db.GiftKey{Account: ref.AccountID, ID: ref.ID}) != nil
+	})
 }
 
 // copied is a gift whose lists nobody else has.
