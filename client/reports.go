@@ -176,6 +176,32 @@ func (c *Client) Breakage(ctx context.Context, q ReportQuery) (*Report[BreakageR
 	return report[BreakageRow](ctx, c, "breakage", q)
 }
 
+// BookBreakageRequest says for which month breakage is to be booked.
+type BookBreakageRequest struct {
+	Month string  `json:"month"` // one that is over, such as 2026-11
+	Rate  Decimal `json:"rate"`  // how much of what is sold is never redeemed, in percent
+}
+
+// BookedBreakage is what was booked as breakage.
+type BookedBreakage struct {
+	Month    string    `json:"month"`
+	Rate     Decimal   `json:"rate"`
+	BookedAt time.Time `json:"bookedAt"`
+	Bookings []struct {
+		ProgramID string  `json:"programID"`
+		Currency  string  `json:"currency"`
+		Amount    Decimal `json:"amount"` // below zero: so much of what was booked before is taken back
+	} `json:"bookings"`
+	Meta Meta `json:"-"`
+}
+
+// BookBreakage books the breakage of a month, for each program and currency what the estimate at its end adds to what
+// was booked before. A month is booked once; the call is not repeated. A person decides it.
+func (c *Client) BookBreakage(ctx context.Context, r BookBreakageRequest) (*BookedBreakage, error) {
+	var a BookedBreakage
+	return answered(ctx, c, counter(http.MethodPost, reportsPath+"breakage/book", r, 1), &a, &a.Meta)
+}
+
 // Dormant tells how many gifts nobody had used at an instant for the Months of the query, by jurisdiction.
 func (c *Client) Dormant(ctx context.Context, q ReportQuery) (*Report[DormantRow], error) {
 	return report[DormantRow](ctx, c, "dormant", q)

@@ -69,6 +69,13 @@ func TestReport(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s%s", args, code, out, log)
 		}
 	}
+	for want, args := range map[string][]string{"is not over yet": {"--post", "2999-01"},
+		"leave --at out": {"--post", "2026-01", "--at", "2026-01-31"}, "does not name": {"--post", "2026-01"}} {
+		code, out, log := boon(append([]string{"report", "breakage", "--rate", "7.5"}, args...)...)
+		if code == exitOK || !strings.Contains(log, want) {
+			t.Errorf("%v: exit code %d, %s%s, want %s", args, code, out, log, want)
+		}
+	}
 	settled(t, boon)
 	journals(t, boon)
 }

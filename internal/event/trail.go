@@ -20,6 +20,7 @@ const (
 	ClockAdvanced gift.EventType = "clock.advanced"
 	// DayClosedAgain: a closed day of the books was worked out again.
 	DayClosedAgain gift.EventType = "books.closed_again"
+	BreakageBooked gift.EventType = "books.breakage" // a person booked breakage
 	TillSignedIn   gift.EventType = "till.signed_in"
 	StaffChanged   gift.EventType = "staff.changed"   // who may come in to the console, or how
 	StaffSignedIn  gift.EventType = "staff.signed_in" // to the console

@@ -36,6 +36,7 @@ func TestPriorities(t *testing.T) {
 		"reports/ageing":                     admission.Read,
 		"reports/breakage":                   admission.Read,
 		"reports/dormant":                    admission.Read,
+		"reports/breakage/book":              admission.Write,
 		"reports/redemptions":                admission.Read,
 		"reports/settlement":                 admission.Read,
 		"reports/journal":                    admission.Read,

@@ -81,6 +81,7 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 	fillWebhooks(t, s, a.ID)
 	stageGifts(t, s, beginImport(t, s, a.ID, noon.AddDate(0, 0, -1)), 2)
 	fillBooks(t, s, gifts[len(gifts)-1].AccountID)
+	must(t, bookBreakage(t, s, a.ID, 202611))
 	run(t, s, `INSERT INTO erasure (account_id, entry_id, before, after, made_at, mac) VALUES ($1, $1, $1, $1, 1, $2)`,
 		a.ID[:], make([]byte, 17))
 	return gifts

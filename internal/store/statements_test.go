@@ -147,6 +147,7 @@ func TestStatementsNameTheAccount(t *testing.T) {
 			"an erasure that was cut off is repeated", "what comes meanwhile is erased", "answers are changed by two at once",
 			"ends of gifts are told of once", "an import is there at once, or not", "undoing an import goes on",
 			"an import that is used is not undone", "an import opens closed days", "a day is not closed beside an import",
+			"breakage is booked once",
 			"verify finds gifts of other imports",
 			"the set-up is changed beside tills"} {
 			delete(tests, verifying) // reads everything, of all accounts

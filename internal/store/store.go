@@ -16,6 +16,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/sealed"
+	"boon.example/internal/store/breakage"
 	"boon.example/internal/store/check"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/erase"
@@ -53,15 +54,16 @@ type Restored = check.State
 
 // Store is an open database. It is safe for concurrent use, also beside other processes that have the same one open.
 type Store struct {
-	*setup.Setup   // accounts, keys and pictures
-	*lookup.Reader // gifts and entries
-	*feed.Feed     // events in the order of commits
-	check.Verifier // what boon verify looks at
-	*hooks.Hooks   // what becomes of webhooks
-	*misses.Misses // what is tried in vain
-	*sums.Books    // what is owed, by closed days
-	*staff.Staff   // who comes in to the console
-	Eraser         *erase.Eraser
+	*setup.Setup       // accounts, keys and pictures
+	*lookup.Reader     // gifts and entries
+	*feed.Feed         // events in the order of commits
+	check.Verifier     // what boon verify looks at
+	*hooks.Hooks       // what becomes of webhooks
+	*misses.Misses     // what is tried in vain
+	*sums.Books        // what is owed, by closed days
+	*staff.Staff       // who comes in to the console
+	*breakage.Breakage // what was booked as breakage
+	Eraser             *erase.Eraser
 
 	db *db.DB
 	// transact runs a group's batches in a transaction; a test puts faults into it.
@@ -90,7 +92,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	reader := lookup.New(d)
 	reader.Remember()
 	sets := setup.New(d)
-	return &Store{Setup: sets, Staff: staff.New(d, sets), Reader: reader, Feed: feed.New(d, reader), Hooks: hooks.New(d),
+	return &Store{Setup: sets, Staff: staff.New(d, sets), Breakage: breakage.New(d, sets), Reader: reader,
+		Feed: feed.New(d, reader), Hooks: hooks.New(d),
 		Misses: misses.New(d), Books: sums.New(d), Eraser: erase.New(d, reader), Verifier: check.NewVerifier(d), db: d,
 		transact: d.Transact, back: make(chan WentBack, 1)}, nil
 }

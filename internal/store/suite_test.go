@@ -83,6 +83,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"the books of closed days":                  testBooks,
 		"books that are closed late":                testBehind,
 		"days are closed once":                      testClosing,
+		"breakage is booked once":                   testBreakage,
 		"verify finds wrong sums":                   testClosedDays,
 		"verify finds lost events":                  testVerifyEvents,
 		"verify knows what is forgotten":            testVerifyForgotten,

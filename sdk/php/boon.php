@@ -302,6 +302,15 @@ final class Client
         return $this->call('GET', self::report('breakage', $query));
     }
 
+    /**
+     * Books the breakage of a month that is over, such as 2026-11, once: what the estimate at its end adds to what was
+     * booked before. $members are month and rate.
+     */
+    public function bookBreakage(array $members): array
+    {
+        return $this->call('POST', self::API . 'reports/breakage/book', $members);
+    }
+
     /** Tells how many gifts nobody had used for $query['months'] months, and what was owed, by jurisdiction. */
     public function dormant(array $query): array
     {
@@ -319,8 +328,8 @@ final class Client
 
     /**
      * Makes any call, such as call('POST', '/api/integration/gifting/block-gift', [...], $key). A POST that changes
-     * something gets a key if none is given. One about webhooks, tills and people, which take none, is not
-     * repeated.
+     * something gets a key if none is given. One about webhooks, tills, people and reports, which take none, is
+     * not repeated.
      */
     public function call(string $method, string $path, ?array $members = null, ?string $key = null): array
     {
@@ -345,7 +354,7 @@ final class Client
         }
         $looks = $method === 'GET' || $path === self::API . 'redemption/validate-gift';
         if ($method === 'POST' && !$looks) {
-            if (preg_match('~^' . self::API . '(webhooks|tills|people)~', $path)) {
+            if (preg_match('~^' . self::API . '(webhooks|tills|people|reports)~', $path)) {
                 $attempts = 1;
             } else {
                 $key ??= self::newKey();

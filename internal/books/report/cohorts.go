@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/books"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // hundred is 100 percent, as rates and shares are told: in hundredths of a percent.
@@ -27,7 +28,7 @@ var cohortColumns = amounts("sold", "redeemed", "cashedOut", "expired", "owed")
 // cohorts adds what moved to the row of its month: by the lines of the months, and by the stock.
 func cohorts(t *tally, sums books.Sums) {
 	for k, s := range sums {
-		where := at{ByProgram: idText(k.ProgramID), ByMonth: monthText(k.Month)}
+		where := at{ByProgram: idText(k.ProgramID), ByMonth: MonthText(k.Month)}
 		switch less := (books.Sum{Value: books.Value{}.Minus(s.Value)}); {
 		case k.Cube == books.Stock && books.State(k.Line).Owed():
 			t.add(k, where, s, cohortOwed)
@@ -81,6 +82,20 @@ func Breakage(sums books.Sums, rate int64, escheat func(program guid.ID) bool) T
 		row[cohortNumbers+1] = estimate(row, rate)
 	}
 	return t.table()
+}
+
+// Estimates are what a table of Breakage estimates of each program and currency.
+func Estimates(t *Table) map[books.Estimated]money.Amount {
+	sums := map[books.Estimated]money.Amount{}
+	for n := range t.Rows {
+		row := &t.Rows[n]
+		program, err := guid.Parse(row.Cells[len(head)].Text)
+		if err != nil {
+			continue // a row has a program
+		}
+		sums[books.Estimated{ProgramID: program, Currency: row.Unit}] += money.Amount(row.Cells[len(row.Cells)-1].N)
+	}
+	return sums
 }
 
 // estimate is what of a cohort counts as never to be redeemed. Of each amount that was redeemed, the same part counts:

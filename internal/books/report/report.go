@@ -223,8 +223,8 @@ func amounts(names ...string) (all []Column) {
 
 func idText(id guid.ID) string { return id.String() }
 
-// monthText writes 202611 as 2026-11.
-func monthText(month int) string {
+// MonthText writes 202611 as 2026-11; 0 as nothing.
+func MonthText(month int) string {
 	if month == 0 {
 		return ""
 	}
@@ -237,7 +237,7 @@ func DayText(day int) string {
 	if day == 0 {
 		return ""
 	}
-	return monthText(day/100) + "-" + monthText(day)[len(monthText(day))-2:]
+	return MonthText(day/100) + "-" + MonthText(day)[len(MonthText(day))-2:]
 }
 
 // LiabilityGroups are the groups of Liability.
@@ -258,7 +258,7 @@ func Liability(sums books.Sums, groups []Group) Table {
 		case books.Blocked:
 			numbers = []int{1, 2}
 		}
-		t.add(k, at{ByProgram: idText(k.ProgramID), ByOrganization: idText(k.Sold), ByMonth: monthText(k.Month)}, s,
+		t.add(k, at{ByProgram: idText(k.ProgramID), ByOrganization: idText(k.Sold), ByMonth: MonthText(k.Month)}, s,
 			numbers...)
 	}
 	return t.table()

@@ -131,15 +131,19 @@ func (c *reportAgeing) Run(t *terminal.Terminal) error {
 type reportBreakage struct {
 	instant
 	Rate string `required:"" placeholder:"PERCENT" help:"How much of what is sold is never redeemed, such as 7.5. Ask your accountant."`
+	Post string `placeholder:"MONTH" help:"Book the breakage of a month that is over, such as 2026-11, once."`
 	service
 }
 
 func (reportBreakage) Help() string {
 	return `Needs the permission reports. Estimates in proportion to what was redeemed, for each program and month of sale (ASC 606-10-55-48, IFRS 15 B46). Nothing is estimated where the set-up says escheat. With --json: the whole answer, as boon report verify takes it.
 
-Example:
+With --post, the estimate of the end of a month is booked, as far as earlier months have not booked it: the journal of today has it. The set-up must name the accounts liability and breakage.
 
-    boon report breakage --at 2026-11-30 --rate 7.5`
+Examples:
+
+    boon report breakage --at 2026-11-30 --rate 7.5
+    boon report breakage --post 2026-11 --rate 7.5`
 }
 
 // Run tells what will never be redeemed.
@@ -148,7 +152,34 @@ func (c *reportBreakage) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
+	if c.Post != "" {
+		return c.post(t, rate)
+	}
 	return c.report(t, "breakage", client.ReportQuery{At: c.At, Rate: rate})
+}
+
+// post books breakage.
+func (c *reportBreakage) post(t *terminal.Terminal, rate client.Decimal) error {
+	if c.At != "" {
+		return terminal.UsageError("--post names a month: leave --at out")
+	}
+	api, err := c.client(t)
+	if err != nil {
+		return err
+	}
+	booked, err := api.BookBreakage(t, client.BookBreakageRequest{Month: c.Post, Rate: rate})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.answer(t, booked.Meta.Body, nil)
+	}
+	rows := make([][]string, len(booked.Bookings))
+	for n, b := range booked.Bookings {
+		rows[n] = []string{b.ProgramID, b.Currency, b.Amount.String()}
+	}
+	terminal.Table(t.Stdout, []string{"PROGRAMID", "CURRENCY", "BOOKED"}, rows)
+	return nil
 }
 
 type reportDormant struct {

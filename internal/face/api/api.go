@@ -281,6 +281,11 @@ func reportRoutes() (all []Route) {
 			},
 			deadline: otherDeadline, needs: merchant.MayReport})
 	}
+	all = append(all, Route{Method: "POST", Pattern: base + "/reports/breakage/book", Priority: admission.Write,
+		handle: func(c *call) (ledger.Answer, error) {
+			return reports.BookBreakage(&reports.Call{Call: &c.Call, Operations: c.reports})
+		},
+		deadline: otherDeadline, needs: merchant.MayReport})
 	return append(all, Route{Method: "GET", Pattern: base + "/reports/journal", Priority: admission.Read,
 		handle: func(c *call) (ledger.Answer, error) {
 			return reports.MakeJournal(&reports.Call{Call: &c.Call, Operations: c.reports})

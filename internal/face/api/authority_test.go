@@ -184,15 +184,17 @@ var authority = map[string][]row{
 	"getAgeing":      {{needs: "reports", system: unsupported}},
 	"getBreakage":    {{needs: "reports", system: unsupported}},
 	"getDormant":     {{needs: "reports", system: unsupported}},
-	"getJournal":     {{needs: "reports", system: unsupported}},
-	"getHealth":      {{open: true}},
-	"getReadiness":   {{open: true}},
-	"getOpenAPI":     {{open: true}},
-	"getOpenAPI30":   {{open: true}},
-	"getDocs":        {{open: true}},
-	"getErrorDocs":   {{open: true}},
-	"getDocsAsset":   {{open: true}},
-	"getDocsPage":    {{open: true}}, "getOperationDocs": {{open: true}},
+	// What it books, and for whom: see TestBreakageIsBooked.
+	"bookBreakage": elsewhereTested,
+	"getJournal":   {{needs: "reports", system: unsupported}},
+	"getHealth":    {{open: true}},
+	"getReadiness": {{open: true}},
+	"getOpenAPI":   {{open: true}},
+	"getOpenAPI30": {{open: true}},
+	"getDocs":      {{open: true}},
+	"getErrorDocs": {{open: true}},
+	"getDocsAsset": {{open: true}},
+	"getDocsPage":  {{open: true}}, "getOperationDocs": {{open: true}},
 }
 
 // rowsOf are the rows of an operation. A plain operation that is done to a gift in any state needs no row of its own:

@@ -67,6 +67,7 @@ func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 		"reverse-activation": `{"activationID":"` + nowhere + `"}`,
 		"activate-gift":      activateBody(made{id: nowhere}, "5"),
 		"clock":              `{"advance":"P1D"}`,
+		"book":               `{"month":"2026-01","rate":5}`,
 		"tills":              `{"name":"Counter 1","organizationID":"` + pier + `"}`, "set-pin": `{"name":"Nobody"}`,
 		"webhooks":    `{"url":"https://example.com"}`,
 		"{webhookID}": `{"enabled":false}`, "rotate-secret": `{}`,

@@ -348,3 +348,63 @@ func TestDormantGifts(t *testing.T) {
 		t.Errorf("as CSV: %s", text)
 	}
 }
+
+// TestBreakageIsBooked: a person books the breakage of a month that is over, once; a later month books what is missing,
+// or takes back what is too much. The journal of the day has it, and guests are owed as much as before.
+func TestBreakageIsBooked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.keeper(merchant.Books{Accounts: ledgerAccounts})
+	w.permit(wharfKey, "reports")
+	g := w.send(ofMoney("100"))
+	w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":40}`).want(200)
+	zone := w.directory.Load().Accounts[id(harbor)].Zone
+	month := func() string { return w.now().In(zone).Format("2006-01") }
+	book := func(month, rate string, headers ...string) reply {
+		return w.do("POST", "/api/integration/reports/breakage/book", `{"month":"`+month+`","rate":`+rate+`}`, headers...)
+	}
+	first := month()
+	book(first, "10").want(400, "messages[0].path", "month")
+	w.pass(40 * 24 * time.Hour)
+	for body, field := range map[string]string{`{}`: "month", `{"month":"2026-13","rate":5}`: "month",
+		`{"month":"2026-1","rate":5}`: "month", `{"month":"2999-01","rate":5}`: "month", `{"month":"1969-12","rate":5}`: "month",
+		`{"month":"2026-01"}`: "rate", `{"month":"2026-01","rate":0}`: "rate", `{"month":"2026-01","rate":100}`: "rate",
+		`{"month":"2026-01","rate":7.505}`: "rate", `{"month":"2026-01","rate":5,"at":1}`: "at"} {
+		w.do("POST", "/api/integration/reports/breakage/book", body).want(400, "code", "VALIDATION_FAILURE",
+			"messages[0].path", field)
+	}
+	book(first, "10").want(409, "code", "ACCOUNT_MISCONFIGURED", "messages[0].path", "books.accounts.breakage")
+	named := ledgerAccounts
+	named.Breakage = "2700"
+	w.keeper(merchant.Books{Accounts: named})
+	book(first, "10", as(wharfKey)...).want(403, "code", "NOT_AUTHORIZED")
+	day := w.today()
+	book(first, "10").want(201, "month", first, "rate", "10.00", "bookings[0].amount", "4.44", "bookings[0].programID",
+		"22222222-2222-2222-2222-222222222222", "bookings[0].currency", "USD")
+	book(first, "12").want(422, "code", "NOT_SUPPORTED")
+	book("2026-01", "10").want(422, "code", "NOT_SUPPORTED")
+	if owed := w.report("liability"); !strings.Contains(owed, `"owed":60.00`) {
+		t.Errorf("once breakage is booked, guests are owed %s", owed)
+	}
+	second := month()
+	w.pass(40 * 24 * time.Hour)
+	later := w.today()
+	book(second, "10").want(422, "code", "NOT_SUPPORTED") // nothing was redeemed since
+	book(second, "5").want(201, "bookings[0].amount", "-2.34")
+	w.pass(24 * time.Hour)
+	journal := func(day time.Time, headers ...string) []string {
+		at := day.Format(time.DateOnly)
+		return booked(t, w.get("/reports/journal?from="+at+"&to="+at, headers...).want(200).body)
+	}
+	if got := fmt.Sprint(journal(day)); got != "[BREAKAGE 1700 2700 4.44 1]" {
+		t.Errorf("the journal is %s", got)
+	}
+	if got := fmt.Sprint(journal(later)); got != "[BREAKAGE 2700 1700 2.34 1]" {
+		t.Errorf("the journal of what is taken back is %s", got)
+	}
+	if got := journal(day, as(wharfKey)...); len(got) > 0 {
+		t.Errorf("the key of one location is told %s", got)
+	}
+	w.permit(harborKey, "audit")
+	w.get("/audit?limit=200").want(200, "entries[1].action", "books.breakage")
+}

@@ -105,7 +105,7 @@ func TestPagesAreSound(t *testing.T) {
 	all, _ := pages(t)
 	links := regexp.MustCompile(` (?:href|src)="([^"#:]*)(?:#([^"]*))?"`)
 	for at, p := range all {
-		if len(p.Body) > 300_000 {
+		if len(p.Body) > 330_000 {
 			t.Errorf("%s has %d bytes", at, len(p.Body))
 		}
 		if !strings.HasPrefix(p.Type, "text/html") {

@@ -69,6 +69,7 @@ func (c *Check) Parts() []ledger.Part {
 		part("replaced cards", 0, whole(c.checkReplaced)),
 		part("events", 5, whole(c.checkEvents)),
 		part("the sums of closed days", 0, whole(c.checkBooks)),
+		part("booked breakage", 0, whole(c.checkBreakage)),
 		part("the counts of gifts", 0, c.nothing("account %s has another number of gifts than is noted", `SELECT DISTINCT v.account_id
 			FROM voucher AS v WHERE NOT EXISTS (SELECT 1 FROM tally AS t WHERE t.account_id = v.account_id)
 				AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m

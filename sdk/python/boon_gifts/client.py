@@ -20,7 +20,7 @@ from .errors import BoonError, Failure, Message, Unreachable, UnknownOutcome, Vo
 from .transport import NotSent, Reply, Transport
 
 _API = "/api/integration/"
-_KEYLESS = tuple(_API + what for what in ("webhooks", "tills", "people"))  # they take no Idempotency-Key
+_KEYLESS = tuple(_API + what for what in ("webhooks", "tills", "people", "reports"))  # they take no Idempotency-Key
 _PROBLEM = "application/problem+json"
 _TELLS = {"redeem-gift": "redemptionID", "reverse-redemption": "reversalID"}  # beside what every answer has
 _VISIBLE = re.compile("[!-~]+")
@@ -232,6 +232,11 @@ class Client:
         percent."""
         return self._report("breakage", {"rate": rate, "at": at})
 
+    def book_breakage(self, month: str, rate: Union[Decimal, int]) -> Answer:
+        """Books the breakage of a month that is over, such as "2026-11", once: what the estimate at its end adds to what
+        was booked before."""
+        return self.call("POST", f"{_API}reports/breakage/book", {"month": month, "rate": rate})
+
     def dormant(self, months: int, at: Optional[When] = None) -> Answer:
         """Tells how many gifts nobody had used for so many months, and what was owed for them, by jurisdiction."""
         return self._report("dormant", {"months": months, "at": at})
@@ -247,7 +252,7 @@ class Client:
     def call(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None,
              idempotency_key: Optional[str] = None) -> Answer:
         """Makes any call, such as call("POST", "/api/integration/gifting/block-gift", {...}). A POST gets a key when
-        none is given. One about webhooks, tills and people, which take none, is not repeated."""
+        none is given. One about webhooks, tills, people and reports, which take none, is not repeated."""
         return self._call(method, path, body, idempotency_key, self._attempts, self._timeout, self._deadline)
 
     def _do(self, operation: str, members: Mapping[str, Any], key: Optional[str], attempts: Optional[int] = None,

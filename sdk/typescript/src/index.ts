@@ -102,7 +102,7 @@ function exact(name: string, value: unknown): unknown {
 }
 
 /** The paths of calls that take no Idempotency-Key. */
-const keyless = /\/api\/integration\/(webhooks|tills|people)(\/|$)/;
+const keyless = /\/api\/integration\/(webhooks|tills|people|reports)(\/|$)/;
 
 /** Whether the call changes something, and whether the service takes an Idempotency-Key for it. */
 function kind(request: Request): {changes: boolean; keyed: boolean} {

@@ -822,6 +822,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/integration/reports/breakage/book": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Book breakage
+         * @description Books the breakage of a month that is over, as the report breakage estimates it at the end of that month: for each program and currency, what the estimate adds to what was booked for
+         *     earlier months. If the estimate has shrunk, something is taken back. The journal of the day on which it is booked has it: debit liability, credit breakage. No gift changes, and liability
+         *     goes on telling all that guests are owed. It is for a person: nothing books by itself. A month is booked once, and none before one that is booked; a repeat of this call is refused with
+         *     NOT_SUPPORTED, as is a month of which there is nothing to book. No Idempotency-Key is kept. A key that is limited to locations may not book.
+         */
+        post: operations["bookBreakage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/integration/reports/dormant": {
         parameters: {
             query?: never;
@@ -1651,7 +1674,7 @@ export interface components {
         };
         /** @description One thing that somebody did in the account. Every member is always present. */
         AuditEntry: {
-            /** @description Of a change of a gift, the type of its event. Others: setup.changed, codes.exported, gifts.exported (gifts or entries left without codes), codes.read (a key looked up codes of gifts; once an hour), sheet.revoked, person.erased, clock.advanced, books.closed_again, till.signed_in, staff.changed (who may come in to the console), staff.signed_in, till.pin_limited and store.went_back. */
+            /** @description Of a change of a gift, the type of its event. Others: setup.changed, codes.exported, gifts.exported (gifts or entries left without codes), codes.read (a key looked up codes of gifts; once an hour), sheet.revoked, person.erased, clock.advanced, books.closed_again, books.breakage (somebody booked breakage), till.signed_in, staff.changed (who may come in to the console), staff.signed_in, till.pin_limited and store.went_back. */
             action: string;
             /** @description The address of the client; null at the command line, and before 0.2. */
             address: string | null;
@@ -1721,6 +1744,47 @@ export interface components {
              * @description The gift.
              */
             voucherID: string;
+        };
+        /** @description For which month breakage is to be booked. */
+        BookBreakage: {
+            /** @description A month that is over, such as 2026-11. */
+            month: string;
+            /**
+             * Format: double
+             * @description How much of what is sold is never redeemed, in percent, with at most two decimals.
+             */
+            rate: number;
+        };
+        /** @description What was booked. */
+        BookBreakageAnswer: {
+            /**
+             * Format: date-time
+             * @description When. The journal of that day has it.
+             */
+            bookedAt: string;
+            /** @description One for each program and currency of which the estimate is not what was booked before. */
+            bookings: {
+                /**
+                 * Format: double
+                 * @description What the estimate adds to what was booked for earlier months; below 0: so much of that is taken back.
+                 */
+                amount: number;
+                /** @description ISO 4217. */
+                currency: string;
+                /**
+                 * Format: uuid
+                 * @description The program.
+                 */
+                programID: string;
+            }[];
+            /** @description The month. */
+            month: string;
+            /**
+             * Format: double
+             * @description The rate.
+             */
+            rate: number;
+            requestID: components["schemas"]["AnswerID"];
         };
         /** @description A report with what proves it. */
         BreakageAnswer: {
@@ -8189,6 +8253,55 @@ export interface operations {
             400: components["responses"]["BadLookUp"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Permission"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    bookBreakage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BookBreakage"];
+            };
+        };
+        responses: {
+            /** @description It is booked. */
+            201: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BookBreakageAnswer"];
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            /** @description ACCOUNT_MISCONFIGURED. The set-up does not name the account breakage, or not the account liability. */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["SystemKey"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];

@@ -45,7 +45,12 @@ func MakeJournal(c *Call) (ledger.Answer, error) {
 	if err := c.TakeMemory(sums * entryMemory); err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.writeJournal(j, format, journal.Rows(days, c.journalNames()))
+	names := c.journalNames()
+	booked, err := c.bookedRows(from, until, names.Program)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	return c.writeJournal(j, format, append(journal.Rows(days, names), booked...))
 }
 
 // writeJournal writes the entries of rows.

@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/base/fair"
 	"boon.example/internal/books"
 	"boon.example/internal/books/report"
+	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
@@ -29,6 +30,10 @@ type Records interface {
 	// EachMoved tells of what moved in an account, sum by sum; the same key may be told of several times. An error of
 	// tell ends it. Where too much is not closed yet, the error is a books.Behind.
 	EachMoved(ctx context.Context, a *books.Asked, tell func(day int, k books.Key, s books.Sum) error) error
+	// Booked is all that was booked as breakage in an account, by month. Book books what decide says, which is given what
+	// was booked before and may be asked again; its error is given back.
+	Booked(ctx context.Context, account guid.ID) ([]books.Booked, error)
+	Book(ctx context.Context, e event.TrailEntry, decide func(earlier []books.Booked) ([]books.Booked, error)) error
 	// Heads gives the newest rows of the newest hash chains.
 	Heads(context.Context) ([]books.Head, error)
 }
