@@ -97,6 +97,9 @@ func (a *API) Register(mux *http.ServeMux) {
 
 func (a *API) nothing(w http.ResponseWriter, r *http.Request) { a.Fail(w, r, http.StatusNotFound) }
 
+// Reading are the places in which reports read the books, for whoever else reads them.
+func (a *API) Reading() *fair.Places { return a.reports.Places }
+
 // Operations carries out the operations by their paths below those of the interface: /redemption/redeem-gift.
 func (a *API) Operations() http.Handler {
 	mux := http.NewServeMux()

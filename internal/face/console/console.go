@@ -19,6 +19,7 @@ import (
 
 	"boon.example/internal/base/fair"
 	"boon.example/internal/base/ratelimit"
+	"boon.example/internal/books"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -35,6 +36,7 @@ type Config struct {
 	Store      Store
 	Directory  func() *merchant.Directory // the newest set-up
 	Keys       Keys
+	Reading    *fair.Places // in which the books are read, here and for reports
 }
 
 // Store is what the console needs of a database.
@@ -59,6 +61,9 @@ type Store interface {
 	List(context.Context, gift.Filter) (gift.Page, error)
 	// History gives at most limit entries of a gift after the one numbered seq, the oldest first.
 	History(ctx context.Context, account, voucher guid.ID, seq, limit int) ([]gift.Entry, error)
+	// EachMoved tells of what moved in the books of an account, sum by sum. Where too much is not closed yet, the error
+	// is a books.Behind.
+	EachMoved(ctx context.Context, a *books.Asked, tell func(day int, k books.Key, s books.Sum) error) error
 }
 
 // Path is where the console is. Below it stands the id of an account.
@@ -93,7 +98,7 @@ func Handler(c Config) http.Handler {
 	f := &console{Config: c, secure: strings.HasPrefix(c.PublicURL, "https://"), looks: readLooks(),
 		busy: fair.New(passwordsAtOnce), passkeys: passkeysFor(c.PublicURL)}
 	f.limits = ratelimit.NewLimiterBy(signInRate, ratelimit.Records[string](wrongSignIns{c.Store}), time.Now)
-	f.table = slices.Concat(f.giftPages(), f.actionPages(), f.homePages(), f.teamPages())
+	f.table = slices.Concat(f.todayPages(), f.giftPages(), f.actionPages(), f.homePages(), f.teamPages())
 	mux := http.NewServeMux()
 	mux.Handle("GET "+assetsPath+"{folder}/{file}", c.Service.Page(http.HandlerFunc(f.asset)))
 	f.open(mux, "GET "+joinPath+"{token}", f.showInvitation)

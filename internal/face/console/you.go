@@ -19,7 +19,6 @@ import (
 // homePages are the pages about the member.
 func (f *console) homePages() []page {
 	return []page{
-		{pattern: "GET /{$}", do: func(r *request) (view, error) { return view{to: home(r.account.ID) + "you"}, nil }},
 		{pattern: "GET /you", nav: "console.you", do: f.you},
 		{pattern: "POST /you/end", do: f.endSession},
 		{pattern: "POST /you/password", do: f.setPassword},

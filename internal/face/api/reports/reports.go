@@ -41,11 +41,11 @@ type Records interface {
 // Operations has what all reports share.
 type Operations struct {
 	Records
-	places *fair.Places // reports read much
+	Places *fair.Places // for reading the books, as reports read much
 }
 
 // New makes the operations.
-func New(r Records) *Operations { return &Operations{Records: r, places: fair.New(2)} }
+func New(r Records) *Operations { return &Operations{Records: r, Places: fair.New(2)} }
 
 // Call is a call for a report.
 type Call struct {
@@ -173,7 +173,7 @@ func (c *Call) now() time.Time {
 func (c *Call) start() (done func(), _ error) {
 	waits, stop := context.WithTimeout(c.Context(), ledger.MaxHeld)
 	defer stop()
-	done, err := c.places.Take(waits, c.Account.ID, c.Caller.KeyID)
+	done, err := c.Places.Take(waits, c.Account.ID, c.Caller.KeyID)
 	if err != nil && c.Context().Err() == nil {
 		e := refusal.New(refusal.Unavailable, "Other reports are being made. Repeat the request in a few seconds.")
 		e.RetryAfter = 5 * time.Second

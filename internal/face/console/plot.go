@@ -1,0 +1,80 @@
+package console
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"boon.example/internal/money"
+	"boon.example/internal/post/locale"
+)
+
+// The size of a plot, in its own units: the page makes it as wide as there is room.
+const (
+	plotWidth, plotHeight = 720.0, 180.0
+	plotLeft, plotTop     = 64.0, 12.0
+	plotBottom            = plotHeight - 24
+)
+
+// plot is a picture of what was sold and redeemed day by day: bars and a line.
+type plot struct {
+	Bars, Line string // paths
+	Rules      []mark // for round amounts
+	Months     []mark // where they begin
+}
+
+// mark is a line or a place in a plot, and what stands beside it.
+type mark struct{ At, Beside, Text string }
+
+// drawPlot draws days that follow each other, each with what was sold and redeemed in it.
+func drawPlot(days []daySums, unit money.Currency, in *locale.Locale) *plot {
+	one := math.Pow10(unit.Decimals)
+	var most float64
+	for _, d := range days {
+		most = max(most, float64(d.sold)/one, float64(d.redeemed)/one)
+	}
+	step := roundStep(most)
+	top := max(math.Ceil(most/step), 1) * step
+	y := func(units float64) float64 { return plotBottom - max(units, 0)/top*(plotBottom-plotTop) }
+	wide := (plotWidth - plotLeft) / float64(len(days))
+	p := &plot{}
+	for at := 0.0; at <= top; at += step {
+		p.Rules = append(p.Rules, mark{coordinate(y(at)), coordinate(y(at) + 4), in.Number(int64(at))})
+	}
+	var bars, line strings.Builder
+	for n, d := range days {
+		x := plotLeft + wide*float64(n)
+		if high := plotBottom - y(float64(d.sold)/one); high > 0 {
+			fmt.Fprintf(&bars, "M%.1f %.1fv%.1fh%.1fv%.1fz", x, plotBottom, -high, wide*0.7, high)
+		}
+		fmt.Fprintf(&line, "%c%.1f %.1f", "ML"[min(n, 1)], x+wide*0.35, y(float64(d.redeemed)/one))
+		if d.day.Day() == 1 && n < len(days)-7 { // else its name would not fit
+			p.Months = append(p.Months, mark{At: coordinate(x), Text: in.DayAndMonth(d.day)})
+		}
+	}
+	p.Bars, p.Line = bars.String(), line.String()
+	return p
+}
+
+// daySums is what was sold and redeemed in a day.
+type daySums struct {
+	day            time.Time
+	sold, redeemed money.Amount
+}
+
+// roundStep is a round number of units that goes into the most that is shown two to five times, and at least 1.
+func roundStep(most float64) float64 {
+	if most < 2 {
+		return 1
+	}
+	power := math.Pow10(int(math.Floor(math.Log10(most / 2))))
+	for _, step := range []float64{5, 2} {
+		if most/(step*power) >= 2 {
+			return step * power
+		}
+	}
+	return power
+}
+
+func coordinate(n float64) string { return fmt.Sprintf("%.1f", n) }

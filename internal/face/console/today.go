@@ -1,0 +1,254 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"boon.example/internal/books"
+	"boon.example/internal/calendar"
+	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
+	"boon.example/internal/money"
+	"boon.example/internal/service"
+)
+
+const (
+	plottedDays  = 90
+	plottedMoney = 4                // currencies with a plot, so that a page stays small
+	newestGifts  = 8                // in the list
+	mostCounted  = 100              // gifts of a state
+	booksWithin  = 2 * time.Second  // until a place to read the books in is free
+	thisInstant  = time.Millisecond // is over soon: what was answered before the page is in it
+	todayPath    = "today"          // below the account
+	failedGifts  = "gifts?status=FAILED_DELIVERY"
+	waitingGifts = "gifts?status=PENDING"
+)
+
+// todayPages are the first pages.
+func (f *console) todayPages() []page {
+	return []page{
+		{pattern: "GET /{$}", do: toFirstPage},
+		{pattern: "GET /" + todayPath, nav: "console.today", needs: merchant.MayLookUp, do: f.today},
+	}
+}
+
+// toFirstPage leads to the page that somebody sees after signing in.
+func toFirstPage(r *request) (view, error) {
+	first := "you"
+	if r.member.Role.May().Has(merchant.MayLookUp) {
+		first = todayPath
+	}
+	return view{to: home(r.account.ID) + first}, nil
+}
+
+// today is what the page of the day shows.
+type today struct {
+	Day             time.Time
+	Failed, Waiting counted
+	FailedAt        string // the address of the gifts that did not arrive
+	WaitingAt       string
+	Books           []figures
+	Note            string // why there are no figures; "": there are, or the member may not see them
+	Reports         bool   // the member may see reports
+	Newest          []row
+	All             string // the address of all gifts
+}
+
+// counted is how many gifts have a state.
+type counted struct {
+	Any   bool
+	Text  string
+	Among string // which gifts were counted; "": all
+}
+
+// figures are those of one currency.
+type figures struct {
+	Currency                    string
+	Sold, Redeemed, Outstanding string
+	Gifts, Times                string // how many were sold; how often one was redeemed
+	Plot                        *plot  // nil: only the table
+	Days                        []dayOfFigures
+}
+
+// dayOfFigures is a row of the table below a plot.
+type dayOfFigures struct {
+	Day            time.Time
+	Sold, Redeemed string
+}
+
+// today shows how the account does: what was sold and redeemed, what is owed, and what is to be mended.
+func (f *console) today(r *request) (view, error) {
+	below := home(r.account.ID)
+	shown := today{Day: r.Now.In(r.account.Zone), Reports: r.member.Role.May().Has(merchant.MayReport),
+		FailedAt: below + failedGifts, WaitingAt: below + waitingGifts, All: below + "gifts"}
+	newest, err := f.Store.List(r.Context(), gift.Filter{AccountID: r.account.ID, Limit: newestGifts})
+	if err != nil {
+		return view{}, service.Stored(err)
+	}
+	for n := range newest.Gifts {
+		shown.Newest = append(shown.Newest, r.row(&newest.Gifts[n]))
+	}
+	if shown.Failed, err = f.count(r, gift.FailedDelivery); err != nil {
+		return view{}, err
+	}
+	if shown.Waiting, err = f.count(r, gift.Pending); err != nil {
+		return view{}, err
+	}
+	if shown.Reports {
+		if shown.Books, shown.Note, err = f.figures(r); err != nil {
+			return view{}, err
+		}
+	}
+	return view{template: "today.html", title: "console.today", data: shown}, nil
+}
+
+// count counts the gifts of a state among the newest, up to mostCounted.
+func (f *console) count(r *request, s gift.Status) (c counted, _ error) {
+	page, err := f.Store.List(r.Context(), gift.Filter{AccountID: r.account.ID, Status: s, Limit: mostCounted})
+	if err != nil {
+		return c, service.Stored(err)
+	}
+	n := len(page.Gifts)
+	c.Any, c.Text = n > 0, r.locale.Number(int64(n))
+	switch {
+	case page.Next.IsZero():
+	case n == mostCounted:
+		c.Text += "+"
+	default:
+		c.Among = r.locale.Text("console.today.among", r.locale.Number(int64(page.Read)))
+	}
+	return c, nil
+}
+
+// figures reads what moved in the books: the days before the plot as one, then each day of the plot, of which only the
+// last is read entry by entry. Where that cannot be done now, note says why.
+func (f *console) figures(r *request) (all []figures, note string, _ error) {
+	waits, stop := context.WithTimeout(r.Context(), booksWithin)
+	defer stop()
+	done, err := f.Reading.Take(waits, r.account.ID, r.member.ID)
+	switch {
+	case r.Context().Err() != nil:
+		return nil, "", err
+	case err != nil:
+		return nil, r.locale.Text("console.today.busy"), nil
+	}
+	defer done()
+	days := r.lastDays(plottedDays)
+	until := r.Now.Truncate(thisInstant).Add(thisInstant)
+	from := calendar.FromWall(days[0], r.account.Zone).UTC()
+	read := booksRead{r: r, days: map[int]int{}, all: map[money.Currency]*moved{}}
+	for n, d := range days {
+		read.days[d.Year()*10_000+int(d.Month())*100+d.Day()] = n
+	}
+	for _, asked := range []books.Asked{
+		{Account: r.account, Until: from, Cubes: []books.Cube{books.Stock}},
+		{Account: r.account, From: from, Until: until, Cubes: []books.Cube{books.Stock, books.Places}, ByDay: true},
+	} {
+		err := f.Store.EachMoved(r.Context(), &asked, read.tell)
+		if _, behind := errors.AsType[*books.Behind](err); behind {
+			return nil, r.locale.Text("console.today.behind"), nil
+		}
+		if err != nil {
+			return nil, "", service.Stored(err)
+		}
+	}
+	return read.figures(days), "", nil
+}
+
+// lastDays are the last days of the account, today at the end, by their dates.
+func (r *request) lastDays(n int) []time.Time {
+	y, m, d := r.Now.In(r.account.Zone).Date()
+	days := make([]time.Time, n)
+	for i := range days {
+		days[i] = time.Date(y, m, d-n+1+i, 0, 0, 0, 0, time.UTC)
+	}
+	return days
+}
+
+// booksRead adds up what moved.
+type booksRead struct {
+	r    *request
+	days map[int]int // by the number of a day, which of the plot it is
+	all  map[money.Currency]*moved
+}
+
+// moved is what moved in a currency.
+type moved struct {
+	owed, sold, redeemed [plottedDays]money.Amount
+	before               money.Amount // owed when the plot begins
+	gifts, times         int64        // sold, and redemptions, today
+}
+
+// tell adds a sum. What was given away is never sold, and not owed to anybody: it is left out.
+func (b *booksRead) tell(day int, k books.Key, s books.Sum) error {
+	if k.Promotional || k.Currency.Code == "" || !b.r.seesPlace(k) {
+		return nil
+	}
+	of := b.all[k.Currency]
+	if of == nil {
+		of = &moved{}
+		b.all[k.Currency] = of
+	}
+	n, plotted := b.days[day]
+	switch {
+	case k.Cube == books.Stock && !books.State(k.Line).Owed():
+	case k.Cube == books.Stock && !plotted:
+		of.before += s.Money
+	case k.Cube == books.Stock:
+		of.owed[n] += s.Money
+	case plotted:
+		of.add(n, books.Line(k.Line), s)
+	}
+	return nil
+}
+
+// add adds what moved on a line in a day of the plot.
+func (m *moved) add(n int, line books.Line, s books.Sum) {
+	now := n == plottedDays-1
+	switch line {
+	case books.LineIssued, books.LineActivated, books.LineReloaded:
+		if m.sold[n] += s.Money; now {
+			m.gifts += s.Count
+		}
+	case books.LineRedeemed:
+		if m.redeemed[n] -= s.Money; now {
+			m.times += s.Count
+		}
+	}
+}
+
+// seesPlace reports whether the member may see what is of where value was sold.
+func (r *request) seesPlace(k books.Key) bool {
+	return len(r.member.Locations) == 0 || slices.Contains(r.member.Locations, k.Sold)
+}
+
+// figures are the sums as people read them, by currency.
+func (b *booksRead) figures(days []time.Time) (all []figures) {
+	in := b.r.locale
+	for _, c := range slices.SortedFunc(maps.Keys(b.all),
+		func(a, b money.Currency) int { return strings.Compare(a.Code, b.Code) }) {
+		m, last := b.all[c], plottedDays-1
+		owed := m.before
+		sums := make([]daySums, len(days))
+		one := figures{Currency: c.Code}
+		for n, day := range days {
+			owed += m.owed[n]
+			sums[n] = daySums{day, m.sold[n], m.redeemed[n]}
+			if m.sold[n] != 0 || m.redeemed[n] != 0 {
+				one.Days = append(one.Days, dayOfFigures{day, in.Money(m.sold[n], c), in.Money(m.redeemed[n], c)})
+			}
+		}
+		slices.Reverse(one.Days)
+		one.Sold, one.Redeemed = in.Money(m.sold[last], c), in.Money(m.redeemed[last], c)
+		one.Gifts, one.Times, one.Outstanding = in.Number(m.gifts), in.Number(m.times), in.Money(owed, c)
+		if len(all) < plottedMoney && len(one.Days) > 0 {
+			one.Plot = drawPlot(sums, c, in)
+		}
+		all = append(all, one)
+	}
+	return all
+}

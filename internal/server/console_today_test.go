@@ -1,0 +1,82 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/examples"
+	"boon.example/internal/server"
+	"boon.example/internal/staff"
+)
+
+// figure is a figure of a page of the console, by its name; "": it is not there.
+func figure(page, name string) string {
+	m := regexp.MustCompile(`<dt>` + name + `</dt><dd>(?:<a [^>]*>)?([^<]*)`).FindStringSubmatch(page)
+	if m == nil {
+		return ""
+	}
+	return m[1]
+}
+
+// TestTodayTellsHowTheShopDoes: its figures are those of the reports; whoever may not see reports sees none.
+func TestTodayTellsHowTheShopDoes(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	g := s.sell(`{"value":40,"recipientDescription":"<i>Ana</i>","deliveryMethodID":3}`)
+	s.sell(`{"value":10.5,"recipientDescription":"Ben","deliveryMethodID":1,"recipientContact":"ben@example.com",
+		"hasScheduledDelivery":true,"deliveryDate":"` + time.Now().AddDate(0, 1, 0).UTC().Format(time.RFC3339) + `"}`)
+	for n := range 2 {
+		s.must("POST", redeemPath, examples.HarborTillKey,
+			fmt.Sprintf(`{"voucherID":"%s","amount":4,"reference":"T-%d"}`, g.VoucherID, n), nil)
+	}
+	for _, role := range []staff.Role{staff.Owner, staff.Bookkeeper, staff.Manager} {
+		page := s.joined(string(role)+"@example.com", role).want(http.StatusOK, harborConsole+"today", nil).body
+		want := map[string]string{"Sold": "$50.50", "Redeemed": "$8.00", "Outstanding": "$42.50",
+			"Waiting for delivery": "1"}
+		if role == staff.Manager {
+			want = map[string]string{"Sold": "", "Redeemed": "", "Outstanding": "", "Waiting for delivery": "1"}
+		}
+		for name, text := range want {
+			if is := figure(page, name); is != text {
+				t.Errorf("%s: %s is %q, want %q", role, name, is, text)
+			}
+		}
+		if !strings.Contains(page, "&lt;i&gt;Ana") || strings.Contains(page, "<i>Ana") {
+			t.Errorf("%s: the newest gifts are not shown as they are: %s", role, page)
+		}
+		if drawn := strings.Contains(page, `<path class="used" d="M`); drawn != (role != staff.Manager) {
+			t.Errorf("%s: a plot: %t", role, drawn)
+		}
+	}
+	var report struct {
+		Report struct {
+			Rows []struct{ Issued, Redeemed, Closing float64 }
+		}
+	}
+	s.must("GET", "/api/integration/reports/roll-forward?from=2026-01-01", examples.HarborOfficeKey, "", &report)
+	if is := fmt.Sprint(report.Report.Rows); is != "[{50.5 -8 42.5}]" {
+		t.Errorf("the report says %s", is)
+	}
+	cashier := s.joined("carl@example.com", staff.Cashier)
+	cashier.want(http.StatusForbidden, harborConsole+"today", nil)
+	if to := cashier.want(http.StatusSeeOther, harborConsole, nil).header.Get("Location"); to != harborConsole+"you" {
+		t.Errorf("a cashier is led to %s", to)
+	}
+}
+
+// TestTodayOfAnEmptyShop: it says what comes first.
+func TestTodayOfAnEmptyShop(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	owner := s.joined("ann@example.com", staff.Owner)
+	to := owner.want(http.StatusSeeOther, harborConsole, nil).header.Get("Location")
+	page := owner.want(http.StatusOK, to, nil).body
+	if to != harborConsole+"today" || !strings.Contains(page, "No gifts yet") || strings.Contains(page, "<svg") ||
+		figure(page, "Waiting for delivery") != "0" {
+		t.Errorf("%s: %s", to, page)
+	}
+}
