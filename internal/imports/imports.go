@@ -203,7 +203,8 @@ type Summary struct {
 	Pieces               money.Amount // of the item gifts
 	Problems             []Problem    // the first MaxProblems
 
-	long, round int // codes of more digits than a spreadsheet keeps; those that end in zeros instead
+	spreads     map[int]*spread // by the length of codes
+	long, round int             // codes of more digits than a spreadsheet keeps; those that end in zeros instead
 }
 
 // Add counts a line.
@@ -220,7 +221,11 @@ func (s *Summary) Add(line Line, problems []Problem) {
 	} else {
 		s.Total += line.Balance
 	}
-	if code := line.Code.Reveal(); len(code) > spreadsheetDigits && strings.Trim(code, digits) == "" {
+	code := line.Code.Reveal()
+	if line.PIN == "" {
+		s.spreadOut(code)
+	}
+	if len(code) > spreadsheetDigits && strings.Trim(code, digits) == "" {
 		s.long++
 		if strings.Trim(code[spreadsheetDigits:], "0") == "" {
 			s.round++

@@ -309,3 +309,30 @@ func FuzzFile(f *testing.F) {
 		}
 	})
 }
+
+// TestCodesThatWouldBeGuessedNeedPINs: short ones, and those that follow each other.
+func TestCodesThatWouldBeGuessedNeedPINs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, line string
+		step, n    int
+		guessed    bool
+	}{
+		{"numbers in a row", "60061234%08d,5,", 1, 1_000, true},
+		{"numbers far apart", "6%015d,5,", 9_000_000_000_000, 100, false},
+		{"numbers in a row with PINs", "60061234%08d,5,4711", 1, 1_000, false},
+		{"short codes of digits", "%08d,5,", 18_000, 5_000, true}, {"short codes with a letter", "A%07d,5,", 1, 1_000, true},
+		{"letters far apart", "%08X,5,", 50_000_000, 80, false},
+		{"as Boon's", "%012d,5,", 900_000_000, 1_000, false},
+	} {
+		in := strings.Builder{}
+		in.WriteString("code,balance,pin\n")
+		for n := range c.n {
+			fmt.Fprintf(&in, c.line+"\n", (n+1)*c.step)
+		}
+		_, problems, s := file(t, merchant.FromOther, strings.NewReader(in.String()))
+		if got := s.Guessable(account(t)); (len(got) > 0) != c.guessed || len(problems) > 0 {
+			t.Errorf("%s: %v, %v", c.name, got, problems)
+		}
+	}
+}

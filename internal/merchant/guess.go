@@ -2,6 +2,7 @@ package merchant
 
 import (
 	"crypto/sha256"
+	"math/big"
 	"time"
 
 	"boon.example/internal/guid"
@@ -30,6 +31,17 @@ const (
 	AnonymousBurst  = 10 // attempts without a valid key, per client network
 	AnonymousRefill = time.Minute / 10
 )
+
+// GuessesInAYear is how many wrong codes a key gets answers to in a year, whatever it is a key of. Redemptions, which
+// give attempts back, need codes that are known.
+const GuessesInAYear = ShopGuessBurst + SharedGuesses*int64(365*24*time.Hour/GuessRefill)
+
+// Guessable reports whether one of so many live codes would be guessed within a year by a key, which tries codes of the
+// space that they lie in: whether there are no more tries to a hit than it has.
+func Guessable(space *big.Int, live int64) bool {
+	hits := new(big.Int).Mul(big.NewInt(live), big.NewInt(GuessesInAYear))
+	return hits.Cmp(space) >= 0
+}
 
 // How many wrong PINs of a person are answered before the PIN rests: at one till, so that a till in the wrong hands
 // keeps nobody out of the others, and at all tills of the account together.
