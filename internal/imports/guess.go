@@ -42,9 +42,9 @@ func (s *Summary) Guessable(a *merchant.Account) (problems []Problem) {
 		if of == nil || !merchant.Guessable(of.space(form), of.live) {
 			continue
 		}
-		problems = append(problems, Problem{Text: fmt.Sprintf("%d cards with codes of %d characters have no PIN, and their codes "+
-			"lie so close together that one of them would be guessed within a year. Give each card a PIN.", of.live,
-			form.Length())})
+		problems = append(problems, Problem{Text: fmt.Sprintf("%d cards with codes of %d characters have no PIN, and their "+
+			"codes lie so close together that one of them would be guessed within a year. Give each card a PIN.",
+			of.live, form.Length())})
 	}
 	return slices.Clip(problems)
 }

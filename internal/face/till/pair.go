@@ -208,6 +208,7 @@ func (t *tills) tell(c *service.Call, s *session) (answer, error) {
 		w.Integer("decimals", account.Currency.Decimals)
 		w.Text("timeZone", account.Zone.String())
 		w.TextOrNull("language", string(account.Language))
+		w.Boolean("importedCodes", len(account.ImportedCodes) > 0)
 		names := []string{}
 		for _, p := range caller.People() {
 			names = append(names, p.Name)

@@ -58,5 +58,24 @@ export function read(text) {
   return null;
 }
 
+/**
+ * card says what was typed or swiped of a card from another system: {voucherCode} for its 6 to 32 letters and digits, however they
+ * are grouped, or for the number on the track of a magnetic stripe; null for anything else. Which of them exist, the service knows.
+ */
+export function card(text) {
+  const trimmed = String(text).replace(/^[\s\p{Cc}\p{Cf}]+|[\s\p{Cc}\p{Cf}]+$/gu, "").replace(/^\][A-Za-z][0-9A-Za-z]/, "");
+  const number = /^(?:;|%B)([^=^?]*)/.exec(trimmed)?.[1] ?? trimmed;
+  const code = number.normalize("NFKC").replace(/[\s\p{Pd}\p{Cf}.·\u2212]/gu, "");
+  return /^[0-9A-Za-z]{6,32}$/.test(code) ? { voucherCode: code } : null;
+}
+
+/** product tells the barcode of a product, by its length and its check digit (GS1): whoever scans goods asks for no gift. */
+export function product(text) {
+  const digits = String(text).trim();
+  if (!/^([0-9]{8}|[0-9]{12,14})$/.test(digits)) return false;
+  const sum = [...digits].reverse().reduce((all, d, n) => all + Number(d) * (n % 2 ? 3 : 1), 0);
+  return sum % 10 === 0;
+}
+
 /** grouped writes digits as they are printed on a gift: 4829 1357 6024. */
 export const grouped = (digits) => digits.replace(/(.{4})(?=.)/g, "$1 ");

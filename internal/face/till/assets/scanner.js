@@ -78,6 +78,7 @@ export class Wedge {
   first = false;
   scanner = false;
   foreign = false;
+  text = ""; // of the scan that ended last
 
   /** trusts tells whether an Enter is that of a hand that typed an amount. */
   trusts(at) { return at - this.#strange > strange; }
@@ -118,6 +119,7 @@ export class Wedge {
   #end() {
     const gift = scanned(this.#text, this.#keys, this.#caps);
     this.foreign = gift === null && foreign(this.#text);
+    this.text = this.#text;
     this.#forget();
     return gift;
   }

@@ -1,6 +1,6 @@
 // The till: which view is shown, and what its buttons do. Money is moved by safe.js alone.
 import * as api from "./api.js";
-import { decimal, empty, grouped, minor, press, split, value } from "./amount.js";
+import { card, decimal, empty, grouped, minor, press, product, split, value } from "./amount.js";
 import { booked, ended, open, rightsToUndo, undoing, unstaffed, within } from "./intent.js";
 import { Safe } from "./safe.js";
 import { watch } from "./scan.js";
@@ -127,6 +127,7 @@ function learn(state) {
   $(".merchant").textContent = state.merchant;
   $(".location").textContent = state.location.name;
   $(".device").textContent = state.device.name;
+  $("#digits").inputMode = state.importedCodes ? "text" : "numeric"; // they may have letters
   $(".nobody", views.home).hidden = !unstaffed(state);
   const out = $(".sign-out");
   out.hidden = state.person === null;
@@ -323,11 +324,17 @@ function cameraOn(on) {
   $(".open-camera").hidden = on;
 }
 
+/** cardOf gives the code of a card from another system, where the merchant takes such cards. */
+const cardOf = (text) => (device?.importedCodes ? card(text) : null);
+
+/** giftOf gives the gift that was scanned or swiped; the barcode of a product is none. */
+const giftOf = (text) => giftIn(text) ?? (product(text) ? null : cardOf(text));
+
 /** scanned takes what the camera or a hand scanner read; the same text within a moment is the same look of the camera. */
 function scanned(text) {
   if (busy || (text === lastScan.text && performance.now() - lastScan.at < 3000)) return;
   lastScan = { text, at: performance.now() };
-  const gift = giftIn(text);
+  const gift = giftOf(text);
   if (gift === null) {
     play("no");
     return void ($(".error", views.home).textContent = t("till.error.not-a-gift"));
@@ -358,7 +365,7 @@ async function find(gift) {
 function typed() {
   const field = $("#digits");
   clearTimeout(standing);
-  const gift = giftIn(field.value);
+  const gift = giftIn(field.value) ?? cardOf(field.value);
   if (gift) return find(gift);
   const digits = field.value.replace(/\D/g, "");
   if (field.value.trim() === "") return field.focus();
@@ -795,7 +802,8 @@ document.addEventListener("keydown", (event) => {
  * scannerDone takes the Enter of a hand scanner from whatever has the focus. What stood before the scan stands again; a gift
  * is shown, and what is none, such as the barcode of a product, takes nothing.
  */
-function scannerDone(gift, event) {
+function scannerDone(found, event) {
+  const gift = found ?? giftOf(wedge.text);
   event?.preventDefault();
   event?.stopPropagation();
   clearTimeout(standing);
@@ -812,7 +820,7 @@ function scannerDone(gift, event) {
 
 document.addEventListener("paste", (event) => {
   if (event.target.matches?.("input")) return;
-  const gift = giftIn(event.clipboardData?.getData("text") ?? "");
+  const gift = giftOf(event.clipboardData?.getData("text") ?? "");
   if (gift && view !== "wait") find(gift);
 });
 
@@ -822,6 +830,7 @@ function typing() {
   const field = $("#digits");
   clearTimeout(standing);
   complain("");
+  if (device?.importedCodes) return; // which may be longer: the button and Enter look them up
   const digits = field.value.replace(/[\s\u00a0-]/g, "");
   if (!/^[0-9]*$/.test(digits)) return;
   const end = field.selectionStart === field.value.length;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decimal, empty, grouped, minor, press, read, split, value } from "../assets/amount.js";
+import { card, decimal, empty, grouped, minor, press, product, read, split, value } from "../assets/amount.js";
 import { Wedge } from "../assets/scanner.js";
 
 const typed = (keys, decimals = 2) => keys.reduce((entry, key) => press(entry, key, decimals), empty);
@@ -95,4 +95,17 @@ test("the Enter of a scanner is told from that of a hand, whatever was scanned",
   assert.ok(!wedge.first);
   wedge.key("Enter", 3240);
   assert.ok(!wedge.scanner, "what a hand types after a scan is its own");
+});
+
+test("cards from another system are typed, scanned and swiped", () => {
+  for (const [text, code] of [["6006 1234-5678 9012", "6006123456789012"], ["gift-oI-0123", "giftoI0123"], [";0006123456789012=9912?\r", "0006123456789012"],
+    ["%B0006123456789012^GIFT/CARD^9912?;0006123456789012=9912?", "0006123456789012"], ["]C16006123456789012\r", "6006123456789012"]]) {
+    assert.deepEqual(card(text), { voucherCode: code }, text);
+  }
+  for (const text of ["", "12345", "1".repeat(33), "https://a/g/x", "%6006123456789012?", "abc_def"]) assert.equal(card(text), null, text);
+});
+
+test("the barcode of a product is no card", () => {
+  for (const text of ["4006381333931", "96385074", "036000291452", "10012345678902"]) assert.ok(product(text), text);
+  for (const text of ["4006381333932", "6006123456789012", "4006381", "abcdefgh", "482913576024x"]) assert.ok(!product(text), text);
 });
