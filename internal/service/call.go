@@ -123,15 +123,15 @@ func (s *Service) withStoreTimeout(ctx context.Context) (context.Context, contex
 	return context.WithTimeout(ctx, s.config.StoreTimeout)
 }
 
-// heavyDeadline is for orders that are held back while tills are busy, and for sheets.
-const heavyDeadline = ledger.MaxHeld + 15*time.Second
+// HeavyDeadline is for orders that are held back while tills are busy, and for sheets.
+const HeavyDeadline = ledger.MaxHeld + 15*time.Second
 
 // MoreTime is the context of what may be held back. It should keep no place from other calls meanwhile.
 func (c *Call) MoreTime() (context.Context, context.CancelFunc) {
 	c.Leave()
 	// a test's writer has none
-	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(heavyDeadline + 15*time.Second))
-	return context.WithTimeout(c.HTTP.Context(), heavyDeadline)
+	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(HeavyDeadline + 15*time.Second))
+	return context.WithTimeout(c.HTTP.Context(), HeavyDeadline)
 }
 
 // Actor is who causes an entry, at a location; zero: at none in particular.

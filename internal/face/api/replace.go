@@ -6,6 +6,8 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
+	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
 
@@ -48,6 +50,11 @@ func readReplacing(o *wire.Object) (r replacing) {
 // replaceGift gives a gift another code and token.
 func replaceGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readReplacing)
+	if d := asked.Deliver; d != nil && d.Method == contact.Printed && !c.Caller.Permissions.Has(merchant.MaySeeCodes) {
+		problems.Refuse(refusal.At(refusal.NotAuthorized, "deliver.deliveryMethodID", "A printed card shows its code, and "+
+			"this key may not see codes. Leave deliver out: then the answer has the new code. Or send it by e-mail (1) or "+
+			"SMS (2)."))
+	}
 	request := c.RequestTo(gift.ReplaceGift, func(spell func(string) string) any {
 		as := asked
 		if as.Deliver != nil {

@@ -192,6 +192,26 @@ func TestThievesReplaceNothing(t *testing.T) {
 	w.redeem(g, "").want(200)
 }
 
+// TestAPrintedReplacementNeedsCodes: a card that is printed shows its code. A key that may not see codes is told which
+// deliveries work, and nothing is replaced.
+func TestAPrintedReplacementNeedsCodes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(ofMoney("50"))
+	const printed = `,"deliver":{"deliveryMethodID":3}`
+	w.permit(rotatedKey, "replace", "look-up")
+	text := w.post("replace-gift", replaceBody(g, printed), as(rotatedKey)...).refused(403, refusal.NotAuthorized,
+		"deliver.deliveryMethodID").at("messages[0].text")
+	for _, way := range []string{"Leave deliver out", "e-mail (1)", "SMS (2)"} {
+		if !strings.Contains(text, way) {
+			t.Errorf("it is refused with %q, which does not name %q", text, way)
+		}
+	}
+	w.post("validate-gift", `{"voucherCode":"`+g.code+`","organizationID":"`+pier+`"}`).want(200)
+	w.permit(rotatedKey, "replace", "look-up", "codes")
+	w.post("replace-gift", replaceBody(g, printed), as(rotatedKey)...).want(200)
+}
+
 // TestReplacedWhileRedeemed: a redemption by the old code that races with the replacement has one outcome.
 func TestReplacedWhileRedeemed(t *testing.T) {
 	t.Parallel()

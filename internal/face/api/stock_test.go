@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -10,9 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
@@ -370,5 +374,34 @@ func (r reply) prints(sheets int, cards []made) {
 	slices.Sort(want)
 	if !slices.Equal(printed, want) {
 		r.Errorf("%d codes are printed, want %d: %q", len(printed), len(want), printed)
+	}
+}
+
+// TestStockSaysHowLongToWait: the document says after how long the service ends such a call, and that a client should
+// wait longer.
+func TestStockSaysHowLongToWait(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		Paths map[string]map[string]struct{ OperationID, Description string }
+	}
+	if err := json.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	said := document.Paths[paths["create-stock"]]["post"].Description
+	for _, want := range []string{
+		fmt.Sprintf("held back for up to %.0f seconds", ledger.MaxHeld.Seconds()),
+		fmt.Sprintf("ends within %.0f seconds", service.HeavyDeadline.Seconds()),
+		"So wait 60 seconds", "under the same Idempotency-Key", string(refusal.RequestInProgress),
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q: %s", want, said)
+		}
+	}
+	if service.HeavyDeadline >= time.Minute {
+		t.Errorf("the service ends such a call after %v, later than a client is told to wait", service.HeavyDeadline)
 	}
 }

@@ -200,7 +200,8 @@ export interface paths {
          * @description Makes cards without value, all in one transaction or none. Each is NOT_ACTIVATED, has a balance of 0 and can be spent by nobody until activate-gift gives it
          *     its value. Their codes are in no answer; look-ups show them to keys with the permission codes. Who gets them is not known: they are in the account's language.
          *
-         *     Such a call may be held back for up to 30 seconds while tills redeem: wait a minute for its answer.
+         *     10,000 cards take some seconds. Such a call may be held back for up to 30 seconds while tills redeem, and ends within 45 seconds: with its answer, or with UNAVAILABLE. So wait 60 seconds. Who
+         *     gives up earlier repeats the call under the same Idempotency-Key: while the first one runs, the repeat is REQUEST_IN_PROGRESS after 2 seconds; then it gets the answer of the first.
          */
         post: operations["createStock"];
         delete?: never;
@@ -357,7 +358,8 @@ export interface paths {
          *
          *     A blocked gift stays blocked, and is sent to nobody: deliver is refused with REDEMPTION_NOT_ALLOWED. Replace its card without deliver, unblock it, and send it
          *     with resend-gift; or unblock it when its new card has arrived. With deliver, a gift is sent like a gift that is sent again, within the same
-         *     limits, and whom it had reached elsewhere is told. Without, a message that still waits goes out with the new code.
+         *     limits, and whom it had reached elsewhere is told. Without, a message that still waits goes out with the new code. deliver in print (3) needs the permission codes, as a printed card shows its
+         *     code: without, it is NOT_AUTHORIZED.
          */
         post: operations["replaceGift"];
         delete?: never;

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
-	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -20,7 +19,6 @@ import (
 func TestWaitingForThePrinter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const heavyDeadline = ledger.MaxHeld + 15*time.Second
 		c := &Call{Operations: New(Config{}), Call: &service.Call{Writer: httptest.NewRecorder(),
 			HTTP: httptest.NewRequest("GET", "/", nil), Account: &merchant.Account{ID: guid.ID{1}}, Caller: &merchant.Caller{}}}
 		done, err := c.prints.Take(t.Context(), guid.ID{2}, guid.ID{})
@@ -31,12 +29,12 @@ func TestWaitingForThePrinter(t *testing.T) {
 		_, err = c.startPrinting()
 		if waited := time.Since(began); !errors.Is(err, refusal.Unavailable) || !strings.Contains(err.Error(),
 			"format=csv") ||
-			heavyDeadline-waited < service.OtherDeadline {
+			service.HeavyDeadline-waited < service.OtherDeadline {
 			t.Errorf("after %v: %v", waited, err)
 		}
 		done()
 		printed, err := c.startPrinting()
-		if until, _ := c.Context().Deadline(); err != nil || time.Until(until) != heavyDeadline {
+		if until, _ := c.Context().Deadline(); err != nil || time.Until(until) != service.HeavyDeadline {
 			t.Fatalf("until %v, %v", until, err)
 		}
 		printed()
