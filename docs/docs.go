@@ -52,6 +52,7 @@ var Served = map[string]string{
 	"start/install-python.md":     "docs/install-python",
 	"start/install-typescript.md": "docs/install-typescript",
 	"guides/books.md":             "docs/books",
+	"guides/import.md":            "docs/import",
 	"guides/cards.md":             "docs/cards",
 	"guides/care.md":              "docs/care",
 	"guides/going-live.md":        "docs/going-live",

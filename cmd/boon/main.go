@@ -58,6 +58,7 @@ type commands struct {
 	Stock   remote.Stock   `cmd:"" help:"Make cards to be sold, and have them printed."`
 	Sheet   sheetCmd       `cmd:"" help:"Make a new link to the printed cards of an order, and revoke the earlier ones."`
 	Export  exportCmd      `cmd:"" help:"Write all gifts of an account, or all that happened to them, to take them elsewhere."`
+	Import  importCmd      `cmd:"" help:"Bring gifts of another system in, all at once, and take them back."`
 	Key     keyCmd         `cmd:"" help:"Make, list and revoke API keys."`
 	Events  remote.Events  `cmd:"" help:"Follow what happens in an account."`
 	Webhook remote.Webhook `cmd:"" help:"Have what happens in an account sent to addresses, and look at the calls."`

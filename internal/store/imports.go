@@ -10,9 +10,11 @@ import (
 	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/intake"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
+	"boon.example/internal/store/record"
 	"boon.example/internal/store/sums"
 )
 
@@ -36,41 +38,6 @@ import (
 //     while a state flipped is not closed (sums.CloseDraft compares the flips).
 //  7. Codes and tokens of an undone import are free once UNDOING is over. What it wrote stays in the ledger, unseen.
 
-// ImportState is how far an import has come.
-type ImportState string
-
-// The states.
-const (
-	ImportStaged   ImportState = "STAGED"   // its gifts are being written
-	ImportFinished ImportState = "FINISHED" // they are there
-	ImportUndoing  ImportState = "UNDOING"  // they are not there any more, and their codes are made free
-	ImportUndone   ImportState = "UNDONE"
-)
-
-// Import is a row of gift_import.
-type Import struct {
-	AccountID guid.ID
-	ID        guid.ID
-	State     ImportState
-	File      [32]byte  // the SHA-256 of what is read
-	Asked     string    // how it is read
-	AsOf      time.Time // when its gifts begin in the books
-	Staged    int       // how many of them are written
-	Used      bool      // something happened to one of them
-	MadeBy    string
-	StartedAt time.Time
-	Told      string // its certificate; "": it is not finished
-}
-
-var (
-	// ErrImportUsed tells that an import cannot be undone, as gifts of it were used.
-	ErrImportUsed = errors.New("gifts of the import were used")
-	// ErrImportMoved tells that an import is not in the state, or not as far, as it was thought to be.
-	ErrImportMoved = errors.New("somebody else goes on with the import")
-	// ErrNoUndo tells that the database cannot undo a finished import.
-	ErrNoUndo = errors.New("an import that is finished cannot be undone in a database that Citus spreads over machines")
-)
-
 var addStaged = &db.Query{What: "noting what an import has written", Exact: true,
 	Each: `UPDATE gift_import SET staged = staged + $4
 		WHERE account_id = $1 AND id = $2 AND staged = $3 AND state = 'STAGED'`,
@@ -87,7 +54,7 @@ func stagedBatch(s *ledger.Staged) db.Batch {
 
 const importColumns = `account_id, id, state, file, asked, as_of, staged, used, made_by, started_at, told`
 
-func scanImport(from db.Scanner) (m Import, err error) {
+func scanImport(from db.Scanner) (m intake.Import, err error) {
 	var file []byte
 	err = from.Scan(db.ScanID(&m.AccountID), db.ScanID(&m.ID), &m.State, &file, &m.Asked, db.ScanTime(&m.AsOf), &m.Staged,
 		&m.Used, &m.MadeBy, db.ScanTime(&m.StartedAt), &m.Told)
@@ -96,7 +63,7 @@ func scanImport(from db.Scanner) (m Import, err error) {
 }
 
 // Imports gives those of an account, the newest first.
-func (s *Store) Imports(ctx context.Context, account guid.ID) ([]Import, error) {
+func (s *Store) Imports(ctx context.Context, account guid.ID) ([]intake.Import, error) {
 	const query = `SELECT account_id, id, state, file, asked, as_of, staged, used, made_by, started_at, told
 		FROM gift_import WHERE account_id = $1 ORDER BY id DESC`
 	all, err := db.Collect(ctx, s.db, query, []any{db.KeyOf(account)}, scanImport)
@@ -107,7 +74,7 @@ func (s *Store) Imports(ctx context.Context, account guid.ID) ([]Import, error) 
 }
 
 // BeginImport begins an import. It is told as an event and in the audit trail.
-func (s *Store) BeginImport(ctx context.Context, m *Import, by event.TrailEntry) error {
+func (s *Store) BeginImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO gift_import (account_id, id, state, file, asked, as_of, made_by, started_at)
 			VALUES ($1, $2, 'STAGED', $3, $4, $5, $6, $7)`, db.KeyOf(m.AccountID), db.KeyOf(m.ID), m.File[:], m.Asked,
@@ -124,7 +91,8 @@ func (s *Store) BeginImport(ctx context.Context, m *Import, by event.TrailEntry)
 }
 
 // tellImport writes what became of an import, as an event and in the audit trail.
-func (s *Store) tellImport(ctx context.Context, tx *sql.Tx, m *Import, what gift.EventType, by event.TrailEntry) error {
+func (s *Store) tellImport(ctx context.Context, tx *sql.Tx, m *intake.Import, what gift.EventType,
+	by event.TrailEntry) error {
 	err := feed.AddNow(ctx, tx, event.Event{Type: what, AccountID: m.AccountID, At: time.Now().UTC(),
 		Note: event.Note{ImportID: m.ID, KeyID: by.Actor.KeyID}})
 	if err != nil {
@@ -135,8 +103,8 @@ func (s *Store) tellImport(ctx context.Context, tx *sql.Tx, m *Import, what gift
 }
 
 // FinishImport has the gifts of an import be there from now on, and keeps what its certificate says. Of two that do it
-// at once, or where other gifts are written than m says, one fails with ErrImportMoved.
-func (s *Store) FinishImport(ctx context.Context, m *Import, by event.TrailEntry) error {
+// at once, or where other gifts are written than m says, one fails with intake.ErrMoved.
+func (s *Store) FinishImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		err := s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'FINISHED', flips = flips + 1, told = $3
 			WHERE account_id = $1 AND id = $2 AND state = 'STAGED' AND staged = $4`, m.Told, m.Staged)
@@ -151,12 +119,12 @@ func (s *Store) FinishImport(ctx context.Context, m *Import, by event.TrailEntry
 	if err != nil {
 		return fmt.Errorf("finishing import %s: %w", m.ID, err)
 	}
-	m.State = ImportFinished
+	m.State = intake.Finished
 	return nil
 }
 
 // flip changes the state of an import, and opens the days that it reaches into.
-func (s *Store) flip(ctx context.Context, tx *sql.Tx, m *Import, update string, args ...any) error {
+func (s *Store) flip(ctx context.Context, tx *sql.Tx, m *intake.Import, update string, args ...any) error {
 	if err := sums.Hold(ctx, s.db, tx); err != nil {
 		return err
 	}
@@ -165,14 +133,14 @@ func (s *Store) flip(ctx context.Context, tx *sql.Tx, m *Import, update string, 
 		return err
 	}
 	if n, err := done.RowsAffected(); err != nil || n != 1 {
-		return errors.Join(ErrImportMoved, err)
+		return errors.Join(intake.ErrMoved, err)
 	}
 	return sums.Reopen(ctx, tx, m.AccountID, m.AsOf)
 }
 
-// UndoImport has the gifts of an import be there no more, and makes their codes free. It fails with ErrImportUsed
+// UndoImport has the gifts of an import be there no more, and makes their codes free. It fails with intake.ErrUsed
 // where something happened to one of them. Whoever does it again goes on where it stopped.
-func (s *Store) UndoImport(ctx context.Context, m *Import, by event.TrailEntry, done func(freed int)) error {
+func (s *Store) UndoImport(ctx context.Context, m *intake.Import, by event.TrailEntry, done func(freed int)) error {
 	if err := s.hideImport(ctx, m); err != nil {
 		return fmt.Errorf("undoing import %s: %w", m.ID, err)
 	}
@@ -193,27 +161,27 @@ func (s *Store) UndoImport(ctx context.Context, m *Import, by event.TrailEntry, 
 	if err != nil {
 		return fmt.Errorf("undoing import %s: %w", m.ID, err)
 	}
-	m.State = ImportUndone
+	m.State = intake.Undone
 	return nil
 }
 
 // hideImport takes the first step of undoing, unless it was taken.
-func (s *Store) hideImport(ctx context.Context, m *Import) error {
+func (s *Store) hideImport(ctx context.Context, m *intake.Import) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
 		const query = `SELECT ` + importColumns + ` FROM gift_import WHERE account_id = $1 AND id = $2`
 		is, err := scanImport(tx.QueryRowContext(ctx, query, db.KeyOf(m.AccountID), db.KeyOf(m.ID)))
 		switch {
 		case err != nil:
 			return err
-		case is.State == ImportUndoing, is.State == ImportUndone:
+		case is.State == intake.Undoing, is.State == intake.Undone:
 			return nil
 		case is.Used:
-			return ErrImportUsed
-		case is.State == ImportStaged:
+			return intake.ErrUsed
+		case is.State == intake.Staged:
 			return s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'UNDOING'
 				WHERE account_id = $1 AND id = $2 AND state = 'STAGED'`)
 		case s.db.Spread:
-			return ErrNoUndo
+			return intake.ErrNoUndo
 		}
 		err = s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'UNDOING', flips = flips + 1
 			WHERE account_id = $1 AND id = $2 AND state = 'FINISHED' AND NOT used`)
@@ -229,7 +197,7 @@ func (s *Store) hideImport(ctx context.Context, m *Import) error {
 const freed = 1_000
 
 // freeCodes takes away what codes and tokens are found by, of all gifts of an import.
-func (s *Store) freeCodes(ctx context.Context, m *Import, done func(int)) error {
+func (s *Store) freeCodes(ctx context.Context, m *intake.Import, done func(int)) error {
 	const query = `SELECT v.id FROM voucher AS v WHERE v.import_id = $2 AND v.account_id = $1 AND v.id > $3
 		ORDER BY v.id LIMIT $4`
 	for after, n := (guid.ID{}), freed; n == freed; {
@@ -257,28 +225,80 @@ func (s *Store) freeCodes(ctx context.Context, m *Import, done func(int)) error 
 	return nil
 }
 
-// TakenCodes tells which of some codes lead to a gift, or led to one, in the whole installation.
-func (s *Store) TakenCodes(ctx context.Context, codes []gift.VoucherCode) (map[gift.VoucherCode]bool, error) {
-	w := db.Batch{Query: selectCodes}
-	of := map[string]gift.VoucherCode{}
+// TakenCodes gives those of some codes that lead to a gift, or led to one: of the account, where another system gave
+// them out, else in the whole installation. Those that lead to gifts of an import are left out.
+func (s *Store) TakenCodes(ctx context.Context, account guid.ID, codes []gift.VoucherCode, but guid.ID) (
+	map[gift.VoucherCode]bool, error) {
+	type of struct {
+		code gift.VoucherCode
+		own  bool // it matters only where it leads to a gift of the account
+	}
+	codesOf := map[string]of{}
+	w := db.Batch{Query: selectLed}
 	for _, c := range codes {
-		for _, hash := range s.db.Keys.CodeHashes(c) {
-			of[string(hash)] = c
+		for _, hash := range s.db.Keys.CodeHashes(c.Typed(account)) {
+			codesOf[string(hash)] = of{c, c.IsImported()}
 			w.Rows = append(w.Rows, []any{hash})
 		}
 	}
 	taken := map[gift.VoucherCode]bool{}
+	led := map[guid.ID][]gift.VoucherCode{}
 	w.Scan = func(from db.Scanner) error {
 		var hash []byte
-		err := from.Scan(&hash)
-		if c, is := of[string(hash)]; is {
-			taken[c] = true
+		var owner, voucher guid.ID
+		err := from.Scan(&hash, db.ScanID(&owner), db.ScanID(&voucher))
+		found := codesOf[string(hash)]
+		if owner == account || !found.own {
+			taken[found.code] = true
+		}
+		if owner == account {
+			led[voucher] = append(led[voucher], found.code)
 		}
 		return err
 	}
 	err := s.db.Retry(ctx, func(ctx context.Context) error { return s.db.Read(ctx, []db.Batch{w}) })
+	if err == nil && !but.IsZero() && len(led) > 0 {
+		refs := make([]ledger.Ref, 0, len(led))
+		for voucher := range led {
+			refs = append(refs, ledger.Ref{AccountID: account, ID: voucher})
+		}
+		err = s.db.Retry(ctx, func(ctx context.Context) error {
+			return s.db.Read(ctx, record.ByRef(selectBrought, refs, func(from db.Scanner) error {
+				var voucher, brought guid.ID
+				err := from.Scan(db.ScanID(&voucher), db.ScanID(&brought))
+				if brought == but {
+					for _, c := range led[voucher] {
+						delete(taken, c)
+					}
+				}
+				return err
+			}))
+		})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("looking for codes: %w", err)
 	}
 	return taken, nil
 }
+
+var (
+	selectLed = &db.Query{What: "reading what codes lead to",
+		Each: `SELECT s.hash, s.account_id, s.voucher_id FROM secret AS s WHERE s.hash = $1`,
+		SQLite: `SELECT s.hash, s.account_id, s.voucher_id
+			FROM json_each($1) AS w CROSS JOIN secret AS s WHERE s.hash = unhex(w.value)`,
+		Postgres: `SELECT found.* FROM unnest($1::BYTEA[]) AS w (key) CROSS JOIN LATERAL (
+				SELECT s.hash, s.account_id, s.voucher_id
+				FROM secret AS s
+				WHERE s.hash = w.key OFFSET 0) AS found`}
+	selectBrought = &db.Query{What: "reading imports of gifts", Scoped: true,
+		SQLite: `SELECT v.id, v.import_id
+			FROM json_each($2) AS w CROSS JOIN voucher AS v
+			WHERE v.account_id = $1 AND v.id = unhex(w.value)`,
+		Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
+				SELECT v.id, v.import_id
+				FROM voucher AS v
+				WHERE v.account_id = w.account_id AND v.id = w.key OFFSET 0) AS found`,
+		Citus: `SELECT v.id, v.import_id
+			FROM voucher AS v
+			WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[])`}
+)

@@ -17,29 +17,30 @@ import (
 	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/intake"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
 // beginImport begins an import as of an instant.
-func beginImport(t *testing.T, s *Store, account guid.ID, asOf time.Time) *Import {
+func beginImport(t *testing.T, s *Store, account guid.ID, asOf time.Time) *intake.Import {
 	t.Helper()
-	m := &Import{AccountID: account, ID: newID(), File: [32]byte{1}, Asked: "{}", AsOf: asOf, MadeBy: "Ann",
+	m := &intake.Import{AccountID: account, ID: newID(), File: [32]byte{1}, Asked: "{}", AsOf: asOf, MadeBy: "Ann",
 		StartedAt: noon}
 	must(t, s.BeginImport(t.Context(), m, event.TrailEntry{What: "brings cards in"}))
 	return m
 }
 
 // stageGifts writes n gifts of an import, which end three days after it begins in the books.
-func stageGifts(t *testing.T, s *Store, m *Import, n int) []gift.Gift {
+func stageGifts(t *testing.T, s *Store, m *intake.Import, n int) []gift.Gift {
 	t.Helper()
 	gifts, err := tryStage(t, s, m, n)
 	must(t, err)
 	return gifts
 }
 
-func tryStage(t *testing.T, s *Store, m *Import, n int) ([]gift.Gift, error) {
+func tryStage(t *testing.T, s *Store, m *intake.Import, n int) ([]gift.Gift, error) {
 	t.Helper()
 	var c ledger.Changes
 	want := ledger.Want{Import: m.ID, Heavy: true}
@@ -130,7 +131,7 @@ func testImports(t *testing.T, open opener) {
 
 	behind := *m
 	behind.Staged = 2
-	if err := s.FinishImport(t.Context(), &behind, event.TrailEntry{}); !errors.Is(err, ErrImportMoved) {
+	if err := s.FinishImport(t.Context(), &behind, event.TrailEntry{}); !errors.Is(err, intake.ErrMoved) {
 		t.Errorf("an import of which more is written is finished: %v", err)
 	}
 	if _, err := tryStage(t, s, &behind, 1); err == nil {
@@ -160,7 +161,7 @@ func testImports(t *testing.T, open opener) {
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{again}, Entries: []gift.Entry{e}})
 	all, err := s.Imports(t.Context(), account.ID)
 	must(t, err)
-	if len(all) != 1 || all[0].State != ImportUndone || all[0].Staged != 3 || all[0].Told != m.Told {
+	if len(all) != 1 || all[0].State != intake.Undone || all[0].Staged != 3 || all[0].Told != m.Told {
 		t.Errorf("%+v", all)
 	}
 	told, _ := settled(t, s, event.Query{AccountID: account.ID, Limit: 100}, 3)
@@ -185,7 +186,7 @@ func testImportUsed(t *testing.T, open opener) {
 	must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
 	redeem(t, s, &gifts[0].Voucher, 100)
 	err := s.UndoImport(t.Context(), m, event.TrailEntry{}, func(int) {})
-	if !errors.Is(err, ErrImportUsed) {
+	if !errors.Is(err, intake.ErrUsed) {
 		t.Errorf("an import of which a gift was used is undone: %v", err)
 	}
 	if _, err := s.db.Writer.ExecContext(t.Context(), `UPDATE gift_import SET state = 'UNDOING' WHERE id = $1`,
@@ -336,6 +337,7 @@ var forgetful = map[string]string{
 	"selectHistory":    "of a gift that was found",
 	"fitting":          "list reads them after it, by selectGifts",
 	"Changes":          "selectEntries reads them after it",
+	"selectBrought":    "it asks which import brought a gift",
 	"freeCodes":        "it frees the codes of an import",
 	"DueHolds":         "nothing was ever held of a gift of an import that is not finished",
 	"DueHoldsOf":       "as of DueHolds",

@@ -1,0 +1,71 @@
+// Package intake brings gifts of another system in: it judges a file, writes its gifts a group at a time beside tills
+// that go on, and has all of them be there at once. Whoever is killed begins again, and goes on where it stopped. It
+// knows neither SQL nor HTTP.
+package intake
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"boon.example/internal/books"
+	"boon.example/internal/event"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
+	"boon.example/internal/sealed"
+)
+
+// State is how far an import has come.
+type State string
+
+// The states.
+const (
+	Staged   State = "STAGED"   // its gifts are being written
+	Finished State = "FINISHED" // they are there
+	Undoing  State = "UNDOING"  // they are not there any more, and their codes are made free
+	Undone   State = "UNDONE"
+)
+
+// Import is what is kept of an import.
+type Import struct {
+	AccountID guid.ID
+	ID        guid.ID
+	State     State
+	File      [32]byte  // the SHA-256 of what is read
+	Asked     string    // how it is read
+	AsOf      time.Time // when its gifts begin in the books
+	Staged    int       // how many of them are written
+	Used      bool      // something happened to one of them
+	MadeBy    string
+	StartedAt time.Time
+	Told      string // its certificate; "": it is not finished
+}
+
+var (
+	// ErrUsed tells that an import cannot be undone, as gifts of it were used.
+	ErrUsed = errors.New("gifts of the import were used")
+	// ErrMoved tells that an import is not in the state, or not as far, as it was thought to be.
+	ErrMoved = errors.New("somebody else goes on with the import")
+	// ErrNoUndo tells that the database cannot undo a finished import.
+	ErrNoUndo = errors.New("an import that is finished cannot be undone in a database that Citus spreads over machines")
+)
+
+// Store keeps imports and their gifts.
+type Store interface {
+	// Group writes gifts: see ledger.Store.
+	Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error
+	// Imports gives those of an account, the newest first.
+	Imports(ctx context.Context, account guid.ID) ([]Import, error)
+	// BeginImport keeps a new one, and tells of it.
+	BeginImport(ctx context.Context, m *Import, by event.TrailEntry) error
+	// FinishImport has its gifts be there from now on, all at once, and keeps what its certificate says. Where others
+	// are written than m says, it fails with ErrMoved.
+	FinishImport(ctx context.Context, m *Import, by event.TrailEntry) error
+	// TakenCodes gives the gifts that some codes lead to, or led to, but for those of an import.
+	TakenCodes(ctx context.Context, account guid.ID, codes []gift.VoucherCode, but guid.ID) (map[gift.VoucherCode]bool,
+		error)
+	// Heads gives how far the newest hash chains have come.
+	Heads(ctx context.Context) ([]books.Head, error)
+	Keys() *sealed.Keys
+}

@@ -1,0 +1,428 @@
+package intake
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/contact"
+	"boon.example/internal/event"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/imports"
+	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
+	"boon.example/internal/money"
+)
+
+// MaxFile is how many bytes of a file are read.
+const MaxFile = 1 << 30
+
+// Order is what is to be brought in, and how.
+type Order struct {
+	Account *merchant.Account
+	Setup   int64           // the version of the set-up that Account is of
+	From    merchant.System // whose file it is
+	AsOf    time.Time       // when the gifts begin in the books; zero: now
+	// LeaveOut has the lines that can be taken be taken, although others are refused; else one refused line refuses all.
+	LeaveOut bool
+	Count    int              // how many gifts there have to be; below 0: any number
+	Total    money.Number     // what the gifts of money have to come to; "": any amount
+	By       event.TrailEntry // who asks, for the audit trail
+	MadeBy   string           // their name, for the certificate
+	// Progress is told how many lines were looked at, or gifts written, of how many; 0: nobody knows.
+	Progress func(what string, done, total int)
+}
+
+// asked is what two runs must have in common to be of one import.
+func (o *Order) asked() string {
+	text, err := json.Marshal(struct {
+		From     merchant.System
+		AsOf     time.Time `json:",omitzero"`
+		LeaveOut bool      `json:",omitempty"`
+	}{o.From, o.AsOf.UTC(), o.LeaveOut})
+	if err != nil {
+		panic(err) // texts and times do not fail
+	}
+	return string(text)
+}
+
+// Report is what a file comes to, before anything is changed.
+type Report struct {
+	imports.Summary
+	File [32]byte // its SHA-256
+	AsOf time.Time
+	// Begun is the import that an earlier run of the same order began and did not finish; nil: none did.
+	Begun *Import
+	// Differs are sentences about what was expected and is not so.
+	Differs []string
+}
+
+// Refuses reports whether the order is not to be carried out.
+func (r *Report) Refuses(o *Order) bool {
+	return len(r.Differs) > 0 || r.Refused > 0 && !o.LeaveOut || r.Taken == 0
+}
+
+// Check reads a file and says what it comes to. Nothing is changed.
+func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report, error) {
+	r := &Report{AsOf: o.AsOf}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("reading the file: %w", err)
+	}
+	hash := sha256.New()
+	n, err := io.Copy(hash, io.LimitReader(file, MaxFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading the file: %w", err)
+	case n > MaxFile:
+		return nil, fmt.Errorf("the file has more than %d bytes: cut it into several files", MaxFile)
+	}
+	hash.Sum(r.File[:0])
+	if r.Begun, err = begun(ctx, s, o, r.File); err != nil {
+		return nil, err
+	}
+	switch {
+	case r.Begun != nil:
+		r.AsOf = r.Begun.AsOf
+	case r.AsOf.IsZero():
+		r.AsOf = time.Now().UTC().Truncate(time.Microsecond)
+	}
+	err = each(ctx, s, o, r, file, func(line imports.Line, problems []imports.Problem) error {
+		r.Add(line, problems)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p := r.Damaged(); p != nil {
+		r.Differs = append(r.Differs, p.Text)
+	}
+	r.compare(o)
+	return r, nil
+}
+
+// begun finds the import that goes on.
+func begun(ctx context.Context, s Store, o *Order, file [32]byte) (*Import, error) {
+	all, err := s.Imports(ctx, o.Account.ID)
+	for n := range all {
+		if m := &all[n]; m.State == Staged && m.File == file && m.Asked == o.asked() {
+			return m, nil
+		}
+	}
+	return nil, err
+}
+
+// compare notes what is not as it was expected.
+func (r *Report) compare(o *Order) {
+	if o.Count >= 0 && r.Taken != o.Count {
+		r.Differs = append(r.Differs, fmt.Sprintf("%d gifts were expected, and the file has %d.", o.Count, r.Taken))
+	}
+	if o.Total == "" {
+		return
+	}
+	want, err := o.Account.Currency.Parse(o.Total)
+	if err != nil {
+		r.Differs = append(r.Differs, fmt.Sprintf("The total that was expected is no amount of %s.", o.Account.Currency.Code))
+	} else if want != r.Total {
+		r.Differs = append(r.Differs, fmt.Sprintf("%s %s were expected in all, and the file has %s.",
+			o.Account.Currency.Format(want), o.Account.Currency.Code, o.Account.Currency.Format(r.Total)))
+	}
+}
+
+// together is how many codes are looked for at once.
+const together = 1_000
+
+// each goes through the lines of a file, with what is wrong with them, also that their codes are in use.
+func each(ctx context.Context, s Store, o *Order, r *Report, file io.ReadSeeker,
+	take func(imports.Line, []imports.Problem) error) error {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("reading the file: %w", err)
+	}
+	lines, err := imports.NewReader(file, o.Account, o.From, r.AsOf)
+	if err != nil {
+		return err
+	}
+	var but guid.ID
+	if r.Begun != nil {
+		but = r.Begun.ID
+	}
+	b := &batch{take: take}
+	for done := 0; ; done++ {
+		line, problems, err := lines.Next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("reading the file: %w", err)
+		}
+		if err == nil {
+			b.add(line, problems)
+		}
+		if len(b.lines) == together || err != nil {
+			if err := b.pass(ctx, s, o.Account, but); err != nil {
+				return err
+			}
+			o.Progress("lines read", done, 0)
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// batch are lines whose codes are looked for together.
+type batch struct {
+	take     func(imports.Line, []imports.Problem) error
+	lines    []imports.Line
+	problems [][]imports.Problem
+	codes    []gift.VoucherCode
+}
+
+func (b *batch) add(line imports.Line, problems []imports.Problem) {
+	b.lines, b.problems = append(b.lines, line), append(b.problems, problems)
+	if len(problems) == 0 {
+		b.codes = append(b.codes, line.Code)
+	}
+}
+
+// pass hands the lines on, and forgets them.
+func (b *batch) pass(ctx context.Context, s Store, a *merchant.Account, but guid.ID) error {
+	taken := map[gift.VoucherCode]bool{}
+	if len(b.codes) > 0 {
+		var err error
+		if taken, err = s.TakenCodes(ctx, a.ID, b.codes, but); err != nil {
+			return err
+		}
+	}
+	for n, line := range b.lines {
+		if len(b.problems[n]) == 0 && taken[line.Code] {
+			b.problems[n] = []imports.Problem{{Line: line.Number, Column: "code",
+				Text: "The code leads to a gift that is here already."}}
+		}
+		if err := b.take(line, b.problems[n]); err != nil {
+			return err
+		}
+	}
+	b.lines, b.problems, b.codes = b.lines[:0], b.problems[:0], b.codes[:0]
+	return nil
+}
+
+// ErrRefused tells that an order was not carried out, and that nothing was changed: its report says why.
+var ErrRefused = errors.New("nothing was imported")
+
+// Bring carries an order out that Check has reported on: it writes the gifts, and finishes the import. Whoever is
+// killed meanwhile checks the same file and brings it again.
+func Bring(ctx context.Context, s Store, o *Order, r *Report, file io.ReadSeeker) (*Import, error) {
+	if r.Refuses(o) {
+		return nil, ErrRefused
+	}
+	m := r.Begun
+	if m == nil {
+		m = &Import{AccountID: o.Account.ID, ID: idAt(time.Now()), State: Staged, File: r.File, Asked: o.asked(),
+			AsOf: r.AsOf, MadeBy: o.MadeBy, StartedAt: time.Now().UTC()}
+		by := o.By
+		by.What = fmt.Sprintf("import %s of %d gifts begins", m.ID, r.Taken)
+		if err := s.BeginImport(ctx, m, by); err != nil {
+			return nil, err
+		}
+		r.Begun = m
+	}
+	w := &writer{Store: s, order: o, m: m, skip: m.Staged, size: firstGroup, total: r.Taken}
+	err := each(ctx, s, o, r, file, func(line imports.Line, problems []imports.Problem) error {
+		if len(problems) > 0 {
+			return nil
+		}
+		return w.add(ctx, line)
+	})
+	if err == nil {
+		err = w.write(ctx)
+	}
+	if err == nil && m.Staged != r.Taken {
+		err = fmt.Errorf("%d gifts are written, and %d were to be: the file or the gifts of the account changed meanwhile; "+
+			"undo import %s, and begin again", m.Staged, r.Taken, m.ID)
+	}
+	if err != nil {
+		return m, err
+	}
+	return m, finish(ctx, s, o, r, m)
+}
+
+// finish signs the certificate, and has the gifts be there.
+func finish(ctx context.Context, s Store, o *Order, r *Report, m *Import) error {
+	heads, err := s.Heads(ctx)
+	if err != nil {
+		return err
+	}
+	m.Told = certify(s.Keys(), o, r, m, heads)
+	by := o.By
+	by.What = fmt.Sprintf("import %s of %d gifts is finished", m.ID, m.Staged)
+	return s.FinishImport(ctx, m, by)
+}
+
+// How many gifts are written at once: as many as take about groupTime, so that tills wait no longer.
+const (
+	firstGroup = 100
+	leastGroup = 25
+	mostGroup  = 1_000
+	groupTime  = 40 * time.Millisecond
+)
+
+// writer writes gifts in groups.
+type writer struct {
+	Store
+	order *Order
+	m     *Import
+	skip  int // gifts that an earlier run has written
+	size  int
+	total int
+
+	gifts   []gift.Gift
+	entries []gift.Entry
+}
+
+func (w *writer) add(ctx context.Context, line imports.Line) error {
+	if w.skip > 0 {
+		w.skip--
+		return nil
+	}
+	g, e, err := w.gift(line)
+	if err != nil {
+		return err
+	}
+	w.gifts, w.entries = append(w.gifts, g), append(w.entries, e)
+	if len(w.gifts) < w.size {
+		return nil
+	}
+	return w.write(ctx)
+}
+
+// gift makes the gift of a line.
+func (w *writer) gift(line imports.Line) (gift.Gift, gift.Entry, error) {
+	token, err := gift.NewToken(rand.Reader)
+	if err != nil {
+		return gift.Gift{}, gift.Entry{}, err
+	}
+	a := w.order.Account
+	g := gift.Gift{
+		Voucher: gift.Voucher{ID: idAt(w.m.AsOf), AccountID: a.ID, OrderID: w.m.ID, ProgramID: line.ProgramID,
+			LocationID: line.LocationID, Item: line.Item, Currency: a.Currency, Funded: line.Balance, Balance: line.Balance,
+			ValidUntil: line.ValidUntil, Verification: line.PIN},
+		Card: gift.Card{Code: line.Code, Token: token, Label: line.Label, Recipient: line.Recipient, Contact: line.Contact,
+			Method: methodFor(line.Contact), DesignID: a.DesignFor(line.LocationID), DeliveryZone: zoneOf(a).String(),
+			Purchase: gift.Purchase{Reference: line.Reference}},
+	}
+	g.Card.VATTreatment, g.Card.VATRate = a.VAT(line.ProgramID, guid.ID{})
+	g, e := g.Import(gift.Context{EntryID: idAt(w.m.AsOf), Now: w.m.AsOf, RequestID: w.m.ID.String()})
+	if e.Reason = "imported"; !line.IssuedAt.IsZero() {
+		e.Reason = "imported; another system issued it on " + line.IssuedAt.In(zoneOf(a)).Format(time.DateOnly)
+	}
+	return g, e, nil
+}
+
+func zoneOf(a *merchant.Account) *time.Location {
+	if zone := a.TimeZone(); zone != nil {
+		return zone
+	}
+	return time.UTC
+}
+
+func methodFor(to string) contact.Method {
+	switch {
+	case to == "":
+		return contact.Printed
+	case strings.Contains(to, "@"):
+		return contact.Email
+	}
+	return contact.SMS
+}
+
+// write writes the gifts that wait, and rests as long as that took: tills have their turns.
+func (w *writer) write(ctx context.Context) error {
+	if len(w.gifts) == 0 {
+		return nil
+	}
+	begun := time.Now()
+	if err := w.group(ctx); err != nil {
+		return fmt.Errorf("writing gifts of import %s: %w", w.m.ID, err)
+	}
+	took := time.Since(begun)
+	switch {
+	case took > 2*groupTime:
+		w.size = max(leastGroup, w.size/2)
+	case took < groupTime:
+		w.size = min(mostGroup, w.size*2)
+	}
+	w.gifts, w.entries = w.gifts[:0], w.entries[:0]
+	w.order.Progress("gifts written", w.m.Staged, w.total)
+	rest := time.NewTimer(min(took, groupTime))
+	defer rest.Stop()
+	select {
+	case <-rest.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// group writes gifts in one transaction. What became of one whose outcome is unknown, the import says.
+func (w *writer) group(ctx context.Context) error {
+	c := ledger.Changes{Gifts: w.gifts, Entries: w.entries, Staged: &ledger.Staged{AccountID: w.m.AccountID,
+		ImportID: w.m.ID, Before: w.m.Staged, Count: len(w.gifts)}}
+	want := ledger.Want{Import: w.m.ID, Heavy: true, Setup: w.order.Setup}
+	for n := range w.gifts {
+		want.Gifts = append(want.Gifts, &w.gifts[n])
+	}
+	taken := false
+	err := w.Group(ctx, want, func(s *ledger.State) ledger.Changes {
+		for n := range w.gifts {
+			if taken = taken || s.Codes[w.gifts[n].Card.Code]; taken {
+				return ledger.Changes{}
+			}
+		}
+		return c
+	})
+	switch {
+	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrRejected):
+		is, found := w.now(ctx)
+		if found != nil {
+			return errors.Join(err, found)
+		}
+		if is == nil || is.State != Staged || is.Staged != w.m.Staged+len(w.gifts) {
+			if is != nil && (is.State != Staged || is.Staged != w.m.Staged) {
+				err = errors.Join(ErrMoved, err)
+			}
+			return err
+		}
+	case err != nil:
+		return err
+	case taken:
+		return errors.New("a code of the file was given to another gift meanwhile")
+	}
+	w.m.Staged += len(w.gifts)
+	return nil
+}
+
+// now reads the import as it is now.
+func (w *writer) now(ctx context.Context) (*Import, error) {
+	all, err := w.Imports(ctx, w.m.AccountID)
+	for n := range all {
+		if all[n].ID == w.m.ID {
+			return &all[n], nil
+		}
+	}
+	return nil, err
+}
+
+// idAt is a new id that tells an instant: what is listed by time is found by its id.
+func idAt(at time.Time) guid.ID {
+	id := guid.ID(uuid.Must(uuid.NewV7()))
+	for i, ms := 5, at.UnixMilli(); i >= 0; i, ms = i-1, ms>>8 {
+		id[i] = byte(ms)
+	}
+	return id
+}

@@ -1,0 +1,292 @@
+package intake_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/boontest"
+	"boon.example/internal/event"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/intake"
+	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
+	"boon.example/internal/money"
+	"boon.example/internal/refusal"
+	"boon.example/internal/store"
+	"boon.example/internal/store/pgtest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+var dollars = money.Currency{Code: "USD", Decimals: 2}
+
+// world is an account with cards of 16 digits of another system.
+type world struct {
+	*store.Store
+	*merchant.Account
+	asOf time.Time
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	a := &merchant.Account{ID: guid.ID{1}, Name: "Harbor Coffee", Currency: dollars, Zone: time.UTC,
+		MaxGiftValue: 1_000_000, Subscriptions: []merchant.Subscription{{ProgramID: merchant.BusinessProgram.ID}},
+		ImportedCodes: []merchant.CodeForm{{Digits: 16}}}
+	return &world{boontest.NewPlace(t).Open(t), a, time.Now().UTC().Truncate(time.Second).Add(-12 * time.Hour)}
+}
+
+// cards is a file of cards from first to last, of 10.00 and some cents.
+func cards(first, last int) *strings.Reader {
+	var b strings.Builder
+	b.WriteString("code,balance\n")
+	for n := first; n <= last; n++ {
+		fmt.Fprintf(&b, "6006000000%06d,%d.%02d\n", n, 10+n/100, n%100)
+	}
+	return strings.NewReader(b.String())
+}
+
+func (w *world) order() *intake.Order {
+	return &intake.Order{Account: w.Account, From: merchant.FromOther, AsOf: w.asOf, Count: -1, MadeBy: "Ann",
+		Progress: func(string, int, int) {}}
+}
+
+// run checks a file and brings it in.
+func (w *world) run(ctx context.Context, s intake.Store, o *intake.Order, file *strings.Reader) (*intake.Report,
+	*intake.Import, error) {
+	r, err := intake.Check(ctx, s, o, file)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := intake.Bring(ctx, s, o, r, file)
+	return r, m, err
+}
+
+func (w *world) code(t *testing.T, n int) gift.VoucherCode {
+	t.Helper()
+	c, err := gift.ReadCode(w.Account, fmt.Sprintf("6006 0000 00%02d %04d", n/10_000, n%10_000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (w *world) finds(t *testing.T, n int) bool {
+	t.Helper()
+	_, err := w.GiftByCode(t.Context(), w.code(t, n))
+	if err != nil && !errors.Is(err, refusal.NotFound) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+func (w *world) verify(t *testing.T) {
+	t.Helper()
+	report, err := ledger.Verify(t.Context(), w.Store, 1, func(int64, int64) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range report.Problems {
+		t.Error(p)
+	}
+}
+
+// TestImport: a file is checked without a change, brought in, and taken back.
+func TestImport(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	o := w.order()
+	o.Count, o.Total = 300, "3451.50"
+	file := cards(1, 300)
+	r, err := intake.Check(t.Context(), w, o, file)
+	if err != nil || r.Taken != 300 || r.Refused != 0 || r.Total != 345_150 || len(r.Differs) > 0 || r.Refuses(o) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if w.finds(t, 1) {
+		t.Error("a check has brought a card in")
+	}
+	m, err := intake.Bring(t.Context(), w, o, r, file)
+	if err != nil || m.State != intake.Finished || m.Staged != 300 {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	if !w.finds(t, 1) || !w.finds(t, 300) {
+		t.Error("a card is not found")
+	}
+	c, key, err := intake.ReadCertificate([]byte(m.Told))
+	if err != nil || c.Imported != 300 || c.LinesRead != 300 || c.Total != "3451.50" || c.ImportID != m.ID.String() ||
+		key != w.Keys().Sign(nil).Key {
+		t.Errorf("%+v, %s, %v", c, key, err)
+	}
+	w.verify(t)
+
+	again, m2, err := w.run(t.Context(), w, w.order(), cards(300, 301))
+	if !errors.Is(err, intake.ErrRefused) || m2 != nil || again.Refused != 1 || again.Problems[0].Line != 2 {
+		t.Errorf("a card that is here already: %+v, %v", again, err)
+	}
+	if err := w.UndoImport(t.Context(), m, o.By, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	if w.finds(t, 1) {
+		t.Error("an import that was undone has cards")
+	}
+	if _, _, err := w.run(t.Context(), w, w.order(), cards(1, 300)); err != nil || !w.finds(t, 7) {
+		t.Errorf("the same cards once more: %v", err)
+	}
+	w.verify(t)
+}
+
+// TestWhatWasExpected: another number of gifts, another total, and a refused line each change nothing.
+func TestWhatWasExpected(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, c := range map[string]struct {
+		change func(*intake.Order)
+		file   string
+	}{
+		"count":        {func(o *intake.Order) { o.Count = 4 }, "code,balance\n6006000000000001,1\n"},
+		"total":        {func(o *intake.Order) { o.Total = "1.01" }, "code,balance\n6006000000000001,1\n"},
+		"no amount":    {func(o *intake.Order) { o.Total = "a lot" }, "code,balance\n6006000000000001,1\n"},
+		"refused line": {func(*intake.Order) {}, "code,balance\n6006000000000001,1\n6006000000000002,-1\n"},
+		"nothing":      {func(o *intake.Order) { o.LeaveOut = true }, "code,balance\n6006000000000002,-1\n"},
+	} {
+		o := w.order()
+		c.change(o)
+		if r, m, err := w.run(t.Context(), w, o, strings.NewReader(c.file)); !errors.Is(err, intake.ErrRefused) || m != nil {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	if all, err := w.Imports(t.Context(), w.ID); err != nil || len(all) > 0 {
+		t.Errorf("%v, %v", all, err)
+	}
+	o := w.order()
+	o.LeaveOut = true
+	r, m, err := w.run(t.Context(), w, o, strings.NewReader("code,balance\n6006000000000001,1\n6006000000000002,-1\n"))
+	if err != nil || m.Staged != 1 || r.Refused != 1 || w.finds(t, 2) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// killed is a store whose process dies at a call that changes something: before it, or after it is committed.
+type killed struct {
+	*store.Store
+	calls int // that are left
+	after bool
+}
+
+var errKilled = errors.New("the process was killed")
+
+func (k *killed) at(do func() error) error {
+	k.calls--
+	if k.calls < 0 || k.calls == 0 && !k.after {
+		return errKilled
+	}
+	err := do()
+	if k.calls == 0 && err == nil {
+		err = errKilled
+	}
+	return err
+}
+
+func (k *killed) Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
+	return k.at(func() error { return k.Store.Group(ctx, want, decide) })
+}
+
+func (k *killed) BeginImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
+	return k.at(func() error { return k.Store.BeginImport(ctx, m, by) })
+}
+
+func (k *killed) FinishImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
+	return k.at(func() error { return k.Store.FinishImport(ctx, m, by) })
+}
+
+// TestKilledAtEachStep: wherever an import is killed, no card is there, or all are; the same order once more brings it
+// to its end, with each card once; and it can be undone in place of that.
+func TestKilledAtEachStep(t *testing.T) {
+	t.Parallel()
+	w, first := newWorld(t), 1
+	const n = 230 // a group of 100, one that is larger, and the last one
+	for _, after := range []bool{false, true} {
+		for step, ended := 1, false; !ended; step++ {
+			file, last := cards(first, first+n-1), first+n-1
+			_, m, err := w.run(t.Context(), &killed{w.Store, step, after}, w.order(), file)
+			if ended = err == nil; !ended && !errors.Is(err, errKilled) {
+				t.Fatalf("step %d: %v", step, err)
+			}
+			there := w.finds(t, first)
+			if there != w.finds(t, last) || there && !ended && !after {
+				t.Errorf("step %d: the first card is there: %v, the last: %v", step, there, w.finds(t, last))
+			}
+			undo := step%2 == 0 && m != nil && !there
+			switch {
+			case there:
+			case undo:
+				if err := w.UndoImport(t.Context(), m, w.order().By, func(int) {}); err != nil {
+					t.Errorf("step %d: %v", step, err)
+				}
+				fallthrough
+			default:
+				r, again, err := w.run(t.Context(), w, w.order(), file)
+				if err != nil || again.Staged != n || r.Taken != n || m != nil && (again.ID == m.ID) == undo {
+					t.Errorf("step %d: %+v, %d taken, %v", step, again, r.Taken, err)
+				}
+			}
+			if !w.finds(t, first) || !w.finds(t, last) {
+				t.Errorf("step %d: a card is not there", step)
+			}
+			first += n
+		}
+	}
+	w.verify(t)
+	if counted, err := w.CountVouchers(t.Context()); err != nil || counted != int64(first-1) {
+		t.Errorf("%d gifts, want %d; %v", counted, first-1, err)
+	}
+}
+
+// TestCertificatesShowWhatWasChanged: a certificate of which any member is another one, or that has one more, is not
+// taken.
+func TestCertificatesShowWhatWasChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, m, err := w.run(t.Context(), w, w.order(), cards(1, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := intake.ReadCertificate([]byte(strings.Join(strings.Fields(m.Told), " "))); err != nil {
+		t.Errorf("with other spaces: %v", err)
+	}
+	tried := 0
+	for line := range strings.Lines(m.Told) {
+		name, value, ok := strings.Cut(line, ": ")
+		if !ok || strings.HasPrefix(value, "[") {
+			continue
+		}
+		other := strings.Replace(value, "1", "2", 1)
+		if other == value {
+			other = strings.Replace(value, "0", "3", 1)
+		}
+		if other == value {
+			other = strings.Replace(value, "o", "a", 1)
+		}
+		if other == value {
+			continue
+		}
+		tried++
+		if _, _, err := intake.ReadCertificate([]byte(strings.Replace(m.Told, line, name+": "+other, 1))); err == nil {
+			t.Errorf("%s was changed to %s", line, other)
+		}
+	}
+	if tried < 12 {
+		t.Errorf("%d members were changed", tried)
+	}
+	more := strings.Replace(m.Told, "{", `{"more": 1, `, 1)
+	for _, text := range []string{more, m.Told + m.Told, "", "{}", "[]", `{"certificate": "boon import 1"}`} {
+		if _, _, err := intake.ReadCertificate([]byte(text)); err == nil {
+			t.Errorf("%q is taken for a certificate", text)
+		}
+	}
+}
