@@ -129,3 +129,52 @@ func TestRolesAreHeld(t *testing.T) {
 		}
 	}
 }
+
+// TestStaffSendGifts: a form makes one gift, however often it is sent, by the way that was chosen; what is wrong is
+// told with the name of its field.
+func TestStaffSendGifts(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	manager := s.joined("mia@example.com", staff.Manager)
+	const path = harborConsole + "send"
+	filled := func(more url.Values) url.Values {
+		form := url.Values{"key": formKey.FindStringSubmatch(manager.want(http.StatusOK, path, nil).body)[1:],
+			"value": {"12,50"}, "how": {"paid"}, "to": {"contact"}, "contact": {"ana@example.com"}, "recipient": {"Ana"},
+			"when": {"now"}, "reference": {"R-1"}, "first": {"Carla"}, "last": {"Diaz"}, "email": {"carla@example.com"},
+			"storefront": {examples.HarborStorefront}}
+		for name, values := range more {
+			form[name] = values
+		}
+		return form
+	}
+	form := filled(nil)
+	to := manager.want(http.StatusSeeOther, path, form).header.Get("Location")
+	if again := manager.want(http.StatusSeeOther, path, form).header.Get("Location"); again != to {
+		t.Errorf("sent again, the form leads to %s, not to %s", again, to)
+	}
+	page := manager.want(http.StatusOK, to, nil).body
+	for _, text := range []string{"The gift is made.", "$12.50", "ana@example.com", "R-1", "mia"} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the gift lacks %q: %s", text, page)
+		}
+	}
+	other := manager.want(http.StatusOK, strings.Replace(to, "done=send", "done=cancel", 1), nil).body
+	if strings.Contains(other, "is cancelled") {
+		t.Error("an address says what was not done")
+	}
+	paper := manager.want(http.StatusOK, path, filled(url.Values{"to": {"paper"}, "reference": {"R-2"}})).body
+	if !strings.Contains(paper, "/print.pdf") || !strings.Contains(paper, `target="_blank"`) {
+		t.Errorf("a printed gift: %s", paper)
+	}
+	for name, wrong := range map[string]url.Values{
+		"Value":                  {"value": {"a lot"}},
+		"Number of the sale":     {"reference": {""}},
+		"First name of who pays": {"first": {""}},
+	} {
+		a := manager.want(http.StatusBadRequest, path, filled(wrong))
+		if !strings.Contains(a.body, name+": ") || !strings.Contains(a.body, `value="ana@example.com"`) {
+			t.Errorf("%s: %s", name, a.body)
+		}
+	}
+	s.joined("bo@example.com", staff.Bookkeeper).want(http.StatusForbidden, path, nil)
+}

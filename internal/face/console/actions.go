@@ -185,11 +185,19 @@ func (f *console) act(r *request, a *action) (view, error) {
 	return view{to: home(r.account.ID) + "gifts/" + g.ID.String() + "?done=" + a.name}, nil
 }
 
-// done tells of an action that was just done; nil: none was.
-func (f *console) done(r *request, g *gift.Gift) *doneShown {
+// done tells of an action that was just done; nil: none was. That the address says so is not enough.
+func (f *console) done(r *request, g *gift.Gift, history []gift.Entry) *doneShown {
 	name := r.HTTP.URL.Query().Get("done")
+	lately := func(o gift.Operation) bool {
+		return slices.ContainsFunc(history, func(e gift.Entry) bool {
+			return e.Kind == o.Makes() && r.Now.Sub(e.At) < time.Minute
+		})
+	}
+	if name == "send" && lately(gift.SendGift) {
+		return &doneShown{Text: r.locale.Text("console.send.done")}
+	}
 	n := slices.IndexFunc(actions, func(a action) bool { return a.name == name })
-	if n < 0 {
+	if n < 0 || !lately(actions[n].operation) {
 		return nil
 	}
 	shown := &doneShown{Text: r.locale.Text("console.act." + name + ".done")}

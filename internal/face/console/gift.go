@@ -79,7 +79,7 @@ func (f *console) gift(r *request) (view, error) {
 	}
 	shown := giftShown{For: r.recipient(&g), State: r.state(&g), Merchant: card.Merchant(r.account),
 		Left: r.worth(&g, g.Balance), LastFour: g.Card.Code.LastFour(), Facts: r.facts(&g), Earlier: g.Seq > maxEvents,
-		Offered: f.offer(r, &g), Done: f.done(r, &g)}
+		Offered: f.offer(r, &g), Done: f.done(r, &g, history)}
 	if held := g.HeldAt(r.Now); held > 0 {
 		shown.Held = r.worth(&g, held)
 	}

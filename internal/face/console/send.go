@@ -1,0 +1,162 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/contact"
+	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
+	"boon.example/internal/money"
+	"boon.example/internal/refusal"
+)
+
+// sendPages are the form that sends a gift.
+func (f *console) sendPages() []page {
+	return []page{
+		{pattern: "GET /send", nav: "console.send", needs: merchant.MaySend, do: func(r *request) (view, error) {
+			return f.showSend(r, nil)
+		}},
+		{pattern: "POST /send", needs: merchant.MaySend, do: f.send},
+	}
+}
+
+// The choices of the form.
+const (
+	asPresent = "present" // nobody pays: a promotion says what it is for
+	onPaper   = "paper"
+	later     = "later"
+)
+
+// sendShown is what the form shows.
+type sendShown struct {
+	Key         string
+	Currency    string
+	Promotions  []option
+	Storefronts []option
+	Wrong       []string
+	Typed       map[string]string
+	Zone        string // in which a time is meant
+}
+
+// typedInSend are the fields of the form.
+var typedInSend = []string{"value", "how", "to", "contact", "recipient", "sender", "message", "when", "at", "reference",
+	"first", "last", "email", "storefront", "promotion"}
+
+// showSend shows the form; where it was refused, with what was typed and what is wrong with it.
+func (f *console) showSend(r *request, wrong *refusal.Error) (view, error) {
+	shown := sendShown{Key: uuid.NewString(), Currency: r.account.Currency.Code, Typed: map[string]string{},
+		Zone: r.account.Zone.String()}
+	for n := range r.account.Promotions {
+		p := &r.account.Promotions[n]
+		shown.Promotions = append(shown.Promotions, option{p.ID.String(), p.Name})
+	}
+	for n := range r.account.Storefronts {
+		s := &r.account.Storefronts[n]
+		shown.Storefronts = append(shown.Storefronts, option{s.ID.String(), s.Name})
+	}
+	for _, name := range typedInSend {
+		shown.Typed[name] = r.HTTP.PostForm.Get(name)
+	}
+	v := view{template: "send.html", title: "console.send", data: &shown}
+	if wrong != nil {
+		v.status, shown.Wrong = wrong.Code.Status(), r.wrongInSend(wrong)
+	}
+	return v, nil
+}
+
+// fieldsOfSend are the fields of the form by the members of send-gift that they become.
+var fieldsOfSend = map[string]string{"value": "value", "recipientContact": "contact",
+	"recipientDescription": "recipient",
+	"senderDescription":    "sender", "message": "message", "deliveryDate": "at",
+	"externalTransactionReferenceNumber": "reference", "externalTransactionCustomerFirstName": "first",
+	"externalTransactionCustomerLastName": "last", "externalTransactionCustomerEmailAddress": "email",
+	"externalStorefrontID": "storefront", "promotionID": "promotion"}
+
+// wrongInSend tells what is wrong, each with the name of its field on the page.
+func (r *request) wrongInSend(e *refusal.Error) (sentences []string) {
+	texts := said(e)
+	for n, m := range e.Messages {
+		path := m.Path + string(m.Field)
+		if field := fieldsOfSend[path[strings.LastIndexByte(path, '.')+1:]]; field != "" {
+			texts[n] = r.locale.Text("console.send."+field) + ": " + texts[n]
+		}
+	}
+	return texts
+}
+
+// send sends a gift, once for each form that was shown, and leads to its page. That of a printed gift is shown with the
+// address of its card, which stands nowhere else.
+func (f *console) send(r *request) (view, error) {
+	typed := func(name string) string { return strings.TrimSpace(r.HTTP.PostForm.Get(name)) }
+	body, err := r.orderOf(typed)
+	var made struct {
+		Gifts []struct{ VoucherID, PrintURL string }
+	}
+	if err == nil {
+		err = f.operate(r, http.MethodPost, gifting+string(gift.SendGift), typed("key"), body, &made)
+	}
+	if refused, is := errors.AsType[*refusal.Error](err); is {
+		return f.showSend(r, refused)
+	}
+	if err != nil {
+		return view{}, err
+	}
+	to := home(r.account.ID) + "gifts/" + made.Gifts[0].VoucherID
+	if card := made.Gifts[0].PrintURL; card != "" {
+		return view{template: "printed.html", title: "console.send.printed", data: printed{to, card}}, nil
+	}
+	return view{to: to + "?done=send"}, nil
+}
+
+// printed is what is shown of a gift that was made for paper.
+type printed struct{ Gift, Card string }
+
+// orderOf is the request of send-gift that a form means.
+func (r *request) orderOf(typed func(string) string) (map[string]any, error) {
+	value := strings.Replace(typed("value"), ",", ".", 1)
+	if _, err := r.account.Currency.Parse(money.Number(value)); err != nil {
+		return nil, refusal.At(refusal.ValidationFailure, "value", "%q is no amount. Write one such as %s.", typed("value"),
+			r.account.Currency.Format(25*unitsOf(r.account.Currency)))
+	}
+	g := map[string]any{"value": json.Number(value), "deliveryMethodID": int(contact.Printed)}
+	if typed("to") != onPaper {
+		if typed("contact") == "" {
+			return nil, errNoContact
+		}
+		g = deliverTo(typed("contact"))
+		g["value"] = json.Number(value)
+	}
+	for member, field := range map[string]string{"recipientDescription": "recipient", "senderDescription": "sender",
+		"message": "message"} {
+		if typed(field) != "" {
+			g[member] = typed(field)
+		}
+	}
+	if typed("when") == later {
+		at, err := time.ParseInLocation("2006-01-02T15:04", typed("at"), r.account.Zone)
+		if err != nil {
+			return nil, refusal.At(refusal.ValidationFailure, "deliveryDate", "Choose a day and a time.")
+		}
+		g["hasScheduledDelivery"], g["deliveryDate"] = true, at.Format(time.RFC3339)
+	}
+	order := map[string]any{"monetaryGift": g}
+	if typed("how") == asPresent {
+		order["paymentMethodID"], order["promotionID"] = 4, typed("promotion")
+		return order, nil
+	}
+	order["paymentMethodID"] = 2
+	for member, field := range map[string]string{"externalTransactionReferenceNumber": "reference",
+		"externalTransactionCustomerFirstName": "first", "externalTransactionCustomerLastName": "last",
+		"externalTransactionCustomerEmailAddress": "email", "externalStorefrontID": "storefront"} {
+		if typed(field) != "" {
+			order[member] = typed(field)
+		}
+	}
+	return order, nil
+}
