@@ -179,7 +179,7 @@ var arrows = map[string][]string{
 		"internal/jobs", "internal/jobs/closing", "internal/jobs/expiry", "internal/jobs/retention", "internal/ledger",
 		"internal/merchant", "internal/post/delivery", "internal/post/mail", "internal/post/message",
 		"internal/post/print", "internal/post/sms", "internal/post/webhook", "internal/sealed",
-		"internal/service", "internal/store"},
+		"internal/service", "internal/setup", "internal/staff", "internal/store"},
 	"internal/base/admission":   {},
 	"internal/base/certificate": {},
 	"internal/base/span":        {},

@@ -62,7 +62,8 @@ Example:
     boon serve --config /etc/boon.yaml --listen 0.0.0.0:8080 --public-url https://gifts.example.com
     boon serve --config /etc/boon.yaml --listen :443 --acme gifts.example.com
 
-A service without a set-up knows nobody: next, boon apply --help. The interface is described at /docs.`
+A service without a set-up knows nobody. It prints a link besides, by which the first account, a location, a storefront and a till are
+made in a browser; or else: boon apply --help. The interface is described at /docs.`
 }
 
 // fontFolder is the flag of the commands that print, or tell what cannot be printed.
@@ -79,7 +80,15 @@ func (c *serveCmd) Run(t *terminal.Terminal, command *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	config.Ready = func(address string) { fmt.Fprintf(t.Stdout, "listening on %s%s\n", config.Scheme(), address) }
+	var first string
+	config.First = func(link string) { first = link }
+	config.Ready = func(address string) {
+		fmt.Fprintf(t.Stdout, "listening on %s%s\n", config.Scheme(), address)
+		if first != "" {
+			fmt.Fprintf(t.Stdout, "there is no account yet; whoever opens this link first makes it, within 72 hours:\n%s\n",
+				first)
+		}
+	}
 	if c.Check {
 		return check(t, config)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/examples"
+	"boon.example/internal/boontest"
 	"boon.example/internal/guid"
 	"boon.example/internal/server"
 	"boon.example/internal/staff"
@@ -507,5 +508,55 @@ func TestProvingOnceMore(t *testing.T) {
 		if to := a.header.Get("Location"); to != harborConsole {
 			t.Errorf("%q leads to %q", elsewhere, to)
 		}
+	}
+}
+
+// TestTheFirstAccount: whoever has the link of the first start makes an account by five answers, once, and is its
+// owner; the till is paired by the link that the page shows, and sells.
+func TestTheFirstAccount(t *testing.T) {
+	t.Parallel()
+	p := boontest.NewPlace(t)
+	s := &service{T: t, data: p.Data, database: p.Database, logs: &boontest.Log{}}
+	var links []string
+	c := server.Config{First: func(link string) { links = append(links, link) }}
+	s.run(c)
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	s.run(c)
+	if len(links) != 2 || strings.Contains(s.logs.String(), links[1][len(links[1])-40:]) {
+		t.Fatalf("the links are %q", links)
+	}
+	path := func(link string) string { return link[strings.Index(link, "/console/"):] }
+	b := s.browser()
+	b.want(http.StatusNotFound, path(links[0]), nil) // of the earlier start
+	first := path(links[1])
+	b.want(http.StatusOK, first, nil)
+	page := b.want(http.StatusBadRequest, first, url.Values{"currency": {"EUR"}, "zone": {"Mars/Base"}, "email": {"no"}})
+	for _, told := range []string{"name: ", "timeZone: ", "no e-mail address"} {
+		if !strings.Contains(page.body, told) {
+			t.Errorf("nothing is said of %q: %s", told, page.body)
+		}
+	}
+	answers := url.Values{"name": {"Café Nord"}, "currency": {"EUR"}, "zone": {"Europe/Berlin"}, "location": {"Hafen"},
+		"till": {"Theke 1"}, "owner": {"Nora"}, "email": {"nora@example.com"}}
+	page = b.want(http.StatusOK, first, answers)
+	token := regexp.MustCompile(`/till/pair#([^<"]+)<`).FindStringSubmatch(page.body)
+	if token == nil {
+		t.Fatalf("there is no till: %s", page.body)
+	}
+	s.device().want(http.StatusOK, `"name":"Theke 1"`, "POST", "/till/pair", `{"token":"`+token[1]+`"}`)
+	to := b.want(http.StatusSeeOther, "/console", nil).header.Get("Location")
+	if page = b.want(http.StatusOK, to+"staff", nil); !strings.Contains(page.body, "nora@example.com") {
+		t.Errorf("the staff are %s", page.body)
+	}
+	s.browser().want(http.StatusNotFound, first, nil)
+	s.browser().want(http.StatusNotFound, first, answers)
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	s.run(c)
+	if len(links) != 2 {
+		t.Error("an installation with an account makes a link")
 	}
 }

@@ -112,7 +112,7 @@ func (a *app) tills(mux *http.ServeMux) {
 // console adds the console.
 func (a *app) console(mux *http.ServeMux) {
 	pages := console.Handler(console.Config{PublicURL: a.PublicURL, Service: a.service, Operations: a.api.Operations(),
-		Store: a.store, Directory: a.directory.Load, Keys: a.store.Keys(), Reading: a.api.Reading()})
+		Store: a.store, Directory: a.directory.Load, Keys: a.store.Keys(), Reading: a.api.Reading(), Beginner: beginner{a}})
 	mux.Handle(console.Path, pages)
 	mux.Handle(console.Path+"/", pages)
 }

@@ -67,6 +67,9 @@ type Config struct {
 	Telemetry telemetry.Settings // what is sent to a collector
 	Logger    *slog.Logger
 	Ready     func(address string) // told once the service listens
+	// First is told the link by which the first account of an installation is made, where there is none yet; nil: no such
+	// link is made.
+	First func(link string)
 
 	beyond bool // it listens beyond loopback
 }
@@ -129,6 +132,10 @@ func Run(ctx context.Context, c Config) error {
 		return err
 	}
 	report.log(c.Logger)
+	if err := a.inviteFirst(ctx); err != nil {
+		listener.Close()
+		return err
+	}
 	return a.serve(ctx, listener)
 }
 

@@ -155,8 +155,8 @@ const InvitationLasts = 72 * time.Hour
 
 // Invitation lets whoever has its token in, once. That of no member is for the first account of an installation.
 type Invitation struct {
-	AccountID guid.ID   `json:"accountID"`
-	StaffID   guid.ID   `json:"staffID"`
+	AccountID guid.ID   `json:"accountID,omitzero"`
+	StaffID   guid.ID   `json:"staffID,omitzero"`
 	Until     time.Time `json:"until"`
 }
 

@@ -37,6 +37,7 @@ type Config struct {
 	Directory  func() *merchant.Directory // the newest set-up
 	Keys       Keys
 	Reading    *fair.Places // in which the books are read, here and for reports
+	Beginner   Beginner
 }
 
 // Store is what the console needs of a database.

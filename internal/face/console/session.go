@@ -105,7 +105,8 @@ type invitation struct {
 var errInvitation = refusal.New(refusal.NotFound,
 	"This invitation was used, has ended, or is older than 72 hours. Ask an owner of the account for a new one.")
 
-// invited finds the invitation that a request is about. Tokens that are none are counted like keys that are none.
+// invited finds the invitation that a request is about, and the member whom it is for; nil: it is for whoever makes the
+// first account. Tokens that are none are counted like keys that are none.
 func (f *console) invited(r *request) (staff.Invitation, *staff.Member, error) {
 	i, err := f.Store.Invitation(r.Context(), r.HTTP.PathValue("token"), r.Now)
 	if errors.Is(err, refusal.NotFound) {
@@ -116,6 +117,12 @@ func (f *console) invited(r *request) (staff.Invitation, *staff.Member, error) {
 	}
 	if err != nil {
 		return i, nil, service.Stored(err)
+	}
+	if isFirst(&i) {
+		if len(f.Directory().Accounts) > 0 {
+			return i, nil, errInvitation
+		}
+		return i, nil, nil
 	}
 	members, err := f.Store.Members(r.Context(), i.AccountID)
 	if err != nil {
@@ -131,9 +138,12 @@ func (f *console) invited(r *request) (staff.Invitation, *staff.Member, error) {
 
 // showInvitation asks whoever opens the link whether to come in: link previews open it too.
 func (f *console) showInvitation(r *request) (view, error) {
-	_, m, err := f.invited(r)
+	i, m, err := f.invited(r)
 	if err != nil {
 		return view{}, err
+	}
+	if isFirst(&i) {
+		return f.showFirst(firstForm{}), nil
 	}
 	r.locale = f.localeFor(r)
 	return view{template: "join.html", title: "console.join", data: invitation{r.account.Name, *m}}, nil
@@ -145,6 +155,9 @@ func (f *console) join(r *request) (view, error) {
 	i, m, err := f.invited(r)
 	if err != nil {
 		return view{}, err
+	}
+	if isFirst(&i) {
+		return f.beginFirst(r)
 	}
 	begun := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Now)
 	had, err := f.replaced(r)

@@ -1,0 +1,121 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"html/template"
+	"slices"
+
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/post/qr"
+	"boon.example/internal/refusal"
+	"boon.example/internal/service"
+	"boon.example/internal/staff"
+)
+
+// First is what the first account of an installation is made of.
+type First struct {
+	Name, Currency, Zone, Location, Till string
+
+	Language merchant.Language
+}
+
+// Beginner makes the first account of an installation.
+type Beginner interface {
+	// CheckFirst says what is wrong with an account that is to be made: sentences; none: nothing.
+	CheckFirst(First) (wrong []string)
+	// BeginFirst makes it, and gives it with the link by which its first till is paired.
+	BeginFirst(context.Context, First) (account guid.ID, pair string, err error)
+}
+
+// currencies are those of which the largest gift is known without being asked for.
+var currencies = []string{"EUR", "USD", "GBP", "CHF", "CAD", "AUD", "NZD"}
+
+// firstForm is what the page for the first account shows.
+type firstForm struct {
+	First
+
+	Owner, Email string
+	Currencies   []string
+	Wrong        []string // why the form was refused; nil: it was not
+}
+
+// isFirst reports whether an invitation is for whoever makes the first account.
+func isFirst(i *staff.Invitation) bool { return i.AccountID.IsZero() }
+
+// showFirst asks for the first account.
+func (f *console) showFirst(shown firstForm) view {
+	shown.Currencies = currencies
+	v := view{template: "first.html", title: "console.first", data: shown}
+	if len(shown.Wrong) > 0 {
+		v.status = refusal.ValidationFailure.Status()
+	}
+	return v
+}
+
+// begun is what the page after it shows.
+type begun struct {
+	Home, Pair string
+	QR         template.HTML
+}
+
+// beginFirst makes the first account, and signs in whoever made it as its owner.
+func (f *console) beginFirst(r *request) (view, error) {
+	form := r.HTTP.PostForm
+	asked := firstForm{First: First{Name: form.Get("name"), Currency: form.Get("currency"), Zone: form.Get("zone"),
+		Location: form.Get("location"), Till: form.Get("till"), Language: r.locale.Language()},
+		Owner: form.Get("owner"), Email: form.Get("email")}
+	_, err := staff.Hire(&merchant.Account{}, nil, staff.Member{Name: asked.Owner, Email: asked.Email, Role: staff.Owner},
+		r.Now)
+	if refused, is := errors.AsType[*refusal.Error](err); is {
+		asked.Wrong = said(refused)
+	}
+	if asked.Wrong = append(asked.Wrong, f.Beginner.CheckFirst(asked.First)...); len(asked.Wrong) > 0 {
+		return f.showFirst(asked), nil
+	}
+	// The link is used up first, so that two who have it make one account. Should the store go away before the account is
+	// made, the service prints another link at its next start.
+	err = f.Store.ChangeStaff(r.Context(), guid.ID{}, func([]staff.Member) (staff.Changes, error) {
+		return staff.Changes{Use: r.HTTP.PathValue("token")}, nil
+	})
+	if errors.Is(err, refusal.NotFound) {
+		return view{}, errInvitation
+	}
+	if err != nil {
+		return view{}, service.Stored(err)
+	}
+	id, pair, err := f.Beginner.BeginFirst(r.Context(), asked.First)
+	if err != nil {
+		return view{}, service.Stored(err)
+	}
+	return f.firstOwner(r, &asked, id, pair)
+}
+
+// firstOwner makes whoever made the account its owner, and signs them in.
+func (f *console) firstOwner(r *request, asked *firstForm, id guid.ID, pair string) (view, error) {
+	a := f.Directory().Accounts[id]
+	if a == nil {
+		return view{}, errNoPage
+	}
+	m, err := staff.Hire(a, nil, staff.Member{Name: asked.Owner, Email: asked.Email, Role: staff.Owner}, r.Now)
+	if err != nil {
+		return view{}, err
+	}
+	m.JoinedAt = m.InvitedAt
+	session := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Now)
+	r.member = m
+	err = f.Store.ChangeStaff(r.Context(), id, func(members []staff.Member) (staff.Changes, error) {
+		return staff.Changes{Save: append(slices.Clone(members), m), Begin: []staff.Begun{session},
+			Trail: r.said(m.Name + " made the account, as its owner")}, nil
+	})
+	if err != nil {
+		return view{}, service.Stored(err)
+	}
+	f.enter(r, &session)
+	shown := begun{Home: home(id) + "you", Pair: pair}
+	if code, err := qr.Encode(pair); err == nil { // a link that is too long is shown as a text alone
+		shown.QR = template.HTML(code.SVG(r.locale.Text("console.begun.scan"))) // of this service's making
+	}
+	return view{template: "begun.html", title: "console.begun", data: shown}, nil
+}
