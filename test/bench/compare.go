@@ -58,6 +58,9 @@ func compare(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // the user that PostgreSQL runs as has to reach it
+		return err
+	}
 	var all []*contestant
 	defer func() {
 		for _, c := range all {
