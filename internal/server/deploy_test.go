@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -74,14 +75,21 @@ func TestBoardAndAlertsFitTheMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	admin := freeAddress(t)
-	start(t, server.Config{Certificate: source, AdminListen: admin, PublicURL: "https://gifts.example.com",
-		SMTP: &mail.Server{Host: "127.0.0.1:1", From: "gifts@example.com"}})
-	plain := &service{T: t, url: "http://" + admin}
-	plain.must("GET", "/metrics", "", "", nil) // is a request itself, which the second time is counted
-	_, text, err := plain.call("GET", "/metrics", "", "")
-	if err != nil {
+	s := start(t, server.Config{})
+	s.sell(`{"value":50,"deliveryMethodID":3}`)
+	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
+	s.run(server.Config{Certificate: source, AdminListen: admin, PublicURL: "https://gifts.example.com",
+		SMTP: &mail.Server{Host: "127.0.0.1:1", From: "gifts@example.com"}})
+	plain := &service{T: t, url: "http://" + admin}
+	var text []byte
+	s.eventually(func() bool { // what gifts hold is summed up after the start; the first request is counted, too
+		var err error
+		_, text, err = plain.call("GET", "/metrics", "", "")
+		return err == nil && strings.Contains(string(text), "boon_gifts_outstanding_value{") &&
+			strings.Contains(string(text), "boon_requests_total{")
+	})
 	told := map[string]map[string]bool{}
 	for _, m := range series.FindAllStringSubmatch(string(text), -1) {
 		if told[m[1]] == nil {
@@ -94,6 +102,15 @@ func TestBoardAndAlertsFitTheMetrics(t *testing.T) {
 	var check strings.Builder
 	check.WriteString("groups:\n- name: all\n  rules:\n")
 	exprs := expressions(t)
+	board, err := os.ReadFile("../../deploy/grafana/boon.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE (boon_\w+) gauge$`).FindAllStringSubmatch(string(text), -1) {
+		if !bytes.Contains(board, []byte(m[1])) {
+			t.Errorf("the board has no panel of the gauge %s", m[1])
+		}
+	}
 	for _, expr := range exprs {
 		check.WriteString("  - {record: x, expr: " + yamlQuoted(t, expr) + "}\n")
 		metrics := asked.FindAllStringSubmatch(expr, -1)
