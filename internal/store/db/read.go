@@ -34,7 +34,22 @@ func (d *DB) Read(ctx context.Context, batches []Batch) error { return d.backend
 func Collect[T any](
 	ctx context.Context, d *DB, query string, args []any, scan func(Scanner) (T, error),
 ) (list []T, err error) {
-	err = d.Retry(ctx, func(ctx context.Context) error {
+	return collect(ctx, d, d.Retry, query, args, scan)
+}
+
+// CollectLong is Collect with LongTimeout, where the database has a timeout: for what reads much, and nobody waits
+// for at a counter.
+func CollectLong[T any](
+	ctx context.Context, d *DB, query string, args []any, scan func(Scanner) (T, error),
+) (list []T, err error) {
+	return collect(ctx, d, d.RetryLong, query, args, scan)
+}
+
+func collect[T any](
+	ctx context.Context, d *DB, retry func(context.Context, func(context.Context) error) error, query string, args []any,
+	scan func(Scanner) (T, error),
+) (list []T, err error) {
+	err = retry(ctx, func(ctx context.Context) error {
 		list = nil // it may be the second try
 		return d.each(ctx, query, args, func(rows *sql.Rows) error {
 			item, err := scan(rows)

@@ -94,7 +94,7 @@ func (b *Books) touched(ctx context.Context, account guid.ID, from, until time.T
 	}
 	for n := page; n == page; {
 		args := []any{db.KeyOf(account), db.KeyOf(after), db.KeyOf(before), page}
-		entries, err := db.Collect(ctx, b.db, selectTouched, args,
+		entries, err := db.CollectLong(ctx, b.db, selectTouched, args,
 			func(from db.Scanner) (e gift.Entry, err error) {
 				err = from.Scan(db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Kind, db.ScanTime(&e.At))
 				return e, err
@@ -111,7 +111,8 @@ func (b *Books) touched(ctx context.Context, account guid.ID, from, until time.T
 			after = entries[n-1].ID
 		}
 	}
-	ends, err := db.Collect(ctx, b.db, selectEnds, []any{db.KeyOf(account), max(0, from.UnixMicro()), until.UnixMicro()},
+	args := []any{db.KeyOf(account), max(0, from.UnixMicro()), until.UnixMicro()}
+	ends, err := db.CollectLong(ctx, b.db, selectEnds, args,
 		func(from db.Scanner) (id guid.ID, err error) { return id, from.Scan(db.ScanID(&id)) })
 	if err != nil {
 		return nil, fmt.Errorf("reading which gifts of account %s ended: %w", account, err)
@@ -204,7 +205,7 @@ var selectHistories = db.Text{
 // gifts reads gifts of an account with their histories.
 func (b *Books) gifts(ctx context.Context, account guid.ID, ids []guid.ID) (all []told, err error) {
 	args := []any{db.KeyOf(account), b.keys(ids)}
-	all, err = db.Collect(ctx, b.db, b.db.Text(selectGifts), args, func(from db.Scanner) (g told, err error) {
+	all, err = db.CollectLong(ctx, b.db, b.db.Text(selectGifts), args, func(from db.Scanner) (g told, err error) {
 		t := &g.Terms
 		err = from.Scan(db.ScanID(&t.ID), db.ScanID(&t.ProgramID), &t.Promotional, &t.Item, &t.Currency.Code,
 			&t.Currency.Decimals, db.ScanTime(&t.ValidUntil), &t.Worth.Pieces, &t.Worth.Money, &t.VAT.Treatment,
@@ -214,7 +215,7 @@ func (b *Books) gifts(ctx context.Context, account guid.ID, ids []guid.ID) (all 
 	if err != nil {
 		return nil, fmt.Errorf("reading gifts of account %s: %w", account, err)
 	}
-	entries, err := db.Collect(ctx, b.db, b.db.Text(selectHistories), args,
+	entries, err := db.CollectLong(ctx, b.db, b.db.Text(selectHistories), args,
 		func(from db.Scanner) (e gift.Entry, err error) {
 			err = from.Scan(db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Seq, &e.Kind, &e.Delta, &e.Balance,
 				db.ScanTime(&e.At), db.ScanID(&e.Actor.KeyID), db.ScanID(&e.Actor.LocationID), db.ScanID(&e.Reverses),

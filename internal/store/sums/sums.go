@@ -40,7 +40,7 @@ const selectDays = `SELECT d.day, d.starts_at, d.ends_at FROM book_day AS d WHER
 
 // ClosedDays are the closed days of an account.
 func (b *Books) ClosedDays(ctx context.Context, account guid.ID) (books.Days, error) {
-	days, err := db.Collect(ctx, b.db, selectDays, []any{db.KeyOf(account)},
+	days, err := db.CollectLong(ctx, b.db, selectDays, []any{db.KeyOf(account)},
 		func(from db.Scanner) (d books.Day, err error) {
 			err = from.Scan(&d.Number, db.ScanTime(&d.From), db.ScanTime(&d.Until))
 			return d, err
@@ -64,7 +64,7 @@ func (b *Books) NextDay(ctx context.Context, account *merchant.Account) (day boo
 		return days[n-1].Next(zoneOf(account)), true, nil
 	}
 	const first = `SELECT e.made_at FROM entry AS e WHERE e.account_id = $1 ORDER BY e.id LIMIT 1`
-	found, err := db.Collect(ctx, b.db, first, []any{db.KeyOf(account.ID)},
+	found, err := db.CollectLong(ctx, b.db, first, []any{db.KeyOf(account.ID)},
 		func(from db.Scanner) (at time.Time, err error) {
 			err = from.Scan(db.ScanTime(&at))
 			return at, err
