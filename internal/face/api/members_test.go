@@ -92,6 +92,7 @@ func (w *world) whole() map[string][]string {
 			`{"voucherPublicToken":"` + cards[1].token + `","amount":5,"organizationID":"` + pier + `",` + purchase + `}`},
 		"adjust-gift": {`{"voucherID":"` + nowhere + `","amount":-0.01,"reasonCode":"FRAUD","reason":"why"}`},
 		"clock":       {`{"advance":"P1D"}`, `{"now":"` + w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339) + `"}`},
+		"book":        {`{"month":"2026-01","rate":7.5}`},
 		"extend-gift": {`{"voucherID":"` + nowhere + `","validUntil":"2040-01-01T00:00:00Z"}`},
 		"reschedule-gift": {`{"voucherID":"` + nowhere + `","deliveryDate":"` + soon +
 			`","deliveryTimezoneId":"Asia/Tokyo"}`},
