@@ -104,7 +104,7 @@ func guardsAList(s *ast.StructType) bool {
 const places = `turns, by account | internal/base/admission type Control | places of calls in flight; an account leaves half to the next, and guests together to accounts
 turns, by account | internal/face/api/manage pins | hashes of new PINs
 turns, by account | internal/face/api/manage prints | stocks that are printed
-turns, by account | internal/face/api/reports places | reports that are made
+turns, by account | internal/face/api/reports Places | reports that are made
 turns, by account | internal/service tests | calls of test accounts, half of the places for each
 turns, by account | internal/face/till busy | hashes of PINs at sign-in
 turns, by account | internal/face/console busy | checks of passwords
