@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"boon.example/internal/store/pgtest"
+)
+
+// leftBehind are the columns of an export that belong to the Boon that wrote it, and no other can have.
+var leftBehind = []string{"issuedAt", "voucherID", "orderID", "held", "sender"}
+
+// TestThereAndBack: what one Boon exports, another imports, and exports the same again: codes, balances, validity,
+// restrictions, recipients and PINs.
+func TestThereAndBack(t *testing.T) {
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		thereAndBack(t, func() []string { return nil })
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		pgtest.Need(t)
+		thereAndBack(t, func() []string { return []string{"--database", pgtest.Fresh(t)} })
+	})
+}
+
+// thereAndBack takes gifts from one Boon to another one; in says with which flags a new database is named.
+func thereAndBack(t *testing.T, in func() []string) {
+	t.Helper()
+	gifts := 100_000
+	if testing.Short() {
+		gifts = 2_000
+	}
+	dir := t.TempDir()
+	setup, err := os.ReadFile(filepath.Join(exampleFiles(t), "harbor-coffee.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const currency, account = "    currency: USD\n", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01"
+	setup = bytes.Replace(setup, []byte(currency), []byte(currency+"    importedCodes: [{digits: 16}]\n"), 1)
+	file := filepath.Join(dir, "setup.yaml")
+	if err := os.WriteFile(file, setup, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first := filepath.Join(dir, "first.csv")
+	if err := os.WriteFile(first, cardsOf(t, gifts), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done := func(args ...string) {
+		t.Helper()
+		if code, out, log := typed(t, args...); code != exitOK {
+			t.Fatalf("boon %v: exit %d, %s%s", args, code, out, log)
+		}
+	}
+	last := first
+	var exports []string
+	for _, place := range []string{"there", "back"} {
+		where := append(in(), "--data", filepath.Join(dir, place))
+		boon := func(args ...string) { t.Helper(); done(append(args, where...)...) }
+		boon("apply", file)
+		boon("import", last, "--account", account, "--expect-count", strconv.Itoa(gifts), "--certificate",
+			filepath.Join(dir, place+".json"))
+		last = filepath.Join(dir, place+".csv")
+		boon("export", "gifts", "--account", account, "--with-codes", "--out", last)
+		boon("verify")
+		exports = append(exports, last)
+	}
+	there, back := exported(t, exports[0]), exported(t, exports[1])
+	if len(there) != gifts || len(back) != gifts {
+		t.Fatalf("%d gifts there, %d back, want %d", len(there), len(back), gifts)
+	}
+	for code, row := range there {
+		for column, text := range row {
+			if back[code][column] != text && !slices.Contains(leftBehind, column) {
+				t.Fatalf("%s of %s was %q there and is %q back", column, code, text, back[code][column])
+			}
+		}
+	}
+}
+
+// cardsOf is a file of another system with money and items, with and without what a gift may have.
+func cardsOf(t *testing.T, n int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	write := func(cells ...string) {
+		if err := w.Write(cells); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("code", "balance", "quantity", "label", "organization", "validUntil", "recipient", "contact", "reference", "pin")
+	for i := range n {
+		row := []string{fmt.Sprintf("00%014d", 7_919*i), fmt.Sprintf("%d.%02d", 1+i%90, i%100), "", "", "", "", "", "", "", ""}
+		if i%10 == 1 {
+			row[1], row[2], row[3] = "", strconv.Itoa(1+i%7), "Latte, large"
+		}
+		if i%3 == 0 {
+			row[4] = "Pier 39"
+		}
+		if i%4 == 0 {
+			row[5] = "2031-06-30"
+		}
+		if i%5 == 0 {
+			row[6], row[7] = []string{"=1+1", "'=1", "Ana \"A\" Lee", "O'Neill"}[i%4], fmt.Sprintf("ana%d@example.com", i)
+		}
+		if i%6 == 0 {
+			row[8], row[9] = fmt.Sprintf("R-%d", i), fmt.Sprintf("%04d", i%10_000)
+		}
+		write(row...)
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+// exported reads an export, by the codes of its gifts.
+func exported(t *testing.T, file string) map[string]map[string]string {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]map[string]string{}
+	for _, row := range rows[1:] {
+		gift := map[string]string{}
+		for n, cell := range row {
+			gift[rows[0][n]] = cell
+		}
+		all[gift["code"]] = gift
+	}
+	return all
+}
