@@ -97,7 +97,8 @@ func cardsOf(t *testing.T, n int) []byte {
 	}
 	write("code", "balance", "quantity", "label", "organization", "validUntil", "recipient", "contact", "reference", "pin")
 	for i := range n {
-		row := []string{fmt.Sprintf("00%014d", 7_919*i), fmt.Sprintf("%d.%02d", 1+i%90, i%100), "", "", "", "", "", "", "", ""}
+		row := []string{fmt.Sprintf("00%014d", 7_919*i), fmt.Sprintf("%d.%02d", 1+i%90, i%100), "", "", "", "", "", "", "",
+			""}
 		if i%10 == 1 {
 			row[1], row[2], row[3] = "", strconv.Itoa(1+i%7), "Latte, large"
 		}

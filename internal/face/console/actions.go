@@ -113,7 +113,7 @@ func (r *request) says(a *action, g *gift.Gift) string {
 	if !g.End().IsZero() {
 		end = r.locale.Moment(g.End().In(r.account.Zone))
 	}
-	name := "console.act." + a.name + ".says"
+	name := "console.act-says." + a.name
 	switch a.name {
 	case "extend":
 		return r.locale.Text(name, end)
@@ -141,7 +141,7 @@ func (f *console) showAction(r *request, a *action, wrong error) (view, error) {
 		return view{}, err
 	}
 	if !a.offered(r, &g) {
-		return view{}, refusal.New(refusal.RedemptionNotAllowed, "%s", r.locale.Text("console.act.not-now"))
+		return view{}, refusal.New(refusal.RedemptionNotAllowed, "%s", r.locale.Text("console.act-not-now"))
 	}
 	history, err := f.Store.History(r.Context(), r.account.ID, g.ID, max(0, g.Seq-maxEvents), maxEvents)
 	if err != nil {
@@ -200,7 +200,7 @@ func (f *console) done(r *request, g *gift.Gift, history []gift.Entry) *doneShow
 	if n < 0 || !lately(actions[n].operation) {
 		return nil
 	}
-	shown := &doneShown{Text: r.locale.Text("console.act." + name + ".done")}
+	shown := &doneShown{Text: r.locale.Text("console.act-done." + name)}
 	undo := slices.IndexFunc(actions, func(a action) bool { return a.name == actions[n].undo })
 	if undo >= 0 && actions[undo].offered(r, g) && r.member.Role.May().Has(actions[undo].operation.Needs()) {
 		shown.Undo, shown.To = r.locale.Text("console.act."+actions[undo].name), g.ID.String()+"/"+actions[undo].name
@@ -212,6 +212,7 @@ func (f *console) done(r *request, g *gift.Gift, history []gift.Entry) *doneShow
 type doneShown struct{ Text, Undo, To string }
 
 func (r *request) label(name string) string { return r.locale.Text("console.field." + name) }
+func (r *request) hint(name string) string  { return r.locale.Text("console.hint." + name) }
 
 func onlyGift(_ *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
 	return withReason(g, typed), nil
@@ -233,7 +234,7 @@ func reasonField(r *request, _ *gift.Gift, _ []gift.Entry) []input {
 // contactField asks where a gift is sent to.
 func contactField(reason bool) func(*request, *gift.Gift, []gift.Entry) []input {
 	return func(r *request, g *gift.Gift, history []gift.Entry) []input {
-		fields := []input{{Name: "contact", Label: r.label("contact"), Hint: r.label("contact.hint"), Kind: "text",
+		fields := []input{{Name: "contact", Label: r.label("contact"), Hint: r.hint("contact"), Kind: "text",
 			Value: g.Card.Contact}}
 		if reason {
 			fields = append(fields, reasonField(r, g, history)...)
@@ -295,7 +296,7 @@ func reverseFields(r *request, g *gift.Gift, history []gift.Entry) []input {
 		}
 	}
 	return []input{{Name: "redemption", Label: r.label("redemption"), Kind: "choice", Options: options},
-		{Name: "amount", Label: r.label("amount.part"), Hint: r.label("amount.part.hint"), Kind: "amount", Optional: true},
+		{Name: "amount", Label: r.label("part"), Hint: r.hint("part"), Kind: "amount", Optional: true},
 		{Name: "reason", Label: r.label("reason"), Kind: "text", Optional: true}}
 }
 
@@ -345,7 +346,7 @@ func adjustFields(r *request, _ *gift.Gift, _ []gift.Entry) []input {
 	for _, code := range gift.AdjustReasons() {
 		options = append(options, option{string(code), r.locale.Text("console.reason." + string(code))})
 	}
-	return []input{{Name: "amount", Label: r.label("amount"), Hint: r.label("amount.hint"), Kind: "amount"},
+	return []input{{Name: "amount", Label: r.label("amount"), Hint: r.hint("amount"), Kind: "amount"},
 		{Name: "code", Label: r.label("why"), Kind: "choice", Options: options},
 		{Name: "reason", Label: r.label("words"), Kind: "text"}}
 }

@@ -181,7 +181,7 @@ func (r *request) happened(g *gift.Gift, e *gift.Entry) happened {
 		shown = -shown
 	}
 	if e.Kind == gift.Adjustment && moved < 0 {
-		name += ".down"
+		name += "_DOWN"
 	}
 	if slices.Contains(unmoved, e.Kind) {
 		h.Text = r.locale.Text(name)
