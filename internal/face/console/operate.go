@@ -15,7 +15,8 @@ import (
 
 // operate has the JSON interface carry out an operation as a call of the member: path is that below the interface,
 // body is written as JSON, nil for a GET, and key is the Idempotency-Key, "" for none. What it answers is read into the
-// value that answer points to; nil: into none. A refusal is given back as it would have been told.
+// value that answer points to; nil: into none; an answered is given it as it came. A refusal is given back as it would
+// have been told.
 func (f *console) operate(r *request, method, path, key string, body, answer any) error {
 	r.Leave() // the call takes a place of its own
 	var sent []byte
@@ -42,6 +43,10 @@ func (f *console) operate(r *request, method, path, key string, body, answer any
 	f.Operations.ServeHTTP(&w, inner)
 	if w.status >= http.StatusBadRequest {
 		return w.refusal()
+	}
+	if as, whole := answer.(*answered); whole {
+		*as = w
+		return nil
 	}
 	if answer == nil {
 		return nil
@@ -90,4 +95,14 @@ func (w *answered) refusal() error {
 		refused.Messages = append(refused.Messages, refusal.MessageAt(m.Path, "%s", m.Text))
 	}
 	return refused
+}
+
+// download is the answer as a file for the browser.
+func (w *answered) download(h http.Header) service.Reply {
+	for _, name := range []string{"Content-Disposition", "Content-Digest", "Boon-Proof"} {
+		if value := w.header.Get(name); value != "" {
+			h.Set(name, value)
+		}
+	}
+	return service.Reply{Status: http.StatusOK, Type: w.header.Get("Content-Type"), Body: w.body.Bytes()}
 }

@@ -42,13 +42,14 @@ type request struct {
 
 // view is what a request is answered with.
 type view struct {
-	status   int    // 0: 200
-	template string // a file in the folder templates
-	title    string // a name of a text
-	heading  string // what stands in its place, such as a name; "": the title
-	data     any    // what the template shows
-	json     any    // is sent in place of a template, for a script; nil: nothing
-	to       string // the address of another page, in place of a template
+	status   int       // 0: 200
+	template string    // a file in the folder templates
+	title    string    // a name of a text
+	heading  string    // what stands in its place, such as a name; "": the title
+	data     any       // what the template shows
+	json     any       // is sent in place of a template, for a script; nil: nothing
+	to       string    // the address of another page, in place of a template
+	file     *answered // of the interface, in place of a template
 }
 
 var (
@@ -131,6 +132,9 @@ func (f *console) reply(r *request, v view, err error) service.Reply {
 			return r.Reply(ledger.Answer{}, fmt.Errorf("writing what a script asks for: %w", err))
 		}
 		return service.Reply{Status: http.StatusOK, Body: body}
+	}
+	if v.file != nil && err == nil {
+		return v.file.download(r.Writer.Header())
 	}
 	reply := service.Reply{Status: http.StatusOK, Type: "text/html; charset=utf-8"}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/books"
 	"boon.example/internal/calendar"
+	"boon.example/internal/face/console/figures"
 	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -51,7 +52,7 @@ type today struct {
 	Failed, Waiting counted
 	FailedAt        string // the address of the gifts that did not arrive
 	WaitingAt       string
-	Books           []figures
+	Books           []blockOf
 	Note            string // why there are no figures; "": there are, or the member may not see them
 	Reports         bool   // the member may see reports
 	Newest          []row
@@ -65,12 +66,12 @@ type counted struct {
 	Among string // which gifts were counted; "": all
 }
 
-// figures are those of one currency.
-type figures struct {
+// blockOf is what is shown of one currency.
+type blockOf struct {
 	Currency                    string
 	Sold, Redeemed, Outstanding string
-	Gifts, Times                string // how many were sold; how often one was redeemed
-	Plot                        *plot  // nil: only the table
+	Gifts, Times                string        // how many were sold; how often one was redeemed
+	Plot                        *figures.Plot // nil: only the table
 	Days                        []dayOfFigures
 }
 
@@ -126,7 +127,7 @@ func (f *console) count(r *request, s gift.Status) (c counted, _ error) {
 
 // figures reads what moved in the books: the days before the plot as one, then each day of the plot, of which only the
 // last is read entry by entry. Where that cannot be done now, note says why.
-func (f *console) figures(r *request) (all []figures, note string, _ error) {
+func (f *console) figures(r *request) (all []blockOf, note string, _ error) {
 	waits, stop := context.WithTimeout(r.Context(), booksWithin)
 	defer stop()
 	done, err := f.Reading.Take(waits, r.account.ID, r.member.ID)
@@ -227,17 +228,17 @@ func (r *request) seesPlace(k books.Key) bool {
 }
 
 // figures are the sums as people read them, by currency.
-func (b *booksRead) figures(days []time.Time) (all []figures) {
+func (b *booksRead) figures(days []time.Time) (all []blockOf) {
 	in := b.r.locale
 	for _, c := range slices.SortedFunc(maps.Keys(b.all),
 		func(a, b money.Currency) int { return strings.Compare(a.Code, b.Code) }) {
 		m, last := b.all[c], plottedDays-1
 		owed := m.before
-		sums := make([]daySums, len(days))
-		one := figures{Currency: c.Code}
+		sums := make([]figures.Day, len(days))
+		one := blockOf{Currency: c.Code}
 		for n, day := range days {
 			owed += m.owed[n]
-			sums[n] = daySums{day, m.sold[n], m.redeemed[n]}
+			sums[n] = figures.Day{Date: day, Sold: m.sold[n], Redeemed: m.redeemed[n]}
 			if m.sold[n] != 0 || m.redeemed[n] != 0 {
 				one.Days = append(one.Days, dayOfFigures{day, in.Money(m.sold[n], c), in.Money(m.redeemed[n], c)})
 			}
@@ -246,7 +247,7 @@ func (b *booksRead) figures(days []time.Time) (all []figures) {
 		one.Sold, one.Redeemed = in.Money(m.sold[last], c), in.Money(m.redeemed[last], c)
 		one.Gifts, one.Times, one.Outstanding = in.Number(m.gifts), in.Number(m.times), in.Money(owed, c)
 		if len(all) < plottedMoney && len(one.Days) > 0 {
-			one.Plot = drawPlot(sums, c, in)
+			one.Plot = figures.Draw(sums, c, in)
 		}
 		all = append(all, one)
 	}

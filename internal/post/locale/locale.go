@@ -208,6 +208,12 @@ func (l *Locale) Money(a money.Amount, c money.Currency) string {
 	return strings.TrimRight(l.Text("money", amount, symbol), "\u00a0")
 }
 
+// Decimal writes a decimal number, such as 1025.50, as people do: 1,025.50.
+func (l *Locale) Decimal(number string) string {
+	group, from := l.grouping()
+	return l.grouped(number, group, from)
+}
+
 // grouping tells what stands between groups of the digits of an amount, and of how many digits it does at least.
 func (l *Locale) grouping() (group string, from int) {
 	switch {

@@ -1,4 +1,6 @@
-package console
+// Package figures shows what is in the books: plots, and the reports of the JSON interface as tables in the words of a
+// bookkeeper. It is pure.
+package figures
 
 import (
 	"fmt"
@@ -17,50 +19,50 @@ const (
 	plotBottom            = plotHeight - 24
 )
 
-// plot is a picture of what was sold and redeemed day by day: bars and a line.
-type plot struct {
+// Plot is a picture of what was sold and redeemed day by day: bars and a line.
+type Plot struct {
 	Bars, Line string // paths
-	Rules      []mark // for round amounts
-	Months     []mark // where they begin
+	Rules      []Mark // for round amounts
+	Months     []Mark // where they begin
 }
 
-// mark is a line or a place in a plot, and what stands beside it.
-type mark struct{ At, Beside, Text string }
+// Mark is a line or a place in a plot, and what stands beside it.
+type Mark struct{ At, Beside, Text string }
 
-// drawPlot draws days that follow each other, each with what was sold and redeemed in it.
-func drawPlot(days []daySums, unit money.Currency, in *locale.Locale) *plot {
+// Draw draws days that follow each other, each with what was sold and redeemed in it.
+func Draw(days []Day, unit money.Currency, in *locale.Locale) *Plot {
 	one := math.Pow10(unit.Decimals)
 	var most float64
 	for _, d := range days {
-		most = max(most, float64(d.sold)/one, float64(d.redeemed)/one)
+		most = max(most, float64(d.Sold)/one, float64(d.Redeemed)/one)
 	}
 	step := roundStep(most)
 	top := max(math.Ceil(most/step), 1) * step
 	y := func(units float64) float64 { return plotBottom - max(units, 0)/top*(plotBottom-plotTop) }
 	wide := (plotWidth - plotLeft) / float64(len(days))
-	p := &plot{}
+	p := &Plot{}
 	for at := 0.0; at <= top; at += step {
-		p.Rules = append(p.Rules, mark{coordinate(y(at)), coordinate(y(at) + 4), in.Number(int64(at))})
+		p.Rules = append(p.Rules, Mark{coordinate(y(at)), coordinate(y(at) + 4), in.Number(int64(at))})
 	}
 	var bars, line strings.Builder
 	for n, d := range days {
 		x := plotLeft + wide*float64(n)
-		if high := plotBottom - y(float64(d.sold)/one); high > 0 {
+		if high := plotBottom - y(float64(d.Sold)/one); high > 0 {
 			fmt.Fprintf(&bars, "M%.1f %.1fv%.1fh%.1fv%.1fz", x, plotBottom, -high, wide*0.7, high)
 		}
-		fmt.Fprintf(&line, "%c%.1f %.1f", "ML"[min(n, 1)], x+wide*0.35, y(float64(d.redeemed)/one))
-		if d.day.Day() == 1 && n < len(days)-7 { // else its name would not fit
-			p.Months = append(p.Months, mark{At: coordinate(x), Text: in.DayAndMonth(d.day)})
+		fmt.Fprintf(&line, "%c%.1f %.1f", "ML"[min(n, 1)], x+wide*0.35, y(float64(d.Redeemed)/one))
+		if d.Date.Day() == 1 && n < len(days)-7 { // else its name would not fit
+			p.Months = append(p.Months, Mark{At: coordinate(x), Text: in.DayAndMonth(d.Date)})
 		}
 	}
 	p.Bars, p.Line = bars.String(), line.String()
 	return p
 }
 
-// daySums is what was sold and redeemed in a day.
-type daySums struct {
-	day            time.Time
-	sold, redeemed money.Amount
+// Day is what was sold and redeemed in a day.
+type Day struct {
+	Date           time.Time
+	Sold, Redeemed money.Amount
 }
 
 // roundStep is a round number of units that goes into the most that is shown two to five times, and at least 1.

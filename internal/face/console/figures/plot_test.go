@@ -1,4 +1,4 @@
-package console
+package figures
 
 import (
 	"strings"
@@ -24,12 +24,12 @@ func TestPlots(t *testing.T) {
 		{money.Currency{Code: "JPY"}, 3_999, "0 1,000 2,000 3,000 4,000"},
 		{money.Currency{Code: "KWD", Decimals: 3}, 8_000_000, "0 2,000 4,000 6,000 8,000"},
 	} {
-		days := make([]daySums, plottedDays)
+		days := make([]Day, 90)
 		for n := range days {
-			days[n].day = time.Date(2026, 9, 1+n, 0, 0, 0, 0, time.UTC)
+			days[n].Date = time.Date(2026, 9, 1+n, 0, 0, 0, 0, time.UTC)
 		}
-		days[3].sold, days[4].redeemed = c.most, c.most/2
-		p := drawPlot(days, c.unit, locale.For(merchant.English))
+		days[3].Sold, days[4].Redeemed = c.most, c.most/2
+		p := Draw(days, c.unit, locale.For(merchant.English))
 		var rules []string
 		for _, r := range p.Rules {
 			rules = append(rules, r.Text)
@@ -37,7 +37,7 @@ func TestPlots(t *testing.T) {
 		if is := strings.Join(rules, " "); is != c.rules {
 			t.Errorf("%d %s: marked are %s, want %s", c.most, c.unit.Code, is, c.rules)
 		}
-		if bars := strings.Count(p.Bars, "z"); bars != min(int(c.most), 1) || strings.Count(p.Line, "L") != plottedDays-1 {
+		if bars := strings.Count(p.Bars, "z"); bars != min(int(c.most), 1) || strings.Count(p.Line, "L") != 90-1 {
 			t.Errorf("%d %s: bars %s, line %s", c.most, c.unit.Code, p.Bars, p.Line)
 		}
 		if strings.Contains(p.Line, "-") || len(p.Months) != 3 {

@@ -1,0 +1,207 @@
+package figures
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"boon.example/internal/money"
+	"boon.example/internal/post/locale"
+)
+
+// Report is a report as the JSON interface tells it.
+type Report struct {
+	Report   json.RawMessage
+	Names    []struct{ ID, Name string }
+	ReportID string
+}
+
+// mostRows is how many rows of a table a page shows. The file has them all.
+const mostRows = 200
+
+// Table is a table of a report in the words of a bookkeeper.
+type Table struct {
+	Name  string // "": it is the report itself
+	Heads []Cell
+	Rows  [][]Cell
+	Cut   bool // there are more rows
+}
+
+// reader reads rows.
+type reader struct {
+	in    *locale.Locale
+	names map[string]string // of ids
+}
+
+// Cell is a cell of a table.
+type Cell struct {
+	Text   string
+	Number bool
+}
+
+// Tables are the tables of a report: its rows, and those within it that people read.
+func (told *Report) Tables(in *locale.Locale) (all []Table, _ error) {
+	names := map[string]string{}
+	for _, n := range told.Names {
+		names[n.ID] = n.Name
+	}
+	var parts struct {
+		Rows, Debts, Payments []json.RawMessage
+	}
+	if err := json.Unmarshal(told.Report, &parts); err != nil {
+		return nil, fmt.Errorf("reading a report: %w", err)
+	}
+	r := reader{in, names}
+	rows, err := r.table("", parts.Rows)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, rows)
+	for _, part := range []struct {
+		name string
+		rows []json.RawMessage
+	}{{"debts", parts.Debts}, {"payments", parts.Payments}} {
+		if len(part.rows) == 0 {
+			continue
+		}
+		t, err := r.table(r.in.Text("console.part."+part.name), part.rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// table makes a table of rows. One with few rows and many columns stands on its side, as statements do on paper.
+func (r *reader) table(name string, rows []json.RawMessage) (Table, error) {
+	t := Table{Name: name, Cut: len(rows) > mostRows}
+	for n, raw := range rows[:min(len(rows), mostRows)] {
+		members, err := membersOf(raw)
+		if err != nil {
+			return t, err
+		}
+		heads, cells := r.line(members)
+		if n == 0 {
+			t.Heads = heads
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	if len(t.Heads) > 6 && len(t.Rows) < len(t.Heads)/2 {
+		t.turn()
+	}
+	return t, nil
+}
+
+// turn makes a column of each row.
+func (t *Table) turn() {
+	was := append([][]Cell{t.Heads}, t.Rows...)
+	turned := make([][]Cell, len(t.Heads))
+	for n := range turned {
+		for _, row := range was {
+			turned[n] = append(turned[n], row[n])
+		}
+		turned[n][0].Number = false
+		for i := range turned[n][1:] {
+			turned[n][i+1].Number = true // texts stand above numbers
+		}
+	}
+	t.Heads, t.Rows = turned[0], turned[1:]
+}
+
+// line is a row of a table, and what stands above it. What says of which gifts a row is comes to one cell.
+func (r *reader) line(members []member) (heads, cells []Cell) {
+	about := make([]string, 0, 3)
+	for n, m := range members {
+		text, isText := m.value.(string)
+		switch {
+		case m.name == "currency" && text != "":
+			about = append(about, text)
+		case m.name == "isPromoType" || m.name == "isItemType":
+			if m.value == true {
+				about = append(about, r.in.Text("console.about."+m.name))
+			}
+		case m.name == "unit":
+			if text == "PIECES" {
+				about = append(about, r.in.Text("console.about.PIECES"))
+			}
+		case m.name == "currency":
+		default:
+			number, isNumber := m.value.(json.Number)
+			c := Cell{Number: isNumber}
+			switch {
+			case isNumber:
+				c.Text = r.number(m.name, number.String())
+			case strings.HasSuffix(m.name, "LegalEntity"):
+				c.Text = text
+			case strings.HasSuffix(m.name, "ID") && !(n > 0 && strings.HasSuffix(members[n-1].name, "LegalEntity") &&
+				members[n-1].value != nil): // else it is a company
+				c.Text = r.called(m.name, text)
+			case isText:
+				c.Text = text
+			case m.value == true:
+				c.Text = r.in.Text("console.yes")
+			case m.value == false:
+				c.Text = r.in.Text("console.no")
+			}
+			heads = append(heads, Cell{r.in.Text("console.column." + m.name), isNumber})
+			cells = append(cells, c)
+		}
+	}
+	return append([]Cell{{Text: r.in.Text("console.column.about")}}, heads...),
+		append([]Cell{{Text: strings.Join(about, ", ")}}, cells...)
+}
+
+// number is a number of a report as people write it. Shares of a whole are told as percent.
+func (r *reader) number(column, text string) string {
+	if column != "redeemedShare" {
+		return r.in.Decimal(text)
+	}
+	share, err := money.Currency{Decimals: 4}.ParseSigned(money.Number(text))
+	if err != nil {
+		return r.in.Decimal(text)
+	}
+	return r.in.Decimal(money.Currency{Decimals: 2}.Format(share)) + "\u00a0%"
+}
+
+// called is how people call what an id stands for.
+func (r *reader) called(column, id string) string {
+	switch {
+	case r.names[id] != "":
+		return r.names[id]
+	case id != "":
+		return id
+	case column == "programID" || column == "keyID":
+		return "–"
+	}
+	return r.in.Text("console.report.online")
+}
+
+// member is a member of an object of JSON.
+type member struct {
+	name  string
+	value any
+}
+
+// membersOf are the members of an object, in their order.
+func membersOf(raw []byte) (all []member, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if _, err = d.Token(); err != nil {
+		return nil, fmt.Errorf("reading a row of a report: %w", err)
+	}
+	for d.More() {
+		var m member
+		name, err := d.Token()
+		if err == nil {
+			err = d.Decode(&m.value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading a row of a report: %w", err)
+		}
+		m.name, _ = name.(string)
+		all = append(all, m)
+	}
+	return all, nil
+}

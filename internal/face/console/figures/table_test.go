@@ -1,0 +1,84 @@
+package figures
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"boon.example/internal/books"
+	"boon.example/internal/books/report"
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/post/locale"
+)
+
+// TestReportsHaveWords: every column and every table of every report has a name for people, in each language of the
+// console.
+func TestReportsHaveWords(t *testing.T) {
+	t.Parallel()
+	nobody := func(guid.ID) report.Entity { return report.Entity{} }
+	tables := map[string]report.Table{
+		"liability":    report.Liability(nil, report.LiabilityGroups),
+		"roll-forward": report.RollForward(nil, nil),
+		"redemptions":  report.Redemptions(map[int]books.Sums{}, report.RedemptionGroups),
+		"settlement":   report.Settlement(nil, nobody),
+		"ageing":       report.Ageing(nil),
+		"breakage":     report.Breakage(nil, 1, func(guid.ID) bool { return false }),
+		"dormant":      report.Dormant(nil, 1, func(guid.ID) string { return "" }),
+	}
+	about := map[string]bool{"currency": true, "isPromoType": true, "isItemType": true, "unit": true}
+	for _, l := range locale.ConsoleLanguages() {
+		in := locale.For(l)
+		for _, of := range tables {
+			columns := of.Columns
+			for _, part := range of.Parts {
+				in.Text("console.part." + part.Name)
+				columns = append(columns, part.Columns...)
+			}
+			for _, c := range columns {
+				if !about[c.Name] {
+					in.Text("console.column." + c.Name) // panics where there is none
+				}
+			}
+		}
+	}
+}
+
+// TestTablesAreRead: amounts are written as people do, ids by their names, and a wide table stands on its side.
+func TestTablesAreRead(t *testing.T) {
+	t.Parallel()
+	id := guid.ID{1}.String()
+	r := &reader{locale.For(merchant.German), map[string]string{id: "<b>Pier</b>"}}
+	head := `"currency":"EUR","isPromoType":true,"isItemType":false,"unit":"MONEY",`
+	for _, c := range []struct{ row, want string }{
+		{`{` + head + `"month":"2026-11","owed":1234.50}`, "Gifts|Month|Owed / EUR, verschenkt|2026-11|1.234,50"},
+		{`{` + head + `"soldAtID":"` + id + `","redeemedShare":0.1234}`,
+			"Gifts|Sold|Share / EUR, verschenkt|<b>Pier</b>|12,34\u00a0%"},
+		{`{` + head + `"soldAtID":null,"redeemedShare":null}`,
+			"Gifts|Sold|Share / EUR, verschenkt|Online|"},
+		{`{` + head + `"opening":1,"issued":2,"activated":3,"reloaded":4,"redeemed":-5,"closing":5}`,
+			"Gifts|EUR, verschenkt / opening|1 / issued|2 / activated|3 / reloaded|4 / redeemed|-5 / closing|5"},
+	} {
+		is, err := r.table("", []json.RawMessage{[]byte(c.row)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for _, row := range is.Rows {
+			var texts []string
+			for _, c := range row {
+				texts = append(texts, c.Text)
+			}
+			lines = append(lines, strings.Join(texts, "|"))
+		}
+		want := strings.Split(c.want, " / ")[1:]
+		if len(lines) != len(want) || len(want) == 1 && lines[0] != want[0] {
+			t.Errorf("%s: %q, want %q", c.row, lines, want)
+		}
+		for n := range lines {
+			if _, number, _ := strings.Cut(want[n], "|"); !strings.HasSuffix(lines[n], "|"+number) {
+				t.Errorf("%s: line %d is %q, want %q", c.row, n, lines[n], want[n])
+			}
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"boon.example/internal/face/console/figures"
+	"boon.example/internal/merchant"
+	"boon.example/internal/refusal"
+)
+
+// reportPages are the pages of the books.
+func (f *console) reportPages() []page {
+	return []page{
+		{pattern: "GET /reports", nav: "console.reports", needs: merchant.MayReport, do: f.reports},
+		{pattern: "GET /reports/{name}", needs: merchant.MayReport, do: f.report},
+		{pattern: "GET /reports/{name}/file", needs: merchant.MayReport, do: f.reportFile},
+	}
+}
+
+// reportForm is what can be asked of a report of the JSON interface.
+type reportForm struct {
+	name    string
+	period  bool     // it is of a period; else of a day
+	groups  []string // that its rows may be apart by
+	number  string   // the name of a number that has to be said; "": none
+	journal bool     // it is a file for an accounting program, of days that are over
+}
+
+// reportForms are the reports, in the order in which a month is closed.
+var reportForms = []reportForm{
+	{name: "liability", groups: []string{"program", "organization", "month"}},
+	{name: "roll-forward", period: true},
+	{name: "redemptions", period: true, groups: []string{"organization", "day", "program", "key"}},
+	{name: "settlement", period: true},
+	{name: "ageing"},
+	{name: "breakage", number: "rate"},
+	{name: "dormant", number: "months"},
+	{name: "journal", period: true, journal: true},
+}
+
+// journalFormats are the files that a journal can be.
+var journalFormats = []string{"csv", "datev", "xero", "quickbooks", "hledger"}
+
+// reports lists the reports.
+func (f *console) reports(r *request) (view, error) {
+	var all []reportLink
+	for n := range reportForms {
+		name := reportForms[n].name
+		all = append(all, reportLink{home(r.account.ID) + "reports/" + name, r.locale.Text("console.report." + name),
+			r.locale.Text("console.report.text." + name)})
+	}
+	return view{template: "reports.html", title: "console.reports", data: all}, nil
+}
+
+// reportLink is a report in the list.
+type reportLink struct{ To, Name, Text string }
+
+// reportShown is what the page of a report shows.
+type reportShown struct {
+	Text             string
+	Period, Journal  bool
+	At, From, To     string // days, as forms have them
+	Latest           string // the last day that can be asked for
+	Number, NumberIs string // the name of a number; and what it is
+	Groups           []choice
+	Formats          []choice
+	Wrong            []string // why there is no report
+	Tables           []figures.Table
+	Made             bool
+	File             string // the address of the report as a file
+	FormTo           string
+	All              string
+	Proof            string
+}
+
+// choice is one of several in a form.
+type choice struct {
+	Value, Text string
+	Is          bool
+}
+
+// report makes a report and shows it. A report that needs a number is made once the number is said.
+func (f *console) report(r *request) (view, error) {
+	form := findReport(r.HTTP.PathValue("name"))
+	if form == nil {
+		return view{}, errNoPage
+	}
+	asked := form.asked(r)
+	shown := r.shownReport(form, asked)
+	if form.journal || form.number != "" && asked.Get(form.number) == "" {
+		return r.reportView(form, shown, 0), nil
+	}
+	var told figures.Report
+	err := f.operate(r, http.MethodGet, address("/reports/"+form.name, asked), "", nil, &told)
+	if err == nil {
+		shown.Tables, err = told.Tables(r.locale)
+	}
+	refused, is := errors.AsType[*refusal.Error](err)
+	switch {
+	case is:
+		shown.Wrong = said(refused)
+		return r.reportView(form, shown, refused.Code.Status()), nil
+	case err != nil:
+		return view{}, err
+	}
+	shown.Made, shown.Proof = true, told.ReportID
+	shown.File = shown.FormTo + address("/file", with(asked, "format", "csv"))
+	return r.reportView(form, shown, 0), nil
+}
+
+// reportFile is a report as a file: as CSV, and a journal as the program reads it that was chosen.
+func (f *console) reportFile(r *request) (view, error) {
+	form := findReport(r.HTTP.PathValue("name"))
+	if form == nil {
+		return view{}, errNoPage
+	}
+	asked := form.asked(r)
+	asked.Set("format", "csv")
+	if format := r.HTTP.FormValue("format"); form.journal && slices.Contains(journalFormats, format) {
+		asked.Set("format", format)
+	}
+	file := &answered{}
+	err := f.operate(r, http.MethodGet, address("/reports/"+form.name, asked), "", nil, file)
+	if refused, is := errors.AsType[*refusal.Error](err); is {
+		shown := r.shownReport(form, asked)
+		shown.Wrong = said(refused)
+		return r.reportView(form, shown, refused.Code.Status()), nil
+	}
+	return view{file: file}, err
+}
+
+func findReport(name string) *reportForm {
+	if n := slices.IndexFunc(reportForms, func(f reportForm) bool { return f.name == name }); n >= 0 {
+		return &reportForms[n]
+	}
+	return nil
+}
+
+func (r *request) reportView(form *reportForm, shown *reportShown, status int) view {
+	return view{status: status, template: "report.html", title: "console.report." + form.name, data: shown}
+}
+
+// asked is what the form asks for, as the interface is asked. Where nothing is said, a report is of today, or from the
+// first of the month on; a journal is of the month before.
+func (form *reportForm) asked(r *request) url.Values {
+	given := func(name, otherwise string) string {
+		if text := strings.TrimSpace(r.HTTP.FormValue(name)); text != "" {
+			return text
+		}
+		return otherwise
+	}
+	y, m, d := r.Now.In(r.account.Zone).Date()
+	date := func(y int, m time.Month, d int) string {
+		return time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+	}
+	asked := url.Values{}
+	switch {
+	case form.journal:
+		asked.Set("from", given("from", date(y, m-1, 1)))
+		asked.Set("to", given("to", date(y, m, 0)))
+	case form.period:
+		asked.Set("from", given("from", date(y, m, 1)))
+		asked.Set("to", given("to", date(y, m, d)))
+	default:
+		asked.Set("at", given("at", date(y, m, d)))
+	}
+	if number := given(form.number, ""); form.number != "" && number != "" {
+		asked.Set(form.number, number)
+	}
+	var groups []string
+	for _, text := range r.HTTP.Form["groupBy"] {
+		groups = append(groups, strings.Split(text, ",")...)
+	}
+	if groups = slices.DeleteFunc(groups, func(g string) bool { return g == "" }); len(groups) > 0 {
+		asked.Set("groupBy", strings.Join(groups, ","))
+	}
+	return asked
+}
+
+// shownReport is the form, filled in with what was asked for.
+func (r *request) shownReport(form *reportForm, asked url.Values) *reportShown {
+	latest := r.Now.In(r.account.Zone)
+	if form.journal {
+		latest = latest.AddDate(0, 0, -1)
+	}
+	all := home(r.account.ID) + "reports"
+	shown := &reportShown{Text: r.locale.Text("console.report.text." + form.name), Period: form.period,
+		Journal: form.journal, At: asked.Get("at"), From: asked.Get("from"), To: asked.Get("to"),
+		Latest: latest.Format(time.DateOnly), FormTo: all + "/" + form.name, All: all}
+	if form.journal {
+		shown.FormTo += "/file"
+		for _, format := range journalFormats {
+			shown.Formats = append(shown.Formats, choice{format, r.locale.Text("console.format." + format),
+				format == asked.Get("format")})
+		}
+	}
+	if form.number != "" {
+		shown.Number, shown.NumberIs = form.number, asked.Get(form.number)
+	}
+	by := strings.Split(asked.Get("groupBy"), ",")
+	for _, g := range form.groups {
+		shown.Groups = append(shown.Groups, choice{g, r.locale.Text("console.group." + g), slices.Contains(by, g)})
+	}
+	return shown
+}
