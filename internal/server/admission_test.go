@@ -26,6 +26,8 @@ func TestPriorities(t *testing.T) {
 		"redemption/validate-gift":           admission.Validate,
 		"gifting/gifts":                      admission.Read,
 		"gifting/activity":                   admission.Read,
+		"exports/gifts":                      admission.Read,
+		"exports/entries":                    admission.Read,
 		"gifting/gifts/{voucherID}":          admission.Read,
 		"gifting/gifts/{voucherID}/history":  admission.Read,
 		"requests/{key}":                     admission.Read,

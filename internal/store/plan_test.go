@@ -146,7 +146,7 @@ var (
 	wholeTable = regexp.MustCompile(`Seq Scan|(Hash|Merge) .*Join`)
 	indexed    = regexp.MustCompile(`Index (Only )?Scan using|Bitmap Index Scan`)
 	byKey      = regexp.MustCompile(`Index Cond: .*\b(id|key|hash|voucher_id|entry_id|redemption_id|hold_id|order_id|record_id|what|reverses|number|one|last|made_at|writer|position|valid_until)\b`)
-	ofAccount  = regexp.MustCompile(` on tally\b| using (tally|test_clock)_`) // one row for each account
+	ofAccount  = regexp.MustCompile(` on tally\b| using (tally|test_clock|gift_import)_`) // few rows for each account
 )
 
 // faults are the lines of a plan that may read more than what a key names.

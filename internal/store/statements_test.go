@@ -109,13 +109,18 @@ var withoutAccount = map[string]string{
 	`SELECT c.writer FROM chain`: "a hash chain is one writer's, of whatever account its " +
 		"entries are",
 	`SELECT c.n, c.mac FROM chain AS c WHERE c.writer = $1`: "as above",
-	`INSERT INTO chain`:                         "as above",
-	`SELECT CASE WHEN is_called`:                "up to where may anybody read?",
-	`SELECT pg_current_xact_id`:                 "as above",
-	`SELECT pg_snapshot_xmin`:                   "as above",
-	`INSERT INTO setup_change`:                  "the log of the set-up is the installation's",
-	`INSERT INTO account (id, config, version)`: "its key is the account",
-	`INSERT INTO api_key`:                       "a key of a system has no account",
+	`INSERT INTO chain`:                                      "as above",
+	`SELECT CASE WHEN is_called`:                             "up to where may anybody read?",
+	`SELECT pg_current_xact_id`:                              "as above",
+	`SELECT pg_snapshot_xmin`:                                "as above",
+	`INSERT INTO setup_change`:                               "the log of the set-up is the installation's",
+	`INSERT INTO account (id, config, version)`:              "its key is the account",
+	`INSERT INTO api_key`:                                    "a key of a system has no account",
+	`SELECT document FROM staff_invitation`:                  "a token is shown before anybody knows whose it is",
+	`DELETE FROM staff_invitation WHERE`:                     "as above",
+	`SELECT document, seen_at FROM staff_session WHERE hash`: "as above",
+	`DELETE FROM staff_session WHERE`:                        "as above",
+	`UPDATE staff_session SET seen_at`:                       "as above",
 	`SELECT found.* FROM unnest($1::BYTEA[]) AS w (key) CROSS JOIN LATERAL ( SELECT a.version FROM account`: "as above",
 }
 
@@ -147,7 +152,8 @@ func TestStatementsNameTheAccount(t *testing.T) {
 			"an erasure that was cut off is repeated", "what comes meanwhile is erased", "answers are changed by two at once",
 			"ends of gifts are told of once", "an import is there at once, or not", "undoing an import goes on",
 			"an import that is used is not undone", "an import opens closed days", "a day is not closed beside an import",
-			"breakage is booked once",
+			"breakage is booked once", "codes of other systems find their gifts", "planted staff lets nobody in",
+			"who may come in is logged",
 			"verify finds gifts of other imports",
 			"the set-up is changed beside tills"} {
 			delete(tests, verifying) // reads everything, of all accounts
