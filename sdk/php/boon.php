@@ -336,11 +336,11 @@ final class Client
         return $this->do($method, $path, $members, $key, $this->attempts, $this->timeout, $this->deadline);
     }
 
-    /** Fetches a file: the CSV or the PDF of an order, the CSV of a report, a journal. */
+    /** Fetches a file: the CSV or the PDF of an order, the CSV of a report, a journal, a page of an export. */
     public function file(string $path): string
     {
         return $this->call('GET', $path)['file'] ??
-            throw new \ValueError('nothing but the files of orders and reports are files');
+            throw new \ValueError('nothing but the files of orders, reports and exports are files');
     }
 
     private function do(string $method, string $path, ?array $members, ?string $key, int $attempts, float $timeout,
@@ -506,15 +506,16 @@ final class Client
         [$status, $headers, $body] = $reply;
         $kind = strtolower(trim(explode(';', $headers['content-type'] ?? '')[0]));
         if ($status >= 200 && $status < 300) {
-            $journal = strtok($path, '?') === self::API . 'reports/journal'; // a file of any type, with its SHA-256
+            // a file of any type, with its SHA-256
+            $proved = preg_match('~^' . self::API . '(reports/journal|exports/\w+)(\?|$)~', $path) === 1;
             $digest = 'sha-256=:' . base64_encode(hash('sha256', $body, true)) . ':';
-            $file = $journal ? ($headers['content-digest'] ?? '') === $digest : $body !== '' &&
+            $file = $proved ? ($headers['content-digest'] ?? '') === $digest : $body !== '' &&
                 in_array($kind, ['text/csv', 'application/pdf'], true) &&
                 preg_match('~^' . self::API . '(gifting/orders|reports)/~', $path);
             if ($file) {
                 return ['file' => $body];
             }
-            $said = $journal ? null : self::decode($body);
+            $said = $proved ? null : self::decode($body);
             $told = ['requestID', ['redeem-gift' => 'redemptionID', 'reverse-redemption' => 'reversalID'][basename($path)] ??
                 'requestID'];
             $ids = array_filter($told, fn ($name) => is_string($said[$name] ?? null) && $said[$name] !== '');

@@ -3,6 +3,7 @@ package reference
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"strconv"
 	"strings"
@@ -33,6 +34,8 @@ func (c call) golang() string {
 	case c.id == "redeemGift":
 		head += lines("// " + strings.Replace(safely, "Voided", "ErrVoided", 1))
 		made = strings.Replace(made, "RedeemGift(", "RedeemSafely(", 1)
+	case m.Type.NumOut() == 1 && out.Kind() != reflect.Func: // it writes what it gets
+		return head + lines("return "+made)
 	case out.Kind() == reflect.Func: // page by page
 		return head + lines("for one, err := range "+made+" {", "\tif err != nil {\n\t\treturn err\n\t}",
 			"\tfmt.Printf(\"%+v\\n\", one)", "}", "return nil")
@@ -102,6 +105,9 @@ func (c call) named() (all []member) {
 
 // argument writes what a method is given: the next values of the address, or a struct of them and of the body.
 func (c call) argument(t reflect.Type, named *[]member) string {
+	if t == reflect.TypeFor[io.Writer]() {
+		return "os.Stdout"
+	}
 	v := reflect.New(t).Elem()
 	if t.Kind() != reflect.Struct {
 		if len(*named) > 0 {

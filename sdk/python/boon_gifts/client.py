@@ -394,7 +394,7 @@ def _read(reply: Reply, path: str, key: Optional[str]) -> Answer:
 def _members(reply: Reply, path: str) -> Optional[Dict[str, Any]]:
     """What a success says, none of a file. None: it is not the service's answer to this call, but one of a portal, a
     gateway, or a proxy that lost the rest."""
-    if path.partition("?")[0] == _API + "reports/journal":  # a file of any type, with its SHA-256
+    if path.partition("?")[0].startswith((_API + "reports/journal", _API + "exports/")):  # a file of any type, with its SHA-256
         digest = base64.b64encode(hashlib.sha256(reply.body).digest()).decode()
         return {} if reply.headers.get("Content-Digest") == f"sha-256=:{digest}:" else None
     if _kind(reply) in ("text/csv", "application/pdf"):

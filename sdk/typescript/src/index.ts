@@ -186,7 +186,7 @@ const tells: [string, string][] = [[redeem, "redemptionID"], [reverse, "reversal
 /** Whether a success is the service's answer to this call, and not one of a portal, a gateway, or a proxy that lost the
  * rest. */
 function own(path: string, headers: Headers, body: Buffer): boolean {
-  if (path.endsWith("/reports/journal")) { // a file of any type, with its SHA-256
+  if (/\/(reports\/journal|exports\/\w+)$/.test(path)) { // a file of any type, with its SHA-256
     return headers.get("Content-Digest") === `sha-256=:${createHash("sha256").update(body).digest("base64")}:`;
   }
   const type = headers.get("Content-Type") ?? "";
