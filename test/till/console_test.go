@@ -47,6 +47,9 @@ func TestStaffComeIn(t *testing.T) {
 	d.shows("h1", "You are invited")
 	d.console("console-invitation")
 	d.tap("main button")
+	d.shows("h1", "Today")
+	s.staffWorks(d)
+	d.open("/console/" + account + "/you")
 	d.shows("h1", "Your access")
 	d.shows(".note", "by an invitation only")
 	d.console("console-you")
@@ -64,9 +67,41 @@ func TestStaffComeIn(t *testing.T) {
 	d.shows("[role=alert]", "was not taken")
 	d.verified(authenticator, true)
 	d.tap(`form[data-passkey="get"] button`)
-	d.shows("h1", "Your access")
+	d.shows("h1", "Today")
 	d.shows(".who", "Ann")
 	d.calm()
+}
+
+// staffWorks goes through the pages of the console with a gift, as somebody does who has one to mend: it is found by its
+// code, blocked, and unblocked by what the page offers.
+func (s *shop) staffWorks(d *device) {
+	d.Helper()
+	gift := s.sell("25")
+	home := "/console/" + account + "/"
+	d.open(home + "today")
+	d.shows("main", "Newest gifts")
+	d.console("console-today")
+	d.open(home + "send")
+	d.console("console-send")
+	d.open(home + "reports")
+	d.console("console-reports")
+	d.open(home + "reports/liability")
+	d.console("console-report")
+	d.open(home + "gifts")
+	d.console("console-gifts")
+	d.do(chromedp.SendKeys("#q", gift.VoucherCode))
+	d.tap(".search button")
+	d.shows("main", "What happened")
+	d.console("console-gift")
+	d.tap(`.offered a[href$="/block"]`)
+	d.shows("h1", "Block")
+	d.console("console-block")
+	d.tap("main form[data-operation] button")
+	d.shows("[role=status]", "The gift is blocked.")
+	d.tap("[role=status] a")
+	d.shows("h1", "Unblock")
+	d.tap("main form[data-operation] button")
+	d.shows("[role=status]", "The gift can be used again.")
 }
 
 // authenticator gives the browser one that keeps passkeys and verifies who holds it.

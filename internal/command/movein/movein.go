@@ -172,7 +172,7 @@ func progressOf(t *terminal.Terminal) func(what string, done, total int) {
 
 // tellReport says what a file comes to.
 func tellReport(to io.Writer, a *merchant.Account, r *intake.Report) {
-	fmt.Fprintf(to, "%d lines: %d gifts, %s %s", r.Read, r.Taken, a.Currency.Format(r.Total), a.Currency.Code)
+	fmt.Fprintf(to, "%d lines: %d gifts, %s", r.Read, r.Taken, a.Currency.Money(r.Total))
 	if r.Pieces > 0 {
 		fmt.Fprintf(to, ", %d pieces of item gifts", int64(r.Pieces))
 	}
@@ -231,8 +231,8 @@ func (c *List) Do(t *terminal.Terminal, s *store.Store) error {
 	w := tabwriter.NewWriter(t.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "IMPORT\tSTATE\tGIFTS\tAS OF\tBEGUN\tBY")
 	for _, m := range all {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", m.ID, m.State, m.Staged, m.AsOf.Format(time.RFC3339),
-			m.StartedAt.Format(time.RFC3339), terminal.Cell(m.MadeBy))
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", m.ID, m.State, m.Staged, terminal.Moment(m.AsOf),
+			terminal.Moment(m.StartedAt), terminal.Cell(m.MadeBy))
 	}
 	return w.Flush()
 }

@@ -85,11 +85,14 @@ func proofOf(name string, text []byte) (proof []byte, err error) {
 
 // verifyJournal says whether a journal was changed since it was made, and whether the service makes the same today.
 func (c *reportVerify) verifyJournal(t *terminal.Terminal, text, proof []byte) error {
-	var was struct{ From, To, Format, ReportID, SHA256 string }
+	var was struct {
+		From, To, ReportID, SHA256 string
+		Format                     journal.Format
+	}
 	if json.Unmarshal(proof, &was) != nil || was.SHA256 == "" {
 		return terminal.UsageError("what proves the journal is no JSON, as boon report journal writes it")
 	}
-	content, format := text, journal.Format(was.Format)
+	content, format := text, was.Format
 	if format == journal.HLedger {
 		content, _ = journal.Proof(text)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/face/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
 )
@@ -370,9 +371,14 @@ func (a *agreement) members(schema any, path string) (all []string) {
 func TestWholeRequestsWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	booked := ledgerAccounts
+	booked.Breakage = "8200"
+	w.configure(func(a *merchant.Account) { a.Books = merchant.Books{Accounts: booked} })
 	for operation, bodies := range w.whole() {
 		for _, body := range bodies {
-			if r := w.post(operation, body); r.status >= 400 && r.status != 404 {
+			r := w.post(operation, body)
+			nothing := operation == "book" && strings.Contains(string(r.body), "There is nothing to book for 2026-01")
+			if r.status >= 400 && r.status != 404 && !nothing {
 				t.Errorf("%s: %d %s", operation, r.status, r.body)
 			}
 		}

@@ -346,6 +346,9 @@ func (w *world) post(operation, body string, headers ...string) reply {
 	if operation == "clock" {
 		return w.do("POST", "/api/test/clock", body, append(as(sandboxKey), "Content-Type", "application/json")...)
 	}
+	if operation == "book" {
+		return w.do("POST", base+"/reports/breakage/book", body, append(headers, "Content-Type", "application/json")...)
+	}
 	return w.do("POST", paths[operation], body, append(headers, "Content-Type", "application/json")...)
 }
 
