@@ -119,6 +119,6 @@ type Meta struct {
 	Replayed       bool   // the service had given this answer before, to the same call; nothing happened twice
 	Body           []byte // the answer as it came: JSON, with any members that are newer than this package
 
-	proof []byte // of a journal, in JSON
+	proof string // of a journal, in JSON
 	next  string // of a page of an export: the path of the next one
 }

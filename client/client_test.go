@@ -915,7 +915,7 @@ func TestJournalIsTheServices(t *testing.T) {
 			Format: client.JournalDATEV})
 		if good != (err == nil) || good && (string(file.Content) != "abc" ||
 			file.ReportID != "r-1" || file.SHA256 != "5a") {
-			t.Errorf("%q: %q, %v", digest, file, err)
+			t.Errorf("%q: %+v, %v", digest, file, err)
 		}
 		if want := "/api/integration/reports/journal?format=datev&from=2026-09-01&to=2026-09-30"; asked != want {
 			t.Errorf("asked for %s, want %s", asked, want)

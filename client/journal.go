@@ -54,7 +54,7 @@ func (c *Client) Journal(ctx context.Context, f JournalFilter) (*JournalFile, er
 	if err != nil {
 		return nil, err
 	}
-	j := &JournalFile{Content: meta.Body, Proof: meta.proof, Meta: meta}
+	j := &JournalFile{Content: meta.Body, Proof: []byte(meta.proof), Meta: meta}
 	if err := json.Unmarshal(j.Proof, j); err != nil {
 		return nil, fmt.Errorf("reading what proves the journal: %w", err)
 	}

@@ -72,8 +72,8 @@ func TestStaffComeIn(t *testing.T) {
 	d.calm()
 }
 
-// staffWorks goes through the pages of the console with a gift, as somebody does who has one to mend: it is found by its
-// code, blocked, and unblocked by what the page offers.
+// staffWorks goes through the pages of the console with a gift, as somebody does who has one to mend: it is found by
+// its code, blocked, and unblocked by what the page offers.
 func (s *shop) staffWorks(d *device) {
 	d.Helper()
 	gift := s.sell("25")
