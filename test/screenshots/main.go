@@ -1,9 +1,9 @@
 // Command screenshots takes the pictures in docs/pictures, in two languages: the gift page on a phone and the PDF in
-// every state, the mails as a phone and a desk show them, all in three designs and both themes, the till, and the
-// outbox, and /docs; and what tickets and calls of platforms are answered. It runs a service of its own and needs
+// every state, the mails as a phone and a desk show them, all in three designs and both themes, the till, the console,
+// the outbox, and /docs; and what tickets and calls of platforms are answered. It runs a service of its own and needs
 // chromium and pdftoppm, but for the answers.
 //
-//	go -C test run ./screenshots [-to ../docs/pictures] [-answers]
+//	go -C test run ./screenshots [-to ../docs/pictures] [-answers | -console]
 package main
 
 import (
@@ -23,15 +23,16 @@ func main() {
 	log.SetFlags(0)
 	to := flag.String("to", "../docs/pictures", "folder for the pictures")
 	answers := flag.Bool("answers", false, "draw the answers only, which needs no browser")
+	console := flag.Bool("console", false, "take the picture of the console only")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *to, *answers); err != nil {
+	if err := run(ctx, *to, *answers, *console); err != nil {
 		log.Fatalf("screenshots: %v", err)
 	}
 }
 
-func run(ctx context.Context, to string, answers bool) (err error) {
+func run(ctx context.Context, to string, answers, console bool) (err error) {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
@@ -59,6 +60,9 @@ func run(ctx context.Context, to string, answers bool) (err error) {
 	}
 	defer closeBrowser()
 	s.browser = b
+	if err := s.console(ctx); err != nil || console {
+		return err
+	}
 	for _, d := range designs {
 		for _, take := range []func(context.Context, string, string) error{s.pages, s.mails, s.papers} {
 			if err := take(ctx, d.name, d.id); err != nil {

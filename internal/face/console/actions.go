@@ -148,7 +148,7 @@ func (f *console) showAction(r *request, a *action, wrong error) (view, error) {
 		return view{}, service.Stored(err)
 	}
 	shown := actionShown{Gift: home(r.account.ID) + "gifts/" + g.ID.String(), For: r.recipient(&g),
-		Left: r.worth(&g, g.Balance), Says: r.says(a, &g), Do: r.locale.Text("console.act." + a.name),
+		Left: r.left(&g), Says: r.says(a, &g), Do: r.locale.Text("console.act." + a.name),
 		Operation: a.operation, Key: uuid.NewString(), Ends: a.ends}
 	if a.fields != nil {
 		shown.Fields = a.fields(r, &g, history)

@@ -78,7 +78,7 @@ func (f *console) gift(r *request) (view, error) {
 		return view{}, service.Stored(err)
 	}
 	shown := giftShown{For: r.recipient(&g), State: r.state(&g), Merchant: card.Merchant(r.account),
-		Left: r.worth(&g, g.Balance), LastFour: g.Card.Code.LastFour(), Facts: r.facts(&g), Earlier: g.Seq > maxEvents,
+		Left: r.left(&g), LastFour: g.Card.Code.LastFour(), Facts: r.facts(&g), Earlier: g.Seq > maxEvents,
 		Offered: f.offer(r, &g), Done: f.done(r, &g, history)}
 	if held := g.HeldAt(r.Now); held > 0 {
 		shown.Held = r.worth(&g, held)

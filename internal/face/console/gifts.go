@@ -180,7 +180,7 @@ func (r *request) bySecret(text string) (*gift.Gift, error) {
 // row is a gift as lists have it.
 func (r *request) row(g *gift.Gift) row {
 	return row{To: home(r.account.ID) + "gifts/" + g.ID.String(), For: r.recipient(g), LastFour: g.Card.Code.LastFour(),
-		Value: r.worth(g, g.Worth()), Left: r.worth(g, g.Balance), State: r.state(g),
+		Value: r.worth(g, g.Worth()), Left: r.left(g), State: r.state(g),
 		Made: g.CreatedAt.In(r.account.Zone)}
 }
 
@@ -195,6 +195,15 @@ func (r *request) recipient(g *gift.Gift) string {
 		return r.locale.Text("console.gift.card")
 	}
 	return r.locale.Text("console.gift.unnamed")
+}
+
+// left is what can still be used of a gift: nothing of one that was cancelled or not paid for, whose balance stays as a
+// record.
+func (r *request) left(g *gift.Gift) string {
+	if !g.Status.Receivable() {
+		return r.worth(g, 0)
+	}
+	return r.worth(g, g.Balance)
 }
 
 // worth is an amount of a gift as people write it.
