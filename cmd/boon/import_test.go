@@ -71,7 +71,8 @@ func TestImportIsKilled(t *testing.T) {
 	kills := 0
 	for ended := false; !ended; {
 		before := staged()
-		cmd := boon("import", "cards.csv", "--account", account, "--expect-count", fmt.Sprint(cards))
+		cmd := boon("import", "cards.csv", "--account", account, "--expect-count", fmt.Sprint(cards),
+			"--accept-guessable")
 		out := new(bytes.Buffer)
 		cmd.Stdout, cmd.Stderr = out, out
 		if err := cmd.Start(); err != nil {

@@ -49,8 +49,12 @@ func (s *Summary) Guessable(a *merchant.Account) (problems []Problem) {
 	return slices.Clip(problems)
 }
 
-// space is how many codes there are among which the cards lie. Where none has a letter, these are of digits.
+// space is how many codes there are among which the cards lie. Where none has a letter, these are of digits. A single
+// card has no neighbours.
 func (s *spread) space(form merchant.CodeForm) *big.Int {
+	if s.live == 1 {
+		return form.Space()
+	}
 	base := 36
 	if !s.letters {
 		base = 10

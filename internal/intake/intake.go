@@ -34,10 +34,12 @@ type Order struct {
 	AsOf    time.Time       // when the gifts begin in the books; zero: now
 	// LeaveOut has the lines that can be taken be taken, although others are refused; else one refused line refuses all.
 	LeaveOut bool
-	Count    int              // how many gifts there have to be; below 0: any number
-	Total    money.Number     // what the gifts of money have to come to; "": any amount
-	By       event.TrailEntry // who asks, for the audit trail
-	MadeBy   string           // their name, for the certificate
+	// Guessable has cards without PINs be taken although their codes would be guessed: see imports.Summary.Guessable.
+	Guessable bool
+	Count     int              // how many gifts there have to be; below 0: any number
+	Total     money.Number     // what the gifts of money have to come to; "": any amount
+	By        event.TrailEntry // who asks, for the audit trail
+	MadeBy    string           // their name, for the certificate
 	// Progress is told how many lines were looked at, or gifts written, of how many; 0: nobody knows.
 	Progress func(what string, done, total int)
 }
@@ -104,6 +106,11 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	}
 	if p := r.Damaged(); p != nil {
 		r.Differs = append(r.Differs, p.Text)
+	}
+	if !o.Guessable {
+		for _, p := range r.Guessable(o.Account) {
+			r.Differs = append(r.Differs, p.Text)
+		}
 	}
 	r.compare(o)
 	return r, nil

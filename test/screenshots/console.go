@@ -40,8 +40,8 @@ func (w *world) invite(ctx context.Context, name, email string) (path string, er
 	return "/console/join/" + token, err
 }
 
-// shelf makes gifts of some guests, in the states that live brings them into, and gives the id of the last.
-func (w *world) shelf(ctx context.Context) (id string, err error) {
+// guests makes gifts of some guests, in the states that live brings them into, and gives the id of the last.
+func (w *world) guests(ctx context.Context) (id string, err error) {
 	for _, g := range []struct{ guest, worth, state string }{{"Julia Hoffmann", "50", "ready"},
 		{"Jonas Wirth", "25", "redeemed"}, {"Chloé Martin", "100", "ready"}, {"Team Müller GmbH", "40", "blocked"},
 		{"Peter Sommer", "75", "held"}, {"Grandma", "30", "cancelled"}, {"Ana Lee", "25", "partly"}} {
@@ -67,7 +67,7 @@ func (w *world) shelf(ctx context.Context) (id string, err error) {
 // console shows the gifts of an account on a desk, and what became of one of them: on a desk, and in the dark on a
 // phone.
 func (s *studio) console(ctx context.Context) error {
-	one, err := s.shelf(ctx)
+	one, err := s.guests(ctx)
 	if err != nil {
 		return err
 	}

@@ -22,16 +22,17 @@ import (
 
 // File brings a file in, or takes an import back.
 type File struct {
-	File        string          `arg:"" optional:"" help:"The file: CSV, as the other system exports it."`
-	Account     string          `required:"" placeholder:"ID" help:"Whose gifts."`
-	From        merchant.System `enum:"square,shopify,toast,giftup,woocommerce,lightspeed,csv" default:"csv" help:"The system that wrote the file: square, shopify, toast, giftup, woocommerce, lightspeed or csv. Default: ${default}."`
-	DryRun      bool            `help:"Say what the file comes to, and change nothing."`
-	ExpectCount int             `default:"-1" placeholder:"N" help:"How many gifts there must be; with any other number, nothing is imported."`
-	ExpectTotal money.Number    `placeholder:"AMOUNT" help:"What the gifts of money must come to, such as 12345.67; with any other total, nothing is imported."`
-	AsOf        time.Time       `placeholder:"TIME" help:"When the gifts begin in the books, such as the instant of the old system's last report. Default: now."`
-	LeaveOut    bool            `name:"leave-out-refused" help:"Import the other lines, although some are refused. Default: one refused line refuses all."`
-	Certificate string          `placeholder:"FILE" help:"Where the certificate is written; the file must not exist yet. Default: boon-import-ID.json."`
-	Undo        string          `placeholder:"ID" help:"Take an import back, as long as none of its gifts was used. Its codes are free then."`
+	File            string          `arg:"" optional:"" help:"The file: CSV, as the other system exports it."`
+	Account         string          `required:"" placeholder:"ID" help:"Whose gifts."`
+	From            merchant.System `enum:"square,shopify,toast,giftup,woocommerce,lightspeed,csv" default:"csv" help:"The system that wrote the file: square, shopify, toast, giftup, woocommerce, lightspeed or csv. Default: ${default}."`
+	DryRun          bool            `help:"Say what the file comes to, and change nothing."`
+	ExpectCount     int             `default:"-1" placeholder:"N" help:"How many gifts there must be; with any other number, nothing is imported."`
+	ExpectTotal     money.Number    `placeholder:"AMOUNT" help:"What the gifts of money must come to, such as 12345.67; with any other total, nothing is imported."`
+	AsOf            time.Time       `placeholder:"TIME" help:"When the gifts begin in the books, such as the instant of the old system's last report. Default: now."`
+	LeaveOut        bool            `name:"leave-out-refused" help:"Import the other lines, although some are refused. Default: one refused line refuses all."`
+	AcceptGuessable bool            `help:"Import cards without PINs, although their codes lie so close together that one would be guessed within a year."`
+	Certificate     string          `placeholder:"FILE" help:"Where the certificate is written; the file must not exist yet. Default: boon-import-ID.json."`
+	Undo            string          `placeholder:"ID" help:"Take an import back, as long as none of its gifts was used. Its codes are free then."`
 }
 
 // Help tells how it is used.
@@ -123,12 +124,15 @@ func (c *File) bring(t *terminal.Terminal, s *store.Store, setup int64, a *merch
 	}
 	defer file.Close()
 	o := &intake.Order{Account: a, Setup: setup, From: c.From, AsOf: c.AsOf, LeaveOut: c.LeaveOut, Count: c.ExpectCount,
-		Total: c.ExpectTotal, MadeBy: by, Progress: progressOf(t)}
+		Total: c.ExpectTotal, Guessable: c.AcceptGuessable, MadeBy: by, Progress: progressOf(t)}
 	r, err := intake.Check(t, s, o, file)
 	if err != nil {
 		return err
 	}
 	tellReport(t.Stdout, a, r)
+	if !c.AcceptGuessable && len(r.Guessable(a)) > 0 {
+		fmt.Fprintln(t.Stdout, "If you take that risk, give --accept-guessable.")
+	}
 	switch {
 	case r.Refuses(o):
 		return errors.New("nothing is imported")

@@ -333,6 +333,7 @@ func TestLongBodiesOfSettings(t *testing.T) {
 		w.tills("POST", path, long).refused(413, refusal.ValidationFailure)
 	}
 	w.do("POST", "/api/test/clock", long, as(sandboxKey)...).refused(413, refusal.ValidationFailure)
+	w.post("book", long).refused(413, refusal.ValidationFailure)
 }
 
 // TestTheLimitOnChangesOfWebhooks is that of each account: a test account that advances its clock gives nobody changes.
