@@ -100,7 +100,7 @@ func Handler(c Config) http.Handler {
 		busy: fair.New(passwordsAtOnce), passkeys: passkeysFor(c.PublicURL)}
 	f.limits = ratelimit.NewLimiterBy(signInRate, ratelimit.Records[string](wrongSignIns{c.Store}), time.Now)
 	f.table = slices.Concat(f.todayPages(), f.giftPages(), f.actionPages(), f.sendPages(), f.reportPages(),
-		f.homePages(), f.teamPages())
+		f.tillPages(), f.homePages(), f.teamPages())
 	mux := http.NewServeMux()
 	mux.Handle("GET "+assetsPath+"{folder}/{file}", c.Service.Page(http.HandlerFunc(f.asset)))
 	f.open(mux, "GET "+joinPath+"{token}", f.showInvitation)
