@@ -46,6 +46,23 @@ func ReadCode(a *merchant.Account, s string) (VoucherCode, error) {
 	return VoucherCode{newSecret(text), typedCode, a.ID}, nil
 }
 
+// ReadCodeOf is ReadCode for staff of the account, who know its forms: a text is a code only if Boon's codes or the
+// forms that the account declares are like it. A name is none, as each code has a digit.
+func ReadCodeOf(a *merchant.Account, s string) (VoucherCode, error) {
+	code, err := ReadCode(a, s)
+	if err != nil || len(a.ImportedCodes) == 0 {
+		return code, err
+	}
+	text := code.Reveal()
+	if _, err := ParseVoucherCode(text); err == nil {
+		return code, nil
+	}
+	if _, err := ImportedCode(a, text); err != nil || !strings.ContainsAny(text, "0123456789") {
+		return VoucherCode{}, refusal.At(refusal.InvalidCodeFormat, refusal.FieldCode, "This is no code of the account.")
+	}
+	return code, nil
+}
+
 func isImported(text string) bool {
 	return merchant.MinImportedCode <= len(text) && len(text) <= merchant.MaxImportedCode &&
 		strings.Trim(text, base62) == ""

@@ -164,10 +164,14 @@ func (f *console) search(r *request) (view, error) {
 	return view{to: address(base, q)}, nil
 }
 
-// bySecret finds a gift by its code or its token; nil where the text is neither.
+// bySecret finds a gift by its code or its token; nil where the text is neither. A text that could be the code of
+// another system, and is not, may be the number of a sale or a telephone.
 func (r *request) bySecret(text string) (*gift.Gift, error) {
-	if code, err := gift.ReadVoucherCode(text); err == nil {
+	if code, err := gift.ReadCodeOf(r.account, text); err == nil {
 		g, err := r.FindByCode(code, guid.ID{})
+		if _, wrong := gift.ReadVoucherCode(text); wrong != nil && errors.Is(err, refusal.NotFound) {
+			return nil, nil
+		}
 		return &g, err
 	}
 	if token, err := gift.ParseToken(text); err == nil {
