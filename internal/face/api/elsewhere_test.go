@@ -36,6 +36,7 @@ func TestKeysOfALocationAreToldNothingOfOthers(t *testing.T) {
 		}
 	}
 	w.post("redeem-gift", `{"voucherID":"`+bound.id+`","organizationID":"`+wharf+`","amount":1}`).want(200)
+	w.feed(8, url.Values{"type": {"gift.*"}, "limit": {"200"}}) // else events may still wait for transactions of others
 	today := w.today()
 	w.pass(24 * time.Hour)
 	period := "from=" + today.Format(time.DateOnly) + "&to=" + today.Format(time.DateOnly)
