@@ -172,10 +172,12 @@ func (p *prototype) group(all []*prototypeCall) error {
 	var prepared [3]*sql.Stmt
 	for i, text := range []string{`UPDATE balance SET amount = amount - $1 WHERE id = $2 RETURNING amount`,
 		`INSERT INTO entry VALUES ($1, $2, $3, $4)`, `INSERT INTO request VALUES ($1, $2)`} {
-		if prepared[i], err = tx.Prepare(text); err != nil {
+		statement, err := tx.Prepare(text)
+		if err != nil {
 			return err
 		}
-		defer prepared[i].Close()
+		defer statement.Close()
+		prepared[i] = statement
 	}
 	for _, call := range all {
 		id := uuid.Must(uuid.NewV7())
