@@ -16,8 +16,8 @@ import (
 	"boon.example/internal/store"
 )
 
-// TestStaffFindCardsOfAnotherSystem: by the number on the card, swiped too; a name or a telephone number that is as long
-// is looked for as such.
+// TestStaffFindCardsOfAnotherSystem: by the number on the card, swiped too; a name or a telephone number that is as
+// long is looked for as such.
 func TestStaffFindCardsOfAnotherSystem(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
