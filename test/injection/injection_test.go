@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"boon.example/internal/base/normalize"
+	"boon.example/internal/contact"
 	"boon.example/internal/post/card"
 	"boon.example/test/rig"
 )
@@ -97,7 +98,7 @@ func (f fields) harmless() fields {
 			}
 		}
 		twin[name] = strings.Join(lines, "\n")
-		if strings.TrimSpace(s) != "" && twin[name] == "" {
+		if !contact.Blank(s) && twin[name] == "" {
 			twin[name] = "\u00ad" // it can be sent, and there is nothing to be seen of it
 		}
 	}
@@ -121,8 +122,8 @@ func refusable(name, s string) string {
 	if utf8.RuneCountInString(normalize.String(s)) > 200 && !lines || utf8.RuneCountInString(normalize.String(s)) > 1000 {
 		return "it is too long"
 	}
-	if strings.TrimSpace(s) == "" {
-		return "it is blank"
+	if contact.Blank(s) {
+		return "it shows nothing"
 	}
 	return ""
 }
