@@ -151,7 +151,7 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 func TestHledgerReadsTheExport(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("hledger"); err != nil {
-		t.Skip("hledger is not installed")
+		t.Skip("LEFT OUT: there is no hledger")
 	}
 	promotional := card(t, "482913375027")
 	promotional.Promotional, promotional.Balance = true, 250

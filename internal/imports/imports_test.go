@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
+	"boon.example/internal/racetest"
 )
 
 var now = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
@@ -250,9 +251,7 @@ func (s *table) Read(p []byte) (int, error) {
 
 // TestLargeFilesTakeLittleMemory: what is kept of a line is a hash.
 func TestLargeFilesTakeLittleMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it reads 300,000 lines")
-	}
+	racetest.Skip(t, "it counts memory")
 	const lines, most = 300_000, 40 << 20
 	in := &table{n: lines, line: func(n int) string { return fmt.Sprintf("%016d,5\n", n) }}
 	r, err := NewReader(io.MultiReader(strings.NewReader("code,balance\n"), in), account(t), merchant.FromOther, now)
