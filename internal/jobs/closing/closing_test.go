@@ -47,6 +47,18 @@ func someday(t *testing.T, batch func(context.Context) (int, bool, error)) (clos
 	return closed
 }
 
+// opened is a store with the account whose days are closed.
+func opened(t *testing.T, database string) (*store.Store, *merchant.Account) {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: database})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, &merchant.Account{ID: guid.ID(uuid.New()), Currency: money.Currency{Code: "USD", Decimals: 2},
+		Zone: time.UTC}
+}
+
 // issue makes a gift at an instant.
 func issue(t *testing.T, s *store.Store, account *merchant.Account, at time.Time) {
 	t.Helper()
@@ -77,13 +89,7 @@ func issue(t *testing.T, s *store.Store, account *merchant.Account, at time.Time
 func TestDaysAreClosed(t *testing.T) {
 	t.Parallel()
 	database := pgtest.Database(t)
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: database})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	account := &merchant.Account{ID: guid.ID(uuid.New()), Currency: money.Currency{Code: "USD", Decimals: 2},
-		Zone: time.UTC}
+	s, account := opened(t, database)
 	now := time.Date(2026, 3, 4, 0, 9, 0, 0, time.UTC)
 	issue(t, s, account, now.AddDate(0, 0, -2).Add(12*time.Hour)) // on the second of March
 	c := &closing.Closer{Store: s, Logger: slog.New(slog.DiscardHandler),
@@ -121,13 +127,7 @@ func TestDaysAreClosed(t *testing.T) {
 // but for the last days, and its log tells how far it has come.
 func TestOldDaysAreClosedFirst(t *testing.T) {
 	t.Parallel()
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: pgtest.Database(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	account := &merchant.Account{ID: guid.ID(uuid.New()), Currency: money.Currency{Code: "USD", Decimals: 2},
-		Zone: time.UTC}
+	s, account := opened(t, pgtest.Database(t))
 	now := time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
 	issue(t, s, account, now.AddDate(0, 0, -10))
 	var log bytes.Buffer
@@ -155,13 +155,7 @@ func TestOldDaysAreClosedFirst(t *testing.T) {
 // is named, until the day is closed again.
 func TestLateEntriesAreFound(t *testing.T) {
 	t.Parallel()
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: pgtest.Database(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	account := &merchant.Account{ID: guid.ID(uuid.New()), Currency: money.Currency{Code: "USD", Decimals: 2},
-		Zone: time.UTC}
+	s, account := opened(t, pgtest.Database(t))
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	issue(t, s, account, noon)
 	for range 2 {
@@ -222,13 +216,8 @@ func openTransaction(t *testing.T, database string) (release func()) {
 // TestTestAccountsByTheirClock: the days of a test account are closed by its clock.
 func TestTestAccountsByTheirClock(t *testing.T) {
 	t.Parallel()
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Database: pgtest.Database(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	account := &merchant.Account{ID: guid.ID(uuid.New()), Currency: money.Currency{Code: "USD", Decimals: 2},
-		Zone: time.UTC, Test: true}
+	s, account := opened(t, pgtest.Database(t))
+	account.Test = true
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	issue(t, s, account, now)
 	under := &clocks{Store: s}
