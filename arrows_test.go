@@ -140,7 +140,7 @@ var arrows = map[string][]string{
 	"internal/books/journal":  {"internal/base/spreadsheet", "internal/books", "internal/merchant"},
 	"internal/face/reference": {"client", "docs", "internal/gift"},
 	"internal/service": {"internal/base/admission", "internal/base/clientip", "internal/base/fair",
-		"internal/base/ratelimit", "internal/cashout", "internal/gift", "internal/ledger",
+		"internal/base/normalize", "internal/base/ratelimit", "internal/cashout", "internal/gift", "internal/ledger",
 		"internal/merchant", "internal/wire"},
 	"internal/face/api": {"internal/base/admission", "internal/base/fair", "internal/base/normalize",
 		"internal/event", "internal/export", "internal/face/api/manage", "internal/face/api/payload",

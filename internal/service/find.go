@@ -2,7 +2,11 @@ package service
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
+	"boon.example/internal/base/normalize"
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -42,6 +46,18 @@ func (c *Call) checkUse(g *gift.Gift, err error, location guid.ID, missing func(
 		err = replaced.Refusal(c.Account.TimeZone())
 	}
 	return cost, err
+}
+
+// ReadRecipient reads whom gifts are for that somebody looks for in an account: an address or a number in all spellings
+// with which gifts may have been kept, else the words of a name.
+func ReadRecipient(text string, a *merchant.Account) (contacts, words []string) {
+	text = strings.TrimSpace(text)
+	contacts, words = contact.ParseSearch(normalize.Address(text), a.TextedCountries())
+	// As it was typed, earlier releases kept it; or nobody has the like.
+	if typed := contact.Fold(text); text != "" && words == nil && !slices.Contains(contacts, typed) {
+		contacts = append(contacts, typed)
+	}
+	return contacts, words
 }
 
 // Till is where codes are tried.

@@ -4,10 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
-	"strings"
 
-	"boon.example/internal/base/normalize"
-	"boon.example/internal/contact"
 	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -78,7 +75,7 @@ func listGifts(c *call) (ledger.Answer, error) {
 		Reference:    q.Line(byReference, 200),
 		Limit:        q.Limit(),
 	}
-	filter.Contacts, filter.Words = readRecipientFilter(q, c.Account)
+	filter.Contacts, filter.Words = service.ReadRecipient(q.Line("recipient", 254), c.Account)
 	if name := q.Text("status"); name != "" {
 		var ok bool
 		if filter.Status, ok = gift.ParseStatus(name); !ok {
@@ -115,17 +112,6 @@ func readLastFour(q *wire.Query) string {
 		q.Add(name, "This must be the last four digits of a voucher code, as lastFour of the gift says them.")
 	}
 	return four
-}
-
-// readRecipientFilter reads whom gifts are for.
-func readRecipientFilter(q *wire.Query, account *merchant.Account) (contacts, words []string) {
-	text := strings.TrimSpace(q.Line("recipient", 254))
-	contacts, words = contact.ParseSearch(normalize.Address(text), account.TextedCountries())
-	// As it was typed, earlier releases kept it; or nobody has the like.
-	if typed := contact.Fold(text); text != "" && words == nil && !slices.Contains(contacts, typed) {
-		contacts = append(contacts, typed)
-	}
-	return contacts, words
 }
 
 // listActivity lists the changes of all gifts of the account, the newest first.

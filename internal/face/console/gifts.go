@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -109,8 +108,8 @@ func (f *console) find(r *request, filter gift.Filter, text string) (gift.Page, 
 	}
 	sale := filter
 	sale.Reference = text
-	if filter.Contacts, filter.Words = contact.ParseSearch(text, r.account.TextedCountries()); filter.Words != nil ||
-		filter.Contacts != nil {
+	filter.Contacts, filter.Words = service.ReadRecipient(text, r.account)
+	if filter.Words != nil || filter.Contacts != nil {
 		found, err := f.Store.List(r.Context(), filter)
 		if err != nil || len(found.Gifts) > 0 || !found.Next.IsZero() {
 			return found, err
