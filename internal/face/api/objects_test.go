@@ -27,8 +27,8 @@ func TestCallsTakeFewObjects(t *testing.T) {
 	}{
 		"validate-gift": {func(n int) string {
 			return `{"voucherCode":"` + gifts[n].code + `","organizationID":"` + pier + `"}`
-		}, 285},
-		"redeem-gift": {func(int) string { return redeemBody(sold, "0.01") }, 620},
+		}, 275},
+		"redeem-gift": {func(int) string { return redeemBody(sold, "0.01") }, 610},
 	} {
 		n := 0
 		objects := testing.AllocsPerRun(calls, func() {

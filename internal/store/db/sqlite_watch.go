@@ -93,6 +93,7 @@ const maxChanged = 4096
 type versionReader struct {
 	conn driver.Conn
 	stmt driver.StmtQueryContext
+	row  []driver.Value // what was read last
 }
 
 func newVersionReader(conn driver.Conn) (versionReader, error) {
@@ -100,7 +101,7 @@ func newVersionReader(conn driver.Conn) (versionReader, error) {
 	if err != nil {
 		return versionReader{}, fmt.Errorf("watching the database: %w", err)
 	}
-	return versionReader{conn, stmt.(driver.StmtQueryContext)}, nil
+	return versionReader{conn, stmt.(driver.StmtQueryContext), make([]driver.Value, 1)}, nil
 }
 
 func (r *versionReader) read() (int64, error) {
@@ -112,11 +113,10 @@ func (r *versionReader) read() (int64, error) {
 		return unknown, err
 	}
 	defer rows.Close()
-	row := []driver.Value{nil}
-	if err := rows.Next(row); err != nil {
+	if err := rows.Next(r.row); err != nil {
 		return unknown, err
 	}
-	version, _ := row[0].(int64)
+	version, _ := r.row[0].(int64)
 	return version, nil
 }
 

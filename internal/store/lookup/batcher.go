@@ -33,6 +33,7 @@ type pendingLookup struct {
 	kind   string
 	first  guid.ID  // the account whose gift is meant, if several are found; zero: none in particular
 	hashes [][]byte // of which the first one counts that is found, but for that
+	asked  string   // the same for the cache; "": there is none
 	done   chan struct{}
 
 	// Once done:
@@ -58,10 +59,14 @@ func (r *Reader) lookUpSecret(ctx context.Context, kind string, first guid.ID,
 	if kind == record.CodeSecret {
 		r.codes.Add(1)
 	}
-	if g, replaced, ok := r.cache.bySecret(kind, first, hashes); ok {
-		return g, replaced, nil
+	asked := ""
+	if r.cache != nil {
+		asked = question(kind, first, hashes)
+		if g, replaced, ok := r.cache.bySecret(asked); ok {
+			return g, replaced, nil
+		}
 	}
-	w := &pendingLookup{ctx: ctx, kind: kind, first: first, hashes: hashes, done: make(chan struct{})}
+	w := &pendingLookup{ctx: ctx, kind: kind, first: first, hashes: hashes, asked: asked, done: make(chan struct{})}
 	l := &r.secrets
 	l.mu.Lock()
 	l.waiting = append(l.waiting, w)
@@ -191,7 +196,7 @@ func (r *Reader) remember(stamp uint64, all []*pendingLookup) {
 		if w.err != nil {
 			continue
 		}
-		by := foundBy{question: question(w.kind, w.first, w.hashes), replaced: w.replaced}
+		by := foundBy{question: w.asked, replaced: w.replaced}
 		if w.best > 0 { // one of the others may come to lead to a gift that is meant more
 			for _, hash := range w.hashes {
 				by.others = append(by.others, string(hash))

@@ -1,7 +1,9 @@
 package lookup
 
 import (
+	"crypto/sha256"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -54,11 +56,14 @@ type generation struct {
 
 // question is what a look-up by a secret asks: the same question has the same answer until a gift changes.
 func question(kind string, first guid.ID, hashes [][]byte) string {
-	text := append([]byte(kind), first[:]...)
-	for _, hash := range hashes { // all of one length
-		text = append(text, hash...)
+	var text strings.Builder
+	text.Grow(len(kind) + len(first) + len(hashes)*sha256.Size)
+	text.WriteString(kind)
+	text.Write(first[:])
+	for _, hash := range hashes {
+		text.Write(hash)
 	}
-	return string(text)
+	return text.String()
 }
 
 // remembered is a gift with the secrets that it was looked up by.
@@ -89,13 +94,10 @@ func (r *Reader) Remember() {
 	}
 }
 
-// bySecret gives the gift that a look-up finds, if it is remembered, and the number of the entry that took the secret
-// away.
-func (c *cache) bySecret(kind string, first guid.ID, hashes [][]byte) (g gift.Gift, replaced int, ok bool) {
-	if c == nil {
-		return g, 0, false
-	}
-	asked, current := question(kind, first, hashes), c.watch.Current()
+// bySecret gives the gift that is the answer to a question, if it is remembered, and the number of the entry that took
+// the secret away.
+func (c *cache) bySecret(asked string) (g gift.Gift, replaced int, ok bool) {
+	current := c.watch.Current()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	of, known := c.young.secrets[asked]
