@@ -5,6 +5,7 @@ package reference
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -198,11 +199,18 @@ var (
 	tag  = regexp.MustCompile(`<[^>]*>`)
 )
 
-// words are those of a text, each once, in small letters and without hyphens, as the search asks for them.
+// words are those of a text, each once, in small letters and without hyphens, as the search asks for them. The search
+// finds a word within others too: one that is part of another is left out.
 func words(text string) string {
 	all := word.FindAllString(strings.ToLower(strings.ReplaceAll(text, "-", "")), -1)
-	slices.Sort(all)
-	return strings.Join(slices.Compact(all), " ")
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	kept := ""
+	for _, w := range all {
+		if !strings.Contains(kept, w) {
+			kept += w + " "
+		}
+	}
+	return strings.TrimSuffix(kept, " ")
 }
 
 // asset serves a file under a name that changes with what is in it, so that browsers may keep it.
