@@ -36,7 +36,10 @@ const (
 	MayTills                             // pair tills and switch them off, and set PINs
 	MayReport                            // the reports of the books
 
+	// AllPermissions are those of this version.
 	AllPermissions = MayReport<<1 - 1
+	// Everything is the role all: it has what a later version adds, too.
+	Everything = AllPermissions | 1<<31
 	// SystemPermissions are those of every system key; what it made itself is all that it may cancel and look up.
 	SystemPermissions = MaySend | MayCancel | MayLookUp
 )
@@ -81,7 +84,7 @@ var roles = []struct {
 	{"bookkeeper", MayLookUp | MaySeeEvents | MayAudit | MayReport},
 	{"platform", MayLookUp | MaySeeEvents | MayWebhooks},
 	{"owner", AllPermissions &^ (MaySeeCodes | MayExport)}, // whoever reads codes can spend all gifts
-	{"all", AllPermissions},
+	{"all", Everything},
 }
 
 // deskRole is for whoever hears of lost cards, wrong addresses and double charges.
@@ -127,12 +130,13 @@ func (p Permissions) Names() (names []string) {
 	return names
 }
 
-// everyPermission stands for a key that may do everything, also what a later version adds.
+// everyPermission is Everything as it is kept.
 const everyPermission = "all"
 
-// MarshalText writes the set for keeping: the names with spaces between them, or "all".
+// MarshalText writes the set for keeping: the names with spaces between them, or "all". A set of all names is kept as
+// names, so that it has no more in a later version.
 func (p Permissions) MarshalText() ([]byte, error) {
-	if p == AllPermissions {
+	if p == Everything {
 		return []byte(everyPermission), nil
 	}
 	return []byte(strings.Join(p.Names(), " ")), nil
@@ -141,7 +145,7 @@ func (p Permissions) MarshalText() ([]byte, error) {
 // UnmarshalText reads what MarshalText wrote. What a newer version named is nothing that this one could do.
 func (p *Permissions) UnmarshalText(text []byte) error {
 	if *p = 0; string(text) == everyPermission {
-		*p = AllPermissions
+		*p = Everything
 		return nil
 	}
 	for name := range strings.FieldsSeq(string(text)) {

@@ -37,6 +37,24 @@ func TestRoles(t *testing.T) {
 	}
 }
 
+// TestAListIsKeptAsAList: a set of all names has no more in a later version; the role all has.
+func TestAListIsKeptAsAList(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		set  Permissions
+		kept string
+	}{{Everything, "all"}, {AllPermissions, strings.Join(PermissionNames(), " ")}, {MayRedeem, "redeem"}, {0, ""}} {
+		text, err := c.set.MarshalText()
+		var again Permissions
+		if err != nil || string(text) != c.kept || again.UnmarshalText(text) != nil || again != c.set {
+			t.Errorf("%s is kept as %q, %v, and read as %s", c.set, text, err, again)
+		}
+	}
+	if AllPermissions.String() == Everything.String() {
+		t.Errorf("a list of all permissions calls itself %s", AllPermissions)
+	}
+}
+
 // TestEveryPermissionIsInARole: a merchant who gives roles needs all only for what reads codes.
 func TestEveryPermissionIsInARole(t *testing.T) {
 	t.Parallel()

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
+	"boon.example/internal/setup/document"
 )
 
 const (
@@ -184,6 +185,33 @@ func TestALocationIsNotRemovedFromUnderAKey(t *testing.T) {
 	if report := apply(t, w, minimal+"    keys: [{name: till, role: till}]\n"); len(report.Changes) != 2 {
 		t.Errorf("with the key freed: %v", report.Changes)
 	}
+}
+
+// TestAListOfAllPermissionsStaysAList: a key that was given every name has no more in a later version than these; only
+// the role all has. The file that is exported says which it is.
+func TestAListOfAllPermissionsStaysAList(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	names := strings.Join(merchant.PermissionNames(), ", ")
+	apply(t, w, minimal+locationLines+"    keys:\n      - {name: list, permissions: ["+names+"], secret: "+oldSecret+"}\n"+
+		"      - {name: role, role: all, secret: "+newSecret+"}\n")
+	for secret, want := range map[string]string{oldSecret: names, newSecret: "all"} {
+		if k, _ := directory(t, w).Authenticate(secret, noon); k == nil || k.Permissions.String() != want {
+			t.Errorf("a key that was given %s may %v", want, k)
+		}
+	}
+	exported, err := document.Export(directory(t, w), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"role: all", "- reports"} {
+		if strings.Count(string(exported), want) != 1 {
+			t.Errorf("the export has %q not once:\n%s", want, exported)
+		}
+	}
+	wantLines(t, "changes", apply(t, w, minimal+locationLines+"    keys:\n      - {name: list, role: all, secret: "+
+		oldSecret+"}\n      - {name: role, role: all, secret: "+newSecret+"}\n").Changes,
+		"account Harbor Coffee: changed key list: permissions from "+names+" to all")
 }
 
 func TestPermissionsChange(t *testing.T) {

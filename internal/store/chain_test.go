@@ -151,7 +151,7 @@ func TestStoredPermissions(t *testing.T) {
 				stored string
 				may    merchant.Permissions
 			}{
-				{"all", merchant.AllPermissions}, {"", 0}, {"redeem look-up", merchant.MayRedeem | merchant.MayLookUp},
+				{"all", merchant.Everything}, {"", 0}, {"redeem look-up", merchant.MayRedeem | merchant.MayLookUp},
 				{"redeem fly", merchant.MayRedeem}, // fly is what a newer program knows
 			} {
 				_, err := s.db.Writer.ExecContext(ctx, `UPDATE api_key SET permissions = $1`, c.stored)

@@ -305,7 +305,7 @@ func writeNetworks(all merchant.Networks, a *merchant.Account) any {
 }
 
 func writePermissions(may merchant.Permissions, a *merchant.Account) any {
-	if may == merchant.AllPermissions { // also what a later version adds
+	if may == merchant.Everything {
 		return entry{"role", may.String()}
 	}
 	return writeTexts(may.Names(), a)
