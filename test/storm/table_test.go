@@ -8,15 +8,18 @@ import (
 	"boon.example/internal/gift"
 )
 
-// noStorm are operations that no till of a storm calls, and why.
-var noStorm = map[gift.Operation]string{
-	gift.CreateStock:    "the cards are made before the storm",
-	gift.ResendGift:     "it sends something, and no gift of a storm is sent",
-	gift.RescheduleGift: "it moves a delivery, and no gift of a storm is sent",
+// noStorm are operations that make value and that no till of a storm calls, and why.
+var noStorm = map[gift.Operation]string{gift.CreateStock: "the cards are made before the storm"}
+
+// movesNothing reports whether an operation leaves a gift's balance, what is held of it and what is owed for it as they
+// are: a storm may do without such an operation, for its books could not tell.
+func movesNothing(o gift.Operation) bool {
+	_, owed := o.Makes().Books()
+	return o.Makes().Balance() == gift.Stays && o.Makes().Held() == gift.Stays && owed == gift.Stays
 }
 
-// TestEveryOperationIsInTheStorm holds the calls of a storm to the table of operations: each operation is called, by
-// its own path, also what undoes it, and a call that moves value is acknowledged by the entry that the table names.
+// TestEveryOperationIsInTheStorm holds the calls of a storm to the table of operations: each operation that moves value
+// is called, by its own path, also what undoes it, and such a call is acknowledged by the entry that the table names.
 func TestEveryOperationIsInTheStorm(t *testing.T) {
 	t.Parallel()
 	called := map[gift.Operation][]gift.Kind{}
@@ -40,8 +43,8 @@ func TestEveryOperationIsInTheStorm(t *testing.T) {
 		t.Error("nobody sees a transfer as the gift that receives it")
 	}
 	for _, o := range gift.Operations() {
-		if why := noStorm[o]; (len(called[o]) > 0) == (why != "") {
-			t.Errorf("%s is called: %v, and the reason not to is %q", o, len(called[o]) > 0, why)
+		if why := noStorm[o]; len(called[o]) == 0 && !movesNothing(o) && why == "" {
+			t.Errorf("%s moves value, and no till of a storm calls it", o)
 		}
 		if undo := o.UndoneBy(); undo != "" && len(called[o]) > 0 && len(called[undo]) == 0 {
 			t.Errorf("%s is called, and %s never undoes it", o, undo)

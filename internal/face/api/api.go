@@ -150,8 +150,8 @@ const base = Root + "/integration"
 
 // Routes lists every operation. HEAD is answered as GET.
 func Routes() []Route {
-	all := slices.Concat(giftingRoutes(), redemptionRoutes(), readingRoutes(), testRoutes(), webhookRoutes(),
-		tillRoutes(), reportRoutes(), exportRoutes())
+	all := slices.Concat(giftingRoutes(), careRoutes(), redemptionRoutes(), readingRoutes(), testRoutes(),
+		webhookRoutes(), tillRoutes(), reportRoutes(), exportRoutes())
 	for n := range all {
 		if op := all[n].operation; op != "" {
 			all[n].needs, all[n].anyKey = op.Needs(), op.ForSystemKeys()
@@ -176,14 +176,6 @@ func giftingRoutes() []Route {
 			handle: replaceGift, deadline: otherDeadline, operation: gift.ReplaceGift},
 		{Method: "POST", Pattern: base + "/gifting/transfer-balance", Priority: admission.Write,
 			handle: transferBalance, deadline: otherDeadline, operation: gift.TransferBalance},
-		{Method: "POST", Pattern: base + "/gifting/block-gift", Priority: admission.Write,
-			handle: blockGift, deadline: otherDeadline, operation: gift.BlockGift},
-		{Method: "POST", Pattern: base + "/gifting/unblock-gift", Priority: admission.Write,
-			handle: unblockGift, deadline: otherDeadline, operation: gift.UnblockGift},
-		{Method: "POST", Pattern: base + "/gifting/adjust-gift", Priority: admission.Write,
-			handle: adjustGift, deadline: otherDeadline, operation: gift.AdjustGift},
-		{Method: "POST", Pattern: base + "/gifting/extend-gift", Priority: admission.Write,
-			handle: extendGift, deadline: otherDeadline, operation: gift.ExtendGift},
 		{Method: "POST", Pattern: base + "/gifting/create-stock", Priority: admission.Write,
 			handle: createStock, deadline: otherDeadline, operation: gift.CreateStock},
 	}

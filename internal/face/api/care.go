@@ -3,6 +3,7 @@ package api
 import (
 	"slices"
 
+	"boon.example/internal/base/admission"
 	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -11,6 +12,20 @@ import (
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
+
+// careRoutes are the operations of this file.
+func careRoutes() []Route {
+	return []Route{
+		{Method: "POST", Pattern: base + "/gifting/block-gift", Priority: admission.Write,
+			handle: blockGift, deadline: otherDeadline, operation: gift.BlockGift},
+		{Method: "POST", Pattern: base + "/gifting/unblock-gift", Priority: admission.Write,
+			handle: unblockGift, deadline: otherDeadline, operation: gift.UnblockGift},
+		{Method: "POST", Pattern: base + "/gifting/adjust-gift", Priority: admission.Write,
+			handle: adjustGift, deadline: otherDeadline, operation: gift.AdjustGift},
+		{Method: "POST", Pattern: base + "/gifting/extend-gift", Priority: admission.Write,
+			handle: extendGift, deadline: otherDeadline, operation: gift.ExtendGift},
+	}
+}
 
 // care has a change of one gift made, unless the request is malformed.
 func (c *call) care(op gift.Operation, asked any, problems *wire.Problems,

@@ -22,6 +22,7 @@ import (
 //
 //go:generate go test -run TestOpenAPIFileIsGenerated -update .
 //go:generate go test -run TestOpenAPI30FileIsGenerated -update .
+//go:generate go test -run TestTextsStay -update .
 //go:embed openapi.json
 var openAPIFile []byte
 

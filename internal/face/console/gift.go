@@ -158,9 +158,10 @@ type happened struct {
 	By   string // where, who, what for
 }
 
-// unmoved are the kinds of entry that tell of no amount.
-var unmoved = []gift.Kind{gift.Sent, gift.SendFailed, gift.Cancellation, gift.Reinstatement, gift.Resent,
-	gift.Rescheduled, gift.Blocked, gift.Unblocked, gift.WrongVerificationCode, gift.Replaced, gift.Extended}
+// unmoved reports whether entries of a kind tell of no amount.
+func unmoved(k gift.Kind) bool {
+	return k.Balance() == gift.Stays && k.Held() == gift.Stays && !k.Begins()
+}
 
 // happened tells an entry in a sentence.
 func (r *request) happened(g *gift.Gift, e *gift.Entry) happened {
@@ -183,7 +184,7 @@ func (r *request) happened(g *gift.Gift, e *gift.Entry) happened {
 	if e.Kind == gift.Adjustment && moved < 0 {
 		name += "_DOWN"
 	}
-	if slices.Contains(unmoved, e.Kind) {
+	if unmoved(e.Kind) {
 		h.Text = r.locale.Text(name)
 	} else {
 		h.Text = r.locale.Text(name, r.worth(g, shown))
