@@ -287,7 +287,7 @@ var operations = []operationRow{
 	{ReloadGift, merchant.MayReload, false, Reload, ReverseReload, ForEver, NoCard, false},
 	{ReverseReload, merchant.MayReload, false, ReloadReversal, "", ForEver, NoCard, false},
 	{CancelGift, merchant.MayCancel, true, Cancellation, "", ForAMonth, NoCard, false},
-	{ReinstateGift, merchant.MayCancel, false, Reinstatement, "", ForAMonth, NoCard, false},
+	{ReinstateGift, merchant.MayCancel, false, Reinstatement, "", ForAMonth, NoCard, true},
 	{ResendGift, merchant.MayResend, false, Resent, "", ForAMonth, OldCard, false},
 	{RescheduleGift, merchant.MayResend, false, Rescheduled, "", ForAMonth, OldCard, true},
 	{TransferBalance, merchant.MayTransfer, false, TransferOut, "", ForEver, NoCard, false},
@@ -298,7 +298,7 @@ var operations = []operationRow{
 	{UnblockGift, merchant.MayBlock, false, Unblocked, "", ForAMonth, NoCard, true},
 	{AdjustGift, merchant.MayAdjust, false, Adjustment, "", ForEverSealed, NoCard, false},
 	{ExtendGift, merchant.MayExtend, false, Extended, "", ForAMonth, NoCard, true},
-	{ReplaceGift, merchant.MayReplace, false, Replaced, "", ForAMonth, ReplacedCard, false},
+	{ReplaceGift, merchant.MayReplace, false, Replaced, "", ForAMonth, ReplacedCard, true},
 }
 
 // operationRow is what there is to know of an operation, but for its path and its urgency, which its route knows.
