@@ -18,25 +18,32 @@ import (
 func sharedPlaces(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
+	eachFile(t, func(file string, parsed *ast.File) {
+		for _, name := range placesIn(parsed) {
+			found[path.Dir(file)+" "+name] = true
+		}
+	})
+	return found
+}
+
+// eachFile reads the files of the product.
+func eachFile(t *testing.T, read func(file string, parsed *ast.File)) {
+	t.Helper()
 	for _, root := range []string{"internal", "cmd"} {
 		err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
 				return err
 			}
 			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-			if err != nil {
-				return err
+			if err == nil {
+				read(filepath.ToSlash(file), parsed)
 			}
-			for _, name := range placesIn(parsed) {
-				found[filepath.ToSlash(path.Dir(filepath.ToSlash(file)))+" "+name] = true
-			}
-			return nil
+			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	return found
 }
 
 // placesIn names the shared places of a file: what a construction is assigned to, or the construction itself.
@@ -204,3 +211,36 @@ func TestSharedPlacesAreListed(t *testing.T) {
 		}
 	}
 }
+
+// TestTurnsAreOfAccounts: whoever waits for a turn waits in the name of an account. A place that is taken in the name
+// of something else, such as a till, is one that the account with the most of these has.
+func TestTurnsAreOfAccounts(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	eachFile(t, func(file string, parsed *ast.File) {
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) != 3 {
+				return true
+			}
+			take, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || take.Sel.Name != "Take" || notTurns[types.ExprString(take.X)] {
+				return true
+			}
+			calls++
+			in := types.ExprString(call.Args[1])
+			if !strings.HasSuffix(strings.TrimSuffix(strings.ToLower(in), ".id"), "account") &&
+				!strings.HasSuffix(in, ".AccountID") && in != "c.place.of.ID" {
+				t.Errorf("%s: %s takes a place in the name of %s, which is no account", file, types.ExprString(take.X), in)
+			}
+			return true
+		})
+	})
+	if calls < 12 {
+		t.Errorf("only %d calls wait for a turn", calls)
+	}
+}
+
+// notTurns have a method Take as well.
+var notTurns = map[string]bool{"rate": true, "changeRate": true, "anonymousRate": true, "c.unanswered": true,
+	"l.records": true, "c.Service.memory": true}
