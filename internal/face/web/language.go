@@ -12,7 +12,7 @@ import (
 const languageQuery = "lang"
 
 // english writes the pages that developers see.
-var english = locale.For(merchant.English)
+func english() *locale.Locale { return locale.For(merchant.English) }
 
 // readIn tells in which language a page is read: that of a link on it, else that of the browser, else the one given.
 func readIn(r *http.Request, otherwise merchant.Language) *locale.Locale {

@@ -90,7 +90,7 @@ func (s *site) outbox(r *http.Request) (page, error) {
 	if !last.IsZero() {
 		p.Older = "/outbox?" + url.Values{"q": {p.Query}, "kind": {p.Kind}, "before": {last.String()}}.Encode()
 	}
-	return page{Locale: english, Title: "Outbox", Main: p, tmpl: tmplOutbox, forms: true}, nil
+	return page{Locale: english(), Title: "Outbox", Main: p, tmpl: tmplOutbox, forms: true}, nil
 }
 
 // messages fills a page with the messages before one that are asked for. last is where the next page begins; zero:
@@ -257,7 +257,7 @@ func (s *site) message(r *http.Request) (page, error) {
 		header, _, _ := bytes.Cut(source, []byte("\r\n\r\n"))
 		main.Header = strings.ReplaceAll(string(header), "\r\n", "\n")
 	}
-	return page{Locale: english, Title: title, Main: main, tmpl: tmplMessage, frames: true}, nil
+	return page{Locale: english(), Title: title, Main: main, tmpl: tmplMessage, frames: true}, nil
 }
 
 // mailPolicy is that of a mail's own HTML: it may bring its styles along, as mails must, and is locked into a sandbox

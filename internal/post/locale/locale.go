@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/text/currency"
@@ -37,11 +38,20 @@ type Locale struct {
 	region   *region // nil: that of the texts
 }
 
-// texts are those of all files, and locales has one for each language.
-var texts, locales = load()
+// loaded are the texts of all files. They are read when the first one is asked for: most commands of the command line
+// ask for none, and reading them is a sixth of what starting takes.
+var loaded = sync.OnceValue(load)
+
+// library is what the files hold.
+type library struct {
+	texts   *catalog.Builder
+	names   map[string]bool // of all texts
+	locales map[merchant.Language]*Locale
+}
 
 // For is the locale of a language; that of English for one that there is none of.
 func For(l merchant.Language) *Locale {
+	locales := loaded().locales
 	if known := locales[l]; known != nil {
 		return known
 	}
@@ -61,7 +71,7 @@ func (l *Locale) Language() merchant.Language { return l.language }
 
 // Text is the text of a name, with its arguments. It panics for a name that no file has: a test finds those first.
 func (l *Locale) Text(name string, args ...any) string {
-	if !names[name] {
+	if !loaded().names[name] {
 		panic("there is no text named " + name)
 	}
 	return l.printer.Sprintf(name, args...)
@@ -120,9 +130,6 @@ func (l *Locale) All(prefix string) map[string]any {
 	return all
 }
 
-// names are those of all texts.
-var names = map[string]bool{}
-
 // translated is one text in one language: a string, or its plural forms by their categories ("one", "other").
 type translated struct {
 	text  string
@@ -168,21 +175,21 @@ func readTexts() map[string]map[merchant.Language]translated {
 	return all
 }
 
-func load() (*catalog.Builder, map[merchant.Language]*Locale) {
-	texts := catalog.NewBuilder(catalog.Fallback(language.English))
+func load() *library {
+	l := &library{texts: catalog.NewBuilder(catalog.Fallback(language.English)), names: map[string]bool{},
+		locales: map[merchant.Language]*Locale{}}
 	for name, versions := range readTexts() {
-		names[name] = true
-		for l, t := range versions {
-			if err := texts.Set(language.Make(string(l)), name, t.message()); err != nil {
-				panic(fmt.Errorf("text %s in %s: %w", name, l, err)) // it is embedded
+		l.names[name] = true
+		for in, t := range versions {
+			if err := l.texts.Set(language.Make(string(in)), name, t.message()); err != nil {
+				panic(fmt.Errorf("text %s in %s: %w", name, in, err)) // it is embedded
 			}
 		}
 	}
-	all := map[merchant.Language]*Locale{}
-	for _, l := range merchant.Languages() {
-		all[l] = &Locale{l, message.NewPrinter(language.Make(string(l)), message.Catalog(texts)), nil}
+	for _, in := range merchant.Languages() {
+		l.locales[in] = &Locale{in, message.NewPrinter(language.Make(string(in)), message.Catalog(l.texts)), nil}
 	}
-	return texts, all
+	return l
 }
 
 // Number writes a whole number: 1,000.
@@ -376,7 +383,7 @@ func (l *Locale) zone(t time.Time) string {
 		return t.Format("MST")
 	}
 	city := strings.ReplaceAll(id[slash+1:], "_", " ")
-	if name := "zone.city." + city; names[name] {
+	if name := "zone.city." + city; loaded().names[name] {
 		city = l.Text(name)
 	}
 	return l.Text("zone.city", city)

@@ -90,7 +90,7 @@ func TestTextsAreUsed(t *testing.T) {
 		}
 	}
 	text := source.String()
-	for name := range names {
+	for name := range loaded().names {
 		family := name[:strings.LastIndexByte(name, '.')+1]
 		if !strings.Contains(text, `"`+name+`"`) && (family == "" || !strings.Contains(text, `"`+family+`"`)) &&
 			!strings.Contains(text, `"`+strings.TrimSuffix(name, ".midnight")+`"`) &&
@@ -100,7 +100,7 @@ func TestTextsAreUsed(t *testing.T) {
 	}
 	for _, call := range regexp.MustCompile(`\bText "([a-z]+\.[a-z.-]+)"|\bText\("([a-z]+\.[a-z.-]+)"[,)]`).FindAllStringSubmatch(text,
 		-1) {
-		if name := call[1] + call[2]; !names[name] {
+		if name := call[1] + call[2]; !loaded().names[name] {
 			t.Errorf("there is no text named %s", name)
 		}
 	}

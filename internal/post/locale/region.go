@@ -35,7 +35,7 @@ type region struct {
 var regionData []byte
 
 // regions are by a language and a country: de-CH.
-var regions = readRegions()
+var regions = sync.OnceValue(readRegions)
 
 func readRegions() (all map[string]*region) {
 	if err := json.Unmarshal(regionData, &all); err != nil {
@@ -51,7 +51,7 @@ var regional sync.Map
 // where they write as the texts do. The country is an ISO 3166-1 code; "": none in particular.
 func (l *Locale) In(country string) *Locale {
 	tag := string(l.language) + "-" + country
-	r := regions[tag]
+	r := regions()[tag]
 	if r == nil {
 		return For(l.language)
 	}
@@ -59,7 +59,7 @@ func (l *Locale) In(country string) *Locale {
 		return known.(*Locale)
 	}
 	made, _ := regional.LoadOrStore(tag, &Locale{l.language,
-		message.NewPrinter(language.Make(tag), message.Catalog(texts)), r})
+		message.NewPrinter(language.Make(tag), message.Catalog(loaded().texts)), r})
 	return made.(*Locale)
 }
 

@@ -77,7 +77,7 @@ func TestSmallAndLargeAmounts(t *testing.T) {
 func TestEveryRegionWrites(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 30, 8, 5, 0, 0, time.UTC)
-	for tag := range regions {
+	for tag := range regions() {
 		language, country, _ := strings.Cut(tag, "-")
 		l := For(merchant.Language(language)).In(country)
 		day, moment := l.Day(at), l.Moment(at)
