@@ -55,11 +55,16 @@ func (b Booked) Compare(o Booked) int {
 		cmp.Compare(b.Currency.Code, o.Currency.Code))
 }
 
+// Together reports whether both were booked at once, in one sentence of the log.
+func (b *Booked) Together(o *Booked) bool {
+	return b.Month == o.Month && b.Rate == o.Rate && b.At.Equal(o.At) && b.KeyID == o.KeyID
+}
+
 // BookedWords begins what the log of the set-up says of breakage.
 const BookedWords = "booked breakage of "
 
-// SayBooked tells all that was booked for a month of an account. It has every figure, so that what was booked can be
-// held against the log.
+// SayBooked tells all that was booked together for a month of an account. It has every figure, so that what was booked
+// can be held against the log.
 func SayBooked(account guid.ID, all []Booked) string {
 	var parts []string
 	for _, b := range all {

@@ -26,9 +26,12 @@ func bookBreakage(t *testing.T, s *Store, account guid.ID, month int) error {
 			of := map[books.Estimated]money.Amount{{ProgramID: merchant.BusinessProgram.ID, Currency: dollars}: 825,
 				{ProgramID: merchant.PromotionalProgram.ID, Currency: dollars}: -7}
 			return books.Book(earlier[:0], of, books.Booked{Month: month, Rate: 750, At: noon,
-				KeyID: merchant.BusinessProgram.ID}), nil
+				KeyID: bookedBy}), nil
 		})
 }
+
+// bookedBy is the key that books.
+var bookedBy = guid.ID{7: 0x70, 15: 9}
 
 var errBooked = errors.New("it is booked")
 
@@ -77,6 +80,24 @@ func testBreakage(t *testing.T, open opener) {
 	}
 	if found := named(); len(found) > 0 {
 		t.Errorf("verify finds %q", found)
+	}
+	for _, forged := range []string{"rate = rate + 1", "booked_at = booked_at - 86400000000", "key_id = program_id",
+		"amount = amount * 2", "decimals = 0"} {
+		for _, sign := range []string{">", "<"} { // of the first row of a month, and of another one
+			changed := func(set string) {
+				run(t, s, `UPDATE breakage SET `+set+` WHERE account_id = $1 AND month = 202611 AND amount `+sign+` 0`, account[:])
+			}
+			changed(forged)
+			if found := named(); !strings.Contains(strings.Join(found, " "), "2026-11") {
+				t.Errorf("after %s of an amount %s 0 verify finds %q", forged, sign, found)
+			}
+			changed(map[bool]string{true: "amount = 825", false: "amount = -7"}[sign == ">"] + ", decimals = 2, rate = 750")
+			run(t, s, `UPDATE breakage SET booked_at = $2, key_id = $3 WHERE account_id = $1 AND month = 202611`, account[:],
+				noon.UnixMicro(), bookedBy[:])
+			if found := named(); len(found) > 0 {
+				t.Fatalf("once everything is as it was verify finds %q", found)
+			}
+		}
 	}
 	for statement, month := range map[string]string{
 		`UPDATE breakage SET amount = amount + 1 WHERE account_id = $1 AND month = 202611 AND amount > 0`: "2026-11",

@@ -85,6 +85,8 @@ func (s *Breakage) Book(ctx context.Context, e event.TrailEntry,
 }
 
 // Said is what the log of the set-up has to say of all that was booked, in one sentence for each account and month.
+// Rows of a month that were not booked at once, at one rate and by one key make sentences of their own, which the log
+// does not have.
 func Said(ctx context.Context, q db.Querier) (said map[string]bool, err error) {
 	said = map[string]bool{}
 	var account guid.ID
@@ -101,7 +103,7 @@ func Said(ctx context.Context, q db.Querier) (said map[string]bool, err error) {
 		if err := rows.Scan(append([]any{db.ScanID(&of)}, fields(&b)...)...); err != nil {
 			return err
 		}
-		if len(together) > 0 && (of != account || b.Month != together[0].Month) {
+		if len(together) > 0 && (of != account || !b.Together(&together[0])) {
 			finish()
 		}
 		account, together = of, append(together, b)
