@@ -164,7 +164,7 @@ func TestBooksCloseAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	day := books.DayOf(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), time.UTC)
-	if err := s.CloseDay(t.Context(), d.Accounts[id], day, time.Now()); err != nil {
+	if _, err := s.CloseDay(t.Context(), d.Accounts[id], day, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

@@ -118,7 +118,8 @@ func (k *shopkeeper) live(r *rand.Rand, steps int) {
 func fillBooks(t *testing.T, s *Store, account guid.ID) {
 	t.Helper()
 	day := books.Day{Number: 20260301, From: noon.Add(-time.Hour), Until: time.Now().Add(time.Hour)}
-	must(t, s.CloseDay(t.Context(), &merchant.Account{ID: account}, day, noon))
+	_, err := s.CloseDay(t.Context(), &merchant.Account{ID: account}, day, noon)
+	must(t, err)
 }
 
 // closeAll closes all days up to an instant.
@@ -130,7 +131,8 @@ func (k *shopkeeper) closeAll(s *Store, until time.Time) (n int) {
 		if !ok || day.Until.After(until) {
 			return n
 		}
-		must(k.t, s.CloseDay(k.t.Context(), k.account, day, until))
+		_, err = s.CloseDay(k.t.Context(), k.account, day, until)
+		must(k.t, err)
 		n++
 	}
 }
@@ -250,7 +252,7 @@ func testClosing(t *testing.T, open opener) {
 					return
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), rand.N(8*time.Millisecond))
-				_ = instances[n%2].CloseDay(ctx, k.account, day, k.now) // it may be cut off
+				_, _ = instances[n%2].CloseDay(ctx, k.account, day, k.now) // it may be cut off
 				cancel()
 			}
 		})
@@ -345,5 +347,37 @@ func TestATransactionThatStandsStillKeepsNothing(t *testing.T) {
 		if e.Kind == gift.Redemption && e.At.Equal(noon.Add(time.Minute)) {
 			t.Errorf("what was dated before is kept: %v, after %d runs, with %v", e, runs, err)
 		}
+	}
+}
+
+// TestReportsOutliveALostConnection: on PostgreSQL, a connection that is lost while the sums of closed days are read
+// fails no report.
+func TestReportsOutliveALostConnection(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t)
+	s, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: pgtest.Fresh(t)})
+	must(t, err)
+	defer s.Close()
+	k := openBooks(t, s, "UTC")
+	k.live(rand.New(rand.NewPCG(7, 7)), 30)
+	k.closeAll(s, k.now)
+	want := k.moved(time.Time{}, k.now)
+	lock, err := s.db.Writer.BeginTx(t.Context(), nil)
+	must(t, err)
+	_, err = lock.ExecContext(t.Context(), `LOCK TABLE book_sum IN ACCESS EXCLUSIVE MODE`)
+	must(t, err)
+	go func() { // once the report waits for the sums, its connection is lost
+		for cut := 0; cut == 0; {
+			err := s.db.Readers.QueryRowContext(t.Context(), `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+				WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%book_sum%'`).Scan(&cut)
+			if err != nil {
+				t.Error(err)
+				break
+			}
+		}
+		_ = lock.Rollback()
+	}()
+	if got := k.moved(time.Time{}, k.now); !maps.Equal(got, want) {
+		t.Errorf("there moved %v, want %v", got, want)
 	}
 }

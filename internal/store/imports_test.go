@@ -21,6 +21,8 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
+	"boon.example/internal/store/db"
+	"boon.example/internal/store/sums"
 )
 
 // beginImport begins an import as of an instant.
@@ -263,7 +265,8 @@ func testImportReopensDays(t *testing.T, open opener) {
 			if !ok || day.Until.After(end) {
 				return
 			}
-			must(t, s.CloseDay(t.Context(), account, day, end))
+			_, err = s.CloseDay(t.Context(), account, day, end)
+			must(t, err)
 		}
 	}
 	end := noon.Add(60 * time.Hour) // before the gifts end
@@ -303,26 +306,77 @@ func testImportReopensDays(t *testing.T, open opener) {
 	verifyClean(t, s)
 }
 
-// testClosingBesideAnImport: a day that was worked out while an import was finished is not closed with what it said
-// before.
+// testClosingBesideAnImport: a day that was worked out while an import was finished is neither closed nor closed again
+// with what it said before, and whoever closes it is told so.
 func testClosingBesideAnImport(t *testing.T, open opener) {
 	s, _ := open(t)
 	account := &merchant.Account{ID: newID(), Currency: dollars, Zone: time.UTC}
 	configure(t, s, merchant.Changes{Accounts: []*merchant.Account{account}})
 	issue(t, s, account.ID, 1)
 	day := books.DayOf(noon, time.UTC)
-	m := beginImport(t, s, account.ID, noon)
-	stageGifts(t, s, m, 1)
-	draft, err := s.DraftDay(t.Context(), account, day)
-	must(t, err)
-	must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
-	must(t, s.CloseDraft(t.Context(), draft, noon))
-	days, err := s.ClosedDays(t.Context(), account.ID)
-	must(t, err)
-	if len(days) > 0 {
-		t.Errorf("days %v are closed", days)
+	finish := func() sums.Draft {
+		t.Helper()
+		m := beginImport(t, s, account.ID, noon)
+		stageGifts(t, s, m, 1)
+		draft, err := s.DraftDay(t.Context(), account, day)
+		must(t, err)
+		must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
+		return draft
 	}
+	if closed, err := s.CloseDraft(t.Context(), finish(), noon); closed || err != nil {
+		t.Errorf("an overtaken day is closed: %t, %v", closed, err)
+	}
+	if days, err := s.ClosedDays(t.Context(), account.ID); err != nil || len(days) > 0 {
+		t.Errorf("days %v are closed: %v", days, err)
+	}
+	overtaken := finish()
+	for _, want := range []bool{true, false} { // once
+		if closed, err := s.CloseDay(t.Context(), account, day, noon); closed != want || err != nil {
+			t.Errorf("that the day is closed is told as %t, %v; want %t", closed, err, want)
+		}
+	}
+	if err := s.CloseDraftAgain(t.Context(), overtaken, noon); !errors.Is(err, db.ErrOvertaken) {
+		t.Errorf("what was worked out before an import is written again: %v", err)
+	}
+	must(t, s.CloseDayAgain(t.Context(), account, day, noon))
 	verifyClean(t, s)
+}
+
+// testCheckingBesideImports: closed days are right while imports appear and disappear, and days are closed anew.
+func testCheckingBesideImports(t *testing.T, open opener) {
+	s, again := open(t)
+	account := &merchant.Account{ID: newID(), Currency: dollars, Zone: time.UTC}
+	configure(t, s, merchant.Changes{Accounts: []*merchant.Account{account}})
+	issue(t, s, account.ID, 20)
+	day := books.DayOf(noon, time.UTC)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 15 {
+			m := beginImport(t, s, account.ID, noon)
+			stageGifts(t, s, m, 1)
+			for _, flip := range []func() error{
+				func() error { return s.FinishImport(t.Context(), m, event.TrailEntry{}) },
+				func() error { return s.UndoImport(t.Context(), m, event.TrailEntry{}, func(int) {}) },
+			} {
+				if _, err := s.CloseDay(t.Context(), account, day, time.Now()); err != nil {
+					t.Error(err)
+				}
+				if err := flip(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}()
+	checks := sums.New(again().db)
+	for n := 0; ; n++ {
+		must(t, checks.CheckDays(t.Context(), account, 9, func(p string) { t.Errorf("check %d finds: %s", n, p) }))
+		select {
+		case <-done:
+			return
+		default:
+		}
+	}
 }
 
 // forgetful are the statements that find gifts and do not ask whether their import is finished, and why.

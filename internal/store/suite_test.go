@@ -132,6 +132,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"undoing an import goes on":                 testUndoingGoesOn,
 		"an import opens closed days":               testImportReopensDays,
 		"a day is not closed beside an import":      testClosingBesideAnImport,
+		"days are checked beside imports":           testCheckingBesideImports,
 		"what gifts hold is summed up":              testValues,
 		"what was erased is gone":                   testErase,
 		"an erasure hides nothing":                  testEraseHidesNothing,

@@ -20,7 +20,7 @@ func (w *world) manyPrograms(n int) (day books.Day) {
 	w.Helper()
 	account := w.directory.Load().Accounts[id(harbor)]
 	day = books.DayOf(w.now().AddDate(0, 0, -1), account.Zone)
-	if err := w.store.CloseDay(w.Context(), account, day, w.now()); err != nil {
+	if _, err := w.store.CloseDay(w.Context(), account, day, w.now()); err != nil {
 		w.Fatal(err)
 	}
 	db := w.tables()
@@ -124,7 +124,7 @@ func closeDays(t *testing.T, s *store.Store, account *merchant.Account, until ti
 		if !ok || day.Until.After(until) {
 			return
 		}
-		if err := s.CloseDay(t.Context(), account, day, until); err != nil {
+		if _, err := s.CloseDay(t.Context(), account, day, until); err != nil {
 			t.Fatal(err)
 		}
 	}

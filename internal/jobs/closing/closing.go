@@ -51,7 +51,8 @@ type Store interface {
 	Committed(ctx context.Context, position int64) (bool, error)
 	// NextDay is the first day of an account that is not closed; ok is false where it has no entry.
 	NextDay(ctx context.Context, account *merchant.Account) (day books.Day, ok bool, err error)
-	CloseDay(ctx context.Context, account *merchant.Account, day books.Day, now time.Time) error
+	// CloseDay closes a day, unless somebody else has, or an import appeared or disappeared while it was worked out.
+	CloseDay(ctx context.Context, account *merchant.Account, day books.Day, now time.Time) (closed bool, err error)
 }
 
 // Closer closes the days of all accounts.
@@ -135,8 +136,12 @@ func (c *Closer) close(ctx context.Context, d due) (done int, more bool, err err
 	if err != nil || !ok || day.Until.After(d.until) {
 		return 0, false, err
 	}
-	if err := c.CloseDay(ctx, d.account, day, c.Now()); err != nil {
+	closed, err := c.CloseDay(ctx, d.account, day, c.Now())
+	if err != nil {
 		return 0, false, fmt.Errorf("account %s: %w", d.account.ID, err)
+	}
+	if !closed { // the next round goes on
+		return 0, false, nil
 	}
 	c.tell(d, day)
 	return 1, true, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	_ "github.com/jackc/pgx/v5/stdlib"
 
+	"boon.example/internal/books"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -163,7 +164,7 @@ func TestLateEntriesAreFound(t *testing.T) {
 		if err != nil || !ok {
 			t.Fatal(err)
 		}
-		if err := s.CloseDay(t.Context(), account, day, noon.AddDate(0, 0, 3)); err != nil {
+		if _, err := s.CloseDay(t.Context(), account, day, noon.AddDate(0, 0, 3)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,6 +191,43 @@ func TestLateEntriesAreFound(t *testing.T) {
 	}
 	if err := check(); err != nil {
 		t.Errorf("once the day is closed again: %v", err)
+	}
+}
+
+// overtaken is a store in which an import appears while the first day is worked out.
+type overtaken struct {
+	*store.Store
+	once bool
+}
+
+func (o *overtaken) CloseDay(ctx context.Context, a *merchant.Account, d books.Day, now time.Time) (bool, error) {
+	if !o.once {
+		o.once = true
+		return false, nil
+	}
+	return o.Store.CloseDay(ctx, a, d, now)
+}
+
+// TestWhatIsOvertakenIsNotClosed: a day that was not closed, as an import appeared meanwhile, does not count as closed,
+// and a later round closes it.
+func TestWhatIsOvertakenIsNotClosed(t *testing.T) {
+	t.Parallel()
+	s, account := opened(t, pgtest.Database(t))
+	now := time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
+	issue(t, s, account, now.AddDate(0, 0, -10))
+	under := &overtaken{Store: s}
+	c := &closing.Closer{Store: under, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
+		Directory: func() *merchant.Directory {
+			return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account.ID: account}}
+		}}
+	batch := c.Batches()
+	for !under.once { // others on the server may be busy
+		if n := round(t, batch); n != 0 {
+			t.Fatalf("a round tells that it closed %d days, and closed none", n)
+		}
+	}
+	if n := someday(t, batch); n != 10 {
+		t.Errorf("then %d days are closed, want those from 10 to 19 March", n)
 	}
 }
 

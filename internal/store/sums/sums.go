@@ -7,7 +7,7 @@
 //  2. A day and its sums are written in one transaction. Whoever closes a day that is closed changes nothing.
 //  3. A day is closed only when no entry of it can follow: see package closing of jobs.
 //  4. An import that appears or disappears in the past opens the days from then on again: Reopen, in the transaction
-//     that has it appear. A day that was worked out while one did is not closed.
+//     that has it appear. A day that was worked out while one did is not closed, and is not held against its sums.
 //  5. What moved in a closed day is told from its sums, in any other time from the entries, and both are the same.
 package sums
 
@@ -109,11 +109,13 @@ func Queries() []*db.Query {
 	return []*db.Query{insertDay, insertSum, deleteSums, updateDay, selectFlips}
 }
 
-// CloseDay sums up what moved in a day of an account and closes the day. Where it is closed, nothing changes.
-func (b *Books) CloseDay(ctx context.Context, account *merchant.Account, day books.Day, now time.Time) error {
+// CloseDay sums up what moved in a day of an account and closes the day. Where somebody else has closed it, or an
+// import appeared or disappeared meanwhile, nothing changes: closed is false.
+func (b *Books) CloseDay(ctx context.Context, account *merchant.Account, day books.Day, now time.Time) (closed bool,
+	err error) {
 	d, err := b.DraftDay(ctx, account, day)
 	if err != nil {
-		return err
+		return false, err
 	}
 	return b.CloseDraft(ctx, d, now)
 }
@@ -136,26 +138,32 @@ func (b *Books) DraftDay(ctx context.Context, account *merchant.Account, day boo
 }
 
 // CloseDraft closes a day, unless an import appeared or disappeared since it was worked out, or it is closed.
-func (b *Books) CloseDraft(ctx context.Context, d Draft, now time.Time) error {
+func (b *Books) CloseDraft(ctx context.Context, d Draft, now time.Time) (closed bool, err error) {
 	opened := []any{db.KeyOf(d.account), d.day.Number, db.Micros(d.day.From), db.Micros(d.day.Until), db.Micros(now)}
-	err := b.db.Transact(ctx, func(run db.Runner) error {
+	err = b.write(ctx, d, db.Batch{Query: insertDay, Rows: [][]any{opened}})
+	if errors.Is(err, db.ErrOvertaken) || err != nil && b.db.Rejected(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("closing day %d of account %s: %w", d.day.Number, d.account, err)
+	}
+	return true, nil
+}
+
+// write writes the sums of a day after what comes first. It fails with db.ErrOvertaken where an import appeared or
+// disappeared since the day was worked out.
+func (b *Books) write(ctx context.Context, d Draft, first ...db.Batch) error {
+	return b.db.Transact(ctx, func(run db.Runner) error {
 		var flips int64
-		err := run(ctx, []db.Batch{{Query: insertDay, Rows: [][]any{opened}}, rowsOf(d.account, d.day, d.sums),
-			{Query: selectFlips, Rows: [][]any{{db.KeyOf(d.account)}}, Scan: func(from db.Scanner) error {
+		err := run(ctx, append(first[:len(first):len(first)], rowsOf(d.account, d.day, d.sums),
+			db.Batch{Query: selectFlips, Rows: [][]any{{db.KeyOf(d.account)}}, Scan: func(from db.Scanner) error {
 				return from.Scan(&flips)
-			}}})
+			}}))
 		if err == nil && flips != d.flips {
 			err = db.ErrOvertaken
 		}
 		return err
 	})
-	if errors.Is(err, db.ErrOvertaken) { // the next round closes it
-		return nil
-	}
-	if err != nil && !b.db.Rejected(err) { // else somebody else has closed it
-		return fmt.Errorf("closing day %d of account %s: %w", d.day.Number, d.account, err)
-	}
-	return nil
 }
 
 // selectFlips gives how often gifts of imports appeared or disappeared.
@@ -192,17 +200,25 @@ func Reopen(ctx context.Context, tx *sql.Tx, account guid.ID, from time.Time) er
 
 // CloseDayAgain puts what its entries say in the place of the sums of a closed day.
 func (b *Books) CloseDayAgain(ctx context.Context, account *merchant.Account, day books.Day, now time.Time) error {
-	sums, err := b.workOut(ctx, account, day)
-	if err != nil {
-		return err
+	for {
+		d, err := b.DraftDay(ctx, account, day)
+		if err == nil {
+			err = b.CloseDraftAgain(ctx, d, now)
+		}
+		if !errors.Is(err, db.ErrOvertaken) {
+			return err
+		}
 	}
-	of := []any{db.KeyOf(account.ID), day.Number}
-	err = b.db.Transact(ctx, func(run db.Runner) error {
-		return run(ctx, []db.Batch{{Query: updateDay, Rows: [][]any{append(of[:2:2], db.Micros(now))}},
-			{Query: deleteSums, Rows: [][]any{of}}, rowsOf(account.ID, day, sums)})
-	})
+}
+
+// CloseDraftAgain puts a draft in the place of the sums of a closed day. It fails with db.ErrOvertaken where an import
+// appeared or disappeared since the day was worked out.
+func (b *Books) CloseDraftAgain(ctx context.Context, d Draft, now time.Time) error {
+	of := []any{db.KeyOf(d.account), d.day.Number}
+	err := b.write(ctx, d, db.Batch{Query: updateDay, Rows: [][]any{append(of[:2:2], db.Micros(now))}},
+		db.Batch{Query: deleteSums, Rows: [][]any{of}})
 	if err != nil {
-		return fmt.Errorf("closing day %d of account %s again: %w", day.Number, account.ID, err)
+		return fmt.Errorf("closing day %d of account %s again: %w", d.day.Number, d.account, err)
 	}
 	return nil
 }
@@ -235,23 +251,59 @@ func (b *Books) CheckDays(ctx context.Context, account *merchant.Account, newest
 			found(fmt.Sprintf("account %s: closed day %d does not begin where day %d ended", account.ID, day.Number,
 				days[n-1].Number))
 		}
-		is, err := b.workOut(ctx, account, day)
+		right, err := b.checkDay(ctx, account, day)
 		if err != nil {
 			return err
+		}
+		if !right {
+			found(fmt.Sprintf("account %s: the sums of closed day %d are not what its entries say", account.ID, day.Number))
+		}
+	}
+	return nil
+}
+
+// checkDay reports whether the sums of a day are what its entries say. It looks again where the day was opened or
+// closed meanwhile. A day that is open has no sums.
+func (b *Books) checkDay(ctx context.Context, account *merchant.Account, day books.Day) (right bool, err error) {
+	for {
+		before, err := b.edition(ctx, account.ID, day)
+		if err != nil || before == (edition{}) {
+			return true, err
+		}
+		is, err := b.workOut(ctx, account, day)
+		if err != nil {
+			return false, err
 		}
 		noted := books.Sums{}
 		for _, cube := range books.Cubes() {
 			err := b.eachSum(ctx, selectSums, account.ID, cube, day.Number, day.Number,
 				func(_ int, k books.Key, s books.Sum) error { noted[k] = s; return nil })
 			if err != nil {
-				return err
+				return false, err
 			}
 		}
-		if !maps.Equal(is, noted) {
-			found(fmt.Sprintf("account %s: the sums of closed day %d are not what its entries say", account.ID, day.Number))
+		if maps.Equal(is, noted) {
+			return true, nil
+		}
+		if after, err := b.edition(ctx, account.ID, day); err != nil || after == before {
+			return false, err
 		}
 	}
-	return nil
+}
+
+// edition tells two closings of a day apart. The zero value: the day is not closed.
+type edition struct{ closedAt, flips int64 }
+
+const selectEdition = `SELECT d.closed_at,
+		CAST((SELECT coalesce(sum(m.flips), 0) FROM gift_import AS m WHERE m.account_id = $1) AS BIGINT)
+	FROM book_day AS d WHERE d.account_id = $1 AND d.day = $2`
+
+func (b *Books) edition(ctx context.Context, account guid.ID, day books.Day) (e edition, err error) {
+	err = b.db.Get(ctx, selectEdition, []any{db.KeyOf(account), day.Number}, &e.closedAt, &e.flips)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return e, fmt.Errorf("reading when day %d of account %s was closed: %w", day.Number, account, err)
+	}
+	return e, nil
 }
 
 func rowsOf(account guid.ID, day books.Day, sums books.Sums) db.Batch {
@@ -282,22 +334,32 @@ const (
 )
 
 // eachSum tells of the sums of closed days, one after the other as they are read; of selectTotals, the day is 0.
+// Reading begins again when a connection is lost, as long as nothing was told.
 func (b *Books) eachSum(ctx context.Context, query string, account guid.ID, cube books.Cube, first, last int,
 	tell func(day int, k books.Key, s books.Sum) error) error {
-	err := db.Each(ctx, b.db.Readers, query, []any{db.KeyOf(account), string(cube), first, last},
-		func(rows *sql.Rows) error {
-			var day int
-			var k books.Key
-			var s books.Sum
-			err := rows.Scan(&day, &k.Cube, &k.Line, db.ScanID(&k.ProgramID), &k.Promotional, &k.Item, &k.Currency.Code,
-				&k.Currency.Decimals, db.ScanID(&k.Sold), db.ScanID(&k.Place), db.ScanID(&k.KeyID), &k.Month, &k.VAT.Treatment,
-				&k.VAT.Rate, &s.Count, &s.Pieces, &s.Money)
-			if err != nil {
-				return err
-			}
-			return tell(day, k, s)
-		})
-	if err != nil {
+	var late error // once something was told
+	err := b.db.RetryLong(ctx, func(ctx context.Context) error {
+		told := false
+		err := db.Each(ctx, b.db.Readers, query, []any{db.KeyOf(account), string(cube), first, last},
+			func(rows *sql.Rows) error {
+				var day int
+				var k books.Key
+				var s books.Sum
+				err := rows.Scan(&day, &k.Cube, &k.Line, db.ScanID(&k.ProgramID), &k.Promotional, &k.Item, &k.Currency.Code,
+					&k.Currency.Decimals, db.ScanID(&k.Sold), db.ScanID(&k.Place), db.ScanID(&k.KeyID), &k.Month,
+					&k.VAT.Treatment, &k.VAT.Rate, &s.Count, &s.Pieces, &s.Money)
+				if err != nil {
+					return err
+				}
+				told = true
+				return tell(day, k, s)
+			})
+		if told {
+			late, err = err, nil
+		}
+		return err
+	})
+	if err = errors.Join(err, late); err != nil {
 		return fmt.Errorf("reading the sums of closed days of account %s: %w", account, err)
 	}
 	return nil
