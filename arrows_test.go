@@ -80,6 +80,7 @@ var arrows = map[string][]string{
 		"internal/gift", "internal/merchant"},
 	"internal/post/mail":      {"internal/post/message"},
 	"internal/post/sms":       {"internal/gift", "internal/post/message"},
+	"internal/post/pass":      {"internal/post/card", "internal/post/picture"},
 	"internal/post/picture":   {},
 	"internal/pin":            {"internal/base/slowhash"},
 	"internal/base/slowhash":  {},
@@ -89,10 +90,10 @@ var arrows = map[string][]string{
 	"internal/command/movein": {"internal/base/durable", "internal/command/terminal", "internal/event", "internal/guid",
 		"internal/intake", "internal/merchant", "internal/money", "internal/store"},
 	"internal/setup": {"internal/base/normalize", "internal/gift", "internal/merchant", "internal/post/card",
-		"internal/setup/document"},
+		"internal/post/pass", "internal/setup/document"},
 	"internal/setup/document": {"internal/base/clientip", "internal/base/normalize", "internal/base/publickey",
-		"internal/event", "internal/gift", "internal/merchant", "internal/pin", "internal/post/picture",
-		"internal/ticket/format", "internal/wire"},
+		"internal/event", "internal/gift", "internal/merchant", "internal/pin", "internal/post/pass",
+		"internal/post/picture", "internal/ticket/format", "internal/wire"},
 	"internal/intake": {"internal/books", "internal/contact", "internal/event", "internal/gift", "internal/imports",
 		"internal/ledger", "internal/merchant", "internal/money", "internal/sealed"},
 	"internal/store": {"internal/base/ratelimit", "internal/base/span", "internal/books", "internal/chain",
@@ -164,7 +165,7 @@ var arrows = map[string][]string{
 		"internal/face/provider", "internal/gift", "internal/ledger", "internal/merchant", "internal/service"},
 	"internal/face/web": {"internal/base/clientip", "internal/base/fair", "internal/base/ratelimit",
 		"internal/gift", "internal/merchant", "internal/post/card", "internal/post/locale",
-		"internal/post/message", "internal/post/print", "internal/post/qr"},
+		"internal/post/message", "internal/post/pass", "internal/post/print", "internal/post/qr"},
 	"internal/face/till": {"internal/base/fair", "internal/base/ratelimit", "internal/event",
 		"internal/face/web", "internal/gift", "internal/merchant", "internal/pin", "internal/post/card",
 		"internal/post/locale", "internal/service", "internal/wire"},
@@ -194,7 +195,8 @@ var vocabulary = []string{"internal/guid", "internal/money", "internal/refusal",
 
 // forTests are the packages that only tests import: they may import what they like, and no product code imports them.
 var forTests = []string{"internal/boontest", "internal/face/api/contract", "internal/face/provider/providertest",
-	"internal/post/delivery/deliverytest", "internal/racetest", "internal/refusal/refusaltest", "internal/store/pgtest"}
+	"internal/post/delivery/deliverytest", "internal/post/pass/passtest", "internal/racetest",
+	"internal/refusal/refusaltest", "internal/store/pgtest"}
 
 const module = "boon.example/"
 

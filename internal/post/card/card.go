@@ -55,6 +55,7 @@ type View struct {
 	Terms    []string       // paragraphs of lines, those of the promotion last
 	GoodFor  string         // the names of the items that it is good for; "": anything
 	Validity string         // a sentence
+	Ends     time.Time      // when its validity ends, by the clock that Validity goes by; zero: never
 	Where    string         // a sentence
 	WhereIn  []locale.Piece // Where, with names apart
 	Places   []string       // the locations that Where is about, the first few
@@ -173,6 +174,9 @@ func In(l *locale.Locale, g *gift.Gift, a *merchant.Account, now time.Time) View
 	zone := zoneOf(g, a)
 	v.GoodFor = Line(merchant.ItemNames(g.GoodFor(a)))
 	v.Validity = validity(l, g, zone)
+	if end := g.End(); !end.IsZero() {
+		v.Ends = end.In(zone)
+	}
 	v.place(g, a)
 	v.state(g, zone, now)
 	return v

@@ -13,14 +13,7 @@ import (
 // smaller in the same shape.
 func Banner(file []byte, width, height int, ground color.Color, limit int) (Picture, error) {
 	return lighter(file, limit, func(img image.Image, shrink float64) *image.NRGBA {
-		from := img.Bounds()
-		if size := from.Size(); size.X*height > size.Y*width {
-			cut := size.X - max(1, size.Y*width/height)
-			from.Min.X, from.Max.X = from.Min.X+cut/2, from.Max.X-(cut-cut/2)
-		} else {
-			cut := size.Y - max(1, size.X*height/width)
-			from.Min.Y, from.Max.Y = from.Min.Y+cut/2, from.Max.Y-(cut-cut/2)
-		}
+		from := filling(img, width, height)
 		scale := min(1, float64(from.Dx())/float64(width)) * shrink // never larger than it was
 		return onGround(img, from, image.Rect(0, 0, pixels(width, scale), pixels(height, scale)), 0, ground)
 	})
@@ -37,6 +30,19 @@ func Badge(file []byte, width, height, margin, limit int) (Picture, error) {
 		to := image.Rect(0, 0, pixels(size.X, scale)+2*edge, pixels(size.Y, scale)+2*edge)
 		return onGround(img, img.Bounds(), to, edge, color.White)
 	})
+}
+
+// filling is what of a picture has the shape of a box, in its middle.
+func filling(img image.Image, width, height int) image.Rectangle {
+	from := img.Bounds()
+	if size := from.Size(); size.X*height > size.Y*width {
+		cut := size.X - max(1, size.Y*width/height)
+		from.Min.X, from.Max.X = from.Min.X+cut/2, from.Max.X-(cut-cut/2)
+	} else {
+		cut := size.Y - max(1, size.X*height/width)
+		from.Min.Y, from.Max.Y = from.Min.Y+cut/2, from.Max.Y-(cut-cut/2)
+	}
+	return from
 }
 
 func pixels(n int, scale float64) int { return max(1, int(float64(n)*scale+0.5)) }

@@ -1,0 +1,95 @@
+package pass
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/draw"
+	"image/png"
+
+	"golang.org/x/image/vector"
+
+	"boon.example/internal/post/card"
+	"boon.example/internal/post/picture"
+)
+
+// Pictures are the pictures of a pass, by the names of their files: the icon that stands in notices, the logo above the
+// pass, and the strip behind its balance.
+type Pictures map[string][]byte
+
+// The sizes of pictures in points. A fine screen has two or three pixels to a point.
+const (
+	iconSide                = 29
+	logoWidth, logoHeight   = 160, 50
+	stripWidth, stripHeight = 375, 144
+	fineness                = 3
+)
+
+// Draw makes the pictures of a pass from those of its design, which are files as package picture made them; nil: the
+// design has none. The icon is never missing, as phones take no pass without one.
+func Draw(logo, strip []byte, accent card.Color) (Pictures, error) {
+	made := Pictures{}
+	for scale := 1; scale <= fineness; scale++ {
+		suffix := ".png"
+		if scale > 1 {
+			suffix = fmt.Sprintf("@%dx.png", scale)
+		}
+		icon, err := encoded(bow(scale*iconSide, accent))
+		if err == nil && logo != nil {
+			icon, err = picture.Tile(logo, scale*iconSide)
+		}
+		if err != nil {
+			return nil, err
+		}
+		made["icon"+suffix] = icon
+		if logo != nil {
+			if made["logo"+suffix], err = picture.Within(logo, scale*logoWidth, scale*logoHeight); err != nil {
+				return nil, err
+			}
+		}
+		if strip != nil {
+			if made["strip"+suffix], err = picture.Filling(strip, scale*stripWidth, scale*stripHeight); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return made, nil
+}
+
+// bow is the icon of a design without a logo: a parcel in the ink of the card on its ground.
+func bow(side int, ground card.Color) *image.NRGBA {
+	to := image.NewNRGBA(image.Rect(0, 0, side, side))
+	draw.Draw(to, to.Bounds(), image.NewUniform(opaque{ground}), image.Point{}, draw.Src)
+	at := func(n float32) float32 { return n * float32(side) / 32 }
+	r := vector.NewRasterizer(side, side)
+	for _, box := range [][4]float32{{6, 12, 26, 17}, {7.5, 18.5, 14.75, 26}, {17.25, 18.5, 24.5, 26}} {
+		r.MoveTo(at(box[0]), at(box[1]))
+		r.LineTo(at(box[2]), at(box[1]))
+		r.LineTo(at(box[2]), at(box[3]))
+		r.LineTo(at(box[0]), at(box[3]))
+		r.ClosePath()
+	}
+	for _, way := range []float32{-1, 1} { // the loops
+		r.MoveTo(at(16), at(11))
+		r.CubeTo(at(16+2*way), at(5), at(16+8*way), at(6), at(16+7*way), at(11))
+		r.ClosePath()
+	}
+	r.Draw(to, to.Bounds(), image.NewUniform(opaque{ground.Text()}), image.Point{})
+	return to
+}
+
+// opaque is a colour of a card as one of pictures.
+type opaque struct{ card.Color }
+
+// RGBA implements color.Color.
+func (c opaque) RGBA() (r, g, b, a uint32) {
+	return 0x101 * uint32(c.R), 0x101 * uint32(c.G), 0x101 * uint32(c.B), 0xffff
+}
+
+func encoded(img image.Image) ([]byte, error) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		return nil, fmt.Errorf("drawing an icon: %w", err)
+	}
+	return b.Bytes(), nil
+}
