@@ -161,6 +161,7 @@ nobody waits | internal/face/api type codesSeen | when the audit trail was told 
 nobody waits | internal/face/api type keyNames | names of keys
 nobody waits | internal/post/delivery type pictureCache | the newest pictures of mails
 nobody waits | internal/post/mail type Carrier | idle connections to the mail server
+turns, by account | internal/face/web type passes | pictures of passes, drawn by whoever has a turn to print
 nobody waits | internal/post/print type Fonts | fonts that were opened
 nobody waits | internal/server type keyUses | when keys were used
 nobody waits | internal/base/span type Tracer | causes of the newest events

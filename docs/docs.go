@@ -53,6 +53,7 @@ var Served = map[string]string{
 	"start/install-typescript.md": "docs/install-typescript",
 	"guides/books.md":             "docs/books",
 	"guides/import.md":            "docs/import",
+	"guides/wallet.md":            "docs/wallet",
 	"guides/cards.md":             "docs/cards",
 	"guides/care.md":              "docs/care",
 	"guides/going-live.md":        "docs/going-live",

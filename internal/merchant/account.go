@@ -65,6 +65,7 @@ type Account struct {
 	People    []Person   `json:"people,omitempty"`
 	Providers []Provider `json:"providers,omitempty"`
 	Books     Books      `json:"books,omitzero"`
+	Wallet    Wallet     `json:"wallet,omitzero"`
 	// what is never redeemed goes to a state as unclaimed property: none of it is breakage
 	Escheat bool `json:"escheat,omitempty"`
 

@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
+	"boon.example/internal/post/pass"
 	"boon.example/internal/setup/document"
 )
 
@@ -235,6 +236,15 @@ func (p *plan) kept(a *document.Account, old *merchant.Account) *merchant.Accoun
 			continue
 		}
 		kept.Providers[at].Secrets = old.Providers[before].Secrets
+	}
+	if w := &kept.Wallet.Apple; w.Certificate != "" && w.Key == "" {
+		at := a.At
+		at.Path += ".wallet.apple.key"
+		if w.Key = old.Wallet.Apple.Key; w.Key == "" {
+			p.problem(at, "This field is required: it is the private key of the certificate.")
+		} else if _, err := pass.NewSigner(w.Certificate, w.Key); err != nil {
+			p.problem(at, "The account keeps the private key that it has. %s", err)
+		}
 	}
 	for n := range kept.Designs {
 		for _, h := range []*merchant.AssetHash{&kept.Designs[n].Logo, &kept.Designs[n].Picture} {

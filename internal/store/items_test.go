@@ -85,20 +85,23 @@ func testSealedMessages(t *testing.T, open opener) {
 	}
 }
 
-// testSealedSetup: no table has the hash of a PIN or the address of a webhook in clear, they are read back, also where
-// they stand in clear, and moved to somebody else they open nothing, which verify tells.
+// testSealedSetup: no table has the hash of a PIN, the address of a webhook or a private key in clear. They are read
+// back, also where they stand in clear. Moved to somebody else they open nothing, which verify tells.
 func testSealedSetup(t *testing.T, open opener) {
 	s, _ := open(t)
 	const hash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2E$aGFzaA"
 	const address = "https://hooks.example.com/T0/B0/secret-path"
+	const privateKey = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
 	account := merchant.Account{ID: newID(), Name: "A", Currency: dollars, Zone: time.UTC, MaxGiftValue: 1,
-		People: []merchant.Person{{Name: "Ana", PIN: hash}, {Name: "Ben", PIN: hash + "2"}}}
+		People: []merchant.Person{{Name: "Ana", PIN: hash}, {Name: "Ben", PIN: hash + "2"}},
+		Wallet: merchant.Wallet{Apple: merchant.AppleWallet{Certificate: "c", Key: privateKey}}}
 	hook := merchant.Webhook{ID: newID(), AccountID: account.ID, URL: address, Secret: "whsec_abc", Enabled: true,
 		CreatedAt: noon, ChangedAt: noon}
 	configure(t, s, merchant.Changes{Accounts: []*merchant.Account{&account}, Webhooks: []*merchant.Webhook{&hook}})
 	for table, rows := range dump(t, s) {
 		for _, row := range rows {
-			if strings.Contains(row, "argon2id") || strings.Contains(row, "hooks.example.com") {
+			if strings.Contains(row, "argon2id") || strings.Contains(row, "hooks.example.com") ||
+				strings.Contains(row, "PRIVATE KEY") {
 				t.Errorf("%s has it in clear: %s", table, row)
 			}
 		}
@@ -107,6 +110,9 @@ func testSealedSetup(t *testing.T, open opener) {
 	must(t, err)
 	if is := d.Accounts[account.ID].People; is[0].PIN != hash || is[1].PIN != hash+"2" {
 		t.Errorf("the PINs are %+v", is)
+	}
+	if is := d.Accounts[account.ID].Wallet.Apple.Key; is != privateKey {
+		t.Errorf("the key of passes is %q", is)
 	}
 	if is := d.Webhooks[account.ID]; len(is) != 1 || is[0].URL != address {
 		t.Errorf("the webhooks are %+v", is)

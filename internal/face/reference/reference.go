@@ -89,6 +89,7 @@ var parts = []struct {
 		{"guides/platforms.md", "Toast, Wix and VTEX"},
 		{"guides/till.md", "At the counter"},
 		{"guides/console.md", "In the console"},
+		{"guides/wallet.md", "Passes"},
 		{"guides/books.md", "What is owed for gifts"},
 		{"guides/import.md", "Bring cards of another system in"},
 		{"guides/test-mode.md", "Test mode"},

@@ -27,6 +27,7 @@ type giftPage struct {
 	Earlier bool   // there were more uses before these
 	PDF     string // the address of the PDF on the usual paper
 	Fold    string // of the one of a card to be folded
+	Pass    string // the address of the pass for Apple Wallet; "": there is none, or nothing to put it into
 }
 
 // A gift's history is read backwards, maxHistory entries at a time, until a use is found: holds may have come after it.
@@ -105,6 +106,9 @@ func (s *site) gift(r *http.Request) (page, error) {
 		// nolint:gosec // made of digits and a text of ours
 		v.QR = template.HTML(code.SVG(l.Text("page.qr")))
 		v.paper(r.URL.EscapedPath()+PrintPath, l.Language() == g.Reads(account))
+		if account.Wallet.Apple.Certificate != "" && takesPasses(r) {
+			v.Pass = r.URL.EscapedPath() + PassPath + "?" + languageQuery + "=" + string(l.Language())
+		}
 	}
 	return page{
 		Locale: l, guests: true, Title: l.Text("page.title", v.Sender, v.Merchant), Preview: s.preview(v),

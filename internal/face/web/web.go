@@ -85,6 +85,7 @@ type site struct {
 	misses   misses
 	printing *fair.Places // for the PDFs of one gift each
 	sheets   *fair.Places // for the PDFs of orders
+	passes   passes
 }
 
 // now is the time by the clock of an account.
@@ -113,7 +114,8 @@ func Handler(c Config) http.Handler {
 	page := func(pattern string, h http.Handler) { mux.Handle(pattern, c.Admit(h)) }
 	page("/{$}", s.page(s.front))
 	page("/g/{token}", s.page(s.gift))
-	// A request for a PDF waits for a printer, and keeps no place meanwhile.
+	// A request for a PDF or a pass waits for a printer, and keeps no place meanwhile.
+	mux.Handle("/g/{token}"+PassPath, s.reads(http.HandlerFunc(s.applePass)))
 	mux.Handle("/g/{token}"+PrintPath, s.prints(s.printGift))
 	mux.Handle("/orders/{sheet}"+PrintPath, s.prints(s.printOrder))
 	page("/assets/{hash}", s.reads(http.HandlerFunc(s.asset)))

@@ -125,7 +125,7 @@ var account = &merchant.Account{
 	Designs:   []merchant.Design{{ID: guid.ID{4}, AccentColor: "#ffcc00", Headline: "Enjoy"}},
 }
 
-func aGift(t *testing.T) gift.Gift {
+func aGift(t testing.TB) gift.Gift {
 	t.Helper()
 	code, err := gift.ParseVoucherCode("482915073364")
 	if err != nil {

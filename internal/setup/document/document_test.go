@@ -82,7 +82,7 @@ func inFile(def definition, name string, v *yaml.Node, all map[string]bool) {
 // headings of docs/reference/setup.md, by kind.
 var headings = map[string]string{"account": "Accounts", "location": "Locations", "subscription": "Subscriptions",
 	"storefront": "Storefronts", "voucher design": "Voucher designs", "promotion": "Promotions", "person": "People",
-	"provider": "Providers", "books": "Books"}
+	"provider": "Providers", "books": "Books", "wallet": "Wallet"}
 
 // TestEveryFieldIsEverywhere: a field of the set-up is one tag in merchant. It is read from a file, written to one, and
 // described; that it is compared is for TestEveryFieldIsCompared, that it is stored for the store's tests.
@@ -102,7 +102,7 @@ func TestEveryFieldIsEverywhere(t *testing.T) {
 	if len(read) < 60 {
 		t.Errorf("only %d fields are known: %v", len(read), read)
 	}
-	secrets := []string{"person.pin", "provider.secret"}
+	secrets := []string{"person.pin", "provider.secret", "account.wallet.apple.key"}
 	for path, ok := range read {
 		if !ok {
 			t.Errorf("%s: testdata/everything.yaml says nothing, or what it says is not read", path)

@@ -142,6 +142,7 @@ func (r *reader) account(v value) Account {
 	f := r.fill(v, definitionOf(reflect.TypeFor[merchant.Account]()), reflect.ValueOf(a).Elem(), "webhooks", "keys")
 	f.requireLanguage(a)
 	checkBooks(f, a)
+	checkWallet(f, a)
 	keys := r.keys(f, "keys")
 	for i := range keys {
 		keys[i].Owner, keys[i].Test = a.ID, a.Test

@@ -53,6 +53,8 @@ func namedForms() map[string]form {
 		"account limits": formed(func(f fields, _ string) merchant.Limits {
 			return f.limits(merchant.DefaultLimits, f.in.currency())
 		}, tellLimits, writeLimitsBeyond(merchant.DefaultLimits)),
+		"pass certificate":       formed(fields.passCertificate, tellSecret[string], writeText),
+		"pass key":               formed(fields.passKey, tellSecret[string], nil),
 		"person's permissions":   formed(fields.personMay, tellPermissions, writePersonMay),
 		"platform's permissions": formed(fields.providerMay, tellPermissions, writePermissions),
 	}

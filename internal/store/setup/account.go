@@ -26,6 +26,8 @@ type account struct {
 
 	Promotions []promotion `json:"promotions,omitempty"`
 	People     []person    `json:"people,omitempty"`
+
+	PassKey string `json:"passKey,omitempty"` // of Wallet.Apple, sealed
 }
 
 // promotion stores items by their ids. The names of those that have one stand beside them.
@@ -55,6 +57,7 @@ func formatAccount(a *merchant.Account, k *sealed.Keys) (string, error) {
 	for _, p := range a.People {
 		d.People = append(d.People, person{p, sealText(k, pinDomain, p.PIN, pinRecord(a.ID, p.Name))})
 	}
+	d.PassKey = sealText(k, passKeyDomain, a.Wallet.Apple.Key, a.ID[:])
 	text, err := json.Marshal(d)
 	return string(text), err
 }
@@ -83,6 +86,7 @@ func parseAccount(text []byte, k *sealed.Keys) (*merchant.Account, error) {
 		p.Person.PIN = openText(k, pinDomain, p.PIN, pinRecord(a.ID, p.Name))
 		a.People = append(a.People, p.Person)
 	}
+	a.Wallet.Apple.Key = openText(k, passKeyDomain, d.PassKey, a.ID[:])
 	return a, nil
 }
 

@@ -7,14 +7,16 @@ import (
 	"boon.example/internal/sealed"
 )
 
-// sealedMark begins a text of the set-up that is sealed where it stands: no hash of a PIN and no address of a webhook
-// begins so.
+// sealedMark begins a text of the set-up that is sealed where it stands: no hash of a PIN, no address of a webhook
+// and no private key begins so.
 const sealedMark = "sealed:"
 
 // The domains in which texts of the set-up are sealed.
 const (
 	pinDomain = "pin hash"
 	urlDomain = "webhook url"
+
+	passKeyDomain = "key of passes"
 )
 
 // sealText seals a text of the set-up for its record. A text that this instance could not open stays as it is.

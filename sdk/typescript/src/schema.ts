@@ -61,7 +61,7 @@ export interface paths {
          * @description Every entry of every gift of the account, the newest first, in pages: follow Link until a page has none, and put the pages behind one another. amount is what the entry added to the worth of the
          *     gift: of the first entry, what the gift was made with. An entry without currency counts pieces. The columns are at, kind, amount, currency, balance, held, status, promotional, program, organization,
          *     reference, reason, reasonCode, purchaseReference, until, organizationID, keyID, reverses, holdID, counterpartVoucherID, voucherID and entryID; more columns may follow. The audit trail notes each
-         *     export before its first page leaves. A key that is enabled for some locations gets the entries of the gifts that are limited to one of those; of what was done elsewhere, it is told neither where nor by which key.
+         *     export before its first page leaves. A key that is enabled for some locations gets the entries of the gifts that are limited to one of those.
          */
         get: operations["exportEntries"];
         put?: never;

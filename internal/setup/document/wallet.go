@@ -1,0 +1,104 @@
+package document
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+
+	"boon.example/internal/merchant"
+	"boon.example/internal/post/pass"
+)
+
+// maxPEM is how many bytes of certificates, or of a key, are read.
+const maxPEM = 64 << 10
+
+// pem reads a text in PEM form, which stands in the set-up file or in a file beside it.
+func (f fields) pem(name string) (v value, text []byte, ok bool) {
+	v, _, ok = f.scalar(name)
+	switch {
+	case !ok:
+		return v, nil, false
+	case strings.Contains(v.Value, "-----BEGIN "):
+		return v, []byte(v.Value), true
+	case f.folder == nil:
+		f.problem(v, "Files are read from beside the set-up file, and this set-up is not a file. Give boon apply the file's "+
+			"name, or write the text here, from -----BEGIN to its end.")
+		return v, nil, false
+	case !fs.ValidPath(v.Value):
+		f.problem(v, "This must be the path of a file in the set-up file's folder or below it, such as wallet/apple.pem, "+
+			"with plain slashes.")
+		return v, nil, false
+	}
+	file, err := f.folder.Open(v.Value)
+	if err == nil {
+		defer file.Close()
+		text, err = io.ReadAll(io.LimitReader(file, maxPEM+1))
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.problem(v, "The file %s is looked for in the set-up file's folder: there is no such file.", v.Value)
+	case err != nil:
+		f.problem(v, "The file %s is looked for in the set-up file's folder: it cannot be read.", v.Value)
+	case len(text) > maxPEM:
+		f.problem(v, "The file %s has more than %d bytes; certificates and keys have fewer.", v.Value, maxPEM)
+	default:
+		return v, text, true
+	}
+	return v, nil, false
+}
+
+func (f fields) passCertificate(name string) string {
+	v, file, ok := f.pem(name)
+	if !ok {
+		return ""
+	}
+	certificates, err := pass.ReadCertificates(file)
+	if err != nil {
+		f.problem(v, "%s", err)
+	}
+	return certificates
+}
+
+func (f fields) passKey(name string) string {
+	v, file, ok := f.pem(name)
+	if !ok {
+		return ""
+	}
+	key, err := pass.ReadKey(file)
+	if err != nil {
+		f.problem(v, "%s", err)
+	}
+	return key
+}
+
+// checkWallet holds what the file says of Apple's certificate to the certificate, and fills in what it leaves out.
+func checkWallet(f fields, a *merchant.Account) {
+	wallet, ok := f.get("wallet")
+	if !ok {
+		return
+	}
+	at := f.fieldOf(wallet, "apple")
+	w := &a.Wallet.Apple
+	if w.Certificate == "" {
+		return // that is told
+	}
+	passType, team := pass.For(w.Certificate)
+	for _, named := range []struct {
+		field string
+		said  *string
+		is    string
+	}{{"passTypeIdentifier", &w.PassType, passType}, {"teamIdentifier", &w.Team, team}} {
+		if *named.said != "" && *named.said != named.is {
+			f.problem(f.fieldOf(at, named.field), "The certificate is for %q. Leave this field out, or take the certificate "+
+				"of %q.", named.is, *named.said)
+		}
+		*named.said = named.is
+	}
+	if w.Key == "" {
+		return // it keeps the one that it has
+	}
+	if _, err := pass.NewSigner(w.Certificate, w.Key); err != nil {
+		f.problem(f.fieldOf(at, "key"), "%s", err)
+	}
+}
