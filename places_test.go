@@ -114,7 +114,7 @@ turns, by account | internal/face/api/manage prints | stocks that are printed
 turns, by account | internal/face/api/reports Places | reports that are made
 turns, by account | internal/service tests | calls of test accounts, half of the places for each
 turns, by account | internal/face/till busy | hashes of PINs at sign-in
-turns, by account | internal/face/console busy | checks of passwords
+turns, by account | internal/face/console/signin busy | checks of passwords
 turns, by account | internal/face/till days | lists of a day
 turns, by account | internal/face/web printing | PDFs of single gifts
 turns, by account | internal/face/web sheets | PDFs of orders
@@ -137,7 +137,7 @@ share of an account | internal/server type connections | connections, by client 
 one party only | internal/face/api/manage type changeLimiter | changes of the set-up, of an account
 one party only | internal/service g.Limiter | wrong codes, of a key and location
 one party only | internal/face/till t.pins | wrong PINs, of a till and person
-one party only | internal/face/console f.limits | wrong sign-ins, of a name and of a network
+one party only | internal/face/console/signin f.limits | wrong sign-ins, of a name and of a network
 one party only | internal/base/ratelimit type Limiter | buckets of these; those that nobody uses are dropped
 one party only | internal/face/web type misses | wrong addresses of gifts, of a network; beyond 50,000 all are forgotten
 one party only | internal/post/webhook calls | calls of an account's endpoints

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/face/console"
+	"boon.example/internal/face/console/signin"
 	"boon.example/internal/guid"
 	"boon.example/internal/setup"
 	"boon.example/internal/staff"
@@ -24,7 +24,7 @@ func (a *app) inviteFirst(ctx context.Context) error {
 		return staff.Changes{Invite: &staff.Invited{Invitation: nobody.Invite(time.Now()), Token: token}}, nil
 	})
 	if err == nil {
-		a.First(console.JoinLink(a.PublicURL, token))
+		a.First(signin.JoinLink(a.PublicURL, token))
 	}
 	return err
 }
@@ -32,13 +32,13 @@ func (a *app) inviteFirst(ctx context.Context) error {
 // beginner makes the first account.
 type beginner struct{ *app }
 
-func firstOf(q console.First) *setup.First {
+func firstOf(q signin.First) *setup.First {
 	return &setup.First{Name: q.Name, Currency: q.Currency, Zone: q.Zone, Language: q.Language, Location: q.Location,
 		Till: q.Till}
 }
 
-// CheckFirst implements console.Beginner.
-func (b beginner) CheckFirst(q console.First) (wrong []string) {
+// CheckFirst implements signin.Beginner.
+func (b beginner) CheckFirst(q signin.First) (wrong []string) {
 	err := firstOf(q).Check()
 	problems, is := errors.AsType[setup.Problems](err)
 	if err != nil && !is {
@@ -50,8 +50,8 @@ func (b beginner) CheckFirst(q console.First) (wrong []string) {
 	return wrong
 }
 
-// BeginFirst implements console.Beginner.
-func (b beginner) BeginFirst(ctx context.Context, q console.First) (account guid.ID, pair string, err error) {
+// BeginFirst implements signin.Beginner.
+func (b beginner) BeginFirst(ctx context.Context, q signin.First) (account guid.ID, pair string, err error) {
 	account, token, err := firstOf(q).Begin(ctx, b.store, time.Now())
 	if err == nil {
 		err = b.readSetup(ctx)

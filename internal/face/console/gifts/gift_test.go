@@ -1,10 +1,11 @@
-package console
+package gifts
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"boon.example/internal/face/console/desk"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -21,12 +22,11 @@ func TestEverythingHasWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, l := range locale.ConsoleLanguages() {
-		r := &request{Call: &service.Call{}, locale: locale.For(l), account: &merchant.Account{Zone: time.UTC},
-			directory: &merchant.Directory{}}
+		r := &desk.Request{Call: &service.Call{}, Locale: locale.For(l), Account: &merchant.Account{Zone: time.UTC}}
 		g := &gift.Gift{Voucher: gift.Voucher{ID: guid.ID{1}, Currency: euro, Balance: 5}}
 		for _, kind := range gift.Kinds() {
 			for _, by := range []money.Amount{-500, 0, 500} {
-				h := r.happened(g, &gift.Entry{Seq: 2, Kind: kind, Delta: by})
+				h := eventOf(r, g, &gift.Entry{Seq: 2, Kind: kind, Delta: by})
 				if h.Text == "" || strings.Contains(h.Text, "%!") {
 					t.Errorf("%s: %s is told as %q", l, kind, h.Text)
 				}
@@ -34,7 +34,7 @@ func TestEverythingHasWords(t *testing.T) {
 		}
 		for _, status := range gift.Statuses() {
 			g.Status = status
-			if s := r.state(g); s.Text == "" || strings.Contains(s.Text, "%!") {
+			if s := stateOf(r, g); s.Text == "" || strings.Contains(s.Text, "%!") {
 				t.Errorf("%s: %s is told as %q", l, status, s.Text)
 			}
 		}

@@ -1,4 +1,4 @@
-package console
+package gifts
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/contact"
+	"boon.example/internal/face/console/desk"
 	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -17,12 +18,12 @@ import (
 )
 
 // sendPages are the form that sends a gift.
-func (f *console) sendPages() []page {
-	return []page{
-		{pattern: "GET /send", nav: "console.send", needs: merchant.MaySend, do: func(r *request) (view, error) {
+func (f *pages) sendPages() []desk.Page {
+	return []desk.Page{
+		{Pattern: "GET /send", Nav: "console.send", Needs: merchant.MaySend, Do: func(r *desk.Request) (desk.View, error) {
 			return f.showSend(r, nil)
 		}},
-		{pattern: "POST /send", needs: merchant.MaySend, do: f.send},
+		{Pattern: "POST /send", Needs: merchant.MaySend, Do: f.send},
 	}
 }
 
@@ -49,23 +50,23 @@ var typedInSend = []string{"value", "how", "to", "contact", "recipient", "sender
 	"first", "last", "email", "storefront", "promotion"}
 
 // showSend shows the form; where it was refused, with what was typed and what is wrong with it.
-func (f *console) showSend(r *request, wrong *refusal.Error) (view, error) {
-	shown := sendShown{Key: uuid.NewString(), Currency: r.account.Currency.Code, Typed: map[string]string{},
-		Zone: r.account.Zone.String()}
-	for n := range r.account.Promotions {
-		p := &r.account.Promotions[n]
+func (f *pages) showSend(r *desk.Request, wrong *refusal.Error) (desk.View, error) {
+	shown := sendShown{Key: uuid.NewString(), Currency: r.Account.Currency.Code, Typed: map[string]string{},
+		Zone: r.Account.Zone.String()}
+	for n := range r.Account.Promotions {
+		p := &r.Account.Promotions[n]
 		shown.Promotions = append(shown.Promotions, option{p.ID.String(), p.Name})
 	}
-	for n := range r.account.Storefronts {
-		s := &r.account.Storefronts[n]
+	for n := range r.Account.Storefronts {
+		s := &r.Account.Storefronts[n]
 		shown.Storefronts = append(shown.Storefronts, option{s.ID.String(), s.Name})
 	}
 	for _, name := range typedInSend {
 		shown.Typed[name] = r.HTTP.PostForm.Get(name)
 	}
-	v := view{template: "send.html", title: "console.send", data: &shown}
+	v := desk.View{Template: "send.html", Title: "console.send", Data: &shown}
 	if wrong != nil {
-		v.status, shown.Wrong = wrong.Code.Status(), r.wrongInSend(wrong)
+		v.Status, shown.Wrong = wrong.Code.Status(), wrongInSend(r, wrong)
 	}
 	return v, nil
 }
@@ -79,12 +80,12 @@ var fieldsOfSend = map[string]string{"value": "value", "recipientContact": "cont
 	"externalStorefrontID": "storefront", "promotionID": "promotion"}
 
 // wrongInSend tells what is wrong, each with the name of its field on the page.
-func (r *request) wrongInSend(e *refusal.Error) (sentences []string) {
-	texts := said(e)
+func wrongInSend(r *desk.Request, e *refusal.Error) (sentences []string) {
+	texts := desk.Said(e)
 	for n, m := range e.Messages {
 		path := m.Path + string(m.Field)
 		if field := fieldsOfSend[path[strings.LastIndexByte(path, '.')+1:]]; field != "" {
-			texts[n] = r.locale.Text("console.send."+field) + ": " + texts[n]
+			texts[n] = r.Locale.Text("console.send."+field) + ": " + texts[n]
 		}
 	}
 	return texts
@@ -92,37 +93,37 @@ func (r *request) wrongInSend(e *refusal.Error) (sentences []string) {
 
 // send sends a gift, once for each form that was shown, and leads to its page. That of a printed gift is shown with the
 // address of its card, which stands nowhere else.
-func (f *console) send(r *request) (view, error) {
+func (f *pages) send(r *desk.Request) (desk.View, error) {
 	typed := func(name string) string { return strings.TrimSpace(r.HTTP.PostForm.Get(name)) }
-	body, err := r.orderOf(typed)
+	body, err := orderOf(r, typed)
 	var made struct {
 		Gifts []struct{ VoucherID, PrintURL string }
 	}
 	if err == nil {
-		err = f.operate(r, http.MethodPost, gifting+string(gift.SendGift), typed("key"), body, &made)
+		err = r.Operate(http.MethodPost, gifting+string(gift.SendGift), typed("key"), body, &made)
 	}
 	if refused, is := errors.AsType[*refusal.Error](err); is {
 		return f.showSend(r, refused)
 	}
 	if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
-	to := home(r.account.ID) + "gifts/" + made.Gifts[0].VoucherID
+	to := desk.Home(r.Account.ID) + "gifts/" + made.Gifts[0].VoucherID
 	if card := made.Gifts[0].PrintURL; card != "" {
-		return view{template: "printed.html", title: "console.send.printed", data: printed{to, card}}, nil
+		return desk.View{Template: "printed.html", Title: "console.send.printed", Data: printed{to, card}}, nil
 	}
-	return view{to: to + "?done=send"}, nil
+	return desk.View{To: to + "?done=send"}, nil
 }
 
 // printed is what is shown of a gift that was made for paper.
 type printed struct{ Gift, Card string }
 
 // orderOf is the request of send-gift that a form means.
-func (r *request) orderOf(typed func(string) string) (map[string]any, error) {
+func orderOf(r *desk.Request, typed func(string) string) (map[string]any, error) {
 	value := strings.Replace(typed("value"), ",", ".", 1)
-	if _, err := r.account.Currency.Parse(money.Number(value)); err != nil {
+	if _, err := r.Account.Currency.Parse(money.Number(value)); err != nil {
 		return nil, refusal.At(refusal.ValidationFailure, "value", "%q is no amount. Write one such as %s.", typed("value"),
-			r.account.Currency.Format(25*unitsOf(r.account.Currency)))
+			r.Account.Currency.Format(25*unitsOf(r.Account.Currency)))
 	}
 	g := map[string]any{"value": json.Number(value), "deliveryMethodID": int(contact.Printed)}
 	if typed("to") != onPaper {
@@ -139,7 +140,7 @@ func (r *request) orderOf(typed func(string) string) (map[string]any, error) {
 		}
 	}
 	if typed("when") == later {
-		at, err := time.ParseInLocation("2006-01-02T15:04", typed("at"), r.account.Zone)
+		at, err := time.ParseInLocation("2006-01-02T15:04", typed("at"), r.Account.Zone)
 		if err != nil {
 			return nil, refusal.At(refusal.ValidationFailure, "deliveryDate", "Choose a day and a time.")
 		}

@@ -1,4 +1,4 @@
-package console
+package desk
 
 import (
 	"errors"
@@ -34,12 +34,13 @@ func TestOperate(t *testing.T) {
 			w.Text("path", c.HTTP.URL.String())
 		}), nil)
 	})
-	f := &console{Config: Config{Service: s, Operations: operations}}
+	f := &desk{Config: Config{Service: s, Operations: operations}}
 	call := func(role staff.Role) (is struct{ Person, Key, Body, Path, RequestID string }, name string, err error) {
 		s.Handler(func(c *service.Call) service.Reply {
-			r := &request{Call: c, account: &merchant.Account{ID: guid.ID{1}}, member: staff.Member{Name: "Ann", Role: role}}
+			r := &Request{Call: c, desk: f, Account: &merchant.Account{ID: guid.ID{1}},
+				Member: staff.Member{Name: "Ann", Role: role}}
 			name = c.RequestID
-			err = f.operate(r, http.MethodPost, "/block-gift?x=1", "K-1", map[string]string{"reason": "lost"}, &is)
+			err = r.Operate(http.MethodPost, "/block-gift?x=1", "K-1", map[string]string{"reason": "lost"}, &is)
 			return c.Reply(ledger.Answer{Code: ledger.OK}, nil)
 		}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/console", nil))
 		return is, name, err
@@ -51,7 +52,7 @@ func TestOperate(t *testing.T) {
 	}
 	_, _, err = call(staff.Bookkeeper)
 	refused, ok := errors.AsType[*refusal.Error](err)
-	if !ok || refused.Code != refusal.NotAuthorized || said(refused)[0] !=
+	if !ok || refused.Code != refusal.NotAuthorized || Said(refused)[0] !=
 		"Ann may not block gifts: the permission block is missing." {
 		t.Errorf("a bookkeeper is told %v", err)
 	}

@@ -1,16 +1,21 @@
-package console
+// Package today is the first page of the console: how the account does, and what is to be mended.
+package today
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"boon.example/internal/base/fair"
 	"boon.example/internal/books"
 	"boon.example/internal/calendar"
+	"boon.example/internal/face/console/desk"
 	"boon.example/internal/face/console/figures"
+	"boon.example/internal/face/console/gifts"
 	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -29,21 +34,41 @@ const (
 	waitingGifts = "gifts?status=PENDING"
 )
 
-// todayPages are the first pages.
-func (f *console) todayPages() []page {
-	return []page{
-		{pattern: "GET /{$}", do: toFirstPage},
-		{pattern: "GET /" + todayPath, nav: "console.today", needs: merchant.MayLookUp, do: f.today},
-	}
+// Store is what the page needs of a database.
+type Store interface {
+	// List gives a page of gifts, the newest first.
+	List(context.Context, gift.Filter) (gift.Page, error)
+	// EachMoved tells of what moved in the books of an account, sum by sum. Where too much is not closed yet, the error
+	// is a books.Behind.
+	EachMoved(ctx context.Context, a *books.Asked, tell func(day int, k books.Key, s books.Sum) error) error
+}
+
+//go:embed templates
+var templates embed.FS
+
+// pages are the pages of this part.
+type pages struct {
+	Store
+
+	reading *fair.Places // in which the books are read
+}
+
+// Part is the first pages.
+func Part(store Store, reading *fair.Places) desk.Part {
+	f := &pages{store, reading}
+	return desk.Part{Templates: templates, Pages: []desk.Page{
+		{Pattern: "GET /{$}", Do: toFirstPage},
+		{Pattern: "GET /" + todayPath, Nav: "console.today", Needs: merchant.MayLookUp, Do: f.today},
+	}}
 }
 
 // toFirstPage leads to the page that somebody sees after signing in.
-func toFirstPage(r *request) (view, error) {
+func toFirstPage(r *desk.Request) (desk.View, error) {
 	first := "you"
-	if r.member.Role.May().Has(merchant.MayLookUp) {
+	if r.Member.Role.May().Has(merchant.MayLookUp) {
 		first = todayPath
 	}
-	return view{to: home(r.account.ID) + first}, nil
+	return desk.View{To: desk.Home(r.Account.ID) + first}, nil
 }
 
 // today is what the page of the day shows.
@@ -55,7 +80,7 @@ type today struct {
 	Books           []blockOf
 	Note            string // why there are no figures; "": there are, or the member may not see them
 	Reports         bool   // the member may see reports
-	Newest          []row
+	Newest          []gifts.Row
 	All             string // the address of all gifts
 }
 
@@ -82,76 +107,76 @@ type dayOfFigures struct {
 }
 
 // today shows how the account does: what was sold and redeemed, what is owed, and what is to be mended.
-func (f *console) today(r *request) (view, error) {
-	below := home(r.account.ID)
-	shown := today{Day: r.Now.In(r.account.Zone), Reports: r.member.Role.May().Has(merchant.MayReport),
+func (f *pages) today(r *desk.Request) (desk.View, error) {
+	below := desk.Home(r.Account.ID)
+	shown := today{Day: r.Now.In(r.Account.Zone), Reports: r.Member.Role.May().Has(merchant.MayReport),
 		FailedAt: below + failedGifts, WaitingAt: below + waitingGifts, All: below + "gifts"}
-	newest, err := f.Store.List(r.Context(), gift.Filter{AccountID: r.account.ID, Limit: newestGifts})
+	newest, err := f.Store.List(r.Context(), gift.Filter{AccountID: r.Account.ID, Limit: newestGifts})
 	if err != nil {
-		return view{}, service.Stored(err)
+		return desk.View{}, service.Stored(err)
 	}
 	for n := range newest.Gifts {
-		shown.Newest = append(shown.Newest, r.row(&newest.Gifts[n]))
+		shown.Newest = append(shown.Newest, gifts.RowOf(r, &newest.Gifts[n]))
 	}
 	if shown.Failed, err = f.count(r, gift.FailedDelivery); err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
 	if shown.Waiting, err = f.count(r, gift.Pending); err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
 	if shown.Reports {
 		if shown.Books, shown.Note, err = f.figures(r); err != nil {
-			return view{}, err
+			return desk.View{}, err
 		}
 	}
-	return view{template: "today.html", title: "console.today", data: shown}, nil
+	return desk.View{Template: "today.html", Title: "console.today", Data: shown}, nil
 }
 
 // count counts the gifts of a state among the newest, up to mostCounted.
-func (f *console) count(r *request, s gift.Status) (c counted, _ error) {
-	page, err := f.Store.List(r.Context(), gift.Filter{AccountID: r.account.ID, Status: s, Limit: mostCounted})
+func (f *pages) count(r *desk.Request, s gift.Status) (c counted, _ error) {
+	page, err := f.Store.List(r.Context(), gift.Filter{AccountID: r.Account.ID, Status: s, Limit: mostCounted})
 	if err != nil {
 		return c, service.Stored(err)
 	}
 	n := len(page.Gifts)
-	c.Any, c.Text = n > 0, r.locale.Number(int64(n))
+	c.Any, c.Text = n > 0, r.Locale.Number(int64(n))
 	switch {
 	case page.Next.IsZero():
 	case n == mostCounted:
 		c.Text += "+"
 	default:
-		c.Among = r.locale.Text("console.today.among", r.locale.Number(int64(page.Read)))
+		c.Among = r.Locale.Text("console.today.among", r.Locale.Number(int64(page.Read)))
 	}
 	return c, nil
 }
 
 // figures reads what moved in the books: the days before the plot as one, then each day of the plot, of which only the
 // last is read entry by entry. Where that cannot be done now, note says why.
-func (f *console) figures(r *request) (all []blockOf, note string, _ error) {
+func (f *pages) figures(r *desk.Request) (all []blockOf, note string, _ error) {
 	waits, stop := context.WithTimeout(r.Context(), booksWithin)
 	defer stop()
-	done, err := f.Reading.Take(waits, r.account.ID, r.member.ID)
+	done, err := f.reading.Take(waits, r.Account.ID, r.Member.ID)
 	switch {
 	case r.Context().Err() != nil:
 		return nil, "", err
 	case err != nil:
-		return nil, r.locale.Text("console.today.busy"), nil
+		return nil, r.Locale.Text("console.today.busy"), nil
 	}
 	defer done()
-	days := r.lastDays(plottedDays)
+	days := lastDays(r, plottedDays)
 	until := r.Now.Truncate(thisInstant).Add(thisInstant)
-	from := calendar.FromWall(days[0], r.account.Zone).UTC()
+	from := calendar.FromWall(days[0], r.Account.Zone).UTC()
 	read := booksRead{r: r, days: map[int]int{}, all: map[money.Currency]*moved{}}
 	for n, d := range days {
 		read.days[d.Year()*10_000+int(d.Month())*100+d.Day()] = n
 	}
 	for _, asked := range []books.Asked{
-		{Account: r.account, Until: from, Cubes: []books.Cube{books.Stock}},
-		{Account: r.account, From: from, Until: until, Cubes: []books.Cube{books.Stock, books.Places}, ByDay: true},
+		{Account: r.Account, Until: from, Cubes: []books.Cube{books.Stock}},
+		{Account: r.Account, From: from, Until: until, Cubes: []books.Cube{books.Stock, books.Places}, ByDay: true},
 	} {
 		err := f.Store.EachMoved(r.Context(), &asked, read.tell)
 		if _, behind := errors.AsType[*books.Behind](err); behind {
-			return nil, r.locale.Text("console.today.behind"), nil
+			return nil, r.Locale.Text("console.today.behind"), nil
 		}
 		if err != nil {
 			return nil, "", service.Stored(err)
@@ -161,8 +186,8 @@ func (f *console) figures(r *request) (all []blockOf, note string, _ error) {
 }
 
 // lastDays are the last days of the account, today at the end, by their dates.
-func (r *request) lastDays(n int) []time.Time {
-	y, m, d := r.Now.In(r.account.Zone).Date()
+func lastDays(r *desk.Request, n int) []time.Time {
+	y, m, d := r.Now.In(r.Account.Zone).Date()
 	days := make([]time.Time, n)
 	for i := range days {
 		days[i] = time.Date(y, m, d-n+1+i, 0, 0, 0, 0, time.UTC)
@@ -172,7 +197,7 @@ func (r *request) lastDays(n int) []time.Time {
 
 // booksRead adds up what moved.
 type booksRead struct {
-	r    *request
+	r    *desk.Request
 	days map[int]int // by the number of a day, which of the plot it is
 	all  map[money.Currency]*moved
 }
@@ -186,7 +211,7 @@ type moved struct {
 
 // tell adds a sum. What was given away is never sold, and not owed to anybody: it is left out.
 func (b *booksRead) tell(day int, k books.Key, s books.Sum) error {
-	if k.Promotional || k.Currency.Code == "" || !b.r.seesPlace(k) {
+	if k.Promotional || k.Currency.Code == "" || !seesPlace(b.r, k) {
 		return nil
 	}
 	of := b.all[k.Currency]
@@ -223,13 +248,13 @@ func (m *moved) add(n int, line books.Line, s books.Sum) {
 }
 
 // seesPlace reports whether the member may see what is of where value was sold.
-func (r *request) seesPlace(k books.Key) bool {
-	return len(r.member.Locations) == 0 || slices.Contains(r.member.Locations, k.Sold)
+func seesPlace(r *desk.Request, k books.Key) bool {
+	return len(r.Member.Locations) == 0 || slices.Contains(r.Member.Locations, k.Sold)
 }
 
 // figures are the sums as people read them, by currency.
 func (b *booksRead) figures(days []time.Time) (all []blockOf) {
-	in := b.r.locale
+	in := b.r.Locale
 	for _, c := range slices.SortedFunc(maps.Keys(b.all),
 		func(a, b money.Currency) int { return strings.Compare(a.Code, b.Code) }) {
 		m, last := b.all[c], plottedDays-1

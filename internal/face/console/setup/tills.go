@@ -1,4 +1,4 @@
-package console
+package setup
 
 import (
 	"errors"
@@ -7,19 +7,20 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/face/console/desk"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/qr"
 	"boon.example/internal/refusal"
 )
 
 // tillPages are the pages about the devices at the counters.
-func (f *console) tillPages() []page {
-	return []page{
-		{pattern: "GET /tills", nav: "console.tills", needs: merchant.MayTills, do: func(r *request) (view, error) {
-			return f.tills(r, tillsShown{})
+func tillPages() []desk.Page {
+	return []desk.Page{
+		{Pattern: "GET /tills", Nav: "console.tills", Needs: merchant.MayTills, Do: func(r *desk.Request) (desk.View, error) {
+			return tills(r, tillsShown{})
 		}},
-		{pattern: "POST /tills/pair", needs: merchant.MayTills, fresh: true, do: f.pairTill},
-		{pattern: "POST /tills/off", needs: merchant.MayTills, do: f.tillOff},
+		{Pattern: "POST /tills/pair", Needs: merchant.MayTills, Fresh: true, Do: pairTill},
+		{Pattern: "POST /tills/off", Needs: merchant.MayTills, Do: tillOff},
 	}
 }
 
@@ -41,48 +42,48 @@ type tillRow struct {
 }
 
 // tills shows the devices that are tills.
-func (f *console) tills(r *request, shown tillsShown) (view, error) {
-	if err := f.operate(r, http.MethodGet, "/tills", "", nil, &shown); err != nil {
-		return view{}, err
+func tills(r *desk.Request, shown tillsShown) (desk.View, error) {
+	if err := r.Operate(http.MethodGet, "/tills", "", nil, &shown); err != nil {
+		return desk.View{}, err
 	}
-	shown.Locations = r.account.Locations
-	v := view{template: "tills.html", title: "console.tills", data: &shown}
+	shown.Locations = r.Account.Locations
+	v := desk.View{Template: "tills.html", Title: "console.tills", Data: &shown}
 	if shown.Wrong != nil {
-		v.status = http.StatusUnprocessableEntity
+		v.Status = http.StatusUnprocessableEntity
 	}
 	return v, nil
 }
 
 // pairTill makes a link that turns one device into a till, and shows it this once, as a QR code too.
-func (f *console) pairTill(r *request) (view, error) {
+func pairTill(r *desk.Request) (desk.View, error) {
 	body := map[string]any{"name": strings.TrimSpace(r.HTTP.PostForm.Get("name")),
 		"organizationID": r.HTTP.PostForm.Get("location")}
 	if r.HTTP.PostForm.Get("sells") != "" {
 		body["may"] = []string{"activate", "reload"}
 	}
 	var made tillRow
-	err := f.operate(r, http.MethodPost, "/tills", "", body, &made)
+	err := r.Operate(http.MethodPost, "/tills", "", body, &made)
 	if refused, is := errors.AsType[*refusal.Error](err); is {
-		return f.tills(r, tillsShown{Wrong: said(refused)})
+		return tills(r, tillsShown{Wrong: desk.Said(refused)})
 	}
 	if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
 	shown := tillsShown{New: made.Name, Link: made.PairURL}
 	if code, err := qr.Encode(made.PairURL); err == nil { // a link that is too long is shown as a text alone
-		shown.QR = template.HTML(code.SVG(r.locale.Text("console.tills.qr")))
+		shown.QR = template.HTML(code.SVG(r.Locale.Text("console.tills.qr")))
 	}
-	return f.tills(r, shown)
+	return tills(r, shown)
 }
 
 // tillOff switches a till off for good.
-func (f *console) tillOff(r *request) (view, error) {
+func tillOff(r *desk.Request) (desk.View, error) {
 	key := r.HTTP.PostForm.Get("key")
 	if strings.ContainsAny(key, "/?#%") {
-		return view{}, errNoPage
+		return desk.View{}, desk.ErrNoPage
 	}
-	if err := f.operate(r, http.MethodDelete, "/tills/"+key, "", nil, nil); err != nil {
-		return view{}, err
+	if err := r.Operate(http.MethodDelete, "/tills/"+key, "", nil, nil); err != nil {
+		return desk.View{}, err
 	}
-	return view{to: home(r.account.ID) + "tills"}, nil
+	return desk.View{To: desk.Home(r.Account.ID) + "tills"}, nil
 }

@@ -1,4 +1,4 @@
-package console
+package desk
 
 import (
 	"bytes"
@@ -13,11 +13,11 @@ import (
 	"boon.example/internal/service"
 )
 
-// operate has the JSON interface carry out an operation as a call of the member: path is that below the interface,
+// Operate has the JSON interface carry out an operation as a call of the member: path is that below the interface,
 // body is written as JSON, nil for a GET, and key is the Idempotency-Key, "" for none. What it answers is read into the
-// value that answer points to; nil: into none; an answered is given it as it came. A refusal is given back as it would
+// value that answer points to; nil: into none; an Answered is given it as it came. A refusal is given back as it would
 // have been told.
-func (f *console) operate(r *request, method, path, key string, body, answer any) error {
+func (r *Request) Operate(method, path, key string, body, answer any) error {
 	r.Leave() // the call takes a place of its own
 	var sent []byte
 	var err error
@@ -31,7 +31,7 @@ func (f *console) operate(r *request, method, path, key string, body, answer any
 		return fmt.Errorf("calling %s %s: %w", method, path, err)
 	}
 	inner := r.HTTP.Clone(service.WithCaller(r.Context(), func(time.Time) (*merchant.Caller, error) {
-		return r.member.Caller(r.account), nil
+		return r.Member.Caller(r.Account), nil
 	}))
 	inner.Method, inner.URL, inner.Body = method, to, http.MaxBytesReader(nil, readCloser{bytes.NewReader(sent)}, maxSent)
 	inner.ContentLength, inner.Form, inner.PostForm = int64(len(sent)), nil, nil
@@ -39,12 +39,12 @@ func (f *console) operate(r *request, method, path, key string, body, answer any
 	if key != "" {
 		inner.Header.Set("Idempotency-Key", key)
 	}
-	w := answered{header: http.Header{}}
-	f.Operations.ServeHTTP(&w, inner)
+	w := Answered{header: http.Header{}}
+	r.desk.Operations.ServeHTTP(&w, inner)
 	if w.status >= http.StatusBadRequest {
 		return w.refusal()
 	}
-	if as, whole := answer.(*answered); whole {
+	if as, whole := answer.(*Answered); whole {
 		*as = w
 		return nil
 	}
@@ -65,24 +65,24 @@ type readCloser struct{ *bytes.Reader }
 // Close implements io.Closer.
 func (readCloser) Close() error { return nil }
 
-// answered keeps an answer of the interface.
-type answered struct {
+// Answered keeps an answer of the interface.
+type Answered struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
 // Header implements http.ResponseWriter.
-func (w *answered) Header() http.Header { return w.header }
+func (w *Answered) Header() http.Header { return w.header }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *answered) WriteHeader(status int) { w.status = status }
+func (w *Answered) WriteHeader(status int) { w.status = status }
 
 // Write implements http.ResponseWriter.
-func (w *answered) Write(b []byte) (int, error) { return w.body.Write(b) }
+func (w *Answered) Write(b []byte) (int, error) { return w.body.Write(b) }
 
 // refusal is what a problem document says.
-func (w *answered) refusal() error {
+func (w *Answered) refusal() error {
 	var problem struct {
 		Code     refusal.Code
 		Messages []struct{ Path, Text string }
@@ -98,7 +98,7 @@ func (w *answered) refusal() error {
 }
 
 // download is the answer as a file for the browser.
-func (w *answered) download(h http.Header) service.Reply {
+func (w *Answered) download(h http.Header) service.Reply {
 	for _, name := range []string{"Content-Disposition", "Content-Digest", "Boon-Proof"} {
 		if value := w.header.Get(name); value != "" {
 			h.Set(name, value)

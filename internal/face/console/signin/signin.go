@@ -1,4 +1,4 @@
-package console
+package signin
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/base/clientip"
 	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/contact"
+	"boon.example/internal/face/console/desk"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -75,38 +76,38 @@ type signInForm struct {
 }
 
 // showSignIn shows how to come in. It says the same of every account, whether there is one or not.
-func (f *console) showSignIn(r *request) (view, error) {
-	return view{template: "signin.html", title: "console.sign-in", data: signInForm{Account: accountOf(r.HTTP),
+func (f *pages) showSignIn(r *desk.Request) (desk.View, error) {
+	return desk.View{Template: "signin.html", Title: "console.sign-in", Data: signInForm{Account: r.AccountID(),
 		Passkeys: f.passkeys != nil}}, nil
 }
 
 // signIn lets in who knows the password of a member, and the code of the authenticator where there is one. What is
 // wrong is answered alike, and takes as long, whatever was wrong and whoever is a member.
-func (f *console) signIn(r *request) (view, error) {
-	account, form := accountOf(r.HTTP), r.HTTP.PostForm
+func (f *pages) signIn(r *desk.Request) (desk.View, error) {
+	account, form := r.AccountID(), r.HTTP.PostForm
 	email := form.Get("email")
 	m, err := f.prove(r, account, email, form.Get("password"), form.Get("code"))
 	if refused, is := errors.AsType[*refusal.Error](err); is && refused.Code != refusal.Unavailable {
-		return view{template: "signin.html", title: "console.sign-in", status: refused.Code.Status(),
-			data: signInForm{Account: account, Wrong: f.wrong(r, refused), Email: email, Passkeys: f.passkeys != nil}}, nil
+		return desk.View{Template: "signin.html", Title: "console.sign-in", Status: refused.Code.Status(),
+			Data: signInForm{Account: account, Wrong: wrongSignIn(r, refused), Email: email, Passkeys: f.passkeys != nil}}, nil
 	}
 	if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
 	begun := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Now)
-	return f.enterAs(r, m, &begun, m.Name+" signed in to the console with a password", f.useUp(r, m))
+	return f.enterAs(r, m, &begun, m.Name+" signed in to the console with a password", useUp(r, m))
 }
 
-// wrong is a refusal of a sign-in in the language of the page.
-func (f *console) wrong(r *request, refused *refusal.Error) string {
+// wrongSignIn is a refusal of a sign-in in the language of the page.
+func wrongSignIn(r *desk.Request, refused *refusal.Error) string {
 	if refused.Code == refusal.RateLimited {
-		return r.locale.Text("console.sign-in.limited")
+		return r.Locale.Text("console.sign-in.limited")
 	}
-	return r.locale.Text("console.sign-in.wrong")
+	return r.Locale.Text("console.sign-in.wrong")
 }
 
 // prove finds the member who a sign-in shows to be there, unless too many wrong ones were tried.
-func (f *console) prove(r *request, account guid.ID, email, password, code string) (*staff.Member, error) {
+func (f *pages) prove(r *desk.Request, account guid.ID, email, password, code string) (*staff.Member, error) {
 	members, err := f.Store.Members(r.Context(), account)
 	if err != nil {
 		return nil, service.Stored(err)
@@ -134,9 +135,9 @@ func (f *console) prove(r *request, account guid.ID, email, password, code strin
 }
 
 // allowances are what a sign-in may use up. All of them are counted for names that nobody has, too.
-func (f *console) allowances(r *request, account guid.ID, email string, m *staff.Member) []string {
+func (f *pages) allowances(r *desk.Request, account guid.ID, email string, m *staff.Member) []string {
 	name := account.String() + " " + contact.FoldEmail(strings.TrimSpace(email))
-	if shown := f.shownDevice(r.HTTP); m != nil && shown != nil && m.Knows(shown) {
+	if shown := shownDevice(r); m != nil && shown != nil && m.Knows(shown) {
 		return []string{fmt.Sprintf("%s %s %x", ofDevice, name, shown)}
 	}
 	address, _ := netip.ParseAddr(r.Address()) // else it is that of nobody
@@ -145,7 +146,7 @@ func (f *console) allowances(r *request, account guid.ID, email string, m *staff
 }
 
 // allowed tries within all of some allowances.
-func (f *console) allowed(ctx context.Context, under []string, try func() (cost int)) error {
+func (f *pages) allowed(ctx context.Context, under []string, try func() (cost int)) error {
 	if len(under) == 0 {
 		return nil
 	}
@@ -164,7 +165,7 @@ func (f *console) allowed(ctx context.Context, under []string, try func() (cost 
 }
 
 // check compares what somebody typed. It makes one hash, also where nobody has the name.
-func (f *console) check(r *request, account guid.ID, m *staff.Member, email, password, code string) (bool, error) {
+func (f *pages) check(r *desk.Request, account guid.ID, m *staff.Member, email, password, code string) (bool, error) {
 	part := sha256.Sum256([]byte(contact.FoldEmail(email)))
 	if f.Directory().Accounts[account] == nil {
 		account = guid.ID{} // whoever makes accounts up has one turn
@@ -185,7 +186,7 @@ func (f *console) check(r *request, account guid.ID, m *staff.Member, email, pas
 }
 
 // useUp refuses a password that was changed meanwhile, and uses the code of the authenticator up.
-func (f *console) useUp(r *request, m *staff.Member) func(*staff.Member) error {
+func useUp(r *desk.Request, m *staff.Member) func(*staff.Member) error {
 	return func(is *staff.Member) error {
 		if is.Password != m.Password {
 			return errSignIn
@@ -202,14 +203,14 @@ func (f *console) useUp(r *request, m *staff.Member) func(*staff.Member) error {
 }
 
 // enterAs begins a session of a member who has proven to be one, where how says that it still holds.
-func (f *console) enterAs(r *request, m *staff.Member, begun *staff.Begun, what string,
-	how func(*staff.Member) error) (view, error) {
+func (f *pages) enterAs(r *desk.Request, m *staff.Member, begun *staff.Begun, what string,
+	how func(*staff.Member) error) (desk.View, error) {
 	had, err := f.replaced(r)
 	if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
-	shown := f.device(r)
-	r.member = *m
+	shown := known(r)
+	r.Member = *m
 	err = f.Store.ChangeStaff(r.Context(), m.AccountID, func(members []staff.Member) (staff.Changes, error) {
 		at := slices.IndexFunc(members, func(is staff.Member) bool { return is.ID == m.ID })
 		if at < 0 {
@@ -221,20 +222,20 @@ func (f *console) enterAs(r *request, m *staff.Member, begun *staff.Begun, what 
 		}
 		is.Remember(shown, r.Now)
 		return staff.Changes{Save: []staff.Member{is}, End: had, Begin: []staff.Begun{*begun},
-			Trail: staff.TrailEntry{What: what, SignIn: true, By: r.by(), RequestID: r.RequestID}}, nil
+			Trail: staff.TrailEntry{What: what, SignIn: true, By: r.By(), RequestID: r.RequestID}}, nil
 	})
 	if err != nil {
-		return view{}, service.Stored(err)
+		return desk.View{}, service.Stored(err)
 	}
-	return f.enter(r, begun), nil
+	return enter(r, begun), nil
 }
 
 // deviceName is what the cookie of a device is called. It opens nothing.
-func (f *console) deviceName() string { return f.cookieName() + "-device" }
+func deviceName(r *desk.Request) string { return r.CookieName() + "-device" }
 
 // shownDevice is the hash of the token that a device shows; nil: it has none.
-func (f *console) shownDevice(r *http.Request) []byte {
-	found := r.CookiesNamed(f.deviceName())
+func shownDevice(r *desk.Request) []byte {
+	found := r.HTTP.CookiesNamed(deviceName(r))
 	if len(found) != 1 || len(found[0].Value) != len(staff.NewToken()) {
 		return nil
 	}
@@ -242,41 +243,40 @@ func (f *console) shownDevice(r *http.Request) []byte {
 	return sum[:]
 }
 
-// device is shownDevice; a device that has no token gets one.
-func (f *console) device(r *request) []byte {
-	if shown := f.shownDevice(r.HTTP); shown != nil {
+// known is shownDevice; a device that has no token gets one.
+func known(r *desk.Request) []byte {
+	if shown := shownDevice(r); shown != nil {
 		return shown
 	}
 	token := staff.NewToken()
-	http.SetCookie(r.Writer, &http.Cookie{Name: f.deviceName(), Value: token, Path: "/",
-		MaxAge: int(400 * 24 * time.Hour / time.Second), HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: f.secure})
+	r.SetCookie(deviceName(r), token, int(400*24*time.Hour/time.Second), http.SameSiteLaxMode)
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]
 }
 
 // showConfirm asks the member to prove once more who they are, before what only they may do.
-func (f *console) showConfirm(r *request) (view, error) {
-	return view{template: "signin.html", title: "console.confirm", data: signInForm{Account: r.account.ID, Confirm: true,
-		Passkeys: f.passkeys != nil, Email: r.member.Email, To: within(r.HTTP.FormValue("to"))}}, nil
+func (f *pages) showConfirm(r *desk.Request) (desk.View, error) {
+	return desk.View{Template: "signin.html", Title: "console.confirm", Data: signInForm{Account: r.Account.ID,
+		Confirm: true, Passkeys: f.passkeys != nil, Email: r.Member.Email, To: within(r.HTTP.FormValue("to"))}}, nil
 }
 
 // confirm goes on where the member was, in a new session that is proven now. It ends when the old one would have.
-func (f *console) confirm(r *request) (view, error) {
+func (f *pages) confirm(r *desk.Request) (desk.View, error) {
 	form := r.HTTP.PostForm
-	m, err := f.prove(r, r.account.ID, r.member.Email, form.Get("password"), form.Get("code"))
+	m, err := f.prove(r, r.Account.ID, r.Member.Email, form.Get("password"), form.Get("code"))
 	if refused, is := errors.AsType[*refusal.Error](err); is && refused.Code != refusal.Unavailable {
-		return view{template: "signin.html", title: "console.confirm", status: refused.Code.Status(),
-			data: signInForm{Account: r.account.ID, Wrong: f.wrong(r, refused), Email: r.member.Email, Confirm: true,
+		return desk.View{Template: "signin.html", Title: "console.confirm", Status: refused.Code.Status(),
+			Data: signInForm{Account: r.Account.ID, Wrong: wrongSignIn(r, refused), Email: r.Member.Email, Confirm: true,
 				Passkeys: f.passkeys != nil, To: within(form.Get("to"))}}, nil
 	}
 	if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
-	begun := m.Begin(r.session.Device, r.Address(), r.Now)
-	begun.Session.BegunAt = r.session.BegunAt
-	v, err := f.enterAs(r, m, &begun, m.Name+" proved once more who they are", f.useUp(r, m))
+	begun := m.Begin(r.Session.Device, r.Address(), r.Now)
+	begun.Session.BegunAt = r.Session.BegunAt
+	v, err := f.enterAs(r, m, &begun, m.Name+" proved once more who they are", useUp(r, m))
 	if err == nil {
-		v.to = home(r.account.ID) + within(form.Get("to"))
+		v.To = desk.Home(r.Account.ID) + within(form.Get("to"))
 	}
 	return v, err
 }

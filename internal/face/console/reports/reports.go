@@ -1,6 +1,8 @@
-package console
+// Package reports is where staff read the reports of the books, and take them along as files.
+package reports
 
 import (
+	"embed"
 	"errors"
 	"net/http"
 	"net/url"
@@ -8,18 +10,22 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/face/console/desk"
 	"boon.example/internal/face/console/figures"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
-// reportPages are the pages of the books.
-func (f *console) reportPages() []page {
-	return []page{
-		{pattern: "GET /reports", nav: "console.reports", needs: merchant.MayReport, do: f.reports},
-		{pattern: "GET /reports/{name}", needs: merchant.MayReport, do: f.report},
-		{pattern: "GET /reports/{name}/file", needs: merchant.MayReport, do: f.reportFile},
-	}
+//go:embed templates
+var templates embed.FS
+
+// Part is the pages of the books.
+func Part() desk.Part {
+	return desk.Part{Templates: templates, Pages: []desk.Page{
+		{Pattern: "GET /reports", Nav: "console.reports", Needs: merchant.MayReport, Do: reports},
+		{Pattern: "GET /reports/{name}", Needs: merchant.MayReport, Do: report},
+		{Pattern: "GET /reports/{name}/file", Needs: merchant.MayReport, Do: reportFile},
+	}}
 }
 
 // reportForm is what can be asked of a report of the JSON interface.
@@ -47,14 +53,14 @@ var reportForms = []reportForm{
 var journalFormats = []string{"csv", "datev", "xero", "quickbooks", "hledger"}
 
 // reports lists the reports.
-func (f *console) reports(r *request) (view, error) {
+func reports(r *desk.Request) (desk.View, error) {
 	var all []reportLink
 	for n := range reportForms {
 		name := reportForms[n].name
-		all = append(all, reportLink{home(r.account.ID) + "reports/" + name, r.locale.Text("console.report." + name),
-			r.locale.Text("console.report.text." + name)})
+		all = append(all, reportLink{desk.Home(r.Account.ID) + "reports/" + name, r.Locale.Text("console.report." + name),
+			r.Locale.Text("console.report.text." + name)})
 	}
-	return view{template: "reports.html", title: "console.reports", data: all}, nil
+	return desk.View{Template: "reports.html", Title: "console.reports", Data: all}, nil
 }
 
 // reportLink is a report in the list.
@@ -85,53 +91,53 @@ type choice struct {
 }
 
 // report makes a report and shows it. A report that needs a number is made once the number is said.
-func (f *console) report(r *request) (view, error) {
+func report(r *desk.Request) (desk.View, error) {
 	form := findReport(r.HTTP.PathValue("name"))
 	if form == nil {
-		return view{}, errNoPage
+		return desk.View{}, desk.ErrNoPage
 	}
 	asked := form.asked(r)
-	shown := r.shownReport(form, asked)
+	shown := shownReport(r, form, asked)
 	if form.journal || form.number != "" && asked.Get(form.number) == "" {
-		return r.reportView(form, shown, 0), nil
+		return reportView(form, shown, 0), nil
 	}
 	var told figures.Report
-	err := f.operate(r, http.MethodGet, address("/reports/"+form.name, asked), "", nil, &told)
+	err := r.Operate(http.MethodGet, desk.Address("/reports/"+form.name, asked), "", nil, &told)
 	if err == nil {
-		shown.Tables, err = told.Tables(r.locale)
+		shown.Tables, err = told.Tables(r.Locale)
 	}
 	refused, is := errors.AsType[*refusal.Error](err)
 	switch {
 	case is:
-		shown.Wrong = said(refused)
-		return r.reportView(form, shown, refused.Code.Status()), nil
+		shown.Wrong = desk.Said(refused)
+		return reportView(form, shown, refused.Code.Status()), nil
 	case err != nil:
-		return view{}, err
+		return desk.View{}, err
 	}
 	shown.Made, shown.Proof = true, told.ReportID
-	shown.File = shown.FormTo + address("/file", with(asked, "format", "csv"))
-	return r.reportView(form, shown, 0), nil
+	shown.File = shown.FormTo + desk.Address("/file", desk.With(asked, "format", "csv"))
+	return reportView(form, shown, 0), nil
 }
 
 // reportFile is a report as a file: as CSV, and a journal as the program reads it that was chosen.
-func (f *console) reportFile(r *request) (view, error) {
+func reportFile(r *desk.Request) (desk.View, error) {
 	form := findReport(r.HTTP.PathValue("name"))
 	if form == nil {
-		return view{}, errNoPage
+		return desk.View{}, desk.ErrNoPage
 	}
 	asked := form.asked(r)
 	asked.Set("format", "csv")
 	if format := r.HTTP.FormValue("format"); form.journal && slices.Contains(journalFormats, format) {
 		asked.Set("format", format)
 	}
-	file := &answered{}
-	err := f.operate(r, http.MethodGet, address("/reports/"+form.name, asked), "", nil, file)
+	file := &desk.Answered{}
+	err := r.Operate(http.MethodGet, desk.Address("/reports/"+form.name, asked), "", nil, file)
 	if refused, is := errors.AsType[*refusal.Error](err); is {
-		shown := r.shownReport(form, asked)
-		shown.Wrong = said(refused)
-		return r.reportView(form, shown, refused.Code.Status()), nil
+		shown := shownReport(r, form, asked)
+		shown.Wrong = desk.Said(refused)
+		return reportView(form, shown, refused.Code.Status()), nil
 	}
-	return view{file: file}, err
+	return desk.View{File: file}, err
 }
 
 func findReport(name string) *reportForm {
@@ -141,20 +147,20 @@ func findReport(name string) *reportForm {
 	return nil
 }
 
-func (r *request) reportView(form *reportForm, shown *reportShown, status int) view {
-	return view{status: status, template: "report.html", title: "console.report." + form.name, data: shown}
+func reportView(form *reportForm, shown *reportShown, status int) desk.View {
+	return desk.View{Status: status, Template: "report.html", Title: "console.report." + form.name, Data: shown}
 }
 
 // asked is what the form asks for, as the interface is asked. Where nothing is said, a report is of today, or from the
 // first of the month on; a journal is of the month before.
-func (form *reportForm) asked(r *request) url.Values {
+func (form *reportForm) asked(r *desk.Request) url.Values {
 	given := func(name, otherwise string) string {
 		if text := strings.TrimSpace(r.HTTP.FormValue(name)); text != "" {
 			return text
 		}
 		return otherwise
 	}
-	y, m, d := r.Now.In(r.account.Zone).Date()
+	y, m, d := r.Now.In(r.Account.Zone).Date()
 	date := func(y int, m time.Month, d int) string {
 		return time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
 	}
@@ -183,19 +189,19 @@ func (form *reportForm) asked(r *request) url.Values {
 }
 
 // shownReport is the form, filled in with what was asked for.
-func (r *request) shownReport(form *reportForm, asked url.Values) *reportShown {
-	latest := r.Now.In(r.account.Zone)
+func shownReport(r *desk.Request, form *reportForm, asked url.Values) *reportShown {
+	latest := r.Now.In(r.Account.Zone)
 	if form.journal {
 		latest = latest.AddDate(0, 0, -1)
 	}
-	all := home(r.account.ID) + "reports"
-	shown := &reportShown{Text: r.locale.Text("console.report.text." + form.name), Period: form.period,
+	all := desk.Home(r.Account.ID) + "reports"
+	shown := &reportShown{Text: r.Locale.Text("console.report.text." + form.name), Period: form.period,
 		Journal: form.journal, At: asked.Get("at"), From: asked.Get("from"), To: asked.Get("to"),
 		Latest: latest.Format(time.DateOnly), FormTo: all + "/" + form.name, All: all}
 	if form.journal {
 		shown.FormTo += "/file"
 		for _, format := range journalFormats {
-			shown.Formats = append(shown.Formats, choice{format, r.locale.Text("console.format." + format),
+			shown.Formats = append(shown.Formats, choice{format, r.Locale.Text("console.format." + format),
 				format == asked.Get("format")})
 		}
 	}
@@ -204,7 +210,7 @@ func (r *request) shownReport(form *reportForm, asked url.Values) *reportShown {
 	}
 	by := strings.Split(asked.Get("groupBy"), ",")
 	for _, g := range form.groups {
-		shown.Groups = append(shown.Groups, choice{g, r.locale.Text("console.group." + g), slices.Contains(by, g)})
+		shown.Groups = append(shown.Groups, choice{g, r.Locale.Text("console.group." + g), slices.Contains(by, g)})
 	}
 	return shown
 }

@@ -1,4 +1,4 @@
-package console
+package gifts
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/contact"
+	"boon.example/internal/face/console/desk"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
@@ -26,9 +27,9 @@ type action struct {
 	operation gift.Operation
 	path      string // that of the operation below the JSON interface
 	ends      bool   // it takes something away for good, or until somebody undoes it
-	offered   func(*request, *gift.Gift) bool
-	fields    func(*request, *gift.Gift, []gift.Entry) []input
-	body      func(r *request, g *gift.Gift, typed func(name string) string) (map[string]any, error)
+	offered   func(*desk.Request, *gift.Gift) bool
+	fields    func(*desk.Request, *gift.Gift, []gift.Entry) []input
+	body      func(r *desk.Request, g *gift.Gift, typed func(name string) string) (map[string]any, error)
 	undo      string // the action that undoes it; "": none does
 }
 
@@ -69,32 +70,34 @@ var actions = []action{
 		body: onlyGift, undo: "cancel"},
 }
 
-func receivable(_ *request, g *gift.Gift) bool { return g.Status.Receivable() }
-func redeemed(_ *request, g *gift.Gift) bool   { return g.Balance < g.Funded }
-func expires(_ *request, g *gift.Gift) bool    { return !g.End().IsZero() && g.Status.Receivable() }
-func blocked(_ *request, g *gift.Gift) bool    { return g.Blocked != "" }
-func unblocked(_ *request, g *gift.Gift) bool  { return g.Blocked == "" && g.Status != gift.Cancelled }
-func cancelled(_ *request, g *gift.Gift) bool  { return g.Status == gift.Cancelled }
+func receivable(_ *desk.Request, g *gift.Gift) bool { return g.Status.Receivable() }
+func redeemed(_ *desk.Request, g *gift.Gift) bool   { return g.Balance < g.Funded }
+func expires(_ *desk.Request, g *gift.Gift) bool    { return !g.End().IsZero() && g.Status.Receivable() }
+func blocked(_ *desk.Request, g *gift.Gift) bool    { return g.Blocked != "" }
+func unblocked(_ *desk.Request, g *gift.Gift) bool {
+	return g.Blocked == "" && g.Status != gift.Cancelled
+}
+func cancelled(_ *desk.Request, g *gift.Gift) bool { return g.Status == gift.Cancelled }
 
 // actionPages are the forms of all actions, and what they do.
-func (f *console) actionPages() (all []page) {
+func (f *pages) actionPages() (all []desk.Page) {
 	for n := range actions {
 		a := &actions[n]
-		show := func(r *request) (view, error) { return f.showAction(r, a, nil) }
-		do := func(r *request) (view, error) { return f.act(r, a) }
-		all = append(all, page{pattern: "GET /gifts/{voucher}/" + a.name, needs: a.operation.Needs(), do: show},
-			page{pattern: "POST /gifts/{voucher}/" + a.name, needs: a.operation.Needs(), do: do})
+		show := func(r *desk.Request) (desk.View, error) { return f.showAction(r, a, nil) }
+		do := func(r *desk.Request) (desk.View, error) { return f.act(r, a) }
+		all = append(all, desk.Page{Pattern: "GET /gifts/{voucher}/" + a.name, Needs: a.operation.Needs(), Do: show},
+			desk.Page{Pattern: "POST /gifts/{voucher}/" + a.name, Needs: a.operation.Needs(), Do: do})
 	}
 	return all
 }
 
 // offer are the actions that the member may do to a gift as it is.
-func (f *console) offer(r *request, g *gift.Gift) (all []offered) {
+func (f *pages) offer(r *desk.Request, g *gift.Gift) (all []offered) {
 	for n := range actions {
 		a := &actions[n]
-		if r.member.Role.May().Has(a.operation.Needs()) && a.offered(r, g) {
-			all = append(all, offered{To: g.ID.String() + "/" + a.name, Text: r.locale.Text("console.act." + a.name),
-				Says: r.says(a, g), Ends: a.ends})
+		if r.Member.Role.May().Has(a.operation.Needs()) && a.offered(r, g) {
+			all = append(all, offered{To: g.ID.String() + "/" + a.name, Text: r.Locale.Text("console.act." + a.name),
+				Says: says(r, a, g), Ends: a.ends})
 		}
 	}
 	return all
@@ -107,20 +110,20 @@ type offered struct {
 }
 
 // says tells what an action is going to do to a gift.
-func (r *request) says(a *action, g *gift.Gift) string {
-	left := r.worth(g, g.Balance)
+func says(r *desk.Request, a *action, g *gift.Gift) string {
+	left := worth(r, g, g.Balance)
 	end := ""
 	if !g.End().IsZero() {
-		end = r.locale.Moment(g.End().In(r.account.Zone))
+		end = r.Locale.Moment(g.End().In(r.Account.Zone))
 	}
 	name := "console.act-says." + a.name
 	switch a.name {
 	case "extend":
-		return r.locale.Text(name, end)
+		return r.Locale.Text(name, end)
 	case "resend", "reverse", "adjust":
-		return r.locale.Text(name)
+		return r.Locale.Text(name)
 	default:
-		return r.locale.Text(name, left)
+		return r.Locale.Text(name, left)
 	}
 }
 
@@ -135,58 +138,58 @@ type actionShown struct {
 }
 
 // showAction asks for what an action needs, and says what it is going to do.
-func (f *console) showAction(r *request, a *action, wrong error) (view, error) {
+func (f *pages) showAction(r *desk.Request, a *action, wrong error) (desk.View, error) {
 	g, err := f.named(r)
 	if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
 	if !a.offered(r, &g) {
-		return view{}, refusal.New(refusal.RedemptionNotAllowed, "%s", r.locale.Text("console.act-not-now"))
+		return desk.View{}, refusal.New(refusal.RedemptionNotAllowed, "%s", r.Locale.Text("console.act-not-now"))
 	}
-	history, err := f.Store.History(r.Context(), r.account.ID, g.ID, max(0, g.Seq-maxEvents), maxEvents)
+	history, err := f.Store.History(r.Context(), r.Account.ID, g.ID, max(0, g.Seq-maxEvents), maxEvents)
 	if err != nil {
-		return view{}, service.Stored(err)
+		return desk.View{}, service.Stored(err)
 	}
-	shown := actionShown{Gift: home(r.account.ID) + "gifts/" + g.ID.String(), For: r.recipient(&g),
-		Left: r.left(&g), Says: r.says(a, &g), Do: r.locale.Text("console.act." + a.name),
+	shown := actionShown{Gift: desk.Home(r.Account.ID) + "gifts/" + g.ID.String(), For: recipient(r, &g),
+		Left: left(r, &g), Says: says(r, a, &g), Do: r.Locale.Text("console.act." + a.name),
 		Operation: a.operation, Key: uuid.NewString(), Ends: a.ends}
 	if a.fields != nil {
 		shown.Fields = a.fields(r, &g, history)
 	}
-	v := view{template: "action.html", title: "console.act." + a.name}
+	v := desk.View{Template: "action.html", Title: "console.act." + a.name}
 	if wrong != nil {
 		refused := service.Told(wrong)
-		v.status, shown.Wrong = refused.Code.Status(), said(refused)
+		v.Status, shown.Wrong = refused.Code.Status(), desk.Said(refused)
 		for n := range shown.Fields {
 			shown.Fields[n].Value = r.HTTP.PostForm.Get(shown.Fields[n].Name)
 		}
 	}
-	v.data = shown
+	v.Data = shown
 	return v, nil
 }
 
 // act does an action, once for each form that was shown.
-func (f *console) act(r *request, a *action) (view, error) {
+func (f *pages) act(r *desk.Request, a *action) (desk.View, error) {
 	g, err := f.named(r)
 	if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
 	typed := func(name string) string { return strings.TrimSpace(r.HTTP.PostForm.Get(name)) }
 	body, err := a.body(r, &g, typed)
 	if err == nil {
-		err = f.operate(r, http.MethodPost, a.path+string(a.operation), typed("key"), body, nil)
+		err = r.Operate(http.MethodPost, a.path+string(a.operation), typed("key"), body, nil)
 	}
 	if _, refused := errors.AsType[*refusal.Error](err); refused {
 		return f.showAction(r, a, err)
 	}
 	if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
-	return view{to: home(r.account.ID) + "gifts/" + g.ID.String() + "?done=" + a.name}, nil
+	return desk.View{To: desk.Home(r.Account.ID) + "gifts/" + g.ID.String() + "?done=" + a.name}, nil
 }
 
 // done tells of an action that was just done; nil: none was. That the address says so is not enough.
-func (f *console) done(r *request, g *gift.Gift, history []gift.Entry) *doneShown {
+func (f *pages) done(r *desk.Request, g *gift.Gift, history []gift.Entry) *doneShown {
 	name := r.HTTP.URL.Query().Get("done")
 	lately := func(o gift.Operation) bool {
 		return slices.ContainsFunc(history, func(e gift.Entry) bool {
@@ -194,16 +197,16 @@ func (f *console) done(r *request, g *gift.Gift, history []gift.Entry) *doneShow
 		})
 	}
 	if name == "send" && lately(gift.SendGift) {
-		return &doneShown{Text: r.locale.Text("console.send.done")}
+		return &doneShown{Text: r.Locale.Text("console.send.done")}
 	}
 	n := slices.IndexFunc(actions, func(a action) bool { return a.name == name })
 	if n < 0 || !lately(actions[n].operation) {
 		return nil
 	}
-	shown := &doneShown{Text: r.locale.Text("console.act-done." + name)}
+	shown := &doneShown{Text: r.Locale.Text("console.act-done." + name)}
 	undo := slices.IndexFunc(actions, func(a action) bool { return a.name == actions[n].undo })
-	if undo >= 0 && actions[undo].offered(r, g) && r.member.Role.May().Has(actions[undo].operation.Needs()) {
-		shown.Undo, shown.To = r.locale.Text("console.act."+actions[undo].name), g.ID.String()+"/"+actions[undo].name
+	if undo >= 0 && actions[undo].offered(r, g) && r.Member.Role.May().Has(actions[undo].operation.Needs()) {
+		shown.Undo, shown.To = r.Locale.Text("console.act."+actions[undo].name), g.ID.String()+"/"+actions[undo].name
 	}
 	return shown
 }
@@ -211,10 +214,10 @@ func (f *console) done(r *request, g *gift.Gift, history []gift.Entry) *doneShow
 // doneShown says what was done, and how to undo it.
 type doneShown struct{ Text, Undo, To string }
 
-func (r *request) label(name string) string { return r.locale.Text("console.field." + name) }
-func (r *request) hint(name string) string  { return r.locale.Text("console.hint." + name) }
+func label(r *desk.Request, name string) string { return r.Locale.Text("console.field." + name) }
+func hint(r *desk.Request, name string) string  { return r.Locale.Text("console.hint." + name) }
 
-func onlyGift(_ *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+func onlyGift(_ *desk.Request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
 	return withReason(g, typed), nil
 }
 
@@ -227,14 +230,14 @@ func withReason(g *gift.Gift, typed func(string) string) map[string]any {
 	return body
 }
 
-func reasonField(r *request, _ *gift.Gift, _ []gift.Entry) []input {
-	return []input{{Name: "reason", Label: r.label("reason"), Kind: "text", Optional: true}}
+func reasonField(r *desk.Request, _ *gift.Gift, _ []gift.Entry) []input {
+	return []input{{Name: "reason", Label: label(r, "reason"), Kind: "text", Optional: true}}
 }
 
 // contactField asks where a gift is sent to.
-func contactField(reason bool) func(*request, *gift.Gift, []gift.Entry) []input {
-	return func(r *request, g *gift.Gift, history []gift.Entry) []input {
-		fields := []input{{Name: "contact", Label: r.label("contact"), Hint: r.hint("contact"), Kind: "text",
+func contactField(reason bool) func(*desk.Request, *gift.Gift, []gift.Entry) []input {
+	return func(r *desk.Request, g *gift.Gift, history []gift.Entry) []input {
+		fields := []input{{Name: "contact", Label: label(r, "contact"), Hint: hint(r, "contact"), Kind: "text",
 			Value: g.Card.Contact}}
 		if reason {
 			fields = append(fields, reasonField(r, g, history)...)
@@ -254,7 +257,7 @@ func deliverTo(typed string) map[string]any {
 
 var errNoContact = refusal.At(refusal.ValidationFailure, "contact", "Write an e-mail address or a mobile number.")
 
-func resendBody(_ *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+func resendBody(_ *desk.Request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
 	if typed("contact") == "" {
 		return nil, errNoContact
 	}
@@ -264,7 +267,7 @@ func resendBody(_ *request, g *gift.Gift, typed func(string) string) (map[string
 	return body, nil
 }
 
-func replaceBody(_ *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+func replaceBody(_ *desk.Request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
 	if typed("contact") == "" {
 		return nil, errNoContact
 	}
@@ -274,7 +277,7 @@ func replaceBody(_ *request, g *gift.Gift, typed func(string) string) (map[strin
 }
 
 // reverseFields offer what was redeemed and not given back yet, the newest first.
-func reverseFields(r *request, g *gift.Gift, history []gift.Entry) []input {
+func reverseFields(r *desk.Request, g *gift.Gift, history []gift.Entry) []input {
 	left := map[guid.ID]money.Amount{}
 	for _, e := range history {
 		switch e.Kind {
@@ -288,19 +291,19 @@ func reverseFields(r *request, g *gift.Gift, history []gift.Entry) []input {
 	for _, e := range slices.Backward(history) {
 		if e.Kind == gift.Redemption && left[e.ID] > 0 {
 			place := ""
-			if at := r.account.Location(e.Actor.LocationID); at != nil {
+			if at := r.Account.Location(e.Actor.LocationID); at != nil {
 				place = " · " + at.Name
 			}
-			options = append(options, option{e.ID.String(), r.worth(g, left[e.ID]) + " · " +
-				r.locale.Day(e.At.In(r.account.Zone)) + ", " + r.locale.Clock(e.At.In(r.account.Zone)) + place})
+			options = append(options, option{e.ID.String(), worth(r, g, left[e.ID]) + " · " +
+				r.Locale.Day(e.At.In(r.Account.Zone)) + ", " + r.Locale.Clock(e.At.In(r.Account.Zone)) + place})
 		}
 	}
-	return []input{{Name: "redemption", Label: r.label("redemption"), Kind: "choice", Options: options},
-		{Name: "amount", Label: r.label("part"), Hint: r.hint("part"), Kind: "amount", Optional: true},
-		{Name: "reason", Label: r.label("reason"), Kind: "text", Optional: true}}
+	return []input{{Name: "redemption", Label: label(r, "redemption"), Kind: "choice", Options: options},
+		{Name: "amount", Label: label(r, "part"), Hint: hint(r, "part"), Kind: "amount", Optional: true},
+		{Name: "reason", Label: label(r, "reason"), Kind: "text", Optional: true}}
 }
 
-func reverseBody(_ *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+func reverseBody(_ *desk.Request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
 	body := withReason(g, typed)
 	delete(body, "voucherID")
 	body["redemptionID"], body["amount"] = typed("redemption"), nil
@@ -327,31 +330,31 @@ func readAmount(g *gift.Gift, typed string) (json.Number, error) {
 	return json.Number(text), nil
 }
 
-func extendFields(r *request, g *gift.Gift, _ []gift.Entry) []input {
-	next := g.End().In(r.account.Zone).AddDate(1, 0, 0)
-	return []input{{Name: "until", Label: r.label("until"), Kind: "date", Value: next.Format(time.DateOnly)}}
+func extendFields(r *desk.Request, g *gift.Gift, _ []gift.Entry) []input {
+	next := g.End().In(r.Account.Zone).AddDate(1, 0, 0)
+	return []input{{Name: "until", Label: label(r, "until"), Kind: "date", Value: next.Format(time.DateOnly)}}
 }
 
 // extendBody makes a gift valid up to the end of the day that was chosen.
-func extendBody(r *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
-	day, err := time.ParseInLocation(time.DateOnly, typed("until"), r.account.Zone)
+func extendBody(r *desk.Request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+	day, err := time.ParseInLocation(time.DateOnly, typed("until"), r.Account.Zone)
 	if err != nil {
 		return nil, refusal.At(refusal.ValidationFailure, "until", "Choose the last day on which the gift is good.")
 	}
 	return map[string]any{"voucherID": g.ID.String(), "validUntil": day.AddDate(0, 0, 1).Format(time.RFC3339)}, nil
 }
 
-func adjustFields(r *request, _ *gift.Gift, _ []gift.Entry) []input {
+func adjustFields(r *desk.Request, _ *gift.Gift, _ []gift.Entry) []input {
 	var options []option
 	for _, code := range gift.AdjustReasons() {
-		options = append(options, option{string(code), r.locale.Text("console.reason." + string(code))})
+		options = append(options, option{string(code), r.Locale.Text("console.reason." + string(code))})
 	}
-	return []input{{Name: "amount", Label: r.label("amount"), Hint: r.hint("amount"), Kind: "amount"},
-		{Name: "code", Label: r.label("why"), Kind: "choice", Options: options},
-		{Name: "reason", Label: r.label("words"), Kind: "text"}}
+	return []input{{Name: "amount", Label: label(r, "amount"), Hint: hint(r, "amount"), Kind: "amount"},
+		{Name: "code", Label: label(r, "why"), Kind: "choice", Options: options},
+		{Name: "reason", Label: label(r, "words"), Kind: "text"}}
 }
 
-func adjustBody(r *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+func adjustBody(r *desk.Request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
 	amount, err := readAmount(g, typed("amount"))
 	if err != nil {
 		return nil, err
@@ -360,9 +363,9 @@ func adjustBody(r *request, g *gift.Gift, typed func(string) string) (map[string
 	if err != nil {
 		return nil, err
 	}
-	if most := staff.AdjustLimit * unitsOf(g.Unit()); r.member.Role != staff.Owner && by > most {
+	if most := staff.AdjustLimit * unitsOf(g.Unit()); r.Member.Role != staff.Owner && by > most {
 		return nil, refusal.At(refusal.NotAuthorized, "amount", "You may add up to %s. Ask an owner of the account.",
-			r.worth(g, most))
+			worth(r, g, most))
 	}
 	body := withReason(g, typed)
 	body["amount"], body["reasonCode"] = amount, typed("code")
@@ -378,22 +381,22 @@ func unitsOf(c money.Currency) money.Amount {
 	return one
 }
 
-func blockFields(r *request, g *gift.Gift, history []gift.Entry) []input {
+func blockFields(r *desk.Request, g *gift.Gift, history []gift.Entry) []input {
 	var options []option
 	for _, code := range gift.BlockReasons() {
-		options = append(options, option{string(code), r.locale.Text("console.reason." + string(code))})
+		options = append(options, option{string(code), r.Locale.Text("console.reason." + string(code))})
 	}
-	return append([]input{{Name: "code", Label: r.label("why"), Kind: "choice", Options: options}},
+	return append([]input{{Name: "code", Label: label(r, "why"), Kind: "choice", Options: options}},
 		reasonField(r, g, history)...)
 }
 
-func blockBody(_ *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+func blockBody(_ *desk.Request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
 	body := withReason(g, typed)
 	body["reasonCode"] = typed("code")
 	return body, nil
 }
 
-func cancelBody(_ *request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+func cancelBody(_ *desk.Request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
 	body := withReason(g, typed)
 	body["cause"] = "CANCELLED"
 	return body, nil

@@ -1,4 +1,4 @@
-package console
+package desk
 
 import (
 	"bytes"
@@ -31,10 +31,10 @@ type looks struct {
 	folder    string // is named after the assets, so that those of two releases do not meet in a browser
 }
 
-func readLooks() looks {
+func readLooks(parts []Part) looks {
 	l := looks{templates: map[merchant.Language]map[string]*template.Template{}, assets: map[string][]byte{}}
 	all := sha256.New()
-	for _, name := range list("assets/*") {
+	for _, name := range list(files, "assets/*") {
 		content, err := files.ReadFile(name)
 		must(err)
 		fmt.Fprintf(all, "%s %x\n", name, sha256.Sum256(content))
@@ -43,16 +43,19 @@ func readLooks() looks {
 	l.folder = hex.EncodeToString(all.Sum(nil)[:8])
 	for _, lang := range locale.ConsoleLanguages() {
 		l.templates[lang] = map[string]*template.Template{}
-		for _, name := range list("templates/*.html") {
-			t := template.New("layout.html").Option("missingkey=error").Funcs(l.functions(locale.For(lang)))
-			l.templates[lang][path.Base(name)] = template.Must(t.ParseFS(files, "templates/layout.html", name))
+		for _, part := range append(parts, Part{Templates: files}) {
+			for _, name := range list(part.Templates, "templates/*.html") {
+				t := template.New("layout.html").Option("missingkey=error").Funcs(l.functions(locale.For(lang)))
+				t = template.Must(t.ParseFS(files, "templates/layout.html"))
+				l.templates[lang][path.Base(name)] = template.Must(t.ParseFS(part.Templates, name))
+			}
 		}
 	}
 	return l
 }
 
-func list(pattern string) []string {
-	names, err := fs.Glob(files, pattern)
+func list(in fs.FS, pattern string) []string {
+	names, err := fs.Glob(in, pattern)
 	must(err)
 	return names
 }
@@ -91,34 +94,34 @@ type frame struct {
 	SignedIn bool
 	Searches bool // the member may look for gifts
 	Member   staff.Member
-	Nav      []link
+	Nav      []Link
 	Data     any
 }
 
-// link is one in the navigation.
-type link struct {
+// Link is one in a navigation.
+type Link struct {
 	Text, To string
 	Here     bool
 }
 
 // render makes a page.
-func (f *console) render(r *request, v *view) ([]byte, error) {
-	l := r.locale.Language()
-	shown := frame{Language: l, Title: r.locale.Text(v.title), SignedIn: len(r.session.Key) > 0, Member: r.member,
-		Data: v.data}
-	if v.heading != "" {
-		shown.Title = v.heading
+func (f *desk) render(r *Request, v *View) ([]byte, error) {
+	l := r.Locale.Language()
+	shown := frame{Language: l, Title: r.Locale.Text(v.Title), SignedIn: len(r.Session.Key) > 0, Member: r.Member,
+		Data: v.Data}
+	if v.Heading != "" {
+		shown.Title = v.Heading
 	}
-	if r.account != nil && shown.SignedIn {
-		shown.Searches = r.member.Role.May().Has(merchant.MayLookUp)
-		shown.Merchant, shown.Home, shown.Nav = card.Merchant(r.account), home(r.account.ID), f.navigation(r)
-		if c, ok := accent(r.account); ok {
+	if r.Account != nil && shown.SignedIn {
+		shown.Searches = r.Member.Role.May().Has(merchant.MayLookUp)
+		shown.Merchant, shown.Home, shown.Nav = card.Merchant(r.Account), Home(r.Account.ID), f.navigation(r)
+		if c, ok := accent(r.Account); ok {
 			shown.Accent = "/style/accent-" + strings.TrimPrefix(c.String(), "#") + ".css"
 		}
 	}
 	var b bytes.Buffer
-	if err := f.looks.templates[l][v.template].Execute(&b, shown); err != nil {
-		return nil, fmt.Errorf("making page %s of the console: %w", v.template, err)
+	if err := f.looks.templates[l][v.Template].Execute(&b, shown); err != nil {
+		return nil, fmt.Errorf("making page %s of the console: %w", v.Template, err)
 	}
 	return b.Bytes(), nil
 }
@@ -134,23 +137,23 @@ func accent(a *merchant.Account) (card.Color, bool) {
 }
 
 // navigation are the pages that the member may see.
-func (f *console) navigation(r *request) (all []link) {
+func (f *desk) navigation(r *Request) (all []Link) {
 	here := strings.TrimPrefix(r.HTTP.URL.Path, "/")
 	for _, p := range f.table {
-		if p.nav == "" || !r.sees(&p) {
+		if p.Nav == "" || !r.sees(&p) {
 			continue
 		}
-		_, below, _ := strings.Cut(p.pattern, "/")
+		_, below, _ := strings.Cut(p.Pattern, "/")
 		below = strings.TrimSuffix(below, "{$}")
-		all = append(all, link{r.locale.Text(p.nav), home(r.account.ID) + below,
+		all = append(all, Link{r.Locale.Text(p.Nav), Home(r.Account.ID) + below,
 			here == below || below != "" && strings.HasPrefix(here, below+"/")})
 	}
 	return all
 }
 
-// localeFor is the language that the request asks for by its address, else by its browser, and the region of the
-// account.
-func (f *console) localeFor(r *request) *locale.Locale {
+// ChooseLanguage chooses the language that the request asks for by its address, else by its browser, and the region of
+// the account.
+func (r *Request) ChooseLanguage() {
 	l := merchant.Language(r.HTTP.FormValue("lang"))
 	if !slices.Contains(locale.ConsoleLanguages(), l) {
 		l = locale.Match(r.HTTP.Header.Get("Accept-Language"), merchant.English)
@@ -160,14 +163,14 @@ func (f *console) localeFor(r *request) *locale.Locale {
 	}
 	r.Writer.Header().Set("Vary", "Accept-Language, Cookie")
 	found := locale.For(l)
-	if r.account != nil {
-		found = found.In(r.account.Country)
+	if r.Account != nil {
+		found = found.In(r.Account.Country)
 	}
-	return found
+	r.Locale = found
 }
 
 // asset serves what pages load, from whatever folder they name: a page of an earlier release may still be open.
-func (f *console) asset(w http.ResponseWriter, r *http.Request) {
+func (f *desk) asset(w http.ResponseWriter, r *http.Request) {
 	content := f.looks.assets[r.PathValue("file")]
 	if content == nil {
 		f.Service.Fail(w, r, http.StatusNotFound)
@@ -179,19 +182,4 @@ func (f *console) asset(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(r.PathValue("file"))))
 	_, _ = w.Write(content) // the browser may have gone
-}
-
-// device is what a browser says that it is, in few words: of its long text, the program and the system.
-func device(agent string) string {
-	first := func(marks ...string) string {
-		for _, m := range marks {
-			if strings.Contains(agent, m) {
-				return strings.TrimSuffix(m, "/")
-			}
-		}
-		return ""
-	}
-	program := first("Firefox/", "Edg/", "OPR/", "Chrome/", "Safari/", "curl/")
-	system := first("iPhone", "iPad", "Android", "Windows", "Mac OS X", "Linux")
-	return strings.Trim(program+", "+system, ", ")
 }

@@ -1,4 +1,4 @@
-package console
+package gifts
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/face/console/desk"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -23,8 +24,8 @@ type state struct {
 	Tone string // good, wait, bad or ""
 }
 
-// state tells first what keeps a gift from being used.
-func (r *request) state(g *gift.Gift) state {
+// stateOf tells first what keeps a gift from being used.
+func stateOf(r *desk.Request, g *gift.Gift) state {
 	name, tone := g.Status.String(), ""
 	if g.Status == gift.Claimed && g.Balance == g.Funded { // all was given back
 		name = gift.Delivered.String()
@@ -35,7 +36,7 @@ func (r *request) state(g *gift.Gift) state {
 	case g.Status.Receivable() && g.ExpiredBy(r.Now):
 		name = "EXPIRED"
 	case g.Status == gift.Pending && g.Card.DeliveryDate.After(r.Now):
-		return state{r.locale.Text("console.state.SCHEDULED", r.locale.Day(g.Card.DeliveryDate.In(r.account.Zone))), "wait"}
+		return state{r.Locale.Text("console.state.SCHEDULED", r.Locale.Day(g.Card.DeliveryDate.In(r.Account.Zone))), "wait"}
 	case g.Status == gift.FailedDelivery:
 		tone = "bad"
 	case g.Status == gift.Pending:
@@ -43,7 +44,7 @@ func (r *request) state(g *gift.Gift) state {
 	case g.Status.Redeemable():
 		tone = "good"
 	}
-	return state{r.locale.Text("console.state." + name), tone}
+	return state{r.Locale.Text("console.state." + name), tone}
 }
 
 // giftShown is what the page of a gift shows.
@@ -68,37 +69,37 @@ type fact struct{ Name, Text string }
 const maxEvents = 200
 
 // gift shows a gift: what it is worth, what happened to it, and what is known of it.
-func (f *console) gift(r *request) (view, error) {
+func (f *pages) gift(r *desk.Request) (desk.View, error) {
 	g, err := f.named(r)
 	if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
-	history, err := f.Store.History(r.Context(), r.account.ID, g.ID, max(0, g.Seq-maxEvents), maxEvents)
+	history, err := f.Store.History(r.Context(), r.Account.ID, g.ID, max(0, g.Seq-maxEvents), maxEvents)
 	if err != nil {
-		return view{}, service.Stored(err)
+		return desk.View{}, service.Stored(err)
 	}
-	shown := giftShown{For: r.recipient(&g), State: r.state(&g), Merchant: card.Merchant(r.account),
-		Left: r.left(&g), LastFour: g.Card.Code.LastFour(), Facts: r.facts(&g), Earlier: g.Seq > maxEvents,
+	shown := giftShown{For: recipient(r, &g), State: stateOf(r, &g), Merchant: card.Merchant(r.Account),
+		Left: left(r, &g), LastFour: g.Card.Code.LastFour(), Facts: facts(r, &g), Earlier: g.Seq > maxEvents,
 		Offered: f.offer(r, &g), Done: f.done(r, &g, history)}
 	if held := g.HeldAt(r.Now); held > 0 {
-		shown.Held = r.worth(&g, held)
+		shown.Held = worth(r, &g, held)
 	}
 	for n := range slices.Backward(history) {
-		shown.Events = append(shown.Events, r.happened(&g, &history[n]))
+		shown.Events = append(shown.Events, eventOf(r, &g, &history[n]))
 	}
-	return view{template: "gift.html", title: "console.gift", heading: shown.For, data: shown}, nil
+	return desk.View{Template: "gift.html", Title: "console.gift", Heading: shown.For, Data: shown}, nil
 }
 
 // named finds the gift that the address names.
-func (f *console) named(r *request) (gift.Gift, error) {
+func (f *pages) named(r *desk.Request) (gift.Gift, error) {
 	id, err := guid.Parse(r.HTTP.PathValue("voucher"))
 	if err != nil {
-		return gift.Gift{}, errNoPage
+		return gift.Gift{}, desk.ErrNoPage
 	}
-	g, err := f.Store.Gift(r.Context(), r.account.ID, id)
+	g, err := f.Store.Gift(r.Context(), r.Account.ID, id)
 	switch {
 	case errors.Is(err, refusal.NotFound):
-		return gift.Gift{}, errNoPage
+		return gift.Gift{}, desk.ErrNoPage
 	case err != nil:
 		return gift.Gift{}, service.Stored(err)
 	}
@@ -106,8 +107,8 @@ func (f *console) named(r *request) (gift.Gift, error) {
 }
 
 // facts are what is known of a gift; what is not known is left out.
-func (r *request) facts(g *gift.Gift) (facts []fact) {
-	l, zone := r.locale, r.account.Zone
+func facts(r *desk.Request, g *gift.Gift) (facts []fact) {
+	l, zone := r.Locale, r.Account.Zone
 	add := func(name string, lines ...string) {
 		lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 		if len(lines) > 0 {
@@ -116,11 +117,11 @@ func (r *request) facts(g *gift.Gift) (facts []fact) {
 	}
 	program, _ := merchant.ProgramByID(g.ProgramID)
 	promotion := ""
-	if p := r.account.Promotion(g.PromotionID); p != nil {
+	if p := r.Account.Promotion(g.PromotionID); p != nil {
 		promotion = p.Name
 	}
 	place := ""
-	if at := r.account.Location(g.LocationID); at != nil {
+	if at := r.Account.Location(g.LocationID); at != nil {
 		place = at.Name
 	}
 	at := func(t time.Time) string {
@@ -133,7 +134,7 @@ func (r *request) facts(g *gift.Gift) (facts []fact) {
 	add("recipient", g.Card.Recipient, g.Card.Contact)
 	add("sender", g.Card.Sender)
 	add("message", g.Card.Message)
-	add("value", r.worth(g, g.Worth()))
+	add("value", worth(r, g, g.Worth()))
 	add("program", program.Name, promotion)
 	add("delivery", at(g.Card.DeliveryDate))
 	add("delivered", at(g.Card.DeliveredAt))
@@ -163,15 +164,15 @@ func unmoved(k gift.Kind) bool {
 	return k.Balance() == gift.Stays && k.Held() == gift.Stays && !k.Begins()
 }
 
-// happened tells an entry in a sentence.
-func (r *request) happened(g *gift.Gift, e *gift.Entry) happened {
+// eventOf tells an entry in a sentence.
+func eventOf(r *desk.Request, g *gift.Gift, e *gift.Entry) happened {
 	moved := e.Delta
 	if e.Seq == 1 {
 		moved = e.Balance
 	}
-	h := happened{At: e.At.In(r.account.Zone)}
+	h := happened{At: e.At.In(r.Account.Zone)}
 	if moved != 0 {
-		h.Left = r.worth(g, e.Balance)
+		h.Left = worth(r, g, e.Balance)
 	}
 	shown := moved
 	if e.Held != 0 && moved == 0 {
@@ -185,9 +186,9 @@ func (r *request) happened(g *gift.Gift, e *gift.Entry) happened {
 		name += "_DOWN"
 	}
 	if unmoved(e.Kind) {
-		h.Text = r.locale.Text(name)
+		h.Text = r.Locale.Text(name)
 	} else {
-		h.Text = r.locale.Text(name, r.worth(g, shown))
+		h.Text = r.Locale.Text(name, worth(r, g, shown))
 	}
 	switch e.Kind {
 	case gift.SendFailed, gift.Cancellation, gift.Blocked, gift.WrongVerificationCode:
@@ -196,16 +197,16 @@ func (r *request) happened(g *gift.Gift, e *gift.Entry) happened {
 		h.Tone = "good"
 	}
 	place := ""
-	if at := r.account.Location(e.Actor.LocationID); at != nil {
+	if at := r.Account.Location(e.Actor.LocationID); at != nil {
 		place = at.Name
 	}
 	who := e.Actor.Person
 	if who == "" && !e.Actor.KeyID.IsZero() {
-		who = r.keyName(e.Actor.KeyID)
+		who = r.KeyName(e.Actor.KeyID)
 	}
 	until := ""
 	if !e.Until.IsZero() {
-		until = r.locale.Text("console.until", r.locale.Moment(e.Until.In(r.account.Zone)))
+		until = r.Locale.Text("console.until", r.Locale.Moment(e.Until.In(r.Account.Zone)))
 	}
 	parts := slices.DeleteFunc([]string{place, who, e.Purchase.Reference, e.Reference, until, string(e.ReasonCode),
 		e.Reason}, func(s string) bool { return s == "" })

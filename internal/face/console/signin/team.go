@@ -1,4 +1,4 @@
-package console
+package signin
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"boon.example/internal/face/console/desk"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -14,13 +15,13 @@ import (
 )
 
 // teamPages are the pages about the staff of an account, for its owners.
-func (f *console) teamPages() []page {
-	return []page{
-		{pattern: "GET /staff", nav: "console.staff", owner: true, do: f.team},
-		{pattern: "POST /staff/invite", owner: true, fresh: true, do: f.invite},
-		{pattern: "POST /staff/role", owner: true, fresh: true, do: f.setRole},
-		{pattern: "POST /staff/end", owner: true, do: f.endAll},
-		{pattern: "POST /staff/remove", owner: true, fresh: true, do: f.remove},
+func (f *pages) teamPages() []desk.Page {
+	return []desk.Page{
+		{Pattern: "GET /staff", Nav: "console.staff", Owner: true, Do: f.team},
+		{Pattern: "POST /staff/invite", Owner: true, Fresh: true, Do: f.invite},
+		{Pattern: "POST /staff/role", Owner: true, Fresh: true, Do: f.setRole},
+		{Pattern: "POST /staff/end", Owner: true, Do: f.endAll},
+		{Pattern: "POST /staff/remove", Owner: true, Fresh: true, Do: f.remove},
 	}
 }
 
@@ -52,27 +53,27 @@ type right struct {
 }
 
 // team shows who may come in.
-func (f *console) team(r *request) (view, error) { return f.teamAfter(r, team{}, nil) }
+func (f *pages) team(r *desk.Request) (desk.View, error) { return f.teamAfter(r, team{}, nil) }
 
 // teamAfter is team, after a form was refused or done.
-func (f *console) teamAfter(r *request, shown team, err error) (view, error) {
+func (f *pages) teamAfter(r *desk.Request, shown team, err error) (desk.View, error) {
 	status := 0
 	if refused, is := errors.AsType[*refusal.Error](err); is && refused.Code == refusal.ValidationFailure {
-		shown.Wrong, status = said(refused), refused.Code.Status()
+		shown.Wrong, status = desk.Said(refused), refused.Code.Status()
 	} else if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
-	members, err := f.Store.Members(r.Context(), r.account.ID)
+	members, err := f.Store.Members(r.Context(), r.Account.ID)
 	if err != nil {
-		return view{}, service.Stored(err)
+		return desk.View{}, service.Stored(err)
 	}
-	sessions, err := f.Store.Sessions(r.Context(), r.account.ID, r.Now)
+	sessions, err := f.Store.Sessions(r.Context(), r.Account.ID, r.Now)
 	if err != nil {
-		return view{}, service.Stored(err)
+		return desk.View{}, service.Stored(err)
 	}
 	for _, m := range members {
-		row := teamMember{Member: m, You: m.ID == r.member.ID}
-		for _, s := range f.listed(r, sessions, m.ID) { // the one that was used last is first
+		row := teamMember{Member: m, You: m.ID == r.Member.ID}
+		for _, s := range sessionsOf(r, sessions, m.ID) { // the one that was used last is first
 			if row.Sessions++; row.Seen.IsZero() {
 				row.Seen = s.Seen
 			}
@@ -82,8 +83,8 @@ func (f *console) teamAfter(r *request, shown team, err error) (view, error) {
 	if shown.Typed.Role == "" {
 		shown.Typed.Role = staff.Cashier // nobody becomes an owner by not looking
 	}
-	shown.Roles, shown.Table, shown.Locations = staff.Roles(), rights(), r.account.Locations
-	return view{template: "staff.html", title: "console.staff", status: status, data: shown}, nil
+	shown.Roles, shown.Table, shown.Locations = staff.Roles(), rights(), r.Account.Locations
+	return desk.View{Template: "staff.html", Title: "console.staff", Status: status, Data: shown}, nil
 }
 
 // rights is the table of roles.
@@ -100,7 +101,7 @@ func rights() (all []right) {
 }
 
 // invite makes an invitation, whose link is shown this once: the owner passes it on.
-func (f *console) invite(r *request) (view, error) {
+func (f *pages) invite(r *desk.Request) (desk.View, error) {
 	form := r.HTTP.PostForm
 	typed := staff.Member{Email: form.Get("email"), Name: form.Get("name"), Role: staff.Role(form.Get("role"))}
 	for _, text := range form["location"] {
@@ -110,17 +111,17 @@ func (f *console) invite(r *request) (view, error) {
 	}
 	token := staff.NewToken()
 	var m staff.Member
-	err := f.Store.ChangeStaff(r.Context(), r.account.ID, func(members []staff.Member) (c staff.Changes, err error) {
+	err := f.Store.ChangeStaff(r.Context(), r.Account.ID, func(members []staff.Member) (c staff.Changes, err error) {
 		again, _ := guid.Parse(form.Get("member"))
 		if known := named(members, again); known != nil { // whoever lost what they sign in with comes in anew
 			m, c.EndSessions = *known, []guid.ID{again}
 			m.Forget()
-		} else if m, err = staff.Hire(r.account, members, typed, r.Now); err != nil {
+		} else if m, err = staff.Hire(r.Account, members, typed, r.Now); err != nil {
 			return c, err
 		}
 		c.Save = []staff.Member{m}
 		c.Invite = &staff.Invited{Invitation: m.Invite(r.Now), Token: token}
-		c.Trail = r.said(fmt.Sprintf("%s invited %s to the console as %s", r.member.Name, m.Name, m.Role))
+		c.Trail = trail(r, fmt.Sprintf("%s invited %s to the console as %s", r.Member.Name, m.Name, m.Role))
 		return c, nil
 	})
 	if err != nil {
@@ -138,19 +139,19 @@ func named(members []staff.Member, id guid.ID) *staff.Member {
 	return &members[at]
 }
 
-// said is what the audit trail says of what the member did.
-func (r *request) said(what string) staff.TrailEntry {
-	return staff.TrailEntry{What: what, By: r.by(), RequestID: r.RequestID}
+// trail is what the audit trail says of what the member did.
+func trail(r *desk.Request, what string) staff.TrailEntry {
+	return staff.TrailEntry{What: what, By: r.By(), RequestID: r.RequestID}
 }
 
 // onMember changes the member that a form names.
-func (f *console) onMember(r *request,
-	change func(m staff.Member, members []staff.Member) (staff.Changes, error)) (view, error) {
+func (f *pages) onMember(r *desk.Request,
+	change func(m staff.Member, members []staff.Member) (staff.Changes, error)) (desk.View, error) {
 	id, err := guid.Parse(r.HTTP.PostForm.Get("member"))
 	if err != nil {
-		return view{}, errNoPage
+		return desk.View{}, desk.ErrNoPage
 	}
-	err = f.Store.ChangeStaff(r.Context(), r.account.ID, func(members []staff.Member) (staff.Changes, error) {
+	err = f.Store.ChangeStaff(r.Context(), r.Account.ID, func(members []staff.Member) (staff.Changes, error) {
 		m := named(members, id)
 		if m == nil {
 			return staff.Changes{}, refusal.New(refusal.ValidationFailure, "This person is not of the staff any more.")
@@ -160,37 +161,37 @@ func (f *console) onMember(r *request,
 	if err != nil {
 		return f.teamAfter(r, team{}, service.Stored(err))
 	}
-	return view{to: home(r.account.ID) + "staff"}, nil
+	return desk.View{To: desk.Home(r.Account.ID) + "staff"}, nil
 }
 
 // setRole gives a member another role, at once.
-func (f *console) setRole(r *request) (view, error) {
+func (f *pages) setRole(r *desk.Request) (desk.View, error) {
 	return f.onMember(r, func(m staff.Member, members []staff.Member) (c staff.Changes, err error) {
 		was := m.Role
-		if m, err = m.WithRole(r.account, staff.Role(r.HTTP.PostForm.Get("role"))); err != nil {
+		if m, err = m.WithRole(r.Account, staff.Role(r.HTTP.PostForm.Get("role"))); err != nil {
 			return c, err
 		}
 		after := slices.Clone(members)
 		*named(after, m.ID) = m
 		c.Save = []staff.Member{m}
-		c.Trail = r.said(fmt.Sprintf("%s made %s, who was %s, %s", r.member.Name, m.Name, was, m.Role))
+		c.Trail = trail(r, fmt.Sprintf("%s made %s, who was %s, %s", r.Member.Name, m.Name, was, m.Role))
 		return c, staff.Remain(members, after)
 	})
 }
 
 // endAll ends all sessions of a member.
-func (f *console) endAll(r *request) (view, error) {
+func (f *pages) endAll(r *desk.Request) (desk.View, error) {
 	return f.onMember(r, func(m staff.Member, _ []staff.Member) (staff.Changes, error) {
 		return staff.Changes{EndSessions: []guid.ID{m.ID},
-			Trail: r.said(fmt.Sprintf("%s ended all sessions of %s", r.member.Name, m.Name))}, nil
+			Trail: trail(r, fmt.Sprintf("%s ended all sessions of %s", r.Member.Name, m.Name))}, nil
 	})
 }
 
 // remove lets a member in no more.
-func (f *console) remove(r *request) (view, error) {
+func (f *pages) remove(r *desk.Request) (desk.View, error) {
 	return f.onMember(r, func(m staff.Member, members []staff.Member) (staff.Changes, error) {
 		left := slices.DeleteFunc(slices.Clone(members), func(is staff.Member) bool { return is.ID == m.ID })
 		return staff.Changes{Remove: []guid.ID{m.ID},
-			Trail: r.said(fmt.Sprintf("%s removed %s from the staff", r.member.Name, m.Name))}, staff.Remain(members, left)
+			Trail: trail(r, fmt.Sprintf("%s removed %s from the staff", r.Member.Name, m.Name))}, staff.Remain(members, left)
 	})
 }

@@ -1,55 +1,42 @@
-package console
+package signin
 
 import (
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
+	"boon.example/internal/face/console/desk"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/staff"
 )
 
-// The addresses of signing in and out, below the account.
-const (
-	signInPath  = "/sign-in"
-	signOutPath = "/sign-out"
-)
+// joinPath is where an invitation is used.
+const joinPath = desk.Path + "/join/"
 
-// cookieName is what the cookie of a session is called. Browsers take one with the prefix of the first name from this
-// very host only, so that no other page of its domain can put another session in its place.
-func (f *console) cookieName() string {
-	if f.secure {
-		return "__Host-boon"
-	}
-	return "boon"
+// JoinLink is where an invitation is used, for a service that is reached at publicURL.
+func JoinLink(publicURL, token string) string {
+	return strings.TrimRight(publicURL, "/") + joinPath + token
 }
 
-// cookie is the token of the session that a request is made in; "": there is none, or more than one.
-func (f *console) cookie(r *http.Request) string {
-	if found := r.CookiesNamed(f.cookieName()); len(found) == 1 {
-		return found[0].Value
-	}
-	return ""
-}
-
-func (f *console) setCookie(w http.ResponseWriter, value string, seconds int) {
-	http.SetCookie(w, &http.Cookie{Name: f.cookieName(), Value: value, Path: "/", MaxAge: seconds, HttpOnly: true,
-		SameSite: http.SameSiteLaxMode, Secure: f.secure})
+// setCookie keeps the token of a session in the browser.
+func setCookie(r *desk.Request, value string, seconds int) {
+	r.SetCookie(r.CookieName(), value, seconds, http.SameSiteLaxMode)
 }
 
 // enter gives the browser the session that was begun.
-func (f *console) enter(r *request, b *staff.Begun) view {
-	f.setCookie(r.Writer, b.Token, int(b.Session.Ends().Sub(b.Session.BegunAt)/time.Second))
-	return view{to: home(b.Session.AccountID)}
+func enter(r *desk.Request, b *staff.Begun) desk.View {
+	setCookie(r, b.Token, int(b.Session.Ends().Sub(b.Session.BegunAt)/time.Second))
+	return desk.View{To: desk.Home(b.Session.AccountID)}
 }
 
 // replaced are the keys of the session that the browser had before.
-func (f *console) replaced(r *request) (keys [][]byte, _ error) {
-	token := f.cookie(r.HTTP)
+func (f *pages) replaced(r *desk.Request) (keys [][]byte, _ error) {
+	token := r.Token()
 	if token == "" {
 		return nil, nil
 	}
@@ -64,36 +51,36 @@ func (f *console) replaced(r *request) (keys [][]byte, _ error) {
 }
 
 // start leads to the console of the account that the browser is signed in to.
-func (f *console) start(r *request) (view, error) {
-	if token := f.cookie(r.HTTP); token != "" {
+func (f *pages) start(r *desk.Request) (desk.View, error) {
+	if token := r.Token(); token != "" {
 		s, err := f.Store.Session(r.Context(), token, r.Now)
 		switch {
 		case err == nil:
-			return view{to: home(s.AccountID)}, nil
+			return desk.View{To: desk.Home(s.AccountID)}, nil
 		case !errors.Is(err, refusal.NotFound):
-			return view{}, service.Stored(err)
+			return desk.View{}, service.Stored(err)
 		}
 	}
-	return view{template: "start.html", title: "console.sign-in"}, nil
+	return desk.View{Template: "start.html", Title: "console.sign-in"}, nil
 }
 
 // signOut ends the session of the browser.
-func (f *console) signOut(r *request) (view, error) {
+func (f *pages) signOut(r *desk.Request) (desk.View, error) {
 	keys, err := f.replaced(r)
 	if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
-	account := accountOf(r.HTTP)
+	account := r.AccountID()
 	if len(keys) > 0 {
 		err := f.Store.ChangeStaff(r.Context(), account, func([]staff.Member) (staff.Changes, error) {
 			return staff.Changes{End: keys}, nil
 		})
 		if err != nil {
-			return view{}, service.Stored(fmt.Errorf("signing out: %w", err))
+			return desk.View{}, service.Stored(fmt.Errorf("signing out: %w", err))
 		}
 	}
-	f.setCookie(r.Writer, "", -1)
-	return view{to: home(account) + signInPath[1:]}, nil
+	setCookie(r, "", -1)
+	return desk.View{To: desk.Home(account) + desk.SignInPath[1:]}, nil
 }
 
 // invitation is what the page of an invitation shows.
@@ -107,7 +94,7 @@ var errInvitation = refusal.New(refusal.NotFound,
 
 // invited finds the invitation that a request is about, and the member whom it is for; nil: it is for whoever makes the
 // first account. Tokens that are none are counted like keys that are none.
-func (f *console) invited(r *request) (staff.Invitation, *staff.Member, error) {
+func (f *pages) invited(r *desk.Request) (staff.Invitation, *staff.Member, error) {
 	i, err := f.Store.Invitation(r.Context(), r.HTTP.PathValue("token"), r.Now)
 	if errors.Is(err, refusal.NotFound) {
 		if err := r.CountAnonymous(); err != nil {
@@ -128,33 +115,33 @@ func (f *console) invited(r *request) (staff.Invitation, *staff.Member, error) {
 	if err != nil {
 		return i, nil, service.Stored(err)
 	}
-	r.account = f.Directory().Accounts[i.AccountID]
+	r.Account = f.Directory().Accounts[i.AccountID]
 	at := slices.IndexFunc(members, func(m staff.Member) bool { return m.ID == i.StaffID })
-	if at < 0 || r.account == nil {
+	if at < 0 || r.Account == nil {
 		return i, nil, errInvitation
 	}
 	return i, &members[at], nil
 }
 
 // showInvitation asks whoever opens the link whether to come in: link previews open it too.
-func (f *console) showInvitation(r *request) (view, error) {
+func (f *pages) showInvitation(r *desk.Request) (desk.View, error) {
 	i, m, err := f.invited(r)
 	if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
 	if isFirst(&i) {
-		return f.showFirst(firstForm{}), nil
+		return showFirst(firstForm{}), nil
 	}
-	r.locale = f.localeFor(r)
-	return view{template: "join.html", title: "console.join", data: invitation{r.account.Name, *m}}, nil
+	r.ChooseLanguage()
+	return desk.View{Template: "join.html", Title: "console.join", Data: invitation{r.Account.Name, *m}}, nil
 }
 
 // join lets the first who uses an invitation in. Earlier sessions of the member end: whoever needs a new invitation has
 // lost what opened the old ones.
-func (f *console) join(r *request) (view, error) {
+func (f *pages) join(r *desk.Request) (desk.View, error) {
 	i, m, err := f.invited(r)
 	if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
 	if isFirst(&i) {
 		return f.beginFirst(r)
@@ -162,9 +149,9 @@ func (f *console) join(r *request) (view, error) {
 	begun := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Now)
 	had, err := f.replaced(r)
 	if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
-	r.member = *m
+	r.Member = *m
 	err = f.Store.ChangeStaff(r.Context(), i.AccountID, func(members []staff.Member) (staff.Changes, error) {
 		at := slices.IndexFunc(members, func(is staff.Member) bool { return is.ID == m.ID })
 		if at < 0 {
@@ -176,14 +163,29 @@ func (f *console) join(r *request) (view, error) {
 		}
 		return staff.Changes{Save: []staff.Member{joined}, EndSessions: []guid.ID{m.ID}, End: had,
 			Begin: []staff.Begun{begun}, Use: r.HTTP.PathValue("token"),
-			Trail: staff.TrailEntry{What: m.Name + " used an invitation to the console", SignIn: true, By: r.by(),
+			Trail: staff.TrailEntry{What: m.Name + " used an invitation to the console", SignIn: true, By: r.By(),
 				RequestID: r.RequestID}}, nil
 	})
 	if errors.Is(err, refusal.NotFound) {
-		return view{}, errInvitation
+		return desk.View{}, errInvitation
 	}
 	if err != nil {
-		return view{}, service.Stored(fmt.Errorf("using an invitation: %w", err))
+		return desk.View{}, service.Stored(fmt.Errorf("using an invitation: %w", err))
 	}
-	return f.enter(r, &begun), nil
+	return enter(r, &begun), nil
+}
+
+// device is what a browser says that it is, in few words: of its long text, the program and the system.
+func device(agent string) string {
+	first := func(marks ...string) string {
+		for _, m := range marks {
+			if strings.Contains(agent, m) {
+				return strings.TrimSuffix(m, "/")
+			}
+		}
+		return ""
+	}
+	program := first("Firefox/", "Edg/", "OPR/", "Chrome/", "Safari/", "curl/")
+	system := first("iPhone", "iPad", "Android", "Windows", "Mac OS X", "Linux")
+	return strings.Trim(program+", "+system, ", ")
 }

@@ -1,4 +1,4 @@
-package console
+package signin
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"slices"
 
+	"boon.example/internal/face/console/desk"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/qr"
@@ -45,11 +46,11 @@ type firstForm struct {
 func isFirst(i *staff.Invitation) bool { return i.AccountID.IsZero() }
 
 // showFirst asks for the first account.
-func (f *console) showFirst(shown firstForm) view {
+func showFirst(shown firstForm) desk.View {
 	shown.Currencies = currencies
-	v := view{template: "first.html", title: "console.first", data: shown}
+	v := desk.View{Template: "first.html", Title: "console.first", Data: shown}
 	if len(shown.Wrong) > 0 {
-		v.status = refusal.ValidationFailure.Status()
+		v.Status = refusal.ValidationFailure.Status()
 	}
 	return v
 }
@@ -61,18 +62,18 @@ type begun struct {
 }
 
 // beginFirst makes the first account, and signs in whoever made it as its owner.
-func (f *console) beginFirst(r *request) (view, error) {
+func (f *pages) beginFirst(r *desk.Request) (desk.View, error) {
 	form := r.HTTP.PostForm
 	asked := firstForm{First: First{Name: form.Get("name"), Currency: form.Get("currency"), Zone: form.Get("zone"),
-		Location: form.Get("location"), Till: form.Get("till"), Language: r.locale.Language()},
+		Location: form.Get("location"), Till: form.Get("till"), Language: r.Locale.Language()},
 		Owner: form.Get("owner"), Email: form.Get("email")}
 	_, err := staff.Hire(&merchant.Account{}, nil, staff.Member{Name: asked.Owner, Email: asked.Email, Role: staff.Owner},
 		r.Now)
 	if refused, is := errors.AsType[*refusal.Error](err); is {
-		asked.Wrong = said(refused)
+		asked.Wrong = desk.Said(refused)
 	}
 	if asked.Wrong = append(asked.Wrong, f.Beginner.CheckFirst(asked.First)...); len(asked.Wrong) > 0 {
-		return f.showFirst(asked), nil
+		return showFirst(asked), nil
 	}
 	// The link is used up first, so that two who have it make one account. Should the store go away before the account is
 	// made, the service prints another link at its next start.
@@ -80,42 +81,42 @@ func (f *console) beginFirst(r *request) (view, error) {
 		return staff.Changes{Use: r.HTTP.PathValue("token")}, nil
 	})
 	if errors.Is(err, refusal.NotFound) {
-		return view{}, errInvitation
+		return desk.View{}, errInvitation
 	}
 	if err != nil {
-		return view{}, service.Stored(err)
+		return desk.View{}, service.Stored(err)
 	}
 	id, pair, err := f.Beginner.BeginFirst(r.Context(), asked.First)
 	if err != nil {
-		return view{}, service.Stored(err)
+		return desk.View{}, service.Stored(err)
 	}
 	return f.firstOwner(r, &asked, id, pair)
 }
 
 // firstOwner makes whoever made the account its owner, and signs them in.
-func (f *console) firstOwner(r *request, asked *firstForm, id guid.ID, pair string) (view, error) {
+func (f *pages) firstOwner(r *desk.Request, asked *firstForm, id guid.ID, pair string) (desk.View, error) {
 	a := f.Directory().Accounts[id]
 	if a == nil {
-		return view{}, errNoPage
+		return desk.View{}, desk.ErrNoPage
 	}
 	m, err := staff.Hire(a, nil, staff.Member{Name: asked.Owner, Email: asked.Email, Role: staff.Owner}, r.Now)
 	if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
 	m.JoinedAt = m.InvitedAt
 	session := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Now)
-	r.member = m
+	r.Member = m
 	err = f.Store.ChangeStaff(r.Context(), id, func(members []staff.Member) (staff.Changes, error) {
 		return staff.Changes{Save: append(slices.Clone(members), m), Begin: []staff.Begun{session},
-			Trail: r.said(m.Name + " made the account, as its owner")}, nil
+			Trail: trail(r, m.Name+" made the account, as its owner")}, nil
 	})
 	if err != nil {
-		return view{}, service.Stored(err)
+		return desk.View{}, service.Stored(err)
 	}
-	f.enter(r, &session)
-	shown := begun{Home: home(id) + "you", Pair: pair}
+	enter(r, &session)
+	shown := begun{Home: desk.Home(id) + "you", Pair: pair}
 	if code, err := qr.Encode(pair); err == nil { // a link that is too long is shown as a text alone
-		shown.QR = template.HTML(code.SVG(r.locale.Text("console.begun.scan"))) // of this service's making
+		shown.QR = template.HTML(code.SVG(r.Locale.Text("console.begun.scan"))) // of this service's making
 	}
-	return view{template: "begun.html", title: "console.begun", data: shown}, nil
+	return desk.View{Template: "begun.html", Title: "console.begun", Data: shown}, nil
 }

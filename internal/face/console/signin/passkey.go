@@ -1,4 +1,4 @@
-package console
+package signin
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
 
+	"boon.example/internal/face/console/desk"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/staff"
@@ -76,33 +77,32 @@ const (
 	showingPasskey = "console passkey show"
 )
 
-func (f *console) ceremonyName() string { return f.cookieName() + "-passkey" }
+func ceremonyName(r *desk.Request) string { return r.CookieName() + "-passkey" }
 
 // remember keeps the challenge of a ceremony in the browser, sealed for its purpose and account.
-func (f *console) remember(r *request, purpose string, s *webauthn.SessionData) error {
+func (f *pages) remember(r *desk.Request, purpose string, s *webauthn.SessionData) error {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("keeping the challenge for a passkey: %w", err)
 	}
-	account := accountOf(r.HTTP)
+	account := r.AccountID()
 	value := base64.RawURLEncoding.EncodeToString(f.Keys.SealOnce(purpose, text, account[:]))
-	f.sendCeremony(r.Writer, value, int(ceremony/time.Second))
+	sendCeremony(r, value, int(ceremony/time.Second))
 	return nil
 }
 
-func (f *console) sendCeremony(w http.ResponseWriter, value string, seconds int) {
-	http.SetCookie(w, &http.Cookie{Name: f.ceremonyName(), Value: value, Path: "/", MaxAge: seconds, HttpOnly: true,
-		SameSite: http.SameSiteStrictMode, Secure: f.secure})
+func sendCeremony(r *desk.Request, value string, seconds int) {
+	r.SetCookie(ceremonyName(r), value, seconds, http.SameSiteStrictMode)
 }
 
 // recall gives the challenge that remember kept, and takes it from the browser.
-func (f *console) recall(r *request, purpose string) (s webauthn.SessionData, err error) {
-	found := r.HTTP.CookiesNamed(f.ceremonyName())
-	f.sendCeremony(r.Writer, "", -1)
+func (f *pages) recall(r *desk.Request, purpose string) (s webauthn.SessionData, err error) {
+	found := r.HTTP.CookiesNamed(ceremonyName(r))
+	sendCeremony(r, "", -1)
 	if len(found) != 1 {
 		return s, errPasskey
 	}
-	account := accountOf(r.HTTP)
+	account := r.AccountID()
 	sealed, err := base64.RawURLEncoding.DecodeString(found[0].Value)
 	if err == nil {
 		sealed, err = f.Keys.OpenOnce(purpose, sealed, account[:])
@@ -124,45 +124,45 @@ var (
 )
 
 // offerPasskeys asks a browser for a passkey of anybody.
-func (f *console) offerPasskeys(r *request) (view, error) {
+func (f *pages) offerPasskeys(r *desk.Request) (desk.View, error) {
 	if f.passkeys == nil {
-		return view{}, errNoPasskeys
+		return desk.View{}, errNoPasskeys
 	}
 	options, s, err := f.passkeys.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {
-		return view{}, fmt.Errorf("asking for a passkey: %w", err)
+		return desk.View{}, fmt.Errorf("asking for a passkey: %w", err)
 	}
-	return view{json: options}, f.remember(r, showingPasskey, s)
+	return desk.View{JSON: options}, f.remember(r, showingPasskey, s)
 }
 
 // showPasskey lets in who shows a passkey. For a member who is signed in it proves once more who they are.
-func (f *console) showPasskey(r *request) (view, error) {
+func (f *pages) showPasskey(r *desk.Request) (desk.View, error) {
 	v, err := f.takePasskey(r)
 	refused, is := errors.AsType[*refusal.Error](err)
 	if !is || refused.Code != refusal.ValidationFailure {
 		return v, err
 	}
 	if err := r.CountAnonymous(); err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
-	return view{template: "signin.html", title: "console.sign-in", status: http.StatusForbidden, data: signInForm{
-		Account: accountOf(r.HTTP), Passkeys: true, Wrong: r.locale.Text("console.passkey.failed")}}, nil
+	return desk.View{Template: "signin.html", Title: "console.sign-in", Status: http.StatusForbidden, Data: signInForm{
+		Account: r.AccountID(), Passkeys: true, Wrong: r.Locale.Text("console.passkey.failed")}}, nil
 }
 
-func (f *console) takePasskey(r *request) (view, error) {
+func (f *pages) takePasskey(r *desk.Request) (desk.View, error) {
 	if f.passkeys == nil {
-		return view{}, errNoPasskeys
+		return desk.View{}, errNoPasskeys
 	}
 	s, err := f.recall(r, showingPasskey)
 	if err != nil {
-		return view{}, err
+		return desk.View{}, err
 	}
 	shown, err := protocol.ParseCredentialRequestResponseBytes([]byte(r.HTTP.PostForm.Get("credential")))
 	if err != nil {
-		return view{}, errPasskey
+		return desk.View{}, errPasskey
 	}
 	var away error
-	account := accountOf(r.HTTP)
+	account := r.AccountID()
 	found, credential, err := f.passkeys.ValidatePasskeyLogin(func(_, handle []byte) (webauthn.User, error) {
 		members, err := f.Store.Members(r.Context(), account)
 		if away = err; err != nil {
@@ -177,30 +177,30 @@ func (f *console) takePasskey(r *request) (view, error) {
 		return passkeyUser{members[at]}, nil
 	}, s, shown)
 	if away != nil {
-		return view{}, service.Stored(away)
+		return desk.View{}, service.Stored(away)
 	}
 	if err != nil || credential.Authenticator.CloneWarning {
-		return view{}, errPasskey
+		return desk.View{}, errPasskey
 	}
 	user, ok := found.(passkeyUser)
 	if !ok {
-		return view{}, errPasskey
+		return desk.View{}, errPasskey
 	}
 	return f.enterWithPasskey(r, &user.Member, credential)
 }
 
 // enterWithPasskey begins a session, or goes on with one that is proven now.
-func (f *console) enterWithPasskey(r *request, m *staff.Member, credential *webauthn.Credential) (view, error) {
+func (f *pages) enterWithPasskey(r *desk.Request, m *staff.Member, credential *webauthn.Credential) (desk.View, error) {
 	kept, err := json.Marshal(credential)
 	if err != nil {
-		return view{}, fmt.Errorf("keeping a passkey: %w", err)
+		return desk.View{}, fmt.Errorf("keeping a passkey: %w", err)
 	}
 	begun, to := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Now), ""
-	switch err := f.signedIn(r, m.AccountID); {
-	case err == nil && r.member.ID == m.ID:
-		begun.Session.BegunAt, to = r.session.BegunAt, within(r.HTTP.PostForm.Get("to"))
+	switch err := r.SignedIn(m.AccountID); {
+	case err == nil && r.Member.ID == m.ID:
+		begun.Session.BegunAt, to = r.Session.BegunAt, within(r.HTTP.PostForm.Get("to"))
 	case err != nil && !errors.Is(err, refusal.NotFound):
-		return view{}, err
+		return desk.View{}, err
 	}
 	v, err := f.enterAs(r, m, &begun, m.Name+" signed in to the console with a passkey", func(is *staff.Member) error {
 		at := slices.IndexFunc(is.Passkeys, func(p staff.Passkey) bool { return bytes.Equal(p.ID, credential.ID) })
@@ -212,35 +212,35 @@ func (f *console) enterWithPasskey(r *request, m *staff.Member, credential *weba
 		return nil
 	})
 	if err == nil {
-		v.to = home(m.AccountID) + to
+		v.To = desk.Home(m.AccountID) + to
 	}
 	return v, err
 }
 
 // askForPasskey asks the member's browser to make a passkey.
-func (f *console) askForPasskey(r *request) (view, error) {
+func (f *pages) askForPasskey(r *desk.Request) (desk.View, error) {
 	if f.passkeys == nil {
-		return view{}, errNoPasskeys
+		return desk.View{}, errNoPasskeys
 	}
-	if r.member.Proves() && !r.session.Proven(r.Now) {
-		return r.toConfirm("you"), nil
+	if r.Member.Proves() && !r.Session.Proven(r.Now) {
+		return r.ToConfirm("you"), nil
 	}
-	user := passkeyUser{r.member}
+	user := passkeyUser{r.Member}
 	options, s, err := f.passkeys.BeginRegistration(user,
 		webauthn.WithExclusions(webauthn.Credentials(user.WebAuthnCredentials()).CredentialDescriptors()))
 	if err != nil {
-		return view{}, fmt.Errorf("asking for a new passkey: %w", err)
+		return desk.View{}, fmt.Errorf("asking for a new passkey: %w", err)
 	}
-	return view{json: options}, f.remember(r, addingPasskey, s)
+	return desk.View{JSON: options}, f.remember(r, addingPasskey, s)
 }
 
 // maxPasskeys is how many a member may have.
 const maxPasskeys = 10
 
 // addPasskey keeps the passkey that the browser made.
-func (f *console) addPasskey(r *request) (view, error) {
+func (f *pages) addPasskey(r *desk.Request) (desk.View, error) {
 	if f.passkeys == nil {
-		return view{}, errNoPasskeys
+		return desk.View{}, errNoPasskeys
 	}
 	s, err := f.recall(r, addingPasskey)
 	if err != nil {
@@ -250,18 +250,18 @@ func (f *console) addPasskey(r *request) (view, error) {
 	if err != nil {
 		return f.youAfter(r, errPasskey)
 	}
-	credential, err := f.passkeys.CreateCredential(passkeyUser{r.member}, s, made)
+	credential, err := f.passkeys.CreateCredential(passkeyUser{r.Member}, s, made)
 	if err != nil {
 		return f.youAfter(r, errPasskey)
 	}
 	kept, err := json.Marshal(credential)
 	if err != nil {
-		return view{}, fmt.Errorf("keeping a passkey: %w", err)
+		return desk.View{}, fmt.Errorf("keeping a passkey: %w", err)
 	}
 	return f.change(r, "added a passkey", func(m *staff.Member) error {
 		switch {
-		case m.Proves() && !r.session.Proven(r.Now):
-			return errNotForYou
+		case m.Proves() && !r.Session.Proven(r.Now):
+			return desk.ErrNotForYou
 		case len(m.Passkeys) >= maxPasskeys:
 			return refusal.New(refusal.ValidationFailure, "You have %d passkeys. Remove one first.", maxPasskeys)
 		}
@@ -272,10 +272,10 @@ func (f *console) addPasskey(r *request) (view, error) {
 }
 
 // removePasskey takes a passkey of the member away, such as that of a lost phone.
-func (f *console) removePasskey(r *request) (view, error) {
+func (f *pages) removePasskey(r *desk.Request) (desk.View, error) {
 	id, err := hex.DecodeString(r.HTTP.PostForm.Get("passkey"))
 	if err != nil {
-		return view{}, errNoPage
+		return desk.View{}, desk.ErrNoPage
 	}
 	return f.change(r, "removed a passkey", func(m *staff.Member) error {
 		m.Passkeys = slices.DeleteFunc(slices.Clone(m.Passkeys), func(p staff.Passkey) bool { return bytes.Equal(p.ID, id) })

@@ -1,0 +1,252 @@
+package desk
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"boon.example/internal/base/admission"
+	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
+	"boon.example/internal/post/locale"
+	"boon.example/internal/refusal"
+	"boon.example/internal/service"
+	"boon.example/internal/staff"
+)
+
+// Page is a page, or what a form of one does. It is for who is signed in to the account, where it says nothing else.
+type Page struct {
+	Pattern string               // method and path below the account, as http.ServeMux has them
+	Nav     string               // the name of its text in the navigation; "": it is not there
+	Needs   merchant.Permissions // of the member; without them the page is neither in the navigation nor served
+	Owner   bool                 // it is for owners
+	Fresh   bool                 // it asks the member to prove who they are, unless they did within five minutes
+	Open    bool                 // it is for everybody
+	Outside bool                 // it is for everybody and of no account: its path is whole
+	Do      func(*Request) (View, error)
+}
+
+// Request is a request of a page.
+type Request struct {
+	*service.Call
+
+	Locale  *locale.Locale
+	Account *merchant.Account // nil: the address names none that there is
+	Member  staff.Member      // who makes it; zero: nobody who is signed in
+	Session staff.Session
+
+	desk      *desk
+	directory *merchant.Directory // the set-up at its time
+	keys      map[guid.ID]string  // names of keys, as looking one up goes through all
+}
+
+// View is what a request is answered with.
+type View struct {
+	Status   int       // 0: 200
+	Template string    // a file in the folder templates of the part
+	Title    string    // a name of a text
+	Heading  string    // what stands in its place, such as a name; "": the title
+	Data     any       // what the template shows
+	JSON     any       // is sent in place of a template, for a script; nil: nothing
+	To       string    // the address of another page, in place of a template
+	File     *Answered // of the interface, in place of a template
+}
+
+// What pages refuse.
+var (
+	ErrNoPage    = refusal.New(refusal.NotFound, "There is nothing at this address.")
+	ErrNotForYou = refusal.New(refusal.NotAuthorized, "Your role may not do this. Ask an owner of the account.")
+)
+
+// maxForm is how long a form may be, in bytes.
+const maxForm = 64 << 10
+
+// open serves a page for everybody.
+func (f *desk) open(mux *http.ServeMux, p Page) {
+	f.serve(mux, p.Pattern, func(r *Request) (View, error) {
+		r.Account = r.directory.Accounts[r.AccountID()]
+		r.ChooseLanguage()
+		return p.Do(r)
+	})
+}
+
+// closed serves a page for who is signed in to its account.
+func (f *desk) closed(mux *http.ServeMux, p Page) {
+	f.serve(mux, p.Pattern, func(r *Request) (View, error) {
+		id := r.AccountID()
+		err := r.SignedIn(id)
+		r.ChooseLanguage()
+		switch {
+		case errors.Is(err, refusal.NotFound):
+			return View{To: Home(id) + SignInPath[1:]}, nil
+		case err != nil:
+			return View{}, err
+		case !r.sees(&p):
+			return View{}, ErrNotForYou
+		case p.Fresh && !r.Session.Proven(r.Now):
+			_, section, _ := strings.Cut(p.Pattern, "/")
+			section, _, _ = strings.Cut(section, "/")
+			return r.ToConfirm(section), nil
+		}
+		if err := r.Begin(r.Member.Caller(r.Account), admission.Read, service.OtherDeadline); err != nil {
+			return View{}, err
+		}
+		return p.Do(r)
+	})
+}
+
+// sees reports whether the member may see a page.
+func (r *Request) sees(p *Page) bool {
+	return r.Member.Role.May().Has(p.Needs) && (!p.Owner || r.Member.Role == staff.Owner)
+}
+
+// serve serves requests. The form of one is read before anything else, as it may take its time.
+func (f *desk) serve(mux *http.ServeMux, pattern string, do func(*Request) (View, error)) {
+	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		wrong := r.ParseForm()
+		c := new(service.Call)
+		f.Service.Serve(w, r, c, func() service.Reply {
+			of := &Request{Call: c, desk: f, directory: f.Directory()}
+			c.Now = c.RealTime()
+			var v View
+			var err error = errForm
+			if wrong == nil {
+				v, err = do(of)
+			}
+			return f.reply(of, v, err)
+		})
+	})
+}
+
+var errForm = refusal.New(refusal.ValidationFailure, "This form could not be read: it is too long, or was cut.")
+
+// reply makes the answer of a request.
+func (f *desk) reply(r *Request, v View, err error) service.Reply {
+	if v.To != "" && err == nil {
+		r.Writer.Header().Set("Location", v.To)
+		return service.Reply{Status: http.StatusSeeOther}
+	}
+	if v.JSON != nil && err == nil {
+		body, err := json.Marshal(v.JSON)
+		if err != nil {
+			return r.Reply(ledger.Answer{}, fmt.Errorf("writing what a script asks for: %w", err))
+		}
+		return service.Reply{Status: http.StatusOK, Body: body}
+	}
+	if v.File != nil && err == nil {
+		return v.File.download(r.Writer.Header())
+	}
+	reply := service.Reply{Status: http.StatusOK, Type: "text/html; charset=utf-8"}
+	if err != nil {
+		told := service.Told(err)
+		v = View{Template: "failed.html", Title: "console.failed", Status: told.Code.Status(),
+			Data: failure{Said(told), r.RequestID}}
+		reply.Err, reply.Code = err, told.Code
+	}
+	if v.Status != 0 {
+		reply.Status = v.Status
+	}
+	if r.Locale == nil {
+		r.ChooseLanguage()
+	}
+	body, err := f.render(r, &v)
+	if err != nil {
+		return r.Reply(ledger.Answer{}, err)
+	}
+	reply.Body = body
+	return reply
+}
+
+// failure is what a page says that cannot be shown.
+type failure struct {
+	Messages  []string
+	RequestID string
+}
+
+// Said are the sentences of a refusal.
+func Said(e *refusal.Error) (sentences []string) {
+	for _, m := range e.Messages {
+		sentences = append(sentences, m.Text(func(f refusal.Field) string { return string(f) }))
+	}
+	return sentences
+}
+
+// SignedIn finds out who makes a request in the console of an account; refusal.NotFound where nobody is signed in
+// there. What a cookie says about another account counts for nothing.
+func (r *Request) SignedIn(account guid.ID) error {
+	token := r.Token()
+	if token == "" {
+		return refusal.NotFound
+	}
+	session, err := r.desk.Store.Session(r.Context(), token, r.Now)
+	if err != nil {
+		return service.Stored(err)
+	}
+	a := r.directory.Accounts[session.AccountID]
+	if a == nil || session.AccountID != account {
+		return refusal.NotFound
+	}
+	members, err := r.desk.Store.Members(r.Context(), account)
+	if err != nil {
+		return service.Stored(err)
+	}
+	at := slices.IndexFunc(members, func(m staff.Member) bool { return m.ID == session.StaffID })
+	if at < 0 {
+		return refusal.NotFound
+	}
+	if r.Now.Sub(session.SeenAt) > seenEvery {
+		if err := r.desk.Store.Seen(r.Context(), session.Key, r.Now); err != nil {
+			return service.Stored(err)
+		}
+	}
+	r.Account, r.Member, r.Session = a, members[at], session
+	return nil
+}
+
+// seenEvery is how often it is noted that a session is used.
+const seenEvery = time.Minute
+
+// KeyName is the name of a key; "" for one that is in the set-up no more.
+func (r *Request) KeyName(id guid.ID) string {
+	name, known := r.keys[id]
+	if !known {
+		if r.keys == nil {
+			r.keys = map[guid.ID]string{}
+		}
+		name = r.directory.KeyName(id)
+		r.keys[id] = name
+	}
+	return name
+}
+
+// By is who makes the request, for the audit trail.
+func (r *Request) By() merchant.Actor {
+	return merchant.Actor{KeyID: r.Member.ID, Person: r.Member.Name, Address: r.Address()}
+}
+
+// ToConfirm leads to where the member proves who they are, and from there on.
+func (r *Request) ToConfirm(to string) View { return View{To: Home(r.Account.ID) + "confirm?to=" + to} }
+
+// Address is one with a query.
+func Address(path string, q url.Values) string {
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+// With is a query with one more parameter.
+func With(q url.Values, name, value string) url.Values {
+	more := url.Values{name: {value}}
+	for n := range q {
+		more[n] = q[n]
+	}
+	return more
+}

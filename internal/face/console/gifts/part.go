@@ -1,0 +1,34 @@
+// Package gifts is where staff find gifts, see what happened to one, do something to it, and send new ones.
+package gifts
+
+import (
+	"context"
+	"embed"
+	"slices"
+
+	"boon.example/internal/face/console/desk"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+)
+
+// Store is what the pages about gifts need of a database.
+type Store interface {
+	// Gift finds a gift of an account; refusal.NotFound where there is none.
+	Gift(ctx context.Context, account, voucher guid.ID) (gift.Gift, error)
+	// List gives a page of gifts, the newest first.
+	List(context.Context, gift.Filter) (gift.Page, error)
+	// History gives at most limit entries of a gift after the one numbered seq, the oldest first.
+	History(ctx context.Context, account, voucher guid.ID, seq, limit int) ([]gift.Entry, error)
+}
+
+//go:embed templates
+var templates embed.FS
+
+// pages are the pages of this part.
+type pages struct{ Store }
+
+// Part is the pages about gifts.
+func Part(store Store) desk.Part {
+	f := &pages{store}
+	return desk.Part{Pages: slices.Concat(f.giftPages(), f.actionPages(), f.sendPages()), Templates: templates}
+}
