@@ -26,20 +26,20 @@ import (
 	"boon.example/internal/post/message"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/pgtest"
 	"boon.example/internal/store/record"
 	"boon.example/internal/store/tables"
 )
 
 // TestStore runs the suite that every database must pass: what the interfaces of ledger, api, delivery and setup
-// promise.
+// promise. On PostgreSQL it reads the statements, too: see namingAccounts.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	for name, open := range databases() {
-		t.Run(name, func(t *testing.T) { suite(t, open) })
+	t.Run("sqlite", func(t *testing.T) { runSuite(t, suiteTests(), openSQLiteForTest) })
+	if pgtest.Available() {
+		t.Run("postgres", namingAccounts)
 	}
 }
-
-func suite(t *testing.T, open opener) { runSuite(t, suiteTests(), open) }
 
 func suiteTests() map[string]func(*testing.T, opener) {
 	return map[string]func(*testing.T, opener){

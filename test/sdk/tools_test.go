@@ -63,7 +63,7 @@ func TestOpenAPIIsRead(t *testing.T) {
 // redeem a gift. Its version, 5.0.0-beta2, is the newest that npm has with its Java inside; newer ones come from Maven.
 func TestOpenAPIGenerator(t *testing.T) {
 	t.Parallel()
-	pgtest.Once(t)
+	pgtest.LeaveToCheck(t, byOthers)
 	has(t, "java")
 	jar, folder := tool(t, "@openapitools/openapi-generator-cli/bin/openapi-generator.jar"), t.TempDir()
 	run(t, os.Environ(), folder, "java", "-jar", jar, "generate",

@@ -135,6 +135,14 @@ func Once(t TB) {
 	}
 }
 
+// LeaveToCheck leaves a test to make check, which runs everything again on PostgreSQL: make test does without it.
+func LeaveToCheck(t TB, why string) {
+	t.Helper()
+	if s, ok := t.(interface{ Skip(...any) }); ok && short() && !only() {
+		s.Skip("left to make check: " + why)
+	}
+}
+
 // Whole tells that no test was left out for having called Once.
 func Whole() bool { return !only() || !short() }
 
