@@ -34,8 +34,10 @@ type backend interface {
 	// a transaction: each database has its own way to take sets of rows.
 	transact(ctx context.Context, fn func(Runner) error) error
 	read(ctx context.Context, batches []Batch) error
-	// prepares tells that statements are prepared by hand, as the driver does not do it by itself.
+	// prepares tells that statements are prepared by hand, as the driver does not do it by itself. prepareWrites
+	// prepares those of batches that write.
 	prepares() bool
+	prepareWrites(ctx context.Context, texts []string) error
 	// writable fails when nothing is to be written any more.
 	writable() error
 	// begun is told that a transaction of the writer has begun.

@@ -74,7 +74,6 @@ type DB struct {
 	madeKey bool // by this Open
 	// why nothing is asked of the database any more, see CheckSchema; nil: its schema serves this program
 	unserved atomic.Pointer[error]
-	writes   map[string]*sql.Stmt // prepared on Writer, by text
 	reads    map[string]*sql.Stmt // prepared on Readers, by text
 }
 
@@ -165,24 +164,22 @@ func (d *DB) Close() error {
 
 // PrepareWrites prepares statements of batches that write, by hand where that is faster.
 func (d *DB) PrepareWrites(ctx context.Context, texts []string) error {
-	return d.prepare(ctx, d.Writer, &d.writes, texts)
+	err := d.Retry(ctx, func(ctx context.Context) error { return d.backend.prepareWrites(ctx, texts) })
+	if err != nil {
+		return fmt.Errorf("preparing a query: %w", err)
+	}
+	return nil
 }
 
 // PrepareReads prepares statements that read.
 func (d *DB) PrepareReads(ctx context.Context, texts []string) error {
-	return d.prepare(ctx, d.Readers, &d.reads, texts)
-}
-
-func (d *DB) prepare(ctx context.Context, pool *sql.DB, by *map[string]*sql.Stmt, texts []string) error {
-	if *by == nil {
-		*by = make(map[string]*sql.Stmt, len(texts))
-	}
+	d.reads = make(map[string]*sql.Stmt, len(texts))
 	if !d.backend.prepares() {
 		return nil
 	}
 	for _, text := range texts {
 		err := d.Retry(ctx, func(ctx context.Context) (err error) {
-			(*by)[text], err = pool.PrepareContext(ctx, text)
+			d.reads[text], err = d.Readers.PrepareContext(ctx, text)
 			return err
 		})
 		if err != nil {

@@ -104,12 +104,14 @@ func (p *postgres) alone(ctx context.Context) (alone bool) {
 	return false
 }
 
-func (p *postgres) close() error                     { return nil }
-func (p *postgres) name() string                     { return "postgres" }
-func (p *postgres) writers() int                     { return 4 }
-func (p *postgres) batch() int                       { return 64 }
-func (p *postgres) begun()                           {}
-func (p *postgres) prepares() bool                   { return false } // the driver does
+func (p *postgres) close() error                                  { return nil }
+func (p *postgres) name() string                                  { return "postgres" }
+func (p *postgres) writers() int                                  { return 4 }
+func (p *postgres) batch() int                                    { return 64 }
+func (p *postgres) begun()                                        {}
+func (p *postgres) prepares() bool                                { return false } // the driver does
+func (p *postgres) prepareWrites(context.Context, []string) error { return nil }
+
 func (p *postgres) writable() error                  { return nil }
 func (p *postgres) noteHead(chain.Head)              {} // the server's log is the server's
 func (p *postgres) checkFiles(context.Context) error { return nil }

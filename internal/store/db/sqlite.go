@@ -93,12 +93,25 @@ func (s *sqlite) begun() {
 }
 
 func (s *sqlite) commit(conn *sql.Conn, tx *sql.Tx) error {
+	var on *writerConn
+	err := conn.Raw(func(c any) error {
+		on = c.(*writerConn)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.commitOn(on, tx.Commit)
+}
+
+// commitOn commits on a connection of the writer, and has it told to whoever remembers gifts.
+func (s *sqlite) commitOn(c *writerConn, commit func() error) error {
 	if s.watch != nil {
 		s.watch.begin()
 	}
-	err := tx.Commit()
+	err := commit()
 	if s.watch != nil {
-		s.watch.committed(conn, err)
+		s.watch.committed(c, err)
 	}
 	switch {
 	case sqliteCode(err) == sqlite3.SQLITE_IOERR:
@@ -217,10 +230,7 @@ func openSQLite(file string, watch *Watch) (writer, readers *sql.DB, err error) 
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the database %s: %w", file, err)
 	}
-	if watch != nil {
-		writes = hooked{writes, watch}
-	}
-	writer = sql.OpenDB(writes)
+	writer = sql.OpenDB(writerConnector{writes, watch})
 	writer.SetMaxOpenConns(1)
 	writer.SetMaxIdleConns(1)
 	// Every commit makes a reader forget its pages: a larger cache would only be memory.

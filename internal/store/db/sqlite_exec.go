@@ -1,22 +1,64 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
 )
 
-// rowExecutor runs batches on SQLite, as prepared statements: what reads takes all keys at once, what writes a row at a
-// time. Measured for groups of 256 redemptions, a statement that writes 16 rows takes as long as 16 that write one.
-type rowExecutor struct {
-	tx    *sql.Tx
-	hot   map[string]*sql.Stmt
-	bound map[string]*sql.Stmt // hot, bound to tx
+// transact implements backend: it goes past database/sql, see writerConn.
+func (s *sqlite) transact(ctx context.Context, fn func(Runner) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.onWriter(ctx, func(ctx context.Context, c *writerConn) error { return s.transactOn(ctx, c, fn) })
 }
 
-func (s *sqlite) transact(ctx context.Context, fn func(Runner) error) error {
-	return s.db.transactWithin(ctx, 0, func(tx *sql.Tx) error {
-		return fn((&rowExecutor{tx, s.db.writes, map[string]*sql.Stmt{}}).execRows)
+// onWriter waits for the writer's turn, and has do use its connection, however long that takes.
+func (s *sqlite) onWriter(ctx context.Context, do func(context.Context, *writerConn) error) error {
+	conn, err := s.db.Writer.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("waiting to write: %w", err)
+	}
+	defer conn.Close()
+	ctx = context.WithoutCancel(ctx)
+	return conn.Raw(func(c any) error { return do(ctx, c.(*writerConn)) })
+}
+
+func (s *sqlite) transactOn(ctx context.Context, c *writerConn, fn func(Runner) error) error {
+	if err := c.run(ctx, `BEGIN IMMEDIATE`); err != nil {
+		return fmt.Errorf("beginning to write: %w", err)
+	}
+	open := true
+	defer func() {
+		if open {
+			c.rollBack(ctx)
+		}
+	}()
+	s.begun()
+	if err := cmp.Or(s.db.serving(), s.writable()); err != nil {
+		return err
+	}
+	if err := fn(c.execRows); err != nil {
+		return err
+	}
+	open = false
+	if err := s.commitOn(c, func() error { return c.commit(ctx) }); err != nil {
+		return fmt.Errorf("committing: %w", err)
+	}
+	return nil
+}
+
+// prepareWrites implements backend.
+func (s *sqlite) prepareWrites(ctx context.Context, texts []string) error {
+	return s.onWriter(ctx, func(ctx context.Context, c *writerConn) error {
+		for _, text := range texts {
+			if _, err := c.prepared(ctx, text); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -45,50 +87,4 @@ func (w *Batch) calls(do func(text string, args []any) error) error {
 		}
 	}
 	return nil
-}
-
-func (r *rowExecutor) execRows(ctx context.Context, batches []Batch) error {
-	for i := range batches {
-		w := &batches[i]
-		var hits int64
-		err := w.calls(func(text string, args []any) error {
-			n, err := r.do(ctx, text, args, w.Scan)
-			hits += n
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("%s: %w", w.What, err)
-		}
-		if err := w.checkHits(hits); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *rowExecutor) do(ctx context.Context, text string, args []any, scan func(Scanner) error) (hits int64,
-	err error) {
-	stmt := r.stmt(ctx, text)
-	if scan == nil {
-		result, err := stmt.ExecContext(ctx, args...)
-		if err != nil {
-			return 0, err
-		}
-		return result.RowsAffected()
-	}
-	rows, err := stmt.QueryContext(ctx, args...)
-	if err != nil {
-		return 0, err
-	}
-	return 0, drain(rows, func(rows *sql.Rows) error { return scan(rows) })
-}
-
-// stmt is the prepared statement for a text.
-func (r *rowExecutor) stmt(ctx context.Context, text string) *sql.Stmt {
-	stmt := r.bound[text]
-	if stmt == nil {
-		stmt = r.tx.StmtContext(ctx, r.hot[text])
-		r.bound[text] = stmt
-	}
-	return stmt
 }

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -72,8 +71,9 @@ type Watch struct {
 	forget  func(changed []GiftChange, all bool)
 
 	mu         sync.Mutex
-	reader     versionReader // the watching connection
-	writer     versionReader // of the writer, as of its last commit
+	conn       driver.Conn   // the watching connection
+	reader     versionReader // of it
+	writer     *writerConn   // on which was committed last
 	known      int64         // the version of the reader up to which forget was told; -1: none
 	others     int64         // the version of the writer, after its last commit
 	committing bool
@@ -91,9 +91,22 @@ const maxChanged = 4096
 
 // versionReader reads which version of the database a connection sees.
 type versionReader struct {
-	conn driver.Conn
-	stmt driver.StmtQueryContext
+	stmt versionStmt
 	row  []driver.Value // what was read last
+}
+
+type versionStmt interface {
+	driver.Stmt
+	driver.StmtQueryContext
+}
+
+func (r *versionReader) close() error {
+	if r.stmt == nil {
+		return nil
+	}
+	stmt := r.stmt
+	r.stmt = nil
+	return stmt.Close()
 }
 
 func newVersionReader(conn driver.Conn) (versionReader, error) {
@@ -101,7 +114,7 @@ func newVersionReader(conn driver.Conn) (versionReader, error) {
 	if err != nil {
 		return versionReader{}, fmt.Errorf("watching the database: %w", err)
 	}
-	return versionReader{conn, stmt.(driver.StmtQueryContext), make([]driver.Value, 1)}, nil
+	return versionReader{stmt.(versionStmt), make([]driver.Value, 1)}, nil
 }
 
 func (r *versionReader) read() (int64, error) {
@@ -130,18 +143,18 @@ func newWatch(d *DB) (*Watch, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &Watch{serving: d.serving, reader: reader, known: unknown, others: unknown,
+	return &Watch{serving: d.serving, conn: conn, reader: reader, known: unknown, others: unknown,
 		forget: func([]GiftChange, bool) {}}, nil
 }
 
 func (w *Watch) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	conn := w.reader.conn
-	if w.reader = (versionReader{}); conn == nil {
+	conn := w.conn
+	if w.conn = nil; conn == nil {
 		return nil // it was closed before
 	}
-	return conn.Close()
+	return errors.Join(w.reader.close(), conn.Close())
 }
 
 // Current tells that forget was told of everything that was committed before Current was called. It is false for a
@@ -175,23 +188,16 @@ func (w *Watch) begin() {
 }
 
 // committed tells that the writer has committed on a connection, or has failed to.
-func (w *Watch) committed(conn *sql.Conn, err error) {
+func (w *Watch) committed(conn *writerConn, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	changed, all := w.changed, w.all || err != nil
 	w.changed, w.all, w.committing = nil, false, false
 	known, readErr := w.reader.read()
-	others := int64(unknown)
-	err = conn.Raw(func(c any) (err error) {
-		if w.writer.conn != c {
-			w.others = unknown
-			if w.writer, err = newVersionReader(c.(driver.Conn)); err != nil {
-				return err
-			}
-		}
-		others, err = w.writer.read()
-		return err
-	})
+	if w.writer != conn {
+		w.writer, w.others = conn, unknown
+	}
+	others, err := conn.readVersion()
 	if err != nil || readErr != nil || others != w.others {
 		all = true
 	}
@@ -244,22 +250,6 @@ func (w *Watch) noteColumns(row *modernc.SQLitePreUpdateData, first int, made bo
 		change.Secret = string(hash)
 	}
 	w.changed = append(w.changed, change)
-}
-
-// hooked opens connections whose changes a watch notes.
-type hooked struct {
-	driver.Connector
-	watch *Watch
-}
-
-// Connect implements driver.Connector.
-func (h hooked) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := h.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	conn.(modernc.HookRegisterer).RegisterPreUpdateHook(func(row modernc.SQLitePreUpdateData) { h.watch.note(&row) })
-	return conn, nil
 }
 
 // WatchGifts has forget be told which gifts were changed by a commit, or that any may have been. A gift is read from

@@ -1,0 +1,134 @@
+package db
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var (
+	insertChild  = &Query{What: "writing into child", Each: `INSERT INTO child (of) VALUES ($1)`}
+	selectColumn = &Query{What: "reading a column", Each: `SELECT $1 AS c`}
+)
+
+// openWithChild opens a database in which a child must have a parent when its transaction is committed.
+func openWithChild(t *testing.T, dir string) *DB {
+	t.Helper()
+	d := openForTest(t, Options{Dir: dir, GiftCache: 1 << 20})
+	_, err := d.Writer.Exec(`CREATE TABLE parent (id INTEGER PRIMARY KEY);
+		CREATE TABLE child (of INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)`)
+	must(t, err)
+	return d
+}
+
+// addChild writes a child, which has no parent unless it is nil.
+func addChild(t *testing.T, d *DB, of any) error {
+	return d.Transact(t.Context(), func(run Runner) error {
+		return run(t.Context(), []Batch{{Query: insertChild, Rows: [][]any{{of}}}})
+	})
+}
+
+// TestAFailedCommitEndsItsTransaction, so that the writer goes on.
+func TestAFailedCommitEndsItsTransaction(t *testing.T) {
+	t.Parallel()
+	d := openWithChild(t, t.TempDir())
+	if err := addChild(t, d, 7); !d.Rejected(err) {
+		t.Fatalf("a child without a parent: %v", err)
+	}
+	must(t, addChild(t, d, nil))
+	var children int
+	must(t, d.Get(t.Context(), `SELECT count(*) FROM child`, nil, &children))
+	if children != 1 {
+		t.Errorf("%d children, want the one without a parent to name", children)
+	}
+}
+
+// TestAPanicEndsItsTransaction, so that others can write.
+func TestAPanicEndsItsTransaction(t *testing.T) {
+	t.Parallel()
+	d := openWithChild(t, t.TempDir())
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_ = d.Transact(t.Context(), func(run Runner) error {
+			must(t, run(t.Context(), []Batch{{Query: insertChild, Rows: [][]any{{nil}}}}))
+			panic("on purpose")
+		})
+	}()
+	must(t, addChild(t, d, nil))
+	var children int
+	must(t, d.Get(t.Context(), `SELECT count(*) FROM child`, nil, &children))
+	if children != 1 {
+		t.Errorf("%d children, want that of the second transaction", children)
+	}
+}
+
+// TestCloseClosesTheFiles: a statement that stays open keeps its connection, and the files with it.
+func TestCloseClosesTheFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	d := openWithChild(t, dir)
+	must(t, addChild(t, d, nil))
+	must(t, d.Close())
+	links, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil || len(links) == 0 {
+		t.Skip("this system does not tell which files are open")
+	}
+	for _, link := range links {
+		if file, err := os.Readlink(link); err == nil && strings.HasPrefix(file, dir) {
+			t.Errorf("%s is open still", file)
+		}
+	}
+}
+
+type (
+	small int8
+	name  string
+)
+
+// TestColumnsAreReadAsTheyAre: what does not fit is refused, and what fits is not changed.
+func TestColumnsAreReadAsTheyAre(t *testing.T) {
+	t.Parallel()
+	d := openWithChild(t, t.TempDir())
+	read := func(column, to any) error {
+		return d.Transact(t.Context(), func(run Runner) error {
+			return run(t.Context(), []Batch{{Query: selectColumn, Rows: [][]any{{column}},
+				Scan: func(from Scanner) error { return from.Scan(to) }}})
+		})
+	}
+	var (
+		number  small
+		count   uint8
+		text    name
+		is      bool
+		bytes   []byte
+		whole   any
+		perhaps sql.NullInt64
+	)
+	for _, c := range []struct{ column, to any }{{-7, &number}, {200, &count}, {"x", &text}, {true, &is},
+		{[]byte{1}, &bytes}, {nil, &bytes}, {"y", &whole}, {nil, &perhaps}, {name("z"), &text}} {
+		if err := read(c.column, c.to); err != nil {
+			t.Errorf("%v into %T: %v", c.column, c.to, err)
+		}
+	}
+	if number != -7 || count != 200 || text != "z" || !is || bytes != nil || whole != "y" || perhaps.Valid {
+		t.Error(number, count, text, is, bytes, whole, perhaps)
+	}
+	for _, c := range []struct{ column, to any }{{128, &number}, {-1, &count}, {256, &count}, {nil, &text}, {2, &is},
+		{"x", &bytes}, {"7", &number}, {7, &text}, {nil, &number}} {
+		if err := read(c.column, c.to); err == nil {
+			t.Errorf("%v was read into %T", c.column, c.to)
+		}
+	}
+	if err := d.Transact(t.Context(), func(run Runner) error {
+		return run(t.Context(), []Batch{{Query: selectColumn, Rows: [][]any{{1}},
+			Scan: func(from Scanner) error { return from.Scan(&number, &count) }}})
+	}); err == nil {
+		t.Error("one column was read as two")
+	}
+}
