@@ -14,7 +14,8 @@ import (
 
 // Auditor is Verify beside the service, in a loop and so slowly that it costs next to nothing: it follows the hash
 // chains and checks all gifts, and between two pages those that this process has just changed, as far as it gets
-// round to them. It leaves to Verify what needs whole tables to be read, and very long histories.
+// round to them. While gifts change, it takes a hundredth of a core; while tills rest, it goes on at its Pace. It
+// leaves to Verify what needs whole tables to be read, and very long histories.
 type Auditor struct {
 	Store   VoucherReader
 	Logger  *slog.Logger  // told of each problem
@@ -30,6 +31,7 @@ type Auditor struct {
 
 	mu      sync.Mutex
 	changed map[Ref]mark // to be checked soon
+	busy    bool         // something was committed since the last pause
 }
 
 // mark is what the history of a changed gift must hold.
@@ -40,7 +42,6 @@ type mark struct {
 
 // What an Auditor does unless it is told otherwise.
 const (
-	// AuditPace costs two or three hundredths of a core while the service redeems all it can.
 	AuditPace = 500
 	AuditRest = time.Minute
 	// AuditLongest takes some megabytes.
@@ -51,6 +52,8 @@ const (
 	auditPage    = 50
 	auditChanged = 512 // gifts that may wait to be checked soon
 	auditPause   = 200 * time.Millisecond
+	auditShare   = 100              // while gifts change, it works for one of so many parts of the time
+	auditLongest = 10 * time.Second // that it rests for that
 	auditRetry   = 10 * time.Second
 )
 
@@ -58,6 +61,7 @@ const (
 func (a *Auditor) Changed(c Changes) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.busy = true
 	for n := range c.Vouchers {
 		a.remember(&c.Vouchers[n])
 	}
@@ -122,12 +126,15 @@ func (a *Auditor) Run(ctx context.Context) {
 // round checks all gifts once, and rests.
 func (a *Auditor) round(ctx context.Context) error {
 	check := a.Store.Check(a.found)
+	begun := time.Now() // to work, after the last pause
 	pause := func(rows int) error {
 		more, err := a.checkChanged(ctx, check)
 		if err != nil {
 			return err
 		}
-		return sleep(ctx, max(auditPause, time.Duration(rows+more)*time.Second/time.Duration(a.Pace)))
+		err = sleep(ctx, a.pauseAfter(rows+more, time.Since(begun)))
+		begun = time.Now()
+		return err
 	}
 	if err := check.Chains(ctx, pause); err != nil {
 		return err
@@ -155,6 +162,19 @@ func (a *Auditor) round(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// pauseAfter is how long the auditor rests after it has read so many rows, for which it took so long. What it took is
+// measured by the clock, so that it takes less of a machine that has too much to do.
+func (a *Auditor) pauseAfter(rows int, took time.Duration) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	pause := max(auditPause, time.Duration(rows)*time.Second/time.Duration(a.Pace))
+	if a.busy {
+		pause = max(pause, min(auditLongest, (auditShare-1)*took))
+	}
+	a.busy = false
+	return pause
 }
 
 // count counts the vouchers of a page, and tells whether all their histories were short enough.
