@@ -40,8 +40,8 @@ type backend interface {
 	prepareWrites(ctx context.Context, texts []string) error
 	// writable fails when nothing is to be written any more.
 	writable() error
-	// begun is told that a transaction of the writer has begun.
-	begun()
+	// begun is told that a transaction of the writer has begun on a connection.
+	begun(conn *sql.Conn) error
 	// commit ends a transaction on its connection. The error is ErrUnknownOutcome when it may or may not have taken
 	// effect, or when it did and may yet be lost.
 	commit(conn *sql.Conn, tx *sql.Tx) error

@@ -108,7 +108,7 @@ func (p *postgres) close() error                                  { return nil }
 func (p *postgres) name() string                                  { return "postgres" }
 func (p *postgres) writers() int                                  { return 4 }
 func (p *postgres) batch() int                                    { return 64 }
-func (p *postgres) begun()                                        {}
+func (p *postgres) begun(*sql.Conn) error                         { return nil }
 func (p *postgres) prepares() bool                                { return false } // the driver does
 func (p *postgres) prepareWrites(context.Context, []string) error { return nil }
 

@@ -86,18 +86,32 @@ func (s *sqlite) callerTimeout() time.Duration { return 0 }
 func (s *sqlite) snapshot() *sql.TxOptions     { return &sql.TxOptions{ReadOnly: true} }
 func (s *sqlite) prepares() bool               { return true }
 
-func (s *sqlite) begun() {
+func (s *sqlite) begun(conn *sql.Conn) error {
+	on, err := writerOn(conn)
+	if err == nil {
+		s.begunOn(on)
+	}
+	return err
+}
+
+// begunOn notes that a transaction has begun on a connection of the writer.
+func (s *sqlite) begunOn(on *writerConn) {
 	if s.watch != nil {
-		s.watch.begun()
+		s.watch.begun(on)
 	}
 }
 
-func (s *sqlite) commit(conn *sql.Conn, tx *sql.Tx) error {
-	var on *writerConn
-	err := conn.Raw(func(c any) error {
+// writerOn is the connection of the driver behind one of the writer.
+func writerOn(conn *sql.Conn) (on *writerConn, err error) {
+	err = conn.Raw(func(c any) error {
 		on = c.(*writerConn)
 		return nil
 	})
+	return on, err
+}
+
+func (s *sqlite) commit(conn *sql.Conn, tx *sql.Tx) error {
+	on, err := writerOn(conn)
 	if err != nil {
 		return err
 	}

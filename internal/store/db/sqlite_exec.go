@@ -36,7 +36,7 @@ func (s *sqlite) transactOn(ctx context.Context, c *writerConn, fn func(Runner) 
 			c.rollBack(ctx)
 		}
 	}()
-	s.begun()
+	s.begunOn(c)
 	if err := cmp.Or(s.db.serving(), s.writable()); err != nil {
 		return err
 	}

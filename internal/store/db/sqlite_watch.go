@@ -56,7 +56,9 @@ type GiftChange struct {
 //  6. Where a version cannot be read, no version is known, and all is forgotten. The same holds after a commit whose
 //     outcome is unknown, and for the first commit of a new connection of the writer, as its versions begin anew.
 //  7. While a transaction of the writer is open, nobody commits. So what is current within it is current until it
-//     commits.
+//     commits. Within it, its own version is enough (CurrentWithin): if that is the same as after its last commit,
+//     nobody else has committed since, and forget was told of that commit. Reading it takes no lock, as the transaction
+//     has one.
 //  8. What was read from the database before forget was told must not be remembered after it. That is the duty of
 //     whoever remembers: see lookup.cache.
 //
@@ -78,7 +80,8 @@ type Watch struct {
 	others     int64         // the version of the writer, after its last commit
 	committing bool
 
-	// what the transaction of the writer has changed; only the writer's goroutine uses them
+	// the connection of the writer's transaction, and what that has changed; only the writer's goroutine uses them
+	within  *writerConn
 	changed []GiftChange
 	all     bool
 }
@@ -177,8 +180,19 @@ func (w *Watch) Current() bool {
 	return true
 }
 
-// begun tells that a transaction of the writer has begun: nothing is changed in it yet.
-func (w *Watch) begun() { w.changed, w.all = nil, false }
+// CurrentWithin is Current for whoever has a transaction of the writer open: what it tells is so until that commits.
+func (w *Watch) CurrentWithin() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.within != w.writer || w.others == unknown || w.serving() != nil {
+		return false
+	}
+	version, err := w.within.readVersion()
+	return err == nil && version == w.others
+}
+
+// begun tells that a transaction of the writer has begun on a connection: nothing is changed in it yet.
+func (w *Watch) begun(on *writerConn) { w.within, w.changed, w.all = on, nil, false }
 
 // begin tells that the writer is about to commit.
 func (w *Watch) begin() {

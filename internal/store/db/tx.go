@@ -120,8 +120,7 @@ func (d *DB) transactWithin(ctx context.Context, timeout time.Duration, fn func(
 		return fmt.Errorf("beginning to write: %w", err)
 	}
 	defer tx.Rollback() // does nothing after a commit
-	d.backend.begun()
-	if err := cmp.Or(d.serving(), d.backend.writable()); err != nil {
+	if err := cmp.Or(d.backend.begun(conn), d.serving(), d.backend.writable()); err != nil {
 		return err
 	}
 	if err := fn(tx); err != nil {

@@ -20,7 +20,8 @@ import (
 //
 // # Invariants
 //
-//  1. A gift is given only after Watch.Current was true within the same look-up: it is as new as the database was then.
+//  1. A gift is given only after Watch.Current was true within the same look-up, or Watch.CurrentWithin within the
+//     transaction that asks: it is as new as the database was then.
 //  2. A gift is put only if it was not forgotten since before it began to be read (stamp). So what was read before a
 //     commit is not put after it.
 //  3. What is found by a secret is forgotten with its gift. That a secret leads to no gift is not remembered. Where a
@@ -287,7 +288,7 @@ func (r *Reader) Saving(moved []Moved) {
 // of the writer: so what it hands on is what the database has until that commits.
 func (r *Reader) Vouchers(wanted []ledger.Ref, each func(gift.Voucher)) (rest []ledger.Ref) {
 	c := r.cache
-	if c == nil || !c.hasAny(wanted) || !c.watch.Current() {
+	if c == nil || !c.hasAny(wanted) || !c.watch.CurrentWithin() {
 		return wanted
 	}
 	c.mu.Lock()
