@@ -192,7 +192,7 @@ var arrows = map[string][]string{
 		"internal/face/till", "internal/face/web", "internal/gift",
 		"internal/jobs", "internal/jobs/closing", "internal/jobs/expiry", "internal/jobs/retention", "internal/ledger",
 		"internal/merchant", "internal/post/delivery", "internal/post/mail", "internal/post/message",
-		"internal/post/print", "internal/post/sms", "internal/post/webhook", "internal/sealed",
+		"internal/post/pass", "internal/post/print", "internal/post/sms", "internal/post/webhook", "internal/sealed",
 		"internal/service", "internal/setup", "internal/staff", "internal/store"},
 	"internal/base/admission":   {},
 	"internal/base/certificate": {},

@@ -14,6 +14,7 @@ import (
 
 	"boon.example/internal/base/certificate"
 	"boon.example/internal/merchant"
+	"boon.example/internal/post/pass"
 	"boon.example/internal/post/print"
 	"boon.example/internal/store"
 )
@@ -375,6 +376,30 @@ func accountsText(d *merchant.Directory) string {
 // expiresSoon is how long before its end a key is told of.
 const expiresSoon = 14 * 24 * time.Hour
 
+// certificateEndsSoon is how long before its end a certificate for passes is told of: Apple's last a year.
+const certificateEndsSoon = 30 * 24 * time.Hour
+
+// passes reports whether an account can sign passes.
+func (r *Report) passes(a *merchant.Account, now time.Time) {
+	apple := &a.Wallet.Apple
+	if apple.Certificate == "" {
+		return
+	}
+	signer, err := pass.NewSigner(apple.Certificate, apple.Key)
+	if err != nil {
+		r.wrong("account %s cannot sign passes for Apple Wallet: %s", a.Name, err)
+		return
+	}
+	switch ends := signer.Ends(); {
+	case ends.Before(now):
+		r.wrong("the certificate with which account %s signs passes for Apple Wallet ended at %s: phones take no new pass",
+			a.Name, ends.UTC().Format(time.RFC3339))
+	case ends.Sub(now) < certificateEndsSoon:
+		r.wrong("the certificate with which account %s signs passes for Apple Wallet ends at %s: have Apple make another "+
+			"one, and apply it", a.Name, ends.UTC().Format(time.RFC3339))
+	}
+}
+
 // setup reports who can call.
 func (r *Report) setup(d *merchant.Directory, now time.Time) {
 	locations, keys := 0, 0
@@ -386,6 +411,7 @@ func (r *Report) setup(d *merchant.Directory, now time.Time) {
 			r.note("account %s has no language, so that its guests are written to in English: give it one in its set-up file",
 				a.Name)
 		}
+		r.passes(a, now)
 	}
 	for _, k := range d.Keys {
 		if !k.Works(now) || k.Till == merchant.WaitingTill { // which is a link, and works for minutes

@@ -107,7 +107,7 @@ func (s *site) gift(r *http.Request) (page, error) {
 		v.QR = template.HTML(code.SVG(l.Text("page.qr")))
 		v.paper(r.URL.EscapedPath()+PrintPath, l.Language() == g.Reads(account))
 		if account.Wallet.Apple.Certificate != "" && takesPasses(r) {
-			v.Pass = r.URL.EscapedPath() + PassPath + "?" + languageQuery + "=" + string(l.Language())
+			v.Pass = r.URL.EscapedPath() + card.PassPath + "?" + languageQuery + "=" + string(l.Language())
 		}
 	}
 	return page{

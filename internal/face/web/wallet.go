@@ -15,9 +15,6 @@ import (
 	"boon.example/internal/refusal"
 )
 
-// PassPath ends the address of the pass of a gift for Apple Wallet.
-const PassPath = "/pass.pkpass"
-
 // takesPasses reports whether the page may be on a device with Apple Wallet. A computer may be a Mac, which hands the
 // pass on to a phone.
 func takesPasses(r *http.Request) bool {

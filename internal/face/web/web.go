@@ -25,6 +25,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
+	"boon.example/internal/post/card"
 	"boon.example/internal/post/locale"
 	"boon.example/internal/post/message"
 	"boon.example/internal/post/print"
@@ -115,7 +116,7 @@ func Handler(c Config) http.Handler {
 	page("/{$}", s.page(s.front))
 	page("/g/{token}", s.page(s.gift))
 	// A request for a PDF or a pass waits for a printer, and keeps no place meanwhile.
-	mux.Handle("/g/{token}"+PassPath, s.reads(http.HandlerFunc(s.applePass)))
+	mux.Handle("/g/{token}"+card.PassPath, s.reads(http.HandlerFunc(s.applePass)))
 	mux.Handle("/g/{token}"+PrintPath, s.prints(s.printGift))
 	mux.Handle("/orders/{sheet}"+PrintPath, s.prints(s.printOrder))
 	page("/assets/{hash}", s.reads(http.HandlerFunc(s.asset)))

@@ -278,3 +278,9 @@ func plain(pieces []locale.Piece) string {
 func GiftURL(publicURL string, t gift.Token) string {
 	return strings.TrimSuffix(publicURL, "/") + "/g/" + t.Reveal()
 }
+
+// PassPath ends the address of the pass of a gift for Apple Wallet, which begins as that of its page.
+const PassPath = "/pass.pkpass"
+
+// PassURL is the address of the pass of a gift for Apple Wallet.
+func PassURL(publicURL string, t gift.Token) string { return GiftURL(publicURL, t) + PassPath }

@@ -129,6 +129,7 @@ type content struct {
 	URL      string
 	QR       string // the Content-ID of its image; "" none
 	Subject  string
+	Pass     string    // the address of the pass for Apple Wallet; "": there is none
 	Used     *card.Use // of a notice of what is left: what was taken; nil: that is not known
 }
 
@@ -177,6 +178,9 @@ func RenderRedirected(g *gift.Gift, a *merchant.Account, id guid.ID, p Pictures,
 func write(kind string, g *gift.Gift, a *merchant.Account, used *card.Use, publicURL string, id guid.ID,
 	p Pictures, now time.Time) (message.Message, error) {
 	c := content{View: card.New(g, a, now), Pictures: p, URL: card.GiftURL(publicURL, g.Card.Token), Used: used}
+	if c.Shown() && a.Wallet.Apple.Certificate != "" {
+		c.Pass = card.PassURL(publicURL, g.Card.Token)
+	}
 	m := message.Message{ID: id, GiftID: g.ID, AccountID: g.AccountID, Method: g.Card.Method, Language: c.Language(),
 		To: g.Card.Address(), At: now}
 	var err error

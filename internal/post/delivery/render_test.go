@@ -121,6 +121,33 @@ func TestRenderMail(t *testing.T) {
 	}
 }
 
+// TestRenderPass: a mail leads to the pass where the merchant has a certificate and the gift can be used.
+func TestRenderPass(t *testing.T) {
+	t.Parallel()
+	const link = "/pass.pkpass"
+	for name, test := range map[string]struct {
+		certificate string
+		status      gift.Status
+		offered     bool
+	}{
+		"with a certificate":    {"PEM", gift.Delivered, true},
+		"without":               {"", gift.Delivered, false},
+		"of a gift that is off": {"PEM", gift.Cancelled, false},
+	} {
+		a := *anAccount
+		a.Wallet.Apple.Certificate = test.certificate
+		g := aGift(contact.Email)
+		g.Status = test.status
+		m, err := Render(&g, &a, publicURL, testID(9), Pictures{}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(m.Text, link) != test.offered || strings.Contains(m.HTML, link) != test.offered {
+			t.Errorf("%s: %s", name, m.Text)
+		}
+	}
+}
+
 func TestRenderItemWithTerms(t *testing.T) {
 	t.Parallel()
 	g := aGift(contact.Email)

@@ -357,6 +357,7 @@ func (c *Check) checkSetup(ctx context.Context, found func(string)) error {
 	}
 	checkWebhooks(d, found)
 	checkPeople(d, found)
+	checkPasses(d, found)
 	for _, k := range d.Keys {
 		if k.Kind == merchant.SystemKey {
 			continue
@@ -508,6 +509,15 @@ func (c *Check) checkHolds(ctx context.Context, found func(string)) error {
 		}
 		return err
 	})
+}
+
+// checkPasses finds the keys of passes that do not open.
+func checkPasses(d *merchant.Directory, found func(string)) {
+	for id, a := range d.Accounts {
+		if setup.StillSealed(a.Wallet.Apple.Key) {
+			found(fmt.Sprintf("the private key for passes, of account %s, does not open", id))
+		}
+	}
 }
 
 // checkPeople finds those whose PINs do not open: they cannot sign in.
