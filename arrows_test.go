@@ -94,6 +94,7 @@ var arrows = map[string][]string{
 	"internal/setup/document": {"internal/base/clientip", "internal/base/normalize", "internal/base/publickey",
 		"internal/event", "internal/gift", "internal/merchant", "internal/pin", "internal/post/pass",
 		"internal/post/picture", "internal/ticket/format", "internal/wire"},
+	"internal/setup/form": {"internal/merchant", "internal/setup/document", "internal/ticket/format"},
 	"internal/intake": {"internal/books", "internal/contact", "internal/event", "internal/gift", "internal/imports",
 		"internal/ledger", "internal/merchant", "internal/money", "internal/sealed"},
 	"internal/store": {"internal/base/ratelimit", "internal/base/span", "internal/books", "internal/chain",

@@ -3,6 +3,7 @@ package setup
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	_ "image/jpeg" // as pictures are kept
@@ -29,6 +30,7 @@ type Report struct {
 	Webhooks []NewWebhook // the endpoints that were made
 	file     string
 	dry      bool // nothing was changed
+	made     Changes
 }
 
 // NewKey is a key that was made because the file gives it no secret.
@@ -74,16 +76,27 @@ func (r *Report) Print(w io.Writer) error {
 // where it names some. Applying a file again changes nothing. Every error is of type Problems (what cannot be done to
 // the records there are) or internal; after either nothing was changed. Keys without a secret are drawn from random.
 func (f *File) Apply(ctx context.Context, store Store, now time.Time, random io.Reader) (*Report, error) {
-	return f.apply(ctx, store, now, random, false)
+	return f.apply(ctx, store, now, random, manner{})
 }
 
 // DryRun tells what Apply would do now, and the problems that Apply would have, and changes nothing. Its report has no
 // keys and no secrets.
 func (f *File) DryRun(ctx context.Context, store Store, now time.Time, random io.Reader) (*Report, error) {
-	return f.apply(ctx, store, now, random, true)
+	return f.apply(ctx, store, now, random, manner{dry: true})
 }
 
-func (f *File) apply(ctx context.Context, store Store, now time.Time, random io.Reader, dry bool) (*Report, error) {
+// manner is how a set-up is applied, beside what it says.
+type manner struct {
+	dry       bool           // nothing is changed
+	by        merchant.Actor // who asks for it; zero: somebody at the command line
+	requestID string
+	at        int64 // the version of the set-up that was looked at before; 0: none was
+}
+
+// errMoved tells that the set-up is not the one any more that was looked at before.
+var errMoved = errors.New("the set-up was changed meanwhile")
+
+func (f *File) apply(ctx context.Context, store Store, now time.Time, random io.Reader, m manner) (*Report, error) {
 	drawn, err := f.draw(random)
 	if err != nil {
 		return nil, err
@@ -94,6 +107,9 @@ func (f *File) apply(ctx context.Context, store Store, now time.Time, random io.
 	}
 	var report *Report
 	err = store.Configure(ctx, func(current *merchant.Directory, uses Uses) (Changes, error) {
+		if m.at != 0 && current.Version != m.at {
+			return Changes{}, errMoved
+		}
 		// Everything is made anew, because this may run again.
 		p := &plan{File: f, current: current, uses: uses, drawn: drawn, hooks: hooks, now: now,
 			keys: byName(current), Report: Report{file: f.Name}}
@@ -101,11 +117,13 @@ func (f *File) apply(ctx context.Context, store Store, now time.Time, random io.
 			return Changes{}, err
 		}
 		report = &p.Report
-		if report.dry = dry; dry {
+		if report.dry = m.dry; m.dry {
 			report.Keys, report.Webhooks = nil, nil
 			return Changes{}, nil
 		}
 		p.changes.What = strings.Join(p.Changes, "\n")
+		p.changes.By, p.changes.RequestID = m.by, m.requestID
+		report.made = p.changes
 		return p.changes, nil
 	})
 	if err != nil {

@@ -241,7 +241,7 @@ func TestParseRefuses(t *testing.T) {
 		{"too long a prefix", "systemKeys: [{name: partner, networks: [203.0.113.0/33]}]\n", "1",
 			"systemKeys[0].networks[0]", "not a network such as"},
 		{"a network twice", "systemKeys: [{name: partner, networks: [203.0.113.0/24, 203.0.113.9/24]}]\n", "1",
-			"systemKeys[0].networks[1]", "on line 1 of the list already"},
+			"systemKeys[0].networks[1]", "in the list on line 1 already"},
 		{"a network that is a list", "systemKeys: [{name: partner, networks: [[]]}]\n", "1", "systemKeys[0].networks[0]",
 			"not a list"},
 		{"networks that are none", "systemKeys: [{name: partner, networks: 203.0.113.0/24}]\n", "1",
@@ -364,11 +364,11 @@ func TestParseRefuses(t *testing.T) {
 
 		// Contradictions.
 		{"id twice", with("storefronts: [{id: 00000000-0000-4000-8000-000000000001, name: Web}]\n    language: en"),
-			"6", "accounts[0].storefronts[0].id", "stands on line 2 already"},
+			"6", "accounts[0].storefronts[0].id", "is used on line 2 already"},
 		{"id twice in another case",
 			with("locations:\n      - {id: 0000000a-0000-4000-8000-000000000011, name: A}\n      - {id: " +
 				"0000000A-0000-4000-8000-000000000011, name: B}"),
-			"8", "accounts[0].locations[1].id", "stands on line 7 already"},
+			"8", "accounts[0].locations[1].id", "is used on line 7 already"},
 		{"default design of nobody", minimal + designLines +
 			"    defaultVoucherDesign: 00000000-0000-4000-8000-000000000042\n",
 			"9", "accounts[0].defaultVoucherDesign", "no such design"},

@@ -495,6 +495,12 @@ func permit(d *merchant.Directory, k *merchant.Key, now time.Time) error {
 // RevokeKey ends an API key for good and gives it as it is afterwards. It is named by its id, or by its name as long as
 // only one working key has it. Revoking a revoked key by its id changes nothing.
 func RevokeKey(ctx context.Context, store Store, idOrName string, now time.Time) (merchant.Key, error) {
+	return RevokeKeyBy(ctx, store, idOrName, now, merchant.Actor{}, "")
+}
+
+// RevokeKeyBy is RevokeKey at the request of somebody who is no operator, for the audit trail.
+func RevokeKeyBy(ctx context.Context, store Store, idOrName string, now time.Time, by merchant.Actor,
+	requestID string) (merchant.Key, error) {
 	var revoked merchant.Key
 	err := store.Configure(ctx, func(current *merchant.Directory, _ Uses) (Changes, error) {
 		k, err := findKey(current, idOrName)
@@ -506,9 +512,8 @@ func RevokeKey(ctx context.Context, store Store, idOrName string, now time.Time)
 		}
 		revoked.RevokedAt = moment(now)
 		saved := revoked
-		return Changes{Keys: []*merchant.Key{&saved}, What: fmt.Sprintf("%s: revoked key %s (%s)", ownerOf(current, k),
-			k.Name,
-			k.ID)}, nil
+		return Changes{Keys: []*merchant.Key{&saved}, By: by, RequestID: requestID,
+			What: fmt.Sprintf("%s: revoked key %s (%s)", ownerOf(current, k), k.Name, k.ID)}, nil
 	})
 	if err != nil {
 		return merchant.Key{}, err

@@ -50,7 +50,7 @@ func TestProviders(t *testing.T) {
 		{"7a21\n", "7a22\n", "storefront: This account has no such storefront."},
 		{"7a11}", "7a12}", "sites[0].location: This account has no such location."},
 		{"7a11}", "7a11}, {name: r-1, location: 3b0d1a6e-7c1f-4a57-9a43-6f2f5f0e7a11}",
-			"The site on line 16 has this name already"},
+			"Another site on line 16 has this name already"},
 		{"[{name: R-1, location: 3b0d1a6e-7c1f-4a57-9a43-6f2f5f0e7a11}]", "[]", "sites: An empty list means nowhere"},
 		{"        secret:", "        app: a\n        secret:",
 			"app: The platform toast has none; it proves itself by secret and nextSecret."},

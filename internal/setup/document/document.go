@@ -31,6 +31,9 @@ type member struct {
 	told     string // what people call it; "": they are not told
 	index    []int  // of the Go field
 	with     []int  // of the Go field that has its translations; nil: it is not translated
+	is       string // the form of the field by name; "": its type tells
+	of       reflect.Type
+	most     int // characters or pixels; 0: the tags do not say
 
 	// one of these says what it is
 	form    form
@@ -112,6 +115,7 @@ func (m *member) be(f reflect.StructField) {
 	least, _ := strconv.Atoi(f.Tag.Get("least"))
 	most, _ := strconv.Atoi(f.Tag.Get("most"))
 	is := f.Tag.Get("is")
+	m.is, m.of, m.most = is, f.Type, most
 	if is == "" && f.Type.Kind() == reflect.Slice {
 		m.list = recordTypeOf(f.Type.Elem())
 	}

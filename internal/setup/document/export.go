@@ -29,18 +29,9 @@ type entry struct {
 // secrets: what has one keeps it. Keys that do not work any more and tills are not in it. Pictures are named by
 // PicturePath.
 func Export(d *merchant.Directory, now time.Time) ([]byte, error) {
-	def := definitionOf(reflect.TypeFor[merchant.Account]())
 	var accounts []any
 	for _, id := range slices.SortedFunc(maps.Keys(d.Accounts), guid.ID.Compare) {
-		a := d.Accounts[id]
-		one := def.write(reflect.ValueOf(a).Elem(), a)
-		if hooks := writeWebhooks(d.Webhooks[id]); len(hooks) > 0 {
-			one = append(one, entry{"webhooks", hooks})
-		}
-		if keys := writeKeys(d, a, now); len(keys) > 0 {
-			one = append(one, entry{"keys", keys})
-		}
-		accounts = append(accounts, one)
+		accounts = append(accounts, writeAccount(d, d.Accounts[id], now))
 	}
 	file := mapping{{"accounts", accounts}}
 	if keys := writeKeys(d, nil, now); len(keys) > 0 {
@@ -53,6 +44,18 @@ func Export(d *merchant.Directory, now time.Time) ([]byte, error) {
 		return nil, fmt.Errorf("writing the set-up: %w", err)
 	}
 	return out.Bytes(), encoder.Close()
+}
+
+// writeAccount writes an account with its webhooks and keys.
+func writeAccount(d *merchant.Directory, a *merchant.Account, now time.Time) mapping {
+	all := definitionOf(reflect.TypeFor[merchant.Account]()).write(reflect.ValueOf(a).Elem(), a)
+	if hooks := writeWebhooks(d.Webhooks[a.ID]); len(hooks) > 0 {
+		all = append(all, entry{"webhooks", hooks})
+	}
+	if keys := writeKeys(d, a, now); len(keys) > 0 {
+		all = append(all, entry{"keys", keys})
+	}
+	return all
 }
 
 // write writes a record, or a mapping in it.

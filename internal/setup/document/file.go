@@ -111,11 +111,18 @@ func ParseDemo(name string, data []byte) (*File, error) {
 }
 
 func parse(r *reader, data []byte) (*File, error) {
+	return r.read(func(f *File) {
+		if root, ok := r.document(data); ok {
+			r.setup(root, f)
+		}
+	})
+}
+
+// read has a set-up be read, and gives it or all that is wrong with it.
+func (r *reader) read(root func(*File)) (*File, error) {
 	r.ids, r.secrets = make(map[guid.ID]int), make(map[merchant.KeyHash]int)
 	f := &File{Name: r.file}
-	if root, ok := r.document(data); ok {
-		r.setup(root, f)
-	}
+	root(f)
 	if err := r.problems.Err(r.file); err != nil {
 		return nil, err
 	}

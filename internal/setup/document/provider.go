@@ -144,7 +144,7 @@ func (f fields) sites(name string) (sites []merchant.Site) {
 		}
 		folded := strings.ToLower(site.Name)
 		if line, double := lines[folded]; double && folded != "" {
-			f.problem(m.values["name"], "The site on line %d has this name already; the platform could mean either.", line)
+			f.problem(m.values["name"], "Another site on line %d has this name already; the platform could mean either.", line)
 		}
 		lines[folded] = v.Line
 		f.isLocation(m.values["location"], site.LocationID)

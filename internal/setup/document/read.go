@@ -71,9 +71,11 @@ func (u *underway) once(what string, line int) (first int, double bool) {
 // reader reads one set-up file and collects what is wrong with it.
 type reader struct {
 	file     string
-	folder   fs.FS                    // where pictures lie; nil: nowhere
-	allow    merchant.WebhookNetworks // where webhooks may be beside public addresses
-	demo     bool                     // the secrets of the published examples are taken
+	folder   fs.FS                     // where pictures lie; nil: nowhere
+	allow    merchant.WebhookNetworks  // where webhooks may be beside public addresses
+	demo     bool                      // the secrets of the published examples are taken
+	typed    bool                      // no file is read, but what somebody typed
+	pictures map[string]merchant.Asset // by PicturePath: those that need no file
 	problems Problems
 	ids      map[guid.ID]int          // every id given so far, with its line
 	secrets  map[merchant.KeyHash]int // likewise
@@ -82,7 +84,11 @@ type reader struct {
 }
 
 func (r *reader) add(line int, path, format string, args ...any) {
-	r.problems = append(r.problems, Problem{File: r.file, Line: line, Path: path, Text: fmt.Sprintf(format, args...)})
+	text := fmt.Sprintf(format, args...)
+	if r.typed {
+		text = ofFiles.Replace(text)
+	}
+	r.problems = append(r.problems, Problem{File: r.file, Line: line, Path: path, Text: text})
 }
 
 func (r *reader) problem(at value, format string, args ...any) {
@@ -115,7 +121,7 @@ func (f fields) newID() guid.ID {
 	}
 	at := f.values["id"]
 	if line, double := f.ids[id]; double {
-		f.problem(at, "This id stands on line %d already; each names one thing only.", line)
+		f.problem(at, "This id is used on line %d already; each names one thing only.", line)
 		return id
 	}
 	f.ids[id] = at.Line
@@ -476,8 +482,18 @@ func (f fields) color(name string) string {
 // below. Zero: absent or refused.
 func (f fields) picture(name string, side int) (none merchant.AssetHash) {
 	v, _, ok := f.scalar(name)
+	if a, there := f.pictures[v.asTyped()]; ok && there {
+		if a.Bytes != nil {
+			a.AccountID = f.in.account.ID
+			f.in.assets = append(f.in.assets, a)
+		}
+		return a.Hash
+	}
 	switch {
 	case !ok:
+		return none
+	case f.typed:
+		f.problem(v, "This picture is not there any more; choose it again.")
 		return none
 	case f.folder == nil:
 		f.problem(v, "Pictures are read from beside the set-up file, and this set-up is not a file; give boon apply the "+
@@ -645,7 +661,7 @@ func (f fields) networks(name string) (all merchant.Networks) {
 		case err != nil:
 			f.problem(v, "%s.", err)
 		case double:
-			f.problem(v, "This network stands on line %d of the list already.", line)
+			f.problem(v, "This network stands in the list on line %d already.", line)
 		default:
 			lines[p] = v.Line
 			all = append(all, p)
@@ -671,7 +687,7 @@ func (f fields) idList(name, ifEmpty string, check func(value, guid.ID)) []guid.
 		switch {
 		case id.IsZero():
 		case double:
-			f.problem(v, "This id stands on line %d of the list already.", line)
+			f.problem(v, "This id stands in the list on line %d already.", line)
 		default:
 			check(v, id)
 			lines[id] = v.Line
@@ -770,7 +786,7 @@ func (f fields) items(name string) []merchant.Item {
 		switch {
 		case !ok:
 		case double:
-			f.problem(v, "This item stands on line %d of the list already.", line)
+			f.problem(v, "This item stands in the list on line %d already.", line)
 		default:
 			lines[is] = v.Line
 			items = append(items, item)
@@ -852,7 +868,7 @@ func (f fields) secret(name string) (_ merchant.KeyHash, hint string, saysTest, 
 	}
 	hash := merchant.HashKey(v.Value)
 	if line, double := f.secrets[hash]; double {
-		f.problem(v, "The key on line %d has this secret already; each key needs one of its own.", line)
+		f.problem(v, "Another key on line %d has this secret already; each key needs one of its own.", line)
 	}
 	f.secrets[hash] = v.Line
 	saysTest = merchant.PublishedTestSecret(v.Value) || merchant.SaysTest(v.Value) && !merchant.PublishedSecret(v.Value)

@@ -54,7 +54,7 @@ func checkLocation(f fields, l *merchant.Location) {
 	identifier := f.fieldOf(at, "identifier")
 	if line, double := f.in.once("identifier "+l.PointOfSale, identifier.Line); double {
 		f.problem(identifier,
-			"The location on line %d of this account has this identifier already; a till could mean either.", line)
+			"Another location on line %d has this identifier already; a till could mean either.", line)
 	}
 }
 

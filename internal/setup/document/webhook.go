@@ -38,7 +38,7 @@ func (r *reader) webhooks(f fields) []Webhook {
 			if err := r.allow.CheckURL(w.URL); err != nil {
 				r.problem(at, "%s", err)
 			} else if line, double := lines[w.URL]; double {
-				r.problem(at, "The webhook on line %d has this address already; events would come twice.", line)
+				r.problem(at, "Another webhook on line %d has this address already; events would come twice.", line)
 			}
 			lines[w.URL] = v.Line
 		}

@@ -1,0 +1,202 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/setup/document"
+)
+
+// Edit is what somebody makes of one record of an account, or of the account's own fields, after they have seen it.
+type Edit struct {
+	Account guid.ID
+	List    string   // of the set-up file, such as promotions; "": the account's own fields
+	Known   string   // what the record is known by in its list: see document.KnownBy
+	Of      []string // the fields that the edit is about; those that it does not name stay as they are
+	// the mark of these fields as they were seen; "": there was no record
+	Seen string
+	Is   document.Fields // how they are to be; nil: the record is to be taken out
+
+	Pictures  []merchant.Asset         // new ones that the record has
+	Allow     merchant.WebhookNetworks // where webhooks may be beside public addresses
+	By        merchant.Actor
+	RequestID string
+}
+
+// Edited is what an edit did.
+type Edited struct {
+	*Report
+
+	Undo *Edit // makes the record what it was before; nil: nothing was changed
+}
+
+// Conflict is the error of an edit of what somebody else has changed since it was seen. Nothing was changed.
+type Conflict struct {
+	Is document.Fields // how the fields are now; nil: the record was taken out
+}
+
+// Error says so.
+func (Conflict) Error() string { return "Somebody else has changed this meanwhile." }
+
+// Apply changes the record in one transaction, with the checks and the sentences of a set-up file. An error is a
+// Conflict, Problems, Refused or internal; after each nothing was changed. The paths of problems of the record begin in
+// it; those of others begin with accounts[0]. An edit that was made already changes nothing, and is no conflict.
+func (e *Edit) Apply(ctx context.Context, store Store, now time.Time, random io.Reader) (*Edited, error) {
+	const tries = 10
+	for range tries {
+		before, err := store.Directory(ctx)
+		if err != nil {
+			return nil, err
+		}
+		a := before.Accounts[e.Account]
+		if a == nil {
+			return nil, refuse("There is no account %s.", e.Account)
+		}
+		account := document.Written(before, a, now)
+		was := e.record(account)
+		if was.Mark() != e.Seen && was.Mark() != e.Is.Mark() {
+			return nil, Conflict{was}
+		}
+		at := e.put(account)
+		report, err := e.apply(ctx, store, account, before, now, random)
+		if errors.Is(err, errMoved) {
+			continue
+		}
+		if err != nil {
+			return nil, within(err, at)
+		}
+		return &Edited{Report: report, Undo: e.undo(was, before, report, now)}, nil
+	}
+	return nil, errMoved
+}
+
+// apply applies the account with the edit in it.
+func (e *Edit) apply(ctx context.Context, store Store, account document.Fields, before *merchant.Directory,
+	now time.Time, random io.Reader) (*Report, error) {
+	pictures := slices.Concat(document.Shown(before.Accounts[e.Account]), e.Pictures)
+	file, err := read(document.ReadTyped(account, pictures, e.Allow))
+	if err != nil {
+		return nil, err
+	}
+	return file.apply(ctx, store, now, random, manner{by: e.By, requestID: e.RequestID, at: before.Version})
+}
+
+// undo takes an edit back that was made of fields as they were.
+func (e *Edit) undo(was document.Fields, before *merchant.Directory, report *Report, now time.Time) *Edit {
+	if len(report.Changes) == 0 {
+		return nil
+	}
+	undo := *e
+	undo.Is, undo.Pictures, undo.Seen = was, nil, e.Record(with(before, &report.made), now).Mark()
+	return &undo
+}
+
+// within has the paths of problems begin in the record that is at a path.
+func within(err error, at string) error {
+	problems, is := errors.AsType[Problems](err)
+	if !is {
+		return err
+	}
+	problems = slices.Clone(problems)
+	for n := range problems {
+		if path, in := strings.CutPrefix(problems[n].Path, at+"."); in && (at != "accounts[0]" || !inList(path)) {
+			problems[n].Path = path
+		}
+	}
+	return problems
+}
+
+// inList reports whether a path of an account is in one of its lists of records.
+func inList(path string) bool {
+	list, _, found := strings.Cut(path, "[")
+	return found && slices.Contains(document.Lists(), list)
+}
+
+// Record gives the fields that the edit is about as they are; nil: there is no record.
+func (e *Edit) Record(d *merchant.Directory, now time.Time) document.Fields {
+	a := d.Accounts[e.Account]
+	if a == nil {
+		return nil
+	}
+	return e.record(document.Written(d, a, now))
+}
+
+func (e *Edit) record(account document.Fields) document.Fields {
+	if e.List != "" {
+		account, _ = account.Find(e.List, e.Known)
+	}
+	return account.Some(e.Of)
+}
+
+// put makes the edit in an account, and gives the path at which a problem of the record stands. Of keys, which stay
+// where an account does not name them, it leaves the one that the edit is about, and of webhooks, which all stay where
+// it names none, all or none.
+func (e *Edit) put(account document.Fields) (path string) {
+	for _, list := range []string{"keys", "webhooks"} {
+		if e.List != list {
+			delete(account, list)
+		}
+	}
+	if e.List == "" {
+		e.replace(account)
+		return "accounts[0]"
+	}
+	record, at := account.Find(e.List, e.Known)
+	all, _ := account[e.List].([]any)
+	all = slices.Concat([]any{}, all) // which an account with none says
+	if at < 0 {
+		record, at = document.Fields{}, len(all)
+		all = append(all, record)
+	}
+	e.replace(record)
+	switch {
+	case e.List == "keys" && e.Is != nil:
+		all, at = []any{record}, 0
+	case e.List == "keys":
+		all = nil
+	case e.Is == nil:
+		all = slices.Delete(all, at, at+1)
+	}
+	account[e.List] = all
+	return fmt.Sprintf("accounts[0].%s[%d]", e.List, at)
+}
+
+// replace makes the fields of a record what the edit says.
+func (e *Edit) replace(record document.Fields) {
+	for _, name := range e.Of {
+		delete(record, name)
+	}
+	maps.Copy(record, e.Is.Some(e.Of))
+}
+
+// with is a set-up after a change.
+func with(d *merchant.Directory, c *Changes) *merchant.Directory {
+	after := &merchant.Directory{Version: d.Version, Accounts: maps.Clone(d.Accounts), Keys: maps.Clone(d.Keys),
+		Webhooks: maps.Clone(d.Webhooks)}
+	for _, a := range c.Accounts {
+		after.Accounts[a.ID] = a
+	}
+	for _, k := range c.Keys {
+		after.Keys[k.Hash] = k
+	}
+	for _, w := range c.Webhooks {
+		of := slices.DeleteFunc(slices.Clone(after.Webhooks[w.AccountID]),
+			func(is *merchant.Webhook) bool { return is.ID == w.ID })
+		if !w.Deleted {
+			of = append(of, w)
+		}
+		if after.Webhooks == nil {
+			after.Webhooks = map[guid.ID][]*merchant.Webhook{}
+		}
+		after.Webhooks[w.AccountID] = of
+	}
+	return after
+}
