@@ -78,6 +78,22 @@ func (e *Edit) Apply(ctx context.Context, store Store, now time.Time, random io.
 	return nil, errMoved
 }
 
+// Look gives the account as it would be with the edit, for whoever shows what it would look like. Nothing is checked
+// that the set-up there is would refuse. An error is Problems or Refused.
+func (e *Edit) Look(d *merchant.Directory, now time.Time) (*merchant.Account, error) {
+	a := d.Accounts[e.Account]
+	if a == nil {
+		return nil, refuse("There is no account %s.", e.Account)
+	}
+	account := document.Written(d, a, now)
+	at := e.put(account)
+	file, err := document.ReadTyped(account, slices.Concat(document.Shown(a), e.Pictures), e.Allow)
+	if err != nil {
+		return nil, within(err, at)
+	}
+	return file.Accounts[0].Record, nil
+}
+
 // apply applies the account with the edit in it.
 func (e *Edit) apply(ctx context.Context, store Store, account document.Fields, before *merchant.Directory,
 	now time.Time, random io.Reader) (*Report, error) {

@@ -76,8 +76,8 @@ func ReadTyped(account Fields, pictures []merchant.Asset, allow merchant.Webhook
 }
 
 // ofFiles takes out of sentences what they say of files.
-var ofFiles = strings.NewReplacer(" on line 0", "", ", without quotes", "", " and without quotes", "", ", in quotes", "",
-	"; mind the quotes, for YAML takes a bare # for a comment", "")
+var ofFiles = strings.NewReplacer(" on line 0", "", ", without quotes", "", " and without quotes", "",
+	", in quotes", "", "; mind the quotes, for YAML takes a bare # for a comment", "")
 
 // asTyped is the text of a scalar; "": it is none.
 func (v value) asTyped() string {

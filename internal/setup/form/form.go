@@ -208,8 +208,8 @@ func put(record document.Fields, name string, v any) {
 	put(in, inner, v)
 }
 
-// Read makes the fields of a record of what was typed. A moment that is as the record had it, nil: there was none, stays
-// so to the microsecond, and what is never shown is left out where nothing was typed.
+// Read makes the fields of a record of what was typed. A moment that is as the record had it, nil: there was none,
+// stays so to the microsecond, and what is never shown is left out where nothing was typed.
 func (o *Of) Read(questions []Question, typed url.Values, was document.Fields) document.Fields {
 	record := document.Fields{}
 	for _, q := range questions {

@@ -81,8 +81,8 @@ func submit(in []form.Input, to url.Values) url.Values {
 // unasked are the fields that no form asks for: what cannot change, and what has pages of its own.
 var unasked = []string{"mode", "webhooks", "keys"}
 
-// TestFormsLeaveNothingOut: each record that has been shown in a form and was sent back is what it was, whatever field it
-// has. So a form asks for each field of the set-up.
+// TestFormsLeaveNothingOut: each record that has been shown in a form and was sent back is what it was, whatever field
+// it has. So a form asks for each field of the set-up.
 func TestFormsLeaveNothingOut(t *testing.T) {
 	t.Parallel()
 	account := everything(t)

@@ -90,8 +90,8 @@ func questions(members []document.Member) (all []Question) {
 	return all
 }
 
-// questionsNamed are those for the forms that have a name, and questionsTyped those for the types of Go fields. What is in
-// neither is a text.
+// questionsNamed are those for the forms that have a name, and questionsTyped those for the types of Go fields. What is
+// in neither is a text.
 var (
 	questionsNamed = map[string]Question{
 		"new id":                 {Ask: Known},
@@ -107,6 +107,8 @@ var (
 		"not":                    {Ask: Switch, On: true},
 		"countries":              {Ask: Lines},
 		"largest gift":           {Ask: Number},
+		"pass certificate":       {Ask: Text, Long: true},
+		"pass key":               {Ask: Secret, Long: true},
 		"person's permissions":   {Ask: Some, Options: merchant.PersonPermissions.Names()},
 		"platform's permissions": {Ask: Some, Options: merchant.ProviderPermissions.Names()},
 	}
