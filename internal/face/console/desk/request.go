@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -27,6 +28,7 @@ type Page struct {
 	Needs   merchant.Permissions // of the member; without them the page is neither in the navigation nor served
 	Owner   bool                 // it is for owners
 	Fresh   bool                 // it asks the member to prove who they are, unless they did within five minutes
+	Files   bool                 // its form may bring files: see Request.File. Only of a page that is not open
 	Open    bool                 // it is for everybody
 	Outside bool                 // it is for everybody and of no account: its path is whole
 	Do      func(*Request) (View, error)
@@ -48,14 +50,15 @@ type Request struct {
 
 // View is what a request is answered with.
 type View struct {
-	Status   int       // 0: 200
-	Template string    // a file in the folder templates of the part
-	Title    string    // a name of a text
-	Heading  string    // what stands in its place, such as a name; "": the title
-	Data     any       // what the template shows
-	JSON     any       // is sent in place of a template, for a script; nil: nothing
-	To       string    // the address of another page, in place of a template
-	File     *Answered // of the interface, in place of a template
+	Status   int          // 0: 200
+	Template string       // a file in the folder templates of the part
+	Title    string       // a name of a text
+	Heading  string       // what stands in its place, such as a name; "": the title
+	Data     any          // what the template shows
+	JSON     any          // is sent in place of a template, for a script; nil: nothing
+	To       string       // the address of another page, in place of a template
+	File     *Answered    // of the interface, in place of a template
+	Whole    http.Handler // answers in place of a template, with headers of its own
 }
 
 // What pages refuse.
@@ -66,6 +69,9 @@ var (
 
 // maxForm is how long a form may be, in bytes.
 const maxForm = 64 << 10
+
+// maxFiles is how long a form may be that brings files: two pictures, and what is written.
+const maxFiles = 9 << 20
 
 // open serves a page for everybody.
 func (f *desk) open(mux *http.ServeMux, p Page) {
@@ -94,11 +100,47 @@ func (f *desk) closed(mux *http.ServeMux, p Page) {
 			section, _, _ = strings.Cut(section, "/")
 			return r.ToConfirm(section), nil
 		}
+		if err := r.readFiles(&p); err != nil {
+			return View{}, err
+		}
 		if err := r.Begin(r.Member.Caller(r.Account), admission.Read, service.OtherDeadline); err != nil {
 			return View{}, err
 		}
 		return p.Do(r)
 	})
+}
+
+// readFiles reads a form that may bring files: only now, as whoever is not signed in shall bring none.
+func (r *Request) readFiles(p *Page) error {
+	if !p.Files || !strings.HasPrefix(r.HTTP.Header.Get("Content-Type"), "multipart/form-data") {
+		return nil
+	}
+	r.HTTP.Body = http.MaxBytesReader(r.Writer, r.HTTP.Body, maxFiles)
+	if err := r.HTTP.ParseMultipartForm(maxFiles); err != nil {
+		return errForm
+	}
+	return nil
+}
+
+// File is a file that a form brought; nil: it brought none of this name.
+func (r *Request) File(name string) ([]byte, error) {
+	if r.HTTP.MultipartForm == nil || len(r.HTTP.MultipartForm.File[name]) == 0 {
+		return nil, nil
+	}
+	header := r.HTTP.MultipartForm.File[name][0]
+	if header.Size == 0 {
+		return nil, nil // the browser was given none
+	}
+	file, err := header.Open()
+	if err != nil {
+		return nil, errForm
+	}
+	defer file.Close()
+	content, err := io.ReadAll(file)
+	if err != nil {
+		return nil, errForm
+	}
+	return content, nil
 }
 
 // sees reports whether the member may see a page.
@@ -109,8 +151,10 @@ func (r *Request) sees(p *Page) bool {
 // serve serves requests. The form of one is read before anything else, as it may take its time.
 func (f *desk) serve(mux *http.ServeMux, pattern string, do func(*Request) (View, error)) {
 	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		whole := r.Body
+		r.Body = http.MaxBytesReader(w, whole, maxForm)
 		wrong := r.ParseForm()
+		r.Body = whole // of a form with files, nothing was read
 		c := new(service.Call)
 		f.Service.Serve(w, r, c, func() service.Reply {
 			of := &Request{Call: c, desk: f, directory: f.Directory()}
@@ -143,6 +187,9 @@ func (f *desk) reply(r *Request, v View, err error) service.Reply {
 	if v.File != nil && err == nil {
 		return v.File.download(r.Writer.Header())
 	}
+	if v.Whole != nil && err == nil {
+		return whole(r, v.Whole)
+	}
 	reply := service.Reply{Status: http.StatusOK, Type: "text/html; charset=utf-8"}
 	if err != nil {
 		told := service.Told(err)
@@ -162,6 +209,18 @@ func (f *desk) reply(r *Request, v View, err error) service.Reply {
 	}
 	reply.Body = body
 	return reply
+}
+
+// whole is the answer of a handler.
+func whole(r *Request, from http.Handler) service.Reply {
+	w := Answered{header: http.Header{}, status: http.StatusOK}
+	from.ServeHTTP(&w, r.HTTP)
+	for _, name := range []string{"Content-Security-Policy", "Content-Language"} {
+		if value := w.header.Get(name); value != "" {
+			r.Writer.Header().Set(name, value)
+		}
+	}
+	return service.Reply{Status: w.status, Type: w.header.Get("Content-Type"), Body: w.body.Bytes()}
 }
 
 // failure is what a page says that cannot be shown.
