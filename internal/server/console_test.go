@@ -57,6 +57,12 @@ func (b *browser) ask(path string, form url.Values, headers ...string) answer {
 	for n := 0; n < len(headers); n += 2 {
 		req.Header.Set(headers[n], headers[n+1])
 	}
+	return b.answered(req)
+}
+
+// answered sends a request.
+func (b *browser) answered(req *http.Request) answer {
+	b.Helper()
 	resp, err := b.Do(req)
 	if err != nil {
 		b.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/face/api"
 	"boon.example/internal/face/console"
+	consolesetup "boon.example/internal/face/console/setup"
 	"boon.example/internal/face/provider"
 	"boon.example/internal/face/provider/toast"
 	"boon.example/internal/face/provider/vtex"
@@ -112,7 +113,9 @@ func (a *app) tills(mux *http.ServeMux) {
 // console adds the console.
 func (a *app) console(mux *http.ServeMux) {
 	pages := console.Handler(console.Config{PublicURL: a.PublicURL, Service: a.service, Operations: a.api.Operations(),
-		Store: a.store, Directory: a.directory.Load, Keys: a.store.Keys(), Reading: a.api.Reading(), Beginner: beginner{a}})
+		Store: a.store, Directory: a.directory.Load, Keys: a.store.Keys(), Reading: a.api.Reading(), Beginner: beginner{a},
+		Setup: consolesetup.Config{Store: a.store, Directory: a.directory.Load, Refresh: a.readSetup,
+			WebhooksAllow: a.WebhooksAllow, Sample: a.sample}})
 	mux.Handle(console.Path, pages)
 	mux.Handle(console.Path+"/", pages)
 }

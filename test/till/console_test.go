@@ -92,6 +92,7 @@ func (s *shop) staffWorks(d *device) {
 	d.tap(`form[action="tills/pair"] button`)
 	d.shows("[role=status]", "Counter 9 waits for its device")
 	d.console("console-tills")
+	s.staffSetUp(d, home)
 	d.open(home + "gifts")
 	d.console("console-gifts")
 	d.do(chromedp.SendKeys("#q", gift.VoucherCode))
@@ -107,6 +108,31 @@ func (s *shop) staffWorks(d *device) {
 	d.shows("h1", "Unblock")
 	d.tap("main form[data-operation] button")
 	d.shows("[role=status]", "The gift can be used again.")
+}
+
+// staffSetUp goes through the set-up as an owner does: a promotion is changed with a mistake, then without by the
+// keyboard, and taken back.
+func (s *shop) staffSetUp(d *device, home string) {
+	d.Helper()
+	d.open(home + "setup")
+	d.shows("h1", "Set-up")
+	d.console("console-setup")
+	for _, section := range []string{"business", "promotions/new", "designs/new", "keys/new"} {
+		d.open(home + "setup/" + section)
+		d.console("console-setup-" + strings.TrimSuffix(section, "/new"))
+	}
+	d.open(home + "setup/promotions")
+	d.console("console-setup-list")
+	d.tap("tbody a")
+	d.do(chromedp.SetValue(`[name="validForDays"]`, "0"))
+	d.tap(`main form .row button[value="save"]`)
+	d.shows(".wrong", "a whole number of days from 1 to 3650.")
+	d.console("console-setup-wrong")
+	d.do(chromedp.SetValue(`[name="validForDays"]`, "45"), chromedp.SendKeys(`[name="validForDays"]`, "\r"))
+	d.shows("[role=status]", "days of validity from 30 to 45")
+	d.console("console-setup-saved")
+	d.tap(`main button[value="undo"]`)
+	d.shows("[role=status]", "days of validity from 45 to 30")
 }
 
 // authenticator gives the browser one that keeps passkeys and verifies who holds it.

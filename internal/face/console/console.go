@@ -41,6 +41,7 @@ type Config struct {
 	Keys       signin.Keys
 	Reading    *fair.Places // in which the books are read, here and for reports
 	Beginner   signin.Beginner
+	Setup      setup.Config
 }
 
 // Store is what the console needs of a database.
@@ -61,7 +62,7 @@ func Handler(c Config) http.Handler {
 		today.Part(c.Store, c.Reading),
 		gifts.Part(c.Store),
 		reports.Part(),
-		setup.Part(),
+		setup.Part(c.Setup),
 		signin.Part(signin.Config{PublicURL: c.PublicURL, Store: c.Store, Directory: c.Directory, Keys: c.Keys,
 			Beginner: c.Beginner}),
 	)

@@ -1,0 +1,375 @@
+package setup
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"boon.example/internal/face/console/desk"
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/post/locale"
+	edits "boon.example/internal/setup"
+	"boon.example/internal/setup/document"
+	"boon.example/internal/setup/form"
+)
+
+// setupPages are the pages about the set-up, for owners.
+func (p *pages) setupPages() []desk.Page {
+	return []desk.Page{
+		{Pattern: "GET /setup", Nav: "console.setup", Owner: true, Do: p.index},
+		{Pattern: "GET /setup/{section}", Owner: true, Do: p.section},
+		{Pattern: "POST /setup/{section}", Owner: true, Files: true, Do: p.save},
+		{Pattern: "GET /setup/{section}/{record}", Owner: true, Do: p.form},
+		{Pattern: "POST /setup/{section}/{record}", Owner: true, Files: true, Do: p.save},
+	}
+}
+
+// words are what fields and options are called, by language and name.
+type words map[merchant.Language]map[string]any
+
+// The beginnings of the names of texts about fields: what a field is called, what helps to answer it, and what an
+// option is called. A field has texts of its own under the name of its list, or shares those of its name.
+const (
+	calls = "console.set."
+	hints = "console.set-hint."
+	names = "console.set-option."
+)
+
+// readWords has them read when the first page asks.
+var readWords = sync.OnceValue(func() words {
+	all := words{}
+	for _, l := range locale.ConsoleLanguages() {
+		all[l] = map[string]any{}
+		for _, family := range []string{calls, hints, names} {
+			maps.Copy(all[l], locale.For(l).All(family))
+		}
+	}
+	return all
+})
+
+// wordsOf is the text of a family for a field of a list; "": there is none.
+func wordsOf(r *desk.Request, family, list, name string) string {
+	name = strings.ReplaceAll(name, ".", "-")
+	for _, n := range []string{list + "-" + name, name} {
+		if text, is := readWords()[r.Locale.Language()][family+n].(string); is {
+			return text
+		}
+	}
+	return ""
+}
+
+// field is a field of a form as a page shows it.
+type field struct {
+	form.Input
+
+	Label, Hint string
+	Choices     []choice
+	Languages   []translation
+	Lines       [][]field // of rows
+	Picture     string    // the address of the picture that there is; "": there is none
+	Fixed       bool      // what a record is known by, which stays as it is
+}
+
+// choice is an option with its words.
+type choice struct {
+	Value, Words string
+	Chosen       bool
+}
+
+type translation struct {
+	form.Translation
+
+	Name string
+}
+
+// fields are the fields of a form with their words.
+func (p *pages) fields(r *desk.Request, list string, in []form.Input) (all []field) {
+	for _, i := range in {
+		f := field{Input: i, Label: wordsOf(r, calls, list, i.Name), Hint: wordsOf(r, hints, list, i.Name)}
+		if f.Label == "" {
+			f.Label = i.Name
+		}
+		for _, o := range i.Options {
+			f.Choices = append(f.Choices, choice{o.Value, p.option(r, o), o.Chosen})
+		}
+		for _, t := range i.Texts {
+			f.Languages = append(f.Languages, translation{t, p.option(r, form.Option{Value: string(t.Language)})})
+		}
+		for _, row := range i.Rows {
+			f.Lines = append(f.Lines, p.fields(r, i.Name, row))
+		}
+		if hash, is := pictureAt(i.Value); is && i.Ask == form.Picture {
+			f.Picture = "/assets/" + hash.String()
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// option are the words of an option: the name of its record, else a text, else the option itself.
+func (p *pages) option(r *desk.Request, o form.Option) string {
+	if o.Name != "" {
+		return o.Name
+	}
+	if id, err := guid.Parse(o.Value); err == nil {
+		if program, is := merchant.ProgramByID(id); is {
+			return program.Name
+		}
+	}
+	if _, is := merchant.PermissionByName(o.Value); is {
+		return r.Locale.Text("console.may." + o.Value)
+	}
+	if text, is := readWords()[r.Locale.Language()][names+o.Value].(string); is {
+		return text
+	}
+	return o.Value
+}
+
+// entry is a section on the first page of the set-up.
+type entry struct {
+	Name, Words string
+	Count       int  // records
+	List        bool // it has records
+}
+
+// index shows what there is to set up.
+func (p *pages) index(r *desk.Request) (desk.View, error) {
+	_, account, err := p.newest(r)
+	if err != nil {
+		return desk.View{}, err
+	}
+	var all []entry
+	for _, s := range sections {
+		records, _ := account[s.list].([]any)
+		all = append(all, entry{s.name, r.Locale.Text("console.setup." + s.name), len(records), s.list != ""})
+	}
+	return desk.View{Template: "setup.html", Title: "console.setup", Data: all}, nil
+}
+
+// listed is a record in a list.
+type listed struct {
+	To, Name, Detail string
+}
+
+// section shows the records of a list, or the form of some fields of the account.
+func (p *pages) section(r *desk.Request) (desk.View, error) {
+	s, err := sectionNamed(r)
+	if err != nil {
+		return desk.View{}, err
+	}
+	if s.list == "" {
+		return p.form(r)
+	}
+	_, account, err := p.newest(r)
+	if err != nil {
+		return desk.View{}, err
+	}
+	shown := struct {
+		Section string
+		All     []listed
+	}{Section: s.name}
+	of, questions := form.Of{Account: account}, form.Questions(s.list)
+	records, _ := account[s.list].([]any)
+	for _, one := range records {
+		record, _ := one.(document.Fields)
+		shown.All = append(shown.All, p.listed(r, &s, of.New(questions, record), record))
+	}
+	slices.SortFunc(shown.All, func(a, b listed) int {
+		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	})
+	return desk.View{Template: "setup-list.html", Title: "console.setup." + s.name, Data: shown}, nil
+}
+
+// listed tells of a record by what its first fields say.
+func (p *pages) listed(r *desk.Request, s *section, in []form.Input, record document.Fields) listed {
+	known, _ := record[document.KnownBy(s.list)].(string)
+	l := listed{To: s.name + "/" + handle(known), Name: p.name(r, s, record)}
+	var details []string
+	for _, f := range p.fields(r, s.list, in) {
+		said := f.said(r)
+		if f.Ask == form.Known || said == "" || said == l.Name || f.Long || len(details) == 3 {
+			continue
+		}
+		details = append(details, f.Label+": "+said)
+	}
+	l.Detail = strings.Join(details, " · ")
+	return l
+}
+
+// name is what a record is called: its name, else what it is known by.
+func (p *pages) name(r *desk.Request, s *section, record document.Fields) string {
+	if name, _ := record["name"].(string); name != "" {
+		return name
+	}
+	known, _ := record[document.KnownBy(s.list)].(string)
+	return p.option(r, form.Option{Value: known})
+}
+
+// said is what a field says, in short; "": nothing.
+func (f *field) said(r *desk.Request) string {
+	switch f.Ask {
+	case form.Switch:
+		if (f.Value != "") == f.On {
+			return ""
+		}
+		return r.Locale.Text(map[bool]string{true: "console.yes", false: "console.no"}[f.Value != ""])
+	case form.One, form.Some:
+		var all []string
+		for _, c := range f.Choices {
+			if c.Chosen {
+				all = append(all, c.Words)
+			}
+		}
+		return strings.Join(all, ", ")
+	case form.Translated:
+		return f.Texts[0].Text
+	case form.Rows, form.Picture, form.Secret:
+		return ""
+	}
+	return strings.ReplaceAll(f.Value, "\n", ", ")
+}
+
+// shown is what the page of a form shows beside what is there.
+type shown struct {
+	typed      document.Fields // what was typed; nil: nothing was
+	seen       string          // the mark of what was seen
+	more       bool            // with more empty rows
+	badPicture bool
+	problems   edits.Problems
+	conflict   bool // somebody else has changed it meanwhile
+	theirs     document.Fields
+	pin        string // of a person, shown this once
+}
+
+// formShown is a form as its page shows it.
+type formShown struct {
+	Section  string
+	Up       string // the address of what the form is part of
+	UpText   string
+	Fields   []field
+	Seen     string
+	Removes  bool // it is a record that can be taken out
+	Person   bool // it is a person who can be given a PIN
+	Conflict bool
+	Gone     bool // somebody else has taken it out
+	Wrong    []string
+	PIN      string
+	Sending  *sending // of a webhook; nil: it is none
+	Looks    bool     // it is a design, which can be looked at before it is saved
+}
+
+// form shows the form of a record.
+func (p *pages) form(r *desk.Request) (desk.View, error) {
+	e, err := p.find(r)
+	if err != nil {
+		return desk.View{}, err
+	}
+	if e.section.fresh && !r.Session.Proven(r.Now) {
+		return r.ToConfirm(e.path()), nil
+	}
+	return p.show(r, e, shown{typed: e.record, seen: e.record.Some(fieldsOf(e.questions)).Mark()})
+}
+
+// show shows a form, which may have been refused.
+func (p *pages) show(r *desk.Request, e *editing, s shown) (desk.View, error) {
+	of := form.Of{Account: e.account, Empty: 2}
+	if s.more {
+		of.Empty = 10
+	}
+	if s.typed == nil && e.handle == newRecord {
+		s.typed = document.Fields{}
+	}
+	e.fill(s.typed)
+	in := of.New(e.questions, s.typed)
+	to := formShown{Section: e.section.name, Seen: s.seen, Removes: e.section.list != "" && e.record != nil,
+		Person: e.section.list == "people" && e.record != nil, Conflict: s.conflict, PIN: s.pin,
+		Gone: s.conflict && s.theirs == nil, Looks: e.section.list == "voucherDesigns"}
+	to.Up, to.UpText = desk.Home(r.Account.ID)+"setup", r.Locale.Text("console.setup")
+	if e.section.list != "" {
+		to.Up, to.UpText = to.Up+"/"+e.section.name, r.Locale.Text("console.setup."+e.section.name)
+	}
+	if s.conflict && s.theirs != nil {
+		form.Compare(in, of.New(e.questions, s.theirs))
+	}
+	for _, problem := range s.problems {
+		if !form.Blame(in, problem.Path, problem.Text) {
+			where := strings.TrimPrefix(strings.TrimPrefix(problem.Path, "accounts[0]"), ".")
+			to.Wrong = append(to.Wrong, strings.TrimPrefix(where+": "+problem.Text, ": "))
+		}
+	}
+	to.Fields = p.fields(r, e.section.list, in)
+	for n := range to.Fields {
+		f := &to.Fields[n]
+		f.Fixed = e.known != "" && f.Name == document.KnownBy(e.section.list)
+		if s.badPicture && f.Ask == form.Picture && s.typed[f.Name] == "" {
+			f.Wrong = []string{r.Locale.Text("console.setup.no-picture")}
+		}
+	}
+	if e.section.list == "webhooks" && e.record != nil {
+		sending, err := p.attempts(r, e)
+		if err != nil {
+			return desk.View{}, err
+		}
+		to.Sending = sending
+	}
+	v := desk.View{Template: "setup-form.html", Title: "console.setup." + e.section.name, Data: to}
+	if e.record != nil && e.section.list != "" {
+		v.Heading = p.name(r, &e.section, e.record)
+	}
+	switch {
+	case s.conflict:
+		v.Status = http.StatusConflict
+	case len(s.problems) > 0 || s.badPicture:
+		v.Status = http.StatusUnprocessableEntity
+	}
+	return v, nil
+}
+
+// fill gives a new record the id that it is to have, so that its form, sent twice, makes one.
+func (e *editing) fill(typed document.Fields) {
+	if e.section.list != "" && e.record == nil && document.KnownBy(e.section.list) == "id" && typed["id"] == nil {
+		typed["id"] = guid.ID(uuid.Must(uuid.NewV7())).String()
+	}
+}
+
+// savedShown is what the page after an edit shows.
+type savedShown struct {
+	Home     string // the address of the account's console
+	Section  string
+	Changes  []string
+	Notes    []string
+	Keys     []edits.NewKey
+	Webhooks []edits.NewWebhook
+	Undo     string // the edit that takes it back, for a form; "": none does
+	Action   string // where that form goes
+}
+
+// saved says what an edit did, and offers to take it back.
+func (p *pages) saved(r *desk.Request, e *editing, done *edits.Edited) (desk.View, error) {
+	to := savedShown{Home: desk.Home(r.Account.ID), Section: e.section.name, Keys: done.Keys, Webhooks: done.Webhooks}
+	own := fmt.Sprintf("account %s: ", r.Account.Name)
+	for _, line := range done.Changes {
+		to.Changes = append(to.Changes, strings.TrimPrefix(line, own))
+	}
+	for _, line := range done.Notes {
+		to.Notes = append(to.Notes, strings.TrimPrefix(line, own))
+	}
+	if u := done.Undo; u != nil {
+		was, err := json.Marshal(undone{u.Known, u.Seen, u.Is})
+		if err != nil {
+			return desk.View{}, fmt.Errorf("writing what an edit was made of: %w", err)
+		}
+		to.Undo, to.Action = string(was), desk.Home(r.Account.ID)+"setup/"+e.section.name
+		if e.section.list != "" {
+			to.Action += "/" + handle(u.Known)
+		}
+	}
+	return desk.View{Template: "setup-saved.html", Title: "console.setup." + e.section.name, Data: to}, nil
+}

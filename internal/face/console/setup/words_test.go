@@ -1,0 +1,61 @@
+package setup
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"boon.example/internal/post/locale"
+	"boon.example/internal/setup/document"
+	"boon.example/internal/setup/form"
+)
+
+// TestEveryFieldHasWords: a field of the set-up is in a section, and has a name in each language of the console, as
+// have the columns of a table; and no name is of a field that there is not.
+func TestEveryFieldHasWords(t *testing.T) {
+	t.Parallel()
+	used, asked := map[string]bool{}, map[string]bool{}
+	var named func(list string, questions []form.Question)
+	named = func(list string, questions []form.Question) {
+		for _, q := range questions {
+			name := strings.ReplaceAll(q.Name, ".", "-")
+			for _, l := range locale.ConsoleLanguages() {
+				own, shared := readWords()[l][calls+list+"-"+name], readWords()[l][calls+name]
+				if own == nil && shared == nil {
+					t.Errorf("%s of %q has no name in %s: add %s%s to the texts of the console", q.Name, list, l, calls, name)
+				}
+			}
+			used[list+"-"+name], used[name] = true, true
+			named(q.Name, q.Columns)
+		}
+	}
+	for n := range sections {
+		questions := sections[n].questions()
+		named(sections[n].list, questions)
+		if sections[n].list == "" {
+			for _, q := range questions {
+				if asked[q.Name] {
+					t.Errorf("%s is in two sections", q.Name)
+				}
+				asked[q.Name] = true
+			}
+		}
+	}
+	for _, q := range form.Questions("") {
+		if q.Ask != form.Known && !asked[q.Name] {
+			t.Errorf("%s is in no section", q.Name)
+		}
+	}
+	for _, list := range document.Lists() {
+		if !slices.ContainsFunc(sections, func(s section) bool { return s.list == list }) {
+			t.Errorf("%s is in no section", list)
+		}
+	}
+	for name := range readWords()["en"] {
+		rest, is := strings.CutPrefix(name, calls)
+		hint, helps := strings.CutPrefix(name, hints)
+		if is && !used[rest] || helps && !used[hint] {
+			t.Errorf("%s is of no field", name)
+		}
+	}
+}

@@ -1,0 +1,431 @@
+package server_test
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"image"
+	"image/png"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	nethtml "golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"boon.example/examples"
+	"boon.example/internal/event"
+	"boon.example/internal/guid"
+	"boon.example/internal/server"
+	"boon.example/internal/staff"
+	"boon.example/internal/store"
+)
+
+// form is what a browser would send of the form on a page that has a button with a name.
+func (a answer) form(t *testing.T, button string) url.Values {
+	t.Helper()
+	root, err := nethtml.Parse(strings.NewReader(a.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range root.Descendants() {
+		if n.DataAtom != atom.Form {
+			continue
+		}
+		if values := inputs(n); slices.Contains(values["do"], button) {
+			values.Set("do", button)
+			return values
+		}
+	}
+	t.Fatalf("no form has the button %s: %s", button, a.body)
+	return nil
+}
+
+// inputs are those of a form, with all of its buttons under do.
+func inputs(form *nethtml.Node) url.Values {
+	all := url.Values{}
+	for n := range form.Descendants() {
+		name, _ := attribute(n, "name")
+		value, _ := attribute(n, "value")
+		_, checked := attribute(n, "checked")
+		kind, _ := attribute(n, "type")
+		switch {
+		case name == "":
+		case n.DataAtom == atom.Textarea && n.FirstChild != nil:
+			all.Add(name, n.FirstChild.Data)
+		case n.DataAtom == atom.Select:
+			for o := range n.Descendants() {
+				if _, chosen := attribute(o, "selected"); chosen {
+					value, _ := attribute(o, "value")
+					all.Add(name, value)
+				}
+			}
+		case kind == "file", kind == "checkbox" && !checked:
+		case n.DataAtom == atom.Input, n.DataAtom == atom.Button:
+			all.Add(name, value)
+		}
+	}
+	return all
+}
+
+func attribute(n *nethtml.Node, name string) (string, bool) {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val, true
+		}
+	}
+	return "", false
+}
+
+// links are the addresses of a page that begin so, below those of the console of the example.
+func (a answer) links(begin string) (all []string) {
+	for _, found := range regexp.MustCompile(`href="([^"]+)"`).FindAllStringSubmatch(a.body, -1) {
+		if to := html.UnescapeString(found[1]); strings.HasPrefix(to, begin) && !slices.Contains(all, to) {
+			all = append(all, to)
+		}
+	}
+	return all
+}
+
+// record is the address of the only record with a name in a section.
+func (b *browser) record(section, name string) string {
+	b.Helper()
+	list := b.want(http.StatusOK, harborConsole+"setup/"+section, nil)
+	found := regexp.MustCompile(`<a href="([^"]+)">`+regexp.QuoteMeta(html.EscapeString(name))+`</a>`).
+		FindAllStringSubmatch(list.body, -1)
+	if len(found) != 1 {
+		b.Fatalf("%s has %d records named %s: %s", section, len(found), name, list.body)
+	}
+	return harborConsole + "setup/" + found[0][1]
+}
+
+// TestSettingsStayAsTheyAre: each form of the set-up that is sent as it was shown changes nothing, in each language.
+func TestSettingsStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	owner := s.joined("ann@example.com", staff.Owner)
+	forms := 0
+	for n, language := range []string{"en", "de", "es"} {
+		index := owner.want(http.StatusOK, harborConsole+"setup?lang="+language, nil)
+		for _, section := range index.links("setup/") {
+			page := owner.want(http.StatusOK, harborConsole+section+"?lang="+language, nil)
+			name := strings.TrimPrefix(section, "setup/")
+			paths := page.links(name + "/")
+			if len(paths) == 0 {
+				paths = []string{name}
+			}
+			for _, path := range paths {
+				path = harborConsole + "setup/" + path
+				shown := owner.want(http.StatusOK, path+"?lang="+language, nil)
+				if strings.HasSuffix(path, "/new") || n > 0 {
+					continue
+				}
+				forms++
+				if saved := owner.want(http.StatusOK, path, shown.form(t, "save")); !strings.Contains(saved.body,
+					"Nothing was changed") {
+					t.Errorf("%s: %s", path, saved.body)
+				}
+			}
+		}
+	}
+	if forms < 12 {
+		t.Errorf("only %d forms were sent", forms)
+	}
+}
+
+// TestOwnersChangeASetting: what is saved is told in words and is in force at once; it can be taken back; what is wrong
+// stands at its field, and what was typed is kept.
+func TestOwnersChangeASetting(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	owner := s.joined("ann@example.com", staff.Owner)
+	path := owner.record("promotions", "Spring")
+	typed := owner.want(http.StatusOK, path, nil).form(t, "save")
+	typed.Set("validForDays", "0")
+	typed.Set("name", `Spring "><script>x</script>`)
+	refused := owner.want(http.StatusUnprocessableEntity, path, typed)
+	if !strings.Contains(refused.body, "a whole number of days from 1 to 3650.</small>") ||
+		strings.Contains(refused.body, "<script>") || refused.form(t, "save").Get("name") != typed.Get("name") {
+		t.Errorf("refused: %s", refused.body)
+	}
+	typed = refused.form(t, "save")
+	typed.Set("validForDays", "60")
+	saved := owner.want(http.StatusOK, path, typed)
+	if !strings.Contains(saved.body, "days of validity from 30 to 60") || strings.Contains(saved.body, "<script>") {
+		t.Errorf("saved: %s", saved.body)
+	}
+	if again := owner.want(http.StatusOK, path, typed); !strings.Contains(again.body, "Nothing was changed") {
+		t.Errorf("sent twice: %s", again.body)
+	}
+	list := owner.want(http.StatusOK, harborConsole+"setup/promotions", nil)
+	if !strings.Contains(list.body, "&lt;script&gt;") || strings.Contains(list.body, "<script>") {
+		t.Errorf("the list: %s", list.body)
+	}
+	owner.want(http.StatusOK, path, saved.form(t, "undo"))
+	now := owner.want(http.StatusOK, owner.record("promotions", "Spring"), nil).form(t, "save")
+	if now.Get("validForDays") != "30" {
+		t.Errorf("taken back, it is %v", now)
+	}
+	if said := s.trail("validity from 60 to 30"); said.Actor.Person != "ann" || said.RequestID == "" {
+		t.Errorf("the audit trail says %+v", said)
+	}
+}
+
+// trail is the line of the audit trail of the example that has a text.
+func (s *service) trail(text string) (found event.TrailEntry) {
+	s.Helper()
+	s.withStore(func(db *store.Store) error {
+		account, err := guid.Parse(examples.HarborAccount)
+		if err != nil {
+			return err
+		}
+		page, err := db.Trail(s.Context(), event.TrailFilter{AccountID: account, Limit: 100})
+		for _, e := range page.Entries {
+			if strings.Contains(e.What, text) {
+				found = e
+			}
+		}
+		return err
+	})
+	return found
+}
+
+// TestTwoOwnersAtOnePromotion: the second of two who saved is told what the first one made of it, keeps what was typed,
+// and decides.
+func TestTwoOwnersAtOnePromotion(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	ann, ben := s.joined("ann@example.com", staff.Owner), s.joined("ben@example.com", staff.Owner)
+	path := ann.record("promotions", "Spring")
+	hers, his := ann.want(http.StatusOK, path, nil).form(t, "save"), ben.want(http.StatusOK, path, nil).form(t, "save")
+	hers.Set("validForDays", "41")
+	ann.want(http.StatusOK, path, hers)
+	his.Set("validForDays", "52")
+	told := ben.want(http.StatusConflict, path, his)
+	again := told.form(t, "save")
+	if !strings.Contains(told.body, `class="now">Saved now: 41</small>`) || again.Get("validForDays") != "52" {
+		t.Errorf("the second is told %s", told.body)
+	}
+	if saved := ben.want(http.StatusOK, path, again); !strings.Contains(saved.body, "from 41 to 52") {
+		t.Errorf("decided: %s", saved.body)
+	}
+	hers.Set("do", "remove")
+	ann.want(http.StatusConflict, path, hers)
+	his = ben.want(http.StatusOK, path, nil).form(t, "save")
+	ann.want(http.StatusOK, path, ann.want(http.StatusOK, path, nil).form(t, "remove"))
+	his.Set("validForDays", "63")
+	told = ben.want(http.StatusConflict, path, his)
+	if !strings.Contains(told.body, "Somebody else removed this") {
+		t.Errorf("of what was removed, the second is told %s", told.body)
+	}
+	ben.want(http.StatusOK, path, told.form(t, "save"))
+	if now := ben.want(http.StatusOK, path, nil).form(t, "save"); now.Get("validForDays") != "63" {
+		t.Errorf("it is not made anew: %v", now)
+	}
+}
+
+// TestKeysAndProof: who makes or ends a key has proved who they are within five minutes; the key is shown once, works,
+// and works no more once it is revoked.
+func TestKeysAndProof(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	owner := s.joined("ann@example.com", staff.Owner)
+	const path = harborConsole + "setup/keys/new"
+	typed := owner.want(http.StatusOK, path, nil).form(t, "save")
+	typed.Set("name", "Web shop 2")
+	typed.Set("role", "shop")
+	made := owner.want(http.StatusOK, path, typed)
+	key := regexp.MustCompile(`boon_live_[A-Za-z0-9_]+`).FindString(made.body)
+	if key == "" {
+		t.Fatalf("no key is shown: %s", made.body)
+	}
+	s.must("GET", "/api/integration/gifting/gifts", key, "", nil)
+	its := owner.record("keys", "Web shop 2")
+	shown := owner.want(http.StatusOK, its, nil)
+	if strings.Contains(shown.body, key) {
+		t.Error("the key is shown again")
+	}
+	owner.want(http.StatusOK, its, shown.form(t, "remove"))
+	if status, _, err := s.call("GET", "/api/integration/gifting/gifts", key, ""); status != http.StatusUnauthorized {
+		t.Errorf("once it is revoked: %d, %v", status, err)
+	}
+	owner = s.unproven(owner.token())
+	for _, fresh := range []string{"keys/new", "webhooks/new", "platforms/new", "books"} {
+		for _, form := range []url.Values{nil, {"do": {"save"}}} {
+			a := owner.want(http.StatusSeeOther, harborConsole+"setup/"+fresh, form)
+			if to := a.header.Get("Location"); to != harborConsole+"confirm?to=setup/"+fresh {
+				t.Errorf("%s leads to %s", fresh, to)
+			}
+		}
+	}
+	owner.want(http.StatusOK, harborConsole+"setup/business", nil)
+}
+
+// TestOnlyOwnersSetUp: nobody else sees a page of the set-up, or changes anything.
+func TestOnlyOwnersSetUp(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	owner := s.joined("ann@example.com", staff.Owner)
+	paths := append(owner.want(http.StatusOK, harborConsole+"setup", nil).links("setup/"), "setup",
+		"setup/promotions/new", "setup/keys/new")
+	for n, role := range []staff.Role{staff.Manager, staff.Bookkeeper, staff.Cashier} {
+		other := s.joined(fmt.Sprintf("other%d@example.com", n), role)
+		for _, path := range paths {
+			if a := other.ask(harborConsole+path, nil); a.status == http.StatusOK {
+				t.Errorf("%s sees %s", role, path)
+			}
+			if a := other.ask(harborConsole+path, url.Values{"do": {"save"}}); a.status == http.StatusOK {
+				t.Errorf("%s saves %s", role, path)
+			}
+		}
+	}
+	owner.want(http.StatusForbidden, harborConsole+"setup/business", url.Values{"do": {"save"}}, "Origin",
+		"https://thief.example")
+	owner.want(http.StatusNotFound, harborConsole+"setup/nothing", nil)
+	owner.want(http.StatusNotFound, harborConsole+"setup/locations/nothing", nil)
+}
+
+// send sends a form with a file.
+func (b *browser) send(path string, form url.Values, name string, file []byte) answer {
+	b.Helper()
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	for key, values := range form {
+		for _, value := range values {
+			if err := w.WriteField(key, value); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	part, err := w.CreateFormFile(name, `"><script>.png`)
+	if err == nil {
+		_, err = part.Write(file)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	req, err := http.NewRequest(http.MethodPost, b.url+path, &body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	req.Header.Set("Content-Type", w.FormDataContentType())
+	return b.answered(req)
+}
+
+// TestPicturesOfDesigns: a picture is uploaded, shown, taken away and put back; what is none is refused at its field.
+func TestPicturesOfDesigns(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	owner := s.joined("ann@example.com", staff.Owner)
+	path := owner.record("designs", "Harbor")
+	typed := owner.want(http.StatusOK, path, nil).form(t, "save")
+	if a := owner.send(path, typed, "logo.file", []byte("<svg onload=x>")); a.status != http.StatusUnprocessableEntity ||
+		!strings.Contains(a.body, "This is no picture") {
+		t.Errorf("what is no picture: %d %s", a.status, a.body)
+	}
+	var drawn bytes.Buffer
+	if err := png.Encode(&drawn, image.NewNRGBA(image.Rect(0, 0, 40, 40))); err != nil {
+		t.Fatal(err)
+	}
+	saved := owner.send(path, typed, "logo.file", drawn.Bytes())
+	if saved.status != http.StatusOK || !strings.Contains(saved.body, "logo") {
+		t.Fatalf("a picture: %d %s", saved.status, saved.body)
+	}
+	shown := owner.want(http.StatusOK, path, nil)
+	picture := regexp.MustCompile(`/assets/[0-9a-f]{64}`).FindString(shown.body)
+	owner.want(http.StatusOK, picture, nil)
+	none := shown.form(t, "save")
+	none.Set("logo.none", "on")
+	gone := owner.want(http.StatusOK, path, none)
+	if now := owner.want(http.StatusOK, path, nil); strings.Contains(now.body, picture) {
+		t.Error("it is there still")
+	}
+	owner.want(http.StatusOK, path, gone.form(t, "undo"))
+	if now := owner.want(http.StatusOK, path, nil); !strings.Contains(now.body, picture) {
+		t.Errorf("it was not put back: %s", now.body)
+	}
+	if a := owner.send(path, typed, "logo.file", make([]byte, 10<<20)); a.status == http.StatusOK {
+		t.Error("10 MiB were taken")
+	}
+}
+
+// TestWebhooksInTheConsole: an address is added with its secret, shown once; the page says what its receiver answered,
+// in whatever words, and sends events again.
+func TestWebhooksInTheConsole(t *testing.T) {
+	t.Parallel()
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+		io.WriteString(w, "<script>alert(1)</script>")
+	}))
+	t.Cleanup(receiver.Close)
+	s := start(t, server.Config{WebhooksAllow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	owner := s.joined("ann@example.com", staff.Owner)
+	const path = harborConsole + "setup/webhooks/new"
+	typed := owner.want(http.StatusOK, path, nil).form(t, "save")
+	typed.Set("url", "https://10.0.0.1/")
+	owner.want(http.StatusUnprocessableEntity, path, typed)
+	typed.Set("url", receiver.URL)
+	typed.Set("types", "gift.created\r\ngift.redeemed")
+	if made := owner.want(http.StatusOK, path, typed); !strings.Contains(made.body, "whsec_") {
+		t.Errorf("no secret is shown: %s", made.body)
+	}
+	s.stock("1")
+	its, page := owner.record("webhooks", receiver.URL), answer{}
+	for begun := time.Now(); !strings.Contains(page.body, "418") && time.Since(begun) < timeout; {
+		page = owner.want(http.StatusOK, its, nil)
+	}
+	if !strings.Contains(page.body, "&lt;script&gt;alert") || strings.Contains(page.body, "<script>") ||
+		strings.Contains(page.body, "whsec_") {
+		t.Errorf("the page of the webhook: %s", page.body)
+	}
+	again := page.form(t, "replay")
+	again.Set("days", "7")
+	owner.want(http.StatusOK, its, again)
+	again.Set("days", "8000")
+	owner.want(http.StatusNotFound, its, again)
+	if made := owner.want(http.StatusOK, its, page.form(t, "rotate")); !strings.Contains(made.body, "whsec_") {
+		t.Errorf("another secret: %s", made.body)
+	}
+	owner.want(http.StatusOK, its, page.form(t, "remove"))
+	owner.want(http.StatusNotFound, its, nil)
+}
+
+// TestDesignsAreLookedAt: a design is shown as it would look on a page, in a mail and on paper, before it is saved,
+// with a picture that is nowhere else yet; nothing is saved by that.
+func TestDesignsAreLookedAt(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	owner := s.joined("ann@example.com", staff.Owner)
+	path := owner.record("designs", "Harbor")
+	typed := owner.want(http.StatusOK, path, nil).form(t, "save")
+	typed.Set("headline.en", "A <b>bold</b> gift")
+	var drawn bytes.Buffer
+	if err := png.Encode(&drawn, image.NewNRGBA(image.Rect(0, 0, 40, 40))); err != nil {
+		t.Fatal(err)
+	}
+	const escaped = "A &lt;b&gt;bold&lt;/b&gt; gift"
+	for look, has := range map[string]string{"page": escaped, "mail": escaped, "paper": "%PDF-"} {
+		typed.Set("do", look)
+		if a := owner.send(path, typed, "logo.file", drawn.Bytes()); a.status != http.StatusOK ||
+			!strings.Contains(a.body, has) || strings.Contains(a.body, "<b>bold") ||
+			look == "page" && !strings.Contains(a.body, "data:image/png;base64,") {
+			t.Errorf("%s: %d %.2000s", look, a.status, a.body)
+		}
+	}
+	typed.Set("accentColor", "blue")
+	owner.want(http.StatusUnprocessableEntity, path, typed)
+	if now := owner.want(http.StatusOK, path, nil).form(t, "save"); now.Get("headline.en") != "Enjoy" {
+		t.Errorf("it was saved: %v", now)
+	}
+}
