@@ -17,14 +17,15 @@ import (
 // members are the names that flags and arguments have in requests, where the flag is not the member's name with dashes.
 var members = map[string][]string{
 	"--account": {"accountID"}, "--all": {"amount"}, "--all-types": {"types"}, "--amount": {"amount"},
-	"--api-key": {"keyID"}, "--at": {"deliveryDate"}, "--customer": {"externalTransactionCustomerEmailAddress"},
+	"--api-key": {"keyID"}, "--at": {"deliveryDate", "at"}, "--customer": {"externalTransactionCustomerEmailAddress"},
 	"--deliver-at": {"deliveryDate", "hasScheduledDelivery"}, "--design": {"voucherDesignID"}, "--disable": {"enabled"},
 	"--disabled": {"enabled"}, "--email": {"recipientContact", "recipientDescription", "deliveryMethodID"},
 	"--enable": {"enabled"}, "--first-name": {"externalTransactionCustomerFirstName"}, "--item": {"label"},
 	"--keep": {"final"}, "--language": {"recipientLanguage"},
 	"--last-name": {"externalTransactionCustomerLastName"}, "--location": {"organizationID"},
 	"--order": {"orderID"}, "--original-key": {"idempotencyKey"},
-	"--pos": {"pointOfSaleSystemOrganizationIdentifier"}, "--print": {"recipientDescription"},
+	"--post": {"month"},
+	"--pos":  {"pointOfSaleSystemOrganizationIdentifier"}, "--print": {"recipientDescription"},
 	"--program": {"programID"}, "--promotion": {"promotionID"}, "--purchase": {"externalTransactionReferenceNumber"},
 	"--purchase-failed": {"cause"}, "--seconds": {"expiresInSeconds"}, "--sender": {"senderDescription"},
 	"--sms": {"recipientContact", "recipientDescription", "deliveryMethodID"}, "--storefront": {"externalStorefrontID"},

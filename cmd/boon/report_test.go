@@ -28,6 +28,14 @@ func TestReport(t *testing.T) {
 		examples.HarborStorefront); code != exitOK {
 		t.Fatal(log)
 	}
+	for flag, args := range map[string][]string{
+		"--at: ": {"liability", "--at", "2099-12-31"}, "--post: ": {"breakage", "--post", "2099-12", "--rate", "5"},
+	} {
+		code, _, log := boon(append([]string{"report"}, args...)...)
+		if code != exitFailed || !strings.Contains(log, "  "+flag) {
+			t.Errorf("%v: exit code %d, %s", args, code, log)
+		}
+	}
 	for want, args := range map[string][]string{
 		"20.00": {"liability", "--group-by", "program,month"}, "OPENING": {"roll-forward", "--from", "2026-01-01"},
 		"There is nothing to report.": {"redemptions", "--from", "2026-01-01", "--group-by", "organization"},
