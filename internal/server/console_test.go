@@ -114,7 +114,13 @@ const harborConsole = "/console/" + examples.HarborAccount + "/"
 // invite makes an invitation to the console of the example, and gives its path.
 func (s *service) invite(email string, role staff.Role) string {
 	s.Helper()
-	account, err := guid.Parse(examples.HarborAccount)
+	return s.inviteTo(examples.HarborAccount, email, role)
+}
+
+// inviteTo makes one to the console of an account.
+func (s *service) inviteTo(of, email string, role staff.Role) string {
+	s.Helper()
+	account, err := guid.Parse(of)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -262,6 +268,9 @@ func TestAFixedSession(t *testing.T) {
 	}
 }
 
+// inline finds what runs or styles something within a page, or leads elsewhere.
+var inline = regexp.MustCompile(`(?i)<script>|<style|\sstyle=|\son[a-z]+=|javascript:|(src|href)="https?:`)
+
 // TestOtherOriginsDoNothingInTheConsole: no form of another origin is taken, on whatever address; and no page of the
 // console is framed, runs something inline, or loads anything from another host.
 func TestOtherOriginsDoNothingInTheConsole(t *testing.T) {
@@ -275,7 +284,6 @@ func TestOtherOriginsDoNothingInTheConsole(t *testing.T) {
 			ann.want(http.StatusForbidden, path, url.Values{}, foreign...)
 		}
 	}
-	inline := regexp.MustCompile(`(?i)<script>|<style|\sstyle=|\son[a-z]+=|javascript:|(src|href)="https?:`)
 	for _, path := range []string{harborConsole + "you", harborConsole + "staff", harborConsole + "sign-in", link,
 		harborConsole + "nothing", "/console/join/x"} {
 		page := ann.ask(path, nil)

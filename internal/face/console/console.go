@@ -13,7 +13,7 @@
 //   - Add its texts to package post/locale, in each language of the console.
 //   - Add a test to package server, which opens the page as somebody who may see it.
 //
-// A new part is a row in Handler. What it needs of a database is an interface of its own, which Store names.
+// A new part is a row in parts. What it needs of a database is an interface of its own, which Store names.
 package console
 
 import (
@@ -58,12 +58,25 @@ const Path = desk.Path
 // Handler serves everything under Path. The navigation has the pages in the order of the parts.
 func Handler(c Config) http.Handler {
 	return desk.Handler(desk.Config{PublicURL: c.PublicURL, Service: c.Service, Operations: c.Operations, Store: c.Store,
-		Directory: c.Directory},
+		Directory: c.Directory}, parts(&c)...)
+}
+
+// parts are the parts of the console, in the order of the navigation.
+func parts(c *Config) []desk.Part {
+	return []desk.Part{
 		today.Part(c.Store, c.Reading),
 		gifts.Part(c.Store),
 		reports.Part(),
 		setup.Part(c.Setup),
 		signin.Part(signin.Config{PublicURL: c.PublicURL, Store: c.Store, Directory: c.Directory, Keys: c.Keys,
 			Beginner: c.Beginner}),
-	)
+	}
+}
+
+// Pages lists the pages of all parts.
+func Pages() (all []desk.Page) {
+	for _, part := range parts(&Config{}) {
+		all = append(all, part.Pages...)
+	}
+	return all
 }

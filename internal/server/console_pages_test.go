@@ -1,0 +1,191 @@
+package server_test
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/examples"
+	"boon.example/internal/face/console"
+	"boon.example/internal/face/console/desk"
+	"boon.example/internal/guid"
+	"boon.example/internal/racetest"
+	"boon.example/internal/server"
+	"boon.example/internal/staff"
+	"boon.example/internal/store"
+)
+
+const testConsole = "/console/7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1d01/"
+
+// everyField is a form with which every page of the console finds what it asks for.
+func everyField(g soldGift) url.Values {
+	return url.Values{"q": {g.VoucherCode}, "key": {"K-1"}, "contact": {"thief@example.com"},
+		"email": {"thief@example.com"}, "role": {"owner"}, "name": {"Thief"}, "password": {words}, "code": {"LOST"},
+		"reason": {"why"}, "amount": {"5"}, "value": {"5"}, "until": {"2040-01-01"}, "redemption": {g.VoucherID},
+		"member": {g.VoucherID}, "session": {"x"}, "location": {pier39}, "organization": {pier39}, "method": {"1"},
+		"kind": {"sold"}, "to": {"staff"}}
+}
+
+// addressOf is the address of a page below an account, where voucher stands for a gift and liability for a report; the
+// form is nil for a page that is looked at.
+func addressOf(p *desk.Page, voucher string, form url.Values) (string, url.Values) {
+	method, path, _ := strings.Cut(p.Pattern, " ")
+	path = strings.NewReplacer("{voucher}", voucher, "{name}", "liability", "{$}", "").Replace(path)
+	if method == http.MethodGet {
+		form = nil
+	}
+	return strings.TrimPrefix(path, "/"), form
+}
+
+// closedPages are the pages of the console for who is signed in.
+func closedPages(t *testing.T) []desk.Page {
+	t.Helper()
+	closed := slices.DeleteFunc(console.Pages(), func(p desk.Page) bool { return p.Open || p.Outside })
+	if len(closed) < 40 {
+		t.Fatalf("there are only %d pages", len(closed))
+	}
+	return closed
+}
+
+// TestEveryPageIsForTheStaffOfItsAccount: each page of the table leads who is not signed in there to the sign-in page,
+// whatever they show in place of a session, and does nothing for them; it does nothing for a form of another origin.
+func TestEveryPageIsForTheStaffOfItsAccount(t *testing.T) {
+	racetest.SkipShort(t, "calls one after the other")
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
+	ann := s.settled("ann@example.com", staff.Owner)
+	out := s.joined("out@example.com", staff.Owner)
+	ended := out.token()
+	out.want(http.StatusSeeOther, harborConsole+"sign-out", url.Values{})
+	others := map[string]*browser{"nobody": s.browser(), "a token that is none": s.browser().take(staff.NewToken()),
+		"an owner of another account": s.ofTheTestAccount("tess@example.com"),
+		"a session that has ended":    s.browser().take(ended),
+		"a member who was removed":    s.removed("rob@example.com"),
+	}
+	before := s.rows()
+	for _, p := range closedPages(t) {
+		path, form := addressOf(&p, g.VoucherID, everyField(g))
+		for _, who := range slices.Sorted(maps.Keys(others)) {
+			a := others[who].ask(harborConsole+path, form)
+			if to := a.header.Get("Location"); a.status != http.StatusSeeOther || to != harborConsole+"sign-in" {
+				t.Errorf("%s for %s: status %d, to %q: %s", p.Pattern, who, a.status, to, a.body)
+			}
+		}
+		if form == nil {
+			continue
+		}
+		for _, foreign := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
+			{"Origin", "https://evil.example"}, {"Origin", "null"}} {
+			if a := ann.ask(harborConsole+path, form, foreign...); a.status != http.StatusForbidden {
+				t.Errorf("%s of another origin, %s: status %d: %s", p.Pattern, foreign, a.status, a.body)
+			}
+		}
+	}
+	s.unchanged(t, before)
+}
+
+// TestNoPageShowsGiftsOfAnotherAccount: each page about a gift answers for one of another account as for none.
+func TestNoPageShowsGiftsOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
+	tess := s.ofTheTestAccount("tess@example.com")
+	before, asked := s.rows(), 0
+	for _, p := range closedPages(t) {
+		if !strings.Contains(p.Pattern, "{voucher}") {
+			continue
+		}
+		asked++
+		path, form := addressOf(&p, g.VoucherID, everyField(g))
+		none, _ := addressOf(&p, "0197f2a4-0000-7000-8000-000000000001", form)
+		foreign, absent := tess.ask(testConsole+path, form), tess.ask(testConsole+none, form)
+		if foreign.status != http.StatusNotFound || absent.status != http.StatusNotFound {
+			t.Errorf("%s: status %d for another account's gift, %d for none", p.Pattern, foreign.status, absent.status)
+		}
+	}
+	if asked < 10 {
+		t.Errorf("only %d pages are about a gift", asked)
+	}
+	s.unchanged(t, before)
+}
+
+// TestLookingAtPagesChangesNothing: no page of the table changes anything when it is looked at, or loads anything from
+// elsewhere; and what asks for a fresh proof does nothing without one.
+func TestLookingAtPagesChangesNothing(t *testing.T) {
+	racetest.SkipShort(t, "calls one after the other")
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
+	ann := s.unproven(s.settled("ann@example.com", staff.Owner).token())
+	before := s.rows()
+	for _, p := range closedPages(t) {
+		path, form := addressOf(&p, g.VoucherID, everyField(g))
+		if form != nil && !p.Fresh {
+			continue
+		}
+		a := ann.ask(harborConsole+path, form)
+		if p.Fresh {
+			if to := a.header.Get("Location"); !strings.HasPrefix(to, harborConsole+"confirm?to=") {
+				t.Errorf("%s without a fresh proof: status %d, to %q: %s", p.Pattern, a.status, to, a.body)
+			}
+			continue
+		}
+		policy := a.header.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "default-src 'self'") || !strings.Contains(policy, "frame-ancestors 'none'") ||
+			strings.Contains(policy, "unsafe") || a.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s has the headers %v", p.Pattern, a.header)
+		}
+		if found := inline.FindString(a.body); found != "" {
+			t.Errorf("%s has %q", p.Pattern, found)
+		}
+		if strings.Contains(a.body, g.VoucherCode) || strings.Contains(a.body, g.VoucherPublicToken) {
+			t.Errorf("%s tells the code of a gift: %s", p.Pattern, a.body)
+		}
+	}
+	s.unchanged(t, before)
+}
+
+// ofTheTestAccount is the browser of an owner of the example's test account, which it sets up.
+func (s *service) ofTheTestAccount(email string) *browser {
+	s.Helper()
+	s.apply(examples.HarborTest())
+	s.eventually(func() bool { // until the service has read it
+		status, _, err := s.call("GET", "/api/test/clock", examples.HarborTestKey, "")
+		return err == nil && status == http.StatusOK
+	})
+	b := s.browser()
+	b.want(http.StatusSeeOther, s.inviteTo(strings.Split(testConsole, "/")[2], email, staff.Owner), url.Values{})
+	return b
+}
+
+// removed is the browser of somebody who came in, and is of the staff no more.
+func (s *service) removed(email string) *browser {
+	s.Helper()
+	b := s.joined(email, staff.Owner)
+	s.withStore(func(db *store.Store) error {
+		session, err := db.Session(s.Context(), b.token(), time.Now())
+		if err != nil {
+			return err
+		}
+		return db.ChangeStaff(s.Context(), session.AccountID, func([]staff.Member) (staff.Changes, error) {
+			return staff.Changes{Remove: []guid.ID{session.StaffID}}, nil
+		})
+	})
+	return b
+}
+
+// unchanged compares all rows with those of before, but for what counts calls.
+func (s *service) unchanged(t *testing.T, before map[string][]string) {
+	t.Helper()
+	for table, rows := range s.rows() {
+		if table != "anonymous_bucket" && table != "key_use" && !slices.Equal(rows, before[table]) {
+			t.Errorf("%s: %d rows before, %d after\n%s\n%s", table, len(before[table]), len(rows),
+				strings.Join(before[table], "\n"), strings.Join(rows, "\n"))
+		}
+	}
+}
