@@ -3,7 +3,9 @@ package api
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
@@ -79,7 +81,7 @@ func listGifts(c *call) (ledger.Answer, error) {
 	if name := q.Text("status"); name != "" {
 		var ok bool
 		if filter.Status, ok = gift.ParseStatus(name); !ok {
-			q.Add("status", "There is no such status; PENDING is one.")
+			q.Add("status", "There is no such status. The statuses are %s.", namesOf(gift.Statuses()))
 		}
 	}
 	copy(filter.Before[:], q.Cursor("gifts", len(filter.Before)))
@@ -122,7 +124,7 @@ func listActivity(c *call) (ledger.Answer, error) {
 		Kind: gift.Kind(q.Text("kind")), From: q.Instant("from"), To: q.Instant("to"), Limit: q.Limit(),
 	}
 	if filter.Kind != "" && !slices.Contains(gift.Kinds(), filter.Kind) {
-		q.Add("kind", "There is no such kind of change; REDEMPTION is one.")
+		q.Add("kind", "There is no such kind of change. The kinds are %s.", namesOf(gift.Kinds()))
 	}
 	copy(filter.Before[:], q.Cursor("activity", len(filter.Before)))
 	if err := q.Err(); err != nil {
@@ -305,4 +307,13 @@ func writeUnanswered(w *wire.Writer, key string, op gift.Operation, state string
 	w.Null("answer")
 	w.Null("finishedAt")
 	w.Close()
+}
+
+// namesOf lists what there is, with commas between the names.
+func namesOf[T any](all []T) string {
+	names := make([]string, len(all))
+	for n := range all {
+		names[n] = fmt.Sprint(all[n])
+	}
+	return strings.Join(names, ", ")
 }

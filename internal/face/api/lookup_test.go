@@ -232,6 +232,24 @@ func TestTicketsAndTargets(t *testing.T) {
 	w.post("validate-gift", ask(`,"targetTypeCode":"gift"`)).refused(400, refusal.ValidationFailure, "targetTypeCode")
 }
 
+// TestWhatThereIsIsListed: whoever asks for a status or a kind of change that there is not is told all that there are.
+func TestWhatThereIsIsListed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	status := w.get("/gifting/gifts?status=OPEN").refused(400, refusal.ValidationFailure, "status").body
+	for _, s := range gift.Statuses() {
+		if !strings.Contains(string(status), s.String()) {
+			t.Errorf("%s is not in %s", s, status)
+		}
+	}
+	kind := w.get("/gifting/activity?kind=SPENT").refused(400, refusal.ValidationFailure, "kind").body
+	for _, k := range gift.Kinds() {
+		if !strings.Contains(string(kind), string(k)) {
+			t.Errorf("%s is not in %s", k, kind)
+		}
+	}
+}
+
 // TestLookUpFilters finds gifts by what people know of them.
 func TestLookUpFilters(t *testing.T) {
 	t.Parallel()
