@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -232,23 +231,12 @@ func (c *keptCounts) commit(read, added map[ledger.CountKey]merchant.Count) {
 // were. The other counts are few, and a lock on one must find it.
 func (s *Store) ForgetCounts(ctx context.Context, account guid.ID, before int, limit int) (n int64, err error) {
 	old := []any{db.KeyOf(account), before, []byte{byte(ledger.ContactCount)}, []byte{byte(ledger.ContactCount) + 1}}
-	// Most calls find nothing; they should not wait for the writer.
-	err = s.db.Get(ctx, `SELECT count(*) FROM (SELECT 1 FROM day_count
-			WHERE account_id = $1 AND day < $2 AND what >= $3 AND what < $4 LIMIT 1) AS one`, old, &n)
-	if err != nil || n == 0 {
-		return 0, err
-	}
-	err = s.db.Write(ctx, func(tx *sql.Tx) error {
-		// The day is compared again, for who adds to a count meanwhile is waited for.
-		result, err := tx.ExecContext(ctx, `DELETE FROM day_count
+	// The day is compared again, for who adds to a count meanwhile is waited for.
+	n, err = s.db.Delete(ctx, `SELECT count(*) FROM (SELECT 1 FROM day_count
+			WHERE account_id = $1 AND day < $2 AND what >= $3 AND what < $4 LIMIT 1) AS one`, old, `DELETE FROM day_count
 			WHERE account_id = $1 AND day < $2
-				AND what IN (SELECT d.what FROM day_count AS d WHERE d.account_id = $1 AND d.day < $2 AND d.what >= $3 AND d.what < $4 LIMIT $5)`, append(old, limit)...)
-		if err != nil {
-			return err
-		}
-		n, err = result.RowsAffected()
-		return err
-	})
+				AND what IN (SELECT d.what FROM day_count AS d
+					WHERE d.account_id = $1 AND d.day < $2 AND d.what >= $3 AND d.what < $4 LIMIT $5)`, append(old, limit)...)
 	if err != nil {
 		return 0, fmt.Errorf("forgetting the counts of old days: %w", err)
 	}

@@ -42,19 +42,8 @@ const (
 // how many there were. Those of calls that move or hold value are part of the ledger: they are never deleted, here or
 // elsewhere.
 func (s *Store) ForgetRequests(ctx context.Context, account guid.ID, before time.Time, limit int) (n int64, err error) {
-	// Most calls find nothing; they should not wait for the writer.
-	err = s.db.Get(ctx, selectForgettable, []any{db.KeyOf(account), before.UnixMicro()}, &n)
-	if err != nil || n == 0 {
-		return 0, wrapForget(err)
-	}
-	err = s.db.Write(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, deleteRequests, db.KeyOf(account), before.UnixMicro(), limit)
-		if err != nil {
-			return err
-		}
-		n, err = result.RowsAffected()
-		return err
-	})
+	n, err = s.db.Delete(ctx, selectForgettable, []any{db.KeyOf(account), before.UnixMicro()},
+		deleteRequests, db.KeyOf(account), before.UnixMicro(), limit)
 	return n, wrapForget(err)
 }
 

@@ -16,8 +16,13 @@ type careFlags struct {
 
 // open finds the gift that is meant.
 func (f *careFlags) open(t *terminal.Terminal) (api *client.Client, voucherID string, err error) {
-	if api, err = f.client(t); err == nil {
-		voucherID, err = voucherIDOf(t, api, f.Gift)
+	return f.openGift(t, f.Gift)
+}
+
+// openGift gives the client of a service, and the voucherID of a gift that is named as voucherIDOf has it.
+func (s *service) openGift(t *terminal.Terminal, gift []string) (api *client.Client, voucherID string, err error) {
+	if api, err = s.client(t); err == nil {
+		voucherID, err = voucherIDOf(t, api, gift)
 	}
 	return api, voucherID, err
 }

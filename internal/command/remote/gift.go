@@ -277,11 +277,7 @@ func (c *giftCancelCmd) Run(t *terminal.Terminal) error {
 	if given != 1 {
 		return terminal.UsageError("Name what to cancel: a voucherID, --order or --purchase, one of the three.")
 	}
-	api, err := c.client(t)
-	if err != nil {
-		return err
-	}
-	voucherID, err := voucherIDOf(t, api, c.Gift)
+	api, voucherID, err := c.openGift(t, c.Gift)
 	if err != nil {
 		return err
 	}
@@ -334,11 +330,7 @@ func (c *giftReinstateCmd) Run(t *terminal.Terminal) error {
 	if (len(c.Gift) == 0) == (c.Order == "") {
 		return terminal.UsageError("Name what to bring back: a voucherID or --order, one of the two.")
 	}
-	api, err := c.client(t)
-	if err != nil {
-		return err
-	}
-	voucherID, err := voucherIDOf(t, api, c.Gift)
+	api, voucherID, err := c.openGift(t, c.Gift)
 	if err != nil {
 		return err
 	}
@@ -366,11 +358,7 @@ Example:
 }
 
 func (c *giftShowCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
-	if err != nil {
-		return err
-	}
-	voucherID, err := voucherIDOf(t, api, c.Gift)
+	api, voucherID, err := c.openGift(t, c.Gift)
 	if err != nil {
 		return err
 	}

@@ -29,11 +29,7 @@ Next: boon gift show --help tells what became of it.`
 }
 
 func (c *giftResendCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
-	if err != nil {
-		return err
-	}
-	voucherID, err := voucherIDOf(t, api, c.Gift)
+	api, voucherID, err := c.openGift(t, c.Gift)
 	if err != nil {
 		return err
 	}

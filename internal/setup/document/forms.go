@@ -45,7 +45,7 @@ func namedForms() map[string]form {
 		"phone":        formed(fields.phone, tellText, writeText),
 		"pin":          formed(fields.pin, tellSecret[string], nil),
 		"days":         formed(fields.days, tellNumber, writeNumber),
-		"retention":    formed(fields.retention, retentionField, writeNumber),
+		"retention":    formed(wholeNumber(1, maxRetention), retentionField, writeNumber),
 		"mode":         formed(fields.mode, tellMode, writeMode),
 		"not":          formed(fields.untruth, tellNot, writeNot),
 		"countries":    formed(fields.countries, countriesField, writeTexts),

@@ -305,7 +305,7 @@ func (f fields) limits(without merchant.Limits, c *money.Currency) merchant.Limi
 			}
 		case *int64:
 			if given {
-				*to = m.perDay(d.name)
+				*to = int64(wholeNumber(1, maxPerDay)(m, d.name))
 			}
 		}
 	}
@@ -315,36 +315,8 @@ func (f fields) limits(without merchant.Limits, c *money.Currency) merchant.Limi
 // maxPerDay is the largest count that a limit may have.
 const maxPerDay = 1_000_000_000
 
-// perDay reads a count; 0: refused.
-func (f fields) perDay(name string) int64 {
-	v, plain, ok := f.scalar(name)
-	if !ok {
-		return 0
-	}
-	n, err := strconv.ParseInt(v.Value, 10, 64)
-	if err != nil || !plain || n < 1 || n > maxPerDay || strconv.FormatInt(n, 10) != v.Value {
-		f.problem(v, "This must be a whole number from 1 to %d, without quotes.", maxPerDay)
-		return 0
-	}
-	return n
-}
-
-// maxRetention is for how many days personal data are kept at most, but for ever.
+// maxRetention is for how many days what gifts say of people is kept at most after their end, but for ever.
 const maxRetention = 36_500
-
-// retention reads for how many days what gifts say of people is kept after their end; 0: for ever, or refused.
-func (f fields) retention(name string) int {
-	n, plain, ok := f.scalar(name)
-	if !ok {
-		return 0
-	}
-	said, err := strconv.Atoi(n.Value)
-	if err != nil || !plain || said < 1 || said > maxRetention || strconv.Itoa(said) != n.Value {
-		f.problem(n, "This must be a whole number from 1 to %d, without quotes.", maxRetention)
-		return 0
-	}
-	return said
-}
 
 // wholeNumber reads a number within bounds; 0: absent or refused.
 func wholeNumber(least, most int) func(fields, string) int {

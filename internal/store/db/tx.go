@@ -80,6 +80,26 @@ func (d *DB) Write(ctx context.Context, fn func(*sql.Tx) error) error {
 	return d.Retry(ctx, func(ctx context.Context) error { return d.transactWithin(ctx, d.Timeout(), fn) })
 }
 
+// Delete runs a statement that deletes where another one counts something to delete, and tells how many rows it
+// deleted. Most rounds of a job find nothing: they do not wait for the writer.
+func (d *DB) Delete(ctx context.Context, count string, of []any, statement string, args ...any) (n int64, err error) {
+	if err = d.Get(ctx, count, of, &n); err != nil || n == 0 {
+		return 0, err
+	}
+	err = d.Write(ctx, func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, statement, args...)
+		if err != nil {
+			return err
+		}
+		n, err = result.RowsAffected()
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
 var noLockTimeout = Text{Postgres: `SET LOCAL lock_timeout = 0`}
 
 // WriteInBackground runs fn once, in a transaction that may take minutes, and commits.

@@ -160,23 +160,7 @@ const (
 func (f *Feed) ForgetEvents(ctx context.Context, account guid.ID, before, now time.Time, limit int) (n int64,
 	err error) {
 	args := []any{db.KeyOf(account), before.UnixMicro(), now.UnixMicro(), limit}
-	// Most calls find nothing; they should not wait for the writer.
-	err = f.db.Get(ctx, countForgettable, args, &n)
-	if err == nil && n > 0 {
-		err = f.db.Write(ctx, func(tx *sql.Tx) error {
-			result, err := tx.ExecContext(ctx, `DELETE FROM event
-				WHERE account_id = $1
-					AND position IN (SELECT o.position FROM (SELECT t.position, t.made_at FROM event AS t
-						WHERE t.account_id = $1
-							AND t.made_at <= $3 ORDER BY t.position LIMIT $4) AS o WHERE o.made_at < $2 AND o.position < (SELECT max(m.position) FROM event AS m WHERE m.account_id = $1))`,
-				args...)
-			if err != nil {
-				return err
-			}
-			n, err = result.RowsAffected()
-			return err
-		})
-	}
+	n, err = f.db.Delete(ctx, countForgettable, args, deleteForgettable, args...)
 	if err != nil {
 		return 0, fmt.Errorf("forgetting old events: %w", err)
 	}

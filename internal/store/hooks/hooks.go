@@ -313,18 +313,7 @@ func (h *Hooks) WebhookAttempts(ctx context.Context, q event.WebhookAttempts) ([
 // there are no more, and tells how many attempts there were.
 func (h *Hooks) ForgetAttempts(ctx context.Context, account guid.ID, before time.Time, limit int) (n int64, err error) {
 	args := []any{db.KeyOf(account), before.UnixMicro(), limit}
-	// Most calls find nothing; they should not wait for the writer.
-	if err = h.db.Get(ctx, countOldAttempts, args, &n); err != nil || n == 0 {
-		return 0, err
-	}
-	err = h.db.Write(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, deleteOldAttempts, args...)
-		if err != nil {
-			return err
-		}
-		n, err = result.RowsAffected()
-		return err
-	})
+	n, err = h.db.Delete(ctx, countOldAttempts, args, deleteOldAttempts, args...)
 	if err != nil {
 		return 0, fmt.Errorf("forgetting old attempts of webhooks: %w", err)
 	}
