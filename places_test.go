@@ -114,6 +114,7 @@ turns, by account | internal/face/api/manage prints | stocks that are printed
 turns, by account | internal/face/api/reports Places | reports that are made
 turns, by account | internal/service tests | calls of test accounts, half of the places for each
 turns, by account | internal/face/till busy | hashes of PINs at sign-in
+turns, by account | internal/face/console/setup busy | pictures that are read, designs that are drawn
 turns, by account | internal/face/console/signin busy | checks of passwords
 turns, by account | internal/face/till days | lists of a day
 turns, by account | internal/face/web printing | PDFs of single gifts

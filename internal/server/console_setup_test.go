@@ -153,6 +153,7 @@ func TestOwnersChangeASetting(t *testing.T) {
 	typed.Set("name", `Spring "><script>x</script>`)
 	refused := owner.want(http.StatusUnprocessableEntity, path, typed)
 	if !strings.Contains(refused.body, "a whole number of days from 1 to 3650.</small>") ||
+		!strings.Contains(refused.body, "Nothing was saved.") ||
 		strings.Contains(refused.body, "<script>") || refused.form(t, "save").Get("name") != typed.Get("name") {
 		t.Errorf("refused: %s", refused.body)
 	}
@@ -258,7 +259,7 @@ func TestKeysAndProof(t *testing.T) {
 		t.Errorf("once it is revoked: %d, %v", status, err)
 	}
 	owner = s.unproven(owner.token())
-	for _, fresh := range []string{"keys/new", "webhooks/new", "platforms/new", "books"} {
+	for _, fresh := range []string{"keys/new", "webhooks/new", "platforms/new", "people/new", "wallet", "books"} {
 		for _, form := range []url.Values{nil, {"do": {"save"}}} {
 			a := owner.want(http.StatusSeeOther, harborConsole+"setup/"+fresh, form)
 			if to := a.header.Get("Location"); to != harborConsole+"confirm?to=setup/"+fresh {

@@ -62,8 +62,8 @@ func (e *Edit) Apply(ctx context.Context, store Store, now time.Time, random io.
 		}
 		account := document.Written(before, a, now)
 		was := e.record(account)
-		if was.Mark() != e.Seen && was.Mark() != e.Is.Mark() {
-			return nil, Conflict{was}
+		if err := e.meets(was); err != nil {
+			return nil, err
 		}
 		at := e.put(account)
 		report, err := e.apply(ctx, store, account, before, now, random)
@@ -73,9 +73,40 @@ func (e *Edit) Apply(ctx context.Context, store Store, now time.Time, random io.
 		if err != nil {
 			return nil, within(err, at)
 		}
+		noted := notes(before, a, now)
+		report.Notes = slices.DeleteFunc(report.Notes, func(note string) bool { return slices.Contains(noted, note) })
 		return &Edited{Report: report, Undo: e.undo(was, before, report, now)}, nil
 	}
 	return nil, errMoved
+}
+
+// meets refuses an edit of what is not as it was seen, and a new record with the name of another one.
+func (e *Edit) meets(was document.Fields) error {
+	by := document.KnownBy(e.List)
+	switch {
+	case was.Mark() == e.Seen || was.Mark() == e.Is.Mark():
+		return nil
+	case e.Seen == "" && e.List != "" && by != "id":
+		return Problems{{File: "typed", Path: by, Text: "There is one of these already. Change that one, or choose another."}}
+	}
+	return Conflict{was}
+}
+
+// notes are what applying an account as it is would note: an edit is told only of what it brings.
+func notes(d *merchant.Directory, a *merchant.Account, now time.Time) []string {
+	account := document.Written(d, a, now)
+	delete(account, "webhooks")
+	delete(account, "keys")
+	file, err := read(document.ReadTyped(account, document.Shown(a), nil))
+	if err != nil {
+		return nil
+	}
+	p := &plan{File: file, current: d, now: now, keys: byName(d),
+		uses: func(guid.ID) (map[guid.ID]bool, error) { return nil, nil }}
+	if err := p.make(); err != nil {
+		return nil
+	}
+	return p.Notes
 }
 
 // Look gives the account as it would be with the edit, for whoever shows what it would look like. Nothing is checked

@@ -182,6 +182,33 @@ func TestEditsAreChecked(t *testing.T) {
 	}
 }
 
+// TestEditsTellWhatTheyBring: what is to be noted of a set-up is told by the edit that brings it, and by no other; and
+// a new record does not take the place of one that has its name.
+func TestEditsTellWhatTheyBring(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	apply(t, w, minimal+locationLines+springLines+"    people: [{name: Ben, may: [reverse]}]\n")
+	edited := w.edit(t, edit(t, w, document.Fields{"id": spring, "name": "Spring"}))
+	if len(edited.Notes) != 1 || !strings.Contains(edited.Notes[0], "has no terms") {
+		t.Errorf("it notes %v", edited.Notes)
+	}
+	if again := w.edit(t, edit(t, w, document.Fields{"id": spring, "name": "Summer"})); len(again.Notes) != 1 {
+		t.Errorf("under another name, it notes %v", again.Notes)
+	}
+	location := &setup.Edit{Account: harborID, List: "locations", Known: pierID.String(), Of: []string{"id", "name"},
+		Is: document.Fields{"id": pierID.String(), "name": "Pier"}}
+	location.Seen = location.Record(directory(t, w), noon).Mark()
+	if other := w.edit(t, location); len(other.Changes) != 1 || len(other.Notes) > 0 {
+		t.Errorf("an edit of the location says %v and notes %v", other.Changes, other.Notes)
+	}
+	ben := &setup.Edit{Account: harborID, List: "people", Known: "Ben", Of: []string{"name", "may"},
+		Is: document.Fields{"name": "Ben"}}
+	_, err := ben.Apply(t.Context(), w, noon, chance(1))
+	if problems, is := errors.AsType[setup.Problems](err); !is || problems[0].Path != "name" {
+		t.Errorf("a second Ben: %v", err)
+	}
+}
+
 // everything is an account in which every field says something, as somebody would type it.
 func everything(t *testing.T) (document.Fields, []merchant.Asset) {
 	t.Helper()

@@ -129,10 +129,10 @@ func (s *shop) staffSetUp(d *device, home string) {
 	d.shows(".wrong", "a whole number of days from 1 to 3650.")
 	d.console("console-setup-wrong")
 	d.do(chromedp.SetValue(`[name="validForDays"]`, "45"), chromedp.SendKeys(`[name="validForDays"]`, "\r"))
-	d.shows("[role=status]", "days of validity from 30 to 45")
+	d.shows("[role=status]", "days of validity from none to 45")
 	d.console("console-setup-saved")
 	d.tap(`main button[value="undo"]`)
-	d.shows("[role=status]", "days of validity from 45 to 30")
+	d.shows("[role=status]", "days of validity from 45 to none")
 }
 
 // authenticator gives the browser one that keeps passkeys and verifies who holds it.

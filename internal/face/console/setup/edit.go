@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"boon.example/internal/base/fair"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/picture"
@@ -39,11 +40,18 @@ type Config struct {
 }
 
 // pages are the pages about the set-up.
-type pages struct{ Config }
+type pages struct {
+	Config
+	busy *fair.Places // for reading pictures, and for drawing what a design looks like
+}
+
+// drawnAtOnce is how many pictures are read, or designs drawn, at a time: each takes tens of megabytes.
+const drawnAtOnce = 2
 
 // section is a part of the set-up that has a page: a list of records, or some fields of the account.
 type section struct {
-	name   string   // in the address; its text is console.set- and this
+	under  string   // the name of the text that stands above it and those that follow; "": it is one of these
+	name   string   // in the address; its texts are those of console.setup and console.setup-about of this name
 	list   string   // in the set-up file; "": the fields are the account's own
 	fields []string // of the account
 	fresh  bool     // who changes it proves who they are: it says who moves value, or where the books and events go
@@ -51,18 +59,18 @@ type section struct {
 
 // sections are those that there are, in the order of the page. Fields of the account that none names are in the first.
 var sections = []section{
-	{name: "business"},
+	{under: "console.setup.shop", name: "business"},
 	{name: "locations", list: "locations"},
-	{name: "designs", list: "voucherDesigns"},
+	{name: "storefronts", list: "storefronts"},
+	{name: "people", list: "people", fresh: true},
+	{name: "messages", fields: []string{"balanceNotice", "textCountries", "retention"}},
+	{under: "console.setup.gifts", name: "designs", list: "voucherDesigns"},
 	{name: "promotions", list: "promotions"},
 	{name: "programs", list: "subscriptions"},
-	{name: "storefronts", list: "storefronts"},
-	{name: "people", list: "people"},
-	{name: "messages", fields: []string{"balanceNotice", "textCountries", "retention"}},
 	{name: "limits", fields: []string{"maxGiftValue", "limits", "requireIdempotencyKey"}},
-	{name: "books", fields: []string{"books", "escheat"}, fresh: true},
 	{name: "wallet", fields: []string{"wallet"}, fresh: true},
 	{name: "old-cards", fields: []string{"importedCodes"}},
+	{under: "console.setup.connections", name: "books", fields: []string{"books", "escheat"}, fresh: true},
 	{name: "keys", list: "keys", fresh: true},
 	{name: "webhooks", list: "webhooks", fresh: true},
 	{name: "platforms", list: "providers", fresh: true},
@@ -348,7 +356,12 @@ func (p *pages) pictures(r *desk.Request, e *editing, change *edits.Edit) (wrong
 		if brought == nil {
 			continue
 		}
+		done, err := p.busy.Take(r.Context(), r.Account.ID, r.Member.ID)
+		if err != nil {
+			return false, service.Stored(err)
+		}
 		clean, err := picture.Clean(brought, q.Most)
+		done()
 		if err != nil {
 			change.Is[q.Name] = "" // what the form says of it is that it is none
 			return true, nil

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"errors"
+	"net/http"
 
 	"boon.example/internal/contact"
 	"boon.example/internal/face/console/desk"
@@ -62,5 +63,13 @@ func (p *pages) look(r *desk.Request, e *editing, change *edits.Edit, look Look)
 	if err != nil {
 		return desk.View{}, err
 	}
-	return desk.View{Whole: p.Sample(Sample{look, g, account, change.Pictures})}, nil
+	shown := p.Sample(Sample{look, g, account, change.Pictures})
+	done, err := p.busy.Take(r.Context(), r.Account.ID, r.Member.ID)
+	if err != nil {
+		return desk.View{}, service.Stored(err)
+	}
+	return desk.View{Whole: http.HandlerFunc(func(w http.ResponseWriter, of *http.Request) {
+		defer done()
+		shown.ServeHTTP(w, of)
+	})}, nil
 }

@@ -113,6 +113,40 @@ func (p *pages) fields(r *desk.Request, list string, in []form.Input) (all []fie
 	return all
 }
 
+// fields are some of a form that belong together.
+type fields struct {
+	Legend string // "": it is one field alone
+	Fields []field
+	Open   bool // one of them says something, or is to be looked at
+}
+
+// grouped puts those fields together that are in one mapping of a set-up file.
+func grouped(r *desk.Request, list string, all []field) (groups []fields) {
+	of := func(f *field) string { return f.Name[:max(0, strings.LastIndexByte(f.Name, '.'))] }
+	for n := range all {
+		f, mapping := &all[n], of(&all[n])
+		open := f.said(r) != "" || len(f.Wrong) > 0 || f.Other || f.Required
+		if n > 0 && mapping != "" && mapping == of(&all[n-1]) {
+			last := &groups[len(groups)-1]
+			last.Fields, last.Open = append(last.Fields, *f), last.Open || open
+			continue
+		}
+		groups = append(groups, fields{Fields: []field{*f}, Open: open})
+		if n+1 < len(all) && mapping != "" && mapping == of(&all[n+1]) {
+			groups[len(groups)-1].Legend = wordsOf(r, calls, list, mapping)
+		}
+	}
+	return groups
+}
+
+// More reports whether a text is said in another language than the account's.
+func (f *field) More() bool {
+	return slices.ContainsFunc(f.Texts[1:], func(t form.Translation) bool { return t.Text != "" })
+}
+
+// Many reports whether there are so many choices that they stand in columns.
+func (f *field) Many() bool { return len(f.Choices) > 8 }
+
 // option are the words of an option: the name of its record, else a text, else the option itself.
 func (p *pages) option(r *desk.Request, o form.Option) string {
 	if o.Name != "" {
@@ -132,11 +166,18 @@ func (p *pages) option(r *desk.Request, o form.Option) string {
 	return o.Value
 }
 
-// entry is a section on the first page of the set-up.
-type entry struct {
+// group are sections on the first page of the set-up.
+type group struct {
 	Name, Words string
-	Count       int  // records
-	List        bool // it has records
+	Entries     []entry
+}
+
+// entry is a section there.
+type entry struct {
+	Name, Words, About string
+
+	Count int  // records
+	List  bool // it has records
 }
 
 // index shows what there is to set up.
@@ -145,10 +186,15 @@ func (p *pages) index(r *desk.Request) (desk.View, error) {
 	if err != nil {
 		return desk.View{}, err
 	}
-	var all []entry
+	var all []group
 	for _, s := range sections {
+		if s.under != "" {
+			all = append(all, group{Name: "group-" + s.name, Words: r.Locale.Text(s.under)})
+		}
 		records, _ := account[s.list].([]any)
-		all = append(all, entry{s.name, r.Locale.Text("console.setup." + s.name), len(records), s.list != ""})
+		last := &all[len(all)-1]
+		last.Entries = append(last.Entries, entry{s.name, r.Locale.Text("console.setup." + s.name),
+			r.Locale.Text("console.setup-about." + s.name), len(records), s.list != ""})
 	}
 	return desk.View{Template: "setup.html", Title: "console.setup", Data: all}, nil
 }
@@ -253,13 +299,14 @@ type formShown struct {
 	Section  string
 	Up       string // the address of what the form is part of
 	UpText   string
-	Fields   []field
+	Groups   []fields
 	Seen     string
 	Removes  bool // it is a record that can be taken out
 	Person   bool // it is a person who can be given a PIN
 	Conflict bool
 	Gone     bool // somebody else has taken it out
 	Wrong    []string
+	Refused  bool // something is wrong with a field
 	PIN      string
 	Sending  *sending // of a webhook; nil: it is none
 	Looks    bool     // it is a design, which can be looked at before it is saved
@@ -304,9 +351,9 @@ func (p *pages) show(r *desk.Request, e *editing, s shown) (desk.View, error) {
 			to.Wrong = append(to.Wrong, strings.TrimPrefix(where+": "+problem.Text, ": "))
 		}
 	}
-	to.Fields = p.fields(r, e.section.list, in)
-	for n := range to.Fields {
-		f := &to.Fields[n]
+	all := p.fields(r, e.section.list, in)
+	for n := range all {
+		f := &all[n]
 		f.Fixed = e.known != "" && f.Name == document.KnownBy(e.section.list)
 		if s.badPicture && f.Ask == form.Picture && s.typed[f.Name] == "" {
 			f.Wrong = []string{r.Locale.Text("console.setup.no-picture")}
@@ -319,10 +366,16 @@ func (p *pages) show(r *desk.Request, e *editing, s shown) (desk.View, error) {
 		}
 		to.Sending = sending
 	}
+	to.Groups = grouped(r, e.section.list, all)
 	v := desk.View{Template: "setup-form.html", Title: "console.setup." + e.section.name, Data: to}
-	if e.record != nil && e.section.list != "" {
+	switch {
+	case e.section.list != "" && e.record != nil:
 		v.Heading = p.name(r, &e.section, e.record)
+	case e.section.list != "":
+		v.Heading = r.Locale.Text("console.setup.new", to.UpText)
 	}
+	to.Refused = len(s.problems) > len(to.Wrong) || s.badPicture
+	v.Data = to
 	switch {
 	case s.conflict:
 		v.Status = http.StatusConflict

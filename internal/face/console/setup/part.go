@@ -10,6 +10,7 @@ import (
 	"embed"
 	"slices"
 
+	"boon.example/internal/base/fair"
 	"boon.example/internal/face/console/desk"
 )
 
@@ -18,6 +19,6 @@ var templates embed.FS
 
 // Part is the pages about the set-up.
 func Part(c Config) desk.Part {
-	p := &pages{c}
+	p := &pages{Config: c, busy: fair.New(drawnAtOnce)}
 	return desk.Part{Pages: slices.Concat(tillPages(), p.setupPages()), Templates: templates}
 }
