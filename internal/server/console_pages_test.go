@@ -27,14 +27,15 @@ func everyField(g soldGift) url.Values {
 		"email": {"thief@example.com"}, "role": {"owner"}, "name": {"Thief"}, "password": {words}, "code": {"LOST"},
 		"reason": {"why"}, "amount": {"5"}, "value": {"5"}, "until": {"2040-01-01"}, "redemption": {g.VoucherID},
 		"member": {g.VoucherID}, "session": {"x"}, "location": {pier39}, "organization": {pier39}, "method": {"1"},
-		"kind": {"sold"}, "to": {"staff"}}
+		"kind": {"sold"}, "to": {"staff"}, "do": {"save"}}
 }
 
 // addressOf is the address of a page below an account, where voucher stands for a gift and liability for a report; the
 // form is nil for a page that is looked at.
 func addressOf(p *desk.Page, voucher string, form url.Values) (string, url.Values) {
 	method, path, _ := strings.Cut(p.Pattern, " ")
-	path = strings.NewReplacer("{voucher}", voucher, "{name}", "liability", "{$}", "").Replace(path)
+	path = strings.NewReplacer("{voucher}", voucher, "{name}", "liability", "{section}", "promotions",
+		"{record}", "new", "{$}", "").Replace(path)
 	if method == http.MethodGet {
 		form = nil
 	}
