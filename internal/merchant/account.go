@@ -212,6 +212,8 @@ type Design struct {
 	// zero: none. The longest sides, in pixels, are enough for a phone's screen and for paper.
 	Logo    AssetHash `json:"logo,omitzero" most:"600"`
 	Picture AssetHash `json:"picture,omitzero" most:"1400"`
+	// the code stands as a bar code beside the QR code, for tills whose scanners read no QR codes
+	BarCode bool `json:"barCode,omitempty"`
 }
 
 // DefaultMaxGiftValue is the limit on one gift where the set-up names none: 10,000 in currencies of which that is a

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
+	"boon.example/internal/post/bars"
 	"boon.example/internal/post/card"
 	"boon.example/internal/post/locale"
 	"boon.example/internal/post/print"
@@ -22,6 +23,7 @@ import (
 type giftPage struct {
 	card.View
 	QR      template.HTML // "" when the code is not shown
+	BarCode template.HTML // "" when there is none
 	Folded  string        // the beginning of a message that is too long for the code to be seen at once; "": it is not
 	Uses    []card.Use
 	Earlier bool   // there were more uses before these
@@ -105,6 +107,9 @@ func (s *site) gift(r *http.Request) (page, error) {
 		}
 		// nolint:gosec // made of digits and a text of ours
 		v.QR = template.HTML(code.SVG(l.Text("page.qr")))
+		if err := v.drawBars(); err != nil {
+			return page{}, fmt.Errorf("drawing the bar code of gift %s: %w", g.ID, err)
+		}
 		v.paper(r.URL.EscapedPath()+PrintPath, l.Language() == g.Reads(account))
 		if account.Wallet.Apple.Certificate != "" && takesPasses(r) {
 			v.Pass = r.URL.EscapedPath() + card.PassPath + "?" + languageQuery + "=" + string(l.Language())
@@ -114,6 +119,19 @@ func (s *site) gift(r *http.Request) (page, error) {
 		Locale: l, guests: true, Title: l.Text("page.title", v.Sender, v.Merchant), Preview: s.preview(v),
 		Accent: strings.TrimPrefix(v.Accent.String(), "#"), Main: v, tmpl: tmplGift, scripted: true,
 	}, nil
+}
+
+// drawBars draws the bar code, if there is one.
+func (g *giftPage) drawBars() error {
+	if g.Bars == "" {
+		return nil
+	}
+	code, err := bars.Encode(g.Bars)
+	if err != nil {
+		return err
+	}
+	g.BarCode = template.HTML(code.SVG(g.Text("page.bars"))) // nolint:gosec // made of digits and a text of ours
+	return nil
 }
 
 // preview is what a messenger shows of a link to a gift, maybe to people whom it is not for: that there is a gift, and

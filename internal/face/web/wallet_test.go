@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/pass"
 	"boon.example/internal/post/pass/passtest"
@@ -122,6 +123,32 @@ func BenchmarkPass(b *testing.B) {
 	for b.Loop() {
 		if w := asked(h, "/g/"+token+"/pass.pkpass", phone); w.Code != 200 {
 			b.Fatal(w.Code)
+		}
+	}
+}
+
+// TestBarCode: a design may have the code stand as a bar code, too, where the code is shown.
+func TestBarCode(t *testing.T) {
+	t.Parallel()
+	with := *account
+	with.Designs = []merchant.Design{{ID: account.Designs[0].ID, BarCode: true}}
+	designed, used, plain := aGift(t), aGift(t), aGift(t)
+	plain.Card.DesignID = guid.ID{}
+	used.Status, used.Balance = gift.Redeemed, 0
+	for name, test := range map[string]struct {
+		account *merchant.Account
+		gift    gift.Gift
+		shown   bool
+	}{
+		"with":             {&with, designed, true},
+		"without":          {account, designed, false},
+		"of one used up":   {&with, used, false},
+		"without a design": {&with, plain, false},
+	} {
+		h := (&fakeStore{gifts: map[string]gift.Gift{token: test.gift}, account: test.account}).handler(false)
+		page := asked(h, "/g/"+token, phone).Body.String()
+		if shown := strings.Contains(page, "<title>Bar code of this gift</title>"); shown != test.shown {
+			t.Errorf("a page %s shows a bar code: %t", name, shown)
 		}
 	}
 }

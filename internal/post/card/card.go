@@ -51,6 +51,7 @@ type View struct {
 	Held    *Worth // how much more is left, which is held for purchases; nil: nothing
 
 	Code     string         // 4 4 4
+	Bars     string         // what a bar code holds, for tills whose scanners read no QR codes; "": there is none
 	Second   string         // the verification code, for print only; "": none
 	Terms    []string       // paragraphs of lines, those of the promotion last
 	GoodFor  string         // the names of the items that it is good for; "": anything
@@ -168,6 +169,9 @@ func In(l *locale.Locale, g *gift.Gift, a *merchant.Account, now time.Time) View
 		}
 		if c, ok := ParseColor(d.AccentColor); ok {
 			v.Accent = c
+		}
+		if d.BarCode {
+			v.Bars = strings.ReplaceAll(v.Code, " ", "")
 		}
 		v.Footer, v.Logo, v.Picture = Lines(d.FooterIn.In(l.Language(), d.Footer)), d.Logo, d.Picture
 	}

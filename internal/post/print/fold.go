@@ -131,12 +131,6 @@ func (p *page) greeting(v *card.View) {
 
 // scan is the QR code in the middle, and the code below it.
 func (p *page) scan(c *Card, side float64) {
-	v := &c.View
-	x := p.left + (p.width-side)/2
-	p.code(c.URL, x, p.y, side)
-	p.stroke(hair, 0.2)
-	p.pdf.RoundedRect(x, p.y, side, side+17, 3, "1234", "D")
-	p.centred(p.bold, v.Code, x+3, p.y+side-1, side-6, 8, 18)
-	p.centred(p.regular, v.Text("print.scan"), x+3, p.y+side+8, side-6, 6, 9)
-	p.y += side + 17 + 6
+	p.held(c, p.left+(p.width-side)/2, p.y, side)
+	p.y += side + 17 + under(&c.View) + 6
 }

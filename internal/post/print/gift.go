@@ -168,6 +168,18 @@ func printed(v *card.View, w card.Worth) string {
 	return w.Number
 }
 
+// held is what is held before a scanner: the QR code, the bar code if there is one, and the code.
+func (p *page) held(c *Card, x, y, side float64) {
+	v := &c.View
+	p.code(c.URL, x, y, side)
+	p.bars(v.Bars, x+2, y+side-1, side-4, barsHeight)
+	low := y + side + under(v)
+	p.stroke(hair, 0.2)
+	p.pdf.RoundedRect(x, y, side, side+17+under(v), 3, "1234", "D")
+	p.centred(p.bold, v.Code, x+3, low-1, side-6, 8, 18)
+	p.centred(p.regular, v.Text("print.scan"), x+3, low+8, side-6, 6, 9)
+}
+
 // body sets the QR code and the code on the left and the words of the sender on the right.
 func (p *page) body(c *Card) {
 	const side = 66.0
@@ -175,11 +187,7 @@ func (p *page) body(c *Card) {
 	right, top := p.left+side+10, p.y
 	width := p.left + p.width - right
 	if v.Shown() {
-		p.code(c.URL, p.left, top, side)
-		p.stroke(hair, 0.2)
-		p.pdf.RoundedRect(p.left, top, side, side+17, 3, "1234", "D")
-		p.centred(p.bold, v.Code, p.left+3, top+side-1, side-6, 8, 18)
-		p.centred(p.regular, v.Text("print.scan"), p.left+3, top+side+8, side-6, 6, 9)
+		p.held(c, p.left, top, side)
 	} else {
 		right, width = p.left, p.width
 	}
@@ -194,7 +202,7 @@ func (p *page) body(c *Card) {
 	y += p.box(p.regular, []string{v.Text("card.from", v.Sender)}, right, y, width, 12, 12, pencil) + 3
 	p.y = max(y, top) + 6
 	if v.Shown() {
-		p.y = max(p.y, top+side+17+6)
+		p.y = max(p.y, top+side+17+under(v)+6)
 	}
 	const legible = 7.5
 	if lines, size, ok := p.regular.fit(v.Message, width, top+side+17-y, 13, legible); ok {

@@ -17,6 +17,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
+	"boon.example/internal/post/bars"
 	"boon.example/internal/post/card"
 	"boon.example/internal/post/qr"
 )
@@ -190,6 +191,39 @@ func (d *document) code(text string, x, y, side float64) {
 	b.WriteString("f Q")
 	d.pdf.RawWriteBuf(&b)
 	d.pdf.LinkString(x, y, side, side, text)
+}
+
+// barsHeight is how high a bar code is, in millimetres.
+const barsHeight = 11.0
+
+// bars draws a bar code with its quiet zones into the middle of a box, each module as wide as there is room for and no
+// wider than scanners like. "": nothing is drawn.
+func (d *document) bars(text string, x, y, width, height float64) {
+	if text == "" {
+		return
+	}
+	code, err := bars.Encode(text)
+	if err != nil {
+		d.failed = fmt.Errorf("drawing a bar code: %w", err)
+		return
+	}
+	const widest = 0.5
+	module := min(width/float64(code.Width()), widest)
+	x += (width - module*float64(code.Width())) / 2
+	d.fill(card.White)
+	d.pdf.Rect(x, y, module*float64(code.Width()), height, "F")
+	d.fill(card.Color{})
+	for _, bar := range code.Bars() {
+		d.pdf.Rect(x+module*float64(bar.At), y, module*float64(bar.Width), height, "F")
+	}
+}
+
+// under is how much room a card needs below its QR code for the bar code.
+func under(v *card.View) float64 {
+	if v.Bars == "" {
+		return 0
+	}
+	return barsHeight + 2
 }
 
 // extent is the size of a picture, in no unit that matters. A picture that cannot be read fails the document.

@@ -561,6 +561,7 @@ func wordy(t *rapid.T) Card {
 		name("recipient")
 	c.View.Worth = card.Worth{Number: "10000", Unit: name("label"), Item: true}
 	c.View.Balance = c.View.Worth
+	c.View.Bars = rapid.SampledFrom([]string{"", "482915073364"}).Draw(t, "bars")
 	c.View.Message, c.View.Terms = card.Lines(clip(text("message", 300), 1000)), card.Lines(clip(text("terms", 1500),
 		8000))
 	return c
@@ -823,6 +824,46 @@ func TestTheMarkOfATestOnPaper(t *testing.T) {
 			if !strings.Contains(text, "TEST Harbor Coffee") || !slices.Contains(p.texts, "TEST") ||
 				!strings.Contains(strings.ReplaceAll(text, " ", ""), strings.ReplaceAll(c.View.Test, " ", "")) {
 				t.Errorf("%s in %s: %s", what, l, text)
+			}
+		}
+	}
+}
+
+// TestScanBars has a scanner's program read the bar codes of a card, of cards to be folded, and of a sheet.
+func TestScanBars(t *testing.T) {
+	t.Parallel()
+	render, err := exec.LookPath("pdftoppm")
+	scanner, missing := exec.LookPath("zbarimg")
+	if err != nil || missing != nil {
+		t.Skip("LEFT OUT: there is no pdftoppm or no zbarimg")
+	}
+	const code = "482915073364"
+	c := aCard()
+	c.View.Bars = code
+	for _, paper := range []Paper{Letter, A4} {
+		drawn := map[string]func() ([]byte, error){
+			"a card":     func() ([]byte, error) { return BuiltIn().Gift(c, paper) },
+			"a half":     func() ([]byte, error) { return BuiltIn().Folded(c, paper, Half) },
+			"a quarter":  func() ([]byte, error) { return BuiltIn().Folded(c, paper, Quarter) },
+			"on a sheet": func() ([]byte, error) { return BuiltIn().Order(t.Context(), []Card{c}, paper) },
+		}
+		for name, draw := range drawn {
+			pdf, err := draw()
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), "bars")
+			if err := os.WriteFile(file+".pdf", pdf, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.CommandContext(t.Context(), render, "-png", "-r", "300", "-singlefile", file+".pdf",
+				file).CombinedOutput(); err != nil {
+				t.Fatalf("pdftoppm: %v\n%s", err, out)
+			}
+			out, err := exec.CommandContext(t.Context(), scanner, "--quiet", "--raw", "-Sdisable", "-Scode128.enable",
+				file+".png").Output()
+			if strings.TrimSpace(string(out)) != code {
+				t.Errorf("%s on %s: zbarimg read %q, %v", name, paper, out, err)
 			}
 		}
 	}

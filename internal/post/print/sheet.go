@@ -75,8 +75,8 @@ func (d *document) small(c *Card, x, y, width, height float64) {
 	if v.Over() {
 		ground, text = pencil, card.White
 	}
-	side := height - 2*pad - 8
-	column := width - side - 3*pad
+	wide := height - 2*pad - 8
+	column := width - wide - 3*pad
 	d.fill(ground)
 	d.pdf.RoundedRect(x+1.5, y+1.5, column+pad*1.5, band, 2, "1234", "F")
 	d.discs(x+1.5, y+1.5, column+pad*1.5, band, 2, ground)
@@ -111,16 +111,21 @@ func (d *document) small(c *Card, x, y, width, height float64) {
 		facts = append([]string{v.Text("print.good-for", card.Clip(v.GoodFor, 60))}, facts...)
 	}
 	d.box(d.regular, facts, x+pad, end, column, 8.5, 6, pencil)
-	right := x + width - pad - side
+	right, side := x+width-pad-wide, wide
 	if !v.Shown() {
 		right, side = right+2, side-2
 		d.box(d.bold, []string{v.StateTitle()}, right, y+pad, side, 8, 10, ink)
 		d.box(d.regular, []string{v.Notice}, right, y+pad+9, side, side-9, 8, ink)
 		return
 	}
-	d.code(c.URL, right, y+pad, side)
-	d.centred(d.bold, v.Code, right, y+pad+side+0.5, side, 6, 11)
+	if v.Bars != "" { // which take the QR code a part of its room
+		const high = 7.0
+		side -= high + 1
+		d.bars(v.Bars, right-pad/2, y+pad+side, wide+pad, high)
+	}
+	d.code(c.URL, right+(wide-side)/2, y+pad, side)
+	d.centred(d.bold, v.Code, right, y+pad+wide+0.5, wide, 6, 11)
 	if v.Second != "" {
-		d.centred(d.regular, v.Text("print.verification", v.Second), right, y+pad+side+5.5, side, 3, 6.5)
+		d.centred(d.regular, v.Text("print.verification", v.Second), right, y+pad+wide+5.5, wide, 3, 6.5)
 	}
 }
