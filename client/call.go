@@ -79,6 +79,11 @@ func (c *Client) do(ctx context.Context, k call, answer any) (Meta, error) {
 		}
 	}
 	meta, unsure, err := c.repeat(ctx, k, body)
+	if err == nil && c.dry && k.changes() {
+		if err = checkDry(meta.Body); err != nil {
+			return meta, err
+		}
+	}
 	if err == nil {
 		if err = json.Unmarshal(meta.Body, answer); err != nil {
 			unsure, err = true, fmt.Errorf("the service's answer could not be read: %w", err)
@@ -88,6 +93,17 @@ func (c *Client) do(ctx context.Context, k call, answer any) (Meta, error) {
 		err = &UnknownOutcome{k.op, k.key, err}
 	}
 	return meta, err
+}
+
+// checkDry refuses an answer that is not that of a dry run.
+func checkDry(answer []byte) error {
+	var told struct {
+		DryRun bool `json:"dryRun"`
+	}
+	if json.Unmarshal(answer, &told) != nil || !told.DryRun {
+		return ErrNotDry
+	}
+	return nil
 }
 
 // answered makes the call and gives its answer with what stands around it.
@@ -213,6 +229,13 @@ func (c *Client) newRequest(ctx context.Context, k call, body []byte) (*http.Req
 			sign = "&"
 		}
 		address += sign + "accountID=" + url.QueryEscape(c.account)
+	}
+	if c.dry && k.method != http.MethodGet {
+		sign := "?"
+		if strings.Contains(k.path, "?") {
+			sign = "&"
+		}
+		address += sign + "dryRun=true"
 	}
 	req, err := http.NewRequestWithContext(ctx, k.method, address, bytes.NewReader(body))
 	if err != nil {

@@ -16,6 +16,7 @@ type Client struct {
 	base       string // without a slash at its end
 	key        string
 	account    string // that look-ups are about; "": the key's
+	dry        bool   // its calls are dry runs
 	http       http.Client
 	userAgent  string
 	attempts   int
@@ -89,6 +90,20 @@ func (c *Client) ForAccount(accountID string) *Client {
 	of.account = accountID
 	return &of
 }
+
+// DryRun is a client whose calls change nothing: the operations on gifts give the answers that they would have, with ids
+// that name nothing, and refuse what they would refuse. What has no dry run, such as changing a webhook, is refused with
+// [NotSupported]. A service before 0.2.0 has no dry runs and does what it is asked: then the call fails with
+// [ErrNotDry].
+func (c *Client) DryRun() *Client {
+	dry := *c
+	dry.dry = true
+	return &dry
+}
+
+// ErrNotDry tells that the service took no notice of a dry run, and did what it was asked: its version is before 0.2.0.
+var ErrNotDry = errors.New("the service took no notice of the dry run and did what it was asked: its version is before " +
+	"0.2.0")
 
 // String names the service, and not the key.
 func (c *Client) String() string { return fmt.Sprintf("client of %s", c.base) }

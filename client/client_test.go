@@ -1144,3 +1144,30 @@ func TestAnAmountIsNeverForgotten(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// TestDryRun: every call of a client of dry runs but look-ups asks for one, and an answer in earnest is an error.
+func TestDryRun(t *testing.T) {
+	t.Parallel()
+	answers := []string{`{"reversalID":"x","dryRun":true,"requestID":"r"}`, `{"reversalID":"x","requestID":"r"}`}
+	c, s := serve(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Request-ID", "r")
+		io.WriteString(w, answers[min(n-1, 1)])
+	})
+	ask := client.ReverseRedemptionRequest{RedemptionID: "x", All: true}
+	if _, err := c.DryRun().ReverseRedemption(t.Context(), ask); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.DryRun().ReverseRedemption(t.Context(), ask); !errors.Is(err, client.ErrNotDry) {
+		t.Errorf("an answer in earnest: %v", err)
+	}
+	if _, err := c.ReverseRedemption(t.Context(), ask); err != nil {
+		t.Error(err)
+	}
+	const path = "/api/integration/redemption/reverse-redemption"
+	for n, want := range []string{path + "?dryRun=true", path + "?dryRun=true", path} {
+		if got := s.all()[n].uri; got != want {
+			t.Errorf("call %d went to %s, want %s", n, got, want)
+		}
+	}
+}

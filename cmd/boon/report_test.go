@@ -134,17 +134,22 @@ func settled(t *testing.T, boon func(...string) (int, string, string)) {
 		!strings.Contains(out, "nothing to report") {
 		t.Errorf("exit code %d, %s%s", code, out, log)
 	}
-	_, out, log := boon("gift", "send", "--value", "20", "--print", "Ben", "--purchase", "WEB-2", "--first-name", "Carla",
+	_, made, log := boon("gift", "send", "--value", "20", "--print", "Ben", "--purchase", "WEB-2", "--first-name", "Carla",
 		"--last-name", "Diaz", "--customer", "carla@example.com", "--storefront", examples.HarborStorefront, "--json")
 	var sent struct{ Gifts []struct{ VoucherID string } }
-	if err := json.Unmarshal([]byte(out), &sent); err != nil || len(sent.Gifts) != 1 {
-		t.Fatalf("sent was %s%s (%v)", out, log, err)
+	if err := json.Unmarshal([]byte(made), &sent); err != nil || len(sent.Gifts) != 1 {
+		t.Fatalf("sent was %s%s (%v)", made, log, err)
+	}
+	code, out, log := boon("gift", "redeem", sent.Gifts[0].VoucherID, "--amount", "3", "--location",
+		examples.HarborPier39, "--dry-run", "--json") // of which the report below knows nothing
+	if code != exitOK || !strings.Contains(out, `"dryRun":true`) || !strings.Contains(log, "nothing is done") {
+		t.Fatalf("exit code %d, %s%s", code, out, log)
 	}
 	if code, _, log := boon("gift", "redeem", sent.Gifts[0].VoucherID, "--amount", "4", "--location",
 		examples.HarborPier39); code != exitOK {
 		t.Fatal(log)
 	}
-	code, out, log := boon("report", "settlement", "--from", "2026-01-01")
+	code, out, log = boon("report", "settlement", "--from", "2026-01-01")
 	_, payments, _ := strings.Cut(out, "\nPAYMENTS\n")
 	if code != exitOK || !strings.Contains(out, "\nDEBTS\n") || !strings.Contains(payments, "4.00") ||
 		!strings.Contains(payments, "Pier 39") {

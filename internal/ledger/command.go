@@ -32,6 +32,8 @@ type Call struct {
 	Account       *merchant.Account // whose daily limits count, and those of the caller's key; nil: none do
 	Ahead         time.Duration     // how far the clock of a test account is likely to be ahead
 	Setup         int64             // the version of the set-up by which it was judged, or of an older one; 0: by none
+	DryRun        bool              // only what the answer would be is asked for; there is no Key: see Engine.rehearse
+	Verifies      bool              // it shows a verification code
 	// Render makes the answer of an outcome; the error is a *refusal.Error. It is pure and may run more than once.
 	Render func(Result, error) Answer
 }

@@ -210,6 +210,8 @@ func (e *Engine) Running(k RequestKey) bool {
 // is remembered under the call's key. Any other refusal is a *refusal.Error (IDEMPOTENCY_MISMATCH, REQUEST_IN_PROGRESS
 // and UNAVAILABLE among them), and any other error an internal one. A caller that gives up gets UNAVAILABLE; what it
 // asked for may still happen, once.
+//
+// Of a dry run nothing is kept, but for a wrong verification code: see Engine.rehearse.
 func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 	drawing, draws := cmd.(interface{ draw(io.Reader) error })
 	var moved clockMoved
@@ -227,13 +229,12 @@ func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 			}
 		}
 		t := &task{ctx: ctx, call: &c, cmd: cmd, queued: time.Now(), done: make(chan struct{})}
-		if err := e.submit(t); err != nil {
-			return Answer{}, err
+		carryOut := e.await
+		if c.DryRun {
+			carryOut = e.rehearse
 		}
-		select {
-		case <-t.done:
-		case <-ctx.Done():
-			return Answer{}, unknown(ctx.Err())
+		if err := carryOut(t); err != nil {
+			return Answer{}, err
 		}
 		switch {
 		case errors.Is(t.err, errCodeTaken):
@@ -244,7 +245,9 @@ func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 		case t.err != nil || t.answer.Body != nil || t.answer.Long.Size > 0:
 			return t.answer, t.err
 		}
-		return c.Render(t.result, nil), nil
+		answer := c.Render(t.result, nil)
+		answer.Dry = c.DryRun
+		return answer, nil
 	}
 	return Answer{}, errors.New("drawing codes: every draw met one in use")
 }
@@ -252,6 +255,19 @@ func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 // maxDraws bounds how often codes are drawn anew. Even with 10^9 gifts alive only one draw in a thousand meets one in
 // use.
 const maxDraws = 20
+
+// await has a task carried out, and returns when it has an outcome.
+func (e *Engine) await(t *task) error {
+	if err := e.submit(t); err != nil {
+		return err
+	}
+	select {
+	case <-t.done:
+		return nil
+	case <-t.ctx.Done():
+		return unknown(t.ctx.Err())
+	}
+}
 
 // submit queues a task, once the call with its key that was there before it has ended. All who waited for that one go
 // on together: they find its record, or the first of them to be decided makes the record that the others find.

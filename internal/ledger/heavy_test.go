@@ -39,6 +39,8 @@ var (
 )
 
 // Worth implements ledger.Store.
+func (oneWriter) Look(context.Context, ledger.Want, func(*ledger.State)) error { return nil }
+
 func (oneWriter) Worth(context.Context, guid.ID, guid.ID) (gift.ItemWorth, error) {
 	return gift.ItemWorth{}, nil
 }
@@ -312,6 +314,9 @@ func (a *asked) Group(_ context.Context, want ledger.Want, decide func(*ledger.S
 		CashOuts: map[ledger.Ref]gift.CashOuts{}, Counts: map[ledger.CountKey]merchant.Count{}})
 	return nil
 }
+
+// Look implements ledger.Store.
+func (*asked) Look(context.Context, ledger.Want, func(*ledger.State)) error { return nil }
 
 // Worth implements ledger.Store.
 func (*asked) Worth(context.Context, guid.ID, guid.ID) (gift.ItemWorth, error) {

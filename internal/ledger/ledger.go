@@ -48,6 +48,7 @@ type Answer struct {
 	Body     []byte
 	Long     Long // in place of Body, when its Size is above 0: one that was not read with its record; not stored
 	Replayed bool // given before, to the same request; not stored
+	Dry      bool // of a dry run: nothing was done; not stored
 }
 
 // The codes of what succeeded.
@@ -61,7 +62,7 @@ const (
 func (a Answer) Succeeded() bool { return a.Code == OK || a.Code == Created || a.Code == Nothing }
 
 // Fresh reports whether what the answer tells was done by this very call.
-func (a Answer) Fresh() bool { return a.Succeeded() && !a.Replayed }
+func (a Answer) Fresh() bool { return a.Succeeded() && !a.Replayed && !a.Dry }
 
 // Long is a stored answer that is so long that it is read by itself, by who is about to give it.
 type Long struct {
@@ -149,6 +150,7 @@ type Want struct {
 	Setup       int64              // the oldest Call.Setup of the commands; 0: they have none
 	Import      guid.ID            // that brings all Gifts; zero: none does
 	Heavy       bool               // it may take long, and locks no count of what is sent: see Changes.Most
+	Rehearsed   bool               // nothing is to be added to counts, so that none is locked
 }
 
 // Ref names a record within an account.
@@ -278,6 +280,9 @@ type Store interface {
 	// another writer's doing, or that what they use first may not be in the set-up any more. decide is pure; it may be
 	// called again on fresh state when the database asked for a retry.
 	Group(ctx context.Context, want Want, decide func(*State) Changes) error
+	// Look loads what want names as it stands at one moment and hands it to decide. It locks nothing and changes nothing;
+	// decide may be called again.
+	Look(ctx context.Context, want Want, decide func(*State)) error
 	// Worth tells what the pieces of an item gift are worth, as was said when it was made; zero: it was not said, or there
 	// is no such item gift.
 	Worth(ctx context.Context, account, voucher guid.ID) (gift.ItemWorth, error)

@@ -116,6 +116,9 @@ func (a *app) log(r *http.Request, status int, took time.Duration, e *service.Ev
 		attrs = append(attrs, slog.String("trace", s.TraceID().String()))
 	}
 	text("person", e.Person)
+	if e.DryRun {
+		attrs = append(attrs, slog.Bool("dryRun", true))
+	}
 	if e.Codes > 0 {
 		attrs = append(attrs, slog.Int("codes", e.Codes))
 	}

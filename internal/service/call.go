@@ -24,6 +24,7 @@ type Call struct {
 	Caller    *merchant.Caller  // nil: not known yet
 	Account   *merchant.Account // the caller's; nil for a system key, until it has named one
 	Key       string            // the Idempotency-Key, "" none
+	DryRun    bool              // only what it would come to is asked for: nothing is done, and no Key kept
 	Location  guid.ID           // where it is made, for the log; zero: not said
 	Warning   string            // for the log; "": none
 	Codes     int               // that a look-up shows
@@ -146,7 +147,7 @@ func (c *Call) Address() string { return c.config.ClientAddress(c.HTTP).String()
 // event is what the call came to.
 func (c *Call) event(r Reply) Event {
 	event := Event{RequestID: c.RequestID, Overloaded: errors.Is(r.Err, ErrOverloaded), Err: hidden(r.Err),
-		Warning: c.Warning, Codes: c.Codes, Code: r.Code}
+		Warning: c.Warning, Codes: c.Codes, Code: r.Code, DryRun: c.DryRun}
 	if refused, ok := errors.AsType[*refusal.Error](r.Err); ok && event.Code == "" {
 		event.Code = refused.Code
 	}

@@ -16,6 +16,7 @@ type Event struct {
 	Code       refusal.Code // "" on success
 	Codes      int          // how many codes a look-up showed
 	Warning    string       // what looks wrong with it though it was carried out; "": nothing
+	DryRun     bool         // nothing was done, as the caller asked for
 	Overloaded bool         // it was not admitted
 	Rehearsed  bool         // it failed as a test account asked for
 	Err        error        // what lies behind an UNEXPECTED_ERROR or UNAVAILABLE; never shown to the caller

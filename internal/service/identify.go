@@ -77,16 +77,25 @@ func (c *Call) From(allowed merchant.Networks) error {
 // idempotencyKey is the header that names a call.
 const idempotencyKey = "Idempotency-Key"
 
-// ReadKey reads the Idempotency-Key. A bad one is a problem like those of the body, beside which it is told.
+// ReadKey reads the Idempotency-Key. A bad one is a problem like those of the body, beside which it is told. A dry run
+// keeps none: the same call may be made under the key afterwards.
 func (c *Call) ReadKey(o *wire.Problems) {
 	values := c.HTTP.Header.Values(idempotencyKey)
 	switch {
 	case len(values) == 0:
 	case len(values) > 1 || !IsKey(values[0]):
 		o.Add(idempotencyKey, "Send one Idempotency-Key of 1 to %d printable ASCII characters.", MaxKey)
-	default:
+	case !c.DryRun:
 		c.Key = values[0]
 	}
+}
+
+// NeedKey refuses a call without an Idempotency-Key where the account demands one.
+func (c *Call) NeedKey() error {
+	if c.DryRun {
+		return nil
+	}
+	return c.Account.NeedKey(c.Key)
 }
 
 // MaxKey is the length of the longest Idempotency-Key.

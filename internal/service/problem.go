@@ -63,7 +63,7 @@ func (c *Call) problem(err error) Reply {
 
 // Problem is the problem document of a refusal that is answered with a status.
 func (c *Call) Problem(refused *refusal.Error, status int) []byte {
-	return problemDocument(refused, status, c.config.PublicURL, c.RequestID).Body
+	return problemDocument(refused, status, c.config.PublicURL, c.RequestID, c.sayDry).Body
 }
 
 // Told is what a caller is told of an error: a refusal as it is, and of a failure no reason.
@@ -89,11 +89,11 @@ func sayWhen(h http.Header, refused *refusal.Error) {
 
 // render makes the answer of a refusal; the engine stores it for the refusals that are decided on a gift's state.
 func (c *Call) render(refused *refusal.Error) ledger.Answer {
-	return problemDocument(refused, refused.Code.Status(), c.config.PublicURL, c.RequestID)
+	return problemDocument(refused, refused.Code.Status(), c.config.PublicURL, c.RequestID, c.sayDry)
 }
 
-// problemDocument writes RFC 9457's members and the interface's two.
-func problemDocument(e *refusal.Error, status int, publicURL, requestID string) ledger.Answer {
+// problemDocument writes RFC 9457's members and the interface's two, and what more there is to say.
+func problemDocument(e *refusal.Error, status int, publicURL, requestID string, more func(*wire.Writer)) ledger.Answer {
 	w := wire.NewWriter(512)
 	w.Open()
 	w.Text("type", publicURL+"/docs/errors#"+string(e.Code))
@@ -108,6 +108,7 @@ func problemDocument(e *refusal.Error, status int, publicURL, requestID string) 
 		w.Close()
 	}
 	w.EndList()
+	more(&w)
 	w.Text("requestID", requestID)
 	w.Close()
 	return ledger.Answer{Code: e.Code, Body: w.Bytes()}
@@ -181,5 +182,5 @@ func Unreadable(status int, publicURL, requestID string) (refusal.Code, []byte) 
 	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
 		refused = refusal.New(refusal.NotSupported, "This version or transfer encoding of HTTP is not supported.")
 	}
-	return refused.Code, problemDocument(refused, status, publicURL, requestID).Body
+	return refused.Code, problemDocument(refused, status, publicURL, requestID, func(*wire.Writer) {}).Body
 }

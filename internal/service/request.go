@@ -23,6 +23,7 @@ type Request struct {
 	wrongCode      atomic.Bool                  // it was refused now for a wrong verification code
 	Seen           *int                         // ledger.Call's Seen
 	NoVerification bool                         // its gift is known to have no verification code
+	verifies       bool                         // it shows a verification code
 }
 
 // Request fingerprints what was asked for: a struct of nothing but what was read.
@@ -95,6 +96,7 @@ func (r *Request) Run(cmd ledger.Command, render func(ledger.Result, error) ledg
 	return r.config.Engine.Do(ctx, ledger.Call{
 		AccountID: r.Account.ID, Operation: r.Operation, Key: r.Key, Fingerprint: r.fingerprint, Fingerprinted: r.earlier,
 		Caller: r.Caller, Seen: r.Seen, Account: r.Account, Ahead: r.clocks[r.Account.ID].Ahead, Setup: r.setup,
+		DryRun: r.DryRun, Verifies: r.verifies,
 		Render: func(result ledger.Result, err error) ledger.Answer {
 			if gift.IsWrongCode(err) {
 				r.wrongCode.Store(true)
@@ -114,7 +116,7 @@ func (c *Call) CountKept() error {
 
 // timeFor is the context of a command: a heavy one has more time than the call, as it may be held back.
 func (r *Request) timeFor(cmd ledger.Command) (context.Context, context.CancelFunc) {
-	if !ledger.Heavy(cmd) {
+	if r.DryRun || !ledger.Heavy(cmd) {
 		return r.ctx, func() {}
 	}
 	return r.MoreTime()
@@ -137,6 +139,7 @@ func (r *Request) Verified(code string, location guid.ID, do func() (ledger.Answ
 	if code == "" || r.NoVerification { // what is shown for a gift that has none tells nothing
 		return do()
 	}
+	r.verifies = true
 	err = r.guesses.lookUp(r.ctx, r.Till(location), func() (cost int, err error) {
 		if answer, err = do(); r.wrongCode.Load() || gift.IsWrongCode(err) {
 			cost = merchant.MissUnknown

@@ -247,16 +247,25 @@ func (c *Call) Whole(a ledger.Answer) (_ ledger.Answer, err error) {
 	return a, nil
 }
 
-// Answer makes a success of the members that write writes; every one ends with the requestID.
+// Answer makes a success of the members that write writes; every one ends with the requestID, that of a dry run with
+// dryRun before it.
 func (c *Call) Answer(code refusal.Code, write func(*wire.Writer)) ledger.Answer {
 	w := c.writers.Get().(*wire.Writer)
 	w.Open()
 	write(w)
+	c.sayDry(w)
 	w.Text("requestID", c.RequestID)
 	w.Close()
 	body := w.Cut()
 	c.writers.Put(w)
 	return ledger.Answer{Code: code, Body: body}
+}
+
+// sayDry says in an answer that nothing was done, if nothing was.
+func (c *Call) sayDry(w *wire.Writer) {
+	if c.DryRun {
+		w.Boolean("dryRun", true)
+	}
 }
 
 // File makes a success of a file. Content-Digest (RFC 9530) is its SHA-256.

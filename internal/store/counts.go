@@ -78,8 +78,8 @@ func (s *Store) what(k ledger.CountKey) []byte {
 // if need be: who has them decides alone on what they limit. Counts of contacts are read after the count of their
 // account is locked, which nobody adds to them without. Counts of what is kept are not locked at all: every call with
 // a key would wait for all others. Nor does a heavy group lock what it sends: whoever sells or loads a card would wait
-// for the whole of it. It locks that as it adds to it, and checks it then.
-func (g *group) wantCounts(wanted []ledger.CountKey, heavy bool) (batches []db.Batch) {
+// for the whole of it. It locks that as it adds to it, and checks it then. What is rehearsed adds to none.
+func (g *group) wantCounts(wanted []ledger.CountKey, heavy, rehearsed bool) (batches []db.Batch) {
 	seen, named := map[ledger.CountKey]bool{}, map[string]ledger.CountKey{}
 	var locked, read []countRow
 	for _, k := range wanted {
@@ -96,7 +96,7 @@ func (g *group) wantCounts(wanted []ledger.CountKey, heavy bool) (batches []db.B
 		}
 		row := countRow{k.AccountID, g.what(k)}
 		named[row.name()] = k
-		if k.Kind == ledger.SentCount && !heavy || k.Kind == ledger.RedeemedCount {
+		if !rehearsed && (k.Kind == ledger.SentCount && !heavy || k.Kind == ledger.RedeemedCount) {
 			locked = append(locked, row)
 		} else {
 			read = append(read, row)
@@ -177,7 +177,7 @@ func (g *group) saveCounts(changed map[ledger.CountKey]merchant.Count) db.Batch 
 // runWithin runs the batches of a heavy group, whose last add to counts and so lock them, and has it decided anew where
 // others have added too much to these meanwhile.
 func (g *group) runWithin(ctx context.Context, batches []db.Batch, most map[ledger.CountKey]merchant.Count) error {
-	if err := g.run(ctx, append(batches, g.wantCounts(slices.Collect(maps.Keys(most)), true)...)); err != nil {
+	if err := g.run(ctx, append(batches, g.wantCounts(slices.Collect(maps.Keys(most)), true, false)...)); err != nil {
 		return err
 	}
 	for k, most := range most {

@@ -160,4 +160,5 @@ type group struct {
 	keptRead  map[ledger.CountKey]merchant.Count // counts of what is kept, that were read
 	writer    *chainWriter                       // whose hash chain goes on; nil: nothing was entered
 	saved     bool                               // all that is left is the commit
+	looks     bool                               // it changes nothing and locks nothing: see Look
 }

@@ -48,7 +48,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	}
 	known := len(g.state.Requests)
 	batches := g.wantVouchers(vouchers)
-	batches = append(batches, g.wantCounts(want.Counts, want.Heavy)...)
+	batches = append(batches, g.wantCounts(want.Counts, want.Heavy, want.Rehearsed)...)
 	batches = append(batches, g.wantRequests(requests)...)
 	batches = append(batches, g.wantReversed()...)
 	batches = append(batches, g.wantCashOuts()...)
@@ -155,10 +155,12 @@ func (g *group) wantPlaces() (batches []db.Batch) {
 }
 
 func (g *group) wantVouchers(wanted []ledger.Ref) (batches []db.Batch) {
-	if g.db.Spread {
+	if g.db.Spread && !g.looks {
 		batches = record.ByRef(lockVouchers, wanted, func(from db.Scanner) error { return from.Scan(new([]byte)) })
 	}
-	wanted = g.Vouchers(wanted, func(v gift.Voucher) { g.loadVoucher(&v) })
+	if !g.looks { // what is remembered may be younger than the rest of what is looked at
+		wanted = g.Vouchers(wanted, func(v gift.Voucher) { g.loadVoucher(&v) })
+	}
 	return append(batches, record.ByRef(selectVouchers, wanted, func(from db.Scanner) error {
 		v := new(gift.Voucher)
 		if err := from.Scan(record.VoucherFields(g.db.Keys, v)...); err != nil {

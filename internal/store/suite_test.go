@@ -326,7 +326,7 @@ func testRequestRoundTrip(t *testing.T, open opener) {
 		gift.ReinstateGift, gift.ResendGift, gift.RescheduleGift, gift.TransferBalance, gift.ReplaceGift} {
 		r := filled[ledger.Request](t)
 		r.RequestKey = ledger.RequestKey{AccountID: account, Operation: operation, Key: "one key"}
-		r.Answer.Replayed, r.Answer.Long = false, ledger.Long{}
+		r.Answer.Replayed, r.Answer.Dry, r.Answer.Long = false, false, ledger.Long{}
 		want = append(want, r)
 	}
 	spent := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: gift.RedeemGift, Key: "spent"},

@@ -74,9 +74,20 @@ func (s *service) answer(t *terminal.Terminal, body []byte, people func()) error
 	return err
 }
 
-// repeatable is the flag of the commands that change something.
-type repeatable struct {
+// changing are the flags of the commands that change something.
+type changing struct {
 	IdempotencyKey string `placeholder:"KEY" help:"Do this once, however often it is asked for with this key. Default: a new key."`
+	DryRun         bool   `help:"Tell what would be done, and do nothing."`
+	service
+}
+
+func (c *changing) client(t *terminal.Terminal) (*client.Client, error) {
+	api, err := c.service.client(t)
+	if err == nil && c.DryRun {
+		fmt.Fprintln(t.Stderr, "This is a dry run: nothing is done, and new ids in the answer name nothing.")
+		api = api.DryRun()
+	}
+	return api, err
 }
 
 // place is where a gift is used.
@@ -186,7 +197,7 @@ type takeFlags struct {
 	VerificationCode string   `placeholder:"DIGITS" help:"The verification code of a card that has one."`
 	ticketFlag
 	place
-	repeatable
+	changing
 }
 
 func (f *takeFlags) request(t *terminal.Terminal) (r client.RedeemGiftRequest, err error) {
@@ -208,10 +219,7 @@ func (f *takeFlags) request(t *terminal.Terminal) (r client.RedeemGiftRequest, e
 	return r, err
 }
 
-type giftRedeemCmd struct {
-	takeFlags
-	service
-}
+type giftRedeemCmd struct{ takeFlags }
 
 func (giftRedeemCmd) Help() string {
 	return `Acts as a till: it waits 5 seconds for an answer, tries three times under one key, and if there is still none it undoes the redemption
@@ -253,8 +261,7 @@ type giftCancelCmd struct {
 	PurchaseFailed bool     `help:"The external purchase failed: only while nothing was redeemed or transferred."`
 	SkipNotAllowed bool     `help:"Cancel those that can be, and tell of the others. Default: all or none."`
 	Reason         string   `placeholder:"TEXT" help:"Why, for the gifts' history."`
-	repeatable
-	service
+	changing
 }
 
 func (giftCancelCmd) Help() string {
@@ -314,8 +321,7 @@ type giftReinstateCmd struct {
 	Gift   []string `arg:"" optional:"" help:"The voucherID, or the 12-digit code."`
 	Order  string   `placeholder:"ID" help:"In place of it: all gifts of one order."`
 	Reason string   `placeholder:"TEXT" help:"Why, for the gifts' history."`
-	repeatable
-	service
+	changing
 }
 
 func (giftReinstateCmd) Help() string {

@@ -8,7 +8,6 @@ import (
 type giftHoldCmd struct {
 	takeFlags
 	Seconds int `placeholder:"N" help:"After how long it is available again: 60 to 2592000. Default: 900."`
-	service
 }
 
 func (giftHoldCmd) Help() string {
@@ -49,8 +48,7 @@ type giftCaptureCmd struct {
 	All       bool   `xor:"how much" help:"Take all that is held."`
 	Keep      bool   `help:"Keep the rest held, for another capture. Default: it is released."`
 	Reference string `placeholder:"TEXT" help:"Your own id of the sale."`
-	repeatable
-	service
+	changing
 }
 
 func (giftCaptureCmd) Help() string {
@@ -96,8 +94,7 @@ func (c *giftCaptureCmd) Run(t *terminal.Terminal) error {
 type giftReleaseCmd struct {
 	Hold        string `arg:"" optional:"" help:"The holdID."`
 	OriginalKey string `placeholder:"KEY" help:"In place of it: the Idempotency-Key that the hold was made with. Should it never have arrived, it is refused from then on."`
-	repeatable
-	service
+	changing
 }
 
 func (giftReleaseCmd) Help() string {

@@ -28,8 +28,7 @@ type giftReloadCmd struct {
 	paidFlags
 	Reference string `placeholder:"TEXT" help:"Your own id of the sale."`
 	place
-	repeatable
-	service
+	changing
 }
 
 func (giftReloadCmd) Help() string {
@@ -74,8 +73,7 @@ func (c *giftReloadCmd) Run(t *terminal.Terminal) error {
 type giftReverseReloadCmd struct {
 	Reload      string `arg:"" optional:"" help:"The reloadID."`
 	OriginalKey string `placeholder:"KEY" help:"In place of it: the Idempotency-Key that the reload was made with. Should it never have arrived, it is refused from then on."`
-	repeatable
-	service
+	changing
 }
 
 func (giftReverseReloadCmd) Help() string {
@@ -113,8 +111,7 @@ type giftCashOutCmd struct {
 	Gift             []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
 	VerificationCode string   `placeholder:"DIGITS" help:"The verification code of a card that has one."`
 	place
-	repeatable
-	service
+	changing
 }
 
 func (giftCashOutCmd) Help() string {

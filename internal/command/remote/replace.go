@@ -11,8 +11,7 @@ type giftReplaceCmd struct {
 	Email  string   `xor:"how" placeholder:"ADDRESS" help:"Send it by e-mail, to this address."`
 	SMS    string   `name:"sms" xor:"how" placeholder:"NUMBER" help:"Send it by SMS, to this number."`
 	Print  bool     `xor:"how" help:"It goes in print from now on."`
-	repeatable
-	service
+	changing
 }
 
 func (giftReplaceCmd) Help() string {

@@ -12,8 +12,7 @@ type giftResendCmd struct {
 	Email string   `xor:"how" placeholder:"ADDRESS" help:"By e-mail, to this address."`
 	SMS   string   `name:"sms" xor:"how" placeholder:"NUMBER" help:"By SMS, to this number."`
 	Print bool     `xor:"how" help:"In print; the answer tells where the PDF is."`
-	repeatable
-	service
+	changing
 }
 
 func (giftResendCmd) Help() string {
@@ -54,8 +53,7 @@ type giftRescheduleCmd struct {
 	Gift     string    `arg:"" help:"The voucherID."`
 	At       time.Time `required:"" placeholder:"TIME" help:"Deliver then, such as 2026-12-24T18:00:00Z."`
 	TimeZone string    `placeholder:"ZONE" help:"Zone in which the recipient is shown dates. Default: as before."`
-	repeatable
-	service
+	changing
 }
 
 func (giftRescheduleCmd) Help() string {

@@ -15,8 +15,7 @@ type giftReverseCmd struct {
 	Amount string `placeholder:"N" help:"How much to give back. Default: all that is left of the redemption."`
 	Reason string `placeholder:"TEXT" help:"Why, for the gift's history."`
 	place
-	repeatable
-	service
+	changing
 }
 
 // reverseByKey are the flags that name many redemptions.

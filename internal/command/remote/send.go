@@ -44,8 +44,7 @@ type giftSendCmd struct {
 
 	Notes string `placeholder:"TEXT" help:"Why the gift is sent; not shown to recipients."`
 	File  string `placeholder:"FILE" help:"Send this JSON request instead (- is standard input); no other flag describes the gift then."`
-	repeatable
-	service
+	changing
 }
 
 func (giftSendCmd) Help() string {

@@ -25,8 +25,7 @@ type stockCreateCmd struct {
 	Location          string `placeholder:"ID" help:"The only location where the cards are good. Default: all of the account's."`
 	Design            string `placeholder:"ID" help:"Look of the cards."`
 	VerificationCodes bool   `help:"Give each card a verification code of four digits, without which nothing is redeemed."`
-	repeatable
-	service
+	changing
 }
 
 func (stockCreateCmd) Help() string {
@@ -113,8 +112,7 @@ type giftActivateCmd struct {
 	paidFlags
 	Reference string `placeholder:"TEXT" help:"Your own id of the sale."`
 	place
-	repeatable
-	service
+	changing
 }
 
 func (giftActivateCmd) Help() string {
@@ -158,8 +156,7 @@ func (c *giftActivateCmd) Run(t *terminal.Terminal) error {
 type giftReverseActivationCmd struct {
 	Activation  string `arg:"" optional:"" help:"The activationID."`
 	OriginalKey string `placeholder:"KEY" help:"In place of it: the Idempotency-Key that the activation was made with. Should it never have arrived, it is refused from then on."`
-	repeatable
-	service
+	changing
 }
 
 func (giftReverseActivationCmd) Help() string {

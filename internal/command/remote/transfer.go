@@ -13,8 +13,7 @@ type giftTransferCmd struct {
 	To     string `arg:"" help:"The gift that receives, likewise."`
 	Amount string `xor:"how much" placeholder:"N" help:"How much to move."`
 	All    bool   `xor:"how much" help:"Move all that is available."`
-	repeatable
-	service
+	changing
 }
 
 func (giftTransferCmd) Help() string {

@@ -22,8 +22,10 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
+	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/ticket"
+	"boon.example/internal/wire"
 )
 
 // Config is what the interface works with.
@@ -350,6 +352,7 @@ type call struct {
 // run has the call be admitted, and hands it to its handler.
 func (c *call) run(r Route) (ledger.Answer, error) {
 	c.route = r
+	dry := c.readDryRun()
 	terms := service.Terms{Priority: r.Priority, Within: r.deadline, Needs: r.needs, AnyKey: r.anyKey}
 	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
 		terms.Body = r.most()
@@ -357,7 +360,31 @@ func (c *call) run(r Route) (ledger.Answer, error) {
 	if err := c.Admit(terms); err != nil {
 		return ledger.Answer{}, err
 	}
+	if dry != nil {
+		return ledger.Answer{}, dry
+	}
 	return r.handle(c)
+}
+
+// readDryRun reads whether a call is a dry run. What has none is refused, as its caller does not mean it in earnest;
+// what changes nothing takes no notice.
+func (c *call) readDryRun() error {
+	const name = "dryRun"
+	if c.HTTP.Method == http.MethodGet || c.HTTP.Method == http.MethodHead || c.HTTP.URL.RawQuery == "" ||
+		c.route.needs == merchant.MayValidate {
+		return nil
+	}
+	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
+	switch asked := q.Text(name); {
+	case asked == "" || asked == "false" || q.Err() != nil:
+	case asked != "true":
+		q.Add(name, "Send dryRun=true to be told what the call would be answered, or leave dryRun out.")
+	case c.route.operation == "":
+		return service.RefuseAt(refusal.NotSupported, name, "This operation has no dry run, so nothing was done.")
+	default:
+		c.DryRun = true
+	}
+	return q.Err()
 }
 
 // handler answers calls with what h answers.

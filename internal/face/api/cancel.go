@@ -84,7 +84,7 @@ func cancelGift(c *call) (ledger.Answer, error) {
 	if !c.unread && !problems.Has("accountID") {
 		problems.Refuse(err)
 	}
-	problems.Refuse(c.Account.NeedKey(c.Key))
+	problems.Refuse(c.NeedKey())
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
@@ -114,7 +114,7 @@ func readReinstatement(o *wire.Object) (r reinstatement) {
 // reinstateGift takes a cancellation or a failed purchase back, of all gifts that are named or of none.
 func reinstateGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, readReinstatement)
-	problems.Refuse(c.Account.NeedKey(c.Key))
+	problems.Refuse(c.NeedKey())
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}

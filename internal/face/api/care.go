@@ -30,7 +30,7 @@ func careRoutes() []Route {
 // care has a change of one gift made, unless the request is malformed.
 func (c *call) care(op gift.Operation, asked any, problems *wire.Problems,
 	do func(*service.Request) (ledger.Answer, error)) (ledger.Answer, error) {
-	problems.Refuse(c.Account.NeedKey(c.Key))
+	problems.Refuse(c.NeedKey())
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}

@@ -66,7 +66,7 @@ const byHold = "holdID"
 // captureHold redeems what is held.
 func captureHold(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) capturing { return readCapturing(o, c) })
-	problems.Refuse(c.Account.NeedKey(c.Key))
+	problems.Refuse(c.NeedKey())
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
@@ -101,7 +101,7 @@ func readReleasing(o *wire.Object, c *call) (r releasing) {
 // releaseHold ends a hold before its time.
 func releaseHold(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) releasing { return readReleasing(o, c) })
-	problems.Refuse(c.Account.NeedKey(c.Key))
+	problems.Refuse(c.NeedKey())
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}

@@ -49,6 +49,13 @@ var soon = time.Now().AddDate(0, 1, 0).UTC().Format(time.RFC3339)
 // everywhere calls every operation with a request that is good as far as its form goes.
 func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 	w.Helper()
+	w.everywhereAt("", func(route api.Route, r reply) { check(r, route.Method == "POST" || route.Method == "PATCH") },
+		headers...)
+}
+
+// everywhereAt is everywhere with parameters in the address.
+func (w *world) everywhereAt(parameters string, check func(api.Route, reply), headers ...string) {
+	w.Helper()
 	bodies := map[string]string{
 		"send-gift": ofMoney("5"), "cancel-gift": `{"voucherID":"` + nowhere + `","cause":"CANCELLED"}`,
 		"redeem-gift":        redeemBody(made{id: nowhere}, "1"),
@@ -82,17 +89,18 @@ func (w *world) everywhere(check func(r reply, post bool), headers ...string) {
 		operation := r.Pattern[strings.LastIndex(r.Pattern, "/")+1:]
 		path := strings.NewReplacer("{voucherID}", nowhere, "{key}", "k", "{orderID}", nowhere,
 			"{webhookID}", nowhere, "{keyID}", nowhere).Replace(r.Pattern)
+		path += "?" + parameters
 		if operation == "stock" {
-			path += "?format=csv"
+			path += "&format=csv"
 		}
 		if strings.Contains(path, "/reports/") {
-			path += "?" + askReports
+			path += "&" + askReports
 		}
 		with := headers
 		if operation == "clock" && !slices.Contains(headers, "Authorization") {
 			with = append(as(sandboxKey), headers...)
 		}
-		check(w.do(r.Method, path, bodies[operation], with...), r.Method == "POST" || r.Method == "PATCH")
+		check(r, w.do(r.Method, path, bodies[operation], with...))
 	}
 }
 

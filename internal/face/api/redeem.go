@@ -78,7 +78,7 @@ func verified(r *service.Request, at *merchant.Location, code string, do func() 
 // looked for, so that no code counts as a guess; nil: nothing is.
 func (c *call) withGift(op gift.Operation, whole any, asked *giftRef, where place, problems *wire.Problems,
 	unfit error, do func(*service.Request, *merchant.Location) (ledger.Answer, error)) (ledger.Answer, error) {
-	problems.Refuse(c.Account.NeedKey(c.Key))
+	problems.Refuse(c.NeedKey())
 	if problems.Err() != nil {
 		return ledger.Answer{}, c.besides(problems, where.Place)
 	}

@@ -106,7 +106,7 @@ func readUndoing(o *wire.Object, c *call, byEntry string) (r undoing) {
 func (c *call) undo(op, of gift.Operation, byEntry string, answer func(*wire.Writer, ledger.Result)) (
 	ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) undoing { return readUndoing(o, c, byEntry) })
-	problems.Refuse(c.Account.NeedKey(c.Key))
+	problems.Refuse(c.NeedKey())
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}

@@ -92,7 +92,7 @@ type dispatching interface {
 // changes.
 func (c *call) dispatch(r *service.Request, voucher guid.ID, problems *wire.Problems, cmd dispatching) (ledger.Answer,
 	error) {
-	problems.Refuse(c.Account.NeedKey(c.Key))
+	problems.Refuse(c.NeedKey())
 	malformed := problems.Err() != nil
 	var g gift.Gift
 	var err error

@@ -75,7 +75,7 @@ func besideKey(o *wire.Object, names ...string) {
 // reverseRedemption gives back what a redemption or a cash-out took.
 func reverseRedemption(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) reversal { return readReversal(o, c) })
-	problems.Refuse(c.Account.NeedKey(c.Key))
+	problems.Refuse(c.NeedKey())
 	if err := problems.Err(); err != nil {
 		if asked.Where.Place != (merchant.Place{}) {
 			err = c.besides(problems, asked.Where.Place)

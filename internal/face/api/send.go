@@ -199,7 +199,7 @@ func (c *call) sendFor(send *order.Send, problems *wire.Problems) *merchant.Acco
 		c.ActFor(account)
 	}
 	problems.Refuse(err)
-	problems.Refuse(c.Account.NeedKey(c.Key))
+	problems.Refuse(c.NeedKey())
 	return account
 }
 

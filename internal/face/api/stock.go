@@ -26,7 +26,7 @@ func readStock(o *wire.Object) (s order.Stock) {
 // createStock makes cards without value. Their codes are in no answer.
 func createStock(c *call) (ledger.Answer, error) {
 	stock, problems := decode(c, readStock)
-	problems.Refuse(c.Account.NeedKey(c.Key))
+	problems.Refuse(c.NeedKey())
 	request := c.Request(gift.CreateStock, stock)
 	stock.Caller, c.Location = c.Caller, stock.LocationID
 	malformed := problems.Err() != nil

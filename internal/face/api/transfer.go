@@ -35,7 +35,7 @@ func readTransferring(o *wire.Object, c *call) (r transferring) {
 // transferBalance moves value between two gifts.
 func transferBalance(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) transferring { return readTransferring(o, c) })
-	problems.Refuse(c.Account.NeedKey(c.Key))
+	problems.Refuse(c.NeedKey())
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}

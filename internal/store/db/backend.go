@@ -33,6 +33,8 @@ type backend interface {
 	// transact runs the batches of a transaction and commits; read runs those that find rows by their keys, outside of
 	// a transaction: each database has its own way to take sets of rows.
 	transact(ctx context.Context, fn func(Runner) error) error
+	// look runs batches that read in one snapshot. It takes no lock that a batch names.
+	look(ctx context.Context, fn func(Runner) error) error
 	read(ctx context.Context, batches []Batch) error
 	// prepares tells that statements are prepared by hand, as the driver does not do it by itself. prepareWrites
 	// prepares those of batches that write.

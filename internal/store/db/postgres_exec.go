@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ type batchExecutor struct {
 	conn          *pgx.Conn
 	spread        bool // DB.Spread
 	begun         bool
+	looks         bool // it locks nothing
 	unsent        pgx.Batch
 	commitTimeout time.Duration
 }
@@ -44,6 +46,22 @@ func (p *postgres) transact(ctx context.Context, fn func(Runner) error) error {
 	})
 }
 
+// look implements backend. It sends BEGIN with fn's first batches, and has nothing to commit.
+func (p *postgres) look(ctx context.Context, fn func(Runner) error) error {
+	conn, err := p.db.Readers.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("waiting to read: %w", err)
+	}
+	defer conn.Close()
+	return conn.Raw(func(driverConn any) error {
+		b := batchExecutor{conn: driverConn.(*stdlib.Conn).Conn(), spread: p.db.Spread, begun: true, looks: true}
+		b.unsent.Queue(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`)
+		b.planOnce()
+		defer b.rollBack(ctx)
+		return fn(b.execBatch)
+	})
+}
+
 func (p *postgres) read(ctx context.Context, batches []Batch) error {
 	conn, err := p.db.Readers.Conn(ctx)
 	if err != nil {
@@ -66,6 +84,9 @@ func (p *batchExecutor) execBatch(ctx context.Context, batches []Batch) error {
 		p.unsent.Queue(`BEGIN`)
 		p.planOnce()
 	}
+	if p.looks {
+		batches = unlocked(batches)
+	}
 	asks := p.spread // there, only this program can tell whether each row was hit
 	for len(batches) > 0 {
 		n := 1
@@ -87,6 +108,22 @@ func (p *batchExecutor) execBatch(ctx context.Context, batches []Batch) error {
 		return nil
 	}
 	return p.send(ctx)
+}
+
+// unlocked are batches by statements that lock no row: a transaction that only reads may not.
+func unlocked(batches []Batch) []Batch {
+	const lock = "FOR NO KEY UPDATE"
+	batches = slices.Clone(batches)
+	for n := range batches {
+		if q := batches[n].Query; strings.Contains(q.Postgres+q.Each+q.Citus, lock) {
+			reads := *q
+			for _, text := range []*string{&reads.Postgres, &reads.Each, &reads.Citus} {
+				*text = strings.ReplaceAll(*text, lock, "")
+			}
+			batches[n].Query = &reads
+		}
+	}
+	return batches
 }
 
 // planOnce has what follows, up to the end of the transaction, keep its plan: for what batches ask there is one. Left

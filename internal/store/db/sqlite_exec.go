@@ -62,14 +62,29 @@ func (s *sqlite) prepareWrites(ctx context.Context, texts []string) error {
 	})
 }
 
+// look implements backend.
+func (s *sqlite) look(ctx context.Context, fn func(Runner) error) error {
+	return s.db.Snapshot(ctx, func(tx *sql.Tx) error {
+		return fn(func(ctx context.Context, batches []Batch) error {
+			return eachBatch(batches, func(w *Batch, text string, args []any) error {
+				return s.db.EachWithin(ctx, tx, text, args, func(rows *sql.Rows) error { return w.Scan(rows) })
+			})
+		})
+	})
+}
+
 // read implements backend.
 func (s *sqlite) read(ctx context.Context, batches []Batch) error {
+	return eachBatch(batches, func(w *Batch, text string, args []any) error {
+		return s.db.each(ctx, text, args, func(rows *sql.Rows) error { return w.Scan(rows) })
+	})
+}
+
+// eachBatch makes the calls of batches.
+func eachBatch(batches []Batch, do func(w *Batch, text string, args []any) error) error {
 	for i := range batches {
 		w := &batches[i]
-		err := w.calls(func(text string, args []any) error {
-			return s.db.each(ctx, text, args, func(rows *sql.Rows) error { return w.Scan(rows) })
-		})
-		if err != nil {
+		if err := w.calls(func(text string, args []any) error { return do(w, text, args) }); err != nil {
 			return fmt.Errorf("%s: %w", w.What, err)
 		}
 	}

@@ -73,6 +73,10 @@ func (d *DB) Transact(ctx context.Context, fn func(Runner) error) error {
 	return d.backend.transact(ctx, fn)
 }
 
+// Look runs fn once, in a transaction in which its batches see everything as it is at one moment. They lock nothing,
+// though they may be those that a transaction of Transact locks rows by.
+func (d *DB) Look(ctx context.Context, fn func(Runner) error) error { return d.backend.look(ctx, fn) }
+
 // Write runs fn in a transaction and commits. What fn reads to write it stays locked until then. fn may run again, on
 // fresh state, when another transaction was in the way. A caller that gives up while waiting for its turn is let go;
 // once the transaction has begun, it is seen through.
