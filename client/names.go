@@ -6,6 +6,7 @@ package client
 const (
 	OpSendGift          Operation = "send-gift"
 	OpRedeemGift        Operation = "redeem-gift"
+	OpRedeemGifts       Operation = "redeem-gifts"
 	OpHoldGift          Operation = "hold-gift"
 	OpCaptureHold       Operation = "capture-hold"
 	OpReleaseHold       Operation = "release-hold"

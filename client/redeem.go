@@ -113,7 +113,21 @@ type Reversal struct {
 	IsRedeemable   bool      `json:"isRedeemable"`
 	ReversedAt     time.Time `json:"reversedAt"`
 	Reason         string    `json:"reason"`
-	Meta           Meta      `json:"-"`
+	// Reversals tells of each gift that got something back, where what several gifts paid for one sale was given back by
+	// its key. The other members tell of the first of them.
+	Reversals []GivenBack `json:"reversals"`
+	Meta      Meta        `json:"-"`
+}
+
+// GivenBack is what one of several gifts got back.
+type GivenBack struct {
+	ReversalID string `json:"reversalID"`
+	Changed
+	RedemptionID   string    `json:"redemptionID"`
+	OrganizationID string    `json:"organizationID"`
+	IsRedeemable   bool      `json:"isRedeemable"`
+	ReversedAt     time.Time `json:"reversedAt"`
+	Reason         string    `json:"reason"`
 }
 
 // ReverseRedemption gives back to a gift what a redemption took. By OriginalKey, [NotFound] is good news: that

@@ -70,10 +70,13 @@ func appendEntry(b []byte, e *gift.Entry) []byte {
 		b = appendText(b, text)
 	}
 	b = append(b, p.StorefrontID[:]...)
-	if e.Actor.Person == "" {
+	if e.Actor.Person == "" && e.Sale.IsZero() {
 		return b
 	}
-	return appendText(b, e.Actor.Person)
+	if b = appendText(b, e.Actor.Person); e.Sale.IsZero() {
+		return b
+	}
+	return append(append(b, e.Sale[:]...), e.Next[:]...)
 }
 
 // appendTerms writes every column of a voucher that never changes.

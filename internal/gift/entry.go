@@ -55,6 +55,9 @@ type Details struct {
 	Counterpart     guid.ID    // of a transfer: the entry of the other gift
 	CounterpartGift guid.ID    // of a transfer: the other gift
 	Purchase        Purchase   // of an activation and a reload: what paid for it
+	// Of entries that one call made of several gifts, by RedeemGifts or by giving that back as a whole: the first of
+	// them, and the next one.
+	Sale, Next guid.ID
 }
 
 // ReasonCode says in one word why somebody changed a gift.

@@ -18,6 +18,7 @@ type Redeem struct {
 	Number       money.Number // in place of Amount: as the caller wrote it; "": Amount stands
 	AllowPartial bool         // take what is there when Amount is more
 	UpTo         bool         // partial approval: what is there is taken up to Amount, and nothing of an empty gift
+	AtMost       money.Amount // that is taken, UpTo an amount, however much that is; 0: as much as is there
 	Target       Target
 	Eligibility  *Eligibility // what the ticket allows; nil: no ticket was given
 	Reference    string
@@ -137,6 +138,9 @@ func (v *Voucher) takeOf(asked money.Amount, r Redeem) (money.Amount, error) {
 	case asked < 0:
 		return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "The amount must be above zero.")
 	case r.UpTo:
+		if r.AtMost > 0 {
+			most = min(most, r.AtMost)
+		}
 		return max(0, min(cmp.Or(asked, most), most)), nil
 	case available == 0, asked > available && asked <= v.Balance && !r.AllowPartial:
 		return 0, refusal.At(refusal.InsufficientBalance, refusal.FieldAmount, "Of this gift, %s is available: %s.",

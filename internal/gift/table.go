@@ -252,6 +252,7 @@ type Operation string
 const (
 	SendGift          Operation = "send-gift"
 	RedeemGift        Operation = "redeem-gift"
+	RedeemGifts       Operation = "redeem-gifts"
 	HoldGift          Operation = "hold-gift"
 	CaptureHold       Operation = "capture-hold"
 	ReleaseHold       Operation = "release-hold"
@@ -279,6 +280,7 @@ const (
 var operations = []operationRow{
 	{SendGift, merchant.MaySend, true, Issued, "", ForAMonth, NewCard, false},
 	{RedeemGift, merchant.MayRedeem, false, Redemption, ReverseRedemption, ForEver, NoCard, false},
+	{RedeemGifts, merchant.MayRedeem, false, Redemption, ReverseRedemption, ForEver, NoCard, false},
 	{HoldGift, merchant.MayRedeem, false, HoldMade, ReleaseHold, ForEver, NoCard, false},
 	{CaptureHold, merchant.MayRedeem, false, Redemption, ReverseRedemption, ForEver, NoCard, false},
 	{ReleaseHold, merchant.MayRedeem, false, HoldReleased, "", ForEver, NoCard, false},

@@ -50,7 +50,8 @@ func (v *Voucher) verify(code string) error {
 // IsWrongCode reports whether something was refused because a verification code was wrong.
 func IsWrongCode(err error) bool {
 	refused, ok := errors.AsType[*refusal.Error](err)
-	return ok && refused.Code == refusal.RedemptionNotAllowed && refused.Messages[0].Field == refusal.FieldVerification
+	return ok && refused.Code == refusal.RedemptionNotAllowed &&
+		strings.HasSuffix(string(refused.Messages[0].Field), string(refusal.FieldVerification))
 }
 
 // MissCode counts a wrong verification code.

@@ -108,6 +108,7 @@ var undoings = map[gift.Operation]struct {
 	rule      func(gift.Voucher, gift.Undoable, gift.Undo) (gift.Voucher, gift.Entry, error)
 }{
 	gift.RedeemGift:   {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
+	gift.RedeemGifts:  {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
 	gift.CaptureHold:  {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
 	gift.CashOutGift:  {"cash-out", "nothing was paid out", gift.NoSuchRedemption, nil},
 	gift.HoldGift:     {"hold", "nothing is held", gift.NoSuchHold, nil},

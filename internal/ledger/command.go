@@ -84,7 +84,7 @@ type Result struct {
 	At         time.Time  // of the decision; of a Release, a Cancel and a Reinstate
 }
 
-// Command is one of Issue, Redeem, Hold, Capture, Release, GiveBack, Expire, Reverse, Cancel, Reinstate, Resend,
+// Command is one of Issue, Redeem, RedeemTogether, Hold, Capture, Release, GiveBack, Expire, Reverse, Cancel, Reinstate, Resend,
 // Reschedule, Change, Undo, Transfer, Replace, Deliver, Bounce, Notice and Rejected. Of the gift.Context inside, the
 // caller gives Actor and RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
@@ -117,6 +117,8 @@ func weight(c Command) int {
 		}
 		return len(c.VoucherIDs)
 	case *Reinstate:
+		return len(c.VoucherIDs)
+	case *RedeemTogether:
 		return len(c.VoucherIDs)
 	}
 	return 1
@@ -394,6 +396,9 @@ func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if r.OriginalKey != "" && !taken.Entry.Sale.IsZero() {
+		return r.sale(c, s, taken)
+	}
 	v := s.Vouchers[Ref{c.AccountID, taken.Entry.VoucherID}]
 	ask := r.Reverse
 	ask.Context = s.context(r.Context, v.Last)
@@ -416,7 +421,11 @@ func (r *Reverse) find(c *Call, s *state) (*gift.Undoable, error) {
 	if taken == nil {
 		return nil, ofTheKey(gift.NoSuchRedemption())
 	}
-	return taken, r.Of.check(taken.Entry.VoucherID)
+	var of []guid.ID
+	for part := taken; part != nil; part = s.next(part) {
+		of = append(of, part.Entry.VoucherID)
+	}
+	return taken, r.Of.check(of...)
 }
 
 // UsedWith is the gift that a caller says an Idempotency-Key was used with; nil: it does not say. A till that makes the
@@ -426,8 +435,9 @@ type UsedWith struct {
 	Else      *refusal.Error // what is told where the key was used with another gift
 }
 
-func (u *UsedWith) check(voucher guid.ID) error {
-	if u == nil || u.VoucherID == voucher {
+// check refuses vouchers of which none is the one that the caller names.
+func (u *UsedWith) check(vouchers ...guid.ID) error {
+	if u == nil || slices.Contains(vouchers, u.VoucherID) {
 		return nil
 	}
 	return u.Else

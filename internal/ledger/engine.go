@@ -653,7 +653,8 @@ func (t *task) decide(s *state) {
 	}
 	r := Request{RequestKey: t.call.requestKey(), Fingerprint: t.call.Fingerprint, Answer: t.answer, At: s.real}
 	r.Locations = distinct(t.cmd.locations(t.call, s))
-	if made := t.result.Entries; len(made) == 1 || len(made) == 2 && made[0].Counterpart == made[1].ID {
+	if made := t.result.Entries; len(made) == 1 || len(made) == 2 && made[0].Counterpart == made[1].ID ||
+		len(made) > 0 && made[0].Sale == made[0].ID {
 		r.EntryID = t.result.Entries[0].ID
 	}
 	s.record(r)

@@ -75,7 +75,7 @@ type Request struct {
 	RequestKey
 	Fingerprint [32]byte // keyed hash of the normalized request
 	Answer      Answer
-	EntryID     guid.ID // the one entry it made, or a transfer's TRANSFER_OUT; zero: none or many
+	EntryID     guid.ID // the one entry it made, a transfer's TRANSFER_OUT, or the first of a sale; zero: none or many
 	Spent       bool    // the key of what was undone before it arrived; there is no answer
 	// those that the answer tells of, zero for all of the account's; of a spent key: where whoever spent it is enabled,
 	// empty: everywhere

@@ -34,6 +34,8 @@ const (
 
 // The fields of a redemption, a reversal, a cancellation and a transfer.
 const (
+	FieldGifts         Field = "gifts" // of a sale that several pay for
+	FieldUpTo          Field = "upTo"
 	FieldAmount        Field = "amount"
 	FieldTicket        Field = "ticket"
 	FieldTargetProgram Field = "targetProgram"

@@ -75,7 +75,8 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 }
 
 // loadUndone reads what is to be undone, and the holds that are to be captured, and gives their vouchers. Where
-// something is named by the key that it was made with, the requests of the whole group are read on the way.
+// something is named by the key that it was made with, the requests of the whole group are read on the way, and so is
+// all that one call made of several gifts.
 func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []ledger.Ref, err error) {
 	if len(want.Undo) > 0 {
 		if err := g.run(ctx, g.wantRequests(slices.Concat(want.Requests, want.Undo))); err != nil {
@@ -83,6 +84,7 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 		}
 	}
 	entries, holds := slices.Clone(want.Undoable), slices.Clone(want.Holds)
+	whole := map[ledger.Ref]bool{} // what is undone with all that its call made
 	for _, k := range want.Undo {
 		if r := g.state.Requests[k]; r != nil && !r.EntryID.IsZero() {
 			into := &entries
@@ -90,25 +92,38 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 				into = &holds
 			}
 			*into = append(*into, ledger.Ref{AccountID: k.AccountID, ID: r.EntryID})
+			whole[ledger.Ref{AccountID: k.AccountID, ID: r.EntryID}] = true
 		}
 	}
 	of := func(e *gift.Entry) ledger.Ref {
 		vouchers = append(vouchers, ledger.Ref{AccountID: e.AccountID, ID: e.VoucherID})
 		return ledger.Ref{AccountID: e.AccountID, ID: e.ID}
 	}
-	err = g.run(ctx, append(record.ByRef(selectUndoable, entries, func(from db.Scanner) error {
+	var next []ledger.Ref
+	undoable := func(from db.Scanner) error {
 		u := new(gift.Undoable)
 		err := from.Scan(record.EntryFields(&u.Entry)...)
 		if u.Entry.Kind.Undoable() {
-			g.state.Undoable[of(&u.Entry)] = u
+			ref := of(&u.Entry)
+			g.state.Undoable[ref] = u
+			if whole[ref] && !u.Entry.Next.IsZero() {
+				ref.ID = u.Entry.Next
+				next, whole[ref] = append(next, ref), true
+			}
 		}
 		return err
-	}), record.ByRef(record.SelectHolds, holds, func(from db.Scanner) error {
-		h := new(gift.Held)
-		err := from.Scan(record.HoldFields(&h.Entry)...)
-		g.state.Holds[of(&h.Entry)] = h
-		return err
-	})...))
+	}
+	err = g.run(ctx, append(record.ByRef(selectUndoable, entries, undoable),
+		record.ByRef(record.SelectHolds, holds, func(from db.Scanner) error {
+			h := new(gift.Held)
+			err := from.Scan(record.HoldFields(&h.Entry)...)
+			g.state.Holds[of(&h.Entry)] = h
+			return err
+		})...))
+	for err == nil && len(next) > 0 { // of a sale, which has gift.MaxSale at most
+		entries, next = next, nil
+		err = g.run(ctx, record.ByRef(selectUndoable, entries, undoable))
+	}
 	return vouchers, err
 }
 

@@ -9,7 +9,10 @@ import (
 )
 
 // noStorm are operations that make value and that no till of a storm calls, and why.
-var noStorm = map[gift.Operation]string{gift.CreateStock: "the cards are made before the storm"}
+var noStorm = map[gift.Operation]string{
+	gift.CreateStock: "the cards are made before the storm",
+	gift.RedeemGifts: "tills of a storm have one gift each; TestSalesRace of internal/face/api races it",
+}
 
 // movesNothing reports whether an operation leaves a gift's balance, what is held of it and what is owed for it as they
 // are: a storm may do without such an operation, for its books could not tell.

@@ -101,6 +101,7 @@ func TestSchemasSayWhatTheServerDoes(t *testing.T) {
 		{"validate-gift", "ValidateGift", `{"voucherPublicToken":"` + roomy.token + `",` + at + `,"targetTypeCode":"GIFT"}`},
 		{"redeem-gift", "RedeemGift", `{"voucherID":"` + roomy.id + `",` + at + `,"amount":0.01}`},
 		{"redeem-gift", "RedeemGift", `{"voucherCode":"` + roomy.code + `",` + at + `,"amount":0.01,"reference":"r"}`},
+		{"redeem-gifts", "RedeemGifts", `{"gifts":[{"voucherID":"` + roomy.id + `","amount":0.01}],` + at + `,"upTo":5}`},
 		{"hold-gift", "HoldGift", `{"voucherID":"` + roomy.id + `",` + at + `,"amount":0.01,"expiresInSeconds":60}`},
 		{"capture-hold", "CaptureHold", `{"holdID":"` + nowhere + `","amount":0.01,"final":false,"reference":"r"}`},
 		{"release-hold", "ReleaseHold", `{"holdID":"` + nowhere + `"}`},

@@ -189,6 +189,8 @@ func redemptionRoutes() []Route {
 			handle: validateGift, deadline: redemptionDeadline, needs: merchant.MayValidate},
 		{Method: "POST", Pattern: base + "/redemption/redeem-gift", Priority: admission.Redeem,
 			handle: rehearsed(redeemGift), deadline: redemptionDeadline, operation: gift.RedeemGift},
+		{Method: "POST", Pattern: base + "/redemption/redeem-gifts", Priority: admission.Redeem,
+			handle: redeemGifts, deadline: redemptionDeadline, operation: gift.RedeemGifts},
 		{Method: "POST", Pattern: base + "/redemption/hold-gift", Priority: admission.Redeem,
 			handle: holdGift, deadline: redemptionDeadline, operation: gift.HoldGift},
 		{Method: "POST", Pattern: base + "/redemption/capture-hold", Priority: admission.Redeem,

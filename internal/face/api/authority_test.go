@@ -102,6 +102,11 @@ var authority = map[string][]row{
 			states: deactivatable},
 		{needs: "activate", system: unsupported, by: "activation's key", foreign: notFound, elsewhere: notAuthorized,
 			absent: notFound, states: deactivatable}},
+	"redeemGifts": {
+		{needs: "redeem", system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized, elsewhere: notAuthorized,
+			absent: notFound, states: spendable},
+		{needs: "redeem", system: unsupported, at: mustBe, by: "id", foreign: notFound, elsewhere: notAuthorized,
+			absent: notFound, states: spendable}},
 	"holdGift": {
 		{needs: "redeem", system: unsupported, at: mustBe, by: "code token", foreign: notAuthorized, elsewhere: notAuthorized,
 			absent: notFound, states: spendable},
@@ -660,6 +665,7 @@ func (s *stage) request(op contract.Route, by string, k known, key, place string
 		"createStock":    `{"count":1}`, "reverseActivation": `{` + name + `}`,
 		"activateGift": `{` + name + at + `,"amount":1,` + purchaseAt(storefront) + `}`,
 		"holdGift":     `{` + name + at + `,"amount":0.01}`,
+		"redeemGifts":  `{"gifts":[{` + name + `,"amount":0.01}]` + at + `}`,
 		"captureHold":  `{` + name + `,"amount":0.01,"final":false}`, "releaseHold": `{` + name + `}`,
 		"reloadGift":    `{` + name + at + `,"amount":0.01,` + paidAt(storefront) + `}`,
 		"reverseReload": `{` + name + `}`,

@@ -169,7 +169,7 @@ func (h *history) begin() {
 		h.mails = append(h.mails, h.send(mailed("ana@example.com")))
 		h.promotions = append(h.promotions, h.promotional("5"))
 	}
-	h.cards = h.stock(`"count":6`)
+	h.cards = h.stock(`"count":12`)
 }
 
 func one[T any](h *history, of []T, none T) T {
@@ -191,13 +191,17 @@ func (h *history) next() (operation, body string) {
 	switch gift.Operation(op) {
 	case gift.RedeemGift, gift.HoldGift:
 		return op, redeemBody(g, one(h, []string{amount, amount, ""}, ""))
+	case gift.RedeemGifts:
+		members := one(h, []string{"", `"upTo":` + amount}, "")
+		return op, saleBody(members, g, one(h, every, g), one(h, every, g))
 	case gift.CaptureHold:
 		return op, fmt.Sprintf(`{"holdID":"%s","amount":0.01,"final":%t}`, one(h, h.holds, nowhere), h.lot.IntN(2) == 0)
 	case gift.ReleaseHold:
 		return op, fmt.Sprintf(`{"holdID":"%s"}`, one(h, h.holds, nowhere))
 	case gift.ReverseRedemption:
 		if h.lot.IntN(4) == 0 {
-			return op, fmt.Sprintf(`{"idempotencyKey":"real %d"}`, h.lot.IntN(300))
+			return op, fmt.Sprintf(`{"idempotencyKey":"real %d"%s}`, h.lot.IntN(300),
+				one(h, []string{"", `,"operation":"redeem-gifts"`}, ""))
 		}
 		return op, fmt.Sprintf(`{"redemptionID":"%s"}`, one(h, h.redemptions, nowhere))
 	case gift.CashOutGift:

@@ -67,6 +67,7 @@ func readNormalized(operation, body string, wrong func(wire.Problem)) string {
 	reads := map[string]func(*wire.Object) any{
 		"send-gift":          func(o *wire.Object) any { return readSend(o) },
 		"redeem-gift":        func(o *wire.Object) any { return readRedemption(o, c) },
+		"redeem-gifts":       func(o *wire.Object) any { return readSale(o, c) },
 		"hold-gift":          func(o *wire.Object) any { return readHolding(o, c) },
 		"capture-hold":       func(o *wire.Object) any { return readCapturing(o, c) },
 		"release-hold":       func(o *wire.Object) any { return readReleasing(o, c) },
@@ -136,6 +137,12 @@ func TestFingerprintsStay(t *testing.T) {
 			"itemID":"A"}]},"format":"standard"},
 			  "reference":"r","targetTypeCode":"GIFT","allowPartial":true,"amount":2.5e1,
 			  "organizationID":"` + id + `","voucherCode":123456789012}`},
+		{"redeem-gifts", `{"Gifts":[{"ID":"` + id + `","Number":"5e0"},{"Code":"123456789012"}],"Where":{"LocationID":"` + id +
+			`"},"UpTo":"6e0","Reference":"r"}`,
+			`{"gifts":[{"voucherID":"` + id + `","amount":5},{"voucherCode":"123456789012"}],"organizationID":"` + id +
+				`","upTo":6,"reference":"r"}`,
+			`{"reference":"r","upTo":6.00,"organizationID":"` + id + `","gifts":[{"amount":5.0,"voucherID":"` + id +
+				`"},{"voucherCode":123456789012,"amount":null}]}`},
 		{"hold-gift", `{"ID":"` + id + `","Where":{"LocationID":"` + id + `"},"Number":"5e0","Reference":"r","Seconds":60}`,
 			`{"voucherID":"` + id + `","organizationID":"` + id + `","amount":5,"reference":"r","expiresInSeconds":60}`,
 			`{"expiresInSeconds":6e1,"reference":"r","amount":5.00,"organizationID":"` + id + `","voucherID":"` + id + `"}`},

@@ -166,6 +166,11 @@ func FuzzTransferBalance(f *testing.F) {
 	fuzz(f, `{"fromVoucherID":"`+nowhere+`","toVoucherID":"`+pier+`","amount":1.5}`)
 }
 
+func FuzzRedeemGifts(f *testing.F) {
+	fuzz(f, `{"gifts":[{"voucherID":"`+nowhere+`","amount":1.5},{"voucherCode":"123456789012"}],"upTo":5,`+
+		`"organizationID":"`+pier+`"}`, `{"gifts":[{},{"voucherPublicToken":"x"}],"ticketData":{"format":"standard"}}`)
+}
+
 func FuzzHoldGift(f *testing.F) {
 	fuzz(f, redeemBody(made{id: nowhere}, "1.5"), `{"voucherCode":"123456789012","organizationID":"`+pier+
 		`","expiresInSeconds":60}`)

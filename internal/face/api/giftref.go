@@ -61,9 +61,9 @@ func oneOf(o *wire.Object, members []string) {
 	choice := strings.Join(members[:last], ", ")
 	switch {
 	case given == 0:
-		o.Add("", "Send %s or %s.", choice, members[last])
+		o.Add(o.Path(), "Send %s or %s.", choice, members[last])
 	case given > 1:
-		o.Add("", "Send only one of %s and %s.", choice, members[last])
+		o.Add(o.Path(), "Send only one of %s and %s.", choice, members[last])
 	}
 }
 
@@ -85,8 +85,16 @@ func readCode(o *wire.Object, a *merchant.Account, name string) (code gift.Vouch
 		o.Add(o.At(name), "This must be 12 digits as a text or a number, not %s.", wire.KindName(v.Kind()))
 		return code
 	}
-	o.Refuse(err)
+	o.Refuse(inside(o, err))
 	return code
+}
+
+// inside has a refusal be about members of an object.
+func inside(o *wire.Object, err error) error {
+	if refused, ok := errors.AsType[*refusal.Error](err); ok {
+		return refused.In(refusal.Field(o.Path()))
+	}
+	return err
 }
 
 // readToken reads the text of a QR code.
@@ -96,7 +104,7 @@ func readToken(o *wire.Object, name string) (token gift.Token) {
 		return token
 	}
 	token, err := gift.ParseToken(string(wire.Unquote(v)))
-	o.Refuse(err)
+	o.Refuse(inside(o, err))
 	return token
 }
 
@@ -221,10 +229,11 @@ func (c *call) eligibility(t *ticket.Ticket, v *gift.Voucher) *ticket.Eligibilit
 
 // readAmount reads an amount whose unit is known only when its gift is: what is no amount in money is none in pieces
 // either.
-func readAmount(o *wire.Object, c money.Currency) money.Number {
-	const name = "amount"
-	if o.EmptyText(name) { // the one member where absent would take everything
-		o.Add(o.At(name), "An empty text is no amount; leave amount out to mean all that is left.")
+func readAmount(o *wire.Object, c money.Currency) money.Number { return readAmountOf(o, "amount", c) }
+
+func readAmountOf(o *wire.Object, name string, c money.Currency) money.Number {
+	if o.EmptyText(name) { // where absent would take everything
+		o.Add(o.At(name), "An empty text is no amount; leave %s out to mean all that is left.", name)
 		return ""
 	}
 	number := o.Number(name)

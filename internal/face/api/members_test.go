@@ -56,6 +56,15 @@ func (w *world) whole() map[string][]string {
 			`{"voucherCode":"` + g.code + `","amount":0.01,"organizationID":"` + pier + `"}`,
 			`{"voucherPublicToken":"` + g.token + `","amount":0.01,"organizationID":"` + pier + `"}`,
 		},
+		"redeem-gifts": {
+			`{"gifts":[{"voucherID":"` + g.id + `","amount":0.01,"verificationCode":"1234"}],"upTo":1,"reference":"R",` +
+				`"organizationID":"` + pier + `","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
+			`{"gifts":[{"voucherCode":"` + g.code + `","amount":0.01}],"organizationID":"` + pier + `","ticketData":` +
+				`{"format":"standard","data":{"lineItems":[` +
+				`{"itemID":"A","itemName":"B","itemUnitPrice":1.5,"quantity":2,"itemTotalPrice":3}],` +
+				`"totals":{"subTotal":3,"taxTotal":1,"discountTotal":-1,"serviceChargeTotal":0.5,"grandTotal":3}}}}`,
+			`{"gifts":[{"voucherPublicToken":"` + g.token + `","amount":0.01}],"organizationID":"` + pier + `"}`,
+		},
 		"hold-gift": {`{"voucherID":"` + g.id +
 			`","amount":0.01,"allowPartial":true,"reference":"R","verificationCode":"1234","expiresInSeconds":60,` +
 			till + `}`, `{"voucherCode":"` + g.code + `","amount":0.01,"organizationID":"` + pier + `"}`,

@@ -60,6 +60,7 @@ func (w *world) everywhereAt(parameters string, check func(api.Route, reply), he
 		"send-gift": ofMoney("5"), "cancel-gift": `{"voucherID":"` + nowhere + `","cause":"CANCELLED"}`,
 		"redeem-gift":        redeemBody(made{id: nowhere}, "1"),
 		"validate-gift":      `{"voucherCode":"123456789012","organizationID":"` + pier + `"}`,
+		"redeem-gifts":       `{"gifts":[{"voucherID":"` + nowhere + `"}],"organizationID":"` + pier + `"}`,
 		"hold-gift":          redeemBody(made{id: nowhere}, "1"),
 		"capture-hold":       `{"holdID":"` + nowhere + `"}`,
 		"release-hold":       `{"holdID":"` + nowhere + `"}`,
@@ -161,6 +162,7 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 	loaded := func() string {
 		return `{"reloadID":"` + w.reload(w.send(ofMoney("5")), "1").want(200).at("reloadID") + `"}`
 	}
+	bodies[gift.RedeemGifts] = [2]string{saleBody(`"upTo":1`, g), saleBody(`"upTo":2`, g)}
 	bodies[gift.ReloadGift] = [2]string{loadBody(other, "1"), loadBody(other, "2")}
 	bodies[gift.CashOutGift] = [2]string{cashBody(w.send(ofMoney("5"))), cashBody(other)}
 	bodies[gift.ReverseReload] = [2]string{loaded(), loaded()}

@@ -68,6 +68,7 @@ func goodBodies(w *world) map[string]goodBody {
 	for _, b := range []struct{ operation, schema, body string }{
 		{"send-gift", "SendGift", `{"monetaryGift":{"value":5,"deliveryMethodID":3},` + purchase + `}`},
 		{"redeem-gift", "RedeemGift", `{"voucherID":"` + g.id + `",` + at + `,"amount":0.01}`},
+		{"redeem-gifts", "RedeemGifts", `{"gifts":[{"voucherID":"` + g.id + `","amount":0.01}],` + at + `}`},
 		{"hold-gift", "HoldGift", `{"voucherID":"` + g.id + `",` + at + `,"amount":0.01}`},
 		{"capture-hold", "CaptureHold", `{"holdID":"` + nowhere + `"}`},
 		{"release-hold", "ReleaseHold", `{"holdID":"` + nowhere + `"}`},

@@ -176,8 +176,15 @@ func (c *call) giftsOf(key string, operations []gift.Operation) (used []guid.ID,
 		if err != nil {
 			return nil, service.Stored(err)
 		}
-		if len(parts) > 0 {
+		for len(parts) > 0 {
 			used = append(used, parts[0].VoucherID)
+			next := parts[0].Next // of a sale
+			if parts = nil; next.IsZero() {
+				break
+			}
+			if parts, err = c.Records.Parts(c.Context(), c.Account.ID, next); err != nil {
+				return nil, service.Stored(err)
+			}
 		}
 	}
 	return used, nil
@@ -191,9 +198,22 @@ func mistyped(err error) error {
 	return err
 }
 
-// writeReversal writes the members of a successful reverse-redemption.
+// writeReversal writes the members of a successful reverse-redemption. Where several gifts had paid for one sale, they
+// tell of the first that got something back, and a list tells of all.
 func writeReversal(w *wire.Writer, r ledger.Result) {
-	v, e := &r.Vouchers[0], &r.Entries[0]
+	writeOneReversal(w, &r.Vouchers[0], &r.Entries[0])
+	if !r.Entries[0].Sale.IsZero() {
+		w.List("reversals")
+		for n := range r.Entries {
+			w.Open()
+			writeOneReversal(w, &r.Vouchers[n], &r.Entries[n])
+			w.Close()
+		}
+		w.EndList()
+	}
+}
+
+func writeOneReversal(w *wire.Writer, v *gift.Voucher, e *gift.Entry) {
 	w.ID("reversalID", e.ID)
 	w.ID("redemptionID", e.Reverses)
 	payload.WriteMoved(w, v, e, e.Delta)

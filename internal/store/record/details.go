@@ -16,6 +16,8 @@ type storedDetails struct {
 	CounterpartGift string          `json:"counterpartGift,omitempty"`
 	Purchase        *storedPurchase `json:"purchase,omitempty"`
 	Person          string          `json:"person,omitempty"`
+	Sale            string          `json:"sale,omitempty"`
+	Next            string          `json:"next,omitempty"`
 }
 
 type storedPurchase struct {
@@ -33,7 +35,7 @@ func DetailsText(e *gift.Entry) any {
 		return nil
 	}
 	stored := storedDetails{ReasonCode: string(d.ReasonCode), Counterpart: idText(d.Counterpart),
-		CounterpartGift: idText(d.CounterpartGift), Person: e.Actor.Person}
+		CounterpartGift: idText(d.CounterpartGift), Person: e.Actor.Person, Sale: idText(d.Sale), Next: idText(d.Next)}
 	if p := d.Purchase; p != (gift.Purchase{}) {
 		stored.Purchase = &storedPurchase{p.Reference, p.FirstName, p.LastName, p.EmailAddress, idText(p.StorefrontID)}
 	}
@@ -73,6 +75,8 @@ func (s scanDetails) Scan(column any) error {
 	}
 	read(&to.Counterpart, stored.Counterpart)
 	read(&to.CounterpartGift, stored.CounterpartGift)
+	read(&to.Sale, stored.Sale)
+	read(&to.Next, stored.Next)
 	if p := stored.Purchase; p != nil {
 		to.Purchase = gift.Purchase{Reference: p.Reference, FirstName: p.FirstName, LastName: p.LastName,
 			EmailAddress: p.EmailAddress}

@@ -155,6 +155,13 @@ class Client:
         body = _how_much(amount, _original(original_key, members))
         return self._do("redemption/reverse-redemption", body, idempotency_key)
 
+    def redeem_gifts(self, gifts: List[Mapping[str, Any]], *, idempotency_key: Optional[str] = None,
+                     **members: Any) -> Answer:
+        """Has several gifts pay for one sale, in their order, all or none. What is to be paid is upTo=... or
+        ticketData=...; without either, each gift pays its amount, or all that is available. If there is no answer, call
+        reverse_redemption(ALL, original_key=key, operation="redeem-gifts")."""
+        return self._do("redemption/redeem-gifts", {"gifts": gifts, **members}, idempotency_key)
+
     def hold_gift(self, amount: Amount, *, idempotency_key: Optional[str] = None, **members: Any) -> Answer:
         """Keeps an amount until it is captured or released, or its time is over."""
         return self._do("redemption/hold-gift", _how_much(amount, members), idempotency_key)

@@ -1,0 +1,98 @@
+package ledger
+
+import (
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/refusal"
+)
+
+// RedeemTogether decrements several vouchers of the calling account, which pay for one sale: all, or none.
+type RedeemTogether struct {
+	gift.Context
+	gift.Sale            // of which the engine completes the Context of each gift
+	VoucherIDs []guid.ID // each once
+	Seen       []*int    // of each: Call's Seen
+	LocationID guid.ID
+	Notice     bool // see Redeem
+}
+
+func (m *RedeemTogether) want(c *Call, w *Want) {
+	for _, id := range m.VoucherIDs {
+		w.Vouchers = append(w.Vouchers, Ref{c.AccountID, id})
+	}
+	c.wantRedeemed(w)
+}
+
+func (m *RedeemTogether) affinity() guid.ID { return m.VoucherIDs[0] }
+
+func (m *RedeemTogether) decide(c *Call, s *state) (Result, error) {
+	ask, vouchers := m.Sale, make([]gift.Voucher, len(m.VoucherIDs))
+	ask.Gifts = make([]gift.Redeem, len(m.VoucherIDs))
+	for n, id := range m.VoucherIDs {
+		seen := *c
+		seen.Seen = m.Seen[n]
+		v, err := s.card(&seen, id, m.Context)
+		if err != nil {
+			return Result{}, gift.InSale(err, n)
+		}
+		vouchers[n], ask.Gifts[n] = *v, m.Gifts[n]
+		ask.Gifts[n].Context = s.context(m.Context, v.Last)
+	}
+	after, entries, failed, err := ask.Redeem(vouchers)
+	if err != nil {
+		s.missed(vouchers[failed], m.Context, err)
+		return Result{}, err
+	}
+	var all merchant.Count
+	for n := range entries {
+		all.Amount -= entries[n].Delta
+	}
+	if err := s.redeemed(c, all); err != nil {
+		return Result{}, err
+	}
+	for n, e := 0, entries; n < len(after); n++ {
+		if len(e) > 0 && e[0].VoucherID == after[n].ID {
+			s.taken(after[n], e[0], m.Notice)
+			e = e[1:]
+		}
+	}
+	return Result{Vouchers: after, Entries: entries}, nil
+}
+
+func (m *RedeemTogether) locations(*Call, *state) []guid.ID { return []guid.ID{m.LocationID} }
+
+// next is what the call that made an entry made after it; nil: nothing.
+func (s *state) next(t *gift.Undoable) *gift.Undoable {
+	if t.Entry.Next.IsZero() {
+		return nil
+	}
+	return s.undoable(Ref{t.Entry.AccountID, t.Entry.Next})
+}
+
+// sale gives back all that is left of what one call took of several gifts.
+func (r *Reverse) sale(c *Call, s *state, first *gift.Undoable) (done Result, _ error) {
+	if r.Number != "" || r.Amount != 0 {
+		return Result{}, refusal.At(refusal.ValidationFailure, refusal.FieldAmount,
+			"Several gifts paid for this sale, and by its key all of them get back what they paid. To give back a part, name "+
+				"a redemption by its redemptionID.")
+	}
+	for part := first; part != nil; part = s.next(part) {
+		if part.Left() == 0 && (len(done.Entries) > 0 || !part.Entry.Next.IsZero()) {
+			continue // of which one by one was given back before; the last one says so if all were
+		}
+		v := s.Vouchers[Ref{c.AccountID, part.Entry.VoucherID}]
+		ask := r.Reverse
+		ask.Context = s.context(r.Context, v.Last)
+		after, e, err := v.Reverse(*part, ask)
+		if err != nil {
+			return Result{}, ofTheKey(err)
+		}
+		done.Vouchers, done.Entries = append(done.Vouchers, after), append(done.Entries, e)
+	}
+	gift.JoinSale(done.Entries)
+	for n := range done.Entries {
+		s.enter(done.Vouchers[n], done.Entries[n])
+	}
+	return done, nil
+}
