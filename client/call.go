@@ -221,22 +221,29 @@ func (c *Client) attempt(ctx context.Context, k call, body []byte) (_ Meta, sent
 	return meta, true, err
 }
 
-func (c *Client) newRequest(ctx context.Context, k call, body []byte) (*http.Request, error) {
-	address := c.base + k.path
+// address is where a call goes, with what the client adds to its query.
+func (c *Client) address(k *call) string {
+	var query []string
 	if c.account != "" && k.method == http.MethodGet && !strings.Contains(k.path, "accountID=") {
-		sign := "?"
-		if strings.Contains(k.path, "?") {
-			sign = "&"
-		}
-		address += sign + "accountID=" + url.QueryEscape(c.account)
+		query = append(query, "accountID="+url.QueryEscape(c.account))
 	}
 	if c.dry && k.method != http.MethodGet {
-		sign := "?"
-		if strings.Contains(k.path, "?") {
-			sign = "&"
-		}
-		address += sign + "dryRun=true"
+		query = append(query, "dryRun=true")
 	}
+	if c.receipts && withReceipts[k.op] {
+		query = append(query, "receipt=true")
+	}
+	switch {
+	case query == nil:
+		return c.base + k.path
+	case strings.Contains(k.path, "?"):
+		return c.base + k.path + "&" + strings.Join(query, "&")
+	}
+	return c.base + k.path + "?" + strings.Join(query, "&")
+}
+
+func (c *Client) newRequest(ctx context.Context, k call, body []byte) (*http.Request, error) {
+	address := c.address(&k)
 	req, err := http.NewRequestWithContext(ctx, k.method, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, err

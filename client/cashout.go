@@ -24,6 +24,7 @@ type CashOut struct {
 	Changed
 	OrganizationID string    `json:"organizationID"`
 	CashedOutAt    time.Time `json:"cashedOutAt"`
+	Receipt        *Receipt  `json:"receipt"` // nil unless [Client.Receipts] asks for it
 	Meta           Meta      `json:"-"`
 }
 

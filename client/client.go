@@ -17,6 +17,7 @@ type Client struct {
 	key        string
 	account    string // that look-ups are about; "": the key's
 	dry        bool   // its calls are dry runs
+	receipts   bool   // its calls ask for receipts
 	http       http.Client
 	userAgent  string
 	attempts   int
@@ -100,6 +101,22 @@ func (c *Client) DryRun() *Client {
 	dry.dry = true
 	return &dry
 }
+
+// Receipt is what a till prints below its own receipt: at most 6 lines of at most 32 columns, in the account's language.
+type Receipt struct {
+	Lines []string `json:"lines"`
+}
+
+// Receipts is a client whose redemptions, captures, reloads, cash-outs and activations are answered with a [Receipt].
+func (c *Client) Receipts() *Client {
+	with := *c
+	with.receipts = true
+	return &with
+}
+
+// withReceipts are the operations whose answers may have a receipt.
+var withReceipts = map[Operation]bool{OpRedeemGift: true, OpCaptureHold: true, OpReloadGift: true, OpCashOutGift: true,
+	OpActivateGift: true}
 
 // ErrNotDry tells that the service took no notice of a dry run, and did what it was asked: its version is before 0.2.0.
 var ErrNotDry = errors.New("the service took no notice of the dry run and did what it was asked: its version is before " +

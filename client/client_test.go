@@ -1164,6 +1164,10 @@ func TestDryRun(t *testing.T) {
 	if _, err := c.ReverseRedemption(t.Context(), ask); err != nil {
 		t.Error(err)
 	}
+	_, _ = c.Receipts().DryRun().CashOutGift(t.Context(), client.CashOutGiftRequest{VoucherID: "v"})
+	if got := s.all()[3].uri; got != "/api/integration/redemption/cash-out-gift?dryRun=true&receipt=true" {
+		t.Errorf("a receipt was asked for at %s", got)
+	}
 	const path = "/api/integration/redemption/reverse-redemption"
 	for n, want := range []string{path + "?dryRun=true", path + "?dryRun=true", path} {
 		if got := s.all()[n].uri; got != want {

@@ -29,6 +29,7 @@ type Reload struct {
 	IsRedeemable   bool      `json:"isRedeemable"`
 	ReloadedAt     time.Time `json:"reloadedAt"`
 	Reference      string    `json:"reference"`
+	Receipt        *Receipt  `json:"receipt"` // nil unless [Client.Receipts] asks for it
 	Meta           Meta      `json:"-"`
 }
 

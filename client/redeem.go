@@ -36,6 +36,7 @@ type Redemption struct {
 	IsRedeemable   bool      `json:"isRedeemable"`
 	RedeemedAt     time.Time `json:"redeemedAt"`
 	Reference      string    `json:"reference"`
+	Receipt        *Receipt  `json:"receipt"` // nil unless [Client.Receipts] asks for it
 	Meta           Meta      `json:"-"`
 }
 

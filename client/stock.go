@@ -79,6 +79,7 @@ type Activation struct {
 	IsRedeemable   bool      `json:"isRedeemable"`
 	ActivatedAt    time.Time `json:"activatedAt"`
 	Reference      string    `json:"reference"`
+	Receipt        *Receipt  `json:"receipt"` // nil unless [Client.Receipts] asks for it
 	Meta           Meta      `json:"-"`
 }
 

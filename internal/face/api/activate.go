@@ -50,13 +50,17 @@ func activateGift(c *call) (ledger.Answer, error) {
 	}
 	return c.withGift(gift.ActivateGift, asked, &asked.giftRef, asked.Where, problems, paid,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
+			write, err := c.withReceipt(asked.ID, writeActivation)
+			if err != nil {
+				return ledger.Answer{}, err
+			}
 			ask := gift.Activate{LocationID: at.ID, Number: asked.Number, Purchase: asked.Purchase,
 				Reference: asked.Reference, Most: c.Account.MaxGiftValue}
 			return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
 				Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 					ask.Context = at
 					return v.Activate(ask)
-				}}, ledger.OK, writeActivation)
+				}}, ledger.OK, write)
 		})
 }
 

@@ -129,6 +129,7 @@ type Route struct {
 	anyKey   bool                 // also for a system key; so, too
 	// under which it keeps idempotency records; "": it keeps none, and an Idempotency-Key is ignored
 	operation gift.Operation
+	receipt   bool // its answer may have a receipt
 }
 
 // most is how long a body may be.
@@ -188,25 +189,25 @@ func redemptionRoutes() []Route {
 		{Method: "POST", Pattern: base + "/redemption/validate-gift", Priority: admission.Validate,
 			handle: validateGift, deadline: redemptionDeadline, needs: merchant.MayValidate},
 		{Method: "POST", Pattern: base + "/redemption/redeem-gift", Priority: admission.Redeem,
-			handle: rehearsed(redeemGift), deadline: redemptionDeadline, operation: gift.RedeemGift},
+			handle: rehearsed(redeemGift), deadline: redemptionDeadline, operation: gift.RedeemGift, receipt: true},
 		{Method: "POST", Pattern: base + "/redemption/redeem-gifts", Priority: admission.Redeem,
 			handle: redeemGifts, deadline: redemptionDeadline, operation: gift.RedeemGifts},
 		{Method: "POST", Pattern: base + "/redemption/hold-gift", Priority: admission.Redeem,
 			handle: holdGift, deadline: redemptionDeadline, operation: gift.HoldGift},
 		{Method: "POST", Pattern: base + "/redemption/capture-hold", Priority: admission.Redeem,
-			handle: captureHold, deadline: redemptionDeadline, operation: gift.CaptureHold},
+			handle: captureHold, deadline: redemptionDeadline, operation: gift.CaptureHold, receipt: true},
 		{Method: "POST", Pattern: base + "/redemption/release-hold", Priority: admission.Redeem,
 			handle: releaseHold, deadline: redemptionDeadline, operation: gift.ReleaseHold},
 		{Method: "POST", Pattern: base + "/redemption/reverse-redemption", Priority: admission.Redeem,
 			handle: reverseRedemption, deadline: redemptionDeadline, operation: gift.ReverseRedemption},
 		{Method: "POST", Pattern: base + "/redemption/activate-gift", Priority: admission.Redeem,
-			handle: activateGift, deadline: redemptionDeadline, operation: gift.ActivateGift},
+			handle: activateGift, deadline: redemptionDeadline, operation: gift.ActivateGift, receipt: true},
 		{Method: "POST", Pattern: base + "/redemption/reverse-activation", Priority: admission.Redeem,
 			handle: reverseActivation, deadline: redemptionDeadline, operation: gift.ReverseActivation},
 		{Method: "POST", Pattern: base + "/redemption/reload-gift", Priority: admission.Redeem,
-			handle: reloadGift, deadline: redemptionDeadline, operation: gift.ReloadGift},
+			handle: reloadGift, deadline: redemptionDeadline, operation: gift.ReloadGift, receipt: true},
 		{Method: "POST", Pattern: base + "/redemption/cash-out-gift", Priority: admission.Redeem,
-			handle: cashOutGift, deadline: redemptionDeadline, operation: gift.CashOutGift},
+			handle: cashOutGift, deadline: redemptionDeadline, operation: gift.CashOutGift, receipt: true},
 		{Method: "POST", Pattern: base + "/redemption/reverse-reload", Priority: admission.Redeem,
 			handle: reverseReload, deadline: redemptionDeadline, operation: gift.ReverseReload},
 	}
@@ -347,14 +348,15 @@ func (a *API) resource(routes []Route) http.Handler {
 type call struct {
 	service.Call
 	*API
-	route  Route
-	unread bool // its body is no JSON object
+	route   Route
+	unread  bool // its body is no JSON object
+	receipt bool // its answer is to have one
 }
 
 // run has the call be admitted, and hands it to its handler.
 func (c *call) run(r Route) (ledger.Answer, error) {
 	c.route = r
-	dry := c.readDryRun()
+	unread := c.readParameters()
 	terms := service.Terms{Priority: r.Priority, Within: r.deadline, Needs: r.needs, AnyKey: r.anyKey}
 	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
 		terms.Body = r.most()
@@ -362,31 +364,44 @@ func (c *call) run(r Route) (ledger.Answer, error) {
 	if err := c.Admit(terms); err != nil {
 		return ledger.Answer{}, err
 	}
-	if dry != nil {
-		return ledger.Answer{}, dry
+	if unread != nil {
+		return ledger.Answer{}, unread
 	}
 	return r.handle(c)
 }
 
-// readDryRun reads whether a call is a dry run. What has none is refused, as its caller does not mean it in earnest;
-// what changes nothing takes no notice.
-func (c *call) readDryRun() error {
-	const name = "dryRun"
+// readParameters reads whether a call is a dry run, and whether its answer is to have a receipt. What has no dry run is
+// refused, as its caller does not mean it in earnest; what changes nothing takes no notice.
+func (c *call) readParameters() error {
+	const dryRun, receipt = "dryRun", "receipt"
 	if c.HTTP.Method == http.MethodGet || c.HTTP.Method == http.MethodHead || c.HTTP.URL.RawQuery == "" ||
 		c.route.needs == merchant.MayValidate {
 		return nil
 	}
 	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
-	switch asked := q.Text(name); {
-	case asked == "" || asked == "false" || q.Err() != nil:
-	case asked != "true":
-		q.Add(name, "Send dryRun=true to be told what the call would be answered, or leave dryRun out.")
-	case c.route.operation == "":
-		return service.RefuseAt(refusal.NotSupported, name, "This operation has no dry run, so nothing was done.")
-	default:
-		c.DryRun = true
+	if err := q.Err(); err != nil && !strings.Contains(c.HTTP.URL.RawQuery, dryRun) {
+		return nil // what else cannot be read is nobody's
+	}
+	dry := isTrue(q, dryRun, "to be told what the call would be answered")
+	switch err := q.Err(); {
+	case err != nil:
+		return err
+	case dry && c.route.operation == "":
+		return service.RefuseAt(refusal.NotSupported, dryRun, "This operation has no dry run, so nothing was done.")
+	}
+	if c.DryRun = dry; c.route.receipt {
+		c.receipt = isTrue(q, receipt, "to get a receipt for the till to print")
 	}
 	return q.Err()
+}
+
+// isTrue reads a parameter that asks for something.
+func isTrue(q *wire.Query, name, why string) bool {
+	asked := q.Text(name)
+	if asked != "" && asked != "true" && asked != "false" {
+		q.Add(name, "Send %[1]s=true %[2]s, or leave %[1]s out.", name, why)
+	}
+	return asked == "true"
 }
 
 // handler answers calls with what h answers.

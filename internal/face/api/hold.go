@@ -72,12 +72,20 @@ func captureHold(c *call) (ledger.Answer, error) {
 	}
 	request := c.Request(gift.CaptureHold, asked)
 	asked.Context, asked.Caller = c.Actor(guid.ID{}), c.Caller
+	voucher, err := c.ofHold(asked.HoldID)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	write, err := c.withReceipt(voucher, writeRedemption)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
 	var taken gift.Entry
 	answer, err := request.Do(&ledger.Capture{HoldID: asked.HoldID, Notice: c.Account.BalanceNotice,
 		Capture: asked.Capture}, ledger.OK, func(w *wire.Writer, r ledger.Result) {
 		taken = r.Entries[0]
 		w.ID(byHold, taken.HoldID)
-		writeRedemption(w, r)
+		write(w, r)
 	})
 	if answer.Fresh() {
 		c.Redeemed(taken.VoucherID, taken.Actor.LocationID)

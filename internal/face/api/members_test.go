@@ -61,7 +61,7 @@ func (w *world) whole() map[string][]string {
 				`"organizationID":"` + pier + `","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
 			`{"gifts":[{"voucherCode":"` + g.code + `","amount":0.01}],"organizationID":"` + pier + `","ticketData":` +
 				`{"format":"standard","data":{"lineItems":[` +
-				`{"itemID":"A","itemName":"B","itemUnitPrice":1.5,"quantity":2,"itemTotalPrice":3}],` +
+				`{"itemID":"A","itemName":"B","itemUnitPrice":1.5,"quantity":2,"itemTotalPrice":2}],` +
 				`"totals":{"subTotal":3,"taxTotal":1,"discountTotal":-1,"serviceChargeTotal":0.5,"grandTotal":3}}}}`,
 			`{"gifts":[{"voucherPublicToken":"` + g.token + `","amount":0.01}],"organizationID":"` + pier + `"}`,
 		},

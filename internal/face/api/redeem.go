@@ -53,8 +53,12 @@ func redeemGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) redemption { return readRedemption(o, c) })
 	return c.withGift(gift.RedeemGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
+			write, err := c.withReceipt(asked.ID, writeRedemption)
+			if err != nil {
+				return ledger.Answer{}, err
+			}
 			answer, err := verified(r, at, asked.Verification, func() (ledger.Answer, error) {
-				return r.Do(asked.command(c, at), ledger.OK, writeRedemption)
+				return r.Do(asked.command(c, at), ledger.OK, write)
 			})
 			if answer.Fresh() {
 				c.Redeemed(asked.ID, at.ID)

@@ -41,12 +41,16 @@ func reloadGift(c *call) (ledger.Answer, error) {
 	}
 	reload := func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 		asked.Account = c.Account
+		write, err := c.withReceipt(asked.ID, writeReload)
+		if err != nil {
+			return ledger.Answer{}, err
+		}
 		return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
 			Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 				load := asked.ReloadRequest
 				load.Context = at
 				return v.Reload(load)
-			}}, ledger.OK, writeReload)
+			}}, ledger.OK, write)
 	}
 	return c.withGift(gift.ReloadGift, asked, &asked.giftRef, asked.Where, problems, unpaid, reload)
 }
@@ -67,13 +71,17 @@ func cashOutGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) cashing { return readCashing(o, c) })
 	return c.withGift(gift.CashOutGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
+			write, err := c.withReceipt(asked.ID, writeCashOut)
+			if err != nil {
+				return ledger.Answer{}, err
+			}
 			ask := gift.CashOutRequest{Law: c.CashOutLaw(), Verification: asked.Verification, Account: c.Account}
 			return verified(r, at, asked.Verification, func() (ledger.Answer, error) {
 				return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.RedeemedCount,
 					Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 						ask.Context = at
 						return v.CashOut(ask)
-					}}, ledger.OK, writeCashOut)
+					}}, ledger.OK, write)
 			})
 		})
 }

@@ -184,12 +184,12 @@ func (f *file) checkSent(op *openapi3.Operation, c call) error {
 	return f.asked.judge(op.RequestBody.Value.Content["application/json"].Schema, present(v))
 }
 
-// present leaves out the members that are an empty text, which is as good as absent; as an amount it is not.
+// present leaves out the members that are an empty text, which is as good as absent; as an amount it is not, nor as upTo.
 func present(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, member := range v {
-			if member == "" && name != "amount" {
+			if member == "" && name != "amount" && name != "upTo" {
 				delete(v, name)
 			} else {
 				v[name] = present(member)
