@@ -92,9 +92,9 @@ func (c *Client) ForAccount(accountID string) *Client {
 	return &of
 }
 
-// DryRun is a client whose calls change nothing: the operations on gifts give the answers that they would have, with ids
-// that name nothing, and refuse what they would refuse. What has no dry run, such as changing a webhook, is refused with
-// [NotSupported]. A service before 0.2.0 has no dry runs and does what it is asked: then the call fails with
+// DryRun is a client whose calls change nothing: the operations on gifts give the answers that they would have, with
+// ids that name nothing, and refuse what they would refuse. What has no dry run, such as changing a webhook, is refused
+// with [NotSupported]. A service before 0.2.0 has no dry runs and does what it is asked: then the call fails with
 // [ErrNotDry].
 func (c *Client) DryRun() *Client {
 	dry := *c
@@ -102,7 +102,8 @@ func (c *Client) DryRun() *Client {
 	return &dry
 }
 
-// Receipt is what a till prints below its own receipt: at most 6 lines of at most 32 columns, in the account's language.
+// Receipt is what a till prints below its own receipt: at most 6 lines of at most 32 columns, in the account's
+// language.
 type Receipt struct {
 	Lines []string `json:"lines"`
 }
@@ -118,9 +119,10 @@ func (c *Client) Receipts() *Client {
 var withReceipts = map[Operation]bool{OpRedeemGift: true, OpCaptureHold: true, OpReloadGift: true, OpCashOutGift: true,
 	OpActivateGift: true}
 
-// ErrNotDry tells that the service took no notice of a dry run, and did what it was asked: its version is before 0.2.0.
-var ErrNotDry = errors.New("the service took no notice of the dry run and did what it was asked: its version is before " +
-	"0.2.0")
+// ErrNotDry tells that the service took no notice of a dry run, and did what it was asked: its version is before
+// 0.2.0.
+var ErrNotDry = errors.New("the service took no notice of the dry run and did what it was asked: its version is " +
+	"before 0.2.0")
 
 // String names the service, and not the key.
 func (c *Client) String() string { return fmt.Sprintf("client of %s", c.base) }

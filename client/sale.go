@@ -65,8 +65,8 @@ func (c *Client) RedeemGifts(ctx context.Context, r RedeemGiftsRequest) (*Sale, 
 	}
 	for _, g := range r.Gifts {
 		if g.Amount == (Decimal{}) && r.UpTo == (Decimal{}) && r.TicketData == nil && !r.Everything {
-			return nil, errors.New("nothing was sent: say what is to be paid (UpTo or TicketData), or an Amount of each gift, " +
-				"or Everything")
+			return nil, errors.New("nothing was sent: say what is to be paid (UpTo or TicketData), or an Amount of each " +
+				"gift, or Everything")
 		}
 	}
 	var a Sale

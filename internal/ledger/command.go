@@ -84,9 +84,9 @@ type Result struct {
 	At         time.Time  // of the decision; of a Release, a Cancel and a Reinstate
 }
 
-// Command is one of Issue, Redeem, RedeemTogether, Hold, Capture, Release, GiveBack, Expire, Reverse, Cancel, Reinstate, Resend,
-// Reschedule, Change, Undo, Transfer, Replace, Deliver, Bounce, Notice and Rejected. Of the gift.Context inside, the
-// caller gives Actor and RequestID; the engine adds the time of the decision and the ids.
+// Command is one of Issue, Redeem, RedeemTogether, Hold, Capture, Release, GiveBack, Expire, Reverse, Cancel,
+// Reinstate, Resend, Reschedule, Change, Undo, Transfer, Replace, Deliver, Bounce, Notice and Rejected. Of the
+// gift.Context inside, the caller gives Actor and RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
 	// affinity names the voucher that the command is about, as far as it is known; zero: none in particular.
@@ -397,7 +397,7 @@ func (r *Reverse) decide(c *Call, s *state) (Result, error) {
 		return Result{}, err
 	}
 	if r.OriginalKey != "" && !taken.Entry.Sale.IsZero() {
-		return r.sale(c, s, taken)
+		return r.together(c, s, taken)
 	}
 	v := s.Vouchers[Ref{c.AccountID, taken.Entry.VoucherID}]
 	ask := r.Reverse

@@ -5,12 +5,13 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
+	"boon.example/internal/sale"
 )
 
 // RedeemTogether decrements several vouchers of the calling account, which pay for one sale: all, or none.
 type RedeemTogether struct {
 	gift.Context
-	gift.Sale            // of which the engine completes the Context of each gift
+	sale.Sale            // of which the engine completes the Context of each gift
 	VoucherIDs []guid.ID // each once
 	Seen       []*int    // of each: Call's Seen
 	LocationID guid.ID
@@ -34,7 +35,7 @@ func (m *RedeemTogether) decide(c *Call, s *state) (Result, error) {
 		seen.Seen = m.Seen[n]
 		v, err := s.card(&seen, id, m.Context)
 		if err != nil {
-			return Result{}, gift.InSale(err, n)
+			return Result{}, sale.In(err, n)
 		}
 		vouchers[n], ask.Gifts[n] = *v, m.Gifts[n]
 		ask.Gifts[n].Context = s.context(m.Context, v.Last)
@@ -70,12 +71,12 @@ func (s *state) next(t *gift.Undoable) *gift.Undoable {
 	return s.undoable(Ref{t.Entry.AccountID, t.Entry.Next})
 }
 
-// sale gives back all that is left of what one call took of several gifts.
-func (r *Reverse) sale(c *Call, s *state, first *gift.Undoable) (done Result, _ error) {
+// together gives back all that is left of what one call took of several gifts.
+func (r *Reverse) together(c *Call, s *state, first *gift.Undoable) (done Result, _ error) {
 	if r.Number != "" || r.Amount != 0 {
 		return Result{}, refusal.At(refusal.ValidationFailure, refusal.FieldAmount,
-			"Several gifts paid for this sale, and by its key all of them get back what they paid. To give back a part, name "+
-				"a redemption by its redemptionID.")
+			"Several gifts paid for this sale, and by its key all of them get back what they paid. To give back a part, "+
+				"name a redemption by its redemptionID.")
 	}
 	for part := first; part != nil; part = s.next(part) {
 		if part.Left() == 0 && (len(done.Entries) > 0 || !part.Entry.Next.IsZero()) {
@@ -90,7 +91,7 @@ func (r *Reverse) sale(c *Call, s *state, first *gift.Undoable) (done Result, _ 
 		}
 		done.Vouchers, done.Entries = append(done.Vouchers, after), append(done.Entries, e)
 	}
-	gift.JoinSale(done.Entries)
+	sale.Join(done.Entries)
 	for n := range done.Entries {
 		s.enter(done.Vouchers[n], done.Entries[n])
 	}

@@ -120,7 +120,7 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 			g.state.Holds[of(&h.Entry)] = h
 			return err
 		})...))
-	for err == nil && len(next) > 0 { // of a sale, which has gift.MaxSale at most
+	for err == nil && len(next) > 0 { // of a sale, which has sale.MaxGifts at most
 		entries, next = next, nil
 		err = g.run(ctx, record.ByRef(selectUndoable, entries, undoable))
 	}

@@ -1,7 +1,7 @@
 package api
 
 import (
-	"boon.example/internal/face/api/payload"
+	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -50,7 +50,7 @@ func activateGift(c *call) (ledger.Answer, error) {
 	}
 	return c.withGift(gift.ActivateGift, asked, &asked.giftRef, asked.Where, problems, paid,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
-			write, err := c.withReceipt(asked.ID, writeActivation)
+			write, err := c.withReceipt(asked.ID, outcome.Activation)
 			if err != nil {
 				return ledger.Answer{}, err
 			}
@@ -64,27 +64,7 @@ func activateGift(c *call) (ledger.Answer, error) {
 		})
 }
 
-// writeActivation writes the members of a successful activate-gift.
-func writeActivation(w *wire.Writer, r ledger.Result) {
-	v, e := &r.Vouchers[0], &r.Entries[0]
-	w.ID(byActivation, e.ID)
-	payload.WriteMoved(w, v, e, e.Delta)
-	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
-	w.Instant("activatedAt", e.At)
-	w.TextOrNull("reference", e.Reference)
-}
-
 // reverseActivation makes a card what it was before it was activated.
 func reverseActivation(c *call) (ledger.Answer, error) {
-	return c.undo(gift.ReverseActivation, gift.ActivateGift, byActivation, writeReversedActivation)
-}
-
-// writeReversedActivation writes the members of a successful reverse-activation.
-func writeReversedActivation(w *wire.Writer, r ledger.Result) {
-	v, e := &r.Vouchers[0], &r.Entries[0]
-	w.ID("reversalID", e.ID)
-	w.ID(byActivation, e.Reverses)
-	payload.WriteMoved(w, v, e, -e.Delta)
-	w.Boolean("isRedeemable", false)
-	w.Instant("reversedAt", e.At)
+	return c.undo(gift.ReverseActivation, gift.ActivateGift, byActivation, outcome.ActivationReversal)
 }

@@ -296,9 +296,9 @@ func reportRoutes() (all []Route) {
 func exportRoutes() []Route {
 	return []Route{
 		{Method: "GET", Pattern: base + "/exports/gifts", Priority: admission.Read,
-			handle: exportGifts, deadline: otherDeadline, needs: merchant.MayExport},
+			handle: managed(manage.ExportGifts), deadline: otherDeadline, needs: merchant.MayExport},
 		{Method: "GET", Pattern: base + "/exports/entries", Priority: admission.Read,
-			handle: exportEntries, deadline: otherDeadline, needs: merchant.MayExport},
+			handle: managed(manage.ExportEntries), deadline: otherDeadline, needs: merchant.MayExport},
 	}
 }
 

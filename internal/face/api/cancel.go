@@ -1,7 +1,7 @@
 package api
 
 import (
-	"boon.example/internal/face/api/payload"
+	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -96,7 +96,7 @@ func cancelGift(c *call) (ledger.Answer, error) {
 	asked.Context, asked.Caller = c.Actor(guid.ID{}), c.Caller
 	return request.Do(&ledger.Cancel{
 		VoucherIDs: ids, SkipNotAllowed: asked.SkipNotAllowed, ReleaseHolds: asked.ReleaseHolds, Cancel: asked.Cancel,
-	}, ledger.OK, writeOutcomes)
+	}, ledger.OK, outcome.Cancellation)
 }
 
 // reinstatement is a reinstate-gift request.
@@ -125,7 +125,7 @@ func reinstateGift(c *call) (ledger.Answer, error) {
 	}
 	asked.Context, asked.Caller = c.Actor(guid.ID{}), c.Caller
 	answer, err := request.Do(&ledger.Reinstate{VoucherIDs: ids, Reinstate: asked.Reinstate}, ledger.OK,
-		writeOutcomes)
+		outcome.Cancellation)
 	if answer.Fresh() {
 		c.Wake(c.Account.Test)
 	}
@@ -169,28 +169,4 @@ func (c *call) gifts(asked several) (ids []guid.ID, _ error) {
 		ids = append(ids, found[n].ID)
 	}
 	return ids, nil
-}
-
-// writeOutcomes writes what became of each gift of a cancellation or a reinstatement.
-func writeOutcomes(w *wire.Writer, r ledger.Result) {
-	w.List("vouchers")
-	for n := range r.Vouchers {
-		v := &r.Vouchers[n]
-		outcome, why := "DONE", ""
-		switch refused := r.NotAllowed[n]; {
-		case refused != nil:
-			outcome, why = "NOT_ALLOWED", wire.Told(refused)[0].Text
-		case !r.Changed[n]:
-			outcome = "ALREADY_DONE"
-		}
-		w.Open()
-		w.ID("voucherID", v.ID)
-		w.Text("status", v.Status.String())
-		w.Integer("statusID", int(v.Status))
-		payload.WriteBalances(w, v, r.At)
-		w.Text("outcome", outcome)
-		w.TextOrNull("reason", why)
-		w.Close()
-	}
-	w.EndList()
 }

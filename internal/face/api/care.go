@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"boon.example/internal/base/admission"
-	"boon.example/internal/face/api/payload"
+	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -91,7 +91,7 @@ func blockGift(c *call) (ledger.Answer, error) {
 			ask := asked.Block
 			ask.Context = at
 			return v.Block(ask)
-		}), ledger.OK, writeBlocked)
+		}), ledger.OK, outcome.Blocked)
 	})
 }
 
@@ -118,7 +118,7 @@ func unblockGift(c *call) (ledger.Answer, error) {
 			return v.Unblock(ask)
 		})
 		cmd.Sends = true
-		answer, err := r.Do(cmd, ledger.OK, writeBlocked)
+		answer, err := r.Do(cmd, ledger.OK, outcome.Blocked)
 		if answer.Fresh() {
 			c.Wake(c.Account.Test)
 		}
@@ -165,7 +165,7 @@ func adjustGift(c *call) (ledger.Answer, error) {
 			return v.Adjust(ask)
 		})
 		cmd.Counts = ledger.SentCount
-		return r.Do(cmd, ledger.OK, writeAdjustment)
+		return r.Do(cmd, ledger.OK, outcome.Adjustment)
 	})
 }
 
@@ -194,41 +194,6 @@ func extendGift(c *call) (ledger.Answer, error) {
 			ask := asked.Extend
 			ask.Context = at
 			return v.Extend(ask)
-		}), ledger.OK, writeExtension)
+		}), ledger.OK, outcome.Extension)
 	})
-}
-
-// writeBlocked writes the members of a successful block-gift or unblock-gift.
-func writeBlocked(w *wire.Writer, r ledger.Result) {
-	v, outcome := &r.Vouchers[0], "DONE"
-	if len(r.Entries) == 0 {
-		outcome = "ALREADY_DONE"
-	}
-	w.ID("voucherID", v.ID)
-	w.TextOrNull("blockedReason", string(v.Blocked))
-	payload.WriteStands(w, v)
-	w.Text("outcome", outcome)
-}
-
-// writeAdjustment writes the members of a successful adjust-gift.
-func writeAdjustment(w *wire.Writer, r ledger.Result) {
-	v, e := &r.Vouchers[0], &r.Entries[0]
-	w.ID("adjustmentID", e.ID)
-	w.ID("voucherID", v.ID)
-	w.Amount("amount", v.Unit(), e.Delta)
-	payload.WriteBalances(w, v, e.At)
-	payload.WriteUnitCode(w, v)
-	payload.WriteStands(w, v)
-	w.Instant("adjustedAt", e.At)
-	w.Text("reasonCode", string(e.ReasonCode))
-	w.Text("reason", e.Reason)
-}
-
-// writeExtension writes the members of a successful extend-gift.
-func writeExtension(w *wire.Writer, r ledger.Result) {
-	v, e := &r.Vouchers[0], &r.Entries[0]
-	w.ID("voucherID", v.ID)
-	w.Instant("validUntil", v.End())
-	payload.WriteStands(w, v)
-	w.Boolean("isRedeemable", len(v.NotRedeemable(guid.ID{}, e.At, nil)) == 0)
 }

@@ -3,7 +3,7 @@ package api
 import (
 	"time"
 
-	"boon.example/internal/face/api/payload"
+	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -36,7 +36,7 @@ func holdGift(c *call) (ledger.Answer, error) {
 		redeem := asked.command(c, at)
 		return verified(r, at, asked.Verification, func() (ledger.Answer, error) {
 			return r.Do(&ledger.Hold{VoucherID: redeem.VoucherID, Eligible: redeem.Eligible, Hold: gift.Hold{
-				Redeem: redeem.Redeem, Lasts: time.Duration(asked.Seconds) * time.Second}}, ledger.OK, writeHold)
+				Redeem: redeem.Redeem, Lasts: time.Duration(asked.Seconds) * time.Second}}, ledger.OK, outcome.Hold)
 		})
 	}
 	return c.withGift(gift.HoldGift, asked, &asked.giftRef, asked.Where, problems, nil, hold)
@@ -76,7 +76,7 @@ func captureHold(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	write, err := c.withReceipt(voucher, writeRedemption)
+	write, err := c.withReceipt(voucher, outcome.Redemption)
 	if err != nil {
 		return ledger.Answer{}, err
 	}
@@ -119,23 +119,5 @@ func releaseHold(c *call) (ledger.Answer, error) {
 		return request.Refuse(err)
 	}
 	return request.Do(&ledger.Release{HoldID: asked.HoldID, OriginalKey: asked.OriginalKey, Of: of,
-		Release: gift.Release{Context: c.Actor(guid.ID{}), Caller: c.Caller}}, ledger.OK, writeRelease)
-}
-
-// writeHold writes the members of a successful hold-gift.
-func writeHold(w *wire.Writer, r ledger.Result) {
-	e := &r.Entries[0]
-	w.ID(byHold, e.ID)
-	payload.WriteChanged(w, &r.Vouchers[0], e.Actor.LocationID, e.Held, e.At)
-	w.Instant("expiresAt", e.Until)
-	w.TextOrNull("reference", e.Reference)
-}
-
-// writeRelease writes the members of a successful release-hold: of the hold that was released, now or before.
-func writeRelease(w *wire.Writer, r ledger.Result) {
-	made, ended := &r.Hold.Entry, &r.Hold.Last
-	w.ID(byHold, made.ID)
-	payload.WriteChanged(w, &r.Vouchers[0], made.Actor.LocationID, -ended.Held, r.At)
-	w.Instant("releasedAt", ended.At)
-	w.TextOrNull("reference", made.Reference)
+		Release: gift.Release{Context: c.Actor(guid.ID{}), Caller: c.Caller}}, ledger.OK, outcome.Release)
 }

@@ -242,7 +242,8 @@ func problems(doc *openapi3.T) (found []problem) {
 }
 
 // Every member, parameter and header says what it is, objects of requests take no unknown members, and those of
-// answers have no optional ones, unless they say that they are there only where something rare was asked for. What tells a balance tells what of it is available.
+// answers have no optional ones, unless they say that they are there only where something rare was asked for. What
+// tells a balance tells what of it is available.
 func TestSchemasAreComplete(t *testing.T) {
 	t.Parallel()
 	var doc map[string]any
@@ -288,7 +289,8 @@ func checkSchema(t *testing.T, at string, schema map[string]any, request bool) {
 		said, _ := property.(map[string]any)["description"].(string)
 		column := strings.HasSuffix(at, "Row") && strings.Contains(strings.ToLower(said), "only with groupby=")
 		ref := property.(map[string]any)["$ref"]
-		rare := ref == "#/components/schemas/DryRun" || ref == "#/components/schemas/Receipt" || strings.HasPrefix(said, "Only where ")
+		rare := ref == "#/components/schemas/DryRun" || ref == "#/components/schemas/Receipt" ||
+			strings.HasPrefix(said, "Only where ")
 		if !request && !column && !rare && !slices.Contains(required, any(name)) {
 			t.Errorf("%s.%s: every documented member of an answer is always present", at, name)
 		}

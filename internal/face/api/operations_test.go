@@ -162,7 +162,8 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 	loaded := func() string {
 		return `{"reloadID":"` + w.reload(w.send(ofMoney("5")), "1").want(200).at("reloadID") + `"}`
 	}
-	bodies[gift.RedeemGifts] = [2]string{saleBody(`"upTo":1`, g), saleBody(`"upTo":2`, g)}
+	paying := w.send(ofMoney("5"))
+	bodies[gift.RedeemGifts] = [2]string{saleBody(`"upTo":1`, paying), saleBody(`"upTo":2`, paying)}
 	bodies[gift.ReloadGift] = [2]string{loadBody(other, "1"), loadBody(other, "2")}
 	bodies[gift.CashOutGift] = [2]string{cashBody(w.send(ofMoney("5"))), cashBody(other)}
 	bodies[gift.ReverseReload] = [2]string{loaded(), loaded()}

@@ -3,7 +3,7 @@ package api
 import (
 	"errors"
 
-	"boon.example/internal/face/api/payload"
+	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -53,7 +53,7 @@ func redeemGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) redemption { return readRedemption(o, c) })
 	return c.withGift(gift.RedeemGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
-			write, err := c.withReceipt(asked.ID, writeRedemption)
+			write, err := c.withReceipt(asked.ID, outcome.Redemption)
 			if err != nil {
 				return ledger.Answer{}, err
 			}
@@ -120,14 +120,4 @@ func (r *redemption) command(c *call, at *merchant.Location) *ledger.Redeem {
 		cmd.Eligible = func(v *gift.Voucher) *gift.Eligibility { return &c.eligibility(r.ticket, v).Eligibility }
 	}
 	return cmd
-}
-
-// writeRedemption writes the members of a successful redeem-gift.
-func writeRedemption(w *wire.Writer, r ledger.Result) {
-	v, e := &r.Vouchers[0], &r.Entries[0]
-	w.ID("redemptionID", e.ID)
-	payload.WriteMoved(w, v, e, -e.Delta)
-	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
-	w.Instant("redeemedAt", e.At)
-	w.TextOrNull("reference", e.Reference)
 }

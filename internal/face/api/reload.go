@@ -1,7 +1,7 @@
 package api
 
 import (
-	"boon.example/internal/face/api/payload"
+	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -41,7 +41,7 @@ func reloadGift(c *call) (ledger.Answer, error) {
 	}
 	reload := func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 		asked.Account = c.Account
-		write, err := c.withReceipt(asked.ID, writeReload)
+		write, err := c.withReceipt(asked.ID, outcome.Reload)
 		if err != nil {
 			return ledger.Answer{}, err
 		}
@@ -71,7 +71,7 @@ func cashOutGift(c *call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) cashing { return readCashing(o, c) })
 	return c.withGift(gift.CashOutGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
-			write, err := c.withReceipt(asked.ID, writeCashOut)
+			write, err := c.withReceipt(asked.ID, outcome.CashOut)
 			if err != nil {
 				return ledger.Answer{}, err
 			}
@@ -84,14 +84,6 @@ func cashOutGift(c *call) (ledger.Answer, error) {
 					}}, ledger.OK, write)
 			})
 		})
-}
-
-// writeCashOut writes the members of a successful cash-out-gift.
-func writeCashOut(w *wire.Writer, r ledger.Result) {
-	v, e := &r.Vouchers[0], &r.Entries[0]
-	w.ID("cashOutID", e.ID)
-	payload.WriteMoved(w, v, e, -e.Delta)
-	w.Instant("cashedOutAt", e.At)
 }
 
 // byReload is the member that names a reload.
@@ -129,25 +121,5 @@ func (c *call) undo(op, of gift.Operation, byEntry string, answer func(*wire.Wri
 
 // reverseReload takes a reload back.
 func reverseReload(c *call) (ledger.Answer, error) {
-	return c.undo(gift.ReverseReload, gift.ReloadGift, byReload, writeReloadReversal)
-}
-
-// writeReload writes the members of a successful reload-gift.
-func writeReload(w *wire.Writer, r ledger.Result) {
-	v, e := &r.Vouchers[0], &r.Entries[0]
-	w.ID(byReload, e.ID)
-	payload.WriteMoved(w, v, e, e.Delta)
-	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
-	w.Instant("reloadedAt", e.At)
-	w.TextOrNull("reference", e.Reference)
-}
-
-// writeReloadReversal writes the members of a successful reverse-reload.
-func writeReloadReversal(w *wire.Writer, r ledger.Result) {
-	v, e := &r.Vouchers[0], &r.Entries[0]
-	w.ID("reversalID", e.ID)
-	w.ID(byReload, e.Reverses)
-	payload.WriteMoved(w, v, e, -e.Delta)
-	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
-	w.Instant("reversedAt", e.At)
+	return c.undo(gift.ReverseReload, gift.ReloadGift, byReload, outcome.ReloadReversal)
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"boon.example/internal/face/api/payload"
+	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -110,7 +110,7 @@ func reverseRedemption(c *call) (ledger.Answer, error) {
 	return request.Do(&ledger.Reverse{
 		RedemptionID: asked.RedemptionID, OriginalKey: asked.OriginalKey, Operation: asked.Operation, Of: of,
 		Reverse: asked.Reverse, Misplaced: misplaced,
-	}, ledger.OK, writeReversal)
+	}, ledger.OK, outcome.Reversal)
 }
 
 // takings are the operations of which an Idempotency-Key may be meant, where one is named or none ("").
@@ -179,7 +179,7 @@ func (c *call) giftsOf(key string, operations []gift.Operation) (used []guid.ID,
 		for len(parts) > 0 {
 			used = append(used, parts[0].VoucherID)
 			next := parts[0].Next // of a sale
-			if parts = nil; next.IsZero() {
+			if next.IsZero() {
 				break
 			}
 			if parts, err = c.Records.Parts(c.Context(), c.Account.ID, next); err != nil {
@@ -196,28 +196,4 @@ func mistyped(err error) error {
 		return &refusal.Error{Code: refusal.ValidationFailure, Messages: e.Messages}
 	}
 	return err
-}
-
-// writeReversal writes the members of a successful reverse-redemption. Where several gifts had paid for one sale, they
-// tell of the first that got something back, and a list tells of all.
-func writeReversal(w *wire.Writer, r ledger.Result) {
-	writeOneReversal(w, &r.Vouchers[0], &r.Entries[0])
-	if !r.Entries[0].Sale.IsZero() {
-		w.List("reversals")
-		for n := range r.Entries {
-			w.Open()
-			writeOneReversal(w, &r.Vouchers[n], &r.Entries[n])
-			w.Close()
-		}
-		w.EndList()
-	}
-}
-
-func writeOneReversal(w *wire.Writer, v *gift.Voucher, e *gift.Entry) {
-	w.ID("reversalID", e.ID)
-	w.ID("redemptionID", e.Reverses)
-	payload.WriteMoved(w, v, e, e.Delta)
-	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
-	w.Instant("reversedAt", e.At)
-	w.TextOrNull("reason", e.Reason)
 }

@@ -4,18 +4,19 @@ import (
 	"errors"
 	"slices"
 
-	"boon.example/internal/face/api/payload"
+	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
+	"boon.example/internal/sale"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
 
-// sale is a redeem-gifts request.
-type sale struct {
+// selling is a redeem-gifts request.
+type selling struct {
 	Gifts     []paying
 	Where     place
 	UpTo      money.Number
@@ -32,15 +33,15 @@ type paying struct {
 	Verification string
 }
 
-func readSale(o *wire.Object, c *call) (s sale) {
+func readSale(o *wire.Object, c *call) (s selling) {
 	const gifts, upTo, ticketData = "gifts", "upTo", "ticketData"
 	s.Where = readPlace(o, c.Caller)
-	if !o.Objects(gifts, gift.MaxSale, func(g *wire.Object) {
+	if !o.Objects(gifts, sale.MaxGifts, func(g *wire.Object) {
 		s.Gifts = append(s.Gifts, paying{readGiftRef(g, c.Account, byID, byCode, byToken),
 			readAmount(g, c.Account.Currency), readVerification(g)})
 		g.Finish()
 	}) || len(s.Gifts) == 0 {
-		o.Add(gifts, "Say which gifts pay: 1 to %d of them.", gift.MaxSale)
+		o.Add(gifts, "Say which gifts pay: 1 to %d of them.", sale.MaxGifts)
 	}
 	if s.UpTo = readAmountOf(o, upTo, c.Account.Currency); s.UpTo != "" {
 		s.upTo, _ = c.Account.Currency.Parse(s.UpTo) // what is no amount is told already
@@ -56,7 +57,7 @@ func readSale(o *wire.Object, c *call) (s sale) {
 
 // redeemGifts has several gifts pay for one sale.
 func redeemGifts(c *call) (ledger.Answer, error) {
-	asked, problems := decode(c, func(o *wire.Object) sale { return readSale(o, c) })
+	asked, problems := decode(c, func(o *wire.Object) selling { return readSale(o, c) })
 	problems.Refuse(c.NeedKey())
 	if problems.Err() != nil {
 		return ledger.Answer{}, c.besides(problems, asked.Where.Place)
@@ -73,7 +74,9 @@ func redeemGifts(c *call) (ledger.Answer, error) {
 		return request.Refuse(err)
 	}
 	answer, err := verified(request, at, verification, func() (ledger.Answer, error) {
-		return request.Do(cmd, ledger.OK, func(w *wire.Writer, r ledger.Result) { writeSale(w, r, &asked, c.Account) })
+		return request.Do(cmd, ledger.OK, func(w *wire.Writer, r ledger.Result) {
+			outcome.Sale(w, r, c.Account.Currency, asked.toPay())
+		})
 	})
 	if answer.Fresh() {
 		for _, id := range cmd.VoucherIDs {
@@ -83,13 +86,26 @@ func redeemGifts(c *call) (ledger.Answer, error) {
 	return answer, err
 }
 
+// toPay is what is to be paid; nil: nobody says.
+func (s *selling) toPay() *money.Amount {
+	switch {
+	case s.upTo > 0:
+		return &s.upTo
+	case s.ticket != nil:
+		due := s.ticket.Due()
+		return &due
+	}
+	return nil
+}
+
 // payers finds the gifts that pay for a sale. All that are refused are told. verification is one of the verification
 // codes that are shown for them; "": none is.
-func (c *call) payers(asked *sale, at *merchant.Location) (cmd *ledger.RedeemTogether, verification string, _ error) {
+func (c *call) payers(asked *selling, at *merchant.Location) (cmd *ledger.RedeemTogether, verification string,
+	_ error) {
 	cmd = &ledger.RedeemTogether{Context: c.Actor(at.ID), LocationID: at.ID, Notice: c.Account.BalanceNotice,
-		Sale: gift.Sale{UpTo: asked.upTo}}
+		Sale: sale.Sale{UpTo: asked.upTo}}
 	if asked.ticket != nil {
-		cmd.Eligible = func(v *gift.Voucher, before []gift.Paid) *gift.Eligibility {
+		cmd.Eligible = func(v *gift.Voucher, before []sale.Paid) *gift.Eligibility {
 			rest := asked.ticket
 			for _, p := range before {
 				rest = rest.Paid(p.Voucher.GoodFor(c.Account), p.Voucher, p.Amount)
@@ -111,7 +127,7 @@ func (c *call) payers(asked *sale, at *merchant.Location) (cmd *ledger.RedeemTog
 				errors.Is(err, refusal.RateLimited)) {
 				return nil, "", err
 			} else if err != nil {
-				refused = refusal.Join(refused, gift.InSale(err, n))
+				refused = refusal.Join(refused, sale.In(err, n))
 				continue
 			}
 			id, seen = found.ID, &found.Replaced
@@ -120,7 +136,7 @@ func (c *call) payers(asked *sale, at *merchant.Location) (cmd *ledger.RedeemTog
 			}
 		}
 		if slices.Contains(cmd.VoucherIDs, id) {
-			refused = refusal.Join(refused, gift.InSale(refusal.At(refusal.ValidationFailure, "",
+			refused = refusal.Join(refused, sale.In(refusal.At(refusal.ValidationFailure, "",
 				"This gift stands in the list twice."), n))
 			continue
 		}
@@ -135,40 +151,4 @@ func (c *call) payers(asked *sale, at *merchant.Location) (cmd *ledger.RedeemTog
 		return nil, "", refused
 	}
 	return cmd, verification, nil
-}
-
-// writeSale writes the members of a successful redeem-gifts.
-func writeSale(w *wire.Writer, r ledger.Result, asked *sale, account *merchant.Account) {
-	entries, first := r.Entries, &r.Entries[0]
-	var sum money.Amount
-	w.List("redemptions")
-	for n := range r.Vouchers {
-		v := &r.Vouchers[n]
-		w.Open()
-		if len(entries) > 0 && entries[0].VoucherID == v.ID {
-			w.ID("redemptionID", entries[0].ID)
-			payload.WriteMoved(w, v, first, -entries[0].Delta)
-			sum -= entries[0].Delta
-			entries = entries[1:]
-		} else {
-			w.Null("redemptionID")
-			payload.WriteMoved(w, v, first, 0)
-		}
-		w.Boolean("isRedeemable", len(v.NotRedeemable(first.Actor.LocationID, first.At, nil)) == 0)
-		w.Close()
-	}
-	w.EndList()
-	w.ID("saleID", first.Sale)
-	w.Amount("amount", account.Currency, sum)
-	switch {
-	case asked.upTo > 0:
-		w.Amount("leftToPay", account.Currency, asked.upTo-sum)
-	case asked.ticket != nil:
-		w.Amount("leftToPay", account.Currency, max(0, asked.ticket.Due()-sum))
-	default:
-		w.Null("leftToPay")
-	}
-	w.Text("currency", account.Currency.Code)
-	w.Instant("redeemedAt", first.At)
-	w.TextOrNull("reference", first.Reference)
 }

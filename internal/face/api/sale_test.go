@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
+	saleof "boon.example/internal/sale"
 )
 
 // saleBody asks gifts to pay for a sale at the pier, each once; members are others of the request.
@@ -120,7 +121,7 @@ func TestASaleIsAllOrNothing(t *testing.T) {
 		refusal.ValidationFailure, "upTo")
 	w.post("redeem-gifts", saleBody(`"upTo":""`, good)).refused(400, refusal.ValidationFailure, "upTo")
 	var many []made
-	for range gift.MaxSale + 1 {
+	for range saleof.MaxGifts + 1 {
 		many = append(many, made{id: fmt.Sprintf("7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f9c%02d", len(many))})
 	}
 	w.post("redeem-gifts", saleBody("", many...)).refused(400, refusal.ValidationFailure, "gifts")
@@ -150,8 +151,8 @@ func TestGiftsPayATicket(t *testing.T) {
 		"leftToPay", "0.00", "redemptions[0].amount", "5.00", "redemptions[1].amount", "2.00", "redemptions[2].amount",
 		"0.00", "redemptions[3].amount", "4.50")
 	// the cake alone is nothing that the gift is good for
-	w.post("redeem-gifts", saleBody(strings.ReplaceAll(ticket("7", "4", "4"), "LATTE", "TEA"), paper, lattes[2])).refused(422,
-		refusal.ItemEligibilityFailure, "ticketData")
+	teas := strings.ReplaceAll(ticket("7", "4", "4"), "LATTE", "TEA")
+	w.post("redeem-gifts", saleBody(teas, paper, lattes[2])).refused(422, refusal.ItemEligibilityFailure, "ticketData")
 	w.post("redeem-gifts", saleBody("", lattes[2])).refused(422, refusal.ItemEligibilityFailure)
 	w.post("redeem-gifts", saleBody(`"upTo":3`, lattes[2])).refused(422, refusal.ItemEligibilityFailure)
 	w.post("redeem-gifts", saleBody(ticket("1", "9", "10"), paper, lattes[2])).want(200, "amount", "6.50", "leftToPay",

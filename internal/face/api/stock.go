@@ -1,7 +1,7 @@
 package api
 
 import (
-	"boon.example/internal/face/api/payload"
+	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -43,34 +43,5 @@ func createStock(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return request.Refuse(err)
 	}
-	return request.Do(&ledger.Issue{Context: c.Actor(guid.ID{}), Gifts: cards}, ledger.Created, writeStock)
-}
-
-// writeStock writes the members of a successful create-stock.
-func writeStock(w *wire.Writer, r ledger.Result) {
-	g := &r.Gifts[0]
-	w.ID("orderID", g.OrderID)
-	w.Integer("count", len(r.Gifts))
-	w.ID("accountID", g.AccountID)
-	w.IDOrNull("organizationID", g.LocationID)
-	w.ID("programID", g.ProgramID)
-	payload.WriteUnitCode(w, &g.Voucher)
-	w.Text("unit", payload.UnitName(&g.Voucher))
-	if g.Item {
-		w.Null("value")
-		w.Text("label", g.Card.Label)
-		w.TextOrNull("terms", g.Card.Terms)
-		w.Amount("quantity", g.Unit(), g.Fixed)
-		w.AmountOrNull("equivalentValue", g.Currency, g.Card.EquivalentValue)
-	} else {
-		w.AmountOrNull("value", g.Unit(), g.Fixed)
-		for _, name := range []string{"label", "terms", "quantity", "equivalentValue"} {
-			w.Null(name)
-		}
-	}
-	w.IDOrNull("voucherDesignID", g.Card.DesignID)
-	w.Boolean("verificationCodes", g.Verification != "")
-	w.Text("status", g.Status.String())
-	w.Integer("statusID", int(g.Status))
-	w.Instant("createdAt", g.CreatedAt)
+	return request.Do(&ledger.Issue{Context: c.Actor(guid.ID{}), Gifts: cards}, ledger.Created, outcome.Stock)
 }

@@ -3,7 +3,7 @@ package api
 import (
 	"errors"
 
-	"boon.example/internal/face/api/payload"
+	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -57,23 +57,5 @@ func transferBalance(c *call) (ledger.Answer, error) {
 	}
 	asked.Context, asked.Caller = c.Actor(guid.ID{}), c.Caller
 	return request.Do(&ledger.Transfer{From: asked.From, To: asked.To, Transfer: asked.Transfer}, ledger.OK,
-		writeTransfer)
-}
-
-// writeTransfer writes the members of a successful transfer-balance.
-func writeTransfer(w *wire.Writer, r ledger.Result) {
-	in := &r.Entries[1]
-	w.Amount("amount", r.Vouchers[1].Unit(), in.Delta)
-	payload.WriteUnitCode(w, &r.Vouchers[1])
-	for n, name := range []string{"from", "to"} {
-		v := &r.Vouchers[n]
-		w.Object(name)
-		w.ID("voucherID", v.ID)
-		w.ID("entryID", r.Entries[n].ID)
-		payload.WriteBalances(w, v, in.At)
-		w.Text("status", v.Status.String())
-		w.Integer("statusID", int(v.Status))
-		w.Close()
-	}
-	w.Instant("transferredAt", in.At)
+		outcome.Transfer)
 }

@@ -18,8 +18,8 @@ const (
 )
 
 // Receipt is what a till prints of an entry that took something of a gift or put something into it, in the account's
-// language: at most MaxReceiptLines lines of at most ReceiptColumns columns, as a terminal counts them: a letter of East
-// Asia has two, an accent none. It tells the last four digits of the code, and no others.
+// language: at most MaxReceiptLines lines of at most ReceiptColumns columns, as a terminal counts them: a letter of
+// East Asia has two, an accent none. It tells the last four digits of the code, and no others.
 func Receipt(a *merchant.Account, lastFour string, v *gift.Voucher, e *gift.Entry) []string {
 	l := locale.For(a.Language).In(a.HomeCountry())
 	lines := []string{fit(Line(a.Name), ReceiptColumns), "•••• " + lastFour,

@@ -31,8 +31,8 @@ func TestReceipt(t *testing.T) {
 			"Harbor Coffee|•••• 5026|Bar ausgezahlt               1 ×|Restguthaben                 2 ×|" +
 				"Gültig bis     31. Dezember 2026"},
 		{merchant.Japanese, gift.Voucher{Currency: money.Currency{Code: "JPY"}, Balance: 1500},
-			gift.Entry{Kind: gift.Reload, Delta: 500}, "Harbor Coffee|•••• 5026|チャージ                   500円|" +
-				"残高                      1500円"},
+			gift.Entry{Kind: gift.Reload, Delta: 500}, "Harbor Coffee|•••• 5026|チャージ                    ¥500|" +
+				"カード残高                ¥1,500"},
 	} {
 		a.Language = tt.language
 		got := Receipt(a, "5026", &tt.v, &tt.e)
@@ -51,8 +51,8 @@ func TestReceipt(t *testing.T) {
 	}
 }
 
-// TestReceiptsFit: whatever the merchant is called and whatever the amounts are, a receipt fits the paper, whole letters
-// and whole numbers stand on it, and nothing on it moves what stands beside it.
+// TestReceiptsFit: whatever the merchant is called and whatever the amounts are, a receipt fits the paper, whole
+// letters and whole numbers stand on it, and nothing on it moves what stands beside it.
 func TestReceiptsFit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -647,6 +647,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/integration/redemption/redeem-gifts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take from several gifts for one sale
+         * @description Decrements the balances of up to ten gifts of money in one transaction, in the order of the list: all of them, or none. Each gets a redemption of its own in its history;
+         *     those of one call have the same requestID and reference.
+         *
+         *     To undo all of them, call reverse-redemption with the `idempotencyKey` of this call and `"operation": "redeem-gifts"`. To give back what one gift paid, or a part of it, name its redemptionID.
+         *
+         *     A ticket is paid from its first line on. What a gift that is good for certain items has paid for an item, no other gift pays again.
+         */
+        post: operations["redeemGifts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/integration/redemption/release-hold": {
         parameters: {
             query?: never;
@@ -1451,6 +1476,7 @@ export interface components {
              * @description The balance.
              */
             currentBalance: number;
+            dryRun?: components["schemas"]["DryRun"];
             /**
              * Format: double
              * @description How much of the current balance is held for sales to come.
@@ -1463,6 +1489,7 @@ export interface components {
              * @description The location.
              */
             organizationID: string;
+            receipt?: components["schemas"]["Receipt"];
             /** @description The till's own id of the sale. */
             reference: string | null;
             requestID: components["schemas"]["AnswerID"];
@@ -1531,6 +1558,7 @@ export interface components {
              * @description The balance now.
              */
             currentBalance: number;
+            dryRun?: components["schemas"]["DryRun"];
             /**
              * Format: double
              * @description How much of the current balance is held for sales to come.
@@ -1733,6 +1761,7 @@ export interface components {
              * @enum {string|null}
              */
             blockedReason: "LOST" | "STOLEN" | "FRAUD" | "CHARGEBACK" | "OTHER" | "VERIFICATION_CODE" | null;
+            dryRun?: components["schemas"]["DryRun"];
             /**
              * @description DONE. ALREADY_DONE: it was so already, and nothing was entered in its history.
              * @enum {string}
@@ -1920,6 +1949,7 @@ export interface components {
         };
         /** @description The gifts as they are now. */
         CancelGiftAnswer: {
+            dryRun?: components["schemas"]["DryRun"];
             requestID: components["schemas"]["AnswerID"];
             /** @description Every gift that was meant, in no particular order. */
             vouchers: {
@@ -1990,6 +2020,7 @@ export interface components {
              * @description What is left.
              */
             currentBalance: number;
+            dryRun?: components["schemas"]["DryRun"];
             /**
              * Format: double
              * @description How much of the current balance is held for sales to come.
@@ -2007,6 +2038,7 @@ export interface components {
              * @description The location.
              */
             organizationID: string;
+            receipt?: components["schemas"]["Receipt"];
             /**
              * Format: date-time
              * @description When.
@@ -2089,6 +2121,7 @@ export interface components {
              * @enum {number}
              */
             currentBalance: 0;
+            dryRun?: components["schemas"]["DryRun"];
             /**
              * Format: double
              * @description What is held, 0.
@@ -2100,6 +2133,7 @@ export interface components {
              * @description The location.
              */
             organizationID: string;
+            receipt?: components["schemas"]["Receipt"];
             requestID: components["schemas"]["AnswerID"];
             status: components["schemas"]["Status"];
             statusID: components["schemas"]["StatusID"];
@@ -2224,6 +2258,7 @@ export interface components {
             createdAt: string;
             /** @description ISO 4217 code; null for an item. */
             currency: string | null;
+            dryRun?: components["schemas"]["DryRun"];
             /**
              * Format: double
              * @description Of an item, else null.
@@ -2390,6 +2425,11 @@ export interface components {
              */
             unit: "MONEY" | "PIECES";
         };
+        /**
+         * @description Only in the answer to a dry run, and true. Nothing was done, and the ids in the answer name nothing.
+         * @enum {boolean}
+         */
+        DryRun: true;
         /** @description How much of a gift can be applied to a ticket. Amounts are in the gift's own unit, money or items. */
         Eligibility: {
             /** @description The lines that count. */
@@ -2621,6 +2661,7 @@ export interface components {
         };
         /** @description Until when the gift is valid now. */
         ExtendGiftAnswer: {
+            dryRun?: components["schemas"]["DryRun"];
             /** @description Whether it can be redeemed now. */
             isRedeemable: boolean;
             requestID: components["schemas"]["AnswerID"];
@@ -2730,6 +2771,7 @@ export interface components {
              * @description The balance, which a hold does not change.
              */
             currentBalance: number;
+            dryRun?: components["schemas"]["DryRun"];
             /**
              * Format: date-time
              * @description The first instant at which it is no longer held.
@@ -2989,7 +3031,7 @@ export interface components {
          * @description An operation that keeps an Idempotency-Key.
          * @enum {string}
          */
-        Operation: "send-gift" | "redeem-gift" | "hold-gift" | "capture-hold" | "release-hold" | "reverse-redemption" | "cash-out-gift" | "reload-gift" | "reverse-reload" | "cancel-gift" | "reinstate-gift" | "resend-gift" | "reschedule-gift" | "transfer-balance" | "create-stock" | "activate-gift" | "reverse-activation" | "block-gift" | "unblock-gift" | "adjust-gift" | "extend-gift" | "replace-gift";
+        Operation: "send-gift" | "redeem-gift" | "redeem-gifts" | "hold-gift" | "capture-hold" | "release-hold" | "reverse-redemption" | "cash-out-gift" | "reload-gift" | "reverse-reload" | "cancel-gift" | "reinstate-gift" | "resend-gift" | "reschedule-gift" | "transfer-balance" | "create-stock" | "activate-gift" | "reverse-activation" | "block-gift" | "unblock-gift" | "adjust-gift" | "extend-gift" | "replace-gift";
         /** @description Where a till is to stand, and what it may do. */
         PairTill: {
             /** @description What it may do beside validate, redeem and reverse, which every till may: what the key itself may, of activate, reload and cash-out. */
@@ -3118,6 +3160,7 @@ export interface components {
         /** @description A failure (RFC 9457, with code, messages and requestID added). */
         Problem: {
             code: components["schemas"]["Code"];
+            dryRun?: components["schemas"]["DryRun"];
             /** @description Every problem found. */
             messages: {
                 /**
@@ -3138,6 +3181,14 @@ export interface components {
              * @description The address of the page about this code.
              */
             type: string;
+        };
+        /**
+         * @description Only where `receipt=true` asked for it: what the till prints below its own receipt, in the account's language. It tells the merchant, the last four digits of the code, what
+         *     was taken, loaded or paid out, what is left, and until when the gift is valid if that ends. It never tells the code.
+         */
+        Receipt: {
+            /** @description The lines, of at most 32 columns: an East Asian letter has two, an accent none. Amounts stand at the right end of a line. */
+            lines: string[];
         };
         /** @description One receiver of a gift. recipientContact is needed for e-mail and SMS and must be absent for a printed gift. */
         Recipient: {
@@ -3240,6 +3291,7 @@ export interface components {
              * @description What is left.
              */
             currentBalance: number;
+            dryRun?: components["schemas"]["DryRun"];
             /**
              * Format: double
              * @description How much of the current balance is held for sales to come.
@@ -3252,6 +3304,7 @@ export interface components {
              * @description The location.
              */
             organizationID: string;
+            receipt?: components["schemas"]["Receipt"];
             /**
              * Format: date-time
              * @description When.
@@ -3273,11 +3326,132 @@ export interface components {
              */
             voucherID: string;
         };
+        /** @description Which gifts pay for one sale, and where. */
+        RedeemGifts: {
+            /** @description The gifts that pay, each once, in the order in which they do. */
+            gifts: {
+                /**
+                 * Format: double
+                 * @description How much to take. Absent: all that is available. With upTo or ticketData it is the most that is taken of this gift; else more than is available is
+                 *     INSUFFICIENT_BALANCE.
+                 */
+                amount?: number | null;
+                /** @description The verification code of a card that has one, four digits, or the PIN of a card from another system, 4 to 12 digits: required for it, ignored for others. A wrong one is REDEMPTION_NOT_ALLOWED; five in a row block the card. One that was replaced, or whose gift went to somebody else, has none any more. */
+                verificationCode?: string | null;
+                /**
+                 * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
+                 *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+                 *     without, or the track of the card's magnetic stripe.
+                 */
+                voucherCode?: string | null;
+                /**
+                 * Format: uuid
+                 * @description The gift, by the voucherID that validate-gift gave.
+                 */
+                voucherID?: string | null;
+                /**
+                 * @description What the QR code on the card says: preferably the path of its address (`/g/…`, also `g/…`, `/…` or the bare 22 letters and digits), or the
+                 *     whole http or https address with such a path. The host is neither compared nor fetched, what follows ? or # is ignored. So is what scanners
+                 *     add: line breaks, spaces and marks at both ends, and the identifier of the symbology before it, such as ]Q1.
+                 */
+                voucherPublicToken?: string | null;
+            }[];
+            /**
+             * Format: uuid
+             * @description The location. When neither it nor pointOfSaleSystemOrganizationIdentifier is given, the key's only location, else the account's only
+             *     one is meant; with several, one of the two must be sent. If both are given they must agree.
+             */
+            organizationID?: string | null;
+            /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
+            pointOfSaleSystemOrganizationIdentifier?: string | null;
+            /** @description The till's own id of the sale; it stands in the history of each gift. */
+            reference?: string | null;
+            /** @description The till's ticket, in place of upTo. Each gift pays what is there, as far as the ticket allows and those before it have left something to pay. */
+            ticketData?: components["schemas"]["TicketData"] | null;
+            /**
+             * Format: double
+             * @description What is to be paid. Each gift pays what is there, as far as those before it have left something to pay. One of which nothing is available pays nothing.
+             */
+            upTo?: number | null;
+        };
+        /** @description What was taken of the gifts, durable before the answer was sent. */
+        RedeemGiftsAnswer: {
+            /**
+             * Format: double
+             * @description The sum of what was taken.
+             */
+            amount: number;
+            /** @description ISO 4217 code of the account's currency. */
+            currency: string;
+            dryRun?: components["schemas"]["DryRun"];
+            /**
+             * Format: double
+             * @description What upTo or the ticket asks for beside that; null without either.
+             */
+            leftToPay: number | null;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            redeemedAt: string;
+            /** @description One for each gift, in the order of the request. */
+            redemptions: {
+                /**
+                 * Format: double
+                 * @description What was taken; 0 if nothing was.
+                 */
+                amount: number;
+                /**
+                 * Format: double
+                 * @description How much can be redeemed or held: the current balance without what is held.
+                 */
+                availableBalance: number;
+                /** @description ISO 4217 code. */
+                currency: string;
+                /**
+                 * Format: double
+                 * @description What is left.
+                 */
+                currentBalance: number;
+                /**
+                 * Format: double
+                 * @description How much of the current balance is held for sales to come.
+                 */
+                heldBalance: number;
+                /** @description Whether more can be redeemed here now. */
+                isRedeemable: boolean;
+                /**
+                 * Format: uuid
+                 * @description The location.
+                 */
+                organizationID: string;
+                /**
+                 * Format: uuid
+                 * @description Names this decrement, which reverse-redemption undoes by itself; null if nothing was taken of this gift.
+                 */
+                redemptionID: string | null;
+                status: components["schemas"]["Status"];
+                statusID: components["schemas"]["StatusID"];
+                /**
+                 * Format: uuid
+                 * @description The gift.
+                 */
+                voucherID: string;
+            }[];
+            /** @description The till's own id of the sale. */
+            reference: string | null;
+            requestID: components["schemas"]["AnswerID"];
+            /**
+             * Format: uuid
+             * @description The redemptionID of the first redemption, which names them together.
+             */
+            saleID: string;
+        };
         /**
          * @description An operation that takes value out of a gift, and can be given back.
          * @enum {string}
          */
-        Redeeming: "redeem-gift" | "capture-hold" | "cash-out-gift";
+        Redeeming: "redeem-gift" | "redeem-gifts" | "capture-hold" | "cash-out-gift";
         /** @description A report with what proves it. */
         RedemptionsAnswer: {
             chains: components["schemas"]["ReportChains"];
@@ -3451,6 +3625,7 @@ export interface components {
              * @description The balance, which this does not change.
              */
             currentBalance: number;
+            dryRun?: components["schemas"]["DryRun"];
             /**
              * Format: double
              * @description How much of the current balance is held for sales to come.
@@ -3552,6 +3727,7 @@ export interface components {
              * @description The balance now.
              */
             currentBalance: number;
+            dryRun?: components["schemas"]["DryRun"];
             /**
              * Format: double
              * @description How much of the current balance is held for sales to come.
@@ -3564,6 +3740,7 @@ export interface components {
              * @description The location.
              */
             organizationID: string;
+            receipt?: components["schemas"]["Receipt"];
             /** @description The till's own id of the sale. */
             reference: string | null;
             /**
@@ -3737,6 +3914,7 @@ export interface components {
         };
         /** @description The gift as it is now, and where it can be seen. */
         ResentGiftAnswer: components["schemas"]["Voucher"] & {
+            dryRun?: components["schemas"]["DryRun"];
             /** @description Of a printed gift: the members whose text has characters that no font of the service has, and that are left out on paper. Of gifts by other methods none. */
             notPrintable: ("senderDescription" | "recipientDescription" | "message" | "label" | "terms" | "promotionalTerms")[];
             /**
@@ -3803,6 +3981,7 @@ export interface components {
              * @enum {number}
              */
             currentBalance: 0;
+            dryRun?: components["schemas"]["DryRun"];
             /**
              * Format: double
              * @description How much of the current balance is held for sales to come.
@@ -3908,6 +4087,7 @@ export interface components {
              * @description The balance now.
              */
             currentBalance: number;
+            dryRun?: components["schemas"]["DryRun"];
             /**
              * Format: double
              * @description How much of the current balance is held for sales to come.
@@ -3933,6 +4113,62 @@ export interface components {
              * @description Names this reversal.
              */
             reversalID: string;
+            /** @description Only where the redemptions of redeem-gifts are given back by its key. One for each gift that got something back; the members beside this list are those of the first. */
+            reversals?: {
+                /**
+                 * Format: double
+                 * @description What the gift got back.
+                 */
+                amount: number;
+                /**
+                 * Format: double
+                 * @description How much can be redeemed or held: the current balance without what is held.
+                 */
+                availableBalance: number;
+                /** @description ISO 4217 code. */
+                currency: string | null;
+                /**
+                 * Format: double
+                 * @description The balance now.
+                 */
+                currentBalance: number;
+                /**
+                 * Format: double
+                 * @description How much of the current balance is held for sales to come.
+                 */
+                heldBalance: number;
+                /** @description Whether it can be redeemed there now. */
+                isRedeemable: boolean;
+                /**
+                 * Format: uuid
+                 * @description Where the reversal was made, or null.
+                 */
+                organizationID: string | null;
+                /** @description As given. */
+                reason: string | null;
+                /**
+                 * Format: uuid
+                 * @description The redemption that it undoes.
+                 */
+                redemptionID: string;
+                /**
+                 * Format: uuid
+                 * @description Names this reversal.
+                 */
+                reversalID: string;
+                /**
+                 * Format: date-time
+                 * @description When.
+                 */
+                reversedAt: string;
+                status: components["schemas"]["Status"];
+                statusID: components["schemas"]["StatusID"];
+                /**
+                 * Format: uuid
+                 * @description The gift.
+                 */
+                voucherID: string;
+            }[];
             /**
              * Format: date-time
              * @description When.
@@ -3997,6 +4233,7 @@ export interface components {
              * @description The balance now.
              */
             currentBalance: number;
+            dryRun?: components["schemas"]["DryRun"];
             /**
              * Format: double
              * @description How much of the current balance is held for sales to come.
@@ -4239,6 +4476,7 @@ export interface components {
         };
         /** @description What was made. */
         SendGiftAnswer: {
+            dryRun?: components["schemas"]["DryRun"];
             /** @description One for each recipient, in their order. */
             gifts: components["schemas"]["SentGift"][];
             /**
@@ -4255,8 +4493,8 @@ export interface components {
         };
         /** @description A new gift. */
         SentGift: components["schemas"]["Voucher"] & {
-            /** @description Of a new gift it is told to every key. */
-            giftURL: string;
+            /** @description Of a new gift it is told to every key; null in the answer to a dry run. */
+            giftURL: string | null;
             /** @description Of a printed gift: the members whose text has characters that no font of the service has, and that are left out on paper. Of gifts by other methods none. */
             notPrintable: ("senderDescription" | "recipientDescription" | "message" | "label" | "terms" | "promotionalTerms")[];
             /**
@@ -4266,10 +4504,10 @@ export interface components {
             printURL: string | null;
             /** @description Whose it is: the place in recipients, from 0; 0 in the single form. */
             recipientIndex: number;
-            /** @description Of a new gift it is told to every key. */
-            voucherCode: string;
-            /** @description Of a new gift it is told to every key. */
-            voucherPublicToken: string;
+            /** @description Of a new gift it is told to every key; null in the answer to a dry run. */
+            voucherCode: string | null;
+            /** @description Of a new gift it is told to every key; null in the answer to a dry run. */
+            voucherPublicToken: string | null;
         };
         /** @description Whose PIN it is. */
         SetPIN: {
@@ -4568,6 +4806,7 @@ export interface components {
             amount: number;
             /** @description ISO 4217 code; null for item gifts. */
             currency: string | null;
+            dryRun?: components["schemas"]["DryRun"];
             /** @description The gift as it is now. */
             from: {
                 /**
@@ -5151,6 +5390,8 @@ export interface components {
         AccountID: string;
         /** @description The `nextCursor` of the page before; absent for the first page. A cursor stays right while records are added. */
         Cursor: string;
+        /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+        DryRun: "true" | "false";
         /**
          * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
          *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
@@ -5159,6 +5400,8 @@ export interface components {
         IdempotencyKey: string;
         /** @description How many to give at most. */
         Limit: number;
+        /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
+        Receipt: "true" | "false";
         /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
         RequestID: string;
         /** @description The key of the till. */
@@ -5428,7 +5671,10 @@ export interface operations {
     };
     adjustGift: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -5533,7 +5779,10 @@ export interface operations {
     };
     blockGift: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -5635,7 +5884,10 @@ export interface operations {
     };
     cancelGift: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -5740,7 +5992,10 @@ export interface operations {
     };
     createStock: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -5833,7 +6088,10 @@ export interface operations {
     };
     extendGift: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -6151,7 +6409,10 @@ export interface operations {
     };
     reinstateGift: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -6253,7 +6514,10 @@ export interface operations {
     };
     replaceGift: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -6359,7 +6623,10 @@ export interface operations {
     };
     rescheduleGift: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -6464,7 +6731,10 @@ export interface operations {
     };
     resendGift: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -6583,7 +6853,10 @@ export interface operations {
     };
     sendGift: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -6676,7 +6949,10 @@ export interface operations {
     };
     transferBalance: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -6784,7 +7060,10 @@ export interface operations {
     };
     unblockGift: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -6956,7 +7235,12 @@ export interface operations {
     };
     activateGift: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+                /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
+                receipt?: components["parameters"]["Receipt"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -7068,7 +7352,12 @@ export interface operations {
     };
     captureHold: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+                /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
+                receipt?: components["parameters"]["Receipt"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -7174,7 +7463,12 @@ export interface operations {
     };
     cashOutGift: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+                /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
+                receipt?: components["parameters"]["Receipt"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -7289,7 +7583,10 @@ export interface operations {
     };
     holdGift: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -7405,7 +7702,12 @@ export interface operations {
     };
     redeemGift: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+                /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
+                receipt?: components["parameters"]["Receipt"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated and reversed safely; make a fresh one, such as a GUID, for every sale. Optional, unless the account
@@ -7519,9 +7821,132 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    redeemGifts: {
+        parameters: {
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RedeemGifts"];
+            };
+        };
+        responses: {
+            /** @description It was taken. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RedeemGiftsAnswer"];
+                };
+            };
+            /**
+             * @description VALIDATION_FAILURE: something is missing or wrong, or a gift stands in the list twice. INVALID_CODE_FORMAT:
+             *     voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
+             */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /**
+             * @description NOT_AUTHORIZED. The key lacks a permission, which the message names. A gift is limited to another location or, found by code or token, belongs to another account; or the key is not
+             *     enabled for this location.
+             */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. There is no such gift, which the path names, or the account has no such location. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description ALREADY_REDEEMED: nothing is left of a gift, and there is neither upTo nor ticketData. INSUFFICIENT_BALANCE: less is available than amount, or nothing of any gift. Nothing was taken of any.
+             *     REDEMPTION_NOT_ALLOWED: not delivered or activated yet, blocked, a wrong verification code, taken out of use, outside its period, or reversed by its key before it arrived.
+             *     ACCOUNT_MISCONFIGURED: the account has no location yet. REQUEST_IN_PROGRESS: the first call with this key still runs.
+             */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /**
+             * @description NOT_SUPPORTED: a system key, a ticket in an unknown format, or point-of-sale redemption is not enabled at the location.
+             *     INVALID_VOUCHER_TYPE: an item gift, which redeem-gift takes by itself.
+             *     ITEM_ELIGIBILITY_FAILURE: no item on the ticket is eligible. IDEMPOTENCY_MISMATCH: the key was used with another request.
+             */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     releaseHold: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -7630,7 +8055,12 @@ export interface operations {
     };
     reloadGift: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+                /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
+                receipt?: components["parameters"]["Receipt"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -7745,7 +8175,10 @@ export interface operations {
     };
     reverseActivation: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -7854,7 +8287,10 @@ export interface operations {
     };
     reverseRedemption: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -7969,7 +8405,10 @@ export interface operations {
     };
     reverseReload: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.

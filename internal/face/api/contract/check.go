@@ -184,7 +184,8 @@ func (f *file) checkSent(op *openapi3.Operation, c call) error {
 	return f.asked.judge(op.RequestBody.Value.Content["application/json"].Schema, present(v))
 }
 
-// present leaves out the members that are an empty text, which is as good as absent; as an amount it is not, nor as upTo.
+// present leaves out the members that are an empty text, which is as good as absent; as an amount, or as upTo, it is
+// not.
 func present(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -1,6 +1,6 @@
 // Package manage has the operations by which an account is managed, beside those on gifts: webhooks, tills and the
-// people at them, events, the audit trail, codes of stocks that leave, and the clocks of test accounts. Package api
-// says at which address each of them is, and what it asks of a key.
+// people at them, events, the audit trail, exports, codes of stocks that leave, and the clocks of test accounts.
+// Package api says at which address each of them is, and what it asks of a key.
 package manage
 
 import (
@@ -22,6 +22,10 @@ type Records interface {
 	Gifts(context.Context, gift.Filter) ([]gift.Gift, error)
 	// History gives at most limit entries of a voucher after the one numbered seq, the oldest first.
 	History(ctx context.Context, account, voucher guid.ID, seq, limit int) ([]gift.Entry, error)
+	// List gives a page of gifts, and Activity one of the changes of all gifts of an account: the newest first, and with
+	// gift.MaxRead looked at for either.
+	List(context.Context, gift.Filter) (gift.Page, error)
+	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)
 	// Await gives a page of the events of an account, in the order of the commits that made them. One without events
 	// waits for some, as long as wait and the context allow; idle is told before. EventsEnd is the place after the
 	// newest.

@@ -1,4 +1,4 @@
-package api
+package manage
 
 import (
 	"bytes"
@@ -24,13 +24,13 @@ const (
 	exportMemory = 4 << 10
 )
 
-// exportTypes are the media types of the formats.
-var exportTypes = map[export.Format]string{export.CSV: "text/csv; charset=utf-8", export.JSON: "application/x-ndjson",
+// exportMedia are the media types of the formats.
+var exportMedia = map[export.Format]string{export.CSV: "text/csv; charset=utf-8", export.JSON: "application/x-ndjson",
 	export.HLedger: "text/plain; charset=utf-8"}
 
-// asked is a page of an export as it was asked for.
-type asked struct {
-	*call
+// exporting is a page of an export as it was asked for.
+type exporting struct {
+	*Call
 	*wire.Query
 	name    string // of the export, and of its file
 	options export.Options
@@ -38,8 +38,8 @@ type asked struct {
 	limit   int
 }
 
-// exportGifts writes a page of the account's gifts, the newest first.
-func exportGifts(c *call) (ledger.Answer, error) {
+// ExportGifts writes a page of the account's gifts, the newest first.
+func ExportGifts(c *Call) (ledger.Answer, error) {
 	a := c.readExport("gifts")
 	filter := gift.Filter{AccountID: c.Account.ID, Locations: c.Caller.Locations, CreatedFrom: a.Instant("from"),
 		CreatedTo: a.Instant("to"), Before: a.before, Limit: a.limit}
@@ -70,8 +70,8 @@ func exportGifts(c *call) (ledger.Answer, error) {
 	return a.page(&b, page.Next, writeAll(export.Gifts(&b, a.options), page.Gifts))
 }
 
-// exportEntries writes a page of what happened to the account's gifts, the newest first.
-func exportEntries(c *call) (ledger.Answer, error) {
+// ExportEntries writes a page of what happened to the account's gifts, the newest first.
+func ExportEntries(c *Call) (ledger.Answer, error) {
 	a := c.readExport("entries")
 	filter := gift.ChangeFilter{AccountID: c.Account.ID, Locations: c.Caller.Locations, From: a.Instant("from"),
 		To: a.Instant("to"), Before: a.before, Limit: a.limit}
@@ -90,8 +90,8 @@ func exportEntries(c *call) (ledger.Answer, error) {
 }
 
 // readExport reads what pages of all exports are asked with.
-func (c *call) readExport(name string) *asked {
-	a := &asked{call: c, Query: wire.ReadQuery(c.HTTP.URL.RawQuery), name: name,
+func (c *Call) readExport(name string) *exporting {
+	a := &exporting{Call: c, Query: wire.ReadQuery(c.HTTP.URL.RawQuery), name: name,
 		options: export.Options{Format: export.CSV, Account: c.Account, At: c.Now}}
 	a.limit = a.LimitTo(maxExport, maxExport)
 	if format := a.Text("format"); format != "" {
@@ -106,14 +106,14 @@ func (c *call) readExport(name string) *asked {
 
 // prepare takes the memory of a page, and has the audit trail tell that gifts leave, before they do. Of an export
 // without codes, it tells of the first page.
-func (a *asked) prepare() error {
+func (a *exporting) prepare() error {
 	if err := a.TakeMemory(a.limit * exportMemory); err != nil {
 		return err
 	}
 	if a.options.Further && !a.options.Codes {
 		return nil
 	}
-	c, action, how := a.call, event.GiftsExported, "without codes"
+	c, action, how := a.Call, event.GiftsExported, "without codes"
 	if a.options.Codes {
 		action, how = event.CodesExported, "with their codes"
 	}
@@ -141,14 +141,14 @@ func writeAll[T any](w *export.Writer[*T], rows []T) error {
 }
 
 // page answers a page. Where there are more, Link (RFC 8288) says where the next one is.
-func (a *asked) page(b *bytes.Buffer, next guid.ID, err error) (ledger.Answer, error) {
+func (a *exporting) page(b *bytes.Buffer, next guid.ID, err error) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
 	if !next.IsZero() {
 		query, _ := url.ParseQuery(a.HTTP.URL.RawQuery) // it was read before
 		query.Set("cursor", wire.CursorText("exports/"+a.name, next[:]))
-		a.Writer.Header().Set("Link", "<"+base+"/exports/"+a.name+"?"+query.Encode()+`>; rel="next"`)
+		a.Writer.Header().Set("Link", "<"+a.HTTP.URL.Path+"?"+query.Encode()+`>; rel="next"`)
 	}
-	return a.File(a.name+"."+string(a.options.Format), exportTypes[a.options.Format], b.Bytes()), nil
+	return a.File(a.name+"."+string(a.options.Format), exportMedia[a.options.Format], b.Bytes()), nil
 }
