@@ -294,6 +294,56 @@ func TestOnlyOwnersSetUp(t *testing.T) {
 	owner.want(http.StatusNotFound, harborConsole+"setup/locations/nothing", nil)
 }
 
+// TestHostileTexts: whatever is typed into a field of the set-up, and whether it is refused or saved, no page takes it
+// for its own.
+func TestHostileTexts(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	owner := s.joined("ann@example.com", staff.Owner)
+	const hostile = `"><script>alert(1)</script><a href="javascript:x">' onload=x {{.}}`
+	typed := 0
+	for _, section := range owner.want(http.StatusOK, harborConsole+"setup", nil).links("setup/") {
+		name := strings.TrimPrefix(section, "setup/")
+		page := owner.want(http.StatusOK, harborConsole+section, nil)
+		path := harborConsole + section
+		if page.links(name+"/") != nil {
+			path += "/new"
+			page = owner.want(http.StatusOK, path, nil)
+		}
+		for _, fields := range [][]string{nil, {"name", "id", "seen", "do"}} { // all, and those that may be saved
+			form := page.form(t, "save")
+			for field := range form {
+				if field != "do" && field != "seen" && (fields == nil || field == "name") {
+					form.Set(field, hostile)
+					typed++
+				}
+			}
+			a := owner.ask(path, form)
+			if strings.Contains(a.body, "<script>") || strings.Contains(a.body, "javascript:x\">") ||
+				strings.Contains(a.body, `' onload`) || a.status >= http.StatusInternalServerError {
+				t.Errorf("%s: %d %s", path, a.status, a.body)
+			}
+			if undo := strings.Contains(a.body, `value="undo"`); undo {
+				form := a.form(t, "undo")
+				nested := strings.Repeat(`{"a":`, 500) + `"1"` + strings.Repeat("}", 500)
+				for was, status := range map[string]int{`{"Known":` + nested + `}`: http.StatusNotFound, "": http.StatusNotFound,
+					`{"Known":"x","Seen":"x","Is":{"name":` + nested + `,"logo":[1],"x":{}}}`: http.StatusConflict} {
+					form.Set("was", was)
+					if a := owner.ask(path, form); a.status != status {
+						t.Errorf("%s: an undo of %.30s: %d, not %d: %s", path, was, a.status, status, a.body)
+					}
+				}
+			}
+		}
+		if list := owner.want(http.StatusOK, harborConsole+section, nil); strings.Contains(list.body, "<script>") {
+			t.Errorf("%s lists %s", section, list.body)
+		}
+	}
+	if typed < 60 {
+		t.Errorf("only %d texts were typed", typed)
+	}
+}
+
 // send sends a form with a file.
 func (b *browser) send(path string, form url.Values, name string, file []byte) answer {
 	b.Helper()
