@@ -77,7 +77,8 @@ func ReadTyped(account Fields, pictures []merchant.Asset, allow merchant.Webhook
 
 // ofFiles takes out of sentences what they say of files.
 var ofFiles = strings.NewReplacer(" on line 0", "", ", without quotes", "", " and without quotes", "",
-	", in quotes", "", "; mind the quotes, for YAML takes a bare # for a comment", "")
+	", in quotes", "", "; mind the quotes, for YAML takes a bare # for a comment", "",
+	"; boon id --into typed writes every id that is missing", "")
 
 // asTyped is the text of a scalar; "": it is none.
 func (v value) asTyped() string {
