@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"boon.example/examples"
+	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/server"
 	"boon.example/internal/staff"
 )
@@ -74,7 +76,7 @@ func TestStaffMendGifts(t *testing.T) {
 				t.Errorf("after %s the page lacks %q: %s", step.action, text, page)
 			}
 		}
-		if !strings.Contains(page, "ann") {
+		if !strings.Contains(page, " · ann") {
 			t.Errorf("after %s nobody is named: %s", step.action, page)
 		}
 	}
@@ -88,7 +90,8 @@ func TestStaffAreRefusedInWords(t *testing.T) {
 	manager := s.joined("mia@example.com", staff.Manager)
 	path := harborConsole + "gifts/" + g.VoucherID + "/"
 	adjusted := url.Values{"key": {"K-1"}, "code": {"SUPPORT"}, "reason": {"the <b>queue</b>"}}
-	for amount, want := range map[string]string{"a lot": "is no amount", "100.01": "up to $100.00", "0": "amount"} {
+	for amount, want := range map[string]string{"a lot": "“a lot” is no amount", "100.01": "up to $100.00",
+		"0": "must not be zero", "1.250": "“1.250” could be $1,250.00 or $1.25. Write 1250.00 or 1.25."} {
 		adjusted.Set("amount", amount)
 		a := manager.ask(path+"adjust", adjusted)
 		if a.status < 400 || !strings.Contains(a.body, want) || !strings.Contains(a.body, `value="`+amount+`"`) ||
@@ -101,6 +104,35 @@ func TestStaffAreRefusedInWords(t *testing.T) {
 	manager.want(http.StatusConflict, path+"unblock", nil) // it is not blocked
 	if a := manager.ask(path+"resend", url.Values{"key": {"K-2"}, "contact": {"nobody"}}); a.status < 400 {
 		t.Errorf("an address that is none: status %d: %s", a.status, a.body)
+	}
+}
+
+// TestActionsNeedTheirPermissions: a role opens the form of an action on a gift, and sends it, if it may look gifts up
+// and the table of authority lets it do the operation; nobody else does.
+func TestActionsNeedTheirPermissions(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
+	operations := map[string]gift.Operation{"resend": gift.ResendGift, "extend": gift.ExtendGift,
+		"reverse": gift.ReverseRedemption, "adjust": gift.AdjustGift, "replace": gift.ReplaceGift,
+		"block": gift.BlockGift, "unblock": gift.UnblockGift, "cancel": gift.CancelGift, "reinstate": gift.ReinstateGift}
+	for _, role := range staff.Roles() {
+		b := s.joined(string(role)+"@example.com", role)
+		for _, p := range closedPages(t) {
+			_, action, of := strings.Cut(p.Pattern, "/gifts/{voucher}/")
+			if !of {
+				continue
+			}
+			operation := operations[action]
+			if operation == "" {
+				t.Fatalf("the test knows no operation of %s", p.Pattern)
+			}
+			path, form := addressOf(&p, g.VoucherID, url.Values{"key": {"K"}})
+			may := role.May().Has(operation.Needs() | merchant.MayLookUp)
+			if a := b.ask(harborConsole+path, form); (a.status != http.StatusForbidden) != may {
+				t.Errorf("%s, %s: status %d", role, p.Pattern, a.status)
+			}
+		}
 	}
 }
 
@@ -154,7 +186,7 @@ func TestStaffSendGifts(t *testing.T) {
 		t.Errorf("sent again, the form leads to %s, not to %s", again, to)
 	}
 	page := manager.want(http.StatusOK, to, nil).body
-	for _, text := range []string{"The gift is made.", "$12.50", "ana@example.com", "R-1", "mia"} {
+	for _, text := range []string{"The gift is made.", "$12.50", "ana@example.com", "R-1", " · mia"} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the gift lacks %q: %s", text, page)
 		}

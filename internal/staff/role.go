@@ -18,7 +18,9 @@ const (
 	Cashier    Role = "cashier"
 )
 
-// AdjustLimit is up to how much a role that is not an owner's may add to a gift, in units of the account's currency.
+// AdjustLimit is up to how much a role that is not an owner's may add to a gift at once, in units of the account's
+// currency. It catches slips. It is no limit for a day: who does it again and again is seen in the activity of the
+// account, by name.
 const AdjustLimit money.Amount = 100
 
 // roles is the table of roles, from the one that may do most. The console shows it.

@@ -16,7 +16,8 @@ import (
 // Operate has the JSON interface carry out an operation as a call of the member: path is that below the interface,
 // body is written as JSON, nil for a GET, and key is the Idempotency-Key, "" for none. What it answers is read into the
 // value that answer points to; nil: into none; an Answered is given it as it came. A refusal is given back as it would
-// have been told.
+// have been told. Where it is open whether the operation was done, the page gives the error back as it is: the member
+// is asked to send the very same form again.
 func (r *Request) Operate(method, path, key string, body, answer any) error {
 	r.Leave() // the call takes a place of its own
 	var sent []byte
@@ -35,14 +36,15 @@ func (r *Request) Operate(method, path, key string, body, answer any) error {
 	}))
 	inner.Method, inner.URL, inner.Body = method, to, http.MaxBytesReader(nil, readCloser{bytes.NewReader(sent)}, maxSent)
 	inner.ContentLength, inner.Form, inner.PostForm = int64(len(sent)), nil, nil
-	inner.Header = http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {r.RequestID}}
+	inner.Header = http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {r.RequestID},
+		forwardedFor: r.HTTP.Header.Values(forwardedFor)} // else the proxy would be who asks
 	if key != "" {
 		inner.Header.Set("Idempotency-Key", key)
 	}
 	w := Answered{header: http.Header{}}
 	r.desk.Operations.ServeHTTP(&w, inner)
 	if w.status >= http.StatusBadRequest {
-		return w.refusal()
+		return w.refused()
 	}
 	if as, whole := answer.(*Answered); whole {
 		*as = w
@@ -56,6 +58,9 @@ func (r *Request) Operate(method, path, key string, body, answer any) error {
 	}
 	return nil
 }
+
+// forwardedFor is where a proxy names whom it asks for.
+const forwardedFor = "X-Forwarded-For"
 
 // maxSent is how long a call of the console may be: as long as one of the interface.
 const maxSent = 16 << 20
@@ -81,8 +86,15 @@ func (w *Answered) WriteHeader(status int) { w.status = status }
 // Write implements http.ResponseWriter.
 func (w *Answered) Write(b []byte) (int, error) { return w.body.Write(b) }
 
-// refusal is what a problem document says.
-func (w *Answered) refusal() error {
+// undecided is a refusal that leaves open whether the operation was done. It is none for a page, so that no page shows
+// its form anew: under another key the operation could be done twice. See again.
+type undecided struct{ told *refusal.Error }
+
+// Error implements error.
+func (u undecided) Error() string { return u.told.Error() }
+
+// refused is what a problem document says.
+func (w *Answered) refused() error {
 	var problem struct {
 		Code     refusal.Code
 		Messages []struct{ Path, Text string }
@@ -93,6 +105,9 @@ func (w *Answered) refusal() error {
 	refused := &refusal.Error{Code: problem.Code}
 	for _, m := range problem.Messages {
 		refused.Messages = append(refused.Messages, refusal.MessageAt(m.Path, "%s", m.Text))
+	}
+	if refused.Code.Undecided() {
+		return undecided{refused}
 	}
 	return refused
 }

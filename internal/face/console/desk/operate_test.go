@@ -32,22 +32,25 @@ func TestOperate(t *testing.T) {
 			w.Text("key", c.HTTP.Header.Get("Idempotency-Key"))
 			w.Text("body", string(c.Body))
 			w.Text("path", c.HTTP.URL.String())
+			w.Text("from", c.HTTP.Header.Get("X-Forwarded-For"))
 		}), nil)
 	})
 	f := &desk{Config: Config{Service: s, Operations: operations}}
-	call := func(role staff.Role) (is struct{ Person, Key, Body, Path, RequestID string }, name string, err error) {
+	call := func(role staff.Role) (is struct{ Person, Key, Body, Path, From, RequestID string }, name string, err error) {
+		asked := httptest.NewRequest(http.MethodPost, "/console", nil)
+		asked.Header.Set("X-Forwarded-For", "192.0.2.7")
 		s.Handler(func(c *service.Call) service.Reply {
 			r := &Request{Call: c, desk: f, Account: &merchant.Account{ID: guid.ID{1}},
 				Member: staff.Member{Name: "Ann", Role: role}}
 			name = c.RequestID
 			err = r.Operate(http.MethodPost, "/block-gift?x=1", "K-1", map[string]string{"reason": "lost"}, &is)
 			return c.Reply(ledger.Answer{Code: ledger.OK}, nil)
-		}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/console", nil))
+		}).ServeHTTP(httptest.NewRecorder(), asked)
 		return is, name, err
 	}
 	is, name, err := call(staff.Manager)
 	if err != nil || is.Person != "Ann" || is.Key != "K-1" || is.Body != `{"reason":"lost"}` ||
-		is.Path != "/block-gift?x=1" || is.RequestID != name {
+		is.Path != "/block-gift?x=1" || is.From != "192.0.2.7" || is.RequestID != name {
 		t.Errorf("the call was %+v, of request %s: %v", is, name, err)
 	}
 	_, _, err = call(staff.Bookkeeper)

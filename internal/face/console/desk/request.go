@@ -42,6 +42,9 @@ type Request struct {
 	Account *merchant.Account // nil: the address names none that there is
 	Member  staff.Member      // who makes it; zero: nobody who is signed in
 	Session staff.Session
+	// Real is when it came by the service's own clock. Sessions, invitations and proofs go by it, also in a test account,
+	// whose gifts go by Now.
+	Real time.Time
 
 	desk      *desk
 	directory *merchant.Directory // the set-up at its time
@@ -95,7 +98,7 @@ func (f *desk) closed(mux *http.ServeMux, p Page) {
 			return View{}, err
 		case !r.sees(&p):
 			return View{}, ErrNotForYou
-		case p.Fresh && !r.Session.Proven(r.Now):
+		case p.Fresh && !r.Session.Proven(r.Real):
 			_, section, _ := strings.Cut(p.Pattern, "/")
 			section, _, _ = strings.Cut(section, "/")
 			return r.ToConfirm(section), nil
@@ -158,7 +161,8 @@ func (f *desk) serve(mux *http.ServeMux, pattern string, do func(*Request) (View
 		c := new(service.Call)
 		f.Service.Serve(w, r, c, func() service.Reply {
 			of := &Request{Call: c, desk: f, directory: f.Directory()}
-			c.Now = c.RealTime()
+			of.Real = c.RealTime()
+			c.Now = of.Real
 			var v View
 			var err error = errForm
 			if wrong == nil {
@@ -191,7 +195,10 @@ func (f *desk) reply(r *Request, v View, err error) service.Reply {
 		return whole(r, v.Whole)
 	}
 	reply := service.Reply{Status: http.StatusOK, Type: "text/html; charset=utf-8"}
-	if err != nil {
+	if open, is := errors.AsType[undecided](err); is {
+		v = r.again(open.told)
+		reply.Err, reply.Code = open.told, open.told.Code
+	} else if err != nil {
 		told := service.Told(err)
 		v = View{Template: "failed.html", Title: "console.failed", Status: told.Code.Status(),
 			Data: failure{Said(told), r.RequestID}}
@@ -223,6 +230,23 @@ func whole(r *Request, from http.Handler) service.Reply {
 	return service.Reply{Status: w.status, Type: w.header.Get("Content-Type"), Body: w.body.Bytes()}
 }
 
+// again asks to send the very same form once more, under the key that it has.
+func (r *Request) again(open *refusal.Error) View {
+	shown := failure{Messages: Said(open), RequestID: r.RequestID}
+	if r.HTTP.Method != http.MethodPost {
+		return View{Template: "failed.html", Title: "console.failed", Status: open.Code.Status(), Data: shown}
+	}
+	return View{Template: "again.html", Title: "console.again", Status: open.Code.Status(),
+		Data: sentAgain{shown, r.HTTP.PostForm}}
+}
+
+// sentAgain is a form that is sent again as it was.
+type sentAgain struct {
+	failure
+
+	Fields url.Values
+}
+
 // failure is what a page says that cannot be shown.
 type failure struct {
 	Messages  []string
@@ -244,7 +268,7 @@ func (r *Request) SignedIn(account guid.ID) error {
 	if token == "" {
 		return refusal.NotFound
 	}
-	session, err := r.desk.Store.Session(r.Context(), token, r.Now)
+	session, err := r.desk.Store.Session(r.Context(), token, r.Real)
 	if err != nil {
 		return service.Stored(err)
 	}
@@ -260,8 +284,8 @@ func (r *Request) SignedIn(account guid.ID) error {
 	if at < 0 {
 		return refusal.NotFound
 	}
-	if r.Now.Sub(session.SeenAt) > seenEvery {
-		if err := r.desk.Store.Seen(r.Context(), session.Key, r.Now); err != nil {
+	if r.Real.Sub(session.SeenAt) > seenEvery {
+		if err := r.desk.Store.Seen(r.Context(), session.Key, r.Real); err != nil {
 			return service.Stored(err)
 		}
 	}

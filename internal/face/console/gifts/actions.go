@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -85,8 +86,9 @@ func (f *pages) actionPages() (all []desk.Page) {
 		a := &actions[n]
 		show := func(r *desk.Request) (desk.View, error) { return f.showAction(r, a, nil) }
 		do := func(r *desk.Request) (desk.View, error) { return f.act(r, a) }
-		all = append(all, desk.Page{Pattern: "GET /gifts/{voucher}/" + a.name, Needs: a.operation.Needs(), Do: show},
-			desk.Page{Pattern: "POST /gifts/{voucher}/" + a.name, Needs: a.operation.Needs(), Do: do})
+		needs := a.operation.Needs() | merchant.MayLookUp // the form tells of the gift
+		all = append(all, desk.Page{Pattern: "GET /gifts/{voucher}/" + a.name, Needs: needs, Do: show},
+			desk.Page{Pattern: "POST /gifts/{voucher}/" + a.name, Needs: needs, Do: do})
 	}
 	return all
 }
@@ -303,12 +305,12 @@ func reverseFields(r *desk.Request, g *gift.Gift, history []gift.Entry) []input 
 		{Name: "reason", Label: label(r, "reason"), Kind: "text", Optional: true}}
 }
 
-func reverseBody(_ *desk.Request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+func reverseBody(r *desk.Request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
 	body := withReason(g, typed)
 	delete(body, "voucherID")
 	body["redemptionID"], body["amount"] = typed("redemption"), nil
 	if typed("amount") != "" {
-		amount, err := readAmount(g, typed("amount"))
+		amount, err := readAmount(r, g, typed("amount"))
 		if err != nil {
 			return nil, err
 		}
@@ -317,17 +319,9 @@ func reverseBody(_ *desk.Request, g *gift.Gift, typed func(string) string) (map[
 	return body, nil
 }
 
-// readAmount reads an amount as people write it, with a comma or a point.
-func readAmount(g *gift.Gift, typed string) (json.Number, error) {
-	text := strings.ReplaceAll(typed, " ", "")
-	if strings.Count(text, ",") == 1 && !strings.Contains(text, ".") {
-		text = strings.Replace(text, ",", ".", 1)
-	}
-	if _, err := g.Unit().ParseSigned(money.Number(text)); err != nil {
-		return "", refusal.At(refusal.ValidationFailure, "amount", "%q is no amount. Write one such as %s.", typed,
-			g.Unit().Format(1250))
-	}
-	return json.Number(text), nil
+// readAmount reads an amount of a gift that somebody typed.
+func readAmount(r *desk.Request, g *gift.Gift, typed string) (json.Number, error) {
+	return r.ReadAmount("amount", typed, g.Unit(), func(a money.Amount) string { return worth(r, g, a) })
 }
 
 func extendFields(r *desk.Request, g *gift.Gift, _ []gift.Entry) []input {
@@ -355,13 +349,16 @@ func adjustFields(r *desk.Request, _ *gift.Gift, _ []gift.Entry) []input {
 }
 
 func adjustBody(r *desk.Request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
-	amount, err := readAmount(g, typed("amount"))
+	amount, err := readAmount(r, g, typed("amount"))
 	if err != nil {
 		return nil, err
 	}
 	by, err := g.Unit().ParseSigned(money.Number(amount))
 	if err != nil {
 		return nil, err
+	}
+	if g.Item && r.Member.Role != staff.Owner && by > 0 { // their worth is not known, so no limit holds
+		return nil, refusal.At(refusal.NotAuthorized, "amount", "Only an owner adds pieces. Ask an owner of the account.")
 	}
 	if most := staff.AdjustLimit * unitsOf(g.Unit()); r.Member.Role != staff.Owner && by > most {
 		return nil, refusal.At(refusal.NotAuthorized, "amount", "You may add up to %s. Ask an owner of the account.",

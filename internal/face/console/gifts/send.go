@@ -1,7 +1,6 @@
 package gifts
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -120,18 +119,18 @@ type printed struct{ Gift, Card string }
 
 // orderOf is the request of send-gift that a form means.
 func orderOf(r *desk.Request, typed func(string) string) (map[string]any, error) {
-	value := strings.Replace(typed("value"), ",", ".", 1)
-	if _, err := r.Account.Currency.Parse(money.Number(value)); err != nil {
-		return nil, refusal.At(refusal.ValidationFailure, "value", "%q is no amount. Write one such as %s.", typed("value"),
-			r.Account.Currency.Format(25*unitsOf(r.Account.Currency)))
+	c := r.Account.Currency
+	value, err := r.ReadAmount("value", typed("value"), c, func(a money.Amount) string { return r.Locale.Money(a, c) })
+	if err != nil {
+		return nil, err
 	}
-	g := map[string]any{"value": json.Number(value), "deliveryMethodID": int(contact.Printed)}
+	g := map[string]any{"value": value, "deliveryMethodID": int(contact.Printed)}
 	if typed("to") != onPaper {
 		if typed("contact") == "" {
 			return nil, errNoContact
 		}
 		g = deliverTo(typed("contact"))
-		g["value"] = json.Number(value)
+		g["value"] = value
 	}
 	for member, field := range map[string]string{"recipientDescription": "recipient", "senderDescription": "sender",
 		"message": "message"} {

@@ -58,9 +58,13 @@ func Part(store Store, reading *fair.Places) desk.Part {
 	f := &pages{store, reading}
 	return desk.Part{Templates: templates, Pages: []desk.Page{
 		{Pattern: "GET /{$}", Do: toFirstPage},
+		{Pattern: "GET /till", Nav: "console.till", Needs: merchant.MayRedeem, Do: toTheTill},
 		{Pattern: "GET /" + todayPath, Nav: "console.today", Needs: merchant.MayLookUp, Do: f.today},
 	}}
 }
+
+// toTheTill leads to the till of this device. Who may redeem does so there, at the location of the till.
+func toTheTill(*desk.Request) (desk.View, error) { return desk.View{To: "/till"}, nil }
 
 // toFirstPage leads to the page that somebody sees after signing in.
 func toFirstPage(r *desk.Request) (desk.View, error) {
@@ -211,7 +215,7 @@ type moved struct {
 
 // tell adds a sum. What was given away is never sold, and not owed to anybody: it is left out.
 func (b *booksRead) tell(day int, k books.Key, s books.Sum) error {
-	if k.Promotional || k.Currency.Code == "" || !seesPlace(b.r, k) {
+	if k.Promotional || k.Currency.Code == "" {
 		return nil
 	}
 	of := b.all[k.Currency]
@@ -245,11 +249,6 @@ func (m *moved) add(n int, line books.Line, s books.Sum) {
 			m.times += s.Count
 		}
 	}
-}
-
-// seesPlace reports whether the member may see what is of where value was sold.
-func seesPlace(r *desk.Request, k books.Key) bool {
-	return len(r.Member.Locations) == 0 || slices.Contains(r.Member.Locations, k.Sold)
 }
 
 // figures are the sums as people read them, by currency.
