@@ -80,18 +80,14 @@ func invite(ctx context.Context, s *store.Store, account guid.ID, who staff.Memb
 	if a == nil {
 		return m, "", terminal.UsageError("There is no account " + account.String() + ". There are " + accountList(d) + ".")
 	}
-	token = staff.NewToken()
 	err = s.ChangeStaff(ctx, account, func(members []staff.Member) (c staff.Changes, err error) {
-		now := time.Now()
 		if known := staff.Find(members, who.Email); known != nil {
-			m = *known
-			m.Forget()
-			c.EndSessions = []guid.ID{m.ID}
-		} else if m, err = staff.Hire(a, members, who, now); err != nil {
+			who.ID = known.ID
+		}
+		if m, c, err = staff.Invite(a, members, who, time.Now()); err != nil {
 			return c, err
 		}
-		c.Save = []staff.Member{m}
-		c.Invite = &staff.Invited{Invitation: m.Invite(now), Token: token}
+		token = c.Invite.Token
 		c.Trail.What = fmt.Sprintf("invited %s to the console as %s", m.Name, m.Role)
 		return c, nil
 	})

@@ -124,22 +124,21 @@ func (s *service) inviteTo(of, email string, role staff.Role) string {
 	if err != nil {
 		s.Fatal(err)
 	}
-	token := staff.NewToken()
+	var token string
 	s.withStore(func(db *store.Store) error {
 		d, err := db.Directory(s.Context())
 		if err != nil {
 			return err
 		}
 		return db.ChangeStaff(s.Context(), account, func(members []staff.Member) (c staff.Changes, err error) {
-			m := staff.Member{}
+			who := staff.Member{Email: email, Role: role}
 			if known := staff.Find(members, email); known != nil {
-				m, c.EndSessions = *known, []guid.ID{known.ID}
-			} else if m, err = staff.Hire(d.Accounts[account], members, staff.Member{Email: email, Role: role},
-				time.Now()); err != nil {
-				return c, err
+				who.ID = known.ID
 			}
-			c.Save, c.Invite = []staff.Member{m}, &staff.Invited{Invitation: m.Invite(time.Now()), Token: token}
-			return c, nil
+			if _, c, err = staff.Invite(d.Accounts[account], members, who, time.Now()); err == nil {
+				token = c.Invite.Token
+			}
+			return c, err
 		})
 	})
 	return "/console/join/" + token
@@ -172,7 +171,7 @@ func TestAnInvitationSignsIn(t *testing.T) {
 	b.want(http.StatusSeeOther, harborConsole, nil)
 	b.want(http.StatusSeeOther, link, url.Values{})
 	page := b.want(http.StatusOK, harborConsole+"you", nil)
-	if !strings.Contains(page.body, "ann") || !strings.Contains(page.body, "This device, now") {
+	if !strings.Contains(page.body, "<b>ann</b>") || !strings.Contains(page.body, "This device, now") {
 		t.Errorf("the first page says %s", page.body)
 	}
 	b.want(http.StatusNotFound, link, nil)
@@ -223,6 +222,20 @@ func TestEndingASession(t *testing.T) {
 	ann.want(http.StatusOK, harborConsole+"you", nil)
 	ann.want(http.StatusSeeOther, harborConsole+"you/end", url.Values{"session": {id(ann)}})
 	ann.want(http.StatusSeeOther, harborConsole+"you", nil)
+	var trail struct{ Entries []struct{ What string } }
+	s.must("GET", "/api/integration/audit", examples.HarborOfficeKey, "", &trail)
+	ended := 0
+	for _, e := range trail.Entries {
+		if strings.Contains(e.What, "127.0.0.1") {
+			t.Errorf("an address is kept for ever: %s", e.What)
+		}
+		if e.What == "ann ended one of their sessions" {
+			ended++
+		}
+	}
+	if ended != 1 {
+		t.Errorf("the trail tells of %d sessions that ended: %+v", ended, trail)
+	}
 }
 
 // sessionOf is the id of a session.
@@ -572,5 +585,34 @@ func TestTheFirstAccount(t *testing.T) {
 	s.run(c)
 	if len(links) != 2 {
 		t.Error("an installation with an account makes a link")
+	}
+}
+
+// TestStaffGoByRealTime: in a test account, too, sessions, proofs, invitations and authenticators go by the service's
+// clock, not by the account's, which anybody with a key of it sets.
+func TestStaffGoByRealTime(t *testing.T) {
+	t.Parallel()
+	s := startTesting(t, server.Config{})
+	const path = "/console/" + sandboxID + "/"
+	ann := s.browser()
+	ann.want(http.StatusSeeOther, s.inviteTo(sandboxID, "ann@example.com", staff.Owner), url.Values{})
+	ann.want(http.StatusSeeOther, path+"you/password", url.Values{"password": {words}})
+	s.advance("P30D")
+	ann.want(http.StatusOK, path+"you", nil)
+	page := ann.want(http.StatusOK, path+"staff/invite", url.Values{"email": {"ben@example.com"}, "role": {"manager"}})
+	link := regexp.MustCompile(`/console/join/[\w-]{43}`).FindString(page.body)
+	s.browser().want(http.StatusSeeOther, link, url.Values{})
+	secret := regexp.MustCompile(`name="secret" value="(\w+)"`).FindStringSubmatch(
+		ann.want(http.StatusOK, path+"you", nil).body)[1]
+	ann.want(http.StatusSeeOther, path+"you/authenticator",
+		url.Values{"secret": {secret}, "code": {staff.Code(secret, time.Now())}})
+	ben := s.browser()
+	ben.want(http.StatusSeeOther, path+"sign-in",
+		signIn("ann@example.com", words, staff.Code(secret, time.Now().Add(30*time.Second))))
+	s.advance("P30D")
+	stale := s.unproven(ben.token())
+	if to := stale.want(http.StatusSeeOther, path+"staff/invite", url.Values{}).header.Get("Location"); !strings.Contains(
+		to, "confirm") {
+		t.Errorf("who proved nothing lately is led to %s", to)
 	}
 }

@@ -78,6 +78,21 @@ func Hire(a *merchant.Account, others []Member, m Member, now time.Time) (Member
 	return m, nil
 }
 
+// Invite invites somebody to an account: a member, named by their ID, who lost what they sign in with or lets somebody
+// else use it; or somebody new, whom Hire takes. It gives the member, and what changes: the invitation is in it. What
+// is said of it is the caller's.
+func Invite(a *merchant.Account, members []Member, who Member, now time.Time) (m Member, c Changes, err error) {
+	at := slices.IndexFunc(members, func(is Member) bool { return is.ID == who.ID })
+	if at >= 0 {
+		m, c.EndSessions = members[at], []guid.ID{who.ID}
+		m.Forget()
+	} else if m, err = Hire(a, members, who, now); err != nil {
+		return m, c, err
+	}
+	c.Save, c.Invite = []Member{m}, &Invited{Invitation: m.Invite(now), Token: NewToken()}
+	return m, c, nil
+}
+
 // fits refuses a role that is none, and locations that are not the account's.
 func (m *Member) fits(a *merchant.Account) error {
 	var refused *refusal.Error
@@ -207,7 +222,8 @@ func (s *Session) Proven(now time.Time) bool { return now.Before(s.ProvenAt.Add(
 type Changes struct {
 	Save        []Member   // new or changed
 	Remove      []guid.ID  // members; their sessions and invitations end
-	EndSessions []guid.ID  // of members: all of them
+	EndSessions []guid.ID  // of members: all of them, but for the one whose key is Keep
+	Keep        []byte     // nil: none goes on
 	End         [][]byte   // sessions, by their keys
 	Begin       []Begun    // sessions
 	Invite      *Invited   // ends earlier invitations of the member

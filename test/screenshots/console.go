@@ -30,11 +30,12 @@ func (w *world) invite(ctx context.Context, name, email string) (path string, er
 	if err != nil {
 		return "", err
 	}
-	token := staff.NewToken()
+	var token string
 	err = s.ChangeStaff(ctx, account, func(members []staff.Member) (c staff.Changes, err error) {
-		m, err := staff.Hire(d.Accounts[account], members, staff.Member{Name: name, Email: email, Role: staff.Owner},
-			time.Now())
-		c.Save, c.Invite = []staff.Member{m}, &staff.Invited{Invitation: m.Invite(time.Now()), Token: token}
+		who := staff.Member{Name: name, Email: email, Role: staff.Owner}
+		if _, c, err = staff.Invite(d.Accounts[account], members, who, time.Now()); err == nil {
+			token = c.Invite.Token
+		}
 		return c, err
 	})
 	return "/console/join/" + token, err

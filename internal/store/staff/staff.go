@@ -217,9 +217,10 @@ func (s *Staff) save(ctx context.Context, tx *sql.Tx, account guid.ID, c *staff.
 			return err
 		}
 	}
+	keep := append([]byte{}, c.Keep...) // never NULL, which is equal to nothing
 	for _, id := range append(c.EndSessions, c.Remove...) {
-		if err := run(ctx, tx, `DELETE FROM staff_session WHERE account_id = $1 AND staff_id = $2`, db.KeyOf(account),
-			db.KeyOf(id)); err != nil {
+		if err := run(ctx, tx, `DELETE FROM staff_session WHERE account_id = $1 AND staff_id = $2 AND hash <> $3`,
+			db.KeyOf(account), db.KeyOf(id), keep); err != nil {
 			return err
 		}
 	}

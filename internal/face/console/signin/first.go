@@ -5,6 +5,7 @@ import (
 	"errors"
 	"html/template"
 	"slices"
+	"time"
 
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/guid"
@@ -68,13 +69,17 @@ func (f *pages) beginFirst(r *desk.Request) (desk.View, error) {
 		Location: form.Get("location"), Till: form.Get("till"), Language: r.Locale.Language()},
 		Owner: form.Get("owner"), Email: form.Get("email")}
 	_, err := staff.Hire(&merchant.Account{}, nil, staff.Member{Name: asked.Owner, Email: asked.Email, Role: staff.Owner},
-		r.Now)
+		r.Real)
 	if refused, is := errors.AsType[*refusal.Error](err); is {
 		asked.Wrong = desk.Said(refused)
 	}
 	if asked.Wrong = append(asked.Wrong, f.Beginner.CheckFirst(asked.First)...); len(asked.Wrong) > 0 {
 		return showFirst(asked), nil
 	}
+	// What follows goes on when the browser goes away: half of it would be of use to nobody.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), firstWithin)
+	defer cancel()
+	r.Proceed(ctx)
 	// The link is used up first, so that two who have it make one account. Should the store go away before the account is
 	// made, the service prints another link at its next start.
 	err = f.Store.ChangeStaff(r.Context(), guid.ID{}, func([]staff.Member) (staff.Changes, error) {
@@ -90,7 +95,21 @@ func (f *pages) beginFirst(r *desk.Request) (desk.View, error) {
 	if err != nil {
 		return desk.View{}, service.Stored(err)
 	}
-	return f.firstOwner(r, &asked, id, pair)
+	v, err := f.firstOwner(r, &asked, id, pair)
+	if err != nil {
+		return desk.View{}, withoutOwner(err)
+	}
+	return v, nil
+}
+
+// firstWithin is how long it may take to make the first account.
+const firstWithin = time.Minute
+
+// withoutOwner says what to do when the account was made and nobody could be let in to it.
+func withoutOwner(err error) error {
+	told := service.Told(service.Stored(err))
+	return refusal.Join(refusal.New(told.Code, "The account is made, but nobody can come in yet. Whoever runs the "+
+		"installation makes a link for its owner with boon staff invite."), told)
 }
 
 // firstOwner makes whoever made the account its owner, and signs them in.
@@ -99,12 +118,12 @@ func (f *pages) firstOwner(r *desk.Request, asked *firstForm, id guid.ID, pair s
 	if a == nil {
 		return desk.View{}, desk.ErrNoPage
 	}
-	m, err := staff.Hire(a, nil, staff.Member{Name: asked.Owner, Email: asked.Email, Role: staff.Owner}, r.Now)
+	m, err := staff.Hire(a, nil, staff.Member{Name: asked.Owner, Email: asked.Email, Role: staff.Owner}, r.Real)
 	if err != nil {
 		return desk.View{}, err
 	}
 	m.JoinedAt = m.InvitedAt
-	session := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Now)
+	session := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Real)
 	r.Member = m
 	err = f.Store.ChangeStaff(r.Context(), id, func(members []staff.Member) (staff.Changes, error) {
 		return staff.Changes{Save: append(slices.Clone(members), m), Begin: []staff.Begun{session},

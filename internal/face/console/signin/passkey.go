@@ -195,7 +195,7 @@ func (f *pages) enterWithPasskey(r *desk.Request, m *staff.Member, credential *w
 	if err != nil {
 		return desk.View{}, fmt.Errorf("keeping a passkey: %w", err)
 	}
-	begun, to := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Now), ""
+	begun, to := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Real), ""
 	switch err := r.SignedIn(m.AccountID); {
 	case err == nil && r.Member.ID == m.ID:
 		begun.Session.BegunAt, to = r.Session.BegunAt, within(r.HTTP.PostForm.Get("to"))
@@ -222,7 +222,7 @@ func (f *pages) askForPasskey(r *desk.Request) (desk.View, error) {
 	if f.passkeys == nil {
 		return desk.View{}, errNoPasskeys
 	}
-	if r.Member.Proves() && !r.Session.Proven(r.Now) {
+	if r.Member.Proves() && !r.Session.Proven(r.Real) {
 		return r.ToConfirm("you"), nil
 	}
 	user := passkeyUser{r.Member}
@@ -260,13 +260,13 @@ func (f *pages) addPasskey(r *desk.Request) (desk.View, error) {
 	}
 	return f.change(r, "added a passkey", func(m *staff.Member) error {
 		switch {
-		case m.Proves() && !r.Session.Proven(r.Now):
+		case m.Proves() && !r.Session.Proven(r.Real):
 			return desk.ErrNotForYou
 		case len(m.Passkeys) >= maxPasskeys:
 			return refusal.New(refusal.ValidationFailure, "You have %d passkeys. Remove one first.", maxPasskeys)
 		}
 		m.Passkeys = append(slices.Clone(m.Passkeys), staff.Passkey{ID: credential.ID, Credential: kept,
-			Device: device(r.HTTP.UserAgent()), AddedAt: r.Now.UTC().Truncate(time.Second)})
+			Device: device(r.HTTP.UserAgent()), AddedAt: r.Real.UTC().Truncate(time.Second)})
 		return nil
 	})
 }

@@ -40,7 +40,7 @@ func (f *pages) replaced(r *desk.Request) (keys [][]byte, _ error) {
 	if token == "" {
 		return nil, nil
 	}
-	had, err := f.Store.Session(r.Context(), token, r.Now)
+	had, err := f.Store.Session(r.Context(), token, r.Real)
 	switch {
 	case errors.Is(err, refusal.NotFound):
 		return nil, nil
@@ -53,7 +53,7 @@ func (f *pages) replaced(r *desk.Request) (keys [][]byte, _ error) {
 // start leads to the console of the account that the browser is signed in to.
 func (f *pages) start(r *desk.Request) (desk.View, error) {
 	if token := r.Token(); token != "" {
-		s, err := f.Store.Session(r.Context(), token, r.Now)
+		s, err := f.Store.Session(r.Context(), token, r.Real)
 		switch {
 		case err == nil:
 			return desk.View{To: desk.Home(s.AccountID)}, nil
@@ -95,7 +95,7 @@ var errInvitation = refusal.New(refusal.NotFound,
 // invited finds the invitation that a request is about, and the member whom it is for; nil: it is for whoever makes the
 // first account. Tokens that are none are counted like keys that are none.
 func (f *pages) invited(r *desk.Request) (staff.Invitation, *staff.Member, error) {
-	i, err := f.Store.Invitation(r.Context(), r.HTTP.PathValue("token"), r.Now)
+	i, err := f.Store.Invitation(r.Context(), r.HTTP.PathValue("token"), r.Real)
 	if errors.Is(err, refusal.NotFound) {
 		if err := r.CountAnonymous(); err != nil {
 			return i, nil, err
@@ -146,7 +146,7 @@ func (f *pages) join(r *desk.Request) (desk.View, error) {
 	if isFirst(&i) {
 		return f.beginFirst(r)
 	}
-	begun := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Now)
+	begun := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Real)
 	had, err := f.replaced(r)
 	if err != nil {
 		return desk.View{}, err

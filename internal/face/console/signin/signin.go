@@ -94,7 +94,7 @@ func (f *pages) signIn(r *desk.Request) (desk.View, error) {
 	if err != nil {
 		return desk.View{}, err
 	}
-	begun := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Now)
+	begun := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Real)
 	return f.enterAs(r, m, &begun, m.Name+" signed in to the console with a password", useUp(r, m))
 }
 
@@ -182,7 +182,7 @@ func (f *pages) check(r *desk.Request, account guid.ID, m *staff.Member, email, 
 		return true, nil
 	}
 	shown := *m.TOTP
-	return shown.Use(code, r.Now), nil
+	return shown.Use(code, r.Real), nil
 }
 
 // useUp refuses a password that was changed meanwhile, and uses the code of the authenticator up.
@@ -193,7 +193,7 @@ func useUp(r *desk.Request, m *staff.Member) func(*staff.Member) error {
 		}
 		if is.TOTP != nil {
 			used := *is.TOTP
-			if !used.Use(r.HTTP.PostForm.Get("code"), r.Now) {
+			if !used.Use(r.HTTP.PostForm.Get("code"), r.Real) {
 				return errSignIn
 			}
 			is.TOTP = &used
@@ -220,7 +220,7 @@ func (f *pages) enterAs(r *desk.Request, m *staff.Member, begun *staff.Begun, wh
 		if err := how(&is); err != nil {
 			return staff.Changes{}, err
 		}
-		is.Remember(shown, r.Now)
+		is.Remember(shown, r.Real)
 		return staff.Changes{Save: []staff.Member{is}, End: had, Begin: []staff.Begun{*begun},
 			Trail: staff.TrailEntry{What: what, SignIn: true, By: r.By(), RequestID: r.RequestID}}, nil
 	})
@@ -272,7 +272,7 @@ func (f *pages) confirm(r *desk.Request) (desk.View, error) {
 	if err != nil {
 		return desk.View{}, err
 	}
-	begun := m.Begin(r.Session.Device, r.Address(), r.Now)
+	begun := m.Begin(r.Session.Device, r.Address(), r.Real)
 	begun.Session.BegunAt = r.Session.BegunAt
 	v, err := f.enterAs(r, m, &begun, m.Name+" proved once more who they are", useUp(r, m))
 	if err == nil {

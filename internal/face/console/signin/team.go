@@ -67,7 +67,7 @@ func (f *pages) teamAfter(r *desk.Request, shown team, err error) (desk.View, er
 	if err != nil {
 		return desk.View{}, service.Stored(err)
 	}
-	sessions, err := f.Store.Sessions(r.Context(), r.Account.ID, r.Now)
+	sessions, err := f.Store.Sessions(r.Context(), r.Account.ID, r.Real)
 	if err != nil {
 		return desk.View{}, service.Stored(err)
 	}
@@ -109,18 +109,14 @@ func (f *pages) invite(r *desk.Request) (desk.View, error) {
 			typed.Locations = append(typed.Locations, id)
 		}
 	}
-	token := staff.NewToken()
 	var m staff.Member
+	var token string
 	err := f.Store.ChangeStaff(r.Context(), r.Account.ID, func(members []staff.Member) (c staff.Changes, err error) {
-		again, _ := guid.Parse(form.Get("member"))
-		if known := named(members, again); known != nil { // whoever lost what they sign in with comes in anew
-			m, c.EndSessions = *known, []guid.ID{again}
-			m.Forget()
-		} else if m, err = staff.Hire(r.Account, members, typed, r.Now); err != nil {
+		typed.ID, _ = guid.Parse(form.Get("member")) // of somebody who is invited anew
+		if m, c, err = staff.Invite(r.Account, members, typed, r.Real); err != nil {
 			return c, err
 		}
-		c.Save = []staff.Member{m}
-		c.Invite = &staff.Invited{Invitation: m.Invite(r.Now), Token: token}
+		token = c.Invite.Token
 		c.Trail = trail(r, fmt.Sprintf("%s invited %s to the console as %s", r.Member.Name, m.Name, m.Role))
 		return c, nil
 	})

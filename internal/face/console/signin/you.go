@@ -80,7 +80,7 @@ func (f *pages) youAfter(r *desk.Request, err error) (desk.View, error) {
 		shown.Passkeys = append(shown.Passkeys, shownPasskey{hex.EncodeToString(p.ID), p.Device,
 			p.AddedAt.In(r.Account.Zone)})
 	}
-	all, err := f.Store.Sessions(r.Context(), r.Account.ID, r.Now)
+	all, err := f.Store.Sessions(r.Context(), r.Account.ID, r.Real)
 	if err != nil {
 		return desk.View{}, service.Stored(err)
 	}
@@ -114,31 +114,31 @@ func (f *pages) endSession(r *desk.Request) (desk.View, error) {
 	if err != nil {
 		return desk.View{}, desk.ErrNoPage
 	}
-	all, err := f.Store.Sessions(r.Context(), r.Account.ID, r.Now)
+	all, err := f.Store.Sessions(r.Context(), r.Account.ID, r.Real)
 	if err != nil {
 		return desk.View{}, service.Stored(err)
 	}
-	c := staff.Changes{Trail: staff.TrailEntry{By: r.By(), RequestID: r.RequestID}}
-	for _, s := range all {
-		if s.ID == id && s.StaffID == r.Member.ID {
-			c.End = [][]byte{s.Key}
-			c.Trail.What = fmt.Sprintf("%s ended the session in %s from %s", r.Member.Name, s.Device, s.Address)
-		}
+	after := desk.View{To: desk.Home(r.Account.ID) + "you"}
+	at := slices.IndexFunc(all, func(s staff.Session) bool { return s.ID == id && s.StaffID == r.Member.ID })
+	if at < 0 { // it is over already, or somebody else's
+		return after, nil
 	}
-	err = f.Store.ChangeStaff(r.Context(), r.Account.ID, func([]staff.Member) (staff.Changes, error) { return c, nil })
+	what := r.Member.Name + " ended one of their sessions"
+	if device := all[at].Device; device != "" { // a program may not say what it is
+		what += ": " + device
+	}
+	err = f.Store.ChangeStaff(r.Context(), r.Account.ID, func([]staff.Member) (staff.Changes, error) {
+		return staff.Changes{End: [][]byte{all[at].Key}, Trail: trail(r, what)}, nil
+	})
 	if err != nil {
 		return desk.View{}, service.Stored(err)
 	}
-	return desk.View{To: desk.Home(r.Account.ID) + "you"}, nil
+	return after, nil
 }
 
 // change changes the member who makes the request, and ends their other sessions: whoever stole one shall not go on.
 func (f *pages) change(r *desk.Request, what string, how func(*staff.Member) error) (desk.View, error) {
-	all, err := f.Store.Sessions(r.Context(), r.Account.ID, r.Now)
-	if err != nil {
-		return desk.View{}, service.Stored(err)
-	}
-	err = f.Store.ChangeStaff(r.Context(), r.Account.ID, func(members []staff.Member) (c staff.Changes, err error) {
+	err := f.Store.ChangeStaff(r.Context(), r.Account.ID, func(members []staff.Member) (c staff.Changes, err error) {
 		at := slices.IndexFunc(members, func(m staff.Member) bool { return m.ID == r.Member.ID })
 		if at < 0 {
 			return c, desk.ErrNotForYou
@@ -147,11 +147,7 @@ func (f *pages) change(r *desk.Request, what string, how func(*staff.Member) err
 		if err := how(&is); err != nil {
 			return c, err
 		}
-		for _, s := range all {
-			if s.StaffID == is.ID && s.ID != r.Session.ID {
-				c.End = append(c.End, s.Key)
-			}
-		}
+		c.EndSessions, c.Keep = []guid.ID{is.ID}, r.Session.Key
 		c.Save = []staff.Member{is}
 		c.Trail = staff.TrailEntry{What: r.Member.Name + " " + what, By: r.By(), RequestID: r.RequestID}
 		return c, nil
@@ -168,7 +164,7 @@ func (f *pages) setPassword(r *desk.Request) (desk.View, error) {
 	if err := staff.CheckPassword(password, r.Member.TOTP != nil); err != nil {
 		return f.youAfter(r, err)
 	}
-	if r.Member.Proves() && !r.Session.Proven(r.Now) {
+	if r.Member.Proves() && !r.Session.Proven(r.Real) {
 		return r.ToConfirm("you"), nil
 	}
 	done, err := f.busy.Take(r.Context(), r.Account.ID, r.Member.ID)
@@ -179,7 +175,7 @@ func (f *pages) setPassword(r *desk.Request) (desk.View, error) {
 	hashed.SetPassword(password)
 	done()
 	return f.change(r, "chose a password", func(m *staff.Member) error {
-		if m.Proves() && !r.Session.Proven(r.Now) {
+		if m.Proves() && !r.Session.Proven(r.Real) {
 			return desk.ErrNotForYou
 		}
 		m.Password, m.Long = hashed.Password, hashed.Long
@@ -189,11 +185,11 @@ func (f *pages) setPassword(r *desk.Request) (desk.View, error) {
 
 // setAuthenticator begins to ask for the codes of an authenticator beside the password.
 func (f *pages) setAuthenticator(r *desk.Request) (desk.View, error) {
-	if !r.Session.Proven(r.Now) {
+	if !r.Session.Proven(r.Real) {
 		return r.ToConfirm("you"), nil
 	}
 	form := r.HTTP.PostForm
-	made, err := staff.NewTOTP(form.Get("secret"), form.Get("code"), r.Now)
+	made, err := staff.NewTOTP(form.Get("secret"), form.Get("code"), r.Real)
 	if err != nil {
 		return f.youAfter(r, err)
 	}
