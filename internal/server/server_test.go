@@ -167,12 +167,15 @@ type soldGift struct {
 	CurrentBalance                                              json.Number
 }
 
-func (s *service) sell(gift string) soldGift {
+func (s *service) sell(gift string) soldGift { s.Helper(); return s.sellAs(gift, "W-1") }
+
+// sellAs is sell, under the number of a sale.
+func (s *service) sellAs(gift, reference string) soldGift {
 	s.Helper()
 	var order struct{ Gifts []soldGift }
 	s.must("POST", "/api/integration/gifting/send-gift", examples.HarborWebShopKey,
 		`{"monetaryGift":`+gift+`,"paymentMethodID":2,
-		"externalTransactionReferenceNumber":"W-1","externalTransactionCustomerFirstName":"Carla",
+		"externalTransactionReferenceNumber":"`+reference+`","externalTransactionCustomerFirstName":"Carla",
 		"externalTransactionCustomerLastName":"Diaz",
 		"externalTransactionCustomerEmailAddress":"carla@example.com",
 		"externalStorefrontID":"`+examples.HarborStorefront+`"}`, &order)

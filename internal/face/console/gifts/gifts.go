@@ -33,10 +33,13 @@ var filters = []gift.Status{gift.Delivered, gift.Claimed, gift.Pending, gift.Fai
 // giftList is what the page of the list shows.
 type giftList struct {
 	Searched string // what was asked for; "": all gifts
+	Search   string // the address that what was asked for is sent to
 	Filters  []desk.Link
 	Gifts    []Row
 	Newest   string // the address of the first page; "": this is it
 	Older    string // that of the next page; "": this is the last
+	Before   string // in place of it, where the page after a search begins; "": there is none
+	All      string // the address of all gifts, where something was asked for
 	Begun    bool   // something was asked for, or it is not the first page
 }
 
@@ -52,30 +55,22 @@ type Row struct {
 func (f *pages) gifts(r *desk.Request) (desk.View, error) {
 	q := r.HTTP.URL.Query()
 	filter := gift.Filter{AccountID: r.Account.ID, Limit: pageOfGifts}
-	shown := giftList{Searched: strings.TrimSpace(q.Get("q")), Begun: q.Get("q")+q.Get("status")+q.Get("before") != ""}
+	shown := giftList{Begun: q.Get("status")+q.Get("before") != ""}
 	var known bool
 	if filter.Status, known = gift.ParseStatus(q.Get("status")); !known && q.Get("status") != "" {
 		return desk.View{}, desk.ErrNoPage
 	}
-	if at := q.Get("before"); at != "" {
-		before, err := guid.Parse(at)
-		if err != nil {
-			return desk.View{}, desk.ErrNoPage
-		}
-		filter.Before = before
+	var err error
+	if filter.Before, err = before(q.Get("before")); err != nil {
+		return desk.View{}, err
 	}
-	page, err := f.find(r, filter, shown.Searched)
+	page, err := f.Store.List(r.Context(), filter)
 	if err != nil {
 		return desk.View{}, service.Stored(err)
 	}
-	for n := range page.Gifts {
-		shown.Gifts = append(shown.Gifts, RowOf(r, &page.Gifts[n]))
-	}
+	shown.add(r, &page)
 	base := desk.Home(r.Account.ID) + "gifts"
 	all := url.Values{}
-	if shown.Searched != "" {
-		all.Set("q", shown.Searched)
-	}
 	shown.Filters = []desk.Link{{Text: r.Locale.Text("console.gifts.all"), To: desk.Address(base, all),
 		Here: filter.Status == 0}}
 	for _, s := range filters {
@@ -92,6 +87,23 @@ func (f *pages) gifts(r *desk.Request) (desk.View, error) {
 		shown.Older = desk.Address(base, desk.With(all, "before", page.Next.String()))
 	}
 	return desk.View{Template: "gifts.html", Title: "console.gifts", Data: shown}, nil
+}
+
+// before reads where a page begins; "": at the newest.
+func before(text string) (at guid.ID, err error) {
+	if text == "" {
+		return at, nil
+	}
+	if at, err = guid.Parse(text); err != nil {
+		return at, desk.ErrNoPage
+	}
+	return at, nil
+}
+
+func (l *giftList) add(r *desk.Request, page *gift.Page) {
+	for n := range page.Gifts {
+		l.Gifts = append(l.Gifts, RowOf(r, &page.Gifts[n]))
+	}
 }
 
 // find selects gifts by what somebody typed: an order, the last four digits, an address or a number, else words of the
@@ -120,32 +132,66 @@ func (f *pages) find(r *desk.Request, filter gift.Filter, text string) (gift.Pag
 	return f.Store.List(r.Context(), sale)
 }
 
-// search leads to what somebody typed or scanned: a gift by its code, by the token of its QR code or by its id, else
-// the list of what fits. Codes are sent and never stand in an address; they are limited against guessing as at a till.
+// search leads to what somebody typed or scanned: a gift by its code, by the token of its QR code or by its id. Else it
+// lists what fits. What was typed never stands in an address, which browsers and proxies keep: it may be a code with a
+// slip in it. Codes are limited against guessing as at a till.
 func (f *pages) search(r *desk.Request) (desk.View, error) {
 	text := strings.TrimSpace(r.HTTP.PostForm.Get("q"))
-	base := desk.Home(r.Account.ID) + "gifts"
-	g, err := bySecret(r, text)
-	if id, wrong := guid.Parse(text); wrong == nil { // else it is an order's
-		found, missing := f.Store.Gift(r.Context(), r.Account.ID, id)
-		switch {
-		case missing == nil:
-			g = &found
-		case !errors.Is(missing, refusal.NotFound):
-			err = service.Stored(missing)
+	filter := gift.Filter{AccountID: r.Account.ID, Limit: pageOfGifts}
+	var err error
+	if filter.Before, err = before(r.HTTP.PostForm.Get("before")); err != nil {
+		return desk.View{}, err
+	}
+	page, err := f.ofSale(r, filter, text)
+	if err != nil {
+		return desk.View{}, err
+	}
+	if len(page.Gifts) == 0 {
+		g, err := f.one(r, text)
+		if err != nil {
+			return desk.View{}, err
+		}
+		if g != nil {
+			return desk.View{To: desk.Home(r.Account.ID) + "gifts/" + g.ID.String()}, nil
+		}
+		if page, err = f.find(r, filter, text); err != nil {
+			return desk.View{}, service.Stored(err)
 		}
 	}
+	below := desk.Home(r.Account.ID)
+	shown := giftList{Searched: text, Search: below + "search", Begun: true, All: below + "gifts"}
+	shown.add(r, &page)
+	if !page.Next.IsZero() {
+		shown.Before = page.Next.String()
+	}
+	return desk.View{Template: "gifts.html", Title: "console.gifts", Data: shown}, nil
+}
+
+// ofSale finds the gifts of a sale by a number that could be a code, before it counts as a guess of one. That tells
+// nobody of codes: whoever may search sees the numbers of all sales of the account.
+func (f *pages) ofSale(r *desk.Request, filter gift.Filter, text string) (page gift.Page, _ error) {
+	if _, err := gift.ReadCodeOf(r.Account, text); err != nil {
+		return page, nil
+	}
+	filter.Reference = text
+	page, err := f.Store.List(r.Context(), filter)
+	return page, service.Stored(err)
+}
+
+// one finds the one gift that a text names: by its id, its code or its token; nil where it names none.
+func (f *pages) one(r *desk.Request, text string) (*gift.Gift, error) {
+	id, err := guid.Parse(text)
+	if err != nil {
+		return bySecret(r, text)
+	}
+	found, err := f.Store.Gift(r.Context(), r.Account.ID, id)
 	switch {
+	case errors.Is(err, refusal.NotFound): // it may be an order's
+		return nil, nil
 	case err != nil:
-		return desk.View{}, err
-	case g != nil:
-		return desk.View{To: base + "/" + g.ID.String()}, nil
+		return nil, service.Stored(err)
 	}
-	q := url.Values{}
-	if text != "" {
-		q.Set("q", text)
-	}
-	return desk.View{To: desk.Address(base, q)}, nil
+	return &found, nil
 }
 
 // bySecret finds a gift by its code or its token; nil where the text is neither. A text that could be the code of
@@ -158,7 +204,7 @@ func bySecret(r *desk.Request, text string) (*gift.Gift, error) {
 		}
 		return &g, err
 	}
-	if token, err := gift.ParseToken(text); err == nil {
+	if token, err := gift.ParseToken(strings.TrimSuffix(text, "/print.pdf")); err == nil {
 		g, err := r.FindByToken(token, guid.ID{})
 		return &g, err
 	}
