@@ -212,7 +212,7 @@ func (p *pages) save(r *desk.Request) (desk.View, error) {
 	if err != nil {
 		return desk.View{}, err
 	}
-	if e.section.fresh && !r.Session.Proven(r.Now) {
+	if e.section.fresh && !r.Session.Proven(r.Real) {
 		return r.ToConfirm(e.path()), nil
 	}
 	post := r.HTTP.PostForm

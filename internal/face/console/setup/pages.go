@@ -318,7 +318,7 @@ func (p *pages) form(r *desk.Request) (desk.View, error) {
 	if err != nil {
 		return desk.View{}, err
 	}
-	if e.section.fresh && !r.Session.Proven(r.Now) {
+	if e.section.fresh && !r.Session.Proven(r.Real) {
 		return r.ToConfirm(e.path()), nil
 	}
 	return p.show(r, e, shown{typed: e.record, seen: e.record.Some(fieldsOf(e.questions)).Mark()})
