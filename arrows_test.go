@@ -312,16 +312,55 @@ func TestModulesAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./cmd/boon").Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	for _, path := range strings.Fields(string(out)) {
+	for _, path := range compiled(t) {
 		_, name, deep := strings.Cut(path, "/") // of modules that share a beginning, it is written once
 		if deep && path+"/" != module && !strings.HasPrefix(path, module) &&
 			!regexp.MustCompile(`\b`+regexp.QuoteMeta(name[strings.Index(name, "/")+1:])+`\b`).Match(named) {
 			t.Errorf("THIRD_PARTY.md lacks %s", path)
 		}
+	}
+}
+
+// compiled lists the modules of the program.
+func compiled(t *testing.T) []string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./cmd/boon").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	return slices.Compact(slices.Sorted(strings.FieldsSeq(string(out))))
+}
+
+// TestModulesOfTestsAreNamed: go.mod asks for modules that only tests import. CONTRIBUTING.md names each of them, and
+// why its tests do not move to the module test; it names no other.
+func TestModulesOfTestsAreNamed(t *testing.T) {
+	program := compiled(t)
+	asked, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\nModule | Tests that import it | Why they stay\n---|---|---\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var named, only []string
+	for row := range strings.Lines(table) {
+		cell, _, _ := strings.Cut(row, " | ")
+		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cell, -1) {
+			named = append(named, m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(string(asked), -1) {
+		if !slices.Contains(program, m[1]) {
+			only = append(only, m[1])
+		}
+	}
+	slices.Sort(named)
+	slices.Sort(only)
+	if !slices.Equal(named, only) {
+		t.Errorf("CONTRIBUTING.md names %q; of go.mod, only tests import %q", named, only)
 	}
 }
 
