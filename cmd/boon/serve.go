@@ -34,7 +34,7 @@ type serveCmd struct {
 	Anyway      bool          `setting:"file" name:"outbox-anyway" help:"With --outbox: also where others than this machine can open it, with every code in it."`
 	KeepDays    int           `setting:"file" name:"keep-requests" default:"30" placeholder:"DAYS" help:"Days after which idempotency records of calls that move no value are deleted; at least 30. Those of redemptions, reversals and holds are kept for ever. Default: ${default}."`
 	SMTP        string        `setting:"file" name:"smtp" placeholder:"URL" help:"Send e-mail through this server: smtp://user:password@host:587?from=ADDRESS, or smtps://…; see docs/operating/delivery.md."`
-	SMS         string        `setting:"file" name:"sms" placeholder:"URL" help:"Send SMS through Twilio: twilio://SID:TOKEN@api.twilio.com?from=+1…"`
+	SMS         string        `setting:"file" name:"sms" placeholder:"URL" help:"Send SMS through this gateway, such as twilio://SID:TOKEN@api.twilio.com?from=+1…; see docs/operating/delivery.md."`
 	RetryFor    time.Duration `setting:"file" name:"delivery-retry-for" default:"24h" placeholder:"TIME" help:"How long a message that is refused for now is tried again. Default: ${default}."`
 	Proxies     string        `setting:"file" name:"trusted-proxies" placeholder:"NET,NET" help:"Addresses or networks of reverse proxies whose X-Forwarded-For is believed, such as 127.0.0.1,10.0.0.0/8. Default: none; behind a proxy, all clients are then one."`
 	CashOutLaw  string        `setting:"file" name:"cash-out-law" placeholder:"FILE" help:"Table of the laws that let guests ask for the rest of a gift in cash, as JSON, in place of the one of this program; see docs/operating/install.md. No legal advice."`

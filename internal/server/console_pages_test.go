@@ -59,7 +59,7 @@ func TestEveryPageIsForTheStaffOfItsAccount(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{Outbox: true})
 	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
-	ann := s.settled("ann@example.com", staff.Owner)
+	ann := s.member("ann@example.com", staff.Owner)
 	out := s.joined("out@example.com", staff.Owner)
 	ended := out.token()
 	out.want(http.StatusSeeOther, harborConsole+"sign-out", url.Values{})
@@ -122,7 +122,7 @@ func TestLookingAtPagesChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{Outbox: true})
 	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
-	ann := s.unproven(s.settled("ann@example.com", staff.Owner).token())
+	ann := s.unproven(s.member("ann@example.com", staff.Owner).token())
 	before := s.rows()
 	for _, p := range closedPages(t) {
 		path, form := addressOf(&p, g.VoucherID, everyField(g))

@@ -318,8 +318,8 @@ func signIn(email, password, code string) url.Values {
 
 const words = "orange bicycle on a roof"
 
-// settled is the browser of somebody who came in and has a password.
-func (s *service) settled(email string, role staff.Role) *browser {
+// member is the browser of somebody who came in and has a password.
+func (s *service) member(email string, role staff.Role) *browser {
 	s.Helper()
 	b := s.joined(email, role)
 	b.want(http.StatusSeeOther, harborConsole+"you/password", url.Values{"password": {words}})
@@ -363,7 +363,7 @@ func TestSigningInWithAPassword(t *testing.T) {
 func TestASignInTellsNothing(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
-	s.settled("ann@example.com", staff.Manager)
+	s.member("ann@example.com", staff.Manager)
 	s.joined("ben@example.com", staff.Manager) // has no password
 	same := map[string]bool{}
 	for _, account := range []string{examples.HarborAccount, "0197f2a4-0000-7000-8000-000000000001"} {
@@ -387,8 +387,8 @@ func TestASignInTellsNothing(t *testing.T) {
 func TestManyWrongPasswords(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
-	ann := s.settled("ann@example.com", staff.Manager)
-	ben := s.settled("ben@example.com", staff.Manager)
+	ann := s.member("ann@example.com", staff.Manager)
+	ben := s.member("ben@example.com", staff.Manager)
 	ann.want(http.StatusSeeOther, harborConsole+"sign-in", signIn("ann@example.com", words, "")) // the device is known now
 	thief, looked := s.browser(), 0
 	tries := 10_000
@@ -413,7 +413,7 @@ func TestManyWrongPasswords(t *testing.T) {
 func TestAnAuthenticator(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
-	ann := s.settled("ann@example.com", staff.Manager)
+	ann := s.member("ann@example.com", staff.Manager)
 	page := ann.want(http.StatusOK, harborConsole+"you", nil)
 	secret := regexp.MustCompile(`name="secret" value="(\w+)"`).FindStringSubmatch(page.body)[1]
 	ann.want(http.StatusBadRequest, harborConsole+"you/authenticator", url.Values{"secret": {secret}, "code": {"000000"}})
@@ -436,7 +436,7 @@ func TestAnAuthenticator(t *testing.T) {
 func TestOwnersManageTheStaff(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
-	ann := s.settled("ann@example.com", staff.Owner)
+	ann := s.member("ann@example.com", staff.Owner)
 	page := ann.want(http.StatusOK, harborConsole+"staff/invite", url.Values{"email": {"ben@example.com"}, "name": {"Ben"},
 		"role": {"manager"}})
 	link := regexp.MustCompile(`/console/join/[\w-]{43}`).FindString(page.body)
@@ -512,7 +512,7 @@ func (s *service) unproven(token string) *browser {
 func TestProvingOnceMore(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
-	first := s.settled("ann@example.com", staff.Owner)
+	first := s.member("ann@example.com", staff.Owner)
 	ann := s.unproven(first.token())
 	for path, to := range map[string]string{"staff/invite": "staff", "staff/role": "staff", "staff/remove": "staff",
 		"you/password": "you", "you/authenticator": "you", "you/authenticator/end": "you"} {

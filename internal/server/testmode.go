@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	settleRest  = 20 * time.Millisecond // before what is due is counted again
-	settleHolds = 16                    // gifts whose holds are entered at a time
-	countDue    = 1_000                 // gifts that are counted at most, of holds and of names to be erased
+	catchUpPause = 20 * time.Millisecond // before what is due is counted again
+	holdsAtOnce  = 16                    // gifts whose holds are entered at a time
+	countDue     = 1_000                 // gifts that are counted at most, of holds and of names to be erased
 )
 
 // catchUp does what is due in a test account by its clock, in small portions beside everything else, and tells how much
@@ -25,20 +25,20 @@ func (a *app) catchUp(ctx context.Context, account *merchant.Account, within tim
 		return 0, err
 	}
 	for {
-		if left, err = a.settleSome(ctx, account, within > 0); err != nil || left == 0 || !time.Now().Before(end) {
+		if left, err = a.doSome(ctx, account, within > 0); err != nil || left == 0 || !time.Now().Before(end) {
 			return left + kept, err
 		}
 		a.tests.Wake()
 		select {
 		case <-ctx.Done():
 			return left + kept, nil
-		case <-time.After(settleRest):
+		case <-time.After(catchUpPause):
 		}
 	}
 }
 
-// settleSome counts what is due, and enters some of the holds that are over.
-func (a *app) settleSome(ctx context.Context, account *merchant.Account, enter bool) (left int, err error) {
+// doSome counts what is due, and enters some of the holds that are over.
+func (a *app) doSome(ctx context.Context, account *merchant.Account, enter bool) (left int, err error) {
 	clock, err := a.store.Clock(ctx, account.ID)
 	if err != nil {
 		return 0, err
@@ -49,7 +49,7 @@ func (a *app) settleSome(ctx context.Context, account *merchant.Account, enter b
 		return 0, err
 	}
 	if enter {
-		some := due[:min(settleHolds, len(due))]
+		some := due[:min(holdsAtOnce, len(due))]
 		if _, err := a.enterHolds(ctx, some); err != nil {
 			return 0, err
 		}
@@ -77,11 +77,11 @@ func (a *app) expireTestHolds() func(context.Context) (done int, more bool, err 
 		if err != nil {
 			return 0, false, err
 		}
-		due, err := a.store.DueHoldsOf(ctx, account, clock.Now(time.Now()), settleHolds)
+		due, err := a.store.DueHoldsOf(ctx, account, clock.Now(time.Now()), holdsAtOnce)
 		if err != nil {
 			return 0, false, err
 		}
 		failed, err := a.enterHolds(ctx, due)
-		return len(due) - failed, len(due) == settleHolds, err
+		return len(due) - failed, len(due) == holdsAtOnce, err
 	})
 }

@@ -165,13 +165,13 @@ func (d *disk) sync(f *file, name string) syscall.Errno {
 	}
 	errno := d.fault(syncing, name)
 	if errno == 0 || d.lie {
-		f.settle()
+		f.putDown()
 	}
 	f.unsynced = nil
 	return errno
 }
 
-func (f *file) settle() {
+func (f *file) putDown() {
 	for _, c := range f.unsynced {
 		f.kept = f.apply(f.kept, c)
 	}
@@ -256,7 +256,7 @@ func (d *disk) write(f *file, c change) syscall.Errno {
 		return syscall.ENOSPC
 	}
 	if log := d.names[logName]; d.forgetful && log != nil && f == d.names[store.DatabaseName] {
-		log.settle() // before it is copied back: what is forgotten is the syncs of commits only
+		log.putDown() // before it is copied back: what is forgotten is the syncs of commits only
 		log.unsynced = nil
 	}
 	f.now = f.apply(f.now, c)

@@ -100,7 +100,7 @@ func TestDiskFaults(t *testing.T) {
 					w.disk.breakDown(nil, false)
 					w.disk.fill(-1)
 				}
-				w.settle()
+				w.goesOn()
 				w.redeem(http.StatusOK, 3)
 				w.check()
 			})
@@ -117,7 +117,7 @@ func TestDiskCannotRead(t *testing.T) {
 	w.disk.breakDown(on(syscall.EIO, reading), false)
 	w.redeem(http.StatusServiceUnavailable, 4)
 	w.disk.breakDown(nil, false)
-	w.settle()
+	w.goesOn()
 	w.should(w.till.Look())
 	w.check()
 }
@@ -251,8 +251,8 @@ func (w *ward) cut() {
 	w.must(err)
 }
 
-// settle sees that the service goes on by itself.
-func (w *ward) settle() {
+// goesOn sees that the service goes on by itself.
+func (w *ward) goesOn() {
 	w.Helper()
 	begun := time.Now()
 	w.should(w.till.Settle())
@@ -289,7 +289,7 @@ func TestDiskFailsOnce(t *testing.T) {
 			if failed == 0 {
 				t.Errorf("%s did not fail", what)
 			}
-			w.settle()
+			w.goesOn()
 			w.check()
 		}
 	}

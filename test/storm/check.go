@@ -162,7 +162,7 @@ func (s *Storm) repeatOld(url string) (n int) {
 // checkGift checks one gift: what is entered, what it is worth, and how it came to be.
 func (s *Storm) checkGift(url string, v *voucher, ops []*op) *Report {
 	r := &Report{}
-	if err := s.settle(url, v, ops); err != nil {
+	if err := s.learnOutcomes(url, v, ops); err != nil {
 		s.problem("gift %s: %v", v.id, err)
 	}
 	ops = slices.DeleteFunc(ops, func(o *op) bool { return o.unknown })
@@ -238,9 +238,9 @@ func (s *Storm) letGo(v *voucher) (ops []*op) {
 	return ops
 }
 
-// settle asks what became of the calls that were given up. Before, the balance can only be said to lie within what they
-// might have taken.
-func (s *Storm) settle(url string, v *voucher, ops []*op) error {
+// learnOutcomes asks what became of the calls that were given up. Before, the balance can only be said to lie within
+// what they might have taken.
+func (s *Storm) learnOutcomes(url string, v *voucher, ops []*op) error {
 	known, most, all, unknown := v.start.balance, int64(0), v.start.balance, false
 	for _, o := range ops {
 		all += max(0, o.delta())

@@ -311,8 +311,8 @@ type verified struct {
 	none         bool // not one call succeeded, so that nothing was put to the test
 }
 
-// settleable is how many calls of unknown outcome are asked about one by one; with more, the sum is an interval.
-const settleable = 1000
+// askable is how many calls of unknown outcome are asked about one by one; with more, the sum is an interval.
+const askable = 1000
 
 // verify reads every balance and compares.
 func (b *bench) verify(ctx context.Context, run *load.Run) (_ *verified, err error) {
@@ -322,8 +322,8 @@ func (b *bench) verify(ctx context.Context, run *load.Run) (_ *verified, err err
 	for _, n := range run.Unsure() {
 		v.Unsure++
 		done, known := false, false
-		if len(run.Unsure()) <= settleable {
-			if done, known, err = b.settle(ctx, n); err != nil {
+		if len(run.Unsure()) <= askable {
+			if done, known, err = b.outcome(ctx, n); err != nil {
 				return nil, err
 			}
 		}
@@ -362,8 +362,8 @@ func decimal(r *big.Rat) client.Decimal {
 	return client.MustDecimal(strings.TrimSuffix(strings.TrimSuffix(text, "00"), ".00"))
 }
 
-// settle asks the service for the outcome of a call.
-func (b *bench) settle(ctx context.Context, n load.Note) (done, known bool, _ error) {
+// outcome asks the service for the outcome of a call.
+func (b *bench) outcome(ctx context.Context, n load.Note) (done, known bool, _ error) {
 	op := client.OpRedeemGift
 	if n.Kind == load.Send {
 		op = client.OpSendGift

@@ -16,7 +16,7 @@ import (
 // ticketFlag is the flag of the commands that can send a ticket.
 type ticketFlag struct {
 	Ticket string `placeholder:"FILE" help:"The guest's ticket as JSON: {\"lineItems\": [...], \"totals\": {...}}, or ticketData whole (- is standard input)."`
-	Format string `placeholder:"NAME" help:"The format of the ticket, if it is a platform's own order: square, toast, clover, shopify or lightspeed-x."`
+	Format string `placeholder:"NAME" help:"The format of the ticket, if it is a platform's own order, such as square; see docs/guides/tickets.md."`
 }
 
 // read reads the ticket that the flag names, as it is; nil where there is none. What is wrong with it is for the
