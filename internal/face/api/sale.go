@@ -73,14 +73,16 @@ func redeemGifts(c *call) (ledger.Answer, error) {
 	if err != nil {
 		return request.Refuse(err)
 	}
+	var taken []gift.Entry // a gift that paid nothing gives no attempts back
 	answer, err := verified(request, at, verification, func() (ledger.Answer, error) {
 		return request.Do(cmd, ledger.OK, func(w *wire.Writer, r ledger.Result) {
+			taken = r.Entries
 			outcome.Sale(w, r, c.Account.Currency, asked.toPay())
 		})
 	})
 	if answer.Fresh() {
-		for _, id := range cmd.VoucherIDs {
-			c.Redeemed(id, at.ID)
+		for n := range taken {
+			c.Redeemed(taken[n].VoucherID, at.ID)
 		}
 	}
 	return answer, err

@@ -116,6 +116,8 @@ func TestASaleIsAllOrNothing(t *testing.T) {
 		w.post("redeem-gifts", `{"gifts":[`+named(good.id, "")+`,`+tt.second+`],"organizationID":"`+pier+`"}`).
 			refused(tt.status, tt.code, tt.path)
 	}
+	w.post("redeem-gifts", `{"gifts":[{"voucherCode":"900000000001"}]}`, as(homelessKey)...).refused(409,
+		refusal.AccountMisconfigured)
 	w.post("redeem-gifts", `{"gifts":[],"organizationID":"`+pier+`"}`).refused(400, refusal.ValidationFailure, "gifts")
 	w.post("redeem-gifts", saleBody(`"upTo":1,"ticketData":{"format":"standard","data":{}}`, good)).refused(400,
 		refusal.ValidationFailure, "upTo")
@@ -177,6 +179,26 @@ func TestASaleCountsAsOne(t *testing.T) {
 	}
 	w.post("redeem-gifts", body(codes[0])).refused(409, refusal.RedemptionNotAllowed, "gifts[1]")
 	w.post("redeem-gifts", saleBody(`"upTo":12`, a, b)).want(200)
+}
+
+// TestGiftsThatPayNothingGiveNoAttempts: whoever lists an empty gift in sale after sale may not try more codes for it.
+func TestGiftsThatPayNothingGiveNoAttempts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	pays, empty := w.send(ofMoney("5")), w.send(ofMoney("5"))
+	w.redeem(empty, "").want(200)
+	for range 2 {
+		w.redeem(pays, "0.01").want(200)
+	}
+	guess := func(n int) reply {
+		return w.post("validate-gift", fmt.Sprintf(`{"voucherCode":"9%011d","organizationID":"%s"}`, n, pier))
+	}
+	for n := range 20 {
+		guess(n).refused(404, refusal.NotFound)
+	}
+	guess(20).refused(429, refusal.RateLimited)
+	w.post("redeem-gifts", saleBody(`"upTo":0.01`, empty, pays)).want(200, "redemptions[0].amount", "0.00")
+	guess(21).refused(429, refusal.RateLimited)
 }
 
 // TestALateSaleIsRefused: a sale that was taken back by its key before it arrived takes nothing.
@@ -255,7 +277,7 @@ func BenchmarkRedeemGifts(b *testing.B) {
 			body, operation := redeemBody(pay[0], "0.01"), "redeem-gift"
 			if gifts > 1 {
 				operation = "redeem-gifts"
-				body = strings.ReplaceAll(saleBody("", pay...), `"}`, `","amount":0.01}`)
+				body = strings.Replace(saleBody("", pay...), `"}`, `","amount":0.01}`, gifts)
 			}
 			for b.Loop() {
 				if r := w.post(operation, body); r.status != 200 {
