@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -9,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
+	"boon.example/internal/wire"
 )
 
 // exported puts the pages of an export behind one another.
@@ -128,4 +132,28 @@ func TestExportsInVain(t *testing.T) {
 	w.send(ofMoney("9"))
 	w.get("/exports/gifts?cursor="+w.get("/gifting/gifts?limit=1").at("nextCursor")).refused(400,
 		refusal.ValidationFailure, "cursor")
+}
+
+// TestExportsThatBeginInTheMiddle: whoever makes a cursor up gets pages, and the audit trail tells of the export all the
+// same, once; where nothing more may be kept of the key, there is no page.
+func TestExportsThatBeginInTheMiddle(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.send(ofMoney("9"))
+	newest := guid.ID(bytes.Repeat([]byte{0xff}, 16))
+	for _, name := range []string{"gifts", "entries"} {
+		made := "/exports/" + name + "?format=jsonl&cursor=" + wire.CursorText("exports/"+name, newest[:])
+		w.kept(pierKey, merchant.MaxKeptPerDay)
+		w.get(made, as(pierKey)...).refused(429, refusal.RateLimited)
+		w.get(made, as(pierKey)...).refused(429, refusal.RateLimited)
+		for range 3 {
+			if got := string(w.get(made).want(200).body); !strings.Contains(got, g.id) {
+				t.Errorf("the page of a cursor that was made up is %q", got)
+			}
+		}
+		told := slices.DeleteFunc(w.trail(url.Values{}), func(d deed) bool { return !strings.Contains(d.What, "the "+name) })
+		if len(told) != 1 || told[0].Action != "gifts.exported" {
+			t.Errorf("the trail tells of the %s that left: %v", name, told)
+		}
+	}
 }

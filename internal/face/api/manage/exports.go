@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"time"
 
 	"boon.example/internal/event"
 	"boon.example/internal/export"
@@ -104,13 +105,34 @@ func (c *Call) readExport(name string) *exporting {
 	return a
 }
 
+// exportOf is an export by a key.
+type exportOf struct {
+	key  guid.ID
+	name string
+}
+
+// tellExportEvery is how often the audit trail is told that an export without codes goes on.
+const tellExportEvery = time.Hour
+
+// isTold reports whether the trail was told lately of the export that a page goes on with. A cursor alone does not show
+// that: whoever makes one up begins in the middle.
+func (a *exporting) isTold(of exportOf) bool {
+	told, ok := a.exported.Load(of)
+	if !ok || !a.options.Further || a.options.Codes {
+		return false
+	}
+	age := a.MachineTime().Sub(told.(time.Time))
+	return age >= 0 && age < tellExportEvery
+}
+
 // prepare takes the memory of a page, and has the audit trail tell that gifts leave, before they do. Of an export
-// without codes, it tells of the first page.
+// without codes, it tells of the first page, and once an hour of those that follow.
 func (a *exporting) prepare() error {
 	if err := a.TakeMemory(a.limit * exportMemory); err != nil {
 		return err
 	}
-	if a.options.Further && !a.options.Codes {
+	of := exportOf{a.Caller.KeyID, a.name}
+	if a.isTold(of) {
 		return nil
 	}
 	c, action, how := a.Call, event.GiftsExported, "without codes"
@@ -127,6 +149,7 @@ func (a *exporting) prepare() error {
 	if err != nil {
 		return service.Stored(err)
 	}
+	c.exported.Store(of, c.MachineTime())
 	return nil
 }
 

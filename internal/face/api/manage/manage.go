@@ -5,6 +5,7 @@ package manage
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"boon.example/internal/base/fair"
@@ -60,6 +61,8 @@ type Operations struct {
 	changes changeLimiter
 	prints  *fair.Places // for stocks that are printed
 	pins    *fair.Places // for the hashes of PINs
+
+	exported sync.Map // of exportOf: when the audit trail was told of it
 }
 
 // New makes the operations.
