@@ -2,25 +2,33 @@ package api_test
 
 import (
 	"maps"
+	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"boon.example/internal/export"
+	"boon.example/internal/face/api/contract"
 	"boon.example/internal/face/api/reports"
 	"boon.example/internal/merchant"
 )
 
-// TestKeysOfALocationAreToldNothingOfOthers walks all reports in all their forms, the journal, events, activity and
-// histories: a key that is limited to a location is told of this one, and neither where else something was sold or used
-// nor by whom. A key of the whole account is told all.
+// toldOfTheWhole are the addresses that read, and tell nothing of where gifts are sold or used.
+var toldOfTheWhole = []string{"listAudit", "getRequest", "listWebhooks", "getWebhook", "listAttempts", "listTills",
+	"listPeople", "exportStock", "getClock"}
+
+// TestKeysOfALocationAreToldNothingOfOthers walks all addresses that read gifts and what happened to them, reports in
+// all their forms: a key that is limited to a location is told of this one, and neither where else something was sold
+// or used nor by whom. A key of the whole account is told all.
 func TestKeysOfALocationAreToldNothingOfOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.keeper(merchant.Books{Accounts: ledgerAccounts})
-	w.permit(harborKey, "reports", "send", "redeem", "look-up", "audit", "events")
-	w.permit(wharfKey, "reports", "redeem", "look-up", "audit", "events")
+	w.permit(harborKey, "reports", "send", "redeem", "look-up", "audit", "events", "export")
+	w.permit(wharfKey, "reports", "redeem", "look-up", "audit", "events", "export")
 	sell := func(at, more string) made {
 		w.configure(func(a *merchant.Account) {
 			a.Storefronts = slices.Clone(a.Storefronts)
@@ -41,7 +49,11 @@ func TestKeysOfALocationAreToldNothingOfOthers(t *testing.T) {
 	w.pass(24 * time.Hour)
 	period := "from=" + today.Format(time.DateOnly) + "&to=" + today.Format(time.DateOnly)
 	walks := map[string]string{"journal": "/reports/journal?" + period, "events": "/events?type=gift.*&limit=200",
-		"history": "/gifting/gifts/" + bound.id + "/history", "activity": "/gifting/activity"}
+		"history": "/gifting/gifts/" + bound.id + "/history", "activity": "/gifting/activity",
+		"gift here": "/gifting/gifts/" + bound.id, "gifts here": "/gifting/gifts", "exported gifts": "/exports/gifts"}
+	for _, format := range export.Formats() {
+		walks["exported entries as "+string(format)] = "/exports/entries?format=" + string(format)
+	}
 	for n := range reports.Kinds {
 		name := reports.Kinds[n].Name
 		for _, format := range []string{"json", "csv"} {
@@ -51,6 +63,7 @@ func TestKeysOfALocationAreToldNothingOfOthers(t *testing.T) {
 			}
 		}
 	}
+	everyReaderIsIn(t, walks)
 	for _, name := range slices.Sorted(maps.Keys(walks)) {
 		some := string(w.get(walks[name], as(wharfKey)...).want(200).body)
 		for _, secret := range []string{pier, "Pier 39", url.QueryEscape("Pier 39")} {
@@ -65,4 +78,25 @@ func TestKeysOfALocationAreToldNothingOfOthers(t *testing.T) {
 		}
 	}
 	w.get("/audit", as(wharfKey)...).want(403, "code", "NOT_AUTHORIZED")
+}
+
+var pathParameter = regexp.MustCompile(`\{[^}]*\}`)
+
+// everyReaderIsIn looks for the addresses that read in those that are walked.
+func everyReaderIsIn(t *testing.T, walks map[string]string) {
+	t.Helper()
+	operations, err := contract.Routes(theFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range operations {
+		path, ours := strings.CutPrefix(op.Path, base)
+		if !ours || op.Method != http.MethodGet || slices.Contains(toldOfTheWhole, op.OperationID) {
+			continue
+		}
+		address := regexp.MustCompile("^" + pathParameter.ReplaceAllString(path, "[^/]+") + `($|\?)`)
+		if !slices.ContainsFunc(slices.Collect(maps.Values(walks)), address.MatchString) {
+			t.Errorf("nobody asks whether %s tells a key of one location of another one", op.OperationID)
+		}
+	}
 }

@@ -61,7 +61,7 @@ export interface paths {
          * @description Every entry of every gift of the account, the newest first, in pages: follow Link until a page has none, and put the pages behind one another. amount is what the entry added to the worth of the
          *     gift: of the first entry, what the gift was made with. An entry without currency counts pieces. The columns are at, kind, amount, currency, balance, held, status, promotional, program, organization,
          *     reference, reason, reasonCode, purchaseReference, until, organizationID, keyID, reverses, holdID, counterpartVoucherID, voucherID and entryID; more columns may follow. The audit trail notes each
-         *     export before its first page leaves. A key that is enabled for some locations gets the entries of the gifts that are limited to one of those.
+         *     export before its first page leaves, and once an hour while it goes on. A key that is enabled for some locations gets the entries of the gifts that are limited to one of those; of what was done elsewhere, it is told neither where nor by which key.
          */
         get: operations["exportEntries"];
         put?: never;
@@ -84,7 +84,7 @@ export interface paths {
          * @description All gifts of the account with everything that Boon keeps of them, the newest first, in pages: follow Link until a page has none, and put the pages behind one another. Each page tells its gifts as
          *     they are when it is read; for all gifts as of one moment there is `boon export`. The first columns are code, balance, quantity, label, program, organization, validUntil, issuedAt, recipient, contact,
          *     reference and pin, as `boon import` reads them; more columns may follow. Numbers of cards have dashes in CSV, which spreadsheets keep as text; a text that a spreadsheet would run as a formula begins
-         *     with an apostrophe. The audit trail notes each export before its first page leaves, and each page with codes. A key that is enabled for some locations gets the gifts that are limited to one of those.
+         *     with an apostrophe. The audit trail notes each export before its first page leaves and once an hour while it goes on, and each page with codes. A key that is enabled for some locations gets the gifts that are limited to one of those.
          */
         get: operations["exportGifts"];
         put?: never;

@@ -86,6 +86,10 @@ func ExportEntries(c *Call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
 	}
+	for n := range page.Changes {
+		of := &page.Changes[n].Entry
+		of.Actor = of.Actor.SeenFrom(c.Caller.Locations)
+	}
 	var b bytes.Buffer
 	return a.page(&b, page.Next, writeAll(export.Entries(&b, a.options), page.Changes))
 }

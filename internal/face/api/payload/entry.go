@@ -1,8 +1,6 @@
 package payload
 
 import (
-	"slices"
-
 	"time"
 
 	"boon.example/internal/gift"
@@ -38,14 +36,6 @@ func NamesFor(c *merchant.Caller, account *merchant.Account, directory *merchant
 	n := NamesOf(account, directory)
 	n.Locations = c.Locations
 	return n
-}
-
-// actor is who did something and where, as far as the caller may know.
-func (n Names) actor(a merchant.Actor) merchant.Actor {
-	if len(n.Locations) > 0 && !a.LocationID.IsZero() && !slices.Contains(n.Locations, a.LocationID) {
-		return merchant.Actor{}
-	}
-	return a
 }
 
 func (n Names) location(id guid.ID) string {
@@ -94,7 +84,7 @@ func WriteEntry(w *wire.Writer, unit money.Currency, e *gift.Entry, names Names)
 	w.Text("status", e.Status.String())
 	w.Integer("statusID", int(e.Status))
 	w.Instant("at", e.At)
-	actor := names.actor(e.Actor)
+	actor := e.Actor.SeenFrom(names.Locations)
 	w.IDOrNull("keyID", actor.KeyID)
 	w.TextOrNull("keyName", names.Key(actor.KeyID))
 	w.Null("user") // people sign in with keys of their own so far
