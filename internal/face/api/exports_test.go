@@ -134,8 +134,8 @@ func TestExportsInVain(t *testing.T) {
 		refusal.ValidationFailure, "cursor")
 }
 
-// TestExportsThatBeginInTheMiddle: whoever makes a cursor up gets pages, and the audit trail tells of the export all the
-// same, once; where nothing more may be kept of the key, there is no page.
+// TestExportsThatBeginInTheMiddle: whoever makes a cursor up gets pages, and the audit trail tells of the export all
+// the same, once; where nothing more may be kept of the key, there is no page.
 func TestExportsThatBeginInTheMiddle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -151,7 +151,8 @@ func TestExportsThatBeginInTheMiddle(t *testing.T) {
 				t.Errorf("the page of a cursor that was made up is %q", got)
 			}
 		}
-		told := slices.DeleteFunc(w.trail(url.Values{}), func(d deed) bool { return !strings.Contains(d.What, "the "+name) })
+		told := slices.DeleteFunc(w.trail(url.Values{}),
+			func(d deed) bool { return !strings.Contains(d.What, "the "+name) })
 		if len(told) != 1 || told[0].Action != "gifts.exported" {
 			t.Errorf("the trail tells of the %s that left: %v", name, told)
 		}
