@@ -268,3 +268,26 @@ func TestCacheAfterFailedCommits(t *testing.T) {
 		}
 	}
 }
+
+// TestCacheAfterRolledBackGroups: what a group announced and did not commit is no part of the next commit.
+func TestCacheAfterRolledBackGroups(t *testing.T) {
+	t.Parallel()
+	s := cached(t, t.TempDir())
+	g := &issue(t, s, newID(), 1)[0]
+	lookedUp(t, s, g)
+	transact, errLate := s.transact, errors.New("it fails after all is saved")
+	s.transact = func(ctx context.Context, fn func(db.Runner) error) error {
+		return transact(ctx, func(run db.Runner) error { return cmp.Or(fn(run), errLate) })
+	}
+	if _, err := tryRedeem(t.Context(), s, &g.Voucher, 1); !errors.Is(err, errLate) {
+		t.Fatal(err)
+	}
+	s.transact = transact
+	must(t, s.db.Write(t.Context(), func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(t.Context(), `UPDATE voucher SET blocked = 'LOST' WHERE id = $1`, g.ID[:])
+		return err
+	}))
+	if found := lookedUp(t, s, g); found.Seq != 1 || found.Balance != g.Balance || found.Blocked != "LOST" {
+		t.Errorf("a look-up finds entry %d, balance %d, blocked %q", found.Seq, found.Balance, found.Blocked)
+	}
+}

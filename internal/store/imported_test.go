@@ -4,11 +4,13 @@ import (
 	"errors"
 	"testing"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
+	"boon.example/internal/store/pgtest"
 )
 
 // brought saves a gift of an account with a code that another system gave out.
@@ -83,4 +85,40 @@ func testImportedCodes(t *testing.T, open opener) {
 	check(s)
 	check(again())
 	verified(t, s)
+}
+
+// TestStagedGiftsHideNoOthersOnCitus: a gift of an import that is not finished keeps nobody from finding another gift
+// with the same code. Plain PostgreSQL is asked as Citus would be.
+func TestStagedGiftsHideNoOthersOnCitus(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t) // the embedded database is not spread
+	s, _ := openServerForTest(t, nil)
+	mine := &merchant.Account{ID: newID(), ImportedCodes: []merchant.CodeForm{{Digits: 12}}}
+	theirs := issue(t, s, newID(), 1)[0]
+	typed, err := gift.ReadCode(mine, theirs.Card.Code.Reveal())
+	must(t, err)
+	m := beginImport(t, s, mine.ID, noon)
+	g, e := newGift(mine.ID)
+	g.Card.Code, err = gift.ImportedCode(mine, theirs.Card.Code.Reveal())
+	must(t, err)
+	g.ID, g.Seq, g.Last = idAt(m.AsOf), 0, guid.ID{}
+	g, e = g.Import(gift.Context{EntryID: idAt(m.AsOf), Now: m.AsOf})
+	must(t, s.Group(t.Context(), ledger.Want{Import: m.ID, Heavy: true, Gifts: []*gift.Gift{&g}},
+		func(*ledger.State) ledger.Changes {
+			return ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e},
+				Staged: &ledger.Staged{AccountID: m.AccountID, ImportID: m.ID, Count: 1}}
+		}))
+	m.Staged = 1
+	finds := func(want guid.ID) {
+		t.Helper()
+		for _, s.db.Spread = range []bool{false, true} {
+			if found, err := s.GiftByCode(t.Context(), typed); err != nil || found.ID != want {
+				t.Errorf("spread: %t: the code leads to gift %s, want %s; %v", s.db.Spread, found.ID, want, err)
+			}
+		}
+		s.db.Spread = false
+	}
+	finds(theirs.ID)
+	must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
+	finds(g.ID)
 }

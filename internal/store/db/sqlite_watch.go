@@ -71,6 +71,7 @@ type Watch struct {
 	serving func() error   // see DB.serving
 	tables  map[string]int // see WatchGifts
 	forget  func(changed []GiftChange, all bool)
+	begins  func()
 
 	mu         sync.Mutex
 	conn       driver.Conn   // the watching connection
@@ -147,7 +148,7 @@ func newWatch(d *DB) (*Watch, error) {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return &Watch{serving: d.serving, conn: conn, reader: reader, known: unknown, others: unknown,
-		forget: func([]GiftChange, bool) {}}, nil
+		forget: func([]GiftChange, bool) {}, begins: func() {}}, nil
 }
 
 func (w *Watch) close() error {
@@ -191,8 +192,12 @@ func (w *Watch) CurrentWithin() bool {
 	return err == nil && version == w.others
 }
 
-// begun tells that a transaction of the writer has begun on a connection: nothing is changed in it yet.
-func (w *Watch) begun(on *writerConn) { w.within, w.changed, w.all = on, nil, false }
+// begun tells that a transaction of the writer has begun on a connection: nothing is changed in it yet. What was
+// announced for the one before it, which may have been rolled back, is no part of it.
+func (w *Watch) begun(on *writerConn) {
+	w.within, w.changed, w.all = on, nil, false
+	w.begins()
+}
 
 // begin tells that the writer is about to commit.
 func (w *Watch) begin() {
@@ -269,14 +274,15 @@ func (w *Watch) noteColumns(row *modernc.SQLitePreUpdateData, first int, made bo
 // WatchGifts has forget be told which gifts were changed by a commit, or that any may have been. A gift is read from
 // some tables: for each of them, first is the column of its account, which that of the gift follows; -1: its rows are
 // of many gifts. If first is not 0, the first column of all is the hash of a secret that leads to the gift. WatchGifts
-// gives nil where gifts are not to be remembered: without Options.GiftCache, and on PostgreSQL.
-func (d *DB) WatchGifts(first map[string]int, forget func(changed []GiftChange, all bool)) *Watch {
+// gives nil where gifts are not to be remembered: without Options.GiftCache, and on PostgreSQL. begins is told when a
+// transaction of the writer begins.
+func (d *DB) WatchGifts(first map[string]int, forget func(changed []GiftChange, all bool), begins func()) *Watch {
 	s, embedded := d.backend.(*sqlite)
 	if !embedded || s.watch == nil {
 		return nil
 	}
 	s.watch.mu.Lock()
 	defer s.watch.mu.Unlock()
-	s.watch.tables, s.watch.forget, s.watch.known = first, forget, unknown
+	s.watch.tables, s.watch.forget, s.watch.begins, s.watch.known = first, forget, begins, unknown
 	return s.watch
 }

@@ -317,64 +317,51 @@ var (
 )
 
 // lookUpInSteps answers look-ups in two round trips: the first asks the machines that have the hashes whose gifts they
-// are, the second those that have the accounts. The error is none of theirs alone.
+// are, the second those that have the accounts. Which of its gifts a look-up means most is judged after the second: the
+// first finds gifts of imports, too, that are not there. The error is none of theirs alone.
 func (r *Reader) lookUpInSteps(ctx context.Context, all []*pendingLookup) error {
 	return r.db.Retry(ctx, func(ctx context.Context) error {
-		owned, err := r.lookUpOwners(ctx, all)
+		owners, err := r.lookUpOwners(ctx, all)
 		if err != nil {
 			return fmt.Errorf("looking up secrets: %w", err)
 		}
-		refs := slices.Collect(maps.Keys(owned))
+		refs := slices.Collect(maps.Keys(owners))
+		var found []foundSecret
 		err = r.db.Read(ctx, record.ByRef(selectGifts, refs, func(from db.Scanner) error {
 			g, closed, err := record.ScanGift(r.db.Keys, from)
-			for _, w := range owned[record.RefOf(&g.Voucher)] {
-				w.gift, w.err = g, closed
+			for _, f := range owners[record.RefOf(&g.Voucher)] {
+				f.gift, f.err = g, closed
+				found = append(found, f)
 			}
 			return err
 		}))
 		if err != nil {
 			return fmt.Errorf("reading gifts: %w", err)
 		}
+		answer(all, found)
 		return nil
 	})
 }
 
-// lookUpOwners tells which look-ups are for which gift. Those for none have their answer.
-func (r *Reader) lookUpOwners(ctx context.Context, all []*pendingLookup) (map[ledger.Ref][]*pendingLookup, error) {
-	byHash := make(map[string][]*pendingLookup, len(all))
-	owners := db.Batch{Query: selectOwners}
+// lookUpOwners tells which secrets that are looked up lead to which gifts.
+func (r *Reader) lookUpOwners(ctx context.Context, all []*pendingLookup) (map[ledger.Ref][]foundSecret, error) {
+	owners, asked := db.Batch{Query: selectOwners}, map[string]bool{}
 	for _, w := range all {
-		w.err = refusal.NotFound
 		for _, hash := range w.hashes {
-			if byHash[string(hash)] == nil {
+			if !asked[string(hash)] {
+				asked[string(hash)] = true
 				owners.Rows = append(owners.Rows, []any{hash})
 			}
-			byHash[string(hash)] = append(byHash[string(hash)], w)
 		}
 	}
-	type owner struct {
-		ref   ledger.Ref
-		place int
-	}
-	best := make(map[*pendingLookup]owner, len(all))
+	found := make(map[ledger.Ref][]foundSecret, len(owners.Rows))
 	owners.Scan = func(from db.Scanner) error {
-		var hash []byte
-		var kind string
+		var f foundSecret
 		var ref ledger.Ref
-		var replaced int
-		err := from.Scan(&hash, &kind, db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), &replaced)
-		for _, w := range byHash[string(hash)] {
-			place := w.place(kind, hash, ref.AccountID)
-			if known, ok := best[w]; place >= 0 && (!ok || place < known.place) {
-				best[w], w.replaced = owner{ref, place}, replaced
-			}
-		}
+		err := from.Scan(&f.hash, &f.kind, db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), &f.replaced)
+		found[ref] = append(found[ref], f)
 		return err
 	}
 	err := r.db.Read(ctx, []db.Batch{owners})
-	owned := make(map[ledger.Ref][]*pendingLookup, len(best))
-	for w, o := range best {
-		owned[o.ref] = append(owned[o.ref], w)
-	}
-	return owned, err
+	return found, err
 }

@@ -28,7 +28,7 @@ import (
 //     code may be that of several gifts (see pendingLookup.first), and not the likeliest was found, all is forgotten
 //     when another of its hashes comes to lead to a gift.
 //  4. A remembered gift is changed only by the commit that saved the change, from the entry that it had (Saving). A
-//     change that was not announced, or that is of another table, has the gift be forgotten.
+//     change that was not announced within the same transaction, or that is of another table, has the gift be forgotten.
 //  5. A gift goes in and out as a copy: nobody changes what another look-up was given.
 //  6. The two generations together hold no more than their limit, by an estimate that counts texts and lists.
 type cache struct {
@@ -90,7 +90,7 @@ var giftTables = map[string]int{"voucher": 0, "card": 0, "secret": 2, "item_list
 // looked up.
 func (r *Reader) Remember() {
 	c := &cache{limit: r.db.GiftCache / 2, saving: map[db.GiftKey]Moved{}}
-	if c.watch = r.db.WatchGifts(giftTables, c.forget); c.watch != nil {
+	if c.watch = r.db.WatchGifts(giftTables, c.forget, c.begun); c.watch != nil {
 		r.cache = c
 	}
 }
@@ -267,6 +267,13 @@ func (c *cache) move(f db.GiftChange) bool {
 	v := &r.gift.Voucher
 	v.Seq, v.Last, v.Balance, v.Status = m.Seq, m.Last, m.Balance, m.Status
 	return true
+}
+
+// begun tells that a transaction of the writer has begun. What the one before it announced and did not save is void.
+func (c *cache) begun() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.saving)
 }
 
 // Saving tells what the open transaction of the writer is about to save: remembered gifts are changed once it has
