@@ -28,14 +28,18 @@ const (
 	Contact      Field = "contact"
 	Reference    Field = "reference"
 	PIN          Field = "pin"
-	Currency     Field = "currency" // refuses a gift in another currency than the account's
-	State        Field = "state"    // refuses a gift that the old system does not take any more
+	ValidFrom    Field = "validFrom"
+	Currency     Field = "currency"    // refuses a gift in another currency than the account's
+	State        Field = "state"       // refuses a gift that the old system does not take
+	Ended        Field = "ended"       // when, why or whether the old system ended the gift: it refuses such a gift
+	Promotional  Field = "promotional" // refuses a gift that nobody paid for
+	Held         Field = "held"        // refuses a gift of which a part is held
 )
 
 // Fields are all of them.
 func Fields() []Field {
 	return []Field{Code, Balance, Quantity, Label, Program, Organization, ValidUntil, IssuedAt, Recipient, Contact,
-		Reference, PIN, Currency, State}
+		Reference, PIN, ValidFrom, Currency, State, Ended, Promotional, Held}
 }
 
 // Format says how the export of a system is read. The formats are data: maps/*.yaml.

@@ -1,70 +1,96 @@
 package imports
 
 import (
+	"cmp"
 	"fmt"
+	"hash/maphash"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"boon.example/internal/merchant"
 )
 
-// spread is how far the codes of one length lie apart. Of cards with a PIN a code alone takes nothing: they are not in
-// it.
+// spread is where the codes of one length lie. Of cards with a PIN a code alone takes nothing: they are not in it.
 type spread struct {
-	live            int64
-	letters         bool   // are in some of them
-	lowest, highest string // in the order of digits and capitals
+	letters bool // are in some of them
+	codes   []place36
 }
+
+// place36 is where a code lies: among those with the same beginning, in the order of digits and capitals.
+type place36 struct{ beginning, at uint64 }
+
+// ending is how many of the last characters of a code count as a number of base 36 that an integer has room for.
+const ending = 12
+
+var beginnings = maphash.MakeSeed()
 
 // spreadOut notes the code of a card without a PIN.
 func (s *Summary) spreadOut(code string) {
 	if s.spreads == nil {
 		s.spreads = make(map[int]*spread)
 	}
-	code = strings.ToUpper(code)
 	of := s.spreads[len(code)]
 	if of == nil {
-		of = &spread{lowest: code, highest: code}
+		of = &spread{}
 		s.spreads[len(code)] = of
 	}
-	of.live++
 	of.letters = of.letters || strings.Trim(code, digits) != ""
-	of.lowest, of.highest = min(of.lowest, code), max(of.highest, code)
+	cut := max(0, len(code)-ending)
+	at, _ := strconv.ParseUint(code[cut:], 36, 64) // a code has letters and digits, and nothing else
+	of.codes = append(of.codes, place36{maphash.String(beginnings, strings.ToUpper(code[:cut])), at})
 }
 
 // Guessable tells of each form of the account whose cards need a PIN, since the code of one would be guessed within a
-// year. What counts is in how large a space the codes lie: that of the form, or that between the lowest and the highest
-// of them, as whoever has one card tries its neighbours.
+// year: by whoever tries any code of the form, or by whoever has one card and tries its neighbours.
 func (s *Summary) Guessable(a *merchant.Account) (problems []Problem) {
 	for _, form := range a.ImportedCodes {
 		of := s.spreads[form.Length()]
-		if of == nil || !merchant.Guessable(of.space(form), of.live) {
+		if of == nil || !merchant.Guessable(form.Space(), int64(len(of.codes))) && !of.crowded() {
 			continue
 		}
 		problems = append(problems, Problem{Text: fmt.Sprintf("%d cards with codes of %d characters have no PIN, and their "+
 			"codes lie so close together that one of them would be guessed within a year. Give each card a PIN.",
-			of.live, form.Length())})
+			len(of.codes), form.Length())})
 	}
 	return slices.Clip(problems)
 }
 
-// space is how many codes there are among which the cards lie. Where none has a letter, these are of digits. A single
-// card has no neighbours.
-func (s *spread) space(form merchant.CodeForm) *big.Int {
-	if s.live == 1 {
-		return form.Space()
-	}
-	base := 36
+// crowds are how many codes are crowded within how many. The smaller a crowd is, the closer it has to be: among millions
+// of codes drawn by lot a few lie close to each other, and nobody knows which.
+var crowds = []struct {
+	live   int
+	within uint64
+}{{5, 100}, {20, 10_000}, {300, 300 * uint64(merchant.GuessesInAYear)}}
+
+// crowded reports whether codes lie so close together that whoever has a card finds another: all of them, or a crowd
+// anywhere among them. Where none has a letter, what lies between them is of digits. A single card has no neighbours.
+func (s *spread) crowded() bool {
+	codes := slices.Clone(s.codes)
 	if !s.letters {
-		base = 10
+		for n := range codes {
+			codes[n].at, _ = strconv.ParseUint(strconv.FormatUint(codes[n].at, 36), 10, 64)
+		}
 	}
-	low, _ := new(big.Int).SetString(s.lowest, base)
-	high, _ := new(big.Int).SetString(s.highest, base)
-	between := high.Sub(high, low)
-	between.Add(between, big.NewInt(1))
-	if whole := form.Space(); whole.Cmp(between) < 0 {
-		return whole
+	slices.SortFunc(codes, func(a, b place36) int {
+		if a.beginning != b.beginning {
+			return cmp.Compare(a.beginning, b.beginning)
+		}
+		return cmp.Compare(a.at, b.at)
+	})
+	last := len(codes) - 1
+	if last > 0 && codes[0].beginning == codes[last].beginning &&
+		merchant.Guessable(new(big.Int).SetUint64(codes[last].at-codes[0].at+1), int64(len(codes))) {
+		return true
 	}
-	return between
+	for _, crowd := range crowds {
+		for n := crowd.live - 1; n <= last; n++ {
+			first := codes[n-crowd.live+1]
+			if first.beginning == codes[n].beginning && codes[n].at-first.at < crowd.within {
+				return true
+			}
+		}
+	}
+	return false
 }

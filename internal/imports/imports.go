@@ -27,6 +27,7 @@ type Line struct {
 	Label      string       // of an item gift
 	ProgramID  guid.ID
 	LocationID guid.ID   // zero: good at all locations
+	ValidFrom  time.Time // zero: from the start
 	ValidUntil time.Time // the first instant at which it is not valid any more; zero: it does not expire
 	IssuedAt   time.Time // zero: not told
 	Recipient  string
@@ -55,6 +56,7 @@ type Reader struct {
 	names   []string
 	seed    maphash.Seed
 	seen    map[uint64]int32 // the lines of codes, by a hash of what finds them
+	marks   map[string]bool  // what stands beside amounts: whether it is a mark of the account's currency
 
 	line     Line
 	fields   []string
@@ -73,7 +75,7 @@ func NewReader(file io.Reader, a *merchant.Account, from merchant.System, now ti
 		return nil, err
 	}
 	r := &Reader{account: a, format: format, now: now, records: &records{text: text, comma: ','},
-		feed: strings.NewReader(""), seed: maphash.MakeSeed(), seen: make(map[uint64]int32)}
+		feed: strings.NewReader(""), seed: maphash.MakeSeed(), seen: make(map[uint64]int32), marks: make(map[string]bool)}
 	first, err := r.separator()
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/text/encoding/unicode"
 
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -65,7 +66,7 @@ func TestEverySystemHasAMapAndAFixture(t *testing.T) {
 		merchant.FromGiftUp: "AB12C3D4 1049.99", merchant.FromWooCommerce: "WXYZ1234ABCD5678 15.00",
 		merchant.FromLightspeed: "000123456789 5.50",
 	}
-	refused := map[merchant.System]string{merchant.FromSquare: "[{3 State The old system says",
+	refused := map[merchant.System]string{merchant.FromSquare: "[{3 State The old system does not take",
 		merchant.FromShopify: "[{3 Code The code is masked. Shopify shows"}
 	for _, system := range merchant.Systems() {
 		in, err := os.Open("testdata/" + string(system) + ".csv")
@@ -168,6 +169,16 @@ func TestFilesFromHell(t *testing.T) {
 		{"no amount", head + "AAAA1111,five\n", "[{2 balance This is no amount", 0},
 		{"another currency", "code,balance,currency\nAAAA1111,5,EUR\n", "[{2 currency The account's currency is USD", 0},
 		{"expired", "code,balance,validUntil\nAAAA1111,5,2026-10-31\n", "[{2 validUntil The gift has expired.", 0},
+		{"the end of the calendar", "code,balance,validUntil\nAAAA1111,5,9999-12-31\nBBBB2222,5,9999-12-31T23:59:59-05:00\n", "", 2},
+		{"the euro in an account of dollars", head + "AAAA1111,EUR 5\nBBBB2222,€5\nCCCC3333,C$5\nDDDD4444,5 kr\nEEEE5555,US$5\n",
+			"[{2 balance The currency beside this amount is not that of the account, which is USD", 1},
+		{"states", "code,balance,status\nAAAA1111,5,CANCELLED\nBBBB2222,5,PENDING\nCCCC3333,5,CLAIMED\nDDDD4444,5,\n",
+			"[{2 status The old system does not take this gift.", 2},
+		{"ended gifts", "code,balance,blocked\nAAAA1111,5,LOST\nBBBB2222,5,false\n", "[{2 blocked The old system", 1},
+		{"promotional gifts", "code,balance,promotional\nAAAA1111,5,true\nBBBB2222,5,false\n", "[{2 promotional Nobody paid", 1},
+		{"held gifts", "code,balance,held\nAAAA1111,5,1.50\nBBBB2222,5,0.00\n", "[{2 held A part of this gift is held.", 1},
+		{"a gift that begins after its end", "code,balance,validFrom,validUntil\nAAAA1111,5,2028-01-01,2027-12-31\n",
+			"[{2 validFrom The gift would be", 0},
 		{"no date", "code,balance,validUntil\nAAAA1111,5,31/12/2027\n", "[{2 validUntil This is no date", 0},
 		{"a program", "code,balance,program\nAAAA1111,5,x\n", "[{2 program There is no such program", 0},
 		{"a place", "code,balance,organization\nAAAA1111,5,x\n", "[{2 organization The account has no such", 0},
@@ -318,6 +329,7 @@ func TestCodesThatWouldBeGuessedNeedPINs(t *testing.T) {
 		guessed    bool
 	}{
 		{"numbers in a row", "60061234%08d,5,", 1, 1_000, true},
+
 		{"numbers far apart", "6%015d,5,", 9_000_000_000_000, 100, false},
 		{"numbers in a row with PINs", "60061234%08d,5,4711", 1, 1_000, false},
 		{"short codes of digits", "%08d,5,", 18_000, 5_000, true}, {"short codes with a letter", "A%07d,5,", 1, 1_000, true},
@@ -333,5 +345,44 @@ func TestCodesThatWouldBeGuessedNeedPINs(t *testing.T) {
 		if got := s.Guessable(account(t)); (len(got) > 0) != c.guessed || len(problems) > 0 {
 			t.Errorf("%s: %v, %v", c.name, got, problems)
 		}
+	}
+}
+
+// TestOneCardFarAwayHidesNoRow: series of cards with numbers in a row are noticed wherever they lie among others, and
+// codes that lie as close as chance has them are not.
+func TestOneCardFarAwayHidesNoRow(t *testing.T) {
+	t.Parallel()
+	var s Summary
+	note := func(text string) {
+		t.Helper()
+		code, err := gift.ImportedCode(account(t), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Add(Line{Code: code, Balance: 1}, nil)
+	}
+	for n := range 100_000 {
+		note(fmt.Sprintf("%012d", int64(n)*9_999_991+int64(n*n%9_973)))
+	}
+	if got := s.Guessable(account(t)); len(got) > 0 {
+		t.Errorf("far apart: %v", got)
+	}
+	for n := range 4 {
+		note(fmt.Sprintf("7770000000%02d", n*n*3))
+	}
+	if got := s.Guessable(account(t)); len(got) > 0 {
+		t.Errorf("four neighbours among 100,000: %v", got)
+	}
+	note("777000000099")
+	if got := s.Guessable(account(t)); len(got) != 1 {
+		t.Errorf("a row of five among 100,000: %v", got)
+	}
+	s = Summary{}
+	for n := range 1_000 {
+		note(fmt.Sprintf("600612%06d", n))
+	}
+	note("999999999999")
+	if got := s.Guessable(account(t)); len(got) != 1 {
+		t.Errorf("numbers in a row, and one far away: %v", got)
 	}
 }

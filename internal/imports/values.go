@@ -2,12 +2,18 @@ package imports
 
 import (
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+
+	"golang.org/x/text/currency"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 
 	"boon.example/internal/base/normalize"
 	"boon.example/internal/base/spreadsheet"
@@ -34,12 +40,32 @@ func (r *Reader) read() {
 	if code := r.text(Currency); code != "" && !strings.EqualFold(code, r.account.Currency.Code) {
 		r.wrong(Currency, "The account's currency is %s; a gift in another one cannot be taken.", r.account.Currency.Code)
 	}
+	r.readState()
+}
+
+// readState refuses a gift that is not as good in the old system as it would be in Boon.
+func (r *Reader) readState() {
 	if state := r.text(State); state != "" && !slices.ContainsFunc(r.format.Good, func(good string) bool {
 		return strings.EqualFold(good, state)
 	}) {
-		r.wrong(State, "The old system says that this gift is not good any more; only these are: %s.",
+		r.wrong(State, "The old system does not take this gift. It is taken in these states only: %s.",
 			strings.Join(r.format.Good, ", "))
 	}
+	if says(r.text(Ended)) {
+		r.wrong(Ended, "The old system does not take this gift any more: it was ended or blocked.")
+	}
+	if says(r.text(Promotional)) {
+		r.wrong(Promotional, "Nobody paid for this gift: it is promotional. An import takes gifts that are owed; make this "+
+			"one anew as a promotional gift.")
+	}
+	if held := r.text(Held); strings.Trim(held, "0.,") != "" {
+		r.wrong(Held, "A part of this gift is held. Take or release what is held in the old system, and export again.")
+	}
+}
+
+// says reports whether a text says more than no.
+func says(text string) bool {
+	return !slices.Contains([]string{"", "0", "no", "false", "null", "none"}, strings.ToLower(text))
 }
 
 // maxName is how long names and references are at most.
@@ -119,6 +145,9 @@ func (r *Reader) readAmount(field Field, text string, c money.Currency, most mon
 		return 0
 	}
 	number, err := plainNumber(text, c.Decimals)
+	if err == nil && field == Balance {
+		err = r.isIn(text, c)
+	}
 	if err != nil {
 		r.wrong(field, "%s", err)
 		return 0
@@ -198,16 +227,56 @@ func unsigned(text string) (_ string, ok bool) {
 		case r == '-' || r == '−':
 			below = true
 			return -1
-		case strings.ContainsRune("'’()+ \u00a0\u202f\u2009", r), isCurrencySign(r):
+		case strings.ContainsRune("'’()+ \u00a0\u202f\u2009", r), unicode.Is(unicode.Sc, r):
 			return -1
 		}
 		return r
-	}, strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz \u00a0"))
+	}, strings.TrimFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsSpace(r) }))
 	return text, !below
 }
 
-func isCurrencySign(r rune) bool {
-	return strings.ContainsRune("$€£¥₣₤₩₪₫₱₹₺₽₴₦฿¢", r)
+// maxMarks is how many different marks beside amounts a file has at most.
+const maxMarks = 100
+
+// isIn refuses an amount beside which another currency is written than c.
+func (r *Reader) isIn(text string, c money.Currency) error {
+	if strings.Trim(text, "0123456789.,") == "" {
+		return nil
+	}
+	isNone := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.Is(unicode.Sc, c) }
+	for _, mark := range strings.FieldsFunc(text, isNone) {
+		is, known := r.marks[mark]
+		if !known && len(r.marks) < maxMarks {
+			is = isMark(mark, c.Code)
+			r.marks[mark] = is
+		}
+		if !is {
+			return fmt.Errorf("The currency beside this amount is not that of the account, which is %s; write the amount as "+
+				"1234.50.", c.Code)
+		}
+	}
+	return nil
+}
+
+// isMark reports whether people write a mark for a currency: its code, or its sign, also behind letters of the code as
+// in US$ and C$.
+func isMark(mark, code string) bool {
+	if strings.EqualFold(mark, code) {
+		return true
+	}
+	unit, err := currency.ParseISO(code)
+	if err != nil {
+		return false
+	}
+	for _, written := range []language.Tag{language.Und, language.English, language.Japanese, language.Chinese} {
+		print := message.NewPrinter(written)
+		sign := print.Sprint(currency.NarrowSymbol(unit))
+		of, signed := strings.CutSuffix(strings.ToUpper(mark), strings.ToUpper(sign))
+		if signed && strings.HasPrefix(code, of) || mark == print.Sprint(currency.Symbol(unit)) {
+			return true
+		}
+	}
+	return false
 }
 
 // readProgram reads the program, by its id or its name.
@@ -256,11 +325,19 @@ func (r *Reader) readPlace() {
 	}
 }
 
-// readTimes reads until when the gift is valid, and when it was issued.
+// lastYear is the last one in which a gift ends. Systems without a mark for gifts that do not end write a later one.
+const lastYear = 9998
+
+// readTimes reads from when and until when the gift is valid, and when it was issued.
 func (r *Reader) readTimes() {
-	if until, ok := r.readTime(ValidUntil, true); ok {
+	if until, ok := r.readTime(ValidUntil, true); ok && until.Year() <= lastYear {
 		if r.line.ValidUntil = until; !until.After(r.now) {
 			r.wrong(ValidUntil, "The gift has expired.")
+		}
+	}
+	if from, ok := r.readTime(ValidFrom, false); ok {
+		if r.line.ValidFrom = from; !r.line.ValidUntil.IsZero() && !from.Before(r.line.ValidUntil) {
+			r.wrong(ValidFrom, "The gift would be valid from then on, and it ends before.")
 		}
 	}
 	if at, ok := r.readTime(IssuedAt, false); ok {
@@ -277,7 +354,7 @@ func (r *Reader) readTime(field Field, end bool) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	if at, err := time.Parse(time.RFC3339Nano, text); err == nil && at.Year() > 1970 {
-		return at.UTC(), true
+		return at.UTC().Truncate(time.Microsecond), true
 	}
 	for _, layout := range append([]string{time.DateOnly}, r.format.Dates...) {
 		at, err := time.ParseInLocation(layout, text, r.account.TimeZone())

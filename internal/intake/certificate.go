@@ -90,11 +90,15 @@ func ReadCertificate(text []byte) (c Certificate, key string, err error) {
 // Lines tell the certificate to people: a name and a value in each.
 func (c *Certificate) Lines() [][2]string {
 	zone := func(t time.Time) string { return t.Format("2006-01-02 15:04:05 UTC") }
-	return [][2]string{
+	lines := [][2]string{
 		{"Import", c.ImportID}, {"Account", c.AccountName + " (" + c.AccountID + ")"}, {"From", string(c.From)},
 		{"SHA-256 of the file", c.FileSHA256}, {"As of", zone(c.AsOf)}, {"Begun", zone(c.StartedAt)},
 		{"Finished", zone(c.FinishedAt)}, {"By", c.By}, {"Lines read", fmt.Sprint(c.LinesRead)},
 		{"Lines refused", fmt.Sprint(c.Refused)}, {"Gifts imported", fmt.Sprint(c.Imported)},
 		{"Total", string(c.Total) + " " + c.Currency}, {"Pieces of item gifts", fmt.Sprint(int64(c.Pieces))},
 	}
+	for _, chain := range c.Chains {
+		lines = append(lines, [2]string{"Hash chain", chain})
+	}
+	return lines
 }

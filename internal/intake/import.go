@@ -12,7 +12,9 @@ import (
 	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/imports"
 	"boon.example/internal/ledger"
+	"boon.example/internal/money"
 	"boon.example/internal/sealed"
 )
 
@@ -21,11 +23,27 @@ type State string
 
 // The states.
 const (
+	Unknown  State = ""         // whoever finished it did not hear what became of that
 	Staged   State = "STAGED"   // its gifts are being written
 	Finished State = "FINISHED" // they are there
 	Undoing  State = "UNDOING"  // they are not there any more, and their codes are made free
 	Undone   State = "UNDONE"
 )
+
+// Taken is the gift that a code leads to, or led to. Only of one that an import brought to the account, the rest is told.
+type Taken struct {
+	ImportID              guid.ID // zero: no import of the account brought it
+	Item                  bool
+	Balance               money.Amount
+	ProgramID, LocationID guid.ID
+	ValidFrom, ValidUntil time.Time
+}
+
+// is reports whether a gift that nobody has used is as a line would have it.
+func (t *Taken) is(l *imports.Line) bool {
+	return t.Item == l.Item && t.Balance == l.Balance && t.ProgramID == l.ProgramID && t.LocationID == l.LocationID &&
+		t.ValidFrom.Equal(l.ValidFrom) && t.ValidUntil.Equal(l.ValidUntil)
+}
 
 // Import is what is kept of an import.
 type Import struct {
@@ -36,6 +54,8 @@ type Import struct {
 	Asked     string    // how it is read
 	AsOf      time.Time // when its gifts begin in the books
 	Staged    int       // how many of them are written
+	Planned   int       // how many will be; 0: that was not kept
+	Stopped   string    // why whoever wrote them stopped: a sentence; "": nobody did, or it is over
 	Used      bool      // something happened to one of them
 	MadeBy    string
 	StartedAt time.Time
@@ -62,10 +82,11 @@ type Store interface {
 	// FinishImport has its gifts be there from now on, all at once, and keeps what its certificate says. Where others
 	// are written than m says, it fails with ErrMoved.
 	FinishImport(ctx context.Context, m *Import, by event.TrailEntry) error
-	// TakenCodes gives the gifts that some codes lead to, or led to, but for those of an import.
-	TakenCodes(ctx context.Context, account guid.ID, codes []gift.VoucherCode, but guid.ID) (map[gift.VoucherCode]bool,
-		error)
+	// TakenCodes gives the gifts that some codes lead to, or led to.
+	TakenCodes(ctx context.Context, account guid.ID, codes []gift.VoucherCode) (map[gift.VoucherCode]Taken, error)
 	// Heads gives how far the newest hash chains have come.
 	Heads(ctx context.Context) ([]books.Head, error)
+	// NoteStopped keeps why nobody goes on with an import that is not finished; "": somebody does.
+	NoteStopped(ctx context.Context, m *Import, why string) error
 	Keys() *sealed.Keys
 }

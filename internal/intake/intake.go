@@ -62,8 +62,10 @@ type Report struct {
 	imports.Summary
 	File [32]byte // its SHA-256
 	AsOf time.Time
-	// Begun is the import that an earlier run of the same order began and did not finish; nil: none did.
-	Begun *Import
+	// Begun is the import that an earlier run of the same order began, and perhaps finished; nil: none did. Of one that
+	// is finished, its certificate says what the file came to.
+	Begun          *Import
+	written, other int // lines whose gifts Begun has written; those that the file would now have be other gifts
 	// Differs are sentences about what was expected and is not so.
 	Differs []string
 }
@@ -85,7 +87,7 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	case err != nil:
 		return nil, fmt.Errorf("reading the file: %w", err)
 	case n > MaxFile:
-		return nil, fmt.Errorf("the file has more than %d bytes: cut it into several files", MaxFile)
+		return nil, FileError{fmt.Errorf("The file has more than %d bytes: cut it into several files.", MaxFile)}
 	}
 	hash.Sum(r.File[:0])
 	if r.Begun, err = begun(ctx, s, o, r.File); err != nil {
@@ -93,12 +95,19 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	}
 	switch {
 	case r.Begun != nil:
-		r.AsOf = r.Begun.AsOf
+		if r.AsOf = r.Begun.AsOf; r.Begun.State == Finished {
+			return r, r.readFinished(o)
+		}
 	case r.AsOf.IsZero():
 		r.AsOf = time.Now().UTC().Truncate(time.Microsecond)
 	}
-	err = each(ctx, s, o, r, file, func(line imports.Line, problems []imports.Problem) error {
+	err = each(ctx, s, o, r, file, func(line imports.Line, was *Taken, problems []imports.Problem) error {
 		r.Add(line, problems)
+		if was != nil {
+			if r.written++; len(problems) > 0 || !was.is(&line) {
+				r.other++
+			}
+		}
 		return nil
 	})
 	if err != nil {
@@ -112,15 +121,33 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 			r.Differs = append(r.Differs, p.Text)
 		}
 	}
+	if m := r.Begun; m != nil && (r.other > 0 || r.written != m.Staged) {
+		r.Differs = append(r.Differs, fmt.Sprintf("Import %s of this file was begun with another set-up, and the file comes "+
+			"to other gifts now. Undo that import, and begin again.", m.ID))
+	}
 	r.compare(o)
 	return r, nil
 }
 
-// begun finds the import that goes on.
+// readFinished takes what the file came to from the certificate of the import.
+func (r *Report) readFinished(o *Order) error {
+	c, _, err := ReadCertificate([]byte(r.Begun.Told))
+	if err != nil {
+		return fmt.Errorf("import %s is finished: %w", r.Begun.ID, err)
+	}
+	if r.Total, err = o.Account.Currency.Parse(c.Total); err != nil {
+		return fmt.Errorf("the certificate of import %s: %w", r.Begun.ID, err)
+	}
+	r.Read, r.Taken, r.Refused, r.Pieces = c.LinesRead, c.Imported, c.Refused, c.Pieces
+	r.compare(o)
+	return nil
+}
+
+// begun finds the import that goes on, or is finished.
 func begun(ctx context.Context, s Store, o *Order, file [32]byte) (*Import, error) {
 	all, err := s.Imports(ctx, o.Account.ID)
 	for n := range all {
-		if m := &all[n]; m.State == Staged && m.File == file && m.Asked == o.asked() {
+		if m := &all[n]; (m.State == Staged || m.State == Finished) && m.File == file && m.Asked == o.asked() {
 			return m, nil
 		}
 	}
@@ -144,18 +171,24 @@ func (r *Report) compare(o *Order) {
 	}
 }
 
+// FileError tells what is wrong with a file as a whole.
+type FileError struct{ error }
+
+// Unwrap gives the cause.
+func (e FileError) Unwrap() error { return e.error }
+
 // together is how many codes are looked for at once.
 const together = 1_000
 
 // each goes through the lines of a file, with what is wrong with them, also that their codes are in use.
 func each(ctx context.Context, s Store, o *Order, r *Report, file io.ReadSeeker,
-	take func(imports.Line, []imports.Problem) error) error {
+	take func(imports.Line, *Taken, []imports.Problem) error) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("reading the file: %w", err)
 	}
 	lines, err := imports.NewReader(file, o.Account, o.From, r.AsOf)
 	if err != nil {
-		return err
+		return FileError{err}
 	}
 	var but guid.ID
 	if r.Begun != nil {
@@ -165,7 +198,7 @@ func each(ctx context.Context, s Store, o *Order, r *Report, file io.ReadSeeker,
 	for done := 0; ; done++ {
 		line, problems, err := lines.Next()
 		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("reading the file: %w", err)
+			return FileError{err}
 		}
 		if err == nil {
 			b.add(line, problems)
@@ -184,7 +217,7 @@ func each(ctx context.Context, s Store, o *Order, r *Report, file io.ReadSeeker,
 
 // batch are lines whose codes are looked for together.
 type batch struct {
-	take     func(imports.Line, []imports.Problem) error
+	take     func(line imports.Line, was *Taken, problems []imports.Problem) error // was: the import has written it
 	lines    []imports.Line
 	problems [][]imports.Problem
 	codes    []gift.VoucherCode
@@ -192,26 +225,31 @@ type batch struct {
 
 func (b *batch) add(line imports.Line, problems []imports.Problem) {
 	b.lines, b.problems = append(b.lines, line), append(b.problems, problems)
-	if len(problems) == 0 {
+	if line.Code != (gift.VoucherCode{}) {
 		b.codes = append(b.codes, line.Code)
 	}
 }
 
-// pass hands the lines on, and forgets them.
-func (b *batch) pass(ctx context.Context, s Store, a *merchant.Account, but guid.ID) error {
-	taken := map[gift.VoucherCode]bool{}
+// pass hands the lines on, and forgets them. A gift that the import has written itself stands in no line's way.
+func (b *batch) pass(ctx context.Context, s Store, a *merchant.Account, by guid.ID) error {
+	taken := map[gift.VoucherCode]Taken{}
 	if len(b.codes) > 0 {
 		var err error
-		if taken, err = s.TakenCodes(ctx, a.ID, b.codes, but); err != nil {
+		if taken, err = s.TakenCodes(ctx, a.ID, b.codes); err != nil {
 			return err
 		}
 	}
 	for n, line := range b.lines {
-		if len(b.problems[n]) == 0 && taken[line.Code] {
+		var was *Taken
+		led, is := taken[line.Code]
+		switch {
+		case is && !by.IsZero() && led.ImportID == by:
+			was = &led
+		case is && len(b.problems[n]) == 0:
 			b.problems[n] = []imports.Problem{{Line: line.Number, Column: "code",
 				Text: "The code leads to a gift that is here already."}}
 		}
-		if err := b.take(line, b.problems[n]); err != nil {
+		if err := b.take(line, was, b.problems[n]); err != nil {
 			return err
 		}
 	}
@@ -222,26 +260,39 @@ func (b *batch) pass(ctx context.Context, s Store, a *merchant.Account, but guid
 // ErrRefused tells that an order was not carried out, and that nothing was changed: its report says why.
 var ErrRefused = errors.New("nothing was imported")
 
-// Bring carries an order out that Check has reported on: it writes the gifts, and finishes the import. Whoever is
-// killed meanwhile checks the same file and brings it again.
-func Bring(ctx context.Context, s Store, o *Order, r *Report, file io.ReadSeeker) (*Import, error) {
+// Begin keeps that an order is going to be carried out that Check has reported on, unless that is kept already.
+func Begin(ctx context.Context, s Store, o *Order, r *Report) (*Import, error) {
 	if r.Refuses(o) {
 		return nil, ErrRefused
 	}
-	m := r.Begun
-	if m == nil {
-		m = &Import{AccountID: o.Account.ID, ID: idAt(time.Now()), State: Staged, File: r.File, Asked: o.asked(),
-			AsOf: r.AsOf, MadeBy: o.MadeBy, StartedAt: time.Now().UTC()}
-		by := o.By
-		by.What = fmt.Sprintf("import %s of %d gifts begins", m.ID, r.Taken)
-		if err := s.BeginImport(ctx, m, by); err != nil {
-			return nil, err
+	if m := r.Begun; m != nil {
+		if m.Stopped == "" || m.State != Staged {
+			return m, nil
 		}
-		r.Begun = m
+		m.Stopped = ""
+		return m, s.NoteStopped(ctx, m, "")
 	}
-	w := &writer{Store: s, order: o, m: m, skip: m.Staged, size: firstGroup, total: r.Taken}
-	err := each(ctx, s, o, r, file, func(line imports.Line, problems []imports.Problem) error {
-		if len(problems) > 0 {
+	m := &Import{AccountID: o.Account.ID, ID: idAt(time.Now()), State: Staged, File: r.File, Asked: o.asked(),
+		AsOf: r.AsOf, Planned: r.Taken, MadeBy: o.MadeBy, StartedAt: time.Now().UTC()}
+	by := o.By
+	by.What = fmt.Sprintf("import %s of %d gifts begins", m.ID, r.Taken)
+	if err := s.BeginImport(ctx, m, by); err != nil {
+		return nil, err
+	}
+	r.Begun = m
+	return m, nil
+}
+
+// Bring carries an order out that Check has reported on: it writes the gifts, and finishes the import. Whoever is
+// killed meanwhile checks the same file and brings it again.
+func Bring(ctx context.Context, s Store, o *Order, r *Report, file io.ReadSeeker) (*Import, error) {
+	m, err := Begin(ctx, s, o, r)
+	if err != nil || m.State == Finished {
+		return m, err
+	}
+	w := &writer{Store: s, order: o, m: m, size: firstGroup, total: r.Taken}
+	err = each(ctx, s, o, r, file, func(line imports.Line, was *Taken, problems []imports.Problem) error {
+		if len(problems) > 0 || was != nil {
 			return nil
 		}
 		return w.add(ctx, line)
@@ -256,7 +307,26 @@ func Bring(ctx context.Context, s Store, o *Order, r *Report, file io.ReadSeeker
 	if err != nil {
 		return m, err
 	}
-	return m, finish(ctx, s, o, r, m)
+	if err := finish(ctx, s, o, r, m); err != nil {
+		return outcome(ctx, s, m, err)
+	}
+	return m, nil
+}
+
+// outcome tells what became of finishing an import that failed: the answer may have been lost, or somebody else was
+// faster.
+func outcome(ctx context.Context, s Store, m *Import, failed error) (*Import, error) {
+	is, err := now(context.WithoutCancel(ctx), s, m)
+	switch {
+	case err != nil:
+		m.State = Unknown
+		return m, errors.Join(failed, err)
+	case is != nil && is.State == Finished:
+		return is, nil
+	case is != nil:
+		m.State = is.State
+	}
+	return m, failed
 }
 
 // finish signs the certificate, and has the gifts be there.
@@ -284,7 +354,6 @@ type writer struct {
 	Store
 	order *Order
 	m     *Import
-	skip  int // gifts that an earlier run has written
 	size  int
 	total int
 
@@ -293,10 +362,6 @@ type writer struct {
 }
 
 func (w *writer) add(ctx context.Context, line imports.Line) error {
-	if w.skip > 0 {
-		w.skip--
-		return nil
-	}
 	g, e, err := w.gift(line)
 	if err != nil {
 		return err
@@ -318,7 +383,7 @@ func (w *writer) gift(line imports.Line) (gift.Gift, gift.Entry, error) {
 	g := gift.Gift{
 		Voucher: gift.Voucher{ID: idAt(w.m.AsOf), AccountID: a.ID, OrderID: w.m.ID, ProgramID: line.ProgramID,
 			LocationID: line.LocationID, Item: line.Item, Currency: a.Currency, Funded: line.Balance, Balance: line.Balance,
-			ValidUntil: line.ValidUntil, Verification: line.PIN},
+			ValidFrom: line.ValidFrom, ValidUntil: line.ValidUntil, Verification: line.PIN},
 		Card: gift.Card{Code: line.Code, Token: token, Label: line.Label, Recipient: line.Recipient, Contact: line.Contact,
 			Method: methodFor(line.Contact), DesignID: a.DesignFor(line.LocationID), DeliveryZone: zoneOf(a).String(),
 			Purchase: gift.Purchase{Reference: line.Reference}},
@@ -395,7 +460,7 @@ func (w *writer) group(ctx context.Context) error {
 	})
 	switch {
 	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrRejected):
-		is, found := w.now(ctx)
+		is, found := now(ctx, w, w.m)
 		if found != nil {
 			return errors.Join(err, found)
 		}
@@ -415,10 +480,10 @@ func (w *writer) group(ctx context.Context) error {
 }
 
 // now reads the import as it is now.
-func (w *writer) now(ctx context.Context) (*Import, error) {
-	all, err := w.Imports(ctx, w.m.AccountID)
+func now(ctx context.Context, s Store, m *Import) (*Import, error) {
+	all, err := s.Imports(ctx, m.AccountID)
 	for n := range all {
-		if all[n].ID == w.m.ID {
+		if all[n].ID == m.ID {
 			return &all[n], nil
 		}
 	}

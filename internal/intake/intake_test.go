@@ -1,6 +1,7 @@
 package intake_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"boon.example/internal/boontest"
 	"boon.example/internal/event"
+	"boon.example/internal/export"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/intake"
@@ -202,6 +204,14 @@ func (k *killed) BeginImport(ctx context.Context, m *intake.Import, by event.Tra
 	return k.at(func() error { return k.Store.BeginImport(ctx, m, by) })
 }
 
+// Imports says nothing to the dead.
+func (k *killed) Imports(ctx context.Context, account guid.ID) ([]intake.Import, error) {
+	if k.calls <= 0 {
+		return nil, errKilled
+	}
+	return k.Store.Imports(ctx, account)
+}
+
 func (k *killed) FinishImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
 	return k.at(func() error { return k.Store.FinishImport(ctx, m, by) })
 }
@@ -226,6 +236,13 @@ func TestKilledAtEachStep(t *testing.T) {
 			undo := step%2 == 0 && m != nil && !there
 			switch {
 			case there:
+				_, again, err := w.run(t.Context(), w, w.order(), file)
+				if err != nil || again.ID != m.ID || again.State != intake.Finished || again.Told == "" {
+					t.Errorf("step %d: the certificate of what is finished: %+v, %v", step, again, err)
+				}
+				if !ended && m.State != intake.Unknown {
+					t.Errorf("step %d: whoever was killed says that the import is %s", step, m.State)
+				}
 			case undo:
 				if err := w.UndoImport(t.Context(), m, w.order().By, func(int) {}); err != nil {
 					t.Errorf("step %d: %v", step, err)
@@ -289,6 +306,110 @@ func TestCertificatesShowWhatWasChanged(t *testing.T) {
 	for _, text := range []string{more, m.Told + m.Told, "", "{}", "[]", `{"certificate": "boon import 1"}`} {
 		if _, _, err := intake.ReadCertificate([]byte(text)); err == nil {
 			t.Errorf("%q is taken for a certificate", text)
+		}
+	}
+}
+
+// unheard is a store whose answer to finishing an import is lost, after it is committed.
+type unheard struct{ *store.Store }
+
+func (u unheard) FinishImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
+	return errors.Join(u.Store.FinishImport(ctx, m, by), errKilled)
+}
+
+// TestWhoeverDoesNotHearTheEndAsks: an import whose last commit is there though it failed is finished.
+func TestWhoeverDoesNotHearTheEndAsks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, m, err := w.run(t.Context(), unheard{w.Store}, w.order(), cards(1, 3))
+	if err != nil || m.State != intake.Finished || m.Told == "" {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// TestGoesOnWithAnotherSetUp: what a stopped import has written is found by codes. A line that is taken only since the
+// set-up was changed is written, too. Where the file comes to other gifts than were written, nothing goes on.
+func TestGoesOnWithAnotherSetUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var text strings.Builder
+	text.WriteString("code,balance,organization\n")
+	for n := range 230 {
+		place := ""
+		if n == 3 || n == 7 {
+			place = []string{"Pier 39", "Pier 40"}[n/7]
+		}
+		fmt.Fprintf(&text, "6006000000%06d,10,%s\n", n, place)
+	}
+	w.Locations = []merchant.Location{{ID: guid.ID{2}, Name: "Pier 39"}}
+	o := w.order()
+	o.LeaveOut = true
+	file := strings.NewReader(text.String())
+	r, m, err := w.run(t.Context(), &killed{w.Store, 2, true}, o, file)
+	if !errors.Is(err, errKilled) || r.Refused != 1 || m == nil {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	w.Locations[0].ID = guid.ID{3}
+	if r, _, err := w.run(t.Context(), w, o, file); !errors.Is(err, intake.ErrRefused) || len(r.Differs) != 1 ||
+		!strings.Contains(r.Differs[0], m.ID.String()) {
+		t.Errorf("a place was replaced by another one: %+v, %v", r, err)
+	}
+	w.Locations = []merchant.Location{{ID: guid.ID{2}, Name: "Pier 39"}, {ID: guid.ID{4}, Name: "Pier 40"}}
+	r, again, err := w.run(t.Context(), w, o, file)
+	if err != nil || again.ID != m.ID || again.Staged != 230 || r.Refused != 0 {
+		t.Fatalf("%+v, %+v, %v", r, again, err)
+	}
+	for n := range 230 {
+		if !w.finds(t, n) {
+			t.Errorf("card %d is not there", n)
+		}
+	}
+	w.verify(t)
+}
+
+// TestWhatIsNotLiveMoneyIsNotImported: of an export of Boon, gifts that are cancelled, blocked, held or promotional are
+// refused, and one that is not valid yet stays so.
+func TestWhatIsNotLiveMoneyIsNotImported(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	later := time.Now().UTC().Truncate(time.Second).AddDate(0, 1, 0)
+	gifts := map[string]func(*gift.Gift){"good": func(*gift.Gift) {}, "not yet": func(g *gift.Gift) { g.ValidFrom = later },
+		"cancelled": func(g *gift.Gift) { g.Status = gift.Cancelled }, "blocked": func(g *gift.Gift) { g.Blocked = "LOST" },
+		"pending": func(g *gift.Gift) { g.Status = gift.Pending }, "promotional": func(g *gift.Gift) { g.Promotional = true },
+		"held": func(g *gift.Gift) { g.Holds = []gift.OpenHold{{Left: 100, Until: later}} }}
+	var text bytes.Buffer
+	out := export.Gifts(&text, export.Options{Format: export.CSV, Account: w.Account, Codes: true, At: time.Now()})
+	n := 0
+	for name, change := range gifts {
+		code, err := gift.ImportedCode(w.Account, fmt.Sprintf("6006000000%06d", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+		g := gift.Gift{Voucher: gift.Voucher{ID: guid.ID{9, byte(n)}, AccountID: w.ID, Currency: dollars, Funded: 1000, Balance: 1000,
+			Status: gift.Claimed, ProgramID: merchant.BusinessProgram.ID}, Card: gift.Card{Code: code, Purchase: gift.Purchase{Reference: name}}}
+		change(&g)
+		if err := out.Write(&g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o := w.order()
+	o.LeaveOut = true
+	r, _, err := w.run(t.Context(), w, o, strings.NewReader(text.String()))
+	if err != nil || r.Taken != 2 || r.Refused != 5 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	page, err := w.List(t.Context(), gift.Filter{AccountID: w.ID, Limit: 10})
+	if err != nil || len(page.Gifts) != 2 {
+		t.Fatalf("%d gifts, %v", len(page.Gifts), err)
+	}
+	for i := range page.Gifts {
+		g := &page.Gifts[i]
+		if name := g.Card.Purchase.Reference; name != "good" && name != "not yet" || g.ValidFrom.Equal(later) != (name == "not yet") {
+			t.Errorf("%s is imported, valid from %s", name, g.ValidFrom)
 		}
 	}
 }

@@ -98,11 +98,11 @@ func TestStagedGiftsHideNoOthersOnCitus(t *testing.T) {
 	typed, err := gift.ReadCode(mine, theirs.Card.Code.Reveal())
 	must(t, err)
 	m := beginImport(t, s, mine.ID, noon)
-	g, e := newGift(mine.ID)
+	g, _ := newGift(mine.ID)
 	g.Card.Code, err = gift.ImportedCode(mine, theirs.Card.Code.Reveal())
 	must(t, err)
 	g.ID, g.Seq, g.Last = idAt(m.AsOf), 0, guid.ID{}
-	g, e = g.Import(gift.Context{EntryID: idAt(m.AsOf), Now: m.AsOf})
+	g, e := g.Import(gift.Context{EntryID: idAt(m.AsOf), Now: m.AsOf})
 	must(t, s.Group(t.Context(), ledger.Want{Import: m.ID, Heavy: true, Gifts: []*gift.Gift{&g}},
 		func(*ledger.State) ledger.Changes {
 			return ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e},

@@ -52,19 +52,21 @@ func stagedBatch(s *ledger.Staged) db.Batch {
 	return db.Batch{Query: addStaged, Rows: [][]any{{db.KeyOf(s.AccountID), db.KeyOf(s.ImportID), s.Before, s.Count}}}
 }
 
-const importColumns = `account_id, id, state, file, asked, as_of, staged, used, made_by, started_at, told`
+const importColumns = `account_id, id, state, file, asked, as_of, staged, used, made_by, started_at, told,
+	planned, stopped`
 
 func scanImport(from db.Scanner) (m intake.Import, err error) {
 	var file []byte
 	err = from.Scan(db.ScanID(&m.AccountID), db.ScanID(&m.ID), &m.State, &file, &m.Asked, db.ScanTime(&m.AsOf), &m.Staged,
-		&m.Used, &m.MadeBy, db.ScanTime(&m.StartedAt), &m.Told)
+		&m.Used, &m.MadeBy, db.ScanTime(&m.StartedAt), &m.Told, &m.Planned, &m.Stopped)
 	copy(m.File[:], file)
 	return m, err
 }
 
 // Imports gives those of an account, the newest first.
 func (s *Store) Imports(ctx context.Context, account guid.ID) ([]intake.Import, error) {
-	const query = `SELECT account_id, id, state, file, asked, as_of, staged, used, made_by, started_at, told
+	const query = `SELECT account_id, id, state, file, asked, as_of, staged, used, made_by, started_at, told,
+			planned, stopped
 		FROM gift_import WHERE account_id = $1 ORDER BY id DESC`
 	all, err := db.Collect(ctx, s.db, query, []any{db.KeyOf(account)}, scanImport)
 	if err != nil {
@@ -76,9 +78,10 @@ func (s *Store) Imports(ctx context.Context, account guid.ID) ([]intake.Import, 
 // BeginImport begins an import. It is told as an event and in the audit trail.
 func (s *Store) BeginImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO gift_import (account_id, id, state, file, asked, as_of, made_by, started_at)
-			VALUES ($1, $2, 'STAGED', $3, $4, $5, $6, $7)`, db.KeyOf(m.AccountID), db.KeyOf(m.ID), m.File[:], m.Asked,
-			db.Micros(m.AsOf), m.MadeBy, db.Micros(m.StartedAt))
+		_, err := tx.ExecContext(ctx, `INSERT INTO gift_import (account_id, id, state, file, asked, as_of, made_by, started_at,
+				planned)
+			VALUES ($1, $2, 'STAGED', $3, $4, $5, $6, $7, $8)`, db.KeyOf(m.AccountID), db.KeyOf(m.ID), m.File[:], m.Asked,
+			db.Micros(m.AsOf), m.MadeBy, db.Micros(m.StartedAt), m.Planned)
 		if err != nil {
 			return err
 		}
@@ -106,7 +109,7 @@ func (s *Store) tellImport(ctx context.Context, tx *sql.Tx, m *intake.Import, wh
 // at once, or where other gifts are written than m says, one fails with intake.ErrMoved.
 func (s *Store) FinishImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
-		err := s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'FINISHED', flips = flips + 1, told = $3
+		err := s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'FINISHED', flips = flips + 1, told = $3, stopped = ''
 			WHERE account_id = $1 AND id = $2 AND state = 'STAGED' AND staged = $4`, m.Told, m.Staged)
 		if err != nil {
 			return err
@@ -120,6 +123,19 @@ func (s *Store) FinishImport(ctx context.Context, m *intake.Import, by event.Tra
 		return fmt.Errorf("finishing import %s: %w", m.ID, err)
 	}
 	m.State = intake.Finished
+	return nil
+}
+
+// NoteStopped keeps why nobody goes on with an import that is not finished; "": somebody does.
+func (s *Store) NoteStopped(ctx context.Context, m *intake.Import, why string) error {
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE gift_import SET stopped = $3
+			WHERE account_id = $1 AND id = $2 AND state = 'STAGED'`, db.KeyOf(m.AccountID), db.KeyOf(m.ID), why)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("noting why import %s stopped: %w", m.ID, err)
+	}
 	return nil
 }
 
@@ -141,8 +157,8 @@ func (s *Store) flip(ctx context.Context, tx *sql.Tx, m *intake.Import, update s
 // UndoImport has the gifts of an import be there no more, and makes their codes free. It fails with intake.ErrUsed
 // where something happened to one of them. Whoever does it again goes on where it stopped.
 func (s *Store) UndoImport(ctx context.Context, m *intake.Import, by event.TrailEntry, done func(freed int)) error {
-	if err := s.hideImport(ctx, m); err != nil {
-		return fmt.Errorf("undoing import %s: %w", m.ID, err)
+	if err := s.HideImport(ctx, m); err != nil {
+		return err
 	}
 	if err := s.freeCodes(ctx, m, done); err != nil {
 		return fmt.Errorf("undoing import %s: %w", m.ID, err)
@@ -165,9 +181,9 @@ func (s *Store) UndoImport(ctx context.Context, m *intake.Import, by event.Trail
 	return nil
 }
 
-// hideImport takes the first step of undoing, unless it was taken.
-func (s *Store) hideImport(ctx context.Context, m *intake.Import) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
+// HideImport takes the first step of UndoImport, unless it was taken: the gifts are there no more.
+func (s *Store) HideImport(ctx context.Context, m *intake.Import) error {
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		const query = `SELECT ` + importColumns + ` FROM gift_import WHERE account_id = $1 AND id = $2`
 		is, err := scanImport(tx.QueryRowContext(ctx, query, db.KeyOf(m.AccountID), db.KeyOf(m.ID)))
 		switch {
@@ -191,6 +207,10 @@ func (s *Store) hideImport(ctx context.Context, m *intake.Import) error {
 		}
 		return err
 	})
+	if err != nil {
+		return fmt.Errorf("undoing import %s: %w", m.ID, err)
+	}
+	return nil
 }
 
 // freed is how many gifts are looked at in one transaction.
@@ -216,7 +236,11 @@ func (s *Store) freeCodes(ctx context.Context, m *intake.Import, done func(int))
 		err = s.db.Retry(ctx, func(ctx context.Context) error {
 			return s.transact(ctx, func(run db.Runner) error { return run(ctx, []db.Batch{w}) })
 		})
-		if err != nil && !errors.Is(err, db.ErrUnknownOutcome) { // then it is done again, or was done
+		if errors.Is(err, db.ErrUnknownOutcome) {
+			n = freed // the same page once more
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		after = ids[n-1]
@@ -225,10 +249,10 @@ func (s *Store) freeCodes(ctx context.Context, m *intake.Import, done func(int))
 	return nil
 }
 
-// TakenCodes gives those of some codes that lead to a gift, or led to one: of the account, where another system gave
-// them out, else in the whole installation. Those that lead to gifts of an import are left out.
-func (s *Store) TakenCodes(ctx context.Context, account guid.ID, codes []gift.VoucherCode, but guid.ID) (
-	map[gift.VoucherCode]bool, error) {
+// TakenCodes gives the gifts that some codes lead to, or led to: of the account, where another system gave them out,
+// else in the whole installation.
+func (s *Store) TakenCodes(ctx context.Context, account guid.ID, codes []gift.VoucherCode) (
+	map[gift.VoucherCode]intake.Taken, error) {
 	type of struct {
 		code gift.VoucherCode
 		own  bool // it matters only where it leads to a gift of the account
@@ -241,7 +265,7 @@ func (s *Store) TakenCodes(ctx context.Context, account guid.ID, codes []gift.Vo
 			w.Rows = append(w.Rows, []any{hash})
 		}
 	}
-	taken := map[gift.VoucherCode]bool{}
+	taken := map[gift.VoucherCode]intake.Taken{}
 	led := map[guid.ID][]gift.VoucherCode{}
 	w.Scan = func(from db.Scanner) error {
 		var hash []byte
@@ -249,7 +273,7 @@ func (s *Store) TakenCodes(ctx context.Context, account guid.ID, codes []gift.Vo
 		err := from.Scan(&hash, db.ScanID(&owner), db.ScanID(&voucher))
 		found := codesOf[string(hash)]
 		if owner == account || !found.own {
-			taken[found.code] = true
+			taken[found.code] = intake.Taken{}
 		}
 		if owner == account {
 			led[voucher] = append(led[voucher], found.code)
@@ -257,28 +281,37 @@ func (s *Store) TakenCodes(ctx context.Context, account guid.ID, codes []gift.Vo
 		return err
 	}
 	err := s.db.Retry(ctx, func(ctx context.Context) error { return s.db.Read(ctx, []db.Batch{w}) })
-	if err == nil && !but.IsZero() && len(led) > 0 {
-		refs := make([]ledger.Ref, 0, len(led))
-		for voucher := range led {
-			refs = append(refs, ledger.Ref{AccountID: account, ID: voucher})
-		}
-		err = s.db.Retry(ctx, func(ctx context.Context) error {
-			return s.db.Read(ctx, record.ByRef(selectBrought, refs, func(from db.Scanner) error {
-				var voucher, brought guid.ID
-				err := from.Scan(db.ScanID(&voucher), db.ScanID(&brought))
-				if brought == but {
-					for _, c := range led[voucher] {
-						delete(taken, c)
-					}
-				}
-				return err
-			}))
-		})
+	if err == nil && len(led) > 0 {
+		err = s.takers(ctx, account, led, taken)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("looking for codes: %w", err)
 	}
 	return taken, nil
+}
+
+// takers adds to codes that are taken what the gifts are that they lead to, where an import brought them.
+func (s *Store) takers(ctx context.Context, account guid.ID, led map[guid.ID][]gift.VoucherCode,
+	taken map[gift.VoucherCode]intake.Taken) error {
+	refs := make([]ledger.Ref, 0, len(led))
+	for voucher := range led {
+		refs = append(refs, ledger.Ref{AccountID: account, ID: voucher})
+	}
+	return s.db.Retry(ctx, func(ctx context.Context) error {
+		return s.db.Read(ctx, record.ByRef(selectBrought, refs, func(from db.Scanner) error {
+			var voucher guid.ID
+			var by intake.Taken
+			err := from.Scan(db.ScanID(&voucher), db.ScanID(&by.ImportID), &by.Item, &by.Balance, db.ScanID(&by.ProgramID),
+				db.ScanID(&by.LocationID), db.ScanTime(&by.ValidFrom), db.ScanTime(&by.ValidUntil))
+			if by.ImportID.IsZero() {
+				return err
+			}
+			for _, c := range led[voucher] {
+				taken[c] = by
+			}
+			return err
+		}))
+	})
 }
 
 var (
@@ -291,14 +324,14 @@ var (
 				FROM secret AS s
 				WHERE s.hash = w.key OFFSET 0) AS found`}
 	selectBrought = &db.Query{What: "reading imports of gifts", Scoped: true,
-		SQLite: `SELECT v.id, v.import_id
+		SQLite: `SELECT v.id, v.import_id, v.item, v.balance, v.program_id, v.location_id, v.valid_from, v.valid_until
 			FROM json_each($2) AS w CROSS JOIN voucher AS v
 			WHERE v.account_id = $1 AND v.id = unhex(w.value)`,
 		Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
-				SELECT v.id, v.import_id
+				SELECT v.id, v.import_id, v.item, v.balance, v.program_id, v.location_id, v.valid_from, v.valid_until
 				FROM voucher AS v
 				WHERE v.account_id = w.account_id AND v.id = w.key OFFSET 0) AS found`,
-		Citus: `SELECT v.id, v.import_id
+		Citus: `SELECT v.id, v.import_id, v.item, v.balance, v.program_id, v.location_id, v.valid_from, v.valid_until
 			FROM voucher AS v
 			WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[])`}
 )

@@ -43,7 +43,7 @@ The file is read twice. The first time, nothing is changed: boon import tells ho
 lines are refused, each with its number, its column and the reason. The second time, the gifts are written, beside a service that runs.
 Nobody sees any of them before all are written. Then all are there at once.
 
-If the command is stopped, give it once more: it goes on. Or take back what it wrote with --undo.
+If the command is stopped, give it once more: it goes on. If it was finished, it says so and writes the certificate. Or take back what it wrote with --undo.
 
 With --as-of, the books count the gifts from that instant on: what is owed then is what the old system's report says. Reports of days
 since then change; this is the only way in which they do.
@@ -53,7 +53,7 @@ The certificate says what was read, refused and imported, with the SHA-256 of th
 Example:
 
     boon import cards.csv --account 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01 --dry-run
-    boon import cards.csv --account 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01 --expect-count 5120 --expect-total 81204.50 --as-of 2026-11-28
+    boon import cards.csv --account 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01 --expect-count 5120 --expect-total 81204.50 --as-of 2026-11-28T23:00:00-05:00
     boon import --account 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01 --undo 019d8f3e-7a10-7c11-8a55-0d8f6a3f1c01`
 }
 
@@ -139,24 +139,42 @@ func (c *File) bring(t *terminal.Terminal, s *store.Store, setup int64, a *merch
 	case c.DryRun:
 		fmt.Fprintln(t.Stdout, "This was a dry run: nothing is changed.")
 		return nil
+	case r.Begun != nil && r.Begun.State == intake.Finished:
+		fmt.Fprintf(t.Stdout, "Import %s of this file is finished already.\n", r.Begun.ID)
 	case r.Begun != nil:
 		fmt.Fprintf(t.Stdout, "Import %s goes on: %d of its gifts are written.\n", r.Begun.ID, r.Begun.Staged)
 	}
 	m, err := intake.Bring(t, s, o, r, file)
 	if err != nil {
-		if m != nil {
-			err = fmt.Errorf("%w; nobody sees the gifts of import %s: give the same command once more to go on, or --undo %s",
-				err, m.ID, m.ID)
-		}
-		return err
+		return howToGoOn(m, err)
 	}
+	fmt.Fprintf(t.Stdout, "Import %s is finished: %d gifts are there.\n", m.ID, m.Staged)
+	return c.keep(t, m)
+}
+
+// howToGoOn adds to why an import failed what is there, and what to do.
+func howToGoOn(m *intake.Import, err error) error {
+	switch {
+	case m == nil:
+		return err
+	case m.State == intake.Unknown:
+		return fmt.Errorf("%w; whether import %s is finished is not known: give the same command once more, and it says so, "+
+			"or goes on", err, m.ID)
+	}
+	return fmt.Errorf("%w; nobody sees the gifts of import %s: give the same command once more to go on, or --undo %s",
+		err, m.ID, m.ID)
+}
+
+// keep writes the certificate to a file, unless the file has it already.
+func (c *File) keep(t *terminal.Terminal, m *intake.Import) error {
 	name := c.Certificate
 	if name == "" {
 		name = "boon-import-" + m.ID.String() + ".json"
 	}
-	fmt.Fprintf(t.Stdout, "Import %s is finished: %d gifts are there.\n", m.ID, m.Staged)
-	if err := durable.Create(name, []byte(m.Told)); err != nil {
-		return fmt.Errorf("the certificate cannot be written; boon import list --certificate %s writes it: %w", m.ID, err)
+	if is, err := os.ReadFile(name); err != nil || string(is) != m.Told {
+		if err := durable.Create(name, []byte(m.Told)); err != nil {
+			return fmt.Errorf("the certificate cannot be written; boon import list --certificate %s prints it: %w", m.ID, err)
+		}
 	}
 	fmt.Fprintf(t.Stdout, "The certificate is in %s.\n", terminal.Cell(name))
 	return nil
@@ -235,7 +253,11 @@ func (c *List) Do(t *terminal.Terminal, s *store.Store) error {
 	w := tabwriter.NewWriter(t.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "IMPORT\tSTATE\tGIFTS\tAS OF\tBEGUN\tBY")
 	for _, m := range all {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", m.ID, m.State, m.Staged, terminal.Moment(m.AsOf),
+		gifts := fmt.Sprint(m.Staged)
+		if m.State == intake.Staged && m.Planned > 0 {
+			gifts = fmt.Sprintf("%d of %d", m.Staged, m.Planned)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", m.ID, m.State, gifts, terminal.Moment(m.AsOf),
 			terminal.Moment(m.StartedAt), terminal.Cell(m.MadeBy))
 	}
 	return w.Flush()
