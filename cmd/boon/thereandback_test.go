@@ -142,14 +142,17 @@ func endSome(t *testing.T, dir string, where []string) {
 		place = gifts[2].LocationID
 	}
 	by := gift.Context{Actor: merchant.Actor{LocationID: place}}
-	office := &merchant.Caller{Kind: merchant.AccountKey, Account: d.Accounts[account], Permissions: merchant.AllPermissions}
+	office := &merchant.Caller{Kind: merchant.AccountKey, Account: d.Accounts[account],
+		Permissions: merchant.AllPermissions}
+	block := func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
+		return v.Block(gift.Block{Context: c, Caller: office, ReasonCode: gift.ReasonLost})
+	}
 	for operation, c := range map[gift.Operation]ledger.Command{
-		gift.CancelGift: &ledger.Cancel{Cancel: gift.Cancel{Context: by, Caller: office, To: gift.Cancelled}, VoucherIDs: []guid.ID{gifts[0].ID}},
-		gift.BlockGift: &ledger.Change{VoucherID: gifts[1].ID, Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
-			return v.Block(gift.Block{Context: c, Caller: office, ReasonCode: gift.ReasonLost})
-		}},
-		gift.HoldGift: &ledger.Hold{VoucherID: gifts[2].ID, Hold: gift.Hold{Redeem: gift.Redeem{Context: by, LocationID: place, Amount: 1},
-			Lasts: time.Hour}},
+		gift.CancelGift: &ledger.Cancel{Cancel: gift.Cancel{Context: by, Caller: office, To: gift.Cancelled},
+			VoucherIDs: []guid.ID{gifts[0].ID}},
+		gift.BlockGift: &ledger.Change{VoucherID: gifts[1].ID, Rule: block},
+		gift.HoldGift: &ledger.Hold{VoucherID: gifts[2].ID, Hold: gift.Hold{Lasts: time.Hour,
+			Redeem: gift.Redeem{Context: by, LocationID: place, Amount: 1}}},
 	} {
 		_, err := e.Do(t.Context(), ledger.Call{AccountID: account, Operation: operation, Key: "one",
 			Render: func(r ledger.Result, err error) ledger.Answer {

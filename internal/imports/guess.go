@@ -47,7 +47,7 @@ func (s *Summary) spreadOut(code string) {
 func (s *Summary) Guessable(a *merchant.Account) (problems []Problem) {
 	for _, form := range a.ImportedCodes {
 		of := s.spreads[form.Length()]
-		if of == nil || !merchant.Guessable(form.Space(), int64(len(of.codes))) && !of.crowded() {
+		if of == nil || !merchant.Guessable(form.Space(), int64(len(of.codes))) && !of.dense() {
 			continue
 		}
 		problems = append(problems, Problem{Text: fmt.Sprintf("%d cards with codes of %d characters have no PIN, and their "+
@@ -57,16 +57,16 @@ func (s *Summary) Guessable(a *merchant.Account) (problems []Problem) {
 	return slices.Clip(problems)
 }
 
-// crowds are how many codes are crowded within how many. The smaller a crowd is, the closer it has to be: among millions
-// of codes drawn by lot a few lie close to each other, and nobody knows which.
-var crowds = []struct {
+// series are how many codes lie within how many. The smaller a row is, the closer it has to be: among
+// millions of codes drawn by lot a few lie close to each other, and nobody knows which.
+var series = []struct {
 	live   int
 	within uint64
 }{{5, 100}, {20, 10_000}, {300, 300 * uint64(merchant.GuessesInAYear)}}
 
-// crowded reports whether codes lie so close together that whoever has a card finds another: all of them, or a crowd
+// dense reports whether codes lie so close together that whoever has a card finds another: all of them, or a row
 // anywhere among them. Where none has a letter, what lies between them is of digits. A single card has no neighbours.
-func (s *spread) crowded() bool {
+func (s *spread) dense() bool {
 	codes := slices.Clone(s.codes)
 	if !s.letters {
 		for n := range codes {
@@ -84,10 +84,10 @@ func (s *spread) crowded() bool {
 		merchant.Guessable(new(big.Int).SetUint64(codes[last].at-codes[0].at+1), int64(len(codes))) {
 		return true
 	}
-	for _, crowd := range crowds {
-		for n := crowd.live - 1; n <= last; n++ {
-			first := codes[n-crowd.live+1]
-			if first.beginning == codes[n].beginning && codes[n].at-first.at < crowd.within {
+	for _, row := range series {
+		for n := row.live - 1; n <= last; n++ {
+			first := codes[n-row.live+1]
+			if first.beginning == codes[n].beginning && codes[n].at-first.at < row.within {
 				return true
 			}
 		}

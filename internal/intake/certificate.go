@@ -71,20 +71,20 @@ func (c *Certificate) text() []byte {
 	return text
 }
 
-// ReadCertificate reads a certificate, and gives the public half of the key that signed it, in hexadecimal. Whether
-// that is the right key is for others to say. The error is a sentence: what was read is no certificate, or not as it
-// was signed.
-func ReadCertificate(text []byte) (c Certificate, key string, err error) {
+// ReadCertificate reads a certificate, and gives its signature. Whether that is of the right key is for others to say.
+// The error is a sentence: what was read is no certificate, or not as it was signed.
+func ReadCertificate(text []byte) (c Certificate, by sealed.Signature, err error) {
 	var s signed
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&s); err != nil || d.More() || s.Certificate.Certificate != CertificateName {
-		return c, "", errors.New("this is no certificate of an import")
+		return c, by, errors.New("this is no certificate of an import")
 	}
-	if !sealed.Signed(sealed.Signature{Key: s.Key, Value: s.Signature}, s.Certificate.text()) {
-		return c, "", errors.New("the certificate is not as it was signed")
+	by = sealed.Signature{Key: s.Key, Value: s.Signature}
+	if !sealed.Signed(by, s.Certificate.text()) {
+		return c, by, errors.New("the certificate is not as it was signed")
 	}
-	return s.Certificate, s.Key, nil
+	return s.Certificate, by, nil
 }
 
 // Lines tell the certificate to people: a name and a value in each.

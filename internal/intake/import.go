@@ -30,7 +30,8 @@ const (
 	Undone   State = "UNDONE"
 )
 
-// Taken is the gift that a code leads to, or led to. Only of one that an import brought to the account, the rest is told.
+// Taken is the gift that a code leads to, or led to. Only of one that an import brought to the account, the rest is
+// told.
 type Taken struct {
 	ImportID              guid.ID // zero: no import of the account brought it
 	Item                  bool
@@ -55,7 +56,6 @@ type Import struct {
 	AsOf      time.Time // when its gifts begin in the books
 	Staged    int       // how many of them are written
 	Planned   int       // how many will be; 0: that was not kept
-	Stopped   string    // why whoever wrote them stopped: a sentence; "": nobody did, or it is over
 	Used      bool      // something happened to one of them
 	MadeBy    string
 	StartedAt time.Time
@@ -86,7 +86,5 @@ type Store interface {
 	TakenCodes(ctx context.Context, account guid.ID, codes []gift.VoucherCode) (map[gift.VoucherCode]Taken, error)
 	// Heads gives how far the newest hash chains have come.
 	Heads(ctx context.Context) ([]books.Head, error)
-	// NoteStopped keeps why nobody goes on with an import that is not finished; "": somebody does.
-	NoteStopped(ctx context.Context, m *Import, why string) error
 	Keys() *sealed.Keys
 }

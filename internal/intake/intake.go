@@ -265,12 +265,8 @@ func Begin(ctx context.Context, s Store, o *Order, r *Report) (*Import, error) {
 	if r.Refuses(o) {
 		return nil, ErrRefused
 	}
-	if m := r.Begun; m != nil {
-		if m.Stopped == "" || m.State != Staged {
-			return m, nil
-		}
-		m.Stopped = ""
-		return m, s.NoteStopped(ctx, m, "")
+	if r.Begun != nil {
+		return r.Begun, nil
 	}
 	m := &Import{AccountID: o.Account.ID, ID: idAt(time.Now()), State: Staged, File: r.File, Asked: o.asked(),
 		AsOf: r.AsOf, Planned: r.Taken, MadeBy: o.MadeBy, StartedAt: time.Now().UTC()}

@@ -119,10 +119,10 @@ func TestImport(t *testing.T) {
 	if !w.finds(t, 1) || !w.finds(t, 300) {
 		t.Error("a card is not found")
 	}
-	c, key, err := intake.ReadCertificate([]byte(m.Told))
+	c, by, err := intake.ReadCertificate([]byte(m.Told))
 	if err != nil || c.Imported != 300 || c.LinesRead != 300 || c.Total != "3451.50" || c.ImportID != m.ID.String() ||
-		key != w.Keys().Sign(nil).Key {
-		t.Errorf("%+v, %s, %v", c, key, err)
+		by.Key != w.Keys().Sign(nil).Key {
+		t.Errorf("%+v, %s, %v", c, by.Key, err)
 	}
 	w.verify(t)
 
@@ -373,7 +373,8 @@ func TestWhatIsNotLiveMoneyIsNotImported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	later := time.Now().UTC().Truncate(time.Second).AddDate(0, 1, 0)
-	gifts := map[string]func(*gift.Gift){"good": func(*gift.Gift) {}, "not yet": func(g *gift.Gift) { g.ValidFrom = later },
+	gifts := map[string]func(*gift.Gift){"good": func(*gift.Gift) {},
+		"not yet":   func(g *gift.Gift) { g.ValidFrom = later },
 		"cancelled": func(g *gift.Gift) { g.Status = gift.Cancelled }, "blocked": func(g *gift.Gift) { g.Blocked = "LOST" },
 		"pending": func(g *gift.Gift) { g.Status = gift.Pending }, "promotional": func(g *gift.Gift) { g.Promotional = true },
 		"held": func(g *gift.Gift) { g.Holds = []gift.OpenHold{{Left: 100, Until: later}} }}
@@ -386,8 +387,10 @@ func TestWhatIsNotLiveMoneyIsNotImported(t *testing.T) {
 			t.Fatal(err)
 		}
 		n++
-		g := gift.Gift{Voucher: gift.Voucher{ID: guid.ID{9, byte(n)}, AccountID: w.ID, Currency: dollars, Funded: 1000, Balance: 1000,
-			Status: gift.Claimed, ProgramID: merchant.BusinessProgram.ID}, Card: gift.Card{Code: code, Purchase: gift.Purchase{Reference: name}}}
+		g := gift.Gift{Voucher: gift.Voucher{ID: guid.ID{9, byte(n)}, AccountID: w.ID, Currency: dollars, Funded: 1000,
+			Balance: 1000,
+			Status:  gift.Claimed, ProgramID: merchant.BusinessProgram.ID},
+			Card: gift.Card{Code: code, Purchase: gift.Purchase{Reference: name}}}
 		change(&g)
 		if err := out.Write(&g); err != nil {
 			t.Fatal(err)
@@ -408,7 +411,8 @@ func TestWhatIsNotLiveMoneyIsNotImported(t *testing.T) {
 	}
 	for i := range page.Gifts {
 		g := &page.Gifts[i]
-		if name := g.Card.Purchase.Reference; name != "good" && name != "not yet" || g.ValidFrom.Equal(later) != (name == "not yet") {
+		name := g.Card.Purchase.Reference
+		if name != "good" && name != "not yet" || g.ValidFrom.Equal(later) != (name == "not yet") {
 			t.Errorf("%s is imported, valid from %s", name, g.ValidFrom)
 		}
 	}

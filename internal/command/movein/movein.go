@@ -15,8 +15,10 @@ import (
 	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/intake"
+	"boon.example/internal/intake/page"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
+	"boon.example/internal/post/print"
 	"boon.example/internal/store"
 )
 
@@ -177,6 +179,22 @@ func (c *File) keep(t *terminal.Terminal, m *intake.Import) error {
 		}
 	}
 	fmt.Fprintf(t.Stdout, "The certificate is in %s.\n", terminal.Cell(name))
+	fmt.Fprintf(t.Stdout, "boon import verify %s --pdf FILE makes the page that the accountant signs.\n",
+		terminal.Cell(name))
+	return nil
+}
+
+// keepPage writes the page of a certificate.
+func keepPage(t *terminal.Terminal, name string, certificate []byte, paper string) error {
+	on, _ := print.ParsePaper(paper) // the command line knows no other
+	pdf, err := page.Of(certificate, print.BuiltIn(), on)
+	if err == nil {
+		err = durable.Create(name, pdf)
+	}
+	if err != nil {
+		return fmt.Errorf("the page cannot be written: %w", err)
+	}
+	fmt.Fprintf(t.Stdout, "The page to sign is in %s.\n", terminal.Cell(name))
 	return nil
 }
 
@@ -268,6 +286,8 @@ type Verify struct {
 	File    string `arg:"" help:"The certificate, as JSON."`
 	Key     string `placeholder:"HEX" help:"The public key that must have signed it. --key-file says which one that is."`
 	KeyFile string `placeholder:"FILE" help:"The key file of the installation that must have signed it."`
+	PDF     string `name:"pdf" placeholder:"FILE" help:"Where the page is written that somebody signs; the file must not exist yet."`
+	Paper   string `enum:"a4,letter" default:"a4" help:"Its paper: a4 or letter. Default: ${default}."`
 }
 
 // Help tells how it is used.
@@ -276,6 +296,8 @@ func (Verify) Help() string {
 
 Anybody can sign a certificate with a key of their own. So name the key that must have signed it: with --key, or on the machine of Boon
 with --key-file. Without either, compare the key that is shown with the one that you were told on another way.
+
+--pdf makes a page of it, with lines for date, name and signature, for the accountant.
 
 Example:
 
@@ -288,7 +310,7 @@ func (c *Verify) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	certificate, key, err := intake.ReadCertificate(text)
+	certificate, by, err := intake.ReadCertificate(text)
 	if err != nil {
 		return err
 	}
@@ -307,13 +329,16 @@ func (c *Verify) Run(t *terminal.Terminal) error {
 	for _, line := range certificate.Lines() {
 		fmt.Fprintf(w, "%s\t%s\n", line[0], terminal.Cell(line[1]))
 	}
-	fmt.Fprintf(w, "Signed by the key\t%s\n", key)
+	fmt.Fprintf(w, "Signed by the key\t%s\n", by.Key)
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if len(known) > 0 && !slices.Contains(known, key) {
+	if len(known) > 0 && !slices.Contains(known, by.Key) {
 		return errors.New("the certificate is as it was signed, but another key signed it")
 	}
 	fmt.Fprintln(t.Stdout, "The certificate is as it was signed.")
-	return nil
+	if c.PDF == "" {
+		return nil
+	}
+	return keepPage(t, c.PDF, text, c.Paper)
 }

@@ -1,5 +1,5 @@
 // Package print makes PDFs of gifts: a page for one, and for an order sheets of ten cards with cut marks, on US Letter
-// or A4.
+// or A4; and statements that somebody signs.
 //
 // It draws what package card says and decides nothing about a gift: where the code is not to be shown, it is not
 // printed. The QR code is drawn as vectors with its quiet zone. Texts are wrapped and shrunk until they fit, or go on
@@ -115,6 +115,11 @@ var (
 
 // begin makes an empty document in the language of a gift.
 func (f *Fonts) begin(p Paper, v card.View, title string, made time.Time) *document {
+	return f.blank(p, v.Text(title, v.Merchant), string(v.Language()), made)
+}
+
+// blank makes an empty document in a language.
+func (f *Fonts) blank(p Paper, title, language string, made time.Time) *document {
 	d := &document{set: f.setters.Get().(*setter)}
 	d.set.begin()
 	if made.IsZero() {
@@ -126,8 +131,8 @@ func (f *Fonts) begin(p Paper, v card.View, title string, made time.Time) *docum
 	d.pdf.SetCreationDate(made.UTC())
 	d.pdf.SetModificationDate(made.UTC())
 	d.pdf.SetProducer("Boon", false)
-	d.pdf.SetTitle(v.Text(title, v.Merchant), true)
-	d.pdf.SetLang(string(v.Language()))
+	d.pdf.SetTitle(title, true)
+	d.pdf.SetLang(language)
 	d.pdf.SetMargins(0, 0, 0)
 	d.pdf.SetAutoPageBreak(false, 0)
 	d.regular, d.bold = newFace(d.pdf, 0, d.set), newFace(d.pdf, 1, d.set)

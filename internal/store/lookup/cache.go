@@ -28,7 +28,7 @@ import (
 //     code may be that of several gifts (see pendingLookup.first), and not the likeliest was found, all is forgotten
 //     when another of its hashes comes to lead to a gift.
 //  4. A remembered gift is changed only by the commit that saved the change, from the entry that it had (Saving). A
-//     change that was not announced within the same transaction, or that is of another table, has the gift be forgotten.
+//     change that was not announced within the same transaction, or is of another table, has the gift be forgotten.
 //  5. A gift goes in and out as a copy: nobody changes what another look-up was given.
 //  6. The two generations together hold no more than their limit, by an estimate that counts texts and lists.
 type cache struct {

@@ -1,6 +1,4 @@
 -- Serves programs from schema 1.
 
--- Of an import that is being written by a service, another instance tells how far it is, and why it stopped.
-ALTER TABLE gift_import
-    ADD COLUMN planned BIGINT NOT NULL DEFAULT 0 CHECK (planned >= 0), -- gifts; 0: not known
-    ADD COLUMN stopped TEXT NOT NULL DEFAULT ''; -- a sentence; '': it goes on, or is over
+-- Of an import that is being written, others tell how far it is.
+ALTER TABLE gift_import ADD COLUMN planned BIGINT NOT NULL DEFAULT 0 CHECK (planned >= 0); -- gifts; 0: not known
