@@ -27,6 +27,7 @@ func controls() []control {
 		{"transfers", false, "a transfer is entered twice where it goes to"},
 		{"codes", false, "wrong verification codes are not counted"},
 		{"cards", false, "a card that was replaced still leads to its gift"},
+		{"looks", false, "who looks at a gift a second time is now and then told what was so the first time"},
 		{"keys", false, "Idempotency-Keys are neither looked for nor remembered"},
 		{"locks", true, "a group is decided on what was read before it had its locks"},
 	}

@@ -24,7 +24,7 @@ func main() {
 		Ready:  func(address string) { fmt.Printf("listening on http://%s\n", address) },
 	}
 	mistake := flag.String("mistake", "",
-		"captures, releases, transfers, codes, cards, locks, keys, saves, waits or nothing")
+		"captures, releases, transfers, codes, cards, locks, keys, saves, looks, waits or nothing")
 	gateway := flag.String("gateway", "", "address that the mistake waits waits for")
 	flag.StringVar(&c.Listen, "listen", "", "as of boon serve, and so are all that follow")
 	flag.StringVar(&c.Data, "data", "", "")
@@ -53,11 +53,14 @@ func main() {
 			return &forgetful{Store: s}
 		case "waits":
 			return waiting{s, *gateway}
-		case "":
+		case "", "looks":
 			return s
 		}
 		log.Fatalf("no mistake is called %q", *mistake)
 		return nil
+	}
+	if *mistake == "looks" {
+		c.Around = remembering
 	}
 	log.Fatal(server.Run(context.Background(), c))
 }
