@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"boon.example/internal/books"
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -161,6 +162,80 @@ func (k *shopkeeper) movedByDay(from, until time.Time, cube books.Cube) map[int]
 		return nil
 	}))
 	return days
+}
+
+// sumUp sums up the beginning of the open day up to an instant, and tells in how many steps.
+func (k *shopkeeper) sumUp(until time.Time) (steps int) {
+	k.t.Helper()
+	for more := true; more; steps++ {
+		var err error
+		more, err = k.s.SumUp(k.t.Context(), k.account, until)
+		must(k.t, err)
+	}
+	return steps - 1
+}
+
+// testOpenDays: what moved in any time is the same while the beginning of the open day is summed up in memory, also
+// after an import appeared in it.
+func testOpenDays(t *testing.T, open opener) {
+	s, _ := open(t)
+	k := openBooks(t, s, "America/New_York")
+	configure(t, s, merchant.Changes{Accounts: []*merchant.Account{k.account}})
+	begun := k.now
+	k.live(rand.New(rand.NewPCG(2, 5)), 120)
+	k.closeAll(s, begun.AddDate(0, 0, 3))
+	days, err := s.ClosedDays(t.Context(), k.account.ID)
+	must(t, err)
+	day := days[len(days)-1].Next(k.account.Zone)
+	type period struct{ from, until time.Time }
+	var periods []period
+	for _, until := range []time.Time{day.From.Add(time.Hour), day.From.Add(8 * time.Hour), day.Until.Add(-1), k.now} {
+		for _, from := range []time.Time{{}, begun.Add(9 * time.Hour), day.From, day.From.Add(30 * time.Minute)} {
+			periods = append(periods, period{from, until})
+		}
+	}
+	want := map[period]books.Sums{}
+	read := func() {
+		for _, p := range periods {
+			want[p] = k.moved(p.from, p.until)
+		}
+	}
+	compare := func(when string) {
+		t.Helper()
+		for p, want := range want {
+			if got := k.moved(p.from, p.until); !maps.Equal(got, want) {
+				t.Fatalf("%s: in %v moved %v, by the entries %v", when, p, got, want)
+			}
+		}
+	}
+	read()
+	steps := k.sumUp(day.Until)
+	if steps > 0 || len(want[periods[0]]) == 0 {
+		t.Fatalf("%d steps, or nothing moved", steps)
+	}
+	compare("with too few entries to sum up")
+	s.Step, steps = 2, 0
+	for _, until := range []time.Time{day.From.Add(5 * time.Hour), day.From.Add(6 * time.Hour), day.Until} {
+		steps += k.sumUp(until)
+		compare("summed up to " + until.String())
+	}
+	if steps < 3 {
+		t.Errorf("the open day is summed up in %d steps", steps)
+	}
+	m := beginImport(t, s, k.account.ID, day.From.Add(time.Hour))
+	stageGifts(t, s, m, 3)
+	must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
+	got := k.moved(time.Time{}, k.now)
+	s.Books = sums.New(s.db) // a process that knows nothing
+	read()
+	if all := want[period{until: k.now}]; !maps.Equal(got, all) {
+		t.Errorf("with gifts of an import there moved %v, by the entries %v", got, all)
+	}
+	s.Step = 2
+	k.sumUp(day.Until)
+	compare("with an import, summed up again")
+	k.closeAll(s, k.now)
+	compare("once all days are closed")
 }
 
 // testBooks: what moved in any time is the same before its days are closed, while some are, and when all are.

@@ -133,6 +133,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"an import opens closed days":               testImportReopensDays,
 		"a day is not closed beside an import":      testClosingBesideAnImport,
 		"days are checked beside imports":           testCheckingBesideImports,
+		"open days are summed up":                   testOpenDays,
 		"what gifts hold is summed up":              testValues,
 		"what was erased is gone":                   testErase,
 		"an erasure hides nothing":                  testEraseHidesNothing,

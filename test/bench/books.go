@@ -38,6 +38,8 @@ const (
 	booksTills    = 2_000     // gifts that tills redeem meanwhile
 	eachReport    = 5         // how often each report is made
 	entriesOfGift = 4
+	// Until a service has run for so long, each report reads the entries of the whole day that is open.
+	booksReady = 150 * time.Second
 )
 
 // booksSetup is a merchant with many locations of four companies, and one whose only gifts are of one day.
@@ -312,6 +314,8 @@ func (h *trial) reports(p *place, n int, small map[string]time.Duration) (took m
 	if err != nil {
 		return nil, err
 	}
+	progress("%s: the service sums up the day that is open", stores[h.name])
+	time.Sleep(booksReady)
 	asked := reportsAsked()
 	tills := load.Plan{Target: target, Connections: 16, Duration: time.Duration(len(asked)) * time.Second, Rate: tillRate,
 		Next: target.Redeem(&load.Orders{Gifts: gifts, Amount: "0.01", Sale: load.Sale("25", booksFront, "bench-sale")})}

@@ -53,6 +53,8 @@ type Store interface {
 	NextDay(ctx context.Context, account *merchant.Account) (day books.Day, ok bool, err error)
 	// CloseDay closes a day, unless somebody else has, or an import appeared or disappeared while it was worked out.
 	CloseDay(ctx context.Context, account *merchant.Account, day books.Day, now time.Time) (closed bool, err error)
+	// SumUp sums up, in memory, some more of the day that is open, up to an instant before which no entry can follow.
+	SumUp(ctx context.Context, account *merchant.Account, until time.Time) (more bool, err error)
 }
 
 // Closer closes the days of all accounts.
@@ -133,8 +135,12 @@ func (c *Closer) note(ctx context.Context) (n note, err error) {
 // close closes the next day of an account, if it is due.
 func (c *Closer) close(ctx context.Context, d due) (done int, more bool, err error) {
 	day, ok, err := c.NextDay(ctx, d.account)
-	if err != nil || !ok || day.Until.After(d.until) {
+	if err != nil || !ok {
 		return 0, false, err
+	}
+	if day.Until.After(d.until) { // reports of a busy account need not read the entries of the whole day
+		more, err := c.SumUp(ctx, d.account, d.until)
+		return 0, more, err
 	}
 	closed, err := c.CloseDay(ctx, d.account, day, c.Now())
 	if err != nil {

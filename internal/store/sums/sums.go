@@ -8,7 +8,8 @@
 //  3. A day is closed only when no entry of it can follow: see package closing of jobs.
 //  4. An import that appears or disappears in the past opens the days from then on again: Reopen, in the transaction
 //     that has it appear. A day that was worked out while one did is not closed, and is not held against its sums.
-//  5. What moved in a closed day is told from its sums, in any other time from the entries, and both are the same.
+//  5. What moved in a closed day is told from its sums, in any other time from the entries, and both are the same. The
+//     beginning of the open day of a busy account, where no entry can follow any more, is summed up in memory: SumUp.
 package sums
 
 import (
@@ -31,10 +32,12 @@ import (
 type Books struct {
 	db        *db.DB
 	MostOfOld int // entries that are read at most where days are closed late
+	Step      int // entries that SumUp sums up at a time
+	open      openDays
 }
 
 // New gives those of a database.
-func New(d *db.DB) *Books { return &Books{db: d, MostOfOld: mostOfOld} }
+func New(d *db.DB) *Books { return &Books{db: d, MostOfOld: mostOfOld, Step: step} }
 
 const selectDays = `SELECT d.day, d.starts_at, d.ends_at FROM book_day AS d WHERE d.account_id = $1 ORDER BY d.day`
 
@@ -374,7 +377,7 @@ func (b *Books) EachMoved(ctx context.Context, a *books.Asked,
 	if err != nil {
 		return err
 	}
-	if err := b.eachMoved(ctx, a, tell); err != nil {
+	if err := b.eachMoved(ctx, a, before, tell); err != nil {
 		return err
 	}
 	after, err := b.flips(ctx, a.Account.ID)
@@ -384,7 +387,7 @@ func (b *Books) EachMoved(ctx context.Context, a *books.Asked,
 	return err
 }
 
-func (b *Books) eachMoved(ctx context.Context, a *books.Asked,
+func (b *Books) eachMoved(ctx context.Context, a *books.Asked, flips int64,
 	tell func(day int, k books.Key, s books.Sum) error) error {
 	days, err := b.ClosedDays(ctx, a.Account.ID)
 	if err == nil {
@@ -395,7 +398,7 @@ func (b *Books) eachMoved(ctx context.Context, a *books.Asked,
 	}
 	whole := days.Within(a.From, a.Until)
 	if len(whole) == 0 {
-		return b.eachEntry(ctx, a, days, a.From, a.Until, tell)
+		return b.eachOpen(ctx, a, days, flips, a.From, a.Until, tell)
 	}
 	query := selectTotals
 	if a.ByDay {
@@ -412,7 +415,7 @@ func (b *Books) eachMoved(ctx context.Context, a *books.Asked,
 			return err
 		}
 	}
-	return b.eachEntry(ctx, a, days, last.Until, a.Until, tell)
+	return b.eachOpen(ctx, a, days, flips, last.Until, a.Until, tell)
 }
 
 // eachEntry tells of what moved in a part of the time that is asked for, by entries.
