@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"boon.example/internal/books"
+	"boon.example/internal/books/report"
 	"boon.example/internal/face/api/reports"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store"
 )
 
-// manyPrograms closes a day with sums of so many programs.
-func (w *world) manyPrograms(n int) (day books.Day) {
+// manyPrograms closes yesterday with sums of so many programs, in a cube and on a line of it.
+func (w *world) manyPrograms(n int, cube books.Cube, line string, month int) (day books.Day) {
 	w.Helper()
 	account := w.directory.Load().Accounts[id(harbor)]
 	day = books.DayOf(w.now().AddDate(0, 0, -1), account.Zone)
@@ -31,7 +32,7 @@ func (w *world) manyPrograms(n int) (day books.Day) {
 	}
 	add, err := tx.Prepare(`INSERT INTO book_sum (account_id, cube, day, line, program_id, promotional, item, currency,
 			decimals, sold, place, key_id, month, vat, vat_rate, entries, pieces, money)
-		VALUES ($1, 'STOCK', $2, 'OPEN', $3, $4, $4, 'USD', 2, $5, $5, $5, 202601, '', '', 1, 0, 100)`)
+		VALUES ($1, $2, $3, $4, $5, $6, $6, 'USD', 2, $7, $7, $7, $8, '', '', 1, 0, 100)`)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func (w *world) manyPrograms(n int) (day books.Day) {
 	for i := range n {
 		var program guid.ID
 		binary.BigEndian.PutUint32(program[:], uint32(i+1))
-		if _, err := add.Exec(account.ID[:], day.Number, program[:], false, none); err != nil {
+		if _, err := add.Exec(account.ID[:], string(cube), day.Number, line, program[:], false, none, month); err != nil {
 			w.Fatal(err)
 		}
 	}
@@ -56,7 +57,7 @@ func TestReportsTakeTheMemoryOfTheirRows(t *testing.T) {
 	w := newWorld(t)
 	w.permit(harborKey, "reports", "send")
 	w.send(ofMoney("1")) // so that there is a chain
-	day := w.manyPrograms(reports.MaxRows)
+	day := w.manyPrograms(reports.MaxRows, books.Stock, string(books.Open), 202601)
 	at := "&at=" + fmt.Sprintf("%d-%02d-%02d", day.Number/10_000, day.Number/100%100, day.Number%100)
 	var told struct{ Rows []json.RawMessage }
 	if err := json.Unmarshal([]byte(w.report("liability?groupBy=program"+at)), &told); err != nil ||
@@ -73,7 +74,7 @@ func TestReportsTakeTheMemoryOfTheirRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	const many = 50_000
-	w.manyPrograms(many)
+	w.manyPrograms(many, books.Stock, string(books.Open), 202601)
 	for range 3 { // what a refused report took is given back
 		refused := w.get("/reports/liability?groupBy=program"+at).want(400, "code", "VALIDATION_FAILURE")
 		if !strings.Contains(string(refused.body), fmt.Sprintf("at most %d rows", reports.MaxRows)) {
@@ -82,6 +83,27 @@ func TestReportsTakeTheMemoryOfTheirRows(t *testing.T) {
 	}
 	if all := w.report("liability?groupBy=currency" + at); !strings.Contains(all, `"owed":50000.00`) {
 		t.Errorf("all programs together are %s", all)
+	}
+}
+
+// TestJournalsTakeTheMemoryOfTheirPostings: a journal of as many sums as may be is made, and one of more is refused for
+// good, with what to do; the service goes on.
+func TestJournalsTakeTheMemoryOfTheirPostings(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]int{reports.MaxJournal: 200, reports.MaxJournal + 1: 400, 32_000: 400, 33_000: 400} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.keeper(merchant.Books{Accounts: ledgerAccounts})
+			w.send(ofMoney("1")) // so that there is a chain
+			day := report.DayText(w.manyPrograms(n, books.Places, string(books.LineIssued), 0).Number)
+			for range 2 { // what a refused one took is given back
+				got := w.get("/reports/journal?from=" + day + "&to=" + day).want(want)
+				if want == 400 && !strings.Contains(string(got.body), "Ask for fewer days") {
+					t.Errorf("%s", got.body)
+				}
+			}
+		})
 	}
 }
 

@@ -15,12 +15,22 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
+	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
 
-// entryMemory is about what a sum of a day takes until its entries are written.
+// entryMemory is about what a sum of a day takes until its entries are written, beside the sum itself.
 const entryMemory = 2_000
+
+// MaxJournal is how many sums of days a journal is made of at most. They are less than the memory that one account
+// finds in a service without other large requests.
+const MaxJournal = 9_000
+
+func longJournal() error {
+	return refusal.New(refusal.ValidationFailure, "This journal has too many postings for one file. Ask for fewer days. "+
+		"If one day alone is too much, ask with keys that are limited to some locations each.")
+}
 
 // MakeJournal makes the entries of whole days for the merchant's ledger, as a file.
 func MakeJournal(c *Call) (ledger.Answer, error) {
@@ -34,7 +44,8 @@ func MakeJournal(c *Call) (ledger.Answer, error) {
 	}
 	defer done()
 	from, until := calendarDay(c, j.From), calendarDay(c, j.To.AddDate(0, 0, 1))
-	days, err := c.movedByDay(from, until, func(k *books.Key) bool { return c.sees(bookedAt(*k)) }, books.Places)
+	days, err := c.movedByDay(from, until, MaxJournal, longJournal,
+		func(k *books.Key) bool { return c.sees(bookedAt(*k)) }, books.Places)
 	if err != nil {
 		return ledger.Answer{}, err
 	}

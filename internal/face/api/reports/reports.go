@@ -283,7 +283,7 @@ func rollForward(c *Call, a *asked) (report.Table, error) {
 func redemptions(c *Call, a *asked) (report.Table, error) {
 	taken := func(k *books.Key) bool { return c.sees(k.Place) && a.fold(k) }
 	if a.by(report.ByDay) {
-		days, err := c.movedByDay(a.from, a.until, taken, books.Keys)
+		days, err := c.movedByDay(a.from, a.until, maxSums, tooLarge, taken, books.Keys)
 		return report.Redemptions(days, a.groups), err
 	}
 	all, err := c.moved(a.from, a.until, taken, books.Keys)

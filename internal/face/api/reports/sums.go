@@ -41,14 +41,17 @@ func (c *Call) moved(from, until time.Time, see func(*books.Key) bool, cubes ...
 	err := c.eachMoved(&books.Asked{Account: c.Account, From: from, Until: until, Cubes: cubes}, see,
 		func(_ int, k books.Key, s books.Sum) error {
 			sums.Add(k, s)
+			if len(sums) > maxSums {
+				return tooLarge()
+			}
 			return c.takeSums(&taken, len(sums))
 		})
 	return sums, err
 }
 
-// movedByDay is moved for each day, by its number.
-func (c *Call) movedByDay(from, until time.Time, see func(*books.Key) bool, cubes ...books.Cube) (
-	map[int]books.Sums, error) {
+// movedByDay is moved for each day, by its number, of at most so many sums together: tooMany is what is said of more.
+func (c *Call) movedByDay(from, until time.Time, most int, tooMany func() error, see func(*books.Key) bool,
+	cubes ...books.Cube) (map[int]books.Sums, error) {
 	days := map[int]books.Sums{}
 	taken, all := 0, 0
 	err := c.eachMoved(&books.Asked{Account: c.Account, From: from, Until: until, Cubes: cubes, ByDay: true}, see,
@@ -58,7 +61,9 @@ func (c *Call) movedByDay(from, until time.Time, see func(*books.Key) bool, cube
 			}
 			before := len(days[day])
 			days[day].Add(k, s)
-			all += len(days[day]) - before
+			if all += len(days[day]) - before; all > most {
+				return tooMany()
+			}
 			return c.takeSums(&taken, all)
 		})
 	return days, err
@@ -66,10 +71,7 @@ func (c *Call) movedByDay(from, until time.Time, see func(*books.Key) bool, cube
 
 // takeSums takes memory for n sums; taken is for how many there is.
 func (c *Call) takeSums(taken *int, n int) error {
-	switch {
-	case n > maxSums:
-		return tooLarge()
-	case n <= *taken:
+	if n <= *taken {
 		return nil
 	}
 	*taken += atOnce
