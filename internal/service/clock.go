@@ -44,6 +44,14 @@ func (c *Call) ActFor(a *merchant.Account) {
 	}
 }
 
+// PresentTime is the time by the clock of the account that the call is about; Now is when the call began.
+func (c *Call) PresentTime() time.Time {
+	if c.Account != nil && c.Account.Test {
+		return c.Clock().Now(c.Service.Now()).UTC()
+	}
+	return c.RealTime()
+}
+
 // Clock is that of the account that the call is about; zero: the account is live.
 func (c *Call) Clock() merchant.Clock { return c.clocks[c.Account.ID] }
 

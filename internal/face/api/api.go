@@ -75,9 +75,9 @@ func New(c Config) *API {
 	if c.CatchUp == nil {
 		c.CatchUp = func(context.Context, *merchant.Account, time.Duration) (int, error) { return 0, nil }
 	}
-	a := &API{Config: c, reports: reports.New(c.Records),
-		manage: manage.New(manage.Config{Records: c.Records, Cursors: c.Cursors, Sheets: c.Sheets, CatchUp: c.CatchUp,
-			Hooks: c.Hooks, HooksAllow: c.HooksAllow})}
+	a := &API{Config: c, manage: manage.New(manage.Config{Records: c.Records, Cursors: c.Cursors, Sheets: c.Sheets,
+		CatchUp: c.CatchUp, Hooks: c.Hooks, HooksAllow: c.HooksAllow})}
+	a.reports = reports.New(c.Records, a.manage.CountChange)
 	a.tickets.New = func() any { return new(ticket.Memory) }
 	a.docs = sync.OnceValue(func() map[string]reference.Page { return docPages(service.Version, a.PublicURL()) })
 	return a

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/csv"
 	"encoding/hex"
@@ -11,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/books"
+	"boon.example/internal/face/api"
 	"boon.example/internal/face/api/reports"
 	"boon.example/internal/merchant"
 )
@@ -407,4 +410,64 @@ func TestBreakageIsBooked(t *testing.T) {
 	}
 	w.permit(harborKey, "audit")
 	w.get("/audit?limit=200").want(200, "entries[1].action", "books.breakage")
+}
+
+// slowBooks are books that take until the next day to be read.
+type slowBooks struct {
+	api.Records
+	pass func()
+	read int
+}
+
+func (s *slowBooks) EachMoved(ctx context.Context, a *books.Asked, tell func(int, books.Key, books.Sum) error) error {
+	s.read++
+	s.pass()
+	return s.Records.EachMoved(ctx, a, tell)
+}
+
+// TestBreakageIsBookedWhenItIsBooked: breakage stands on the day on which it is booked, not on that on which its
+// estimate was begun. What is refused without the estimate reads no books. An account cannot book without end.
+func TestBreakageIsBookedWhenItIsBooked(t *testing.T) {
+	t.Parallel()
+	slow := &slowBooks{pass: func() {}}
+	w := newWorld(t, func(c *config) { slow.Records, c.Records = c.Records, slow })
+	named := ledgerAccounts
+	named.Breakage = "2700"
+	w.keeper(merchant.Books{Accounts: named})
+	g := w.send(ofMoney("100"))
+	w.post("redeem-gift", `{"voucherID":"`+g.id+`","organizationID":"`+pier+`","amount":40}`).want(200)
+	month := w.now().In(w.directory.Load().Accounts[id(harbor)].Zone).Format("2006-01")
+	w.pass(40 * 24 * time.Hour)
+	book := func() reply {
+		return w.do("POST", "/api/integration/reports/breakage/book", `{"month":"`+month+`","rate":10}`)
+	}
+	before := w.today()
+	slow.pass = func() { w.pass(24 * time.Hour) }
+	book().want(201)
+	slow.pass = func() {}
+	w.pass(24 * time.Hour)
+	journal := func(day time.Time) string {
+		at := day.Format(time.DateOnly)
+		return fmt.Sprint(booked(t, w.get("/reports/journal?from="+at+"&to="+at).want(200).body))
+	}
+	if old, now := journal(before), journal(before.AddDate(0, 0, 1)); old != "[]" ||
+		now != "[BREAKAGE 1700 2700 4.44 1]" {
+		t.Errorf("the day on which booking began has %s, that on which it was booked %s", old, now)
+	}
+	read := slow.read
+	book().want(422, "code", "NOT_SUPPORTED")
+	w.keeper(merchant.Books{Accounts: ledgerAccounts})
+	book().want(409, "code", "ACCOUNT_MISCONFIGURED")
+	if slow.read != read {
+		t.Error("the books are read for what is refused anyway")
+	}
+	w.keeper(merchant.Books{Accounts: named})
+	w.pass(40 * 24 * time.Hour)
+	month = w.now().In(w.directory.Load().Accounts[id(harbor)].Zone).AddDate(0, -1, 0).Format("2006-01")
+	for range 60 {
+		book().want(422) // nothing is to be booked, which only an estimate tells
+	}
+	if got := book().want(429, "code", "RATE_LIMITED"); got.header.Get("Retry-After") == "" {
+		t.Error("nobody is told how long to wait")
+	}
 }

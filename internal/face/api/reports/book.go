@@ -37,6 +37,9 @@ func BookBreakage(c *Call) (ledger.Answer, error) {
 		return ledger.Answer{}, refusal.New(refusal.NotAuthorized, "Breakage is booked for the whole account, and this key "+
 			"is limited to some locations.")
 	}
+	if err := c.mayBook(&b); err != nil {
+		return ledger.Answer{}, err
+	}
 	done, err := c.start()
 	if err != nil {
 		return ledger.Answer{}, err
@@ -103,22 +106,45 @@ func bookable(a *merchant.Account) error {
 	return nil
 }
 
-// decide says what is to be booked. A month is booked once, and no month before one that is booked.
-func (c *Call) decide(b *booking, table *report.Table, earlier []books.Booked) ([]books.Booked, error) {
+// mayBook refuses what can be refused before the estimate is made, which reads the books. What is booked counts as a
+// change of the set-up, whose log has it.
+func (c *Call) mayBook(b *booking) error {
+	earlier, err := c.Booked(c.Context(), c.Account.ID)
+	if err != nil {
+		return service.Stored(err)
+	}
 	if err := bookable(c.Account); err != nil {
+		return err
+	}
+	if err := b.follows(earlier); err != nil {
+		return err
+	}
+	return c.CountChange(c.Account.ID, c.MachineTime())
+}
+
+// follows refuses a month that is booked, and one before a month that is.
+func (b *booking) follows(earlier []books.Booked) error {
+	if len(earlier) == 0 {
+		return nil
+	}
+	switch last := earlier[len(earlier)-1]; {
+	case slices.ContainsFunc(earlier, func(e books.Booked) bool { return e.Month == b.month }):
+		return refusal.New(refusal.NotSupported, "The breakage of %s is booked already. A month is booked once.",
+			report.MonthText(b.month))
+	case last.Month > b.month:
+		return refusal.New(refusal.NotSupported, "The breakage of %s is booked already, and that of an earlier month is in "+
+			"it.", report.MonthText(last.Month))
+	}
+	return nil
+}
+
+// decide says what is to be booked, within the transaction that books it: so it is dated when it is booked, however
+// long the estimate took, and no journal of a day that was over before changes.
+func (c *Call) decide(b *booking, table *report.Table, earlier []books.Booked) ([]books.Booked, error) {
+	if err := b.follows(earlier); err != nil {
 		return nil, err
 	}
-	if n := len(earlier); n > 0 {
-		switch last := earlier[n-1]; {
-		case slices.ContainsFunc(earlier, func(e books.Booked) bool { return e.Month == b.month }):
-			return nil, refusal.New(refusal.NotSupported, "The breakage of %s is booked already. A month is booked once.",
-				report.MonthText(b.month))
-		case last.Month > b.month:
-			return nil, refusal.New(refusal.NotSupported, "The breakage of %s is booked already, and that of an earlier month "+
-				"is in it.", report.MonthText(last.Month))
-		}
-	}
-	at := c.Now.Truncate(time.Microsecond)
+	at := c.PresentTime().Truncate(time.Microsecond)
 	all := books.Book(earlier, report.Estimates(table), books.Booked{Month: b.month, Rate: int64(b.rate), At: at,
 		KeyID: c.Caller.KeyID})
 	if len(all) == 0 {

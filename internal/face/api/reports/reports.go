@@ -42,10 +42,14 @@ type Records interface {
 type Operations struct {
 	Records
 	Places *fair.Places // for reading the books, as reports read much
+	// CountChange counts a change of an account's set-up, or refuses it where there were too many lately.
+	CountChange func(account guid.ID, now time.Time) error
 }
 
 // New makes the operations.
-func New(r Records) *Operations { return &Operations{Records: r, Places: fair.New(2)} }
+func New(r Records, countChange func(account guid.ID, now time.Time) error) *Operations {
+	return &Operations{Records: r, Places: fair.New(2), CountChange: countChange}
+}
 
 // Call is a call for a report.
 type Call struct {
