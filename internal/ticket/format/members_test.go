@@ -20,14 +20,20 @@ var otherFields = map[string]string{"return": "returned", "type": "kind", "line_
 // same order. The source is read, so a new set is held to it as well.
 func TestMembersStandInTheirFields(t *testing.T) {
 	t.Parallel()
-	names, checked := map[string][]string{}, 0
+	names, graph, checked := map[string][]string{}, map[string][]string{}, 0
 	files := sources(t)
 	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.ValueSpec:
-				if n.Names[0].Name == "graphNames" {
-					return false // those of restNames are the fields' names
+				if n.Names[0].Name == "graphNames" { // those of restNames are the fields' names
+					ast.Inspect(n, func(n ast.Node) bool {
+						if pair, ok := n.(*ast.KeyValueExpr); ok {
+							addNames(graph, pair.Key.(*ast.Ident).Name, pair.Value)
+						}
+						return true
+					})
+					return false
 				}
 				if len(n.Values) == 1 {
 					addNames(names, n.Names[0].Name, n.Values[0])
@@ -64,6 +70,36 @@ func TestMembersStandInTheirFields(t *testing.T) {
 	}
 	if checked < 45 {
 		t.Errorf("%d sets were found", checked)
+	}
+	checkPairs(t, names, graph)
+}
+
+// graphCalls are names of the Admin REST API that the Admin GraphQL API has in other words.
+var graphCalls = map[string]string{"draft subtotal_price": "subtotalPriceSet", "draft total_tax": "totalTaxSet",
+	"draft total_price": "totalPriceSet", "applied amount": "amountSet", "shipping price_set": "originalPriceSet",
+	"order financial_status": "displayFinancialStatus", "order total_outstanding": "totalOutstandingSet",
+	"order total_tip_received": "totalTipReceivedSet", "line variant_id": "variant", "line product_id": "product",
+	"line price": "originalUnitPrice", "line price_set": "originalUnitPriceSet", "line gift_card": "isGiftCard",
+	"allocation amount": "allocatedAmount", "allocation amount_set": "allocatedAmountSet",
+	"refund line_item_id": "lineItem"}
+
+// checkPairs holds the names of Shopify's two interfaces to each other, pair by pair: they go to the same fields.
+func checkPairs(t *testing.T, rest, graph map[string][]string) {
+	t.Helper()
+	if len(graph) < 11 {
+		t.Errorf("%d sets of graphNames were found", len(graph))
+	}
+	for of, names := range graph {
+		if len(names) != len(rest[of]) {
+			t.Errorf("%s has %d names of the one interface and %d of the other", of, len(rest[of]), len(names))
+			continue
+		}
+		for n, name := range names {
+			like := rest[of][n]
+			if !strings.EqualFold(strings.ReplaceAll(like, "_", ""), name) && graphCalls[of+" "+like] != name {
+				t.Errorf("%s: %q is taken for %q", of, name, like)
+			}
+		}
 	}
 }
 
