@@ -55,7 +55,8 @@ func Lines() []Line {
 }
 
 // Active reports whether an entry on the line shows that somebody has the gift. What the merchant alone does to a gift,
-// such as a correction or an extension, does not.
+// such as a correction or an extension, does not. An import does not either: it says when another system issued the
+// gift.
 func (l Line) Active() bool {
 	switch l {
 	case LineIssued, LineActivated, LineReloaded, LineTransferred, LineGivenBack, LineCashGivenBack, LineRedeemed,

@@ -126,7 +126,7 @@ func (w *world) closes(t *testing.T, name string, from, until time.Time) {
 
 // lively are the kinds of entry that show that somebody has the gift.
 var lively = []gift.Kind{gift.Issued, gift.Activation, gift.ActivationReversal, gift.Reload, gift.ReloadReversal,
-	gift.Redemption, gift.Reversal, gift.CashOut, gift.TransferIn, gift.TransferOut}
+	gift.Redemption, gift.Reversal, gift.CashOut, gift.TransferIn, gift.TransferOut, gift.Imported}
 
 // idles holds the stock by the month of the last activity against the entries: how many gifts there are, and what is in
 // them.

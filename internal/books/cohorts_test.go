@@ -1,11 +1,13 @@
 package books_test
 
 import (
+	"maps"
 	"testing"
 	"time"
 
 	"boon.example/internal/books"
 	"boon.example/internal/books/report"
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 )
@@ -79,6 +81,44 @@ func TestLinesAreActivity(t *testing.T) {
 	for _, line := range books.Lines() {
 		if line.Active() == merchantsOwn[line] {
 			t.Errorf("%s is activity: %t", line, line.Active())
+		}
+	}
+}
+
+// TestImportedGiftsAreAsOldAsTheyAre: the last activity of an imported gift is when another system issued it, as far as
+// the file says so, until somebody uses the gift; else it is the import.
+func TestImportedGiftsAreAsOldAsTheyAre(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		issued time.Time
+		used   bool
+		month  int
+	}{
+		"issued long ago":       {issued: on(3, 9).AddDate(-4, 0, 0), month: 202203},
+		"not said":              {month: 202606},
+		"after it was imported": {issued: on(9, 1), month: 202606},
+		"issued long ago, used": {issued: on(3, 9).AddDate(-4, 0, 0), used: true, month: 202607},
+	} {
+		imported := at(on(6, 15), 1, gift.Imported, 0, 0)
+		imported.Balance, imported.IssuedAt = 500, c.issued
+		history := []gift.Entry{imported}
+		if c.used {
+			history = append(history, at(on(7, 1), 2, gift.Redemption, -100, 5))
+		}
+		idle := map[int]money.Amount{}
+		f := &books.Folder{Month: func(at time.Time) int { return books.Days(nil).Month(at, time.UTC) }}
+		err := f.Fold(&books.Terms{}, history, on(8, 1), func(m books.Movement) {
+			if m.Idle {
+				idle[m.Month] += m.Money
+			}
+		})
+		maps.DeleteFunc(idle, func(_ int, n money.Amount) bool { return n == 0 })
+		want := money.Amount(500)
+		if c.used {
+			want = 400
+		}
+		if err != nil || len(idle) != 1 || idle[c.month] != want {
+			t.Errorf("%s: idle since %v: %v", name, idle, err)
 		}
 	}
 }

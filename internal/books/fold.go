@@ -101,8 +101,11 @@ func (g *folding) step(e *gift.Entry) error {
 	if err != nil {
 		return fmt.Errorf("entry %s: %w", e.ID, err)
 	}
-	if line.Active() {
+	switch {
+	case line.Active():
 		g.active = g.Month(e.At)
+	case e.Kind == gift.Imported: // the last that is known of it
+		g.active = g.Month(issuedAt(e))
 	}
 	g.recordChange(was, e, line)
 	return nil
@@ -152,6 +155,15 @@ func (g *folding) apply(e *gift.Entry) (Line, error) {
 // add puts a new lot into the gift, sold where its entry was made.
 func (g *folding) add(e *gift.Entry, amount money.Amount) {
 	g.lots = append(g.lots, Lot{Sold: SoldAt(e), Month: g.Month(e.At), Amount: amount})
+}
+
+// issuedAt is when another system issued a gift that was imported. Where it did not say, the gift was there when it was
+// imported.
+func issuedAt(e *gift.Entry) time.Time {
+	if e.IssuedAt.IsZero() || e.IssuedAt.After(e.At) {
+		return e.At
+	}
+	return e.IssuedAt
 }
 
 // SoldAt is where the value that an entry puts into a gift was sold; zero: online.

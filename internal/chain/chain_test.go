@@ -350,3 +350,24 @@ func TestEntriesBetweenRows(t *testing.T) {
 		t.Errorf("found %q, want the 30 that never came", problems)
 	}
 }
+
+// TestWhenAGiftWasIssuedIsChained: when another system issued an imported gift is part of what is chained, apart from
+// whoever was at a till.
+func TestWhenAGiftWasIssuedIsChained(t *testing.T) {
+	t.Parallel()
+	e, v := entry(1)
+	e.Kind = gift.Imported
+	digests := map[Digest]string{}
+	for name, change := range map[string]func(*gift.Entry){"nothing": func(*gift.Entry) {},
+		"a day": func(e *gift.Entry) { e.IssuedAt = noon }, "another": func(e *gift.Entry) { e.IssuedAt = noon.Add(1000) },
+		"a person": func(e *gift.Entry) { e.Actor.Person = "Ann" },
+		"both":     func(e *gift.Entry) { e.Actor.Person, e.IssuedAt = "Ann", noon }} {
+		changed := e
+		change(&changed)
+		d := DigestOf(Place{}, &changed, v, guid.ID{})
+		if same, known := digests[d]; known {
+			t.Errorf("an entry with %s has the digest of that with %s", name, same)
+		}
+		digests[d] = name
+	}
+}

@@ -70,13 +70,17 @@ func appendEntry(b []byte, e *gift.Entry) []byte {
 		b = appendText(b, text)
 	}
 	b = append(b, p.StorefrontID[:]...)
-	if e.Actor.Person == "" && e.Sale.IsZero() {
+	if e.Actor.Person == "" && e.Sale.IsZero() && e.IssuedAt.IsZero() {
 		return b
 	}
-	if b = appendText(b, e.Actor.Person); e.Sale.IsZero() {
-		return b
+	b = appendText(b, e.Actor.Person)
+	if !e.Sale.IsZero() {
+		b = append(append(b, e.Sale[:]...), e.Next[:]...)
 	}
-	return append(append(b, e.Sale[:]...), e.Next[:]...)
+	if !e.IssuedAt.IsZero() {
+		b = appendTime(b, e.IssuedAt)
+	}
+	return b
 }
 
 // appendTerms writes every column of a voucher that never changes.

@@ -2,6 +2,7 @@ package intake_test
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +72,15 @@ func TestACardOfFiveYearsAgo(t *testing.T) {
 		}
 	}
 	nightOf()
+	idle := map[int]money.Amount{}
+	asked := &books.Asked{Account: w.Account, Until: w.asOf.Add(time.Second), Cubes: []books.Cube{books.Idle}}
+	err := w.EachMoved(t.Context(), asked, func(_ int, k books.Key, s books.Sum) error {
+		idle[k.Month] += s.Money
+		return nil
+	})
+	if err != nil || !maps.Equal(idle, map[int]money.Amount{202111: 80_00, 202112: 19_50}) {
+		t.Errorf("nobody has used cards since %v: %v", idle, err)
+	}
 
 	found := gift.Gift{}
 	for how, text := range map[string]string{"typed": "6006 1234 5678 9012", "typed with dashes": "6006-1234-5678-9012",

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -18,6 +19,7 @@ type storedDetails struct {
 	Person          string          `json:"person,omitempty"`
 	Sale            string          `json:"sale,omitempty"`
 	Next            string          `json:"next,omitempty"`
+	IssuedAt        time.Time       `json:"issuedAt,omitzero"`
 }
 
 type storedPurchase struct {
@@ -35,7 +37,8 @@ func DetailsText(e *gift.Entry) any {
 		return nil
 	}
 	stored := storedDetails{ReasonCode: string(d.ReasonCode), Counterpart: idText(d.Counterpart),
-		CounterpartGift: idText(d.CounterpartGift), Person: e.Actor.Person, Sale: idText(d.Sale), Next: idText(d.Next)}
+		CounterpartGift: idText(d.CounterpartGift), Person: e.Actor.Person, Sale: idText(d.Sale), Next: idText(d.Next),
+		IssuedAt: d.IssuedAt.UTC()}
 	if p := d.Purchase; p != (gift.Purchase{}) {
 		stored.Purchase = &storedPurchase{p.Reference, p.FirstName, p.LastName, p.EmailAddress, idText(p.StorefrontID)}
 	}
@@ -67,7 +70,8 @@ func (s scanDetails) Scan(column any) error {
 		return fmt.Errorf("the details of an entry are damaged: %w", err)
 	}
 	to := &s.entry.Details
-	*to, s.entry.Actor.Person = gift.Details{ReasonCode: gift.ReasonCode(stored.ReasonCode)}, stored.Person
+	*to, s.entry.Actor.Person = gift.Details{ReasonCode: gift.ReasonCode(stored.ReasonCode),
+		IssuedAt: stored.IssuedAt.UTC()}, stored.Person
 	read := func(to *guid.ID, text string) {
 		if text != "" && err == nil {
 			*to, err = guid.Parse(text)
