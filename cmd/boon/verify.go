@@ -74,18 +74,14 @@ func (c *verifyCmd) Run(t *terminal.Terminal) error {
 		}
 		books := &checkedSince{Store: s, checkpoint: since}
 		report, err := ledger.Verify(t, books, readers, t.Progress("verifying"))
-		if err != nil {
+		if err != nil { // what was found until then is told all the same
+			printProblems(t, &report)
 			return err
 		}
 		if err := noteRestored(t, s, &report); err != nil {
 			return err
 		}
-		for _, p := range report.Problems {
-			fmt.Fprintln(t.Stdout, terminal.Cell(p))
-		}
-		if report.More > 0 {
-			fmt.Fprintf(t.Stdout, "… and %d more.\n", report.More)
-		}
+		printProblems(t, &report)
 		fmt.Fprintf(t.Stdout, "%d gifts and %d ledger entries read.\n", report.Vouchers, report.Entries)
 		if n := int64(len(report.Problems)) + report.More; n > 0 {
 			fmt.Fprintf(t.Stdout, "%d problems found.\n", n)
@@ -106,6 +102,16 @@ func (c *verifyCmd) Run(t *terminal.Terminal) error {
 		}
 		return printVerdict(t, s)
 	})
+}
+
+// printProblems lists what was found.
+func printProblems(t *terminal.Terminal, r *ledger.Report) {
+	for _, p := range r.Problems {
+		fmt.Fprintln(t.Stdout, terminal.Cell(p))
+	}
+	if r.More > 0 {
+		fmt.Fprintf(t.Stdout, "… and %d more.\n", r.More)
+	}
 }
 
 // acknowledge notes that a person accepts what was found.

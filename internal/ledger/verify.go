@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -65,7 +66,8 @@ const pagesWork = 25
 
 // Verify recomputes every balance and status from the ledger and checks every invariant, with so many readers at a
 // time. It fails only when it cannot read; what is wrong is in the report, in an order that is the same each time.
-// progress is told how much is done, measured in vouchers, by one reader at a time.
+// Where a part cannot be read, the others are, and the report has what was found until then. progress is told how much
+// is done, measured in vouchers, by one reader at a time.
 func Verify(ctx context.Context, store VoucherReader, readers int, progress func(done, total int64)) (Report, error) {
 	var r Report
 	total, err := store.CountVouchers(ctx)
@@ -84,25 +86,28 @@ func Verify(ctx context.Context, store VoucherReader, readers int, progress func
 	parts := append([]Part{pages}, check.Parts()...)
 	bar := newBar(parts, total, progress)
 	found := make([]Report, len(parts)) // by each part
-	side, ctx := errgroup.WithContext(ctx)
+	failed := make([]error, len(parts))
+	var side errgroup.Group
 	side.SetLimit(max(1, readers))
 	for n, part := range parts {
 		side.Go(func() error {
 			known := unless(check.Acknowledged, found[n].add)
 			if err := part.Run(ctx, known, func(vouchers int64) { bar.tell(n, vouchers) }); err != nil {
-				return fmt.Errorf("checking %s: %w", part.Name, err)
+				failed[n] = fmt.Errorf("checking %s: %w", part.Name, err)
+				return nil
 			}
 			bar.tell(n, total)
 			return nil
 		})
 	}
-	if err := side.Wait(); err != nil {
-		return r, err
-	}
+	_ = side.Wait() // failed has what failed
 	for _, f := range found {
 		r.join(f)
 	}
-	return r, nil
+	if err := ctx.Err(); err != nil {
+		return r, err
+	}
+	return r, errors.Join(failed...)
 }
 
 // readPages judges every voucher by its history.
