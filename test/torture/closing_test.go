@@ -78,7 +78,8 @@ func killWhileClosing(t *testing.T, b *shopBooks, boon *rig.Installation, databa
 			t.Fatalf("after five minutes and %d kills %d days are closed", kills, closed)
 		}
 		server := serve(t, boon)
-		for most := closed + 1 + lot.IntN(closedDays/8); closed < min(most, closedDays); {
+		most := closed + 1 + lot.IntN(closedDays/8)
+		for closed < min(most, closedDays) && time.Since(begun) < 5*time.Minute {
 			time.Sleep(time.Millisecond)
 			if days, err := b.store.ClosedDays(t.Context(), b.account.ID); err == nil {
 				closed = len(days)
