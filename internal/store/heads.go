@@ -11,11 +11,11 @@ import (
 // Heads gives the newest rows of the newest hash chains, the newest chain first. Each began with the heads of those
 // before it.
 func (s *Store) Heads(ctx context.Context) (heads []books.Head, err error) {
-	heads, err = db.Collect(ctx, s.db, selectWriters.Each, []any{lastID, notedHeads},
+	heads, err = db.CollectLong(ctx, s.db, selectWriters.Each, []any{lastID, notedHeads},
 		func(from db.Scanner) (h books.Head, err error) { return h, from.Scan(db.ScanID(&h.Chain)) })
 	for n := range heads {
 		if err == nil {
-			err = s.db.Get(ctx, selectHead.Each, []any{db.KeyOf(heads[n].Chain)}, new(int64), &heads[n].MAC)
+			err = s.db.GetLong(ctx, selectHead.Each, []any{db.KeyOf(heads[n].Chain)}, new(int64), &heads[n].MAC)
 		}
 	}
 	if err != nil {

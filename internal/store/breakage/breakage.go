@@ -39,7 +39,7 @@ func fields(b *books.Booked) []any {
 
 // Booked is all that was booked in an account, by month.
 func (s *Breakage) Booked(ctx context.Context, account guid.ID) (all []books.Booked, err error) {
-	err = s.db.Retry(ctx, func(ctx context.Context) error {
+	err = s.db.RetryLong(ctx, func(ctx context.Context) error {
 		all, err = read(ctx, s.db.Readers, account)
 		return err
 	})

@@ -19,6 +19,13 @@ func (d *DB) Get(ctx context.Context, query string, args []any, to ...any) error
 	})
 }
 
+// GetLong is Get with LongTimeout: see CollectLong.
+func (d *DB) GetLong(ctx context.Context, query string, args []any, to ...any) error {
+	return d.RetryLong(ctx, func(ctx context.Context) error {
+		return d.Readers.QueryRowContext(ctx, query, args...).Scan(to...)
+	})
+}
+
 // Late begins to measure the time that a caller has, and tells when half of it is over. Without a deadline there is
 // time for ever.
 func Late(ctx context.Context) func() bool {

@@ -174,7 +174,7 @@ var selectFlips = &db.Query{What: "reading flips of imports",
 	Each: `SELECT CAST(coalesce(sum(m.flips), 0) AS BIGINT) FROM gift_import AS m WHERE m.account_id = $1`}
 
 func (b *Books) flips(ctx context.Context, account guid.ID) (n int64, err error) {
-	if err = b.db.Get(ctx, selectFlips.Each, []any{db.KeyOf(account)}, &n); err != nil {
+	if err = b.db.GetLong(ctx, selectFlips.Each, []any{db.KeyOf(account)}, &n); err != nil {
 		return 0, fmt.Errorf("reading the imports of account %s: %w", account, err)
 	}
 	return n, nil
@@ -302,7 +302,7 @@ const selectEdition = `SELECT d.closed_at,
 	FROM book_day AS d WHERE d.account_id = $1 AND d.day = $2`
 
 func (b *Books) edition(ctx context.Context, account guid.ID, day books.Day) (e edition, err error) {
-	err = b.db.Get(ctx, selectEdition, []any{db.KeyOf(account), day.Number}, &e.closedAt, &e.flips)
+	err = b.db.GetLong(ctx, selectEdition, []any{db.KeyOf(account), day.Number}, &e.closedAt, &e.flips)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return e, fmt.Errorf("reading when day %d of account %s was closed: %w", day.Number, account, err)
 	}
@@ -467,7 +467,7 @@ func (b *Books) checkBehind(ctx context.Context, a *books.Asked, days books.Days
 		WHERE e.account_id = $1 AND e.id > $2 AND e.id < $3 LIMIT $4) AS open`
 	n := 0
 	args := []any{db.KeyOf(a.Account.ID), db.KeyOf(after), db.KeyOf(gift.IDsBefore(a.Until)), b.MostOfOld + 1}
-	if err := b.db.Get(ctx, count, args, &n); err != nil {
+	if err := b.db.GetLong(ctx, count, args, &n); err != nil {
 		return fmt.Errorf("counting the entries of account %s that are not closed: %w", a.Account.ID, err)
 	}
 	if n > b.MostOfOld {
