@@ -882,7 +882,8 @@ export interface paths {
         /**
          * Gifts that nobody has used
          * @description How many gifts nobody had used at an instant for so many months, and what was owed for them, by jurisdiction: for whoever reports unclaimed property. A gift was used when it was sold, loaded, redeemed
-         *     or paid out, when something of it was given back, and when value was transferred; what the merchant alone does, such as a correction or an extension, is no use. Months are whole months of the
+         *     or paid out, when something of it was given back, and when value was transferred; what the merchant alone does, such as a correction or an extension, is no use. An imported gift counts from the
+         *     day on which the other system issued it, if the file said so (issuedAt), or else from its import. Months are whole months of the
          *     account: at the end of November 2026, 36 months lie behind what happened in November 2023 or before. No names are told. Promotional gifts are apart: nobody paid for them.
          *     Every figure comes from the entries of gifts: closed days from sums that boon verify works out again, others from the entries themselves. A key that is enabled for some locations sees what these sold.
          */
@@ -906,7 +907,8 @@ export interface paths {
          * Entries for your ledger
          * @description A file for an accounting program: one balanced entry for each day, reason and currency. Where a gift was paid for, one side is the liability; a promotional gift costs when it is redeemed. The
          *     accounts are those of `books` in the set-up. The days are whole and over, so that a journal of the same days always has the same entries, with the same numbers. Transfers have no entry. A gift
-         *     that expires has one if the set-up names the account `breakage`. A key that is enabled for some locations gets what happened there, with `elsewhere` in place of other locations.
+         *     that expires has one if the set-up names the account `breakage`. A key that is enabled for some locations gets what happened there, with `elsewhere` in place of other locations. A journal of
+         *     more than 9,000 sums, one for each day, reason, program, place of sale and place of use, is refused with 400: ask for fewer days.
          */
         get: operations["getJournal"];
         put?: never;
