@@ -604,9 +604,12 @@ func TestStaffGoByRealTime(t *testing.T) {
 	s.browser().want(http.StatusSeeOther, link, url.Values{})
 	secret := regexp.MustCompile(`name="secret" value="(\w+)"`).FindStringSubmatch(
 		ann.want(http.StatusOK, path+"you", nil).body)[1]
-	ann.want(http.StatusSeeOther, path+"you/authenticator",
-		url.Values{"secret": {secret}, "code": {staff.Code(secret, time.Now())}})
+	if to := ann.want(http.StatusSeeOther, path+"you/authenticator", url.Values{"secret": {secret},
+		"code": {staff.Code(secret, time.Now())}}).header.Get("Location"); to != path+"you" {
+		t.Errorf("an authenticator that is set up leads to %s", to)
+	}
 	ben := s.browser()
+	ben.want(http.StatusForbidden, path+"sign-in", signIn("ann@example.com", words, ""))
 	ben.want(http.StatusSeeOther, path+"sign-in",
 		signIn("ann@example.com", words, staff.Code(secret, time.Now().Add(30*time.Second))))
 	s.advance("P30D")
