@@ -282,7 +282,7 @@ func (c *Call) write(reply Reply) {
 	h := c.Writer.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if len(reply.Body) > 0 {
+	if len(reply.Body) > 0 || reply.Type != "" { // a file without a line is a file
 		h.Set("Content-Type", cmp.Or(reply.Type, "application/json"))
 	}
 	if reply.Status == http.StatusServiceUnavailable {

@@ -134,6 +134,19 @@ func TestExportsInVain(t *testing.T) {
 		refusal.ValidationFailure, "cursor")
 }
 
+// TestAnExportOfNothing: a page without a line says of which kind it is, too.
+func TestAnExportOfNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.send(ofMoney("9"))
+	for name, media := range map[string]string{"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"} {
+		page := w.get("/exports/gifts?to=2020-01-01T00:00:00Z&format=" + name).want(200)
+		if got := page.header.Get("Content-Type"); got != media {
+			t.Errorf("an export of nothing as %s is %q", name, got)
+		}
+	}
+}
+
 // TestExportsThatBeginInTheMiddle: whoever makes a cursor up gets pages, and the audit trail tells of the export all
 // the same, once; where nothing more may be kept of the key, there is no page.
 func TestExportsThatBeginInTheMiddle(t *testing.T) {
