@@ -64,6 +64,9 @@ done
 `,
 }
 
+// atTheTill are the operations that redeem at the one location of their key.
+var atTheTill = map[string]bool{"redeemGift": true, "redeemGifts": true, "holdGift": true}
+
 // TestSamples runs every sample of /docs against the service that shows it. What a sample is about is not there, so
 // that most are refused; none of them for how it was made.
 func TestSamples(t *testing.T) {
@@ -141,7 +144,7 @@ func shown(t *testing.T, address string) map[string]map[string]string {
 				all[s[1]] = map[string]string{}
 			}
 			all[s[1]][o[1]] = atOnce.Replace(html.UnescapeString(s[2]))
-			if o[1] == "redeemGift" || o[1] == "holdGift" { // at the one location of the key
+			if atTheTill[o[1]] {
 				all[s[1]][o[1]] = strings.ReplaceAll(all[s[1]][o[1]], "BOON_KEY", "BOON_TILL_KEY")
 			}
 		}
