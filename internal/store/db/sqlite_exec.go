@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // transact implements backend: it goes past database/sql, see writerConn.
@@ -28,6 +32,9 @@ func (s *sqlite) onWriter(ctx context.Context, do func(context.Context, *writerC
 
 func (s *sqlite) transactOn(ctx context.Context, c *writerConn, fn func(Runner) error) error {
 	if err := c.run(ctx, `BEGIN IMMEDIATE`); err != nil {
+		if sqliteCode(err) == sqlite3.SQLITE_ERROR { // a transaction is open that could not be ended: invariant 2
+			err = errors.Join(err, driver.ErrBadConn) // the pool closes the connection, which ends it
+		}
 		return fmt.Errorf("beginning to write: %w", err)
 	}
 	open := true

@@ -26,6 +26,7 @@ import (
 //  1. Whoever uses a writerConn has it from the pool of the writer, which has one connection: nobody uses it at the
 //     same time.
 //  2. When it goes back to the pool, no transaction is open on it, whatever became of the group (transactOn, commit).
+//     Should one be open all the same, the next group has the pool close the connection.
 //  3. Its statements are closed before it is. One that is not would keep the files open.
 type writerConn struct {
 	sqliteConn

@@ -68,6 +68,27 @@ func TestAPanicEndsItsTransaction(t *testing.T) {
 	}
 }
 
+// TestALeftTransactionStopsNobody: a connection on which a transaction is still open is given up, and its changes with
+// it.
+func TestALeftTransactionStopsNobody(t *testing.T) {
+	t.Parallel()
+	d := openWithChild(t, t.TempDir())
+	conn, err := d.Writer.Conn(t.Context())
+	must(t, err)
+	must(t, conn.Raw(func(c any) error { return c.(*writerConn).run(t.Context(), `BEGIN IMMEDIATE`) }))
+	_, err = conn.ExecContext(t.Context(), `INSERT INTO child (of) VALUES (NULL)`)
+	must(t, err)
+	must(t, conn.Close())
+	if err := addChild(t, d, nil); err != nil {
+		must(t, addChild(t, d, nil))
+	}
+	var children int
+	must(t, d.Get(t.Context(), `SELECT count(*) FROM child`, nil, &children))
+	if children != 1 {
+		t.Errorf("%d children, want that of the transaction that was committed", children)
+	}
+}
+
 // TestCloseClosesTheFiles: a statement that stays open keeps its connection, and the files with it.
 func TestCloseClosesTheFiles(t *testing.T) {
 	t.Parallel()
