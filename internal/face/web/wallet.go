@@ -82,52 +82,59 @@ const (
 )
 
 func (p *passes) signer(a *merchant.Account) (*pass.Signer, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	of := a.Wallet.Apple.Certificate + a.Wallet.Apple.Key
-	if s := p.signers[of]; s != nil {
-		return s, nil
-	}
-	s, err := pass.NewSigner(a.Wallet.Apple.Certificate, a.Wallet.Apple.Key)
-	if err != nil {
-		return nil, err
-	}
-	if p.signers == nil || len(p.signers) >= maxSigners {
-		p.signers = map[string]*pass.Signer{}
-	}
-	p.signers[of] = s
-	return s, nil
+	return kept(&p.mu, &p.signers, maxSigners, of, func() (*pass.Signer, error) {
+		return pass.NewSigner(a.Wallet.Apple.Certificate, a.Wallet.Apple.Key)
+	})
 }
 
-// passPictures gives the pictures of a pass, made at most once. One that is gone, or cannot be read any more, is left
-// out: a pass without it is better than none.
-func (s *site) passPictures(ctx context.Context, v *card.View) (pass.Pictures, error) {
-	p, look := &s.passes, passLook{v.Logo, v.Picture, v.Accent}
-	p.mu.Lock() // while they are made, too: the other passes of an order want the same
-	defer p.mu.Unlock()
-	if known, ok := p.pictures[look]; ok {
+// kept gives what is kept in a map under a key, or else makes and keeps it. Nobody waits while it is made. Where the
+// map is full, something else goes.
+func kept[K comparable, V any](mu *sync.Mutex, in *map[K]V, most int, key K, create func() (V, error)) (V, error) {
+	mu.Lock()
+	known, ok := (*in)[key]
+	mu.Unlock()
+	if ok {
 		return known, nil
 	}
-	logo, err := s.assetBytes(ctx, v.Logo)
+	created, err := create()
 	if err != nil {
-		return nil, err
+		return created, err
 	}
-	strip, err := s.assetBytes(ctx, v.Picture)
-	if err != nil {
-		return nil, err
+	mu.Lock()
+	defer mu.Unlock()
+	if *in == nil {
+		*in = map[K]V{}
 	}
-	made, err := pass.Draw(logo, strip, v.Accent)
-	if err != nil {
-		made, err = pass.Draw(nil, nil, v.Accent)
+	for other := range *in {
+		if len(*in) < most {
+			break
+		}
+		delete(*in, other)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if p.pictures == nil || len(p.pictures) >= maxPassPictures {
-		p.pictures = map[passLook]pass.Pictures{}
-	}
-	p.pictures[look] = made
-	return made, nil
+	(*in)[key] = created
+	return created, nil
+}
+
+// passPictures gives the pictures of a pass. One that is gone, or cannot be read any more, is left out: a pass without
+// it is better than none.
+func (s *site) passPictures(ctx context.Context, v *card.View) (pass.Pictures, error) {
+	look := passLook{v.Logo, v.Picture, v.Accent}
+	return kept(&s.passes.mu, &s.passes.pictures, maxPassPictures, look, func() (pass.Pictures, error) {
+		logo, err := s.assetBytes(ctx, v.Logo)
+		if err != nil {
+			return nil, err
+		}
+		strip, err := s.assetBytes(ctx, v.Picture)
+		if err != nil {
+			return nil, err
+		}
+		drawn, err := pass.Draw(logo, strip, v.Accent)
+		if err != nil {
+			drawn, err = pass.Draw(nil, nil, v.Accent)
+		}
+		return drawn, err
+	})
 }
 
 // assetBytes are those of a picture; nil: there is none, or it is gone.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -150,5 +151,30 @@ func TestBarCode(t *testing.T) {
 		if shown := strings.Contains(page, "<title>Bar code of this gift</title>"); shown != test.shown {
 			t.Errorf("a page %s shows a bar code: %t", name, shown)
 		}
+	}
+}
+
+// TestWhatIsKeptHasALimit: what is made is kept, up to a number, and what fails is not.
+func TestWhatIsKeptHasALimit(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var in map[int]int
+	created := 0
+	ask := func(key int) {
+		got, err := kept(&mu, &in, 3, key, func() (int, error) { created++; return 10 * key, nil })
+		if got != 10*key || err != nil {
+			t.Errorf("%d is %d, %v", key, got, err)
+		}
+	}
+	for key := range 10 {
+		ask(key)
+		ask(key)
+	}
+	if len(in) != 3 || created != 10 {
+		t.Errorf("%d are kept, %d were made", len(in), created)
+	}
+	if _, err := kept(&mu, &in, 3, 99, func() (int, error) { return 0, io.ErrUnexpectedEOF }); err == nil ||
+		len(in) != 3 {
+		t.Errorf("a failure is kept: %v, %v", in, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"crypto/sha1" //nolint:gosec // Apple's format asks for it
+	"encoding/asn1"
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
@@ -12,6 +13,7 @@ import (
 	"image/png"
 	"io"
 	"maps"
+	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -289,6 +291,7 @@ func TestWrongFiles(t *testing.T) {
 		"is a key":    f.Key,
 		"has a key":   append(bytes.Clone(f.Certificate), f.Key...),
 		"is alone":    one,
+		"is a crowd":  bytes.Repeat(f.Certificate, 3),
 		"is cut":      pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Bytes[:100]}),
 		"is an issue": rest,
 	} {
@@ -300,6 +303,7 @@ func TestWrongFiles(t *testing.T) {
 	for name, file := range map[string][]byte{
 		"is no text":       {0, 1, 2},
 		"is a certificate": one,
+		"is a giant":       pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: giant(t)}),
 		"is encrypted":     pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: []byte("x")}),
 		"is cut":           pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("x")}),
 	} {
@@ -327,4 +331,23 @@ func TestWrongFiles(t *testing.T) {
 	if _, err := NewSigner(turned, other); err == nil || !strings.Contains(err.Error(), "not that of the certificate") {
 		t.Errorf("another key signs: %v", err)
 	}
+}
+
+// giant is an RSA key in PKCS #1 form of 400,000 bits, whose check would take minutes.
+func giant(t *testing.T) []byte {
+	t.Helper()
+	n := new(big.Int).Lsh(big.NewInt(1), 400_000)
+	n.SetBit(n, 0, 1)
+	half := new(big.Int).Lsh(big.NewInt(1), 200_000)
+	half.SetBit(half, 0, 1)
+	der, err := asn1.Marshal(struct {
+		Version                      int
+		N                            *big.Int
+		E                            int
+		D, P, Q, Dp, Dq, Coefficient *big.Int
+	}{0, n, 65537, n, half, half, half, half, half})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return der
 }

@@ -63,8 +63,18 @@ func ReadKey(file []byte) (key string, err error) {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), nil
 }
 
+// maxKey is how many bytes a private key has at most: an RSA key of 8,192 bits has some 4,700. To check a key takes
+// time that grows much faster than its length.
+const maxKey = 5_000
+
+// maxChain is how many certificates a file has at most. Apple's chains have three.
+const maxChain = 5
+
 func keyOf(file []byte) (crypto.Signer, error) {
 	block, _ := pem.Decode(file)
+	if block != nil && len(block.Bytes) > maxKey {
+		return nil, errors.New("This private key is larger than any of Apple's.")
+	}
 	if block == nil {
 		return nil, errors.New("This holds no private key in PEM form, from -----BEGIN PRIVATE KEY----- to its end. " +
 			"Take the key out of a .p12 file with openssl pkcs12 -nocerts -nodes.")
@@ -103,7 +113,9 @@ func chainOf(text string) ([]*x509.Certificate, error) {
 		if err != nil {
 			return nil, errors.New("A certificate in this file cannot be read; it seems to be damaged.")
 		}
-		all = append(all, c)
+		if all = append(all, c); len(all) > maxChain {
+			return nil, fmt.Errorf("This file has more than %d certificates; Apple's chains have three.", maxChain)
+		}
 	}
 	at := slices.IndexFunc(all, func(c *x509.Certificate) bool { return named(c.Subject, userID) != "" })
 	if at < 0 {
