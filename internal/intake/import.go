@@ -67,6 +67,9 @@ var (
 	ErrUsed = errors.New("gifts of the import were used")
 	// ErrMoved tells that an import is not in the state, or not as far, as it was thought to be.
 	ErrMoved = errors.New("somebody else goes on with the import")
+	// ErrChanged tells that the gifts that are written of an import are not those that were checked: the import does not
+	// go on, and can be undone.
+	ErrChanged = errors.New("the file or the gifts of the account changed while the file was read")
 	// ErrNoUndo tells that the database cannot undo a finished import.
 	ErrNoUndo = errors.New("an import that is finished cannot be undone in a database that Citus spreads over machines")
 )
@@ -80,8 +83,10 @@ type Store interface {
 	// BeginImport keeps a new one, and tells of it.
 	BeginImport(ctx context.Context, m *Import, by event.TrailEntry) error
 	// FinishImport has its gifts be there from now on, all at once, and keeps what its certificate says. Where others
-	// are written than m says, it fails with ErrMoved.
+	// are written than m says, it fails with ErrMoved; where the import may be finished or not, with ledger.ErrUnknown.
 	FinishImport(ctx context.Context, m *Import, by event.TrailEntry) error
+	// ConfirmImport gives an import as it is, once no failover loses that. Where that is not certain, it fails.
+	ConfirmImport(ctx context.Context, account, id guid.ID) (*Import, error)
 	// TakenCodes gives the gifts that some codes lead to, or led to.
 	TakenCodes(ctx context.Context, account guid.ID, codes []gift.VoucherCode) (map[gift.VoucherCode]Taken, error)
 	// Heads gives how far the newest hash chains have come.

@@ -78,11 +78,12 @@ func (r *Report) Refuses(o *Order) bool {
 // Check reads a file and says what it comes to. Nothing is changed.
 func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report, error) {
 	r := &Report{AsOf: o.AsOf}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("reading the file: %w", err)
-	}
 	hash := sha256.New()
-	n, err := io.Copy(hash, io.LimitReader(file, MaxFile+1))
+	text, err := fromStart(file, hash)
+	if err != nil {
+		return nil, err
+	}
+	n, err := io.Copy(io.Discard, text)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("reading the file: %w", err)
@@ -101,7 +102,10 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	case r.AsOf.IsZero():
 		r.AsOf = time.Now().UTC().Truncate(time.Microsecond)
 	}
-	err = each(ctx, s, o, r, file, func(line imports.Line, was *Taken, problems []imports.Problem) error {
+	if text, err = fromStart(file, io.Discard); err != nil {
+		return nil, err
+	}
+	err = each(ctx, s, o, r, text, func(line imports.Line, was *Taken, problems []imports.Problem) error {
 		r.Add(line, problems)
 		if was != nil {
 			if r.written++; len(problems) > 0 || !was.is(&line) {
@@ -181,11 +185,8 @@ func (e FileError) Unwrap() error { return e.error }
 const together = 1_000
 
 // each goes through the lines of a file, with what is wrong with them, also that their codes are in use.
-func each(ctx context.Context, s Store, o *Order, r *Report, file io.ReadSeeker,
+func each(ctx context.Context, s Store, o *Order, r *Report, file io.Reader,
 	take func(imports.Line, *Taken, []imports.Problem) error) error {
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("reading the file: %w", err)
-	}
 	lines, err := imports.NewReader(file, o.Account, o.From, r.AsOf)
 	if err != nil {
 		return FileError{err}
@@ -280,27 +281,17 @@ func Begin(ctx context.Context, s Store, o *Order, r *Report) (*Import, error) {
 }
 
 // Bring carries an order out that Check has reported on: it writes the gifts, and finishes the import. Whoever is
-// killed meanwhile checks the same file and brings it again.
+// killed meanwhile checks the same file and brings it again. That an import is finished is told only once no failover
+// loses it. Of a file that was changed since Check, nothing is finished: the error is ErrChanged.
 func Bring(ctx context.Context, s Store, o *Order, r *Report, file io.ReadSeeker) (*Import, error) {
 	m, err := Begin(ctx, s, o, r)
-	if err != nil || m.State == Finished {
-		return m, err
+	switch {
+	case err != nil:
+		return nil, err
+	case m.State == Finished:
+		return outcome(ctx, s, m, ErrMoved)
 	}
-	w := &writer{Store: s, order: o, m: m, size: firstGroup, total: r.Taken}
-	err = each(ctx, s, o, r, file, func(line imports.Line, was *Taken, problems []imports.Problem) error {
-		if len(problems) > 0 || was != nil {
-			return nil
-		}
-		return w.add(ctx, line)
-	})
-	if err == nil {
-		err = w.write(ctx)
-	}
-	if err == nil && m.Staged != r.Taken {
-		err = fmt.Errorf("%d gifts are written, and %d were to be: the file or the gifts of the account changed meanwhile; "+
-			"undo import %s, and begin again", m.Staged, r.Taken, m.ID)
-	}
-	if err != nil {
+	if err := write(ctx, s, o, r, m, file); err != nil {
 		return m, err
 	}
 	if err := finish(ctx, s, o, r, m); err != nil {
@@ -309,17 +300,73 @@ func Bring(ctx context.Context, s Store, o *Order, r *Report, file io.ReadSeeker
 	return m, nil
 }
 
-// outcome tells what became of finishing an import that failed: the answer may have been lost, or somebody else was
-// faster.
+// write writes the gifts of a file that are not written, and sees to it that all gifts are those that Check has seen.
+func write(ctx context.Context, s Store, o *Order, r *Report, m *Import, file io.ReadSeeker) error {
+	hash := sha256.New()
+	text, err := fromStart(file, hash)
+	if err != nil {
+		return err
+	}
+	w := &writer{Store: s, order: o, m: m, size: firstGroup, total: r.Taken}
+	var total, pieces money.Amount
+	err = each(ctx, s, o, r, text, func(line imports.Line, was *Taken, problems []imports.Problem) error {
+		if len(problems) > 0 {
+			return nil
+		}
+		balance := line.Balance
+		if was != nil {
+			balance = was.Balance
+		}
+		if line.Item {
+			pieces += balance
+		} else {
+			total += balance
+		}
+		if was != nil {
+			return nil
+		}
+		return w.add(ctx, line)
+	})
+	if err == nil {
+		err = w.write(ctx)
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, text) // what stands behind the last line
+	}
+	switch {
+	case err != nil:
+		return err
+	case [32]byte(hash.Sum(nil)) != r.File:
+		return fmt.Errorf("%w: the file has another SHA-256 now", ErrChanged)
+	case m.Staged != r.Taken:
+		return fmt.Errorf("%w: %d gifts are written, and %d were to be", ErrChanged, m.Staged, r.Taken)
+	case total != r.Total || pieces != r.Pieces:
+		return fmt.Errorf("%w: the gifts that are written come to another total", ErrChanged)
+	}
+	return nil
+}
+
+// fromStart reads a file from its start, and hands what is read to a hash.
+func fromStart(file io.ReadSeeker, hash io.Writer) (io.Reader, error) {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("reading the file: %w", err)
+	}
+	return io.TeeReader(io.LimitReader(file, MaxFile+1), hash), nil
+}
+
+// outcome tells what became of an import that may be finished: an answer was lost, or somebody else was faster. Whoever
+// has not heard of a commit does not know what will become of it while the import is not finished.
 func outcome(ctx context.Context, s Store, m *Import, failed error) (*Import, error) {
-	is, err := now(context.WithoutCancel(ctx), s, m)
+	is, err := s.ConfirmImport(context.WithoutCancel(ctx), m.AccountID, m.ID)
 	switch {
 	case err != nil:
 		m.State = Unknown
 		return m, errors.Join(failed, err)
-	case is != nil && is.State == Finished:
+	case is.State == Finished:
 		return is, nil
-	case is != nil:
+	case is.State == Staged && errors.Is(failed, ledger.ErrUnknown):
+		m.State = Unknown
+	default:
 		m.State = is.State
 	}
 	return m, failed

@@ -212,6 +212,14 @@ func (k *killed) Imports(ctx context.Context, account guid.ID) ([]intake.Import,
 	return k.Store.Imports(ctx, account)
 }
 
+// ConfirmImport says nothing to the dead.
+func (k *killed) ConfirmImport(ctx context.Context, account, id guid.ID) (*intake.Import, error) {
+	if k.calls <= 0 {
+		return nil, errKilled
+	}
+	return k.Store.ConfirmImport(ctx, account, id)
+}
+
 func (k *killed) FinishImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
 	return k.at(func() error { return k.Store.FinishImport(ctx, m, by) })
 }
@@ -310,21 +318,90 @@ func TestCertificatesShowWhatWasChanged(t *testing.T) {
 	}
 }
 
-// unheard is a store whose answer to finishing an import is lost, after it is committed.
-type unheard struct{ *store.Store }
-
-func (u unheard) FinishImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
-	return errors.Join(u.Store.FinishImport(ctx, m, by), errKilled)
+// unheard is a store whose answer to finishing an import is lost, and whose writes are in doubt for a while.
+type unheard struct {
+	*store.Store
+	commits  bool // the import is finished all the same
+	doubtful int  // so many answers to what became of it are lost, too
 }
 
-// TestWhoeverDoesNotHearTheEndAsks: an import whose last commit is there though it failed is finished.
+func (u *unheard) FinishImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
+	if u.commits {
+		if err := u.Store.FinishImport(ctx, m, by); err != nil {
+			return err
+		}
+	}
+	return ledger.ErrUnknown
+}
+
+func (u *unheard) ConfirmImport(ctx context.Context, account, id guid.ID) (*intake.Import, error) {
+	if u.doubtful--; u.doubtful >= 0 {
+		return nil, ledger.ErrUnknown
+	}
+	return u.Store.ConfirmImport(ctx, account, id)
+}
+
+// TestWhoeverDoesNotHearTheEndAsks: an import whose last commit is there though it failed is finished. While a failover
+// may lose the commit, or the commit is not there yet, nobody knows, also whoever gives the order again.
 func TestWhoeverDoesNotHearTheEndAsks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, m, err := w.run(t.Context(), unheard{w.Store}, w.order(), cards(1, 3))
+	u := &unheard{Store: w.Store, commits: true}
+	_, m, err := w.run(t.Context(), u, w.order(), cards(1, 3))
 	if err != nil || m.State != intake.Finished || m.Told == "" {
 		t.Errorf("%+v, %v", m, err)
 	}
+	u.doubtful = 3
+	for n := range 4 {
+		_, m, err = w.run(t.Context(), u, w.order(), cards(4, 6))
+		if n < 3 && (!errors.Is(err, ledger.ErrUnknown) || m.State != intake.Unknown) {
+			t.Errorf("told %d times that it may be lost: %+v, %v", n, m, err)
+		}
+	}
+	if err != nil || m.State != intake.Finished || m.Told == "" {
+		t.Errorf("%+v, %v", m, err)
+	}
+	u.commits = false
+	_, m, err = w.run(t.Context(), u, w.order(), cards(7, 9))
+	if !errors.Is(err, ledger.ErrUnknown) || m.State != intake.Unknown {
+		t.Errorf("not finished yet: %+v, %v", m, err)
+	}
+	_, again, err := w.run(t.Context(), w, w.order(), cards(7, 9))
+	if err != nil || again.ID != m.ID || again.State != intake.Finished {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+// TestTheFileChangesMeanwhile: what is written from another file than was checked is not finished, whatever of it is
+// another one, and a certificate of it is not made.
+func TestTheFileChangesMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for n, c := range []struct{ was, is string }{
+		{"1,10\n%[1]s2,20\n", "1,10\n%[1]s2,2000\n"},
+		{"1,10\n%[1]s2,20\n", "1,20\n%[1]s2,10\n"},
+		{"1,10\n%[1]s2,20\n", "1,10\n%[1]s3,20\n"},
+		{"1,10\n%[1]s2,20\n", "1,10\n%[1]s2,20\n\n"},
+		{"1,10\n%[1]s2,20\n", "1,10\n"},
+	} {
+		o, start := w.order(), fmt.Sprintf("60060000%07d", n)
+		was := fmt.Sprintf("code,balance\n%[1]s"+c.was, start)
+		r, err := intake.Check(t.Context(), w, o, strings.NewReader(was))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := intake.Bring(t.Context(), w, o, r, strings.NewReader(fmt.Sprintf("code,balance\n%[1]s"+c.is, start)))
+		if !errors.Is(err, intake.ErrChanged) || m == nil || m.State != intake.Staged || m.Told != "" {
+			t.Fatalf("%q became %q: %+v, %v", c.was, c.is, m, err)
+		}
+		if err := w.UndoImport(t.Context(), m, o.By, func(int) {}); err != nil {
+			t.Fatal(err)
+		}
+		if _, m, err = w.run(t.Context(), w, o, strings.NewReader(was)); err != nil || m.State != intake.Finished {
+			t.Errorf("%q, after the other was undone: %+v, %v", c.was, m, err)
+		}
+	}
+	w.verify(t)
 }
 
 // TestGoesOnWithAnotherSetUp: what a stopped import has written is found by codes. A line that is taken only since the

@@ -36,7 +36,9 @@ import (
 //  6. The days of the books that an import reaches into are open again when its gifts appear or disappear: the
 //     transaction that flips the state takes away their sums, and the job closes them anew. A day that was worked out
 //     while a state flipped is not closed (sums.CloseDraft compares the flips).
-//  7. Codes and tokens of an undone import are free once UNDOING is over. What it wrote stays in the ledger, unseen.
+//  7. What became of an import is told only after a commit that writes to its row (ConfirmImport): a commit that a
+//     failover may lose is read by everybody, and only a commit that writes waits for a standby.
+//  8. Codes and tokens of an undone import are free once UNDOING is over. What it wrote stays in the ledger, unseen.
 
 var addStaged = &db.Query{What: "noting what an import has written", Exact: true,
 	Each: `UPDATE gift_import SET staged = staged + $4
@@ -119,11 +121,31 @@ func (s *Store) FinishImport(ctx context.Context, m *intake.Import, by event.Tra
 		}
 		return s.tellImport(ctx, tx, m, event.ImportFinished, by)
 	})
+	if errors.Is(err, db.ErrUnknownOutcome) {
+		err = fmt.Errorf("%w: %w", ledger.ErrUnknown, err)
+	}
 	if err != nil {
 		return fmt.Errorf("finishing import %s: %w", m.ID, err)
 	}
 	m.State = intake.Finished
 	return nil
+}
+
+// confirmImport changes nothing, and is a write.
+const confirmImport = `UPDATE gift_import SET planned = planned WHERE account_id = $1 AND id = $2`
+
+// ConfirmImport gives an import as it is, once that is on stable storage and with the standby that confirms commits.
+// Where that is not certain, it fails.
+func (s *Store) ConfirmImport(ctx context.Context, account, id guid.ID) (*intake.Import, error) {
+	var m intake.Import
+	err := s.db.Write(ctx, func(tx *sql.Tx) (err error) {
+		m, err = scanImport(tx.QueryRowContext(ctx, confirmImport+` RETURNING `+importColumns, db.KeyOf(account), db.KeyOf(id)))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("asking what became of import %s: %w", id, err)
+	}
+	return &m, nil
 }
 
 // flip changes the state of an import, and opens the days that it reaches into.
@@ -156,8 +178,12 @@ func (s *Store) UndoImport(ctx context.Context, m *intake.Import, by event.Trail
 		if err != nil {
 			return err
 		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return err // somebody else has
+		n, err := done.RowsAffected()
+		if err == nil && n == 0 { // somebody else has, or this did, and was not told
+			_, err = tx.ExecContext(ctx, confirmImport, db.KeyOf(m.AccountID), db.KeyOf(m.ID))
+		}
+		if err != nil || n == 0 {
+			return err
 		}
 		return s.tellImport(ctx, tx, m, event.ImportUndone, by)
 	})

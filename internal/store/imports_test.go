@@ -141,6 +141,14 @@ func testImports(t *testing.T, open opener) {
 	}
 	m.Told = `{"certificate": true}`
 	must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
+	told, err := s.ConfirmImport(t.Context(), account.ID, m.ID)
+	must(t, err)
+	if told.State != intake.Finished || told.Told != m.Told || told.Staged != 3 {
+		t.Errorf("what became of it: %+v", told)
+	}
+	if is, err := s.ConfirmImport(t.Context(), newID(), m.ID); err == nil {
+		t.Errorf("an import of nobody: %+v", is)
+	}
 	there := seenOf(t, s, account, gifts)
 	if len(there.Gifts) != 5 || there.Changes != 5 || there.Counted != 5 || there.Expiring != 3*2+before.Expiring {
 		t.Errorf("a finished import: %+v", there)
@@ -166,9 +174,9 @@ func testImports(t *testing.T, open opener) {
 	if len(all) != 1 || all[0].State != intake.Undone || all[0].Staged != 3 || all[0].Told != m.Told {
 		t.Errorf("%+v", all)
 	}
-	told, _ := settled(t, s, event.Query{AccountID: account.ID, Limit: 100}, 3)
+	events, _ := settled(t, s, event.Query{AccountID: account.ID, Limit: 100}, 3)
 	var types []gift.EventType
-	for _, e := range told {
+	for _, e := range events {
 		if e.Note.ImportID == m.ID {
 			types = append(types, e.Type)
 		}

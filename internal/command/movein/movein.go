@@ -43,7 +43,7 @@ func (File) Help() string {
 
 The file is read twice. The first time, nothing is changed: boon import tells how many gifts there are, what they come to, and which
 lines are refused, each with its number, its column and the reason. The second time, the gifts are written, beside a service that runs.
-Nobody sees any of them before all are written. Then all are there at once.
+Nobody sees any of them before all are written. Then all are there at once. If the file changes meanwhile, nothing is finished.
 
 If the command is stopped, give it once more: it goes on. If it was finished, it says so and writes the certificate. Or take back what it wrote with --undo.
 
@@ -141,14 +141,16 @@ func (c *File) bring(t *terminal.Terminal, s *store.Store, setup int64, a *merch
 	case c.DryRun:
 		fmt.Fprintln(t.Stdout, "This was a dry run: nothing is changed.")
 		return nil
-	case r.Begun != nil && r.Begun.State == intake.Finished:
-		fmt.Fprintf(t.Stdout, "Import %s of this file is finished already.\n", r.Begun.ID)
-	case r.Begun != nil:
+	case r.Begun != nil && r.Begun.State == intake.Staged:
 		fmt.Fprintf(t.Stdout, "Import %s goes on: %d of its gifts are written.\n", r.Begun.ID, r.Begun.Staged)
 	}
+	was := r.Begun != nil && r.Begun.State == intake.Finished
 	m, err := intake.Bring(t, s, o, r, file)
 	if err != nil {
 		return howToGoOn(m, err)
+	}
+	if was {
+		fmt.Fprintf(t.Stdout, "Import %s of this file is finished already.\n", m.ID)
 	}
 	fmt.Fprintf(t.Stdout, "Import %s is finished: %d gifts are there.\n", m.ID, m.Staged)
 	return c.keep(t, m)
@@ -162,6 +164,9 @@ func howToGoOn(m *intake.Import, err error) error {
 	case m.State == intake.Unknown:
 		return fmt.Errorf("%w; whether import %s is finished is not known: give the same command once more, and it says so, "+
 			"or goes on", err, m.ID)
+	case errors.Is(err, intake.ErrChanged):
+		return fmt.Errorf("%w; nobody sees the gifts of import %s: take them back with --undo %s, and begin again",
+			err, m.ID, m.ID)
 	}
 	return fmt.Errorf("%w; nobody sees the gifts of import %s: give the same command once more to go on, or --undo %s",
 		err, m.ID, m.ID)
@@ -265,7 +270,10 @@ func (c *List) Do(t *terminal.Terminal, s *store.Store) error {
 		if n < 0 {
 			return terminal.UsageError("--certificate is not the id of a finished import of this account")
 		}
-		_, err := io.WriteString(t.Stdout, all[n].Told)
+		m, err := s.ConfirmImport(t, account, all[n].ID)
+		if err == nil {
+			_, err = io.WriteString(t.Stdout, m.Told)
+		}
 		return err
 	}
 	w := tabwriter.NewWriter(t.Stdout, 0, 0, 2, ' ', 0)
