@@ -95,6 +95,14 @@ func (v *Voucher) read(number money.Number, otherwise money.Amount, parse func(m
 	return 0, refusal.At(refusal.ValidationFailure, refusal.FieldAmount, "This is not an amount in %s.", v.Currency.Code)
 }
 
+// Names refuses a voucher that is not what r names, or may not be used where r is made: then r is told nothing of it.
+func (r *Redeem) Names(v *Voucher) error {
+	if !v.AllowedAt(r.LocationID) {
+		return elsewhere()
+	}
+	return r.Target.Check(v)
+}
+
 // amountOf is how much a redemption takes, or a hold keeps.
 func (v *Voucher) amountOf(r Redeem) (money.Amount, error) {
 	if !v.AllowedAt(r.LocationID) {

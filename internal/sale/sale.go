@@ -44,10 +44,13 @@ func (s *Sale) Redeem(vouchers []gift.Voucher) (after []gift.Voucher, entries []
 				"This is an item gift. Redeem it by itself, with redeem-gift."), n)
 		}
 		after[n] = v
-		if s.UpTo > 0 && left == 0 {
+		ask := s.Gifts[n]
+		if s.UpTo > 0 && left == 0 { // it pays nothing, and the answer tells of it all the same
+			if err := ask.Names(&v); err != nil {
+				return nil, nil, n, In(err, n)
+			}
 			continue
 		}
-		ask := s.Gifts[n]
 		ask.UpTo, ask.AtMost = s.UpTo > 0 || s.Eligible != nil, left
 		if s.Eligible != nil {
 			ask.Eligibility = s.Eligible(&v, paid)

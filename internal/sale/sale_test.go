@@ -35,6 +35,9 @@ func TestSalesTakeWhatIsToBePaid(t *testing.T) {
 			if rapid.IntRange(0, 30).Draw(t, "blocked") == 0 && sum < s.UpTo && blocked < 0 {
 				v.Blocked, blocked = "LOST", n
 			}
+			if rapid.IntRange(0, 30).Draw(t, "elsewhere") == 0 && blocked < 0 { // also where nothing is left to pay
+				v.LocationID, blocked = guid.ID{0xee}, n
+			}
 			sum += balance
 			vouchers = append(vouchers, v)
 			s.Gifts = append(s.Gifts, gift.Redeem{Context: gift.Context{EntryID: guid.ID{0xff, byte(n)}, Now: now},

@@ -2,7 +2,9 @@ package wire
 
 import (
 	"encoding/base64"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +31,12 @@ func ReadQuery(raw string) *Query {
 	}
 	return q
 }
+
+// Names are the parameters that the address has, sorted.
+func (q *Query) Names() []string { return slices.Sorted(maps.Keys(q.values)) }
+
+// Has reports whether the address has a parameter, be it empty.
+func (q *Query) Has(name string) bool { return q.values.Has(name) }
 
 // Text gives a parameter, "" when it is absent.
 func (q *Query) Text(name string) string {

@@ -379,7 +379,12 @@ func (c *call) readParameters() error {
 		return nil
 	}
 	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
-	if err := q.Err(); err != nil && !strings.Contains(c.HTTP.URL.RawQuery, dryRun) {
+	for _, name := range q.Names() {
+		if name != dryRun && strings.EqualFold(name, dryRun) {
+			q.Add(name, "This parameter is written %s.", dryRun)
+		}
+	}
+	if err := q.Err(); err != nil && !strings.Contains(strings.ToLower(c.HTTP.URL.RawQuery), strings.ToLower(dryRun)) {
 		return nil // what else cannot be read is nobody's
 	}
 	dry := isTrue(q, dryRun, "to be told what the call would be answered")
@@ -398,7 +403,7 @@ func (c *call) readParameters() error {
 // isTrue reads a parameter that asks for something.
 func isTrue(q *wire.Query, name, why string) bool {
 	asked := q.Text(name)
-	if asked != "" && asked != "true" && asked != "false" {
+	if q.Has(name) && asked != "true" && asked != "false" { // also without a value: who sends it asks for something
 		q.Add(name, "Send %[1]s=true %[2]s, or leave %[1]s out.", name, why)
 	}
 	return asked == "true"

@@ -303,7 +303,11 @@ func TestOnlyOperationsOnGiftsHaveDryRuns(t *testing.T) {
 	w.do("POST", paths["redeem-gift"]+"?dryRun=yes", redeemBody(g, "")).refused(400, refusal.ValidationFailure, "dryRun")
 	w.do("POST", paths["redeem-gift"]+"?dryRun=true&dryRun=false", redeemBody(g, "")).refused(400,
 		refusal.ValidationFailure, "dryRun")
-	w.do("POST", paths["redeem-gift"]+"?dryRun=&other=1", redeemBody(g, "1")).want(200, "currentBalance", "4.00")
+	for _, query := range []string{"dryRun", "dryRun=", "dryRun=&other=1", "dryRun=True", "dryrun=true", "DRYRUN=true"} {
+		w.do("POST", paths["redeem-gift"]+"?"+query, redeemBody(g, "1")).refused(400, refusal.ValidationFailure,
+			strings.Split(query, "=")[0])
+	}
+	w.do("POST", paths["redeem-gift"]+"?dryRun=false&other=1", redeemBody(g, "1")).want(200, "currentBalance", "4.00")
 }
 
 // TestDryRunsGuessNoVerificationCode: whoever has a card tries as many verification codes by dry runs as in earnest, at

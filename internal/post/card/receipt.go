@@ -2,6 +2,7 @@ package card
 
 import (
 	"strings"
+	"time"
 
 	"github.com/rivo/uniseg"
 
@@ -26,7 +27,8 @@ func Receipt(a *merchant.Account, lastFour string, v *gift.Voucher, e *gift.Entr
 		columns(l.Text(receiptText(e.Kind)), amountText(l, v, max(e.Delta, -e.Delta))),
 		columns(l.Text("card.receipt.left"), amountText(l, v, v.Balance))}
 	if end := v.End(); !end.IsZero() {
-		lines = append(lines, columns(l.Text("card.receipt.until"), l.Day(end.In(a.TimeZone()))))
+		last := end.In(a.TimeZone()).Add(-time.Second) // midnight is the end of the day before
+		lines = append(lines, columns(l.Text("card.receipt.until"), l.Day(last)))
 	}
 	return lines
 }
@@ -44,7 +46,7 @@ func receiptText(k gift.Kind) string {
 
 func amountText(l *locale.Locale, v *gift.Voucher, amount money.Amount) string {
 	if v.Item {
-		return l.Number(int64(amount)) + " ×"
+		return l.Number(int64(amount)) + " x" // the × has two columns on printers of East Asia
 	}
 	return l.Money(amount, v.Currency)
 }
@@ -61,7 +63,7 @@ func fit(text string, most int) string {
 	if uniseg.StringWidth(text) <= most {
 		return text
 	}
-	const cut = "…"
+	const cut = "..." // one character for the three has two columns on printers of East Asia
 	var b strings.Builder
 	width := uniseg.StringWidth(cut)
 	if width > most {

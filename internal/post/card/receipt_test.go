@@ -28,8 +28,11 @@ func TestReceipt(t *testing.T) {
 		{"", gift.Voucher{Currency: dollars, Balance: 1550}, gift.Entry{Kind: gift.Redemption, Delta: -1000},
 			"Harbor Coffee|•••• 5026|Taken                     $10.00|Left                      $15.50"},
 		{merchant.German, gift.Voucher{Item: true, Balance: 2, ValidUntil: until}, gift.Entry{Kind: gift.CashOut, Delta: -1},
-			"Harbor Coffee|•••• 5026|Bar ausgezahlt               1 ×|Restguthaben                 2 ×|" +
+			"Harbor Coffee|•••• 5026|Bar ausgezahlt               1 x|Restguthaben                 2 x|" +
 				"Gültig bis     31. Dezember 2026"},
+		{"", gift.Voucher{Currency: dollars, ValidUntil: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)},
+			gift.Entry{Kind: gift.Redemption, Delta: -1000}, "Harbor Coffee|•••• 5026|Taken                     $10.00|" +
+				"Left                       $0.00|Valid until    December 31, 2026"},
 		{merchant.Japanese, gift.Voucher{Currency: money.Currency{Code: "JPY"}, Balance: 1500},
 			gift.Entry{Kind: gift.Reload, Delta: 500}, "Harbor Coffee|•••• 5026|チャージ                    ¥500|" +
 				"カード残高                ¥1,500"},
