@@ -112,7 +112,7 @@ func (f *File) apply(ctx context.Context, store Store, now time.Time, random io.
 		}
 		// Everything is made anew, because this may run again.
 		p := &plan{File: f, current: current, uses: uses, drawn: drawn, hooks: hooks, now: now,
-			keys: byName(current), Report: Report{file: f.Name}}
+			edits: m.by != (merchant.Actor{}), keys: byName(current), Report: Report{file: f.Name}}
 		if err := p.make(); err != nil {
 			return Changes{}, err
 		}
@@ -140,6 +140,7 @@ type plan struct {
 	drawn   map[keyName]draft
 	hooks   map[webhookName]merchant.Webhook
 	now     time.Time
+	edits   bool // it is an edit of an owner, who learns nothing of other accounts
 	keys    map[keyName][]*merchant.Key
 
 	Report
@@ -192,7 +193,11 @@ func (p *plan) account(a *document.Account, owners map[guid.ID]owner) error {
 	for _, r := range document.Records(a.Record) {
 		o, used := owners[r.ID]
 		named := r.Kind != document.SubscriptionKind && r.Kind != document.PersonKind
-		if used && named && (o.account.ID != a.Record.ID || o.kind != r.Kind) {
+		switch {
+		case !used || !named || o.account.ID == a.Record.ID && o.kind == r.Kind:
+		case p.edits && o.account.ID != a.Record.ID:
+			p.problem(a.At, "This id is taken.")
+		default:
 			p.problem(a.At, "The id %s of the %s is that of a %s of account %s already; an id names one thing only.",
 				r.ID, r, o.kind, o.account.Name)
 		}
@@ -253,7 +258,10 @@ func (p *plan) kept(a *document.Account, old *merchant.Account) *merchant.Accoun
 			p.problem(u.At, "This field is required.")
 			continue
 		}
-		kept.Providers[at].Secrets = old.Providers[before].Secrets
+		was, next := old.Providers[before].Secrets, kept.Providers[at].Secrets
+		if kept.Providers[at].Secrets = was; len(next) > 0 {
+			kept.Providers[at].Secrets = slices.Concat(was[:1], next)
+		}
 	}
 	if w := &kept.Wallet.Apple; w.Certificate != "" && w.Key == "" {
 		at := a.At

@@ -35,7 +35,9 @@ type Edit struct {
 type Edited struct {
 	*Report
 
-	Undo *Edit // makes the record what it was before; nil: nothing was changed
+	// Undo makes the record what it was before. nil: nothing was changed, or something would not come back, such as a
+	// secret or a PIN, which nobody can read.
+	Undo *Edit
 }
 
 // Conflict is the error of an edit of what somebody else has changed since it was seen. Nothing was changed.
@@ -101,8 +103,7 @@ func notes(d *merchant.Directory, a *merchant.Account, now time.Time) []string {
 	if err != nil {
 		return nil
 	}
-	p := &plan{File: file, current: d, now: now, keys: byName(d),
-		uses: func(guid.ID) (map[guid.ID]bool, error) { return nil, nil }}
+	p := planned(file, d, now)
 	if err := p.make(); err != nil {
 		return nil
 	}
@@ -133,7 +134,16 @@ func (e *Edit) apply(ctx context.Context, store Store, account document.Fields, 
 	if err != nil {
 		return nil, err
 	}
+	e.sayNever(file)
 	return file.apply(ctx, store, now, random, manner{by: e.By, requestID: e.RequestID, at: before.Version})
+}
+
+// sayNever has a key that the edit leaves without an end never expire.
+func (e *Edit) sayNever(file *File) {
+	if e.List == "keys" && e.Is != nil && slices.Contains(e.Of, "expires") {
+		k := &file.Accounts[0].Keys[0]
+		k.Never = k.Expires.IsZero()
+	}
 }
 
 // undo takes an edit back that was made of fields as they were.
@@ -141,9 +151,44 @@ func (e *Edit) undo(was document.Fields, before *merchant.Directory, report *Rep
 	if len(report.Changes) == 0 {
 		return nil
 	}
-	undo := *e
-	undo.Is, undo.Pictures, undo.Seen = was, nil, e.Record(with(before, &report.made), now).Mark()
+	undo, after := *e, with(before, &report.made)
+	undo.Is, undo.Pictures, undo.Seen = was, nil, e.Record(after, now).Mark()
+	if !undo.restores(before, after, now) {
+		return nil
+	}
 	return &undo
+}
+
+// restores reports whether the edit makes one set-up of another. Of a key it takes out, it is revoked.
+func (e *Edit) restores(before, after *merchant.Directory, now time.Time) bool {
+	if e.List == "keys" && e.Is == nil {
+		return true
+	}
+	was := before.Accounts[e.Account]
+	account := document.Written(after, after.Accounts[e.Account], now)
+	e.put(account)
+	file, err := read(document.ReadTyped(account, document.Shown(was), e.Allow))
+	if err != nil {
+		return false
+	}
+	e.sayNever(file)
+	p := planned(file, after, now)
+	if err := p.make(); err != nil {
+		return false
+	}
+	anew := func(w *merchant.Webhook) bool { return !w.Deleted && before.Webhook(e.Account, w.ID) == nil }
+	if slices.ContainsFunc(p.changes.Webhooks, anew) {
+		return false
+	}
+	back := with(after, &p.changes)
+	words, _ := document.Diff(was, back.Accounts[e.Account])
+	return len(words) == 0 && e.Record(back, now).Mark() == e.Is.Mark()
+}
+
+// planned is the plan of a file that an edit made, which nothing in the set-up's gifts refuses.
+func planned(file *File, d *merchant.Directory, now time.Time) *plan {
+	return &plan{File: file, current: d, now: now, keys: byName(d), edits: true,
+		uses: func(guid.ID) (map[guid.ID]bool, error) { return nil, nil }}
 }
 
 // within has the paths of problems begin in the record that is at a path.

@@ -116,6 +116,10 @@ func (p *plan) key(k *document.Key, label string, a *merchant.Account) {
 		}
 	case len(live) > 0:
 		p.replace(live, k, label)
+	case k.Hash == merchant.KeyHash{} && dead != nil && dead.Till == merchant.NoTill && p.edits:
+		at := k.At
+		at.Path += ".name"
+		p.problem(at, "A key of this name %s; it stays so. Choose another name.", end(dead))
 	case k.Hash == merchant.KeyHash{} && dead != nil && dead.Till == merchant.NoTill:
 		note("%s; it stays so. Give it a new secret, or take it out of the file.", end(dead))
 	default:
@@ -272,7 +276,7 @@ func (p *plan) enable(live *merchant.Key, k *document.Key, label string, a *merc
 			tell("programs", from, to)
 		}
 	}
-	if !k.Expires.IsZero() && !k.Expires.Equal(live.ExpiresAt) {
+	if (k.Never || !k.Expires.IsZero()) && !k.Expires.Equal(live.ExpiresAt) {
 		changed.ExpiresAt = k.Expires
 		tell("expires", expiry(live.ExpiresAt), expiry(k.Expires))
 	}

@@ -67,6 +67,7 @@ type Key struct {
 	Accounts  []guid.ID // of a system key, sorted: for which it may send; none: empty
 	Programs  []guid.ID // likewise
 	Expires   time.Time // zero: never, or what the key has already
+	Never     bool      // it never expires, whatever the key has already: an edit says so, and no file
 	Limits    merchant.Limits
 	Networks  merchant.Networks
 }

@@ -19,9 +19,16 @@ import (
 // Fields.
 type Fields map[string]any
 
-// Written is an account as Export writes it.
+// Written is an account as Export writes it, but that webhooks that are on say so.
 func Written(d *merchant.Directory, a *merchant.Account, now time.Time) Fields {
-	return plain(node(writeAccount(d, a, now))).(Fields)
+	account := plain(node(writeAccount(d, a, now))).(Fields)
+	hooks, _ := account["webhooks"].([]any)
+	for n, w := range d.Webhooks[a.ID] {
+		if w.Enabled {
+			hooks[n].(Fields)["enabled"] = "true"
+		}
+	}
+	return account
 }
 
 // plain takes a tree of a file apart.

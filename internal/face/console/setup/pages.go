@@ -401,12 +401,17 @@ type savedShown struct {
 	Keys     []edits.NewKey
 	Webhooks []edits.NewWebhook
 	Undo     string // the edit that takes it back, for a form; "": none does
+	Final    bool   // something was changed that no edit takes back
+	KnownBy  string // the field that the record is known by, for that form
+	Known    string // what it is known by; "": the fields are the account's own
 	Action   string // where that form goes
 }
 
 // saved says what an edit did, and offers to take it back.
 func (p *pages) saved(r *desk.Request, e *editing, done *edits.Edited) (desk.View, error) {
 	to := savedShown{Home: desk.Home(r.Account.ID), Section: e.section.name, Keys: done.Keys, Webhooks: done.Webhooks}
+	do := r.HTTP.PostForm.Get("do")
+	to.Final = done.Undo == nil && len(done.Changes) > 0 && do != "replay" && do != "rotate"
 	own := fmt.Sprintf("account %s: ", r.Account.Name)
 	for _, line := range done.Changes {
 		to.Changes = append(to.Changes, strings.TrimPrefix(line, own))
@@ -422,6 +427,7 @@ func (p *pages) saved(r *desk.Request, e *editing, done *edits.Edited) (desk.Vie
 		to.Undo, to.Action = string(was), desk.Home(r.Account.ID)+"setup/"+e.section.name
 		if e.section.list != "" {
 			to.Action += "/" + handle(u.Known)
+			to.KnownBy, to.Known = document.KnownBy(e.section.list), u.Known
 		}
 	}
 	return desk.View{Template: "setup-saved.html", Title: "console.setup." + e.section.name, Data: to}, nil
