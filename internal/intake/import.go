@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/imports"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/sealed"
 )
@@ -38,12 +39,20 @@ type Taken struct {
 	Balance               money.Amount
 	ProgramID, LocationID guid.ID
 	ValidFrom, ValidUntil time.Time
+	PIN                   string
+	DesignID              guid.ID
+	Zone                  string
+	VATTreatment          merchant.VATTreatment
+	VATRate               money.Number
 }
 
-// is reports whether a gift that nobody has used is as a line would have it.
-func (t *Taken) is(l *imports.Line) bool {
+// is reports whether a gift that nobody has used is as a line would have it, with the set-up as it is.
+func (t *Taken) is(l *imports.Line, a *merchant.Account) bool {
+	treatment, rate := a.VAT(l.ProgramID, guid.ID{})
 	return t.Item == l.Item && t.Balance == l.Balance && t.ProgramID == l.ProgramID && t.LocationID == l.LocationID &&
-		t.ValidFrom.Equal(l.ValidFrom) && t.ValidUntil.Equal(l.ValidUntil)
+		t.ValidFrom.Equal(l.ValidFrom) && t.ValidUntil.Equal(l.ValidUntil) && t.PIN == l.PIN &&
+		t.DesignID == a.DesignFor(l.LocationID) && t.Zone == zoneOf(a).String() &&
+		t.VATTreatment == treatment && t.VATRate == rate
 }
 
 // Import is what is kept of an import.

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -108,7 +109,7 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	err = each(ctx, s, o, r, text, func(line imports.Line, was *Taken, problems []imports.Problem) error {
 		r.Add(line, problems)
 		if was != nil {
-			if r.written++; len(problems) > 0 || !was.is(&line) {
+			if r.written++; len(problems) > 0 || !was.is(&line, o.Account) {
 				r.other++
 			}
 		}
@@ -126,11 +127,31 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 		}
 	}
 	if m := r.Begun; m != nil && (r.other > 0 || r.written != m.Staged) {
-		r.Differs = append(r.Differs, fmt.Sprintf("Import %s of this file was begun with another set-up, and the file comes "+
-			"to other gifts now. Undo that import, and begin again.", m.ID))
+		text, err := whyOther(ctx, s, m)
+		if err != nil {
+			return nil, err
+		}
+		r.Differs = append(r.Differs, text)
 	}
 	r.compare(o)
 	return r, nil
+}
+
+// whyOther says why the gifts that an import has written are not those that its file comes to.
+func whyOther(ctx context.Context, s Store, m *Import) (string, error) {
+	other, err := moved(ctx, s, m)
+	if other {
+		return fmt.Sprintf("Another process goes on with import %s of this file. Wait until that process has ended. "+
+			"Then give the same command once more: it goes on, or says that the import is finished.", m.ID), err
+	}
+	return fmt.Sprintf("Import %s of this file was begun with another set-up, and the file comes to other gifts now. "+
+		"Undo that import, and begin again.", m.ID), err
+}
+
+// moved reports whether an import is not as it was read: another process goes on with it.
+func moved(ctx context.Context, s Store, m *Import) (bool, error) {
+	is, err := now(ctx, s, m)
+	return is != nil && (is.State != m.State || is.Staged != m.Staged), err
 }
 
 // readFinished takes what the file came to from the certificate of the import.
@@ -333,6 +354,9 @@ func write(ctx context.Context, s Store, o *Order, r *Report, m *Import, file io
 	if err == nil {
 		_, err = io.Copy(io.Discard, text) // what stands behind the last line
 	}
+	if other, failed := moved(ctx, s, m); err == nil && (other || failed != nil) {
+		return cmp.Or(failed, ErrMoved)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -517,7 +541,10 @@ func (w *writer) group(ctx context.Context) error {
 	case err != nil:
 		return err
 	case taken:
-		return errors.New("a code of the file was given to another gift meanwhile")
+		if other, failed := moved(ctx, w, w.m); other || failed != nil {
+			return cmp.Or(failed, ErrMoved)
+		}
+		return fmt.Errorf("%w: a code of the file was given to another gift", ErrChanged)
 	}
 	w.m.Staged += len(w.gifts)
 	return nil

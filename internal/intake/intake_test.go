@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -442,6 +444,156 @@ func TestGoesOnWithAnotherSetUp(t *testing.T) {
 		}
 	}
 	w.verify(t)
+}
+
+// altered is a store that gives a gift that was brought otherwise than it is, in one field.
+type altered struct {
+	*store.Store
+	field int // of intake.Taken
+}
+
+func (s altered) TakenCodes(ctx context.Context, account guid.ID, codes []gift.VoucherCode) (
+	map[gift.VoucherCode]intake.Taken, error) {
+	taken, err := s.Store.TakenCodes(ctx, account, codes)
+	for code, by := range taken {
+		switch at := reflect.ValueOf(&by).Elem().Field(s.field); at.Interface().(type) {
+		case bool:
+			at.SetBool(!at.Bool())
+		case guid.ID:
+			at.Set(reflect.ValueOf(guid.ID{99}))
+		case time.Time:
+			at.Set(reflect.ValueOf(time.Unix(99, 0)))
+		case money.Amount:
+			at.SetInt(at.Int() + 1)
+		default:
+			at.SetString(at.String() + "9")
+		}
+		taken[code] = by
+	}
+	return taken, err
+}
+
+// TestGoesOnOnlyWithTheSameGifts: where one thing of a gift that is written is not as the line would have it now, an
+// import does not go on; neither after any change of the set-up that makes another gift of the line.
+func TestGoesOnOnlyWithTheSameGifts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Locations = []merchant.Location{{ID: guid.ID{2}, Name: "Pier 39"}}
+	text := "code,balance,organization,pin,validUntil\n" +
+		"6006000000000001,10,Pier 39,4711,2090-01-01\n6006000000000002,20,,,\n"
+	o, file := w.order(), strings.NewReader(text)
+	if _, _, err := w.run(t.Context(), &killed{w.Store, 2, true}, o, file); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	check := func(s intake.Store) *intake.Report {
+		t.Helper()
+		r, err := intake.Check(t.Context(), s, o, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[intake.Taken]()) {
+		if r := check(altered{w.Store, field.Index[0]}); !r.Refuses(o) {
+			t.Errorf("a gift of another %s is taken for that of the line", field.Name)
+		}
+	}
+	was := *w.Account
+	for name, change := range map[string]func(*merchant.Account){
+		"VAT": func(a *merchant.Account) { a.Subscriptions[0].VATTreatment = merchant.MultiPurpose },
+		"VAT rate": func(a *merchant.Account) {
+			a.Subscriptions[0].VATTreatment, a.Subscriptions[0].VATRate = merchant.SinglePurpose, "19"
+		},
+		"design":          func(a *merchant.Account) { a.DefaultDesign = guid.ID{7} },
+		"location design": func(a *merchant.Account) { a.Locations[0].DefaultDesign = guid.ID{7} },
+		"location":        func(a *merchant.Account) { a.Locations[0].ID = guid.ID{3} },
+		"time zone":       func(a *merchant.Account) { a.Zone = time.FixedZone("Pago", -11*3600) },
+	} {
+		a := was
+		a.Subscriptions, a.Locations = slices.Clone(was.Subscriptions), slices.Clone(was.Locations)
+		change(&a)
+		o.Account = &a
+		if r := check(w); len(r.Differs) != 1 || !strings.Contains(r.Differs[0], "another set-up") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	o.Account = w.Account
+	if r := check(w); r.Refuses(o) {
+		t.Errorf("the same set-up: %+v", r)
+	}
+}
+
+// beside is a store beside which somebody does something at the first look for codes, or before the first group.
+type beside struct {
+	*store.Store
+	do, before func()
+}
+
+func (b *beside) Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
+	if do := b.before; do != nil {
+		b.before = nil
+		do()
+	}
+	return b.Store.Group(ctx, want, decide)
+}
+
+func (b *beside) TakenCodes(ctx context.Context, account guid.ID, codes []gift.VoucherCode) (
+	map[gift.VoucherCode]intake.Taken, error) {
+	if do := b.do; do != nil {
+		b.do = nil
+		do()
+	}
+	return b.Store.TakenCodes(ctx, account, codes)
+}
+
+// TestAnotherProcessGoesOn: nobody is told to undo an import that another process brings in at the moment, wherever
+// that is noticed.
+func TestAnotherProcessGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for n, c := range []struct{ finishes, late bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
+		o, first := w.order(), 10*n+1
+		file := cards(first, first+2)
+		if _, _, err := w.run(t.Context(), &killed{w.Store, 1, true}, o, file); !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		r, err := intake.Check(t.Context(), w, o, file)
+		if err != nil || r.Refuses(o) {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		s := &beside{Store: w.Store}
+		another := func() {
+			var of intake.Store = w
+			if !c.finishes {
+				of = &killed{w.Store, 1, true} // it goes on later
+			}
+			if _, _, err := w.run(t.Context(), of, w.order(), cards(first, first+2)); (err == nil) != c.finishes {
+				t.Fatal(err)
+			}
+		}
+		if s.do = another; c.late {
+			s.do, s.before = nil, another
+		}
+		m, err := intake.Bring(t.Context(), s, o, r, file)
+		if !errors.Is(err, intake.ErrMoved) || errors.Is(err, intake.ErrChanged) {
+			t.Errorf("%+v: %+v, %v", c, m, err)
+		}
+		if _, m, err := w.run(t.Context(), w, o, file); err != nil || m.State != intake.Finished {
+			t.Errorf("once more: %+v, %v", m, err)
+		}
+	}
+	o, file := w.order(), cards(101, 103)
+	if _, _, err := w.run(t.Context(), &killed{w.Store, 1, true}, o, file); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	r, err := intake.Check(t.Context(), &beside{Store: w.Store, do: func() {
+		if _, _, err := w.run(t.Context(), w, w.order(), cards(101, 103)); err != nil {
+			t.Fatal(err)
+		}
+	}}, o, file)
+	if err != nil || len(r.Differs) != 1 || !strings.HasPrefix(r.Differs[0], "Another process goes on") {
+		t.Errorf("%+v, %v", r, err)
+	}
 }
 
 // TestWhatIsNotLiveMoneyIsNotImported: of an export of Boon, gifts that are cancelled, blocked, held or promotional are

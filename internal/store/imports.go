@@ -312,14 +312,16 @@ func (s *Store) takers(ctx context.Context, account guid.ID, led map[guid.ID][]g
 	}
 	return s.db.Retry(ctx, func(ctx context.Context) error {
 		return s.db.Read(ctx, record.ByRef(selectBrought, refs, func(from db.Scanner) error {
-			var voucher guid.ID
+			v := gift.Voucher{AccountID: account}
 			var by intake.Taken
-			err := from.Scan(db.ScanID(&voucher), db.ScanID(&by.ImportID), &by.Item, &by.Balance, db.ScanID(&by.ProgramID),
-				db.ScanID(&by.LocationID), db.ScanTime(&by.ValidFrom), db.ScanTime(&by.ValidUntil))
+			err := from.Scan(db.ScanID(&v.ID), db.ScanID(&by.ImportID), &by.Item, &by.Balance, db.ScanID(&by.ProgramID),
+				db.ScanID(&by.LocationID), db.ScanTime(&by.ValidFrom), db.ScanTime(&by.ValidUntil),
+				record.ScanVerification(s.db.Keys, &v), db.ScanID(&by.DesignID), &by.Zone, &by.VATTreatment, &by.VATRate)
+			by.PIN = v.Verification
 			if by.ImportID.IsZero() {
 				return err
 			}
-			for _, c := range led[voucher] {
+			for _, c := range led[v.ID] {
 				taken[c] = by
 			}
 			return err
@@ -337,14 +339,20 @@ var (
 				FROM secret AS s
 				WHERE s.hash = w.key OFFSET 0) AS found`}
 	selectBrought = &db.Query{What: "reading imports of gifts", Scoped: true,
-		SQLite: `SELECT v.id, v.import_id, v.item, v.balance, v.program_id, v.location_id, v.valid_from, v.valid_until
+		SQLite: `SELECT v.id, v.import_id, v.item, v.balance, v.program_id, v.location_id, v.valid_from, v.valid_until,
+				v.verification, c.design_id, c.delivery_zone, c.vat_treatment, c.vat_rate
 			FROM json_each($2) AS w CROSS JOIN voucher AS v
-			WHERE v.account_id = $1 AND v.id = unhex(w.value)`,
+			CROSS JOIN card AS c
+			WHERE v.account_id = $1 AND v.id = unhex(w.value) AND c.account_id = v.account_id AND c.voucher_id = v.id`,
 		Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
-				SELECT v.id, v.import_id, v.item, v.balance, v.program_id, v.location_id, v.valid_from, v.valid_until
+				SELECT v.id, v.import_id, v.item, v.balance, v.program_id, v.location_id, v.valid_from, v.valid_until,
+					v.verification, c.design_id, c.delivery_zone, c.vat_treatment, c.vat_rate
 				FROM voucher AS v
+				JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 				WHERE v.account_id = w.account_id AND v.id = w.key OFFSET 0) AS found`,
-		Citus: `SELECT v.id, v.import_id, v.item, v.balance, v.program_id, v.location_id, v.valid_from, v.valid_until
+		Citus: `SELECT v.id, v.import_id, v.item, v.balance, v.program_id, v.location_id, v.valid_from, v.valid_until,
+				v.verification, c.design_id, c.delivery_zone, c.vat_treatment, c.vat_rate
 			FROM voucher AS v
+			JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 			WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[])`}
 )

@@ -164,6 +164,9 @@ func howToGoOn(m *intake.Import, err error) error {
 	case m.State == intake.Unknown:
 		return fmt.Errorf("%w; whether import %s is finished is not known: give the same command once more, and it says so, "+
 			"or goes on", err, m.ID)
+	case errors.Is(err, intake.ErrMoved):
+		return fmt.Errorf("import %s: %w: wait until that process has ended, and give the same command once more: it goes "+
+			"on, or says that the import is finished", m.ID, err)
 	case errors.Is(err, intake.ErrChanged):
 		return fmt.Errorf("%w; nobody sees the gifts of import %s: take them back with --undo %s, and begin again",
 			err, m.ID, m.ID)

@@ -67,6 +67,10 @@ func boundToVerification(v *gift.Voucher) []byte {
 	return append(db.Bound("verification", v.AccountID), v.ID[:]...)
 }
 
+// ScanVerification is where the column of a gift's verification code is read into v, whose account and id are there
+// before.
+func ScanVerification(keys *sealed.Keys, v *gift.Voucher) any { return scanVerification{keys, v} }
+
 // scanVerification reads a column into a gift's verification code. Account and id come before it.
 type scanVerification struct {
 	keys *sealed.Keys
