@@ -7,6 +7,10 @@ import (
 	"boon.example/internal/calendar"
 )
 
+// Skew is how far clocks may be wrong without a wrong figure: an entry is dated so much earlier than the clock that
+// closes days says, or than its id tells, at most.
+const Skew = 10 * time.Minute
+
 // Day is a day of an account, from midnight to midnight by the clocks of its zone. A day of the books stays what it was
 // when it was closed, whatever the zone becomes.
 type Day struct {
@@ -48,11 +52,19 @@ func midnight(y int, m time.Month, d int, zone *time.Location) time.Time {
 // Number is the number of the day of an instant, as 20261122: by the clocks of the zone where it is on none of the
 // days.
 func (all Days) Number(at time.Time, zone *time.Location) int {
-	n := sort.Search(len(all), func(n int) bool { return at.Before(all[n].Until) })
-	if n < len(all) && !at.Before(all[n].From) {
-		return all[n].Number
+	if day, ok := all.Of(at); ok {
+		return day.Number
 	}
 	return number(at.In(zone).Date())
+}
+
+// Of is the day of an instant; ok is false where it is on none of the days.
+func (all Days) Of(at time.Time) (day Day, ok bool) {
+	n := sort.Search(len(all), func(n int) bool { return at.Before(all[n].Until) })
+	if n == len(all) || at.Before(all[n].From) {
+		return day, false
+	}
+	return all[n], true
 }
 
 // Month is the month of an instant, as 202611.

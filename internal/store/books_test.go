@@ -33,7 +33,8 @@ type shopkeeper struct {
 	now     time.Time
 	shops   []guid.ID
 	gifts   []guid.ID
-	made    uint64 // ids of entries
+	made    uint64        // ids of entries
+	ahead   time.Duration // of ids
 }
 
 func openBooks(t testing.TB, s *Store, zone string) *shopkeeper {
@@ -46,11 +47,11 @@ func openBooks(t testing.TB, s *Store, zone string) *shopkeeper {
 		caller: &merchant.Caller{Kind: merchant.AccountKey, Account: account, Permissions: merchant.AllPermissions}}
 }
 
-// context is that of the next entry, whose id tells the time of the shop.
+// context is that of the next entry, whose id tells the time of the shop, or a later one.
 func (k *shopkeeper) context(shop int) gift.Context {
 	id := newID()
 	k.made++
-	binary.BigEndian.PutUint64(id[:], uint64(k.now.UnixMilli())<<16|0x7000|k.made&0xfff)
+	binary.BigEndian.PutUint64(id[:], uint64(k.now.Add(k.ahead).UnixMilli())<<16|0x7000|k.made&0xfff)
 	return gift.Context{EntryID: id, Now: k.now, Actor: merchant.Actor{LocationID: k.shops[shop%2], KeyID: k.shops[1]}}
 }
 
@@ -165,11 +166,11 @@ func (k *shopkeeper) movedByDay(from, until time.Time, cube books.Cube) map[int]
 }
 
 // sumUp sums up the beginning of the open day up to an instant, and tells in how many steps.
-func (k *shopkeeper) sumUp(until time.Time) (steps int) {
+func (k *shopkeeper) sumUp(until, wrong time.Time) (steps int) {
 	k.t.Helper()
 	for more := true; more; steps++ {
 		var err error
-		more, err = k.s.SumUp(k.t.Context(), k.account, until)
+		more, err = k.s.SumUp(k.t.Context(), k.account, until, wrong)
 		must(k.t, err)
 	}
 	return steps - 1
@@ -209,14 +210,14 @@ func testOpenDays(t *testing.T, open opener) {
 		}
 	}
 	read()
-	steps := k.sumUp(day.Until)
+	steps := k.sumUp(day.Until, time.Time{})
 	if steps > 0 || len(want[periods[0]]) == 0 {
 		t.Fatalf("%d steps, or nothing moved", steps)
 	}
 	compare("with too few entries to sum up")
 	s.Step, steps = 2, 0
 	for _, until := range []time.Time{day.From.Add(5 * time.Hour), day.From.Add(6 * time.Hour), day.Until} {
-		steps += k.sumUp(until)
+		steps += k.sumUp(until, time.Time{})
 		compare("summed up to " + until.String())
 	}
 	if steps < 3 {
@@ -232,10 +233,85 @@ func testOpenDays(t *testing.T, open opener) {
 		t.Errorf("with gifts of an import there moved %v, by the entries %v", got, all)
 	}
 	s.Step = 2
-	k.sumUp(day.Until)
+	k.sumUp(day.Until, time.Time{})
 	compare("with an import, summed up again")
 	k.closeAll(s, k.now)
 	compare("once all days are closed")
+}
+
+// testLateIDs: entries whose ids tell a later time than they were made at, as when a clock was set back, are in the
+// beginning of the open day and in closed days.
+func testLateIDs(t *testing.T, open opener) {
+	s, _ := open(t)
+	s.Step = 5
+	for ahead, wrong := range map[time.Duration]bool{books.Skew - time.Second: false, time.Hour: true} {
+		k := openBooks(t, s, "UTC")
+		k.issue(func(*gift.Gift) {})
+		k.closeAll(s, k.now.AddDate(0, 0, 1))
+		k.ahead = ahead
+		midnight := k.now.Truncate(24*time.Hour).AddDate(0, 0, 2)
+		k.now = midnight.Add(-time.Hour)
+		k.sell(midnight.Add(-30 * time.Minute))
+		want, said := k.moved(time.Time{}, k.now), time.Time{}
+		if wrong {
+			said = k.now.Add(ahead)
+		}
+		if steps := k.sumUp(k.now.Add(-12*time.Minute), said); steps < 3 {
+			t.Errorf("the open day is summed up in %d steps", steps)
+		}
+		if got := k.moved(time.Time{}, k.now); !maps.Equal(got, want) {
+			t.Errorf("%s ahead: with its beginning summed up there moved %v, by the entries %v", ahead, got, want)
+		}
+		k.sell(midnight.Add(time.Minute))
+		s.ForgetOpenDays()
+		want = k.moved(time.Time{}, k.now)
+		k.closeAll(s, k.now)
+		if got := k.moved(time.Time{}, k.now); !wrong && !maps.Equal(got, want) {
+			t.Errorf("once the day is closed there moved %v, by the entries %v", got, want)
+		}
+		days, err := s.ClosedDays(t.Context(), k.account.ID)
+		must(t, err)
+		var problems []string
+		must(t, s.CheckDays(t.Context(), k.account, 1, func(p string) { problems = append(problems, p) }))
+		if wrong != (len(problems) == 1) {
+			t.Errorf("%s ahead: verify finds %q", ahead, problems)
+		}
+		must(t, s.CloseDayAgain(t.Context(), k.account, days[len(days)-1], k.now))
+		if got := k.moved(time.Time{}, k.now); !maps.Equal(got, want) {
+			t.Errorf("%s ahead: once the day is closed again there moved %v, by the entries %v", ahead, got, want)
+		}
+	}
+}
+
+// testOpenDaysWentBack: of a database that went back to an earlier state, nothing that was summed up in memory is told.
+func testOpenDaysWentBack(t *testing.T, open opener) {
+	s, _ := open(t)
+	s.Step = 5
+	k := openBooks(t, s, "UTC")
+	k.issue(func(*gift.Gift) {})
+	k.closeAll(s, k.now.AddDate(0, 0, 1))
+	k.now = k.now.AddDate(0, 0, 1)
+	k.sell(k.now.Add(time.Hour))
+	until := k.now
+	if k.sumUp(until, time.Time{}) == 0 {
+		t.Error("nothing is summed up")
+	}
+	k.now = until.Add(-50 * time.Minute)
+	k.sell(k.now.Add(time.Minute)) // as the database had something else then
+	s.wentBack(WentBack{})
+	got := k.moved(time.Time{}, until)
+	s.Books = sums.New(s.db)
+	if want := k.moved(time.Time{}, until); !maps.Equal(got, want) {
+		t.Errorf("there moved %v, by the entries %v", got, want)
+	}
+}
+
+// sell sells a gift every 40 seconds.
+func (k *shopkeeper) sell(until time.Time) {
+	k.t.Helper()
+	for ; k.now.Before(until); k.now = k.now.Add(40 * time.Second) {
+		k.issue(func(*gift.Gift) {})
+	}
 }
 
 // testBooks: what moved in any time is the same before its days are closed, while some are, and when all are.

@@ -147,6 +147,7 @@ func (s *Store) WentBack() <-chan WentBack { return s.back }
 func (s *Store) wentBack(b WentBack) {
 	s.writers.forget()
 	s.used.forget()
+	s.ForgetOpenDays()
 	select {
 	case s.back <- b:
 	default:

@@ -318,9 +318,10 @@ func testImportReopensDays(t *testing.T, open opener) {
 // with what it said before, and whoever closes it is told so.
 func testClosingBesideAnImport(t *testing.T, open opener) {
 	s, _ := open(t)
-	account := &merchant.Account{ID: newID(), Currency: dollars, Zone: time.UTC}
+	k := openBooks(t, s, "UTC")
+	account := k.account
 	configure(t, s, merchant.Changes{Accounts: []*merchant.Account{account}})
-	issue(t, s, account.ID, 1)
+	k.issue(func(*gift.Gift) {})
 	day := books.DayOf(noon, time.UTC)
 	finish := func() sums.Draft {
 		t.Helper()
@@ -353,9 +354,12 @@ func testClosingBesideAnImport(t *testing.T, open opener) {
 // testCheckingBesideImports: closed days are right while imports appear and disappear, and days are closed anew.
 func testCheckingBesideImports(t *testing.T, open opener) {
 	s, again := open(t)
-	account := &merchant.Account{ID: newID(), Currency: dollars, Zone: time.UTC}
+	k := openBooks(t, s, "UTC")
+	account := k.account
 	configure(t, s, merchant.Changes{Accounts: []*merchant.Account{account}})
-	issue(t, s, account.ID, 20)
+	for range 20 {
+		k.issue(func(*gift.Gift) {})
+	}
 	day := books.DayOf(noon, time.UTC)
 	done := make(chan struct{})
 	go func() {

@@ -134,6 +134,8 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"a day is not closed beside an import":      testClosingBesideAnImport,
 		"days are checked beside imports":           testCheckingBesideImports,
 		"open days are summed up":                   testOpenDays,
+		"ids run ahead of clocks":                   testLateIDs,
+		"open days of a database that went back":    testOpenDaysWentBack,
 		"what gifts hold is summed up":              testValues,
 		"what was erased is gone":                   testErase,
 		"an erasure hides nothing":                  testEraseHidesNothing,

@@ -15,6 +15,9 @@
 // (idle_in_transaction_session_timeout). The embedded database dates entries while it holds the lock for writing, and
 // Drawn waits for that lock. And the clocks of instances differ by less than what After leaves beside that.
 //
+// Where the clock was set back, entries are dated in the past again, and their ids go on from where they were. What was
+// summed up in memory is forgotten then, and ids are read up to what the clock had said.
+//
 // The first round of a process closes what ended days ago at once, as after an upgrade, since reports wait for it.
 package closing
 
@@ -37,7 +40,7 @@ const Every = time.Minute
 const Pause = 20 * time.Millisecond
 
 // After is how long a day has ended before it is closed: the clocks of instances may differ by less.
-const After = 10 * time.Minute
+const After = books.Skew
 
 // old is how long a day has ended that the first round of a process closes.
 const old = 48 * time.Hour
@@ -54,7 +57,10 @@ type Store interface {
 	// CloseDay closes a day, unless somebody else has, or an import appeared or disappeared while it was worked out.
 	CloseDay(ctx context.Context, account *merchant.Account, day books.Day, now time.Time) (closed bool, err error)
 	// SumUp sums up, in memory, some more of the day that is open, up to an instant before which no entry can follow.
-	SumUp(ctx context.Context, account *merchant.Account, until time.Time) (more bool, err error)
+	// Where the clock was set back, wrong is what it had said.
+	SumUp(ctx context.Context, account *merchant.Account, until, wrong time.Time) (more bool, err error)
+	// ForgetOpenDays forgets what SumUp has summed up.
+	ForgetOpenDays()
 }
 
 // Closer closes the days of all accounts.
@@ -65,6 +71,7 @@ type Closer struct {
 	Now       func() time.Time // nil: the machine's clock
 
 	noted note
+	wrong time.Time // the latest time that the clock had said when it was set back; zero: it never was
 	told  time.Time // when the log was last told how far a long work has come
 }
 
@@ -79,6 +86,7 @@ type note struct {
 type due struct {
 	account *merchant.Account
 	until   time.Time
+	wrong   time.Time // by the clock of the account; zero: its clock was never set back
 }
 
 // Batches makes the batches of the job.
@@ -97,8 +105,15 @@ func (c *Closer) begin(ctx context.Context) (all []due, err error) {
 			return nil, err
 		}
 	}
-	if c.noted, err = c.note(ctx); err != nil {
+	noted, err := c.note(ctx)
+	if err != nil {
 		return nil, err
+	}
+	if c.noted = noted; noted.at.Before(before.at) {
+		if c.ForgetOpenDays(); before.at.After(c.wrong) {
+			c.wrong = before.at
+		}
+		return nil, nil // entries that are dated before that time may follow
 	}
 	if before.at.IsZero() { // what is committed now is all of days that ended long ago
 		before, after = note{at: c.noted.at}, old
@@ -108,15 +123,20 @@ func (c *Closer) begin(ctx context.Context) (all []due, err error) {
 	}
 	for id, account := range c.Directory().Accounts {
 		if ahead, known := before.ahead[id]; known || !account.Test {
-			all = append(all, due{account, before.at.Add(ahead - after)})
+			d := due{account: account, until: before.at.Add(ahead - after)}
+			if !c.wrong.IsZero() {
+				d.wrong = c.wrong.Add(ahead)
+			}
+			all = append(all, d)
 		}
 	}
 	return all, nil
 }
 
-// note notes what may be closed once the transactions of now are over. The time is noted before the position.
+// note notes what may be closed once the transactions of now are over. The time is noted before the position. It is
+// that of the wall clock alone: by Go's other clock, the wall clock is never set back.
 func (c *Closer) note(ctx context.Context) (n note, err error) {
-	n = note{at: c.Now(), ahead: map[guid.ID]time.Duration{}}
+	n = note{at: c.Now().Round(0), ahead: map[guid.ID]time.Duration{}}
 	for id, account := range c.Directory().Accounts {
 		if account.Test {
 			clock, err := c.Clock(ctx, id)
@@ -139,7 +159,7 @@ func (c *Closer) close(ctx context.Context, d due) (done int, more bool, err err
 		return 0, false, err
 	}
 	if day.Until.After(d.until) { // reports of a busy account need not read the entries of the whole day
-		more, err := c.SumUp(ctx, d.account, d.until)
+		more, err := c.SumUp(ctx, d.account, d.until, d.wrong)
 		return 0, more, err
 	}
 	closed, err := c.CloseDay(ctx, d.account, day, c.Now())

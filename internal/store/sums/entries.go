@@ -23,13 +23,9 @@ const (
 )
 
 // eachMovement tells of what moved from an instant on and before another one: it reads the entries of that time, and
-// the histories of their gifts and of those that ended then.
+// the histories of their gifts and of those that ended then. Ids of entries from before on are not looked at.
 func (b *Books) eachMovement(ctx context.Context, account *merchant.Account, days books.Days, from, until time.Time,
-	tell func(*books.Terms, *books.Movement) error) error {
-	before := gift.IDsBefore(until)
-	if n := len(days); n == 0 || until.After(days[n-1].Until) { // no end to ids: a clock may have been set back
-		before = lastID
-	}
+	before guid.ID, tell func(*books.Terms, *books.Movement) error) error {
 	touched, err := b.touched(ctx, account.ID, from, until, before)
 	if err != nil {
 		return err
@@ -83,6 +79,10 @@ const (
 // lastID is after every other.
 var lastID = guid.ID(bytes.Repeat([]byte{0xff}, len(guid.ID{})))
 
+// idsOf is before which ids the entries are that were made before an instant. An id may run ahead of when its entry was
+// made: ids never go back with a clock that is set back, and no id of a gift is less than the one before.
+func idsOf(until time.Time) guid.ID { return gift.IDsBefore(until.Add(books.Skew)) }
+
 // touched are the gifts that have an entry of a time that the books count, with an id before another one, or that ended
 // in that time, in order.
 func (b *Books) touched(ctx context.Context, account guid.ID, from, until time.Time, before guid.ID) ([]guid.ID,
@@ -92,24 +92,13 @@ func (b *Books) touched(ctx context.Context, account guid.ID, from, until time.T
 	if !from.IsZero() {
 		after = gift.IDsFrom(from)
 	}
-	for n := page; n == page; {
-		args := []any{db.KeyOf(account), db.KeyOf(after), db.KeyOf(before), page}
-		entries, err := db.CollectLong(ctx, b.db, selectTouched, args,
-			func(from db.Scanner) (e gift.Entry, err error) {
-				err = from.Scan(db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Kind, db.ScanTime(&e.At))
-				return e, err
-			})
-		if err != nil {
-			return nil, fmt.Errorf("reading the entries of account %s: %w", account, err)
+	err := b.eachID(ctx, account, after, before, func(e *gift.Entry) {
+		if counted(e.Kind) && !e.At.Before(from) && e.At.Before(until) {
+			found[e.VoucherID] = true
 		}
-		for i := range entries {
-			if e := &entries[i]; counted(e.Kind) && !e.At.Before(from) && e.At.Before(until) {
-				found[e.VoucherID] = true
-			}
-		}
-		if n = len(entries); n > 0 {
-			after = entries[n-1].ID
-		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	args := []any{db.KeyOf(account), max(0, from.UnixMicro()), until.UnixMicro()}
 	ends, err := db.CollectLong(ctx, b.db, selectEnds, args,
@@ -126,6 +115,28 @@ func (b *Books) touched(ctx context.Context, account guid.ID, from, until time.T
 	}
 	slices.SortFunc(all, func(a, b guid.ID) int { return bytes.Compare(a[:], b[:]) })
 	return all, nil
+}
+
+// eachID tells of the entries of an account with ids after one and before another one: id, gift, kind and time.
+func (b *Books) eachID(ctx context.Context, account, after, before guid.ID, tell func(*gift.Entry)) error {
+	for n := page; n == page; {
+		args := []any{db.KeyOf(account), db.KeyOf(after), db.KeyOf(before), page}
+		entries, err := db.CollectLong(ctx, b.db, selectTouched, args,
+			func(from db.Scanner) (e gift.Entry, err error) {
+				err = from.Scan(db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Kind, db.ScanTime(&e.At))
+				return e, err
+			})
+		if err != nil {
+			return fmt.Errorf("reading the entries of account %s: %w", account, err)
+		}
+		for i := range entries {
+			tell(&entries[i])
+		}
+		if n = len(entries); n > 0 {
+			after = entries[n-1].ID
+		}
+	}
+	return nil
 }
 
 // counted reports whether an entry of a kind may move something in the books.

@@ -21,6 +21,7 @@ type begun struct {
 	day   books.Day
 	until time.Time // the end of the beginning
 	flips int64     // of imports, before it was worked out
+	epoch int       // before it was worked out: see openDays
 	sums  books.Sums
 }
 
@@ -28,6 +29,7 @@ type begun struct {
 type openDays struct {
 	mu    sync.Mutex
 	known map[guid.ID]*begun
+	epoch int // how often all were forgotten, so that nothing of before is kept that is being worked out meanwhile
 }
 
 const (
@@ -45,10 +47,33 @@ func (o *openDays) of(account guid.ID, day books.Day, flips int64) *begun {
 	return nil
 }
 
+// next is what follows the beginning that is known, or else the beginning that has nothing yet.
+func (o *openDays) next(account guid.ID, day books.Day, flips int64) *begun {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	next := &begun{day: day, until: day.From, flips: flips, epoch: o.epoch, sums: books.Sums{}}
+	if b := o.known[account]; b != nil && b.day == day && b.flips == flips {
+		next.until, next.sums = b.until, maps.Clone(b.sums)
+	}
+	return next
+}
+
+// ForgetOpenDays forgets what SumUp has summed up of all accounts: where a clock was set back, or the database went
+// back, other entries may follow.
+func (b *Books) ForgetOpenDays() {
+	b.open.mu.Lock()
+	defer b.open.mu.Unlock()
+	b.open.known = nil
+	b.open.epoch++
+}
+
 // put keeps the beginning of an account's open day, as long as there is memory: at most half of what others leave.
 func (o *openDays) put(account guid.ID, b *begun) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if b.epoch != o.epoch {
+		return
+	}
 	delete(o.known, account)
 	free := mostSums
 	for _, other := range o.known {
@@ -98,8 +123,8 @@ func (b *Books) eachOpen(ctx context.Context, a *books.Asked, days books.Days, f
 
 // SumUp sums up some more of the beginning of an account's open day, up to an instant before which no entry of it can
 // follow, and keeps the sums in memory. more reports whether there is more to sum up; an account with few entries has
-// none.
-func (b *Books) SumUp(ctx context.Context, account *merchant.Account, until time.Time) (more bool, err error) {
+// none. Where the clock of the account was set back, wrong is what it had said: ids go on from there.
+func (b *Books) SumUp(ctx context.Context, account *merchant.Account, until, wrong time.Time) (more bool, err error) {
 	days, err := b.ClosedDays(ctx, account.ID)
 	if err != nil {
 		return false, err
@@ -112,15 +137,16 @@ func (b *Books) SumUp(ctx context.Context, account *merchant.Account, until time
 	if err != nil {
 		return false, err
 	}
-	next := &begun{day: day, until: day.From, flips: flips, sums: books.Sums{}}
-	if known := b.open.of(account.ID, day, flips); known != nil {
-		next.until, next.sums = known.until, maps.Clone(known.sums)
-	}
-	end, ok, err := b.stepFrom(ctx, account.ID, next.until, until)
+	next := b.open.next(account.ID, day, flips)
+	end, ok, err := b.stepFrom(ctx, account.ID, next.until, until, wrong)
 	if err != nil || !ok {
 		return false, err
 	}
-	err = b.eachMovement(ctx, account, append(days, day), next.until, end,
+	before := idsOf(end)
+	if wrong.After(end) {
+		before = idsOf(wrong)
+	}
+	err = b.eachMovement(ctx, account, append(days, day), next.until, end, before,
 		func(t *books.Terms, m *books.Movement) error { next.sums.Move(t, m); return nil })
 	if err != nil {
 		return false, err
@@ -131,13 +157,20 @@ func (b *Books) SumUp(ctx context.Context, account *merchant.Account, until time
 }
 
 // stepFrom is the instant up to which there are about step entries from an instant on; ok is false where there are
-// fewer before until.
-func (b *Books) stepFrom(ctx context.Context, account guid.ID, from, until time.Time) (end time.Time, ok bool,
+// fewer before until. See SumUp of a wrong clock.
+func (b *Books) stepFrom(ctx context.Context, account guid.ID, from, until, wrong time.Time) (end time.Time, ok bool,
 	err error) {
-	const last = `SELECT e.made_at FROM entry AS e
-		WHERE e.account_id = $1 AND e.id >= $2 AND e.id < $3 ORDER BY e.id LIMIT 1 OFFSET $4`
-	args := []any{db.KeyOf(account), db.KeyOf(idAt(from)), db.KeyOf(idAt(until)), b.Step - 1}
-	found, err := db.CollectLong(ctx, b.db, last, args,
+	if !from.Before(until) {
+		return end, false, nil
+	}
+	last := until
+	if wrong.After(last) {
+		last = wrong
+	}
+	const step = `SELECT e.made_at FROM entry AS e
+		WHERE e.account_id = $1 AND e.id >= $2 AND e.id < $3 AND e.made_at >= $4 ORDER BY e.id LIMIT 1 OFFSET $5`
+	args := []any{db.KeyOf(account), db.KeyOf(idAt(from)), db.KeyOf(idAt(last)), db.Micros(from), b.Step - 1}
+	found, err := db.CollectLong(ctx, b.db, step, args,
 		func(from db.Scanner) (at time.Time, err error) { return at, from.Scan(db.ScanTime(&at)) })
 	if err != nil {
 		return end, false, fmt.Errorf("reading the newest entries of account %s: %w", account, err)

@@ -13,6 +13,7 @@
 package sums
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -54,9 +55,6 @@ func (b *Books) ClosedDays(ctx context.Context, account guid.ID) (books.Days, er
 	return days, nil
 }
 
-// early is how much earlier than the first entry, by its id, an entry may have been made.
-const early = 10 * time.Minute
-
 // NextDay is the first day of an account that is not closed; ok is false where the account has no entry yet.
 func (b *Books) NextDay(ctx context.Context, account *merchant.Account) (day books.Day, ok bool, err error) {
 	days, err := b.ClosedDays(ctx, account.ID)
@@ -78,7 +76,7 @@ func (b *Books) NextDay(ctx context.Context, account *merchant.Account) (day boo
 	if len(found) == 0 {
 		return day, false, nil
 	}
-	return books.DayOf(found[0].Add(-early), zoneOf(account)), true, nil
+	return books.DayOf(found[0].Add(-books.Skew), zoneOf(account)), true, nil
 }
 
 func zoneOf(a *merchant.Account) *time.Location {
@@ -133,9 +131,15 @@ type Draft struct {
 
 // DraftDay sums up what moved in a day of an account.
 func (b *Books) DraftDay(ctx context.Context, account *merchant.Account, day books.Day) (d Draft, err error) {
+	return b.draft(ctx, account, day, idsOf(day.Until))
+}
+
+// draft is DraftDay by the entries whose ids are before one.
+func (b *Books) draft(ctx context.Context, account *merchant.Account, day books.Day, before guid.ID) (d Draft,
+	err error) {
 	d.account, d.day = account.ID, day
 	if d.flips, err = b.flips(ctx, account.ID); err == nil {
-		d.sums, err = b.workOut(ctx, account, day)
+		d.sums, err = b.workOut(ctx, account, day, before)
 	}
 	return d, err
 }
@@ -201,10 +205,10 @@ func Reopen(ctx context.Context, tx *sql.Tx, account guid.ID, from time.Time) er
 	return err
 }
 
-// CloseDayAgain puts what its entries say in the place of the sums of a closed day.
+// CloseDayAgain puts what its entries say in the place of the sums of a closed day, whatever ids they have.
 func (b *Books) CloseDayAgain(ctx context.Context, account *merchant.Account, day books.Day, now time.Time) error {
 	for {
-		d, err := b.DraftDay(ctx, account, day)
+		d, err := b.draft(ctx, account, day, lastID)
 		if err == nil {
 			err = b.CloseDraftAgain(ctx, d, now)
 		}
@@ -226,8 +230,9 @@ func (b *Books) CloseDraftAgain(ctx context.Context, d Draft, now time.Time) err
 	return nil
 }
 
-// workOut sums up what the entries say of a day.
-func (b *Books) workOut(ctx context.Context, account *merchant.Account, day books.Day) (books.Sums, error) {
+// workOut sums up what the entries whose ids are before one say of a day.
+func (b *Books) workOut(ctx context.Context, account *merchant.Account, day books.Day, before guid.ID) (books.Sums,
+	error) {
 	days, err := b.ClosedDays(ctx, account.ID)
 	if err != nil {
 		return nil, err
@@ -236,7 +241,7 @@ func (b *Books) workOut(ctx context.Context, account *merchant.Account, day book
 		days = days[:len(days)-1]
 	}
 	sums := books.Sums{}
-	err = b.eachMovement(ctx, account, append(days, day), day.From, day.Until,
+	err = b.eachMovement(ctx, account, append(days, day), day.From, day.Until, before,
 		func(t *books.Terms, m *books.Movement) error { sums.Move(t, m); return nil })
 	return sums, err
 }
@@ -249,12 +254,20 @@ func (b *Books) CheckDays(ctx context.Context, account *merchant.Account, newest
 		return err
 	}
 	days = days[max(0, len(days)-newest):]
+	late, err := b.late(ctx, account.ID, days)
+	if err != nil {
+		return err
+	}
 	for n, day := range days {
 		if n > 0 && !day.From.Equal(days[n-1].Until) {
 			found(fmt.Sprintf("account %s: closed day %d does not begin where day %d ended", account.ID, day.Number,
 				days[n-1].Number))
 		}
-		right, err := b.checkDay(ctx, account, day)
+		before := idsOf(day.Until)
+		if late[day.Number] {
+			before = lastID
+		}
+		right, err := b.checkDay(ctx, account, day, before)
 		if err != nil {
 			return err
 		}
@@ -265,15 +278,32 @@ func (b *Books) CheckDays(ctx context.Context, account *merchant.Account, newest
 	return nil
 }
 
-// checkDay reports whether the sums of a day are what its entries say. It looks again where the day was opened or
-// closed meanwhile. A day that is open has no sums.
-func (b *Books) checkDay(ctx context.Context, account *merchant.Account, day books.Day) (right bool, err error) {
+// late are the days that have an entry with an id after those that are looked at when a day is closed.
+func (b *Books) late(ctx context.Context, account guid.ID, days books.Days) (late map[int]bool, err error) {
+	if len(days) == 0 {
+		return nil, nil
+	}
+	late = map[int]bool{}
+	err = b.eachID(ctx, account, gift.IDsFrom(days[0].From), lastID, func(e *gift.Entry) {
+		if day, ok := days.Of(e.At); ok {
+			if end := idsOf(day.Until); bytes.Compare(e.ID[:], end[:]) >= 0 {
+				late[day.Number] = true
+			}
+		}
+	})
+	return late, err
+}
+
+// checkDay reports whether the sums of a day are what the entries whose ids are before one say of it. It looks again
+// where the day was opened or closed meanwhile. A day that is open has no sums.
+func (b *Books) checkDay(ctx context.Context, account *merchant.Account, day books.Day, before guid.ID) (right bool,
+	err error) {
 	for {
-		before, err := b.edition(ctx, account.ID, day)
-		if err != nil || before == (edition{}) {
+		was, err := b.edition(ctx, account.ID, day)
+		if err != nil || was == (edition{}) {
 			return true, err
 		}
-		is, err := b.workOut(ctx, account, day)
+		is, err := b.workOut(ctx, account, day, before)
 		if err != nil {
 			return false, err
 		}
@@ -288,7 +318,7 @@ func (b *Books) checkDay(ctx context.Context, account *merchant.Account, day boo
 		if maps.Equal(is, noted) {
 			return true, nil
 		}
-		if after, err := b.edition(ctx, account.ID, day); err != nil || after == before {
+		if after, err := b.edition(ctx, account.ID, day); err != nil || after == was {
 			return false, err
 		}
 	}
@@ -424,8 +454,12 @@ func (b *Books) eachEntry(ctx context.Context, a *books.Asked, days books.Days, 
 	if !until.After(from) {
 		return nil
 	}
+	before := idsOf(until)
+	if n := len(days); n == 0 || until.After(days[n-1].Until) { // no end to ids: a clock may have been set back
+		before = lastID
+	}
 	zone := zoneOf(a.Account)
-	return b.eachMovement(ctx, a.Account, days, from, until, func(t *books.Terms, m *books.Movement) error {
+	return b.eachMovement(ctx, a.Account, days, from, until, before, func(t *books.Terms, m *books.Movement) error {
 		one := books.Sums{}
 		one.Move(t, m)
 		for k, s := range one {
