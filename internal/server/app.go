@@ -147,6 +147,13 @@ func (a *app) readSetup(ctx context.Context) error {
 	return nil
 }
 
+// seeSetup is readSetup for whoever has changed the set-up already. Where it fails, the service looks again by itself.
+func (a *app) seeSetup(ctx context.Context) {
+	if err := a.readSetup(ctx); err != nil {
+		a.Logger.Warn("a change of the set-up was saved, and is not seen yet", "error", err)
+	}
+}
+
 // record has the engine write the outcome of a delivery.
 func (a *app) record(ctx context.Context, d ledger.Deliver) error {
 	return a.do(ctx, d.Job.AccountID, "deliver", &d)

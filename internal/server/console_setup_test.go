@@ -7,6 +7,7 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -249,6 +251,17 @@ func TestKeysAndProof(t *testing.T) {
 		t.Fatalf("no key is shown: %s", made.body)
 	}
 	s.must("GET", "/api/integration/gifting/gifts", key, "", nil)
+	again := owner.want(http.StatusUnprocessableEntity, path, typed)
+	if !strings.Contains(again.body, "did not see its secret") {
+		t.Errorf("sent twice: %s", again.body)
+	}
+	typed.Set("name", "Reader")
+	typed.Set("permissions", "look-up")
+	typed.Del("role")
+	owner.want(http.StatusOK, path, typed)
+	if again := owner.want(http.StatusOK, path, typed); !strings.Contains(again.body, "its secret was shown once") {
+		t.Errorf("sent twice: %s", again.body)
+	}
 	its := owner.record("keys", "Web shop 2")
 	shown := owner.want(http.StatusOK, its, nil)
 	if strings.Contains(shown.body, key) {
@@ -259,8 +272,13 @@ func TestKeysAndProof(t *testing.T) {
 		t.Errorf("once it is revoked: %d, %v", status, err)
 	}
 	owner = s.unproven(owner.token())
-	for _, fresh := range []string{"keys/new", "webhooks/new", "platforms/new", "people/new", "wallet", "books"} {
-		for _, form := range []url.Values{nil, {"do": {"save"}}} {
+	for _, fresh := range []string{"keys/new", "webhooks/new", "platforms/new", "people/new", "programs/new", "wallet",
+		"books", "limits"} {
+		for _, do := range []string{"", "save", "more", "undo", "remove", "pin", "replay", "rotate"} {
+			var form url.Values
+			if do != "" {
+				form = url.Values{"do": {do}, "was": {"{}"}, "days": {"1"}}
+			}
 			a := owner.want(http.StatusSeeOther, harborConsole+"setup/"+fresh, form)
 			if to := a.header.Get("Location"); to != harborConsole+"confirm?to=setup/"+fresh {
 				t.Errorf("%s leads to %s", fresh, to)
@@ -275,18 +293,32 @@ func TestOnlyOwnersSetUp(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
 	owner := s.joined("ann@example.com", staff.Owner)
-	paths := append(owner.want(http.StatusOK, harborConsole+"setup", nil).links("setup/"), "setup",
-		"setup/promotions/new", "setup/keys/new")
+	paths, forms := []string{"setup"}, map[string]url.Values{}
+	for _, section := range owner.want(http.StatusOK, harborConsole+"setup", nil).links("setup/") {
+		paths = append(paths, section)
+		if values := added[strings.TrimPrefix(section, "setup/")]; values != nil {
+			section += "/new"
+		}
+		forms[section] = owner.want(http.StatusOK, harborConsole+section, nil).form(t, "save")
+		maps.Copy(forms[section], added[strings.TrimSuffix(strings.TrimPrefix(section, "setup/"), "/new")])
+	}
+	delete(forms, "setup/programs/new") // the example has all of them
+	forms["setup/platforms/new"].Set("sites.0.location", pier39)
 	for n, role := range []staff.Role{staff.Manager, staff.Bookkeeper, staff.Cashier} {
 		other := s.joined(fmt.Sprintf("other%d@example.com", n), role)
 		for _, path := range paths {
-			if a := other.ask(harborConsole+path, nil); a.status == http.StatusOK {
-				t.Errorf("%s sees %s", role, path)
-			}
-			if a := other.ask(harborConsole+path, url.Values{"do": {"save"}}); a.status == http.StatusOK {
-				t.Errorf("%s saves %s", role, path)
+			if a := other.ask(harborConsole+path, nil); a.status != http.StatusForbidden {
+				t.Errorf("%s sees %s: %d", role, path, a.status)
 			}
 		}
+		for path, form := range forms {
+			if a := other.ask(harborConsole+path, form); a.status != http.StatusForbidden {
+				t.Errorf("%s saves %s: %d", role, path, a.status)
+			}
+		}
+	}
+	for path, form := range forms {
+		owner.want(http.StatusOK, harborConsole+path, form)
 	}
 	owner.want(http.StatusForbidden, harborConsole+"setup/business", url.Values{"do": {"save"}}, "Origin",
 		"https://thief.example")
@@ -408,6 +440,43 @@ func TestPicturesOfDesigns(t *testing.T) {
 	}
 	if a := owner.send(path, typed, "logo.file", make([]byte, 10<<20)); a.status == http.StatusOK {
 		t.Error("10 MiB were taken")
+	}
+	business := harborConsole + "setup/business"
+	typed = owner.want(http.StatusOK, business, nil).form(t, "save")
+	if a := owner.send(business, typed, "logo.file", make([]byte, 70<<10)); a.status == http.StatusOK {
+		t.Error("a form without pictures takes 70 KB")
+	}
+}
+
+// TestUploadsCountAsMemory: while large forms are on their way, another one is refused.
+func TestUploadsCountAsMemory(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	owner := s.joined("ann@example.com", staff.Owner)
+	path := owner.record("designs", "Harbor")
+	typed := owner.want(http.StatusOK, path, nil).form(t, "save")
+	var underWay sync.WaitGroup
+	for range 4 {
+		body, end := io.Pipe()
+		req, err := http.NewRequest(http.MethodPost, owner.url+path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.ContentLength = 8 << 20
+		req.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+		underWay.Go(func() {
+			if resp, err := owner.Do(req); err == nil {
+				resp.Body.Close()
+			}
+		})
+		t.Cleanup(func() { end.CloseWithError(io.ErrUnexpectedEOF); underWay.Wait() })
+	}
+	a := answer{}
+	for begun := time.Now(); a.status != http.StatusServiceUnavailable && time.Since(begun) < timeout; {
+		a = owner.send(path, typed, "logo.file", make([]byte, 8<<20))
+	}
+	if !strings.Contains(a.body, "Too many large requests are under way") {
+		t.Errorf("it is answered %d %s", a.status, a.body)
 	}
 }
 

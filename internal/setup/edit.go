@@ -89,7 +89,11 @@ func (e *Edit) meets(was document.Fields) error {
 	case was.Mark() == e.Seen || was.Mark() == e.Is.Mark():
 		return nil
 	case e.Seen == "" && e.List != "" && by != "id":
-		return Problems{{File: "typed", Path: by, Text: "There is one of these already. Change that one, or choose another."}}
+		text := "There is one of these already. Change that one, or choose another."
+		if e.List == "keys" || e.List == "webhooks" { // this may be the same form, sent again
+			text += " If you made it just now and did not see its secret, remove it, and make another one."
+		}
+		return Problems{{File: "typed", Path: by, Text: text}}
 	}
 	return Conflict{was}
 }

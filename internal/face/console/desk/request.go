@@ -28,9 +28,11 @@ type Page struct {
 	Needs   merchant.Permissions // of the member; without them the page is neither in the navigation nor served
 	Owner   bool                 // it is for owners
 	Fresh   bool                 // it asks the member to prove who they are, unless they did within five minutes
-	Files   bool                 // its form may bring files: see Request.File. Only of a page that is not open
-	Open    bool                 // it is for everybody
-	Outside bool                 // it is for everybody and of no account: its path is whole
+	// Files tells of its form, which is multipart/form-data, whether it may bring files: see Request.File. nil: the form
+	// is of the usual type. Only of a page that is not open.
+	Files   func(*http.Request) bool
+	Open    bool // it is for everybody
+	Outside bool // it is for everybody and of no account: its path is whole
 	Do      func(*Request) (View, error)
 }
 
@@ -103,23 +105,36 @@ func (f *desk) closed(mux *http.ServeMux, p Page) {
 			section, _, _ = strings.Cut(section, "/")
 			return r.ToConfirm(section), nil
 		}
-		if err := r.readFiles(&p); err != nil {
+		caller := r.Member.Caller(r.Account)
+		if err := r.readFiles(&p, caller); err != nil {
 			return View{}, err
 		}
-		if err := r.Begin(r.Member.Caller(r.Account), admission.Read, service.OtherDeadline); err != nil {
+		if err := r.Begin(caller, admission.Read, service.OtherDeadline); err != nil {
 			return View{}, err
 		}
 		return p.Do(r)
 	})
 }
 
-// readFiles reads a form that may bring files: only now, as whoever is not signed in shall bring none.
-func (r *Request) readFiles(p *Page) error {
-	if !p.Files || !strings.HasPrefix(r.HTTP.Header.Get("Content-Type"), "multipart/form-data") {
+// readFiles reads a form that may bring files: only now, as whoever is not signed in shall bring none. It holds no
+// place among the calls meanwhile, as it may take its time, and counts as memory of the account.
+func (r *Request) readFiles(p *Page, caller *merchant.Caller) error {
+	if p.Files == nil || !strings.HasPrefix(r.HTTP.Header.Get("Content-Type"), "multipart/form-data") {
 		return nil
 	}
-	r.HTTP.Body = http.MaxBytesReader(r.Writer, r.HTTP.Body, maxFiles)
-	if err := r.HTTP.ParseMultipartForm(maxFiles); err != nil {
+	most := int64(maxForm)
+	if p.Files(r.HTTP) {
+		most = maxFiles
+	}
+	if r.HTTP.ContentLength >= 0 {
+		most = min(most, r.HTTP.ContentLength)
+	}
+	r.Caller, r.Call.Account = caller, caller.Account
+	if err := r.TakeMemory(int(most)); err != nil {
+		return err
+	}
+	r.HTTP.Body = http.MaxBytesReader(r.Writer, r.HTTP.Body, most)
+	if err := r.HTTP.ParseMultipartForm(most); err != nil {
 		return errForm
 	}
 	return nil

@@ -32,9 +32,9 @@ type Store interface {
 // Config is what these pages work with.
 type Config struct {
 	Store         Store
-	Directory     func() *merchant.Directory  // the newest set-up that the service has seen
-	Refresh       func(context.Context) error // has the service see what is newer
-	WebhooksAllow merchant.WebhookNetworks    // where webhooks may be beside public addresses
+	Directory     func() *merchant.Directory // the newest set-up that the service has seen
+	Refresh       func(context.Context)      // has the service see what is newer; where that fails, it looks again soon
+	WebhooksAllow merchant.WebhookNetworks   // where webhooks may be beside public addresses
 	// Sample shows a gift of a design as guests would see it: one that there is not, in an account that is not saved.
 	Sample func(Sample) http.Handler
 }
@@ -54,20 +54,23 @@ type section struct {
 	name   string   // in the address; its texts are those of console.setup and console.setup-about of this name
 	list   string   // in the set-up file; "": the fields are the account's own
 	fields []string // of the account
-	fresh  bool     // who changes it proves who they are: it says who moves value, or where the books and events go
+	others bool     // and those of the account that no section names
+	// who changes it proves who they are: it says who moves value and how much, or where the books and events go
+	fresh bool
 }
 
-// sections are those that there are, in the order of the page. Fields of the account that none names are in the first.
+// sections are those that there are, in the order of the page.
 var sections = []section{
-	{under: "console.setup.shop", name: "business"},
+	{under: "console.setup.shop", name: "business", fields: []string{"name", "currency", "timeZone", "language", "country",
+		"contact", "defaultVoucherDesign"}},
 	{name: "locations", list: "locations"},
 	{name: "storefronts", list: "storefronts"},
 	{name: "people", list: "people", fresh: true},
 	{name: "messages", fields: []string{"balanceNotice", "textCountries", "retention"}},
 	{under: "console.setup.gifts", name: "designs", list: "voucherDesigns"},
 	{name: "promotions", list: "promotions"},
-	{name: "programs", list: "subscriptions"},
-	{name: "limits", fields: []string{"maxGiftValue", "limits", "requireIdempotencyKey"}},
+	{name: "programs", list: "subscriptions", fresh: true},
+	{name: "limits", fields: []string{"maxGiftValue", "limits", "requireIdempotencyKey"}, others: true, fresh: true},
 	{name: "wallet", fields: []string{"wallet"}, fresh: true},
 	{name: "old-cards", fields: []string{"importedCodes"}},
 	{under: "console.setup.connections", name: "books", fields: []string{"books", "escheat"}, fresh: true},
@@ -93,10 +96,10 @@ func (s *section) questions() []form.Question {
 	}
 	return slices.DeleteFunc(all, func(q form.Question) bool {
 		field, _, _ := strings.Cut(q.Name, ".")
-		if s.fields != nil {
-			return !slices.Contains(s.fields, field)
+		if slices.Contains(s.fields, field) {
+			return false
 		}
-		return q.Ask == form.Known || slices.ContainsFunc(sections, func(o section) bool {
+		return !s.others || q.Ask == form.Known || slices.ContainsFunc(sections, func(o section) bool {
 			return slices.Contains(o.fields, field)
 		})
 	})
@@ -273,9 +276,7 @@ func (p *pages) apply(r *desk.Request, e *editing, change *edits.Edit) (desk.Vie
 	if err != nil {
 		return desk.View{}, service.Stored(err)
 	}
-	if err := p.Refresh(r.Context()); err != nil {
-		return desk.View{}, service.Stored(err)
-	}
+	p.Refresh(r.Context())
 	return p.saved(r, e, done)
 }
 
@@ -393,9 +394,7 @@ func (p *pages) revoke(r *desk.Request, e *editing) (desk.View, error) {
 	if _, err := edits.RevokeKeyBy(r.Context(), p.Store, key.ID.String(), r.RealTime(), r.By(), r.RequestID); err != nil {
 		return desk.View{}, service.Stored(err)
 	}
-	if err := p.Refresh(r.Context()); err != nil {
-		return desk.View{}, service.Stored(err)
-	}
+	p.Refresh(r.Context())
 	return p.saved(r, e, &edits.Edited{Report: &edits.Report{
 		Changes: []string{fmt.Sprintf("account %s: revoked key %s", r.Account.Name, key.Name)}}})
 }

@@ -25,11 +25,14 @@ func (p *pages) setupPages() []desk.Page {
 	return []desk.Page{
 		{Pattern: "GET /setup", Nav: "console.setup", Owner: true, Do: p.index},
 		{Pattern: "GET /setup/{section}", Owner: true, Do: p.section},
-		{Pattern: "POST /setup/{section}", Owner: true, Files: true, Do: p.save},
+		{Pattern: "POST /setup/{section}", Owner: true, Files: pictured, Do: p.save},
 		{Pattern: "GET /setup/{section}/{record}", Owner: true, Do: p.form},
-		{Pattern: "POST /setup/{section}/{record}", Owner: true, Files: true, Do: p.save},
+		{Pattern: "POST /setup/{section}/{record}", Owner: true, Files: pictured, Do: p.save},
 	}
 }
+
+// pictured reports whether the form of a section may bring pictures.
+func pictured(r *http.Request) bool { return r.PathValue("section") == "designs" }
 
 // words are what fields and options are called, by language and name.
 type words map[merchant.Language]map[string]any
@@ -221,7 +224,7 @@ func (p *pages) section(r *desk.Request) (desk.View, error) {
 		Section string
 		All     []listed
 	}{Section: s.name}
-	of, questions := form.Of{Account: account}, form.Questions(s.list)
+	of, questions := form.Of{Account: account}, s.inShort()
 	records, _ := account[s.list].([]any)
 	for _, one := range records {
 		record, _ := one.(document.Fields)
@@ -231,6 +234,13 @@ func (p *pages) section(r *desk.Request) (desk.View, error) {
 		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
 	})
 	return desk.View{Template: "setup-list.html", Title: "console.setup." + s.name, Data: shown}, nil
+}
+
+// inShort are the questions whose answers a list may show. Tables, with all that could be chosen in each row, are none.
+func (s *section) inShort() []form.Question {
+	return slices.DeleteFunc(form.Questions(s.list), func(q form.Question) bool {
+		return q.Ask == form.Rows || q.Ask == form.Picture || q.Ask == form.Secret
+	})
 }
 
 // listed tells of a record by what its first fields say.
@@ -401,6 +411,7 @@ type savedShown struct {
 	Keys     []edits.NewKey
 	Webhooks []edits.NewWebhook
 	Undo     string // the edit that takes it back, for a form; "": none does
+	Made     bool   // it was made before, by the same form: its secret was shown then
 	Final    bool   // something was changed that no edit takes back
 	KnownBy  string // the field that the record is known by, for that form
 	Known    string // what it is known by; "": the fields are the account's own
@@ -410,6 +421,8 @@ type savedShown struct {
 // saved says what an edit did, and offers to take it back.
 func (p *pages) saved(r *desk.Request, e *editing, done *edits.Edited) (desk.View, error) {
 	to := savedShown{Home: desk.Home(r.Account.ID), Section: e.section.name, Keys: done.Keys, Webhooks: done.Webhooks}
+	shown := e.section.list == "keys" || e.section.list == "webhooks"
+	to.Made = shown && e.handle == newRecord && len(done.Changes) == 0
 	do := r.HTTP.PostForm.Get("do")
 	to.Final = done.Undo == nil && len(done.Changes) > 0 && do != "replay" && do != "rotate"
 	own := fmt.Sprintf("account %s: ", r.Account.Name)

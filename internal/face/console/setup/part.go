@@ -3,7 +3,7 @@
 //
 // The forms are made of the questions of internal/setup/form, which follow from the tags of merchant. What somebody
 // saves is an edit of internal/setup, with the checks and the sentences of boon apply. A new field needs its words in
-// package post/locale, and no code here: a field of the account that no section names is in the first one.
+// package post/locale, and no code here: a field of the account that no section names is among the limits.
 package setup
 
 import (

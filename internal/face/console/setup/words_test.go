@@ -62,3 +62,39 @@ func TestEveryFieldHasWords(t *testing.T) {
 		}
 	}
 }
+
+// TestListsBuildNoTables: what a list shows of its records needs no table and nothing that is never shown.
+func TestListsBuildNoTables(t *testing.T) {
+	t.Parallel()
+	sites := false
+	for n := range sections {
+		for _, q := range sections[n].questions() {
+			sites = sites || q.Name == "sites" && q.Ask == form.Rows
+		}
+		for _, q := range sections[n].inShort() {
+			if q.Ask == form.Rows || q.Ask == form.Picture || q.Ask == form.Secret {
+				t.Errorf("the list %s asks for %s", sections[n].name, q.Name)
+			}
+		}
+	}
+	if !sites {
+		t.Error("no record has a table any more")
+	}
+}
+
+// TestUnnamedFieldsNeedProof: a field of the account that no section names is in one section, which asks for proof.
+func TestUnnamedFieldsNeedProof(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, s := range sections {
+		if s.others {
+			names = append(names, s.name)
+		}
+		if s.others && !s.fresh {
+			t.Errorf("%s asks for no proof", s.name)
+		}
+	}
+	if len(names) != 1 {
+		t.Errorf("fields that no section names are in %v", names)
+	}
+}
