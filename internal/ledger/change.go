@@ -125,7 +125,7 @@ func (u *Undo) want(c *Call, w *Want) { c.wantUndone(w, &w.Undoable, u.EntryID, 
 func (*Undo) affinity() guid.ID { return guid.ID{} }
 
 func (u *Undo) decide(c *Call, s *state) (Result, error) {
-	if err := s.byKey(c, u.original(c), guid.ID{}); err != nil {
+	if err := s.byKey(c, guid.ID{}, u.original(c)); err != nil {
 		return Result{}, err
 	}
 	how, done := undoings[u.Operation], s.Undoable[s.named(c, u.EntryID, u.original(c))]

@@ -342,8 +342,8 @@ type Reverse struct {
 	gift.Reverse
 	RedemptionID guid.ID // or
 	OriginalKey  string
-	// Operation is that of the key: RedeemGift, CaptureHold or CashOutGift; "": RedeemGift, unless nothing was taken
-	// by that and something by another.
+	// Operation is that of the key: one that gift.ReverseRedemption undoes; "": RedeemGift. Then it is refused where
+	// nothing was taken by that and something by another, and a key that has not arrived yet is spent for all of them.
 	Operation gift.Operation
 	Of        *UsedWith
 	Misplaced *refusal.Error // what is wrong with where it is made: nothing is given back; nil: nothing
@@ -355,11 +355,27 @@ func (r *Reverse) original(c *Call) RequestKey {
 
 func (r *Reverse) want(c *Call, w *Want) {
 	c.wantUndone(w, &w.Undoable, r.RedemptionID, r.original(c))
-	if r.OriginalKey != "" && r.Operation == "" {
-		for _, op := range otherTakings {
-			w.Undo = append(w.Undo, RequestKey{c.AccountID, op, r.OriginalKey})
-		}
+	if r.OriginalKey != "" {
+		w.Undo = append(w.Undo, r.others(c)...)
 	}
+}
+
+// others are the keys besides the original that may be meant where no operation is named.
+func (r *Reverse) others(c *Call) (all []RequestKey) {
+	if r.Operation != "" {
+		return nil
+	}
+	for _, op := range otherTakings {
+		all = append(all, RequestKey{c.AccountID, op, r.OriginalKey})
+	}
+	return all
+}
+
+// spendable are the keys that may be meant, of those the ones that the caller may undo.
+func (r *Reverse) spendable(c *Call) []RequestKey {
+	return append([]RequestKey{r.original(c)}, slices.DeleteFunc(r.others(c), func(k RequestKey) bool {
+		return k.Operation == gift.CashOutGift && c.Caller != nil && !c.Caller.May(merchant.MayCashOut)
+	})...)
 }
 
 // otherTakings are the operations besides RedeemGift whose key may be meant where none is named.
@@ -414,7 +430,7 @@ func (r *Reverse) find(c *Call, s *state) (*gift.Undoable, error) {
 	if err := r.otherTaking(c, s); err != nil {
 		return nil, err
 	}
-	if err := s.byKey(c, r.original(c), r.Actor.LocationID); err != nil {
+	if err := s.byKey(c, r.Actor.LocationID, r.spendable(c)...); err != nil {
 		return nil, err
 	}
 	taken := r.taken(c, s)
@@ -447,39 +463,56 @@ func (u *UsedWith) check(vouchers ...guid.ID) error {
 // would be wrong.
 func (r *Reverse) otherTaking(c *Call, s *state) error {
 	redemption := s.Requests[r.original(c)]
-	if r.OriginalKey == "" || r.Operation != "" || redemption != nil && !redemption.EntryID.IsZero() {
+	if r.OriginalKey == "" || redemption != nil && !redemption.EntryID.IsZero() {
 		return nil
 	}
-	for _, op := range otherTakings {
-		other := s.Requests[RequestKey{c.AccountID, op, r.OriginalKey}]
+	for _, k := range r.others(c) {
+		other := s.Requests[k]
 		switch {
 		case other == nil || other.EntryID.IsZero():
 		case !other.MayBeToldTo(c.Caller):
 			return ofTheKey(madeElsewhere(""))
 		default:
 			return refusal.At(refusal.ValidationFailure, refusal.FieldOperation,
-				"This key was used with %s. Say which operation is meant, %s or %[1]s.", op, gift.RedeemGift)
+				"This key was used with %s. Say which operation is meant, %s or %[1]s.", k.Operation, gift.RedeemGift)
 		}
 	}
 	return nil
 }
 
-// byKey refuses to undo what was asked for under an Idempotency-Key, if one is named, when that did nothing. A key that
-// has not arrived yet is spent: at the location that the caller names, else where it is enabled.
-func (s *state) byKey(c *Call, k RequestKey, at guid.ID) error {
-	what, original := undoings[k.Operation], s.Requests[k]
-	switch {
-	case k.Key == "":
+// byKey refuses to undo what was asked for under an Idempotency-Key, if one is named, when that did nothing. Where it
+// may have been sent with several operations, keys has one for each, the likeliest first. A key that has not arrived
+// yet is spent with each of them: at the location that the caller names, else where it is enabled.
+func (s *state) byKey(c *Call, at guid.ID, keys ...RequestKey) error {
+	what, late := undoings[keys[0].Operation], keys[:0:0]
+	if keys[0].Key == "" {
 		return nil
-	case original != nil && !original.MayBeToldTo(c.Caller):
-		// Not NOT_FOUND: that would say that nothing was done.
-		return ofTheKey(madeElsewhere(""))
-	case original != nil && !original.EntryID.IsZero():
-		return nil
-	case original != nil && !original.Spent:
-		return refusal.At(refusal.NotFound, refusal.FieldOriginalKey, "The request with this key did nothing, so %s.",
-			what.not)
-	case original == nil:
+	}
+	for _, k := range keys {
+		switch original := s.Requests[k]; {
+		case original == nil:
+			late = append(late, k)
+		case !original.MayBeToldTo(c.Caller):
+			// Not NOT_FOUND: that would say that nothing was done.
+			return ofTheKey(madeElsewhere(""))
+		case !original.EntryID.IsZero():
+			return nil
+		case !original.Spent:
+			return refusal.At(refusal.NotFound, refusal.FieldOriginalKey, "The request with this key did nothing, so %s.",
+				what.not)
+		}
+	}
+	if err := s.spendKeys(c, at, late); err != nil {
+		return err
+	}
+	return refusal.At(refusal.NotFound, refusal.FieldOriginalKey,
+		"No %s with this key has arrived, so %s. The key is spent now: should the "+
+			"%[1]s still come, it is refused.", what.name, what.not)
+}
+
+// spendKeys has calls be refused should they still come.
+func (s *state) spendKeys(c *Call, at guid.ID, keys []RequestKey) error {
+	for _, k := range keys {
 		if err := s.keep(c); err != nil {
 			return err
 		}
@@ -491,9 +524,7 @@ func (s *state) byKey(c *Call, k RequestKey, at guid.ID) error {
 		}
 		s.record(spent)
 	}
-	return refusal.At(refusal.NotFound, refusal.FieldOriginalKey,
-		"No %s with this key has arrived, so %s. The key is spent now: should the "+
-			"%[1]s still come, it is refused.", what.name, what.not)
+	return nil
 }
 
 // taken is the redemption that is meant, nil when there is none.

@@ -99,7 +99,7 @@ func (r *Release) want(c *Call, w *Want) { c.wantUndone(w, &w.Holds, r.HoldID, r
 func (*Release) affinity() guid.ID { return guid.ID{} }
 
 func (r *Release) decide(c *Call, s *state) (Result, error) {
-	if err := s.byKey(c, r.original(c), guid.ID{}); err != nil {
+	if err := s.byKey(c, guid.ID{}, r.original(c)); err != nil {
 		return Result{}, err
 	}
 	v, held := s.held(s.named(c, r.HoldID, r.original(c)), r.Context)

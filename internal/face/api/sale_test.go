@@ -215,6 +215,37 @@ func TestALateSaleIsRefused(t *testing.T) {
 	}
 }
 
+// TestALateTakingIsRefused: whoever names a key and no operation is told that a late redemption is refused, and it is,
+// by whichever operation that reverse-redemption undoes it comes. Of a cash-out that is so for who may cash out.
+func TestALateTakingIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	late := func(op gift.Operation, key string) reply {
+		g := w.send(ofMoney("10"))
+		body := map[gift.Operation]func() string{
+			gift.RedeemGift:  func() string { return redeemBody(g, "5") },
+			gift.RedeemGifts: func() string { return saleBody(`"upTo":5`, g) },
+			gift.CaptureHold: func() string { return `{"holdID":"` + w.holdGift(g, "5").want(200).at("holdID") + `"}` },
+			gift.CashOutGift: func() string { return cashBody(g) },
+		}[op]
+		if body == nil {
+			t.Fatalf("reverse-redemption undoes %s: add a call of it", op)
+		}
+		return w.post(string(op), body(), "Idempotency-Key", key)
+	}
+	for _, op := range gift.ReverseRedemption.Undoes() {
+		key := "late " + string(op)
+		w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"}`).refused(404, refusal.NotFound, "idempotencyKey")
+		late(op, key).refused(409, refusal.RedemptionNotAllowed)
+		w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"}`).refused(404, refusal.NotFound, "idempotencyKey")
+	}
+	w.permit(rotatedKey, "redeem", "reverse")
+	w.post("reverse-redemption", `{"idempotencyKey":"not theirs"}`, as(rotatedKey)...).refused(404, refusal.NotFound)
+	late(gift.RedeemGifts, "not theirs").refused(409, refusal.RedemptionNotAllowed)
+	late(gift.CashOutGift, "not theirs").want(200)
+	w.addsUp()
+}
+
 // TestSalesRace: sales of the same gifts, in other orders, race each other, single redemptions and holds. Nothing is
 // taken twice, nobody waits for somebody who waits for him, and the books add up.
 func TestSalesRace(t *testing.T) {

@@ -3872,7 +3872,7 @@ export interface components {
                 key: string;
                 operation: components["schemas"]["Operation"];
                 /**
-                 * @description finished: it was answered. running: it is under way. spent: a redemption, hold or reload that was undone by its key before it arrived, and will be
+                 * @description finished: it was answered. running: it is under way. spent: a call that was undone by its key before it arrived, and will be
                  *     refused if it comes.
                  * @enum {string}
                  */
@@ -4032,8 +4032,9 @@ export interface components {
              */
             idempotencyKey?: string | null;
             /**
-             * @description Beside idempotencyKey, what the key was sent with. Default redeem-gift; but a key that redeemed nothing, and captured a hold or cashed out, is refused
-             *     without it.
+             * @description Beside idempotencyKey, what the key was sent with. Default redeem-gift; but a key that took nothing with redeem-gift, and something with another
+             *     operation, is refused without it. Where none is named and the key has not arrived, the key is spent for redeem-gift, redeem-gifts and capture-hold, and for
+             *     cash-out-gift if the API key has the permission cash-out.
              */
             operation?: (string & components["schemas"]["Redeeming"]) | null;
             /**
