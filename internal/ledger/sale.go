@@ -4,7 +4,6 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
-	"boon.example/internal/refusal"
 	"boon.example/internal/sale"
 )
 
@@ -72,28 +71,18 @@ func (s *state) next(t *gift.Undoable) *gift.Undoable {
 }
 
 // together gives back all that is left of what one call took of several gifts.
-func (r *Reverse) together(c *Call, s *state, first *gift.Undoable) (done Result, _ error) {
-	if r.Number != "" || r.Amount != 0 {
-		return Result{}, refusal.At(refusal.ValidationFailure, refusal.FieldAmount,
-			"Several gifts paid for this sale, and by its key all of them get back what they paid. To give back a part, "+
-				"name a redemption by its redemptionID.")
-	}
+func (r *Reverse) together(c *Call, s *state, first *gift.Undoable) (Result, error) {
+	var paid []sale.Part
 	for part := first; part != nil; part = s.next(part) {
-		if part.Left() == 0 && (len(done.Entries) > 0 || !part.Entry.Next.IsZero()) {
-			continue // of which one by one was given back before; the last one says so if all were
-		}
 		v := s.Vouchers[Ref{c.AccountID, part.Entry.VoucherID}]
-		ask := r.Reverse
-		ask.Context = s.context(r.Context, v.Last)
-		after, e, err := v.Reverse(*part, ask)
-		if err != nil {
-			return Result{}, ofTheKey(err)
-		}
-		done.Vouchers, done.Entries = append(done.Vouchers, after), append(done.Entries, e)
+		paid = append(paid, sale.Part{Context: s.context(r.Context, v.Last), Voucher: v, Taken: part})
 	}
-	sale.Join(done.Entries)
-	for n := range done.Entries {
-		s.enter(done.Vouchers[n], done.Entries[n])
+	after, entries, err := sale.Reverse(paid, r.Reverse)
+	if err != nil {
+		return Result{}, ofTheKey(err)
 	}
-	return done, nil
+	for n := range entries {
+		s.enter(after[n], entries[n])
+	}
+	return Result{Vouchers: after, Entries: entries}, nil
 }

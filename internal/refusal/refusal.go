@@ -17,7 +17,7 @@ type Message struct {
 	Path  string // the same in the words of who sent the request, where only those are known
 
 	format string
-	args   []any // where one is a Field, the text names it
+	args   []any // where one is a Field, the text names it; one that is a Message stands there as its text
 }
 
 // MessageAt is about something that this package does not know, by the sender's own name for it.
@@ -25,12 +25,20 @@ func MessageAt(path, format string, args ...any) Message {
 	return Message{Path: path, format: format, args: args}
 }
 
+// And is the message with one more sentence, which is formatted as fmt does it.
+func (m Message) And(format string, args ...any) Message {
+	return Message{Field: m.Field, Path: m.Path, format: "%s " + format, args: append([]any{m}, args...)}
+}
+
 // Text is the message, with the names that whoever reads it has for fields.
 func (m Message) Text(name func(Field) string) string {
 	args := slices.Clone(m.args)
 	for n, arg := range args {
-		if field, ok := arg.(Field); ok {
-			args[n] = field.Rename(name)
+		switch arg := arg.(type) {
+		case Field:
+			args[n] = arg.Rename(name)
+		case Message:
+			args[n] = arg.Text(name)
 		}
 	}
 	return fmt.Sprintf(m.format, args...)

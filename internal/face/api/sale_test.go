@@ -246,6 +246,47 @@ func TestALateTakingIsRefused(t *testing.T) {
 	w.addsUp()
 }
 
+// TestAGiftInTheWayIsNamed: where a gift of a sale can get nothing back, the refusal names it and its redemption, and
+// tells the way on, by which the others get back what they paid.
+func TestAGiftInTheWayIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, b, c, d := w.send(ofMoney("10")), w.send(ofMoney("10")), w.send(ofMoney("10")), w.send(ofMoney("10"))
+	sale := w.post("redeem-gifts", saleBody(`"upTo":35`, a, b, c, d), "Idempotency-Key", "sale").want(200)
+	ofSale := func(n int) string { return sale.at(fmt.Sprintf("redemptions[%d].redemptionID", n)) }
+	w.cashOut(d, once("cash")...).want(200)
+	undo := func(then string, dry bool, of ...int) {
+		t.Helper()
+		call := w.post
+		if dry {
+			call = w.rehearse
+		}
+		r := call("reverse-redemption", `{"idempotencyKey":"sale","operation":"redeem-gifts"}`).refused(409,
+			refusal.RedemptionNotAllowed).has("messages", len(of))
+		for n, gift := range of {
+			text := r.at(fmt.Sprintf("messages[%d].text", n))
+			want := "This is redemptionID " + ofSale(gift) + ", of the gift with voucherID " + []made{a, b, c, d}[gift].id + "."
+			if n == len(of)-1 {
+				want += then
+			}
+			if !strings.HasSuffix(text, want) {
+				t.Errorf("the refusal says %s, want %s", text, want)
+			}
+		}
+	}
+	const then = " Nothing was given back of this sale. Give the others back one by one, by their redemptionID."
+	undo(then, true, 3)
+	undo(then, false, 3)
+	for n := range 3 {
+		w.post("reverse-redemption", `{"redemptionID":"`+ofSale(n)+`"}`).want(200, "amount", "10.00")
+	}
+	undo("", false, 3)
+	w.post("reverse-redemption", `{"idempotencyKey":"cash","operation":"cash-out-gift"}`).want(200)
+	w.post("reverse-redemption", `{"idempotencyKey":"sale","operation":"redeem-gifts"}`).want(200, "amount", "5.00")
+
+	w.addsUp()
+}
+
 // TestSalesRace: sales of the same gifts, in other orders, race each other, single redemptions and holds. Nothing is
 // taken twice, nobody waits for somebody who waits for him, and the books add up.
 func TestSalesRace(t *testing.T) {
