@@ -12,11 +12,9 @@ import (
 	"boon.example/internal/merchant"
 )
 
-// spread is where the codes of one length lie. Of cards with a PIN a code alone takes nothing: they are not in it.
-type spread struct {
-	letters bool // are in some of them
-	codes   []place36
-}
+// spread is where the codes of one length lie, those of digits only and those with letters. Of cards with a PIN a code
+// alone takes nothing: they are not in it.
+type spread struct{ digits, letters []place36 }
 
 // place36 is where a code lies: among those with the same beginning, in the order of digits and capitals.
 type place36 struct{ beginning, at uint64 }
@@ -36,10 +34,14 @@ func (s *Summary) spreadOut(code string) {
 		of = &spread{}
 		s.spreads[len(code)] = of
 	}
-	of.letters = of.letters || strings.Trim(code, digits) != ""
 	cut := max(0, len(code)-ending)
 	at, _ := strconv.ParseUint(code[cut:], 36, 64) // a code has letters and digits, and nothing else
-	of.codes = append(of.codes, place36{maphash.String(beginnings, strings.ToUpper(code[:cut])), at})
+	place := place36{maphash.String(beginnings, strings.ToUpper(code[:cut])), at}
+	if strings.Trim(code, digits) == "" {
+		of.digits = append(of.digits, place)
+	} else {
+		of.letters = append(of.letters, place)
+	}
 }
 
 // Guessable tells of each form of the account whose cards need a PIN, since the code of one would be guessed within a
@@ -47,12 +49,16 @@ func (s *Summary) spreadOut(code string) {
 func (s *Summary) Guessable(a *merchant.Account) (problems []Problem) {
 	for _, form := range a.ImportedCodes {
 		of := s.spreads[form.Length()]
-		if of == nil || !merchant.Guessable(form.Space(), int64(len(of.codes))) && !of.dense() {
+		if of == nil {
+			continue
+		}
+		cards := len(of.digits) + len(of.letters)
+		if !merchant.Guessable(form.Space(), int64(cards)) && !of.dense() {
 			continue
 		}
 		problems = append(problems, Problem{Text: fmt.Sprintf("%d cards with codes of %d characters have no PIN, and their "+
 			"codes lie so close together that one of them would be guessed within a year. Give each card a PIN.",
-			len(of.codes), form.Length())})
+			cards, form.Length())})
 	}
 	return slices.Clip(problems)
 }
@@ -64,15 +70,19 @@ var series = []struct {
 	within uint64
 }{{5, 100}, {20, 10_000}, {300, 300 * uint64(merchant.GuessesInAYear)}}
 
-// dense reports whether codes lie so close together that whoever has a card finds another: all of them, or a row
-// anywhere among them. Where none has a letter, what lies between them is of digits. A single card has no neighbours.
+// dense reports whether codes lie so close together that whoever has a card finds another. Whoever has a card of digits
+// tries digits, whatever letters other cards have.
 func (s *spread) dense() bool {
-	codes := slices.Clone(s.codes)
-	if !s.letters {
-		for n := range codes {
-			codes[n].at, _ = strconv.ParseUint(strconv.FormatUint(codes[n].at, 36), 10, 64)
-		}
+	numbers := slices.Clone(s.digits)
+	for n := range numbers {
+		numbers[n].at, _ = strconv.ParseUint(strconv.FormatUint(numbers[n].at, 36), 10, 64)
 	}
+	return dense(numbers) || len(s.letters) > 0 && dense(slices.Concat(s.digits, s.letters))
+}
+
+// dense sorts codes, and reports whether they lie close together: all of them, or a row anywhere among them. A single
+// card has no neighbours.
+func dense(codes []place36) bool {
 	slices.SortFunc(codes, func(a, b place36) int {
 		if a.beginning != b.beginning {
 			return cmp.Compare(a.beginning, b.beginning)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -388,5 +389,24 @@ func TestOneCardFarAwayHidesNoRow(t *testing.T) {
 	note("999999999999")
 	if got := s.Guessable(account(t)); len(got) != 1 {
 		t.Errorf("numbers in a row, and one far away: %v", got)
+	}
+	for form, step := range map[string]int{"6006120000%06d": 1, "600612%010d": 4_000, "A123450000%06d": 1, "600%07d": 7,
+		"4%07d": 9} {
+		s = Summary{}
+		for n := range 1_000 {
+			note(fmt.Sprintf(form, n*step))
+		}
+		note("ZZ" + strings.Repeat("7", len(fmt.Sprintf(form, 0))-2))
+		note(strings.Repeat("9", len(fmt.Sprintf(form, 0))))
+		if got := s.Guessable(account(t)); len(got) != 1 {
+			t.Errorf("%s, and one with letters: %v", form, got)
+		}
+	}
+	s = Summary{}
+	for n := range uint64(100_000) {
+		note(fmt.Sprintf("%016s", strings.ToUpper(strconv.FormatUint(n*n*184_467_440+n*100_000_000_000_003, 36))))
+	}
+	if got := s.Guessable(account(t)); len(got) > 0 {
+		t.Errorf("letters far apart: %v", got)
 	}
 }
