@@ -187,7 +187,8 @@ func (c *File) keep(t *terminal.Terminal, m *intake.Import) error {
 		}
 	}
 	fmt.Fprintf(t.Stdout, "The certificate is in %s.\n", terminal.Cell(name))
-	fmt.Fprintf(t.Stdout, "boon import verify %s --pdf FILE makes the page that the accountant signs.\n",
+	fmt.Fprintf(t.Stdout,
+		"boon import verify %s --key-file KEYFILE --pdf FILE makes the page that the accountant signs.\n",
 		terminal.Cell(name))
 	return nil
 }
@@ -308,7 +309,7 @@ func (Verify) Help() string {
 Anybody can sign a certificate with a key of their own. So name the key that must have signed it: with --key, or on the machine of Boon
 with --key-file. Without either, compare the key that is shown with the one that you were told on another way.
 
---pdf makes a page of it, with lines for date, name and signature, for the accountant.
+--pdf makes a page of it, with lines for date, name and signature, for the accountant. It needs --key or --key-file.
 
 Example:
 
@@ -317,6 +318,10 @@ Example:
 
 // Run checks a certificate.
 func (c *Verify) Run(t *terminal.Terminal) error {
+	if c.PDF != "" && c.Key == "" && c.KeyFile == "" {
+		return terminal.UsageError("--pdf says that Boon signed the certificate: give --key or --key-file, to compare " +
+			"the key that signed it")
+	}
 	text, err := terminal.ReadFile(t, c.File)
 	if err != nil {
 		return err
