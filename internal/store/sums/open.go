@@ -67,17 +67,22 @@ func (b *Books) ForgetOpenDays() {
 	b.open.epoch++
 }
 
-// put keeps the beginning of an account's open day, as long as there is memory: at most half of what others leave.
+// put keeps the beginning of an account's open day, as long as there is memory: at most half of what others leave. If
+// there is none, the shorter beginning that is known stays.
 func (o *openDays) put(account guid.ID, b *begun) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if b.epoch != o.epoch {
 		return
 	}
-	delete(o.known, account)
+	if old := o.known[account]; old != nil && (old.day != b.day || old.flips != b.flips) {
+		delete(o.known, account)
+	}
 	free := mostSums
-	for _, other := range o.known {
-		free -= len(other.sums)
+	for id, other := range o.known {
+		if id != account {
+			free -= len(other.sums)
+		}
 	}
 	if len(b.sums) > free/2 {
 		return
