@@ -20,6 +20,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
+	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 	"boon.example/internal/store/sums"
 )
@@ -303,6 +304,45 @@ func testOpenDaysWentBack(t *testing.T, open opener) {
 	s.Books = sums.New(s.db)
 	if want := k.moved(time.Time{}, until); !maps.Equal(got, want) {
 		t.Errorf("there moved %v, by the entries %v", got, want)
+	}
+}
+
+// testDaysOfImportsAreClosedAgain: a step of the schema opens the closed days of accounts that imported gifts, which an
+// earlier build may have closed with other months, and of no other account.
+func testDaysOfImportsAreClosedAgain(t *testing.T, open opener) {
+	s, _ := open(t)
+	var all []*shopkeeper
+	for range 2 {
+		k := openBooks(t, s, "UTC")
+		configure(t, s, merchant.Changes{Accounts: []*merchant.Account{k.account}})
+		k.issue(func(*gift.Gift) {})
+		all = append(all, k)
+	}
+	m := beginImport(t, s, all[0].account.ID, noon)
+	stageGifts(t, s, m, 1)
+	must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
+	for _, k := range all {
+		k.closeAll(s, noon.AddDate(0, 0, 2))
+	}
+	database := "sqlite"
+	if s.db.File == "" {
+		database = "postgres"
+	}
+	step, err := db.Migrations.ReadFile("migrations/0019_months_of_imports." + database + ".sql")
+	must(t, err)
+	_, err = s.db.Writer.ExecContext(t.Context(), string(step))
+	must(t, err)
+	for n, k := range all {
+		days, err := s.ClosedDays(t.Context(), k.account.ID)
+		must(t, err)
+		rows := 0
+		must(t, s.db.Readers.QueryRowContext(t.Context(), `SELECT count(*) FROM book_sum AS s WHERE s.account_id = $1`,
+			k.account.ID[:]).Scan(&rows))
+		if (len(days) > 0) != (n == 1) || (rows > 0) != (n == 1) {
+			t.Errorf("account %d of 2 has the closed days %v, and %d sums", n+1, days, rows)
+		}
+		k.closeAll(s, noon.AddDate(0, 0, 2))
+		must(t, s.CheckDays(t.Context(), k.account, 9, func(p string) { t.Error(p) }))
 	}
 }
 
