@@ -517,6 +517,11 @@ func TestWebhooksInTheConsole(t *testing.T) {
 	if made := owner.want(http.StatusOK, its, page.form(t, "rotate")); !strings.Contains(made.body, "whsec_") {
 		t.Errorf("another secret: %s", made.body)
 	}
+	if twice := owner.want(http.StatusConflict, its, page.form(t, "rotate")); strings.Contains(twice.body, "whsec_") {
+		t.Errorf("the same form makes one more secret: %s", twice.body)
+	}
+	page = owner.want(http.StatusOK, its, nil)
+	owner.want(http.StatusOK, its, page.form(t, "rotate"))
 	owner.want(http.StatusOK, its, page.form(t, "remove"))
 	owner.want(http.StatusNotFound, its, nil)
 }

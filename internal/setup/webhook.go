@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -101,6 +102,35 @@ func (p *plan) addWebhook(account guid.ID, w *document.Webhook, label string) {
 	p.changes.Webhooks = append(p.changes.Webhooks, &made)
 	p.Changes = append(p.Changes, label+": added "+webhookWords(&made))
 	p.Webhooks = append(p.Webhooks, NewWebhook{Owner: label, URL: w.URL, Secret: made.Secret})
+}
+
+// Rotation gives a webhook another secret, at the request of somebody who has seen it.
+type Rotation struct {
+	Account   guid.ID
+	URL       string
+	Seen      time.Time // the time of its latest change, as it was seen
+	By        merchant.Actor
+	RequestID string
+}
+
+// Apply makes the secret and gives it. A Conflict: the webhook is not there any more, or was changed since it was seen,
+// such as by the same request before. Two secrets in a row would end the one that its receiver has.
+func (r *Rotation) Apply(ctx context.Context, store Store, now time.Time, random io.Reader) (NewWebhook, error) {
+	secret, err := merchant.NewWebhookSecret(random)
+	if err != nil {
+		return NewWebhook{}, err
+	}
+	err = store.Configure(ctx, func(d *merchant.Directory, _ Uses) (Changes, error) {
+		hooks := d.Webhooks[r.Account]
+		at := slices.IndexFunc(hooks, func(w *merchant.Webhook) bool { return w.URL == r.URL })
+		if at < 0 || !hooks[at].ChangedAt.Equal(r.Seen) {
+			return Changes{}, Conflict{}
+		}
+		changed := hooks[at].Rotate(secret, moment(now))
+		return Changes{Webhooks: []*merchant.Webhook{&changed}, By: r.By, RequestID: r.RequestID,
+			What: fmt.Sprintf("account %s: rotated the secret of %s", d.Accounts[r.Account].Name, webhookWords(&changed))}, nil
+	})
+	return NewWebhook{URL: r.URL, Secret: secret}, err
 }
 
 // changeWebhook makes an endpoint what the file says. One that the service switched off stays so, unless the file says

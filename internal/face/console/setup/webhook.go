@@ -1,12 +1,14 @@
 package setup
 
 import (
+	"crypto/rand"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
 
 	"boon.example/internal/face/console/desk"
-	"boon.example/internal/merchant"
+	"boon.example/internal/service"
 	edits "boon.example/internal/setup"
 )
 
@@ -26,6 +28,7 @@ type sending struct {
 	Attempts []sent
 	Off      string // why the service switched it off; "": it did not
 	Days     int    // over how many days events can be sent again
+	Changed  string // when it was changed last, for the form that makes another secret
 }
 
 // replayDays are over how many days a form has events be sent again.
@@ -54,6 +57,11 @@ func (p *pages) attempts(r *desk.Request, e *editing) (*sending, error) {
 		return nil, err
 	}
 	shown := &sending{Off: off, Days: replayDays}
+	for _, w := range p.Directory().Webhooks[r.Account.ID] {
+		if w.URL == e.known {
+			shown.Changed = w.ChangedAt.UTC().Format(time.RFC3339Nano)
+		}
+	}
 	if err := r.Operate(http.MethodGet, path+"/attempts?limit=20", "", nil, shown); err != nil {
 		return nil, err
 	}
@@ -82,19 +90,25 @@ func (p *pages) replay(r *desk.Request, e *editing) (desk.View, error) {
 		Changes: []string{r.Locale.Text("console.setup.replayed", days)}}})
 }
 
-// rotate gives the webhook another secret, which is shown this once.
+// rotate gives the webhook another secret, which is shown this once. A form that is sent twice makes one.
 func (p *pages) rotate(r *desk.Request, e *editing) (desk.View, error) {
 	if e.section.list != "webhooks" {
 		return desk.View{}, desk.ErrNoPage
 	}
-	path, _, err := p.webhook(r, e)
+	seen, err := time.Parse(time.RFC3339Nano, r.HTTP.PostForm.Get("changed"))
+	if err != nil || e.record == nil {
+		return desk.View{}, desk.ErrNoPage
+	}
+	rotation := edits.Rotation{Account: r.Account.ID, URL: e.known, Seen: seen, By: r.By(), RequestID: r.RequestID}
+	made, err := rotation.Apply(r.Context(), p.Store, r.RealTime(), rand.Reader)
+	if _, is := errors.AsType[edits.Conflict](err); is {
+		return p.show(r, e, shown{typed: e.record, seen: e.record.Some(fieldsOf(e.questions)).Mark(), conflict: true,
+			theirs: e.record})
+	}
 	if err != nil {
-		return desk.View{}, err
+		return desk.View{}, service.Stored(err)
 	}
-	var made struct{ Secret string }
-	if err := r.Operate(http.MethodPost, path+"/rotate-secret", "", map[string]any{}, &made); err != nil {
-		return desk.View{}, err
-	}
+	p.Refresh(r.Context())
 	return p.saved(r, e, &edits.Edited{Report: &edits.Report{Changes: []string{r.Locale.Text("console.setup.rotated")},
-		Webhooks: []edits.NewWebhook{{URL: e.known, Secret: merchant.WebhookSecret(made.Secret)}}}})
+		Webhooks: []edits.NewWebhook{made}}})
 }
