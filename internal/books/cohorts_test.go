@@ -89,24 +89,26 @@ func TestLinesAreActivity(t *testing.T) {
 // the file says so, until somebody uses the gift; else it is the import.
 func TestImportedGiftsAreAsOldAsTheyAre(t *testing.T) {
 	t.Parallel()
+	west := time.FixedZone("", -6*60*60) // that the account has now: the day of an entry stays
 	for name, c := range map[string]struct {
 		issued time.Time
 		used   bool
 		month  int
 	}{
 		"issued long ago":       {issued: on(3, 9).AddDate(-4, 0, 0), month: 202203},
+		"on the first day":      {issued: time.Date(2022, 3, 1, 0, 0, 0, 0, time.UTC), month: 202203},
 		"not said":              {month: 202606},
 		"after it was imported": {issued: on(9, 1), month: 202606},
 		"issued long ago, used": {issued: on(3, 9).AddDate(-4, 0, 0), used: true, month: 202607},
 	} {
 		imported := at(on(6, 15), 1, gift.Imported, 0, 0)
-		imported.Balance, imported.IssuedAt = 500, c.issued
+		imported.Balance, imported.IssuedOn = 500, c.issued
 		history := []gift.Entry{imported}
 		if c.used {
 			history = append(history, at(on(7, 1), 2, gift.Redemption, -100, 5))
 		}
 		idle := map[int]money.Amount{}
-		f := &books.Folder{Month: func(at time.Time) int { return books.Days(nil).Month(at, time.UTC) }}
+		f := &books.Folder{Month: func(at time.Time) int { return books.Days(nil).Month(at, west) }}
 		err := f.Fold(&books.Terms{}, history, on(8, 1), func(m books.Movement) {
 			if m.Idle {
 				idle[m.Month] += m.Money

@@ -105,7 +105,7 @@ func (g *folding) step(e *gift.Entry) error {
 	case line.Active():
 		g.active = g.Month(e.At)
 	case e.Kind == gift.Imported: // the last that is known of it
-		g.active = g.Month(issuedAt(e))
+		g.active = g.issuedIn(e)
 	}
 	g.recordChange(was, e, line)
 	return nil
@@ -157,13 +157,14 @@ func (g *folding) add(e *gift.Entry, amount money.Amount) {
 	g.lots = append(g.lots, Lot{Sold: SoldAt(e), Month: g.Month(e.At), Amount: amount})
 }
 
-// issuedAt is when another system issued a gift that was imported. Where it did not say, the gift was there when it was
-// imported.
-func issuedAt(e *gift.Entry) time.Time {
-	if e.IssuedAt.IsZero() || e.IssuedAt.After(e.At) {
-		return e.At
+// issuedIn is the month in which another system issued a gift that was imported. Where it did not say, the gift was
+// there when it was imported. The entry has the day: that of an instant would be another one once the account has
+// another time zone, and closed days would differ.
+func (f *Folder) issuedIn(e *gift.Entry) int {
+	if y, m, _ := e.IssuedOn.Date(); !e.IssuedOn.IsZero() {
+		return min(y*100+int(m), f.Month(e.At))
 	}
-	return e.IssuedAt
+	return f.Month(e.At)
 }
 
 // SoldAt is where the value that an entry puts into a gift was sold; zero: online.

@@ -359,9 +359,9 @@ func TestWhenAGiftWasIssuedIsChained(t *testing.T) {
 	e.Kind = gift.Imported
 	digests := map[Digest]string{}
 	for name, change := range map[string]func(*gift.Entry){"nothing": func(*gift.Entry) {},
-		"a day": func(e *gift.Entry) { e.IssuedAt = noon }, "another": func(e *gift.Entry) { e.IssuedAt = noon.Add(1000) },
+		"a day": func(e *gift.Entry) { e.IssuedOn = noon }, "another": func(e *gift.Entry) { e.IssuedOn = noon.Add(1000) },
 		"a person": func(e *gift.Entry) { e.Actor.Person = "Ann" },
-		"both":     func(e *gift.Entry) { e.Actor.Person, e.IssuedAt = "Ann", noon }} {
+		"both":     func(e *gift.Entry) { e.Actor.Person, e.IssuedOn = "Ann", noon }} {
 		changed := e
 		change(&changed)
 		d := DigestOf(Place{}, &changed, v, guid.ID{})

@@ -70,15 +70,15 @@ func appendEntry(b []byte, e *gift.Entry) []byte {
 		b = appendText(b, text)
 	}
 	b = append(b, p.StorefrontID[:]...)
-	if e.Actor.Person == "" && e.Sale.IsZero() && e.IssuedAt.IsZero() {
+	if e.Actor.Person == "" && e.Sale.IsZero() && e.IssuedOn.IsZero() {
 		return b
 	}
 	b = appendText(b, e.Actor.Person)
 	if !e.Sale.IsZero() {
 		b = append(append(b, e.Sale[:]...), e.Next[:]...)
 	}
-	if !e.IssuedAt.IsZero() {
-		b = appendTime(b, e.IssuedAt)
+	if !e.IssuedOn.IsZero() {
+		b = appendTime(b, e.IssuedOn)
 	}
 	return b
 }

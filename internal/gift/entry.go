@@ -55,7 +55,7 @@ type Details struct {
 	Counterpart     guid.ID    // of a transfer: the entry of the other gift
 	CounterpartGift guid.ID    // of a transfer: the other gift
 	Purchase        Purchase   // of an activation and a reload: what paid for it
-	IssuedAt        time.Time  // of an import: when another system issued the gift; zero: it did not say
+	IssuedOn        time.Time  // of an import: the day on which another system issued the gift; zero: it did not say
 	// Of entries that one call made of several gifts, by RedeemGifts or by giving that back as a whole: the first of
 	// them, and the next one.
 	Sale, Next guid.ID

@@ -458,8 +458,9 @@ func (w *writer) gift(line imports.Line) (gift.Gift, gift.Entry, error) {
 	g.Card.VATTreatment, g.Card.VATRate = a.VAT(line.ProgramID, guid.ID{})
 	g, e := g.Import(gift.Context{EntryID: idAt(w.m.AsOf), Now: w.m.AsOf, RequestID: w.m.ID.String()})
 	if e.Reason = "imported"; !line.IssuedAt.IsZero() {
-		e.IssuedAt = line.IssuedAt.UTC().Truncate(time.Microsecond)
-		e.Reason = "imported; another system issued it on " + line.IssuedAt.In(zoneOf(a)).Format(time.DateOnly)
+		y, m, d := line.IssuedAt.In(zoneOf(a)).Date() // the day stays, whatever zone the account will have
+		e.IssuedOn = time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+		e.Reason = "imported; another system issued it on " + e.IssuedOn.Format(time.DateOnly)
 	}
 	return g, e, nil
 }

@@ -19,7 +19,7 @@ type storedDetails struct {
 	Person          string          `json:"person,omitempty"`
 	Sale            string          `json:"sale,omitempty"`
 	Next            string          `json:"next,omitempty"`
-	IssuedAt        time.Time       `json:"issuedAt,omitzero"`
+	IssuedOn        time.Time       `json:"issuedOn,omitzero"`
 }
 
 type storedPurchase struct {
@@ -38,7 +38,7 @@ func DetailsText(e *gift.Entry) any {
 	}
 	stored := storedDetails{ReasonCode: string(d.ReasonCode), Counterpart: idText(d.Counterpart),
 		CounterpartGift: idText(d.CounterpartGift), Person: e.Actor.Person, Sale: idText(d.Sale), Next: idText(d.Next),
-		IssuedAt: d.IssuedAt.UTC()}
+		IssuedOn: d.IssuedOn.UTC()}
 	if p := d.Purchase; p != (gift.Purchase{}) {
 		stored.Purchase = &storedPurchase{p.Reference, p.FirstName, p.LastName, p.EmailAddress, idText(p.StorefrontID)}
 	}
@@ -71,7 +71,7 @@ func (s scanDetails) Scan(column any) error {
 	}
 	to := &s.entry.Details
 	*to, s.entry.Actor.Person = gift.Details{ReasonCode: gift.ReasonCode(stored.ReasonCode),
-		IssuedAt: stored.IssuedAt.UTC()}, stored.Person
+		IssuedOn: stored.IssuedOn.UTC()}, stored.Person
 	read := func(to *guid.ID, text string) {
 		if text != "" && err == nil {
 			*to, err = guid.Parse(text)
