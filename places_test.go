@@ -119,6 +119,7 @@ turns, by account | internal/face/console/signin busy | checks of passwords
 turns, by account | internal/face/till days | lists of a day
 turns, by account | internal/face/web printing | PDFs of single gifts
 turns, by account | internal/face/web sheets | PDFs of orders
+turns, by account | internal/ledger verifying | dry runs that show verification codes
 turns, by account | internal/store/lookup lists | readers of lists
 turns, by account | internal/store/lookup tills | readers of lists of a key
 turns, by account | internal/store/lookup orders | readers of orders and purchases

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -105,15 +106,9 @@ func (a *Auditor) checked(at Ref, m mark) {
 
 // Run checks until ctx ends.
 func (a *Auditor) Run(ctx context.Context) {
-	if a.Pace == 0 {
-		a.Pace = AuditPace
-	}
-	if a.Rest == 0 {
-		a.Rest = AuditRest
-	}
-	if a.Longest == 0 {
-		a.Longest = AuditLongest
-	}
+	a.Pace = cmp.Or(a.Pace, AuditPace)
+	a.Rest = cmp.Or(a.Rest, AuditRest)
+	a.Longest = cmp.Or(a.Longest, AuditLongest)
 	for ctx.Err() == nil {
 		err := a.round(ctx)
 		if err != nil && ctx.Err() == nil {

@@ -505,9 +505,13 @@ func (s *state) byKey(c *Call, at guid.ID, keys ...RequestKey) error {
 	if err := s.spendKeys(c, at, late); err != nil {
 		return err
 	}
+	now := "is spent now"
+	if c.DryRun {
+		now = "would be spent"
+	}
 	return refusal.At(refusal.NotFound, refusal.FieldOriginalKey,
-		"No %s with this key has arrived, so %s. The key is spent now: should the "+
-			"%[1]s still come, it is refused.", what.name, what.not)
+		"No %s with this key has arrived, so %s. The key %s: should the "+
+			"%[1]s still come, it is refused.", what.name, what.not, now)
 }
 
 // spendKeys has calls be refused should they still come.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,7 +15,11 @@ import (
 // 10,000 dry runs. So a call that shows one is decided under the lock of its voucher, after every attempt before it,
 // and a wrong one is entered as if it had been tried in earnest.
 //
-// TestDryRunsSayWhatWouldBeAnswered and TestDryRunsGuessNoVerificationCode (internal/face/api) show it.
+// Such calls are decided one at a time, in turns by account. Each may wait for a row that a till has locked, and keeps
+// a connection that tills could use meanwhile.
+//
+// TestDryRunsSayWhatWouldBeAnswered and TestDryRunsGuessNoVerificationCode (internal/face/api) show it, and
+// TestDryRunsWaitInTurn.
 func (e *Engine) rehearse(t *task) error {
 	want, now := Want{Rehearsed: true}, e.opts.Now().UTC().Truncate(time.Microsecond)
 	if err := safely(func() { t.prepare(now, &want) }); err != nil {
@@ -33,12 +38,35 @@ func (e *Engine) rehearse(t *task) error {
 	}
 	var err error
 	if t.call.Verifies {
-		err = e.store.Group(t.ctx, want, decide)
+		err = e.verify(t, want, decide)
 	} else {
 		err = e.store.Look(t.ctx, want, func(loaded *State) { decide(loaded) })
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrUnknown):
+		return fmt.Errorf("%w: %w", unavailable("Nothing was done, but it is not known whether the verification code was "+
+			"counted as a wrong one."), err)
+	case err != nil:
 		return fmt.Errorf("%w: %w", unavailable("The store is busy or cannot be reached; nothing was done."), err)
 	}
 	return panicked
+}
+
+// verify decides a dry run that shows a verification code, and keeps what decide returns.
+func (e *Engine) verify(t *task, want Want, decide func(*State) Changes) error {
+	free, err := e.verifying.Take(t.ctx, t.call.AccountID, t.call.AccountID)
+	if err != nil {
+		return err
+	}
+	defer free()
+	begun, told := time.Now(), GroupStats{Commands: 1}
+	told.Err = e.store.Group(t.ctx, want, func(loaded *State) Changes {
+		told.Done = decide(loaded)
+		return told.Done
+	})
+	if told.Took = time.Since(begun); told.Err != nil {
+		told.Done = Changes{}
+	}
+	e.opts.Observe(told)
+	return told.Err
 }

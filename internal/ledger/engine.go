@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"boon.example/internal/base/fair"
 	"boon.example/internal/base/span"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -113,6 +114,8 @@ type Engine struct {
 	spare atomic.Uint64 // deals out commands that belong to no lane in particular
 	ended sync.WaitGroup
 
+	verifying *fair.Places // for dry runs that show verification codes
+
 	newestLight atomic.Int64 // when the newest group with light commands of callers was committed
 }
 
@@ -142,18 +145,10 @@ type task struct {
 
 // Start makes an engine over a store. Stop ends it.
 func Start(store Store, opts Options) *Engine {
-	if opts.Lanes == 0 {
-		opts.Lanes = 1
-	}
-	if opts.Queue == 0 {
-		opts.Queue = 4096
-	}
-	if opts.Group == 0 {
-		opts.Group = 512
-	}
-	if opts.KeyTimeout == 0 {
-		opts.KeyTimeout = 2 * time.Second
-	}
+	opts.Lanes = cmp.Or(opts.Lanes, 1)
+	opts.Queue = cmp.Or(opts.Queue, 4096)
+	opts.Group = cmp.Or(opts.Group, 512)
+	opts.KeyTimeout = cmp.Or(opts.KeyTimeout, 2*time.Second)
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -163,7 +158,8 @@ func Start(store Store, opts Options) *Engine {
 	if opts.Observe == nil {
 		opts.Observe = func(GroupStats) {}
 	}
-	e := &Engine{store: store, opts: opts, running: map[RequestKey]chan struct{}{}}
+	e := &Engine{store: store, opts: opts, running: map[RequestKey]chan struct{}{},
+		verifying: fair.New(1)}
 	for range opts.Lanes {
 		l := &lane{Engine: e, queue: make(chan *task, opts.Queue)}
 		e.lanes = append(e.lanes, l)

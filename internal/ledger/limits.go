@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
-	"boon.example/internal/money"
 )
 
 // CountKind says what a count is of.
@@ -121,19 +119,6 @@ type spend struct {
 	most merchant.Count // that it may come to; zero: as much as one likes
 }
 
-// atMost is what more may bring a count to.
-func atMost(l *merchant.Limits, more merchant.Count) merchant.Count {
-	limit := func(more, limit int64) int64 {
-		if more <= 0 || limit == 0 {
-			return math.MaxInt64
-		}
-		return limit
-	}
-	return merchant.Count{Amount: money.Amount(limit(int64(more.Amount), int64(l.IssuedPerDay))),
-		Gifts: limit(more.Gifts, l.GiftsPerDay), Messages: limit(more.Messages, l.MessagesPerDay),
-		Texts: limit(more.Texts, l.TextsPerDay)}
-}
-
 // add notes counts of one day. They are added to that of the count, which may be the next one.
 func (s *state) add(today int, all []spend) {
 	for _, x := range all {
@@ -160,7 +145,7 @@ func (s *state) sending(c *Call, more merchant.Count, contacts map[string]mercha
 		day = today
 		key := CountKey{c.AccountID, SentCount, o.id, ""}
 		over = cmp.Or(over, b.Send(s.Counts[key].On(today), more))
-		all = append(all, spend{key, more, atMost(&o.Limits, more)})
+		all = append(all, spend{key, more, o.AtMost(more)})
 		if o.MessagesPerContactPerDay == 0 {
 			continue
 		}
@@ -168,7 +153,7 @@ func (s *state) sending(c *Call, more merchant.Count, contacts map[string]mercha
 		for to, messages := range contacts {
 			key := CountKey{c.AccountID, ContactCount, o.id, contact.Key(to)}
 			over = cmp.Or(over, b.Contact(s.Counts[key].On(today), messages))
-			all = append(all, spend{key, messages, atMost(&each, messages)})
+			all = append(all, spend{key, messages, each.AtMost(messages)})
 		}
 	}
 	return day, all, over

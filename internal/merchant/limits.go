@@ -166,3 +166,16 @@ func (b *Budget) reached(name, limit, used, more string) error {
 	refused.RetryAfter = b.Left
 	return refused
 }
+
+// AtMost is what more may bring a count to.
+func (l *Limits) AtMost(more Count) Count {
+	limit := func(more, limit int64) int64 {
+		if more <= 0 || limit == 0 {
+			return math.MaxInt64
+		}
+		return limit
+	}
+	return Count{Amount: money.Amount(limit(int64(more.Amount), int64(l.IssuedPerDay))),
+		Gifts: limit(more.Gifts, l.GiftsPerDay), Messages: limit(more.Messages, l.MessagesPerDay),
+		Texts: limit(more.Texts, l.TextsPerDay)}
+}
