@@ -89,7 +89,7 @@ import type {paths} from "./gifts.js";
 const call = (key: string) => createClient<paths>({baseUrl: env.BOON_URL, headers: {Authorization: env[key]}});
 const {data: order} = await call("BOON_SHOP_KEY").POST("/api/integration/gifting/send-gift", {
   params: {header: {"Idempotency-Key": "purchase-1"}}, body: purchase});
-const voucherPublicToken = order!.gifts[0].giftURL, till = call("BOON_TILL_KEY");
+const voucherPublicToken = order!.gifts[0].giftURL!, till = call("BOON_TILL_KEY");
 const {data: shown} = await till.POST("/api/integration/redemption/validate-gift", {body: {voucherPublicToken}});
 const {data: paid} = await till.POST("/api/integration/redemption/redeem-gift", {
   params: {header: {"Idempotency-Key": "sale-1"}}, body: {voucherPublicToken, amount: 9.5}});
@@ -99,12 +99,12 @@ console.log(shown!.currentBalance, paid!.amount, paid!.currentBalance);
 const signed = (key: string, name: string) => ({headers: {Authorization: env[key], "Idempotency-Key": name}});
 const there = globalThis.fetch; // what orval makes calls the host that serves the page
 globalThis.fetch = (path, options) => there(env.BOON_URL + path, options);
-const order = await sendGift(purchase, signed("BOON_SHOP_KEY", "purchase-1"));
+const order = await sendGift(purchase, {}, signed("BOON_SHOP_KEY", "purchase-1"));
 if (order.status !== 201) throw new Error(JSON.stringify(order.data));
-const voucherPublicToken = order.data.gifts[0].giftURL;
+const voucherPublicToken = order.data.gifts[0].giftURL!;
 const shown = await validateGift({voucherPublicToken}, signed("BOON_TILL_KEY", "sale-0"));
 if (shown.status !== 200) throw new Error(JSON.stringify(shown.data));
-const paid = await redeemGift({voucherPublicToken, amount: 9.5}, signed("BOON_TILL_KEY", "sale-1"));
+const paid = await redeemGift({voucherPublicToken, amount: 9.5}, {}, signed("BOON_TILL_KEY", "sale-1"));
 if (paid.status !== 200) throw new Error(JSON.stringify(paid.data));
 console.log(shown.data.currentBalance, paid.data.amount, paid.data.currentBalance);
 `,

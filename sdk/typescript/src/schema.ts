@@ -5394,7 +5394,7 @@ export interface components {
         /** @description The `nextCursor` of the page before; absent for the first page. A cursor stays right while records are added. */
         Cursor: string;
         /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-        DryRun: "true" | "false";
+        DryRunQuery: "true" | "false";
         /**
          * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
          *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
@@ -5404,7 +5404,7 @@ export interface components {
         /** @description How many to give at most. */
         Limit: number;
         /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
-        Receipt: "true" | "false";
+        ReceiptQuery: "true" | "false";
         /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
         RequestID: string;
         /** @description The key of the till. */
@@ -5676,7 +5676,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -5784,7 +5784,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -5889,7 +5889,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -5997,7 +5997,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -6093,7 +6093,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -6414,7 +6414,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -6519,7 +6519,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -6628,7 +6628,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -6736,7 +6736,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -6858,7 +6858,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -6954,7 +6954,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -7065,7 +7065,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -7240,9 +7240,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
                 /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
-                receipt?: components["parameters"]["Receipt"];
+                receipt?: components["parameters"]["ReceiptQuery"];
             };
             header?: {
                 /**
@@ -7357,9 +7357,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
                 /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
-                receipt?: components["parameters"]["Receipt"];
+                receipt?: components["parameters"]["ReceiptQuery"];
             };
             header?: {
                 /**
@@ -7468,9 +7468,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
                 /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
-                receipt?: components["parameters"]["Receipt"];
+                receipt?: components["parameters"]["ReceiptQuery"];
             };
             header?: {
                 /**
@@ -7588,7 +7588,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -7707,9 +7707,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
                 /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
-                receipt?: components["parameters"]["Receipt"];
+                receipt?: components["parameters"]["ReceiptQuery"];
             };
             header?: {
                 /**
@@ -7828,7 +7828,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -7948,7 +7948,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -8060,9 +8060,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
                 /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
-                receipt?: components["parameters"]["Receipt"];
+                receipt?: components["parameters"]["ReceiptQuery"];
             };
             header?: {
                 /**
@@ -8180,7 +8180,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -8292,7 +8292,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**
@@ -8410,7 +8410,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
-                dryRun?: components["parameters"]["DryRun"];
+                dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
                 /**

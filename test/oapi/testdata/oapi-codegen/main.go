@@ -32,12 +32,12 @@ func main() {
 		panic(fmt.Sprint(err, string(sent.Body)))
 	}
 	token, amount := sent.JSON201.Gifts[0].GiftURL, 9.5
-	shown, err := till.ValidateGiftWithResponse(context.Background(), nil, gifts.ValidateGift{VoucherPublicToken: &token})
+	shown, err := till.ValidateGiftWithResponse(context.Background(), nil, gifts.ValidateGift{VoucherPublicToken: token})
 	if err != nil || shown.JSON200 == nil {
 		panic(fmt.Sprint(err, string(shown.Body)))
 	}
 	paid, err := till.RedeemGiftWithResponse(context.Background(), &gifts.RedeemGiftParams{IdempotencyKey: &sale},
-		gifts.RedeemGift{VoucherPublicToken: &token, Amount: &amount})
+		gifts.RedeemGift{VoucherPublicToken: token, Amount: &amount})
 	if err != nil || paid.JSON200 == nil {
 		panic(fmt.Sprint(err, string(paid.Body)))
 	}
