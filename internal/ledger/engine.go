@@ -20,6 +20,8 @@ import (
 	"boon.example/internal/refusal"
 )
 
+const keyTimeout = 2 * time.Second // the default of Options.KeyTimeout
+
 // Options tune an Engine; the zero value is what a service wants.
 type Options struct {
 	Lanes int // transactions under way at once, for a database that has row locks. Default 1
@@ -148,7 +150,7 @@ func Start(store Store, opts Options) *Engine {
 	opts.Lanes = cmp.Or(opts.Lanes, 1)
 	opts.Queue = cmp.Or(opts.Queue, 4096)
 	opts.Group = cmp.Or(opts.Group, 512)
-	opts.KeyTimeout = cmp.Or(opts.KeyTimeout, 2*time.Second)
+	opts.KeyTimeout = cmp.Or(opts.KeyTimeout, keyTimeout)
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}

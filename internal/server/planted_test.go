@@ -28,7 +28,7 @@ func TestAPlantedKeyDoesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	driver, source := "sqlite", filepath.Join(s.data, store.DatabaseName)
+	driver, source := "sqlite", filepath.Join(s.data, store.DatabaseName)+"?_pragma=busy_timeout(10000)"
 	if s.database != "" {
 		driver, source = "pgx", s.database
 	}

@@ -35,8 +35,8 @@ func ReadQuery(raw string) *Query {
 // Names are the parameters that the address has, sorted.
 func (q *Query) Names() []string { return slices.Sorted(maps.Keys(q.values)) }
 
-// Has reports whether the address has a parameter, be it empty.
-func (q *Query) Has(name string) bool { return q.values.Has(name) }
+// Given reports whether the address has a parameter, be it empty.
+func (q *Query) Given(name string) bool { return q.values.Has(name) }
 
 // Text gives a parameter, "" when it is absent.
 func (q *Query) Text(name string) string {

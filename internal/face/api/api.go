@@ -403,7 +403,7 @@ func (c *call) readParameters() error {
 // isTrue reads a parameter that asks for something.
 func isTrue(q *wire.Query, name, why string) bool {
 	asked := q.Text(name)
-	if q.Has(name) && asked != "true" && asked != "false" { // also without a value: who sends it asks for something
+	if q.Given(name) && asked != "true" && asked != "false" { // also without a value: who sends it asks for something
 		q.Add(name, "Send %[1]s=true %[2]s, or leave %[1]s out.", name, why)
 	}
 	return asked == "true"
