@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"boon.example/internal/post/delivery"
 	"boon.example/internal/post/message"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 	"boon.example/internal/store"
 )
 
@@ -53,46 +53,30 @@ func (a *app) sample(of consolesetup.Sample) http.Handler {
 			}
 			to.URL.Path = "/outbox/" + of.Gift.ID.String() + "/html"
 		}
-		shown := kept{header: http.Header{}}
+		var shown service.Kept
 		site.ServeHTTP(&shown, to)
-		shown.embed(of.Pictures)
-		maps.Copy(w.Header(), shown.header)
-		w.WriteHeader(shown.status)
-		_, _ = w.Write(shown.body.Bytes()) // the browser may have gone
+		embed(&shown, of.Pictures)
+		maps.Copy(w.Header(), shown.Header())
+		w.WriteHeader(shown.Status())
+		_, _ = w.Write(shown.Body.Bytes()) // the browser may have gone
 	})
 }
 
-// kept keeps an answer of the site.
-type kept struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-// Header implements http.ResponseWriter.
-func (w *kept) Header() http.Header { return w.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (w *kept) WriteHeader(status int) { w.status = status }
-
-// Write implements http.ResponseWriter.
-func (w *kept) Write(b []byte) (int, error) { return w.body.Write(b) }
-
-// embed puts pictures that are at no address yet into a page.
-func (w *kept) embed(pictures []merchant.Asset) {
-	if len(pictures) == 0 || !strings.HasPrefix(w.header.Get("Content-Type"), "text/html") {
+// embed puts pictures that are at no address yet into a page that was kept.
+func embed(w *service.Kept, pictures []merchant.Asset) {
+	if len(pictures) == 0 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
 		return
 	}
-	page := w.body.String()
+	page := w.Body.String()
 	for _, a := range pictures {
 		page = strings.ReplaceAll(page, `"/assets/`+a.Hash.String()+`"`,
 			`"data:image/`+string(a.Kind)+`;base64,`+base64.StdEncoding.EncodeToString(a.Bytes)+`"`)
 	}
-	w.body.Reset()
-	w.body.WriteString(page)
+	w.Body.Reset()
+	w.Body.WriteString(page)
 	const policy = "Content-Security-Policy"
-	w.header.Set(policy, strings.Replace(w.header.Get(policy), "img-src 'self'", "img-src 'self' data:", 1))
-	w.header.Del("Content-Length")
+	w.Header().Set(policy, strings.Replace(w.Header().Get(policy), "img-src 'self'", "img-src 'self' data:", 1))
+	w.Header().Del("Content-Length")
 }
 
 // post has the mail of the gift made. Whoever changes a design of a test account sees the mail as it would arrive.

@@ -41,9 +41,9 @@ func (r *Request) Operate(method, path, key string, body, answer any) error {
 	if key != "" {
 		inner.Header.Set("Idempotency-Key", key)
 	}
-	w := Answered{header: http.Header{}}
+	var w Answered
 	r.desk.Operations.ServeHTTP(&w, inner)
-	if w.status >= http.StatusBadRequest {
+	if w.Status() >= http.StatusBadRequest {
 		return w.refused()
 	}
 	if as, whole := answer.(*Answered); whole {
@@ -53,7 +53,7 @@ func (r *Request) Operate(method, path, key string, body, answer any) error {
 	if answer == nil {
 		return nil
 	}
-	if err := json.Unmarshal(w.body.Bytes(), answer); err != nil {
+	if err := json.Unmarshal(w.Body.Bytes(), answer); err != nil {
 		return fmt.Errorf("reading the answer to %s %s: %w", method, path, err)
 	}
 	return nil
@@ -70,21 +70,8 @@ type readCloser struct{ *bytes.Reader }
 // Close implements io.Closer.
 func (readCloser) Close() error { return nil }
 
-// Answered keeps an answer of the interface.
-type Answered struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-// Header implements http.ResponseWriter.
-func (w *Answered) Header() http.Header { return w.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (w *Answered) WriteHeader(status int) { w.status = status }
-
-// Write implements http.ResponseWriter.
-func (w *Answered) Write(b []byte) (int, error) { return w.body.Write(b) }
+// Answered is an answer of the interface.
+type Answered struct{ service.Kept }
 
 // undecided is a refusal that leaves open whether the operation was done. It is none for a page, so that no page shows
 // its form anew: under another key the operation could be done twice. See again.
@@ -99,7 +86,7 @@ func (w *Answered) refused() error {
 		Code     refusal.Code
 		Messages []struct{ Path, Text string }
 	}
-	if err := json.Unmarshal(w.body.Bytes(), &problem); err != nil {
+	if err := json.Unmarshal(w.Body.Bytes(), &problem); err != nil {
 		return fmt.Errorf("reading a refusal: %w", err)
 	}
 	refused := &refusal.Error{Code: problem.Code}
@@ -115,9 +102,9 @@ func (w *Answered) refused() error {
 // download is the answer as a file for the browser.
 func (w *Answered) download(h http.Header) service.Reply {
 	for _, name := range []string{"Content-Disposition", "Content-Digest", "Boon-Proof"} {
-		if value := w.header.Get(name); value != "" {
+		if value := w.Header().Get(name); value != "" {
 			h.Set(name, value)
 		}
 	}
-	return service.Reply{Status: http.StatusOK, Type: w.header.Get("Content-Type"), Body: w.body.Bytes()}
+	return service.Reply{Status: http.StatusOK, Type: w.Header().Get("Content-Type"), Body: w.Body.Bytes()}
 }

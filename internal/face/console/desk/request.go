@@ -235,14 +235,14 @@ func (f *desk) reply(r *Request, v View, err error) service.Reply {
 
 // whole is the answer of a handler.
 func whole(r *Request, from http.Handler) service.Reply {
-	w := Answered{header: http.Header{}, status: http.StatusOK}
+	var w service.Kept
 	from.ServeHTTP(&w, r.HTTP)
 	for _, name := range []string{"Content-Security-Policy", "Content-Language"} {
-		if value := w.header.Get(name); value != "" {
+		if value := w.Header().Get(name); value != "" {
 			r.Writer.Header().Set(name, value)
 		}
 	}
-	return service.Reply{Status: w.status, Type: w.header.Get("Content-Type"), Body: w.body.Bytes()}
+	return service.Reply{Status: w.Status(), Type: w.Header().Get("Content-Type"), Body: w.Body.Bytes()}
 }
 
 // again asks to send the very same form once more, under the key that it has.
