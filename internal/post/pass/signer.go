@@ -70,14 +70,15 @@ const maxKey = 5_000
 // maxChain is how many certificates a file has at most. Apple's chains have three.
 const maxChain = 5
 
+// keyOf reads a private key in PEM form that signs passes. The error is a sentence.
 func keyOf(file []byte) (crypto.Signer, error) {
 	block, _ := pem.Decode(file)
-	if block != nil && len(block.Bytes) > maxKey {
-		return nil, errors.New("This private key is larger than any of Apple's.")
-	}
-	if block == nil {
+	switch {
+	case block == nil:
 		return nil, errors.New("This holds no private key in PEM form, from -----BEGIN PRIVATE KEY----- to its end. " +
 			"Take the key out of a .p12 file with openssl pkcs12 -nocerts -nodes.")
+	case len(block.Bytes) > maxKey:
+		return nil, errors.New("This private key is larger than any of Apple's.")
 	}
 	var key any
 	var err error
