@@ -296,6 +296,33 @@ func TestExportOfAnySetUp(t *testing.T) {
 	}
 }
 
+// TestWhatIsTypedReadsNoFile: a path that somebody types leads to no file of the service's machine, be it there or not.
+func TestWhatIsTypedReadsNoFile(t *testing.T) {
+	t.Parallel()
+	const there = "document/testdata/everything.yaml"
+	if _, err := os.Stat(there); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{there, "../setup/" + there, "/etc/passwd", "none.pem"} {
+		account, pictures := everything(t)
+		apple := account["wallet"].(document.Fields)["apple"].(document.Fields)
+		apple["certificate"], apple["key"] = path, path
+		account["voucherDesigns"].([]any)[0].(document.Fields)["logo"] = path
+		_, err := document.ReadTyped(account, pictures, nil)
+		problems, _ := errors.AsType[setup.Problems](err)
+		var at []string
+		for _, p := range problems {
+			if at = append(at, p.Path); !strings.Contains(p.Text, "No file is read") &&
+				!strings.Contains(p.Text, "This picture is not there any more") {
+				t.Errorf("%s, %s: %s", path, p.Path, p.Text)
+			}
+		}
+		if len(at) != 3 {
+			t.Errorf("with %s, problems stand at %q", path, at)
+		}
+	}
+}
+
 // TestSentencesSayNothingOfFiles: no sentence that an edit may be refused with speaks of lines or quotes.
 func TestSentencesSayNothingOfFiles(t *testing.T) {
 	t.Parallel()

@@ -26,8 +26,8 @@ func (f fields) pem(name string) (v value, text []byte, ok bool) {
 	case strings.Contains(v.Value, "-----BEGIN "):
 		return v, []byte(v.Value), true
 	case f.folder == nil:
-		f.problem(v, "Files are read from beside the set-up file, and this set-up is not a file. Give boon apply the file's "+
-			"name, or write the text here, from -----BEGIN to its end.")
+		f.problem(v, "Paste the text itself here, from -----BEGIN to its end. No file is read: only a set-up file has files "+
+			"beside it.")
 		return v, nil, false
 	case !fs.ValidPath(v.Value):
 		f.problem(v, "This must be the path of a file in the set-up file's folder or below it, such as wallet/apple.pem, "+
