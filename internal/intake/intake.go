@@ -89,7 +89,7 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	case err != nil:
 		return nil, fmt.Errorf("reading the file: %w", err)
 	case n > MaxFile:
-		return nil, FileError{fmt.Errorf("The file has more than %d bytes: cut it into several files.", MaxFile)}
+		return nil, fmt.Errorf("the file has more than %d bytes: cut it into several files", MaxFile)
 	}
 	hash.Sum(r.File[:0])
 	if r.Begun, err = begun(ctx, s, o, r.File); err != nil {
@@ -196,12 +196,6 @@ func (r *Report) compare(o *Order) {
 	}
 }
 
-// FileError tells what is wrong with a file as a whole.
-type FileError struct{ error }
-
-// Unwrap gives the cause.
-func (e FileError) Unwrap() error { return e.error }
-
 // together is how many codes are looked for at once.
 const together = 1_000
 
@@ -210,7 +204,7 @@ func each(ctx context.Context, s Store, o *Order, r *Report, file io.Reader,
 	take func(imports.Line, *Taken, []imports.Problem) error) error {
 	lines, err := imports.NewReader(file, o.Account, o.From, r.AsOf)
 	if err != nil {
-		return FileError{err}
+		return err
 	}
 	var but guid.ID
 	if r.Begun != nil {
@@ -220,7 +214,7 @@ func each(ctx context.Context, s Store, o *Order, r *Report, file io.Reader,
 	for done := 0; ; done++ {
 		line, problems, err := lines.Next()
 		if err != nil && !errors.Is(err, io.EOF) {
-			return FileError{err}
+			return fmt.Errorf("reading the file: %w", err)
 		}
 		if err == nil {
 			b.add(line, problems)
@@ -282,8 +276,8 @@ func (b *batch) pass(ctx context.Context, s Store, a *merchant.Account, by guid.
 // ErrRefused tells that an order was not carried out, and that nothing was changed: its report says why.
 var ErrRefused = errors.New("nothing was imported")
 
-// Begin keeps that an order is going to be carried out that Check has reported on, unless that is kept already.
-func Begin(ctx context.Context, s Store, o *Order, r *Report) (*Import, error) {
+// begin keeps that an order is going to be carried out that Check has reported on, unless that is kept already.
+func begin(ctx context.Context, s Store, o *Order, r *Report) (*Import, error) {
 	if r.Refuses(o) {
 		return nil, ErrRefused
 	}
@@ -305,7 +299,7 @@ func Begin(ctx context.Context, s Store, o *Order, r *Report) (*Import, error) {
 // killed meanwhile checks the same file and brings it again. That an import is finished is told only once no failover
 // loses it. Of a file that was changed since Check, nothing is finished: the error is ErrChanged.
 func Bring(ctx context.Context, s Store, o *Order, r *Report, file io.ReadSeeker) (*Import, error) {
-	m, err := Begin(ctx, s, o, r)
+	m, err := begin(ctx, s, o, r)
 	switch {
 	case err != nil:
 		return nil, err

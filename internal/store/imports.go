@@ -166,7 +166,7 @@ func (s *Store) flip(ctx context.Context, tx *sql.Tx, m *intake.Import, update s
 // UndoImport has the gifts of an import be there no more, and makes their codes free. It fails with intake.ErrUsed
 // where something happened to one of them. Whoever does it again goes on where it stopped.
 func (s *Store) UndoImport(ctx context.Context, m *intake.Import, by event.TrailEntry, done func(freed int)) error {
-	if err := s.HideImport(ctx, m); err != nil {
+	if err := s.hideImport(ctx, m); err != nil {
 		return err
 	}
 	if err := s.freeCodes(ctx, m, done); err != nil {
@@ -194,8 +194,8 @@ func (s *Store) UndoImport(ctx context.Context, m *intake.Import, by event.Trail
 	return nil
 }
 
-// HideImport takes the first step of UndoImport, unless it was taken: the gifts are there no more.
-func (s *Store) HideImport(ctx context.Context, m *intake.Import) error {
+// hideImport takes the first step of UndoImport, unless it was taken: the gifts are there no more.
+func (s *Store) hideImport(ctx context.Context, m *intake.Import) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		const query = `SELECT ` + importColumns + ` FROM gift_import WHERE account_id = $1 AND id = $2`
 		is, err := scanImport(tx.QueryRowContext(ctx, query, db.KeyOf(m.AccountID), db.KeyOf(m.ID)))
