@@ -459,7 +459,9 @@ func TestUploadsCountAsMemory(t *testing.T) {
 	var underWay sync.WaitGroup
 	upload := func() { // it ends with the test, or when it finds no room
 		body, end := io.Pipe()
-		defer context.AfterFunc(t.Context(), func() { end.CloseWithError(io.ErrUnexpectedEOF) })()
+		cut := func() { end.CloseWithError(io.ErrUnexpectedEOF) }
+		defer cut()
+		defer context.AfterFunc(t.Context(), cut)()
 		req, err := http.NewRequest(http.MethodPost, owner.url+path, body)
 		if err != nil {
 			return
