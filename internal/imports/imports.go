@@ -4,8 +4,6 @@
 package imports
 
 import (
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
@@ -49,14 +47,11 @@ type Reader struct {
 	format  Format
 	now     time.Time
 
-	records *records
-	csv     *csv.Reader
-	feed    *strings.Reader // what csv reads: one record
-	at      map[Field]int
-	names   []string
-	seed    maphash.Seed
-	seen    map[uint64]int32 // the lines of codes, by a hash of what finds them
-	marks   map[string]bool  // what stands beside amounts: whether it is a mark of the account's currency
+	table *Table
+	at    map[Field]int
+	seed  maphash.Seed
+	seen  map[uint64]int32 // the lines of codes, by a hash of what finds them
+	marks map[string]bool  // what stands beside amounts: whether it is a mark of the account's currency
 
 	line     Line
 	fields   []string
@@ -70,108 +65,48 @@ func NewReader(file io.Reader, a *merchant.Account, from merchant.System, now ti
 	if err != nil {
 		return nil, err
 	}
-	text, err := decoded(file)
+	table, first, err := openTable(file)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{account: a, format: format, now: now, records: &records{text: text, comma: ','},
-		feed: strings.NewReader(""), seed: maphash.MakeSeed(), seen: make(map[uint64]int32), marks: make(map[string]bool)}
-	first, err := r.separator()
-	if err != nil {
-		return nil, err
-	}
-	r.parseAnew()
+	r := &Reader{account: a, format: format, now: now, table: table, seed: maphash.MakeSeed(),
+		seen: make(map[uint64]int32), marks: make(map[string]bool)}
 	if err := r.begin(first); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-func (r *Reader) parseAnew() {
-	r.csv = csv.NewReader(r.feed)
-	r.csv.Comma, r.csv.FieldsPerRecord, r.csv.LazyQuotes, r.csv.ReuseRecord = rune(r.records.comma), -1, true, true
-}
-
-// separator finds out what parts the columns, by the first line that says something.
-func (r *Reader) separator() (record, error) {
-	first, err := r.records.next()
-	if errors.Is(err, io.EOF) {
-		return first, errors.New("The file has no line that says anything.")
-	}
-	mark, named := strings.CutPrefix(strings.TrimSpace(string(first.text)), "sep=")
-	if err == nil && named && len(mark) == 1 {
-		r.records.comma = mark[0]
-		first, err = r.records.next()
-		return first, err
-	}
-	most := 0
-	for _, comma := range []byte{',', ';', '\t'} {
-		if n := strings.Count(string(first.text), string(rune(comma))); n > most {
-			most, r.records.comma = n, comma
-		}
-	}
-	return first, err
-}
-
 // begin takes the names of the columns from the first line, or has it read as a gift.
 func (r *Reader) begin(first record) (err error) {
+	if r.format.Order == nil {
+		if err = r.table.name(first); err == nil {
+			r.at, err = r.format.columns(r.table.Names)
+		}
+		return err
+	}
 	if first.bad != "" {
 		return fmt.Errorf("Line %d: %s", first.line, first.bad)
 	}
-	if r.format.Order != nil {
-		r.at = r.format.ordered()
-		for _, field := range r.format.Order {
-			r.names = append(r.names, string(field))
-		}
-		r.records.again, r.records.line = append([][]byte{first.text}, r.records.again...), first.line-1
-		return nil
+	r.at = r.format.ordered()
+	for _, field := range r.format.Order {
+		r.table.Names = append(r.table.Names, string(field))
 	}
-	names, err := r.split(first.text)
-	if err != nil {
-		return fmt.Errorf("Line %d: %w", first.line, err)
-	}
-	for _, name := range names {
-		r.names = append(r.names, strings.TrimSpace(name))
-	}
-	r.at, err = r.format.columns(r.names)
-	return err
-}
-
-// split gives the columns of a record.
-func (r *Reader) split(record []byte) ([]string, error) {
-	text := string(utf8Text(record))
-	r.feed.Reset(text)
-	before := r.csv.InputOffset()
-	fields, err := r.csv.Read()
-	if read := r.csv.InputOffset() - before; err != nil || read != int64(len(text)) {
-		r.parseAnew() // what is left of this record is no part of the next one
-		return nil, errors.New("The line cannot be taken apart into columns.")
-	}
-	return fields, nil
+	r.table.unread(first)
+	return nil
 }
 
 // Next gives the next line, and what is wrong with it; with a problem, it is not to be taken. The error is io.EOF at
 // the end of the file.
 func (r *Reader) Next() (Line, []Problem, error) {
-	next, err := r.records.next()
+	next, err := r.table.Next()
 	if err != nil {
 		return Line{}, nil, err
 	}
-	r.line, r.problems, r.fields = Line{Number: next.line}, nil, nil
-	if next.bad == "" {
-		if r.fields, err = r.split(next.text); err != nil {
-			next.bad = err.Error()
-		}
-	}
-	switch {
-	case next.bad != "":
-		r.wrong("", "%s", next.bad)
-	case strings.Contains(strings.Join(r.fields, ""), "\x00"):
-		r.wrong("", "The line has a zero byte in it: the file is damaged.")
-	case len(r.fields) > len(r.names):
-		r.wrong("", "The line has %d columns, and the file names %d: put a text with %q in it into quotation marks.",
-			len(r.fields), len(r.names), string(rune(r.records.comma)))
-	default:
+	r.line, r.problems, r.fields = Line{Number: next.Number}, nil, next.Fields
+	if next.Wrong != "" {
+		r.wrong("", "%s", next.Wrong)
+	} else {
 		r.read()
 	}
 	return r.line, r.problems, nil
@@ -180,8 +115,8 @@ func (r *Reader) Next() (Line, []Problem, error) {
 // wrong notes what is wrong with a field of the line; "": with the whole line.
 func (r *Reader) wrong(field Field, text string, args ...any) {
 	p := Problem{Line: r.line.Number, Text: fmt.Sprintf(text, args...)}
-	if at, ok := r.at[field]; ok && at < len(r.names) {
-		p.Column = r.names[at]
+	if at, ok := r.at[field]; ok && at < len(r.table.Names) {
+		p.Column = r.table.Names[at]
 	}
 	r.problems = append(r.problems, p)
 }

@@ -1,0 +1,131 @@
+package imports
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Table reads a CSV file line by line, as spreadsheets and other programs write it: with commas, semicolons or tabs,
+// in UTF-8, UTF-16 or Windows-1252, with whatever ends its lines.
+type Table struct {
+	Names []string // of the columns
+
+	records *records
+	csv     *csv.Reader
+	feed    *strings.Reader // what csv reads: one record
+}
+
+// Row is a line of a table.
+type Row struct {
+	Number int      // of the line of the file, the first one is 1
+	Fields []string // as many as the table has names, or fewer
+	Wrong  string   // why the line cannot be read: a sentence; "": it can
+}
+
+// NewTable begins with a file whose first line names the columns. The error is a sentence about the whole file, or what
+// reading it failed with.
+func NewTable(file io.Reader) (*Table, error) {
+	t, first, err := openTable(file)
+	if err == nil {
+		err = t.name(first)
+	}
+	return t, err
+}
+
+// openTable begins with a file, and gives its first line that says something.
+func openTable(file io.Reader) (*Table, record, error) {
+	text, err := decoded(file)
+	if err != nil {
+		return nil, record{}, err
+	}
+	t := &Table{records: &records{text: text, comma: ','}, feed: strings.NewReader("")}
+	first, err := t.separator()
+	t.parseAnew()
+	return t, first, err
+}
+
+func (t *Table) parseAnew() {
+	t.csv = csv.NewReader(t.feed)
+	t.csv.Comma, t.csv.FieldsPerRecord, t.csv.LazyQuotes, t.csv.ReuseRecord = rune(t.records.comma), -1, true, true
+}
+
+// separator finds out what parts the columns, by the first line that says something.
+func (t *Table) separator() (record, error) {
+	first, err := t.records.next()
+	if errors.Is(err, io.EOF) {
+		return first, errors.New("The file has no line that says anything.")
+	}
+	mark, named := strings.CutPrefix(strings.TrimSpace(string(first.text)), "sep=")
+	if err == nil && named && len(mark) == 1 {
+		t.records.comma = mark[0]
+		first, err = t.records.next()
+		return first, err
+	}
+	most := 0
+	for _, comma := range []byte{',', ';', '\t'} {
+		if n := strings.Count(string(first.text), string(rune(comma))); n > most {
+			most, t.records.comma = n, comma
+		}
+	}
+	return first, err
+}
+
+// name takes the names of the columns from a line.
+func (t *Table) name(first record) error {
+	if first.bad != "" {
+		return fmt.Errorf("Line %d: %s", first.line, first.bad)
+	}
+	names, err := t.split(first.text)
+	if err != nil {
+		return fmt.Errorf("Line %d: %w", first.line, err)
+	}
+	for _, name := range names {
+		t.Names = append(t.Names, strings.TrimSpace(name))
+	}
+	return nil
+}
+
+// unread has a line be read once more.
+func (t *Table) unread(first record) {
+	t.records.again, t.records.line = append([][]byte{first.text}, t.records.again...), first.line-1
+}
+
+// split gives the columns of a record.
+func (t *Table) split(record []byte) ([]string, error) {
+	text := string(utf8Text(record))
+	t.feed.Reset(text)
+	before := t.csv.InputOffset()
+	fields, err := t.csv.Read()
+	if read := t.csv.InputOffset() - before; err != nil || read != int64(len(text)) {
+		t.parseAnew() // what is left of this record is no part of the next one
+		return nil, errors.New("The line cannot be taken apart into columns.")
+	}
+	return fields, nil
+}
+
+// Next gives the next line; its fields are good until the one after it. The error is io.EOF at the end of the file.
+func (t *Table) Next() (Row, error) {
+	next, err := t.records.next()
+	if err != nil {
+		return Row{}, err
+	}
+	row := Row{Number: next.line, Wrong: next.bad}
+	if row.Wrong != "" {
+		return row, nil
+	}
+	if row.Fields, err = t.split(next.text); err != nil {
+		row.Wrong = err.Error()
+	}
+	switch {
+	case row.Wrong != "":
+	case strings.Contains(strings.Join(row.Fields, ""), "\x00"):
+		row.Wrong = "The line has a zero byte in it: the file is damaged."
+	case len(row.Fields) > len(t.Names):
+		row.Wrong = fmt.Sprintf("The line has %d columns, and the file names %d: put a text with %q in it into quotation "+
+			"marks.", len(row.Fields), len(t.Names), string(rune(t.records.comma)))
+	}
+	return row, nil
+}
