@@ -157,6 +157,35 @@ type BreakageRow struct {
 	Estimate  Decimal `json:"estimate"`
 }
 
+// BreakageTotal holds what is estimated for a program and currency against what is booked. ToBook is what a booking
+// would add to Booked; below zero: what it would take back.
+type BreakageTotal struct {
+	ProgramID string  `json:"programID"`
+	Currency  string  `json:"currency"`
+	Estimate  Decimal `json:"estimate"`
+	Booked    Decimal `json:"booked"`
+	ToBook    Decimal `json:"toBook"`
+}
+
+// BreakageBooking is what was booked for a program and currency when somebody booked the breakage of a month.
+type BreakageBooking struct {
+	Month     string    `json:"month"` // 2026-11
+	ProgramID string    `json:"programID"`
+	Currency  string    `json:"currency"`
+	Rate      Decimal   `json:"rate"`   // in percent
+	Amount    Decimal   `json:"amount"` // below zero: so much of what was booked before is taken back
+	BookedAt  time.Time `json:"bookedAt"`
+	KeyID     string    `json:"keyID"`
+}
+
+// BreakageReport is a report of breakage, with what was booked before its instant. Totals and Bookings are of the whole
+// account: they are nil for a key that is limited to locations.
+type BreakageReport struct {
+	Report[BreakageRow]
+	Totals   []BreakageTotal   `json:"totals"`
+	Bookings []BreakageBooking `json:"bookings"` // in the order of months
+}
+
 // DormantRow is how many gifts nobody has used, and what is owed for them.
 type DormantRow struct {
 	ReportSort
@@ -171,9 +200,15 @@ func (c *Client) Ageing(ctx context.Context, q ReportQuery) (*Report[AgeingRow],
 	return report[AgeingRow](ctx, c, "ageing", q)
 }
 
-// Breakage estimates how much of what was owed at an instant will never be redeemed, at the Rate of the query.
-func (c *Client) Breakage(ctx context.Context, q ReportQuery) (*Report[BreakageRow], error) {
-	return report[BreakageRow](ctx, c, "breakage", q)
+// Breakage estimates how much of what was owed at an instant will never be redeemed, at the Rate of the query, and
+// tells what was booked of it before.
+func (c *Client) Breakage(ctx context.Context, q ReportQuery) (*BreakageReport, error) {
+	r, err := report[BreakageRow](ctx, c, "breakage", q)
+	if err != nil {
+		return nil, err
+	}
+	b := &BreakageReport{Report: *r}
+	return b, json.Unmarshal(r.Content, b)
 }
 
 // BookBreakageRequest says for which month breakage is to be booked.

@@ -39,7 +39,7 @@ func TestReport(t *testing.T) {
 	for want, args := range map[string][]string{
 		"20.00": {"liability", "--group-by", "program,month"}, "OPENING": {"roll-forward", "--from", "2026-01-01"},
 		"There is nothing to report.": {"redemptions", "--from", "2026-01-01", "--group-by", "organization"},
-		"REDEEMEDSHARE":               {"ageing"}, "ESTIMATE": {"breakage", "--rate", "7.5"},
+		"REDEEMEDSHARE":               {"ageing"}, "BOOKINGS\nNone.": {"breakage", "--rate", "7.5"},
 		"nothing to report": {"dormant", "--months", "36"},
 	} {
 		if code, out, log := boon(append([]string{"report"}, args...)...); code != exitOK || !strings.Contains(out, want) {

@@ -52,6 +52,7 @@ func TestBookkeepersReadReports(t *testing.T) {
 		"redemptions?groupBy=day":                        "4.00",
 		"dormant?months=1200":                            "Nothing to show",
 		"breakage":                                       "in percent",
+		"breakage?rate=7.5":                              "Still to book",
 	} {
 		page := bookkeeper.want(http.StatusOK, harborConsole+"reports/"+path, nil).body
 		if !strings.Contains(page, want) || member.MatchString(page) {

@@ -294,8 +294,8 @@ final class Client
     }
 
     /**
-     * Estimates how much of what was owed will never be redeemed. $query['rate'] is how much of what is sold never is,
-     * in percent.
+     * Estimates how much of what was owed will never be redeemed, and tells what was booked of it before.
+     * $query['rate'] is how much of what is sold never is, in percent.
      */
     public function breakage(array $query): array
     {

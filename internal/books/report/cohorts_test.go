@@ -1,7 +1,10 @@
 package report
 
 import (
+	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"boon.example/internal/books"
 	"boon.example/internal/guid"
@@ -117,6 +120,43 @@ USD 0 1 MONEY 22 2026-10 9.00 3.00 0.00 0.00 6.00 1 0.00 `
 		if got := estimate([]int64{test.sold, test.redeemed, 0, test.expired, test.owed}, test.rate); got != test.want {
 			t.Errorf("of %+v, %d are estimated", test, got)
 		}
+	}
+}
+
+// TestBooked: beside the estimates stands what was booked, and what a booking would add is what books.Book says.
+func TestBooked(t *testing.T) {
+	t.Parallel()
+	gone := guid.ID{0: 0x33}
+	at := time.Date(2026, 10, 2, 9, 30, 0, 0, time.UTC)
+	booked := []books.Booked{
+		{Month: 202608, ProgramID: gone, Currency: yen, Rate: 750, Amount: 40, At: at.AddDate(0, -1, 0), KeyID: pier},
+		{Month: 202609, ProgramID: business, Currency: usd, Rate: 2000, Amount: 1000, At: at, KeyID: wharf},
+		{Month: 202610, ProgramID: business, Currency: usd, Rate: 1000, Amount: -50, At: at.AddDate(0, 1, 0), KeyID: wharf},
+	}
+	breakage := Breakage(items(sales()), 2000, func(guid.ID) bool { return false }) // 9.00, of business
+	parts := Booked(&breakage, booked)
+	const totals = `programID currency estimate booked toBook
+22 USD 9.00 9.50 -0.50
+33 JPY 0 40 -40 `
+	if got := text(parts[0].Table); got != totals || parts[0].Name != "totals" || parts[0].Withheld {
+		t.Errorf("\n%s\nwant\n%s", got, totals)
+	}
+	const bookings = `month programID currency rate amount bookedAt keyID
+2026-08 33 JPY 750 40 1788341400000000 11
+2026-09 22 USD 2000 10.00 1790933400000000 12
+2026-10 22 USD 1000 -0.50 1793611800000000 12 `
+	if got := text(parts[1].Table); got != bookings || parts[1].Name != "bookings" || parts[1].Withheld {
+		t.Errorf("\n%s\nwant\n%s", got, bookings)
+	}
+	var would []string
+	for _, b := range books.Book(booked, Estimates(&breakage), books.Booked{}) {
+		would = append(would, fmt.Sprintf("%.2s %s", b.ProgramID, b.Currency.Format(b.Amount)))
+	}
+	if want := []string{"22 -0.50", "33 -40"}; !slices.Equal(would, want) {
+		t.Errorf("a booking would add %q", would)
+	}
+	if nothing := Booked(&Table{}, nil); len(nothing[0].Rows)+len(nothing[1].Rows) > 0 {
+		t.Errorf("of nothing, it says %+v", nothing)
 	}
 }
 

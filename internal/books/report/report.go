@@ -17,12 +17,14 @@ type Kind int
 
 // The kinds.
 const (
-	Text   Kind = iota // "": none
-	ID                 // likewise
-	Flag               // 1: true
-	Count              // a whole number
-	Amount             // in the unit of the row
-	Share              // in hundredths of a percent; unknown: there is nothing that it could be of
+	Text    Kind = iota // "": none
+	ID                  // likewise
+	Flag                // 1: true
+	Count               // a whole number
+	Amount              // in the unit of the row
+	Share               // in hundredths of a percent; unknown: there is nothing that it could be of
+	Percent             // in hundredths of a percent, told as percent
+	Instant             // microseconds since 1970
 )
 
 // unknown is a share of nothing.
@@ -67,7 +69,8 @@ func (t *Table) Size() int {
 
 // Part is a table within a report. It has no parts.
 type Part struct {
-	Name string // as the interface calls it
+	Name     string // as the interface calls it
+	Withheld bool   // whoever the report is made for may not see it
 	Table
 }
 

@@ -57,8 +57,9 @@ func Settlement(period books.Sums, entityOf func(guid.ID) Entity) Table {
 		owed[of][[2]Entity{entityOf(k.Sold), entityOf(k.Place)}] += less.Money
 	}
 	table := matrix.table()
-	table.Parts = []Part{{"debts", debtTable(owed, Debts)}, {"payments", debtTable(owed,
-		func(all map[[2]Entity]money.Amount) []Debt { return Payments(Debts(all)) })}}
+	payments := func(all map[[2]Entity]money.Amount) []Debt { return Payments(Debts(all)) }
+	table.Parts = []Part{{Name: "debts", Table: debtTable(owed, Debts)},
+		{Name: "payments", Table: debtTable(owed, payments)}}
 	return table
 }
 

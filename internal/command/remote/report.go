@@ -136,7 +136,7 @@ type reportBreakage struct {
 }
 
 func (reportBreakage) Help() string {
-	return `Needs the permission reports. Estimates in proportion to what was redeemed, for each program and month of sale (ASC 606-10-55-48, IFRS 15 B46). Nothing is estimated where the set-up says escheat. With --json: the whole answer, as boon report verify takes it.
+	return `Needs the permission reports. Estimates in proportion to what was redeemed, for each program and month of sale (ASC 606-10-55-48, IFRS 15 B46). Nothing is estimated where the set-up says escheat. Prints three tables: the estimate; TOTALS, what is booked and what a booking would add; BOOKINGS, what was booked, when and with which key. The last two are of the whole account: a key that is limited to locations is not told them. With --json: the whole answer, as boon report verify takes it.
 
 With --post, the estimate of the end of a month is booked, as far as earlier months have not booked it: the journal of today has it. The set-up must name the accounts liability and breakage.
 
@@ -155,7 +155,7 @@ func (c *reportBreakage) Run(t *terminal.Terminal) error {
 	if c.Post != "" {
 		return c.post(t, rate)
 	}
-	return c.report(t, "breakage", client.ReportQuery{At: c.At, Rate: rate})
+	return c.report(t, "breakage", client.ReportQuery{At: c.At, Rate: rate}, "totals", "bookings")
 }
 
 // post books breakage.
@@ -225,9 +225,7 @@ func (s *service) report(t *terminal.Terminal, name string, q client.ReportQuery
 	}
 	if len(r.Rows) == 0 {
 		fmt.Fprintln(t.Stdout, "There is nothing to report.")
-		return nil
-	}
-	if err := printRows(t, r.Rows, names); err != nil {
+	} else if err := printRows(t, r.Rows, names); err != nil {
 		return err
 	}
 	var lists map[string]json.RawMessage
@@ -238,6 +236,9 @@ func (s *service) report(t *terminal.Terminal, name string, q client.ReportQuery
 		var rows []json.RawMessage
 		if err := json.Unmarshal(lists[list], &rows); err != nil {
 			return err
+		}
+		if rows == nil || len(r.Rows)+len(rows) == 0 {
+			continue // the key may not see it, or there is nothing
 		}
 		fmt.Fprintf(t.Stdout, "\n%s\n", strings.ToUpper(list))
 		if len(rows) == 0 {

@@ -386,6 +386,7 @@ func TestBreakageIsBooked(t *testing.T) {
 		"22222222-2222-2222-2222-222222222222", "bookings[0].currency", "USD")
 	book(first, "12").want(422, "code", "NOT_SUPPORTED")
 	book("2026-01", "10").want(422, "code", "NOT_SUPPORTED")
+	w.tellsBooked(first)
 	if owed := w.report("liability"); !strings.Contains(owed, `"owed":60.00`) {
 		t.Errorf("once breakage is booked, guests are owed %s", owed)
 	}
@@ -410,6 +411,37 @@ func TestBreakageIsBooked(t *testing.T) {
 	}
 	w.permit(harborKey, "audit")
 	w.get("/audit?limit=200").want(200, "entries[1].action", "books.breakage")
+}
+
+// tellsBooked holds that the report of breakage tells what was booked, since it was booked, to whoever may see the
+// whole account: in JSON with names, in CSV, and the same whenever it is made again.
+func (w *world) tellsBooked(month string) {
+	w.Helper()
+	booked := w.get("/reports/breakage?rate=10").want(200, "report.totals[0].estimate", "4.44",
+		"report.totals[0].booked", "4.44", "report.totals[0].toBook", "0.00", "report.bookings[0].month", month,
+		"report.bookings[0].amount", "4.44", "report.bookings[0].rate", "10.00", "report.bookings[0].currency", "USD")
+	at, key := booked.at("report.bookings[0].bookedAt"), booked.at("report.bookings[0].keyID")
+	if body := string(booked.body); !strings.Contains(body, `{"id":"`+key+`","name":"harbor-all-locations-0000000"}`) {
+		w.Errorf("who booked has no name: %s", body)
+	}
+	csv := string(w.get("/reports/breakage?rate=10&format=csv").want(200).body)
+	want := "\r\nbookings\r\nmonth,programID,programName,currency,rate,amount,bookedAt,keyID,keyName\r\n" + month +
+		",22222222-2222-2222-2222-222222222222,Business gift cards,USD,10.00,4.44," + at + "," + key +
+		",harbor-all-locations-0000000\r\n"
+	if !strings.Contains(csv, want) {
+		w.Errorf("as CSV there is no %q in %q", want, csv)
+	}
+	w.get("/reports/breakage?rate=20").want(200, "report.totals[0].estimate", "10.00", "report.totals[0].toBook",
+		"5.56")
+	if before := w.report("breakage?rate=10&at=" + at); !strings.Contains(before, `"bookings":[]`) {
+		w.Errorf("before it was booked, the report says %s", before)
+	}
+	for form, want := range map[string]bool{"json": true, "csv": false} {
+		body := string(w.get("/reports/breakage?rate=10&format="+form, as(wharfKey)...).want(200).body)
+		if strings.Contains(body, `"totals":null,"bookings":null`) != want || strings.Contains(body, "4.44") {
+			w.Errorf("the key of one location is told %s", body)
+		}
+	}
 }
 
 // slowBooks are books that take until the next day to be read.

@@ -235,8 +235,8 @@ class Client:
         return self._report("ageing", {"at": at})
 
     def breakage(self, rate: Union[Decimal, int], at: Optional[When] = None) -> Answer:
-        """Estimates how much of what was owed will never be redeemed. rate is how much of what is sold never is, in
-        percent."""
+        """Estimates how much of what was owed will never be redeemed, and tells what was booked of it before. rate is
+        how much of what is sold never is, in percent."""
         return self._report("breakage", {"rate": rate, "at": at})
 
     def book_breakage(self, month: str, rate: Union[Decimal, int]) -> Answer:

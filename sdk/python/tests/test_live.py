@@ -155,6 +155,8 @@ class LiveTest(unittest.TestCase):
         self.assertEqual(sum(r["owed"] for r in aged if r["unit"] == "MONEY"), sum(r["closing"] for r in rows))
         lost = self.office.breakage(Decimal("7.5"), rolled["to"])["report"]
         self.assertTrue(lost["rate"] == Decimal("7.5") and any(r["estimate"] > 0 for r in lost["rows"]))
+        self.assertEqual((sum(r["toBook"] for r in lost["totals"]), lost["bookings"]),
+                         (sum(r["estimate"] for r in lost["rows"]), []))
         self.assertEqual(self.office.dormant(1, rolled["to"])["report"]["rows"], [])
 
         day = now.date()

@@ -839,6 +839,8 @@ export interface paths {
          *     rate is how much of what is sold is never redeemed: your accountant says it. If r is the rate, each amount redeemed lets r ÷ (1 − r) of it count, up to r of what was sold. What has expired is part of
          *     that, and is taken off. The estimate is rounded down, and is never more than what is owed. Where `escheat` of the set-up says so of the account or the program, nothing is estimated: that goes
          *     to a state. Promotional gifts are not owed, and are left out. No gift changes by this report: guests are owed all of it. A key that is enabled for some locations sees what these sold.
+         *     bookings tells what people booked before the instant (bookBreakage): for which month, how much, of which program, when and with which key. totals holds that against the estimate. Both are null
+         *     for a key that is enabled for some locations only.
          */
         get: operations["getBreakage"];
         put?: never;
@@ -1828,6 +1830,38 @@ export interface components {
             requestID: components["schemas"]["AnswerID"];
             sha256: components["schemas"]["ReportSum"];
         };
+        /** @description What somebody booked as breakage of a program and currency for a month. */
+        BreakageBooking: {
+            /**
+             * Format: double
+             * @description What was added to what was booked for earlier months; below 0: so much of that was taken back.
+             */
+            amount: number;
+            /**
+             * Format: date-time
+             * @description When. The journal of that day has it.
+             */
+            bookedAt: string;
+            /** @description ISO 4217. */
+            currency: string;
+            /**
+             * Format: uuid
+             * @description The key with which it was booked.
+             */
+            keyID: string;
+            /** @description The month for which it was booked, as 2026-11. */
+            month: string;
+            /**
+             * Format: uuid
+             * @description The program.
+             */
+            programID: string;
+            /**
+             * Format: double
+             * @description The rate at which it was estimated, in percent.
+             */
+            rate: number;
+        };
         /** @description The report itself. It is the same whenever it is made again while `escheat` of the set-up is. */
         BreakageReport: {
             /**
@@ -1840,6 +1874,8 @@ export interface components {
              * @description The instant of which the report tells: all that was before it counts.
              */
             at: string;
+            /** @description All that was booked before the instant of the report, in the order of months, programs and currencies. They are of the whole account; null: the key is limited to locations. */
+            bookings: components["schemas"]["BreakageBooking"][] | null;
             /** @description Empty: the report has no groups. */
             groupBy: string[];
             /**
@@ -1858,6 +1894,8 @@ export interface components {
             rows: components["schemas"]["BreakageRow"][];
             /** @description The account's time zone. */
             timeZone: string;
+            /** @description What is estimated, held against what is booked: for each program and currency of which one of both is not 0, in that order. They are of the whole account; null: the key is limited to locations. */
+            totals: components["schemas"]["BreakageTotal"][] | null;
         };
         /** @description How much of what was sold in a month will never be redeemed. */
         BreakageRow: {
@@ -1911,6 +1949,31 @@ export interface components {
              * @enum {string}
              */
             unit: "MONEY";
+        };
+        /** @description What is estimated for a program and currency, held against what is booked. */
+        BreakageTotal: {
+            /**
+             * Format: double
+             * @description The sum of all bookings before the instant of the report.
+             */
+            booked: number;
+            /** @description ISO 4217. */
+            currency: string;
+            /**
+             * Format: double
+             * @description The sum of the estimates of all months of sale.
+             */
+            estimate: number;
+            /**
+             * Format: uuid
+             * @description The program.
+             */
+            programID: string;
+            /**
+             * Format: double
+             * @description estimate less booked: what a booking at this estimate would add; below 0: what it would take back.
+             */
+            toBook: number;
         };
         /** @description Which gifts to take out of use, and why. */
         CancelGift: {

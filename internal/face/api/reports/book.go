@@ -45,7 +45,7 @@ func BookBreakage(c *Call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	defer done()
-	table, err := breakage(c, &asked{until: b.until, number: b.rate})
+	table, err := c.estimate(b.until, b.rate)
 	if err != nil {
 		return ledger.Answer{}, err
 	}
@@ -169,20 +169,36 @@ func (c *Call) writeBooked(w *wire.Writer, b *booking, booked []books.Booked) {
 	w.EndList()
 }
 
+// bookedParts are what a report of breakage tells of bookings before an instant. They are of the whole account, so a
+// key that is limited to locations is told none.
+func (c *Call) bookedParts(table *report.Table, until time.Time) ([]report.Part, error) {
+	if len(c.Caller.Locations) > 0 {
+		return report.BookedWithheld(), nil
+	}
+	booked, err := c.bookedIn(time.Time{}, until)
+	return report.Booked(table, booked), err
+}
+
+// bookedIn is what was booked from an instant on and before another one.
+func (c *Call) bookedIn(from, until time.Time) ([]books.Booked, error) {
+	all, err := c.Booked(c.Context(), c.Account.ID)
+	if err != nil {
+		return nil, service.Stored(fmt.Errorf("reading what was booked: %w", err))
+	}
+	return slices.DeleteFunc(all, func(b books.Booked) bool { return b.At.Before(from) || !b.At.Before(until) }), nil
+}
+
 // bookedRows are what was booked as breakage in a time, as rows of the journal: each on the day on which it was booked.
 // A key that is limited to locations is told none: it is of the whole account.
 func (c *Call) bookedRows(from, until time.Time, program func(guid.ID) string) (rows []journal.Row, _ error) {
 	if len(c.Caller.Locations) > 0 {
 		return nil, nil
 	}
-	all, err := c.Booked(c.Context(), c.Account.ID)
+	all, err := c.bookedIn(from, until)
 	if err != nil {
-		return nil, service.Stored(fmt.Errorf("reading what was booked: %w", err))
+		return nil, err
 	}
 	for _, b := range all {
-		if b.At.Before(from) || !b.At.Before(until) {
-			continue
-		}
 		y, m, d := b.At.In(c.Account.Zone).Date()
 		rows = append(rows, journal.Row{Day: time.Date(y, m, d, 0, 0, 0, 0, time.UTC), Line: journal.LineBreakage,
 			Currency: b.Currency, Amount: -b.Amount, Count: 1, Program: program(b.ProgramID)})

@@ -313,14 +313,23 @@ func ageing(c *Call, a *asked) (report.Table, error) {
 	return report.Ageing(sums), err
 }
 
-// breakage goes by the set-up when the report is made.
+// breakage tells the estimate, and what was booked before the same instant.
 func breakage(c *Call, a *asked) (report.Table, error) {
-	sums, err := c.moved(time.Time{}, a.until, func(k *books.Key) bool {
+	table, err := c.estimate(a.until, a.number)
+	if err == nil {
+		table.Parts, err = c.bookedParts(&table, a.until)
+	}
+	return table, err
+}
+
+// estimate goes by the set-up when it is made.
+func (c *Call) estimate(until time.Time, rate money.Amount) (report.Table, error) {
+	sums, err := c.moved(time.Time{}, until, func(k *books.Key) bool {
 		seen := c.sees(k.Sold) && !k.Promotional
 		k.Sold = guid.ID{}
 		return seen
 	}, books.Months, books.Stock)
-	return report.Breakage(sums, int64(a.number), c.Account.EscheatOf), err
+	return report.Breakage(sums, int64(rate), c.Account.EscheatOf), err
 }
 
 // dormant goes by the jurisdictions that the set-up says when the report is made.

@@ -39,7 +39,11 @@ func (c *Call) content(a *asked, table *report.Table) []byte {
 	w.Texts("organizationIDs", c.locations())
 	writeRows(&w, "rows", table)
 	for n := range table.Parts {
-		writeRows(&w, table.Parts[n].Name, &table.Parts[n].Table)
+		if part := &table.Parts[n]; part.Withheld {
+			w.Null(part.Name)
+		} else {
+			writeRows(&w, part.Name, &part.Table)
+		}
 	}
 	w.Close()
 	return w.Bytes()
@@ -81,6 +85,10 @@ func writeCell(w *wire.Writer, column report.Column, unit money.Currency, cell r
 			return
 		}
 		w.Amount(column.Name, shares, money.Amount(cell.N))
+	case report.Percent:
+		w.Amount(column.Name, rate.unit, money.Amount(cell.N))
+	case report.Instant:
+		w.Instant(column.Name, time.UnixMicro(cell.N))
 	default:
 		w.TextOrNull(column.Name, cell.Text)
 	}
@@ -137,20 +145,31 @@ func (c *Call) namer() namer {
 func (c *Call) writeNames(w *wire.Writer, table *report.Table) {
 	name, told := c.namer(), map[string]bool{}
 	w.List("names")
+	eachID(table, func(column report.Column, id string) {
+		if told[id] {
+			return
+		}
+		told[id] = true
+		w.Open()
+		w.Text("id", id)
+		w.TextOrNull("name", name(column, id))
+		w.Close()
+	})
+	w.EndList()
+}
+
+// eachID tells the ids in a table and in its parts, in the order of the rows.
+func eachID(table *report.Table, tell func(column report.Column, id string)) {
 	for _, row := range table.Rows {
 		for n, column := range table.Columns {
-			id := row.Cells[n].Text
-			if column.Kind != report.ID || id == "" || told[id] {
-				continue
+			if id := row.Cells[n].Text; column.Kind == report.ID && id != "" {
+				tell(column, id)
 			}
-			told[id] = true
-			w.Open()
-			w.Text("id", id)
-			w.TextOrNull("name", name(column, id))
-			w.Close()
 		}
 	}
-	w.EndList()
+	for n := range table.Parts {
+		eachID(&table.Parts[n].Table, tell)
+	}
 }
 
 // csv is a report as RFC 4180 has it: its rows, with a name beside each id; after an empty line each further table,
@@ -162,9 +181,11 @@ func (c *Call) csv(a *asked, table *report.Table, p *proof) []byte {
 	line := func(cells ...string) { _ = w.Write(cells) } // a buffer takes everything
 	csvRows(line, table, name)
 	for n := range table.Parts {
-		line("")
-		line(table.Parts[n].Name)
-		csvRows(line, &table.Parts[n].Table, name)
+		if part := &table.Parts[n]; !part.Withheld {
+			line("")
+			line(part.Name)
+			csvRows(line, &part.Table, name)
+		}
 	}
 	line("")
 	line("report", a.Name)
@@ -221,6 +242,10 @@ func text(column report.Column, unit money.Currency, cell report.Cell) string {
 			return ""
 		}
 		return shares.Format(money.Amount(cell.N))
+	case report.Percent:
+		return rate.unit.Format(money.Amount(cell.N))
+	case report.Instant:
+		return instant(time.UnixMicro(cell.N))
 	}
 	return spreadsheet.Text(cell.Text)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"boon.example/internal/money"
 	"boon.example/internal/post/locale"
@@ -32,6 +33,7 @@ type Table struct {
 type reader struct {
 	in    *locale.Locale
 	names map[string]string // of ids
+	zone  *time.Location
 }
 
 // Cell is a cell of a table.
@@ -47,12 +49,17 @@ func (told *Report) Tables(in *locale.Locale) (all []Table, _ error) {
 		names[n.ID] = n.Name
 	}
 	var parts struct {
-		Rows, Debts, Payments []json.RawMessage
+		TimeZone                                string
+		Rows, Debts, Payments, Totals, Bookings []json.RawMessage
 	}
 	if err := json.Unmarshal(told.Report, &parts); err != nil {
 		return nil, fmt.Errorf("reading a report: %w", err)
 	}
-	r := reader{in, names}
+	zone, err := time.LoadLocation(parts.TimeZone)
+	if err != nil {
+		return nil, fmt.Errorf("reading the time zone of a report: %w", err)
+	}
+	r := reader{in, names, zone}
 	rows, err := r.table("", parts.Rows)
 	if err != nil {
 		return nil, err
@@ -61,11 +68,11 @@ func (told *Report) Tables(in *locale.Locale) (all []Table, _ error) {
 	for _, part := range []struct {
 		name string
 		rows []json.RawMessage
-	}{{"debts", parts.Debts}, {"payments", parts.Payments}} {
+	}{{"debts", parts.Debts}, {"payments", parts.Payments}, {"totals", parts.Totals}, {"bookings", parts.Bookings}} {
 		if len(part.rows) == 0 {
 			continue
 		}
-		t, err := r.table(r.in.Text("console.part."+part.name), part.rows)
+		t, err := r.table(part.name, part.rows)
 		if err != nil {
 			return nil, err
 		}
@@ -75,14 +82,17 @@ func (told *Report) Tables(in *locale.Locale) (all []Table, _ error) {
 }
 
 // table makes a table of rows. One with few rows and many columns stands on its side, as statements do on paper.
-func (r *reader) table(name string, rows []json.RawMessage) (Table, error) {
-	t := Table{Name: name, Cut: len(rows) > mostRows}
+func (r *reader) table(part string, rows []json.RawMessage) (Table, error) {
+	t := Table{Cut: len(rows) > mostRows}
+	if part != "" {
+		t.Name = r.in.Text("console.part." + part)
+	}
 	for n, raw := range rows[:min(len(rows), mostRows)] {
 		members, err := membersOf(raw)
 		if err != nil {
 			return t, err
 		}
-		heads, cells := r.line(members)
+		heads, cells := r.line(part, members)
 		if n == 0 {
 			t.Heads = heads
 		}
@@ -111,7 +121,7 @@ func (t *Table) turn() {
 }
 
 // line is a row of a table, and what stands above it. What says of which gifts a row is comes to one cell.
-func (r *reader) line(members []member) (heads, cells []Cell) {
+func (r *reader) line(part string, members []member) (heads, cells []Cell) {
 	about := make([]string, 0, 3)
 	for n, m := range members {
 		text, isText := m.value.(string)
@@ -138,6 +148,8 @@ func (r *reader) line(members []member) (heads, cells []Cell) {
 			case strings.HasSuffix(m.name, "ID") && !(n > 0 && strings.HasSuffix(members[n-1].name, "LegalEntity") &&
 				members[n-1].value != nil): // else it is a company
 				c.Text = r.called(m.name, text)
+			case m.name == "bookedAt":
+				c.Text = r.moment(text)
 			case isText:
 				c.Text = text
 			case m.value == true:
@@ -145,7 +157,7 @@ func (r *reader) line(members []member) (heads, cells []Cell) {
 			case m.value == false:
 				c.Text = r.in.Text("console.no")
 			}
-			heads = append(heads, Cell{r.in.Text("console.column." + m.name), isNumber})
+			heads = append(heads, Cell{r.heading(part, m.name), isNumber})
 			cells = append(cells, c)
 		}
 	}
@@ -153,17 +165,40 @@ func (r *reader) line(members []member) (heads, cells []Cell) {
 		append([]Cell{{Text: strings.Join(about, ", ")}}, cells...)
 }
 
-// number is a number of a report as people write it. Shares of a whole are told as percent.
+// heading stands above a column.
+func (r *reader) heading(part, column string) string {
+	if part == "bookings" && column == "month" { // in other tables it is that of the sale
+		column = "bookedFor"
+	}
+	return r.in.Text("console.column." + column)
+}
+
+// moment is an instant by the clocks of the account.
+func (r *reader) moment(text string) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text
+	}
+	return r.in.Moment(at.In(r.zone))
+}
+
+// number is a number of a report as people write it. Rates and shares of a whole are told as percent.
 func (r *reader) number(column, text string) string {
-	if column != "redeemedShare" {
+	switch column {
+	case "rate":
+		return r.in.Decimal(text) + percent
+	case "redeemedShare":
+	default:
 		return r.in.Decimal(text)
 	}
 	share, err := money.Currency{Decimals: 4}.ParseSigned(money.Number(text))
 	if err != nil {
 		return r.in.Decimal(text)
 	}
-	return r.in.Decimal(money.Currency{Decimals: 2}.Format(share)) + "\u00a0%"
+	return r.in.Decimal(money.Currency{Decimals: 2}.Format(share)) + percent
 }
+
+const percent = "\u00a0%"
 
 // called is how people call what an id stands for.
 func (r *reader) called(column, id string) string {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"boon.example/internal/books"
 	"boon.example/internal/books/report"
@@ -17,13 +18,14 @@ import (
 func TestReportsHaveWords(t *testing.T) {
 	t.Parallel()
 	nobody := func(guid.ID) report.Entity { return report.Entity{} }
+	breakage := report.Breakage(nil, 1, func(guid.ID) bool { return false })
 	tables := map[string]report.Table{
 		"liability":    report.Liability(nil, report.LiabilityGroups),
 		"roll-forward": report.RollForward(nil, nil),
 		"redemptions":  report.Redemptions(map[int]books.Sums{}, report.RedemptionGroups),
 		"settlement":   report.Settlement(nil, nobody),
 		"ageing":       report.Ageing(nil),
-		"breakage":     report.Breakage(nil, 1, func(guid.ID) bool { return false }),
+		"breakage":     {Parts: report.Booked(&report.Table{}, nil), Columns: breakage.Columns},
 		"dormant":      report.Dormant(nil, 1, func(guid.ID) string { return "" }),
 	}
 	about := map[string]bool{"currency": true, "isPromoType": true, "isItemType": true, "unit": true}
@@ -48,7 +50,7 @@ func TestReportsHaveWords(t *testing.T) {
 func TestTablesAreRead(t *testing.T) {
 	t.Parallel()
 	id := guid.ID{1}.String()
-	r := &reader{locale.For(merchant.German), map[string]string{id: "<b>Pier</b>"}}
+	r := &reader{locale.For(merchant.German), map[string]string{id: "<b>Pier</b>"}, time.UTC}
 	head := `"currency":"EUR","isPromoType":true,"isItemType":false,"unit":"MONEY",`
 	for _, c := range []struct{ row, want string }{
 		{`{` + head + `"month":"2026-11","owed":1234.50}`, "Gifts|Month|Owed / EUR, verschenkt|2026-11|1.234,50"},
@@ -56,6 +58,8 @@ func TestTablesAreRead(t *testing.T) {
 			"Gifts|Sold|Share / EUR, verschenkt|<b>Pier</b>|12,34\u00a0%"},
 		{`{` + head + `"soldAtID":null,"redeemedShare":null}`,
 			"Gifts|Sold|Share / EUR, verschenkt|Online|"},
+		{`{"month":"2026-11","currency":"EUR","rate":7.50,"bookedAt":"2026-12-01T09:30:00.000Z"}`,
+			"Gifts|Month|Rate|Booked / EUR|2026-11|7,50\u00a0%|1. Dezember 2026, 09:30 Uhr (UTC)"},
 		{`{` + head + `"opening":1,"issued":2,"activated":3,"reloaded":4,"redeemed":-5,"closing":5}`,
 			"Gifts|EUR, verschenkt / opening|1 / issued|2 / activated|3 / reloaded|4 / redeemed|-5 / closing|5"},
 	} {
